@@ -172,3 +172,32 @@ def test_pieces_need_pyarrow_and_say_so(model, tmp_path, capsys, monkeypatch):
     status, _, err = run(capsys, "score", model, "parts", "-o", "scores.csv")
     assert status == 1
     assert "needs pyarrow: run `pip install 'aucrank[arrow]'`" in err
+
+
+def test_fit_to_a_folder_is_that_to_one_file(tmp_path, capsys):
+    split(tmp_path, "parquet")
+    words = ["--target", "bad", "--drop", "nr", *TREE]
+    ok(capsys, "fit", "all.parquet", *words, "-o", "whole.json")
+    said = ok(capsys, "fit", "parts", *words, "-o", "parts.json")
+    assert "parts: 600 rows" in said
+    assert "read a piece at a time" in said
+    whole, parts = (load_ranker(name).estimator for name in ("whole.json", "parts.json"))
+    assert parts._to_document() == whole._to_document()
+    said = ok(capsys, "fit", "all.parquet", "--memory", "1KB", *words, "-o", "large.json")
+    assert "read a piece at a time" in said
+
+
+def test_fit_to_a_folder_has_a_default_of_its_own(tmp_path, capsys):
+    split(tmp_path, "csv")
+    said = ok(capsys, "fit", "parts", "--target", "bad", "--positive", "1", "--id", "nr")
+    assert "GradientBoostingRanker, fitted in" in said
+    assert "positive is bad = 1" in said
+    assert load_ranker("parts.model.json").class_name == "GradientBoostingRanker"
+
+
+def test_a_model_that_needs_a_frame_is_refused(tmp_path, capsys):
+    split(tmp_path, "csv")
+    code, _, err = run(capsys, "fit", "parts", "--target", "bad", "--model", "RIMARC")
+    assert code == 2
+    assert "RIMARC learns from data in memory only" in err
+    assert "GradientBoostingRanker" in err

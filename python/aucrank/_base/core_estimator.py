@@ -5,7 +5,7 @@ import secrets
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal, Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -296,7 +296,9 @@ class CoreEstimator(CallbackSupportMixin, BaseEstimator, ABC):
                     model = self._fit_rows(rows, self._core_params(scope), context)
             else:
                 matrix = dataset.matrix(facts, {**binning, "level_rates": "raw"}, n_threads)
-                sample = CodedSample(matrix, schema)
+                # Of the rows these fits use what coded ones have, and `_check_for_dataset` has seen
+                # to it that they need no more.
+                sample = cast("Sample", CodedSample(matrix, schema))
                 fit_context = FitContext(sample, seed, n_threads, progress)
                 model = self._finish_model(self._fit_model(fit_context), fit_context)
         self._set_fitted(self.classes_, schema, model)

@@ -13,6 +13,7 @@ from aucrank._export.dialects import DIALECT_NAMES
 from aucrank.cli._errors import UsageError
 from aucrank.cli._options import (
     DATA_HELP,
+    DEFAULT_LARGE_MODEL,
     DEFAULT_MODEL,
     EXPORTS,
     ROWS_HELP,
@@ -168,17 +169,17 @@ def _add_fit(commands: "argparse._SubParsersAction[Any]") -> None:
         " the best ranking. How well it and its members rank rows left out of their fits is"
         " printed, and what a model that a person can read would give on the same rows.",
     )
-    parser.add_argument("data", metavar="DATA", help=DATA_HELP)
+    parser.add_argument("data", metavar="DATA", help=ROWS_HELP)
     add_target(parser, "default: the greater of the two")
     parser.add_argument("--weight", metavar="COL", help="column of sample weights")
     add_columns(parser)
     add_reading(parser)
+    add_memory(parser)
     parser.add_argument(
         "--model",
-        default=DEFAULT_MODEL,
         metavar="NAME",
         help="estimator, such as TreeRank, Scorecard or LinearRanker, which can be read "
-        "(default: %(default)s)",
+        f"(default: {DEFAULT_MODEL}; {DEFAULT_LARGE_MODEL} where data are read a piece at a time)",
     )
     parser.add_argument(
         "--preset",

@@ -1,5 +1,6 @@
 """Data of a folder, of a pattern, or too large for memory: read a piece at a time."""
 
+import argparse
 import os
 import warnings
 from collections.abc import Callable, Iterator, Sequence
@@ -17,13 +18,25 @@ from aucrank._data.data_files import find_files, is_pattern
 from aucrank._data.parquet_source import PARQUET, ParquetSource
 from aucrank._data.passes import DataChangedError, Head, Source
 from aucrank.cli._csv import STDIN
-from aucrank.cli._data import file_kind, need_column, text_series
+from aucrank.cli._data import (
+    checked_values,
+    file_kind,
+    n_missing,
+    need_column,
+    no_two_classes,
+    pick_class,
+    present_values,
+    text_series,
+)
 from aucrank.cli._errors import DataError, plain_errors
 from aucrank.cli._model import SavedModel, check_columns, check_numbers, text_columns
 from aucrank.data import Dataset
 
 #: Rows of a piece.
 CHUNK_ROWS = 65_536
+
+# A target of more values is one of numbers.
+_MOST_VALUES = 10_000
 
 
 def is_streamed(path: str, memory: int | None) -> bool:
@@ -83,31 +96,19 @@ def open_source(
         return CsvSource(files, CHUNK_ROWS, options, text, labels)
 
 
-class ModelSource:
-    """The rows of a source as a model takes them; says how far the reading is.
+class SpokenSource:
+    """The rows of a source; says how far the reading is.
 
     Parameters
     ----------
     source : Source
         What is read.
-    model : SavedModel
-        What its columns are for.
-    missing : sequence of str
-        Texts and numbers that stand for missing values, beside the usual ones.
     say : callable
         Takes a line to show.
     """
 
-    def __init__(
-        self,
-        source: Source,
-        model: SavedModel,
-        missing: Sequence[str],
-        say: Callable[[str], None],
-    ) -> None:
+    def __init__(self, source: Source, say: Callable[[str], None]) -> None:
         self._source = source
-        self._model = model
-        self._missing = missing
         self._say = say
         self.description = source.description
         self.files = source.files
@@ -142,6 +143,36 @@ class ModelSource:
         return f" of {n_rows:,}, {duration(seconds * (n_rows - n_done) / n_done)} left"
 
     def _cleaned(self, frame: nw.DataFrame[Any]) -> nw.DataFrame[Any]:
+        return frame
+
+
+class ModelSource(SpokenSource):
+    """The rows of a source as a model takes them.
+
+    Parameters
+    ----------
+    source : Source
+        What is read.
+    say : callable
+        Takes a line to show.
+    model : SavedModel
+        What its columns are for.
+    missing : sequence of str
+        Texts and numbers that stand for missing values, beside the usual ones.
+    """
+
+    def __init__(
+        self,
+        source: Source,
+        say: Callable[[str], None],
+        model: SavedModel,
+        missing: Sequence[str],
+    ) -> None:
+        super().__init__(source, say)
+        self._model = model
+        self._missing = missing
+
+    def _cleaned(self, frame: nw.DataFrame[Any]) -> nw.DataFrame[Any]:
         """Return columns of the model as a file read at once has them; leave the others alone."""
         text = [name for name in text_columns(self._model) if name in frame.columns]
         own = [f.name for f in self._model.features if f.name in frame.columns]
@@ -165,7 +196,62 @@ def dataset_for(
     names = [name for name in source.names if name != target]
     check_columns(model, names, path)
     with stream_errors(f"cannot read {path}"):
-        return Dataset(ModelSource(source, model, options.missing, say), target=target)
+        return Dataset(ModelSource(source, say, model, options.missing), target=target)
+
+
+def dataset_to_learn(
+    args: argparse.Namespace, options: CsvOptions, say: Callable[[str], None]
+) -> tuple[Dataset, Any]:
+    """Open data to learn from.
+
+    Parameters
+    ----------
+    args : argparse.Namespace
+        Of `aucrank fit`.
+    options : CsvOptions
+        What is known of how CSV files are written.
+    say : callable
+        Takes a line to show.
+
+    Returns
+    -------
+    dataset : Dataset
+        The rows.
+    positive : object
+        Value of the target that is positive.
+    """
+    path, target = args.data, args.target
+    source = open_source(path, options, text=args.categorical, labels=target)
+    beside = {"--target": [target], "--weight": [args.weight], "--id": [args.id]}
+    for option, names in (
+        beside | {"--drop": args.drop, "--categorical": args.categorical}
+    ).items():
+        for name in names:
+            if name is not None:
+                need_column(source.names, name, path, option)
+    out = {target, args.weight, args.id, *args.drop}
+    columns = [name for name in source.names if name not in out]
+    spoken = SpokenSource(source, say)
+    with stream_errors(f"cannot read {path}"):
+        labelled = Dataset(spoken, target=target)
+        values = values_in_pieces(labelled, target, path)
+        last = values[-1] if args.positive is None else pick_class(args.positive, values, target)
+        weight = args.weight
+        return Dataset(spoken, target=target, positive=last, weight=weight, columns=columns), last
+
+
+def values_in_pieces(dataset: Dataset, target: str, path: str) -> list[Any]:
+    """List the values of the target, as far as they can be those of classes."""
+    found: set[Any] = set()
+    n_rows = missing = 0
+    for batch in dataset.passes.batches([target]):
+        values = batch.frame[target]
+        n_rows += len(values)
+        missing += n_missing(values)
+        found.update(present_values(values))
+        if len(found) > _MOST_VALUES:
+            raise no_two_classes(target, sorted(found), path)
+    return checked_values(list(found), missing, n_rows, target, path)
 
 
 @contextmanager

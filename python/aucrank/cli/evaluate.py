@@ -7,11 +7,7 @@ from aucrank._base.batch_scores import scored_batches
 from aucrank._utils.plain_text import shown
 from aucrank.cli._csv import csv_options
 from aucrank.cli._data import (
-    checked_values,
-    n_missing,
     need_column,
-    no_two_classes,
-    present_values,
     text_of,
 )
 from aucrank.cli._model import (
@@ -23,13 +19,9 @@ from aucrank.cli._model import (
     read_for,
     scores_of,
 )
-from aucrank.cli._stream import dataset_for, is_streamed, stream_errors
+from aucrank.cli._stream import dataset_for, is_streamed, stream_errors, values_in_pieces
 from aucrank.cli._text import progress
-from aucrank.data import Dataset
 from aucrank.metrics import RocCurve, RocState
-
-# A target of more values is one of numbers.
-_MOST_VALUES = 10_000
 
 FPRS = (0.01, 0.05, 0.10, 0.20)
 
@@ -77,23 +69,9 @@ def _measure_in_pieces(
     with progress() as say:
         dataset = dataset_for(model, args.data, csv_options(args), say, args.target)
         with stream_errors(f"cannot score {args.data}"):
-            values = _values_in_pieces(dataset, args)
+            values = values_in_pieces(dataset, args.target, args.data)
             value = positive_value(model, values, args.target, args.positive, args.data)
             state = RocState()
             for batch, _, scores in scored_batches(model.estimator, dataset, [args.target]):
                 state.update((batch.frame[args.target] == value).to_numpy(), scores)
     return value, state.n_neg + state.n_pos, state.n_pos, state.curve()
-
-
-def _values_in_pieces(dataset: Dataset, args: argparse.Namespace) -> list[Any]:
-    """List the values of the target, as far as they can be those of classes."""
-    found: set[Any] = set()
-    n_rows = missing = 0
-    for batch in dataset.passes.batches([args.target]):
-        target = batch.frame[args.target]
-        n_rows += len(target)
-        missing += n_missing(target)
-        found.update(present_values(target))
-        if len(found) > _MOST_VALUES:
-            raise no_two_classes(args.target, sorted(found), args.data)
-    return checked_values(list(found), missing, n_rows, args.target, args.data)

@@ -6,17 +6,19 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
+from aucrank._base.registry import public_estimators
 from aucrank._base.scoring import score_rows
 from aucrank._utils.plain_text import shown
 from aucrank._utils.words import listed, plural
 from aucrank.cli._csv import STDIN, csv_options
-from aucrank.cli._data import Labelled, count_kinds, read_labelled
+from aucrank.cli._data import Labelled, count_kinds, read_labelled, text_of
 from aucrank.cli._errors import UsageError, plain_errors, writable
 from aucrank.cli._model import build_estimator, fit_to, save_model
-from aucrank.cli._options import DEFAULT_MODEL
+from aucrank.cli._options import DEFAULT_LARGE_MODEL, DEFAULT_MODEL
 from aucrank.cli._readable import READABLE, leaves_rows_out, readable_aucs
+from aucrank.cli._stream import dataset_to_learn, is_streamed, stream_errors
 from aucrank.cli._text import aligned, hanging, heading, progress
-from aucrank.metrics import roc_auc_score
+from aucrank.metrics import roc_auc_score, roc_state
 
 # What readable models may take in any case: less than anyone notices.
 _SECONDS_AT_LEAST = 1.0
@@ -24,10 +26,15 @@ _SECONDS_AT_LEAST = 1.0
 
 def run(args: argparse.Namespace) -> int:
     """Fit, save, and say what came out."""
+    if args.model is None:
+        is_large = is_streamed(args.data, args.memory)
+        args.model = DEFAULT_LARGE_MODEL if is_large else DEFAULT_MODEL
     estimator = build_estimator(args.model, _params(args), args.random_state, args.n_jobs)
     if args.verbose and "verbose" in estimator.get_params(deep=False):
         estimator.set_params(verbose=args.verbose)
     out = writable(args.out if args.out is not None else _default_out(args.data))
+    if is_streamed(args.data, args.memory):
+        return _fit_in_pieces(estimator, args, out)
     data = read_labelled(
         args.data,
         target=args.target,
@@ -66,6 +73,44 @@ def run(args: argparse.Namespace) -> int:
             aucs = readable_aucs(estimator, data, max(seconds, _SECONDS_AT_LEAST))
         print(_readable_in_words(aucs, _auc_row(estimator)["auc"], args, out))
     return 0
+
+
+def _fit_in_pieces(estimator: Any, args: argparse.Namespace, out: Path) -> int:
+    """Fit to data that are not to be in memory as they are."""
+    if getattr(estimator, "_fits_dataset", None) is None:
+        raise UsageError(
+            f"{args.model} learns from data in memory only; of {args.data}, which is read a piece"
+            f" at a time, learn {listed(_fitting_pieces())}"
+        )
+    start = perf_counter()
+    with progress() as say:
+        dataset, positive = dataset_to_learn(args, csv_options(args), say)
+        with stream_errors(f"cannot fit {args.model} to {args.data}"):
+            if args.categorical:
+                names = [name for name in dataset.columns if name in set(args.categorical)]
+                estimator.set_params(categorical_features=names)
+            estimator.fit(dataset)
+            seconds = perf_counter() - start
+            say("scoring the rows")
+            state = roc_state(estimator, dataset)
+    n_bytes = save_model(estimator, out)
+    n_rows, n_columns = plural(dataset.n_rows or 0, "row"), plural(len(dataset.columns), "column")
+    of_all = "of the rows that it learned from; `aucrank evaluate` measures it on others"
+    print(f"data    {args.data}: {n_rows}, {n_columns}, read a piece at a time")
+    print(f"target  positive is {shown(args.target)} = {shown(text_of(positive))}")
+    print(f"model   {args.model}, fitted in {seconds:.3g} s{_in_brief(estimator)}")
+    print(f"AUC     {state.auc():.4f} {of_all}")
+    print(f"saved   {out} ({n_bytes:,} bytes)")
+    return 0
+
+
+def _fitting_pieces() -> list[str]:
+    """Name the estimators that learn from data that are read a piece at a time."""
+    return [
+        name
+        for name, estimator in public_estimators().items()
+        if getattr(estimator, "_fits_dataset", None) is not None
+    ]
 
 
 def _params(args: argparse.Namespace) -> list[str]:

@@ -141,10 +141,10 @@ class DaskDataset(Dataset):
         labels = TargetSurvey(target, weight, class_weight)
         names = [*self.columns, target, *([] if weight is None else [weight])]
         futures = self._source.map(_holder.survey_facts, columns, labels, names)
-        found = self._source.merged(_holder.merge_facts, futures)
+        columns, labels, n_rows = self._source.merged(_holder.merge_facts, futures)
         learn_names(estimator, _no_rows(self.columns))
         description = self._source.description
-        return finish_facts(estimator, *found[:2], self.positive, found[2], description)
+        return finish_facts(estimator, columns, labels, self.positive, n_rows, description)
 
     @contextmanager
     def rows(self, facts: Facts, binning: dict[str, Any], n_threads: int) -> Iterator[Rows]:

@@ -304,23 +304,23 @@ impl Binned {
         }
     }
 
-    /// Takes away the rows from one on.
-    pub(crate) fn split_off(&mut self, row: usize) -> Self {
-        let wide = self.wide.iter_mut().map(|codes| match codes {
-            WideCodes::U16(codes) => WideCodes::U16(codes.split_off(row)),
-            WideCodes::U32(codes) => WideCodes::U32(codes.split_off(row)),
+    /// Some of the rows.
+    pub(crate) fn copy_of(&self, rows: Range<usize>) -> Self {
+        let wide = self.wide.iter().map(|codes| match codes {
+            WideCodes::U16(codes) => WideCodes::U16(codes[rows.clone()].to_vec()),
+            WideCodes::U32(codes) => WideCodes::U32(codes[rows.clone()].to_vec()),
         });
-        let rest = Self {
-            n_rows: self.n_rows - row,
+        let wide = wide.collect();
+        let narrow = rows.start * self.n_narrow..rows.end * self.n_narrow;
+        Self {
+            n_rows: rows.len(),
             features: Arc::clone(&self.features),
             level_rates: self.level_rates,
             slots: self.slots.clone(),
-            narrow: self.narrow.split_off(row * self.n_narrow),
+            narrow: self.narrow[narrow].to_vec(),
             n_narrow: self.n_narrow,
-            wide: wide.collect(),
-        };
-        self.n_rows = row;
-        rest
+            wide,
+        }
     }
 
     /// Appends all codes as bytes.

@@ -1,5 +1,7 @@
 //! Rows as codes, with all else that is asked of them.
 
+use std::ops::Range;
+
 use super::frame::RowFrame;
 use crate::data::{Binned, ClassSums, Columns, CountedRows, FeatureBins, FixedWeights, RowTally};
 use crate::{Interrupt, RankError};
@@ -65,13 +67,13 @@ impl CodedRows {
         self.hashes.extend_from_slice(&more.hashes);
     }
 
-    /// Takes away the rows from one on.
-    pub(super) fn split_off(&mut self, row: usize) -> Self {
+    /// Some of the rows.
+    pub(super) fn copy_of(&self, rows: Range<usize>) -> Self {
         Self {
-            binned: self.binned.split_off(row),
-            positive: self.positive.split_off(row),
-            units: self.units.split_off(row.min(self.units.len())),
-            hashes: self.hashes.split_off(row),
+            binned: self.binned.copy_of(rows.clone()),
+            positive: self.positive[rows.clone()].to_vec(),
+            units: self.units.get(rows.clone()).map(<[u64]>::to_vec).unwrap_or_default(),
+            hashes: self.hashes[rows].to_vec(),
         }
     }
 

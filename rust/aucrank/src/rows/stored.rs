@@ -91,10 +91,13 @@ impl StoredRows {
         let coded = CodedRows::new(&self.frame, columns, positive, weights, interrupt);
         self.open.append(coded.map_err(|err| err.after_rows(self.n_rows))?);
         self.n_rows += columns.n_rows() as u64;
-        while self.open.n_rows() >= PART_ROWS {
-            let rest = self.open.split_off(PART_ROWS);
-            let part = std::mem::replace(&mut self.open, rest);
-            self.seal(part)?;
+        if self.open.n_rows() >= PART_ROWS {
+            let all = std::mem::replace(&mut self.open, CodedRows::none(&self.frame));
+            let n_whole = all.n_rows() / PART_ROWS;
+            for part in 0..n_whole {
+                self.seal(all.copy_of(part * PART_ROWS..(part + 1) * PART_ROWS))?;
+            }
+            self.open = all.copy_of(n_whole * PART_ROWS..all.n_rows());
         }
         Ok(())
     }

@@ -1,0 +1,193 @@
+"""Fits to data sets: the same document as from one frame, however the rows are divided."""
+
+import gc
+import os
+
+import numpy as np
+import pandas as pd
+import pytest
+from aucrank import (
+    AURORA,
+    RIMARC,
+    AUCBoost,
+    GradientBoostingRanker,
+    LinearRanker,
+    MartiRank,
+    RankBoost,
+    RankingForest,
+    SMartiRank,
+    TreeRank,
+)
+from aucrank.data import Dataset, _stored
+from aucrank.tree import LeafRank, ValidationPruning
+from sklearn.base import clone
+
+from tests.common.parts import FEATURES, mixed_rows, write_parts
+
+TREES = {
+    "orthogonal": TreeRank(random_state=1),
+    "leafrank": TreeRank(split="leafrank", min_samples_leaf=1, leaf_order="tree", random_state=2),
+    "drawn": TreeRank(split=LeafRank(max_depth=2), max_features=2, random_state=3),
+    "penalty": TreeRank(pruning="penalty"),
+    "validation": TreeRank(pruning=ValidationPruning(fraction=0.3), max_bins=16, random_state=4),
+    "monotone": TreeRank(pruning=None, monotonic_cst={"x": 1}, max_fpr=0.4, max_leaves=9),
+    "balanced": TreeRank(class_weight="balanced", level_rates="raw", max_bins=None),
+}
+
+BOOSTERS = {
+    "forest": RankingForest(n_estimators=7, oob_score=True, random_state=1),
+    "forest of rankings": RankingForest(
+        n_estimators=3, split="leafrank", aggregation="rank_mean", max_samples=200, random_state=2
+    ),
+    "rank boost": RankBoost(n_rounds=20, random_state=3),
+    "stopped": RankBoost(n_rounds=60, early_stopping=True, random_state=4),
+    "auc boost": AUCBoost(n_rounds=10, weak_ranker="threshold", subsample=0.5, random_state=5),
+    "gradient": GradientBoostingRanker(n_rounds=30, random_state=6),
+    "pairs": GradientBoostingRanker(n_rounds=20, loss="pair_logistic", random_state=7),
+    "bags": GradientBoostingRanker(n_rounds=10, n_bags=2, class_weight="balanced", random_state=8),
+    "marti": MartiRank(n_rounds=3, random_state=9),
+    "sampled marti": SMartiRank(n_rounds=3, sample_size=200, random_state=10),
+}
+
+
+def document(ranker):
+    return ranker._to_document()
+
+
+def dataset_of(rows, chunk_rows, weight=None, **kwargs):
+    return Dataset.from_batches(
+        rows, target="y", weight=weight, columns=FEATURES, chunk_rows=chunk_rows, **kwargs
+    )
+
+
+@pytest.mark.parametrize("weight", [None, "w"])
+@pytest.mark.parametrize("name", [*TREES, *BOOSTERS])
+def test_a_fit_to_pieces_is_that_to_one_frame(name, weight):
+    ranker, rows = (TREES | BOOSTERS)[name], mixed_rows(700)
+    whole = clone(ranker).fit(rows[FEATURES], rows["y"], None if weight is None else rows[weight])
+    for chunk_rows in (1 if name == "penalty" else 61, 350, 10_000):
+        fitted = clone(ranker).fit(dataset_of(rows, chunk_rows, weight))
+        assert document(fitted) == document(whole)
+    assert fitted.classes_.tolist() == ["no", "yes"]
+    assert fitted.feature_names_in_.tolist() == FEATURES
+
+
+def test_the_order_of_files_and_what_is_in_each_do_not_matter_to_a_tree(tmp_path):
+    rows = mixed_rows(900)
+    whole = TreeRank(random_state=0).fit(rows[FEATURES], rows["y"], rows["w"])
+    # Files of one class, of one category, and one of a single row.
+    rows = rows.sort_values(["y", "colour"], na_position="first")
+    write_parts(tmp_path, rows, [1, 200, 201, 650])
+    dataset = Dataset.from_parquet(tmp_path, target="y", weight="w", columns=FEATURES)
+    assert document(TreeRank(random_state=0).fit(dataset)) == document(whole)
+
+
+@pytest.mark.parametrize("weight", [None, "w"])
+@pytest.mark.parametrize(
+    "ranker",
+    [
+        TreeRank(max_depth=4, random_state=0),
+        GradientBoostingRanker(n_rounds=5, random_state=0),
+    ],
+)
+def test_more_rows_than_cuts_are_sampled_from(ranker, weight):
+    rng = np.random.default_rng(0)
+    n = 230_000
+    rows = pd.DataFrame({"a": rng.normal(size=n), "b": rng.integers(0, 40, n), "w": rng.random(n)})
+    rows["y"] = (rows["a"] + rng.normal(size=n) > 1).astype(int)
+    given = None if weight is None else rows[weight]
+    whole = clone(ranker).fit(rows[["a", "b"]], rows["y"], given)
+    shuffled = rows.sample(frac=1, random_state=0) if isinstance(ranker, TreeRank) else rows
+    dataset = Dataset.from_batches(shuffled, target="y", weight=weight, columns=["a", "b"])
+    assert document(clone(ranker).fit(dataset)) == document(whole)
+
+
+def test_codes_lie_in_a_file_where_they_are_many(monkeypatch, tmp_path):
+    rows, found = mixed_rows(500), []
+    whole = TreeRank(random_state=0).fit(rows[FEATURES], rows["y"])
+    monkeypatch.setattr(_stored, "_IN_MEMORY", 100)
+    fit_rows = TreeRank._fit_rows
+
+    def look(self, stored, params, context):
+        (folder,) = os.listdir(tmp_path)
+        (path,) = (tmp_path / folder).iterdir()
+        found.append(path.stat().st_size)
+        assert found == [stored.n_file_bytes]
+        return fit_rows(self, stored, params, context)
+
+    monkeypatch.setattr(TreeRank, "_fit_rows", look)
+    fitted = TreeRank(random_state=0).fit(dataset_of(rows, 100, spill_dir=tmp_path))
+    assert document(fitted) == document(whole)
+    assert found
+    gc.collect()
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_fit_that_fails_leaves_no_file(monkeypatch, tmp_path):
+    monkeypatch.setattr(_stored, "_IN_MEMORY", 100)
+
+    def fail(self, stored, params, context):
+        raise RuntimeError("no")
+
+    monkeypatch.setattr(TreeRank, "_fit_rows", fail)
+    ranker = TreeRank()
+    with pytest.raises(RuntimeError, match="no"):
+        ranker.fit(dataset_of(mixed_rows(300), 100, spill_dir=tmp_path))
+    assert os.listdir(tmp_path) == []
+    assert not hasattr(ranker, "classes_")
+
+
+def test_a_full_disk_is_said(monkeypatch, tmp_path):
+    monkeypatch.setattr(_stored, "_IN_MEMORY", 100)
+    monkeypatch.setattr(_stored.tempfile, "mkdtemp", lambda **_: str(tmp_path / "gone"))
+    with pytest.raises(OSError, match="gone"):
+        TreeRank().fit(dataset_of(mixed_rows(300), 100))
+
+
+REFUSED = {
+    "split is 'dyadic', which needs all rows in a frame": TreeRank(split="dyadic"),
+    "missing is 'cell_mean', which needs all rows in a frame": TreeRank(missing="cell_mean"),
+    "pruning of the LeafRank": TreeRank(split=LeafRank(pruning="cv")),
+    "weak_ranker is 'linear'": RankBoost(weak_ranker="linear"),
+    "calibration is 'auto'": RankBoost(calibration="auto"),
+    "class_weight is 'balanced'": AUCBoost(class_weight="balanced"),
+    "warm_start is True": GradientBoostingRanker(warm_start=True),
+    "interactions is 3": GradientBoostingRanker(interactions=3),
+    "routing is 'sampled'": MartiRank(routing="sampled"),
+}
+
+
+@pytest.mark.parametrize("message", REFUSED)
+def test_what_needs_a_frame_is_refused_by_name(message):
+    ranker = REFUSED[message]
+    with pytest.raises(ValueError, match=f"^{message}"):
+        ranker.fit(dataset_of(mixed_rows(100), 50))
+    assert not hasattr(ranker, "classes_")
+
+
+@pytest.mark.parametrize("ranker", [RIMARC(), AURORA(), LinearRanker()])
+def test_rankers_that_take_no_data_set_say_so(ranker):
+    with pytest.raises(TypeError, match=r"^X is a Dataset, whose rows need not fit in memory"):
+        ranker.fit(dataset_of(mixed_rows(100), 50))
+
+
+def test_labels_and_weights_are_those_of_the_data_set():
+    rows = mixed_rows(100)
+    for given in ({"y": rows["y"]}, {"sample_weight": rows["w"]}):
+        (name,) = given
+        with pytest.raises(ValueError, match=f"^{name} was given beside a Dataset"):
+            TreeRank().fit(dataset_of(rows, 50), **given)
+    with pytest.raises(ValueError, match="X_val was given beside a Dataset"):
+        TreeRank().fit(dataset_of(rows, 50), X_val=rows[FEATURES], y_val=rows["y"])
+
+
+def test_infinity_is_named_with_its_place():
+    rows = mixed_rows(100)
+    rows.loc[77, "x"] = np.inf
+    with pytest.raises(ValueError, match=r"^column 'x' is inf in row 77 \(batch 0\)"):
+        TreeRank().fit(dataset_of(rows, 50))
+
+
+def test_progress_is_told(capsys):
+    TreeRank(verbose=1).fit(dataset_of(mixed_rows(300), 50))
+    assert "[TreeRank] 10 of 10 folds" in capsys.readouterr().out
