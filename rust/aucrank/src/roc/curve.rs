@@ -196,27 +196,14 @@ impl RocCurve {
         R: Record<S::Key, Unit = W::Unit, Mass = MassOf<W>>,
         MassOf<W>: Counted,
     {
-        let sinks =
-            sweep::<S, W, R, _>(sample, |coding| Groups { coding, knots, found: Vec::new() });
+        let sinks = sweep::<S, W, R, _>(sample, |coding| Stretch::new(coding, knots));
         // From the highest scores down.
-        let parts: Vec<&[Group<S, MassOf<W>>]> = sinks
-            .iter()
-            .rev()
-            .map(|sink| &sink.found[..])
-            .filter(|part| !part.is_empty())
+        let stretches: Vec<&Stretch<S, MassOf<W>>> =
+            sinks.iter().rev().filter(|stretch| !stretch.runs.is_empty()).collect();
+        let written: Vec<Written<'_, S, MassOf<W>>> = (0..stretches.len())
+            .map(|i| stretches[i].written(i == 0, stretches.get(i + 1).copied()))
             .collect();
-        let stretches: Vec<Stretch<'_, S, MassOf<W>>> = (0..parts.len())
-            .map(|i| Stretch {
-                groups: parts[i],
-                next: parts.get(i + 1).and_then(|part| part.last()),
-                is_first: i == 0,
-                knots,
-            })
-            .collect();
-        let least = if sample.scores.len() >= PARALLEL_FROM { 8 } else { usize::MAX };
-        let total = |(): &mut (), stretch: &Stretch<'_, S, MassOf<W>>| stretch.total();
-        let totals = parallel::map_with(stretches.iter().collect(), least, || (), total);
-        let n_knots = 1 + totals.iter().map(|total| total.n_knots).sum::<usize>();
+        let n_knots = 1 + written.iter().map(Written::n_knots).sum::<usize>();
         let none = MassOf::<W>::default();
         let mut thresholds = vec![f64::INFINITY; n_knots];
         let mut counts = [vec![none; n_knots], vec![none; n_knots]];
@@ -225,29 +212,23 @@ impl RocCurve {
         let mut above = Total::default();
         let [false_positives, true_positives] = &mut counts;
         let mut rest = (&mut thresholds[1..], &mut false_positives[1..], &mut true_positives[1..]);
-        let mut tasks = Vec::with_capacity(stretches.len());
-        for (stretch, total) in stretches.iter().zip(totals) {
+        let mut tasks = Vec::with_capacity(written.len());
+        for part in &written {
             let (thresholds, fps, tps) = rest;
-            let (thresholds, thresholds_after) = thresholds.split_at_mut(total.n_knots);
-            let (fps, fps_after) = fps.split_at_mut(total.n_knots);
-            let (tps, tps_after) = tps.split_at_mut(total.n_knots);
-            tasks.push((stretch, above, (thresholds, fps, tps)));
+            let (thresholds, thresholds_after) = thresholds.split_at_mut(part.n_knots());
+            let (fps, fps_after) = fps.split_at_mut(part.n_knots());
+            let (tps, tps_after) = tps.split_at_mut(part.n_knots());
+            tasks.push((part, above, (thresholds, fps, tps)));
             rest = (thresholds_after, fps_after, tps_after);
-            above.negative += total.negative;
-            above.positive += total.positive;
+            above.negative += part.stretch.total.negative;
+            above.positive += part.stretch.total.positive;
         }
         if above.negative == none || above.positive == none {
             let class = if above.positive == none { "positive" } else { "negative" };
             return Err(RankError::ClassWithoutWeight { class });
         }
-        parallel::map_with(
-            tasks,
-            least,
-            || (),
-            |(), (stretch, above, out)| {
-                stretch.write(above, out);
-            },
-        );
+        let least = if sample.scores.len() >= PARALLEL_FROM { 8 } else { usize::MAX };
+        parallel::map_with(tasks, least, || (), |(), (part, above, out)| part.write(above, out));
         Ok(MassOf::<W>::curve(thresholds, counts, sample.weights.exponents()))
     }
 
@@ -465,60 +446,84 @@ pub enum Knots {
     WithoutIntermediate,
 }
 
-/// Rows and knots of part of a curve.
-#[derive(Debug, Clone, Copy, Default)]
+/// Weights of some rows.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
 struct Total<M> {
     negative: M,
     positive: M,
-    n_knots: usize,
 }
 
-/// Consecutive distinct scores, ascending, to be turned into knots.
-struct Stretch<'a, S, M> {
-    groups: &'a [Group<S, M>],
-    /// The group of the next lower scores.
-    next: Option<&'a Group<S, M>>,
-    is_first: bool,
+/// A distinct score or, if intermediate knots are dropped, consecutive scores with equal weights.
+struct Run<S, M> {
+    lowest: S,
+    /// Weights of the rows of the same stretch that score less.
+    below: Total<M>,
+}
+
+/// A sink that collects the runs of a range of scores, ascending.
+struct Stretch<S: Score, M> {
+    coding: Coding<S>,
     knots: Knots,
+    runs: Vec<Run<S, M>>,
+    total: Total<M>,
+    /// Weights at each score of the lowest and of the highest run.
+    at: [Total<M>; 2],
+    highest: S,
 }
 
-impl<S: Score, M: Mass> Stretch<'_, S, M> {
-    /// Steps of the curve from the highest score down: the score at the end of each, its increments
-    /// of the counts of both classes, and whether it ends in a knot.
-    fn walk(&self) -> impl Iterator<Item = Step<S, M>> {
-        let top = self.groups.last().filter(|_| self.is_first).filter(|top| top.n_scores > 1);
-        // The very first knot is kept, even if the step after it is equal.
-        let first = top.map(|top| Step {
-            score: top.highest,
-            positive: top.positive,
-            negative: top.negative,
-            has_knot: true,
-        });
-        let others = (0..self.groups.len()).rev().map(move |i| {
-            let group = &self.groups[i];
-            let below = if i == 0 { self.next } else { Some(&self.groups[i - 1]) };
-            let is_first = self.is_first && i + 1 == self.groups.len() && first.is_none();
-            let same_step = below.is_some_and(|below| {
-                (below.positive, below.negative) == (group.positive, group.negative)
-            });
-            let done = u64::from(i + 1 == self.groups.len() && first.is_some());
-            let n_scores = group.n_scores - done;
-            Step {
-                score: group.lowest,
-                positive: group.positive.repeated(n_scores),
-                negative: group.negative.repeated(n_scores),
-                has_knot: self.knots == Knots::All || is_first || !same_step,
-            }
-        });
-        first.into_iter().chain(others)
+impl<S: Score, M: Mass> Stretch<S, M> {
+    fn new(coding: Coding<S>, knots: Knots) -> Self {
+        let at = [Total::default(); 2];
+        let (runs, highest) = (Vec::new(), S::NEG_INFINITY);
+        Self { coding, knots, runs, total: Total::default(), at, highest }
     }
 
-    fn total(&self) -> Total<M> {
-        self.walk().fold(Total::default(), |total, step| Total {
-            negative: total.negative + step.negative,
-            positive: total.positive + step.positive,
-            n_knots: total.n_knots + usize::from(step.has_knot),
-        })
+    /// The knots of this stretch, if `next` has the next lower scores.
+    fn written(&self, is_first: bool, next: Option<&Self>) -> Written<'_, S, M> {
+        let ends_in_run = self.runs.last().is_some_and(|run| run.lowest < self.highest);
+        // The very first knot is kept, even if the step after it is equal.
+        let has_top = is_first && self.knots == Knots::WithoutIntermediate && ends_in_run;
+        let is_joined = self.knots == Knots::WithoutIntermediate
+            && next.is_some_and(|next| next.at[1] == self.at[0])
+            && (!is_first || has_top || self.runs.len() > 1);
+        Written { stretch: self, has_top, runs: &self.runs[usize::from(is_joined)..] }
+    }
+}
+
+impl<S: Score, M: Mass> Sink<S::Key, M> for Stretch<S, M> {
+    fn tie(&mut self, code: S::Key, positive: M, negative: M) {
+        let (score, at, below) =
+            (self.coding.score(code), Total { negative, positive }, self.total);
+        if self.runs.is_empty() {
+            self.at[0] = at;
+        }
+        if self.knots == Knots::All || self.runs.is_empty() || self.at[1] != at {
+            self.runs.push(Run { lowest: score, below });
+            self.at[1] = at;
+        }
+        self.highest = score;
+        self.total.negative += negative;
+        self.total.positive += positive;
+    }
+
+    fn range<R: Record<S::Key, Mass = M>>(&mut self, rows: &mut [R], _: usize, top: S::Key) {
+        rows.sort_unstable_by_key(|row| row.word());
+        for_ties(rows, top, |code, positive, negative| self.tie(code, positive, negative));
+    }
+}
+
+/// A stretch whose knots are known.
+struct Written<'a, S: Score, M> {
+    stretch: &'a Stretch<S, M>,
+    /// Whether the highest score has a knot of its own.
+    has_top: bool,
+    /// Those that have a knot.
+    runs: &'a [Run<S, M>],
+}
+
+impl<S: Score, M: Mass> Written<'_, S, M> {
+    fn n_knots(&self) -> usize {
+        self.runs.len() + usize::from(self.has_top)
     }
 
     fn write(
@@ -526,63 +531,22 @@ impl<S: Score, M: Mass> Stretch<'_, S, M> {
         above: Total<M>,
         (thresholds, false_positives, true_positives): (&mut [f64], &mut [M], &mut [M]),
     ) {
-        let Total { negative: mut fp, positive: mut tp, .. } = above;
-        let mut knot = 0;
-        for step in self.walk() {
-            fp += step.negative;
-            tp += step.positive;
-            if step.has_knot {
-                thresholds[knot] = step.score.into();
-                (false_positives[knot], true_positives[knot]) = (fp, tp);
-                knot += 1;
-            }
+        let Stretch { total, at: [_, top], highest, .. } = self.stretch;
+        if self.has_top {
+            thresholds[0] = (*highest).into();
+            false_positives[0] = above.negative + top.negative;
+            true_positives[0] = above.positive + top.positive;
         }
-    }
-}
-
-/// A step of a curve.
-#[derive(Clone, Copy)]
-struct Step<S, M> {
-    score: S,
-    positive: M,
-    negative: M,
-    has_knot: bool,
-}
-
-/// One distinct score or, if intermediate knots are dropped, consecutive scores with equal counts.
-struct Group<S, M> {
-    lowest: S,
-    highest: S,
-    n_scores: u64,
-    /// Rows at each of the scores.
-    positive: M,
-    negative: M,
-}
-
-/// Collects the distinct scores of a range.
-struct Groups<S: Score, M> {
-    coding: Coding<S>,
-    knots: Knots,
-    found: Vec<Group<S, M>>,
-}
-
-impl<S: Score, M: Mass> Sink<S::Key, M> for Groups<S, M> {
-    fn tie(&mut self, code: S::Key, positive: M, negative: M) {
-        let score = self.coding.score(code);
-        if let Some(last) = self.found.last_mut()
-            && self.knots == Knots::WithoutIntermediate
-            && (last.positive, last.negative) == (positive, negative)
-        {
-            last.highest = score;
-            last.n_scores += 1;
-            return;
+        let (negative, positive) =
+            (above.negative + total.negative, above.positive + total.positive);
+        let first = usize::from(self.has_top);
+        let places = thresholds[first..].iter_mut().zip(&mut false_positives[first..]);
+        let places = places.zip(&mut true_positives[first..]);
+        for (((threshold, fp), tp), run) in places.zip(self.runs.iter().rev()) {
+            *threshold = run.lowest.into();
+            *fp = negative - run.below.negative;
+            *tp = positive - run.below.positive;
         }
-        self.found.push(Group { lowest: score, highest: score, n_scores: 1, positive, negative });
-    }
-
-    fn range<R: Record<S::Key, Mass = M>>(&mut self, rows: &mut [R], _: usize, top: S::Key) {
-        rows.sort_unstable_by_key(|row| row.word());
-        for_ties(rows, top, |code, positive, negative| self.tie(code, positive, negative));
     }
 }
 
