@@ -488,6 +488,13 @@ def roc_auc(
     weights: NDArray[np.float64] | None,
     n_threads: int,
 ) -> float | None: ...
+def roc_curve(
+    labels: NDArray[Any],
+    scores: NDArray[np.float32] | NDArray[np.float64],
+    weights: NDArray[np.float64] | None,
+    drop_intermediate: bool,
+    n_threads: int,
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]] | None: ...
 
 @final
 class RocCurve:
@@ -504,7 +511,6 @@ class RocCurve:
         scores: NDArray[np.float32] | NDArray[np.float64],
         weights: NDArray[np.float64] | None,
         n_threads: int,
-        drop_intermediate: bool = False,
     ) -> RocCurve | None: ...
     def thresholds(self) -> NDArray[np.float64]: ...
     def precision_recall(

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from numbers import Integral, Real
 from statistics import NormalDist
-from typing import Any, Literal, TypeAlias, TypeVar
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.random import RandomState
@@ -17,14 +17,12 @@ from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.utils import check_random_state, check_scalar
 
 from aucrank import _core
-from aucrank._data.scores import of_two_classes, to_scores
+from aucrank._data.scores import of_two_classes, to_scores, with_options
 from aucrank._utils.params import check_seed
 from aucrank._utils.threads import effective_n_threads
 from aucrank.metrics._curve import core_curve
 from aucrank.metrics._partial import Bands
 from aucrank.metrics._weighting import Weighting, are_counts, rows_to_draw
-
-_T = TypeVar("_T")
 
 
 @dataclass(frozen=True)
@@ -643,11 +641,6 @@ def resampling(
     """Statistic of resamples as one of rows: worth all threads however few rows there are."""
     n_threads = effective_n_threads(None)
     return lambda *args: statistic(*args[:-1], *how, n_threads)
-
-
-def with_options(statistic: Callable[..., _T], *how: Any) -> Callable[..., _T]:
-    """Statistic of rows whose options come before the number of threads."""
-    return lambda *args: statistic(*args[:-1], *how, args[-1])
 
 
 def _warn(message: str, above: int = 0) -> None:

@@ -94,22 +94,7 @@ impl RocCurve {
         weights: Option<&[f64]>,
         knots: Knots,
     ) -> Result<Self, RankError> {
-        let Some(weights) = weights else {
-            return Self::of::<S, _, S::Key>(&Sample::new(scores, positive, Unweighted)?, knots);
-        };
-        match Weights::new(weights, positive)? {
-            Weights::Few(few) => {
-                Self::of::<S, _, (S::Key, u64)>(&Sample::new(scores, positive, few)?, knots)
-            }
-            Weights::Many(many) => {
-                let sample = Sample::new(scores, positive, many)?;
-                if many.is_exact {
-                    return Self::of::<S, _, (S::Key, Shifted)>(&sample, knots);
-                }
-                let curve = RocState::of_sample(&sample)?.curve()?;
-                Ok(if knots == Knots::All { curve } else { curve.without_intermediate() })
-            }
-        }
+        measure(scores, positive, weights, knots)
     }
 
     /// A curve from its knots, as returned by the accessors.
@@ -187,49 +172,6 @@ impl RocCurve {
     pub fn exact_parts(&self) -> ([Vec<u128>; 2], [i32; 2]) {
         let counts = with_counts!(self, |fp, tp| [fp, tp].map(in_two_words));
         (counts, self.exponents)
-    }
-
-    fn of<S, W, R>(sample: &Sample<'_, S, W>, knots: Knots) -> Result<Self, RankError>
-    where
-        S: Score,
-        W: Weigh,
-        R: Record<S::Key, Unit = W::Unit, Mass = MassOf<W>>,
-        MassOf<W>: Counted,
-    {
-        let sinks = sweep::<S, W, R, _>(sample, |coding| Stretch::new(coding, knots));
-        // From the highest scores down.
-        let stretches: Vec<&Stretch<S, MassOf<W>>> =
-            sinks.iter().rev().filter(|stretch| !stretch.runs.is_empty()).collect();
-        let written: Vec<Written<'_, S, MassOf<W>>> = (0..stretches.len())
-            .map(|i| stretches[i].written(i == 0, stretches.get(i + 1).copied()))
-            .collect();
-        let n_knots = 1 + written.iter().map(Written::n_knots).sum::<usize>();
-        let none = MassOf::<W>::default();
-        let mut thresholds = vec![f64::INFINITY; n_knots];
-        let mut counts = [vec![none; n_knots], vec![none; n_knots]];
-
-        // Each stretch writes to its own range, starting from the counts of those above it.
-        let mut above = Total::default();
-        let [false_positives, true_positives] = &mut counts;
-        let mut rest = (&mut thresholds[1..], &mut false_positives[1..], &mut true_positives[1..]);
-        let mut tasks = Vec::with_capacity(written.len());
-        for part in &written {
-            let (thresholds, fps, tps) = rest;
-            let (thresholds, thresholds_after) = thresholds.split_at_mut(part.n_knots());
-            let (fps, fps_after) = fps.split_at_mut(part.n_knots());
-            let (tps, tps_after) = tps.split_at_mut(part.n_knots());
-            tasks.push((part, above, (thresholds, fps, tps)));
-            rest = (thresholds_after, fps_after, tps_after);
-            above.negative += part.stretch.total.negative;
-            above.positive += part.stretch.total.positive;
-        }
-        if above.negative == none || above.positive == none {
-            let class = if above.positive == none { "positive" } else { "negative" };
-            return Err(RankError::ClassWithoutWeight { class });
-        }
-        let least = if sample.scores.len() >= PARALLEL_FROM { 8 } else { usize::MAX };
-        parallel::map_with(tasks, least, || (), |(), (part, above, out)| part.write(above, out));
-        Ok(MassOf::<W>::curve(thresholds, counts, sample.weights.exponents()))
     }
 
     /// Number of knots.
@@ -446,6 +388,185 @@ pub enum Knots {
     WithoutIntermediate,
 }
 
+/// What is known of a curve, from its knots.
+trait FromKnots: Sized {
+    /// What is kept of a count.
+    type Value<M: Mass>: Copy + Default + Send;
+
+    fn value<M: Mass>(count: M, all: M) -> Self::Value<M>;
+
+    /// False and true positive counts come in this order.
+    fn from_knots<M: Counted>(
+        thresholds: Vec<f64>,
+        values: [Vec<Self::Value<M>>; 2],
+        exponents: [i32; 2],
+    ) -> Self;
+
+    fn from_curve(curve: RocCurve) -> Self;
+}
+
+impl FromKnots for RocCurve {
+    type Value<M: Mass> = M;
+
+    fn value<M: Mass>(count: M, _: M) -> M {
+        count
+    }
+
+    fn from_knots<M: Counted>(
+        thresholds: Vec<f64>,
+        counts: [Vec<M>; 2],
+        exponents: [i32; 2],
+    ) -> Self {
+        M::curve(thresholds, counts, exponents)
+    }
+
+    fn from_curve(curve: Self) -> Self {
+        curve
+    }
+}
+
+impl FromKnots for Rates {
+    type Value<M: Mass> = f64;
+
+    fn value<M: Mass>(count: M, all: M) -> f64 {
+        count.to_f64() / all.to_f64()
+    }
+
+    fn from_knots<M: Counted>(
+        thresholds: Vec<f64>,
+        [fpr, tpr]: [Vec<f64>; 2],
+        _: [i32; 2],
+    ) -> Self {
+        Self { thresholds, fpr, tpr }
+    }
+
+    fn from_curve(curve: RocCurve) -> Self {
+        let (fpr, tpr) = (curve.fpr(), curve.tpr());
+        Self { thresholds: curve.thresholds, fpr, tpr }
+    }
+}
+
+fn measure<T: FromKnots, S: Score>(
+    scores: &[S],
+    positive: &[bool],
+    weights: Option<&[f64]>,
+    knots: Knots,
+) -> Result<T, RankError> {
+    let Some(weights) = weights else {
+        return measure_sample::<T, S, _, S::Key>(
+            &Sample::new(scores, positive, Unweighted)?,
+            knots,
+        );
+    };
+    match Weights::new(weights, positive)? {
+        Weights::Few(few) => {
+            measure_sample::<T, S, _, (S::Key, u64)>(&Sample::new(scores, positive, few)?, knots)
+        }
+        Weights::Many(many) => {
+            let sample = Sample::new(scores, positive, many)?;
+            if many.is_exact {
+                return measure_sample::<T, S, _, (S::Key, Shifted)>(&sample, knots);
+            }
+            let curve = RocState::of_sample(&sample)?.curve()?;
+            let is_whole = knots == Knots::All;
+            Ok(T::from_curve(if is_whole { curve } else { curve.without_intermediate() }))
+        }
+    }
+}
+
+fn measure_sample<T, S, W, R>(sample: &Sample<'_, S, W>, knots: Knots) -> Result<T, RankError>
+where
+    T: FromKnots,
+    S: Score,
+    W: Weigh,
+    R: Record<S::Key, Unit = W::Unit, Mass = MassOf<W>>,
+    MassOf<W>: Counted,
+{
+    let sinks = sweep::<S, W, R, _>(sample, |coding| Stretch::new(coding, knots));
+    // From the highest scores down.
+    let stretches: Vec<&Stretch<S, MassOf<W>>> =
+        sinks.iter().rev().filter(|stretch| !stretch.runs.is_empty()).collect();
+    let written: Vec<Written<'_, S, MassOf<W>>> = (0..stretches.len())
+        .map(|i| stretches[i].written(i == 0, stretches.get(i + 1).copied()))
+        .collect();
+    let n_knots = 1 + written.iter().map(Written::n_knots).sum::<usize>();
+    let none = MassOf::<W>::default();
+    let mut all = Total::default();
+    for stretch in &stretches {
+        all.negative += stretch.total.negative;
+        all.positive += stretch.total.positive;
+    }
+    if all.negative == none || all.positive == none {
+        let class = if all.positive == none { "positive" } else { "negative" };
+        return Err(RankError::ClassWithoutWeight { class });
+    }
+    let mut thresholds = vec![f64::INFINITY; n_knots];
+    let mut values = [0, 1].map(|_| vec![T::Value::<MassOf<W>>::default(); n_knots]);
+
+    // Each stretch writes to its own range, starting from the counts of those above it.
+    let mut above = Total::default();
+    let [false_positives, true_positives] = &mut values;
+    let mut rest = (&mut thresholds[1..], &mut false_positives[1..], &mut true_positives[1..]);
+    let mut tasks = Vec::with_capacity(written.len());
+    for part in &written {
+        let (thresholds, fps, tps) = rest;
+        let (thresholds, thresholds_after) = thresholds.split_at_mut(part.n_knots());
+        let (fps, fps_after) = fps.split_at_mut(part.n_knots());
+        let (tps, tps_after) = tps.split_at_mut(part.n_knots());
+        tasks.push((part, above, (thresholds, fps, tps)));
+        rest = (thresholds_after, fps_after, tps_after);
+        above.negative += part.stretch.total.negative;
+        above.positive += part.stretch.total.positive;
+    }
+    let least = if sample.scores.len() >= PARALLEL_FROM { 8 } else { usize::MAX };
+    parallel::map_with(
+        tasks,
+        least,
+        || (),
+        |(), (part, above, out)| {
+            part.write::<T>(all, above, out);
+        },
+    );
+    Ok(T::from_knots(thresholds, values, sample.weights.exponents()))
+}
+
+/// Rates of the knots of a curve alone, in less time and memory than a [`RocCurve`].
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::roc::{Knots, Rates};
+///
+/// let rates = Rates::new(&[0.1, 0.4, 0.4], &[false, false, true], None, Knots::All).unwrap();
+/// assert_eq!(rates.thresholds, [f64::INFINITY, 0.4, 0.1]);
+/// assert_eq!((rates.fpr, rates.tpr), (vec![0.0, 0.5, 1.0], vec![0.0, 1.0, 1.0]));
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct Rates {
+    /// The lowest score counted at each knot; infinity at the first.
+    pub thresholds: Vec<f64>,
+    /// False positive rates.
+    pub fpr: Vec<f64>,
+    /// True positive rates.
+    pub tpr: Vec<f64>,
+}
+
+impl Rates {
+    /// Those of [`RocCurve::with_knots`].
+    ///
+    /// # Errors
+    ///
+    /// [`RankError`] as for [`RocCurve::weighted`].
+    pub fn new<S: Score>(
+        scores: &[S],
+        positive: &[bool],
+        weights: Option<&[f64]>,
+        knots: Knots,
+    ) -> Result<Self, RankError> {
+        measure(scores, positive, weights, knots)
+    }
+}
+
 /// Weights of some rows.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 struct Total<M> {
@@ -491,6 +612,7 @@ impl<S: Score, M: Mass> Stretch<S, M> {
 }
 
 impl<S: Score, M: Mass> Sink<S::Key, M> for Stretch<S, M> {
+    #[inline]
     fn tie(&mut self, code: S::Key, positive: M, negative: M) {
         let (score, at, below) =
             (self.coding.score(code), Total { negative, positive }, self.total);
@@ -526,16 +648,21 @@ impl<S: Score, M: Mass> Written<'_, S, M> {
         self.runs.len() + usize::from(self.has_top)
     }
 
-    fn write(
+    fn write<T: FromKnots>(
         &self,
+        all: Total<M>,
         above: Total<M>,
-        (thresholds, false_positives, true_positives): (&mut [f64], &mut [M], &mut [M]),
+        (thresholds, false_positives, true_positives): (
+            &mut [f64],
+            &mut [T::Value<M>],
+            &mut [T::Value<M>],
+        ),
     ) {
         let Stretch { total, at: [_, top], highest, .. } = self.stretch;
         if self.has_top {
             thresholds[0] = (*highest).into();
-            false_positives[0] = above.negative + top.negative;
-            true_positives[0] = above.positive + top.positive;
+            false_positives[0] = T::value(above.negative + top.negative, all.negative);
+            true_positives[0] = T::value(above.positive + top.positive, all.positive);
         }
         let (negative, positive) =
             (above.negative + total.negative, above.positive + total.positive);
@@ -544,8 +671,8 @@ impl<S: Score, M: Mass> Written<'_, S, M> {
         let places = places.zip(&mut true_positives[first..]);
         for (((threshold, fp), tp), run) in places.zip(self.runs.iter().rev()) {
             *threshold = run.lowest.into();
-            *fp = negative - run.below.negative;
-            *tp = positive - run.below.positive;
+            *fp = T::value(negative - run.below.negative, all.negative);
+            *tp = T::value(positive - run.below.positive, all.positive);
         }
     }
 }
@@ -599,6 +726,31 @@ pub(super) mod tests {
     fn a_class_without_weight_has_no_curve() {
         let curve = RocCurve::weighted(&[0.0, 1.0], &[false, true], &[1.0, 0.0]);
         assert_eq!(curve, Err(RankError::ClassWithoutWeight { class: "positive" }));
+    }
+
+    #[test]
+    fn knots_are_dropped_across_the_ranges_that_rows_are_sorted_in() {
+        let n = 100_000_u64;
+        let number = |row: u64| row.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 20;
+        let scores: Vec<f64> = (0..n).map(|row| number(row) as f64 - 1e13).collect();
+        // Long runs of one class, short ones, and many scores at which rows of both tie.
+        for (divisor, n_distinct) in [(1_u64 << 38, u64::MAX), (1 << 20, u64::MAX), (1 << 30, 5000)]
+        {
+            let tied: Vec<f64> =
+                scores.iter().map(|score| score.rem_euclid(n_distinct as f64)).collect();
+            let positive: Vec<bool> = (0..n).map(|row| number(row) / divisor % 3 == 0).collect();
+            let all = RocCurve::new(&tied, &positive).unwrap().without_intermediate();
+            for n_threads in [1, 2] {
+                let pool = rayon::ThreadPoolBuilder::new().num_threads(n_threads).build().unwrap();
+                let found = pool.install(|| {
+                    RocCurve::with_knots(&tied, &positive, None, Knots::WithoutIntermediate)
+                });
+                assert_eq!(found.as_ref(), Ok(&all));
+                let rates = Rates::new(&tied, &positive, None, Knots::WithoutIntermediate).unwrap();
+                assert_eq!((rates.fpr, rates.tpr), (all.fpr(), all.tpr()));
+                assert_eq!(rates.thresholds, all.thresholds);
+            }
+        }
     }
 
     proptest! {

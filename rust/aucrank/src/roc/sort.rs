@@ -402,6 +402,7 @@ fn sort_in_place<K: Word, R: Record<K>>(rows: &mut [R], top: K, sink: &mut impl 
 }
 
 /// Calls `tie` with each distinct code of sorted rows and the weights of its two classes.
+#[inline]
 pub(super) fn for_ties<K: Word, R: Record<K>>(
     rows: &[R],
     top: K,
