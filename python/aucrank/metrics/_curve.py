@@ -199,7 +199,7 @@ class RocCurve:
         ndarray
             Rates of the shape of ``fpr``.
         """
-        return _at(self._curve.tpr_at, fpr)
+        return at_rates(self._curve.tpr_at, fpr)
 
     def fpr_at(self, tpr: ArrayLike) -> NDArray[np.float64]:
         """Lowest false positive rate that reaches a true positive rate, linear between knots.
@@ -214,7 +214,7 @@ class RocCurve:
         ndarray
             Rates of the shape of ``tpr``.
         """
-        return _at(self._curve.fpr_at, tpr)
+        return at_rates(self._curve.fpr_at, tpr)
 
     def coords(
         self,
@@ -445,7 +445,7 @@ def _points(values: ArrayLike, name: str) -> NDArray[np.float64]:
     return points
 
 
-def _at(
+def at_rates(
     curve: Callable[[NDArray[np.float64]], NDArray[np.float64]], rates: ArrayLike
 ) -> NDArray[np.float64]:
     """Values of a curve at rates of any shape."""

@@ -281,11 +281,6 @@ impl RocCurve {
         area.map_err(to_py_err)
     }
 
-    /// Of counts; `None` if a class has a single one.
-    fn partial_variance(&self, fpr: (f64, f64), tpr: (f64, f64)) -> PyResult<Option<f64>> {
-        self.0.partial_variance([fpr.0, fpr.1], [tpr.0, tpr.1]).map_err(to_py_err)
-    }
-
     /// Weights of the negative and of the positive rows that score at least each threshold.
     fn weights_above<'py>(&self, py: Python<'py>) -> [Bound<'py, PyArray1<f64>>; 2] {
         self.0.weights_above().map(|weights| weights.into_pyarray(py))

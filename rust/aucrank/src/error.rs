@@ -159,6 +159,14 @@ pub enum RankError {
     /// Bytes that [`crate::roc::RocState::to_bytes`] did not write, or that have changed since.
     #[error("these bytes are not a RocState: {0}")]
     BadState(String),
+    /// A file for rows or scores cannot be written or read.
+    #[error("{path}: {message}")]
+    Storage {
+        /// The file.
+        path: String,
+        /// What is wrong.
+        message: String,
+    },
     /// An error in the validation rows of a fit.
     #[error("in the rows to validate on: {0}")]
     InValidation(Box<RankError>),
