@@ -1206,7 +1206,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::roc::weighted_auc;
+    use crate::roc::{PartialAreas, weighted_auc};
 
     type Row = (f64, bool, u8);
 
@@ -1389,6 +1389,124 @@ mod tests {
             prop_assert!(error <= state.auc_error_bound().unwrap() + 1e-15);
             let mut twin = RocState::from_bytes(&state.to_bytes().unwrap()).unwrap();
             prop_assert_eq!(twin.to_bytes().unwrap(), state.to_bytes().unwrap());
+        }
+
+        #[test]
+        fn scores_in_files_have_the_statistics_of_those_in_memory(
+            rows in weighed(),
+            cuts in prop::collection::vec(any::<usize>(), 0..6),
+            (unweighted, merged) in any::<(bool, bool)>(),
+            (low, width) in (0.0..0.9, 0.05..1.0),
+        ) {
+            let folder = std::env::temp_dir();
+            let spilling = || {
+                RocState::new(None, None).unwrap().spilling_to(&folder, 1 << 20).unwrap()
+            };
+            let mut cuts: Vec<usize> = cuts.iter().map(|cut| cut % (rows.len() + 1)).collect();
+            cuts.extend([0, rows.len()]);
+            cuts.sort_unstable();
+            let (mut state, mut memory) = (spilling(), RocState::new(None, None).unwrap());
+            for (part, cut) in cuts.windows(2).enumerate() {
+                let rows = &rows[cut[0]..cut[1]];
+                let scores: Vec<f64> = rows.iter().map(|row| row.0).collect();
+                let positive: Vec<bool> = rows.iter().map(|row| row.1).collect();
+                let weights: Vec<f64> = rows.iter().map(|row| row.2).collect();
+                let weights = (!unweighted && part % 3 < 2).then_some(&weights[..]);
+                memory.update(&scores, &positive, weights).unwrap();
+                if merged {
+                    let mut other = if part % 2 == 0 { spilling() } else { state_of(&[], None, false) };
+                    other.update(&scores, &positive, weights).unwrap();
+                    if part % 4 == 0 {
+                        other.settle().unwrap();
+                        other.spill_beyond(0).unwrap();
+                    }
+                    state.merge(other).unwrap();
+                } else {
+                    state.update(&scores, &positive, weights).unwrap();
+                }
+                if part % 2 == 0 {
+                    state.sort_waiting().unwrap();
+                    state.spill_beyond(0).unwrap();
+                }
+            }
+            prop_assert!(state.files.as_ref().is_some_and(|files| !files.is_empty()));
+            prop_assert_eq!(state.auc(), memory.auc());
+            prop_assert_eq!(state.curve(), memory.curve());
+            prop_assert_eq!(state.variance(), memory.variance());
+            prop_assert_eq!(state.effective_rows(), memory.effective_rows());
+            prop_assert_eq!(state.size(), memory.size());
+            let band = [low, f64::min(low + width, 1.0)];
+            for (fpr, tpr) in [(band, [0.0, 1.0]), ([0.0, 1.0], band), (band, band)] {
+                let whole = memory.curve().unwrap();
+                let expected = whole.partial_auc(fpr, tpr, false);
+                prop_assert_eq!(state.partial_auc(fpr, tpr, false), expected);
+                let variance = |state: &mut RocState| {
+                    state.partial_variance(fpr, tpr, Weighting::Sampling)
+                };
+                prop_assert_eq!(variance(&mut state), variance(&mut memory));
+            }
+            let mut twin = state.clone();
+            drop(state);
+            prop_assert_eq!(twin.auc(), memory.auc());
+            prop_assert!(twin.to_bytes().is_err());
+        }
+
+        #[test]
+        fn few_knots_are_on_the_curve_and_answer_as_all_of_them(
+            rows in rows(), rates in prop::collection::vec(0.0..=1.0, 1..9), most in 8..40_usize,
+        ) {
+            let mut state = state_of(&rows, None, true);
+            let all = state.curve().unwrap();
+            let mut at = rates.clone();
+            at.extend(all.fpr());
+            prop_assert_eq!(state.tpr_at(&at), all.tpr_at(&at));
+            prop_assert_eq!(state.tpr_at(&rates), all.tpr_at(&rates));
+            prop_assert_eq!(state.fpr_at(&rates), all.fpr_at(&rates));
+            at.extend(all.tpr());
+            prop_assert_eq!(state.fpr_at(&at), all.fpr_at(&at));
+
+            let few = state.knots(most).unwrap();
+            prop_assert!(few.len() <= most);
+            let points = |curve: &RocCurve| -> Vec<[f64; 3]> {
+                let rates = curve.fpr().into_iter().zip(curve.tpr());
+                rates.zip(curve.thresholds()).map(|((x, y), &t)| [x, y, t]).collect()
+            };
+            let known = points(&all);
+            prop_assert!(points(&few).iter().all(|point| known.contains(point)));
+            let gap = |curve: &RocCurve| {
+                points(curve).iter().map(|[x, y, _]| y - x).fold(0.0, f64::max)
+            };
+            prop_assert_eq!(gap(&few), gap(&all));
+            // No two steps of a curve that is a sum of rates long skip more than two pieces.
+            let step = 2.0 / (most - 4) as f64;
+            for pair in points(&few).windows(2) {
+                let sum = |point: [f64; 3]| point[0] + point[1];
+                let between = |point: &&[f64; 3]| {
+                    (sum(pair[0])..sum(pair[1])).contains(&sum(**point)) && **point != pair[0]
+                };
+                let lowest = known.iter().filter(between).map(|&p| sum(p)).fold(f64::INFINITY, f64::min);
+                prop_assert!(lowest == f64::INFINITY || sum(pair[1]) - lowest <= step + 1e-12);
+            }
+        }
+
+        #[test]
+        fn the_spread_of_a_part_is_that_of_the_rows(
+            rows in rows(), (low, width) in (0.0..0.9, 0.05..1.0),
+        ) {
+            let (scores, positive, weights) = parts(&rows);
+            let band = [low, f64::min(low + width, 1.0)];
+            let mut state = state_of(&rows, None, true);
+            for bands in [(band, [0.0, 1.0]), ([0.0, 1.0], band), (band, band)] {
+                for how in [Weighting::Sampling, Weighting::Frequency] {
+                    let found = state.partial_variance(bands.0, bands.1, how).unwrap();
+                    let expected =
+                        PartialAreas::new(&[&scores], &positive, Some(&weights), how, bands).unwrap();
+                    let expected = expected.covariance(0, 0);
+                    prop_assert_eq!(found.is_some(), expected.is_some());
+                    let near = |(found, expected): (f64, f64)| (found - expected).abs() < 1e-13;
+                    prop_assert!(found.zip(expected).is_none_or(near));
+                }
+            }
         }
 
         #[test]
@@ -1608,6 +1726,35 @@ mod tests {
             assert_eq!(state.auc(), auc(&twice, &positive.repeat(2)));
             assert_eq!(state.size().unwrap(), n_distinct);
         }
+    }
+
+    #[test]
+    fn files_are_removed_and_their_loss_is_told() {
+        let folder = std::env::temp_dir().join(format!("aucrank-state-{}", std::process::id()));
+        let state = || RocState::new(None, None).unwrap();
+        assert!(matches!(state().spilling_to(&folder, 1 << 20), Err(RankError::Storage { .. })));
+        std::fs::create_dir(&folder).unwrap();
+        let n_files = || std::fs::read_dir(&folder).unwrap().count();
+        assert!(state().spilling_to(&folder, 1000).is_err());
+        assert!(RocState::new(Some(9), None).unwrap().spilling_to(&folder, 1 << 20).is_err());
+
+        let mut spilled = state().spilling_to(&folder, 1 << 20).unwrap();
+        let scores: Vec<f64> = (0..100_000).map(f64::from).collect();
+        let positive: Vec<bool> = (0..100_000).map(|row| row % 7 == 0).collect();
+        spilled.update(&scores, &positive, None).unwrap();
+        assert!(n_files() > 1);
+        assert_eq!(spilled.auc(), auc(&scores, &positive));
+        assert_eq!(n_files(), 1);
+        let mut bounded = RocState::new(Some(9), None).unwrap();
+        assert!(bounded.merge(spilled.clone()).is_err());
+        // A file that is gone, or cut off, is told of, not read as an end.
+        let path = std::fs::read_dir(&folder).unwrap().next().unwrap().unwrap().path();
+        std::fs::File::options().write(true).open(&path).unwrap().set_len(1000).unwrap();
+        let mut twin = spilled.clone();
+        assert!(matches!(twin.auc(), Err(RankError::Storage { .. })));
+        drop((spilled, twin));
+        assert_eq!(n_files(), 0);
+        std::fs::remove_dir(&folder).unwrap();
     }
 
     #[test]
