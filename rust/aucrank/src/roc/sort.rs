@@ -130,7 +130,7 @@ where
         }
         let mut scratch = vec![R::default(); rows.len()];
         let words = Words { least: 0, greatest: coding.last << 1 | 1 };
-        descend(&mut rows, &mut scratch, words, S::Key::default(), &mut sink);
+        descend(&mut rows, &mut scratch, Some(words), S::Key::default(), &mut sink);
         return vec![sink];
     }
     sweep_buckets::<S, W, R, T>(sample, coding, new_sink)
@@ -291,7 +291,7 @@ where
             if rows.len() > scratch.len() {
                 scratch.resize(rows.len(), R::default());
             }
-            descend(rows, &mut scratch[..rows.len()], words, top, &mut sink);
+            descend(rows, &mut scratch[..rows.len()], Some(words), top, &mut sink);
             sink
         };
         let least = if n_shares == 1 { usize::MAX } else { 8 };
@@ -334,22 +334,23 @@ impl Words {
     }
 }
 
-/// Distributes `rows` by the leading bits in which words within `words` differ, into `scratch` of
-/// the same length, and passes the ranges to `sink`, in order.
+/// Distributes `rows` by the leading bits in which words within `words`, if they are known, differ,
+/// into `scratch` of the same length, and passes the ranges to `sink`, in order.
 fn descend<K: Word, R: Record<K>>(
     rows: &mut [R],
     scratch: &mut [R],
-    Words { least, greatest }: Words,
+    words: Option<Words>,
     top: K,
     sink: &mut impl Sink<K, R::Mass>,
 ) {
     let Some(first) = rows.first() else { return };
     let first: u64 = first.word().into();
-    // Much cheaper than the bounds of the rows themselves, which are hardly closer.
     if rows.iter().fold(0, |differing, row| differing | (row.word().into() ^ first)) <= 1 {
         for_ties(rows, top, |code, positive, negative| sink.tie(code, positive, negative));
         return;
     }
+    // Bounds that are known are hardly wider than those of the rows, and cost nothing.
+    let Words { least, greatest } = words.unwrap_or_else(|| Words::of(rows));
     // About eight rows per range.
     let range_bits = u64::BITS - (greatest - least).leading_zeros();
     let digit_bits = rows.len().ilog2().saturating_sub(2).clamp(1, 12).min(range_bits - 1);
@@ -383,8 +384,7 @@ fn descend<K: Word, R: Record<K>>(
             if n_neg * n_pos <= PAIRS {
                 sink.range(range, n_neg, top);
             } else {
-                let words = Words::of(range);
-                descend(range, &mut rows[start..end], words, top, sink);
+                descend(range, &mut rows[start..end], None, top, sink);
             }
         }
         start = end;

@@ -1424,7 +1424,7 @@ mod tests {
                 } else {
                     state.update(&scores, &positive, weights).unwrap();
                 }
-                if part % 2 == 0 {
+                if part % 2 == 0 || part + 2 == cuts.len() {
                     state.sort_waiting().unwrap();
                     state.spill_beyond(0).unwrap();
                 }
