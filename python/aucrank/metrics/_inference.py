@@ -25,6 +25,10 @@ from aucrank.metrics._curve import core_curve
 from aucrank.metrics._partial import Bands
 from aucrank.metrics._weighting import Weighting, are_counts, rows_to_draw
 
+AreaWithin: TypeAlias = Callable[[tuple[float, float], tuple[float, float]], float]
+
+_WHOLE = Bands()
+
 
 @dataclass(frozen=True)
 class AucInterval:
@@ -266,23 +270,21 @@ def auc_interval(
     )
 
 
-AreaWithin: TypeAlias = Callable[[tuple[float, float], tuple[float, float]], float]
-
-
 def interval_of(
     area: float,
     variance: float | None,
     effective: Sequence[float],
     confidence: float,
     *,
-    logit: bool,
-    bands: Bands,
-    area_within: AreaWithin,
+    logit: bool = False,
+    bands: Bands = _WHOLE,
+    area_within: AreaWithin | None = None,
 ) -> AucInterval:
     """Return the interval of an area of known variance, or of what takes its place.
 
     ``variance`` is None where a class has one row; ``effective`` has the effective numbers of
-    positive and of negative rows; ``area_within`` has the area of any bands.
+    positive and of negative rows; ``area_within`` has the area of any bands, which a part of the
+    curve needs.
     """
     alpha = 1 - confidence
     error, used = 0.0, "logit" if logit else "delong"
@@ -312,11 +314,12 @@ def _widest(
     bands: Bands,
     effective: Sequence[float],
     alpha: float,
-    area_within: AreaWithin,
+    area_within: AreaWithin | None,
 ) -> tuple[float, float]:
     """Interval where the variance says nothing."""
     if bands.is_whole:
         return exact_interval(area, min(effective), alpha)
+    assert area_within is not None
     return _area_of_band(area_within, bands, *band_reach(alpha, effective))
 
 
@@ -538,9 +541,7 @@ class _Sample:
         areas = of_two_classes(statistic, y_true, models, sample_weight)
         return areas.reshape(n_resamples, len(models))
 
-    def area_within(
-        self, model: int, fpr: tuple[float, float], tpr: tuple[float, float]
-    ) -> float:
+    def area_within(self, model: int, fpr: tuple[float, float], tpr: tuple[float, float]) -> float:
         """Area of a model within other bands."""
         curve = core_curve(self.y_true, self.models[model], self.sample_weight)
         return curve.partial_auc(fpr, tpr, False)
