@@ -3,9 +3,9 @@
     python -m benches.speed.bench_state_files [--rows 100000000] [--megabytes 512]
 
 Rows are made batch by batch, so that no more than a batch of them is in memory. The AUC of normal
-scores with means 0 and 1 is Phi(1 / sqrt(2)) = 0.76025, from which that of the rows differs by a few
-standard errors at most. With --check, all rows are made again at once, and the AUC, the interval and
-a partial area must be the same to the last bit.
+scores with means 0 and 1 is Phi(1 / sqrt(2)) = 0.76025, from which that of the rows differs by a
+few standard errors at most. With --check, all rows are made again at once, and the AUC, the
+interval and a partial area must be the same to the last bit.
 """
 
 from __future__ import annotations

@@ -326,7 +326,7 @@ def test_scores_in_files_have_every_statistic_of_those_in_memory(kind, tmp_path)
         strict=True,
     ):
         np.testing.assert_array_equal(found, expected)
-    with pytest.raises(ValueError, match="spill_dir is given, and .* scores lie in a file"):
+    with pytest.raises(ValueError, match=r"spill_dir is given, and \d+ scores lie in a file"):
         state.to_bytes()
     del state, spilled
     assert not list(tmp_path.iterdir())
