@@ -48,26 +48,36 @@ pub(super) struct Files {
     failure: Arc<OnceLock<RankError>>,
 }
 
-/// A file that is removed in the end.
+/// A file that is removed in the end, by the process that made it.
 #[derive(Debug)]
-struct Temporary(PathBuf);
+struct Temporary {
+    path: PathBuf,
+    process: u32,
+}
 
 impl Temporary {
+    fn new(path: PathBuf) -> Self {
+        Self { path, process: std::process::id() }
+    }
+
     fn error(&self, message: &str) -> RankError {
-        storage(&self.0, message)
+        storage(&self.path, message)
     }
 }
 
 impl Drop for Temporary {
     fn drop(&mut self) {
-        // Nothing can be done about a file that somebody else has removed.
-        let _ = fs::remove_file(&self.0);
+        // A copy of the process, made by a fork, must not take the file from the first.
+        if self.process == std::process::id() {
+            // Nothing can be done about a file that somebody else has removed.
+            let _ = fs::remove_file(&self.path);
+        }
     }
 }
 
 #[derive(Debug)]
 struct FileRun {
-    path: Temporary,
+    file: Temporary,
     n_entries: usize,
     n_bytes: u64,
     kind: Kind,
@@ -182,7 +192,7 @@ impl Files {
             match File::options().write(true).create_new(true).open(&path) {
                 Ok(file) => {
                     let bytes = Vec::with_capacity(BLOCK + LONGEST);
-                    let path = Temporary(path);
+                    let path = Temporary::new(path);
                     return Ok(Writer { path, file, bytes, key: 0, n_entries: 0, n_bytes: 0 });
                 }
                 // That of another state.
@@ -227,7 +237,7 @@ impl Writer {
     fn finish(mut self, kind: Kind) -> Result<FileRun, RankError> {
         self.flush()?;
         let Self { path, n_entries, n_bytes, .. } = self;
-        Ok(FileRun { path, n_entries, n_bytes, kind })
+        Ok(FileRun { file: path, n_entries, n_bytes, kind })
     }
 }
 
@@ -256,11 +266,11 @@ impl Reader {
         }
         self.n_left -= 1;
         if self.bytes.len() - self.at < LONGEST && self.offset < self.run.n_bytes {
-            self.fill().map_err(|err| self.run.path.error(&err.to_string()))?;
+            self.fill().map_err(|err| self.run.file.error(&err.to_string()))?;
         }
         let mut rest = &self.bytes[self.at..];
         let Some(entry) = self.unpack::<E>(&mut rest) else {
-            return Err(self.run.path.error("the file of scores was cut off or changed"));
+            return Err(self.run.file.error("the file of scores was cut off or changed"));
         };
         self.at = self.bytes.len() - rest.len();
         self.key = entry.key();
@@ -281,7 +291,7 @@ impl Reader {
         self.bytes.drain(..self.at);
         self.at = 0;
         // A handle of its own, as runs are shared.
-        let mut file = File::open(&self.run.path.0)?;
+        let mut file = File::open(&self.run.file.path)?;
         file.seek(SeekFrom::Start(self.offset))?;
         self.offset += file.take(self.block as u64).read_to_end(&mut self.bytes)? as u64;
         Ok(())
