@@ -634,6 +634,9 @@ impl<S: Score, M: Mass> Sink<S::Key, M> for Stretch<S, M> {
     }
 }
 
+/// Where thresholds and what is kept of false and of true positive counts are written.
+type Places<'a, V> = (&'a mut [f64], &'a mut [V], &'a mut [V]);
+
 /// A stretch whose knots are known.
 struct Written<'a, S: Score, M> {
     stretch: &'a Stretch<S, M>,
@@ -652,11 +655,7 @@ impl<S: Score, M: Mass> Written<'_, S, M> {
         &self,
         all: Total<M>,
         above: Total<M>,
-        (thresholds, false_positives, true_positives): (
-            &mut [f64],
-            &mut [T::Value<M>],
-            &mut [T::Value<M>],
-        ),
+        (thresholds, false_positives, true_positives): Places<'_, T::Value<M>>,
     ) {
         let Stretch { total, at: [_, top], highest, .. } = self.stretch;
         if self.has_top {

@@ -42,6 +42,7 @@ pub trait Score: sealed::Sealed + Copy + PartialOrd + Into<f64> + Debug + Send +
 
     /// The absolute value.
     #[doc(hidden)]
+    #[must_use]
     fn size(self) -> Self;
 
     /// Keys are ordered as the scores are, and equal if the scores are.

@@ -653,7 +653,7 @@ impl RocState {
         let curve = self.outline(&Wanted { fpr: &fpr, tpr: &tpr, most: None })?.curve;
         let part = Part::of(&curve.fpr(), &curve.tpr(), fpr, tpr);
         let [neg, pos] =
-            with_cells!(self, |cells, _exponents| spread::of_part(cells, rows, part, weighting));
+            with_cells!(self, |cells, _exponents| spread::of_part(&cells, rows, part, weighting));
         Ok(Some(neg + pos))
     }
 

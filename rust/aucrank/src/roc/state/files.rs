@@ -399,7 +399,9 @@ impl Packed for Count {
             [1, 0] => ONE_ROW[0],
             [0, 1] => ONE_ROW[1],
             rows => {
-                rows.into_iter().for_each(|rows| pack_number(rows.into(), bytes));
+                for rows in rows {
+                    pack_number(rows.into(), bytes);
+                }
                 0
             }
         }
@@ -426,8 +428,9 @@ impl Packed for Cell {
                 return ONE_ROW[class];
             }
         }
-        self.units.into_iter().for_each(|units| pack_number(units.into(), bytes));
-        self.squares.into_iter().for_each(|square| pack_number(square, bytes));
+        for number in self.units.map(u128::from).into_iter().chain(self.squares) {
+            pack_number(number, bytes);
+        }
         0
     }
 

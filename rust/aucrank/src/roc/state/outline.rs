@@ -31,6 +31,7 @@ pub(super) struct Outline {
 /// Knots that every curve has: its ends, and that of the largest TPR - FPR.
 const ALWAYS: usize = 3;
 
+#[derive(Clone, Copy)]
 struct Knot<M: Mass> {
     /// Number in ascending order of the scores.
     number: usize,
@@ -40,13 +41,8 @@ struct Knot<M: Mass> {
     twice_right: M::Product,
 }
 
-impl<M: Mass> Clone for Knot<M> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<M: Mass> Copy for Knot<M> {}
+/// How far TPR - FPR is up, in units of one pair, and where.
+type Gap<M> = (<M as Mass>::Product, Knot<M>);
 
 /// Where a knot is among the wanted rates, and in which piece of the curve.
 #[derive(Clone, Copy, PartialEq)]
@@ -83,7 +79,7 @@ pub(super) fn outline<C: Seen>(
     let mut twice_right = <C::Mass as Mass>::Product::default();
     let mut kept: Vec<Knot<C::Mass>> = Vec::new();
     let mut before: Option<(Knot<C::Mass>, Place)> = None;
-    let mut best: Option<(<C::Mass as Mass>::Product, Knot<C::Mass>)> = None;
+    let mut best: Option<Gap<C::Mass>> = None;
     let mut number = 0;
     let mut add = |threshold: f64, counts: [C::Mass; 2], twice_right| {
         let knot = Knot { number, threshold, counts, twice_right };

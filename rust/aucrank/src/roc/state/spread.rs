@@ -12,7 +12,7 @@ use crate::roc::partial_spread::mean_clipped;
 /// That of [`PartialAreas`](crate::roc::PartialAreas): for each class, from the mean clipped rate of
 /// the other class over each score. The numbers of rows are those of the weighting.
 pub(super) fn of_part<C: Seen>(
-    cells: impl Iterator<Item = C> + Clone,
+    cells: &(impl Iterator<Item = C> + Clone),
     rows: [f64; 2],
     part: Part,
     weighting: Weighting,
