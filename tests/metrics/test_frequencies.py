@@ -155,7 +155,9 @@ def test_a_broken_count_is_named(call):
 
 def test_a_state_of_broken_counts_says_so():
     state = RocState().update([0, 1, 1], [0, 1, 2], sample_weight=[1, 2, 0.5])
-    with pytest.raises(ValueError, match=r"weigh 0\.5 together, but frequencies are whole"):
+    with pytest.raises(
+        ValueError, match=r"0\.5 at a score, but must be whole numbers, where they are frequencies"
+    ):
         state.interval(weights="frequency")
     with pytest.raises(ValueError, match="two rows of each class"):
         RocState().update([0, 1, 1], [0, 1, 2]).variance(weights="frequency")

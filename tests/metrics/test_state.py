@@ -1,13 +1,26 @@
 import copy
+import os
 import pickle
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from statistics import NormalDist
 
 import numpy as np
 import polars as pl
 import pytest
+import scipy.stats
+import sklearn.exceptions
 import sklearn.metrics
-from aucrank.metrics import RocCurve, RocState, auc_interval, roc_auc_score
+from aucrank.metrics import (
+    RocCurve,
+    RocState,
+    auc_interval,
+    partial_auc,
+    precision_recall_curve,
+    roc_auc_score,
+)
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -268,3 +281,150 @@ def test_threads_may_share_a_state_and_merge_it_with_itself():
     state.merge(state)
     assert state.n_pos == 2 * y.sum()
     assert state.auc() == roc_auc_score(y, scores)
+
+
+WEIGHTS = {
+    "none": lambda rng, n: None,
+    "whole": lambda rng, n: rng.integers(0, 5, n).astype(float),
+    "fractions": lambda rng, n: rng.random(n),
+    "300 decades": lambda rng, n: 10.0 ** rng.uniform(-150, 150, n),
+}
+BANDS = [{}, {"fpr": (0, 0.1)}, {"tpr": (0.9, 1)}, {"fpr": (0.05, 0.4), "tpr": (0.3, 0.8)}]
+
+
+@pytest.mark.parametrize("kind", WEIGHTS)
+def test_scores_in_files_have_every_statistic_of_those_in_memory(kind, tmp_path):
+    rng = np.random.default_rng(3)
+    n = 60_000
+    y = rng.integers(0, 2, n)
+    scores = rng.normal(loc=y).round(4)
+    weights = WEIGHTS[kind](rng, n)
+    memory = RocState()
+    spilled = [RocState(spill_dir=tmp_path, max_bytes=2**20) for _ in range(2)]
+    for part, rows in enumerate(np.array_split(rng.permutation(n), 9)):
+        of_rows = {} if weights is None else {"sample_weight": weights[rows]}
+        memory.update(y[rows], scores[rows], **of_rows)
+        spilled[part % 2].update(y[rows], scores[rows], **of_rows)
+    assert len(list(tmp_path.iterdir())) > 2
+    state = spilled[0] + spilled[1]
+    assert state.auc() == memory.auc() == roc_auc_score(y, scores, sample_weight=weights)
+    assert state.variance() == memory.variance()
+    assert (state.size, state.n_neg, state.n_pos) == (memory.size, memory.n_neg, memory.n_pos)
+    curve = RocCurve.from_scores(y, scores, sample_weight=weights)
+    for name in ("fpr", "tpr", "thresholds", "auc"):
+        np.testing.assert_array_equal(getattr(state.curve(), name), getattr(curve, name))
+    grid = np.linspace(0, 1, 41)
+    np.testing.assert_array_equal(state.tpr_at(grid), curve.tpr_at(grid))
+    np.testing.assert_array_equal(state.fpr_at(grid), curve.fpr_at(grid))
+    for bands in BANDS:
+        expected = partial_auc(y, scores, sample_weight=weights, **bands)
+        assert state.partial_auc(**bands) == memory.partial_auc(**bands) == expected
+        assert state.interval(**bands) == memory.interval(**bands)
+    for found, expected in zip(
+        state.precision_recall_curve(),
+        precision_recall_curve(y, scores, sample_weight=weights),
+        strict=True,
+    ):
+        np.testing.assert_array_equal(found, expected)
+    with pytest.raises(ValueError, match=r"spill_dir is given, and \d+ scores lie in a file"):
+        state.to_bytes()
+    del state, spilled
+    assert not list(tmp_path.iterdir())
+
+
+def test_memory_of_a_state_with_files_is_bounded(tmp_path):
+    program = """
+import sys
+import numpy as np
+from aucrank.metrics import RocState
+from benches.common.memory import peak_bytes
+state = RocState(spill_dir=sys.argv[1], max_bytes=2**24)
+state.update([0, 0, 1, 1], [0.0, 2.0, 1.0, 3.0]).interval()
+rng = np.random.default_rng(0)
+def fill():
+    for _ in range(60):
+        y = rng.random(50_000) < 0.5
+        state.update(y, rng.normal(loc=y))
+    state.interval(), state.partial_auc(fpr=(0, 0.2)), state.curve(max_knots=1000)
+print(peak_bytes(fill)[0], state.size)
+"""
+    command = [sys.executable, "-P", "-c", program, str(tmp_path)]
+    root = str(Path(__file__).parents[2])
+    env = os.environ | {"PYTHONPATH": os.pathsep.join([*sys.path, root])}
+    found = subprocess.run(command, check=True, capture_output=True, text=True, env=env).stdout
+    peak, size = map(int, found.split())
+    # In memory, an entry takes 24 bytes or more.
+    assert size > 2_900_000
+    assert peak < 2**25 < 24 * size
+
+
+@pytest.mark.parametrize("weights", ["sampling", "frequency"])
+@pytest.mark.parametrize("method", ["delong", "logit"])
+@pytest.mark.parametrize("bands", [*BANDS, {"fpr": (0, 0.3), "standardize": True}])
+def test_intervals_of_parts_are_those_of_all_rows_at_once(bands, method, weights):
+    rng = np.random.default_rng(4)
+    y = rng.integers(0, 2, 900)
+    scores, counts = rng.normal(loc=y).round(1), rng.integers(0, 4, 900)
+    state = RocState()
+    for rows in np.array_split(np.arange(900), 4):
+        state.update(y[rows], scores[rows], sample_weight=counts[rows])
+    how = {"weights": weights, "method": method, **bands}
+    found = state.interval(**how)
+    expected = auc_interval(y, scores, sample_weight=counts, **how)
+    for name in ("auc", "low", "high", "standard_error"):
+        assert getattr(found, name) == pytest.approx(getattr(expected, name), abs=1e-12)
+    assert (found.method, found.confidence) == (expected.method, expected.confidence)
+
+
+def test_a_part_without_spread_has_the_area_of_the_simultaneous_band():
+    y, scores = np.repeat([0, 1], 60), np.arange(120.0)
+    state = RocState().update(y, scores)
+    with pytest.warns(sklearn.exceptions.UndefinedMetricWarning, match="simultaneous band"):
+        found = state.interval(fpr=(0, 0.5))
+    with pytest.warns(sklearn.exceptions.UndefinedMetricWarning, match="simultaneous band"):
+        expected = auc_interval(y, scores, fpr=(0, 0.5))
+    for name in ("auc", "low", "high"):
+        assert getattr(found, name) == pytest.approx(getattr(expected, name), abs=1e-12)
+    assert (found.standard_error, found.method) == (0, expected.method)
+
+
+@pytest.mark.parametrize("bands", BANDS)
+def test_a_bounded_state_has_parts_of_the_curve_within_its_bound(bands):
+    rng = np.random.default_rng(5)
+    y = rng.integers(0, 2, 20_000)
+    scores = rng.normal(loc=y)
+    state = RocState(max_size=200)
+    for rows in np.array_split(np.arange(y.size), 9):
+        state.update(y[rows], scores[rows])
+    exact, bound = partial_auc(y, scores, **bands), state.auc_error_bound()
+    assert 0 < abs(state.partial_auc(**bands) - exact) <= bound
+    narrow, wide = auc_interval(y, scores, **bands), state.interval(**bands)
+    assert wide.high - wide.low > narrow.high - narrow.low
+
+
+def test_few_knots_hold_the_kolmogorov_smirnov_statistic():
+    rng = np.random.default_rng(6)
+    y = rng.integers(0, 2, 5000)
+    scores = rng.normal(loc=y)
+    state = RocState().update(y, scores)
+    few, whole = state.curve(max_knots=50), state.curve()
+    assert 40 <= few.fpr.size <= 50
+    at = whole.knot_at(few.thresholds)
+    np.testing.assert_array_equal(few.fpr, whole.fpr[at])
+    np.testing.assert_array_equal(few.tpr, whole.tpr[at])
+    expected = scipy.stats.ks_2samp(scores[y == 1], scores[y == 0]).statistic
+    assert np.max(few.tpr - few.fpr) == pytest.approx(expected, abs=1e-12)
+    assert few.distance(whole, "linf") < 2 / 46
+    with pytest.raises(ValueError, match="max_knots == 7"):
+        state.curve(max_knots=7)
+
+
+def test_a_folder_that_is_missing_and_a_memory_too_small_are_named(tmp_path):
+    with pytest.raises(ValueError, match="nowhere: there is no such folder"):
+        RocState(spill_dir=tmp_path / "nowhere")
+    with pytest.raises(ValueError, match="max_bytes == 5"):
+        RocState(spill_dir=tmp_path, max_bytes=5)
+    with pytest.raises(ValueError, match="max_size is 9, but must be None if scores may lie"):
+        RocState(max_size=9, spill_dir=tmp_path)
+    with pytest.raises(ValueError, match="method is 'bootstrap'"):
+        RocState().update([0, 1], [0, 1]).interval(method="bootstrap")

@@ -46,6 +46,11 @@ def of_two_classes(
     return result
 
 
+def with_options(statistic: Callable[..., _T], *how: Any) -> Callable[..., _T]:
+    """Statistic of rows whose options come before the number of threads."""
+    return lambda *args: statistic(*args[:-1], *how, args[-1])
+
+
 def to_scores(y_score: ArrayLike) -> tuple[NDArray[Any], NDArray[Any] | None]:
     """Scores as float32 or float64; or their ranks, and the distinct scores in order."""
     array = vector(y_score, "y_score")

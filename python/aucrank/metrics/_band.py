@@ -10,7 +10,7 @@ from numpy.random import RandomState
 from numpy.typing import ArrayLike, NDArray
 
 from aucrank import _core
-from aucrank._data.scores import of_two_classes, to_scores
+from aucrank._data.scores import of_two_classes, to_scores, with_options
 from aucrank._utils.params import check_seed
 from aucrank.metrics._curve import core_curve
 from aucrank.metrics._inference import (
@@ -19,7 +19,6 @@ from aucrank.metrics._inference import (
     check_method,
     check_n_resamples,
     resampling,
-    with_options,
 )
 from aucrank.metrics._weighting import Weighting, are_counts, rows_to_draw
 

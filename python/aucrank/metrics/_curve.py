@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -12,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from aucrank import _core
 from aucrank._data.labels import equal_to
-from aucrank._data.scores import of_two_classes, to_scores
+from aucrank._data.scores import of_two_classes, to_scores, with_options
 from aucrank._data.table import Table
 from aucrank._data.vectors import vector
 from aucrank._plots.roc_curve import Band, RocCurveDisplay, draw
@@ -82,11 +81,12 @@ def roc_curve(
     labels = vector(y_true, "y_true")
     if pos_label is not None:
         labels = equal_to(labels, pos_label)
-    curve = core_curve(
-        labels, y_score, sample_weight, any_labels=False, drop_intermediate=drop_intermediate
+    scores, distinct = to_scores(y_score)
+    statistic = with_options(_core.roc_curve, drop_intermediate)
+    fpr, tpr, thresholds = of_two_classes(
+        statistic, labels, scores, sample_weight, any_labels=False
     )
-    # A caller of a drop-in may write into what it returns.
-    return curve.fpr().copy(), curve.tpr().copy(), curve.thresholds().copy()
+    return fpr, tpr, _scores_of(thresholds, distinct)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -199,7 +199,7 @@ class RocCurve:
         ndarray
             Rates of the shape of ``fpr``.
         """
-        return _at(self._curve.tpr_at, fpr)
+        return at_rates(self._curve.tpr_at, fpr)
 
     def fpr_at(self, tpr: ArrayLike) -> NDArray[np.float64]:
         """Lowest false positive rate that reaches a true positive rate, linear between knots.
@@ -214,7 +214,7 @@ class RocCurve:
         ndarray
             Rates of the shape of ``tpr``.
         """
-        return _at(self._curve.fpr_at, tpr)
+        return at_rates(self._curve.fpr_at, tpr)
 
     def coords(
         self,
@@ -417,17 +417,24 @@ def core_curve(
     sample_weight: ArrayLike | None,
     *,
     any_labels: bool = True,
-    drop_intermediate: bool = False,
 ) -> _core.RocCurve:
-    """Curve with every knot, or without those between equal steps."""
+    """Curve with every knot."""
     scores, distinct = to_scores(y_score)
-    from_scores = partial(_core.RocCurve.from_scores, drop_intermediate=drop_intermediate)
-    curve = of_two_classes(from_scores, y_true, scores, sample_weight, any_labels=any_labels)
+    curve = of_two_classes(
+        _core.RocCurve.from_scores, y_true, scores, sample_weight, any_labels=any_labels
+    )
     if distinct is None:
         return curve
-    thresholds = curve.thresholds().copy()
-    thresholds[1:] = distinct[thresholds[1:].astype(np.intp)]
-    return curve.with_thresholds(thresholds)
+    return curve.with_thresholds(_scores_of(curve.thresholds().copy(), distinct))
+
+
+def _scores_of(
+    thresholds: NDArray[np.float64], distinct: NDArray[np.float64] | None
+) -> NDArray[np.float64]:
+    """Scores in place of their ranks, if thresholds are ranks."""
+    if distinct is not None:
+        thresholds[1:] = distinct[thresholds[1:].astype(np.intp)]
+    return thresholds
 
 
 def _points(values: ArrayLike, name: str) -> NDArray[np.float64]:
@@ -438,7 +445,7 @@ def _points(values: ArrayLike, name: str) -> NDArray[np.float64]:
     return points
 
 
-def _at(
+def at_rates(
     curve: Callable[[NDArray[np.float64]], NDArray[np.float64]], rates: ArrayLike
 ) -> NDArray[np.float64]:
     """Values of a curve at rates of any shape."""

@@ -6,9 +6,10 @@ import math
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from numbers import Integral, Real
 from statistics import NormalDist
-from typing import Any, Literal, TypeAlias, TypeVar
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.random import RandomState
@@ -17,14 +18,16 @@ from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.utils import check_random_state, check_scalar
 
 from aucrank import _core
-from aucrank._data.scores import of_two_classes, to_scores
+from aucrank._data.scores import of_two_classes, to_scores, with_options
 from aucrank._utils.params import check_seed
 from aucrank._utils.threads import effective_n_threads
 from aucrank.metrics._curve import core_curve
 from aucrank.metrics._partial import Bands
 from aucrank.metrics._weighting import Weighting, are_counts, rows_to_draw
 
-_T = TypeVar("_T")
+AreaWithin: TypeAlias = Callable[[tuple[float, float], tuple[float, float]], float]
+
+_WHOLE = Bands()
 
 
 @dataclass(frozen=True)
@@ -252,57 +255,72 @@ def auc_interval(
         if variances is None:
             raise ValueError("the bootstrap needs two rows of each class, but a class has one")
         areas = sample.bootstrap(n_resamples, check_seed(random_state))[:, 0]
-        low, high = np.quantile(areas, [alpha / 2, 1 - alpha / 2]).tolist()
-        error, used = float(areas.std(ddof=1)), "bootstrap"
-    elif bands.is_whole:
-        return interval_of(area, variance, effective, confidence, logit=method == "logit")
-    elif variance is None:
-        raise ValueError("a partial area needs two rows of each class, but a class has one")
-    elif degenerate:
-        _warn(
-            f"{_says(area, bands)}, so the interval is the area under the simultaneous band of the "
-            "curve."
-        )
-        error, used = 0.0, "simultaneous"
-        low, high = sample.widest(0, area, effective, alpha)
-    else:
-        error, used = math.sqrt(variance), method
-        low, high = normal_interval(
-            area, error, alpha, logit=method == "logit", most=bands.greatest
-        )
-    auc, low, high = (bands.scaled(end) for end in (area, low, high))
-    return AucInterval(auc, low, high, error * bands.slope, confidence, used)
+        ends = np.quantile(areas, [alpha / 2, 1 - alpha / 2]).tolist()
+        auc, low, high = (bands.scaled(end) for end in (area, *ends))
+        error = float(areas.std(ddof=1)) * bands.slope
+        return AucInterval(auc, low, high, error, confidence, "bootstrap")
+    return interval_of(
+        area,
+        variance,
+        effective,
+        confidence,
+        logit=method == "logit",
+        bands=bands,
+        area_within=partial(sample.area_within, 0),
+    )
 
 
 def interval_of(
-    auc: float,
+    area: float,
     variance: float | None,
     effective: Sequence[float],
     confidence: float,
     *,
     logit: bool = False,
+    bands: Bands = _WHOLE,
+    area_within: AreaWithin | None = None,
 ) -> AucInterval:
-    """Return the interval of an AUC of known variance, or of what takes its place.
+    """Return the interval of an area of known variance, or of what takes its place.
 
     ``variance`` is None where a class has one row; ``effective`` has the effective numbers of
-    positive and of negative rows.
+    positive and of negative rows; ``area_within`` has the area of any bands, which a part of the
+    curve needs.
     """
     alpha = 1 - confidence
-    if _is_degenerate(auc, variance, Bands()):
-        pairs = min(effective)
-        _warn(
-            f"{_says(auc, Bands())}, so the interval is exact, of {pairs:.6g} independent pairs.",
-            above=1,
-        )
-        low, high = exact_interval(auc, pairs, alpha)
-        return AucInterval(auc, low, high, 0.0, confidence, "exact")
-    method = "logit" if logit else "delong"
-    if variance is None:
-        _warn("A class has one row, so the standard error is Hanley and McNeil's.", above=1)
-        variance, method = _core.hanley_mcneil_variance(auc, *effective), "hanley-mcneil"
-    error = math.sqrt(variance)
-    low, high = normal_interval(auc, error, alpha, logit=logit)
-    return AucInterval(auc, low, high, error, confidence, method)
+    error, used = 0.0, "logit" if logit else "delong"
+    if variance is None and not bands.is_whole:
+        raise ValueError("a partial area needs two rows of each class, but a class has one")
+    if _is_degenerate(area, variance, bands):
+        low, high = _widest(area, bands, effective, alpha, area_within)
+        if bands.is_whole:
+            used = "exact"
+            reason = f"exact, of {min(effective):.6g} independent pairs"
+        else:
+            used = "simultaneous"
+            reason = "the area under the simultaneous band of the curve"
+        _warn(f"{_says(area, bands)}, so the interval is {reason}.", above=1)
+    else:
+        if variance is None:
+            _warn("A class has one row, so the standard error is Hanley and McNeil's.", above=1)
+            variance, used = _core.hanley_mcneil_variance(area, *effective), "hanley-mcneil"
+        error = math.sqrt(variance)
+        low, high = normal_interval(area, error, alpha, logit=logit, most=bands.greatest)
+    auc, low, high = (bands.scaled(end) for end in (area, low, high))
+    return AucInterval(auc, low, high, error * bands.slope, confidence, used)
+
+
+def _widest(
+    area: float,
+    bands: Bands,
+    effective: Sequence[float],
+    alpha: float,
+    area_within: AreaWithin | None,
+) -> tuple[float, float]:
+    """Interval where the variance says nothing."""
+    if bands.is_whole:
+        return exact_interval(area, min(effective), alpha)
+    assert area_within is not None
+    return _area_of_band(area_within, bands, *band_reach(alpha, effective))
 
 
 def auc_compare(
@@ -523,14 +541,10 @@ class _Sample:
         areas = of_two_classes(statistic, y_true, models, sample_weight)
         return areas.reshape(n_resamples, len(models))
 
-    def widest(
-        self, model: int, area: float, effective: Sequence[float], alpha: float
-    ) -> tuple[float, float]:
-        """Interval where the variance says nothing."""
-        if self.bands.is_whole:
-            return exact_interval(area, min(effective), alpha)
+    def area_within(self, model: int, fpr: tuple[float, float], tpr: tuple[float, float]) -> float:
+        """Area of a model within other bands."""
         curve = core_curve(self.y_true, self.models[model], self.sample_weight)
-        return _area_of_band(curve, self.bands, *band_reach(alpha, effective))
+        return curve.partial_auc(fpr, tpr, False)
 
 
 def _is_degenerate(area: float, variance: float | None, bands: Bands) -> bool:
@@ -559,7 +573,8 @@ class _Curve:
 
     def interval(self, alpha: float) -> tuple[float, float]:
         if self.is_degenerate:
-            return self.sample.widest(self.model, self.area, self.effective, alpha)
+            area_within = partial(self.sample.area_within, self.model)
+            return _widest(self.area, self.sample.bands, self.effective, alpha, area_within)
         most = self.sample.bands.greatest
         return normal_interval(self.area, math.sqrt(self.variance), alpha, most=most)
 
@@ -621,18 +636,18 @@ def band_reach(alpha: float, effective: Sequence[float]) -> tuple[float, float]:
 
 
 def _area_of_band(
-    curve: _core.RocCurve, bands: Bands, up: float, right: float
+    area_within: AreaWithin, bands: Bands, up: float, right: float
 ) -> tuple[float, float]:
     """Areas within bands under a curve moved right and down, and moved left and up."""
     (a, b), (c, d) = bands.fpr, bands.tpr
     # Under a curve that is moved is under the curve, within bands that are moved the other way.
     low = 0.0
     if right < b and c + up < 1:
-        low = curve.partial_auc((max(a - right, 0.0), b - right), (c + up, min(d + up, 1.0)), False)
+        low = area_within((max(a - right, 0.0), b - right), (c + up, min(d + up, 1.0)))
     left, end = min(a + right, 1.0), min(b + right, 1.0)
     high = bands.greatest
     if left < end and up < d:
-        high = curve.partial_auc((left, end), (max(c - up, 0.0), min(d - up, 1.0)), False)
+        high = area_within((left, end), (max(c - up, 0.0), min(d - up, 1.0)))
         high += max(up - c, 0.0) * (end - left) + (d - c) * (b + right - end)
     return low, high
 
@@ -643,11 +658,6 @@ def resampling(
     """Statistic of resamples as one of rows: worth all threads however few rows there are."""
     n_threads = effective_n_threads(None)
     return lambda *args: statistic(*args[:-1], *how, n_threads)
-
-
-def with_options(statistic: Callable[..., _T], *how: Any) -> Callable[..., _T]:
-    """Statistic of rows whose options come before the number of threads."""
-    return lambda *args: statistic(*args[:-1], *how, args[-1])
 
 
 def _warn(message: str, above: int = 0) -> None:

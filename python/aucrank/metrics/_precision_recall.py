@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from aucrank import _core
 from aucrank._data.labels import equal_to
 from aucrank._data.vectors import vector
 from aucrank.metrics._curve import core_curve
@@ -78,5 +79,12 @@ def precision_recall_curve(
     if pos_label is not None:
         labels = equal_to(labels, pos_label)
     curve = core_curve(labels, y_score, sample_weight, any_labels=False)
+    return precision_recall_of(curve, drop_intermediate)
+
+
+def precision_recall_of(
+    curve: _core.RocCurve, drop_intermediate: bool
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    """Precision, recall and thresholds of a curve, with the end that has no threshold."""
     precision, recall, thresholds = curve.precision_recall(drop_intermediate)
     return np.append(precision, 1.0), np.append(recall, 0.0), thresholds

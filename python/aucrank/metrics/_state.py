@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from numbers import Integral
+from os import PathLike
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import check_scalar
 
 from aucrank import _core
 from aucrank._data.labels import refuse_missing
@@ -14,8 +17,10 @@ from aucrank._data.scores import to_scores
 from aucrank._data.vectors import vector
 from aucrank._data.weights import to_weights
 from aucrank._utils.threads import effective_n_threads
-from aucrank.metrics._curve import RocCurve
-from aucrank.metrics._inference import AucInterval, check_confidence, interval_of
+from aucrank.metrics._curve import RocCurve, at_rates
+from aucrank.metrics._inference import AucInterval, check_confidence, check_method, interval_of
+from aucrank.metrics._partial import Bands
+from aucrank.metrics._precision_recall import precision_recall_of
 from aucrank.metrics._weighting import Weighting, are_counts
 
 
@@ -39,6 +44,11 @@ class RocState:
     pos_label : int, float, bool or str, default=None
         Label of the positive class; every other label is negative. ``None`` means that labels are 0
         and 1, or -1 and 1. A batch may hold one class only, so it cannot be told from the batch.
+    spill_dir : path-like, default=None
+        If given, a folder for entries beyond ``max_bytes``; the files are removed with the state.
+        Every statistic stays exact.
+    max_bytes : int, default=2**30
+        With a ``spill_dir``: bytes of memory that the state may take, at least 2**20.
 
     See Also
     --------
@@ -64,6 +74,12 @@ class RocState:
     rows seen so far: the results then depend on the batches and their order, within the bound.
     Every knot of the curve lies on the exact curve.
 
+    With a ``spill_dir``, sorted runs are written to files once they take too much memory. One of a
+    billion distinct scores takes some six bytes there, less than the score itself. The first
+    statistic merges the files into one, for which both need room; each then takes one to three
+    passes over that. :meth:`curve` alone returns a knot for every score, unless it is told a number
+    of knots. A state whose scores lie in files can be merged, but has no bytes and no pickle.
+
     Examples
     --------
     >>> from aucrank.metrics import RocState
@@ -83,11 +99,14 @@ class RocState:
         max_size: int | None = None,
         weight_unit: float | None = None,
         pos_label: float | bool | str | None = None,
+        spill_dir: str | PathLike[str] | None = None,
+        max_bytes: int = 2**30,
     ) -> None:
+        check_scalar(max_bytes, "max_bytes", Integral, min_val=2**20)
         if max_size is not None and max_size < 2:
             raise ValueError(f"max_size is {max_size}, but must be at least 2")
         unit = None if weight_unit is None else float(weight_unit)
-        self._state = _core.RocState(max_size, unit)
+        self._state = _core.RocState(max_size, unit, spill_dir, max_bytes)
         self._pos_label = pos_label
 
     def __repr__(self) -> str:
@@ -218,21 +237,124 @@ class RocState:
         """
         return self._state.auc_error_bound(effective_n_threads(None))
 
-    def curve(self) -> RocCurve:
+    def curve(self, *, max_knots: int | None = None) -> RocCurve:
         """ROC curve of all rows.
+
+        Parameters
+        ----------
+        max_knots : int, default=None
+            ``None`` gives a knot for each distinct score. A number, at least 8, gives so many of
+            them at most: evenly along the curve, and the one of the greatest difference of the true
+            and the false positive rate, the Kolmogorov-Smirnov statistic.
 
         Returns
         -------
         RocCurve
-            Equal to that of :meth:`RocCurve.from_scores`; with a ``max_size`` the knots are some of
-            its knots.
+            Equal to that of :meth:`RocCurve.from_scores`; with ``max_knots`` or a ``max_size`` the
+            knots are some of its knots, and the area under lines between them is not that of all
+            rows, which is :meth:`auc`.
+
+        Raises
+        ------
+        ValueError
+            If a class is absent, or ``max_knots`` is below 8.
+        """
+        n_threads = effective_n_threads(None)
+        if max_knots is None:
+            return RocCurve(self._state.curve(n_threads))
+        check_scalar(max_knots, "max_knots", Integral, min_val=8)
+        return RocCurve(self._state.knots(int(max_knots), n_threads))
+
+    def tpr_at(self, fpr: ArrayLike) -> NDArray[np.float64]:
+        """Highest true positive rate at a false positive rate, as :meth:`RocCurve.tpr_at`.
+
+        Parameters
+        ----------
+        fpr : float or array-like of any shape
+            False positive rates from 0 to 1.
+
+        Returns
+        -------
+        ndarray
+            Rates of the shape of ``fpr``.
+        """
+        n_threads = effective_n_threads(None)
+        return at_rates(lambda rates: self._state.tpr_at(rates, n_threads), fpr)
+
+    def fpr_at(self, tpr: ArrayLike) -> NDArray[np.float64]:
+        """Lowest false positive rate that reaches a true positive rate.
+
+        As :meth:`RocCurve.fpr_at`.
+
+        Parameters
+        ----------
+        tpr : float or array-like of any shape
+            True positive rates from 0 to 1.
+
+        Returns
+        -------
+        ndarray
+            Rates of the shape of ``tpr``.
+        """
+        n_threads = effective_n_threads(None)
+        return at_rates(lambda rates: self._state.fpr_at(rates, n_threads), tpr)
+
+    def partial_auc(
+        self,
+        *,
+        fpr: tuple[float, float] = (0, 1),
+        tpr: tuple[float, float] = (0, 1),
+        standardize: bool = False,
+    ) -> float:
+        """Area under the part of the curve that lies in a band of rates, or in two.
+
+        Parameters
+        ----------
+        fpr, tpr : tuple of (float, float), default=(0, 1)
+            Bands of false and of true positive rates.
+        standardize : bool, default=False
+            Whether to map the area to 0.5 for scores that tell nothing and 1 for perfect ones.
+
+        Returns
+        -------
+        float
+            Equal to the last bit to :func:`partial_auc` of all rows, unless there is a
+            ``max_size``.
+
+        Raises
+        ------
+        ValueError
+            As for :func:`partial_auc`.
+        """
+        bands = Bands.of(fpr, tpr, standardize)
+        n_threads = effective_n_threads(None)
+        return self._state.partial_auc(bands.fpr, bands.tpr, bands.standardize, n_threads)
+
+    def precision_recall_curve(
+        self, *, drop_intermediate: bool = False
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+        """Precision and recall at each threshold, as :func:`precision_recall_curve`.
+
+        Parameters
+        ----------
+        drop_intermediate : bool, default=False
+            Whether to leave out thresholds at which the recall is the same as at both neighbours.
+
+        Returns
+        -------
+        precision, recall : ndarray of shape (n_thresholds + 1,)
+            Shares; the last values are 1 and 0, without a threshold.
+        thresholds : ndarray of shape (n_thresholds,)
+            Rising distinct scores.
 
         Raises
         ------
         ValueError
             If a class is absent.
         """
-        return RocCurve(self._state.curve(effective_n_threads(None)))
+        return precision_recall_of(
+            self._state.curve(effective_n_threads(None)), bool(drop_intermediate)
+        )
 
     def variance(self, *, weights: Weighting = "sampling") -> float:
         r"""Variance of the AUC by the method of DeLong, DeLong and Clarke-Pearson [1]_.
@@ -270,37 +392,54 @@ class RocState:
            receiver operating characteristic curves: a nonparametric approach", Biometrics 44(3),
            1988. :doi:`10.2307/2531595`
         """
-        if not are_counts(weights):
-            return self._state.variance(effective_n_threads(None))
-        variance = self._counts()[0]
-        if variance is None:
+        is_counted = are_counts(weights)
+        variance, _ = self._spread(Bands(), is_counted)
+        if variance is not None:
+            return variance
+        if is_counted:
             raise ValueError("the variance of the AUC needs two rows of each class")
-        return variance
+        return self._state.variance(effective_n_threads(None))  # Says which class has one row.
 
-    def _counts(self) -> tuple[float | None, list[float]]:
-        """Variance, unless a class has one row, and rows of either class, if weights are counts."""
-        curve = self._state.curve(effective_n_threads(None))
-        negative, positive = curve.weights_above()
-        for above in (negative, positive):
-            broken = above != np.floor(above)
-            if broken.any():
-                weight = above[broken.argmax()]
-                raise ValueError(
-                    f"rows of a class weigh {weight:g} together, but frequencies are whole numbers"
-                )
-        rows = [float(positive[-1]), float(negative[-1])]
-        return curve.partial_variance((0.0, 1.0), (0.0, 1.0)), rows
+    def _spread(self, bands: Bands, is_counted: bool) -> tuple[float | None, list[float]]:
+        """Variance, unless a class has one row, and effective rows of either class."""
+        n_threads = effective_n_threads(None)
+        if is_counted:
+            negative, positive = self._state.frequencies(n_threads)
+        else:
+            positive, negative = self._state.effective_rows(n_threads)
+        variance: float | None
+        if is_counted or not bands.is_whole:
+            variance = self._state.partial_variance(bands.fpr, bands.tpr, is_counted, n_threads)
+        else:
+            one_row = min(self._state.n_pos(), self._state.n_neg()) < 2
+            variance = None if one_row else self._state.variance(n_threads)
+        return variance, [positive, negative]
 
-    def interval(self, *, weights: Weighting = "sampling", confidence: float = 0.95) -> AucInterval:
-        """AUC with its normal confidence interval, clipped to [0, 1].
+    def interval(
+        self,
+        *,
+        weights: Weighting = "sampling",
+        fpr: tuple[float, float] = (0, 1),
+        tpr: tuple[float, float] = (0, 1),
+        standardize: bool = False,
+        confidence: float = 0.95,
+        method: Literal["delong", "logit"] = "delong",
+    ) -> AucInterval:
+        """Confidence interval of the area under the curve, or under a part of it.
 
         Parameters
         ----------
         weights : {"sampling", "frequency"}, default="sampling"
             What a weight says: that the row stands for so many, or, as a whole number, that there
             were so many such rows.
+        fpr, tpr : tuple of (float, float), default=(0, 1)
+            Bands of false and of true positive rates that the area is taken within.
+        standardize : bool, default=False
+            Whether to map the area to 0.5 for scores that tell nothing and 1 for perfect ones.
         confidence : float, default=0.95
             Chance, above 0 and below 1, with which such an interval holds the true AUC.
+        method : {"delong", "logit"}, default="delong"
+            As for :func:`auc_interval`.
 
         Returns
         -------
@@ -311,20 +450,34 @@ class RocState:
         Raises
         ------
         ValueError
-            If a class is absent, ``confidence`` is out of range, or a frequency is not whole.
+            If a class is absent, a parameter is out of range, or a frequency is not whole.
         """
         check_confidence(confidence)
-        variance: float | None
-        if are_counts(weights):
-            variance, effective = self._counts()
-        else:
-            effective = list(self._state.effective_rows(effective_n_threads(None)))
-            one_row = min(self._state.n_pos(), self._state.n_neg()) < 2
-            variance = None if one_row else self.variance()
-        interval = interval_of(self.auc(), variance, effective, confidence)
-        bound = self.auc_error_bound()
+        check_method(method, ("delong", "logit"))
+        bands = Bands.of(fpr, tpr, standardize)
+        variance, effective = self._spread(bands, are_counts(weights))
+        n_threads = effective_n_threads(None)
+
+        def area_within(fpr: tuple[float, float], tpr: tuple[float, float]) -> float:
+            return self._state.partial_auc(fpr, tpr, False, n_threads)
+
+        area = self.auc() if bands.is_whole else area_within(bands.fpr, bands.tpr)
+        interval = interval_of(
+            area,
+            variance,
+            effective,
+            confidence,
+            logit=method == "logit",
+            bands=bands,
+            area_within=area_within,
+        )
+        if self.max_size is None:
+            return interval
+        # What two rows in one cell may add to the area, they may add within the bands.
+        bound = bands.slope * self.auc_error_bound()
+        least, most = bands.scaled(0.0), bands.scaled(bands.greatest)
         return replace(
-            interval, low=max(0.0, interval.low - bound), high=min(1.0, interval.high + bound)
+            interval, low=max(least, interval.low - bound), high=min(most, interval.high + bound)
         )
 
     def to_bytes(self) -> bytes:
@@ -334,7 +487,13 @@ class RocState:
         -------
         bytes
             The same for the same rows in any batches and any order, unless there is a ``max_size``,
-            or some batches come with weights and some without. ``pos_label`` is not part of them.
+            or some batches come with weights and some without. ``pos_label``, ``spill_dir`` and
+            ``max_bytes`` are not part of them.
+
+        Raises
+        ------
+        ValueError
+            If scores lie in files.
         """
         return self._state.to_bytes(effective_n_threads(None))
 

@@ -100,7 +100,7 @@ pub fn partial_areas(
 ) -> PyResult<Option<Summary>> {
     let labels = labels.as_slice()?;
     let weights = weights.as_ref().map(|weights| weights.as_slice()).transpose()?;
-    let weighting = if counted { Weighting::Frequency } else { Weighting::Sampling };
+    let weighting = weighting(counted);
     let within = bands(within);
     let found = with_models!(models, |models| run(py, labels.len(), n_threads, || {
         let areas = |rows: &[bool]| PartialAreas::new(&models, rows, weights, weighting, within);
@@ -245,4 +245,9 @@ pub fn bootstrap_cut_offs<'py>(
 #[pyfunction]
 pub fn hanley_mcneil_variance(auc: f64, n_pos: f64, n_neg: f64) -> f64 {
     roc::hanley_mcneil_variance(auc, n_pos, n_neg)
+}
+
+/// What a weight says.
+pub fn weighting(is_counted: bool) -> Weighting {
+    if is_counted { Weighting::Frequency } else { Weighting::Sampling }
 }

@@ -65,7 +65,7 @@ mod _core {
     #[pymodule_export]
     use super::rank_opt::{PyRankOpt, fit_rank_opt};
     #[pymodule_export]
-    use super::roc::{RocCurve, roc_auc};
+    use super::roc::{RocCurve, roc_auc, roc_curve};
     #[pymodule_export]
     use super::rows::{
         PyCodedMatrix, PyStoredRows, PySurvey, PyWeightRange, answer_rows, merge_answers,

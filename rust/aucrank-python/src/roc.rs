@@ -160,6 +160,29 @@ pub fn roc_auc(
     }))
 }
 
+/// Rates and thresholds of the knots; `None` if the labels are not 0 and 1, or -1 and 1.
+#[pyfunction]
+#[expect(clippy::needless_pass_by_value, reason = "arguments come from Python by value")]
+pub fn roc_curve<'py>(
+    py: Python<'py>,
+    labels: Labels<'_>,
+    scores: Scores<'_>,
+    weights: Option<PyReadonlyArray1<'_, f64>>,
+    drop_intermediate: bool,
+    n_threads: usize,
+) -> PyResult<Option<ThreeArrays<'py>>> {
+    let knots = if drop_intermediate { Knots::WithoutIntermediate } else { Knots::All };
+    let labels = labels.as_slice()?;
+    let weights = weights.as_ref().map(|weights| weights.as_slice()).transpose()?;
+    let rates = with_scores!(scores, |scores| run(py, labels.len(), n_threads, || {
+        let rates = |positive: &[bool]| roc::Rates::new(scores, positive, weights, knots);
+        labels.positive().map(|positive| rates(&positive)).transpose()
+    }))?;
+    Ok(rates.map(|found| {
+        [found.fpr, found.tpr, found.thresholds].map(|values| values.into_pyarray(py)).into()
+    }))
+}
+
 /// An ROC curve of the core.
 #[pyclass(frozen, module = "aucrank._core")]
 pub struct RocCurve(pub roc::RocCurve);
@@ -201,21 +224,19 @@ impl RocCurve {
 
     /// `None` if the labels are not 0 and 1, or -1 and 1.
     #[staticmethod]
-    #[pyo3(signature = (labels, scores, weights, n_threads, drop_intermediate=false))]
     fn from_scores(
         py: Python<'_>,
         labels: Labels<'_>,
         scores: Scores<'_>,
         weights: Option<PyReadonlyArray1<'_, f64>>,
         n_threads: usize,
-        drop_intermediate: bool,
     ) -> PyResult<Option<Self>> {
-        let knots = if drop_intermediate { Knots::WithoutIntermediate } else { Knots::All };
         let labels = labels.as_slice()?;
         let weights = weights.as_ref().map(|weights| weights.as_slice()).transpose()?;
         let curve = with_scores!(scores, |scores| run(py, labels.len(), n_threads, || {
-            let curve =
-                |positive: &[bool]| roc::RocCurve::with_knots(scores, positive, weights, knots);
+            let curve = |positive: &[bool]| {
+                roc::RocCurve::with_knots(scores, positive, weights, Knots::All)
+            };
             labels.positive().map(|positive| curve(&positive)).transpose()
         }));
         Ok(curve?.map(Self))
@@ -258,11 +279,6 @@ impl RocCurve {
     fn partial_auc(&self, fpr: (f64, f64), tpr: (f64, f64), standardize: bool) -> PyResult<f64> {
         let area = self.0.partial_auc([fpr.0, fpr.1], [tpr.0, tpr.1], standardize);
         area.map_err(to_py_err)
-    }
-
-    /// Of counts; `None` if a class has a single one.
-    fn partial_variance(&self, fpr: (f64, f64), tpr: (f64, f64)) -> PyResult<Option<f64>> {
-        self.0.partial_variance([fpr.0, fpr.1], [tpr.0, tpr.1]).map_err(to_py_err)
     }
 
     /// Weights of the negative and of the positive rows that score at least each threshold.
@@ -322,7 +338,7 @@ impl RocCurve {
     }
 }
 
-/// Arrays of precision, recall and thresholds.
+/// Arrays of rates or shares, and of thresholds.
 type ThreeArrays<'py> =
     (Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>);
 

@@ -1,13 +1,15 @@
 //! `aucrank::roc::RocState` as a Python class.
 
+use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use aucrank::RankError;
 use aucrank::roc;
-use numpy::PyReadonlyArray1;
+use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
+use crate::inference::weighting;
 use crate::roc::{RocCurve, Scores, with_scores};
 use crate::run::{on_pool, to_py_err};
 
@@ -44,9 +46,19 @@ impl RocState {
 #[pymethods]
 impl RocState {
     #[new]
-    fn new(max_size: Option<usize>, weight_unit: Option<f64>) -> PyResult<Self> {
-        let state = roc::RocState::new(max_size, weight_unit).map_err(to_py_err)?;
-        Ok(Self(Mutex::new(state)))
+    #[expect(clippy::needless_pass_by_value, reason = "arguments come from Python by value")]
+    fn new(
+        max_size: Option<usize>,
+        weight_unit: Option<f64>,
+        spill_dir: Option<PathBuf>,
+        max_bytes: usize,
+    ) -> PyResult<Self> {
+        let state = roc::RocState::new(max_size, weight_unit);
+        let state = match &spill_dir {
+            Some(folder) => state.and_then(|state| state.spilling_to(folder, max_bytes)),
+            None => state,
+        };
+        Ok(Self(Mutex::new(state.map_err(to_py_err)?)))
     }
 
     #[staticmethod]
@@ -56,7 +68,7 @@ impl RocState {
     }
 
     fn to_bytes<'py>(&self, py: Python<'py>, n_threads: usize) -> PyResult<Bound<'py, PyBytes>> {
-        let bytes = self.run(py, 0, n_threads, |state| Ok(state.to_bytes()))?;
+        let bytes = self.run(py, 0, n_threads, roc::RocState::to_bytes)?;
         Ok(PyBytes::new(py, &bytes))
     }
 
@@ -106,8 +118,66 @@ impl RocState {
         self.run(py, 0, n_threads, roc::RocState::curve).map(RocCurve)
     }
 
+    /// At most so many knots of the curve.
+    fn knots(&self, py: Python<'_>, max_knots: usize, n_threads: usize) -> PyResult<RocCurve> {
+        self.run(py, 0, n_threads, |state| state.knots(max_knots)).map(RocCurve)
+    }
+
+    fn partial_auc(
+        &self,
+        py: Python<'_>,
+        fpr: (f64, f64),
+        tpr: (f64, f64),
+        standardize: bool,
+        n_threads: usize,
+    ) -> PyResult<f64> {
+        let (fpr, tpr) = ([fpr.0, fpr.1], [tpr.0, tpr.1]);
+        self.run(py, 0, n_threads, |state| state.partial_auc(fpr, tpr, standardize))
+    }
+
+    /// `None` if a class has one row.
+    fn partial_variance(
+        &self,
+        py: Python<'_>,
+        fpr: (f64, f64),
+        tpr: (f64, f64),
+        is_counted: bool,
+        n_threads: usize,
+    ) -> PyResult<Option<f64>> {
+        let (fpr, tpr) = ([fpr.0, fpr.1], [tpr.0, tpr.1]);
+        let how = weighting(is_counted);
+        self.run(py, 0, n_threads, |state| state.partial_variance(fpr, tpr, how))
+    }
+
+    /// Negative and positive rows if weights are frequencies.
+    fn frequencies(&self, py: Python<'_>, n_threads: usize) -> PyResult<(f64, f64)> {
+        self.run(py, 0, n_threads, roc::RocState::frequencies).map(|[neg, pos]| (neg, pos))
+    }
+
+    #[expect(clippy::needless_pass_by_value, reason = "arguments come from Python by value")]
+    fn tpr_at<'py>(
+        &self,
+        py: Python<'py>,
+        fpr: PyReadonlyArray1<'py, f64>,
+        n_threads: usize,
+    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        let fpr = fpr.as_slice()?;
+        Ok(self.run(py, 0, n_threads, |state| state.tpr_at(fpr))?.into_pyarray(py))
+    }
+
+    #[expect(clippy::needless_pass_by_value, reason = "arguments come from Python by value")]
+    fn fpr_at<'py>(
+        &self,
+        py: Python<'py>,
+        tpr: PyReadonlyArray1<'py, f64>,
+        n_threads: usize,
+    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        let tpr = tpr.as_slice()?;
+        Ok(self.run(py, 0, n_threads, |state| state.fpr_at(tpr))?.into_pyarray(py))
+    }
+
     fn size(&self, py: Python<'_>, n_threads: usize) -> PyResult<usize> {
-        self.run(py, 0, n_threads, |state| Ok(state.size()))
+        self.run(py, 0, n_threads, roc::RocState::size)
     }
 
     fn n_neg(&self, py: Python<'_>) -> u64 {

@@ -173,7 +173,7 @@ pub enum RankError {
     /// Bytes that [`crate::rows`] did not write, or that have changed on their way.
     #[error("these bytes are no question and no answer about rows: {0}")]
     BadAnswer(String),
-    /// A file for coded rows cannot be written or read.
+    /// A file for rows or scores cannot be written or read.
     #[error("{path}: {message}")]
     Storage {
         /// The file.

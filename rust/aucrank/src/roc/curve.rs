@@ -94,22 +94,7 @@ impl RocCurve {
         weights: Option<&[f64]>,
         knots: Knots,
     ) -> Result<Self, RankError> {
-        let Some(weights) = weights else {
-            return Self::of::<S, _, S::Key>(&Sample::new(scores, positive, Unweighted)?, knots);
-        };
-        match Weights::new(weights, positive)? {
-            Weights::Few(few) => {
-                Self::of::<S, _, (S::Key, u64)>(&Sample::new(scores, positive, few)?, knots)
-            }
-            Weights::Many(many) => {
-                let sample = Sample::new(scores, positive, many)?;
-                if many.is_exact {
-                    return Self::of::<S, _, (S::Key, Shifted)>(&sample, knots);
-                }
-                let curve = RocState::of_sample(&sample)?.curve()?;
-                Ok(if knots == Knots::All { curve } else { curve.without_intermediate() })
-            }
-        }
+        measure(scores, positive, weights, knots)
     }
 
     /// A curve from its knots, as returned by the accessors.
@@ -187,68 +172,6 @@ impl RocCurve {
     pub fn exact_parts(&self) -> ([Vec<u128>; 2], [i32; 2]) {
         let counts = with_counts!(self, |fp, tp| [fp, tp].map(in_two_words));
         (counts, self.exponents)
-    }
-
-    fn of<S, W, R>(sample: &Sample<'_, S, W>, knots: Knots) -> Result<Self, RankError>
-    where
-        S: Score,
-        W: Weigh,
-        R: Record<S::Key, Unit = W::Unit, Mass = MassOf<W>>,
-        MassOf<W>: Counted,
-    {
-        let sinks =
-            sweep::<S, W, R, _>(sample, |coding| Groups { coding, knots, found: Vec::new() });
-        // From the highest scores down.
-        let parts: Vec<&[Group<S, MassOf<W>>]> = sinks
-            .iter()
-            .rev()
-            .map(|sink| &sink.found[..])
-            .filter(|part| !part.is_empty())
-            .collect();
-        let stretches: Vec<Stretch<'_, S, MassOf<W>>> = (0..parts.len())
-            .map(|i| Stretch {
-                groups: parts[i],
-                next: parts.get(i + 1).and_then(|part| part.last()),
-                is_first: i == 0,
-                knots,
-            })
-            .collect();
-        let least = if sample.scores.len() >= PARALLEL_FROM { 8 } else { usize::MAX };
-        let total = |(): &mut (), stretch: &Stretch<'_, S, MassOf<W>>| stretch.total();
-        let totals = parallel::map_with(stretches.iter().collect(), least, || (), total);
-        let n_knots = 1 + totals.iter().map(|total| total.n_knots).sum::<usize>();
-        let none = MassOf::<W>::default();
-        let mut thresholds = vec![f64::INFINITY; n_knots];
-        let mut counts = [vec![none; n_knots], vec![none; n_knots]];
-
-        // Each stretch writes to its own range, starting from the counts of those above it.
-        let mut above = Total::default();
-        let [false_positives, true_positives] = &mut counts;
-        let mut rest = (&mut thresholds[1..], &mut false_positives[1..], &mut true_positives[1..]);
-        let mut tasks = Vec::with_capacity(stretches.len());
-        for (stretch, total) in stretches.iter().zip(totals) {
-            let (thresholds, fps, tps) = rest;
-            let (thresholds, thresholds_after) = thresholds.split_at_mut(total.n_knots);
-            let (fps, fps_after) = fps.split_at_mut(total.n_knots);
-            let (tps, tps_after) = tps.split_at_mut(total.n_knots);
-            tasks.push((stretch, above, (thresholds, fps, tps)));
-            rest = (thresholds_after, fps_after, tps_after);
-            above.negative += total.negative;
-            above.positive += total.positive;
-        }
-        if above.negative == none || above.positive == none {
-            let class = if above.positive == none { "positive" } else { "negative" };
-            return Err(RankError::ClassWithoutWeight { class });
-        }
-        parallel::map_with(
-            tasks,
-            least,
-            || (),
-            |(), (stretch, above, out)| {
-                stretch.write(above, out);
-            },
-        );
-        Ok(MassOf::<W>::curve(thresholds, counts, sample.weights.exponents()))
     }
 
     /// Number of knots.
@@ -465,124 +388,291 @@ pub enum Knots {
     WithoutIntermediate,
 }
 
-/// Rows and knots of part of a curve.
-#[derive(Debug, Clone, Copy, Default)]
+/// What is known of a curve, from its knots.
+trait FromKnots: Sized {
+    /// What is kept of a count.
+    type Value<M: Mass>: Copy + Default + Send;
+
+    fn value<M: Mass>(count: M, all: M) -> Self::Value<M>;
+
+    /// False and true positive counts come in this order.
+    fn from_knots<M: Counted>(
+        thresholds: Vec<f64>,
+        values: [Vec<Self::Value<M>>; 2],
+        exponents: [i32; 2],
+    ) -> Self;
+
+    fn from_curve(curve: RocCurve) -> Self;
+}
+
+impl FromKnots for RocCurve {
+    type Value<M: Mass> = M;
+
+    fn value<M: Mass>(count: M, _: M) -> M {
+        count
+    }
+
+    fn from_knots<M: Counted>(
+        thresholds: Vec<f64>,
+        counts: [Vec<M>; 2],
+        exponents: [i32; 2],
+    ) -> Self {
+        M::curve(thresholds, counts, exponents)
+    }
+
+    fn from_curve(curve: Self) -> Self {
+        curve
+    }
+}
+
+impl FromKnots for Rates {
+    type Value<M: Mass> = f64;
+
+    fn value<M: Mass>(count: M, all: M) -> f64 {
+        count.to_f64() / all.to_f64()
+    }
+
+    fn from_knots<M: Counted>(
+        thresholds: Vec<f64>,
+        [fpr, tpr]: [Vec<f64>; 2],
+        _: [i32; 2],
+    ) -> Self {
+        Self { thresholds, fpr, tpr }
+    }
+
+    fn from_curve(curve: RocCurve) -> Self {
+        let (fpr, tpr) = (curve.fpr(), curve.tpr());
+        Self { thresholds: curve.thresholds, fpr, tpr }
+    }
+}
+
+fn measure<T: FromKnots, S: Score>(
+    scores: &[S],
+    positive: &[bool],
+    weights: Option<&[f64]>,
+    knots: Knots,
+) -> Result<T, RankError> {
+    let Some(weights) = weights else {
+        return measure_sample::<T, S, _, S::Key>(
+            &Sample::new(scores, positive, Unweighted)?,
+            knots,
+        );
+    };
+    match Weights::new(weights, positive)? {
+        Weights::Few(few) => {
+            measure_sample::<T, S, _, (S::Key, u64)>(&Sample::new(scores, positive, few)?, knots)
+        }
+        Weights::Many(many) => {
+            let sample = Sample::new(scores, positive, many)?;
+            if many.is_exact {
+                return measure_sample::<T, S, _, (S::Key, Shifted)>(&sample, knots);
+            }
+            let curve = RocState::of_sample(&sample)?.curve()?;
+            let is_whole = knots == Knots::All;
+            Ok(T::from_curve(if is_whole { curve } else { curve.without_intermediate() }))
+        }
+    }
+}
+
+fn measure_sample<T, S, W, R>(sample: &Sample<'_, S, W>, knots: Knots) -> Result<T, RankError>
+where
+    T: FromKnots,
+    S: Score,
+    W: Weigh,
+    R: Record<S::Key, Unit = W::Unit, Mass = MassOf<W>>,
+    MassOf<W>: Counted,
+{
+    let sinks = sweep::<S, W, R, _>(sample, |coding| Stretch::new(coding, knots));
+    // From the highest scores down.
+    let stretches: Vec<&Stretch<S, MassOf<W>>> =
+        sinks.iter().rev().filter(|stretch| !stretch.runs.is_empty()).collect();
+    let written: Vec<Written<'_, S, MassOf<W>>> = (0..stretches.len())
+        .map(|i| stretches[i].written(i == 0, stretches.get(i + 1).copied()))
+        .collect();
+    let n_knots = 1 + written.iter().map(Written::n_knots).sum::<usize>();
+    let none = MassOf::<W>::default();
+    let mut all = Total::default();
+    for stretch in &stretches {
+        all.negative += stretch.total.negative;
+        all.positive += stretch.total.positive;
+    }
+    if all.negative == none || all.positive == none {
+        let class = if all.positive == none { "positive" } else { "negative" };
+        return Err(RankError::ClassWithoutWeight { class });
+    }
+    let mut thresholds = vec![f64::INFINITY; n_knots];
+    let mut values = [0, 1].map(|_| vec![T::Value::<MassOf<W>>::default(); n_knots]);
+
+    // Each stretch writes to its own range, starting from the counts of those above it.
+    let mut above = Total::default();
+    let [false_positives, true_positives] = &mut values;
+    let mut rest = (&mut thresholds[1..], &mut false_positives[1..], &mut true_positives[1..]);
+    let mut tasks = Vec::with_capacity(written.len());
+    for part in &written {
+        let (thresholds, fps, tps) = rest;
+        let (thresholds, thresholds_after) = thresholds.split_at_mut(part.n_knots());
+        let (fps, fps_after) = fps.split_at_mut(part.n_knots());
+        let (tps, tps_after) = tps.split_at_mut(part.n_knots());
+        tasks.push((part, above, (thresholds, fps, tps)));
+        rest = (thresholds_after, fps_after, tps_after);
+        above.negative += part.stretch.total.negative;
+        above.positive += part.stretch.total.positive;
+    }
+    let least = if sample.scores.len() >= PARALLEL_FROM { 8 } else { usize::MAX };
+    parallel::map_with(
+        tasks,
+        least,
+        || (),
+        |(), (part, above, out)| {
+            part.write::<T>(all, above, out);
+        },
+    );
+    Ok(T::from_knots(thresholds, values, sample.weights.exponents()))
+}
+
+/// Rates of the knots of a curve alone, in less time and memory than a [`RocCurve`].
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::roc::{Knots, Rates};
+///
+/// let rates = Rates::new(&[0.1, 0.4, 0.4], &[false, false, true], None, Knots::All).unwrap();
+/// assert_eq!(rates.thresholds, [f64::INFINITY, 0.4, 0.1]);
+/// assert_eq!((rates.fpr, rates.tpr), (vec![0.0, 0.5, 1.0], vec![0.0, 1.0, 1.0]));
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct Rates {
+    /// The lowest score counted at each knot; infinity at the first.
+    pub thresholds: Vec<f64>,
+    /// False positive rates.
+    pub fpr: Vec<f64>,
+    /// True positive rates.
+    pub tpr: Vec<f64>,
+}
+
+impl Rates {
+    /// Those of [`RocCurve::with_knots`].
+    ///
+    /// # Errors
+    ///
+    /// [`RankError`] as for [`RocCurve::weighted`].
+    pub fn new<S: Score>(
+        scores: &[S],
+        positive: &[bool],
+        weights: Option<&[f64]>,
+        knots: Knots,
+    ) -> Result<Self, RankError> {
+        measure(scores, positive, weights, knots)
+    }
+}
+
+/// Weights of some rows.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
 struct Total<M> {
     negative: M,
     positive: M,
-    n_knots: usize,
 }
 
-/// Consecutive distinct scores, ascending, to be turned into knots.
-struct Stretch<'a, S, M> {
-    groups: &'a [Group<S, M>],
-    /// The group of the next lower scores.
-    next: Option<&'a Group<S, M>>,
-    is_first: bool,
-    knots: Knots,
-}
-
-impl<S: Score, M: Mass> Stretch<'_, S, M> {
-    /// Steps of the curve from the highest score down: the score at the end of each, its increments
-    /// of the counts of both classes, and whether it ends in a knot.
-    fn walk(&self) -> impl Iterator<Item = Step<S, M>> {
-        let top = self.groups.last().filter(|_| self.is_first).filter(|top| top.n_scores > 1);
-        // The very first knot is kept, even if the step after it is equal.
-        let first = top.map(|top| Step {
-            score: top.highest,
-            positive: top.positive,
-            negative: top.negative,
-            has_knot: true,
-        });
-        let others = (0..self.groups.len()).rev().map(move |i| {
-            let group = &self.groups[i];
-            let below = if i == 0 { self.next } else { Some(&self.groups[i - 1]) };
-            let is_first = self.is_first && i + 1 == self.groups.len() && first.is_none();
-            let same_step = below.is_some_and(|below| {
-                (below.positive, below.negative) == (group.positive, group.negative)
-            });
-            let done = u64::from(i + 1 == self.groups.len() && first.is_some());
-            let n_scores = group.n_scores - done;
-            Step {
-                score: group.lowest,
-                positive: group.positive.repeated(n_scores),
-                negative: group.negative.repeated(n_scores),
-                has_knot: self.knots == Knots::All || is_first || !same_step,
-            }
-        });
-        first.into_iter().chain(others)
-    }
-
-    fn total(&self) -> Total<M> {
-        self.walk().fold(Total::default(), |total, step| Total {
-            negative: total.negative + step.negative,
-            positive: total.positive + step.positive,
-            n_knots: total.n_knots + usize::from(step.has_knot),
-        })
-    }
-
-    fn write(
-        &self,
-        above: Total<M>,
-        (thresholds, false_positives, true_positives): (&mut [f64], &mut [M], &mut [M]),
-    ) {
-        let Total { negative: mut fp, positive: mut tp, .. } = above;
-        let mut knot = 0;
-        for step in self.walk() {
-            fp += step.negative;
-            tp += step.positive;
-            if step.has_knot {
-                thresholds[knot] = step.score.into();
-                (false_positives[knot], true_positives[knot]) = (fp, tp);
-                knot += 1;
-            }
-        }
-    }
-}
-
-/// A step of a curve.
-#[derive(Clone, Copy)]
-struct Step<S, M> {
-    score: S,
-    positive: M,
-    negative: M,
-    has_knot: bool,
-}
-
-/// One distinct score or, if intermediate knots are dropped, consecutive scores with equal counts.
-struct Group<S, M> {
+/// A distinct score or, if intermediate knots are dropped, consecutive scores with equal weights.
+struct Run<S, M> {
     lowest: S,
-    highest: S,
-    n_scores: u64,
-    /// Rows at each of the scores.
-    positive: M,
-    negative: M,
+    /// Weights of the rows of the same stretch that score less.
+    below: Total<M>,
 }
 
-/// Collects the distinct scores of a range.
-struct Groups<S: Score, M> {
+/// A sink that collects the runs of a range of scores, ascending.
+struct Stretch<S: Score, M> {
     coding: Coding<S>,
     knots: Knots,
-    found: Vec<Group<S, M>>,
+    runs: Vec<Run<S, M>>,
+    total: Total<M>,
+    /// Weights at each score of the lowest and of the highest run.
+    at: [Total<M>; 2],
+    highest: S,
 }
 
-impl<S: Score, M: Mass> Sink<S::Key, M> for Groups<S, M> {
+impl<S: Score, M: Mass> Stretch<S, M> {
+    fn new(coding: Coding<S>, knots: Knots) -> Self {
+        let at = [Total::default(); 2];
+        let (runs, highest) = (Vec::new(), S::NEG_INFINITY);
+        Self { coding, knots, runs, total: Total::default(), at, highest }
+    }
+
+    /// The knots of this stretch, if `next` has the next lower scores.
+    fn written(&self, is_first: bool, next: Option<&Self>) -> Written<'_, S, M> {
+        let ends_in_run = self.runs.last().is_some_and(|run| run.lowest < self.highest);
+        // The very first knot is kept, even if the step after it is equal.
+        let has_top = is_first && self.knots == Knots::WithoutIntermediate && ends_in_run;
+        let is_joined = self.knots == Knots::WithoutIntermediate
+            && next.is_some_and(|next| next.at[1] == self.at[0])
+            && (!is_first || has_top || self.runs.len() > 1);
+        Written { stretch: self, has_top, runs: &self.runs[usize::from(is_joined)..] }
+    }
+}
+
+impl<S: Score, M: Mass> Sink<S::Key, M> for Stretch<S, M> {
+    #[inline]
     fn tie(&mut self, code: S::Key, positive: M, negative: M) {
-        let score = self.coding.score(code);
-        if let Some(last) = self.found.last_mut()
-            && self.knots == Knots::WithoutIntermediate
-            && (last.positive, last.negative) == (positive, negative)
-        {
-            last.highest = score;
-            last.n_scores += 1;
-            return;
+        let (score, at, below) =
+            (self.coding.score(code), Total { negative, positive }, self.total);
+        if self.runs.is_empty() {
+            self.at[0] = at;
         }
-        self.found.push(Group { lowest: score, highest: score, n_scores: 1, positive, negative });
+        if self.knots == Knots::All || self.runs.is_empty() || self.at[1] != at {
+            self.runs.push(Run { lowest: score, below });
+            self.at[1] = at;
+        }
+        self.highest = score;
+        self.total.negative += negative;
+        self.total.positive += positive;
     }
 
     fn range<R: Record<S::Key, Mass = M>>(&mut self, rows: &mut [R], _: usize, top: S::Key) {
         rows.sort_unstable_by_key(|row| row.word());
         for_ties(rows, top, |code, positive, negative| self.tie(code, positive, negative));
+    }
+}
+
+/// Where thresholds and what is kept of false and of true positive counts are written.
+type Places<'a, V> = (&'a mut [f64], &'a mut [V], &'a mut [V]);
+
+/// A stretch whose knots are known.
+struct Written<'a, S: Score, M> {
+    stretch: &'a Stretch<S, M>,
+    /// Whether the highest score has a knot of its own.
+    has_top: bool,
+    /// Those that have a knot.
+    runs: &'a [Run<S, M>],
+}
+
+impl<S: Score, M: Mass> Written<'_, S, M> {
+    fn n_knots(&self) -> usize {
+        self.runs.len() + usize::from(self.has_top)
+    }
+
+    fn write<T: FromKnots>(
+        &self,
+        all: Total<M>,
+        above: Total<M>,
+        (thresholds, false_positives, true_positives): Places<'_, T::Value<M>>,
+    ) {
+        let Stretch { total, at: [_, top], highest, .. } = self.stretch;
+        if self.has_top {
+            thresholds[0] = (*highest).into();
+            false_positives[0] = T::value(above.negative + top.negative, all.negative);
+            true_positives[0] = T::value(above.positive + top.positive, all.positive);
+        }
+        let (negative, positive) =
+            (above.negative + total.negative, above.positive + total.positive);
+        let first = usize::from(self.has_top);
+        let places = thresholds[first..].iter_mut().zip(&mut false_positives[first..]);
+        let places = places.zip(&mut true_positives[first..]);
+        for (((threshold, fp), tp), run) in places.zip(self.runs.iter().rev()) {
+            *threshold = run.lowest.into();
+            *fp = T::value(negative - run.below.negative, all.negative);
+            *tp = T::value(positive - run.below.positive, all.positive);
+        }
     }
 }
 
@@ -635,6 +725,31 @@ pub(super) mod tests {
     fn a_class_without_weight_has_no_curve() {
         let curve = RocCurve::weighted(&[0.0, 1.0], &[false, true], &[1.0, 0.0]);
         assert_eq!(curve, Err(RankError::ClassWithoutWeight { class: "positive" }));
+    }
+
+    #[test]
+    fn knots_are_dropped_across_the_ranges_that_rows_are_sorted_in() {
+        let n = 100_000_u64;
+        let number = |row: u64| row.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 20;
+        let scores: Vec<f64> = (0..n).map(|row| number(row) as f64 - 1e13).collect();
+        // Long runs of one class, short ones, and many scores at which rows of both tie.
+        for (divisor, n_distinct) in [(1_u64 << 38, u64::MAX), (1 << 20, u64::MAX), (1 << 30, 5000)]
+        {
+            let tied: Vec<f64> =
+                scores.iter().map(|score| score.rem_euclid(n_distinct as f64)).collect();
+            let positive: Vec<bool> = (0..n).map(|row| number(row) / divisor % 3 == 0).collect();
+            let all = RocCurve::new(&tied, &positive).unwrap().without_intermediate();
+            for n_threads in [1, 2] {
+                let pool = rayon::ThreadPoolBuilder::new().num_threads(n_threads).build().unwrap();
+                let found = pool.install(|| {
+                    RocCurve::with_knots(&tied, &positive, None, Knots::WithoutIntermediate)
+                });
+                assert_eq!(found.as_ref(), Ok(&all));
+                let rates = Rates::new(&tied, &positive, None, Knots::WithoutIntermediate).unwrap();
+                assert_eq!((rates.fpr, rates.tpr), (all.fpr(), all.tpr()));
+                assert_eq!(rates.thresholds, all.thresholds);
+            }
+        }
     }
 
     proptest! {

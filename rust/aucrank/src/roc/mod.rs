@@ -41,7 +41,7 @@ pub use auc::{auc, weighted_auc};
 pub use bootstrap::Bootstrap;
 pub use climber::RampClimber;
 pub use compare::Norm;
-pub use curve::{Knots, RocCurve};
+pub use curve::{Knots, Rates, RocCurve};
 pub(crate) use cut::curve_of;
 pub use cut::largest_gap;
 pub use cut_off::Criterion;

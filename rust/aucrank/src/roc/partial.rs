@@ -41,13 +41,25 @@ impl RocCurve {
         tpr: [f64; 2],
         standardize: bool,
     ) -> Result<f64, RankError> {
+        self.partial_area(|rate| self.area_up_to(rate), fpr, tpr, standardize)
+    }
+
+    /// [`RocCurve::partial_auc`] for a curve with some of its knots, given the area under all of it
+    /// from 0 to a rate.
+    pub(super) fn partial_area(
+        &self,
+        area_up_to: impl Fn(f64) -> f64,
+        fpr: [f64; 2],
+        tpr: [f64; 2],
+        standardize: bool,
+    ) -> Result<f64, RankError> {
         check_bands(fpr, tpr)?;
         let ([a, b], [c, d]) = (fpr, tpr);
         // Where the curve enters and leaves the band of true positive rates.
         let enters = if c > 0.0 { self.fpr_at(&[c])?[0] } else { 0.0 };
         let leaves = if d < 1.0 { self.fpr_at(&[d])?[0] } else { 1.0 };
         let (low, high) = (enters.clamp(a, b), leaves.clamp(a, b));
-        let within = self.area_up_to(high) - self.area_up_to(low) - c * (high - low);
+        let within = area_up_to(high) - area_up_to(low) - c * (high - low);
         let area = (within + (d - c) * (b - high)).max(0.0);
         if !standardize {
             return Ok(area);
@@ -99,8 +111,14 @@ impl RocCurve {
 
     /// Area under the curve from 0 to `fpr`; exact except for the last, partial segment.
     fn area_up_to(&self, fpr: f64) -> f64 {
-        let (beyond, cut) = with_counts!(self, |fp, tp| cut_segment(fp, tp, fpr));
+        let (beyond, cut) = self.cut_segment(fpr);
         self.area_of(beyond) + cut
+    }
+
+    /// The number of knots up to a false positive rate, and the area from the last of them to that
+    /// rate.
+    pub(super) fn cut_segment(&self, fpr: f64) -> (usize, f64) {
+        with_counts!(self, |fp, tp| cut_segment(fp, tp, fpr))
     }
 }
 
@@ -162,8 +180,6 @@ pub(super) fn area_of_rates(x: &[f64], y: &[f64], fpr: [f64; 2], tpr: [f64; 2]) 
     area.max(0.0)
 }
 
-/// The number of knots up to a false positive rate, and the area from the last of them to that
-/// rate.
 fn cut_segment<M: Mass>(fp: &[M], tp: &[M], fpr: f64) -> (usize, f64) {
     let (n_neg, n_pos) = (fp[fp.len() - 1].to_f64(), tp[tp.len() - 1].to_f64());
     let beyond = fp.partition_point(|&count| count.to_f64() / n_neg <= fpr);

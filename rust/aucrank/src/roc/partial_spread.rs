@@ -251,7 +251,7 @@ fn sum_of<M: Mass>(rows: &Rows<M>, term: impl Fn(usize) -> f64) -> f64 {
 }
 
 /// Mean of a rate that is uniform from `u` to `v`, clipped to a band.
-fn mean_clipped(u: f64, v: f64, [low, high]: [f64; 2]) -> f64 {
+pub(super) fn mean_clipped(u: f64, v: f64, [low, high]: [f64; 2]) -> f64 {
     if u >= v {
         return u.clamp(low, high);
     }

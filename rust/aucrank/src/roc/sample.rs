@@ -14,6 +14,9 @@ const CHUNK: usize = 1 << 16;
 /// Rows that stay in the first-level cache while several loops process them.
 pub(super) const PIECE: usize = 1024;
 
+/// Rows whose number fits in a byte.
+const BYTES: usize = 128;
+
 /// Row weights, raw and as integers.
 pub(super) trait Weigh: Copy + Sync {
     /// Raw weight of a row, as returned by [`Weigh::slice`].
@@ -198,7 +201,9 @@ impl<S: Score> Survey<S> {
             let start = piece * PIECE;
             let end = start + positive.len();
             let own = &scores[start..end];
-            survey.n_pos += positive.iter().map(|&p| usize::from(p)).sum::<usize>();
+            // Sums of bytes: eight times as many at once.
+            let counts = positive.chunks(BYTES).map(|p| p.iter().map(|&p| u8::from(p)).sum::<u8>());
+            survey.n_pos += counts.map(usize::from).sum::<usize>();
             survey.has_nan |= own.iter().fold(false, |nan, s| nan | s.partial_cmp(s).is_none());
             survey.extremes = survey.extremes.merge(Extremes::of(own));
             if survey.ascending || survey.descending {

@@ -129,7 +129,8 @@ where
             }
         }
         let mut scratch = vec![R::default(); rows.len()];
-        descend(&mut rows, &mut scratch, S::Key::default(), &mut sink);
+        let words = Words { least: 0, greatest: coding.last << 1 | 1 };
+        descend(&mut rows, &mut scratch, Some(words), S::Key::default(), &mut sink);
         return vec![sink];
     }
     sweep_buckets::<S, W, R, T>(sample, coding, new_sink)
@@ -151,6 +152,8 @@ const TWO_ROUNDS_FROM: usize = 1 << 20;
 struct Buckets {
     /// Bucket of a shifted code.
     of: Vec<u16>,
+    /// First shifted code of each bucket, and the end of the last.
+    starts: Vec<usize>,
     /// Rows of each bucket.
     sizes: Vec<usize>,
     /// First bucket of the codes with the leading bit set.
@@ -160,11 +163,13 @@ struct Buckets {
 impl Buckets {
     /// Merges neighbouring `counts` of shifted codes; those from `middle` on have the leading bit.
     fn join(counts: &[usize], middle: usize, target: usize) -> Self {
-        let (mut of, mut sizes, mut upper) = (Vec::with_capacity(counts.len()), vec![0], None);
+        let (mut of, mut starts) = (Vec::with_capacity(counts.len()), vec![0]);
+        let (mut sizes, mut upper) = (vec![0], None);
         for (digit, &count) in counts.iter().enumerate() {
             let filled = sizes[sizes.len() - 1];
             if digit == middle || filled > 0 && filled + count > target {
                 sizes.push(0);
+                starts.push(digit);
             }
             if digit == middle {
                 upper = Some(sizes.len() - 1);
@@ -175,7 +180,13 @@ impl Buckets {
             }
         }
         let upper = upper.unwrap_or(sizes.len());
-        Self { of, sizes, upper }
+        starts.push(counts.len());
+        Self { of, starts, sizes, upper }
+    }
+
+    /// Shifted codes of a bucket.
+    fn digits(&self, bucket: usize) -> Range<usize> {
+        self.starts[bucket]..self.starts[bucket + 1]
     }
 }
 
@@ -223,7 +234,6 @@ where
     let rounds = rounds(&buckets.sizes, if in_two_rounds { n.div_ceil(2) } else { n });
     let n_moved = rounds.iter().map(|round| buckets.sizes[round.clone()].iter().sum()).max();
     let mut moved = vec![R::default(); n_moved.unwrap_or(0)];
-    let mut digits = 0..0;
     let mut sinks = Vec::with_capacity(buckets.sizes.len());
     for round in rounds {
         // A slice of memory for each bucket and share, bucket by bucket.
@@ -231,16 +241,12 @@ where
             shares.iter().map(|_| Vec::with_capacity(round.len())).collect();
         let mut rest = moved.as_mut_slice();
         for bucket in round.clone() {
-            let of = &buckets.of[digits.start..];
-            digits.end =
-                digits.start + of.iter().take_while(|&&b| usize::from(b) == bucket).count();
             for (share, places) in counts.iter().zip(&mut places) {
-                let size: usize = share[digits.clone()].iter().map(|&c| c as usize).sum();
+                let size: usize = share[buckets.digits(bucket)].iter().map(|&c| c as usize).sum();
                 let (place, after) = rest.split_at_mut(size);
                 places.push(place.iter_mut());
                 rest = after;
             }
-            digits.start = digits.end;
         }
         let scatter = |(share, mut places): (&Range<usize>, Vec<std::slice::IterMut<'_, R>>)| {
             let scores = &sample.scores[share.clone()];
@@ -267,10 +273,16 @@ where
         for bucket in round {
             let (rows, after) = rest.split_at_mut(buckets.sizes[bucket]);
             let top = u64::from(bucket >= buckets.upper) << (S::Key::BITS - 1);
-            tasks.push((rows, S::Key::truncate(top)));
+            let digits = buckets.digits(bucket);
+            let word = |code: u64| S::Key::truncate(code << 1).into();
+            let words = Words {
+                least: word((digits.start as u64) << shift),
+                greatest: word(((digits.end as u64 - 1) << shift) | ((1 << shift) - 1)) | 1,
+            };
+            tasks.push((rows, words, S::Key::truncate(top)));
             rest = after;
         }
-        let run = |scratch: &mut Vec<R>, (rows, top): (&mut [R], S::Key)| {
+        let run = |scratch: &mut Vec<R>, (rows, words, top): (&mut [R], Words, S::Key)| {
             let mut sink = new_sink();
             if size_of::<R>() > 8 && rows.len() > n / 8 {
                 sort_in_place(rows, top, &mut sink);
@@ -279,7 +291,7 @@ where
             if rows.len() > scratch.len() {
                 scratch.resize(rows.len(), R::default());
             }
-            descend(rows, &mut scratch[..rows.len()], top, &mut sink);
+            descend(rows, &mut scratch[..rows.len()], Some(words), top, &mut sink);
             sink
         };
         let least = if n_shares == 1 { usize::MAX } else { 8 };
@@ -302,27 +314,43 @@ fn rounds(sizes: &[usize], most: usize) -> Vec<Range<usize>> {
     rounds
 }
 
-/// Distributes `rows` by the leading bits in which their codes differ, into `scratch` of the same
-/// length, and passes the ranges to `sink`, in order.
+/// Bounds of the words of some rows: those of a negative row at the least code, and of a positive
+/// one at the greatest.
+#[derive(Debug, Clone, Copy)]
+struct Words {
+    least: u64,
+    greatest: u64,
+}
+
+impl Words {
+    /// Those of the rows themselves, of which there is at least one.
+    fn of<K: Word, R: Record<K>>(rows: &[R]) -> Self {
+        let (mut least, mut greatest) = (u64::MAX, 0);
+        for row in rows {
+            least = least.min(row.word().into());
+            greatest = greatest.max(row.word().into());
+        }
+        Self { least: least & !1, greatest: greatest | 1 }
+    }
+}
+
+/// Distributes `rows` by the leading bits in which words within `words`, if they are known, differ,
+/// into `scratch` of the same length, and passes the ranges to `sink`, in order.
 fn descend<K: Word, R: Record<K>>(
     rows: &mut [R],
     scratch: &mut [R],
+    words: Option<Words>,
     top: K,
     sink: &mut impl Sink<K, R::Mass>,
 ) {
-    let (mut least, mut greatest) = (u64::MAX, 0);
-    for row in &*rows {
-        least = least.min(row.word().into());
-        greatest = greatest.max(row.word().into());
-    }
-    if rows.is_empty() {
-        return;
-    }
-    let least = least & !1;
-    if greatest <= least | 1 {
+    let Some(first) = rows.first() else { return };
+    let first: u64 = first.word().into();
+    if rows.iter().fold(0, |differing, row| differing | (row.word().into() ^ first)) <= 1 {
         for_ties(rows, top, |code, positive, negative| sink.tie(code, positive, negative));
         return;
     }
+    // Bounds that are known are hardly wider than those of the rows, and cost nothing.
+    let Words { least, greatest } = words.unwrap_or_else(|| Words::of(rows));
     // About eight rows per range.
     let range_bits = u64::BITS - (greatest - least).leading_zeros();
     let digit_bits = rows.len().ilog2().saturating_sub(2).clamp(1, 12).min(range_bits - 1);
@@ -356,7 +384,7 @@ fn descend<K: Word, R: Record<K>>(
             if n_neg * n_pos <= PAIRS {
                 sink.range(range, n_neg, top);
             } else {
-                descend(range, &mut rows[start..end], top, sink);
+                descend(range, &mut rows[start..end], None, top, sink);
             }
         }
         start = end;
@@ -374,21 +402,29 @@ fn sort_in_place<K: Word, R: Record<K>>(rows: &mut [R], top: K, sink: &mut impl 
 }
 
 /// Calls `tie` with each distinct code of sorted rows and the weights of its two classes.
+#[inline]
 pub(super) fn for_ties<K: Word, R: Record<K>>(
     rows: &[R],
     top: K,
     mut tie: impl FnMut(K, R::Mass, R::Mass),
 ) {
-    let code = |row: &R| row.word().into() >> 1 | top.into();
-    for tied in rows.chunk_by(|a, b| code(a) == code(b)) {
-        let (mut positive, mut negative) = (R::Mass::default(), R::Mass::default());
-        for row in tied {
-            let word: u64 = row.word().into();
-            positive += row.weight().repeated(word & 1);
-            negative += row.weight().repeated(!word & 1);
+    let code = |word: u64| K::truncate(word >> 1 | top.into());
+    let mut rows = rows.iter();
+    let Some(first) = rows.next() else { return };
+    let mut word: u64 = first.word().into();
+    let mut masses = [R::Mass::default(); 2];
+    masses[(word & 1) as usize] = first.weight();
+    for row in rows {
+        let next: u64 = row.word().into();
+        // The last bit is the class.
+        if next ^ word > 1 {
+            tie(code(word), masses[1], masses[0]);
+            masses = [R::Mass::default(); 2];
         }
-        tie(K::truncate(code(&tied[0])), positive, negative);
+        word = next;
+        masses[(word & 1) as usize] += row.weight();
     }
+    tie(code(word), masses[1], masses[0]);
 }
 
 /// Runs sinks over rows that are already sorted, in either direction.

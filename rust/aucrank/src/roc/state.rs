@@ -7,23 +7,32 @@
 
 mod bytes;
 mod cells;
+mod files;
 mod limbs;
+mod outline;
 mod runs;
+mod spread;
 mod wide_cells;
+
+use std::path::Path;
 
 use crate::parallel::prelude::*;
 
 use self::cells::{Cell, Count, Seen, cut_down};
+use self::files::{Entries, Files, Kind};
 use self::limbs::{add_shifted, add_words, bit_length};
+use self::outline::{Outline, Wanted, outline};
 use self::runs::Runs;
 use self::wide_cells::{LOWEST, Scale, Total, WideCell, placed, unit_below};
 use super::auc::Pairs;
+use super::compare::check_rates;
 use super::curve::Counted;
 use super::mass::{ManyBits, Mass, digits};
+use super::partial::{Part, check_bands};
 use super::sample::{Sample, Unweighted};
 use super::score::Coding;
 use super::sort::{Record, Sink, for_ties, sweep};
-use super::{PARALLEL_FROM, RocCurve, Score, auc};
+use super::{PARALLEL_FROM, RocCurve, Score, Weighting, auc};
 use crate::RankError;
 
 /// Rows buffered before they are sorted.
@@ -31,6 +40,9 @@ const BUFFER: usize = 1 << 20;
 
 /// The same if few scores repeat, so that an entry of the table takes more memory than a row.
 const LARGEST_BUFFER: usize = 1 << 24;
+
+/// Share of the memory of a state with files that its table may take.
+const TABLE_SHARE: usize = 8;
 
 /// Sums of weights up to this are also exact in `f64`.
 const MAX_UNITS: u64 = 1 << 53;
@@ -68,6 +80,8 @@ pub struct RocState {
     /// Number of buffered rows from which they are sorted, if that saves memory.
     enough: usize,
     table: Table,
+    /// If given, entries beyond some memory lie in files.
+    files: Option<Files>,
 }
 
 #[derive(Debug, Clone)]
@@ -99,41 +113,44 @@ macro_rules! with_runs {
 use with_runs;
 
 /// Evaluates an expression with the entries of a state in ascending order, in the form that
-/// statistics read, and the exponents of the units of their weights.
+/// statistics read, and the exponents of the units of their weights. Returns an error of the files.
 macro_rules! with_cells {
     ($state:expr, |$cells:ident, $exponents:ident| $body:expr) => {{
-        $state.settle();
+        $state.settle()?;
         let bits = $state.bits();
         let (scale, low) = (Scale::of(&$state.totals, $state.low), $state.low);
         let wide = scale.0.map(|dropped| low + dropped.cast_signed());
         let narrow = [-bits.cast_signed(); 2];
-        match &mut $state.table {
+        let files = $state.files.as_ref();
+        let found = match &mut $state.table {
             Table::Counts(runs) => {
                 let $exponents = narrow;
-                let $cells = runs.one().iter().map(move |&count| Cell::of_rows(count, bits));
+                let $cells = Entries::of(runs, files).map(move |count| Cell::of_rows(count, bits));
                 $body
             }
             Table::Cells(runs) => {
                 let $exponents = narrow;
-                let $cells = runs.one().iter().copied();
+                let $cells = Entries::of(runs, files);
                 $body
             }
             Table::Wide2(runs, _) => {
                 let $exponents = wide;
-                let $cells = runs.one().iter().map(move |cell| cell.seen(scale));
+                let $cells = Entries::of(runs, files).map(move |cell| cell.seen(scale));
                 $body
             }
             Table::Wide4(runs, _) => {
                 let $exponents = wide;
-                let $cells = runs.one().iter().map(move |cell| cell.seen(scale));
+                let $cells = Entries::of(runs, files).map(move |cell| cell.seen(scale));
                 $body
             }
             Table::Wide34(runs, _) => {
                 let $exponents = wide;
-                let $cells = runs.one().iter().map(move |cell| cell.seen(scale));
+                let $cells = Entries::of(runs, files).map(move |cell| cell.seen(scale));
                 $body
             }
-        }
+        };
+        files.map_or(Ok(()), Files::check)?;
+        found
     }};
 }
 
@@ -247,12 +264,51 @@ impl RocState {
             scores: Vec::new(),
             positive: Vec::new(),
             weighted: Vec::new(),
-            enough: buffer(max_size),
+            enough: in_memory(max_size),
             table: match max_size {
                 None => Table::Counts(Runs::default()),
                 Some(_) => Table::Cells(Runs::default()),
             },
+            files: None,
         })
+    }
+
+    /// The same state with at most about so many bytes in memory: more lie in files in a folder,
+    /// and are removed with the state. Statistics are the same, and take a pass over a file.
+    ///
+    /// # Errors
+    ///
+    /// [`RankError::Storage`] if there is no such folder; [`RankError::BadParameter`] for less than
+    /// a mebibyte, or if there is a maximum size.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use aucrank::roc::RocState;
+    ///
+    /// let mut state = RocState::new(None, None)?.spilling_to(&std::env::temp_dir(), 1 << 20)?;
+    /// for batch in 0..10 {
+    ///     let scores: Vec<f64> = (0..10_000).map(|row| f64::from(batch + 10 * row)).collect();
+    ///     let positive: Vec<bool> = (0..10_000).map(|row| row >= 5_000).collect();
+    ///     state.update(&scores, &positive, None)?;
+    /// }
+    /// assert_eq!((state.size()?, state.auc()?), (100_000, 1.0));
+    /// # Ok::<(), aucrank::RankError>(())
+    /// ```
+    pub fn spilling_to(mut self, folder: &Path, max_bytes: usize) -> Result<Self, RankError> {
+        let refused = |name, value: usize, rule| {
+            Err(RankError::BadParameter { name, value: value.to_string(), rule })
+        };
+        if let Some(max_size) = self.max_size {
+            return refused("max_size", max_size, "None if scores may lie in files");
+        }
+        if max_bytes < 1 << 20 {
+            return refused("max_bytes", max_bytes, "at least 2^20");
+        }
+        self.files = Some(Files::new(folder, max_bytes)?);
+        self.enough = self.buffer();
+        self.spill_beyond(max_bytes / TABLE_SHARE)?;
+        Ok(self)
     }
 
     /// A state of validated rows.
@@ -336,6 +392,20 @@ impl RocState {
         }
         let batch = self.sums_of(positive, weights)?;
         self.add_sums(&batch)?;
+        let mut start = 0;
+        while start < n {
+            // With files, no more rows wait than memory allows.
+            let most = if self.files.is_some() { self.piece() } else { n };
+            let rows = start..start.saturating_add(most).min(n);
+            let weights = weights.map(|weights| &weights[rows.clone()]);
+            start = rows.end;
+            self.append_rows(&scores[rows.clone()], &positive[rows], weights);
+            self.sort_if_enough()?;
+        }
+        Ok(())
+    }
+
+    fn append_rows<S: Score>(&mut self, scores: &[S], positive: &[bool], weights: Option<&[f64]>) {
         if let Some(weights) = weights {
             let keyed = |((&score, &positive), &weight): ((&S, &bool), &f64)| {
                 let class = u64::from(positive) << 63;
@@ -346,8 +416,6 @@ impl RocState {
             self.scores.extend(scores.iter().map(|&score| Into::<f64>::into(score)));
             self.positive.extend(positive);
         }
-        self.sort_if_enough();
-        Ok(())
     }
 
     /// Adds the rows of another state; the smaller maximum size applies. If one of them keeps
@@ -355,7 +423,8 @@ impl RocState {
     ///
     /// # Errors
     ///
-    /// [`RankError::BadParameter`] if the units of weight differ; [`RankError::TooMuchWeight`].
+    /// [`RankError::BadParameter`] if the units of weight differ, or one has a maximum size and
+    /// another files; [`RankError::TooMuchWeight`]; [`RankError::Storage`].
     pub fn merge(&mut self, mut other: Self) -> Result<(), RankError> {
         let unit_bits = self.unit_bits.and(other.unit_bits);
         if unit_bits.is_some() && self.unit_bits != other.unit_bits {
@@ -365,11 +434,27 @@ impl RocState {
                 rule: "the same in states that are merged",
             });
         }
+        if (self.files.is_some() || other.files.is_some())
+            && let Some(max_size) = self.max_size.or(other.max_size)
+        {
+            return Err(RankError::BadParameter {
+                name: "max_size",
+                value: max_size.to_string(),
+                rule: "None in a state that is merged with one whose scores may lie in files",
+            });
+        }
         if unit_bits.is_none() {
-            self.forget_unit();
-            other.forget_unit();
+            self.forget_unit()?;
+            other.forget_unit()?;
+        }
+        if self.files.is_some() && other.files.is_none() {
+            other.files = self.files.as_ref().map(Files::without_runs);
+            other.spill_beyond(0)?;
         }
         self.add_sums(&Sums { rows: other.rows, totals: other.totals, low: other.low })?;
+        if let Some(files) = &other.files {
+            self.files.get_or_insert_with(|| files.without_runs()).append(files);
+        }
         self.scores.append(&mut other.scores);
         self.positive.append(&mut other.positive);
         self.weighted.append(&mut other.weighted);
@@ -379,7 +464,7 @@ impl RocState {
                 self.cells();
             }
         }
-        self.widen();
+        self.widen()?;
         let table = other.table.widened(self.form(), self.bits());
         match (&mut self.table, table) {
             (Table::Wide2(own, _), Table::Wide2(runs, _)) => own.append(runs),
@@ -393,9 +478,9 @@ impl RocState {
             (_, Table::Cells(runs)) => self.cells().append(runs),
             _ => unreachable!("both of the form of their sum"),
         }
-        self.sort_if_enough();
+        self.sort_if_enough()?;
         self.keep_size();
-        Ok(())
+        self.spill()
     }
 
     /// Area under the ROC curve of all rows, equal to the last bit to [`auc`](super::auc) of one
@@ -406,7 +491,8 @@ impl RocState {
     /// [`RankError::OneClass`] if a class is absent.
     pub fn auc(&mut self) -> Result<f64, RankError> {
         self.check_classes()?;
-        let is_empty = with_runs!(&self.table, |runs| runs.len() == 0);
+        let is_empty = with_runs!(&self.table, |runs| runs.len() == 0)
+            && self.files.as_ref().is_none_or(Files::is_empty);
         if self.max_size.is_none() && is_empty && self.weighted.is_empty() {
             // No table is needed, and ranges of one class need not be sorted.
             return auc(&self.scores, &self.positive);
@@ -473,16 +559,136 @@ impl RocState {
         Ok(with_cells!(self, |cells, exponents| curve(cells, exponents)))
     }
 
+    /// At most so many knots of the curve of all rows, at least 8: evenly along it, and the one of
+    /// the largest TPR - FPR.
+    ///
+    /// # Errors
+    ///
+    /// [`RankError`] as for [`RocState::curve`], and for fewer knots.
+    pub fn knots(&mut self, max_knots: usize) -> Result<RocCurve, RankError> {
+        if max_knots < 8 {
+            return Err(RankError::BadParameter {
+                name: "max_knots",
+                value: max_knots.to_string(),
+                rule: "at least 8",
+            });
+        }
+        let wanted = Wanted { most: Some(max_knots), ..Wanted::default() };
+        self.outline(&wanted).map(|outline| outline.curve)
+    }
+
+    /// Area under a part of the curve, as [`RocCurve::partial_auc`].
+    ///
+    /// # Errors
+    ///
+    /// [`RankError`] as for it, and as for [`RocState::curve`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use aucrank::roc::RocState;
+    ///
+    /// let mut state = RocState::new(None, None)?;
+    /// state.update(&[0.1, 0.4, 0.35, 0.8], &[false, false, true, true], None)?;
+    /// assert_eq!(state.partial_auc([0.0, 0.75], [0.5, 1.0], false)?, 0.125);
+    /// # Ok::<(), aucrank::RankError>(())
+    /// ```
+    pub fn partial_auc(
+        &mut self,
+        fpr: [f64; 2],
+        tpr: [f64; 2],
+        standardize: bool,
+    ) -> Result<f64, RankError> {
+        check_bands(fpr, tpr)?;
+        let Outline { curve, areas } =
+            self.outline(&Wanted { fpr: &fpr, tpr: &tpr, most: None })?;
+        let area_up_to = |rate| {
+            let (beyond, cut) = curve.cut_segment(rate);
+            areas[beyond - 1] + cut
+        };
+        curve.partial_area(area_up_to, fpr, tpr, standardize)
+    }
+
+    /// As [`RocCurve::tpr_at`].
+    ///
+    /// # Errors
+    ///
+    /// [`RankError`] as for it, and as for [`RocState::curve`].
+    pub fn tpr_at(&mut self, fpr: &[f64]) -> Result<Vec<f64>, RankError> {
+        check_rates("fpr", fpr)?;
+        self.outline(&Wanted { fpr, ..Wanted::default() })?.curve.tpr_at(fpr)
+    }
+
+    /// As [`RocCurve::fpr_at`].
+    ///
+    /// # Errors
+    ///
+    /// [`RankError`] as for it, and as for [`RocState::curve`].
+    pub fn fpr_at(&mut self, tpr: &[f64]) -> Result<Vec<f64>, RankError> {
+        check_rates("tpr", tpr)?;
+        self.outline(&Wanted { tpr, ..Wanted::default() })?.curve.fpr_at(tpr)
+    }
+
+    /// Variance of [`RocState::partial_auc`], as that of [`PartialAreas`](super::PartialAreas);
+    /// `None` if a class has one row.
+    ///
+    /// # Errors
+    ///
+    /// [`RankError`] as for [`RocState::partial_auc`], and for a frequency that is not whole.
+    pub fn partial_variance(
+        &mut self,
+        fpr: [f64; 2],
+        tpr: [f64; 2],
+        weighting: Weighting,
+    ) -> Result<Option<f64>, RankError> {
+        check_bands(fpr, tpr)?;
+        self.check_classes()?;
+        let rows = match weighting {
+            Weighting::Sampling => self.rows.map(|rows| rows as f64),
+            Weighting::Frequency => self.frequencies()?,
+        };
+        if rows.iter().any(|&rows| rows < 2.0) {
+            return Ok(None);
+        }
+        let curve = self.outline(&Wanted { fpr: &fpr, tpr: &tpr, most: None })?.curve;
+        let part = Part::of(&curve.fpr(), &curve.tpr(), fpr, tpr);
+        let [neg, pos] =
+            with_cells!(self, |cells, _exponents| spread::of_part(&cells, rows, part, weighting));
+        Ok(Some(neg + pos))
+    }
+
+    /// Negative and positive rows if weights are frequencies.
+    ///
+    /// # Errors
+    ///
+    /// [`RankError::BadParameter`] for a weight that is not a whole number.
+    pub fn frequencies(&mut self) -> Result<[f64; 2], RankError> {
+        with_cells!(self, |cells, exponents| spread::whole_weights(cells, exponents))
+    }
+
+    fn outline(&mut self, wanted: &Wanted<'_>) -> Result<Outline, RankError> {
+        self.check_classes()?;
+        Ok(with_cells!(self, |cells, exponents| outline(cells, exponents, wanted)))
+    }
+
     /// Number of entries of the table: distinct scores, or cells.
-    pub fn size(&mut self) -> usize {
-        self.settle();
-        with_runs!(&self.table, |runs| runs.len())
+    ///
+    /// # Errors
+    ///
+    /// [`RankError::Storage`].
+    pub fn size(&mut self) -> Result<usize, RankError> {
+        self.settle()?;
+        let in_files = self.files.as_ref().map_or(0, Files::n_entries);
+        Ok(in_files + with_runs!(&self.table, |runs| runs.len()))
     }
 
     /// The state as bytes with a version and a checksum. Without a maximum size, the bytes are the
     /// same for the same rows in any batches and any order, if all are weighted or none is.
-    #[must_use]
-    pub fn to_bytes(&mut self) -> Vec<u8> {
+    ///
+    /// # Errors
+    ///
+    /// [`RankError::BadParameter`] if scores lie in files; [`RankError::Storage`].
+    pub fn to_bytes(&mut self) -> Result<Vec<u8>, RankError> {
         bytes::write(self)
     }
 
@@ -586,9 +792,12 @@ impl RocState {
     }
 
     /// Switches to keeping weights exactly.
-    fn forget_unit(&mut self) {
-        let Some(bits) = self.unit_bits else { return };
-        self.sort_waiting();
+    fn forget_unit(&mut self) -> Result<(), RankError> {
+        let Some(bits) = self.unit_bits else { return Ok(()) };
+        self.sort_waiting()?;
+        if bits > 0 {
+            self.spill_beyond(0)?;
+        }
         self.unit_bits = None;
         if bits > 0 {
             self.low = self.low.min(unit_below(-bits.cast_signed()));
@@ -596,50 +805,126 @@ impl RocState {
             let table = std::mem::replace(&mut self.table, Table::Counts(Runs::default()));
             self.table = table.widened(form, bits);
         }
+        Ok(())
     }
 
     /// Makes the sums of the table as wide as those of all rows.
-    fn widen(&mut self) {
+    fn widen(&mut self) -> Result<(), RankError> {
         let (form, bits) = (self.form(), self.bits());
-        if form != Form::Narrow {
+        if let Form::Wide { words, low } = form {
+            if self.kind() != (Kind::Wide { words, low }) {
+                // Wider entries might exceed the memory.
+                self.spill_beyond(0)?;
+            }
             let table = std::mem::replace(&mut self.table, Table::Counts(Runs::default()));
             self.table = table.widened(form, bits);
         }
+        Ok(())
     }
 
-    /// Merges all rows into one run.
-    fn settle(&mut self) {
-        self.sort_waiting();
+    /// Form of the entries of the table.
+    fn kind(&self) -> Kind {
+        let bits = self.bits();
+        match self.table {
+            Table::Counts(_) => Kind::Counts { bits },
+            Table::Cells(_) => Kind::Cells { bits },
+            Table::Wide2(_, low) => Kind::Wide { words: 2, low },
+            Table::Wide4(_, low) => Kind::Wide { words: 4, low },
+            Table::Wide34(_, low) => Kind::Wide { words: wide_cells::ALL_WORDS, low },
+        }
+    }
+
+    /// Merges all rows into one run, in memory or in a file.
+    fn settle(&mut self) -> Result<(), RankError> {
+        self.sort_waiting()?;
+        if self.files.as_ref().is_some_and(|files| !files.is_empty()) {
+            self.spill_beyond(0)?;
+            let kind = self.kind();
+            if let Some(files) = self.files.as_mut().filter(|files| !files.is_one(kind)) {
+                match &self.table {
+                    Table::Counts(_) => files.merge::<Count>(kind)?,
+                    Table::Cells(_) => files.merge::<Cell>(kind)?,
+                    Table::Wide2(..) => files.merge::<WideCell<2>>(kind)?,
+                    Table::Wide4(..) => files.merge::<WideCell<4>>(kind)?,
+                    Table::Wide34(..) => files.merge::<WideCell<34>>(kind)?,
+                }
+            }
+            return Ok(());
+        }
         with_runs!(&mut self.table, |runs| {
             runs.one();
         });
+        Ok(())
+    }
+
+    /// Moves the table to files if it takes too much memory.
+    fn spill(&mut self) -> Result<(), RankError> {
+        let most = self.files.as_ref().map_or(usize::MAX, |files| files.max_bytes / TABLE_SHARE);
+        self.spill_beyond(most)
+    }
+
+    fn spill_beyond(&mut self, n_bytes: usize) -> Result<(), RankError> {
+        let kind = self.kind();
+        let Some(files) = &mut self.files else { return Ok(()) };
+        with_runs!(&mut self.table, |runs| {
+            if runs.n_bytes() > n_bytes {
+                files.take(runs, kind)?;
+            }
+        });
+        Ok(())
+    }
+
+    /// Number of rows from which they are sorted.
+    fn buffer(&self) -> usize {
+        if self.files.is_some() { self.piece() } else { in_memory(self.max_size) }
+    }
+
+    /// Number of rows that are sorted at once: all, unless there are files.
+    fn piece(&self) -> usize {
+        let Some(files) = &self.files else { return usize::MAX };
+        let entry = match (self.form(), self.kind()) {
+            (Form::Wide { words: 2, .. }, _) => size_of::<WideCell<2>>(),
+            (Form::Wide { words: 4, .. }, _) => size_of::<WideCell<4>>(),
+            (Form::Wide { .. }, _) => size_of::<WideCell<34>>(),
+            (Form::Narrow, Kind::Counts { .. }) if self.weighted.is_empty() => size_of::<Count>(),
+            (Form::Narrow, _) => size_of::<Cell>(),
+        };
+        // A row waits, is moved, and becomes an entry, of which there is a copy for a while in
+        // memory that grows.
+        (files.max_bytes / (3 * entry + 56)).clamp(64, LARGEST_BUFFER)
     }
 
     /// Unweighted rows whose scores hardly repeat stay buffered up to the maximum buffer size: they
     /// take 9 bytes each, an entry of the table 24.
-    fn sort_if_enough(&mut self) {
+    fn sort_if_enough(&mut self) -> Result<(), RankError> {
         let waiting = self.n_waiting();
-        if waiting < self.enough {
-            return;
+        if waiting < self.enough.min(self.piece()) {
+            return Ok(());
         }
-        let keeps = self.weighted.is_empty() && self.max_size.is_none();
+        let keeps = self.weighted.is_empty() && self.max_size.is_none() && self.files.is_none();
         if keeps && waiting < LARGEST_BUFFER && hardly_repeat(&self.scores) {
             self.enough = (2 * waiting).min(LARGEST_BUFFER);
-        } else {
-            self.sort_waiting();
+            return Ok(());
         }
+        self.sort_waiting()
     }
 
-    fn sort_waiting(&mut self) {
-        self.enough = buffer(self.max_size);
-        self.widen();
-        if !self.scores.is_empty() {
-            let (scores, positive) =
-                (std::mem::take(&mut self.scores), std::mem::take(&mut self.positive));
-            self.push_counts(counts_of(&scores, &positive));
+    fn sort_waiting(&mut self) -> Result<(), RankError> {
+        self.enough = self.buffer();
+        self.widen()?;
+        let piece = self.piece();
+        while !self.scores.is_empty() {
+            let start = self.scores.len().saturating_sub(piece);
+            let counts = counts_of(&self.scores[start..], &self.positive[start..]);
+            self.scores.truncate(start);
+            self.positive.truncate(start);
+            self.push_counts(counts);
+            self.spill()?;
         }
-        if !self.weighted.is_empty() {
-            let weighted = std::mem::take(&mut self.weighted);
+        let piece = self.piece();
+        while !self.weighted.is_empty() {
+            let start = self.weighted.len().saturating_sub(piece);
+            let weighted = self.weighted.split_off(start);
             let scale = power(self.bits());
             match &mut self.table {
                 Table::Wide2(runs, low) => runs.push(wide_cells_of(weighted, *low)),
@@ -647,8 +932,14 @@ impl RocState {
                 Table::Wide34(runs, low) => runs.push(wide_cells_of(weighted, *low)),
                 _ => self.cells().push(cells_of(weighted, scale)),
             }
+            self.spill()?;
+        }
+        if self.files.is_none() {
+            // As much as a batch took is not kept for the next.
+            (self.scores, self.positive, self.weighted) = (Vec::new(), Vec::new(), Vec::new());
         }
         self.keep_size();
+        Ok(())
     }
 
     fn push_counts(&mut self, run: Vec<Count>) {
@@ -824,8 +1115,9 @@ fn curve<C: Seen>(cells: impl Iterator<Item = C> + Clone, exponents: [i32; 2]) -
     C::Mass::curve(thresholds, counts, exponents)
 }
 
-/// Initial buffer size: with a maximum size, as many rows as fit in the cache as cells.
-fn buffer(max_size: Option<usize>) -> usize {
+/// Initial buffer size without files: with a maximum size, as many rows as fit in the cache as
+/// cells.
+fn in_memory(max_size: Option<usize>) -> usize {
     max_size.map_or(BUFFER, |size| size.saturating_mul(4).clamp(BUFFER >> 3, BUFFER))
 }
 
@@ -914,7 +1206,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::roc::weighted_auc;
+    use crate::roc::{PartialAreas, weighted_auc};
 
     type Row = (f64, bool, u8);
 
@@ -966,7 +1258,7 @@ mod tests {
             let mut other = states[from].clone();
             if order == 2 {
                 // A query in between, which sorts the buffer.
-                other.size();
+                other.size().unwrap();
             }
             states[into].merge(other).unwrap();
             states.remove(from);
@@ -1014,7 +1306,7 @@ mod tests {
         // Row by row, so that sums widen and units become finer over time.
         for &(score, positive, weight) in rows {
             state.update(&[score], &[positive], Some(&[weight])).unwrap();
-            state.size();
+            state.size().unwrap();
         }
         state
     }
@@ -1033,15 +1325,15 @@ mod tests {
             let (a, b) = turned.split_at(cut % rows.len());
             let mut state = state_of_weighed(a, None);
             state.merge(state_of_weighed(b, None)).unwrap();
-            prop_assert_eq!(state.to_bytes(), once.to_bytes());
+            prop_assert_eq!(state.to_bytes().unwrap(), once.to_bytes().unwrap());
             prop_assert_eq!(state.auc(), weighted_auc(&scores, &positive, &weights));
             let curve = RocCurve::weighted(&scores, &positive, &weights);
             prop_assert_eq!(&state.curve(), &curve);
             prop_assert_eq!(state.auc(), Ok(curve.unwrap().auc()));
             prop_assert_eq!(state.variance(), once.variance());
             prop_assert_eq!(state.effective_rows(), once.effective_rows());
-            let mut twin = RocState::from_bytes(&state.to_bytes()).unwrap();
-            prop_assert_eq!(twin.to_bytes(), state.to_bytes());
+            let mut twin = RocState::from_bytes(&state.to_bytes().unwrap()).unwrap();
+            prop_assert_eq!(twin.to_bytes().unwrap(), state.to_bytes().unwrap());
             twin.merge(once).unwrap();
             prop_assert_eq!(twin.auc(), state.auc());
         }
@@ -1061,7 +1353,7 @@ mod tests {
             }
             let mut added = [[0_u64; 40]; 2];
             let shift = (state.low - LOWEST).unsigned_abs();
-            state.settle();
+            state.settle().unwrap();
             let mut add = |masses: [&[u64]; 2]| {
                 for (added, masses) in added.iter_mut().zip(masses) {
                     add_words(added, masses, shift);
@@ -1091,19 +1383,137 @@ mod tests {
             let (a, b) = rows.split_at(cut % rows.len());
             let mut state = state_of_weighed(a, Some(max_size));
             state.merge(state_of_weighed(b, Some(max_size))).unwrap();
-            prop_assert!(state.size() <= max_size);
+            prop_assert!(state.size().unwrap() <= max_size);
             let exact = state_of_weighed(&rows, None).auc().unwrap();
             let error = (state.auc().unwrap() - exact).abs();
             prop_assert!(error <= state.auc_error_bound().unwrap() + 1e-15);
-            let mut twin = RocState::from_bytes(&state.to_bytes()).unwrap();
-            prop_assert_eq!(twin.to_bytes(), state.to_bytes());
+            let mut twin = RocState::from_bytes(&state.to_bytes().unwrap()).unwrap();
+            prop_assert_eq!(twin.to_bytes().unwrap(), state.to_bytes().unwrap());
+        }
+
+        #[test]
+        fn scores_in_files_have_the_statistics_of_those_in_memory(
+            rows in weighed(),
+            cuts in prop::collection::vec(any::<usize>(), 0..6),
+            (unweighted, merged) in any::<(bool, bool)>(),
+            (low, width) in (0.0..0.9, 0.05..1.0),
+        ) {
+            let folder = std::env::temp_dir();
+            let spilling = || {
+                RocState::new(None, None).unwrap().spilling_to(&folder, 1 << 20).unwrap()
+            };
+            let mut cuts: Vec<usize> = cuts.iter().map(|cut| cut % (rows.len() + 1)).collect();
+            cuts.extend([0, rows.len()]);
+            cuts.sort_unstable();
+            let (mut state, mut memory) = (spilling(), RocState::new(None, None).unwrap());
+            for (part, cut) in cuts.windows(2).enumerate() {
+                let rows = &rows[cut[0]..cut[1]];
+                let scores: Vec<f64> = rows.iter().map(|row| row.0).collect();
+                let positive: Vec<bool> = rows.iter().map(|row| row.1).collect();
+                let weights: Vec<f64> = rows.iter().map(|row| row.2).collect();
+                let weights = (!unweighted && part % 3 < 2).then_some(&weights[..]);
+                memory.update(&scores, &positive, weights).unwrap();
+                if merged {
+                    let mut other = if part % 2 == 0 { spilling() } else { state_of(&[], None, false) };
+                    other.update(&scores, &positive, weights).unwrap();
+                    if part % 4 == 0 {
+                        other.settle().unwrap();
+                        other.spill_beyond(0).unwrap();
+                    }
+                    state.merge(other).unwrap();
+                } else {
+                    state.update(&scores, &positive, weights).unwrap();
+                }
+                if part % 2 == 0 || part + 2 == cuts.len() {
+                    state.sort_waiting().unwrap();
+                    state.spill_beyond(0).unwrap();
+                }
+            }
+            prop_assert!(state.files.as_ref().is_some_and(|files| !files.is_empty()));
+            prop_assert_eq!(state.auc(), memory.auc());
+            prop_assert_eq!(state.curve(), memory.curve());
+            prop_assert_eq!(state.variance(), memory.variance());
+            prop_assert_eq!(state.effective_rows(), memory.effective_rows());
+            prop_assert_eq!(state.size(), memory.size());
+            let band = [low, f64::min(low + width, 1.0)];
+            for (fpr, tpr) in [(band, [0.0, 1.0]), ([0.0, 1.0], band), (band, band)] {
+                let whole = memory.curve().unwrap();
+                let expected = whole.partial_auc(fpr, tpr, false);
+                prop_assert_eq!(state.partial_auc(fpr, tpr, false), expected);
+                let variance = |state: &mut RocState| {
+                    state.partial_variance(fpr, tpr, Weighting::Sampling)
+                };
+                prop_assert_eq!(variance(&mut state), variance(&mut memory));
+            }
+            let mut twin = state.clone();
+            drop(state);
+            prop_assert_eq!(twin.auc(), memory.auc());
+            prop_assert!(twin.to_bytes().is_err());
+        }
+
+        #[test]
+        fn few_knots_are_on_the_curve_and_answer_as_all_of_them(
+            rows in rows(), rates in prop::collection::vec(0.0..=1.0, 1..9), most in 8..40_usize,
+        ) {
+            let mut state = state_of(&rows, None, true);
+            let all = state.curve().unwrap();
+            let mut at = rates.clone();
+            at.extend(all.fpr());
+            prop_assert_eq!(state.tpr_at(&at), all.tpr_at(&at));
+            prop_assert_eq!(state.tpr_at(&rates), all.tpr_at(&rates));
+            prop_assert_eq!(state.fpr_at(&rates), all.fpr_at(&rates));
+            at.extend(all.tpr());
+            prop_assert_eq!(state.fpr_at(&at), all.fpr_at(&at));
+
+            let few = state.knots(most).unwrap();
+            prop_assert!(few.len() <= most);
+            let points = |curve: &RocCurve| -> Vec<[f64; 3]> {
+                let rates = curve.fpr().into_iter().zip(curve.tpr());
+                rates.zip(curve.thresholds()).map(|((x, y), &t)| [x, y, t]).collect()
+            };
+            let known = points(&all);
+            prop_assert!(points(&few).iter().all(|point| known.contains(point)));
+            let gap = |curve: &RocCurve| {
+                points(curve).iter().map(|[x, y, _]| y - x).fold(0.0, f64::max)
+            };
+            prop_assert_eq!(gap(&few), gap(&all));
+            // No two steps of a curve that is a sum of rates long skip more than two pieces.
+            let step = 2.0 / (most - 4) as f64;
+            for pair in points(&few).windows(2) {
+                let sum = |point: [f64; 3]| point[0] + point[1];
+                let between = |point: &&[f64; 3]| {
+                    (sum(pair[0])..sum(pair[1])).contains(&sum(**point)) && **point != pair[0]
+                };
+                let lowest = known.iter().filter(between).map(|&p| sum(p)).fold(f64::INFINITY, f64::min);
+                prop_assert!(lowest == f64::INFINITY || sum(pair[1]) - lowest <= step + 1e-12);
+            }
+        }
+
+        #[test]
+        fn the_spread_of_a_part_is_that_of_the_rows(
+            rows in rows(), (low, width) in (0.0..0.9, 0.05..1.0),
+        ) {
+            let (scores, positive, weights) = parts(&rows);
+            let band = [low, f64::min(low + width, 1.0)];
+            let mut state = state_of(&rows, None, true);
+            for bands in [(band, [0.0, 1.0]), ([0.0, 1.0], band), (band, band)] {
+                for how in [Weighting::Sampling, Weighting::Frequency] {
+                    let found = state.partial_variance(bands.0, bands.1, how).unwrap();
+                    let expected =
+                        PartialAreas::new(&[&scores], &positive, Some(&weights), how, bands).unwrap();
+                    let expected = expected.covariance(0, 0);
+                    prop_assert_eq!(found.is_some(), expected.is_some());
+                    let near = |(found, expected): (f64, f64)| (found - expected).abs() < 1e-13;
+                    prop_assert!(found.zip(expected).is_none_or(near));
+                }
+            }
         }
 
         #[test]
         fn changed_bytes_of_wide_sums_are_refused(
             rows in weighed(), at in any::<usize>(), flip in 1..255_u8,
         ) {
-            let mut bytes = state_of_weighed(&rows, None).to_bytes();
+            let mut bytes = state_of_weighed(&rows, None).to_bytes().unwrap();
             let n = bytes.len();
             bytes[at % n] ^= flip;
             prop_assert!(RocState::from_bytes(&bytes).is_err());
@@ -1112,7 +1522,7 @@ mod tests {
             if let Ok(mut state) = RocState::from_bytes(&bytes) {
                 let _ = (state.variance(), state.curve(), state.auc_error_bound());
                 state.merge(state.clone()).unwrap();
-                let _ = (state.variance(), state.to_bytes());
+                let _ = (state.variance(), state.to_bytes().unwrap());
             }
         }
 
@@ -1207,7 +1617,7 @@ mod tests {
             prop_assert!((variance - variance_by_pairs(&rows, weighted)).abs() < 1e-14);
             let mut once = state_of(&rows, None, weighted);
             prop_assert_eq!(once.variance(), Ok(variance));
-            prop_assert_eq!(state.to_bytes(), once.to_bytes());
+            prop_assert_eq!(state.to_bytes().unwrap(), once.to_bytes().unwrap());
         }
 
         #[test]
@@ -1219,7 +1629,7 @@ mod tests {
         ) {
             let (scores, positive, _) = parts(&rows);
             let mut state = pieced(&rows, &cuts, order, Some(max_size), false);
-            prop_assert!(state.size() <= max_size);
+            prop_assert!(state.size().unwrap() <= max_size);
             let error = (state.auc().unwrap() - auc(&scores, &positive).unwrap()).abs();
             prop_assert!(error <= state.auc_error_bound().unwrap() + 1e-15);
             // Each knot counts the rows at or above its threshold.
@@ -1239,9 +1649,9 @@ mod tests {
             rows in rows(), max_size in prop::option::of(2..40_usize), weighted in any::<bool>(),
         ) {
             let mut state = state_of(&rows, max_size, weighted);
-            let bytes = state.to_bytes();
+            let bytes = state.to_bytes().unwrap();
             let mut twin = RocState::from_bytes(&bytes).unwrap();
-            prop_assert_eq!(twin.to_bytes(), bytes);
+            prop_assert_eq!(twin.to_bytes().unwrap(), bytes);
             prop_assert_eq!(twin.variance(), state.variance());
         }
 
@@ -1249,7 +1659,7 @@ mod tests {
         fn changed_bytes_are_refused(
             rows in rows(), at in any::<usize>(), flip in 1..255_u8, weighted in any::<bool>(),
         ) {
-            let mut bytes = state_of(&rows, None, weighted).to_bytes();
+            let mut bytes = state_of(&rows, None, weighted).to_bytes().unwrap();
             let n = bytes.len();
             prop_assert!(RocState::from_bytes(&bytes[..at % n]).is_err());
             bytes[at % n] ^= flip;
@@ -1314,8 +1724,37 @@ mod tests {
             state.update(&scores, &positive, None).unwrap();
             let twice = [scores.clone(), scores].concat();
             assert_eq!(state.auc(), auc(&twice, &positive.repeat(2)));
-            assert_eq!(state.size(), n_distinct);
+            assert_eq!(state.size().unwrap(), n_distinct);
         }
+    }
+
+    #[test]
+    fn files_are_removed_and_their_loss_is_told() {
+        let folder = std::env::temp_dir().join(format!("aucrank-state-{}", std::process::id()));
+        let state = || RocState::new(None, None).unwrap();
+        assert!(matches!(state().spilling_to(&folder, 1 << 20), Err(RankError::Storage { .. })));
+        std::fs::create_dir(&folder).unwrap();
+        let n_files = || std::fs::read_dir(&folder).unwrap().count();
+        assert!(state().spilling_to(&folder, 1000).is_err());
+        assert!(RocState::new(Some(9), None).unwrap().spilling_to(&folder, 1 << 20).is_err());
+
+        let mut spilled = state().spilling_to(&folder, 1 << 20).unwrap();
+        let scores: Vec<f64> = (0..100_000).map(f64::from).collect();
+        let positive: Vec<bool> = (0..100_000).map(|row| row % 7 == 0).collect();
+        spilled.update(&scores, &positive, None).unwrap();
+        assert!(n_files() > 1);
+        assert_eq!(spilled.auc(), auc(&scores, &positive));
+        assert_eq!(n_files(), 1);
+        let mut bounded = RocState::new(Some(9), None).unwrap();
+        assert!(bounded.merge(spilled.clone()).is_err());
+        // A file that is gone, or cut off, is told of, not read as an end.
+        let path = std::fs::read_dir(&folder).unwrap().next().unwrap().unwrap().path();
+        std::fs::File::options().write(true).open(&path).unwrap().set_len(1000).unwrap();
+        let mut twin = spilled.clone();
+        assert!(matches!(twin.auc(), Err(RankError::Storage { .. })));
+        drop((spilled, twin));
+        assert_eq!(n_files(), 0);
+        std::fs::remove_dir(&folder).unwrap();
     }
 
     #[test]
@@ -1325,23 +1764,23 @@ mod tests {
         assert_eq!(state.auc(), Err(RankError::OneClass { n_pos: 0, n_neg: 0 }));
         state.update(&[0.0, 1.0], &two, None).unwrap();
         assert_eq!(state.variance(), Err(RankError::NoVariance { n_pos: 1, n_neg: 1 }));
-        let before = state.to_bytes();
+        let before = state.to_bytes().unwrap();
         assert_eq!(state.update(&[0.0, f64::NAN], &two, None), Err(RankError::NanScore(1)));
         for bad in [-1.0, f64::NAN, f64::INFINITY] {
             assert!(state.update(&[0.0, 1.0], &two, Some(&[1.0, bad])).is_err(), "{bad}");
         }
         assert!(state.update(&[0.0], &two, None).is_err());
         assert!(state.update(&[0.0, 1.0], &two, Some(&[1.0])).is_err());
-        assert_eq!(state.to_bytes(), before);
+        assert_eq!(state.to_bytes().unwrap(), before);
         let mut counted = RocState::new(None, 1.0).unwrap();
         counted.update(&[0.0, 1.0], &two, None).unwrap();
-        let before = counted.to_bytes();
+        let before = counted.to_bytes().unwrap();
         for bad in [0.5, 1e300, 2_f64.powi(53)] {
             assert!(counted.update(&[0.0, 1.0], &two, Some(&[1.0, bad])).is_err(), "{bad}");
         }
         let finer = RocState::new(None, 0.5).unwrap();
         assert!(counted.merge(finer).is_err());
-        assert_eq!(counted.to_bytes(), before);
+        assert_eq!(counted.to_bytes().unwrap(), before);
         for unit in [0.0, 2.0, 0.3, -1.0, f64::NAN, f64::INFINITY] {
             assert!(RocState::new(None, unit).is_err(), "{unit}");
         }

@@ -32,8 +32,15 @@ fn wide_bytes(words: usize) -> usize {
     12 + 6 * words * size_of::<u64>()
 }
 
-pub(super) fn write(state: &mut RocState) -> Vec<u8> {
-    state.settle();
+pub(super) fn write(state: &mut RocState) -> Result<Vec<u8>, RankError> {
+    state.settle()?;
+    if let Some(files) = state.files.as_ref().filter(|files| !files.is_empty()) {
+        return Err(RankError::BadParameter {
+            name: "spill_dir",
+            value: format!("given, and {} scores lie in a file there", files.n_entries()),
+            rule: "None for a state that is turned into bytes",
+        });
+    }
     let (kind, size) = match &state.table {
         Table::Counts(_) => (0_u32, COUNT_BYTES),
         Table::Cells(_) => (1, CELL_BYTES),
@@ -73,7 +80,7 @@ pub(super) fn write(state: &mut RocState) -> Vec<u8> {
     }
     let hash = fnv1a64(&bytes);
     bytes.extend(hash.to_le_bytes());
-    bytes
+    Ok(bytes)
 }
 
 fn write_wide<const WORDS: usize>(cells: &[WideCell<WORDS>], low: i32, bytes: &mut Vec<u8>) {

@@ -74,6 +74,16 @@ impl<E: Entry> Runs<E> {
         }
     }
 
+    /// The runs, none of which need be merged.
+    pub fn each(&self) -> impl Iterator<Item = &[E]> {
+        self.0.iter().map(Vec::as_slice)
+    }
+
+    /// Bytes of memory that the entries take.
+    pub fn n_bytes(&self) -> usize {
+        self.len() * size_of::<E>()
+    }
+
     pub fn into_runs(self) -> Vec<Vec<E>> {
         self.0
     }
