@@ -31,7 +31,7 @@ TREES = {
     "penalty": TreeRank(pruning="penalty"),
     "validation": TreeRank(pruning=ValidationPruning(fraction=0.3), max_bins=16, random_state=4),
     "monotone": TreeRank(pruning=None, monotonic_cst={"x": 1}, max_fpr=0.4, max_leaves=9),
-    "balanced": TreeRank(class_weight="balanced", level_rates="raw", max_bins=None),
+    "balanced": TreeRank(class_weight="balanced", level_rates="raw", max_bins=None, random_state=5),
 }
 
 BOOSTERS = {

@@ -92,11 +92,13 @@ def test_columns_that_the_model_lacks_or_does_not_know(model):
 # Data sets where they are not taken
 
 
-REFUSAL = "X is a Dataset, .*decision_function_batches or write_scores"
+REFUSAL = "X is a Dataset, .*decision_function_batches and write_scores"
 
 
 #: Estimators that are fitted to frames alone.
-OF_FRAMES = [name for name in public_names() if not getattr(get_estimator(name), "_fits_rows", 0)]
+OF_FRAMES = [
+    name for name in public_names() if not getattr(get_estimator(name), "_fits_dataset", None)
+]
 
 
 @pytest.mark.parametrize("name", OF_FRAMES)
