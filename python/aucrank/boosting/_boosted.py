@@ -80,12 +80,15 @@ class BoostedRanker(TermsMixin, WeakRankersMixin, CalibratedRanker):
 
         Parameters
         ----------
-        X : array-like, sparse matrix or data frame of shape (n, n_features)
+        X : array-like, sparse matrix or data frame of shape (n, n_features), or Dataset
             Training data. Data frames of pandas, polars and pyarrow may have categorical columns;
             NaN, None and null are missing values. What a sparse matrix does not store is 0; the
             model is that of the dense matrix, which is not made.
-        y : array-like of shape (n,)
-            Labels, two distinct values. The greater one is the class to rank first.
+            A :class:`~aucrank.data.Dataset` has rows that need not fit in memory, and their labels
+            and weights: the fit is that to one frame with all of its rows.
+        y : array-like of shape (n,), default=None
+            Labels, two distinct values. The greater one is the class to rank first. None where
+            ``X`` is a data set.
         sample_weight : array-like of shape (n,), default=None
             Weight of each row; weight k means the row repeated k times, and weight 0 a row that
             is not there.

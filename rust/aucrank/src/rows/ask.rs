@@ -13,6 +13,24 @@ use crate::tree::RankingTree;
 ///
 /// It carries all that was decided since the fit began: what a holder remembers of earlier questions
 /// saves time and changes nothing.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::rows::{Answer, Ask, Rows, StoredRows};
+/// use aucrank::{Interrupt, RankError};
+///
+/// /// Asks one holder as if it were far away.
+/// fn send(
+///     ask: &Ask,
+///     holder: &StoredRows,
+///     interrupt: &Interrupt,
+/// ) -> Result<Answer, RankError> {
+///     let received = Ask::from_bytes(&ask.to_bytes())?;
+///     let bytes = holder.pass(&received, interrupt)?.to_bytes();
+///     Answer::from_bytes(&bytes, ask, holder.frame())
+/// }
+/// ```
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Ask {
     /// Whose cells they are.

@@ -8,6 +8,24 @@ use crate::RankError;
 use crate::data::{Binned, ClassSums, FeatureBins, FixedScale, LevelRates};
 
 /// What is known of all rows: their bins, the unit of their weights, and their class sums.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::rows::RowFrame;
+/// # use aucrank::Interrupt;
+/// # use aucrank::data::{BinningParams, Columns};
+/// # use aucrank::rows::Survey;
+/// # let columns = Columns::from_row_major(&[1.0, 2.0, 3.0, 4.0], 1)?;
+/// # let (positive, interrupt) = ([false, true, false, true], Interrupt::default());
+/// # let mut survey = Survey::new(&[None], BinningParams::default(), None)?;
+/// # survey.add(&columns, &positive, None, &interrupt)?;
+/// // Of a survey of all rows.
+/// let frame = survey.frame()?;
+/// assert_eq!((frame.n_rows(), frame.total().pos, frame.features()[0].n_bins()), (4, 2, 4));
+/// assert_eq!(RowFrame::from_bytes(&frame.to_bytes())?, frame);
+/// # Ok::<(), aucrank::RankError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RowFrame {
     pub(super) features: Arc<[FeatureBins]>,

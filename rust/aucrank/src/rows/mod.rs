@@ -40,6 +40,59 @@ pub use survey::Survey;
 use crate::{Interrupt, RankError};
 
 /// Rows that can be asked, whoever holds them.
+///
+/// # Examples
+///
+/// Two holders elsewhere, to whom questions and from whom answers travel as bytes:
+///
+/// ```
+/// use aucrank::rows::{Answer, Ask, RowFrame, Rows, StoredRows};
+/// use aucrank::tree::{GrowParams, LeafRankParams, SplitRule, TreeRankParams, fit_rows};
+/// use aucrank::{Interrupt, RankError};
+/// # use aucrank::data::{BinningParams, Columns};
+/// # use aucrank::rows::Survey;
+///
+/// struct Elsewhere {
+///     frame: RowFrame,
+///     holders: Vec<StoredRows>,
+/// }
+///
+/// impl Rows for Elsewhere {
+///     fn frame(&self) -> &RowFrame {
+///         &self.frame
+///     }
+///
+///     fn pass(&self, ask: &Ask, interrupt: &Interrupt) -> Result<Answer, RankError> {
+///         let sent = ask.to_bytes();
+///         let answer_of = |holder: &StoredRows| {
+///             let ask = Ask::from_bytes(&sent)?;
+///             Ok(holder.pass(&ask, interrupt)?.to_bytes())
+///         };
+///         let answers = self.holders.iter().map(answer_of).collect::<Result<Vec<_>, RankError>>()?;
+///         let merged = Answer::merge_bytes(&answers, ask, &self.frame)?;
+///         Answer::from_bytes(&merged, ask, &self.frame)
+///     }
+/// }
+///
+/// # let (values, positive) = ([1.0, 2.0, 3.0, 4.0], [false, true, false, true]);
+/// # let interrupt = Interrupt::default();
+/// # let mut survey = Survey::new(&[None], BinningParams::default(), None)?;
+/// # survey.add(&Columns::from_row_major(&values, 1)?, &positive, None, &interrupt)?;
+/// let frame = survey.frame()?;
+/// let hold = |rows: std::ops::Range<usize>| {
+///     let mut holder = StoredRows::new(frame.clone(), None)?;
+///     let columns = Columns::from_row_major(&values[rows.clone()], 1)?;
+///     holder.add(&columns, &positive[rows], None, &interrupt)?;
+///     holder.finish()?;
+///     Ok::<_, RankError>(holder)
+/// };
+/// let grow = GrowParams { min_samples_leaf: 1, ..GrowParams::default() };
+/// let params = TreeRankParams::new(grow, SplitRule::Stumps(LeafRankParams::orthogonal(1)));
+/// let two = Elsewhere { holders: vec![hold(0..1)?, hold(1..4)?], frame: frame.clone() };
+/// let of_two = fit_rows(&two, 0, &params, &interrupt)?;
+/// assert_eq!(of_two, fit_rows(&hold(0..4)?, 0, &params, &interrupt)?);
+/// # Ok::<(), RankError>(())
+/// ```
 pub trait Rows: Sync {
     /// What is known of all rows.
     fn frame(&self) -> &RowFrame;
