@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -20,6 +20,8 @@ from aucrank._data.parquet_source import PARQUET, ParquetSource
 from aucrank._data.passes import InPieces, Passes, Source, need_columns
 from aucrank._utils.params import check_int
 from aucrank._utils.words import plural
+from aucrank.data._cluster import ClusterSource
+from aucrank.data._dask import DaskSource
 from aucrank.data._stored import Rows, stored_rows
 
 #: Rows of a piece: more are no faster to read, and take more memory.
@@ -330,7 +332,7 @@ class Dataset(InPieces):
         weight: str | None = None,
         columns: Sequence[str] | None = None,
         client: Any = None,
-    ) -> "Dataset":
+    ) -> Self:
         """Rows of a Dask data frame, which stay on the workers of its cluster.
 
         A fit asks the workers for sums, and is the same as on one machine, however the rows are
@@ -372,11 +374,8 @@ class Dataset(InPieces):
         On a worker, coded rows take a byte a value and some twelve bytes more, beside the partition
         if that is persisted.
         """
-        from aucrank.data._dask import open_collection
-
-        return open_collection(
-            collection,
-            client,
+        return cls(
+            DaskSource(collection, client),
             target=target,
             positive=positive,
             weight=weight,
@@ -494,6 +493,18 @@ class Dataset(InPieces):
             If there is no target, the labels are not two, or a label, a weight or a category is not
             valid.
         """
+        source = self._passes.source
+        if isinstance(source, ClusterSource):
+            return source.facts(
+                estimator,
+                self._columns,
+                self.need_target(),
+                self._positive,
+                self._weight,
+                categorical_features=categorical_features,
+                class_weight=class_weight,
+                also=also,
+            )
         return learn_facts(
             estimator,
             self._passes,
@@ -572,8 +583,13 @@ class Dataset(InPieces):
         -------
         context manager
             Around rows that a fit of the core asks. They take a byte for each value, and lie in a
-            file of ``spill_dir`` where that is more than 256 MB in all.
+            file of ``spill_dir`` where that is more than 256 MB in all; those of a cluster stay
+            on its workers.
         """
+        source = self._passes.source
+        if isinstance(source, ClusterSource):
+            coded = source.coded(facts, self.need_target(), self._weight, binning, n_threads)
+            return nullcontext(coded)
         return stored_rows(self, facts, binning, n_threads)
 
     def need_target(self) -> str:

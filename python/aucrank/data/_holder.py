@@ -6,6 +6,8 @@ from copy import deepcopy
 from typing import Any
 
 import narwhals.stable.v2 as nw
+import numpy as np
+from numpy.typing import NDArray
 
 from aucrank import _core
 from aucrank._data.as_frame import as_frame
@@ -75,24 +77,27 @@ def merge_facts(
     return columns, labels, n_rows
 
 
-def weight_range(
-    part: Any, number: int, facts: Facts, target: str, weight: str | None
-) -> tuple[str, int]:
-    """Return the range of the weights of a partition, and its number of rows."""
-    batch = piece_of(part, [target] if weight is None else [target, weight], number)
-    _, weights = labels_and_weights(batch, facts, target, weight)
-    assert weights is not None
-    return _core.WeightRange().with_part(weights, 0).to_json(), len(weights)
+def weight_range(part: Any, number: int, facts: Facts, target: str, weight: str | None) -> str:
+    """Return the range of the weights of a partition."""
+    return _core.WeightRange().with_part(_weights(part, number, facts, target, weight), 0).to_json()
 
 
 def relative_sum(
     part: Any, number: int, facts: Facts, target: str, weight: str | None, whole: str
 ) -> int:
     """Return the sum of the weights of a partition, relative to the largest of all."""
+    weights = _weights(part, number, facts, target, weight)
+    return _core.WeightRange.from_json(whole).relative_sum(weights)
+
+
+def _weights(
+    part: Any, number: int, facts: Facts, target: str, weight: str | None
+) -> NDArray[np.float64]:
+    """Return the weights of a partition, where its rows do not count once each."""
     batch = piece_of(part, [target] if weight is None else [target, weight], number)
     _, weights = labels_and_weights(batch, facts, target, weight)
     assert weights is not None
-    return _core.WeightRange.from_json(whole).relative_sum(weights)
+    return weights
 
 
 def survey_rows(
@@ -112,9 +117,7 @@ def survey_rows(
     return survey.to_bytes()
 
 
-def new_survey(
-    facts: Facts, binning: dict[str, Any], unit: tuple[str, int] | None
-) -> _core.Survey:
+def new_survey(facts: Facts, binning: dict[str, Any], unit: tuple[str, int] | None) -> _core.Survey:
     """Return a survey of no rows."""
     weights = None if unit is None else (_core.WeightRange.from_json(unit[0]), unit[1])
     return _core.Survey(facts.schema.n_levels, json.dumps(binning), weights)
@@ -159,9 +162,9 @@ def _coded(part: Any, number: int, facts: Facts, target: str, weight: str | None
     return coded_batch(batch, facts, target, weight) if len(batch.frame) else None
 
 
-def n_rows(holder: Holder) -> int:
-    """Return the number of rows of a holder."""
-    return holder.rows.n_rows
+def n_rows(holders: Sequence[Holder]) -> int:
+    """Return the number of rows of holders."""
+    return sum(holder.rows.n_rows for holder in holders)
 
 
 def answer(holders: Sequence[Holder], ask: bytes, n_threads: int) -> bytes:
