@@ -9,13 +9,15 @@ import pandas as pd
 import pytest
 from aucrank import TreeRank
 from aucrank.data import Dataset
-from aucrank.data._dask import DaskRows
+from aucrank.data._dask import DaskRows, DaskSource
+from aucrank.metrics import RocState, roc_auc_score, roc_state
 from sklearn.base import clone
 
 from tests.common.parts import FEATURES, mixed_rows
 
 dask = pytest.importorskip("dask", reason="fits on the workers of dask, which is not installed")
 distributed = pytest.importorskip("distributed", reason="fits on workers of distributed")
+pytest.importorskip("dask.array", reason="scores arrays of dask")
 dd = pytest.importorskip("dask.dataframe", reason="reads data frames of dask")
 
 ROWS = mixed_rows(1200)
@@ -272,3 +274,44 @@ def test_scores_of_partitions_are_written_to_one_file(model, tmp_path):
     found = pd.read_parquet(path)
     np.testing.assert_array_equal(found["id"], NEW["id"])
     np.testing.assert_array_equal(found["score"], model.decision_function(NEW[FEATURES]))
+
+
+def test_scores_are_a_dask_array_as_of_any_function_of_frames(model):
+    collection = collection_of(cut(NEW, [300, 301]))
+    scores = collection[FEATURES].map_partitions(model.decision_function, meta=np.empty(0))
+    assert isinstance(scores, dask.array.Array)
+    np.testing.assert_array_equal(scores.compute(), model.decision_function(NEW[FEATURES]))
+
+
+def no_fetch(self, number):
+    raise AssertionError(f"partition {number} was brought to the client")
+
+
+@pytest.mark.parametrize("weight", [None, "w"])
+def test_the_roc_of_partitions_is_that_of_all_rows(weight, model, monkeypatch):
+    # One site has the rows with large x: a mean of the AUCs of sites is another number.
+    rows = NEW.sort_values("x", kind="stable")
+    parts = [*cut(rows, [500, 500]), NEW[NEW["y"] == "no"]]
+    monkeypatch.setattr(DaskSource, "fetch", no_fetch)
+    dataset = Dataset.from_dask(collection_of(parts), target="y", weight=weight)
+    state = roc_state(model, dataset)
+    together = pd.concat(parts)
+    scores = model.decision_function(together[FEATURES])
+    given = None if weight is None else together[weight]
+    assert state.auc() == roc_auc_score(together["y"], scores, sample_weight=given)
+    at_once = RocState(pos_label="yes").update(together["y"], scores, sample_weight=given)
+    assert state.to_bytes() == at_once.to_bytes()
+
+
+def test_the_roc_of_partitions_can_be_that_of_the_other_label(model):
+    dataset = Dataset.from_dask(collection_of(cut(NEW, [300])), target="y", positive="no")
+    scores = -model.decision_function(NEW[FEATURES])
+    assert roc_state(model, dataset).auc() == roc_auc_score(NEW["y"], scores)
+
+
+def test_rows_that_cannot_be_measured_are_named_with_their_partition(model):
+    parts = [NEW[:400], NEW[400:].assign(x=np.inf)]
+    with pytest.raises(ValueError, match=r"in rows 0 to 599 \(partition 1\): column 'x' is inf"):
+        roc_state(model, Dataset.from_dask(collection_of(parts), target="y"))
+    with pytest.raises(ValueError, match="has no labels"):
+        roc_state(model, Dataset.from_dask(collection_of(parts)))

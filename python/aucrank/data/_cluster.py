@@ -104,7 +104,8 @@ class ClusterSource(ABC):
             yield batch.frame, batch.origin
 
     def check_unchanged(self) -> None:
-        """Do nothing: partitions have no time of change."""
+        """Return at once: partitions have no time of change."""
+        return
 
     def facts(
         self,

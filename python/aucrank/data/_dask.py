@@ -1,6 +1,6 @@
 """Rows of a Dask collection: they stay on the workers of a cluster."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from aucrank._data.passes import check_column_names
@@ -137,3 +137,8 @@ class DaskRows:
             for group in self._source.by_worker(self._holders)
         ]
         return self._source.answer_of(answers, ask, self.frame)
+
+    def coded_rows(self) -> Iterator[bytes]:
+        """Yield all coded rows, in order, a partition at a time."""
+        for holder in self._holders:
+            yield from self._source.gather([self._source.submit(_holder.coded_rows, [holder])])[0]

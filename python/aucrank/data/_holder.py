@@ -1,7 +1,7 @@
 """What workers of a cluster hold and do: parts of the rows, which are surveyed, coded and asked."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from copy import deepcopy
 from typing import Any
 
@@ -47,6 +47,41 @@ def piece_of(part: Any, columns: Sequence[str], number: int) -> Batch:
     origin = f"partition {number}"
     need_columns(columns, frame.columns, origin)
     return Batch(frame.select(list(columns)), 0, origin)
+
+
+class PartSource:
+    """One partition as a source of its own.
+
+    Parameters
+    ----------
+    part : data frame
+        The partition.
+    number : int
+        Its number.
+    """
+
+    files: tuple[str, ...] = ()
+
+    def __init__(self, part: Any, number: int) -> None:
+        self._part = part
+        self._number = number
+        self.description = f"partition {number}"
+        self.names = list(nw.from_native(as_frame(part), eager_only=True).columns)
+
+    def heads(self, columns: Sequence[str]) -> None:
+        """Return None: the rows tell their dtypes."""
+
+    def count_rows(self) -> int:
+        """Return the number of rows."""
+        return len(self._part)
+
+    def read(self, columns: Sequence[str]) -> Iterator[tuple[nw.DataFrame[Any], str]]:
+        """Return some of the columns, in one piece."""
+        batch = piece_of(self._part, columns, self._number)
+        yield batch.frame, batch.origin
+
+    def check_unchanged(self) -> None:
+        """Do nothing: a frame has no time of change."""
 
 
 def survey_facts(
@@ -165,6 +200,11 @@ def _coded(part: Any, number: int, facts: Facts, target: str, weight: str | None
 def n_rows(holders: Sequence[Holder]) -> int:
     """Return the number of rows of holders."""
     return sum(holder.rows.n_rows for holder in holders)
+
+
+def coded_rows(holders: Sequence[Holder]) -> list[bytes]:
+    """Return the rows of holders as the core writes them."""
+    return [holder.rows.to_bytes() for holder in holders]
 
 
 def answer(holders: Sequence[Holder], ask: bytes, n_threads: int) -> bytes:
