@@ -17,7 +17,6 @@ from tests.common.parts import FEATURES, mixed_rows
 
 dask = pytest.importorskip("dask", reason="fits on the workers of dask, which is not installed")
 distributed = pytest.importorskip("distributed", reason="fits on workers of distributed")
-pytest.importorskip("dask.array", reason="scores arrays of dask")
 dd = pytest.importorskip("dask.dataframe", reason="reads data frames of dask")
 
 ROWS = mixed_rows(1200)
@@ -276,11 +275,44 @@ def test_scores_of_partitions_are_written_to_one_file(model, tmp_path):
     np.testing.assert_array_equal(found["score"], model.decision_function(NEW[FEATURES]))
 
 
-def test_scores_are_a_dask_array_as_of_any_function_of_frames(model):
-    collection = collection_of(cut(NEW, [300, 301]))
-    scores = collection[FEATURES].map_partitions(model.decision_function, meta=np.empty(0))
-    assert isinstance(scores, dask.array.Array)
-    np.testing.assert_array_equal(scores.compute(), model.decision_function(NEW[FEATURES]))
+def test_scores_stay_on_the_workers(model, tmp_path):
+    rows = NEW.set_index("id")
+    collection = dd.from_pandas(rows, npartitions=3)
+    scores = Dataset.from_dask(collection).scores(model, columns=["colour"])
+    assert scores.divisions == collection.divisions
+    scores.to_parquet(tmp_path / "scores")
+    found = pd.read_parquet(tmp_path / "scores")
+    assert found.columns.tolist() == ["colour", "score"]
+    np.testing.assert_array_equal(found.index, rows.index)
+    assert found["colour"].fillna("").tolist() == rows["colour"].fillna("").tolist()
+    np.testing.assert_array_equal(found["score"], model.decision_function(rows[FEATURES]))
+
+
+def test_scores_are_an_array_of_dask_if_asked_for(model):
+    collection = dd.from_pandas(NEW, npartitions=4)
+    # The last partition has no row then.
+    scores = Dataset.from_dask(collection[collection["id"] < 700]).scores(model)
+    array = scores["score"].to_dask_array(lengths=True)
+    assert array.chunks == ((250, 250, 200, 0),)
+    np.testing.assert_array_equal(array.compute(), model.decision_function(NEW[FEATURES][:700]))
+
+
+def test_scores_that_cannot_be_had_are_refused(model):
+    dataset = Dataset.from_dask(collection_of([NEW]))
+    with pytest.raises(ValueError, match="has no column 'nr'"):
+        dataset.scores(model, columns=["nr"])
+    with pytest.raises(ValueError, match="columns holds 'score', which is what is added"):
+        dataset.scores(model, columns=["score"])
+    with pytest.raises(TypeError, match="columns must be a list of names, got 'id'"):
+        dataset.scores(model, columns="id")
+    with pytest.raises(TypeError, match="ranker has no decision_function, got a DataFrame"):
+        dataset.scores(NEW)
+    with pytest.raises(TypeError, match="is not on a cluster: call decision_function_batches"):
+        Dataset.from_batches(NEW).scores(model)
+    parts = [NEW[:400], NEW[400:].assign(x=np.inf)]
+    scores = Dataset.from_dask(collection_of(parts)).scores(model)
+    with pytest.raises(ValueError, match=r"in rows 0 to 599 \(partition 1\): column 'x' is inf"):
+        scores.compute()
 
 
 def no_fetch(self, number):

@@ -71,6 +71,10 @@ class ClusterSource(ABC):
     def hold(self, *args: Any, frame: bytes, n_threads: int) -> Rows:
         """Code all rows by `_holder.hold`, and let them lie where they are coded."""
 
+    @abstractmethod
+    def scores(self, ranker: Any, features: list[str], columns: list[str]) -> Any:
+        """Score the rows on the workers by `_holder.score`; return what the engine has for it."""
+
     def merged(self, merge: Callable[..., Any], results: list[Any], *args: Any) -> Any:
         """Merge what is to come by ``merge(found, *args)`` on the workers, a few at a time."""
         while len(results) > 1:

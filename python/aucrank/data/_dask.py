@@ -49,6 +49,7 @@ class DaskSource(ClusterSource):
                     " distributed.Client(n_workers=2), or pass it as client"
                 ) from err
         self._client = client
+        self._collection = collection
         self._partitions = collection.to_delayed()
         description = f"the Dask collection of {len(self._partitions)} partitions"
         names = check_column_names(list(collection.columns), description)
@@ -56,12 +57,27 @@ class DaskSource(ClusterSource):
 
     def map(self, function: Callable[..., Any], *args: Any) -> list[Any]:
         """Call ``function(partition, number, *args)`` on the workers; return futures."""
+        futures: list[Any] = self._client.compute(self._tasks(function, *args), retries=_RETRIES)
+        return futures
+
+    def scores(self, ranker: Any, features: list[str], columns: list[str]) -> Any:
+        """Return a data frame of Dask whose partitions are scored when they are computed."""
+        names = list(dict.fromkeys([*features, *columns]))
+        return self._collection[names].map_partitions(
+            _score,
+            # Once for all tasks.
+            self._delayed(ranker, traverse=False),
+            features,
+            columns,
+            meta=self._collection._meta[columns].assign(**{_holder.SCORE: 0.0}),
+        )
+
+    def _tasks(self, function: Callable[..., Any], *args: Any) -> list[Any]:
+        """Return calls of ``function(partition, number, *args)``, to be computed."""
         call = self._delayed(function, pure=False)
         # Once for all tasks.
         shared = [self._delayed(arg, traverse=False) for arg in args]
-        tasks = [call(part, number, *shared) for number, part in enumerate(self._partitions)]
-        futures: list[Any] = self._client.compute(tasks, retries=_RETRIES)
-        return futures
+        return [call(part, number, *shared) for number, part in enumerate(self._partitions)]
 
     def submit(self, function: Callable[..., Any], results: Sequence[Any], *args: Any) -> Any:
         """Call ``function(results, *args)`` on a worker; return a future.
@@ -142,3 +158,15 @@ class DaskRows:
         """Yield all coded rows, in order, a partition at a time."""
         for holder in self._holders:
             yield from self._source.gather([self._source.submit(_holder.coded_rows, [holder])])[0]
+
+
+def _score(
+    part: Any,
+    ranker: Any,
+    features: list[str],
+    columns: list[str],
+    partition_info: dict[str, Any] | None = None,
+) -> Any:
+    """Score a partition, whose number Dask tells by the argument that is called so."""
+    assert partition_info is not None
+    return _holder.score(part, partition_info["number"], ranker, features, columns)

@@ -22,6 +22,8 @@ from aucrank._utils.params import check_int
 from aucrank._utils.words import plural
 from aucrank.data._cluster import ClusterSource
 from aucrank.data._dask import DaskSource
+from aucrank.data._holder import SCORE
+from aucrank.data._ray import RaySource
 from aucrank.data._stored import Rows, stored_rows
 
 #: Rows of a piece: more are no faster to read, and take more memory.
@@ -382,6 +384,58 @@ class Dataset(InPieces):
             columns=columns,
         )
 
+    @classmethod
+    def from_ray(
+        cls,
+        blocks: Any,
+        *,
+        target: str | None = None,
+        positive: Any = None,
+        weight: str | None = None,
+        columns: Sequence[str] | None = None,
+    ) -> Self:
+        """Rows that Ray holds, which stay in its cluster.
+
+        A fit starts actors, one for each CPU of the cluster and at most one a block, and asks them
+        for sums. It is the same as on one machine, however the rows are divided and whichever
+        actors are lost meanwhile, as long as the blocks can be had again.
+
+        Parameters
+        ----------
+        blocks : ray.data.Dataset or sequence of ray.ObjectRef
+            The rows: a data set of Ray, which is computed now, or references to data frames of
+            pandas, polars or pyarrow.
+        target : str, default=None
+            Column of labels; None for rows to score only.
+        positive : object, default=None
+            Label of the class to be ranked first; None for the greater one.
+        weight : str, default=None
+            Column of weights of rows.
+        columns : sequence of str, default=None
+            Columns to learn from, in this order; None for all but target and weight.
+
+        Returns
+        -------
+        Dataset
+            The rows of all blocks, in order.
+
+        Raises
+        ------
+        ImportError
+            If ray is not installed.
+        TypeError
+            If ``blocks`` is something else.
+        ValueError
+            If there is no block, or a column is not there.
+
+        Notes
+        -----
+        In an actor, coded rows take a byte a value and some twelve bytes more.
+        """
+        return cls(
+            RaySource(blocks), target=target, positive=positive, weight=weight, columns=columns
+        )
+
     def __repr__(self) -> str:
         said = [self._passes.source.description]
         if self._passes.n_rows is not None:
@@ -453,6 +507,50 @@ class Dataset(InPieces):
         wanted = self._columns if columns is None else list(columns)
         for batch in self._passes.batches(wanted):
             yield batch.frame.to_native()
+
+    def scores(self, ranker: Any, columns: Sequence[str] = ()) -> Any:
+        """Score rows of a cluster on its workers, where the scores stay.
+
+        Parameters
+        ----------
+        ranker : estimator
+            Fitted. The columns that it knows are read by name, or else those of the data set.
+        columns : sequence of str, default=()
+            Columns of the rows to put before the scores, such as one that names the rows.
+
+        Returns
+        -------
+        dask.dataframe.DataFrame or ray.data.Dataset
+            These columns and ``score``, by partitions of the rows. That of Dask has their index,
+            and computes a partition when it is computed.
+
+        Raises
+        ------
+        TypeError
+            If the rows are not those of a cluster, or ``ranker`` has no ``decision_function``.
+        ValueError
+            If a column is not there.
+
+        See Also
+        --------
+        from_dask : Rows on the workers of Dask.
+        from_ray : Rows that Ray holds.
+        """
+        source = self._passes.source
+        if not isinstance(source, ClusterSource):
+            raise TypeError(
+                f"{self!r} is not on a cluster: call decision_function_batches or write_scores of"
+                " the ranker"
+            )
+        if not hasattr(ranker, "decision_function"):
+            raise TypeError(f"ranker has no decision_function, got a {type(ranker).__name__}")
+        if isinstance(columns, str):
+            raise TypeError(f"columns must be a list of names, got {columns!r}")
+        if SCORE in columns:
+            raise ValueError(f"columns holds {SCORE!r}, which is what is added")
+        features = list(getattr(ranker, "feature_names_in_", self._columns))
+        need_columns([*features, *columns], source.names, source.description)
+        return source.scores(ranker, features, list(columns))
 
     def facts(
         self,

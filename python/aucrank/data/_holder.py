@@ -17,6 +17,9 @@ from aucrank._data.facts import Facts
 from aucrank._data.passes import Batch, need_columns
 from aucrank._data.target_survey import TargetSurvey
 
+#: What the column of scores is called.
+SCORE = "score"
+
 
 class Holder:
     """Coded rows that a worker holds.
@@ -195,6 +198,18 @@ def _coded(part: Any, number: int, facts: Facts, target: str, weight: str | None
     beside = [target] if weight is None else [target, weight]
     batch = piece_of(part, [*names, *beside], number)
     return coded_batch(batch, facts, target, weight) if len(batch.frame) else None
+
+
+def score(part: Any, number: int, ranker: Any, features: list[str], columns: list[str]) -> Any:
+    """Score a partition; return a frame of pandas with some of its columns before the scores."""
+    batch = piece_of(part, list(dict.fromkeys([*features, *columns])), number)
+    scores = np.empty(0)
+    if len(batch.frame):
+        with batch.named_in_errors():
+            scores = ranker.decision_function(batch.frame.select(features).to_native())
+    # Rows keep the labels that pandas has for them.
+    found = batch.frame.to_pandas()[columns]
+    return found.assign(**{SCORE: scores})
 
 
 def n_rows(holders: Sequence[Holder]) -> int:
