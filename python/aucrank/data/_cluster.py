@@ -68,7 +68,7 @@ class ClusterSource(ABC):
         """Compute a partition, and get it."""
 
     @abstractmethod
-    def hold(self, *args: Any, frame: bytes, n_threads: int) -> Rows:
+    def hold(self, facts: Facts, target: str, weight: str | None, frame: bytes) -> Rows:
         """Code all rows by `_holder.hold`, and let them lie where they are coded."""
 
     @abstractmethod
@@ -139,17 +139,16 @@ class ClusterSource(ABC):
         target: str,
         weight: str | None,
         binning: dict[str, Any],
-        n_threads: int,
     ) -> Rows:
         """Choose bins, and code the rows on the workers."""
         roles = (facts, target, weight)
         with errors_by_name(facts.schema):
             unit = self._weight_unit(*roles)
-            surveys = self.map(_holder.survey_rows, *roles, binning, unit, n_threads)
+            surveys = self.map(_holder.survey_rows, *roles, binning, unit)
             whole = _holder.new_survey(facts, binning, unit)
             whole.merge_bytes(self.merged(_holder.merge_surveys, surveys, facts, binning, unit))
             frame = whole.frame()
-            return self.hold(*roles, frame=frame, n_threads=n_threads)
+            return self.hold(*roles, frame)
 
     def _weight_unit(self, facts: Facts, target: str, weight: str | None) -> tuple[str, int] | None:
         """Return what the unit of all weights is chosen by, None where every row counts once."""

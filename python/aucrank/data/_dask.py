@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+from aucrank._data.facts import Facts
 from aucrank._data.passes import check_column_names
 from aucrank._utils.extras import import_extra
 from aucrank.data import _holder
@@ -102,12 +103,12 @@ class DaskSource(ClusterSource):
         """Compute a partition, and get it."""
         return self.gather([self._client.compute(self._partitions[number], retries=_RETRIES)])[0]
 
-    def hold(self, *args: Any, frame: bytes, n_threads: int) -> Rows:
+    def hold(self, facts: Facts, target: str, weight: str | None, frame: bytes) -> Rows:
         """Code all rows by `_holder.hold`, and let them lie where they are coded."""
-        holders = self.map(_holder.hold, *args, frame, n_threads)
+        holders = self.map(_holder.hold, facts, target, weight, frame)
         # What is wrong with a partition is said now, not at the first question.
         self.gather([self.submit(_holder.n_rows, [holder]) for holder in holders])
-        return DaskRows(self, holders, frame, n_threads)
+        return DaskRows(self, holders, frame)
 
     def by_worker(self, futures: Sequence[Any]) -> list[list[Any]]:
         """Part futures by where their results lie; each of those that are lost is alone."""
@@ -134,22 +135,17 @@ class DaskRows:
         Of `Holder`.
     frame : bytes
         What is known of all rows.
-    n_threads : int
-        Of a worker.
     """
 
-    def __init__(
-        self, source: DaskSource, holders: list[Any], frame: bytes, n_threads: int
-    ) -> None:
+    def __init__(self, source: DaskSource, holders: list[Any], frame: bytes) -> None:
         self.frame = frame
         self._source = source
         self._holders = holders
-        self._n_threads = n_threads
 
     def round(self, ask: bytes) -> bytes:
         """Return the merged answer of all rows to a question of the core."""
         answers = [
-            self._source.submit(_holder.answer, group, ask, self._n_threads)
+            self._source.submit(_answer, group, ask)
             for group in self._source.by_worker(self._holders)
         ]
         return self._source.answer_of(answers, ask, self.frame)
@@ -158,6 +154,12 @@ class DaskRows:
         """Yield all coded rows, in order, a partition at a time."""
         for holder in self._holders:
             yield from self._source.gather([self._source.submit(_holder.coded_rows, [holder])])[0]
+
+
+def _answer(holders: Sequence[_holder.Holder], ask: bytes) -> bytes:
+    """Answer with all threads of the worker, which has nothing else to do in a round."""
+    worker = import_extra("distributed", "dask", "Dataset.from_dask").get_worker()
+    return _holder.answer(holders, ask, worker.state.nthreads)
 
 
 def _score(

@@ -675,7 +675,7 @@ class Dataset(InPieces):
         binning : dict
             Parameters of the bins, as the core takes them.
         n_threads : int
-            At least 1.
+            At least 1; the workers of a cluster take what they have.
 
         Returns
         -------
@@ -686,8 +686,7 @@ class Dataset(InPieces):
         """
         source = self._passes.source
         if isinstance(source, ClusterSource):
-            coded = source.coded(facts, self.need_target(), self._weight, binning, n_threads)
-            return nullcontext(coded)
+            return nullcontext(source.coded(facts, self.need_target(), self._weight, binning))
         return stored_rows(self, facts, binning, n_threads)
 
     def need_target(self) -> str:

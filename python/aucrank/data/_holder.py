@@ -146,12 +146,11 @@ def survey_rows(
     weight: str | None,
     binning: dict[str, Any],
     unit: tuple[str, int] | None,
-    n_threads: int,
 ) -> bytes:
     """Survey the values of a partition for its bins."""
     survey = new_survey(facts, binning, unit)
     if batch := _coded(part, number, facts, target, weight):
-        survey.add(batch, n_threads)
+        survey.add(batch, 1)
     return survey.to_bytes()
 
 
@@ -181,12 +180,11 @@ def hold(
     target: str,
     weight: str | None,
     frame: bytes,
-    n_threads: int,
 ) -> Holder:
     """Code the rows of a partition."""
     holder = Holder(frame)
     if batch := _coded(part, number, facts, target, weight):
-        holder.rows.add(batch, n_threads)
+        holder.rows.add(batch, 1)
         holder.rows.finish()
     return holder
 

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from typing import Any
 
+from aucrank._data.facts import Facts
 from aucrank._data.passes import check_column_names
 from aucrank._utils.extras import import_extra
 from aucrank.data import _holder
@@ -34,11 +35,11 @@ class RaySource(ClusterSource):
 
     def __init__(self, blocks: Any) -> None:
         self._ray = import_extra("ray", "ray", "Dataset.from_ray")
+        remote = self._ray.remote(max_retries=_RETRIES)
+        self._on_part, self._on_results = remote(_on_part), remote(_on_results)
         if hasattr(blocks, "iter_internal_ref_bundles"):
-            # Those without rows may lack the columns.
-            bundles = blocks.iter_internal_ref_bundles()
-            found = [(ref, meta) for bundle in bundles for ref, meta in bundle.blocks]
-            blocks = [ref for ref, meta in found if meta.num_rows != 0]
+            bundles = blocks.materialize().iter_internal_ref_bundles()
+            blocks = self._with_rows([ref for bundle in bundles for ref in bundle.block_refs])
         refs = list(blocks) if isinstance(blocks, Sequence) else [None]
         if not all(isinstance(ref, self._ray.ObjectRef) for ref in refs):
             raise TypeError(
@@ -48,11 +49,14 @@ class RaySource(ClusterSource):
         if not refs:
             raise ValueError("blocks holds no block with rows")
         self._blocks = refs
-        remote = self._ray.remote(max_retries=_RETRIES)
-        self._on_part, self._on_results = remote(_on_part), remote(_on_results)
         description = f"the {len(refs)} blocks of Ray"
         names = self.gather([self._on_part.remote(refs[0], 0, (_names, ()))])[0]
         super().__init__(description, check_column_names(names, description), len(refs))
+
+    def _with_rows(self, refs: list[Any]) -> list[Any]:
+        """Return the blocks that have rows: of those without, Ray may forget the columns."""
+        counts = self.gather([self._on_part.remote(ref, 0, (_n_rows, ())) for ref in refs])
+        return [ref for ref, count in zip(refs, counts, strict=True) if count]
 
     def map(self, function: Callable[..., Any], *args: Any) -> list[Any]:
         """Call ``function(block, number, *args)`` in tasks; return references."""
@@ -86,22 +90,22 @@ class RaySource(ClusterSource):
         frames = self.map(_holder.score, ranker, features, columns)
         return import_extra("ray.data", "ray", "Dataset.scores").from_pandas_refs(frames)
 
-    def hold(self, *args: Any, frame: bytes, n_threads: int) -> Rows:
-        """Code all rows in actors, each of which holds neighbouring blocks."""
+    def hold(self, facts: Facts, target: str, weight: str | None, frame: bytes) -> Rows:
+        """Code all rows in actors, one for each CPU, which hold neighbouring blocks."""
         n_cpus = int(self._ray.cluster_resources().get("CPU", 1))
-        n_actors = max(1, min(len(self._blocks), n_cpus // n_threads))
+        n_actors = max(1, min(len(self._blocks), n_cpus))
         # Those that are lost are begun anew, and code their blocks again when they are asked.
         actor = self._ray.remote(
             max_restarts=-1, max_task_retries=_RETRIES, scheduling_strategy="SPREAD"
         )(_Holders)
-        call = self._ray.put((*args, frame, n_threads))
+        shared = self._ray.put((facts, target, weight, frame))
         edges = [len(self._blocks) * index // n_actors for index in range(n_actors + 1)]
         actors = [
-            actor.remote(self._blocks[first:last], first, call) for first, last in pairwise(edges)
+            actor.remote(self._blocks[first:last], first, shared) for first, last in pairwise(edges)
         ]
         # What is wrong with a block is said now, not at the first question.
         self.gather([one.code.remote() for one in actors])
-        return RayRows(self, actors, frame, n_threads)
+        return RayRows(self, actors, frame, shared)
 
     def share(self, value: Any) -> Any:
         """Put a value where all actors find it; return a reference."""
@@ -122,20 +126,21 @@ class RayRows:
         Of `_Holders`.
     frame : bytes
         What is known of all rows.
-    n_threads : int
-        Of an actor.
+    kept : ray.ObjectRef
+        What actors are begun anew with. Ray would forget it, as it does not count what an actor
+        might need again.
     """
 
-    def __init__(self, source: RaySource, actors: list[Any], frame: bytes, n_threads: int) -> None:
+    def __init__(self, source: RaySource, actors: list[Any], frame: bytes, kept: Any) -> None:
         self.frame = frame
         self._source = source
         self._actors = actors
-        self._n_threads = n_threads
+        self._kept = kept
 
     def round(self, ask: bytes) -> bytes:
         """Return the merged answer of all rows to a question of the core."""
         shared = self._source.share(ask)
-        answers = [actor.answer.remote(shared, self._n_threads) for actor in self._actors]
+        answers = [actor.answer.remote(shared) for actor in self._actors]
         return self._source.answer_of(answers, ask, self.frame)
 
     def coded_rows(self) -> Iterator[bytes]:
@@ -167,9 +172,9 @@ class _Holders:
         """Code the blocks, one after the other."""
         self._coded()
 
-    def answer(self, ask: bytes, n_threads: int) -> bytes:
+    def answer(self, ask: bytes) -> bytes:
         """Answer a question about the rows."""
-        return _holder.answer(self._coded(), ask, n_threads)
+        return _holder.answer(self._coded(), ask, 1)
 
     def coded_rows(self) -> list[bytes]:
         """Return the rows as the core writes them."""
@@ -195,5 +200,9 @@ def _on_results(call: tuple[Callable[..., Any], tuple[Any, ...]], *results: Any)
     return function(results, *args)
 
 
-def _names(part: Any, number: int) -> list[Any]:
+def _names(part: Any, number: int) -> list[str]:
     return _holder.PartSource(part, number).names
+
+
+def _n_rows(part: Any, number: int) -> int:
+    return _holder.PartSource(part, number).count_rows()
