@@ -3,7 +3,6 @@
 Ray is not in the group of tests, since it is large: these run where it is installed.
 """
 
-import os
 from itertools import pairwise
 
 import numpy as np
@@ -30,13 +29,8 @@ MODEL = TreeRank(max_depth=4, random_state=0)
 @pytest.fixture(scope="module", autouse=True)
 def cluster():
     """Of two workers."""
-    environment = {"env_vars": {"PYTHONPATH": os.environ.get("PYTHONPATH", "")}}
     ray.init(
-        num_cpus=2,
-        include_dashboard=False,
-        object_store_memory=100_000_000,
-        runtime_env=environment,
-        log_to_driver=False,
+        num_cpus=2, include_dashboard=False, object_store_memory=100_000_000, log_to_driver=False
     )
     yield
     ray.shutdown()
