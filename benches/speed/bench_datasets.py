@@ -183,27 +183,32 @@ def measure_rounds(options):
 
 
 def measure_workers(options):
+    """A fit from blocks that the workers have, in memory, when it begins."""
     pruning = None if options.pruning == "none" else options.pruning
-    with Cluster(options, options.partitions) as cluster, Rounds() as rounds:
-        before, wall, cpu = cluster.worker_cpu(), perf_counter(), process_time()
-        model = model_of(pruning).fit(cluster.dataset)
-        wall, cpu = perf_counter() - wall, process_time() - cpu
-        workers = cluster.worker_cpu() - before
-    # Workers have nothing else to do in a round.
-    taken = sum(rounds.wall) * options.workers
-    n_asked = options.rows * options.columns * len(rounds.wall)
+    with Cluster(options, options.partitions) as cluster:
+        # Of the workers, before they survey and code the rows, before the first round, at the end.
+        taken = [cluster.worker_cpu()]
+
+        def look(number):
+            if number == 0:
+                taken.append(cluster.worker_cpu())
+
+        with Rounds(look) as rounds:
+            wall, cpu = perf_counter(), process_time()
+            model = model_of(pruning).fit(cluster.dataset)
+            wall, cpu = perf_counter() - wall, process_time() - cpu
+        taken.append(cluster.worker_cpu())
+    n_values, n_rounds = options.rows * options.columns, len(rounds.wall)
+    coding, answering = np.diff(taken).tolist()
     return {
         "workers": options.workers,
         "wall_s": wall,
-        "wall_rounds_s": sum(rounds.wall),
-        "n_rounds": len(rounds.wall),
+        "wall_of_rounds_s": sum(rounds.wall),
+        "n_rounds": n_rounds,
         "client_cpu_s": cpu,
-        "workers_cpu_s": workers,
-        "ns_a_value_a_round": 1e9
-        * sum(rounds.wall)
-        * options.workers
-        / n_values
-        / len(rounds.wall),
+        "workers_cpu_s": coding + answering,
+        "ns_to_code_a_value": 1e9 * coding / n_values,
+        "ns_to_answer_a_value": 1e9 * answering / n_values / n_rounds,
         "largest_answer_mb": max(rounds.sizes) / 1e6,
         "n_leaves": model.tree_.n_leaves,
     }
