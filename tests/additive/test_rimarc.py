@@ -424,9 +424,13 @@ def test_cross_fitted_weights_do_not_believe_a_column_of_names():
     assert plain.weight_folds_ is None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        model = RIMARC(level_rates="raw", weight_folds=5, random_state=0).fit(X, y)
+        models = [
+            RIMARC(level_rates="raw", weight_folds=5, random_state=seed).fit(X, y)
+            for seed in range(5)
+        ]
+    model = models[0]
     assert model.weight_folds_ == 5
-    assert model.weights_[0] < 0.2
+    assert np.mean([one.weights_[0] for one in models]) < 0.2
     assert model.weights_[1] == pytest.approx(plain.weights_[1], abs=0.1)
     # The bins are those of all rows.
     assert_array_equal(np.sort(model.scorecard()["size"]), np.sort(plain.scorecard()["size"]))

@@ -291,10 +291,13 @@ def test_a_file_and_a_tree_in_words(tmp_path):
 
 def test_importances_are_shares_of_what_is_gained():
     X, y = simulated(4000)
-    model = small(cuts="best", max_leaves=16).fit(X, y)
-    importances = model.feature_importances_
-    assert importances.sum() == pytest.approx(1)
-    assert set(np.argsort(importances)[-4:]) == {0, 1, 2, 3}
+    found = [
+        small(cuts="best", max_leaves=16, random_state=seed).fit(X, y).feature_importances_
+        for seed in range(5)
+    ]
+    assert np.sum(found, axis=1) == pytest.approx(1)
+    # In 20 rounds of some of the features each, chance has a part.
+    assert set(np.argsort(np.mean(found, axis=0))[-4:]) == {0, 1, 2, 3}
 
 
 def test_shap_values_add_up_to_the_score():

@@ -13,6 +13,7 @@ from aucrank import (
     Scorecard,
 )
 from aucrank._base.registry import get_estimator, public_names
+from aucrank.data import Dataset
 
 from tests.common.estimators import ONE_OF_EACH, short
 
@@ -42,10 +43,11 @@ ANSWERS = {
     "dialect": "sqlite",
     "estimator": RankBoost(n_rounds=3),
     "random_state": 0,
+    "dataset": Dataset.from_batches(FRAME),
 }
 
 #: They fit, write, set, make another estimator, or show the parameters themselves.
-OTHERS = re.compile(r"_|fit|save|get_params|get_metadata_routing|set_|additive")
+OTHERS = re.compile(r"_|fit|save|write|get_params|get_metadata_routing|set_|additive")
 
 
 def answers(model, X):

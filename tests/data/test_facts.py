@@ -10,7 +10,7 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from aucrank import ColumnWarning
+from aucrank import ColumnWarning, TreeRank
 from aucrank._data.input import learn_columns
 from aucrank._data.labels import encode_binary
 from aucrank._data.weights import ExactSum, class_factors, weigh_classes
@@ -399,3 +399,24 @@ def test_a_fit_needs_labels_and_rows():
         Dataset.from_batches(ROWS).facts(Dummy())
     with pytest.raises(ValueError, match=r"0 sample\(s\)"):
         Dataset.from_batches(ROWS[:0], target="y", columns=["x"]).facts(Dummy())
+
+
+def at_odd_address(column):
+    """Return a column whose values lie where their dtype does not divide the address."""
+    values = np.empty(column.nbytes + 1, np.uint8)[1:].view(column.dtype)
+    values[:] = column
+    assert not values.flags.aligned
+    return pd.Series(values, copy=False)
+
+
+def test_columns_may_lie_anywhere_in_memory():
+    # As those that a worker of a cluster has got from another one.
+    moved = {name: at_odd_address(ROWS[name]) for name in ("x", "small", "count", "w")}
+    frame = pd.DataFrame({**{name: ROWS[name] for name in ROWS}, **moved}, copy=False)
+    assert not frame["w"].to_numpy().flags.aligned
+    dataset = Dataset.from_batches(frame, target="y", weight="w", columns=FEATURES)
+    check_same(dataset, ROWS)
+    expected = TreeRank(random_state=0).fit(ROWS[FEATURES], ROWS["y"], ROWS["w"])
+    for X, y, w in ((dataset, None, None), (frame[FEATURES], frame["y"], frame["w"].to_numpy())):
+        found = TreeRank(random_state=0).fit(X, y, sample_weight=w)
+        assert found._to_document() == expected._to_document()

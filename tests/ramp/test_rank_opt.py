@@ -138,7 +138,9 @@ def test_scale_and_shift_of_a_feature_do_not_matter(objective):
     # Powers of two round nothing.
     scales = np.array([4.0, 2.0**-20, 2.0**40, 0.5])
     scaled = RankOpt(objective=objective).fit(X * scales, y)
-    assert_allclose(scaled.coef_ * scales, model.coef_, rtol=1e-9)
+    # Other values have other hashes, in whose order rows are added up: sums are rounded in another
+    # way, and each step of the ascent starts from the one before.
+    assert_allclose(scaled.coef_ * scales, model.coef_, rtol=1e-7)
     moved = RankOpt(objective=objective).fit(X * [3.0, 7.0, 0.1, 1.0] + [9.0, -2.0, 0.0, 5.0], y)
     aucs = [model.score(X, y), moved.path_["auc"].max()]
     assert aucs[0] == pytest.approx(aucs[1], abs=1e-4)

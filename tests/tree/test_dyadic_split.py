@@ -216,7 +216,7 @@ def test_integer_weights_are_copies_and_threads_do_not_matter():
     # The widest value has no weight, so it must not set the scale.
     weight[0] = 0
     copies = np.repeat(np.arange(300), weight)
-    model = TreeRank(split="dyadic", random_state=0, n_jobs=1)
+    model = TreeRank(split="dyadic", pruning=None, random_state=0, n_jobs=1)
     text = model.fit(X, y, sample_weight=weight).tree_.to_text()
     scores = model.decision_function(X)
     assert len(text.splitlines()) > 5

@@ -13,9 +13,10 @@ from aucrank._data.passes import Batch
 from aucrank._data.table_file import check_table_name, table_file
 from aucrank._utils.extras import import_extra
 from aucrank.data import Dataset
+from aucrank.data._holder import SCORE
 
-#: What the columns of a file of scores are called.
-SCORE, PROBABILITY = "score", "probability"
+#: What the column of probabilities is called.
+PROBABILITY = "probability"
 
 
 def check_dataset(dataset: Any) -> None:

@@ -31,7 +31,7 @@ def is_categorical(series: nw.Series[Any]) -> bool:
 def to_numbers(series: nw.Series[Any], label: str) -> Numbers:
     """Return a numeric column: float32 stays, anything else becomes float64, missing is NaN.
 
-    Floats without nulls in one piece are not copied.
+    Floats without nulls in one aligned piece are not copied.
 
     Raises
     ------
@@ -56,7 +56,8 @@ def to_numbers(series: nw.Series[Any], label: str) -> Numbers:
         raise ValueError(f"column {label} holds an integer beyond the largest float") from err
     if values.dtype != np.float32:
         values = values.astype(np.float64, copy=False)
-    return np.ascontiguousarray(values)
+    # What has come over a network may lie at any address.
+    return np.require(values, requirements=["C", "A"])
 
 
 def to_factors(series: nw.Series[Any], label: str) -> list[Factor]:

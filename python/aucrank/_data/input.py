@@ -417,7 +417,7 @@ class _ArrayTable:
                 raise type(err)(f"column {index} is numeric: {err}") from err
         elif values.dtype not in (np.float32, np.float64):
             values = values.astype(np.float64)
-        return np.ascontiguousarray(values)
+        return np.require(values, requirements=["C", "A"])
 
     def factors(self, index: int) -> list[Factor]:
         return [frames.array_factor(self.X[:, index], str(index))]

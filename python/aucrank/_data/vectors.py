@@ -23,7 +23,7 @@ def plain_vector(values: Any) -> Any:
 
 
 def vector(values: Any, name: str) -> NDArray[Any]:
-    """Contiguous one-dimensional array in native byte order."""
+    """Contiguous and aligned one-dimensional array in native byte order."""
     array: NDArray[Any] = np.asarray(plain_vector(values))
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
@@ -33,7 +33,7 @@ def vector(values: Any, name: str) -> NDArray[Any]:
         )
     if not array.dtype.isnative:
         array = array.astype(array.dtype.newbyteorder("="))
-    return array if array.flags.c_contiguous else np.ascontiguousarray(array)
+    return np.require(array, requirements=["C", "A"])
 
 
 def numbers(array: NDArray[Any], name: str) -> NDArray[Any]:

@@ -39,7 +39,7 @@ def check_weight(sample_weight: ArrayLike | None, n_rows: int) -> NDArray[np.flo
     if isinstance(sample_weight, Real):
         sample_weight = np.full(n_rows, sample_weight, dtype=np.float64)
     weight: NDArray[np.float64] = check_array(
-        plain_vector(sample_weight),
+        np.require(plain_vector(sample_weight), requirements="A"),
         ensure_2d=False,
         ensure_min_samples=0,
         dtype=np.float64,

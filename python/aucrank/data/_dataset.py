@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -21,6 +21,10 @@ from aucrank._data.parquet_source import PARQUET, ParquetSource
 from aucrank._data.passes import InPieces, Passes, Source, need_columns
 from aucrank._utils.params import check_int
 from aucrank._utils.words import plural
+from aucrank.data._cluster import ClusterSource
+from aucrank.data._dask import DaskSource
+from aucrank.data._holder import SCORE
+from aucrank.data._ray import RaySource
 from aucrank.data._stored import Rows, gathered, stored_rows
 
 #: Rows of a piece: more are no faster to read, and take more memory.
@@ -331,7 +335,7 @@ class Dataset(InPieces):
         weight: str | None = None,
         columns: Sequence[str] | None = None,
         client: Any = None,
-    ) -> "Dataset":
+    ) -> Self:
         """Rows of a Dask data frame, which stay on the workers of its cluster.
 
         A fit asks the workers for sums, and is the same as on one machine, however the rows are
@@ -373,15 +377,64 @@ class Dataset(InPieces):
         On a worker, coded rows take a byte a value and some twelve bytes more, beside the partition
         if that is persisted.
         """
-        from aucrank.data._dask import open_collection
-
-        return open_collection(
-            collection,
-            client,
+        return cls(
+            DaskSource(collection, client),
             target=target,
             positive=positive,
             weight=weight,
             columns=columns,
+        )
+
+    @classmethod
+    def from_ray(
+        cls,
+        blocks: Any,
+        *,
+        target: str | None = None,
+        positive: Any = None,
+        weight: str | None = None,
+        columns: Sequence[str] | None = None,
+    ) -> Self:
+        """Rows that Ray holds, which stay in its cluster.
+
+        A fit starts actors, one for each CPU of the cluster and at most one a block, and asks them
+        for sums. It is the same as on one machine, however the rows are divided and whichever
+        actors are lost meanwhile, as long as the blocks can be had again.
+
+        Parameters
+        ----------
+        blocks : ray.data.Dataset or sequence of ray.ObjectRef
+            The rows: a data set of Ray, which is computed now, or references to data frames of
+            pandas, polars or pyarrow.
+        target : str, default=None
+            Column of labels; None for rows to score only.
+        positive : object, default=None
+            Label of the class to be ranked first; None for the greater one.
+        weight : str, default=None
+            Column of weights of rows.
+        columns : sequence of str, default=None
+            Columns to learn from, in this order; None for all but target and weight.
+
+        Returns
+        -------
+        Dataset
+            The rows of all blocks, in order.
+
+        Raises
+        ------
+        ImportError
+            If ray is not installed.
+        TypeError
+            If ``blocks`` is something else.
+        ValueError
+            If there is no block, or a column is not there.
+
+        Notes
+        -----
+        In an actor, coded rows take a byte a value and some twelve bytes more.
+        """
+        return cls(
+            RaySource(blocks), target=target, positive=positive, weight=weight, columns=columns
         )
 
     def __repr__(self) -> str:
@@ -456,6 +509,50 @@ class Dataset(InPieces):
         for batch in self._passes.batches(wanted):
             yield batch.frame.to_native()
 
+    def scores(self, ranker: Any, columns: Sequence[str] = ()) -> Any:
+        """Score rows of a cluster on its workers, where the scores stay.
+
+        Parameters
+        ----------
+        ranker : estimator
+            Fitted. The columns that it knows are read by name, or else those of the data set.
+        columns : sequence of str, default=()
+            Columns of the rows to put before the scores, such as one that names the rows.
+
+        Returns
+        -------
+        dask.dataframe.DataFrame or ray.data.Dataset
+            These columns and ``score``, by partitions of the rows. That of Dask has their index,
+            and computes a partition when it is computed.
+
+        Raises
+        ------
+        TypeError
+            If the rows are not those of a cluster, or ``ranker`` has no ``decision_function``.
+        ValueError
+            If a column is not there.
+
+        See Also
+        --------
+        from_dask : Rows on the workers of Dask.
+        from_ray : Rows that Ray holds.
+        """
+        source = self._passes.source
+        if not isinstance(source, ClusterSource):
+            raise TypeError(
+                f"{self!r} is not on a cluster: call decision_function_batches or write_scores of"
+                " the ranker"
+            )
+        if not hasattr(ranker, "decision_function"):
+            raise TypeError(f"ranker has no decision_function, got a {type(ranker).__name__}")
+        if isinstance(columns, str):
+            raise TypeError(f"columns must be a list of names, got {columns!r}")
+        if SCORE in columns:
+            raise ValueError(f"columns holds {SCORE!r}, which is what is added")
+        features = list(getattr(ranker, "feature_names_in_", self._columns))
+        need_columns([*features, *columns], source.names, source.description)
+        return source.scores(ranker, features, list(columns))
+
     def facts(
         self,
         estimator: BaseEstimator,
@@ -495,6 +592,18 @@ class Dataset(InPieces):
             If there is no target, the labels are not two, or a label, a weight or a category is not
             valid.
         """
+        source = self._passes.source
+        if isinstance(source, ClusterSource):
+            return source.facts(
+                estimator,
+                self._columns,
+                self.need_target(),
+                self._positive,
+                self._weight,
+                categorical_features=categorical_features,
+                class_weight=class_weight,
+                also=also,
+            )
         return learn_facts(
             estimator,
             self._passes,
@@ -567,14 +676,18 @@ class Dataset(InPieces):
         binning : dict
             Parameters of the bins, as the core takes them.
         n_threads : int
-            At least 1.
+            At least 1; the workers of a cluster take what they have.
 
         Returns
         -------
         context manager
             Around rows that a fit of the core asks. They take a byte for each value, and lie in a
-            file of ``spill_dir`` where that is more than 256 MB in all.
+            file of ``spill_dir`` where that is more than 256 MB in all; those of a cluster stay
+            on its workers.
         """
+        source = self._passes.source
+        if isinstance(source, ClusterSource):
+            return nullcontext(source.coded(facts, self.need_target(), self._weight, binning))
         return stored_rows(self, facts, binning, n_threads)
 
     def matrix(self, facts: Facts, binning: dict[str, Any], n_threads: int) -> _core.CodedMatrix:

@@ -1,11 +1,13 @@
 """What workers of a cluster hold and do: parts of the rows, which are surveyed, coded and asked."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from copy import deepcopy
 from typing import Any
 
 import narwhals.stable.v2 as nw
+import numpy as np
+from numpy.typing import NDArray
 
 from aucrank import _core
 from aucrank._data.as_frame import as_frame
@@ -14,6 +16,9 @@ from aucrank._data.column_survey import ColumnSurvey
 from aucrank._data.facts import Facts
 from aucrank._data.passes import Batch, need_columns
 from aucrank._data.target_survey import TargetSurvey
+
+#: What the column of scores is called.
+SCORE = "score"
 
 
 class Holder:
@@ -47,6 +52,41 @@ def piece_of(part: Any, columns: Sequence[str], number: int) -> Batch:
     return Batch(frame.select(list(columns)), 0, origin)
 
 
+class PartSource:
+    """One partition as a source of its own.
+
+    Parameters
+    ----------
+    part : data frame
+        The partition.
+    number : int
+        Its number.
+    """
+
+    files: tuple[str, ...] = ()
+
+    def __init__(self, part: Any, number: int) -> None:
+        self._part = part
+        self._number = number
+        self.description = f"partition {number}"
+        self.names = list(nw.from_native(as_frame(part), eager_only=True).columns)
+
+    def heads(self, columns: Sequence[str]) -> None:
+        """Return None: the rows tell their dtypes."""
+
+    def count_rows(self) -> int:
+        """Return the number of rows."""
+        return len(self._part)
+
+    def read(self, columns: Sequence[str]) -> Iterator[tuple[nw.DataFrame[Any], str]]:
+        """Return some of the columns, in one piece."""
+        batch = piece_of(self._part, columns, self._number)
+        yield batch.frame, batch.origin
+
+    def check_unchanged(self) -> None:
+        """Do nothing: a frame has no time of change."""
+
+
 def survey_facts(
     part: Any, number: int, columns: ColumnSurvey, labels: TargetSurvey, names: Sequence[str]
 ) -> tuple[ColumnSurvey, TargetSurvey, int]:
@@ -75,24 +115,27 @@ def merge_facts(
     return columns, labels, n_rows
 
 
-def weight_range(
-    part: Any, number: int, facts: Facts, target: str, weight: str | None
-) -> tuple[str, int]:
-    """Return the range of the weights of a partition, and its number of rows."""
-    batch = piece_of(part, [target] if weight is None else [target, weight], number)
-    _, weights = labels_and_weights(batch, facts, target, weight)
-    assert weights is not None
-    return _core.WeightRange().with_part(weights, 0).to_json(), len(weights)
+def weight_range(part: Any, number: int, facts: Facts, target: str, weight: str | None) -> str:
+    """Return the range of the weights of a partition."""
+    return _core.WeightRange().with_part(_weights(part, number, facts, target, weight), 0).to_json()
 
 
 def relative_sum(
     part: Any, number: int, facts: Facts, target: str, weight: str | None, whole: str
 ) -> int:
     """Return the sum of the weights of a partition, relative to the largest of all."""
+    weights = _weights(part, number, facts, target, weight)
+    return _core.WeightRange.from_json(whole).relative_sum(weights)
+
+
+def _weights(
+    part: Any, number: int, facts: Facts, target: str, weight: str | None
+) -> NDArray[np.float64]:
+    """Return the weights of a partition, where its rows do not count once each."""
     batch = piece_of(part, [target] if weight is None else [target, weight], number)
     _, weights = labels_and_weights(batch, facts, target, weight)
     assert weights is not None
-    return _core.WeightRange.from_json(whole).relative_sum(weights)
+    return weights
 
 
 def survey_rows(
@@ -103,12 +146,11 @@ def survey_rows(
     weight: str | None,
     binning: dict[str, Any],
     unit: tuple[str, int] | None,
-    n_threads: int,
 ) -> bytes:
     """Survey the values of a partition for its bins."""
     survey = new_survey(facts, binning, unit)
     if batch := _coded(part, number, facts, target, weight):
-        survey.add(batch, n_threads)
+        survey.add(batch, 1)
     return survey.to_bytes()
 
 
@@ -138,12 +180,11 @@ def hold(
     target: str,
     weight: str | None,
     frame: bytes,
-    n_threads: int,
 ) -> Holder:
     """Code the rows of a partition."""
     holder = Holder(frame)
     if batch := _coded(part, number, facts, target, weight):
-        holder.rows.add(batch, n_threads)
+        holder.rows.add(batch, 1)
         holder.rows.finish()
     return holder
 
@@ -157,14 +198,26 @@ def _coded(part: Any, number: int, facts: Facts, target: str, weight: str | None
     return coded_batch(batch, facts, target, weight) if len(batch.frame) else None
 
 
-def n_rows(holder: Holder) -> int:
-    """Return the number of rows of a holder."""
-    return holder.rows.n_rows
+def score(part: Any, number: int, ranker: Any, features: list[str], columns: list[str]) -> Any:
+    """Score a partition; return a frame of pandas with some of its columns before the scores."""
+    batch = piece_of(part, list(dict.fromkeys([*features, *columns])), number)
+    scores = np.empty(0)
+    if len(batch.frame):
+        with batch.named_in_errors():
+            scores = ranker.decision_function(batch.frame.select(features).to_native())
+    # Rows keep the labels that pandas has for them.
+    found = batch.frame.to_pandas()[columns]
+    return found.assign(**{SCORE: scores})
 
 
-def coded_rows(holder: Holder) -> bytes:
-    """Return the rows of a holder as bytes."""
-    return holder.rows.to_bytes()
+def n_rows(holders: Sequence[Holder]) -> int:
+    """Return the number of rows of holders."""
+    return sum(holder.rows.n_rows for holder in holders)
+
+
+def coded_rows(holders: Sequence[Holder]) -> list[bytes]:
+    """Return the rows of holders as the core writes them."""
+    return [holder.rows.to_bytes() for holder in holders]
 
 
 def answer(holders: Sequence[Holder], ask: bytes, n_threads: int) -> bytes:

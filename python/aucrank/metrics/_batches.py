@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import reduce
+from operator import add
 from typing import Any
 
 import numpy as np
@@ -10,6 +13,8 @@ from aucrank._base.batch_scores import check_dataset, scored_batches
 from aucrank._base.scoring import scoring_method
 from aucrank._data.target_survey import positive_rows, weights_of, with_last
 from aucrank.data import Dataset
+from aucrank.data._cluster import ClusterSource
+from aucrank.data._holder import PartSource
 from aucrank.metrics._state import RocState
 
 
@@ -22,8 +27,9 @@ def roc_state(
 ) -> RocState:
     """Score the rows of a data set, and gather what their ROC statistics need.
 
-    A piece of the rows is in memory at a time. The state is that of all rows at once, bit for bit,
-    unless its size is bounded.
+    A piece of the rows is in memory at a time; rows of a cluster are scored on its workers, which
+    give states of their partitions. The state is that of all rows at once, bit for bit, unless its
+    size is bounded.
 
     Parameters
     ----------
@@ -74,8 +80,19 @@ def roc_state(
             f"ranker must be fitted to two classes and score rows, got a {type(ranker).__name__}"
         )
     check_dataset(dataset)
-    state = RocState(max_size=max_size, weight_unit=weight_unit)
     target, weight = dataset.need_target(), dataset.weight
+    source = dataset.passes.source
+    if isinstance(source, ClusterSource):
+        roles = {
+            "target": target,
+            "positive": dataset.positive,
+            "weight": weight,
+            "columns": dataset.columns,
+        }
+        states = source.map(_state_of_part, ranker, roles, max_size, weight_unit)
+        whole: RocState = source.merged(_sum_of_states, states)
+        return whole
+    state = RocState(max_size=max_size, weight_unit=weight_unit)
     classes = np.asarray(ranker.classes_)
     if dataset.positive is not None:
         classes = with_last(classes, dataset.positive, target)
@@ -86,3 +103,21 @@ def roc_state(
         with batch.named_in_errors():
             state.update(positive, scores, sample_weight=weights)
     return state
+
+
+def _state_of_part(
+    part: Any,
+    number: int,
+    ranker: Any,
+    roles: dict[str, Any],
+    max_size: int | None,
+    weight_unit: float | None,
+) -> RocState:
+    """Return the state of a partition, on the worker that has it."""
+    dataset = Dataset(PartSource(part, number), **roles)
+    return roc_state(ranker, dataset, max_size=max_size, weight_unit=weight_unit)
+
+
+def _sum_of_states(states: Sequence[RocState]) -> RocState:
+    """Return the state of the rows of several states."""
+    return reduce(add, states)

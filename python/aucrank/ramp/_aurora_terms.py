@@ -242,7 +242,7 @@ class AuroraTermsMixin:
         >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
         >>> model = AURORA(order=1, max_features=10, radius=3.0, random_state=0).fit(X, y)
         >>> [ax.get_xlabel() for ax in model.plot_terms(1).axes_]
-        ['area_error']
+        ['worst_texture']
         """
         terms = [parse_steps(term) for term in json.loads(self._step_functions())]
         return draw_terms(terms, self._schema, features, ax)

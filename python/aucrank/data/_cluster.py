@@ -1,0 +1,164 @@
+"""Rows on the workers of a cluster, which are asked for sums: what all engines share."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import narwhals.stable.v2 as nw
+from sklearn.base import BaseEstimator
+
+from aucrank import _core
+from aucrank._data.column_survey import ColumnSurvey
+from aucrank._data.facts import Facts, finish_facts
+from aucrank._data.input import KindsByColumn, learn_names
+from aucrank._data.passes import Head
+from aucrank._data.schema import errors_by_name
+from aucrank._data.target_survey import TargetSurvey
+from aucrank._data.weights import check_class_weight
+from aucrank.data import _holder
+from aucrank.data._stored import Rows
+
+#: Results that one task merges; up to so many are gathered as they are.
+_MERGED_AT_ONCE = 8
+
+
+class ClusterSource(ABC):
+    """Partitions that lie on workers, or can be computed there.
+
+    What an engine adds is how it calls a function there. It calls those of `_holder`, each of
+    which may be called again if a worker is lost.
+
+    Parameters
+    ----------
+    description : str
+        What it is, in a few words.
+    names : list of str
+        Of all columns, in order.
+    n_partitions : int
+        At least 1.
+    """
+
+    files: tuple[str, ...] = ()
+
+    def __init__(self, description: str, names: list[str], n_partitions: int) -> None:
+        self.description = description
+        self.names = names
+        self.n_partitions = n_partitions
+
+    @abstractmethod
+    def map(self, function: Callable[..., Any], *args: Any) -> list[Any]:
+        """Call ``function(partition, number, *args)`` on the workers; return what will come."""
+
+    @abstractmethod
+    def submit(self, function: Callable[..., Any], results: Sequence[Any], *args: Any) -> Any:
+        """Call ``function(results, *args)`` on a worker, given what is to come of other calls."""
+
+    @abstractmethod
+    def gather(self, results: Sequence[Any]) -> list[Any]:
+        """Wait for what is to come.
+
+        Raises
+        ------
+        RuntimeError
+            If partitions are lost that cannot be computed again.
+        """
+
+    @abstractmethod
+    def fetch(self, number: int) -> Any:
+        """Compute a partition, and get it."""
+
+    @abstractmethod
+    def hold(self, facts: Facts, target: str, weight: str | None, frame: bytes) -> Rows:
+        """Code all rows by `_holder.hold`, and let them lie where they are coded."""
+
+    @abstractmethod
+    def scores(self, ranker: Any, features: list[str], columns: list[str]) -> Any:
+        """Score the rows on the workers by `_holder.score`; return what the engine has for it."""
+
+    def merged(self, merge: Callable[..., Any], results: list[Any], *args: Any) -> Any:
+        """Merge what is to come by ``merge(found, *args)`` on the workers, a few at a time."""
+        while len(results) > 1:
+            results = self.merge_once(merge, results, *args)
+        return self.gather(results)[0]
+
+    def merge_once(self, merge: Callable[..., Any], results: list[Any], *args: Any) -> list[Any]:
+        """Merge neighbours of what is to come on the workers; return what will come of it."""
+        firsts = range(0, len(results), _MERGED_AT_ONCE)
+        groups = (results[first : first + _MERGED_AT_ONCE] for first in firsts)
+        return [self.submit(merge, group, *args) for group in groups]
+
+    def answer_of(self, answers: list[Any], ask: bytes, frame: bytes) -> bytes:
+        """Merge answers of workers to a question; few are merged here, which is faster."""
+        while len(answers) > _MERGED_AT_ONCE:
+            answers = self.merge_once(_holder.merge, answers, ask, frame)
+        return _holder.merge(self.gather(answers), ask, frame)
+
+    def heads(self, columns: Sequence[str]) -> Iterator[Head] | None:
+        """Return None: what is said of all partitions need not hold in each."""
+        return None
+
+    def count_rows(self) -> int | None:
+        """Return None: the partitions would have to be computed."""
+        return None
+
+    def read(self, columns: Sequence[str]) -> Iterator[tuple[nw.DataFrame[Any], str]]:
+        """Get some of the columns, a partition at a time."""
+        for number in range(self.n_partitions):
+            batch = _holder.piece_of(self.fetch(number), columns, number)
+            yield batch.frame, batch.origin
+
+    def check_unchanged(self) -> None:
+        """Return at once: partitions have no time of change."""
+        return
+
+    def facts(
+        self,
+        estimator: BaseEstimator,
+        features: list[str],
+        target: str,
+        positive: Any,
+        weight: str | None,
+        *,
+        categorical_features: Any,
+        class_weight: Any,
+        also: KindsByColumn | None,
+    ) -> Facts:
+        """Learn on the workers what a fit has to know of all rows; see `learn_facts`."""
+        check_class_weight(class_weight)
+        columns = ColumnSurvey(features, categorical_features, also)
+        labels = TargetSurvey(target, weight, class_weight)
+        names = [*features, target, *([] if weight is None else [weight])]
+        surveys = self.map(_holder.survey_facts, columns, labels, names)
+        columns, labels, n_rows = self.merged(_holder.merge_facts, surveys)
+        learn_names(estimator, nw.from_dict({name: [] for name in features}, backend="pandas"))
+        return finish_facts(estimator, columns, labels, positive, n_rows, self.description)
+
+    def coded(
+        self,
+        facts: Facts,
+        target: str,
+        weight: str | None,
+        binning: dict[str, Any],
+    ) -> Rows:
+        """Choose bins, and code the rows on the workers."""
+        roles = (facts, target, weight)
+        with errors_by_name(facts.schema):
+            unit = self._weight_unit(*roles)
+            surveys = self.map(_holder.survey_rows, *roles, binning, unit)
+            whole = _holder.new_survey(facts, binning, unit)
+            whole.merge_bytes(self.merged(_holder.merge_surveys, surveys, facts, binning, unit))
+            frame = whole.frame()
+            return self.hold(*roles, frame)
+
+    def _weight_unit(self, facts: Facts, target: str, weight: str | None) -> tuple[str, int] | None:
+        """Return what the unit of all weights is chosen by, None where every row counts once."""
+        if facts.target.largest_weights is None:
+            return None
+        roles = (facts, target, weight)
+        whole = _core.WeightRange()
+        for part in self.gather(self.map(_holder.weight_range, *roles)):
+            whole = whole.merge(_core.WeightRange.from_json(part))
+        if whole.are_counts():
+            return whole.to_json(), 0
+        sums = self.map(_holder.relative_sum, *roles, whole.to_json())
+        return whole.to_json(), sum(self.gather(sums))

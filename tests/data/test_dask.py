@@ -1,0 +1,349 @@
+"""A fit to a Dask collection gives the document of the fit to one frame with all of its rows."""
+
+import os
+import signal
+from itertools import pairwise
+
+import numpy as np
+import pandas as pd
+import pytest
+from aucrank import TreeRank
+from aucrank.data import Dataset
+from aucrank.data._dask import DaskRows, DaskSource
+from aucrank.metrics import RocState, roc_auc_score, roc_state
+from sklearn.base import clone
+
+from tests.common.parts import FEATURES, mixed_rows
+
+dask = pytest.importorskip("dask", reason="fits on the workers of dask, which is not installed")
+distributed = pytest.importorskip("distributed", reason="fits on workers of distributed")
+dd = pytest.importorskip("dask.dataframe", reason="reads data frames of dask")
+
+ROWS = mixed_rows(1200)
+#: With pruning by cross-validation, which is the default.
+MODEL = TreeRank(max_depth=4, random_state=0)
+#: A worker that is lost, or data that cannot be had, must not make a test wait for ever.
+WAIT = 120
+
+
+@pytest.fixture(scope="module", autouse=True)
+def client():
+    """Of two workers in this process, the current client of all tests but those that say so."""
+    with (
+        dask.config.set({"distributed.comm.timeouts.connect": WAIT}),
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=False, dashboard_address=":0"
+        ) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        yield client
+
+
+def collection_of(parts):
+    """Return a collection whose partitions are frames."""
+    return dd.from_delayed([dask.delayed(part) for part in parts], meta=ROWS[:0], verify_meta=False)
+
+
+def cut(rows, cuts):
+    """Return the rows between some positions as frames of their own."""
+    edges = [0, *cuts, len(rows)]
+    return [rows[first:last] for first, last in pairwise(edges)]
+
+
+def roles(rows, weight=None):
+    """Return X, y and weights of a frame."""
+    return rows[FEATURES], rows["y"], None if weight is None else rows[weight]
+
+
+def check_same_fit(collection, rows, weight=None, model=MODEL, **kwargs):
+    """The document of a fit to a collection is that of the fit to a frame."""
+    dataset = Dataset.from_dask(collection, target="y", weight=weight, columns=FEATURES, **kwargs)
+    found, expected = clone(model).fit(dataset), clone(model).fit(*roles(rows, weight))
+    assert expected.tree_.n_leaves > 2
+    assert found._to_document() == expected._to_document()
+    assert found.n_features_in_ == expected.n_features_in_
+    assert found.feature_names_in_.tolist() == FEATURES
+
+
+# The same fit
+
+
+@pytest.mark.parametrize(
+    ("n_parts", "weight"), [(1, None), (2, None), (7, None), (1, "w"), (7, "w"), (64, "w")]
+)
+def test_a_fit_does_not_depend_on_partitions(n_parts, weight):
+    cuts = [len(ROWS) * part // n_parts for part in range(1, n_parts)]
+    check_same_fit(collection_of(cut(ROWS, cuts)), ROWS, weight)
+
+
+@pytest.mark.parametrize("weight", [None, "w"])
+def test_classes_are_balanced_by_all_partitions(weight):
+    rows = ROWS.sort_values("y")
+    model = clone(MODEL).set_params(class_weight="balanced")
+    check_same_fit(collection_of(cut(rows, [100, 150])), rows, weight, model)
+
+
+@pytest.mark.parametrize("pruning", ["penalty", "validation", None])
+def test_every_way_of_pruning_is_that_of_one_frame(pruning):
+    model = clone(MODEL).set_params(pruning=pruning)
+    check_same_fit(collection_of(cut(ROWS, [400, 900])), ROWS, "w", model)
+
+
+#: Partitions that lack what the whole has.
+LACKING = {
+    "no row": cut(ROWS, [0, 600, 600, 1200]),
+    "one row": cut(ROWS, [1, 2, 1199]),
+    "one class": cut(ROWS.sort_values("y", kind="stable"), [200, 500, 1000]),
+    "no weight": cut(ROWS.sort_values("w", kind="stable"), [50, 700]),
+    "categories": cut(ROWS.sort_values("colour", kind="stable"), [300, 800, 1100]),
+    "no number": [
+        ROWS[:300].assign(x=np.nan),
+        ROWS[300:500].assign(x=None, colour=None),
+        ROWS[500:].assign(small=ROWS["small"].where(ROWS.index < 700)),
+    ],
+}
+
+
+@pytest.mark.parametrize("weight", [None, "w"])
+@pytest.mark.parametrize("parts", LACKING.values(), ids=LACKING)
+def test_partitions_may_lack_rows_classes_and_values(parts, weight):
+    assert len(parts) > 2
+    rows = pd.concat(parts).astype({"x": float})
+    check_same_fit(collection_of(parts), rows, weight)
+
+
+def test_partitions_may_be_kept_on_the_workers():
+    check_same_fit(dd.from_pandas(ROWS, npartitions=3).persist(), ROWS)
+
+
+def test_the_client_may_be_named(client, monkeypatch):
+    with distributed.LocalCluster(
+        n_workers=1, threads_per_worker=1, processes=False, dashboard_address=":0"
+    ) as cluster:
+        other = distributed.Client(cluster, set_as_default=False)
+        assert distributed.get_client() is client
+        monkeypatch.setattr(client, "submit", None)
+        check_same_fit(dd.from_pandas(ROWS, npartitions=2), ROWS, client=other)
+        other.close()
+
+
+# Workers that are lost
+
+
+@pytest.fixture(scope="module")
+def processes():
+    """Client of two workers that are processes, begun anew by nannies."""
+    with (
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0"
+        ) as cluster,
+        distributed.Client(cluster, set_as_default=False) as client,
+    ):
+        yield client
+
+
+def workers_of(client):
+    """Return process ids of the workers."""
+    return list(client.run(os.getpid).values())
+
+
+@pytest.mark.parametrize("n_killed", [1, 2])
+def test_a_fit_outlives_its_workers(n_killed, processes, monkeypatch):
+    processes.wait_for_workers(2, timeout=WAIT)
+    before = workers_of(processes)
+    round_of_fit = DaskRows.round
+    n_rounds = 0
+
+    def deadly_round(self, ask):
+        nonlocal n_rounds
+        n_rounds += 1
+        if n_rounds == 3:
+            for pid in before[:n_killed]:
+                os.kill(pid, signal.SIGKILL)
+        return round_of_fit(self, ask)
+
+    monkeypatch.setattr(DaskRows, "round", deadly_round)
+    check_same_fit(dd.from_pandas(ROWS, npartitions=5), ROWS, "w", client=processes)
+    assert n_rounds > 3
+    processes.wait_for_workers(2, timeout=WAIT)
+    assert len(set(workers_of(processes)) - set(before)) == n_killed
+
+
+def test_rows_that_only_a_lost_worker_had_are_an_error(processes):
+    processes.wait_for_workers(2, timeout=WAIT)
+    workers = list(processes.scheduler_info()["workers"])
+    pids = processes.run(os.getpid)
+    held = processes.scatter([ROWS[:600], ROWS[600:]], workers=workers[:1])
+    collection = dd.from_delayed(held, meta=ROWS[:0], verify_meta=False)
+    dataset = Dataset.from_dask(collection, target="y", columns=FEATURES, client=processes)
+    os.kill(pids[workers[0]], signal.SIGKILL)
+    with pytest.raises(RuntimeError, match="cannot be computed again"):
+        clone(MODEL).fit(dataset)
+
+
+# What is refused
+
+
+def fit_with(change, row=700):
+    """Fit to two partitions, of whose second one row is changed."""
+    rows = ROWS.astype({"y": object})
+    rows.loc[row, list(change)] = list(change.values())
+    collection = collection_of(cut(rows, [600]))
+    dataset = Dataset.from_dask(collection, target="y", weight="w", columns=FEATURES)
+    return clone(MODEL).fit(dataset)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"x": np.inf}, r"column 'x' is inf in row 100 \(partition 1\); X must not hold inf"),
+        ({"y": "maybe"}, "3 classes|three|binary|two"),
+        ({"y": None}, r"target column 'y' is missing in row 100 \(partition 1\)"),
+        ({"w": -1.0}, r"weight column 'w' holds -1.0 in row 100 \(partition 1\)"),
+        ({"w": np.nan}, r"weight column 'w' holds nan in row 100 \(partition 1\)"),
+    ],
+)
+def test_a_value_that_is_not_valid_is_named_with_its_partition(change, said):
+    with pytest.raises(ValueError, match=said):
+        fit_with(change)
+
+
+def test_a_partition_without_a_column_is_named():
+    collection = collection_of([ROWS[:600], ROWS[600:].drop(columns="count")])
+    dataset = Dataset.from_dask(collection, target="y", columns=FEATURES)
+    with pytest.raises(ValueError, match="partition 1 has no column 'count'"):
+        clone(MODEL).fit(dataset)
+
+
+def test_partitions_whose_columns_differ_in_kind_are_named():
+    collection = collection_of([ROWS[:600], ROWS[600:].assign(x="text")])
+    dataset = Dataset.from_dask(collection, target="y", columns=FEATURES)
+    said = "column 'x' holds categories in partition 1 and numbers in partition 0"
+    with pytest.raises(TypeError, match=said):
+        clone(MODEL).fit(dataset)
+
+
+def test_a_fit_needs_two_classes_and_rows():
+    one = Dataset.from_dask(collection_of([ROWS[ROWS["y"] == "no"]]), target="y", columns=FEATURES)
+    with pytest.raises(ValueError, match="class"):
+        clone(MODEL).fit(one)
+    none = Dataset.from_dask(collection_of([ROWS[:0], ROWS[:0]]), target="y", columns=FEATURES)
+    with pytest.raises(ValueError, match=r"0 sample\(s\) in the Dask collection of 2 partitions"):
+        clone(MODEL).fit(none)
+
+
+def test_what_is_no_collection_is_refused():
+    with pytest.raises(TypeError, match="collection must be a data frame of Dask, got DataFrame"):
+        Dataset.from_dask(ROWS, target="y")
+    with pytest.raises(ValueError, match="has no column 'z'"):
+        Dataset.from_dask(collection_of([ROWS]), target="z")
+
+
+def test_a_collection_needs_a_client(monkeypatch):
+    def no_client():
+        raise ValueError("No clients found")
+
+    monkeypatch.setattr(distributed, "get_client", no_client)
+    with pytest.raises(ValueError, match="there is no client of a Dask cluster: start one"):
+        Dataset.from_dask(collection_of([ROWS]), target="y")
+
+
+# Scores
+
+
+@pytest.fixture(scope="module")
+def model():
+    return clone(MODEL).fit(*roles(ROWS))
+
+
+NEW = mixed_rows(1000, seed=1)
+
+
+def test_partitions_are_scored_one_after_the_other(model):
+    dataset = Dataset.from_dask(collection_of(cut(NEW, [0, 300, 301])))
+    found = list(model.decision_function_batches(dataset))
+    assert [len(scores) for scores in found] == [300, 1, 699]
+    np.testing.assert_array_equal(np.concatenate(found), model.decision_function(NEW[FEATURES]))
+
+
+def test_scores_of_partitions_are_written_to_one_file(model, tmp_path):
+    dataset = Dataset.from_dask(collection_of(cut(NEW, [300])))
+    path = tmp_path / "scores.parquet"
+    assert model.write_scores(dataset, path, columns=["id"]) == len(NEW)
+    found = pd.read_parquet(path)
+    np.testing.assert_array_equal(found["id"], NEW["id"])
+    np.testing.assert_array_equal(found["score"], model.decision_function(NEW[FEATURES]))
+
+
+def test_scores_stay_on_the_workers(model, tmp_path):
+    rows = NEW.set_index("id")
+    collection = dd.from_pandas(rows, npartitions=3)
+    scores = Dataset.from_dask(collection).scores(model, columns=["colour"])
+    assert scores.divisions == collection.divisions
+    scores.to_parquet(tmp_path / "scores")
+    found = pd.read_parquet(tmp_path / "scores")
+    assert found.columns.tolist() == ["colour", "score"]
+    np.testing.assert_array_equal(found.index, rows.index)
+    assert found["colour"].fillna("").tolist() == rows["colour"].fillna("").tolist()
+    np.testing.assert_array_equal(found["score"], model.decision_function(rows[FEATURES]))
+
+
+def test_scores_are_an_array_of_dask_if_asked_for(model):
+    collection = dd.from_pandas(NEW, npartitions=4)
+    # The last partition has no row then.
+    scores = Dataset.from_dask(collection[collection["id"] < 700]).scores(model)
+    array = scores["score"].to_dask_array(lengths=True)
+    assert array.chunks == ((250, 250, 200, 0),)
+    np.testing.assert_array_equal(array.compute(), model.decision_function(NEW[FEATURES][:700]))
+
+
+def test_scores_that_cannot_be_had_are_refused(model):
+    dataset = Dataset.from_dask(collection_of([NEW]))
+    with pytest.raises(ValueError, match="has no column 'nr'"):
+        dataset.scores(model, columns=["nr"])
+    with pytest.raises(ValueError, match="columns holds 'score', which is what is added"):
+        dataset.scores(model, columns=["score"])
+    with pytest.raises(TypeError, match="columns must be a list of names, got 'id'"):
+        dataset.scores(model, columns="id")
+    with pytest.raises(TypeError, match="ranker has no decision_function, got a DataFrame"):
+        dataset.scores(NEW)
+    with pytest.raises(TypeError, match="is not on a cluster: call decision_function_batches"):
+        Dataset.from_batches(NEW).scores(model)
+    parts = [NEW[:400], NEW[400:].assign(x=np.inf)]
+    scores = Dataset.from_dask(collection_of(parts)).scores(model)
+    with pytest.raises(ValueError, match=r"in rows 0 to 599 \(partition 1\): column 'x' is inf"):
+        scores.compute()
+
+
+def no_fetch(self, number):
+    raise AssertionError(f"partition {number} was brought to the client")
+
+
+@pytest.mark.parametrize("weight", [None, "w"])
+def test_the_roc_of_partitions_is_that_of_all_rows(weight, model, monkeypatch):
+    # One site has the rows with large x: a mean of the AUCs of sites is another number.
+    rows = NEW.sort_values("x", kind="stable")
+    parts = [*cut(rows, [500, 500]), NEW[NEW["y"] == "no"]]
+    monkeypatch.setattr(DaskSource, "fetch", no_fetch)
+    dataset = Dataset.from_dask(collection_of(parts), target="y", weight=weight)
+    state = roc_state(model, dataset)
+    together = pd.concat(parts)
+    scores = model.decision_function(together[FEATURES])
+    given = None if weight is None else together[weight]
+    assert state.auc() == roc_auc_score(together["y"], scores, sample_weight=given)
+    at_once = RocState(pos_label="yes").update(together["y"], scores, sample_weight=given)
+    assert state.to_bytes() == at_once.to_bytes()
+
+
+def test_the_roc_of_partitions_can_be_that_of_the_other_label(model):
+    dataset = Dataset.from_dask(collection_of(cut(NEW, [300])), target="y", positive="no")
+    scores = -model.decision_function(NEW[FEATURES])
+    assert roc_state(model, dataset).auc() == roc_auc_score(NEW["y"], scores)
+
+
+def test_rows_that_cannot_be_measured_are_named_with_their_partition(model):
+    parts = [NEW[:400], NEW[400:].assign(x=np.inf)]
+    with pytest.raises(ValueError, match=r"in rows 0 to 599 \(partition 1\): column 'x' is inf"):
+        roc_state(model, Dataset.from_dask(collection_of(parts), target="y"))
+    with pytest.raises(ValueError, match="has no labels"):
+        roc_state(model, Dataset.from_dask(collection_of(parts)))

@@ -1,0 +1,132 @@
+"""A fit to rows of Ray gives the document of the fit to one frame with all of them.
+
+Ray is not in the group of tests, since it is large: these run where it is installed.
+"""
+
+from itertools import pairwise
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from aucrank import TreeRank
+from aucrank.data import Dataset
+from aucrank.data._ray import RayRows
+from aucrank.metrics import roc_auc_score, roc_state
+from sklearn.base import clone
+
+from tests.common.parts import FEATURES, mixed_rows
+
+ray = pytest.importorskip("ray", reason="holds rows in actors of ray, which is not installed")
+ray_data = pytest.importorskip("ray.data", reason="reads data sets of ray")
+
+ROWS = mixed_rows(1200)
+NEW = mixed_rows(1000, seed=1)
+MODEL = TreeRank(max_depth=4, random_state=0)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def cluster():
+    """Of two workers."""
+    ray.init(
+        num_cpus=2, include_dashboard=False, object_store_memory=100_000_000, log_to_driver=False
+    )
+    yield
+    ray.shutdown()
+
+
+@pytest.fixture(scope="module")
+def model():
+    return clone(MODEL).fit(ROWS[FEATURES], ROWS["y"])
+
+
+def cut(rows, cuts):
+    """Return the rows between some positions as frames of their own."""
+    edges = [0, *cuts, len(rows)]
+    return [rows[first:last] for first, last in pairwise(edges)]
+
+
+def put(parts):
+    return [ray.put(part) for part in parts]
+
+
+def check_same_fit(blocks, rows, weight=None):
+    """The document of a fit to blocks is that of the fit to a frame."""
+    dataset = Dataset.from_ray(blocks, target="y", weight=weight, columns=FEATURES)
+    X = rows.select(FEATURES) if hasattr(rows, "select") else rows[FEATURES]
+    expected = clone(MODEL).fit(X, rows["y"], None if weight is None else rows[weight])
+    assert expected.tree_.n_leaves > 2
+    assert clone(MODEL).fit(dataset)._to_document() == expected._to_document()
+
+
+@pytest.mark.parametrize(
+    ("cuts", "weight"),
+    [
+        ([], None),
+        ([0, 1, 600, 600], "w"),
+        # More answers than are merged at once.
+        (range(100, 1200, 100), "w"),
+    ],
+)
+def test_a_fit_does_not_depend_on_blocks(cuts, weight):
+    check_same_fit(put(cut(ROWS, cuts)), ROWS, weight)
+
+
+@pytest.mark.parametrize("change", [pl.from_pandas, pa.Table.from_pandas])
+def test_blocks_may_be_frames_of_other_libraries(change):
+    check_same_fit(put([change(part) for part in cut(ROWS, [500])]), change(ROWS))
+
+
+def test_data_sets_of_ray_are_read_by_block():
+    rows = pa.Table.from_pandas(ROWS, preserve_index=False)
+    blocks = ray_data.from_arrow([rows[:300], rows[300:301], rows[301:]])
+    # The second block is empty then.
+    check_same_fit(blocks.filter(expr="id != 300"), pa.concat_tables([rows[:300], rows[301:]]), "w")
+
+
+def test_a_fit_outlives_its_actors(monkeypatch):
+    round_of_fit = RayRows.round
+    n_rounds = 0
+
+    def deadly_round(self, ask):
+        nonlocal n_rounds
+        n_rounds += 1
+        assert len(self._actors) == 2
+        # One, and then both.
+        for actor in self._actors[: {2: 1, 4: 2}.get(n_rounds, 0)]:
+            ray.kill(actor, no_restart=False)
+        return round_of_fit(self, ask)
+
+    monkeypatch.setattr(RayRows, "round", deadly_round)
+    check_same_fit(put(cut(ROWS, [200, 700])), ROWS, "w")
+    assert n_rounds > 4
+
+
+def test_a_value_that_is_not_valid_is_named_with_its_block():
+    parts = [ROWS[:600], ROWS[600:].assign(x=np.inf)]
+    dataset = Dataset.from_ray(put(parts), target="y", columns=FEATURES)
+    with pytest.raises(ValueError, match=r"^column 'x' is inf in row 0 \(partition 1\)"):
+        clone(MODEL).fit(dataset)
+
+
+def test_what_are_no_blocks_is_refused():
+    for blocks in (ROWS, [ROWS], "blocks"):
+        with pytest.raises(TypeError, match=r"blocks must be a ray\.data\.Dataset or a list"):
+            Dataset.from_ray(blocks)
+    with pytest.raises(ValueError, match="blocks holds no block with rows"):
+        Dataset.from_ray([])
+    with pytest.raises(ValueError, match="has no column 'z'"):
+        Dataset.from_ray(put([ROWS]), target="z")
+
+
+def test_blocks_are_scored_and_measured(model):
+    dataset = Dataset.from_ray(put(cut(NEW, [0, 300])), target="y", weight="w")
+    scores = model.decision_function(NEW[FEATURES])
+    found = list(model.decision_function_batches(dataset))
+    assert [len(some) for some in found] == [300, 700]
+    np.testing.assert_array_equal(np.concatenate(found), scores)
+    stays = dataset.scores(model, columns=["id"]).to_pandas()
+    pd.testing.assert_frame_equal(stays, NEW[["id"]].assign(score=scores))
+    expected = roc_auc_score(NEW["y"], scores, sample_weight=NEW["w"])
+    assert roc_state(model, dataset).auc() == expected
