@@ -590,7 +590,7 @@ fn sample_rows(
     }
     let hashes = columns.hashes(interrupt)?;
     let hash = |&row: &u32| seeded(hashes[row as usize], seed);
-    let bound = least_hashes(rows.iter().map(hash), CUT_SAMPLE).pop().unwrap_or(0);
+    let bound = least_hashes(&rows.iter().map(hash), CUT_SAMPLE).pop().unwrap_or(0);
     Ok(rows.iter().copied().filter(|row| hash(row) <= bound).collect())
 }
 

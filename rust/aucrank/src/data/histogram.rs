@@ -254,7 +254,9 @@ impl<T: Tally> Histogram<T> {
             match bins {
                 WideBins::Dense(bins) => {
                     words.push(u64::MAX);
-                    bins.iter().for_each(|tally| tally.put(words));
+                    for tally in bins {
+                        tally.put(words);
+                    }
                 }
                 WideBins::Sparse(bins) => {
                     words.push(bins.len() as u64);
@@ -312,7 +314,9 @@ impl<T: Tally> WideBins<T> {
     fn make_dense(&mut self, n_codes: usize) {
         if let Self::Sparse(bins) = self {
             let mut dense = vec![T::default(); n_codes];
-            bins.iter().for_each(|&(code, tally)| dense[code as usize] += tally);
+            for &(code, tally) in &*bins {
+                dense[code as usize] += tally;
+            }
             *self = Self::Dense(dense);
         }
     }
@@ -343,7 +347,9 @@ impl<T: Tally> WideBins<T> {
                 match more {
                     Self::Dense(more) => bins.iter_mut().zip(more).for_each(|(bin, m)| *bin += m),
                     Self::Sparse(more) => {
-                        more.into_iter().for_each(|(code, tally)| bins[code as usize] += tally);
+                        for (code, tally) in more {
+                            bins[code as usize] += tally;
+                        }
                     }
                 }
             }

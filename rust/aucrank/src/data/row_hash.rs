@@ -83,7 +83,7 @@ pub(crate) fn content_hashes(
 /// The least of some hashes, ascending and each once: at most `most` of them.
 ///
 /// Those of a whole are the least of the least of its parts.
-pub(crate) fn least_hashes(hashes: impl Iterator<Item = u64> + Clone, most: usize) -> Vec<u64> {
+pub(crate) fn least_hashes(hashes: &(impl Iterator<Item = u64> + Clone), most: usize) -> Vec<u64> {
     let n_hashes = hashes.clone().count();
     // Of hashes without copies, about twice as many as are wanted lie below this share of all.
     let mut share = 2.0 * most as f64 / n_hashes as f64;
@@ -132,7 +132,9 @@ mod tests {
             // In the order of a seed, they are spread evenly.
             for seed in 0..3 {
                 let mut share = [0; 64];
-                hashes.iter().for_each(|&hash| share[(seeded(hash, seed) >> 58) as usize] += 1);
+                for &hash in &hashes {
+                    share[(seeded(hash, seed) >> 58) as usize] += 1;
+                }
                 let expected = 1_000_000.0 / 64.0;
                 let spread = |&n: &i32| (f64::from(n) - expected).abs() / expected.sqrt();
                 assert!(share.iter().map(spread).fold(0.0, f64::max) < 5.0);
@@ -149,11 +151,11 @@ mod tests {
             sorted.dedup();
             for most in [1, 3, 100, 10_000] {
                 let least = &sorted[..most.min(sorted.len())];
-                assert_eq!(least_hashes(hashes.iter().copied(), most), least);
+                assert_eq!(least_hashes(&hashes.iter().copied(), most), least);
                 // The same from parts.
                 let parts =
-                    hashes.chunks(700).flat_map(|part| least_hashes(part.iter().copied(), most));
-                assert_eq!(least_hashes(parts.collect::<Vec<_>>().into_iter(), most), least);
+                    hashes.chunks(700).flat_map(|part| least_hashes(&part.iter().copied(), most));
+                assert_eq!(least_hashes(&parts.collect::<Vec<_>>().into_iter(), most), least);
             }
         }
     }

@@ -55,7 +55,7 @@ impl RowOrder {
         let of_class = |class: bool| {
             let rows = rows.iter().map(|&row| row as usize);
             let rows = rows.filter(|&row| labels.positive()[row] == class);
-            least_hashes(rows.map(|row| seeded(hashes[row], seed)), MOST_RANKED + 1)
+            least_hashes(&rows.map(|row| seeded(hashes[row], seed)), MOST_RANKED + 1)
         };
         Ok(Self::of_hashes(seed, [of_class(false), of_class(true)]))
     }

@@ -115,10 +115,14 @@ impl Answer {
                 words.extend(totals.has_missing.iter().map(|&missing| u64::from(missing)));
             }
             Sums::Counts(histograms) => {
-                histograms.iter().for_each(|histogram| histogram.put_words(&mut words));
+                for histogram in histograms {
+                    histogram.put_words(&mut words);
+                }
             }
             Sums::Weights(histograms) => {
-                histograms.iter().for_each(|histogram| histogram.put_words(&mut words));
+                for histogram in histograms {
+                    histogram.put_words(&mut words);
+                }
             }
             Sums::Leaves(leaves) => leaves.iter().for_each(|&sums| put_sums(&mut words, sums)),
             Sums::Hashes(classes) => {
@@ -142,8 +146,7 @@ impl Answer {
         match &mut answer.0 {
             Sums::Totals(totals) => {
                 totals.sums = reader.sums()?;
-                let squares = reader.take(8)?.first_chunk().expect("as many as were taken");
-                totals.squares = RowSquares::from_words(squares);
+                totals.squares = RowSquares::from_words(reader.array()?);
                 let flags = reader.take(totals.has_missing.len())?;
                 totals.has_missing = flags.iter().map(|&flag| flag != 0).collect();
             }

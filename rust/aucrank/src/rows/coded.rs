@@ -3,7 +3,9 @@
 use std::ops::Range;
 
 use super::frame::RowFrame;
-use crate::data::{Binned, ClassSums, Columns, CountedRows, FeatureBins, FixedWeights, RowTally};
+use crate::data::{
+    Binned, ClassSums, Columns, CountedRows, FeatureBins, FixedScale, FixedWeights, RowTally,
+};
 use crate::{Interrupt, RankError};
 
 /// Rows as codes, with their classes, weights and hashes.
@@ -84,7 +86,7 @@ impl CodedRows {
 
     /// How rows count by weight.
     pub(super) fn sums(&self, frame: &RowFrame) -> CodedSums<'_> {
-        let is_whole = frame.scale.is_none_or(|scale| scale.is_whole());
+        let is_whole = frame.scale.is_none_or(FixedScale::is_whole);
         CodedSums { positive: &self.positive, units: &self.units, is_whole }
     }
 

@@ -1,7 +1,7 @@
 //! Which trees of a fit are growing.
 
 use std::collections::BTreeSet;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde::{Deserialize, Serialize};
 
@@ -75,7 +75,7 @@ impl Fit {
 
     /// A question that is about no cells.
     pub(crate) fn ask(&self, view: View, want: Want) -> Ask {
-        Ask { tree: self.tree_id(u64::MAX), view, log: Default::default(), want }
+        Ask { tree: self.tree_id(u64::MAX), view, log: Arc::default(), want }
     }
 
     /// What the rows of a view come to.

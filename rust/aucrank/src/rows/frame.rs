@@ -79,7 +79,7 @@ impl RowFrame {
 
     /// Whether both classes of a bin can be counted in one word.
     pub(crate) fn counts_fit(&self) -> bool {
-        self.scale.is_none() && self.n_rows <= u64::from(u32::MAX)
+        self.scale.is_none() && u32::try_from(self.n_rows).is_ok()
     }
 
     /// A matrix of no rows in these bins.

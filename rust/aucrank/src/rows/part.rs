@@ -145,8 +145,8 @@ impl Part {
                 for (class, found) in [false, true].into_iter().zip(classes) {
                     let of_class = view.iter().filter(|&&row| rows.positive[row as usize] == class);
                     let hashes = of_class.map(|&row| seeded(rows.hashes[row as usize], seed));
-                    let own = least_hashes(hashes, most);
-                    *found = least_hashes(found.iter().copied().chain(own), most);
+                    let own = least_hashes(&hashes, most);
+                    *found = least_hashes(&found.iter().copied().chain(own), most);
                 }
             }
         }

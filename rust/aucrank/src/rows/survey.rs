@@ -184,8 +184,9 @@ impl Survey {
         let mut sampled = sample.values.iter();
         let of_feature = |feature: &FeatureSurvey| match feature {
             FeatureSurvey::Number(few) => {
-                let values = sampled.next().expect("as many as there are numbers");
-                let weighted = values.iter().copied().zip(sample.units.iter().copied()).collect();
+                // There are as many as there are numbers.
+                let values = sampled.next().into_iter().flatten().copied();
+                let weighted = values.zip(sample.units.iter().copied()).collect();
                 let cuts = cuts_of_sample(weighted, few.as_deref(), self.binning.max_bins);
                 FeatureBins::Numeric { cuts }
             }

@@ -37,7 +37,9 @@ pub(super) fn checksum(bytes: &[u8]) -> u64 {
     for four in fours {
         sums.iter_mut().zip(four).for_each(|(sum, word)| add(sum, word));
     }
-    rest.iter().for_each(|word| add(&mut sums[0], word));
+    for word in rest {
+        add(&mut sums[0], word);
+    }
     sums.iter().fold(0, |sum, next| (sum.rotate_left(17) ^ next).wrapping_mul(FACTOR))
 }
 
@@ -59,8 +61,18 @@ impl<'a> Reader<'a> {
         Ok(taken)
     }
 
+    pub(super) fn array<const N: usize>(&mut self) -> Result<&'a [u64; N], RankError> {
+        let (taken, rest) = self
+            .0
+            .split_first_chunk()
+            .ok_or_else(|| RankError::BadAnswer("there are too few words".to_owned()))?;
+        self.0 = rest;
+        Ok(taken)
+    }
+
     pub(super) fn word(&mut self) -> Result<u64, RankError> {
-        Ok(self.take(1)?[0])
+        let [word] = self.array()?;
+        Ok(*word)
     }
 
     /// A list that begins with its length.
@@ -70,8 +82,8 @@ impl<'a> Reader<'a> {
     }
 
     pub(super) fn sums(&mut self) -> Result<ClassSums, RankError> {
-        let words = self.take(3)?;
-        Ok(ClassSums { pos: words[0], neg: words[1], rows: words[2] })
+        let &[pos, neg, rows] = self.array()?;
+        Ok(ClassSums { pos, neg, rows })
     }
 
     pub(super) fn end(self) -> Result<(), RankError> {
