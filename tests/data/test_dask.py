@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 import pytest
-from aucrank import TreeRank
+from aucrank import GradientBoostingRanker, RankingForest, TreeRank
 from aucrank.data import Dataset
 from aucrank.data._dask import DaskRows, DaskSource
 from aucrank.metrics import RocState, roc_auc_score, roc_state
@@ -110,6 +110,23 @@ def test_partitions_may_lack_rows_classes_and_values(parts, weight):
     assert len(parts) > 2
     rows = pd.concat(parts).astype({"x": float})
     check_same_fit(collection_of(parts), rows, weight)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        RankingForest(n_estimators=3, random_state=0),
+        GradientBoostingRanker(n_rounds=3, random_state=0),
+    ],
+    ids=["forest", "boosting"],
+)
+@pytest.mark.parametrize("weight", [None, "w"])
+def test_what_holds_all_codes_has_them_brought_in_order(model, weight):
+    dataset = Dataset.from_dask(
+        collection_of(cut(ROWS, [0, 1, 700])), target="y", weight=weight, columns=FEATURES
+    )
+    expected = clone(model).fit(*roles(ROWS, weight))
+    assert clone(model).fit(dataset)._to_document() == expected._to_document()
 
 
 def test_partitions_may_be_kept_on_the_workers():
