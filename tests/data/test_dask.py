@@ -214,7 +214,7 @@ def fit_with(change, row=700):
     ("change", "said"),
     [
         ({"x": np.inf}, r"column 'x' is inf in row 100 \(partition 1\); X must not hold inf"),
-        ({"y": "maybe"}, "3 classes|three|binary|two"),
+        ({"y": "maybe"}, "Only binary classification is supported"),
         ({"y": None}, r"target column 'y' is missing in row 100 \(partition 1\)"),
         ({"w": -1.0}, r"weight column 'w' holds -1.0 in row 100 \(partition 1\)"),
         ({"w": np.nan}, r"weight column 'w' holds nan in row 100 \(partition 1\)"),
@@ -242,7 +242,7 @@ def test_partitions_whose_columns_differ_in_kind_are_named():
 
 def test_a_fit_needs_two_classes_and_rows():
     one = Dataset.from_dask(collection_of([ROWS[ROWS["y"] == "no"]]), target="y", columns=FEATURES)
-    with pytest.raises(ValueError, match="class"):
+    with pytest.raises(ValueError, match="the data contains only one class: 'no'"):
         clone(MODEL).fit(one)
     none = Dataset.from_dask(collection_of([ROWS[:0], ROWS[:0]]), target="y", columns=FEATURES)
     with pytest.raises(ValueError, match=r"0 sample\(s\) in the Dask collection of 2 partitions"):
