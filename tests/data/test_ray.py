@@ -10,7 +10,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from aucrank import TreeRank
+from aucrank import RankingForest, TreeRank
 from aucrank.data import Dataset
 from aucrank.data._ray import RayRows
 from aucrank.metrics import roc_auc_score, roc_state
@@ -83,6 +83,13 @@ def test_data_sets_of_ray_are_read_by_block():
     blocks = ray_data.from_arrow([rows[:300], rows[300:301], rows[301:]])
     # The second block is empty then.
     check_same_fit(blocks.filter(expr="id != 300"), pa.concat_tables([rows[:300], rows[301:]]), "w")
+
+
+def test_what_holds_all_codes_has_them_brought_in_order():
+    dataset = Dataset.from_ray(put(cut(ROWS, [1, 700])), target="y", weight="w", columns=FEATURES)
+    forest = RankingForest(n_estimators=3, random_state=0)
+    expected = clone(forest).fit(ROWS[FEATURES], ROWS["y"], ROWS["w"])
+    assert clone(forest).fit(dataset)._to_document() == expected._to_document()
 
 
 def test_a_fit_outlives_its_actors(monkeypatch):
