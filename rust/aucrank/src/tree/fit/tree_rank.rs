@@ -44,7 +44,7 @@ pub fn fit(
 /// [`SplitRule::Classifier`]: crate::tree::SplitRule::Classifier
 ///
 /// The tree is known by the classifiers that `classifiers` is told to keep, and scores with them
-/// ([`RankingTree::score`]).
+/// ([`RankingTree::score`](crate::tree::RankingTree::score)).
 ///
 /// # Errors
 ///
