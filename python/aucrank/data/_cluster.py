@@ -144,11 +144,27 @@ class ClusterSource(ABC):
         roles = (facts, target, weight)
         with errors_by_name(facts.schema):
             unit = self._weight_unit(*roles)
-            surveys = self.map(_holder.survey_rows, *roles, binning, unit)
-            whole = _holder.new_survey(facts, binning, unit)
-            whole.merge_bytes(self.merged(_holder.merge_surveys, surveys, facts, binning, unit))
-            frame = whole.frame()
-            return self.hold(*roles, frame)
+            return self.hold(*roles, self._surveyed(*roles, binning, unit))
+
+    def _surveyed(
+        self,
+        facts: Facts,
+        target: str,
+        weight: str | None,
+        binning: dict[str, Any],
+        unit: tuple[str, int] | None,
+    ) -> bytes:
+        """Choose bins on the workers."""
+        n_rows: int | None = facts.n_rows
+        while True:
+            args = (binning, unit, n_rows)
+            surveys = self.map(_holder.survey_rows, facts, target, weight, *args)
+            whole = _holder.new_survey(facts, *args)
+            whole.merge_bytes(self.merged(_holder.merge_surveys, surveys, facts, *args))
+            if whole.is_complete():
+                return whole.frame()
+            # Many rows are copies, or weigh nothing.
+            n_rows = None
 
     def _weight_unit(self, facts: Facts, target: str, weight: str | None) -> tuple[str, int] | None:
         """Return what the unit of all weights is chosen by, None where every row counts once."""

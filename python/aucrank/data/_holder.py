@@ -146,18 +146,21 @@ def survey_rows(
     weight: str | None,
     binning: dict[str, Any],
     unit: tuple[str, int] | None,
+    n_rows: int | None,
 ) -> bytes:
     """Survey the values of a partition for its bins."""
-    survey = new_survey(facts, binning, unit)
+    survey = new_survey(facts, binning, unit, n_rows)
     if batch := _coded(part, number, facts, target, weight):
         survey.add(batch, 1)
     return survey.to_bytes()
 
 
-def new_survey(facts: Facts, binning: dict[str, Any], unit: tuple[str, int] | None) -> _core.Survey:
-    """Return a survey of no rows."""
+def new_survey(
+    facts: Facts, binning: dict[str, Any], unit: tuple[str, int] | None, n_rows: int | None
+) -> _core.Survey:
+    """Return a survey of no rows; with the number of all rows, little is sent of each partition."""
     weights = None if unit is None else (_core.WeightRange.from_json(unit[0]), unit[1])
-    return _core.Survey(facts.schema.n_levels, json.dumps(binning), weights)
+    return _core.Survey(facts.schema.n_levels, json.dumps(binning), weights, n_rows)
 
 
 def merge_surveys(
@@ -165,9 +168,10 @@ def merge_surveys(
     facts: Facts,
     binning: dict[str, Any],
     unit: tuple[str, int] | None,
+    n_rows: int | None,
 ) -> bytes:
     """Merge surveys of several partitions."""
-    whole = new_survey(facts, binning, unit)
+    whole = new_survey(facts, binning, unit, n_rows)
     for survey in surveys:
         whole.merge_bytes(survey)
     return whole.to_bytes()

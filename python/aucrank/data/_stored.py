@@ -69,12 +69,7 @@ def stored_rows(
     _core.StoredRows
         The rows; in a file where they are many, which is removed in the end.
     """
-    survey = _core.Survey(facts.schema.n_levels, json.dumps(binning), weight_unit(dataset, facts))
-    with errors_by_name(facts.schema):
-        for batch in dataset.coded_batches(facts):
-            survey.add(batch, n_threads)
-        frame = survey.frame()
-    del survey
+    frame = _surveyed(dataset, facts, binning, n_threads)
     folder: str | None = None
     try:
         path: Path | None = None
@@ -90,6 +85,21 @@ def stored_rows(
     finally:
         if folder is not None:
             shutil.rmtree(folder, ignore_errors=True)
+
+
+def _surveyed(dataset: "Dataset", facts: Facts, binning: dict[str, Any], n_threads: int) -> bytes:
+    """Read the rows, and choose their bins."""
+    unit = weight_unit(dataset, facts)
+    n_rows: int | None = facts.n_rows
+    with errors_by_name(facts.schema):
+        while True:
+            survey = _core.Survey(facts.schema.n_levels, json.dumps(binning), unit, n_rows)
+            for batch in dataset.coded_batches(facts):
+                survey.add(batch, n_threads)
+            if survey.is_complete():
+                return survey.frame()
+            # Many rows are copies, or weigh nothing.
+            n_rows = None
 
 
 def gathered(rows: Rows) -> _core.StoredRows:

@@ -97,16 +97,21 @@ impl PySurvey {
 #[pymethods]
 impl PySurvey {
     /// `binning` is the JSON form of [`BinningParams`]; `weights` a range with the relative sum of all
-    /// weights.
+    /// weights; `n_rows` how many rows there will be in all, if that is to save memory.
     #[new]
     fn new(
         n_levels: Vec<Option<u32>>,
         binning: &str,
         weights: Option<(PyRef<'_, PyWeightRange>, u128)>,
+        n_rows: Option<u64>,
     ) -> PyResult<Self> {
         let binning: BinningParams = read_params(binning)?;
         let weights = weights.map(|(range, relative)| (range.0, relative));
         let survey = Survey::new(&n_levels, binning, weights).map_err(to_py_err)?;
+        let survey = match n_rows {
+            Some(n_rows) => survey.expecting(n_rows),
+            None => survey,
+        };
         Ok(Self { survey: Mutex::new(survey), n_levels })
     }
 
@@ -121,6 +126,10 @@ impl PySurvey {
 
     fn merge_bytes(&self, py: Python<'_>, bytes: &[u8]) -> PyResult<()> {
         py.detach(|| self.lock().merge_bytes(bytes)).map_err(to_py_err)
+    }
+
+    fn is_complete(&self, py: Python<'_>) -> bool {
+        py.detach(|| self.lock().is_complete())
     }
 
     /// The chosen bins, with what else is known of the rows.

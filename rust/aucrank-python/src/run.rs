@@ -13,7 +13,7 @@ use pyo3::types::{IntoPyDict, PyDict};
 const PATIENCE: Duration = Duration::from_millis(50);
 
 pyo3::create_exception!(
-    aucrank,
+    aucrank._core,
     ColumnError,
     PyValueError,
     "An error in one column of X; its attribute `column` counts from 0."

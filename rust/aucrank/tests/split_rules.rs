@@ -97,7 +97,7 @@ impl Rows {
 #[test]
 fn training_rows_go_where_they_went_in_the_fit() {
     for (seed, rule) in rules().into_iter().enumerate() {
-        let rows = Rows::draw(400, seed as u64);
+        let rows = Rows::draw(2000, seed as u64);
         let tree = rows.fit(&params(rule, None)).tree;
         tree.check().unwrap();
         assert!(tree.n_leaves() > 3, "{rule:?}: {}", tree.n_leaves());

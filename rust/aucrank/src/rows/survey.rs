@@ -128,6 +128,24 @@ impl Survey {
         Ok(())
     }
 
+    /// The same survey, before any row, of a whole that will have so many rows: rows that can hardly be
+    /// of the sample are passed over from the first on.
+    ///
+    /// Where many rows are copies of others, or weigh nothing, too few remain: see
+    /// [`Survey::is_complete`].
+    #[must_use]
+    pub fn expecting(mut self, n_rows: u64) -> Self {
+        self.sample.expect_rows(n_rows);
+        self
+    }
+
+    /// Whether the sample is as large as it has to be. If not, the rows must be surveyed once more,
+    /// without saying how many they are.
+    #[must_use]
+    pub fn is_complete(&self) -> bool {
+        self.sample.is_complete()
+    }
+
     fn n_levels(&self) -> Vec<Option<u32>> {
         let n_levels = |feature: &FeatureSurvey| match feature {
             FeatureSurvey::Number(_) => None,
@@ -175,10 +193,15 @@ impl Survey {
     ///
     /// # Errors
     ///
-    /// [`RankError`] where a class has no weight, or as of [`Survey::add`].
+    /// [`RankError`] where a class has no weight, where the survey is not complete, or as of
+    /// [`Survey::add`].
     pub fn frame(&self) -> Result<RowFrame, RankError> {
         self.total.check_classes()?;
         self.check_values()?;
+        if !self.is_complete() {
+            let (value, rule) = (self.n_rows.to_string(), "left out where many rows are copies");
+            return Err(RankError::BadParameter { name: "the number of rows", value, rule });
+        }
         let mut sample = self.sample.clone();
         sample.settle();
         let mut sampled = sample.values.iter();
@@ -247,7 +270,8 @@ impl Survey {
                 }),
             });
         }
-        let sample = Sample::read(&mut reader, self.sample.values.len())?;
+        let limit = self.sample.limit;
+        let sample = Sample { limit, ..Sample::read(&mut reader, self.sample.values.len())? };
         reader.end()?;
         let (binning, scale) = (self.binning, self.scale);
         self.merge(Self { binning, scale, n_rows, total, features, sample });
@@ -260,6 +284,8 @@ impl Survey {
 struct Sample {
     /// Rows of larger hashes are not of the sample.
     bound: u64,
+    /// The bound before any row.
+    limit: u64,
     hashes: Vec<u64>,
     units: Vec<u64>,
     /// Of each numeric feature, the values of the rows.
@@ -270,10 +296,29 @@ impl Sample {
     fn new(n_numbers: usize) -> Self {
         Self {
             bound: u64::MAX,
+            limit: u64::MAX,
             hashes: Vec::new(),
             units: Vec::new(),
             values: vec![Vec::new(); n_numbers],
         }
+    }
+
+    /// Lowers the bound to one below which half as many rows again as are needed can be expected.
+    fn expect_rows(&mut self, n_rows: u64) {
+        let share = 1.5 * CUT_SAMPLE as f64 / n_rows as f64;
+        if share < 1.0 {
+            self.limit = (share * 2_f64.powi(64)) as u64;
+            self.bound = self.limit;
+        }
+    }
+
+    fn is_complete(&self) -> bool {
+        if self.limit == u64::MAX || self.hashes.len() < CUT_SAMPLE {
+            return self.limit == u64::MAX;
+        }
+        let mut settled = self.clone();
+        settled.settle();
+        settled.hashes.len() == CUT_SAMPLE
     }
 
     fn add(
@@ -367,6 +412,6 @@ impl Sample {
             Ok(reader.take(hashes.len())?.iter().map(|&bits| f64::from_bits(bits)).collect())
         };
         let values = (0..n_numbers).map(column).collect::<Result<_, _>>()?;
-        Ok(Self { bound, hashes, units, values })
+        Ok(Self { bound, limit: bound, hashes, units, values })
     }
 }

@@ -241,6 +241,37 @@ fn the_same_bins_are_chosen_above_the_size_of_the_sample() {
 }
 
 #[test]
+fn rows_that_are_expected_are_sampled_alike_unless_many_are_copies() {
+    let interrupt = Interrupt::default();
+    let survey_of = |n_rows: u32, n_distinct: u32, is_expected: bool| {
+        let values: Vec<f64> = (0..n_rows).map(|row| f64::from(row % n_distinct)).collect();
+        let positive: Vec<bool> = (0..n_rows).map(|row| row % 3 == 0).collect();
+        let empty = || {
+            let survey = Survey::new(&[None], BinningParams::default(), None).unwrap();
+            if is_expected { survey.expecting(u64::from(n_rows)) } else { survey }
+        };
+        let (mut whole, half) = (empty(), n_rows as usize / 2);
+        for rows in [0..half, half..n_rows as usize] {
+            let columns = Columns::from_row_major(&values[rows.clone()], 1).unwrap();
+            let mut part = empty();
+            part.add(&columns, &positive[rows], None, &interrupt).unwrap();
+            whole.merge_bytes(&part.to_bytes()).unwrap();
+        }
+        whole
+    };
+    let frame = |survey: &Survey| survey.frame().unwrap();
+    for (n_rows, n_distinct) in [(100_000, 100_000), (900_000, 900_000), (900_000, 700_000)] {
+        let expected = survey_of(n_rows, n_distinct, true);
+        assert!(expected.is_complete());
+        assert_eq!(frame(&expected), frame(&survey_of(n_rows, n_distinct, false)));
+    }
+    let few = survey_of(900_000, 300_000, true);
+    assert!(!few.is_complete());
+    assert!(few.frame().unwrap_err().to_string().starts_with("the number of rows is 900000"));
+    assert!(survey_of(900_000, 300_000, false).is_complete());
+}
+
+#[test]
 fn a_file_that_was_cut_off_or_changed_is_told() {
     let data = Data::new(500, Weights::Fractions);
     let frame = data.survey(&[0, 500], BinningParams::default());
