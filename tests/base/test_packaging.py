@@ -119,8 +119,8 @@ def test_the_compiled_module_carries_no_debug_information():
     files = {Path(file.locate()).resolve() for file in metadata.files("aucrank")}
     if module.resolve() not in files:
         pytest.skip("the module was not installed from a wheel")
-    # Tables of lines take nine times as much as the code.
-    assert module.stat().st_size < 10e6
+    # The code takes 10 MB, and tables of lines nine times as much.
+    assert module.stat().st_size < 20e6
 
 
 def test_both_licences_are_shipped_and_named():

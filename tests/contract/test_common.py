@@ -32,7 +32,7 @@ def grows_pure_leaves(estimator):
     if isinstance(estimator, Scorecard) and isinstance(estimator.estimator, AURORA):
         return grows_pure_leaves(estimator.estimator)
     if isinstance(estimator, AURORA):
-        return params["depth"] == "shallow" and params["max_features"] < 10
+        return params["depth"] == "shallow" and params["max_features"] == 8
     if isinstance(estimator, RankingForest):
         return params["aggregation"] in ("rank_mean", "kendall")
     is_plain = isinstance(params.get("split"), str) and params["split"] == "leafrank"
