@@ -1,5 +1,6 @@
 //! Coded rows in memory as the columns of any learner that looks at its features through bins.
 
+use super::Rows;
 use super::coded::CodedRows;
 use super::frame::RowFrame;
 use super::stored::StoredRows;
@@ -59,7 +60,7 @@ impl CodedMatrix {
     /// 2^32 rows or more.
     pub fn of(rows: &StoredRows) -> Result<Self, RankError> {
         let CodedRows { binned, positive, units, hashes } = rows.gathered()?;
-        let frame = rows.frame_of_rows().clone();
+        let frame = rows.frame().clone();
         let number = |bins: &FeatureBins| match bins {
             FeatureBins::Numeric { cuts } => numbers_of_bins(cuts),
             FeatureBins::Categorical { .. } => Vec::new(),

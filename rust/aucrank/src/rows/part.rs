@@ -9,7 +9,7 @@ use super::fit_id::TreeId;
 use super::frame::RowFrame;
 use super::spill::{Slot, Spill};
 use crate::data::{
-    CellRows, FeatureBins, Histogram, HistogramRequest, MemorySource, RowTally, SumSource, Tally,
+    CellRows, FeatureBins, Histogram, HistogramRequest, MemorySource, RowTally, SumSource,
     least_hashes, seeded,
 };
 use crate::tree::{RankingTree, places_by_codes};
@@ -209,10 +209,7 @@ fn add_histograms<R: RowTally>(
     orders: &mut [Vec<u32>; 2],
     histograms: &mut [Histogram<R::Tally>],
     interrupt: &Interrupt,
-) -> Result<GrownCells, RankError>
-where
-    R::Tally: Tally,
-{
+) -> Result<GrownCells, RankError> {
     let Want::Histograms(requests) = &ask.want else { unreachable!("made for this question") };
     let buffers = std::mem::take(orders);
     let GrownCells { tree, n_steps, cells } = grown;

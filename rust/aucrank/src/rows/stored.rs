@@ -132,11 +132,6 @@ impl StoredRows {
         self.spill.as_ref().map_or(0, Spill::n_bytes)
     }
 
-    /// What is known of all rows, whether or not they are here.
-    pub(super) fn frame_of_rows(&self) -> &RowFrame {
-        &self.frame
-    }
-
     /// All rows in one piece.
     pub(super) fn gathered(&self) -> Result<CodedRows, RankError> {
         let mut all = CodedRows::none(&self.frame);
