@@ -94,11 +94,13 @@ def test_more_rows_than_cuts_are_sampled_from(ranker, weight):
     rng = np.random.default_rng(0)
     n = 230_000
     rows = pd.DataFrame({"a": rng.normal(size=n), "b": rng.integers(0, 40, n), "w": rng.random(n)})
+    # Of the towns, most have too few rows for a code of their own.
+    rows["town"] = pd.Series(np.char.mod("t%d", (3000 * rng.random(n) ** 3).astype(int)))
     rows["y"] = (rows["a"] + rng.normal(size=n) > 1).astype(int)
-    given = None if weight is None else rows[weight]
-    whole = clone(ranker).fit(rows[["a", "b"]], rows["y"], given)
+    given, columns = None if weight is None else rows[weight], ["a", "b", "town"]
+    whole = clone(ranker).fit(rows[columns], rows["y"], given)
     shuffled = rows.sample(frac=1, random_state=0) if isinstance(ranker, TreeRank) else rows
-    dataset = Dataset.from_batches(shuffled, target="y", weight=weight, columns=["a", "b"])
+    dataset = Dataset.from_batches(shuffled, target="y", weight=weight, columns=columns)
     assert document(clone(ranker).fit(dataset)) == document(whole)
 
 

@@ -10,6 +10,7 @@ use numpy::PyReadonlyArray1;
 use pyo3::exceptions::PyOSError;
 use pyo3::intern;
 use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyBytes;
 
 use crate::callbacks::Callbacks;
@@ -258,7 +259,7 @@ pub fn merge_answers<'py>(
     py: Python<'py>,
     frame: &[u8],
     ask: &[u8],
-    answers: Vec<Vec<u8>>,
+    answers: Vec<PyBackedBytes>,
 ) -> PyResult<Bound<'py, PyBytes>> {
     let merged = py.detach(|| {
         let (frame, ask) = (RowFrame::from_bytes(frame)?, Ask::from_bytes(ask)?);

@@ -548,11 +548,16 @@ impl Binned {
     /// Memory of the codes in bytes.
     #[must_use]
     pub fn n_bytes(&self) -> usize {
+        self.n_rows * self.n_row_bytes()
+    }
+
+    /// Memory of the codes of a row in bytes.
+    pub(crate) fn n_row_bytes(&self) -> usize {
         let wide = self.wide.iter().map(|codes| match codes {
-            WideCodes::U16(codes) => 2 * codes.len(),
-            WideCodes::U32(codes) => 4 * codes.len(),
+            WideCodes::U16(_) => 2,
+            WideCodes::U32(_) => 4,
         });
-        self.narrow.len() + wide.sum::<usize>()
+        self.n_narrow + wide.sum::<usize>()
     }
 }
 

@@ -513,9 +513,16 @@ impl<'a> Columns<'a> {
         self.known_bins.as_deref()
     }
 
-    /// As many other columns of the same rows; numbers are as they were.
-    pub(crate) fn with_features(&self, features: Vec<Column<'a>>) -> Self {
-        Self { features, hashes: Arc::default(), ..self.clone() }
+    /// As many other columns of the same rows; numbers are as they were, and rows are known by the
+    /// content that they had.
+    pub(crate) fn with_features(
+        &self,
+        features: Vec<Column<'a>>,
+        interrupt: &Interrupt,
+    ) -> Result<Self, RankError> {
+        // Found now, so that it is not found of the other columns.
+        self.hashes(interrupt)?;
+        Ok(Self { features, ..self.clone() })
     }
 
     /// Checks that there are as many classes and weights as rows.

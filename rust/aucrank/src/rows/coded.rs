@@ -3,9 +3,7 @@
 use std::ops::Range;
 
 use super::frame::RowFrame;
-use crate::data::{
-    Binned, ClassSums, Columns, CountedRows, FeatureBins, FixedScale, FixedWeights, RowTally,
-};
+use crate::data::{Binned, ClassSums, Columns, CountedRows, FixedScale, FixedWeights, RowTally};
 use crate::{Interrupt, RankError};
 
 /// Rows as codes, with their classes, weights and hashes.
@@ -92,14 +90,8 @@ impl CodedRows {
 
     /// Number of bytes that [`CodedRows::to_bytes`] writes of so many rows.
     pub(super) fn n_bytes_of(frame: &RowFrame, n_rows: usize) -> usize {
-        let n_codes = |bins: &FeatureBins| match bins.n_codes() {
-            ..=256 => 1,
-            257..=65_536 => 2,
-            _ => 4,
-        };
-        let codes: usize = frame.features.iter().map(n_codes).sum();
         let units = if frame.scale.is_some() { 8 } else { 0 };
-        (n_rows * (units + 1 + codes)).next_multiple_of(8)
+        (n_rows * (units + 1 + frame.no_rows().n_row_bytes())).next_multiple_of(8)
     }
 
     /// All but the hashes as bytes, filled up to whole words.

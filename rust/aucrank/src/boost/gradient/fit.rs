@@ -129,12 +129,13 @@ pub fn fit_gradient_boosting(
         seed: params.seed,
         level_rates: LevelRates::Raw,
     };
-    let binned = Binned::new(&level_codes.columns(columns), labels, binning, interrupt)?;
+    let coded = level_codes.columns(columns, interrupt)?;
+    let binned = Binned::new(&coded, labels, binning, interrupt)?;
     let data = Data { columns, labels, binned: &binned, kept: &level_codes.kept, interrupt };
     let mut bags = if let Interactions::Pairs(most) = params.interactions {
         let max_bins = Some(params.max_bins.min(PAIR_BINS));
         let binning = BinningParams { max_bins, ..binning };
-        let coarse = Binned::new(&level_codes.columns(columns), labels, binning, interrupt)?;
+        let coarse = Binned::new(&coded, labels, binning, interrupt)?;
         fit_in_two_series(data, Data { binned: &coarse, ..data }, &params, given, most)?
     } else {
         fit_bags(data, &params, vec![(); params.n_bags], |(), params| fit_bag(data, params, given))?

@@ -5,7 +5,7 @@
 //! and a column of many rare categories tells as little as it can tell.
 
 use crate::data::{Column, Columns, Labels, MISSING_CODE};
-use crate::{RankError, parallel};
+use crate::{Interrupt, RankError, parallel};
 
 /// Categories of a feature with a code of their own.
 const MOST_LEVELS: usize = 254;
@@ -73,13 +73,17 @@ impl LevelCodes {
     }
 
     /// The columns with few codes in the place of categories.
-    pub(super) fn columns<'c>(&'c self, columns: &Columns<'c>) -> Columns<'c> {
+    pub(super) fn columns<'c>(
+        &'c self,
+        columns: &Columns<'c>,
+        interrupt: &Interrupt,
+    ) -> Result<Columns<'c>, RankError> {
         let few = columns.iter().zip(&self.of_row).zip(&self.kept).map(
             |((column, codes), kept)| match (codes, kept) {
                 (Some(codes), Some(kept)) => Column::Codes { codes, n_levels: kept.len() as u32 },
                 _ => *column,
             },
         );
-        columns.with_features(few.collect())
+        columns.with_features(few.collect(), interrupt)
     }
 }
