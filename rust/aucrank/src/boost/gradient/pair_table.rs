@@ -22,9 +22,12 @@ const MOST_CELLS: usize = 1 << 20;
 /// use aucrank::data::{Columns, Labels};
 ///
 /// // Positive where exactly one of two features is 1: neither tells anything alone.
-/// let values: Vec<f64> = (0..80).flat_map(|row| [row % 2, row / 2 % 2].map(f64::from)).collect();
-/// let positive: Vec<bool> = values.chunks(2).map(|row| row[0] != row[1]).collect();
-/// let columns = Columns::from_row_major(&values, 2)?;
+/// // The third is a number of each row, so that no two rows are copies of each other.
+/// let values: Vec<f64> = (0..80)
+///     .flat_map(|row| [row % 2, row / 2 % 2, row * 37 % 80].map(f64::from))
+///     .collect();
+/// let positive: Vec<bool> = values.chunks(3).map(|row| row[0] != row[1]).collect();
+/// let columns = Columns::from_row_major(&values, 3)?;
 /// let labels = Labels::new(&positive, None)?;
 /// let interactions = Interactions::Pairs(1);
 /// let params = GradientParams { n_rounds: 20, interactions, ..GradientParams::default() };
