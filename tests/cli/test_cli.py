@@ -103,8 +103,14 @@ def test_evaluate_agrees_with_sklearn(reader, capsys):
     out = ok(capsys, "evaluate", "model.json", "test.csv", "--target", "bad")
 
     scores = read_numbers(io.StringIO(ok(capsys, "score", "model.json", "test.csv")))["score"]
-    facts = dict(line.split(maxsplit=1) for line in out.splitlines()[:6])
+    facts = dict(line.split(maxsplit=1) for line in out.splitlines()[:7])
     assert facts["AUC"] == f"{roc_auc_score(test['bad'], scores):.4f}"
+    # DeLong's interval, from the placement of each row among those of the other class.
+    of_pos, of_neg = (scores[test["bad"] == label].to_numpy() for label in (1, 0))
+    won = np.sign(of_pos[:, None] - of_neg[None, :]) / 2 + 0.5
+    error = np.sqrt(sum(won.mean(axis).var(ddof=1) / won.shape[1 - axis] for axis in (0, 1)))
+    low, high = won.mean() - 1.959964 * error, won.mean() + 1.959964 * error
+    assert facts["interval"] == f"{low:.4f} to {high:.4f} (95% confidence)"
     assert facts["positive"] == "bad = 1"
     assert facts["n"] == "400"
     assert facts["n_pos"].split()[0] == str(test["bad"].sum())

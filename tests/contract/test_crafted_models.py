@@ -17,10 +17,10 @@ from tests.common.paths import CHECKOUT
 from tests.common.script import run_script
 
 #: Bytes of a document with an array made longer.
-LONG = 1 << 21
+LONG = 1 << 20
 
 #: A file may take this many times its size, and what threads and the interpreter need.
-MOST_TIMES, SLACK = 20, 4 << 20
+MOST_TIMES, SLACK = 20, 2 << 20
 
 NUMBERS_ONLY = {"boosted_lines", "rank_opt"}
 

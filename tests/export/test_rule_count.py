@@ -82,4 +82,4 @@ def test_a_rule_is_a_case_with_a_number_of_its_own(formula, n_rules):
 
 def test_estimators_of_others_have_no_number():
     members = [("linear", LogisticRegression(max_iter=5000)), ("tree", TreeRank())]
-    assert rules(RankingEnsemble(members=members, random_state=0)) is None
+    assert rules(RankingEnsemble(members=members, n_folds=2, random_state=0)) is None

@@ -358,6 +358,30 @@ print(peak_bytes(fill)[0], state.size)
     assert peak < 2**25 < 24 * size
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="files have no limit on Windows")
+def test_a_disk_that_fills_up_is_an_error_of_the_system_and_leaves_nothing_behind(tmp_path):
+    # A limit on the size of files is what a test can set of a disk.
+    program = """
+import resource, signal, sys
+import numpy as np
+from aucrank.metrics import RocState
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
+state = RocState(spill_dir=sys.argv[1], max_bytes=2**20)
+rng = np.random.default_rng(0)
+try:
+    for _ in range(20):
+        state.update(rng.random(10_000) < 0.5, rng.random(10_000))
+except OSError as err:
+    print(err)
+"""
+    command = [sys.executable, "-P", "-c", program, str(tmp_path)]
+    env = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run(command, check=True, capture_output=True, text=True, env=env)
+    assert "File too large" in done.stdout and str(tmp_path) in done.stdout, done.stderr
+    assert not list(tmp_path.iterdir())
+
+
 @pytest.mark.parametrize("weights", ["sampling", "frequency"])
 @pytest.mark.parametrize("method", ["delong", "logit"])
 @pytest.mark.parametrize("bands", [*BANDS, {"fpr": (0, 0.3), "standardize": True}])
@@ -420,7 +444,7 @@ def test_few_knots_hold_the_kolmogorov_smirnov_statistic():
 
 
 def test_a_folder_that_is_missing_and_a_memory_too_small_are_named(tmp_path):
-    with pytest.raises(ValueError, match="nowhere: there is no such folder"):
+    with pytest.raises(OSError, match="nowhere: there is no such folder"):
         RocState(spill_dir=tmp_path / "nowhere")
     with pytest.raises(ValueError, match="max_bytes == 5"):
         RocState(spill_dir=tmp_path, max_bytes=5)

@@ -21,7 +21,7 @@ from aucrank.cli._model import (
 )
 from aucrank.cli._stream import dataset_for, is_streamed, stream_errors, values_in_pieces
 from aucrank.cli._text import progress
-from aucrank.metrics import RocCurve, RocState
+from aucrank.metrics import RocState
 
 FPRS = (0.01, 0.05, 0.10, 0.20)
 
@@ -29,22 +29,25 @@ FPRS = (0.01, 0.05, 0.10, 0.20)
 def run(args: argparse.Namespace) -> int:
     """Score, and compare with the labels."""
     model = load_ranker(args.model)
+    state = RocState()
     if is_streamed(args.data, args.memory):
-        value, n_rows, n_pos, curve = _measure_in_pieces(model, args)
+        value = _measure_in_pieces(model, args, state)
     else:
         frame = read_for(model, args.data, csv_options(args))
         need_column(frame.columns, args.target, args.data, "--target")
         positive = positive_rows(model, frame[args.target], args.positive, args.data)
         scores = scores_of(model, features_for(model, frame, args.data), args.data)
-        curve = RocCurve.from_scores(positive, scores)
-        n_rows, n_pos = len(positive), int(positive.sum())
+        state.update(positive, scores)
         value = frame[args.target].filter(positive.tolist())[0]
+    n_pos, n_rows = state.n_pos, state.n_neg + state.n_pos
+    curve, interval = state.curve(), state.interval()
     print(f"model     {args.model} ({model.class_name})")
     print(f"data      {args.data}")
     print(f"positive  {shown(args.target)} = {shown(text_of(value))}")
     print(f"n         {n_rows:,}")
     print(f"n_pos     {n_pos:,} ({n_pos / n_rows:.1%})")
     print(f"AUC       {curve.auc:.4f}")
+    print(f"interval  {interval.low:.4f} to {interval.high:.4f} ({interval.confidence:.0%} confidence)")
     print()
     print("  FPR     TPR")
     for fpr in FPRS:
@@ -52,26 +55,13 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _measure_in_pieces(
-    model: SavedModel, args: argparse.Namespace
-) -> tuple[Any, int, int, RocCurve]:
-    """Score data that are not to be in memory.
-
-    Returns
-    -------
-    value : object
-        Value of the target that is positive.
-    n_rows, n_pos : int
-        Number of rows, and of positive ones.
-    curve : RocCurve
-        Of all rows.
-    """
+def _measure_in_pieces(model: SavedModel, args: argparse.Namespace, state: RocState) -> Any:
+    """Score data that are not to be in memory; return the value of the target that is positive."""
     with progress() as say:
         dataset = dataset_for(model, args.data, csv_options(args), say, args.target)
         with stream_errors(f"cannot score {args.data}"):
             values = values_in_pieces(dataset, args.target, args.data)
             value = positive_value(model, values, args.target, args.positive, args.data)
-            state = RocState()
             for batch, _, scores in scored_batches(model.estimator, dataset, [args.target]):
                 state.update((batch.frame[args.target] == value).to_numpy(), scores)
-    return value, state.n_neg + state.n_pos, state.n_pos, state.curve()
+    return value

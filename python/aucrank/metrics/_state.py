@@ -158,6 +158,8 @@ class RocState:
 
         Raises
         ------
+        OSError
+            If what does not fit into memory cannot be written to ``spill_dir``.
         ValueError
             If a label is missing or unknown, a score is NaN, lengths differ, or a weight is
             negative, not finite or, at a ``weight_unit`` of 1, not a whole number. The state is

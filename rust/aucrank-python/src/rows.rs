@@ -7,7 +7,6 @@ use aucrank::data::{BinningParams, Columns, WeightRange};
 use aucrank::rows::{Answer, Ask, CodedMatrix, RowFrame, Rows, StoredRows, Survey};
 use aucrank::{Interrupt, RankError};
 use numpy::PyReadonlyArray1;
-use pyo3::exceptions::PyOSError;
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
@@ -15,7 +14,7 @@ use pyo3::types::PyBytes;
 
 use crate::callbacks::Callbacks;
 use crate::columns::ColumnsArg;
-use crate::run::{fit_on_pool, on_pool, on_pool_or, read_params, to_json, to_py_err};
+use crate::run::{fit_on_pool, on_pool, read_params, to_json, to_py_err};
 
 /// What the unit of weights is chosen by.
 #[pyclass(name = "WeightRange", module = "aucrank._core", frozen)]
@@ -157,46 +156,38 @@ impl PyStoredRows {
     }
 }
 
-/// Trouble with a file is an `OSError`.
-fn storage_err(err: RankError) -> PyErr {
-    match err {
-        RankError::Storage { .. } => PyOSError::new_err(err.to_string()),
-        err => to_py_err(err),
-    }
-}
-
 #[pymethods]
 impl PyStoredRows {
     #[new]
     fn new(frame: &[u8], path: Option<PathBuf>) -> PyResult<Self> {
         let frame = RowFrame::from_bytes(frame).map_err(to_py_err)?;
         let n_levels = frame.n_levels();
-        let rows = StoredRows::new(frame, path.as_deref()).map_err(storage_err)?;
+        let rows = StoredRows::new(frame, path.as_deref()).map_err(to_py_err)?;
         Ok(Self { rows: RwLock::new(rows), n_levels })
     }
 
     fn add(&self, py: Python<'_>, batch: BatchArg<'_>, n_threads: usize) -> PyResult<()> {
         let Batch { columns, positive, weights } = batch.borrow(&self.n_levels)?;
         let add = |interrupt: &Interrupt| self.write().add(&columns, positive, weights, interrupt);
-        on_pool_or(py, n_threads, add, storage_err)
+        on_pool(py, n_threads, add)
     }
 
     fn finish(&self, py: Python<'_>) -> PyResult<()> {
-        py.detach(|| self.write().finish()).map_err(storage_err)
+        py.detach(|| self.write().finish()).map_err(to_py_err)
     }
 
     /// All rows in memory, for learners that need more than sums of cells.
     fn matrix(&self, py: Python<'_>) -> PyResult<PyCodedMatrix> {
-        py.detach(|| CodedMatrix::of(&self.read())).map(PyCodedMatrix).map_err(storage_err)
+        py.detach(|| CodedMatrix::of(&self.read())).map(PyCodedMatrix).map_err(to_py_err)
     }
 
     fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        let bytes = py.detach(|| self.read().to_bytes()).map_err(storage_err)?;
+        let bytes = py.detach(|| self.read().to_bytes()).map_err(to_py_err)?;
         Ok(PyBytes::new(py, &bytes))
     }
 
     fn add_bytes(&self, py: Python<'_>, bytes: &[u8]) -> PyResult<()> {
-        py.detach(|| self.write().add_bytes(bytes)).map_err(storage_err)
+        py.detach(|| self.write().add_bytes(bytes)).map_err(to_py_err)
     }
 
     #[getter]
@@ -249,7 +240,7 @@ pub fn answer_rows<'py>(
         }
         Ok(sum.map_or_else(Vec::new, |sum| sum.to_bytes()))
     };
-    let bytes = on_pool_or(py, n_threads, answer, storage_err)?;
+    let bytes = on_pool(py, n_threads, answer)?;
     Ok(PyBytes::new(py, &bytes))
 }
 
@@ -312,7 +303,7 @@ impl RowsArg<'_> {
             Self::Stored(stored) => {
                 let stored: &PyStoredRows = stored;
                 let work = |interrupt: &Interrupt| Ok(fit(&*stored.read(), interrupt));
-                fit_on_pool(py, n_threads, observer, work)?.map_err(storage_err)
+                fit_on_pool(py, n_threads, observer, work)?.map_err(to_py_err)
             }
             Self::Engine(engine) => {
                 let frame: Vec<u8> = engine.getattr(intern!(py, "frame"))?.extract()?;

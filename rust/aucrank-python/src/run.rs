@@ -5,7 +5,7 @@ use std::sync::mpsc::{RecvTimeoutError, SyncSender, sync_channel};
 use std::time::Duration;
 
 use aucrank::{Interrupt, Part, RankError};
-use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError, PyValueError};
+use pyo3::exceptions::{PyKeyboardInterrupt, PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{IntoPyDict, PyDict};
 
@@ -19,10 +19,13 @@ pyo3::create_exception!(
     "An error in one column of X; its attribute `column` counts from 0."
 );
 
-/// Core errors concern the caller's data, hence `ValueError`.
+/// Core errors concern the caller's data, hence `ValueError`; trouble with a file is an `OSError`.
 pub fn to_py_err(err: RankError) -> PyErr {
     if err == RankError::Interrupted {
         return PyKeyboardInterrupt::new_err(());
+    }
+    if let RankError::Storage { .. } = err {
+        return PyOSError::new_err(err.to_string());
     }
     let Some(column) = err.column() else { return PyValueError::new_err(err.to_string()) };
     Python::attach(|py| {

@@ -261,14 +261,17 @@ mod tests {
 
     /// Isotonic regression by its min-max formula, at each score.
     fn isotonic(rows: &[(f64, bool)], at: f64) -> f64 {
+        let mut scores: Vec<f64> = rows.iter().map(|row| row.0).collect();
+        scores.sort_by(f64::total_cmp);
+        scores.dedup();
         let share = |low: f64, high: f64| {
             let within = || rows.iter().filter(|(score, _)| (low..=high).contains(score));
             within().filter(|(_, positive)| *positive).count() as f64 / within().count() as f64
         };
-        let lows = rows.iter().map(|row| row.0).filter(|&score| score <= at);
-        lows.map(|low| {
-            let highs = rows.iter().map(|row| row.0).filter(|&score| score >= at);
-            highs.map(|high| share(low, high)).fold(f64::INFINITY, f64::min)
+        let lows = scores.iter().filter(|&&score| score <= at);
+        lows.map(|&low| {
+            let highs = scores.iter().filter(|&&score| score >= at);
+            highs.map(|&high| share(low, high)).fold(f64::INFINITY, f64::min)
         })
         .fold(f64::NEG_INFINITY, f64::max)
     }
@@ -290,9 +293,11 @@ mod tests {
             values.dedup_by(|a, b| (*a - *b).abs() < 1e-12);
             // The mean score of the rows of each value is its knot; at the ends, the inner end.
             let last = values.len() - 1;
+            let of_row: Vec<f64> = scores.iter().map(|&score| isotonic(&rows, score)).collect();
             for (place, value) in values.into_iter().enumerate() {
-                let has_value = |score: &f64| (isotonic(&rows, *score) - value).abs() < 1e-12;
-                let of_value: Vec<f64> = scores.iter().copied().filter(has_value).collect();
+                let rows = scores.iter().zip(&of_row);
+                let of_value = rows.filter(|(_, found)| (**found - value).abs() < 1e-12);
+                let of_value: Vec<f64> = of_value.map(|(&score, _)| score).collect();
                 let knot = match (place == 0, place == last) {
                     (true, false) => of_value.iter().copied().fold(f64::NEG_INFINITY, f64::max),
                     (false, true) => of_value.iter().copied().fold(f64::INFINITY, f64::min),

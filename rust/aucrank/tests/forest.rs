@@ -309,7 +309,7 @@ fn of_size(params: &ForestParams, size: u64) -> ForestParams {
 fn the_rows_out_of_bag_choose_the_size_of_leaves() {
     let mut chosen = HashSet::new();
     let sizes = [1, 4, 15, 40];
-    for (n_rows, seed, noise, depth) in [(300, 7, 0, 1), (300, 7, 3, 1), (500, 5, 2, 2)] {
+    for (n_rows, seed, noise, depth) in [(200, 7, 0, 1), (200, 7, 3, 1), (300, 5, 2, 2)] {
         let mut rows = Rows::new(n_rows, seed);
         // Some labels are turned over, so that large leaves are needed.
         for row in (0..n_rows).filter(|row| row % 7 < noise) {
@@ -318,15 +318,16 @@ fn the_rows_out_of_bag_choose_the_size_of_leaves() {
         let weights: Vec<f64> = (0..n_rows).map(|row| 1.0 + (row % 3) as f64).collect();
         for weights in [None, Some(&weights[..])] {
             for aggregation in [Aggregation::Eta, Aggregation::RankMean, Aggregation::RankMedian] {
+                let mut params =
+                    ForestParams { leaf_sizes: sizes.to_vec(), ..params(1, aggregation) };
+                params.tree.grow.max_depth = 20;
+                if depth == 1 {
+                    params.tree.split = SplitRule::Stumps(LeafRankParams::orthogonal(1));
+                }
+                let size = best_size(&rows, weights, &params, &sizes);
                 // Fewer trees than the choice grows, and more.
                 for n_trees in [7, 64] {
-                    let mut params =
-                        ForestParams { leaf_sizes: sizes.to_vec(), ..params(n_trees, aggregation) };
-                    params.tree.grow.max_depth = 20;
-                    if depth == 1 {
-                        params.tree.split = SplitRule::Stumps(LeafRankParams::orthogonal(1));
-                    }
-                    let size = best_size(&rows, weights, &params, &sizes);
+                    let params = ForestParams { n_trees, ..params.clone() };
                     let forest = rows.try_fit(&params, weights, None).unwrap();
                     assert_eq!(forest.min_samples_leaf(), Some(size));
                     let alone = rows.try_fit(&of_size(&params, size), weights, None).unwrap();

@@ -249,13 +249,15 @@ mod tests {
         }
     }
 
-    /// All points of a grid of some values for each feature, the last feature running fastest.
+    /// All points of a grid of some values for each feature, the last feature running fastest; of three
+    /// features a coarser one.
     fn grid(features: &[usize]) -> Vec<Vec<f64>> {
         let mut points = vec![vec![]];
+        let step = if features.len() < 3 { 1 } else { 3 };
         for feature in features {
             let values: Vec<f64> = match feature {
                 2 => vec![0.0, 1.0, 2.0, 3.0, f64::NAN],
-                _ => (-1..44).map(f64::from).chain([f64::NAN, 12.5]).collect(),
+                _ => (-1..44).step_by(step).map(f64::from).chain([f64::NAN, 12.5]).collect(),
             };
             points = points
                 .iter()

@@ -64,14 +64,17 @@ mod tests {
     /// Isotonic regression by its min-max formula: the value at a score is the largest share of a
     /// stretch that ends there or above, over the smallest over its beginnings.
     fn isotonic(scored: &[(f64, ClassSums)], at: f64) -> f64 {
+        let mut scores: Vec<f64> = scored.iter().map(|(score, _)| *score).collect();
+        scores.sort_by(f64::total_cmp);
+        scores.dedup();
         let share = |low: f64, high: f64| {
             let within = scored.iter().filter(|(score, _)| (low..=high).contains(score));
             within.map(|(_, sums)| *sums).sum::<ClassSums>().eta()
         };
-        let lows = scored.iter().map(|(score, _)| *score).filter(|&score| score <= at);
-        lows.map(|low| {
-            let highs = scored.iter().map(|(score, _)| *score).filter(|&score| score >= at);
-            highs.map(|high| share(low, high)).fold(f64::INFINITY, f64::min)
+        let lows = scores.iter().filter(|&&score| score <= at);
+        lows.map(|&low| {
+            let highs = scores.iter().filter(|&&score| score >= at);
+            highs.map(|&high| share(low, high)).fold(f64::INFINITY, f64::min)
         })
         .fold(f64::NEG_INFINITY, f64::max)
     }
