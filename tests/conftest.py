@@ -1,5 +1,10 @@
 import os
 
+# As many processes as cores share the tests. A thread that waits in a loop, as those of scikit-learn
+# do, would take a core from one that works; so would several threads for each small matrix.
+os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 import numpy as np
 import pytest
 import sklearn
