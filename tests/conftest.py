@@ -1,7 +1,7 @@
 import os
 
-# As many processes as cores share the tests. A thread that waits in a loop, as those of scikit-learn
-# do, would take a core from one that works; so would several threads for each small matrix.
+# As many processes as cores share the tests. Threads that wait in a loop, as those of scikit-learn
+# do, would take a core from others that work; so would several threads for each small matrix.
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
