@@ -195,6 +195,17 @@ def test_fit_to_a_folder_has_a_default_of_its_own(tmp_path, capsys):
     assert load_ranker("parts.model.json").class_name == "GradientBoostingRanker"
 
 
+def test_a_model_that_would_take_more_memory_than_there_is_is_refused(tmp_path, capsys):
+    split(tmp_path, "parquet")
+    words = ["parts", "--target", "bad", "--drop", "nr", "--memory"]
+    status, _, err = run(capsys, "fit", *words, "1KB")
+    assert status == 2
+    assert "GradientBoostingRanker holds all values as codes in memory" in err
+    assert "--memory says 1e-06 GB; less take TreeRank" in err
+    ok(capsys, "fit", *words, "1MB")
+    ok(capsys, "fit", *words, "1KB", *TREE)
+
+
 def test_a_model_that_needs_a_frame_is_refused(tmp_path, capsys):
     split(tmp_path, "csv")
     code, _, err = run(capsys, "fit", "parts", "--target", "bad", "--model", "RIMARC")

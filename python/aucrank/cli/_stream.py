@@ -2,6 +2,7 @@
 
 import argparse
 import os
+import tempfile
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -35,6 +36,12 @@ from aucrank.data import Dataset
 #: Rows of a piece.
 CHUNK_ROWS = 65_536
 
+# Memory of which a share is for scores, where it is not said.
+_MEMORY = 4 << 30
+
+# With less, `RocState` cannot work.
+_LEAST_FOR_SCORES = 1 << 20
+
 # A target of more values is one of numbers.
 _MOST_VALUES = 10_000
 
@@ -54,6 +61,25 @@ def is_streamed(path: str, memory: int | None) -> bool:
     if os.path.isdir(path) or is_pattern(path):
         return True
     return memory is not None and os.path.isfile(path) and _size(path) > memory
+
+
+@contextmanager
+def room_for_scores(memory: int | None) -> Iterator[dict[str, Any]]:
+    """Give the options of a `RocState` of scores of which hardly two may be equal.
+
+    Parameters
+    ----------
+    memory : int or None
+        Bytes that the program may take; None for any number.
+
+    Yields
+    ------
+    dict
+        A folder, which is removed in the end, and the bytes beyond which scores go there.
+    """
+    with tempfile.TemporaryDirectory(prefix="aucrank-") as folder:
+        share = (_MEMORY if memory is None else memory) // 4
+        yield {"spill_dir": folder, "max_bytes": max(share, _LEAST_FOR_SCORES)}
 
 
 def _size(path: str) -> int:

@@ -3,6 +3,8 @@
 import argparse
 from typing import Any
 
+import numpy as np
+
 from aucrank._base.batch_scores import scored_batches
 from aucrank._utils.plain_text import shown
 from aucrank.cli._csv import csv_options
@@ -19,7 +21,13 @@ from aucrank.cli._model import (
     read_for,
     scores_of,
 )
-from aucrank.cli._stream import dataset_for, is_streamed, stream_errors, values_in_pieces
+from aucrank.cli._stream import (
+    dataset_for,
+    is_streamed,
+    room_for_scores,
+    stream_errors,
+    values_in_pieces,
+)
 from aucrank.cli._text import progress
 from aucrank.metrics import RocState
 
@@ -29,30 +37,37 @@ FPRS = (0.01, 0.05, 0.10, 0.20)
 def run(args: argparse.Namespace) -> int:
     """Score, and compare with the labels."""
     model = load_ranker(args.model)
-    state = RocState()
     if is_streamed(args.data, args.memory):
-        value = _measure_in_pieces(model, args, state)
+        with room_for_scores(args.memory) as options:
+            state = RocState(**options)
+            _say(args, model, state, _measure_in_pieces(model, args, state))
     else:
         frame = read_for(model, args.data, csv_options(args))
         need_column(frame.columns, args.target, args.data, "--target")
         positive = positive_rows(model, frame[args.target], args.positive, args.data)
         scores = scores_of(model, features_for(model, frame, args.data), args.data)
-        state.update(positive, scores)
-        value = frame[args.target].filter(positive.tolist())[0]
+        state = RocState().update(positive, scores)
+        _say(args, model, state, frame[args.target].filter(positive.tolist())[0])
+    return 0
+
+
+def _say(args: argparse.Namespace, model: SavedModel, state: RocState, positive: Any) -> None:
+    """Print what the scores tell; ``positive`` is the value of the target that is."""
     n_pos, n_rows = state.n_pos, state.n_neg + state.n_pos
-    curve, interval = state.curve(), state.interval()
+    interval = state.interval()
+    rates = np.atleast_1d(state.tpr_at(FPRS))
     print(f"model     {args.model} ({model.class_name})")
     print(f"data      {args.data}")
-    print(f"positive  {shown(args.target)} = {shown(text_of(value))}")
+    print(f"positive  {shown(args.target)} = {shown(text_of(positive))}")
     print(f"n         {n_rows:,}")
     print(f"n_pos     {n_pos:,} ({n_pos / n_rows:.1%})")
-    print(f"AUC       {curve.auc:.4f}")
-    print(f"interval  {interval.low:.4f} to {interval.high:.4f} ({interval.confidence:.0%} confidence)")
+    print(f"AUC       {interval.auc:.4f}")
+    bounds = f"{interval.low:.4f} to {interval.high:.4f}"
+    print(f"interval  {bounds} ({interval.confidence:.0%} confidence)")
     print()
     print("  FPR     TPR")
-    for fpr in FPRS:
-        print(f"{fpr:>5.0%}  {float(curve.tpr_at(fpr)):>6.1%}")
-    return 0
+    for fpr, tpr in zip(FPRS, rates, strict=True):
+        print(f"{fpr:>5.0%}  {tpr:>6.1%}")
 
 
 def _measure_in_pieces(model: SavedModel, args: argparse.Namespace, state: RocState) -> Any:

@@ -16,8 +16,14 @@ from aucrank.cli._errors import UsageError, plain_errors, writable
 from aucrank.cli._model import build_estimator, fit_to, save_model
 from aucrank.cli._options import DEFAULT_LARGE_MODEL, DEFAULT_MODEL
 from aucrank.cli._readable import READABLE, leaves_rows_out, readable_aucs
-from aucrank.cli._stream import dataset_to_learn, is_streamed, stream_errors
+from aucrank.cli._stream import (
+    dataset_to_learn,
+    is_streamed,
+    room_for_scores,
+    stream_errors,
+)
 from aucrank.cli._text import aligned, hanging, heading, progress
+from aucrank.data import Dataset
 from aucrank.metrics import roc_auc_score, roc_state
 
 # What readable models may take in any case: less than anyone notices.
@@ -89,28 +95,45 @@ def _fit_in_pieces(estimator: Any, args: argparse.Namespace, out: Path) -> int:
             if args.categorical:
                 names = [name for name in dataset.columns if name in set(args.categorical)]
                 estimator.set_params(categorical_features=names)
+            _check_memory(estimator, dataset, args)
             estimator.fit(dataset)
             seconds = perf_counter() - start
             say("scoring the rows")
-            state = roc_state(estimator, dataset)
+            with room_for_scores(args.memory) as options:
+                auc = roc_state(estimator, dataset, **options).auc()
     n_bytes = save_model(estimator, out)
     n_rows, n_columns = plural(dataset.n_rows or 0, "row"), plural(len(dataset.columns), "column")
     of_all = "of the rows that it learned from; `aucrank evaluate` measures it on others"
     print(f"data    {args.data}: {n_rows}, {n_columns}, read a piece at a time")
     print(f"target  positive is {shown(args.target)} = {shown(text_of(positive))}")
     print(f"model   {args.model}, fitted in {seconds:.3g} s{_in_brief(estimator)}")
-    print(f"AUC     {state.auc():.4f} {of_all}")
+    print(f"AUC     {auc:.4f} {of_all}")
     print(f"saved   {out} ({n_bytes:,} bytes)")
     return 0
 
 
-def _fitting_pieces() -> list[str]:
-    """Name the estimators that learn from data that are read a piece at a time."""
-    return [
-        name
+def _check_memory(estimator: Any, dataset: Dataset, args: argparse.Namespace) -> None:
+    """Refuse what would take more memory than was said."""
+    if args.memory is None or estimator._fits_dataset != "codes" or dataset.n_rows is None:
+        return
+    # A byte a value, by rows and by columns.
+    n_bytes = 2 * dataset.n_rows * len(dataset.columns)
+    if n_bytes > args.memory:
+        others = [name for name in _fitting_pieces() if name not in _fitting_pieces("codes")]
+        raise UsageError(
+            f"{args.model} holds all values as codes in memory, which takes"
+            f" {n_bytes / 1e9:.2g} GB or more, and --memory says {args.memory / 1e9:.2g} GB; less"
+            f" take {listed(others)}"
+        )
+
+
+def _fitting_pieces(how: str | None = None) -> list[str]:
+    """Name the estimators that learn from data that are read a piece at a time, in some way."""
+    ways = {
+        name: getattr(estimator, "_fits_dataset", None)
         for name, estimator in public_estimators().items()
-        if getattr(estimator, "_fits_dataset", None) is not None
-    ]
+    }
+    return [name for name, way in ways.items() if way is not None and how in (None, way)]
 
 
 def _params(args: argparse.Namespace) -> list[str]:

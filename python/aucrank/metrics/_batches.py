@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from functools import reduce
 from operator import add
@@ -11,6 +12,7 @@ import numpy as np
 
 from aucrank._base.batch_scores import check_dataset, scored_batches
 from aucrank._base.scoring import scoring_method
+from aucrank._data.data_files import PathLike
 from aucrank._data.target_survey import positive_rows, weights_of, with_last
 from aucrank.data import Dataset
 from aucrank.data._cluster import ClusterSource
@@ -24,6 +26,8 @@ def roc_state(
     *,
     max_size: int | None = None,
     weight_unit: float | None = None,
+    spill_dir: PathLike | None = None,
+    max_bytes: int = 2**30,
 ) -> RocState:
     """Score the rows of a data set, and gather what their ROC statistics need.
 
@@ -42,6 +46,11 @@ def roc_state(
         Most entries of the state, for scores of which hardly two are equal; see `RocState`.
     weight_unit : float, default=None
         What weights are rounded to; see `RocState`.
+    spill_dir : path-like, default=None
+        Folder for scores that take more than ``max_bytes``, of which hardly two are equal; see
+        `RocState`. Not for rows of a cluster, whose states travel.
+    max_bytes : int, default=2**30
+        With a ``spill_dir``: bytes of memory that the state may take, at least 2**20.
 
     Returns
     -------
@@ -52,10 +61,13 @@ def roc_state(
     ------
     DataChangedError
         If the data change while they are read.
+    OSError
+        If scores cannot be written to ``spill_dir``.
     TypeError
         If ``ranker`` scores no rows of two classes, or ``dataset`` is no `Dataset`.
     ValueError
-        If the data set has no target, or a label, a weight or a score is not valid.
+        If the data set has no target, a label, a weight or a score is not valid, or a ``spill_dir``
+        is given for rows of a cluster.
 
     See Also
     --------
@@ -83,6 +95,11 @@ def roc_state(
     target, weight = dataset.need_target(), dataset.weight
     source = dataset.passes.source
     if isinstance(source, ClusterSource):
+        if spill_dir is not None:
+            raise ValueError(
+                f"spill_dir is {os.fspath(spill_dir)!r}, but states of the workers of a cluster lie"
+                " in memory: give a max_size instead"
+            )
         roles = {
             "target": target,
             "positive": dataset.positive,
@@ -92,7 +109,9 @@ def roc_state(
         states = source.map(_state_of_part, ranker, roles, max_size, weight_unit)
         whole: RocState = source.merged(_sum_of_states, states)
         return whole
-    state = RocState(max_size=max_size, weight_unit=weight_unit)
+    state = RocState(
+        max_size=max_size, weight_unit=weight_unit, spill_dir=spill_dir, max_bytes=max_bytes
+    )
     classes = np.asarray(ranker.classes_)
     if dataset.positive is not None:
         classes = with_last(classes, dataset.positive, target)
