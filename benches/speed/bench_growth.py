@@ -36,7 +36,7 @@ CODED = {
     "RankingEnsemble",
 }
 
-#: A fit that grows faster, or takes more bytes a row, is in bold.
+#: What grows faster, or takes more bytes a row at the largest size, is in bold.
 MOST_EXPONENT, MOST_BYTES = 1.1, 40
 
 SIZES = (100_000, 1_000_000, 10_000_000)
@@ -88,7 +88,7 @@ def bold_above(value, text, most):
 def markdown(results, sizes, n_features):
     """Write the table, a line for each ranker and work."""
     powers = [f"{size:.0e}".replace("e+0", " x 10^").removeprefix("1 x ") for size in sizes]
-    heads = ["ranker", "", *(f"s at {power}" for power in powers), "exponents"]
+    heads = ["ranker", "", *(f"s at {power}" for power in powers), "exponent"]
     heads += [f"bytes a row at {power}" for power in powers]
     lines = [heads, ["---"] * len(heads)]
     for name, found in results.items():
@@ -96,11 +96,20 @@ def markdown(results, sizes, n_features):
             figures = figures_of(found, work, n_features, name)
             missing = [""] * (len(sizes) - len(found))
             exponents = [bold_above(e, f"{e:.2f}", MOST_EXPONENT) for e in figures["exponents"]]
-            n_bytes = [bold_above(b, f"{b:.0f}", MOST_BYTES) for b in figures["bytes"]]
-            line = [f"`{name}`" if work == "fit" else "", work]
-            line += [f"{seconds:.2g}" for seconds in figures["seconds"]] + missing
-            line += [", ".join(exponents), *n_bytes, *missing]
-            lines.append(line)
+            n_bytes = [f"{some:.0f}" for some in figures["bytes"]]
+            # The fewer rows, the more of it does not depend on them.
+            n_bytes[-1:] = [bold_above(b, f"{b:.0f}", MOST_BYTES) for b in figures["bytes"][-1:]]
+            lines.append(
+                [
+                    f"`{name}`" if work == "fit" else "",
+                    work,
+                    *(f"{seconds:.2g}" for seconds in figures["seconds"]),
+                    *missing,
+                    ", ".join(exponents),
+                    *n_bytes,
+                    *missing,
+                ]
+            )
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
 

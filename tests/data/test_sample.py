@@ -63,15 +63,21 @@ def smalls(sample):
 @pytest.mark.parametrize("weight", [None, "w"])
 @pytest.mark.parametrize("name", MODELS)
 def test_a_fit_to_pieces_of_few_rows_is_that_to_one_frame(name, weight):
-    ranker, rows = MODELS[name], rows_of()
+    ranker, rows = MODELS[name], rows_of(300)
     whole = fitted_to_frame(ranker, rows, weight)
-    for chunk_rows in (1 if name == "linear" else 61, 10_000):
+    for chunk_rows in (61, 10_000):
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             fitted = clone(ranker).fit(dataset_of(rows, ranker, chunk_rows, weight))
         assert fitted._to_document() == whole._to_document()
     assert fitted.sampled_rows_ is None
     assert fitted.feature_names_in_.tolist() == features_of(ranker)
+
+
+def test_a_piece_may_be_of_one_row():
+    ranker, rows = MODELS["linear"], rows_of(60)
+    fitted = clone(ranker).fit(dataset_of(rows, ranker, 1, "w"))
+    assert fitted._to_document() == fitted_to_frame(ranker, rows, "w")._to_document()
 
 
 def with_copies():
@@ -93,7 +99,7 @@ def test_of_more_rows_a_sample_is_learned_from(name, weight, monkeypatch):
     taken = rows[rows["small"].isin(smalls(sampled(dataset_of(rows, ranker, 100, weight), ranker)))]
     expected = fitted_to_frame(ranker, taken, weight)
     shuffled = rows.sample(frac=1, random_state=0)
-    for some, chunk_rows in ((rows, 7), (shuffled, 450)):
+    for some, chunk_rows in ((rows, 450), (shuffled, 70)):
         with pytest.warns(UserWarning, match=f"is fitted to {len(taken)} of 1,200 rows, a sample"):
             fitted = clone(ranker).fit(dataset_of(some, ranker, chunk_rows, weight))
         assert fitted.sampled_rows_ == (len(taken), 1200)
