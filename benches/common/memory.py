@@ -22,13 +22,16 @@ def peak_bytes(work):
     return status_bytes("VmHWM") - before, result
 
 
-def run_again(*arguments, options=None, names=()):
+def run_again(*arguments, options=None, names=(), time_limit=None):
     """Return what the running benchmark prints in a process of its own.
 
-    It is given the arguments, and those of its options that are named.
+    It is given the arguments, and those of its options that are named. After so many seconds, if
+    any, it is ended, and `subprocess.TimeoutExpired` raised.
     """
     module = sys.modules["__main__"].__spec__.name
     command = [sys.executable, "-m", module, *map(str, arguments)]
     for name in names:
         command += [f"--{name}", str(getattr(options, name))]
-    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    return subprocess.run(
+        command, check=True, capture_output=True, text=True, timeout=time_limit
+    ).stdout

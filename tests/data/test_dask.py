@@ -7,8 +7,8 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 import pytest
-from aucrank import GradientBoostingRanker, RankingForest, TreeRank
-from aucrank.data import Dataset
+from aucrank import AURORA, GradientBoostingRanker, LinearRanker, RankingForest, TreeRank
+from aucrank.data import Dataset, _sampled
 from aucrank.data._dask import DaskRows, DaskSource
 from aucrank.metrics import RocState, roc_auc_score, roc_state
 from sklearn.base import clone
@@ -127,6 +127,42 @@ def test_what_holds_all_codes_has_them_brought_in_order(model, weight):
     )
     expected = clone(model).fit(*roles(ROWS, weight))
     assert clone(model).fit(dataset)._to_document() == expected._to_document()
+
+
+SAMPLED = {
+    "aurora": AURORA(max_features=4, radius=3.0, depth="shallow", random_state=0),
+    "linear": LinearRanker(thresholds=3),
+}
+
+
+@pytest.mark.filterwarnings("ignore:.* is fitted to 5.. of 1,200 rows")
+@pytest.mark.parametrize("most", [200_000, 500])
+@pytest.mark.parametrize("weight", [None, "w"])
+@pytest.mark.parametrize("name", SAMPLED)
+def test_of_a_sample_only_its_rows_are_brought(name, weight, most, monkeypatch):
+    monkeypatch.setattr(_sampled, "MOST_ROWS", most)
+    model, brought = SAMPLED[name], []
+    gather = DaskSource.gather
+
+    def look(self, results):
+        found = gather(self, results)
+        batches = [one for one in found if isinstance(one, tuple) and isinstance(one[0], list)]
+        brought.append(sum(len(positive) for _, positive, _ in batches))
+        return found
+
+    monkeypatch.setattr(DaskSource, "gather", look)
+    whole = Dataset.from_batches(ROWS, target="y", weight=weight, columns=FEATURES)
+    n_taken = whole.sample(whole.facts(clone(model)), 1).n_rows
+    assert (n_taken < len(ROWS)) == (most < len(ROWS))
+    expected = clone(model).fit(whole)
+    assert (expected.sampled_rows_ is None) == (n_taken == len(ROWS))
+    for cuts in ([], [700], [0, 1, 300, 800, 800, 1000]):
+        dataset = Dataset.from_dask(
+            collection_of(cut(ROWS, cuts)), target="y", weight=weight, columns=FEATURES
+        )
+        brought.clear()
+        assert clone(model).fit(dataset)._to_document() == expected._to_document()
+        assert max(brought) == n_taken
 
 
 def test_partitions_may_be_kept_on_the_workers():

@@ -101,6 +101,9 @@ class CalibratedRanker(BaseRanker):
 
     def _check_for_dataset(self) -> None:
         super()._check_for_dataset()
+        if self._fits_dataset == "sample":
+            # Its rows are in a frame, as it were.
+            return
         if self._needs_calibration():
             raise refuse_for_dataset("calibration", self.calibration, "None")
         if self._needs_threshold():

@@ -43,6 +43,7 @@ from aucrank._data.weights import (
 from aucrank._utils.files import write_atomically
 from aucrank._utils.params import check_seed, check_verbose
 from aucrank._utils.threads import effective_n_threads, threads_for
+from aucrank._utils.warn import warn_caller
 from aucrank.data import Dataset
 from aucrank.data._dataset import refuse_beside_dataset, refuse_for_dataset
 from aucrank.data._stored import Rows
@@ -75,6 +76,7 @@ class CoreEstimator(CallbackSupportMixin, BaseEstimator, ABC):
         "n_features_in_",
         "feature_names_in_",
         "_calibration",
+        "_sampled_rows",
     )
 
     #: ``family`` of the core models that this estimator fits.
@@ -90,6 +92,8 @@ class CoreEstimator(CallbackSupportMixin, BaseEstimator, ABC):
     _model: _core.Model
     _schema: Schema
     classes_: NDArray[Any]
+    #: Number of rows that were learned from, and of all, where the former are a sample.
+    _sampled_rows: tuple[int, int]
     #: Probabilities of the scores, of a `CalibratedRanker` that has any.
     _calibration: _core.Calibration
 
@@ -131,8 +135,8 @@ class CoreEstimator(CallbackSupportMixin, BaseEstimator, ABC):
         """
 
     #: How ``fit`` takes a `Dataset`: by asking its rows for sums (`_fit_rows`), with all rows as
-    #: codes in memory (`_fit_model`), or not at all.
-    _fits_dataset: ClassVar[Literal["rows", "codes"] | None] = None
+    #: codes in memory or with a sample of them (`_fit_model`), or not at all.
+    _fits_dataset: ClassVar[Literal["rows", "codes", "sample"] | None] = None
 
     def _dataset_binning(self, params: Any) -> dict[str, Any]:
         """Return what the rows of a `Dataset` are coded by, of what `_core_params` gives."""
@@ -285,6 +289,10 @@ class CoreEstimator(CallbackSupportMixin, BaseEstimator, ABC):
         schema = facts.schema
         self.classes_ = facts.target.classes
         seed = check_seed(getattr(self, "random_state", None))
+        if self._fits_dataset == "sample":
+            sampled = dataset.sample(facts, n_threads)
+            self._fit_sample(FitContext(sampled, seed, n_threads, progress), facts.n_rows)
+            return
         scope = ParamScope(schema, facts.n_rows, seed)
         binning = self._dataset_binning(self._core_params(scope))
         model: Any
@@ -302,6 +310,19 @@ class CoreEstimator(CallbackSupportMixin, BaseEstimator, ABC):
                 fit_context = FitContext(sample, seed, n_threads, progress)
                 model = self._finish_model(self._fit_model(fit_context), fit_context)
         self._set_fitted(self.classes_, schema, model)
+
+    def _fit_sample(self, context: FitContext, n_all_rows: int) -> None:
+        """Learn from the common sample of rows that are read in pieces."""
+        sample = context.sample
+        if sample.n_rows < n_all_rows:
+            self._sampled_rows = sample.n_rows, n_all_rows
+            warn_caller(
+                f"{type(self).__name__} is fitted to {sample.n_rows:,} of {n_all_rows:,} rows, a"
+                " sample by their content. `aucrank.metrics.roc_state` measures it on all of them."
+            )
+        with errors_by_name(sample.schema), inner_fits_are_silent():
+            model = self._finish_model(self._fit_model(context), context)
+        self._set_fitted(self.classes_, sample.schema, model)
 
     def _read_target(
         self, X: Any, y: ArrayLike | None, sample_weight: ArrayLike | None
@@ -404,7 +425,8 @@ class CoreEstimator(CallbackSupportMixin, BaseEstimator, ABC):
         params = self.get_params(deep=False)
         model: Any = self._model
         classes = getattr(self, "classes_", None)
-        header = Header(type(self).__name__, encode_params(params), classes, self._schema)
+        sample = self.__dict__.get("_sampled_rows")
+        header = Header(type(self).__name__, encode_params(params), classes, self._schema, sample)
         return _core.write_document(header.to_json(), model, self.__dict__.get("_calibration"))
 
     @classmethod
@@ -432,6 +454,8 @@ class CoreEstimator(CallbackSupportMixin, BaseEstimator, ABC):
             if not hasattr(self, "calibration"):
                 raise _core.ModelFormatError(f"a {type(self).__name__} is not calibrated")
             self._calibration = calibration
+        if header.sample is not None:
+            self._sampled_rows = header.sample
         self._set_fitted(header.classes, header.schema, model)
 
     def __getstate__(self) -> dict[str, Any]:

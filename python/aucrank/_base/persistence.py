@@ -24,6 +24,9 @@ from aucrank._data.schema import Schema
 # Types of Python that name a dtype of numpy.
 _TYPES: dict[str, type[Any]] = {"bool": bool, "int": int, "float": float}
 
+# What a header tells of a sample.
+_OF_SAMPLE = ("n_rows", "n_all_rows")
+
 # Classes whose instances are parameters of estimators.
 _parts: dict[str, type[Any]] = {}
 
@@ -58,26 +61,29 @@ class Header:
         The labels, in the dtype of the target; None if the fit was told none.
     schema : Schema
         The columns.
+    sample : tuple of int, or None
+        Number of rows of the sample that was learned from, and of all; None where it was all.
     """
 
     estimator: str
     params: dict[str, Any]
     classes: NDArray[Any] | None
     schema: Schema
+    sample: tuple[int, int] | None = None
 
     def to_json(self) -> str:
         """Return the header as JSON text."""
-        return json.dumps(
-            {
-                "estimator": {
-                    "class": self.estimator,
-                    "params": self.params,
-                },
-                "classes": None if self.classes is None else _encode_array(self.classes),
-                "features": self.schema.to_json(),
+        header: dict[str, Any] = {
+            "estimator": {
+                "class": self.estimator,
+                "params": self.params,
             },
-            allow_nan=False,
-        )
+            "classes": None if self.classes is None else _encode_array(self.classes),
+            "features": self.schema.to_json(),
+        }
+        if self.sample is not None:
+            header["sample"] = dict(zip(_OF_SAMPLE, self.sample, strict=True))
+        return json.dumps(header, allow_nan=False)
 
     @classmethod
     def from_json(cls, text: str) -> "Header":
@@ -89,7 +95,8 @@ class Header:
             If it has another form.
         """
         try:
-            match json.loads(text):
+            found = json.loads(text)
+            match found:
                 case {
                     "estimator": {"class": str(estimator), "params": dict(params)},
                     "classes": dict() | None as classes,
@@ -100,6 +107,7 @@ class Header:
                         params,
                         None if classes is None else _decode_array(classes),
                         Schema.from_json(features),
+                        _sample_of(found.get("sample")),
                     )
                 case _:
                     raise ValueError("`estimator`, `classes` or `features` has an unknown form")
@@ -111,6 +119,16 @@ class Header:
                 raise
             raise _core.ModelFormatError(f"the header of the model is not valid: {err}") from err
         return header
+
+
+def _sample_of(found: Any) -> tuple[int, int] | None:
+    """Return the numbers of rows that a header tells of a sample, if it tells any."""
+    if found is None:
+        return None
+    n_rows, n_all_rows = (found[name] for name in _OF_SAMPLE)
+    if not 0 < n_rows <= n_all_rows:
+        raise ValueError(f"a sample has {n_rows} of {n_all_rows} rows")
+    return n_rows, n_all_rows
 
 
 def read_document(text: str) -> tuple[Header, Any, Any]:

@@ -1,16 +1,17 @@
 """LinearRanker: ridge logistic regression on numbers, their thresholds and categories."""
 
 import json
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from aucrank import _core
 from aucrank._base.fit_context import FitContext, ParamScope
 from aucrank._base.ranker import BaseRanker, ProbabilityMixin
+from aucrank._base.sampled_fit import SampledFitMixin
 from aucrank._base.summary import Section
 from aucrank._data.table import Table
 from aucrank._export.bins import words_of_bins
@@ -25,7 +26,7 @@ from aucrank._utils.words import plural
 _MOST_THRESHOLDS = 1000
 
 
-class LinearRanker(ProbabilityMixin, BaseRanker):
+class LinearRanker(SampledFitMixin, ProbabilityMixin, BaseRanker):
     """Logistic regression with a ridge penalty, on data as they are.
 
     A linear score that takes raw columns: numbers of any scale, with missing values, and
@@ -71,6 +72,9 @@ class LinearRanker(ProbabilityMixin, BaseRanker):
     feature_importances_ : ndarray of shape (n_features,)
         What the AUC of the training rows loses where the feature adds the same to all of them, all
         other weights being kept. Below 0 where it would gain.
+    sampled_rows_ : tuple of int, or None
+        Number of rows that were learned from, and of all, where a `Dataset` has more than the
+        common sample; None where all were learned from. Other statistics are those of the sample.
     classes_ : ndarray of shape (2,)
         Sorted labels; the second is the class to rank first.
     n_features_in_ : int
@@ -164,6 +168,39 @@ class LinearRanker(ProbabilityMixin, BaseRanker):
         table = self.terms()
         text = f"score, in log-odds: the sum of what the values add, and {number(self.intercept_)}"
         return [Section(f"Values ({plural(table.n_rows, 'term')})", text, table)]
+
+    def fit(
+        self, X: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+    ) -> Self:
+        """Find the weights of the largest penalised likelihood.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n, n_features), or Dataset
+            Training data. Data frames of pandas, polars and pyarrow may have categorical columns;
+            NaN, None and null are missing values.
+            A :class:`~aucrank.data.Dataset` has rows that need not fit in memory, and their labels
+            and weights. The fit is that to one frame with the rows of the common sample: the
+            200,000 distinct rows whose content has the smallest hashes, all copies of them; of
+            fewer distinct rows, to all.
+        y : array-like of shape (n,), default=None
+            Labels, two distinct values. The greater one is the class to rank first. None where
+            ``X`` is a data set.
+        sample_weight : array-like of shape (n,), default=None
+            Weight of each row; weight k means the row repeated k times, and weight 0 a row that
+            is not there.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+
+        Raises
+        ------
+        ValueError
+            If a parameter, the data, the labels or the weights are not valid.
+        """
+        return self._fit(X, y, sample_weight)
 
     def _fit_model(self, context: FitContext) -> _core.LinearModel:
         params = self._core_params(context.scope)

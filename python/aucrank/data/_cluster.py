@@ -8,6 +8,7 @@ import narwhals.stable.v2 as nw
 from sklearn.base import BaseEstimator
 
 from aucrank import _core
+from aucrank._data.coded_rows import CodedBatch
 from aucrank._data.column_survey import ColumnSurvey
 from aucrank._data.facts import Facts, finish_facts
 from aucrank._data.input import KindsByColumn, learn_names
@@ -16,6 +17,7 @@ from aucrank._data.schema import errors_by_name
 from aucrank._data.target_survey import TargetSurvey
 from aucrank._data.weights import check_class_weight
 from aucrank.data import _holder
+from aucrank.data._sampled import ALL_ROWS
 from aucrank.data._stored import Rows
 
 #: Results that one task merges; up to so many are gathered as they are.
@@ -145,6 +147,19 @@ class ClusterSource(ABC):
         with errors_by_name(facts.schema):
             unit = self._weight_unit(*roles)
             return self.hold(*roles, self._surveyed(*roles, binning, unit))
+
+    def sampled_parts(
+        self, facts: Facts, target: str, weight: str | None, most: int
+    ) -> list[CodedBatch]:
+        """Get the rows of the common sample, those of a partition after another."""
+        roles, bound = (facts, target, weight), ALL_ROWS
+        if facts.n_rows > most:
+            found = self.map(_holder.least_rows, *roles, most)
+            sample = _core.RowSample(facts.schema.n_levels, most)
+            sample.merge_bytes(self.merged(_holder.merge_least_rows, found, facts, most))
+            bound = sample.bound()
+        parts = self.gather(self.map(_holder.rows_of_sample, *roles, bound))
+        return [part for part in parts if part is not None]
 
     def _surveyed(
         self,

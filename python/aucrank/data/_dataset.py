@@ -19,8 +19,10 @@ from aucrank._data.frame_source import FrameSource
 from aucrank._data.input import KindsByColumn
 from aucrank._data.parquet_source import PARQUET, ParquetSource
 from aucrank._data.passes import InPieces, Passes, Source, need_columns
+from aucrank._data.sample import Sample
 from aucrank._utils.params import check_int
 from aucrank._utils.words import plural
+from aucrank.data import _sampled
 from aucrank.data._cluster import ClusterSource
 from aucrank.data._dask import DaskSource
 from aucrank.data._holder import SCORE
@@ -709,6 +711,35 @@ class Dataset(InPieces):
         """
         with self.rows(facts, binning, n_threads) as rows:
             return gathered(rows).matrix()
+
+    def sample(self, facts: Facts, n_threads: int) -> Sample:
+        """Take the common sample of the rows; for estimators.
+
+        Parameters
+        ----------
+        facts : Facts
+            What `facts` has learned of these rows.
+        n_threads : int
+            At least 1.
+
+        Returns
+        -------
+        Sample
+            Of the 200,000 distinct rows whose content has the smallest hashes, all copies, with
+            their weights; of fewer distinct rows, all. They are the same however the rows are
+            ordered or divided. Categories that none of them has are not in its schema.
+
+        Raises
+        ------
+        ValueError
+            If a class has no row among them.
+        """
+        source, most = self._passes.source, _sampled.MOST_ROWS
+        if isinstance(source, ClusterSource):
+            parts = source.sampled_parts(facts, self.need_target(), self._weight, most)
+        else:
+            parts = list(_sampled.sampled_parts(self, facts, most, n_threads))
+        return _sampled.joined(parts, facts)
 
     def need_target(self) -> str:
         """Return the column of labels, where there has to be one.

@@ -11,11 +11,12 @@ from numpy.typing import NDArray
 
 from aucrank import _core
 from aucrank._data.as_frame import as_frame
-from aucrank._data.coded_rows import coded_batch, labels_and_weights
+from aucrank._data.coded_rows import CodedBatch, coded_batch, labels_and_weights
 from aucrank._data.column_survey import ColumnSurvey
 from aucrank._data.facts import Facts
 from aucrank._data.passes import Batch, need_columns
 from aucrank._data.target_survey import TargetSurvey
+from aucrank.data._sampled import take_sampled
 
 #: What the column of scores is called.
 SCORE = "score"
@@ -193,7 +194,35 @@ def hold(
     return holder
 
 
-def _coded(part: Any, number: int, facts: Facts, target: str, weight: str | None) -> Any:
+def least_rows(
+    part: Any, number: int, facts: Facts, target: str, weight: str | None, most: int
+) -> bytes:
+    """Look for the rows of the common sample in a partition."""
+    sample = _core.RowSample(facts.schema.n_levels, most)
+    if batch := _coded(part, number, facts, target, weight):
+        sample.add(batch, 1)
+    return sample.to_bytes()
+
+
+def merge_least_rows(samples: Sequence[bytes], facts: Facts, most: int) -> bytes:
+    """Merge what was found of the common sample in several partitions."""
+    whole = _core.RowSample(facts.schema.n_levels, most)
+    for sample in samples:
+        whole.merge_bytes(sample)
+    return whole.to_bytes()
+
+
+def rows_of_sample(
+    part: Any, number: int, facts: Facts, target: str, weight: str | None, bound: int
+) -> CodedBatch | None:
+    """Return the rows of a partition that are of the common sample; None where it has no rows."""
+    batch = _coded(part, number, facts, target, weight)
+    return None if batch is None else take_sampled(batch, facts, bound, 1)
+
+
+def _coded(
+    part: Any, number: int, facts: Facts, target: str, weight: str | None
+) -> CodedBatch | None:
     """Return the rows of a partition as the core borrows them; None where there are none."""
     names = facts.schema.names
     assert names is not None

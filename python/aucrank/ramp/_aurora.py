@@ -12,6 +12,7 @@ from aucrank._base.calibrated import CalibratedRanker
 from aucrank._base.fit_context import FitContext, ParamScope
 from aucrank._base.fit_progress import Figures
 from aucrank._base.monotonic import monotonic_directions
+from aucrank._base.sampled_fit import SampledFitMixin
 from aucrank._base.summary import Section
 from aucrank._base.warm_start import WarmStart
 from aucrank._data.input import KindsByColumn
@@ -40,7 +41,7 @@ _LEAST = {"shortlist": 1, "midpoints": 0, "combined": 0, "circles": 1}
 _FIRST_GAIN = 0.01
 
 
-class AURORA(AuroraTermsMixin, CalibratedRanker):
+class AURORA(AuroraTermsMixin, SampledFitMixin, CalibratedRanker):
     """Linear score over binary terms that maximises the ramp statistic, an AUC with a slope.
 
     Every feature becomes binary terms such as ``age >= 35``, ``colour = red`` and ``age is
@@ -173,6 +174,9 @@ class AURORA(AuroraTermsMixin, CalibratedRanker):
         What the terms of each feature have added to the ramp statistic, in units of AUC; those of
         a pair are divided equally. They add up to the ramp statistic of the rows learned from,
         less 1/2.
+    sampled_rows_ : tuple of int, or None
+        Number of rows that were learned from, and of all, where a `Dataset` has more than the
+        common sample; None where all were learned from. Other statistics are those of the sample.
     classes_ : ndarray of shape (2,)
         Sorted labels; the second is the class to rank first.
     n_features_in_ : int
@@ -351,11 +355,16 @@ class AURORA(AuroraTermsMixin, CalibratedRanker):
 
         Parameters
         ----------
-        X : array-like or data frame of shape (n, n_features)
+        X : array-like or data frame of shape (n, n_features), or Dataset
             Training data. Data frames of pandas, polars and pyarrow may have categorical columns;
             NaN, None and null are missing values.
-        y : array-like of shape (n,)
-            Labels, two distinct values. The greater one is the class to rank first.
+            A :class:`~aucrank.data.Dataset` has rows that need not fit in memory, and their labels
+            and weights. The fit is that to one frame with the rows of the common sample: the
+            200,000 distinct rows whose content has the smallest hashes, all copies of them; of
+            fewer distinct rows, to all.
+        y : array-like of shape (n,), default=None
+            Labels, two distinct values. The greater one is the class to rank first. None where
+            ``X`` is a data set.
         sample_weight : array-like of shape (n,), default=None
             Weight of each row; weight k means the row repeated k times, and weight 0 a row that
             is not there.

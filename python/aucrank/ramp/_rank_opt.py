@@ -4,16 +4,17 @@ import json
 from collections.abc import Sequence
 from itertools import pairwise
 from numbers import Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from aucrank import _core
 from aucrank._base.calibrated import CalibratedRanker
 from aucrank._base.fit_context import FitContext, ParamScope
+from aucrank._base.sampled_fit import SampledFitMixin
 from aucrank._base.summary import Section, less
 from aucrank._data.table import Table
 from aucrank._export.rules import number
@@ -24,7 +25,7 @@ from aucrank._utils.words import plural
 _LARGEST_RADIUS = 100.0
 
 
-class RankOpt(CalibratedRanker):
+class RankOpt(SampledFitMixin, CalibratedRanker):
     """Linear score that maximises a smooth AUC by gradient ascent.
 
     The AUC counts a pair of a positive and a negative row as 1 if the positive one scores more,
@@ -87,6 +88,9 @@ class RankOpt(CalibratedRanker):
     feature_importances_ : ndarray of shape (n_features,)
         What the AUC of the training rows loses where the feature counts as its mean, all other
         weights being kept. Below 0 where it would gain.
+    sampled_rows_ : tuple of int, or None
+        Number of rows that were learned from, and of all, where a `Dataset` has more than the
+        common sample; None where all were learned from. Other statistics are those of the sample.
     classes_ : ndarray of shape (2,)
         Sorted labels; the second is the class to rank first.
     n_features_in_ : int
@@ -182,6 +186,38 @@ class RankOpt(CalibratedRanker):
             return [Section(f"Weights ({size})", "all rows have the same score")]
         score = f"score: the sum of coef times value{less(self.threshold_)}"
         return [Section(f"Weights ({size}, radius {number(self.radius_)})", score, table)]
+
+    def fit(
+        self, X: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+    ) -> Self:
+        """Climb from the difference of the class means.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n, n_features), or Dataset
+            Training data, numbers without missing values. What a sparse matrix does not store is 0.
+            A :class:`~aucrank.data.Dataset` has rows that need not fit in memory, and their labels
+            and weights. The fit is that to one frame with the rows of the common sample: the
+            200,000 distinct rows whose content has the smallest hashes, all copies of them; of
+            fewer distinct rows, to all.
+        y : array-like of shape (n,), default=None
+            Labels, two distinct values. The greater one is the class to rank first. None where
+            ``X`` is a data set.
+        sample_weight : array-like of shape (n,), default=None
+            Weight of each row; weight k means the row repeated k times, and weight 0 a row that
+            is not there.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+
+        Raises
+        ------
+        ValueError
+            If a parameter, the data, the labels or the weights are not valid.
+        """
+        return self._fit(X, y, sample_weight)
 
     def _fit_model(self, context: FitContext) -> _core.RankOpt:
         schema = context.sample.schema

@@ -1,12 +1,13 @@
 //! `aucrank::rows` as Python classes: surveys, coded rows, and holders that are sent bytes.
 
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use aucrank::data::{BinningParams, Columns, WeightRange};
-use aucrank::rows::{Answer, Ask, CodedMatrix, RowFrame, Rows, StoredRows, Survey};
+use aucrank::rows::{Answer, Ask, CodedMatrix, RowFrame, RowSample, Rows, StoredRows, Survey};
 use aucrank::{Interrupt, RankError};
-use numpy::PyReadonlyArray1;
+use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
@@ -137,6 +138,58 @@ impl PySurvey {
         let frame = py.detach(|| self.lock().frame()).map_err(to_py_err)?;
         Ok(PyBytes::new(py, &frame.to_bytes()))
     }
+}
+
+/// The rows of least hashes.
+#[pyclass(name = "RowSample", module = "aucrank._core", frozen)]
+pub struct PyRowSample {
+    sample: Mutex<RowSample>,
+    n_levels: Vec<Option<u32>>,
+}
+
+impl PyRowSample {
+    fn lock(&self) -> MutexGuard<'_, RowSample> {
+        self.sample.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[pymethods]
+impl PyRowSample {
+    #[new]
+    fn new(n_levels: Vec<Option<u32>>, most: NonZeroUsize) -> Self {
+        Self { sample: Mutex::new(RowSample::new(most)), n_levels }
+    }
+
+    fn add(&self, py: Python<'_>, batch: BatchArg<'_>, n_threads: usize) -> PyResult<()> {
+        let Batch { columns, weights, .. } = batch.borrow(&self.n_levels)?;
+        on_pool(py, n_threads, |interrupt| self.lock().add(&columns, weights, interrupt))
+    }
+
+    fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        PyBytes::new(py, &py.detach(|| self.lock().to_bytes()))
+    }
+
+    fn merge_bytes(&self, py: Python<'_>, bytes: &[u8]) -> PyResult<()> {
+        py.detach(|| self.lock().merge_bytes(bytes)).map_err(to_py_err)
+    }
+
+    fn bound(&self, py: Python<'_>) -> u64 {
+        py.detach(|| self.lock().bound())
+    }
+}
+
+/// Numbers of the rows that are of a sample with this bound.
+#[pyfunction]
+pub fn sampled_rows<'py>(
+    py: Python<'py>,
+    columns: ColumnsArg<'py>,
+    n_levels: Vec<Option<u32>>,
+    bound: u64,
+    n_threads: usize,
+) -> PyResult<Bound<'py, PyArray1<u32>>> {
+    let columns = columns.borrow(&n_levels)?;
+    let rows = on_pool(py, n_threads, |interrupt| RowSample::rows(&columns, bound, interrupt))?;
+    Ok(rows.into_pyarray(py))
 }
 
 /// Coded rows in memory, or in a file.

@@ -124,6 +124,26 @@ pub struct Classes {
     pub values: [Json; 2],
 }
 
+/// How many of the rows it was given a fit has learned from, where it was fitted to a sample of them.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::model::{Feature, Header, SampledRows};
+///
+/// let mut header = Header::builder("AURORA").feature(Feature::numeric("age")).build()?;
+/// header.sample = Some(SampledRows { n_rows: 200_000, n_all_rows: 3_000_000 });
+/// assert_eq!(Header::from_json(&header.to_json()?)?, header);
+/// # Ok::<(), aucrank::model::ModelError>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SampledRows {
+    /// Rows of the sample.
+    pub n_rows: u64,
+    /// All rows.
+    pub n_all_rows: u64,
+}
+
 /// What a fitted estimator is, beside what it learned.
 ///
 /// # Examples
@@ -144,6 +164,9 @@ pub struct Header {
     pub classes: Option<Classes>,
     /// The columns of the training data.
     pub features: Vec<Feature>,
+    /// The sample that was learned from; `None` where it was all rows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sample: Option<SampledRows>,
 }
 
 impl Header {

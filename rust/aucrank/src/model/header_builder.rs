@@ -146,6 +146,7 @@ impl HeaderBuilder {
             estimator: Estimator { class, params: Value::Object(params).into() },
             classes: Some(Classes { dtype: dtype.to_owned(), values: values.map(Json::from) }),
             features,
+            sample: None,
         })
     }
 }

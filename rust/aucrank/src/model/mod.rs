@@ -16,7 +16,7 @@ pub use ensemble::{Ensemble, Member};
 pub use error::ModelError;
 pub(crate) use error::malformed;
 pub use family::{Family, Model, ModelRef};
-pub use header::{Classes, Estimator, Feature, FeatureKind, Header};
+pub use header::{Classes, Estimator, Feature, FeatureKind, Header, SampledRows};
 pub use header_builder::HeaderBuilder;
 pub use json::Json;
 pub use levels::Levels;

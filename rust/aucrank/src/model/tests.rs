@@ -58,6 +58,7 @@ fn document_of(class: &str, model: Model) -> Document {
             Feature { name: Some("size".to_owned()), kind: FeatureKind::Numeric },
             Feature { name: Some("colour".to_owned()), kind: FeatureKind::Categorical { levels } },
         ],
+        sample: None,
     };
     Document { header, model, calibration: None }
 }

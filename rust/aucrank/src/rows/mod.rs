@@ -9,6 +9,7 @@
 //! - `coded`: rows as codes; `spill`: in a file; `part`: what answers; `stored`: many parts;
 //! - `ask`, `answer`: what travels; `words`: in which form; `fit_id`: which trees it is about;
 //! - `matrix`: all rows as codes in memory, for learners that need more than sums of cells;
+//! - `row_sample`: which rows are taken for learners that need rows as they are;
 //! - `cells`: answers as the source of sums that learners grow trees from.
 
 mod answer;
@@ -19,6 +20,7 @@ mod fit_id;
 mod frame;
 mod matrix;
 mod part;
+mod row_sample;
 mod spill;
 mod stored;
 mod survey;
@@ -34,6 +36,7 @@ pub(crate) use cells::{AskedCells, HistogramTally};
 pub(crate) use fit_id::Fit;
 pub use frame::RowFrame;
 pub use matrix::CodedMatrix;
+pub use row_sample::RowSample;
 pub use stored::StoredRows;
 pub use survey::Survey;
 

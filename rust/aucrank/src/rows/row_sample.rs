@@ -1,0 +1,210 @@
+//! The rows of least hashes: a sample for learners that need rows rather than sums.
+
+use std::num::NonZeroUsize;
+
+use super::words::{self, Reader, put_list};
+use crate::data::{Columns, seeded};
+use crate::{Interrupt, RankError};
+
+/// Not the seed of a fit: all learners have the same rows.
+const SEED: u64 = 0;
+
+/// Finds the distinct rows whose content has the least hashes, so many at most. They are the same
+/// however the rows are ordered or divided.
+///
+/// # Examples
+///
+/// ```
+/// use std::num::NonZeroUsize;
+///
+/// use aucrank::Interrupt;
+/// use aucrank::data::Columns;
+/// use aucrank::rows::RowSample;
+///
+/// let interrupt = Interrupt::default();
+/// let batches = [[3.0, 1.0], [4.0, 1.0]];
+/// let mut sample = RowSample::new(NonZeroUsize::new(2).unwrap());
+/// for values in &batches {
+///     sample.add(&Columns::from_row_major(values, 1)?, None, &interrupt)?;
+/// }
+/// // A second pass takes the rows.
+/// let mut taken = Vec::new();
+/// for values in &batches {
+///     let rows =
+///         RowSample::rows(&Columns::from_row_major(values, 1)?, sample.bound(), &interrupt)?;
+///     taken.extend(rows.into_iter().map(|row| values[row as usize]));
+/// }
+/// taken.dedup();
+/// // Copies of a row are taken together.
+/// assert!([vec![3.0, 1.0, 1.0], vec![1.0, 4.0, 1.0], vec![3.0, 4.0]].contains(&taken));
+/// # Ok::<(), aucrank::RankError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RowSample {
+    most: NonZeroUsize,
+    /// Rows of larger hashes are not of the sample.
+    bound: u64,
+    hashes: Vec<u64>,
+}
+
+impl RowSample {
+    /// Of no rows; it will have `most` distinct ones.
+    #[must_use]
+    pub fn new(most: NonZeroUsize) -> Self {
+        Self { most, bound: u64::MAX, hashes: Vec::new() }
+    }
+
+    /// Adds rows; those of weight 0 are not there.
+    ///
+    /// # Errors
+    ///
+    /// [`RankError`] where there are not as many weights as rows, or when interrupted.
+    pub fn add(
+        &mut self,
+        columns: &Columns<'_>,
+        weights: Option<&[f64]>,
+        interrupt: &Interrupt,
+    ) -> Result<(), RankError> {
+        let (expected, found) = (columns.n_rows(), weights.map_or(columns.n_rows(), <[f64]>::len));
+        if found != expected {
+            return Err(RankError::LengthMismatch { name: "sample_weight", found, expected });
+        }
+        for (row, &hash) in columns.hashes(interrupt)?.iter().enumerate() {
+            let hash = seeded(hash, SEED);
+            if hash <= self.bound && weights.is_none_or(|weights| weights[row] > 0.0) {
+                self.hashes.push(hash);
+                if self.hashes.len() >= self.most.get().saturating_mul(2) {
+                    self.settle();
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds the rows of another part, of which there may be as many.
+    pub fn merge(&mut self, other: Self) {
+        self.hashes.extend(other.hashes);
+        self.settle();
+    }
+
+    /// The largest hash of a row of the sample; that of no row where all are of it.
+    #[must_use]
+    pub fn bound(&self) -> u64 {
+        let mut settled = self.clone();
+        settled.settle();
+        settled.bound
+    }
+
+    /// The rows that are of a sample with this bound: their numbers, ascending.
+    ///
+    /// # Errors
+    ///
+    /// [`RankError::Interrupted`].
+    pub fn rows(
+        columns: &Columns<'_>,
+        bound: u64,
+        interrupt: &Interrupt,
+    ) -> Result<Vec<u32>, RankError> {
+        let hashes = columns.hashes(interrupt)?;
+        let rows = (0..).zip(hashes).filter(|&(_, &hash)| seeded(hash, SEED) <= bound);
+        Ok(rows.map(|(row, _)| row).collect())
+    }
+
+    /// Leaves out copies, and the rows beyond the least.
+    fn settle(&mut self) {
+        self.hashes.sort_unstable();
+        self.hashes.dedup();
+        self.hashes.truncate(self.most.get());
+        if self.hashes.len() == self.most.get() {
+            self.bound = self.hashes[self.most.get() - 1];
+        }
+    }
+
+    /// The hashes as bytes, to be merged elsewhere.
+    #[must_use]
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut settled = self.clone();
+        settled.settle();
+        let mut words = Vec::new();
+        put_list(&mut words, settled.hashes.into_iter());
+        words::to_bytes(&words)
+    }
+
+    /// Adds the rows of a sample that [`RowSample::to_bytes`] has written.
+    ///
+    /// # Errors
+    ///
+    /// [`RankError::BadAnswer`] for other bytes.
+    pub fn merge_bytes(&mut self, bytes: &[u8]) -> Result<(), RankError> {
+        let words = words::from_bytes(bytes)?;
+        let mut reader = Reader::new(&words);
+        let hashes = reader.list()?.to_vec();
+        reader.end()?;
+        self.merge(Self { hashes, ..Self::new(self.most) });
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn part(values: &[f64], weights: Option<&[f64]>, most: usize) -> RowSample {
+        let mut sample = RowSample::new(NonZeroUsize::new(most).unwrap());
+        let columns = Columns::from_row_major(values, 1).unwrap();
+        sample.add(&columns, weights, &Interrupt::default()).unwrap();
+        sample
+    }
+
+    fn rows(values: &[f64], bound: u64) -> Vec<f64> {
+        let columns = Columns::from_row_major(values, 1).unwrap();
+        let rows = RowSample::rows(&columns, bound, &Interrupt::default()).unwrap();
+        rows.into_iter().map(|row| values[row as usize]).collect()
+    }
+
+    #[test]
+    fn the_sample_has_so_many_distinct_rows_with_all_their_copies_in_any_parts() {
+        let values: Vec<f64> = (0..5000).map(|row| f64::from(row % 1700)).collect();
+        for most in [1, 40, 1699] {
+            let bound = part(&values, None, most).bound();
+            let taken = rows(&values, bound);
+            let mut distinct: Vec<u64> = taken.iter().map(|value| value.to_bits()).collect();
+            distinct.sort_unstable();
+            distinct.dedup();
+            assert_eq!(distinct.len(), most);
+            let n_copies = values.iter().filter(|value| distinct.contains(&value.to_bits()));
+            assert_eq!(taken.len(), n_copies.count());
+            for size in [1, 33, 4999] {
+                let mut whole = part(&[], None, most);
+                for values in values.rchunks(size) {
+                    whole.merge_bytes(&part(values, None, most).to_bytes()).unwrap();
+                }
+                assert_eq!(whole.bound(), bound);
+            }
+        }
+        // No fewer than are wanted: all of them.
+        for most in [1700, 2500, 6000] {
+            assert_eq!(rows(&values, part(&values, None, most).bound()), values);
+        }
+    }
+
+    #[test]
+    fn rows_of_weight_zero_take_no_place() {
+        let values: Vec<f64> = (0..1000).map(f64::from).collect();
+        let weights: Vec<f64> = (0..1000).map(|row| f64::from(row % 3)).collect();
+        let weighing: Vec<f64> = values.iter().copied().filter(|value| value % 3.0 > 0.0).collect();
+        let bound = part(&values, Some(&weights), 50).bound();
+        assert_eq!(bound, part(&weighing, None, 50).bound());
+        assert_eq!(rows(&weighing, bound).len(), 50);
+    }
+
+    #[test]
+    fn what_does_not_fit_together_is_refused() {
+        let mut sample = RowSample::new(NonZeroUsize::MIN);
+        let columns = Columns::from_row_major(&[1.0, 2.0], 1).unwrap();
+        let err = sample.add(&columns, Some(&[1.0]), &Interrupt::default()).unwrap_err();
+        let expected = RankError::LengthMismatch { name: "sample_weight", found: 1, expected: 2 };
+        assert_eq!(err, expected);
+        assert!(matches!(sample.merge_bytes(b"other"), Err(RankError::BadAnswer(_))));
+    }
+}
