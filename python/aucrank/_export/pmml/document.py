@@ -1,5 +1,6 @@
 """What every PMML document has: its frame, its fields, texts that XML can hold."""
 
+import re
 from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
 from xml.etree import ElementTree
@@ -8,8 +9,8 @@ from aucrank._data.schema import Level, Schema
 
 NAMESPACE = "http://www.dmg.org/PMML-4_4"
 
-# Characters that XML 1.0 cannot hold, escaped or not, are those outside these ranges.
-_XML_RANGES = ((0x20, 0xD7FF), (0xE000, 0xFFFD), (0x10000, 0x10FFFF))
+# A character that XML 1.0 cannot hold, escaped or not.
+_NOT_IN_XML = re.compile(r"[^\t\n\r\x20-\uD7FF\uE000-\uFFFD\U00010000-\U0010FFFF]")
 
 
 def start_document(description: str, version: str, timestamp: str | None) -> ElementTree.Element:
@@ -94,12 +95,10 @@ def free_name(name: str, taken: Collection[str]) -> str:
 
 def check_characters(text: str, where: str = "") -> None:
     """Raise ValueError for a character that XML cannot hold."""
-    for character in text:
-        code = ord(character)
-        if character not in "\t\n\r" and not any(low <= code <= high for low, high in _XML_RANGES):
-            raise ValueError(
-                f"{where}{text!r} holds the character {character!r}, which XML and so PMML cannot"
-            )
+    if found := _NOT_IN_XML.search(text):
+        raise ValueError(
+            f"{where}{text!r} holds the character {found[0]!r}, which XML and so PMML cannot"
+        )
 
 
 def text_of(level: Level) -> str:
