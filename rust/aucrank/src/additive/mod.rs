@@ -20,11 +20,13 @@ mod mad2c;
 mod points;
 mod rimarc;
 mod scorecard;
+mod sieve;
 
 pub use bins::{BinnedFeature, Direction};
 pub use drift::DriftCounts;
 pub use linear::{LinearModel, LinearParams, NumberTerm, Thresholds, fit_linear};
-pub use mad2c::{Mad2c, Mad2cParams, fit_mad2c};
+pub use mad2c::{Mad2c, Mad2cParams, fit_mad2c, fit_mad2c_rows};
 pub use points::{ScorecardParams, build_scorecard};
-pub use rimarc::{MissingValues, Rimarc, RimarcParams, Share, fit_rimarc};
+pub use rimarc::{MissingValues, Rimarc, RimarcParams, Share, fit_rimarc, fit_rimarc_rows};
 pub use scorecard::{CardFeature, HighPoints, Scorecard};
+pub use sieve::{RawAsk, RawRows, RawSums};
