@@ -197,7 +197,7 @@ def test_fit_to_a_folder_has_a_default_of_its_own(tmp_path, capsys):
 
 def test_a_model_that_needs_a_frame_is_refused(tmp_path, capsys):
     split(tmp_path, "csv")
-    code, _, err = run(capsys, "fit", "parts", "--target", "bad", "--model", "RIMARC")
+    code, _, err = run(capsys, "fit", "parts", "--target", "bad", "--model", "AURORA")
     assert code == 2
-    assert "RIMARC learns from data in memory only" in err
+    assert "AURORA learns from data in memory only" in err
     assert "GradientBoostingRanker" in err

@@ -8,7 +8,6 @@ import pandas as pd
 import pytest
 from aucrank import (
     AURORA,
-    RIMARC,
     AUCBoost,
     GradientBoostingRanker,
     LinearRanker,
@@ -167,7 +166,7 @@ def test_what_needs_a_frame_is_refused_by_name(message):
     assert not hasattr(ranker, "classes_")
 
 
-@pytest.mark.parametrize("ranker", [RIMARC(), AURORA(), LinearRanker()])
+@pytest.mark.parametrize("ranker", [AURORA(), LinearRanker()])
 def test_rankers_that_take_no_data_set_say_so(ranker):
     with pytest.raises(TypeError, match=r"^X is a Dataset, whose rows need not fit in memory"):
         ranker.fit(dataset_of(mixed_rows(100), 50))

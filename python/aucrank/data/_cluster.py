@@ -16,6 +16,7 @@ from aucrank._data.schema import errors_by_name
 from aucrank._data.target_survey import TargetSurvey
 from aucrank._data.weights import check_class_weight
 from aucrank.data import _holder
+from aucrank.data._raw import ClusterRows, RawRows
 from aucrank.data._stored import Rows
 
 #: Results that one task merges; up to so many are gathered as they are.
@@ -145,6 +146,11 @@ class ClusterSource(ABC):
         with errors_by_name(facts.schema):
             unit = self._weight_unit(*roles)
             return self.hold(*roles, self._surveyed(*roles, binning, unit))
+
+    def raw(self, facts: Facts, target: str, weight: str | None) -> RawRows:
+        """Return the rows for a fit that reads raw values in passes."""
+        roles = (facts, target, weight)
+        return ClusterRows(self, *roles, self._weight_unit(*roles))
 
     def _surveyed(
         self,
