@@ -156,7 +156,7 @@ def test_special_values_are_checked_by_column():
 
 def test_labels_and_weights_are_those_of_the_data_set():
     rows = mixed_rows(100)
-    with pytest.raises(ValueError, match="^y was given beside a Dataset"):
+    with pytest.raises(ValueError, match=r"^y was given beside a Dataset"):
         RIMARC().fit(dataset_of(rows, 50), rows["y"])
 
 
@@ -172,7 +172,7 @@ def test_progress_is_told_by_pass():
 
 
 def test_a_scorecard_says_that_it_takes_a_frame():
-    with pytest.raises(TypeError, match="^X is a Dataset, whose rows need not fit in memory"):
+    with pytest.raises(TypeError, match=r"^X is a Dataset, whose rows need not fit in memory"):
         Scorecard(estimator=RIMARC()).fit(dataset_of(mixed_rows(100), 50))
 
 

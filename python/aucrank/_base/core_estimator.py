@@ -131,8 +131,8 @@ class CoreEstimator(CallbackSupportMixin, BaseEstimator, ABC):
             The fitted model.
         """
 
-    #: How ``fit`` takes a `Dataset`: by asking its coded rows for sums (`_fit_rows`), with all rows as
-    #: codes in memory (`_fit_model`), in passes over its raw values (`_fit_passes`), or not at all.
+    #: How ``fit`` takes a `Dataset`: by asking its coded rows for sums (`_fit_rows`), with all rows
+    #: as codes in memory (`_fit_model`), in passes over its values (`_fit_passes`), or not at all.
     _fits_dataset: ClassVar[Literal["rows", "codes", "passes"] | None] = None
 
     def _dataset_binning(self, params: Any) -> dict[str, Any]:

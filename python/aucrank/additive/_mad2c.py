@@ -178,8 +178,8 @@ class MAD2C(BinsMixin, OneToOneFeatureMixin, TransformerMixin, CoreEstimator):
             A :class:`~aucrank.data.Dataset` has rows that need not fit in memory, and their labels
             and weights: the fit is that to one frame with all of its rows.
         y : array-like of shape (n,), default=None
-            Labels, two distinct values. The greater one is the positive class. None where ``X`` is a
-            data set.
+            Labels, two distinct values. The greater one is the positive class. None
+            where ``X`` is a data set.
         sample_weight : array-like of shape (n,), default=None
             Weight of each row; weight k means the row repeated k times, and weight 0 a row that
             is not there.

@@ -305,8 +305,8 @@ class RIMARC(BinsMixin, ProbabilityMixin, BaseRanker):
             A :class:`~aucrank.data.Dataset` has rows that need not fit in memory, and their labels
             and weights: the fit is that to one frame with all of its rows.
         y : array-like of shape (n,), default=None
-            Labels, two distinct values. The greater one is the class to rank first. None where ``X`` is a
-            data set.
+            Labels, two distinct values. The greater one is the class to rank first. None
+            where ``X`` is a data set.
         sample_weight : array-like of shape (n,), default=None
             Weight of each row; weight k means the row repeated k times, and weight 0 a row that
             is not there.

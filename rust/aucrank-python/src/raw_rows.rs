@@ -73,14 +73,14 @@ impl RawRows for EngineRows {
 
     fn pass(&self, ask: &Arc<RawAsk>, interrupt: &Interrupt) -> Result<RawSums, RankError> {
         interrupt.check()?;
-        let bytes: Vec<u8> = self.engine.call(|engine| {
+        let mut sums = RawSums::new(Arc::clone(ask));
+        // Merged as they are: bytes of many cells are not copied.
+        self.engine.call(|engine| {
             let ask = PyBytes::new(engine.py(), &ask.to_bytes());
             let answer = engine.call_method1(intern!(engine.py(), "round"), (ask,))?;
-            Ok(answer.cast_into::<PyBytes>()?.as_bytes().to_vec())
-        })?;
+            Ok(sums.merge_bytes(answer.cast_into::<PyBytes>()?.as_bytes()))
+        })??;
         interrupt.check()?;
-        let mut sums = RawSums::new(Arc::clone(ask));
-        sums.merge_bytes(&bytes)?;
         Ok(sums)
     }
 }

@@ -25,11 +25,16 @@ impl Interval {
 /// Ascending intervals that do not overlap.
 #[derive(Debug, Clone)]
 pub(super) struct Intervals {
-    list: Vec<Interval>,
-    /// Number of the first cell of each.
-    bases: Vec<usize>,
+    list: Vec<Based>,
     n_cells: usize,
     buckets: Buckets,
+}
+
+/// An interval, and the number of its first cell.
+#[derive(Debug, Clone, Copy)]
+struct Based {
+    interval: Interval,
+    base: usize,
 }
 
 /// Where the search for an interval begins and ends.
@@ -43,18 +48,16 @@ struct Buckets {
 impl Intervals {
     pub(super) fn new(list: Vec<Interval>) -> Self {
         debug_assert!(list.is_sorted_by(|a, b| a.greatest < b.least));
+        let starts: Vec<u64> = list.iter().map(|interval| interval.least).collect();
+        let buckets = Buckets::new(&starts);
         let mut n_cells = 0;
-        let bases = list
-            .iter()
-            .map(|interval| {
-                let base = n_cells;
-                n_cells += interval.n_cells();
-                base
-            })
-            .collect();
-        let starts = list.iter().map(|interval| interval.least).collect();
-        let buckets = Buckets::new(starts);
-        Self { list, bases, n_cells, buckets }
+        let based = |interval: Interval| {
+            let base = n_cells;
+            n_cells += interval.n_cells();
+            Based { interval, base }
+        };
+        let list = list.into_iter().map(based).collect();
+        Self { list, n_cells, buckets }
     }
 
     pub(super) fn n_cells(&self) -> usize {
@@ -63,31 +66,41 @@ impl Intervals {
 
     /// The interval of a key.
     #[inline]
-    pub(super) fn place(&self, key: u64) -> Option<usize> {
+    fn find(&self, key: u64) -> Option<&Based> {
         let candidates = self.buckets.candidates(key);
         let first = candidates.start;
-        let at_or_below =
-            first + self.list[candidates].partition_point(|interval| interval.least <= key);
-        let place = at_or_below.checked_sub(1)?;
-        (key <= self.list[place].greatest).then_some(place)
+        let begins = |based: &Based| based.interval.least <= key;
+        let at_or_below = first
+            + match &self.list[candidates] {
+                // One is the rule, and no search is as fast.
+                [one] => usize::from(begins(one)),
+                some => some.partition_point(begins),
+            };
+        let found = &self.list[at_or_below.checked_sub(1)?];
+        (key <= found.interval.greatest).then_some(found)
+    }
+
+    /// Whether a key is in one of them.
+    #[inline]
+    pub(super) fn contain(&self, key: u64) -> bool {
+        self.find(key).is_some()
     }
 
     /// The cell of a key.
     #[inline]
     pub(super) fn cell(&self, key: u64) -> Option<usize> {
-        let place = self.place(key)?;
-        let Interval { least, shift, .. } = self.list[place];
-        Some(self.bases[place] + ((key - least) >> shift) as usize)
+        let &Based { interval: Interval { least, shift, .. }, base } = self.find(key)?;
+        Some(base + ((key - least) >> shift) as usize)
     }
 }
 
 impl Buckets {
-    /// About twice as many buckets as starts.
-    fn new(starts: Vec<u64>) -> Self {
-        let n_buckets = 2 * starts.len();
-        let cells = Cells::of_sample(starts.clone(), n_buckets);
+    /// About four times as many buckets as starts, so that few have two.
+    fn new(starts: &[u64]) -> Self {
+        let n_buckets = 4 * starts.len();
+        let cells = Cells::of_sample(starts.to_vec(), n_buckets);
         let mut below = vec![0; cells.n() + Cells::N_OF_NO_NUMBER + 1];
-        for &start in &starts {
+        for &start in starts {
             below[cells.of(start) + 1] += 1;
         }
         let mut sum = 0;

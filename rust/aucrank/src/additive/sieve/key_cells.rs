@@ -2,8 +2,8 @@
 
 use super::intervals::{Interval, Intervals};
 use crate::RankError;
-use crate::data::ClassSums;
-use crate::rows::words::{Reader, put_sums};
+use crate::data::{ClassSums, Tally};
+use crate::rows::words::Reader;
 
 /// Slots of a table of few cells.
 const FEW_SLOTS: usize = 1 << 8;
@@ -21,11 +21,16 @@ pub(super) enum Layout {
 /// Cells of one feature. Each has its least and its greatest key, and its class sums for each fold.
 #[derive(Debug, Clone)]
 pub(super) struct KeyCells {
-    n_folds: usize,
     places: Places,
-    ranges: Vec<[u64; 2]>,
-    /// Those of the folds of the first cell, then those of the second, ...
-    sums: Vec<ClassSums>,
+    list: CellList,
+}
+
+/// The words of all cells, one cell after the other, so that a row touches one place in memory: the
+/// least key, the greatest, and the class sums of the folds.
+#[derive(Debug, Clone)]
+struct CellList {
+    n_folds: usize,
+    words: Vec<u64>,
 }
 
 #[derive(Debug, Clone)]
@@ -46,47 +51,90 @@ struct Prefixes {
     slots: Vec<u32>,
 }
 
-/// A range of no key.
-const EMPTY: [u64; 2] = [u64::MAX, 0];
+/// Words of the range of keys of a cell.
+const RANGE_WORDS: usize = 2;
+
+/// Words of class sums.
+const SUM_WORDS: usize = ClassSums::WORDS;
+
+impl CellList {
+    fn new(n_folds: usize) -> Self {
+        Self { n_folds, words: Vec::new() }
+    }
+
+    fn width(&self) -> usize {
+        RANGE_WORDS + SUM_WORDS * self.n_folds
+    }
+
+    fn len(&self) -> usize {
+        self.words.len() / self.width()
+    }
+
+    /// Appends a cell without rows, of any key.
+    fn push(&mut self) {
+        self.words.extend([u64::MAX, 0]);
+        self.words.resize(self.words.len() + SUM_WORDS * self.n_folds, 0);
+    }
+
+    #[inline]
+    fn least(&self, cell: usize) -> u64 {
+        self.words[cell * self.width()]
+    }
+
+    fn cell(&self, cell: usize) -> &[u64] {
+        let width = self.width();
+        &self.words[cell * width..(cell + 1) * width]
+    }
+
+    #[inline]
+    fn add(&mut self, cell: usize, [least, greatest]: [u64; 2], fold: usize, sums: ClassSums) {
+        let first = cell * self.width();
+        let own = &mut self.words[first..first + RANGE_WORDS + SUM_WORDS * (fold + 1)];
+        own[0] = own[0].min(least);
+        own[1] = own[1].max(greatest);
+        let own = &mut own[RANGE_WORDS + SUM_WORDS * fold..];
+        own[0] += sums.pos;
+        own[1] += sums.neg;
+        own[2] += sums.rows;
+    }
+
+    /// The cells that have rows, in ascending order.
+    fn ascending(&self) -> Vec<usize> {
+        let has_rows = |&cell: &usize| self.cell(cell)[0] <= self.cell(cell)[1];
+        let mut order: Vec<usize> = (0..self.len()).filter(has_rows).collect();
+        order.sort_unstable_by_key(|&cell| self.least(cell));
+        order
+    }
+}
 
 impl KeyCells {
     /// Of no rows.
     pub(super) fn new(layout: &Layout, most: usize, n_folds: usize) -> Self {
-        let (places, n_cells) = match layout {
+        let mut list = CellList::new(n_folds);
+        let places = match layout {
             Layout::Prefixes(within) => {
                 let intervals = |ranges: &Vec<[u64; 2]>| {
                     let whole = |&[least, greatest]: &[u64; 2]| Interval::whole(least, greatest);
                     Intervals::new(ranges.iter().map(whole).collect())
                 };
                 let within = within.as_ref().map(intervals);
-                (
-                    Places::Prefixes(Prefixes {
-                        within,
-                        most,
-                        shift: 0,
-                        slots: vec![0; FEW_SLOTS],
-                    }),
-                    0,
-                )
+                Places::Prefixes(Prefixes { within, most, shift: 0, slots: vec![0; FEW_SLOTS] })
             }
             Layout::Parts(parts) => {
                 let intervals = Intervals::new(parts.clone());
-                let n_cells = intervals.n_cells();
-                (Places::Parts(intervals), n_cells)
+                list.words.reserve_exact(intervals.n_cells() * list.width());
+                (0..intervals.n_cells()).for_each(|_| list.push());
+                Places::Parts(intervals)
             }
         };
-        let sums = vec![ClassSums::default(); n_cells * n_folds];
-        Self { n_folds, places, ranges: vec![EMPTY; n_cells], sums }
+        Self { places, list }
     }
 
     /// Adds a row of a fold; nothing if its key is not to be counted.
     #[inline]
     pub(super) fn add(&mut self, key: u64, fold: usize, sums: ClassSums) {
         if let Some(cell) = self.cell(key) {
-            let [least, greatest] = &mut self.ranges[cell];
-            *least = key.min(*least);
-            *greatest = key.max(*greatest);
-            self.sums[cell * self.n_folds + fold] += sums;
+            self.list.add(cell, [key, key], fold, sums);
         }
     }
 
@@ -97,10 +145,10 @@ impl KeyCells {
             Places::Parts(intervals) => return intervals.cell(key),
             Places::Prefixes(prefixes) => prefixes,
         };
-        if let Some(within) = &prefixes.within {
-            within.place(key)?;
+        if prefixes.within.as_ref().is_some_and(|within| !within.contain(key)) {
+            return None;
         }
-        match prefixes.find(key, &self.ranges) {
+        match prefixes.find(key, &self.list) {
             Ok(cell) => Some(cell),
             Err(slot) => Some(self.insert(key, slot)),
         }
@@ -112,19 +160,18 @@ impl KeyCells {
             unreachable!("cells of prefixes")
         };
         // Cells are joined when there are twice as many as in the end, so that it is done rarely.
-        if self.ranges.len() == 2 * prefixes.most {
+        if self.list.len() == 2 * prefixes.most {
             self.settle();
             return self.cell(key).expect("a key that is counted");
         }
-        let cell = self.ranges.len();
-        self.ranges.push(EMPTY);
-        self.sums.resize((cell + 1) * self.n_folds, ClassSums::default());
+        let cell = self.list.len();
+        self.list.push();
+        // The rows that the cell is made for are added after this.
+        self.list.add(cell, [key, key], 0, ClassSums::default());
         prefixes.slots[slot] = cell as u32 + 1;
-        // The row that the cell is made for is added after this.
-        self.ranges[cell] = [key, key];
-        if 2 * self.ranges.len() > prefixes.slots.len() {
+        if 2 * self.list.len() > prefixes.slots.len() {
             let n_slots = 4 * prefixes.slots.len();
-            prefixes.deal(&self.ranges, n_slots);
+            prefixes.deal(&self.list, n_slots);
         }
         cell
     }
@@ -133,62 +180,52 @@ impl KeyCells {
     /// will do. So the cells depend neither on the order of the rows nor on how they are divided.
     fn settle(&mut self) {
         let Places::Prefixes(prefixes) = &self.places else { return };
-        let (most, shift) = (prefixes.most, prefixes.shift);
-        if self.ranges.len() <= most {
+        let most = prefixes.most;
+        if self.list.len() <= most {
             return;
         }
-        let mut least: Vec<u64> = self.ranges.iter().map(|range| range[0]).collect();
+        let mut least: Vec<u64> = (0..self.list.len()).map(|cell| self.list.least(cell)).collect();
         least.sort_unstable();
         // How many neighbours differ in so many bits.
         let mut of_length = [0; u64::BITS as usize + 1];
         for pair in least.windows(2) {
             of_length[(u64::BITS - (pair[0] ^ pair[1]).leading_zeros()) as usize] += 1;
         }
-        let mut n_cells = 1 + of_length.iter().sum::<usize>();
-        let mut shift_needed = 0;
+        let (mut n_cells, mut shift) = (least.len(), 0);
         while n_cells > most {
-            shift_needed += 1;
-            n_cells -= of_length[shift_needed as usize];
+            shift += 1;
+            n_cells -= of_length[shift as usize];
         }
-        self.join(shift.max(shift_needed));
+        self.join(shift);
     }
 
     /// Joins the cells whose keys share all but so many bits.
     fn join(&mut self, shift: u32) {
-        let n_folds = self.n_folds;
-        let mut order: Vec<usize> = (0..self.ranges.len()).collect();
-        order.sort_unstable_by_key(|&cell| self.ranges[cell][0]);
-        let (mut ranges, mut sums): (Vec<[u64; 2]>, Vec<ClassSums>) = (Vec::new(), Vec::new());
-        for cell in order {
-            let ([least, greatest], own) = (self.ranges[cell], &self.sums[cell * n_folds..]);
-            match ranges.last_mut() {
-                Some([first, last]) if *first >> shift == least >> shift => {
-                    *last = greatest;
-                    let joined = sums.len() - n_folds;
-                    sums[joined..].iter_mut().zip(own).for_each(|(sum, &more)| *sum += more);
-                }
-                _ => {
-                    ranges.push([least, greatest]);
-                    sums.extend(&own[..n_folds]);
-                }
-            }
+        let n_folds = self.list.n_folds;
+        let mut joined = CellList::new(n_folds);
+        for place in self.list.ascending() {
+            let (range, sums) = cell_of(self.list.cell(place));
+            let is_last = |&last: &usize| joined.least(last) >> shift == range[0] >> shift;
+            let cell = joined.len().checked_sub(1).filter(is_last).unwrap_or_else(|| {
+                joined.push();
+                joined.len() - 1
+            });
+            sums.enumerate().for_each(|(fold, sums)| joined.add(cell, range, fold, sums));
         }
-        (self.ranges, self.sums) = (ranges, sums);
+        self.list = joined;
         if let Places::Prefixes(prefixes) = &mut self.places {
             prefixes.shift = shift;
             let n_slots = prefixes.slots.len();
-            prefixes.deal(&self.ranges, n_slots);
+            prefixes.deal(&self.list, n_slots);
         }
     }
 
     /// The cells that have rows, in ascending order: the least and the greatest key, and the sums of the
     /// folds.
-    pub(super) fn cells(&self) -> impl ExactSizeIterator<Item = ([u64; 2], &[ClassSums])> {
-        let mut order: Vec<usize> =
-            (0..self.ranges.len()).filter(|&cell| self.ranges[cell] != EMPTY).collect();
-        order.sort_unstable_by_key(|&cell| self.ranges[cell][0]);
-        let sums = |cell: usize| &self.sums[cell * self.n_folds..(cell + 1) * self.n_folds];
-        order.into_iter().map(move |cell| (self.ranges[cell], sums(cell)))
+    pub(super) fn cells(
+        &self,
+    ) -> impl Iterator<Item = ([u64; 2], impl Iterator<Item = ClassSums> + Clone)> {
+        self.list.ascending().into_iter().map(|cell| cell_of(self.list.cell(cell)))
     }
 
     /// Appends the cells as words.
@@ -198,11 +235,11 @@ impl KeyCells {
             Places::Prefixes(prefixes) => prefixes.shift.into(),
             Places::Parts(_) => 0,
         });
-        let cells = self.cells();
-        words.push(cells.len() as u64);
-        for ([least, greatest], sums) in cells {
-            words.extend([least, greatest]);
-            sums.iter().for_each(|&sums| put_sums(words, sums));
+        let order = self.list.ascending();
+        words.push(order.len() as u64);
+        words.reserve(order.len() * self.list.width());
+        for cell in order {
+            words.extend(self.list.cell(cell));
         }
     }
 
@@ -218,7 +255,8 @@ impl KeyCells {
         }
         let mut above = 0;
         for _ in 0..n_cells {
-            let &[least, greatest] = reader.array()?;
+            let (range, sums) = cell_of(reader.take(self.list.width())?);
+            let [least, greatest] = range;
             if least < above || greatest < least {
                 return Err(bad());
             }
@@ -227,26 +265,28 @@ impl KeyCells {
             if self.cell(greatest) != Some(cell) {
                 return Err(bad());
             }
-            let range = &mut self.ranges[cell];
-            *range = [least.min(range[0]), greatest.max(range[1])];
-            for fold in 0..self.n_folds {
-                self.sums[cell * self.n_folds + fold] += reader.sums()?;
-            }
+            sums.enumerate().for_each(|(fold, sums)| self.list.add(cell, range, fold, sums));
         }
         Ok(())
     }
 }
 
+/// The range and the sums of a cell.
+fn cell_of(words: &[u64]) -> ([u64; 2], impl Iterator<Item = ClassSums> + Clone) {
+    let (range, sums) = words.split_at(RANGE_WORDS);
+    ([range[0], range[1]], sums.chunks(SUM_WORDS).map(ClassSums::of))
+}
+
 impl Prefixes {
     /// The cell of a key, or the slot where it belongs.
     #[inline]
-    fn find(&self, key: u64, ranges: &[[u64; 2]]) -> Result<usize, usize> {
+    fn find(&self, key: u64, list: &CellList) -> Result<usize, usize> {
         let prefix = key >> self.shift;
         let mut slot = self.slot(prefix);
         loop {
             match self.slots[slot] as usize {
                 0 => return Err(slot),
-                cell if ranges[cell - 1][0] >> self.shift == prefix => return Ok(cell - 1),
+                cell if list.least(cell - 1) >> self.shift == prefix => return Ok(cell - 1),
                 _ => slot = (slot + 1) & (self.slots.len() - 1),
             }
         }
@@ -260,11 +300,11 @@ impl Prefixes {
     }
 
     /// Puts all cells into new slots.
-    fn deal(&mut self, ranges: &[[u64; 2]], n_slots: usize) {
+    fn deal(&mut self, list: &CellList, n_slots: usize) {
         self.slots.clear();
         self.slots.resize(n_slots, 0);
-        for (cell, range) in ranges.iter().enumerate() {
-            let mut slot = self.slot(range[0] >> self.shift);
+        for cell in 0..list.len() {
+            let mut slot = self.slot(list.least(cell) >> self.shift);
             while self.slots[slot] != 0 {
                 slot = (slot + 1) & (n_slots - 1);
             }

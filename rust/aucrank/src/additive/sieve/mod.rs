@@ -55,7 +55,10 @@ const MOST_SUMS: usize = 1 << 22;
 /// Most cells of a number: more would hardly save a pass.
 const MOST_CELLS: usize = 1 << 16;
 
-/// Cells that a number may have, however many there are.
+/// Most cells of a number in the first pass: so few that they stay in the cache.
+const FIRST_CELLS: usize = 1 << 13;
+
+/// Cells that a number may have, however many numbers there are.
 const FEW_CELLS: usize = 1 << 12;
 
 /// Rows whose raw values are read in passes, whoever holds them.
@@ -181,8 +184,8 @@ impl Sieved {
         }
         let n_folds = head.n_folds();
         let n_numbers = n_levels.iter().filter(|n_levels| n_levels.is_none()).count();
-        let most = most_sums / (n_numbers * n_folds).max(1);
-        head.most_cells = most.clamp(few_cells, MOST_CELLS);
+        let most = (most_sums / (n_numbers * n_folds).max(1)).clamp(few_cells, MOST_CELLS);
+        head.most_cells = most.min(FIRST_CELLS);
         let wanted = |n_levels: &Option<u32>| match n_levels {
             None => Wanted::Keys(Layout::Prefixes(None)),
             Some(_) => Wanted::Levels,
@@ -199,6 +202,7 @@ impl Sieved {
             }
         };
         let features = parallel::map(features.into_iter().enumerate().collect(), learn);
+        head.most_cells = most;
         let exponent = scale.map_or(0, FixedScale::exponent);
         let n_levels = n_levels.to_vec();
         let mut sieved = Self { n_levels, exponent, n_folds, totals, squares, features };

@@ -156,7 +156,9 @@ impl RawSums {
             words.extend(squares.to_words());
         }
         for FeatureSums { apart, cells } in &mut self.features {
-            apart.iter().for_each(|&sums| put_sums(&mut words, sums));
+            for &sums in &*apart {
+                put_sums(&mut words, sums);
+            }
             if let Some(cells) = cells {
                 cells.put(&mut words);
             }

@@ -77,7 +77,12 @@ impl Table {
         table
     }
 
-    fn push(&mut self, [least, greatest]: [u64; 2], sums: &[ClassSums], is_wanted: bool) {
+    fn push(
+        &mut self,
+        [least, greatest]: [u64; 2],
+        sums: impl Iterator<Item = ClassSums>,
+        is_wanted: bool,
+    ) {
         self.pieces.push(Piece { least, greatest, is_wanted });
         self.sums.extend(sums);
     }
@@ -97,12 +102,13 @@ impl Table {
         let mut cells = cells.cells().peekable();
         for (place, &piece) in before.pieces.iter().enumerate() {
             if !piece.is_open() {
-                self.push([piece.least, piece.greatest], before.sums_of(place), piece.is_wanted);
+                let sums = before.sums_of(place).iter().copied();
+                self.push([piece.least, piece.greatest], sums, piece.is_wanted);
                 continue;
             }
             let mut sums = vec![ClassSums::default(); self.n_folds];
-            while let Some((range, own)) = cells.next_if(|&([_, last], _)| last <= piece.greatest) {
-                sums.iter_mut().zip(own).for_each(|(sum, &more)| *sum += more);
+            while let Some((range, own)) = cells.next_if(|([_, last], _)| *last <= piece.greatest) {
+                sums.iter_mut().zip(own.clone()).for_each(|(sum, more)| *sum += more);
                 self.push(range, own, true);
             }
             if sums != before.sums_of(place) {
@@ -157,7 +163,10 @@ impl Table {
                     let start = self.sums.len() - n_folds;
                     self.sums[start..].iter_mut().zip(sums).for_each(|(sum, &more)| *sum += more);
                 }
-                _ => self.push([piece.least, piece.greatest], sums, piece.is_wanted),
+                _ => {
+                    let sums = sums.iter().copied();
+                    self.push([piece.least, piece.greatest], sums, piece.is_wanted);
+                }
             }
         }
     }
