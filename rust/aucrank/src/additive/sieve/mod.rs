@@ -12,18 +12,19 @@
 //!
 //! The first pass gives each value a cell, as long as there are not too many; beyond that, values that
 //! share their leading bits share one. So numbers of few values are done. Later ones divide each cell that
-//! is wanted by the rows that it has, and at last the values themselves are counted. Ten million rows
-//! take about four passes.
+//! is wanted by the rows that it has, and at last the values themselves are counted.
 //!
 //! With folds, cells have the sums of each fold, and a cell is wanted if it matters to the cuts of all
 //! rows, or to those of the rows outside some fold. Values of the fold that is left out may lie between
 //! the values that a cut is midway of: they are told apart, too, so that its rows have bins.
 //!
-//! Cells and what is skipped depend on all rows alone, and sums are integers. So nothing depends on how
-//! rows are divided, and the result is that of one matrix, bit for bit.
+//! Cuts do not depend on the cells, and sums are integers. So the result does not depend on how rows are
+//! divided, and is that of one matrix, bit for bit.
 //!
-//! Memory: the cells of a pass, which are at most [`MOST_SUMS`] in all, times folds, as long as no
-//! feature has fewer than [`FEW_CELLS`].
+//! Memory: two words for each cell of a pass and three for each of its folds. A number has about
+//! [`MOST_SUMS`] cells over numbers and folds, from [`FEW_CELLS`] to [`MOST_CELLS`]: up to twice as many
+//! while cells of prefixes are found, and up to three times where each of as many pieces is divided in
+//! two.
 
 mod ask;
 mod intervals;
@@ -49,11 +50,12 @@ use crate::data::{
 };
 use crate::{Interrupt, Part, RankError, parallel};
 
-/// Cells of all numbers, times folds, that a pass should count at most: some 100 MB of sums.
-const MOST_SUMS: usize = 1 << 22;
+/// Cells of all numbers, times folds, that a pass should count at most: 50 MB of sums.
+const MOST_SUMS: usize = 1 << 21;
 
-/// Most cells of a number: more would hardly save a pass.
-const MOST_CELLS: usize = 1 << 16;
+/// Most cells of a number. Each row touches one of them at random, and each part of the rows sends
+/// them.
+const MOST_CELLS: usize = 1 << 15;
 
 /// Most cells of a number in the first pass: so few that they stay in the cache.
 const FIRST_CELLS: usize = 1 << 13;
