@@ -400,7 +400,7 @@ class Dataset(InPieces):
         """Rows that Ray holds, which stay in its cluster.
 
         A fit starts actors, one for each CPU of the cluster and at most one a block, and asks them
-        for sums. It is the same as on one machine, however the rows are divided and whichever
+        for sums; those of RIMARC and MAD2C count blocks in tasks. It is the same as on one machine, however the rows are divided and whichever
         actors are lost meanwhile, as long as the blocks can be had again.
 
         Parameters

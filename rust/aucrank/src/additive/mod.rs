@@ -3,6 +3,7 @@
 //! - [`fit_mad2c`]: bins of a feature that reach the largest AUC (MAD2C);
 //! - [`fit_rimarc`]: the mean of their positive rates, weighted by how well each feature ranks
 //!   (RIMARC);
+//! - [`fit_mad2c_rows`], [`fit_rimarc_rows`]: the same of rows that are read in passes ([`RawRows`]);
 //! - [`build_scorecard`]: integer points for the bins of any sum of step functions;
 //! - [`fit_linear`]: ridge logistic regression on numbers, their thresholds and categories.
 //!
