@@ -400,8 +400,9 @@ class Dataset(InPieces):
         """Rows that Ray holds, which stay in its cluster.
 
         A fit starts actors, one for each CPU of the cluster and at most one a block, and asks them
-        for sums; those of RIMARC and MAD2C count blocks in tasks. It is the same as on one machine, however the rows are divided and whichever
-        actors are lost meanwhile, as long as the blocks can be had again.
+        for sums; one of RIMARC or MAD2C counts blocks in tasks. It is the same as on one machine,
+        however the rows are divided and whichever processes are lost meanwhile, as long as the
+        blocks can be had again.
 
         Parameters
         ----------
