@@ -1,7 +1,7 @@
 """Fits to rows that are not in memory: what they take from files and on a cluster.
 
     python -m benches.speed.bench_datasets PART [--rows 1000000] [--columns 20] [--partitions 64]
-        [--workers 2] [--repeats 20] [--json FILE]
+        [--workers 2] [--repeats 20] [--model tree] [--json FILE]
 
 PART is one of
     files      a fit to a folder of Parquet files, and to one frame: CPU and peak memory, each in a
@@ -25,14 +25,18 @@ from time import perf_counter, process_time
 
 import numpy as np
 import pandas as pd
-from aucrank import TreeRank
+from aucrank import RIMARC, TreeRank
 from aucrank.data import Dataset
+from sklearn.base import clone
 
 from benches.common.memory import peak_bytes, run_again
 from benches.common.options import make_parser
 
 #: Rows of a file, or of a partition of which many make the rows.
 BLOCK = 1 << 18
+
+#: Folds that weigh the features of a RIMARC, by the name of the model.
+FOLDS = {"rimarc": None, "rimarc-folds": 10}
 
 
 def make_rows(n_rows, n_columns, seed):
@@ -59,8 +63,11 @@ def model_of(pruning):
 
 def fit_to(kind, options):
     """Fit in this process; print the figures."""
-    model_of(None).fit(Dataset.from_batches(make_rows(2000, options.columns, 0), target="y"))
-    model = model_of(None if options.pruning == "none" else options.pruning)
+    if options.model == "tree":
+        model = model_of(None if options.pruning == "none" else options.pruning)
+    else:
+        model = RIMARC(weight_folds=FOLDS[options.model], random_state=0, n_jobs=1)
+    clone(model).fit(Dataset.from_batches(make_rows(2000, options.columns, 0), target="y"))
     if kind == "frame":
         rows = pd.read_parquet(options.folder)
         X, y = rows.drop(columns="y"), rows["y"]
@@ -75,7 +82,6 @@ def fit_to(kind, options):
         "cpu_s": process_time() - cpu,
         "wall_s": perf_counter() - wall,
         "peak_mb": peak / 1e6,
-        "n_leaves": model.tree_.n_leaves,
     }
     print(json.dumps([figures, model._to_document()]))
 
@@ -91,7 +97,9 @@ def measure_files(options):
         options.folder = folder
         documents = set()
         for kind in ("files", "frame") if options.frame else ("files",):
-            printed = run_again(kind, options=options, names=("columns", "folder", "pruning"))
+            printed = run_again(
+                kind, options=options, names=("columns", "folder", "pruning", "model")
+            )
             found[kind], document = json.loads(printed)
             documents.add(document)
     assert len(documents) == 1
@@ -287,6 +295,7 @@ def main():
     parser = make_parser(__doc__, rows=1_000_000, columns=20, partitions=64, workers=2, repeats=20)
     parser.add_argument("part", choices=[*MEASURES, "frame"])
     parser.add_argument("--pruning", choices=["none", "cv"], default="none")
+    parser.add_argument("--model", choices=["tree", *FOLDS], default="tree", help="of `files`")
     parser.add_argument("--no-frame", dest="frame", action="store_false")
     parser.add_argument("--folder", type=Path, help="of the rows, in the processes of `files`")
     options = parser.parse_args()

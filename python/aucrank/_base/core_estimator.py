@@ -46,6 +46,7 @@ from aucrank._utils.threads import effective_n_threads, threads_for
 from aucrank._utils.warn import warn_caller
 from aucrank.data import Dataset
 from aucrank.data._dataset import refuse_beside_dataset, refuse_for_dataset
+from aucrank.data._raw import RawRows
 from aucrank.data._stored import Rows
 
 #: No rows to choose by.
@@ -134,9 +135,10 @@ class CoreEstimator(CallbackSupportMixin, BaseEstimator, ABC):
             The fitted model.
         """
 
-    #: How ``fit`` takes a `Dataset`: by asking its rows for sums (`_fit_rows`), with all rows as
-    #: codes in memory or with a sample of them (`_fit_model`), or not at all.
-    _fits_dataset: ClassVar[Literal["rows", "codes", "sample"] | None] = None
+    #: How ``fit`` takes a `Dataset`: by asking its coded rows for sums (`_fit_rows`), in passes over
+    #: its values (`_fit_passes`), with all rows as codes in memory or with a sample of them
+    #: (`_fit_model`), or not at all.
+    _fits_dataset: ClassVar[Literal["rows", "passes", "codes", "sample"] | None] = None
 
     def _dataset_binning(self, params: Any) -> dict[str, Any]:
         """Return what the rows of a `Dataset` are coded by, of what `_core_params` gives."""
@@ -152,6 +154,23 @@ class CoreEstimator(CallbackSupportMixin, BaseEstimator, ABC):
             Coded by the bins that ``params["binning"]`` asks for.
         params : dict
             What `_core_params` gives.
+        context : RowsContext
+            What it works with.
+
+        Returns
+        -------
+        _core.Model
+            The fitted model, that of the same rows in one frame.
+        """
+        raise NotImplementedError
+
+    def _fit_passes(self, rows: RawRows, context: RowsContext) -> _core.Model:
+        """Fit the core model to raw rows that are read in passes, wherever they are.
+
+        Parameters
+        ----------
+        rows : RawRows
+            What answers the questions of the core.
         context : RowsContext
             What it works with.
 
@@ -293,16 +312,19 @@ class CoreEstimator(CallbackSupportMixin, BaseEstimator, ABC):
             sampled = dataset.sample(facts, n_threads)
             self._fit_sample(FitContext(sampled, seed, n_threads, progress), facts.n_rows)
             return
-        scope = ParamScope(schema, facts.n_rows, seed)
-        binning = self._dataset_binning(self._core_params(scope))
+        context = RowsContext(
+            schema, facts.n_rows, seed, n_threads, progress, fit_number=secrets.randbits(63)
+        )
         model: Any
         with errors_by_name(schema):
-            if self._fits_dataset == "rows":
-                number = secrets.randbits(63)
-                context = RowsContext(schema, facts.n_rows, seed, n_threads, progress, number)
-                with dataset.rows(facts, binning, n_threads) as rows:
-                    model = self._fit_rows(rows, self._core_params(scope), context)
+            if self._fits_dataset == "passes":
+                model = self._fit_passes(dataset.raw_rows(facts, n_threads), context)
+            elif self._fits_dataset == "rows":
+                params = self._core_params(context.scope)
+                with dataset.rows(facts, self._dataset_binning(params), n_threads) as rows:
+                    model = self._fit_rows(rows, params, context)
             else:
+                binning = self._dataset_binning(self._core_params(context.scope))
                 matrix = dataset.matrix(facts, {**binning, "level_rates": "raw"}, n_threads)
                 # Of the rows these fits use what coded ones have, and `_check_for_dataset` has seen
                 # to it that they need no more.

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterable, Mapping
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from aucrank import _core
 from aucrank._base.core_estimator import CoreEstimator
-from aucrank._base.fit_context import FitContext
+from aucrank._base.fit_context import FitContext, RowsContext
 from aucrank._base.monotonic import check_monotonic_cst
 from aucrank._base.summary import Section
 from aucrank._data.schema import Schema
@@ -26,6 +26,7 @@ from aucrank.additive._bin_table import (
     ranked_features,
 )
 from aucrank.additive._bins import bin_params
+from aucrank.data._raw import RawRows
 
 _ENCODINGS = ("ordinal", "onehot-dense", "rate")
 
@@ -133,6 +134,7 @@ class MAD2C(BinsMixin, OneToOneFeatureMixin, TransformerMixin, CoreEstimator):
     """
 
     _family = "mad2c"
+    _fits_dataset = "passes"
     _FITTED: ClassVar[tuple[str, ...]] = (*CoreEstimator._FITTED, "_features")
 
     _model: _core.Mad2c
@@ -163,10 +165,49 @@ class MAD2C(BinsMixin, OneToOneFeatureMixin, TransformerMixin, CoreEstimator):
         encode: str = check_choice(self.encode, "encode", _ENCODINGS)
         return encode
 
+    def fit(
+        self, X: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+    ) -> Self:
+        """Find the bins by rows of two classes.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n, n_features), or Dataset
+            Training data. Data frames of pandas, polars and pyarrow may have categorical columns;
+            NaN, None and null are missing values.
+            A :class:`~aucrank.data.Dataset` has rows that need not fit in memory, and their labels
+            and weights: the fit is that to one frame with all of its rows.
+        y : array-like of shape (n,), default=None
+            Labels, two distinct values. The greater one is the positive class. None
+            where ``X`` is a data set.
+        sample_weight : array-like of shape (n,), default=None
+            Weight of each row; weight k means the row repeated k times, and weight 0 a row that
+            is not there.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+
+        Raises
+        ------
+        ValueError
+            If a parameter, the data, the labels or the weights are not valid.
+        """
+        return self._fit(X, y, sample_weight)
+
     def _fit_model(self, context: FitContext) -> _core.Mad2c:
         sample = context.sample
-        params = json.dumps(bin_params(self.special_values, self.monotonic_cst, sample.schema))
+        params = self._params_of(sample.schema)
         return _core.fit_mad2c(sample.core, params, context.n_threads, context.progress.observer)
+
+    def _fit_passes(self, rows: RawRows, context: RowsContext) -> _core.Mad2c:
+        params = self._params_of(context.schema)
+        return _core.fit_mad2c_rows(rows, params, context.n_threads, context.progress.observer)
+
+    def _params_of(self, schema: Schema) -> str:
+        """Return the parameters as JSON text for the core."""
+        return json.dumps(bin_params(self.special_values, self.monotonic_cst, schema))
 
     def _does(self) -> str:
         return "puts values into bins by how they rank"

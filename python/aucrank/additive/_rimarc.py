@@ -4,17 +4,18 @@ import json
 import textwrap
 from dataclasses import dataclass
 from math import isnan, nan
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from aucrank import _core
-from aucrank._base.fit_context import FitContext
+from aucrank._base.fit_context import FitContext, RowsContext
 from aucrank._base.monotonic import check_monotonic_cst
 from aucrank._base.ranker import BaseRanker, ProbabilityMixin
 from aucrank._base.summary import Section
+from aucrank._data.schema import Schema
 from aucrank._data.table import Table, whole
 from aucrank._export.bins import Bin
 from aucrank._export.formula import LevelSteps, NumberSteps, Steps
@@ -27,6 +28,7 @@ from aucrank._utils.warn import warn_caller
 from aucrank._utils.words import plural
 from aucrank.additive._bin_table import BinsMixin, RankedFeature, ranked_features
 from aucrank.additive._bins import bin_params
+from aucrank.data._raw import RawRows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -235,6 +237,7 @@ class RIMARC(BinsMixin, ProbabilityMixin, BaseRanker):
 
     _family = "rimarc"
     _takes_sparse = True
+    _fits_dataset = "passes"
     _model: _core.Rimarc
 
     def __init__(
@@ -289,21 +292,63 @@ class RIMARC(BinsMixin, ProbabilityMixin, BaseRanker):
         # The features, and then the folds that weigh them.
         return 1 if self.weight_folds is None else 2
 
+    def fit(
+        self, X: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+    ) -> Self:
+        """Fit the model to rows of two classes.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n, n_features), or Dataset
+            Training data. Data frames of pandas, polars and pyarrow may have categorical columns;
+            NaN, None and null are missing values.
+            A :class:`~aucrank.data.Dataset` has rows that need not fit in memory, and their labels
+            and weights: the fit is that to one frame with all of its rows.
+        y : array-like of shape (n,), default=None
+            Labels, two distinct values. The greater one is the class to rank first. None
+            where ``X`` is a data set.
+        sample_weight : array-like of shape (n,), default=None
+            Weight of each row; weight k means the row repeated k times, and weight 0 a row that
+            is not there.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+
+        Raises
+        ------
+        ValueError
+            If a parameter, the data, the labels or the weights are not valid.
+        """
+        return self._fit(X, y, sample_weight)
+
     def _fit_model(self, context: FitContext) -> _core.Rimarc:
         sample = context.sample
+        params = self._params_of(sample.schema, context.seed)
+        n_threads, observer = context.n_threads, context.progress.observer
+        model = _core.fit_rimarc(sample.core, params, n_threads, observer)
+        self._warn_of_folds(model)
+        return model
+
+    def _fit_passes(self, rows: RawRows, context: RowsContext) -> _core.Rimarc:
+        params = self._params_of(context.schema, context.seed)
+        n_threads, observer = context.n_threads, context.progress.observer
+        model = _core.fit_rimarc_rows(rows, params, n_threads, observer)
+        self._warn_of_folds(model)
+        return model
+
+    def _params_of(self, schema: Schema, seed: int) -> str:
+        """Return the parameters as JSON text for the core."""
         params = {
-            "bins": bin_params(self.special_values, self.monotonic_cst, sample.schema),
+            "bins": bin_params(self.special_values, self.monotonic_cst, schema),
             "missing": self.missing,
             "shrinkage": float(self.shrinkage),
             "level_rates": self.level_rates,
             "weight_folds": None if self.weight_folds is None else int(self.weight_folds),
-            "seed": context.seed,
+            "seed": seed,
         }
-        model = _core.fit_rimarc(
-            sample.core, json.dumps(params), context.n_threads, context.progress.observer
-        )
-        self._warn_of_folds(model)
-        return model
+        return json.dumps(params)
 
     def _warn_of_folds(self, model: _core.Rimarc) -> None:
         asked, found = self.weight_folds, model.weight_folds

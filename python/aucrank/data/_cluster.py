@@ -17,6 +17,7 @@ from aucrank._data.schema import errors_by_name
 from aucrank._data.target_survey import TargetSurvey
 from aucrank._data.weights import check_class_weight
 from aucrank.data import _holder
+from aucrank.data._raw import ClusterRows, RawRows
 from aucrank.data._sampled import ALL_ROWS
 from aucrank.data._stored import Rows
 
@@ -160,6 +161,11 @@ class ClusterSource(ABC):
             bound = sample.bound()
         parts = self.gather(self.map(_holder.rows_of_sample, *roles, bound))
         return [part for part in parts if part is not None]
+
+    def raw(self, facts: Facts, target: str, weight: str | None) -> RawRows:
+        """Return the rows for a fit that reads raw values in passes."""
+        roles = (facts, target, weight)
+        return ClusterRows(self, *roles, self._weight_unit(*roles))
 
     def _surveyed(
         self,

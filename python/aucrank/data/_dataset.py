@@ -26,6 +26,7 @@ from aucrank.data import _sampled
 from aucrank.data._cluster import ClusterSource
 from aucrank.data._dask import DaskSource
 from aucrank.data._holder import SCORE
+from aucrank.data._raw import RawRows, ReadRows
 from aucrank.data._ray import RaySource
 from aucrank.data._stored import Rows, gathered, stored_rows
 
@@ -347,8 +348,9 @@ class Dataset(InPieces):
         Parameters
         ----------
         collection : dask.dataframe.DataFrame
-            The rows. A fit computes each partition three times (five times with weights): persist
-            the collection where the memory of the cluster allows.
+            The rows. A fit computes each partition three times (five times with weights), one of
+            RIMARC or MAD2C a few times more: persist the collection where the memory of the
+            cluster allows.
         target : str, default=None
             Column of labels; None for rows to score only.
         positive : object, default=None
@@ -400,8 +402,9 @@ class Dataset(InPieces):
         """Rows that Ray holds, which stay in its cluster.
 
         A fit starts actors, one for each CPU of the cluster and at most one a block, and asks them
-        for sums. It is the same as on one machine, however the rows are divided and whichever
-        actors are lost meanwhile, as long as the blocks can be had again.
+        for sums; one of RIMARC or MAD2C counts blocks in tasks. It is the same as on one machine,
+        however the rows are divided and whichever processes are lost meanwhile, as long as the
+        blocks can be had again.
 
         Parameters
         ----------
@@ -691,6 +694,26 @@ class Dataset(InPieces):
         if isinstance(source, ClusterSource):
             return nullcontext(source.coded(facts, self.need_target(), self._weight, binning))
         return stored_rows(self, facts, binning, n_threads)
+
+    def raw_rows(self, facts: Facts, n_threads: int) -> RawRows:
+        """Return the rows for a fit that reads raw values in passes; for estimators.
+
+        Parameters
+        ----------
+        facts : Facts
+            What `facts` has learned of these rows.
+        n_threads : int
+            At least 1; the workers of a cluster take one for each partition.
+
+        Returns
+        -------
+        RawRows
+            Which are read, or counted on the workers of a cluster, anew for each question.
+        """
+        source = self._passes.source
+        if isinstance(source, ClusterSource):
+            return source.raw(facts, self.need_target(), self._weight)
+        return ReadRows(self, facts, n_threads)
 
     def matrix(self, facts: Facts, binning: dict[str, Any], n_threads: int) -> _core.CodedMatrix:
         """Choose bins and hold all rows as codes in memory; for estimators.

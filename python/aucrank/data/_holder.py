@@ -178,6 +178,24 @@ def merge_surveys(
     return whole.to_bytes()
 
 
+def raw_sums(
+    part: Any, number: int, facts: Facts, target: str, weight: str | None, ask: bytes
+) -> bytes:
+    """Answer a question about the raw rows of a partition."""
+    sums = _core.RawSums(ask)
+    if batch := _coded(part, number, facts, target, weight):
+        sums.add(batch, 1)
+    return sums.to_bytes()
+
+
+def merge_raw_sums(answers: Sequence[bytes], ask: bytes) -> bytes:
+    """Merge answers about raw rows to one question."""
+    whole = _core.RawSums(ask)
+    for answer in answers:
+        whole.merge_bytes(answer)
+    return whole.to_bytes()
+
+
 def hold(
     part: Any,
     number: int,

@@ -12,6 +12,7 @@ use pyo3::prelude::*;
 
 use crate::columns::ColumnsArg;
 use crate::model::{PyModel, hand_over};
+use crate::raw_rows::RawRowsArg;
 use crate::run::{fit_on_pool, on_pool, read_params, to_json};
 use crate::sample::SampleArg;
 
@@ -237,6 +238,40 @@ pub fn fit_rimarc<'py>(
     let sample = sample.borrow()?;
     let model = fit_on_pool(py, n_threads, observer, |interrupt| {
         additive::fit_rimarc(&sample.columns, &sample.labels()?, &params, interrupt)
+    });
+    hand_over(py, model?)
+}
+
+/// Fits `MAD2C` to raw rows behind an engine; `params` as of [`fit_mad2c`].
+#[pyfunction]
+#[pyo3(signature = (rows, params, n_threads, observer=None))]
+pub fn fit_mad2c_rows<'py>(
+    py: Python<'py>,
+    rows: RawRowsArg<'py>,
+    params: &str,
+    n_threads: usize,
+    observer: Option<Py<PyAny>>,
+) -> PyResult<Py<PyMad2c>> {
+    let params: Mad2cParams = read_params(params)?;
+    let table = rows.fit(py, n_threads, observer, |rows, interrupt| {
+        additive::fit_mad2c_rows(rows, &params, interrupt)
+    });
+    hand_over(py, table?)
+}
+
+/// Fits `RIMARC` to raw rows behind an engine; `params` as of [`fit_rimarc`].
+#[pyfunction]
+#[pyo3(signature = (rows, params, n_threads, observer=None))]
+pub fn fit_rimarc_rows<'py>(
+    py: Python<'py>,
+    rows: RawRowsArg<'py>,
+    params: &str,
+    n_threads: usize,
+    observer: Option<Py<PyAny>>,
+) -> PyResult<Py<PyRimarc>> {
+    let params: RimarcParams = read_params(params)?;
+    let model = rows.fit(py, n_threads, observer, |rows, interrupt| {
+        additive::fit_rimarc_rows(rows, &params, interrupt)
     });
     hand_over(py, model?)
 }

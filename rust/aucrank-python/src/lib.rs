@@ -18,6 +18,7 @@ mod marti;
 mod model;
 mod ramp;
 mod rank_opt;
+mod raw_rows;
 mod roc;
 mod rows;
 mod run;
@@ -33,7 +34,7 @@ mod _core {
     #[pymodule_export]
     use super::additive::{
         PyLinearModel, PyMad2c, PyRimarc, PyScorecard, build_scorecard, fit_linear, fit_mad2c,
-        fit_rimarc,
+        fit_mad2c_rows, fit_rimarc, fit_rimarc_rows,
     };
     #[pymodule_export]
     use super::aurora::{PyAurora, fit_aurora};
@@ -64,6 +65,8 @@ mod _core {
     use super::ramp::{ramp_auc, ramp_auc_gradient};
     #[pymodule_export]
     use super::rank_opt::{PyRankOpt, fit_rank_opt};
+    #[pymodule_export]
+    use super::raw_rows::PyRawSums;
     #[pymodule_export]
     use super::roc::{RocCurve, roc_auc, roc_curve};
     #[pymodule_export]

@@ -66,14 +66,14 @@ pub struct BatchArg<'py>(
 );
 
 /// A borrowed [`BatchArg`].
-struct Batch<'a> {
-    columns: Columns<'a>,
-    positive: &'a [bool],
-    weights: Option<&'a [f64]>,
+pub struct Batch<'a> {
+    pub columns: Columns<'a>,
+    pub positive: &'a [bool],
+    pub weights: Option<&'a [f64]>,
 }
 
 impl BatchArg<'_> {
-    fn borrow(&self, n_levels: &[Option<u32>]) -> PyResult<Batch<'_>> {
+    pub fn borrow(&self, n_levels: &[Option<u32>]) -> PyResult<Batch<'_>> {
         Ok(Batch {
             columns: self.0.borrow(n_levels)?,
             positive: self.1.as_slice()?,

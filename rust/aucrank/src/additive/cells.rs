@@ -20,6 +20,7 @@ const N_OCTAVES: usize = 1 << (u64::BITS - MANTISSA_BITS);
 /// its greatest sampled number. So a number finds its cell without a search or a branch, and cells
 /// are dense where rows are, from values next to zero to the largest. Values that the sample misses
 /// make cells uneven, never wrong.
+#[derive(Debug, Clone)]
 pub(super) struct Cells {
     octaves: Box<[Octave; N_OCTAVES]>,
     n: usize,
@@ -49,6 +50,9 @@ impl Cells {
     /// Maximum number of cells beyond those requested.
     pub const MOST_OTHERS: usize = N_OCTAVES + 1;
 
+    /// Number of cells of infinity and of missing values, which follow those of finite numbers.
+    pub const N_OF_NO_NUMBER: usize = 3;
+
     /// About `n_cells` cells for the finite numbers among `values`, of which there must be some.
     pub fn lay_out<T: Value>(values: &[T], n_cells: usize) -> Self {
         let n_rows = values.len();
@@ -64,6 +68,12 @@ impl Cells {
             })
             .collect();
         sample.sort_unstable();
+        Self::of_sample(sample, n_cells)
+    }
+
+    /// About `n_cells` cells, laid out from the keys of some numbers, ascending.
+    pub fn of_sample(sample: Vec<u64>, n_cells: usize) -> Self {
+        let n_sampled = sample.len();
         // The outermost octaves contain infinity, next to the finite numbers, and NaN.
         let infinite = [f64::NEG_INFINITY, f64::INFINITY].map(Score::key);
         let mut octaves = vec![Octave::default(); N_OCTAVES];

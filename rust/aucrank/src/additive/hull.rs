@@ -157,44 +157,65 @@ pub(super) fn best_cuts<T: Value, R: RowTally>(
     let Some(Sample { pieces, mut special }) = found else { return Ok(None) };
     let pieces = refine(pieces, memory, feature.direction, interrupt)?;
 
-    // The relevant points of the curve, and the key of the value before each point but the first.
-    let (mut up_to, mut keys) = (vec![ClassSums::default()], Vec::new());
-    let mut end = ClassSums::default();
-    let mut push = |key: u64, sums: ClassSums| {
-        if sums.rows > 0 {
-            end += sums;
-            keys.push(key);
-            up_to.push(end);
-        }
-    };
+    let mut curve = Curve::default();
     for piece in pieces {
         match piece.rows {
             // No cut is at its borders, so the key is never read.
-            Rows::Skipped => push(0, piece.sums),
-            Rows::Tied(key) => push(key, piece.sums),
+            Rows::Skipped => curve.push(0, piece.sums),
+            Rows::Tied(key) => curve.push(key, piece.sums),
             Rows::Open(rows) => {
                 let records = &mut memory.records[rows];
                 records.sort_unstable_by_key(|record| record.key);
                 let ties = records.chunk_by(|a, b| a.key == b.key);
-                ties.for_each(|tied| push(tied[0].key, total(tied)));
+                ties.for_each(|tied| curve.push(tied[0].key, total(tied)));
             }
         }
     }
-    let masses: Vec<ClassMasses> = up_to.iter().map(|&sums| sums.into()).collect();
-    let hull = directions(feature.direction)
-        .map(|direction| Hull::of(&masses, direction))
-        .reduce(|best, other| if other.area > best.area { other } else { best });
-    let Hull { direction, corners, .. } = hull.expect("a direction");
-    let inner = corners.get(1..corners.len() - 1).unwrap_or(&[]);
-    let value = |place: usize| f64::from_key(keys[place]);
-    let cuts = inner.iter().map(|&corner| midpoint(value(corner - 1), value(corner))).collect();
-    let mut sums: Vec<ClassSums> =
-        corners.windows(2).map(|pair| up_to[pair[1]] - up_to[pair[0]]).collect();
-    if sums.is_empty() {
-        sums.push(ClassSums::default());
+    let mut found = curve.cut(feature.direction);
+    found.sums.append(&mut special);
+    Ok(Some(found))
+}
+
+/// The points of the curve that may be corners of its hull, in ascending order of the values.
+#[derive(Debug, Default)]
+pub(super) struct Curve {
+    /// Sums up to each point but the first, which is that of no rows.
+    up_to: Vec<ClassSums>,
+    /// The value before each of these points.
+    keys: Vec<u64>,
+}
+
+impl Curve {
+    /// Adds rows above the others: those of one value, or several at whose borders no cut is.
+    pub(super) fn push(&mut self, key: u64, sums: ClassSums) {
+        if sums.rows > 0 {
+            self.keys.push(key);
+            self.up_to.push(self.up_to.last().copied().unwrap_or_default() + sums);
+        }
     }
-    sums.append(&mut special);
-    Ok(Some(BestCuts { direction, cuts, sums }))
+
+    /// Cuts at the corners.
+    pub(super) fn cut(&self, only: Option<Direction>) -> BestCuts {
+        let up_to = |place: usize| match place {
+            0 => ClassSums::default(),
+            place => self.up_to[place - 1],
+        };
+        let masses: Vec<ClassMasses> =
+            (0..=self.up_to.len()).map(|place| up_to(place).into()).collect();
+        let hull = directions(only)
+            .map(|direction| Hull::of(&masses, direction))
+            .reduce(|best, other| if other.area > best.area { other } else { best });
+        let Hull { direction, corners, .. } = hull.expect("a direction");
+        let inner = corners.get(1..corners.len() - 1).unwrap_or(&[]);
+        let value = |place: usize| f64::from_key(self.keys[place]);
+        let cuts = inner.iter().map(|&corner| midpoint(value(corner - 1), value(corner))).collect();
+        let mut sums: Vec<ClassSums> =
+            corners.windows(2).map(|pair| up_to(pair[1]) - up_to(pair[0])).collect();
+        if sums.is_empty() {
+            sums.push(ClassSums::default());
+        }
+        BestCuts { direction, cuts, sums }
+    }
 }
 
 fn directions(only: Option<Direction>) -> impl Iterator<Item = Direction> {
@@ -297,22 +318,46 @@ fn sieve<T: Value, R: RowTally>(
 /// Marks the pieces that no corner of the hull of all points is within or next to, and merges
 /// adjacent ones.
 fn skip(mut pieces: Vec<Piece>, only: Option<Direction>) -> Vec<Piece> {
-    let borders = borders(&pieces);
+    let borders = borders(pieces.iter().map(|piece| piece.sums));
+    let is_open: Vec<bool> =
+        pieces.iter().map(|piece| matches!(piece.rows, Rows::Open(_))).collect();
+    for (piece, is_wanted) in pieces.iter_mut().zip(wanted(&borders, &is_open, only)) {
+        if !is_wanted {
+            piece.rows = Rows::Skipped;
+        }
+    }
+    pieces.dedup_by(|next, piece| {
+        let is_one = matches!((&piece.rows, &next.rows), (Rows::Skipped, Rows::Skipped));
+        if is_one {
+            piece.sums += next.sums;
+        }
+        is_one
+    });
+    pieces
+}
+
+/// Which pieces of the curve a corner of the hull of all points may be within or next to, given the
+/// curve at their borders, and which of them may have points within.
+pub(super) fn wanted(
+    borders: &[ClassMasses],
+    is_open: &[bool],
+    only: Option<Direction>,
+) -> Vec<bool> {
     let mut hulls: Vec<Hull> =
-        directions(only).map(|direction| Hull::of(&borders, direction)).collect();
+        directions(only).map(|direction| Hull::of(borders, direction)).collect();
     // A point exceeds the hull of the borders by at most the positives of its piece, or sideways by
     // the negatives, so the area grows by at most that much over the whole width.
-    let most = |of: fn(&ClassSums) -> u64| {
-        let pieces = pieces.iter().filter(|piece| matches!(piece.rows, Rows::Open(_)));
-        i128::from(pieces.map(|piece| of(&piece.sums)).max().unwrap_or(0))
+    let most = |of: fn(ClassMasses) -> u64| {
+        let open = borders.windows(2).zip(is_open).filter(|(_, is_open)| **is_open);
+        i128::from(open.map(|(pair, _)| of(pair[1]) - of(pair[0])).max().unwrap_or(0))
     };
     let total = borders[borders.len() - 1];
-    let growth = (i128::from(total.neg) * most(|sums| sums.pos))
-        .min(i128::from(total.pos) * most(|sums| sums.neg));
+    let growth = (i128::from(total.neg) * most(|masses| masses.pos))
+        .min(i128::from(total.pos) * most(|masses| masses.neg));
     let largest = hulls.iter().map(|hull| hull.area).max().unwrap_or(0);
     hulls.retain(|hull| hull.area + 2 * growth >= largest);
 
-    let mut is_wanted = vec![false; pieces.len()];
+    let mut is_wanted = vec![false; is_open.len()];
     for Hull { direction, corners, .. } in hulls {
         for pair in corners.windows(2) {
             let (start, end) = (pair[0], pair[1]);
@@ -328,26 +373,14 @@ fn skip(mut pieces: Vec<Piece>, only: Option<Direction>) -> Vec<Piece> {
             is_wanted[end - 1] = true;
         }
     }
-    for (piece, is_wanted) in pieces.iter_mut().zip(is_wanted) {
-        if !is_wanted {
-            piece.rows = Rows::Skipped;
-        }
-    }
-    pieces.dedup_by(|next, piece| {
-        let is_one = matches!((&piece.rows, &next.rows), (Rows::Skipped, Rows::Skipped));
-        if is_one {
-            piece.sums += next.sums;
-        }
-        is_one
-    });
-    pieces
+    is_wanted
 }
 
-/// The curve at the borders of the pieces.
-fn borders(pieces: &[Piece]) -> Vec<ClassMasses> {
+/// The curve at the borders of pieces with these sums.
+pub(super) fn borders(sums: impl Iterator<Item = ClassSums>) -> Vec<ClassMasses> {
     let mut up_to = ClassMasses::default();
-    let ends = pieces.iter().map(|piece| {
-        up_to += piece.sums.into();
+    let ends = sums.map(|sums| {
+        up_to += sums.into();
         up_to
     });
     std::iter::once(ClassMasses::default()).chain(ends).collect()
@@ -628,7 +661,7 @@ impl Hull {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use std::collections::BTreeMap;
 
     use proptest::prelude::*;
@@ -688,7 +721,8 @@ mod tests {
         if direction == Direction::Increasing { area } else { -area }
     }
 
-    fn expected(
+    /// What the cuts have to be.
+    pub(in crate::additive) fn expected(
         values: &[f64],
         labels: &Labels<'_>,
         special: &[f64],

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::bins::{BinnedFeature, Direction, check_special, check_total};
 use super::hull::{BestCuts, Feature, Memory, best_cuts};
+use super::sieve::{RawRows, Sieved, View};
 use crate::data::{
     Bins, ClassSums, Column, Columns, CountedRows, Labels, Lookups, MISSING_CODE, RowTally,
     WeightedRows,
@@ -94,6 +95,15 @@ pub struct Mad2c {
 }
 
 impl Mad2c {
+    pub(super) fn new(
+        n_levels: Vec<Option<u32>>,
+        total: ClassSums,
+        exponent: i32,
+        features: Vec<BinnedFeature>,
+    ) -> Self {
+        Self { n_levels, total, exponent, features }
+    }
+
     /// For each feature its number of categories, or `None` if it is numeric.
     #[must_use]
     pub fn n_levels(&self) -> &[Option<u32>] {
@@ -173,6 +183,19 @@ pub fn fit_mad2c(
     bin_features(columns, labels, params, Some(&done), interrupt)
 }
 
+/// [`fit_mad2c`] of rows that are read in passes: the same bins.
+///
+/// # Errors
+///
+/// [`RankError`] for a parameter out of range, a class without weight, or as of [`RawRows::pass`].
+pub fn fit_mad2c_rows(
+    rows: &dyn RawRows,
+    params: &Mad2cParams,
+    interrupt: &Interrupt,
+) -> Result<Mad2c, RankError> {
+    Sieved::read(rows, params, None, interrupt)?.table(View::All)
+}
+
 /// [`fit_mad2c`]; each feature is reported as a part where `done` is given.
 pub(super) fn bin_features(
     columns: &Columns<'_>,
@@ -192,7 +215,7 @@ pub(super) fn bin_features(
         None => bin_all(columns, labels, &CountedRows(labels.positive()), params, done, interrupt),
         Some(_) => bin_all(columns, labels, &WeightedRows(labels), params, done, interrupt),
     };
-    Ok(Mad2c { n_levels, total: labels.total(), exponent: labels.exponent(), features: features? })
+    Ok(Mad2c::new(n_levels, labels.total(), labels.exponent(), features?))
 }
 
 /// Columns of a matrix that are copied together, since they share cache lines.
@@ -318,6 +341,11 @@ fn categorical(
         };
         *sums += labels.sums(row as usize);
     }
+    Ok(binned_levels(of_level, missing))
+}
+
+/// The bins of categories with these rows: those that have any, in their order.
+pub(super) fn binned_levels(of_level: Vec<ClassSums>, missing: ClassSums) -> BinnedFeature {
     let n_bins = of_level.iter().filter(|sums| sums.rows > 0).count();
     let mut next = 0;
     let bin_of_level = of_level
@@ -333,7 +361,7 @@ fn categorical(
     let mut sums: Vec<ClassSums> = of_level.into_iter().filter(|sums| sums.rows > 0).collect();
     sums.push(missing);
     let bins = Bins::Categorical { bin_of_level, n_bins };
-    Ok(BinnedFeature { bins, sums, direction: None })
+    BinnedFeature { bins, sums, direction: None }
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 //! - [`fit_mad2c`]: bins of a feature that reach the largest AUC (MAD2C);
 //! - [`fit_rimarc`]: the mean of their positive rates, weighted by how well each feature ranks
 //!   (RIMARC);
+//! - [`fit_mad2c_rows`], [`fit_rimarc_rows`]: the same of rows that are read in passes ([`RawRows`]);
 //! - [`build_scorecard`]: integer points for the bins of any sum of step functions;
 //! - [`fit_linear`]: ridge logistic regression on numbers, their thresholds and categories.
 //!
@@ -20,11 +21,13 @@ mod mad2c;
 mod points;
 mod rimarc;
 mod scorecard;
+mod sieve;
 
 pub use bins::{BinnedFeature, Direction};
 pub use drift::DriftCounts;
 pub use linear::{LinearModel, LinearParams, NumberTerm, Thresholds, fit_linear};
-pub use mad2c::{Mad2c, Mad2cParams, fit_mad2c};
+pub use mad2c::{Mad2c, Mad2cParams, fit_mad2c, fit_mad2c_rows};
 pub use points::{ScorecardParams, build_scorecard};
-pub use rimarc::{MissingValues, Rimarc, RimarcParams, Share, fit_rimarc};
+pub use rimarc::{MissingValues, Rimarc, RimarcParams, Share, fit_rimarc, fit_rimarc_rows};
 pub use scorecard::{CardFeature, HighPoints, Scorecard};
+pub use sieve::{RawAsk, RawRows, RawSums};

@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use super::bins::BinnedFeature;
 use super::mad2c::{Mad2c, Mad2cParams, bin_features, fit_mad2c};
+use super::sieve::{RawRows, Sieved, View};
 use crate::data::{
     Bins, ClassMasses, ClassSums, Column, Columns, FeatureTerm, Folds, Labels, LevelRates, Lookups,
     NO_FOLD, RowUnits, Shrinkage, Steps, times_power_of_two,
@@ -112,10 +113,10 @@ impl RimarcParams {
         }
     }
 
-    fn scoring(&self, columns: &Columns<'_>, labels: &Labels<'_>) -> Scoring {
-        let has_categories = columns.iter().any(|column| column.n_levels().is_some());
-        let level_units = (has_categories && self.level_rates == LevelRates::Shrunken)
-            .then(|| RowUnits::of_labels(labels));
+    /// How features with these numbers of categories are scored, `None` for a number.
+    fn scoring(&self, n_levels: &[Option<u32>], units: impl FnOnce() -> RowUnits) -> Scoring {
+        let has_categories = n_levels.iter().any(Option::is_some);
+        let level_units = (has_categories && self.level_rates == LevelRates::Shrunken).then(units);
         Scoring { missing: self.missing, shrinkage: self.shrinkage, level_units }
     }
 }
@@ -343,6 +344,18 @@ impl Rimarc {
         };
         let shares = parts.table.features().iter().zip(&parts.weights).map(shares_of).collect();
         Self { parts, shares }
+    }
+
+    /// With weights that are cross-fitted, in so many folds, or else those of all rows.
+    fn of_table(table: Mad2c, scoring: Scoring, cross_fitted: Option<(Vec<f64>, u16)>) -> Self {
+        let weight = |feature: &BinnedFeature| {
+            Pairs::of(&scoring.believed(feature), &scoring.balances(feature, &table)).weight()
+        };
+        let (weights, weight_folds) = cross_fitted.map_or_else(
+            || (table.features().iter().map(weight).collect(), None),
+            |(weights, n_folds)| (weights, Some(n_folds)),
+        );
+        Self::new(Parts { table, scoring, weights, weight_folds })
     }
 
     /// The features in bins.
@@ -627,21 +640,44 @@ pub fn fit_rimarc(
     params.validate()?;
     let columns = &columns.until(interrupt);
     let table = fit_mad2c(columns, labels, &params.bins, interrupt)?;
-    let scoring = params.scoring(columns, labels);
+    let scoring = params.scoring(table.n_levels(), || RowUnits::of_labels(labels));
     let cross_fitted = match params.weight_folds {
         Some(n_folds) => cross_fit(columns, labels, n_folds, params, interrupt)?,
         None => None,
     };
-    let (weights, weight_folds) = cross_fitted.map_or_else(
-        || {
-            let weight = |feature: &BinnedFeature| {
-                Pairs::of(&scoring.believed(feature), &scoring.balances(feature, &table)).weight()
-            };
-            (table.features().iter().map(weight).collect(), None)
-        },
-        |(weights, n_folds)| (weights, Some(n_folds)),
-    );
-    Ok(Rimarc::new(Parts { table, scoring, weights, weight_folds }))
+    Ok(Rimarc::of_table(table, scoring, cross_fitted))
+}
+
+/// [`fit_rimarc`] of rows that are read in passes: the same model.
+///
+/// # Errors
+///
+/// [`RankError`] for a parameter out of range, a class without weight, or as of [`RawRows::pass`].
+pub fn fit_rimarc_rows(
+    rows: &dyn RawRows,
+    params: &RimarcParams,
+    interrupt: &Interrupt,
+) -> Result<Rimarc, RankError> {
+    params.validate()?;
+    let folds = params.weight_folds.map(|n_folds| (n_folds, params.seed));
+    let sieved = Sieved::read(rows, &params.bins, folds, interrupt)?;
+    let table = sieved.table(View::All)?;
+    let scoring = params.scoring(table.n_levels(), || sieved.units(View::All));
+    let n_folds = sieved.n_folds();
+    let mut by_fold = Vec::new();
+    // Of one fold nothing remains to learn from.
+    for fold in (0..n_folds).filter(|_| n_folds > 1) {
+        let view = View::Without(fold);
+        let table = sieved.table(view)?;
+        let scoring = params.scoring(table.n_levels(), || sieved.units(view));
+        let pairs = |(place, feature): (usize, &BinnedFeature)| {
+            let sums = sieved.of_fold(fold, place, &feature.bins);
+            Pairs::of(&sums, &scoring.balances(feature, &table))
+        };
+        by_fold.push(table.features().iter().enumerate().map(pairs).collect());
+    }
+    let cross_fitted = (n_folds > 1).then(|| (weights_of_folds(&by_fold), n_folds as u16));
+    Ok(Rimarc::of_table(table, scoring, cross_fitted))
 }
 
 /// The cross-fitted weight of each feature, from the AUC over the pairs of rows within a fold, each
@@ -670,7 +706,7 @@ fn cross_fit(
     for (fold, left_out) in (0..).zip(&folds) {
         let others = labels.among(|row| of_row[row] != fold)?;
         let table = bin_features(columns, &others, &params.bins, None, interrupt)?;
-        let scoring = params.scoring(columns, &others);
+        let scoring = params.scoring(table.n_levels(), || RowUnits::of_labels(&others));
         let pairs = |(feature, column): (&BinnedFeature, &Column<'_>)| {
             let sums = sums_by_bin(column, &feature.bins, labels, left_out);
             Pairs::of(&sums, &scoring.balances(feature, &table))
@@ -679,8 +715,14 @@ fn cross_fit(
         by_fold.push(features.into_par_iter().map(pairs).collect::<Vec<Pairs>>());
         done.add()?;
     }
+    Ok(Some((weights_of_folds(&by_fold), n_folds)))
+}
+
+/// The weight of each feature, from its pairs of each fold.
+fn weights_of_folds(by_fold: &[Vec<Pairs>]) -> Vec<f64> {
+    let n_features = by_fold.first().map_or(0, Vec::len);
     let weight = |feature| by_fold.iter().map(|pairs| pairs[feature]).sum::<Pairs>().weight();
-    Ok(Some(((0..columns.n_features()).map(weight).collect(), n_folds)))
+    (0..n_features).map(weight).collect()
 }
 
 /// The sums of some rows by the bin of their value.

@@ -26,7 +26,7 @@ mod stored;
 mod survey;
 #[cfg(test)]
 mod tests;
-mod words;
+pub(crate) mod words;
 
 pub use answer::Answer;
 pub(crate) use answer::Totals;

@@ -4,7 +4,7 @@ use crate::RankError;
 use crate::data::ClassSums;
 
 /// Words as bytes, the lowest first, after a checksum.
-pub(super) fn to_bytes(words: &[u64]) -> Vec<u8> {
+pub(crate) fn to_bytes(words: &[u64]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(8 * words.len() + 8);
     bytes.extend([0; 8]);
     bytes.extend(words.iter().flat_map(|word| word.to_le_bytes()));
@@ -14,7 +14,7 @@ pub(super) fn to_bytes(words: &[u64]) -> Vec<u8> {
 }
 
 /// What [`to_bytes`] has written.
-pub(super) fn from_bytes(bytes: &[u8]) -> Result<Vec<u64>, RankError> {
+pub(crate) fn from_bytes(bytes: &[u8]) -> Result<Vec<u64>, RankError> {
     let bad = |why: &str| RankError::BadAnswer(why.to_owned());
     let Some((sum, bytes)) = bytes.split_first_chunk() else { return Err(bad("there are none")) };
     let (words, []) = bytes.as_chunks() else { return Err(bad("they are cut off")) };
@@ -26,7 +26,7 @@ pub(super) fn from_bytes(bytes: &[u8]) -> Result<Vec<u64>, RankError> {
 
 /// Tells changed bytes, not a forger; their number is a multiple of 8. Four sums at once, since one
 /// would wait for each product.
-pub(super) fn checksum(bytes: &[u8]) -> u64 {
+pub(crate) fn checksum(bytes: &[u8]) -> u64 {
     const FACTOR: u64 = 0x9E37_79B9_7F4A_7C15;
     let add = |sum: &mut u64, word: &[u8; 8]| {
         *sum = (sum.rotate_left(23) ^ u64::from_le_bytes(*word)).wrapping_mul(FACTOR);
@@ -45,14 +45,14 @@ pub(super) fn checksum(bytes: &[u8]) -> u64 {
 
 /// Reads words one after the other.
 #[derive(Debug)]
-pub(super) struct Reader<'a>(&'a [u64]);
+pub(crate) struct Reader<'a>(&'a [u64]);
 
 impl<'a> Reader<'a> {
-    pub(super) fn new(words: &'a [u64]) -> Self {
+    pub(crate) fn new(words: &'a [u64]) -> Self {
         Self(words)
     }
 
-    pub(super) fn take(&mut self, n: usize) -> Result<&'a [u64], RankError> {
+    pub(crate) fn take(&mut self, n: usize) -> Result<&'a [u64], RankError> {
         let (taken, rest) = self
             .0
             .split_at_checked(n)
@@ -61,7 +61,7 @@ impl<'a> Reader<'a> {
         Ok(taken)
     }
 
-    pub(super) fn array<const N: usize>(&mut self) -> Result<&'a [u64; N], RankError> {
+    pub(crate) fn array<const N: usize>(&mut self) -> Result<&'a [u64; N], RankError> {
         let (taken, rest) = self
             .0
             .split_first_chunk()
@@ -70,23 +70,23 @@ impl<'a> Reader<'a> {
         Ok(taken)
     }
 
-    pub(super) fn word(&mut self) -> Result<u64, RankError> {
+    pub(crate) fn word(&mut self) -> Result<u64, RankError> {
         let [word] = self.array()?;
         Ok(*word)
     }
 
     /// A list that begins with its length.
-    pub(super) fn list(&mut self) -> Result<&'a [u64], RankError> {
+    pub(crate) fn list(&mut self) -> Result<&'a [u64], RankError> {
         let n = self.word()?;
         self.take(usize::try_from(n).unwrap_or(usize::MAX))
     }
 
-    pub(super) fn sums(&mut self) -> Result<ClassSums, RankError> {
+    pub(crate) fn sums(&mut self) -> Result<ClassSums, RankError> {
         let &[pos, neg, rows] = self.array()?;
         Ok(ClassSums { pos, neg, rows })
     }
 
-    pub(super) fn end(self) -> Result<(), RankError> {
+    pub(crate) fn end(self) -> Result<(), RankError> {
         if self.0.is_empty() {
             return Ok(());
         }
@@ -95,12 +95,12 @@ impl<'a> Reader<'a> {
 }
 
 /// Appends a list with its length.
-pub(super) fn put_list(words: &mut Vec<u64>, list: impl ExactSizeIterator<Item = u64>) {
+pub(crate) fn put_list(words: &mut Vec<u64>, list: impl ExactSizeIterator<Item = u64>) {
     words.push(list.len() as u64);
     words.extend(list);
 }
 
-pub(super) fn put_sums(words: &mut Vec<u64>, sums: ClassSums) {
+pub(crate) fn put_sums(words: &mut Vec<u64>, sums: ClassSums) {
     words.extend([sums.pos, sums.neg, sums.rows]);
 }
 

@@ -1,0 +1,107 @@
+//! Rows whose raw values are read in passes, as a Python class and what fits take.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use aucrank::additive::{RawAsk, RawRows, RawSums};
+use aucrank::data::WeightRange;
+use aucrank::{Interrupt, RankError};
+use pyo3::intern;
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+
+use crate::callbacks::Callbacks;
+use crate::rows::{Batch, BatchArg, PyWeightRange};
+use crate::run::{fit_on_pool, on_pool, to_py_err};
+
+/// What some rows answer to a question of a fit, which travels as bytes.
+#[pyclass(name = "RawSums", module = "aucrank._core", frozen)]
+pub struct PyRawSums {
+    sums: Mutex<RawSums>,
+    n_levels: Vec<Option<u32>>,
+}
+
+impl PyRawSums {
+    fn lock(&self) -> MutexGuard<'_, RawSums> {
+        self.sums.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[pymethods]
+impl PyRawSums {
+    /// Those of no rows.
+    #[new]
+    fn new(ask: &[u8]) -> PyResult<Self> {
+        let ask = RawAsk::from_bytes(ask).map_err(to_py_err)?;
+        let n_levels = ask.n_levels().to_vec();
+        Ok(Self { sums: Mutex::new(RawSums::new(Arc::new(ask))), n_levels })
+    }
+
+    fn add(&self, py: Python<'_>, batch: BatchArg<'_>, n_threads: usize) -> PyResult<()> {
+        let Batch { columns, positive, weights } = batch.borrow(&self.n_levels)?;
+        on_pool(py, n_threads, |interrupt| self.lock().add(&columns, positive, weights, interrupt))
+    }
+
+    fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        PyBytes::new(py, &py.detach(|| self.lock().to_bytes()))
+    }
+
+    fn merge_bytes(&self, py: Python<'_>, bytes: &[u8]) -> PyResult<()> {
+        py.detach(|| self.lock().merge_bytes(bytes)).map_err(to_py_err)
+    }
+}
+
+/// Raw rows behind an engine, with the attributes `n_levels` and `weights` (a [`WeightRange`] with the
+/// relative sum, or `None`) and a method `round` of bytes.
+#[derive(FromPyObject)]
+#[pyo3(transparent)]
+pub struct RawRowsArg<'py>(Bound<'py, PyAny>);
+
+struct EngineRows {
+    n_levels: Vec<Option<u32>>,
+    weights: Option<(WeightRange, u128)>,
+    engine: Callbacks,
+}
+
+impl RawRows for EngineRows {
+    fn n_levels(&self) -> &[Option<u32>] {
+        &self.n_levels
+    }
+
+    fn weights(&self) -> Option<(WeightRange, u128)> {
+        self.weights
+    }
+
+    fn pass(&self, ask: &Arc<RawAsk>, interrupt: &Interrupt) -> Result<RawSums, RankError> {
+        interrupt.check()?;
+        let mut sums = RawSums::new(Arc::clone(ask));
+        // Merged as they are: bytes of many cells are not copied.
+        self.engine.call(|engine| {
+            let ask = PyBytes::new(engine.py(), &ask.to_bytes());
+            let answer = engine.call_method1(intern!(engine.py(), "round"), (ask,))?;
+            Ok(sums.merge_bytes(answer.cast_into::<PyBytes>()?.as_bytes()))
+        })??;
+        interrupt.check()?;
+        Ok(sums)
+    }
+}
+
+impl RawRowsArg<'_> {
+    /// Fits a model to the rows.
+    pub fn fit<T: Send>(
+        &self,
+        py: Python<'_>,
+        n_threads: usize,
+        observer: Option<Py<PyAny>>,
+        fit: impl FnOnce(&dyn RawRows, &Interrupt) -> Result<T, RankError> + Send,
+    ) -> PyResult<T> {
+        let weights: Option<(PyRef<'_, PyWeightRange>, u128)> =
+            self.0.getattr(intern!(py, "weights"))?.extract()?;
+        let rows = EngineRows {
+            n_levels: self.0.getattr(intern!(py, "n_levels"))?.extract()?,
+            weights: weights.map(|(range, relative)| (range.0, relative)),
+            engine: Callbacks::new(self.0.clone().unbind()),
+        };
+        let fitted = fit_on_pool(py, n_threads, observer, |interrupt| fit(&rows, interrupt));
+        rows.engine.finish(py, fitted)
+    }
+}

@@ -1,0 +1,258 @@
+//! What raw rows answer: sums, which are merged.
+
+use std::sync::Arc;
+
+use super::ask::{Dealt, Head, RawAsk, Wanted};
+use super::key_cells::KeyCells;
+use crate::data::{
+    ClassSums, Column, Columns, FixedWeights, Labels, MISSING_CODE, MOST_RANKED, RowSquares,
+    least_hashes, place_among, seeded,
+};
+use crate::roc::Score;
+use crate::rows::words::{self, Reader, put_list, put_sums};
+use crate::{Interrupt, RankError, parallel};
+
+/// Rows whose values are read at a time.
+const TILE_ROWS: usize = 1024;
+
+/// The sums of some rows that a [`RawAsk`] asks for, to be merged with those of others.
+///
+/// See [`RawRows`](super::RawRows).
+#[derive(Debug, Clone)]
+pub struct RawSums {
+    ask: Arc<RawAsk>,
+    /// The least hashes of each class, negatives first.
+    pub(super) hashes: [Vec<u64>; 2],
+    /// Of each fold.
+    pub(super) totals: Vec<ClassSums>,
+    /// Of each fold.
+    pub(super) squares: Vec<RowSquares>,
+    pub(super) features: Vec<FeatureSums>,
+}
+
+/// Of a feature, what is asked for.
+#[derive(Debug, Clone)]
+pub(super) struct FeatureSums {
+    /// The rows of each category or special value, then those with a missing value: of each fold.
+    pub(super) apart: Vec<ClassSums>,
+    pub(super) cells: Option<KeyCells>,
+}
+
+impl FeatureSums {
+    fn new(head: &Head, feature: usize, wanted: &Wanted) -> Self {
+        let n_folds = head.n_folds();
+        let n_apart = match wanted {
+            Wanted::Nothing => 0,
+            Wanted::Levels => head.n_levels[feature].unwrap_or(0) as usize + 1,
+            Wanted::Keys(_) => head.special(feature).len() + 1,
+        };
+        let cells = match wanted {
+            Wanted::Keys(layout) => Some(KeyCells::new(layout, head.most_cells, n_folds)),
+            Wanted::Nothing | Wanted::Levels => None,
+        };
+        Self { apart: vec![ClassSums::default(); n_apart * n_folds], cells }
+    }
+}
+
+/// Rows of positive weight, and their folds.
+struct Rows<'a> {
+    labels: Labels<'a>,
+    list: Vec<u32>,
+    /// Of each row; empty where all are in one.
+    folds: Vec<u16>,
+}
+
+impl Rows<'_> {
+    #[inline]
+    fn fold(&self, row: usize) -> usize {
+        self.folds.get(row).copied().unwrap_or(0).into()
+    }
+}
+
+impl RawSums {
+    /// Those of no rows.
+    #[must_use]
+    pub fn new(ask: Arc<RawAsk>) -> Self {
+        let n_folds = ask.head.n_folds();
+        let of_feature = |(feature, wanted)| FeatureSums::new(&ask.head, feature, wanted);
+        let features = ask.features.iter().enumerate().map(of_feature).collect();
+        let (totals, squares) =
+            (vec![ClassSums::default(); n_folds], vec![RowSquares::default(); n_folds]);
+        Self { ask, hashes: Default::default(), totals, squares, features }
+    }
+
+    /// Adds rows.
+    ///
+    /// # Errors
+    ///
+    /// [`RankError`] for lengths or kinds that differ, an infinite value, a category code out of range,
+    /// or when interrupted.
+    pub fn add(
+        &mut self,
+        columns: &Columns<'_>,
+        positive: &[bool],
+        weights: Option<&[f64]>,
+        interrupt: &Interrupt,
+    ) -> Result<(), RankError> {
+        let ask = Arc::clone(&self.ask);
+        columns.check_kinds(&ask.head.n_levels)?;
+        columns.check_lengths(positive, weights)?;
+        let weights =
+            weights.zip(ask.head.scale).map(|(w, scale)| FixedWeights::in_scale(w, scale));
+        let labels = Labels::of_part(positive, weights);
+        let list = labels.rows();
+        let mut folds = Vec::new();
+        match &ask.head.dealt {
+            Dealt::Together => {}
+            Dealt::NotYet(seed) => {
+                let hashes = columns.hashes(interrupt)?;
+                for (class, least) in [false, true].into_iter().zip(&mut self.hashes) {
+                    let rows = list.iter().map(|&row| row as usize);
+                    let rows = rows.filter(|&row| positive[row] == class);
+                    let own = rows.map(|row| seeded(hashes[row], *seed));
+                    merge_hashes(least, &least_hashes(&own, MOST_RANKED + 1));
+                }
+            }
+            Dealt::Folds(order, n_folds) => {
+                let hashes = columns.hashes(interrupt)?;
+                let fold = |(&hash, &positive)| order.fold(positive, hash, *n_folds);
+                folds = hashes.iter().zip(positive).map(fold).collect();
+            }
+        }
+        let rows = Rows { labels, list, folds };
+        for row in rows.list.iter().map(|&row| row as usize) {
+            let (fold, sums) = (rows.fold(row), rows.labels.sums(row));
+            self.totals[fold] += sums;
+            self.squares[fold].add(sums, 1);
+        }
+        let work = self.features.iter_mut().zip(columns).enumerate();
+        let work = work.filter(|(feature, _)| ask.features[*feature] != Wanted::Nothing).collect();
+        let n_folds = ask.head.n_folds();
+        parallel::try_map(work, |(feature, (sums, column)): (usize, (&mut FeatureSums, _))| {
+            interrupt.check()?;
+            match *column {
+                Column::Codes { codes, n_levels } => {
+                    sums.add_levels(feature, codes, n_levels, &rows, n_folds)
+                }
+                Column::F64(_) | Column::F32(_) => {
+                    let is_infinite =
+                        sums.add_numbers(column, ask.head.special(feature), &rows, n_folds);
+                    if is_infinite { Err(columns.refusal()) } else { Ok(()) }
+                }
+            }
+        })?;
+        Ok(())
+    }
+
+    /// The sums as bytes.
+    #[must_use]
+    pub fn to_bytes(&mut self) -> Vec<u8> {
+        let mut words = Vec::new();
+        for hashes in &self.hashes {
+            put_list(&mut words, hashes.iter().copied());
+        }
+        for (&total, squares) in self.totals.iter().zip(&self.squares) {
+            put_sums(&mut words, total);
+            words.extend(squares.to_words());
+        }
+        for FeatureSums { apart, cells } in &mut self.features {
+            for &sums in &*apart {
+                put_sums(&mut words, sums);
+            }
+            if let Some(cells) = cells {
+                cells.put(&mut words);
+            }
+        }
+        words::to_bytes(&words)
+    }
+
+    /// Adds the sums of other rows that [`RawSums::to_bytes`] has written, for the same question.
+    ///
+    /// # Errors
+    ///
+    /// [`RankError::BadAnswer`] for other bytes; the sums are of no use then.
+    pub fn merge_bytes(&mut self, bytes: &[u8]) -> Result<(), RankError> {
+        let words = words::from_bytes(bytes)?;
+        let mut reader = Reader::new(&words);
+        for hashes in &mut self.hashes {
+            merge_hashes(hashes, reader.list()?);
+        }
+        for (total, squares) in self.totals.iter_mut().zip(&mut self.squares) {
+            *total += reader.sums()?;
+            squares.merge(&RowSquares::from_words(reader.array()?));
+        }
+        for FeatureSums { apart, cells } in &mut self.features {
+            for sums in apart {
+                *sums += reader.sums()?;
+            }
+            if let Some(cells) = cells {
+                cells.merge(&mut reader)?;
+            }
+        }
+        reader.end()
+    }
+}
+
+/// Keeps the least of all.
+fn merge_hashes(least: &mut Vec<u64>, more: &[u64]) {
+    least.extend(more);
+    least.sort_unstable();
+    least.dedup();
+    least.truncate(MOST_RANKED + 1);
+}
+
+impl FeatureSums {
+    fn add_levels(
+        &mut self,
+        column: usize,
+        codes: &[u32],
+        n_levels: u32,
+        rows: &Rows<'_>,
+        n_folds: usize,
+    ) -> Result<(), RankError> {
+        let missing = self.apart.len() / n_folds - 1;
+        for row in rows.list.iter().map(|&row| row as usize) {
+            let code = codes[row];
+            let place = match code as usize {
+                level if level < missing => level,
+                _ if code == MISSING_CODE => missing,
+                _ => return Err(RankError::BadCode { column, row, code, n_levels }),
+            };
+            self.apart[place * n_folds + rows.fold(row)] += rows.labels.sums(row);
+        }
+        Ok(())
+    }
+
+    /// Returns whether a number is infinite.
+    fn add_numbers(
+        &mut self,
+        column: &Column<'_>,
+        special: &[f64],
+        rows: &Rows<'_>,
+        n_folds: usize,
+    ) -> bool {
+        let Some(cells) = &mut self.cells else { unreachable!("cells of a number") };
+        let n_rows = rows.labels.n_rows();
+        let mut values = [0.0; TILE_ROWS];
+        for first in (0..n_rows).step_by(TILE_ROWS) {
+            let tile = first..n_rows.min(first + TILE_ROWS);
+            let values = &mut values[..tile.len()];
+            if column.read(tile.clone(), &mut *values) {
+                return true;
+            }
+            for (row, &value) in tile.zip(&*values) {
+                let sums = rows.labels.sums(row);
+                if sums.rows == 0 {
+                    continue;
+                }
+                let fold = rows.fold(row);
+                let place = place_among(special, value);
+                match place.or(value.is_nan().then_some(special.len())) {
+                    Some(place) => self.apart[place * n_folds + fold] += sums,
+                    None => cells.add(value.key(), fold, sums),
+                }
+            }
+        }
+        false
+    }
+}
