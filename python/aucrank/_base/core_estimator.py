@@ -135,8 +135,8 @@ class CoreEstimator(CallbackSupportMixin, BaseEstimator, ABC):
             The fitted model.
         """
 
-    #: How ``fit`` takes a `Dataset`: by asking its coded rows for sums (`_fit_rows`), in passes over
-    #: its values (`_fit_passes`), with all rows as codes in memory or with a sample of them
+    #: How ``fit`` takes a `Dataset`: by asking its coded rows for sums (`_fit_rows`), in passes
+    #: over its values (`_fit_passes`), with all rows as codes in memory or with a sample of them
     #: (`_fit_model`), or not at all.
     _fits_dataset: ClassVar[Literal["rows", "passes", "codes", "sample"] | None] = None
 
