@@ -201,14 +201,14 @@ def test_a_model_that_would_take_more_memory_than_there_is_is_refused(tmp_path, 
     status, _, err = run(capsys, "fit", *words, "1KB")
     assert status == 2
     assert "GradientBoostingRanker holds all values as codes in memory" in err
-    assert "--memory says 1e-06 GB; less take AURORA" in err
+    assert "--memory says 1e-06 GB; less take TreeRank" in err
     ok(capsys, "fit", *words, "1MB")
     ok(capsys, "fit", *words, "1KB", *TREE)
 
 
 def test_a_model_that_needs_a_frame_is_refused(tmp_path, capsys):
     split(tmp_path, "csv")
-    code, _, err = run(capsys, "fit", "parts", "--target", "bad", "--model", "AURORA")
+    code, _, err = run(capsys, "fit", "parts", "--target", "bad", "--model", "RankingEnsemble")
     assert code == 2
-    assert "AURORA learns from data in memory only" in err
+    assert "RankingEnsemble learns from data in memory only" in err
     assert "GradientBoostingRanker" in err

@@ -366,12 +366,12 @@ import resource, signal, sys
 import numpy as np
 from aucrank.metrics import RocState
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
+resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, 10_000))
 state = RocState(spill_dir=sys.argv[1], max_bytes=2**20)
 rng = np.random.default_rng(0)
 try:
     for _ in range(20):
-        state.update(rng.random(10_000) < 0.5, rng.random(10_000))
+        state.update(rng.random(100_000) < 0.5, rng.random(100_000))
 except OSError as err:
     print(err)
 """
