@@ -106,6 +106,46 @@ def test_ctrl_c_ends_a_long_fit_soon_and_leaves_it_unfitted(delay):
     assert said == ["interrupted", "unfitted", "2"], err
 
 
+LONG_FIT_OF_PIECES = """
+import os
+import signal
+import numpy as np
+import pandas
+from aucrank import TreeRank
+from aucrank.data import Dataset, _stored
+from aucrank.tree import CrossValidatedPruning, LeafRank
+
+signal.signal(signal.SIGINT, signal.default_int_handler)
+# All codes lie in a file.
+_stored._IN_MEMORY = 0
+os.mkdir("spill")
+rng = np.random.default_rng(0)
+rows = pandas.DataFrame(rng.normal(size=(200_000, 20))).add_prefix("x")
+rows["y"] = rng.random(200_000) < 1 / (1 + np.exp(-rows["x0"] * rows["x1"]))
+of = lambda rows: Dataset.from_batches(rows, target="y", chunk_rows=10_000, spill_dir="spill")
+TreeRank(pruning=None, max_depth=1).fit(of(rows[:1000]))
+assert os.listdir("spill") == []
+model = TreeRank(
+    split=LeafRank(max_depth=8), max_depth=60, pruning=CrossValidatedPruning(n_folds=100)
+)
+print("fitting", flush=True)
+try:
+    model.fit(of(rows))
+except KeyboardInterrupt:
+    print("interrupted", flush=True)
+assert sorted(vars(model)) == sorted(model.get_params(deep=False)), vars(model)
+print(*os.listdir("spill"), "left", flush=True)
+"""
+
+
+@no_windows
+@pytest.mark.parametrize("delay", [0.2, 3.0], ids=["reading", "growing"])
+def test_ctrl_c_ends_a_long_fit_of_pieces_soon_and_leaves_no_file(delay, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    said, err = interrupted(LONG_FIT_OF_PIECES, after=delay)
+    assert said == ["interrupted", "left"], err
+
+
 LONG_BOOST = """
 import signal
 import numpy as np

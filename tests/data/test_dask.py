@@ -7,9 +7,10 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 import pytest
-from aucrank import AURORA, GradientBoostingRanker, LinearRanker, RankingForest, TreeRank
+from aucrank import AURORA, RIMARC, GradientBoostingRanker, LinearRanker, RankingForest, TreeRank
 from aucrank.data import Dataset, _sampled
 from aucrank.data._dask import DaskRows, DaskSource
+from aucrank.data._raw import ClusterRows
 from aucrank.metrics import RocState, roc_auc_score, roc_state
 from sklearn.base import clone
 
@@ -220,6 +221,52 @@ def test_a_fit_outlives_its_workers(n_killed, processes, monkeypatch):
     assert n_rounds > 3
     processes.wait_for_workers(2, timeout=WAIT)
     assert len(set(workers_of(processes)) - set(before)) == n_killed
+
+
+@pytest.mark.parametrize("n_killed", [1, 2])
+def test_passes_over_values_outlive_the_workers(n_killed, processes, monkeypatch):
+    processes.wait_for_workers(2, timeout=WAIT)
+    before = workers_of(processes)
+    round_of_fit = ClusterRows.round
+    n_rounds = 0
+
+    def deadly_round(self, ask):
+        nonlocal n_rounds
+        n_rounds += 1
+        if n_rounds == 2:
+            for pid in before[:n_killed]:
+                os.kill(pid, signal.SIGKILL)
+        return round_of_fit(self, ask)
+
+    monkeypatch.setattr(ClusterRows, "round", deadly_round)
+    collection = dd.from_pandas(ROWS, npartitions=5)
+    model = RIMARC(weight_folds=3, random_state=0)
+    whole = clone(model).fit(ROWS[FEATURES], ROWS["y"])
+    dataset = Dataset.from_dask(collection, target="y", columns=FEATURES, client=processes)
+    assert model.fit(dataset)._to_document() == whole._to_document()
+    assert n_rounds > 1
+    processes.wait_for_workers(2, timeout=WAIT)
+
+
+def test_a_client_that_is_gone_is_an_error(processes, monkeypatch):
+    client = distributed.Client(processes.cluster, set_as_default=False)
+    dataset = Dataset.from_dask(
+        dd.from_pandas(ROWS, npartitions=2), target="y", columns=FEATURES, client=client
+    )
+    round_of_fit = DaskRows.round
+
+    def last_round(self, ask):
+        client.close()
+        return round_of_fit(self, ask)
+
+    model = clone(MODEL)
+    with monkeypatch.context() as patched:
+        patched.setattr(DaskRows, "round", last_round)
+        with pytest.raises(RuntimeError, match="the client of the cluster is closed"):
+            model.fit(dataset)
+    assert not hasattr(model, "tree_")
+    # The cluster goes on.
+    check_same_fit(dd.from_pandas(ROWS, npartitions=2), ROWS, client=processes)
 
 
 def test_rows_that_only_a_lost_worker_had_are_an_error(processes):

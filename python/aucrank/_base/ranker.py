@@ -23,6 +23,7 @@ from aucrank._export.onnx.model import Answers, write_model
 from aucrank._export.pmml.document import check_names
 from aucrank._export.pmml.formula import write_formula
 from aucrank._export.sql import sql_of
+from aucrank._export.treelite import treelite_model
 from aucrank._utils.extras import import_extra
 from aucrank._utils.params import check_bool, check_choice
 from aucrank.data import Dataset
@@ -428,6 +429,41 @@ class BaseRanker(AucScoreMixin, ClassifierMixin, CoreEstimator):
             as_matrix=inputs == "matrix" or (inputs == "auto" and self._schema.names is None),
             version=_core.__version__,
         )
+
+    def to_treelite(self) -> Any:
+        """Return the score as a model of Treelite, which other engines for trees read.
+
+        Returns
+        -------
+        treelite.Model
+            Whose output is `decision_function`, up to the rounding of sums. It takes a matrix of
+            the columns of the fit in their order: numbers, and categories as codes, the positions
+            of their values among those seen in fit, sorted; NaN where a value is missing. A code
+            that no category has counts as missing. ``serialize(path)`` writes it.
+
+        Raises
+        ------
+        ImportError
+            If treelite is not installed.
+        NotFittedError
+            If there is no model yet.
+        ValueError
+            If the score is no sum of trees and step functions, as that of `RIMARC`, `LinearRanker`,
+            `MartiRank` or a forest of medians, or would have more than ten million nodes.
+
+        Examples
+        --------
+        >>> from aucrank import RankBoost
+        >>> X, y = [[1.0], [2.0], [3.0], [4.0]], [0, 1, 0, 1]
+        >>> model = RankBoost(n_rounds=1).fit(X, y).to_treelite()
+        >>> model.num_tree, model.num_feature
+        (1, 1)
+        """
+        check_is_fitted(self)
+        name = type(self).__name__
+        treelite = import_extra("treelite", "treelite", f"{name}.to_treelite")
+        formula = read_formula(self._model.formula(), name, "Treelite")
+        return treelite_model(treelite, formula, self._schema, name)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -58,7 +58,8 @@ class DaskSource(ClusterSource):
 
     def map(self, function: Callable[..., Any], *args: Any) -> list[Any]:
         """Call ``function(partition, number, *args)`` on the workers; return futures."""
-        futures: list[Any] = self._client.compute(self._tasks(function, *args), retries=_RETRIES)
+        tasks = self._tasks(function, *args)
+        futures: list[Any] = self._open_client().compute(tasks, retries=_RETRIES)
         return futures
 
     def scores(self, ranker: Any, features: list[str], columns: list[str]) -> Any:
@@ -73,6 +74,12 @@ class DaskSource(ClusterSource):
             meta=self._collection._meta[columns].assign(**{_holder.SCORE: 0.0}),
         )
 
+    def _open_client(self) -> Any:
+        """Return the client, or say that it was closed."""
+        if self._client.status not in ("running", "connecting"):
+            raise RuntimeError(f"{self.description}: the client of the cluster is closed")
+        return self._client
+
     def _tasks(self, function: Callable[..., Any], *args: Any) -> list[Any]:
         """Return calls of ``function(partition, number, *args)``, to be computed."""
         call = self._delayed(function, pure=False)
@@ -85,13 +92,15 @@ class DaskSource(ClusterSource):
 
         Any worker will do, so that another one takes over where one is lost.
         """
-        return self._client.submit(function, results, *args, pure=False, retries=_RETRIES)
+        return self._open_client().submit(function, results, *args, pure=False, retries=_RETRIES)
 
     def gather(self, results: Sequence[Any]) -> list[Any]:
         """Wait for futures."""
         try:
-            found: list[Any] = self._client.gather(results)
+            found: list[Any] = self._open_client().gather(results)
         except self._distributed.CancelledError as err:
+            # So it ends, too, if another thread has closed the client.
+            self._open_client()
             raise RuntimeError(
                 f"{self.description}: partitions are lost that cannot be computed again, such as"
                 " frames that were scattered to a worker which has gone; make the collection of"
@@ -101,7 +110,8 @@ class DaskSource(ClusterSource):
 
     def fetch(self, number: int) -> Any:
         """Compute a partition, and get it."""
-        return self.gather([self._client.compute(self._partitions[number], retries=_RETRIES)])[0]
+        partition = self._partitions[number]
+        return self.gather([self._open_client().compute(partition, retries=_RETRIES)])[0]
 
     def hold(self, facts: Facts, target: str, weight: str | None, frame: bytes) -> Rows:
         """Code all rows by `_holder.hold`, and let them lie where they are coded."""
@@ -112,7 +122,7 @@ class DaskSource(ClusterSource):
 
     def by_worker(self, futures: Sequence[Any]) -> list[list[Any]]:
         """Part futures by where their results lie; each of those that are lost is alone."""
-        places = self._client.who_has(futures)
+        places = self._open_client().who_has(futures)
         groups: dict[str, list[Any]] = {}
         for number, future in enumerate(futures):
             workers = places.get(future.key) or (f"lost {number}",)
