@@ -3,6 +3,7 @@
 import _thread
 import copy
 import pickle
+import signal
 import threading
 from typing import ClassVar
 
@@ -359,6 +360,15 @@ def test_missing_values_are_the_business_of_the_guest():
     assert sklearn.utils.get_tags(AUCBoost(weak_ranker=tree)).input_tags.allow_nan
 
 
+@pytest.fixture
+def heeds_ctrl_c():
+    """A parent in the background of a shell hands down that Ctrl-C is ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("heeds_ctrl_c")
 @pytest.mark.parametrize("weak_ranker", ["linear", "tree"])
 def test_a_fit_can_be_interrupted(weak_ranker):
     rng = np.random.default_rng(7)
