@@ -12,7 +12,25 @@ use crate::rows::words::{self, Reader, put_list};
 
 /// What a pass over raw rows is to count.
 ///
-/// See [`RawRows`](super::RawRows).
+/// # Examples
+///
+/// Who holds rows elsewhere answers a question that was sent:
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use aucrank::additive::{RawAsk, RawSums};
+/// use aucrank::data::Columns;
+/// use aucrank::{Interrupt, RankError};
+///
+/// fn answer(ask: &[u8], values: &[f64], positive: &[bool]) -> Result<Vec<u8>, RankError> {
+///     let ask = RawAsk::from_bytes(ask)?;
+///     let columns = Columns::from_row_major(values, ask.n_levels().len())?;
+///     let mut sums = RawSums::new(Arc::new(ask));
+///     sums.add(&columns, positive, None, &Interrupt::default())?;
+///     Ok(sums.to_bytes())
+/// }
+/// ```
 #[derive(Debug, Clone)]
 pub struct RawAsk {
     pub(super) head: Head,

@@ -17,7 +17,24 @@ const TILE_ROWS: usize = 1024;
 
 /// The sums of some rows that a [`RawAsk`] asks for, to be merged with those of others.
 ///
-/// See [`RawRows`](super::RawRows).
+/// # Examples
+///
+/// Answers of those who hold parts of the rows, put together:
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use aucrank::RankError;
+/// use aucrank::additive::{RawAsk, RawSums};
+///
+/// fn merge(ask: &Arc<RawAsk>, answers: &[Vec<u8>]) -> Result<RawSums, RankError> {
+///     let mut whole = RawSums::new(Arc::clone(ask));
+///     for answer in answers {
+///         whole.merge_bytes(answer)?;
+///     }
+///     Ok(whole)
+/// }
+/// ```
 #[derive(Debug, Clone)]
 pub struct RawSums {
     ask: Arc<RawAsk>,
