@@ -53,10 +53,18 @@ def in_sqlite(rows):
     return lambda text: pd.read_sql_query(text, connection)
 
 
+def in_duckdb_as(library):
+    def database_of(rows):
+        connection = in_duckdb(rows)
+        return lambda text: getattr(connection.sql(text), library)()
+
+    return database_of
+
+
 DATABASES = {
     "duckdb": lambda rows: in_duckdb(rows).sql,
-    "duckdb with pandas": lambda rows: (lambda text, of=in_duckdb(rows): of.sql(text).df()),
-    "duckdb with polars": lambda rows: (lambda text, of=in_duckdb(rows): of.sql(text).pl()),
+    "duckdb with pandas": in_duckdb_as("df"),
+    "duckdb with polars": in_duckdb_as("pl"),
     "sqlite": in_sqlite,
 }
 
@@ -171,7 +179,7 @@ def test_a_query_in_parentheses_is_a_table():
     ids=["rimarc", "tree", "boosting", "scorecard"],
 )
 def test_the_database_measures_as_memory_does(model, database_of):
-    rows = many_rows().assign(flag=lambda frame: frame["flag"].astype(int))
+    rows = mixed_rows(1500).assign(flag=lambda frame: frame["flag"].astype(int))
     # NaN is no NULL to a database.
     rows["x"] = rows["x"].astype(object).where(rows["x"].notna(), None)
     rows["x"] = rows["x"].astype("Float64")
@@ -257,7 +265,7 @@ def test_three_labels_are_refused_before_columns_are_asked_for():
     dataset = Dataset.from_sql(
         lambda text: asked.append(text) or query(text), "loans", target="y", columns=["x"]
     )
-    with pytest.raises(ValueError, match=r"two classes|3 classes|binary"):
+    with pytest.raises(ValueError, match=r"3 classes|more than two"):
         RIMARC().fit(dataset)
     assert len(asked) == 1
 
@@ -303,7 +311,7 @@ def test_a_table_that_changes_between_queries_is_an_error(change):
             connection.execute(change)
         return pd.read_sql_query(text, connection)
 
-    with pytest.raises(DataChangedError, match="column 'b' of table loans has .* were counted"):
+    with pytest.raises(DataChangedError, match=r"column 'b' of table loans has .* were counted"):
         fit_to(query)
 
 
@@ -357,7 +365,7 @@ def test_what_is_no_table_is_refused(query, table, kwargs, message):
 def test_an_answer_of_another_shape_is_refused():
     answer = pd.DataFrame({"a": [1]})
     dataset = Dataset.from_sql(lambda _: answer, "loans", target="y", columns=["x"])
-    with pytest.raises(ValueError, match="query must return the 2 columns .* got 1; asked: SELECT"):
+    with pytest.raises(ValueError, match=r"query must return the 2 columns .* got 1; asked"):
         RIMARC().fit(dataset)
 
 

@@ -177,7 +177,8 @@ class SqlSource:
         of_target = self.grouped({target: self.quoted(target)})
         labels.look_at(of_target)
         learn_names(estimator, nw.from_dict({name: [] for name in features}, backend="pandas"))
-        n_rows = 0 if of_target.counts is None else int(of_target.counts.sum())
+        assert of_target.counts is not None
+        n_rows = int(of_target.counts.sum())
         counted = []
         if n_rows:
             # Labels that are not two are said before all columns are counted.

@@ -122,11 +122,12 @@ def roc_state(
         classes = with_last(classes, dataset.positive, target)
     if isinstance(source, SqlSource):
         batch = _counted_scores(ranker, dataset, source)
-        dataset.passes.check_rows(batch.count(np.ones(len(batch.frame), dtype=np.bool_)))
+        assert batch.counts is not None
+        dataset.passes.check_rows(int(batch.counts.sum()))
         positive = positive_rows(batch, target, classes)
         with batch.named_in_errors():
             scores = to_numbers(batch.frame[_score_name(target)], "of scores")
-            return state.update(positive, scores, sample_weight=batch.counts)
+            return state.update_counts(positive, scores, batch.counts)
     beside = [target] if weight is None else [target, weight]
     for batch, _, scores in scored_batches(ranker, dataset, beside):
         positive = positive_rows(batch, target, classes)

@@ -262,7 +262,8 @@ impl Head {
         counts: &'a [u64],
     ) -> Result<Rows<'a>, RankError> {
         let expected = positive.len();
-        let lengths = [("sample_weight", weights.map(<[f64]>::len)), ("counts", Some(counts.len()))];
+        let lengths =
+            [("sample_weight", weights.map(<[f64]>::len)), ("counts", Some(counts.len()))];
         for (name, found) in lengths {
             if let Some(found) = found.filter(|&found| found != expected) {
                 return Err(RankError::LengthMismatch { name, found, expected });
@@ -273,7 +274,9 @@ impl Head {
             return Err(RankError::BadParameter { name, value, rule });
         }
         if !matches!(self.dealt, Dealt::Together) {
-            return Err(RankError::BadAnswer("rows counted by one column have no folds".to_owned()));
+            return Err(RankError::BadAnswer(
+                "rows counted by one column have no folds".to_owned(),
+            ));
         }
         let labels = self.labels(positive, weights);
         let list = labels.rows();

@@ -453,7 +453,7 @@ fn rows_to_count(weights: Option<[f64; 2]>) -> Parts {
     let coarse = (0..n_rows).map(|row| match hash(3, row) % 9 {
         0 => f64::NAN,
         1 => -1.0,
-        value => (value as f64 + f64::from(u8::from(positive[row]))) / 2.0,
+        value => 0.5 * value as f64 + 0.5 * f64::from(u8::from(positive[row])),
     });
     let codes = (0..n_rows).map(|row| match hash(4, row) % 7 {
         level @ 0..5 => level as u32,
@@ -497,9 +497,9 @@ fn counts_are_refused_where_they_cannot_be_right() {
     };
     let features = vec![Wanted::Nothing, Wanted::Keys(Layout::Prefixes(None))];
     let mut sums = RawSums::new(Arc::new(RawAsk { head, features }));
-    let column = |values| Columns::from_row_major(values, 1).unwrap();
     let mut add = |values: &[f64], counts: &[u64]| {
-        sums.add_counts(1, &column(values), &[true, false], None, counts).unwrap_err().to_string()
+        let column = Columns::from_row_major(values, 1).unwrap();
+        sums.add_counts(1, &column, &[true, false], None, counts).unwrap_err().to_string()
     };
     assert_eq!(add(&[1.0, 2.0], &[3, 0]), "counts is 0, but must be at least 1");
     assert_eq!(add(&[1.0, 2.0], &[3]), "counts has 1 rows, but y has 2");
