@@ -36,6 +36,8 @@ MODELS = {
     "balanced rimarc": RIMARC(class_weight="balanced", categorical_features=["count", "colour"]),
     "weighted rimarc": RIMARC(class_weight={"no": 0.3, "yes": 1.7}),
     "rimarc of counts": RIMARC(class_weight={"no": 2, "yes": 5}),
+    # Of all rows, more than can be counted.
+    "rimarc of large weights": RIMARC(class_weight={"no": 2**45, "yes": 2**46}),
     "mad2c": MAD2C(special_values=[4.0]),
 }
 
