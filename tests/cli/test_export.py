@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from aucrank import load
-from aucrank._export.dialects import DIALECT_NAMES
-from aucrank._export.sql import DIALECTS
+from aucrank._utils.dialects import DIALECT_NAMES
+from aucrank._utils.sql_spelling import DIALECTS
 from aucrank.cli import _options, main
 
 from tests.common.command_line import TREE, loans, ok, run

@@ -26,7 +26,8 @@ import sqlglot
 from aucrank import MartiRank, Scorecard, SMartiRank, TreeRank
 from aucrank._base import registry as _registry
 from aucrank._data.schema import Feature, Schema
-from aucrank._export.sql import DIALECTS, SqlWriter
+from aucrank._export.sql import SqlWriter
+from aucrank._utils.sql_spelling import DIALECTS
 from hypothesis import given
 from hypothesis import strategies as st
 from sqlglot import exp

@@ -228,6 +228,33 @@ def test_corrupt_bytes_are_refused():
         RocState.from_bytes(newer)
 
 
+@pytest.mark.parametrize("dtype", [np.int32, np.uint64, np.float32])
+def test_counted_rows_are_as_many_rows(dtype):
+    rng = np.random.default_rng(0)
+    y, scores, counts = rng.random(500) < 0.4, rng.integers(0, 99, 500), rng.integers(0, 9, 500)
+    expected = RocState().update(np.repeat(y, counts), np.repeat(scores, counts))
+    given_counts = counts if dtype == np.float32 else counts.astype(dtype)
+    found = RocState().update_counts(y[:200], scores[:200].astype(dtype), given_counts[:200])
+    found.update_counts(y[200:], scores[200:].astype(dtype), given_counts[200:])
+    assert found.to_bytes() == expected.to_bytes()
+    assert found.interval() == expected.interval()
+
+
+@pytest.mark.parametrize(
+    ("counts", "message"),
+    [
+        ([1.0, 2.0], "counts must be whole numbers, got float64"),
+        ([1, -2], "counts must not be negative, got -2"),
+        ([1], "counts has 1 rows, but y has 2"),
+    ],
+)
+def test_counts_that_are_none_are_refused(counts, message):
+    state = RocState().update([0, 1], [0.5, 0.25])
+    with pytest.raises(ValueError, match=message):
+        state.update_counts([0, 1], [0.1, 0.2], counts)
+    assert (state.n_neg, state.n_pos) == (1, 1)
+
+
 def test_bad_batches_leave_the_state_as_it_was():
     state = RocState().update([0, 1], [0.1, 0.2])
     before = state.to_bytes()

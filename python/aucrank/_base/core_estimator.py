@@ -186,6 +186,15 @@ class CoreEstimator(CallbackSupportMixin, BaseEstimator, ABC):
         if getattr(self, "warm_start", False):
             raise refuse_for_dataset("warm_start", True, "False")
 
+    def _check_for_counts(self, dataset: Dataset) -> None:
+        """Raise for what cannot be learned from the counts of one column at a time."""
+        if self._fits_dataset != "passes":
+            raise TypeError(
+                f"{type(self).__name__} needs whole rows, but of {dataset!r} the values of one"
+                " column at a time are counted; RIMARC and MAD2C are fitted to these, and all else"
+                " to rows that are read, as by Dataset.from_batches"
+            )
+
     def _finish_model(self, model: Any, context: FitContext) -> Any:
         """Return what becomes of the fitted core model before it is kept."""
         return model
@@ -298,6 +307,8 @@ class CoreEstimator(CallbackSupportMixin, BaseEstimator, ABC):
     def _fit_dataset(self, dataset: Dataset, progress: FitProgress) -> None:
         """Learn from rows that are read in pieces."""
         self._check_for_dataset()
+        if dataset.is_counted:
+            self._check_for_counts(dataset)
         n_threads = effective_n_threads(getattr(self, "n_jobs", None))
         facts = dataset.facts(
             self,

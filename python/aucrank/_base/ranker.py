@@ -16,7 +16,6 @@ from aucrank._base.core_estimator import CoreEstimator
 from aucrank._data.data_files import PathLike
 from aucrank._data.labels import match_labels
 from aucrank._data.scores import of_two_classes
-from aucrank._export.dialects import Dialect
 from aucrank._export.formula import check_written, parse, read_formula
 from aucrank._export.links import Link
 from aucrank._export.onnx.model import Answers, write_model
@@ -24,6 +23,7 @@ from aucrank._export.pmml.document import check_names
 from aucrank._export.pmml.formula import write_formula
 from aucrank._export.sql import sql_of
 from aucrank._export.treelite import treelite_model
+from aucrank._utils.dialects import Dialect
 from aucrank._utils.extras import import_extra
 from aucrank._utils.params import check_bool, check_choice
 from aucrank.data import Dataset

@@ -41,7 +41,7 @@ def coded_batch(batch: Batch, facts: Facts, target: str, weight: str | None) -> 
     TypeError, ValueError
         If a value is not valid, which is said with its column and its place.
     """
-    columns = [_column(batch, facts, index) for index in range(len(facts.schema.features))]
+    columns = [coded_column(batch, facts, index) for index in range(len(facts.schema.features))]
     return columns, *labels_and_weights(batch, facts, target, weight)
 
 
@@ -76,7 +76,14 @@ def weights_of_rows(
         yield labels_and_weights(batch, facts, target, weight)[1]
 
 
-def _column(batch: Batch, facts: Facts, index: int) -> NDArray[Any]:
+def coded_column(batch: Batch, facts: Facts, index: int) -> NDArray[Any]:
+    """Return one of the columns of the schema, which the piece has, as the core borrows it.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If a value is not valid, which is said with its column and its place.
+    """
     feature = facts.schema.features[index]
     assert feature.name is not None
     series, label = batch.frame[feature.name], facts.schema.label(index)

@@ -37,9 +37,10 @@ class ColumnSurvey:
         ]
 
     def look_at_dtypes(self, frame: nw.DataFrame[Any], origin: str) -> None:
-        """Take note of the dtypes of a piece, which has all columns."""
+        """Take note of the dtypes of a piece, or of those of its columns that are there."""
         for column in self._columns:
-            column.look_at_dtype(frame[column.name], origin)
+            if column.name in frame.columns:
+                column.look_at_dtype(frame[column.name], origin)
 
     @property
     def categorical(self) -> list[str]:
@@ -49,8 +50,8 @@ class ColumnSurvey:
     def look_at(self, batch: Batch, kept: NDArray[np.bool_] | None) -> None:
         """Learn the levels of the kept rows of a piece."""
         for column in self._columns:
-            if not column.is_numeric:
-                column.look_at(batch.frame[column.name], batch.origin, kept)
+            if not column.is_numeric and column.name in batch.frame.columns:
+                column.look_at(batch, kept)
 
     def merge(self, other: "ColumnSurvey") -> None:
         """Add what is known of the same columns in another part of the data."""
@@ -124,10 +125,11 @@ class _Column:
         self._floats |= other._floats
         self._exact = other._exact | self._exact
 
-    def look_at(self, series: nw.Series[Any], origin: str, kept: NDArray[np.bool_] | None) -> None:
-        self._levels.add(frames.to_factors(series, repr(self.name)), kept)
+    def look_at(self, batch: Batch, kept: NDArray[np.bool_] | None) -> None:
+        series = batch.frame[self.name]
+        self._levels.add(frames.to_factors(series, repr(self.name)), kept, batch.counts)
         if series.dtype.is_numeric():
-            self._exact.setdefault(frames.is_exact(series), origin)
+            self._exact.setdefault(frames.is_exact(series), batch.origin)
 
     def finish(self, doubts: Doubts) -> Feature:
         if self.is_numeric:

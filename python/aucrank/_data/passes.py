@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import narwhals.stable.v2 as nw
+import numpy as np
+from numpy.typing import NDArray
 
 from aucrank._utils.words import did_you_mean, plural
 
@@ -39,15 +41,26 @@ class Batch:
         Position of the first row in the whole data, from 0.
     origin : str
         Where the rows are from, for messages: a file, or the number of the batch.
+    counts : ndarray of uint64, shape (n_rows,), or None
+        How many rows of the data each row stands for, where they are counted elsewhere; None for
+        rows as they are.
     """
 
     frame: nw.DataFrame[Any]
     first_row: int
     origin: str
+    counts: NDArray[np.uint64] | None = None
 
     def place(self, row: int) -> str:
         """Return where a row of the batch is, for messages."""
+        if self.counts is not None:
+            return f"{plural(int(self.counts[row]), 'row')} of {self.origin}"
         return f"row {self.first_row + row} ({self.origin})"
+
+    def count(self, rows: NDArray[np.bool_]) -> int:
+        """Return the number of rows of the data that some rows of the batch stand for."""
+        counted = np.count_nonzero(rows) if self.counts is None else self.counts[rows].sum()
+        return int(counted)
 
     @contextmanager
     def named_in_errors(self) -> Iterator[None]:
@@ -57,7 +70,10 @@ class Batch:
         except (TypeError, ValueError) as err:
             last_row = self.first_row + len(self.frame) - 1
             kind = TypeError if isinstance(err, TypeError) else ValueError
-            raise kind(f"in rows {self.first_row} to {last_row} ({self.origin}): {err}") from err
+            place = f"rows {self.first_row} to {last_row} ({self.origin})"
+            if self.counts is not None:
+                place = self.origin
+            raise kind(f"in {place}: {err}") from err
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,12 +156,22 @@ class Passes:
                 yield Batch(frame, n_rows, origin)
                 n_rows += len(frame)
         source.check_unchanged()
+        self.check_rows(n_rows)
+
+    def check_rows(self, n_rows: int) -> None:
+        """Hold the number of rows of a pass against the one before.
+
+        Raises
+        ------
+        DataChangedError
+            If it is another.
+        """
         if self.n_rows is None:
             self.n_rows = n_rows
         if n_rows != self.n_rows:
             raise DataChangedError(
-                f"{source.description} gave {plural(n_rows, 'row')}, but {self.n_rows:,} before:"
-                " data that are read more than once must be the same each time"
+                f"{self.source.description} gave {plural(n_rows, 'row')}, but {self.n_rows:,}"
+                " before: data that are read more than once must be the same each time"
             )
 
 

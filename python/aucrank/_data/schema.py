@@ -192,18 +192,36 @@ class LevelSet:
         self._found: set[Level] = set()
         self.n_known = 0
 
-    def add(self, factors: Sequence[Factor], kept: NDArray[np.bool_] | None) -> None:
-        """Add the rows of a piece, or those that are kept."""
+    def add(
+        self,
+        factors: Sequence[Factor],
+        kept: NDArray[np.bool_] | None,
+        counts: NDArray[np.uint64] | None = None,
+    ) -> None:
+        """Add the rows of a piece, or those that are kept.
+
+        Parameters
+        ----------
+        factors : sequence of Factor
+            The rows.
+        kept : ndarray of bool, shape (n_rows,), or None
+            Which are added; None for all.
+        counts : ndarray of uint64, shape (n_rows,), or None
+            How many rows each stands for, where all are kept; None for one.
+        """
         start = 0
         for codes, values in ((factor.codes, factor.values) for factor in factors):
+            start, first = start + len(codes), start
             if kept is not None:
-                start, first = start + len(codes), start
                 codes = codes[kept[first:start]]
             # The last entry is where -1 and len(values) lead.
             used = np.zeros(len(values) + 1, dtype=np.bool_)
             used[codes] = True
             is_known = np.array([*(not is_missing(value) for value in values), False])
-            self.n_known += _count_known(codes, is_known)
+            if counts is None:
+                self.n_known += _count_known(codes, is_known)
+            else:
+                self.n_known += int(counts[first:start][is_known[codes]].sum())
             self._found.update(
                 _as_level(values[index], self._label) for index in np.flatnonzero(used & is_known)
             )

@@ -78,7 +78,7 @@ class TargetSurvey:
         weight = None if self._weight is None else weights_of(batch, self._weight)
         for value, rows in _by_label(labels):
             known = self._label(value)
-            known.n_rows += int(np.count_nonzero(rows))
+            known.n_rows += batch.count(rows)
             if weight is not None:
                 known.add_weights(weight[rows], is_summed=needs_sums(self._class_weight))
         return None if weight is None or weight.all() else weight > 0

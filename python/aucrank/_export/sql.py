@@ -1,8 +1,7 @@
 """Formulas as SQL expressions, so that a database scores its own rows."""
 
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from aucrank._data.schema import Level, Schema
@@ -36,7 +35,7 @@ from aucrank._export.formula import (
     in_units,
     read_formula,
 )
-from aucrank._utils.params import check_choice
+from aucrank._utils.sql_spelling import check_characters, column_name, spelling_of
 
 if TYPE_CHECKING:
     from aucrank._core import Model
@@ -46,135 +45,6 @@ _PLAIN_DIGITS = 15
 _PLAIN_NUMBERS = 10**_PLAIN_DIGITS
 
 _NEGATIVE_NUMBER = re.compile(r"-[0-9.]+(e[-+]?[0-9]+)?(::float8)?")
-
-# Last character of the basic multilingual plane.
-_LAST_OF_PLANE = "\uffff"
-
-# BigQuery has no quoted line end, in names as in strings.
-_ESCAPED = {"\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
-
-
-def _quoted(text: str, opening: str, closing: str) -> str:
-    """Return a text in quotes, of which the closing one stands for itself when doubled."""
-    return f"{opening}{text.replace(closing, closing * 2)}{closing}"
-
-
-def _plain_text(text: str) -> str:
-    return _quoted(text, "'", "'")
-
-
-def _mysql_text(text: str) -> str:
-    # Whether a backslash escapes depends on the mode of the server; a hexadecimal string does not.
-    return f"_utf8mb4 X'{text.encode().hex()}'" if "\\" in text else _plain_text(text)
-
-
-def _escaped(text: str, quote: str) -> str:
-    """Return a text in quotes, in which a backslash escapes."""
-    escaped = _ESCAPED | {quote: f"\\{quote}"}
-    written = (
-        escaped.get(character) or (f"\\u{ord(character):04x}" if character < " " else character)
-        for character in text
-    )
-    return f"{quote}{''.join(written)}{quote}"
-
-
-def _tsql_text(text: str) -> str:
-    # A backslash at the end of a line vanishes from a string, together with the line end.
-    *parts, last = re.split(r"(?<=\\)(?=[\r\n])", text)
-    # Without N, what the code page of the database lacks becomes a question mark or a lookalike.
-    prefix = "" if text.isascii() else "N"
-    return " + ".join(prefix + _plain_text(part) for part in (*parts, last))
-
-
-@dataclass(frozen=True, slots=True)
-class _Spelling:
-    """How a dialect writes names, strings and truth values."""
-
-    name: Callable[[str], str]
-    text: Callable[[str], str]
-    true: str = "TRUE"
-    false: str = "FALSE"
-    # Of a column or an alias, in characters, or if so said in bytes; None where databases of the
-    # dialect differ.
-    longest_name: int | None = None
-    is_in_bytes: bool = False
-    # Whether names have no characters beyond the basic multilingual plane.
-    names_of_one_plane: bool = False
-    # Of 64 bits.
-    whole_number: str = "BIGINT"
-    # A whole number that is not negative, shifted to the right by 31 bits.
-    shifted: Callable[[str], str] = lambda number: f"({number}) >> 31"
-    # A number rounded to a whole one.
-    rounded: Callable[[str], str] = lambda number: f"ROUND({number})"
-    # A number that is written with a point or an exponent, as a double.
-    double: Callable[[str], str] = lambda number: number
-    # Whether a query in FROM may ask the row outside.
-    nests_queries: bool = True
-
-    def whole(self, number: int) -> str:
-        """Return a whole number whose products have 64 bits."""
-        return f"CAST({number} AS {self.whole_number})"
-
-
-def _in_double_quotes(name: str) -> str:
-    return _quoted(name, '"', '"')
-
-
-def _in_backticks(name: str) -> str:
-    return _quoted(name, "`", "`")
-
-
-_PLAIN = _Spelling(_in_double_quotes, _plain_text)
-
-DIALECTS: dict[str, _Spelling] = {
-    "ansi": _PLAIN,
-    "sqlite": _PLAIN,
-    "duckdb": _PLAIN,
-    "postgres": _Spelling(
-        _in_double_quotes,
-        _plain_text,
-        # What is longer is cut off without a word.
-        longest_name=63,
-        is_in_bytes=True,
-        # ROUND takes halves of doubles to even numbers.
-        rounded=lambda number: f"SIGN({number}) * FLOOR(ABS({number}) + 5e-1::float8)",
-        # Numbers with a point or an exponent are decimals.
-        double=lambda number: f"{number}::float8",
-    ),
-    "mysql": _Spelling(
-        _in_backticks,
-        _mysql_text,
-        longest_name=256,
-        names_of_one_plane=True,
-        whole_number="SIGNED",
-    ),
-    "bigquery": _Spelling(
-        lambda name: _escaped(name, "`"),
-        lambda text: _escaped(text, "'"),
-        longest_name=300,
-    ),
-    "snowflake": _Spelling(
-        _in_double_quotes,
-        lambda text: _plain_text(text.replace("\\", "\\\\")),
-        longest_name=255,
-        shifted=lambda number: f"BITSHIFTRIGHT({number}, 31)",
-    ),
-    "spark": _Spelling(
-        _in_backticks,
-        lambda text: _escaped(text, "'"),
-        shifted=lambda number: f"SHIFTRIGHT({number}, 31)",
-        nests_queries=False,
-    ),
-    "tsql": _Spelling(
-        lambda name: _quoted(name, "[", "]"),
-        _tsql_text,
-        true="1",
-        false="0",
-        longest_name=128,
-        shifted=lambda number: f"({number}) / {SHARE_UNITS}",
-        rounded=lambda number: f"ROUND({number}, 0)",
-    ),
-}
 
 
 class SqlWriter:
@@ -197,10 +67,9 @@ class SqlWriter:
     """
 
     def __init__(self, schema: Schema, dialect: str) -> None:
-        check_choice(dialect, "dialect", tuple(DIALECTS))
         self._schema = schema
         self._dialect = dialect
-        self._spelling = DIALECTS[dialect]
+        self._spelling = spelling_of(dialect)
 
     def formula(self, formula: Formula) -> str:
         """Return an expression of the value of a formula.
@@ -370,23 +239,10 @@ class SqlWriter:
         name = self._schema.features[feature].name
         if name is None:
             name = self._schema.shown_name(feature)
-        spelling = self._spelling
         if not name:
             raise ValueError(f"column {feature} has an empty name, which SQL cannot write")
         what = f"the name of column {self._schema.label(feature)}"
-        _check_characters(name, what)
-        length = len(name.encode()) if spelling.is_in_bytes else len(name)
-        if spelling.longest_name is not None and length > spelling.longest_name:
-            unit = "bytes" if spelling.is_in_bytes else "characters"
-            raise ValueError(
-                f"{what} has {length} {unit}; {self._dialect} takes {spelling.longest_name} at most"
-            )
-        if spelling.names_of_one_plane and max(name) > _LAST_OF_PLANE:
-            raise ValueError(
-                f"{what} holds the character {max(name)!r}, which {self._dialect} has none of in"
-                " names"
-            )
-        return spelling.name(name)
+        return column_name(name, self._dialect, what)
 
     def literal(self, feature: int, level: Level) -> str:
         """Return a category of a column as SQL writes it.
@@ -402,7 +258,7 @@ class SqlWriter:
             return self.number(level)
         if not isinstance(level, str):
             return repr(level)
-        _check_characters(level, f"the category {level!r} of column {self._schema.label(feature)}")
+        check_characters(level, f"the category {level!r} of column {self._schema.label(feature)}")
         return self._spelling.text(level)
 
     def among(self, feature: int, levels: Sequence[Level], *, negated: bool = False) -> str:
@@ -520,13 +376,3 @@ def _signed(parts: Sequence[str]) -> str:
         else:
             text += f"\n+ {part}"
     return text or "0.0"
-
-
-def _check_characters(text: str, what: str) -> None:
-    """Raise ValueError for a character that no database keeps in a statement.
-
-    They end it (NUL), or have no form in UTF-8 (one half of a surrogate pair).
-    """
-    for character in text:
-        if character == "\0" or "\ud800" <= character <= "\udfff":
-            raise ValueError(f"{what} holds the character {character!r}, which SQL cannot write")

@@ -28,6 +28,7 @@ from aucrank._utils.warn import warn_caller
 from aucrank._utils.words import plural
 from aucrank.additive._bin_table import BinsMixin, RankedFeature, ranked_features
 from aucrank.additive._bins import bin_params
+from aucrank.data import Dataset
 from aucrank.data._raw import RawRows
 
 if TYPE_CHECKING:
@@ -330,6 +331,15 @@ class RIMARC(BinsMixin, ProbabilityMixin, BaseRanker):
         model = _core.fit_rimarc(sample.core, params, n_threads, observer)
         self._warn_of_folds(model)
         return model
+
+    def _check_for_counts(self, dataset: Dataset) -> None:
+        super()._check_for_counts(dataset)
+        if self.weight_folds is not None:
+            raise ValueError(
+                f"weight_folds is {self.weight_folds}, but folds are dealt by the content of whole"
+                f" rows, and of {dataset!r} the values of one column at a time are counted: let"
+                " weight_folds be None, or read the rows, as by Dataset.from_batches"
+            )
 
     def _fit_passes(self, rows: RawRows, context: RowsContext) -> _core.Rimarc:
         params = self._params_of(context.schema, context.seed)

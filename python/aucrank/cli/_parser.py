@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 
 from aucrank._compare.limits import MOST_VALUES
 from aucrank._core import __version__
-from aucrank._export.dialects import DIALECT_NAMES
+from aucrank._utils.dialects import DIALECT_NAMES
 from aucrank.cli._errors import UsageError
 from aucrank.cli._options import (
     DATA_HELP,

@@ -2,7 +2,8 @@
 
 A `Dataset` stands for the rows of files, of a query or of any source that can be read again. Every
 fitted ranker scores one: ``decision_function_batches`` and ``write_scores`` hold a piece of it in
-memory at a time, and :func:`aucrank.metrics.roc_state` measures the scores.
+memory at a time, and :func:`aucrank.metrics.roc_state` measures the scores. Rows of a cluster or of
+a database stay where they are.
 """
 
 from aucrank._data.passes import DataChangedError

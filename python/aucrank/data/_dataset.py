@@ -1,7 +1,7 @@
 """Rows of files, of frames and of queries: a source, and what its columns are for."""
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Literal, Self
 
@@ -20,6 +20,7 @@ from aucrank._data.input import KindsByColumn
 from aucrank._data.parquet_source import PARQUET, ParquetSource
 from aucrank._data.passes import InPieces, Passes, Source, need_columns
 from aucrank._data.sample import Sample
+from aucrank._utils.dialects import Dialect
 from aucrank._utils.params import check_int
 from aucrank._utils.words import plural
 from aucrank.data import _sampled
@@ -28,6 +29,7 @@ from aucrank.data._dask import DaskSource
 from aucrank.data._holder import SCORE
 from aucrank.data._raw import RawRows, ReadRows
 from aucrank.data._ray import RaySource
+from aucrank.data._sql import CountedFacts, CountedRows, SqlSource
 from aucrank.data._stored import Rows, gathered, stored_rows
 
 #: Rows of a piece: more are no faster to read, and take more memory.
@@ -37,7 +39,8 @@ _CHUNK_ROWS = 65_536
 class Dataset(InPieces):
     """Rows that are read in pieces, as often as they are needed.
 
-    Made by `from_parquet`, `from_csv` or `from_batches`. At most one piece is in memory, beside
+    Made by `from_parquet`, `from_csv` or `from_batches`, and by `from_dask`, `from_ray` or
+    `from_sql` of rows that stay where they are. At most one piece is in memory, beside
     what its reader needs. Between two passes the data must not change: files are looked at, rows
     are counted, and a difference is an error.
 
@@ -442,6 +445,93 @@ class Dataset(InPieces):
             RaySource(blocks), target=target, positive=positive, weight=weight, columns=columns
         )
 
+    @classmethod
+    def from_sql(
+        cls,
+        query: Callable[[str], Any],
+        table: str,
+        *,
+        target: str,
+        positive: Any = None,
+        columns: Sequence[str] | None = None,
+        dialect: Dialect = "ansi",
+    ) -> Self:
+        """Rows that stay in a database, which is asked how many have a value and a label.
+
+        `RIMARC` without ``weight_folds`` and `MAD2C` need no more than that of each column: their
+        fit is the one to a frame with the same rows. All other estimators need rows, and say so;
+        load them with `from_batches`. `aucrank.metrics.roc_state` has the database score its rows
+        by the ``to_sql`` of a model, and count them.
+
+        Parameters
+        ----------
+        query : callable
+            Given the text of a query, returns its result: a data frame of pandas, polars or
+            pyarrow, or what has ``__arrow_c_stream__``. No driver is needed but the one of the
+            function, such as ``lambda text: pandas.read_sql_query(text, connection)`` or
+            ``connection.sql`` of DuckDB. It is called in the thread of the fit, a query at a time.
+        table : str
+            What stands after FROM, as the database reads it: the name of a table or a view, such as
+            ``sales.orders``, or a query in parentheses with an alias.
+        target : str
+            Column of labels.
+        positive : object, default=None
+            Label of the class to be ranked first; None for the greater one.
+        columns : sequence of str, default=None
+            Columns to learn from, in this order, as the database spells them; None for all but
+            target, for which the database is asked by ``SELECT *`` of no row.
+        dialect : str, default="ansi"
+            How names are quoted, see `RIMARC.to_sql`.
+
+        Returns
+        -------
+        Dataset
+            The rows of the table.
+
+        Raises
+        ------
+        TypeError
+            If ``query`` cannot be called or returns no frame, or ``table`` is no text.
+        ValueError
+            If the dialect is unknown, or a column is not there.
+
+        Notes
+        -----
+        A fit asks for the labels once, and twice for each column: by ``COUNT(DISTINCT column)``,
+        which may be 1,000,000 at most, and by ``COUNT(*)`` of each value and label. What comes of
+        the latter stays in memory until the fit is done, up to 17 bytes for each pair of a value
+        and a label. There are no weights: rows of different weights would be as many groups.
+
+        The table must not change meanwhile. Where a column has not as many rows of each class as
+        the labels had, a `DataChangedError` says so; a transaction that reads a snapshot is safe.
+
+        NULL and NaN are missing values. What type a column has is what its frame says: pandas turns
+        integers with NULL into floats, and databases without booleans have numbers. Texts are
+        equal where the database says so.
+
+        Examples
+        --------
+        >>> import sqlite3
+        >>> import pandas
+        >>> from aucrank import RIMARC
+        >>> from aucrank.data import Dataset
+        >>> from aucrank.datasets import load_breast_cancer
+        >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+        >>> connection = sqlite3.connect(":memory:")
+        >>> X.assign(benign=y).to_sql("cells", connection, index=False)
+        569
+        >>> dataset = Dataset.from_sql(
+        ...     lambda text: pandas.read_sql_query(text, connection), "cells", target="benign"
+        ... )
+        >>> model = RIMARC().fit(dataset)
+        >>> bool((model.weights_ == RIMARC().fit(X, y).weights_).all())
+        True
+        >>> connection.close()
+        """
+        names = None if columns is None else [*columns, target]
+        source = SqlSource(query, table, names, dialect)
+        return cls(source, target=target, positive=positive, columns=columns)
+
     def __repr__(self) -> str:
         said = [self._passes.source.description]
         if self._passes.n_rows is not None:
@@ -486,6 +576,11 @@ class Dataset(InPieces):
     def spill_dir(self) -> PathLike | None:
         """Folder for what a fit writes down of the rows."""
         return self._spill_dir
+
+    @property
+    def is_counted(self) -> bool:
+        """Whether rows are not read, but counted in a database."""
+        return isinstance(self._passes.source, SqlSource)
 
     @property
     def passes(self) -> Passes:
@@ -543,6 +638,8 @@ class Dataset(InPieces):
         from_ray : Rows that Ray holds.
         """
         source = self._passes.source
+        if isinstance(source, SqlSource):
+            raise source.refusal()
         if not isinstance(source, ClusterSource):
             raise TypeError(
                 f"{self!r} is not on a cluster: call decision_function_batches or write_scores of"
@@ -598,6 +695,18 @@ class Dataset(InPieces):
             valid.
         """
         source = self._passes.source
+        if isinstance(source, SqlSource):
+            facts = source.facts(
+                estimator,
+                self._columns,
+                self.need_target(),
+                self._positive,
+                categorical_features=categorical_features,
+                class_weight=class_weight,
+                also=also,
+            )
+            self._passes.check_rows(facts.n_rows)
+            return facts
         if isinstance(source, ClusterSource):
             return source.facts(
                 estimator,
@@ -708,8 +817,11 @@ class Dataset(InPieces):
         Returns
         -------
         RawRows
-            Which are read, or counted on the workers of a cluster, anew for each question.
+            Which are read, or counted on the workers of a cluster, anew for each question; those
+            of a database were counted for the facts.
         """
+        if isinstance(facts, CountedFacts):
+            return CountedRows(facts)
         source = self._passes.source
         if isinstance(source, ClusterSource):
             return source.raw(facts, self.need_target(), self._weight)

@@ -13,10 +13,13 @@ import numpy as np
 from aucrank._base.batch_scores import check_dataset, scored_batches
 from aucrank._base.scoring import scoring_method
 from aucrank._data.data_files import PathLike
+from aucrank._data.frames import to_numbers
+from aucrank._data.passes import Batch
 from aucrank._data.target_survey import positive_rows, weights_of, with_last
 from aucrank.data import Dataset
 from aucrank.data._cluster import ClusterSource
 from aucrank.data._holder import PartSource
+from aucrank.data._sql import SqlSource
 from aucrank.metrics._state import RocState
 
 
@@ -32,8 +35,9 @@ def roc_state(
     """Score the rows of a data set, and gather what their ROC statistics need.
 
     A piece of the rows is in memory at a time; rows of a cluster are scored on its workers, which
-    give states of their partitions. The state is that of all rows at once, bit for bit, unless its
-    size is bounded.
+    give states of their partitions; rows of a database are scored there, by the ``to_sql`` of the
+    ranker, and come as the number of rows of each score and label. The state is that of all rows at
+    once, bit for bit, unless its size is bounded.
 
     Parameters
     ----------
@@ -64,10 +68,11 @@ def roc_state(
     OSError
         If scores cannot be written to ``spill_dir``.
     TypeError
-        If ``ranker`` scores no rows of two classes, or ``dataset`` is no `Dataset`.
+        If ``ranker`` scores no rows of two classes, or ``dataset`` is no `Dataset`, or its rows are
+        in a database and ``ranker`` has no ``to_sql``.
     ValueError
-        If the data set has no target, a label, a weight or a score is not valid, or a ``spill_dir``
-        is given for rows of a cluster.
+        If the data set has no target, a label, a weight or a score is not valid, a ``spill_dir``
+        is given for rows of a cluster, or the ranker has no form in SQL for rows of a database.
 
     See Also
     --------
@@ -115,6 +120,14 @@ def roc_state(
     classes = np.asarray(ranker.classes_)
     if dataset.positive is not None:
         classes = with_last(classes, dataset.positive, target)
+    if isinstance(source, SqlSource):
+        batch = _counted_scores(ranker, dataset, source)
+        assert batch.counts is not None
+        dataset.passes.check_rows(int(batch.counts.sum()))
+        positive = positive_rows(batch, target, classes)
+        with batch.named_in_errors():
+            scores = to_numbers(batch.frame[_score_name(target)], "of scores")
+            return state.update_counts(positive, scores, batch.counts)
     beside = [target] if weight is None else [target, weight]
     for batch, _, scores in scored_batches(ranker, dataset, beside):
         positive = positive_rows(batch, target, classes)
@@ -122,6 +135,28 @@ def roc_state(
         with batch.named_in_errors():
             state.update(positive, scores, sample_weight=weights)
     return state
+
+
+def _counted_scores(ranker: Any, dataset: Dataset, source: SqlSource) -> Batch:
+    """Have a database score its rows, and count them by score and label."""
+    if not hasattr(ranker, "to_sql"):
+        raise TypeError(
+            f"{type(ranker).__name__} has no to_sql, by which {dataset!r} would be scored in its"
+            " database: read the rows, as by Dataset.from_batches"
+        )
+    if not hasattr(ranker, "feature_names_in_"):
+        raise ValueError(
+            f"{type(ranker).__name__} was fitted to columns without names, by which {dataset!r}"
+            " would be scored"
+        )
+    target = dataset.need_target()
+    score = ranker.to_sql(source.dialect)
+    return source.grouped({_score_name(target): score, target: source.quoted(target)})
+
+
+def _score_name(target: str) -> str:
+    """Return what to call scores, other than the target."""
+    return f"score beside {target}"
 
 
 def _state_of_part(

@@ -173,6 +173,50 @@ class RocState:
         self._state.update(positive, scores, weights, effective_n_threads(None))
         return self
 
+    def update_counts(self, y_true: ArrayLike, y_score: ArrayLike, counts: ArrayLike) -> RocState:
+        """Add rows that were counted, as by a database that groups them by score and label.
+
+        Parameters
+        ----------
+        y_true : array-like of shape (n_samples,)
+            Labels; either class may be absent.
+        y_score : array-like of shape (n_samples,)
+            Scores; higher is more positive.
+        counts : array-like of shape (n_samples,)
+            How many rows each stands for. A row of weight k is one row; these are as many.
+
+        Returns
+        -------
+        RocState
+            The state itself, which is that of all the rows, bit for bit.
+
+        Raises
+        ------
+        OSError
+            If what does not fit into memory cannot be written to ``spill_dir``.
+        ValueError
+            If a label is missing or unknown, a score is NaN, lengths differ, or a count is no whole
+            number or negative. The state is then as it was.
+
+        Examples
+        --------
+        >>> from aucrank.metrics import RocState
+        >>> RocState().update_counts([0, 0, 1], [0.1, 0.4, 0.4], [20, 10, 5])
+        RocState(n_neg=30, n_pos=5)
+        """
+        scores, distinct = to_scores(y_score)
+        if distinct is not None:
+            raise ValueError("y_score holds numbers that float64 cannot tell apart")
+        positive = self._positive(vector(y_true, "y_true"))
+        given = np.asarray(counts)
+        if given.dtype.kind not in "iu":
+            raise ValueError(f"counts must be whole numbers, got {given.dtype}")
+        if given.size and given.min() < 0:
+            raise ValueError(f"counts must not be negative, got {given.min()}")
+        counted = np.require(given, dtype=np.uint64, requirements="C")
+        self._state.update_counts(positive, scores.astype(np.float64), counted)
+        return self
+
     def merge(self, other: RocState) -> RocState:
         """Add the rows of another state, which stays as it is.
 

@@ -20,7 +20,6 @@ from aucrank._data.sample import Sample
 from aucrank._data.schema import Schema, errors_by_name
 from aucrank._data.table import Table, whole
 from aucrank._data.weights import check_class_sums, check_weight
-from aucrank._export.dialects import Dialect
 from aucrank._export.formula import (
     Branch,
     Condition,
@@ -34,6 +33,7 @@ from aucrank._export.rules import Region, Words, opaque_side
 from aucrank._export.shap import shap_model
 from aucrank._export.sql import SqlWriter
 from aucrank._plots.tree import RankingTreeDisplay, draw_tree
+from aucrank._utils.dialects import Dialect
 from aucrank._utils.params import check_choice, check_int, check_real
 from aucrank._utils.threads import threads_for
 from aucrank.metrics import RocCurve

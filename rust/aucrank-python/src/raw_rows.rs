@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use aucrank::additive::{RawAsk, RawRows, RawSums};
 use aucrank::data::WeightRange;
 use aucrank::{Interrupt, RankError};
+use numpy::PyReadonlyArray1;
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -39,6 +40,34 @@ impl PyRawSums {
     fn add(&self, py: Python<'_>, batch: BatchArg<'_>, n_threads: usize) -> PyResult<()> {
         let Batch { columns, positive, weights } = batch.borrow(&self.n_levels)?;
         on_pool(py, n_threads, |interrupt| self.lock().add(&columns, positive, weights, interrupt))
+    }
+
+    /// Adds one feature of all rows, given as distinct values with their counts.
+    fn add_counts(
+        &self,
+        py: Python<'_>,
+        feature: usize,
+        batch: BatchArg<'_>,
+        counts: PyReadonlyArray1<'_, u64>,
+    ) -> PyResult<()> {
+        let Batch { columns, positive, weights } =
+            batch.borrow(&self.n_levels[feature..=feature])?;
+        let counts = counts.as_slice()?;
+        py.detach(|| self.lock().add_counts(feature, &columns, positive, weights, counts))
+            .map_err(to_py_err)
+    }
+
+    /// Adds the classes of all rows, given as counts.
+    fn add_classes(
+        &self,
+        positive: PyReadonlyArray1<'_, bool>,
+        weights: Option<PyReadonlyArray1<'_, f64>>,
+        counts: PyReadonlyArray1<'_, u64>,
+    ) -> PyResult<()> {
+        let weights = weights.as_ref().map(|weights| weights.as_slice()).transpose()?;
+        self.lock()
+            .add_classes(positive.as_slice()?, weights, counts.as_slice()?)
+            .map_err(to_py_err)
     }
 
     fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {

@@ -38,6 +38,11 @@ impl PyWeightRange {
         Self(self.0.merge(other.0))
     }
 
+    /// That of the same rows so many times, at least once.
+    fn repeated(&self, times: u64) -> Self {
+        Self(self.0.repeated(times))
+    }
+
     /// Whether every weight is a number of copies, so that no relative sum is needed.
     fn are_counts(&self) -> bool {
         self.0.are_counts()

@@ -87,6 +87,18 @@ impl RocState {
         }))
     }
 
+    fn update_counts(
+        &self,
+        py: Python<'_>,
+        positive: PyReadonlyArray1<'_, bool>,
+        scores: PyReadonlyArray1<'_, f64>,
+        counts: PyReadonlyArray1<'_, u64>,
+    ) -> PyResult<()> {
+        let (positive, scores) = (positive.as_slice()?, scores.as_slice()?);
+        let counts = counts.as_slice()?;
+        py.detach(|| self.lock().update_counts(scores, positive, counts)).map_err(to_py_err)
+    }
+
     fn merge(&self, py: Python<'_>, other: &Self, n_threads: usize) -> PyResult<()> {
         // Copied before the lock is taken: a state may be merged with itself.
         let other = py.detach(|| other.lock().clone());

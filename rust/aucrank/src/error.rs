@@ -271,6 +271,15 @@ impl RankError {
         self
     }
 
+    /// The same of another column, where the one at fault was looked at alone.
+    #[must_use]
+    pub(crate) fn in_column(mut self, place: usize) -> Self {
+        if let Self::InfiniteValue { column, .. } = &mut self {
+            *column = place;
+        }
+        self
+    }
+
     /// The column at fault, counted from 0, if there is one; the message then names it as
     /// `column {} `.
     #[must_use]

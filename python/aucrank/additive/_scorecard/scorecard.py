@@ -19,11 +19,11 @@ from aucrank._data.input import count_rows
 from aucrank._data.sample import read_sample
 from aucrank._data.schema import Schema, errors_by_name
 from aucrank._data.table import Table, whole
-from aucrank._export.dialects import Dialect
 from aucrank._export.formula import read_formula
 from aucrank._export.links import Link, LogOdds
 from aucrank._export.pmml.document import check_names
 from aucrank._export.sql import SqlWriter
+from aucrank._utils.dialects import Dialect
 from aucrank._utils.files import write_atomically
 from aucrank._utils.params import check_bool, check_choice, check_int, check_real
 from aucrank._utils.threads import threads_for

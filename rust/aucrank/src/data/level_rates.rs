@@ -140,6 +140,16 @@ impl RowSquares {
         }
     }
 
+    /// Adds so many equal rows.
+    pub(crate) fn add_equal(&mut self, sums: ClassSums, n_rows: u64) {
+        let mut one = Self::default();
+        one.add(sums, 1);
+        for own in one.of_class.iter_mut().flatten() {
+            *own *= u128::from(n_rows);
+        }
+        self.merge(&one);
+    }
+
     /// Adds the rows of both.
     pub(crate) fn merge(&mut self, other: &Self) {
         for (own, more) in self.of_class.iter_mut().flatten().zip(other.of_class.iter().flatten()) {

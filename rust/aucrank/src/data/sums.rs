@@ -42,6 +42,12 @@ impl ClassSums {
         Self { pos, neg, rows }
     }
 
+    /// Those of so many equal sets.
+    #[inline]
+    pub(crate) fn times(self, n: u64) -> Self {
+        Self { pos: self.pos * n, neg: self.neg * n, rows: self.rows * n }
+    }
+
     /// Checks that both classes have weight.
     pub(crate) fn check_classes(self) -> Result<(), RankError> {
         match self {

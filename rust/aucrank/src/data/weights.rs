@@ -160,6 +160,12 @@ impl WeightRange {
         }
     }
 
+    /// That of the same rows so many times, at least once.
+    #[must_use]
+    pub fn repeated(self, times: u64) -> Self {
+        Self { total: self.total.saturating_mul(times), ..self }
+    }
+
     /// Whether every weight is a number of copies; the unit is then 1.
     #[must_use]
     pub fn are_counts(self) -> bool {

@@ -22,7 +22,7 @@ use self::cells::{Cell, Count, Seen, cut_down};
 use self::files::{Entries, Files, Kind};
 use self::limbs::{add_shifted, add_words, bit_length};
 use self::outline::{Outline, Wanted, outline};
-use self::runs::Runs;
+use self::runs::{Entry, Runs};
 use self::wide_cells::{LOWEST, Scale, Total, WideCell, placed, unit_below};
 use super::auc::Pairs;
 use super::compare::check_rates;
@@ -403,6 +403,67 @@ impl RocState {
             self.sort_if_enough()?;
         }
         Ok(())
+    }
+
+    /// Adds rows that are counted by score and class, as a database that groups them gives them: each
+    /// stands for `counts` rows. The state is that of all of these, bit for bit, whereas a row of weight
+    /// k is one row. An error leaves the state as it was.
+    ///
+    /// # Errors
+    ///
+    /// [`RankError`] if the lengths differ or a score is NaN; with a unit of weight, also for a class with
+    /// more than 2^53 units of weight.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use aucrank::roc::{RocState, auc};
+    ///
+    /// let mut state = RocState::new(None, None).unwrap();
+    /// state.update_counts(&[0.1, 0.4, 0.4], &[false, false, true], &[2, 1, 1]).unwrap();
+    /// assert_eq!(state.n_neg(), 3);
+    /// assert_eq!(state.auc(), auc(&[0.1, 0.1, 0.4, 0.4], &[false, false, false, true]));
+    /// ```
+    pub fn update_counts(
+        &mut self,
+        scores: &[f64],
+        positive: &[bool],
+        counts: &[u64],
+    ) -> Result<(), RankError> {
+        let expected = positive.len();
+        for (name, found) in [("y_score", scores.len()), ("counts", counts.len())] {
+            if found != expected {
+                return Err(RankError::LengthMismatch { name, found, expected });
+            }
+        }
+        if let Some(row) = scores.iter().position(|score| score.is_nan()) {
+            return Err(RankError::NanScore(row));
+        }
+        let mut rows: Vec<Count> = Vec::with_capacity(expected);
+        let mut whole = [0_u128; 2];
+        for ((&score, &positive), &count) in scores.iter().zip(positive).zip(counts) {
+            whole[usize::from(positive)] += u128::from(count);
+            if count > 0 {
+                let rows_of_class = if positive { [0, count] } else { [count, 0] };
+                rows.push(Count { key: score.key(), rows: rows_of_class });
+            }
+        }
+        let rows_of_classes = whole.map(|rows| u64::try_from(rows).unwrap_or(u64::MAX));
+        let mut sums = Sums { rows: rows_of_classes, ..Sums::default() };
+        sums.add_whole(whole, 0);
+        self.add_sums(&sums)?;
+        rows.sort_unstable_by_key(|count| count.key);
+        rows.dedup_by(|next, count| {
+            let is_tied = next.key == count.key;
+            if is_tied {
+                *count = count.join(*next);
+            }
+            is_tied
+        });
+        self.widen()?;
+        self.push_counts(rows);
+        self.keep_size();
+        self.spill()
     }
 
     fn append_rows<S: Score>(&mut self, scores: &[S], positive: &[bool], weights: Option<&[f64]>) {
@@ -1018,11 +1079,7 @@ fn power(bits: u32) -> f64 {
     2_f64.powi(bits.cast_signed())
 }
 
-fn keep_size<E: runs::Entry>(
-    runs: &mut Runs<E>,
-    max_size: usize,
-    cut_down: impl FnOnce(&[E]) -> Vec<E>,
-) {
+fn keep_size<E: Entry>(runs: &mut Runs<E>, max_size: usize, cut_down: impl FnOnce(&[E]) -> Vec<E>) {
     if runs.len() > max_size {
         let run = runs.one();
         if run.len() > max_size {
@@ -1234,6 +1291,47 @@ mod tests {
         let (scores, positive, weights) = parts(rows);
         state.update(&scores, &positive, weighted.then_some(&weights[..])).unwrap();
         state
+    }
+
+    proptest! {
+        #[test]
+        fn counts_are_rows_that_are_repeated(
+            rows in rows(),
+            more in rows(),
+            max_size in prop::option::of(4..40_usize),
+            weighted in any::<bool>(),
+        ) {
+            let repeated: Vec<Row> =
+                rows.iter().flat_map(|&row| std::iter::repeat_n(row, row.2.into())).collect();
+            let mut expected = state_of(&more, None, weighted);
+            let (scores, positive, _) = parts(&repeated);
+            expected.update(&scores, &positive, None).unwrap();
+            let (scores, positive, weights) = parts(&rows);
+            let counts: Vec<u64> = weights.iter().map(|&weight| weight as u64).collect();
+            let mut found = state_of(&more, None, weighted);
+            found.update_counts(&scores, &positive, &counts).unwrap();
+            prop_assert_eq!([found.n_neg(), found.n_pos()], [expected.n_neg(), expected.n_pos()]);
+            prop_assert_eq!(found.variance(), expected.variance());
+            prop_assert_eq!(found.to_bytes(), expected.to_bytes());
+
+            let mut bounded = RocState::new(max_size, None).unwrap();
+            bounded.update_counts(&scores, &positive, &counts).unwrap();
+            prop_assert!(max_size.is_none_or(|most| bounded.size().unwrap() <= most));
+            let (found, bound) = (bounded.auc().unwrap(), bounded.auc_error_bound().unwrap());
+            let (scores, positive, _) = parts(&repeated);
+            let exact = crate::roc::auc(&scores, &positive).unwrap();
+            prop_assert!((found - exact).abs() <= bound + 1e-12);
+        }
+    }
+
+    #[test]
+    fn counts_that_cannot_be_right_are_refused() {
+        let mut state = RocState::new(None, None).unwrap();
+        let err = state.update_counts(&[1.0, f64::NAN], &[true, false], &[1, 2]).unwrap_err();
+        assert_eq!(err, RankError::NanScore(1));
+        let err = state.update_counts(&[1.0], &[true], &[]).unwrap_err();
+        assert_eq!(err.to_string(), "counts has 0 rows, but y has 1");
+        assert_eq!([state.n_neg(), state.n_pos()], [0, 0]);
     }
 
     /// Merges the states of randomly cut pieces: from the left, from the right, or as a tree.

@@ -77,12 +77,20 @@ struct Rows<'a> {
     list: Vec<u32>,
     /// Of each row; empty where all are in one.
     folds: Vec<u16>,
+    /// How many rows each of them stands for; empty where that is one.
+    counts: &'a [u64],
 }
 
 impl Rows<'_> {
     #[inline]
     fn fold(&self, row: usize) -> usize {
         self.folds.get(row).copied().unwrap_or(0).into()
+    }
+
+    #[inline]
+    fn sums(&self, row: usize) -> ClassSums {
+        let sums = self.labels.sums(row);
+        self.counts.get(row).map_or(sums, |&count| sums.times(count))
     }
 }
 
@@ -114,9 +122,7 @@ impl RawSums {
         let ask = Arc::clone(&self.ask);
         columns.check_kinds(&ask.head.n_levels)?;
         columns.check_lengths(positive, weights)?;
-        let weights =
-            weights.zip(ask.head.scale).map(|(w, scale)| FixedWeights::in_scale(w, scale));
-        let labels = Labels::of_part(positive, weights);
+        let labels = ask.head.labels(positive, weights);
         let list = labels.rows();
         let mut folds = Vec::new();
         match &ask.head.dealt {
@@ -136,7 +142,7 @@ impl RawSums {
                 folds = hashes.iter().zip(positive).map(fold).collect();
             }
         }
-        let rows = Rows { labels, list, folds };
+        let rows = Rows { labels, list, folds, counts: &[] };
         for row in rows.list.iter().map(|&row| row as usize) {
             let (fold, sums) = (rows.fold(row), rows.labels.sums(row));
             self.totals[fold] += sums;
@@ -144,20 +150,69 @@ impl RawSums {
         }
         let work = self.features.iter_mut().zip(columns).enumerate();
         let work = work.filter(|(feature, _)| ask.features[*feature] != Wanted::Nothing).collect();
-        let n_folds = ask.head.n_folds();
         parallel::try_map(work, |(feature, (sums, column)): (usize, (&mut FeatureSums, _))| {
             interrupt.check()?;
-            match *column {
-                Column::Codes { codes, n_levels } => {
-                    sums.add_levels(feature, codes, n_levels, &rows, n_folds)
-                }
-                Column::F64(_) | Column::F32(_) => {
-                    let is_infinite =
-                        sums.add_numbers(column, ask.head.special(feature), &rows, n_folds);
-                    if is_infinite { Err(columns.refusal()) } else { Ok(()) }
-                }
+            match sums.add(feature, column, &rows, &ask.head)? {
+                Finite::Yes => Ok(()),
+                Finite::No => Err(columns.refusal()),
             }
         })?;
+        Ok(())
+    }
+
+    /// Adds the values of one feature in all rows, as counts: what a database answers that groups its
+    /// rows by a column and the class. Each row of `column` stands for `counts` equal ones. Those of
+    /// every feature that is asked for have to be added, and the rows of each class once, by
+    /// [`RawSums::add_classes`]. Whether all of them are of the same rows is for the caller to check.
+    ///
+    /// # Errors
+    ///
+    /// [`RankError`] for lengths or kinds that differ, a count of 0, an infinite value, a category code
+    /// out of range, or where rows are dealt into folds, by what one column does not tell.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such feature.
+    pub fn add_counts(
+        &mut self,
+        feature: usize,
+        column: &Columns<'_>,
+        positive: &[bool],
+        weights: Option<&[f64]>,
+        counts: &[u64],
+    ) -> Result<(), RankError> {
+        let ask = Arc::clone(&self.ask);
+        column.check_kinds(&ask.head.n_levels[feature..=feature])?;
+        column.check_lengths(positive, weights)?;
+        let rows = ask.head.counted(positive, weights, counts)?;
+        if ask.features[feature] == Wanted::Nothing {
+            return Ok(());
+        }
+        for values in column {
+            match self.features[feature].add(feature, values, &rows, &ask.head)? {
+                Finite::Yes => {}
+                Finite::No => return Err(column.refusal().in_column(feature)),
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds the classes of all rows, as counts; see [`RawSums::add_counts`].
+    ///
+    /// # Errors
+    ///
+    /// [`RankError`] for lengths that differ, a count of 0, or where rows are dealt into folds.
+    pub fn add_classes(
+        &mut self,
+        positive: &[bool],
+        weights: Option<&[f64]>,
+        counts: &[u64],
+    ) -> Result<(), RankError> {
+        let rows = self.ask.head.counted(positive, weights, counts)?;
+        for row in rows.list.iter().map(|&row| row as usize) {
+            self.totals[0] += rows.sums(row);
+            self.squares[0].add_equal(rows.labels.sums(row), counts[row]);
+        }
         Ok(())
     }
 
@@ -210,6 +265,48 @@ impl RawSums {
     }
 }
 
+impl Head {
+    fn labels<'a>(&self, positive: &'a [bool], weights: Option<&[f64]>) -> Labels<'a> {
+        let weights = weights.zip(self.scale).map(|(w, scale)| FixedWeights::in_scale(w, scale));
+        Labels::of_part(positive, weights)
+    }
+
+    /// Rows that stand for several.
+    fn counted<'a>(
+        &self,
+        positive: &'a [bool],
+        weights: Option<&[f64]>,
+        counts: &'a [u64],
+    ) -> Result<Rows<'a>, RankError> {
+        let expected = positive.len();
+        let lengths =
+            [("sample_weight", weights.map(<[f64]>::len)), ("counts", Some(counts.len()))];
+        for (name, found) in lengths {
+            if let Some(found) = found.filter(|&found| found != expected) {
+                return Err(RankError::LengthMismatch { name, found, expected });
+            }
+        }
+        if counts.contains(&0) {
+            let (name, value, rule) = ("counts", "0".to_owned(), "at least 1");
+            return Err(RankError::BadParameter { name, value, rule });
+        }
+        if !matches!(self.dealt, Dealt::Together) {
+            return Err(RankError::BadAnswer(
+                "rows counted by one column have no folds".to_owned(),
+            ));
+        }
+        let labels = self.labels(positive, weights);
+        let list = labels.rows();
+        Ok(Rows { labels, list, folds: Vec::new(), counts })
+    }
+}
+
+/// Whether all numbers of a column are.
+enum Finite {
+    Yes,
+    No,
+}
+
 /// Keeps the least of all.
 fn merge_hashes(least: &mut Vec<u64>, more: &[u64]) {
     least.extend(more);
@@ -219,6 +316,25 @@ fn merge_hashes(least: &mut Vec<u64>, more: &[u64]) {
 }
 
 impl FeatureSums {
+    fn add(
+        &mut self,
+        feature: usize,
+        column: &Column<'_>,
+        rows: &Rows<'_>,
+        head: &Head,
+    ) -> Result<Finite, RankError> {
+        let n_folds = head.n_folds();
+        match *column {
+            Column::Codes { codes, n_levels } => {
+                self.add_levels(feature, codes, n_levels, rows, n_folds)?;
+                Ok(Finite::Yes)
+            }
+            Column::F64(_) | Column::F32(_) => {
+                Ok(self.add_numbers(column, head.special(feature), rows, n_folds))
+            }
+        }
+    }
+
     fn add_levels(
         &mut self,
         column: usize,
@@ -235,19 +351,18 @@ impl FeatureSums {
                 _ if code == MISSING_CODE => missing,
                 _ => return Err(RankError::BadCode { column, row, code, n_levels }),
             };
-            self.apart[place * n_folds + rows.fold(row)] += rows.labels.sums(row);
+            self.apart[place * n_folds + rows.fold(row)] += rows.sums(row);
         }
         Ok(())
     }
 
-    /// Returns whether a number is infinite.
     fn add_numbers(
         &mut self,
         column: &Column<'_>,
         special: &[f64],
         rows: &Rows<'_>,
         n_folds: usize,
-    ) -> bool {
+    ) -> Finite {
         let Some(cells) = &mut self.cells else { unreachable!("cells of a number") };
         let n_rows = rows.labels.n_rows();
         let mut values = [0.0; TILE_ROWS];
@@ -255,10 +370,10 @@ impl FeatureSums {
             let tile = first..n_rows.min(first + TILE_ROWS);
             let values = &mut values[..tile.len()];
             if column.read(tile.clone(), &mut *values) {
-                return true;
+                return Finite::No;
             }
             for (row, &value) in tile.zip(&*values) {
-                let sums = rows.labels.sums(row);
+                let sums = rows.sums(row);
                 if sums.rows == 0 {
                     continue;
                 }
@@ -270,6 +385,6 @@ impl FeatureSums {
                 }
             }
         }
-        false
+        Finite::Yes
     }
 }

@@ -1,3 +1,4 @@
+use std::collections::BTreeMap;
 use std::sync::Mutex;
 
 use proptest::prelude::*;
@@ -89,6 +90,79 @@ impl RawRows for Parts {
         }
         self.answers.lock().unwrap().push(whole.to_bytes());
         Ok(whole)
+    }
+}
+
+/// The same rows, told by how many have a value and a class; weights are those of classes.
+struct Counted<'a>(&'a Parts);
+
+impl RawRows for Counted<'_> {
+    fn n_levels(&self) -> &[Option<u32>] {
+        &self.0.n_levels
+    }
+
+    fn weights(&self) -> Option<(WeightRange, u128)> {
+        let weights = self.0.weights.as_ref()?;
+        let mut range: Option<WeightRange> = None;
+        let classes = self.classes();
+        for (&positive, &count) in classes.0.iter().zip(&classes.1) {
+            let row = self.0.positive.iter().position(|&p| p == positive).unwrap();
+            let own = WeightRange::of_part(&[weights[row]], 0).unwrap().repeated(count);
+            range = Some(range.map_or(own, |range| range.merge(own)));
+        }
+        let range = range.unwrap();
+        assert_eq!(range, WeightRange::of_part(weights, 0).unwrap());
+        let relative = if range.are_counts() { 0 } else { range.relative_sum_of_part(weights) };
+        Some((range, relative))
+    }
+
+    fn pass(&self, ask: &Arc<RawAsk>, _: &Interrupt) -> Result<RawSums, RankError> {
+        let mut sums = RawSums::new(Arc::clone(ask));
+        let (positive, counts) = self.classes();
+        let weights = |positive: &[bool]| {
+            let of_class = |&class: &bool| {
+                let row = self.0.positive.iter().position(|&p| p == class).unwrap();
+                self.0.weights.as_ref().unwrap()[row]
+            };
+            self.0.weights.is_some().then(|| positive.iter().map(of_class).collect::<Vec<_>>())
+        };
+        sums.add_classes(&positive, weights(&positive).as_deref(), &counts)?;
+        for (feature, values) in self.0.numbers.iter().enumerate() {
+            let bits = values.iter().map(|value| value.to_bits());
+            let (bits, positive, counts) = self.counted(bits);
+            let values: Vec<f64> = bits.into_iter().map(f64::from_bits).collect();
+            let column = Columns::from_row_major(&values, 1)?;
+            let weights = weights(&positive);
+            sums.add_counts(feature, &column, &positive, weights.as_deref(), &counts)?;
+        }
+        if !self.0.codes.is_empty() {
+            let codes = self.0.codes.iter().map(|&code| code.into());
+            let (codes, positive, counts) = self.counted(codes);
+            let codes: Vec<u32> = codes.into_iter().map(|code| code as u32).collect();
+            let column = Column::Codes { codes: &codes, n_levels: N_LEVELS };
+            let column = Columns::new(vec![column], codes.len())?;
+            let (feature, weights) = (self.0.numbers.len(), weights(&positive));
+            sums.add_counts(feature, &column, &positive, weights.as_deref(), &counts)?;
+        }
+        Ok(sums)
+    }
+}
+
+impl Counted<'_> {
+    fn classes(&self) -> (Vec<bool>, Vec<u64>) {
+        let (_, positive, counts) = self.counted(self.0.positive.iter().map(|_| 0));
+        (positive, counts)
+    }
+
+    /// Distinct values and classes, and how many rows have them.
+    fn counted(&self, values: impl Iterator<Item = u64>) -> (Vec<u64>, Vec<bool>, Vec<u64>) {
+        let mut found = BTreeMap::new();
+        for pair in values.zip(self.0.positive.iter().copied()) {
+            *found.entry(pair).or_insert(0) += 1;
+        }
+        let (pairs, counts): (Vec<(u64, bool)>, Vec<u64>) = found.into_iter().unzip();
+        let (values, positive) = pairs.into_iter().unzip();
+        (values, positive, counts)
     }
 }
 
@@ -365,4 +439,71 @@ fn other_bytes_are_refused() {
     assert!(RawAsk::from_bytes(&answer).is_err());
     let bytes = other.to_bytes();
     assert_eq!(RawAsk::from_bytes(&bytes).unwrap().features, other.features);
+}
+
+/// Rows of a fine number, of one with few values, one of them special, and of a category, all with
+/// missing values.
+fn rows_to_count(weights: Option<[f64; 2]>) -> Parts {
+    let n_rows = 30_000;
+    let hash = |column: u64, row: usize| mix(column << 40 | row as u64);
+    let positive: Vec<bool> =
+        (0..n_rows).map(|row| unit(1, row) < 0.2 + 0.5 * unit(2, row / 2)).collect();
+    let missing = |column, row| hash(column, row).is_multiple_of(11);
+    let fine = (0..n_rows).map(|row| if missing(5, row) { f64::NAN } else { unit(2, row / 2) });
+    let coarse = (0..n_rows).map(|row| match hash(3, row) % 9 {
+        0 => f64::NAN,
+        1 => -1.0,
+        value => 0.5 * value as f64 + 0.5 * f64::from(u8::from(positive[row])),
+    });
+    let codes = (0..n_rows).map(|row| match hash(4, row) % 7 {
+        level @ 0..5 => level as u32,
+        _ => MISSING_CODE,
+    });
+    let numbers = vec![fine.collect(), coarse.collect()];
+    let weights =
+        weights.map(|[neg, pos]| positive.iter().map(|&p| if p { pos } else { neg }).collect());
+    Parts::new(numbers, positive.clone(), weights).with_codes(codes.collect())
+}
+
+#[test]
+fn counts_of_values_give_what_the_rows_give() {
+    for weights in [None, Some([1.0, 3.0]), Some([0.3, 0.7])] {
+        let rows = rows_to_count(weights);
+        let bins = Mad2cParams { special: vec![vec![], vec![-1.0], vec![]], directions: vec![] };
+        let params = RimarcParams {
+            bins,
+            level_rates: LevelRates::Shrunken,
+            missing: MissingValues::Value,
+            ..RimarcParams::default()
+        };
+        let counted = fit_rimarc_rows(&Counted(&rows), &params, &Interrupt::default()).unwrap();
+        assert_eq!(counted, rows.fit_whole(&params), "{weights:?}");
+    }
+}
+
+#[test]
+fn counts_are_refused_where_they_cannot_be_right() {
+    let rows = rows_to_count(None);
+    let folds = RimarcParams { weight_folds: Some(5), ..RimarcParams::default() };
+    let err = fit_rimarc_rows(&Counted(&rows), &folds, &Interrupt::default()).unwrap_err();
+    assert!(err.to_string().ends_with("rows counted by one column have no folds"), "{err}");
+
+    let head = Head {
+        n_levels: vec![None, None],
+        scale: None,
+        special: vec![],
+        dealt: Dealt::Together,
+        most_cells: FEW_CELLS,
+    };
+    let features = vec![Wanted::Nothing, Wanted::Keys(Layout::Prefixes(None))];
+    let mut sums = RawSums::new(Arc::new(RawAsk { head, features }));
+    let mut add = |values: &[f64], counts: &[u64]| {
+        let column = Columns::from_row_major(values, 1).unwrap();
+        sums.add_counts(1, &column, &[true, false], None, counts).unwrap_err().to_string()
+    };
+    assert_eq!(add(&[1.0, 2.0], &[3, 0]), "counts is 0, but must be at least 1");
+    assert_eq!(add(&[1.0, 2.0], &[3]), "counts has 1 rows, but y has 2");
+    assert_eq!(add(&[1.0], &[3, 1]), "X has 1 rows, but y has 2");
+    let infinite = add(&[1.0, f64::INFINITY], &[3, 1]);
+    assert!(infinite.starts_with("column 1 is inf in row 1;"), "{infinite}");
 }

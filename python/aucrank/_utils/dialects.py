@@ -1,4 +1,4 @@
-"""Dialects of SQL by name, apart from the writer: the command line lists them before imports."""
+"""Names of the dialects of SQL, apart from how they write: read before anything is imported."""
 
 from typing import Literal, get_args
 

@@ -1,0 +1,195 @@
+"""How dialects of SQL write names, strings and truth values."""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from aucrank._utils.params import check_choice
+
+# Last character of the basic multilingual plane.
+_LAST_OF_PLANE = "\uffff"
+
+# BigQuery has no quoted line end, in names as in strings.
+_ESCAPED = {"\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
+
+
+def _quoted(text: str, opening: str, closing: str) -> str:
+    """Return a text in quotes, of which the closing one stands for itself when doubled."""
+    return f"{opening}{text.replace(closing, closing * 2)}{closing}"
+
+
+def _plain_text(text: str) -> str:
+    return _quoted(text, "'", "'")
+
+
+def _mysql_text(text: str) -> str:
+    # Whether a backslash escapes depends on the mode of the server; a hexadecimal string does not.
+    return f"_utf8mb4 X'{text.encode().hex()}'" if "\\" in text else _plain_text(text)
+
+
+def _escaped(text: str, quote: str) -> str:
+    """Return a text in quotes, in which a backslash escapes."""
+    escaped = _ESCAPED | {quote: f"\\{quote}"}
+    written = (
+        escaped.get(character) or (f"\\u{ord(character):04x}" if character < " " else character)
+        for character in text
+    )
+    return f"{quote}{''.join(written)}{quote}"
+
+
+def _tsql_text(text: str) -> str:
+    # A backslash at the end of a line vanishes from a string, together with the line end.
+    *parts, last = re.split(r"(?<=\\)(?=[\r\n])", text)
+    # Without N, what the code page of the database lacks becomes a question mark or a lookalike.
+    prefix = "" if text.isascii() else "N"
+    return " + ".join(prefix + _plain_text(part) for part in (*parts, last))
+
+
+@dataclass(frozen=True, slots=True)
+class Spelling:
+    """How a dialect writes names, strings and truth values."""
+
+    name: Callable[[str], str]
+    text: Callable[[str], str]
+    true: str = "TRUE"
+    false: str = "FALSE"
+    # Of a column or an alias, in characters, or if so said in bytes; None where databases of the
+    # dialect differ.
+    longest_name: int | None = None
+    is_in_bytes: bool = False
+    # Whether names have no characters beyond the basic multilingual plane.
+    names_of_one_plane: bool = False
+    # Of 64 bits.
+    whole_number: str = "BIGINT"
+    # A whole number that is not negative, shifted to the right by 31 bits.
+    shifted: Callable[[str], str] = lambda number: f"({number}) >> 31"
+    # A number rounded to a whole one.
+    rounded: Callable[[str], str] = lambda number: f"ROUND({number})"
+    # A number that is written with a point or an exponent, as a double.
+    double: Callable[[str], str] = lambda number: number
+    # Whether a query in FROM may ask the row outside.
+    nests_queries: bool = True
+
+    def whole(self, number: int) -> str:
+        """Return a whole number whose products have 64 bits."""
+        return f"CAST({number} AS {self.whole_number})"
+
+
+def _in_double_quotes(name: str) -> str:
+    return _quoted(name, '"', '"')
+
+
+def _in_backticks(name: str) -> str:
+    return _quoted(name, "`", "`")
+
+
+_PLAIN = Spelling(_in_double_quotes, _plain_text)
+
+DIALECTS: dict[str, Spelling] = {
+    "ansi": _PLAIN,
+    "sqlite": _PLAIN,
+    "duckdb": _PLAIN,
+    "postgres": Spelling(
+        _in_double_quotes,
+        _plain_text,
+        # What is longer is cut off without a word.
+        longest_name=63,
+        is_in_bytes=True,
+        # ROUND takes halves of doubles to even numbers.
+        rounded=lambda number: f"SIGN({number}) * FLOOR(ABS({number}) + 5e-1::float8)",
+        # Numbers with a point or an exponent are decimals.
+        double=lambda number: f"{number}::float8",
+    ),
+    "mysql": Spelling(
+        _in_backticks,
+        _mysql_text,
+        longest_name=256,
+        names_of_one_plane=True,
+        whole_number="SIGNED",
+    ),
+    "bigquery": Spelling(
+        lambda name: _escaped(name, "`"),
+        lambda text: _escaped(text, "'"),
+        longest_name=300,
+    ),
+    "snowflake": Spelling(
+        _in_double_quotes,
+        lambda text: _plain_text(text.replace("\\", "\\\\")),
+        longest_name=255,
+        shifted=lambda number: f"BITSHIFTRIGHT({number}, 31)",
+    ),
+    "spark": Spelling(
+        _in_backticks,
+        lambda text: _escaped(text, "'"),
+        shifted=lambda number: f"SHIFTRIGHT({number}, 31)",
+        nests_queries=False,
+    ),
+    "tsql": Spelling(
+        lambda name: _quoted(name, "[", "]"),
+        _tsql_text,
+        true="1",
+        false="0",
+        longest_name=128,
+        shifted=lambda number: f"({number}) / {2**31}",
+        rounded=lambda number: f"ROUND({number}, 0)",
+    ),
+}
+
+
+def spelling_of(dialect: str) -> Spelling:
+    """Return how a dialect is written.
+
+    Raises
+    ------
+    ValueError
+        If it is unknown.
+    """
+    check_choice(dialect, "dialect", tuple(DIALECTS))
+    return DIALECTS[dialect]
+
+
+def column_name(name: str, dialect: str, what: str) -> str:
+    """Return the quoted name of a column.
+
+    Parameters
+    ----------
+    name : str
+        Not empty.
+    dialect : Dialect
+        How it is quoted.
+    what : str
+        What to call the name in an error.
+
+    Raises
+    ------
+    ValueError
+        If the dialect has no way to write it.
+    """
+    spelling = spelling_of(dialect)
+    check_characters(name, what)
+    length = len(name.encode()) if spelling.is_in_bytes else len(name)
+    if spelling.longest_name is not None and length > spelling.longest_name:
+        unit = "bytes" if spelling.is_in_bytes else "characters"
+        raise ValueError(
+            f"{what} has {length} {unit}; {dialect} takes {spelling.longest_name} at most"
+        )
+    if spelling.names_of_one_plane and max(name) > _LAST_OF_PLANE:
+        raise ValueError(
+            f"{what} holds the character {max(name)!r}, which {dialect} has none of in names"
+        )
+    return spelling.name(name)
+
+
+def check_characters(text: str, what: str) -> None:
+    """Check that a database keeps all characters of a text in a statement.
+
+    NUL ends it, and one half of a surrogate pair has no form in UTF-8.
+
+    Raises
+    ------
+    ValueError
+        Naming the character, and ``what`` the text is.
+    """
+    for character in text:
+        if character == "\0" or "\ud800" <= character <= "\udfff":
+            raise ValueError(f"{what} holds the character {character!r}, which SQL cannot write")

@@ -1,0 +1,386 @@
+"""Fits to what a database counts: the document of a frame with the same rows."""
+
+import sqlite3
+import warnings
+
+import duckdb
+import narwhals.stable.v2 as nw
+import numpy as np
+import pandas as pd
+import pytest
+from aucrank import (
+    MAD2C,
+    RIMARC,
+    ColumnWarning,
+    GradientBoostingRanker,
+    LinearRanker,
+    Scorecard,
+    TreeRank,
+)
+from aucrank._data.as_frame import as_frame
+from aucrank.data import DataChangedError, Dataset
+from aucrank.metrics import RocState, roc_state
+from sklearn.base import clone
+
+from tests.common.parts import FEATURES, mixed_rows
+
+MODELS = {
+    "rimarc": RIMARC(),
+    "rimarc of all kinds": RIMARC(
+        shrinkage=2.5,
+        missing="value",
+        level_rates="raw",
+        monotonic_cst={"x": -1},
+        special_values={"count": [3.0, 7.0]},
+    ),
+    "balanced rimarc": RIMARC(class_weight="balanced", categorical_features=["count", "colour"]),
+    "weighted rimarc": RIMARC(class_weight={"no": 0.3, "yes": 1.7}),
+    "rimarc of counts": RIMARC(class_weight={"no": 2, "yes": 5}),
+    # Of all rows, more than can be counted.
+    "rimarc of large weights": RIMARC(class_weight={"no": 2**45, "yes": 2**46}),
+    "mad2c": MAD2C(special_values=[4.0]),
+}
+
+
+def in_duckdb(rows):
+    connection = duckdb.connect()
+    connection.register("given", rows)
+    connection.execute("CREATE TABLE loans AS SELECT * FROM given")
+    return connection
+
+
+def in_sqlite(rows):
+    connection = sqlite3.connect(":memory:")
+    rows.to_sql("loans", connection, index=False)
+    return lambda text: pd.read_sql_query(text, connection)
+
+
+def in_duckdb_as(library):
+    def database_of(rows):
+        connection = in_duckdb(rows)
+        return lambda text: getattr(connection.sql(text), library)()
+
+    return database_of
+
+
+DATABASES = {
+    "duckdb": lambda rows: in_duckdb(rows).sql,
+    "duckdb with pandas": in_duckdb_as("df"),
+    "duckdb with polars": in_duckdb_as("pl"),
+    "sqlite": in_sqlite,
+}
+
+
+def many_rows():
+    """More distinct values than one pass counts, with copies and values that are missing."""
+    rows = mixed_rows(12_000)
+    rows["count"] = rows["count"].astype(object).where(rows["id"] % 13 > 0)
+    rows["count"] = rows["count"].astype("Int64")
+    return pd.concat([rows, rows[:3000]], ignore_index=True)
+
+
+@pytest.fixture(scope="module", params=DATABASES)
+def database(request):
+    query = DATABASES[request.param](many_rows())
+    # A frame of the library of the answers, which a fit in memory is given.
+    return query, nw.from_native(as_frame(query("SELECT * FROM loans")))
+
+
+@pytest.mark.parametrize("model", MODELS.values(), ids=MODELS)
+def test_the_fit_is_that_to_a_frame(database, model):
+    query, frame = database
+    expected = clone(model).fit(frame[FEATURES].to_native(), frame["y"].to_native())
+    dataset = Dataset.from_sql(query, "loans", target="y", columns=FEATURES)
+    found = clone(model).fit(dataset)
+    assert found._to_document() == expected._to_document()
+    assert found.feature_names_in_.tolist() == FEATURES
+    assert dataset.n_rows == 15_000
+
+
+@pytest.mark.parametrize("model", [RIMARC(), MAD2C()], ids=["rimarc", "mad2c"])
+def test_the_label_that_ranks_first_is_the_one_named(model):
+    rows = mixed_rows()
+    query = in_sqlite(rows)
+    dataset = Dataset.from_sql(query, "loans", target="y", positive="no", columns=["x", "colour"])
+    found = clone(model).fit(dataset)
+    assert found.classes_.tolist() == ["yes", "no"]
+    files = Dataset.from_batches(rows, target="y", positive="no", columns=["x", "colour"])
+    assert found._to_document() == clone(model).fit(files)._to_document()
+
+
+def test_a_fit_asks_twice_for_each_column_and_once_for_the_labels():
+    asked, query = [], in_sqlite(many_rows())
+    dataset = Dataset.from_sql(
+        lambda text: asked.append(text) or query(text), "loans", target="y", columns=FEATURES
+    )
+    RIMARC().fit(dataset)
+    assert len(asked) == 1 + 2 * len(FEATURES)
+    assert asked[:3] == [
+        'SELECT "value_0", COUNT(*) AS "n_rows" FROM (SELECT "y" AS "value_0" FROM loans)'
+        ' "counted" GROUP BY "value_0"',
+        'SELECT COUNT(DISTINCT "x") AS "n_rows" FROM loans',
+        'SELECT "value_0", "value_1", COUNT(*) AS "n_rows" FROM (SELECT "x" AS "value_0",'
+        ' "y" AS "value_1" FROM loans) "counted" GROUP BY "value_0", "value_1"',
+    ]
+
+
+def test_all_columns_are_those_of_the_table():
+    dataset = Dataset.from_sql(in_sqlite(mixed_rows()), "loans", target="y")
+    assert dataset.columns == ["id", *FEATURES, "w"]
+    assert repr(dataset) == "Dataset(table loans, 7 columns, target='y')"
+    with pytest.raises(ValueError, match="table loans has no column 'yy'; did you mean 'y'"):
+        Dataset.from_sql(in_sqlite(mixed_rows()), "loans", target="yy")
+
+
+def test_names_are_quoted_and_taken_for_nothing_else():
+    """Columns that are called like what queries call theirs, and one that ends its quotes."""
+    rng = np.random.default_rng(0)
+    names = ["value_1", "n_rows", "counted", 'an "age"', "order"]
+    rows = pd.DataFrame(rng.integers(0, 30, (400, 5)), columns=names)
+    rows["value_0"] = (rows["value_1"] + rng.integers(0, 30, 400) > 30).astype(int)
+    expected = RIMARC().fit(rows[names], rows["value_0"])
+    for query, dialect in ((in_sqlite(rows), "sqlite"), (in_duckdb(rows).sql, "duckdb")):
+        dataset = Dataset.from_sql(query, "loans", target="value_0", dialect=dialect)
+        found = RIMARC().fit(dataset)
+        assert found._to_document() == expected._to_document()
+        assert roc_state(found, dataset).auc() == expected.score(rows[names], rows["value_0"])
+    backticks = []
+    with pytest.raises(sqlite3.OperationalError):
+        Dataset.from_sql(
+            lambda text: backticks.append(text) or _raise(sqlite3.OperationalError("no")),
+            "loans",
+            target="y",
+            columns=["a`b"],
+            dialect="mysql",
+        ).facts(RIMARC())
+    assert backticks[0].startswith("SELECT `value_0`, COUNT(*) AS `n_rows` FROM (SELECT `y`")
+
+
+def _raise(err):
+    raise err
+
+
+def test_a_query_in_parentheses_is_a_table():
+    rows = mixed_rows()
+    table = "(SELECT x, colour, y FROM loans WHERE count < 5) AS few"
+    dataset = Dataset.from_sql(in_sqlite(rows), table, target="y")
+    some = rows[rows["count"] < 5]
+    expected = RIMARC().fit(some[["x", "colour"]], some["y"])
+    assert RIMARC().fit(dataset)._to_document() == expected._to_document()
+
+
+@pytest.mark.parametrize("database_of", [in_sqlite, lambda rows: in_duckdb(rows).sql])
+@pytest.mark.parametrize(
+    "model",
+    [
+        RIMARC(),
+        TreeRank(random_state=0),
+        GradientBoostingRanker(n_rounds=20, random_state=0),
+        Scorecard(),
+    ],
+    ids=["rimarc", "tree", "boosting", "scorecard"],
+)
+def test_the_database_measures_as_memory_does(model, database_of):
+    rows = mixed_rows(1500).assign(flag=lambda frame: frame["flag"].astype(int))
+    # NaN is no NULL to a database.
+    rows["x"] = rows["x"].astype(object).where(rows["x"].notna(), None)
+    rows["x"] = rows["x"].astype("Float64")
+    fitted = clone(model).fit(rows[FEATURES], rows["y"])
+    expected = RocState().update(rows["y"] == "yes", fitted.decision_function(rows[FEATURES]))
+    dataset = Dataset.from_sql(database_of(rows), "loans", target="y")
+    found = roc_state(fitted, dataset)
+    assert (found.n_pos, found.n_neg) == (expected.n_pos, expected.n_neg)
+    assert found.auc() == expected.auc()
+    assert found.interval() == expected.interval()
+    assert np.array_equal(found.curve().tpr, expected.curve().tpr)
+    against = Dataset.from_sql(database_of(rows), "loans", target="y", positive="no")
+    assert roc_state(fitted, against).auc() == pytest.approx(1 - expected.auc(), abs=1e-15)
+
+
+def test_a_ranker_without_sql_is_refused_by_name():
+    from sklearn.linear_model import LogisticRegression
+
+    rows = mixed_rows()
+    dataset = Dataset.from_sql(in_sqlite(rows), "loans", target="y")
+    other = LogisticRegression().fit(rows[["small"]], rows["y"])
+    with pytest.raises(TypeError, match="LogisticRegression has no to_sql, by which"):
+        roc_state(other, dataset)
+    unnamed = RIMARC().fit(rows[["small"]].to_numpy(), rows["y"])
+    with pytest.raises(ValueError, match="RIMARC was fitted to columns without names"):
+        roc_state(unnamed, dataset)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [TreeRank(), LinearRanker(), GradientBoostingRanker()],
+    ids=lambda model: type(model).__name__,
+)
+def test_what_needs_rows_is_refused_by_name(model):
+    dataset = Dataset.from_sql(_never, "loans", target="y", columns=["x"])
+    name = type(model).__name__
+    with pytest.raises(TypeError, match=f"{name} needs whole rows, .* the values of one column"):
+        model.fit(dataset)
+    assert not hasattr(model, "classes_")
+
+
+def test_folds_of_weights_are_refused_before_anything_is_asked():
+    dataset = Dataset.from_sql(_never, "loans", target="y", columns=["x"])
+    with pytest.raises(ValueError, match="weight_folds is 5, but folds are dealt by the content"):
+        RIMARC(weight_folds=5).fit(dataset)
+
+
+def _never(text):
+    raise AssertionError(text)
+
+
+def test_rows_are_not_read(tmp_path):
+    rows = mixed_rows()
+    dataset = Dataset.from_sql(in_sqlite(rows), "loans", target="y", columns=FEATURES)
+    model = RIMARC().fit(dataset)
+    for read in (
+        lambda: next(dataset.batches()),
+        lambda: next(model.decision_function_batches(dataset)),
+        lambda: model.write_scores(dataset, tmp_path / "scores.csv"),
+        lambda: dataset.scores(model),
+    ):
+        with pytest.raises(TypeError, match="its rows stay in the database: have it compute"):
+            read()
+    assert not list(tmp_path.iterdir())
+
+
+def table_of(**columns):
+    return in_sqlite(pd.DataFrame(columns))
+
+
+def fit_to(query, **kwargs):
+    return RIMARC(**kwargs).fit(Dataset.from_sql(query, "loans", target="y"))
+
+
+def test_labels_that_are_missing_are_counted():
+    query = table_of(x=[1.0, 2.0, 3.0, 4.0], y=["a", None, "b", None])
+    with pytest.raises(ValueError, match="target column 'y' is missing in 2 rows of table loans"):
+        fit_to(query)
+
+
+def test_three_labels_are_refused_before_columns_are_asked_for():
+    asked, query = [], table_of(x=[1.0, 2.0, 3.0], y=[0, 1, 2])
+    dataset = Dataset.from_sql(
+        lambda text: asked.append(text) or query(text), "loans", target="y", columns=["x"]
+    )
+    with pytest.raises(ValueError, match="The type of the target is multiclass"):
+        RIMARC().fit(dataset)
+    assert len(asked) == 1
+
+
+def test_one_label_is_refused():
+    with pytest.raises(ValueError, match="class"):
+        fit_to(table_of(x=[1.0, 2.0], y=[1, 1]))
+
+
+def test_an_empty_table_is_refused():
+    rows = pd.DataFrame({"x": [1.0], "y": [0]})
+    with pytest.raises(ValueError, match=r"0 sample\(s\) in table loans .* required by RIMARC"):
+        fit_to(in_sqlite(rows[:0]))
+
+
+def test_infinity_is_named_with_its_rows():
+    query = table_of(x=[1.0, np.inf, np.inf, 4.0], y=[0, 1, 1, 0])
+    with pytest.raises(ValueError, match="column 'x' is inf in 2 rows of table loans; X must not"):
+        fit_to(query)
+
+
+def test_too_many_values_are_counted_before_they_are_asked_for():
+    asked, connection = [], duckdb.connect()
+    dataset = Dataset.from_sql(
+        lambda text: asked.append(text) or connection.sql(text),
+        "(SELECT range AS k, range % 2 AS y FROM range(1_000_001)) AS t",
+        target="y",
+    )
+    with pytest.raises(ValueError, match=r"column 'k' of table .* has 1,000,001 distinct values"):
+        RIMARC().fit(dataset)
+    assert "COUNT(DISTINCT" in asked[-1]
+
+
+@pytest.mark.parametrize("change", ["DELETE FROM loans WHERE rowid = 1", "UPDATE loans SET y = 1"])
+def test_a_table_that_changes_between_queries_is_an_error(change):
+    connection = sqlite3.connect(":memory:")
+    rng = np.random.default_rng(0)
+    rows = pd.DataFrame({"a": rng.random(50), "b": rng.random(50), "y": np.arange(50) % 2})
+    rows.to_sql("loans", connection, index=False)
+
+    def query(text):
+        if 'COUNT(DISTINCT "b")' in text:
+            connection.execute(change)
+        return pd.read_sql_query(text, connection)
+
+    with pytest.raises(DataChangedError, match=r"column 'b' of table loans has .* were counted"):
+        fit_to(query)
+
+
+def test_a_table_that_changes_between_fits_is_an_error():
+    connection = sqlite3.connect(":memory:")
+    rows = mixed_rows()
+    rows.to_sql("loans", connection, index=False)
+    query = lambda text: pd.read_sql_query(text, connection)  # noqa: E731
+    dataset = Dataset.from_sql(query, "loans", target="y", columns=["x"])
+    model = RIMARC().fit(dataset)
+    connection.execute("DELETE FROM loans WHERE rowid = 7")
+    for again in (lambda: RIMARC().fit(dataset), lambda: roc_state(model, dataset)):
+        with pytest.raises(DataChangedError, match="table loans gave 499 rows, but 500 before"):
+            again()
+
+
+def test_columns_are_doubted_by_their_rows_not_by_their_groups():
+    rng = np.random.default_rng(0)
+    rows = pd.DataFrame(
+        {
+            "town": [f"town {place}" for place in rng.integers(0, 40, 600)],
+            "person": [f"person {row}" for row in range(600)],
+            "y": rng.integers(0, 2, 600),
+        }
+    )
+    query = in_sqlite(rows)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        RIMARC().fit(Dataset.from_sql(query, "loans", target="y", columns=["town"]))
+    with pytest.warns(ColumnWarning, match="'person' looks like an identifier"):
+        RIMARC().fit(Dataset.from_sql(query, "loans", target="y"))
+
+
+@pytest.mark.parametrize(
+    ("query", "table", "kwargs", "message"),
+    [
+        ("SELECT 1", "loans", {}, "query must be a function of the text of a query .* got a str"),
+        (_never, "", {}, "table must be what stands after FROM, got ''"),
+        (_never, None, {}, "table must be what stands after FROM, got None"),
+        (_never, "loans", {"dialect": "cobol"}, "dialect .*cobol"),
+        (lambda _: 3, "loans", {}, "query must return a data frame .* got a int"),
+        (_never, "loans", {"columns": ["x", "y"]}, "columns holds 'y', which is the target"),
+        (_never, "loans", {"columns": "xz"}, "columns must be a list of names, got 'xz'"),
+    ],
+)
+def test_what_is_no_table_is_refused(query, table, kwargs, message):
+    with pytest.raises((TypeError, ValueError), match=message):
+        Dataset.from_sql(query, table, target="y", **kwargs)
+
+
+def test_an_answer_of_another_shape_is_refused():
+    answer = pd.DataFrame({"a": [1]})
+    dataset = Dataset.from_sql(lambda _: answer, "loans", target="y", columns=["x"])
+    with pytest.raises(ValueError, match=r"query must return the 2 columns .* got 1; asked"):
+        RIMARC().fit(dataset)
+
+
+def test_an_error_of_the_database_says_what_was_asked():
+    dataset = Dataset.from_sql(in_sqlite(mixed_rows()), "loans", target="y", columns=["colour"])
+    other = Dataset.from_sql(in_sqlite(mixed_rows()), "nowhere", target="y", columns=["colour"])
+    RIMARC().fit(dataset)
+    with pytest.raises(pd.errors.DatabaseError, match="no such table: nowhere") as err:
+        RIMARC().fit(other)
+    assert err.value.__notes__[0].startswith('asked: SELECT "value_0", COUNT(*)')
+
+
+def test_an_empty_name_is_refused():
+    dataset = Dataset.from_sql(_never, "loans", target="", columns=["x"])
+    with pytest.raises(ValueError, match="a column of table loans has an empty name"):
+        RIMARC().fit(dataset)
