@@ -35,10 +35,10 @@ def as_frame(X: Any) -> Any:
         return X if X.dtype.names is None else _from_fields(X)
     if isinstance(X, InPieces):
         raise TypeError(
-            f"X is a {type(X).__name__}, whose rows need not fit in memory: trees, forests,"
-            " boosters, RIMARC and MAD2C are fitted to it, decision_function_batches and"
-            " write_scores score it, and aucrank.metrics.roc_state measures scores; all else takes"
-            " a data frame"
+            f"X is a {type(X).__name__}, whose rows need not fit in memory: all rankers but"
+            " Scorecard and RankingEnsemble, and MAD2C, are fitted to it, decision_function_batches"
+            " and write_scores score it, and aucrank.metrics.roc_state measures scores; all else"
+            " takes a data frame"
         )
     if _is_records(X):
         raise TypeError(

@@ -119,21 +119,20 @@ def _check_memory(estimator: Any, dataset: Dataset, args: argparse.Namespace) ->
     # A byte a value, by rows and by columns.
     n_bytes = 2 * dataset.n_rows * len(dataset.columns)
     if n_bytes > args.memory:
-        others = [name for name in _fitting_pieces() if name not in _fitting_pieces("codes")]
         raise UsageError(
             f"{args.model} holds all values as codes in memory, which takes"
             f" {n_bytes / 1e9:.2g} GB or more, and --memory says {args.memory / 1e9:.2g} GB; less"
-            f" take {listed(others)}"
+            f" take {listed(_fitting_pieces(but='codes'))}"
         )
 
 
-def _fitting_pieces(how: str | None = None) -> list[str]:
-    """Name the estimators that learn from data that are read a piece at a time, in some way."""
-    ways = {
-        name: getattr(estimator, "_fits_dataset", None)
+def _fitting_pieces(but: str | None = None) -> list[str]:
+    """Name the estimators that learn from data that are read a piece at a time, but for one way."""
+    return [
+        name
         for name, estimator in public_estimators().items()
-    }
-    return [name for name, way in ways.items() if way is not None and how in (None, way)]
+        if getattr(estimator, "_fits_dataset", None) not in (None, but)
+    ]
 
 
 def _params(args: argparse.Namespace) -> list[str]:

@@ -18,6 +18,9 @@ from aucrank._data.passes import Batch, need_columns
 from aucrank._data.target_survey import TargetSurvey
 from aucrank.data._sampled import take_sampled
 
+#: What is learned of parts of the rows, and merged as bytes.
+_Mergeable = _core.Survey | _core.RawSums | _core.RowSample
+
 #: What the column of scores is called.
 SCORE = "score"
 
@@ -151,9 +154,7 @@ def survey_rows(
 ) -> bytes:
     """Survey the values of a partition for its bins."""
     survey = new_survey(facts, binning, unit, n_rows)
-    if batch := _coded(part, number, facts, target, weight):
-        survey.add(batch, 1)
-    return survey.to_bytes()
+    return _of_part(survey, _coded(part, number, facts, target, weight))
 
 
 def new_survey(
@@ -172,28 +173,19 @@ def merge_surveys(
     n_rows: int | None,
 ) -> bytes:
     """Merge surveys of several partitions."""
-    whole = new_survey(facts, binning, unit, n_rows)
-    for survey in surveys:
-        whole.merge_bytes(survey)
-    return whole.to_bytes()
+    return _merged(new_survey(facts, binning, unit, n_rows), surveys)
 
 
 def raw_sums(
     part: Any, number: int, facts: Facts, target: str, weight: str | None, ask: bytes
 ) -> bytes:
     """Answer a question about the raw rows of a partition."""
-    sums = _core.RawSums(ask)
-    if batch := _coded(part, number, facts, target, weight):
-        sums.add(batch, 1)
-    return sums.to_bytes()
+    return _of_part(_core.RawSums(ask), _coded(part, number, facts, target, weight))
 
 
 def merge_raw_sums(answers: Sequence[bytes], ask: bytes) -> bytes:
     """Merge answers about raw rows to one question."""
-    whole = _core.RawSums(ask)
-    for answer in answers:
-        whole.merge_bytes(answer)
-    return whole.to_bytes()
+    return _merged(_core.RawSums(ask), answers)
 
 
 def hold(
@@ -217,17 +209,12 @@ def least_rows(
 ) -> bytes:
     """Look for the rows of the common sample in a partition."""
     sample = _core.RowSample(facts.schema.n_levels, most)
-    if batch := _coded(part, number, facts, target, weight):
-        sample.add(batch, 1)
-    return sample.to_bytes()
+    return _of_part(sample, _coded(part, number, facts, target, weight))
 
 
 def merge_least_rows(samples: Sequence[bytes], facts: Facts, most: int) -> bytes:
     """Merge what was found of the common sample in several partitions."""
-    whole = _core.RowSample(facts.schema.n_levels, most)
-    for sample in samples:
-        whole.merge_bytes(sample)
-    return whole.to_bytes()
+    return _merged(_core.RowSample(facts.schema.n_levels, most), samples)
 
 
 def rows_of_sample(
@@ -236,6 +223,20 @@ def rows_of_sample(
     """Return the rows of a partition that are of the common sample; None where it has no rows."""
     batch = _coded(part, number, facts, target, weight)
     return None if batch is None else take_sampled(batch, facts, bound, 1)
+
+
+def _of_part(empty: _Mergeable, batch: CodedBatch | None) -> bytes:
+    """Add the rows of a partition, if it has any, to what has none; return it as bytes."""
+    if batch is not None:
+        empty.add(batch, 1)
+    return empty.to_bytes()
+
+
+def _merged(empty: _Mergeable, parts: Sequence[bytes]) -> bytes:
+    """Merge what was found in several partitions."""
+    for part in parts:
+        empty.merge_bytes(part)
+    return empty.to_bytes()
 
 
 def _coded(
