@@ -383,9 +383,8 @@ class BaseRanker(AucScoreMixin, ClassifierMixin, CoreEstimator):
         -------
         onnx.ModelProto
             Outputs ``score`` of shape (n,), `decision_function`; ``label`` of shape (n,),
-            `predict`; and ``probabilities`` of shape (n, 2), `predict_proba`, where there are any,
-            but not of a `RankingForest` that aggregates rankings. All numbers are of double
-            precision. Its ``SerializeToString()`` is what a file holds.
+            `predict`; and ``probabilities`` of shape (n, 2), `predict_proba`, where there are any.
+            All numbers are of double precision. Its ``SerializeToString()`` is what a file holds.
 
         Raises
         ------
@@ -405,8 +404,8 @@ class BaseRanker(AucScoreMixin, ClassifierMixin, CoreEstimator):
         doubles.
 
         Trees are operators ``TreeEnsemble`` of ai.onnx.ml 5, which onnxruntime has since version
-        1.20. Scores of boosters are those of `decision_function` to the last bit, since their sums
-        are exact in any order; others differ by the rounding of sums.
+        1.20. Scores are those of `decision_function` to the last bit; those of a `RankingEnsemble`
+        differ by the rounding of sums.
 
         Examples
         --------
