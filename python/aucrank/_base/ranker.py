@@ -18,7 +18,9 @@ from aucrank._data.labels import match_labels
 from aucrank._data.scores import of_two_classes
 from aucrank._export.formula import check_written, parse, read_formula
 from aucrank._export.links import Link
+from aucrank._export.onnx.columns import Inputs
 from aucrank._export.onnx.model import Answers, write_model
+from aucrank._export.onnx.preprocessing import Preprocessed
 from aucrank._export.pmml.document import check_names
 from aucrank._export.pmml.formula import write_formula
 from aucrank._export.sql import sql_of
@@ -368,7 +370,12 @@ class BaseRanker(AucScoreMixin, ClassifierMixin, CoreEstimator):
         }
         return json.dumps(document, indent=indent, allow_nan=False)
 
-    def to_onnx(self, *, inputs: Literal["auto", "columns", "matrix"] = "auto") -> Any:
+    def to_onnx(
+        self,
+        *,
+        inputs: Literal["auto", "columns", "matrix"] = "auto",
+        preprocessing: Any = None,
+    ) -> Any:
         """Return the model as an ONNX document, which onnxruntime scores rows by.
 
         Parameters
@@ -378,6 +385,10 @@ class BaseRanker(AucScoreMixin, ClassifierMixin, CoreEstimator):
             ``x1``, ... where they had none): of text for categories that are text, else of doubles.
             "matrix": one input ``X`` of doubles of shape (n, n_features). "auto": "columns" where
             the fit has seen names, else "matrix".
+        preprocessing : onnx.ModelProto, default=None
+            What comes before the ranker in a pipeline, as skl2onnx writes it with
+            ``target_opset={"": 18, "ai.onnx.ml": 3}``: of one output, a matrix of the columns of
+            the fit. Its inputs are then those of the whole document.
 
         Returns
         -------
@@ -392,10 +403,13 @@ class BaseRanker(AucScoreMixin, ClassifierMixin, CoreEstimator):
             If onnx is not installed.
         NotFittedError
             If there is no model yet.
+        TypeError
+            If ``preprocessing`` is no document of ONNX.
         ValueError
             If a part of the model has no form in ONNX, such as a split by a classifier of your own;
-            a column has an empty name, or categories of text and of numbers; or text would have to
-            be in a matrix.
+            a column has an empty name, or categories of text and of numbers; text would have to
+            be in a matrix; or ``preprocessing`` has other outputs than that matrix, or operators of
+            other opsets, or comes with ``inputs``.
 
         Notes
         -----
@@ -419,13 +433,19 @@ class BaseRanker(AucScoreMixin, ClassifierMixin, CoreEstimator):
         """
         check_is_fitted(self)
         check_choice(inputs, "inputs", ("auto", "columns", "matrix"))
+        if preprocessing is not None and inputs != "auto":
+            raise ValueError(f"preprocessing brings its own inputs: leave inputs={inputs!r} out")
         onnx = import_extra("onnx", "onnx", f"{type(self).__name__}.to_onnx")
+        formula = read_formula(self._model.formula(), type(self).__name__, "ONNX")
+        as_matrix = inputs == "matrix" or (inputs == "auto" and self._schema.names is None)
         return write_model(
             onnx,
-            read_formula(self._model.formula(), type(self).__name__, "ONNX"),
+            formula,
+            Inputs(onnx, self._schema, as_matrix=as_matrix)
+            if preprocessing is None
+            else Preprocessed(onnx, self._schema, preprocessing),
             self._schema,
             Answers(self.classes_, self._link()),
-            as_matrix=inputs == "matrix" or (inputs == "auto" and self._schema.names is None),
             version=_core.__version__,
         )
 

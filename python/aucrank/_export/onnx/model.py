@@ -12,7 +12,7 @@ from aucrank._export.formula import Formula, features_of
 from aucrank._export.links import AboveHalf, Curve, Link, LogOdds, OwnFormula, Steps
 from aucrank._export.onnx.columns import Inputs
 from aucrank._export.onnx.formula import FormulaWriter
-from aucrank._export.onnx.graph import INT64, IR_VERSION, ML_DOMAIN, ML_OPSET, OPSET, Graph
+from aucrank._export.onnx.graph import INT64, IR_VERSION, OPSETS, Graph
 
 # Adds a formula, and returns the name of its column.
 _ColumnOf = Callable[[Formula], str]
@@ -34,7 +34,7 @@ class Answers(NamedTuple):
 
 
 def write_model(
-    onnx: Any, formula: Formula, schema: Schema, answers: Answers, *, as_matrix: bool, version: str
+    onnx: Any, formula: Formula, inputs: Inputs, schema: Schema, answers: Answers, *, version: str
 ) -> Any:
     """Return a formula as an ``onnx.ModelProto``.
 
@@ -44,25 +44,24 @@ def write_model(
         The package.
     formula : Formula
         Of the score.
+    inputs : Inputs
+        What the graph is fed with.
     schema : Schema
-        Of its columns.
+        Of the columns.
     answers : Answers
         What else to answer.
-    as_matrix : bool
-        Whether there is one input of all columns, or one for each.
     version : str
         Of aucrank, for the document.
 
     Raises
     ------
     ValueError
-        If a column or a label has no form in ONNX.
+        If a label has no form in ONNX.
     """
-    inputs = Inputs(onnx, schema, as_matrix=as_matrix)
     names = ["score", "label", *(["probabilities"] if answers.link is not None else [])]
-    graph = Graph(onnx, [*inputs.names, *names])
-    # An input with the name of an output keeps it.
-    outputs = [name if name not in inputs.names else graph.free_name(name) for name in names]
+    graph = Graph(onnx, [*inputs.taken, *names])
+    # What comes in under the name of an output keeps it.
+    outputs = [name if name not in inputs.taken else graph.free_name(name) for name in names]
     asked = sorted(set(features_of(formula)))
     matrix = inputs.matrix(graph, asked or [0])
     writer = FormulaWriter(graph, schema, asked or [0], matrix)
@@ -77,7 +76,7 @@ def write_model(
     made = onnx.helper.make_graph(
         graph.nodes, "ranker", inputs.infos, infos, initializer=graph.initializers
     )
-    opsets = [onnx.helper.make_opsetid(*opset) for opset in (("", OPSET), (ML_DOMAIN, ML_OPSET))]
+    opsets = [onnx.helper.make_opsetid(*opset) for opset in (OPSETS | inputs.more_opsets).items()]
     return onnx.helper.make_model(
         made,
         opset_imports=opsets,
