@@ -10,7 +10,7 @@ import aucrank
 import numpy as np
 import pytest
 from aucrank import GradientBoostingRanker, Scorecard
-from aucrank._report import formats
+from aucrank._page import formats
 from aucrank._utils.plain_text import escaped
 from aucrank.metrics import auc_compare, auc_interval
 
