@@ -25,6 +25,7 @@ from aucrank._export.pmml.document import check_names
 from aucrank._export.pmml.formula import write_formula
 from aucrank._export.sql import sql_of
 from aucrank._export.treelite import treelite_model
+from aucrank._page.model import model_page
 from aucrank._utils.dialects import Dialect
 from aucrank._utils.extras import import_extra
 from aucrank._utils.params import check_bool, check_choice
@@ -448,6 +449,39 @@ class BaseRanker(AucScoreMixin, ClassifierMixin, CoreEstimator):
             Answers(self.classes_, self._link()),
             version=_core.__version__,
         )
+
+    def to_html(self) -> str:
+        """Return what the model is as a page to read, print or keep beside the model.
+
+        Returns
+        -------
+        str
+            An HTML document that asks for no other file and nothing from a network: what the
+            model does, its columns with their importances, what it consists of (such as strata,
+            rules, terms and weights), and its parameters. Equal models make equal documents.
+
+        Raises
+        ------
+        ImportError
+            If jinja2 is not installed.
+        NotFittedError
+            If there is no model yet.
+
+        See Also
+        --------
+        aucrank.report : A page on how well models rank rows.
+
+        Examples
+        --------
+        >>> from aucrank import TreeRank
+        >>> from aucrank.datasets import load_breast_cancer
+        >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+        >>> page = TreeRank(random_state=0).fit(X, y).to_html()
+        >>> page[:15]
+        '<!DOCTYPE html>'
+        """
+        check_is_fitted(self)
+        return model_page(self)
 
     def to_treelite(self) -> Any:
         """Return the score as a model of Treelite, which other engines for trees read.

@@ -21,6 +21,7 @@ from aucrank._export.links import AboveHalf, Link, OwnFormula
 from aucrank._export.shap import shap_model
 from aucrank._utils.params import check_bool, check_choice, check_int, check_real
 from aucrank._utils.warn import warn_caller
+from aucrank._utils.words import plural
 from aucrank.metrics import AucInterval
 from aucrank.metrics._inference import check_confidence, interval_of
 from aucrank.tree._dependence import LEAF_VALUES, LeafValue, PartialDependenceMixin
@@ -287,6 +288,9 @@ class RankingForest(PartialDependenceMixin, ProbabilityMixin, BaseRanker):
             have not seen (``oob_score``, ``n_iter_no_change``, aggregated rankings).
         """
         return self._fit(X, y, sample_weight)
+
+    def _size(self) -> str:
+        return plural(self._fitted_model.n_trees, "tree")
 
     def _link(self) -> Link:
         own = self._model.probability_formula()
