@@ -31,7 +31,7 @@ def model_page(ranker: BaseRanker) -> str:
     kind = type(ranker).__name__
     import_jinja(f"{kind}.to_html")
     negative, positive = ranker.classes_.tolist()
-    inside = Chapter("model-inside", "The model itself", parts=parts_of(ranker._summary()))
+    inside = Chapter("model", "The model itself", parts=parts_of(ranker._summary()))
     if not inside.parts:
         inside.text = f"A {kind} has no short form: the columns above tell most of it."
     asked = parameters(ranker, "Parameters of the estimator")
@@ -43,7 +43,7 @@ def model_page(ranker: BaseRanker) -> str:
         summary=_summary(ranker, negative, positive),
         doubts=(),
         headline=_columns(ranker),
-        chapters=[Chapter("model", "Model", subchapters=[inside])],
+        chapters=[inside],
         limits=[
             "The page is written from the fitted model alone. It tells what the model does, not how"
             " well: a report, which needs rows, tells that.",
