@@ -8,10 +8,12 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 from aucrank import RIMARC, TreeRank
+from aucrank._base.registry import public_estimators
 from aucrank._report.rows import Rows
 from aucrank._report.subjects import Subject, Target
 
 from tests.common.contestants import Column, sample
+from tests.common.estimators import few_members
 from tests.common.loans import loans
 
 #: Names, levels and labels that a page must show as they are, and run nothing of.
@@ -128,7 +130,35 @@ def hostile_leaderboard():
     return aucrank.compare(X, y, models=models, cv=2).to_html(title=HOSTILE_TITLE)
 
 
+@cache
+def model_pages():
+    """Pages of the models of all estimators, by name."""
+    X, y, *_ = halves()
+    found = {}
+    for name, kind in public_estimators().items():
+        few = {"n_rounds": 5, "n_estimators": 5, "members": few_members(), "n_folds": 2}
+        params = {key: few[key] for key in few.keys() & kind().get_params(deep=False).keys()}
+        numbers = X.drop(columns="trade").fillna(0.0) if name == "RankOpt" else X
+        found[name] = kind(**params).fit(numbers, y).to_html()
+    return found
+
+
+def model_page():
+    return model_pages()["AUCBoost"]
+
+
+@cache
+def hostile_model_page():
+    X, y = hostile_rows()
+    return TreeRank(random_state=0, pruning=None).fit(X, y).to_html()
+
+
 PAGES = {"one": page_of_one, "two": page_of_two, "hostile": hostile_page}
 
 #: Pages of the same form that are no reports of models.
-BOARDS = {"leaderboard": leaderboard_page, "hostile leaderboard": hostile_leaderboard}
+OTHER_PAGES = {
+    "leaderboard": leaderboard_page,
+    "hostile leaderboard": hostile_leaderboard,
+    "model": model_page,
+    "hostile model": hostile_model_page,
+}

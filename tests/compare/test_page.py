@@ -96,7 +96,7 @@ def test_what_needs_jinja_says_so(monkeypatch):
     def absent():
         raise ImportError("report needs jinja2: run `pip install 'aucrank[report]'`")
 
-    monkeypatch.setattr("aucrank._report.page.import_jinja", absent)
+    monkeypatch.setattr("aucrank._page.page.import_jinja", absent)
     with pytest.raises(ImportError, match="jinja2"):
         board().to_html()
     assert page.one_line(board()._facts) == board().one_line

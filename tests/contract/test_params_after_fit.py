@@ -47,7 +47,7 @@ ANSWERS = {
 }
 
 #: They fit, write, set, make another estimator, or show the parameters themselves.
-OTHERS = re.compile(r"_|fit|save|write|get_params|get_metadata_routing|set_|additive")
+OTHERS = re.compile(r"_|fit|save|write|get_params|get_metadata_routing|set_|additive|to_html")
 
 
 def answers(model, X):

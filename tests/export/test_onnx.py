@@ -25,9 +25,6 @@ onnx = pytest.importorskip("onnx")
 onnxruntime = pytest.importorskip("onnxruntime")
 pd = pytest.importorskip("pandas")
 
-#: Means and quotients, which are rounded in another order.
-ROUNDED = {"forest", "forest of small trees", "mean ranks"}
-
 
 def answers(model, feed, **options):
     """Return the outputs of a document by name."""
@@ -57,15 +54,9 @@ def columns_of(frame):
 def test_onnxruntime_gives_the_score(name):
     model, new = fitted_formula(name)
     found = answers(model, columns_of(new))
-    scores = model.decision_function(new)
-    if name in ROUNDED:
-        assert_allclose(found["score"], scores, rtol=1e-12, atol=1e-12)
-    else:
-        assert_array_equal(found["score"], scores)
+    assert_array_equal(found["score"], model.decision_function(new))
     assert_array_equal(found["label"], model.predict(new))
-    # The table of a forest of rankings is not written.
-    ranks = isinstance(model, RankingForest) and model.aggregation != "eta"
-    assert ("probabilities" in found) == (hasattr(model, "predict_proba") and not ranks)
+    assert ("probabilities" in found) == hasattr(model, "predict_proba")
     if "probabilities" in found:
         assert_allclose(found["probabilities"], model.predict_proba(new), rtol=1e-12, atol=1e-15)
         assert_array_equal(found["probabilities"][:, 1] > 0.5, found["label"] == model.classes_[1])
@@ -76,6 +67,37 @@ def test_a_tree_of_one_leaf_has_one_probability():
     model = TreeRank(pruning=None).fit(X, [0] * 7 + [1] * 3)
     found = answers(model, {"X": X})
     assert_array_equal(found["probabilities"], model.predict_proba(X))
+
+
+@pytest.mark.parametrize("bootstrap", [True, False])
+@pytest.mark.parametrize("aggregation", ["rank_mean", "rank_median"])
+def test_forests_of_rankings_have_the_probabilities_of_their_steps(aggregation, bootstrap):
+    # Few rows and values: new rows lie on the thresholds between training rows, and sums of ranks
+    # that are equal but for their rounding lie on both sides.
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 3, size=(60, 4)).astype(float)
+    y = rng.random(60) < (0.3 + X[:, 0] + X[:, 1]) / 4.6
+    new = np.array(np.meshgrid(*[[-1e300, 0.0, 1.0, 2.0, 1e300, np.nan]] * 4)).reshape(4, -1).T
+    for seed in range(10):
+        model = RankingForest(
+            n_estimators=6 + seed,
+            max_depth=3,
+            min_samples_leaf=3,
+            aggregation=aggregation,
+            bootstrap=bootstrap,
+            random_state=seed,
+        ).fit(X, y)
+        found = answers(model, {"X": new})
+        assert_array_equal(found["score"], model.decision_function(new))
+        assert_array_equal(found["probabilities"], model.predict_proba(new))
+        assert len(set(found["probabilities"][:, 1])) > 3
+
+
+def test_a_forest_of_consensus_has_no_form():
+    X, y = loans(300, 0)
+    model = RankingForest(n_estimators=3, aggregation="kendall", random_state=0).fit(X, y)
+    with pytest.raises(ValueError, match="this RankingForest has no form in ONNX: "):
+        model.to_onnx()
 
 
 def test_pair_losses_have_no_probabilities():

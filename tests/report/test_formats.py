@@ -3,7 +3,7 @@
 import math
 
 import pytest
-from aucrank._report import formats
+from aucrank._page import formats
 
 
 @pytest.mark.parametrize(

@@ -3,63 +3,33 @@
 import base64
 import hashlib
 import re
-from html.parser import HTMLParser
 from itertools import pairwise
 
 import aucrank
 import numpy as np
 import pytest
 from aucrank import GradientBoostingRanker, Scorecard
-from aucrank._report import formats
+from aucrank._page import formats
 from aucrank._utils.plain_text import escaped
 from aucrank.metrics import auc_compare, auc_interval
 
-from tests.common.reports import HOSTILE, PAGES, halves, models
-
-VOID = {"meta", "br", "img", "line", "rect", "path", "circle", "input", "link"}
-
-
-class Page(HTMLParser):
-    """Elements in order, each with its attributes, ancestors and own text; checks the nesting."""
-
-    def __init__(self, html):
-        super().__init__()
-        self.elements, self.open = [], []
-        self.feed(html)
-        self.close()
-        assert self.open == []
-
-    def handle_starttag(self, tag, attributes):
-        element = {"tag": tag, "text": "", "within": [e["tag"] for e in self.open]}
-        element["attributes"] = dict(attributes)
-        self.elements.append(element)
-        if tag not in VOID:
-            self.open.append(element)
-
-    def handle_startendtag(self, tag, attributes):
-        self.handle_starttag(tag, attributes)
-        if tag not in VOID:
-            self.open.pop()
-
-    def handle_endtag(self, tag):
-        assert self.open.pop()["tag"] == tag
-
-    def handle_data(self, data):
-        for element in self.open:
-            element["text"] += data
-
-    def all(self, *tags):
-        return [element for element in self.elements if element["tag"] in tags]
+from tests.common.html import Page
+from tests.common.reports import HOSTILE, OTHER_PAGES, PAGES, halves, models
 
 
-@pytest.fixture(scope="module", params=PAGES)
+@pytest.fixture(scope="module", params=PAGES | OTHER_PAGES)
 def html(request):
-    return PAGES[request.param]()
+    return (PAGES | OTHER_PAGES)[request.param]()
 
 
 @pytest.fixture(scope="module")
 def page(html):
     return Page(html)
+
+
+@pytest.fixture(scope="module", params=PAGES)
+def report(request):
+    return Page(PAGES[request.param]())
 
 
 def test_nothing_is_asked_for_and_no_other_program_may_run(html, page):
@@ -103,8 +73,8 @@ def test_names_are_unique_and_lead_somewhere(page):
             assert element["attributes"]["aria-labelledby"] in names
 
 
-def test_every_picture_says_what_it_shows_or_is_hidden(page):
-    pictures = page.all("svg")
+def test_every_picture_says_what_it_shows_or_is_hidden(report):
+    pictures = report.all("svg")
     assert len(pictures) > 8
     for picture in pictures:
         attributes = picture["attributes"]
@@ -114,12 +84,12 @@ def test_every_picture_says_what_it_shows_or_is_hidden(page):
         else:
             assert attributes["aria-hidden"] == "true"
     numbers = re.compile(r"^[MLZV\d. -]*$")
-    assert all(numbers.match(e["attributes"]["d"]) for e in page.all("path"))
+    assert all(numbers.match(e["attributes"]["d"]) for e in report.all("path"))
 
 
 def test_tables_have_captions_and_headings_and_scroll_by_the_keyboard(page):
     tables = page.all("table")
-    assert len(tables) >= 6
+    assert len(tables) >= 2
     assert len(page.all("caption")) == len(tables)
     for head in page.all("th"):
         assert head["attributes"]["scope"] in ("col", "row")
@@ -139,6 +109,16 @@ def test_names_levels_and_labels_are_text():
     assert page.all("h1")[0]["text"] == rf"{HOSTILE[2]}\ud800"
     assert len(page.all("script")) == 1
     # The one of the page itself.
+    assert "alert" not in page.all("script")[0]["text"]
+
+
+def test_names_and_labels_of_a_model_are_text():
+    page = Page(OTHER_PAGES["hostile model"]())
+    text = page.all("main")[0]["text"]
+    for name in HOSTILE:
+        assert escaped(name) in text
+    assert page.all("h1")[0]["text"] == f"TreeRank: {HOSTILE[0]} above {HOSTILE[1]}"
+    assert len(page.all("script")) == 1
     assert "alert" not in page.all("script")[0]["text"]
 
 

@@ -18,11 +18,14 @@ from aucrank._data.labels import match_labels
 from aucrank._data.scores import of_two_classes
 from aucrank._export.formula import check_written, parse, read_formula
 from aucrank._export.links import Link
+from aucrank._export.onnx.columns import Inputs
 from aucrank._export.onnx.model import Answers, write_model
+from aucrank._export.onnx.preprocessing import Preprocessed
 from aucrank._export.pmml.document import check_names
 from aucrank._export.pmml.formula import write_formula
 from aucrank._export.sql import sql_of
 from aucrank._export.treelite import treelite_model
+from aucrank._page.model import model_page
 from aucrank._utils.dialects import Dialect
 from aucrank._utils.extras import import_extra
 from aucrank._utils.params import check_bool, check_choice
@@ -368,7 +371,12 @@ class BaseRanker(AucScoreMixin, ClassifierMixin, CoreEstimator):
         }
         return json.dumps(document, indent=indent, allow_nan=False)
 
-    def to_onnx(self, *, inputs: Literal["auto", "columns", "matrix"] = "auto") -> Any:
+    def to_onnx(
+        self,
+        *,
+        inputs: Literal["auto", "columns", "matrix"] = "auto",
+        preprocessing: Any = None,
+    ) -> Any:
         """Return the model as an ONNX document, which onnxruntime scores rows by.
 
         Parameters
@@ -378,14 +386,17 @@ class BaseRanker(AucScoreMixin, ClassifierMixin, CoreEstimator):
             ``x1``, ... where they had none): of text for categories that are text, else of doubles.
             "matrix": one input ``X`` of doubles of shape (n, n_features). "auto": "columns" where
             the fit has seen names, else "matrix".
+        preprocessing : onnx.ModelProto, default=None
+            What comes before the ranker in a pipeline, as skl2onnx writes it with
+            ``target_opset={"": 18, "ai.onnx.ml": 3}``: of one output, a matrix of the columns of
+            the fit. Its inputs are then those of the whole document.
 
         Returns
         -------
         onnx.ModelProto
             Outputs ``score`` of shape (n,), `decision_function`; ``label`` of shape (n,),
-            `predict`; and ``probabilities`` of shape (n, 2), `predict_proba`, where there are any,
-            but not of a `RankingForest` that aggregates rankings. All numbers are of double
-            precision. Its ``SerializeToString()`` is what a file holds.
+            `predict`; and ``probabilities`` of shape (n, 2), `predict_proba`, where there are any.
+            All numbers are of double precision. Its ``SerializeToString()`` is what a file holds.
 
         Raises
         ------
@@ -393,10 +404,13 @@ class BaseRanker(AucScoreMixin, ClassifierMixin, CoreEstimator):
             If onnx is not installed.
         NotFittedError
             If there is no model yet.
+        TypeError
+            If ``preprocessing`` is no document of ONNX.
         ValueError
             If a part of the model has no form in ONNX, such as a split by a classifier of your own;
-            a column has an empty name, or categories of text and of numbers; or text would have to
-            be in a matrix.
+            a column has an empty name, or categories of text and of numbers; text would have to
+            be in a matrix; or ``preprocessing`` has other outputs than that matrix, or operators of
+            other opsets, or comes with ``inputs``.
 
         Notes
         -----
@@ -405,8 +419,8 @@ class BaseRanker(AucScoreMixin, ClassifierMixin, CoreEstimator):
         doubles.
 
         Trees are operators ``TreeEnsemble`` of ai.onnx.ml 5, which onnxruntime has since version
-        1.20. Scores of boosters are those of `decision_function` to the last bit, since their sums
-        are exact in any order; others differ by the rounding of sums.
+        1.20. Scores are those of `decision_function` to the last bit; those of a `RankingEnsemble`
+        differ by the rounding of sums.
 
         Examples
         --------
@@ -420,15 +434,54 @@ class BaseRanker(AucScoreMixin, ClassifierMixin, CoreEstimator):
         """
         check_is_fitted(self)
         check_choice(inputs, "inputs", ("auto", "columns", "matrix"))
+        if preprocessing is not None and inputs != "auto":
+            raise ValueError(f"preprocessing brings its own inputs: leave inputs={inputs!r} out")
         onnx = import_extra("onnx", "onnx", f"{type(self).__name__}.to_onnx")
+        formula = read_formula(self._model.formula(), type(self).__name__, "ONNX")
+        as_matrix = inputs == "matrix" or (inputs == "auto" and self._schema.names is None)
         return write_model(
             onnx,
-            read_formula(self._model.formula(), type(self).__name__, "ONNX"),
+            formula,
+            Inputs(onnx, self._schema, as_matrix=as_matrix)
+            if preprocessing is None
+            else Preprocessed(onnx, self._schema, preprocessing),
             self._schema,
             Answers(self.classes_, self._link()),
-            as_matrix=inputs == "matrix" or (inputs == "auto" and self._schema.names is None),
             version=_core.__version__,
         )
+
+    def to_html(self) -> str:
+        """Return what the model is as a page to read, print or keep beside the model.
+
+        Returns
+        -------
+        str
+            An HTML document that asks for no other file and nothing from a network: what the
+            model does, its columns with their importances, what it consists of (such as strata,
+            rules, terms and weights), and its parameters. Equal models make equal documents.
+
+        Raises
+        ------
+        ImportError
+            If jinja2 is not installed.
+        NotFittedError
+            If there is no model yet.
+
+        See Also
+        --------
+        aucrank.report : A page on how well models rank rows.
+
+        Examples
+        --------
+        >>> from aucrank import TreeRank
+        >>> from aucrank.datasets import load_breast_cancer
+        >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+        >>> page = TreeRank(random_state=0).fit(X, y).to_html()
+        >>> page[:15]
+        '<!DOCTYPE html>'
+        """
+        check_is_fitted(self)
+        return model_page(self)
 
     def to_treelite(self) -> Any:
         """Return the score as a model of Treelite, which other engines for trees read.

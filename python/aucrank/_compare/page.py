@@ -8,11 +8,11 @@ import numpy as np
 
 from aucrank._compare.facts import Facts, mean_of
 from aucrank._compare.standings import Standing
-from aucrank._report import formats
+from aucrank._page import formats
+from aucrank._page.page import Chapter, Fold, render
+from aucrank._page.tables import Bar, Head, View
 from aucrank._report.charts.chart import QUIET, WIDE, Axis, Chart, Dot, Key
 from aucrank._report.charts.scale import Tick, padded
-from aucrank._report.page import Chapter, Fold, render
-from aucrank._report.tables import Bar, Head, View
 from aucrank._utils.words import listed, plural
 
 # Of so many models each has a number on the axis.

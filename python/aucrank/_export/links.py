@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucrank import _core
+from aucrank._export.formula import Formula
 
 
 @dataclass(frozen=True)
@@ -48,4 +49,17 @@ class Curve:
     calibration: _core.Calibration
 
 
-Link: TypeAlias = LogOdds | AboveHalf | Steps | Curve
+@dataclass(frozen=True)
+class OwnFormula:
+    """Probabilities are a formula of their own, which shares parts with that of the score.
+
+    Attributes
+    ----------
+    formula : Formula
+        The probability of the positive class.
+    """
+
+    formula: Formula
+
+
+Link: TypeAlias = LogOdds | AboveHalf | Steps | Curve | OwnFormula

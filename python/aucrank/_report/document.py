@@ -13,11 +13,12 @@ from numpy.random import RandomState
 from numpy.typing import ArrayLike
 
 from aucrank._data.table import Table
+from aucrank._page.page import import_jinja
 from aucrank._report.columns import check_same_columns
 from aucrank._report.doubts import doubts_of
 from aucrank._report.facts import Facts, measure
 from aucrank._report.options import Options, read_options
-from aucrank._report.page import import_jinja, write_page
+from aucrank._report.page import write_page
 from aucrank._report.rows import Rows
 from aucrank._report.subjects import (
     Target,

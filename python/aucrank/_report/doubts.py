@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 from scipy.stats import binom
 
+from aucrank._page.formats import area, count, decimal, is_p, share
 from aucrank._report.calibration import Calibration
 from aucrank._report.columns import RARE_SHARE
 from aucrank._report.facts import Facts, ModelFacts
-from aucrank._report.formats import area, count, decimal, is_p, share
 from aucrank._utils.words import listed, plural
 
 #: With fewer rows of a class, intervals are wide and every curve is ragged.

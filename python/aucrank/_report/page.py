@@ -1,19 +1,16 @@
-"""The report as one HTML file that asks for nothing else."""
+"""The report as a page."""
 
 from __future__ import annotations
 
-import base64
-import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from datetime import datetime
-from importlib.resources import files
 from typing import Any
 
-from aucrank._core import __version__
-from aucrank._report import formats, tables
+from aucrank._base.summary import Section
+from aucrank._page import formats
+from aucrank._page.page import Chapter, Fold, render
+from aucrank._page.tables import View, parameters, parts_of
+from aucrank._report import tables
 from aucrank._report.charts import figures
-from aucrank._report.charts.chart import Chart
 from aucrank._report.columns import RARE_SHARE
 from aucrank._report.doubts import (
     BELOW_HULL,
@@ -26,71 +23,8 @@ from aucrank._report.doubts import (
 )
 from aucrank._report.facts import Facts, ModelFacts
 from aucrank._report.options import Costs
-from aucrank._report.tables import Part, View
 from aucrank._report.words import summary_of
-from aucrank._utils.extras import import_extra
-from aucrank._utils.plain_text import escaped
 from aucrank._utils.words import listed, plural
-
-_TEMPLATES = "templates"
-
-
-@dataclass(frozen=True, slots=True)
-class Fold:
-    """Tables that are shown when asked for.
-
-    Attributes
-    ----------
-    title : str
-        What they are.
-    tables : list of View
-        The tables.
-    """
-
-    title: str
-    tables: list[View]
-
-
-@dataclass(slots=True)
-class Chapter:
-    """A part of the page with a heading.
-
-    Attributes
-    ----------
-    anchor : str
-        Its name in links.
-    title : str
-        The heading.
-    text : str
-        A sentence or two on how to read it.
-    charts : list of Chart
-        Pictures, side by side where there is room.
-    tables : list of View
-        Tables.
-    folds : list of Fold
-        Tables that are shown when asked for.
-    parts : list of Part
-        What a model tells of itself.
-    subchapters : list of Chapter
-        Parts with a heading below.
-    is_small : bool
-        Whether its pictures are small.
-    """
-
-    anchor: str
-    title: str
-    text: str = ""
-    charts: list[Chart] = field(default_factory=list)
-    tables: list[View] = field(default_factory=list)
-    folds: list[Fold] = field(default_factory=list)
-    parts: list[Part] = field(default_factory=list)
-    subchapters: list[Chapter] = field(default_factory=list)
-    is_small: bool = False
-
-
-def import_jinja() -> Any:
-    """Return ``jinja2``; raise ImportError if it is not installed."""
-    return import_extra("jinja2", "report", "report")
 
 
 def write_page(facts: Facts) -> str:
@@ -104,76 +38,6 @@ def write_page(facts: Facts) -> str:
         chapters=chapters_of(facts),
         limits=_limits(facts),
     )
-
-
-def render(
-    *,
-    title: str,
-    timestamp: datetime | None,
-    summary: Sequence[str],
-    doubts: Sequence[str],
-    headline: View,
-    chapters: Sequence[Chapter],
-    limits: Sequence[str],
-) -> str:
-    """Write a page.
-
-    Parameters
-    ----------
-    title : str
-        Its heading.
-    timestamp : datetime or None
-        When it is said to be written.
-    summary : sequence of str
-        What it says in words, by paragraph.
-    doubts : sequence of str
-        What should be looked at first.
-    headline : View
-        The table of the summary.
-    chapters : sequence of Chapter
-        What follows.
-    limits : sequence of str
-        How to read it.
-    """
-    jinja2 = import_jinja()
-    from markupsafe import Markup
-
-    environment = jinja2.Environment(
-        loader=jinja2.FunctionLoader(_read),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        finalize=_plain,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    script = _read("page.js")
-    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    page: str = environment.get_template("page.html.j2").render(
-        title=title,
-        # What is written in the file itself, and no other program or picture.
-        policy=f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}';"
-        " base-uri 'none'; form-action 'none'",
-        style=Markup(_read("page.css")),
-        script=Markup(script),
-        version=__version__,
-        timestamp=timestamp,
-        summary=summary,
-        doubts=doubts,
-        headline=headline,
-        chapters=chapters,
-        limits=limits,
-    )
-    return page
-
-
-def _plain(value: Any) -> Any:
-    """Write what a page would act on as an escape: names and levels come from anywhere."""
-    # What the templates themselves have made is Markup.
-    return escaped(value) if type(value) is str else value
-
-
-def _read(name: str) -> str:
-    return files("aucrank._report").joinpath(_TEMPLATES, name).read_text(encoding="utf-8")
 
 
 def title_of(facts: Facts) -> str:
@@ -328,18 +192,25 @@ def _model(model: ModelFacts, place: int) -> Chapter:
     )
     if not effects.charts:
         effects.text = "No column loses more than chance would explain when it is shuffled."
-    inside = Chapter(f"{anchor}-inside", "The model itself", parts=tables.parts_of(model))
+    inside = Chapter(f"{anchor}-inside", "The model itself", parts=parts_of(_sections(estimator)))
     if not inside.parts:
         inside.text = f"{kind} does not tell what is in it."
-    parameters = tables.parameters(model)
-    if parameters is not None:
-        inside.folds.append(Fold("Parameters", [parameters]))
+    asked = parameters(estimator, f"{model.name}: parameters")
+    if asked is not None:
+        inside.folds.append(Fold("Parameters", [asked]))
     return Chapter(
         anchor,
         f"Model: {model.name}",
         f"A fitted {kind}: {told}." if told else f"A fitted {kind}.",
         subchapters=[effects, inside],
     )
+
+
+def _sections(estimator: Any) -> list[Section]:
+    """Return what a model of this package tells of itself; nothing of any other."""
+    tell = getattr(estimator, "_summary", None)
+    told = tell() if callable(tell) else []
+    return [section for section in told if isinstance(section, Section)]
 
 
 def _limits(facts: Facts) -> list[str]:

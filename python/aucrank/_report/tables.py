@@ -2,86 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from numbers import Integral, Real
-from typing import Any
-
-import numpy as np
-
-from aucrank._base.summary import Section
-from aucrank._report import formats
+from aucrank._page import formats
+from aucrank._page.tables import Bar, Head, View, shortened
 from aucrank._report.columns import ColumnFacts
 from aucrank._report.facts import Facts, ModelFacts
 from aucrank.metrics import AucInterval
 
-# A longer table of a model shows as many rows; a longer text as many lines. From fewer on, they are
-# shown when asked for.
-_MOST_ROWS = 500
-_MOST_LINES = 1000
-_FOLDED_FROM = 40
-
-# Letters of a parameter and of a level that are shown.
-_PARAMETER_LETTERS = 300
+# Letters of a level that are shown.
 _LEVEL_LETTERS = 40
-
-
-@dataclass(frozen=True, slots=True)
-class Bar:
-    """A cell that is a figure with a bar as long.
-
-    Attributes
-    ----------
-    text : str
-        The figure.
-    start, end : float
-        Where the bar begins and ends, from 0 to 1.
-    dot : float or None
-        Where a point stands on it, which makes it an interval.
-    """
-
-    text: str
-    start: float
-    end: float
-    dot: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Head:
-    """The heading of a column.
-
-    Attributes
-    ----------
-    text : str
-        What it says.
-    is_text : bool
-        Whether the cells are words, which stand to the left.
-    """
-
-    text: str
-    is_text: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class View:
-    """A table as it is shown; the first cell of a row is its heading.
-
-    Attributes
-    ----------
-    caption : str
-        What it holds.
-    heads : list of Head
-        Of the columns.
-    rows : list of lists of str or Bar
-        The cells.
-    note : str
-        What stands below it.
-    """
-
-    caption: str
-    heads: list[Head]
-    rows: list[list[str | Bar]]
-    note: str = ""
 
 
 def areas(facts: Facts) -> View:
@@ -435,7 +363,8 @@ def _values(column: ColumnFacts) -> str:
     if column.n_levels is None:
         return formats.MISSING
     told = ", ".join(
-        f"{_cut(level, _LEVEL_LETTERS)} {formats.share(share, 0)}" for level, share in column.common
+        f"{shortened(level, _LEVEL_LETTERS)} {formats.share(share, 0)}"
+        for level, share in column.common
     )
     more = column.n_levels - len(column.common)
     return told + (f", {more} more" if more > 0 else "")
@@ -464,127 +393,3 @@ def importances(model: ModelFacts) -> View:
         " times. Columns that tell the same share their worth: the loss of each alone is small."
         + (f" {left_out} columns of less importance are left out." if left_out else ""),
     )
-
-
-def parameters(model: ModelFacts) -> View | None:
-    """Show the parameters of a model; None where it does not tell them."""
-    estimator = model.subject.estimator
-    if not hasattr(estimator, "get_params"):
-        return None
-    params = estimator.get_params(deep=False)
-    try:
-        defaults = type(estimator)().get_params(deep=False)
-    except TypeError:
-        # A model that is made of another one has no defaults.
-        defaults = {}
-    rows: list[list[str | Bar]] = [
-        [
-            name,
-            _cut(repr(value), _PARAMETER_LETTERS),
-            "" if name in defaults and repr(value) == repr(defaults[name]) else "set",
-        ]
-        for name, value in params.items()
-    ]
-    return View(
-        f"{model.name}: parameters",
-        [Head("Parameter", is_text=True), Head("Value", is_text=True), Head("", is_text=True)],
-        rows,
-        'What is not the default is marked "set".',
-    )
-
-
-def _cut(text: str, most: int) -> str:
-    return text if len(text) <= most else f"{text[: most - 1]}…"
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """What a model tells of itself.
-
-    Attributes
-    ----------
-    title : str
-        Its heading.
-    text : str
-        What it says, line by line.
-    table : View or None
-        A table that follows.
-    """
-
-    title: str
-    text: str
-    table: View | None
-
-    @property
-    def is_long(self) -> bool:
-        """Whether it is shown when asked for."""
-        n_rows = 0 if self.table is None else len(self.table.rows)
-        return max(n_rows, self.text.count("\n") + 1) >= _FOLDED_FROM
-
-
-def parts_of(model: ModelFacts) -> list[Part]:
-    """Return what a model of this package tells of itself; nothing of any other."""
-    tell = getattr(model.subject.estimator, "_summary", None)
-    sections: list[Section] = tell() if callable(tell) else []
-    return [
-        Part(
-            section.title,
-            _first_lines(section.text),
-            _table_of(section) if section.table else None,
-        )
-        for section in sections
-        if isinstance(section, Section)
-    ]
-
-
-def _first_lines(text: str) -> str:
-    lines = text.split("\n")
-    more = len(lines) - _MOST_LINES
-    if more <= 0:
-        return text
-    return "\n".join([*lines[:_MOST_LINES], f"… {formats.count(more)} more lines"])
-
-
-def _table_of(section: Section) -> View:
-    names = list(section.table)
-    columns = [list(values) for values in section.table.values()]
-    n_rows = len(columns[0]) if columns else 0
-    more = n_rows - _MOST_ROWS
-    is_text = [not all(_is_number(value) for value in column) for column in columns]
-    cells = [
-        _cells(column[:_MOST_ROWS], is_text=words)
-        for column, words in zip(columns, is_text, strict=True)
-    ]
-    return View(
-        section.title,
-        [
-            Head(str(name).replace("_", " "), is_text=words)
-            for name, words in zip(names, is_text, strict=True)
-        ],
-        [list(row) for row in zip(*cells, strict=True)],
-        f"{formats.count(more)} more rows are left out." if more > 0 else "",
-    )
-
-
-def _is_number(value: Any) -> bool:
-    return value is None or isinstance(value, Real)
-
-
-def _cells(values: Sequence[Any], *, is_text: bool) -> list[str]:
-    if is_text:
-        return [str(value) for value in values]
-    whole = all(value is None or isinstance(value, Integral) for value in values)
-    finite = [abs(float(v)) for v in values if v is not None and np.isfinite(float(v))]
-    largest = max(finite, default=0.0)
-    decimals = 4 if largest < 10 else 2
-    return [_cell(value, whole=whole, decimals=decimals) for value in values]
-
-
-def _cell(value: Any, *, whole: bool, decimals: int) -> str:
-    if value is None:
-        return formats.MISSING
-    if isinstance(value, bool | np.bool_):
-        return "yes" if value else "no"
-    if whole:
-        return formats.count(value) if value >= 0 else formats.number(value)
-    return formats.decimal(float(value), decimals) if np.isfinite(value) else formats.number(value)

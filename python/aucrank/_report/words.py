@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 
+from aucrank._page.formats import area, count, decimal, is_p, share, signed
 from aucrank._report.comparison import Comparison
 from aucrank._report.cutoffs import CutOff
 from aucrank._report.doubts import UNLIKELY
 from aucrank._report.facts import Facts, ModelFacts
-from aucrank._report.formats import area, count, decimal, is_p, share, signed
 from aucrank._utils.words import listed, plural
 
 # Of the rows, those that score highest, of which the summary tells what they hold.

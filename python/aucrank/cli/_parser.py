@@ -329,7 +329,7 @@ def _add_export(commands: "argparse._SubParsersAction[Any]") -> None:
         "onnx: for onnxruntime, whole, in double precision; sql: an expression over the columns; "
         "pmml: for decision engines; json: the score as data; dot: the graph of a tree; text: what "
         "`describe` says of the model; csv: its table, such as the terms of a sum, the strata of a "
-        "tree or the lines of a card; html: a card to print.",
+        "tree or the lines of a card; html: a page about the model, or a card to print.",
     )
     add_model_file(parser)
     parser.add_argument("--to", required=True, choices=EXPORTS, help="which form")

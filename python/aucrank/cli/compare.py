@@ -19,7 +19,7 @@ from aucrank._compare.peers import PEERS
 from aucrank._compare.request import Request, read_request
 from aucrank._compare.standings import Standing
 from aucrank._data.csv_text import csv_text
-from aucrank._report.page import import_jinja
+from aucrank._page.page import import_jinja
 from aucrank._utils.files import write_atomically
 from aucrank._utils.words import listed, plural
 from aucrank.cli._csv import csv_options

@@ -56,17 +56,12 @@ def _csv(estimator: Any, args: argparse.Namespace) -> str:
     return f"\ufeff{text}" if to_file else text
 
 
-def _own(name: str, what: str) -> Callable[[Any, argparse.Namespace], str]:
-    """Return what asks an estimator for a form that not all have."""
-
-    def write(estimator: Any, _: argparse.Namespace) -> str:
-        of = getattr(estimator, "tree_", estimator)
-        if not hasattr(of, name):
-            raise ValueError(f"{type(estimator).__name__} has no such form: it is of {what}")
-        text: str = getattr(of, name)()
-        return text
-
-    return write
+def _dot(estimator: Any, _: argparse.Namespace) -> str:
+    """Return the graph of a tree."""
+    if not hasattr(estimator, "tree_"):
+        raise ValueError(f"{type(estimator).__name__} has no such form: it is of TreeRank")
+    text: str = estimator.tree_.to_dot()
+    return text
 
 
 _WRITERS: dict[str, Callable[[Any, argparse.Namespace], Any]] = {
@@ -74,8 +69,8 @@ _WRITERS: dict[str, Callable[[Any, argparse.Namespace], Any]] = {
     "sql": lambda estimator, args: estimator.to_sql(args.dialect or "ansi"),
     "pmml": lambda estimator, _: estimator.to_pmml(),
     "json": lambda estimator, _: estimator.to_json(),
-    "dot": _own("to_dot", "TreeRank"),
+    "dot": _dot,
     "text": _text,
     "csv": _csv,
-    "html": _own("to_html", "Scorecard"),
+    "html": lambda estimator, _: estimator.to_html(),
 }

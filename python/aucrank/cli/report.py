@@ -11,9 +11,9 @@ import numpy as np
 
 from aucrank._data.csv_form import CsvOptions
 from aucrank._data.weights import check_class_sums, check_weight
+from aucrank._page.page import import_jinja
 from aucrank._report.document import make_report
 from aucrank._report.options import read_options
-from aucrank._report.page import import_jinja
 from aucrank._report.rows import Rows
 from aucrank._report.subjects import MOST_MODELS, Target
 from aucrank._utils.plain_text import shown

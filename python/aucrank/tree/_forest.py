@@ -16,10 +16,12 @@ from aucrank._data.labels import match_labels
 from aucrank._data.schema import Schema
 from aucrank._data.table import Table
 from aucrank._data.weights import check_weight
-from aucrank._export.links import AboveHalf, Link
+from aucrank._export.formula import parse
+from aucrank._export.links import AboveHalf, Link, OwnFormula
 from aucrank._export.shap import shap_model
 from aucrank._utils.params import check_bool, check_choice, check_int, check_real
 from aucrank._utils.warn import warn_caller
+from aucrank._utils.words import plural
 from aucrank.metrics import AucInterval
 from aucrank.metrics._inference import check_confidence, interval_of
 from aucrank.tree._dependence import LEAF_VALUES, LeafValue, PartialDependenceMixin
@@ -287,10 +289,12 @@ class RankingForest(PartialDependenceMixin, ProbabilityMixin, BaseRanker):
         """
         return self._fit(X, y, sample_weight)
 
-    def _link(self) -> Link | None:
-        # Rankings are calibrated by a table that the model keeps to itself.
-        is_mean = self._model.leaf_values("probability") is not None
-        return AboveHalf() if is_mean else None
+    def _size(self) -> str:
+        return plural(self._fitted_model.n_trees, "tree")
+
+    def _link(self) -> Link:
+        own = self._model.probability_formula()
+        return AboveHalf() if own is None else OwnFormula(parse(json.loads(own)))
 
     def _core_params(self, scope: ParamScope) -> dict[str, Any]:
         check_bool(self.warm_start, "warm_start")

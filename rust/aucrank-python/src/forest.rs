@@ -9,7 +9,7 @@ use pyo3::types::PyDict;
 
 use crate::columns::ColumnsArg;
 use crate::model::{PyModel, hand_over};
-use crate::run::{fit_on_pool, on_pool, read_params, to_py_err};
+use crate::run::{fit_on_pool, on_pool, read_params, to_json, to_py_err};
 use crate::sample::SampleArg;
 use crate::tree::PyRankingTree;
 
@@ -67,6 +67,11 @@ impl PyRankingForest {
         n_threads: usize,
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
         columns.ask(py, self.0.n_levels(), n_threads, |columns| self.0.probability(columns))
+    }
+
+    /// The JSON form of the probability, where it is no function of the score.
+    fn probability_formula(&self) -> PyResult<Option<String>> {
+        self.0.probability_formula().as_ref().map(to_json).transpose()
     }
 
     /// For each tree the values of its leaves, in ranking order, or `None` if the forest does not

@@ -29,7 +29,10 @@ class Inputs:
 
     def __init__(self, onnx: Any, schema: Schema, *, as_matrix: bool) -> None:
         self._schema = schema
-        self._as_matrix = as_matrix
+        # The matrix of all columns, where there is one.
+        self._matrix = "X" if as_matrix else None
+        #: Versions of operators beyond those of every graph, by domain.
+        self.more_opsets: dict[str, int] = {}
         double, string = onnx.TensorProto.DOUBLE, onnx.TensorProto.STRING
         info = onnx.helper.make_tensor_value_info
         if as_matrix:
@@ -51,6 +54,11 @@ class Inputs:
             for place, (name, feature) in enumerate(zip(self.names, schema.features, strict=True))
         ]
 
+    @property
+    def taken(self) -> list[str]:
+        """Names that nodes must not have."""
+        return self.names
+
     def matrix(self, graph: Graph, asked: Sequence[int]) -> str:
         """Add what turns the inputs into one column for each feature, and return its name.
 
@@ -59,9 +67,9 @@ class Inputs:
         """
         parts = []
         for feature in asked:
-            if self._as_matrix:
+            if self._matrix is not None:
                 place = graph.constant([feature], np.int64)
-                part = graph.add("Gather", [self.names[0], place], axis=1)
+                part = graph.add("Gather", [self._matrix, place], axis=1)
             else:
                 part = self.names[feature]
             levels = self._schema.features[feature].levels

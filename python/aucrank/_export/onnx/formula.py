@@ -61,6 +61,8 @@ class FormulaWriter:
         self._n_levels = schema.n_levels
         # Columns of conditions that are no single tests.
         self._conditions: dict[Condition, int] = {}
+        # What a score and its probability may share.
+        self._shared: dict[Quotient | Median, str] = {}
 
     def value(self, formula: Formula) -> str:
         """Return the name of the values of a formula: a column, or one number for all rows."""
@@ -77,10 +79,10 @@ class FormulaWriter:
                 return self._sum(parts)
             case Product(factor, of):
                 return self._graph.add("Mul", [self._number(factor), self.value(of)])
-            case Quotient():
-                return self._quotient(formula)
-            case Median(parts):
-                return self._median([self.value(part) for part in parts])
+            case Quotient() | Median():
+                if formula not in self._shared:
+                    self._shared[formula] = self._share(formula)
+                return self._shared[formula]
             case Program():
                 return self._program(formula)
         raise ValueError(f"ONNX has no form for a {type(formula).__name__}")
@@ -213,12 +215,27 @@ class FormulaWriter:
         is_missing = graph.add("IsNaN", [column])
         return graph.add("Where", [is_missing, self._number(0.0), weighted])
 
+    def _share(self, formula: Quotient | Median) -> str:
+        if isinstance(formula, Median):
+            return self._median([self.value(part) for part in formula.of])
+        return self._quotient(formula)
+
     def _quotient(self, quotient: Quotient) -> str:
         graph = self._graph
-        above, below = self.value(quotient.numerator), self.value(quotient.denominator)
+        above, below = self._numerator(quotient.numerator), self.value(quotient.denominator)
         is_above = graph.add("Greater", [below, self._number(0.0)])
         ratio = graph.add("Div", [above, below])
         return graph.add("Where", [is_above, ratio, self._number(quotient.otherwise)])
+
+    def _numerator(self, formula: Formula) -> str:
+        """Add a numerator, that of a forest as the core does: one tree after another.
+
+        What its leaves say is rounded, and so is the sum. In another order a row on a step of the
+        probability might fall to the other side.
+        """
+        if isinstance(formula, Sum) and all(isinstance(part, Tree) for part in formula.terms):
+            return self._added([self.value(part) for part in formula.terms])
+        return self.value(formula)
 
     def _median(self, columns: Sequence[str]) -> str:
         graph, n = self._graph, len(columns)

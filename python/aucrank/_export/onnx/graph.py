@@ -6,14 +6,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-#: Operators as of these versions: trees of doubles and of sets of categories came with the first.
-ML_OPSET = 5
-OPSET = 18
+ML_DOMAIN = "ai.onnx.ml"
+
+#: Versions of operators by domain; trees of doubles and of sets of categories came with this one.
+OPSETS = {"": 18, ML_DOMAIN: 5}
 
 #: Version of the file format; the least that knows these operators.
 IR_VERSION = 10
-
-ML_DOMAIN = "ai.onnx.ml"
 
 #: Types as ``onnx.TensorProto`` numbers them.
 INT64, FLOAT64 = 7, 11

@@ -1,5 +1,6 @@
 """Models as ONNX documents: columns in; scores, labels and probabilities out."""
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -8,10 +9,13 @@ from numpy.typing import NDArray
 from aucrank import _core
 from aucrank._data.schema import Schema
 from aucrank._export.formula import Formula, features_of
-from aucrank._export.links import AboveHalf, Curve, Link, LogOdds, Steps
+from aucrank._export.links import AboveHalf, Curve, Link, LogOdds, OwnFormula, Steps
 from aucrank._export.onnx.columns import Inputs
 from aucrank._export.onnx.formula import FormulaWriter
-from aucrank._export.onnx.graph import INT64, IR_VERSION, ML_DOMAIN, ML_OPSET, OPSET, Graph
+from aucrank._export.onnx.graph import INT64, IR_VERSION, OPSETS, Graph
+
+# Adds a formula, and returns the name of its column.
+_ColumnOf = Callable[[Formula], str]
 
 
 class Answers(NamedTuple):
@@ -30,7 +34,7 @@ class Answers(NamedTuple):
 
 
 def write_model(
-    onnx: Any, formula: Formula, schema: Schema, answers: Answers, *, as_matrix: bool, version: str
+    onnx: Any, formula: Formula, inputs: Inputs, schema: Schema, answers: Answers, *, version: str
 ) -> Any:
     """Return a formula as an ``onnx.ModelProto``.
 
@@ -40,33 +44,39 @@ def write_model(
         The package.
     formula : Formula
         Of the score.
+    inputs : Inputs
+        What the graph is fed with.
     schema : Schema
-        Of its columns.
+        Of the columns.
     answers : Answers
         What else to answer.
-    as_matrix : bool
-        Whether there is one input of all columns, or one for each.
     version : str
         Of aucrank, for the document.
 
     Raises
     ------
     ValueError
-        If a column or a label has no form in ONNX.
+        If a label has no form in ONNX.
     """
-    inputs = Inputs(onnx, schema, as_matrix=as_matrix)
     names = ["score", "label", *(["probabilities"] if answers.link is not None else [])]
-    graph = Graph(onnx, [*inputs.names, *names])
-    # An input with the name of an output keeps it.
-    outputs = [name if name not in inputs.names else graph.free_name(name) for name in names]
+    graph = Graph(onnx, [*inputs.taken, *names])
+    # What comes in under the name of an output keeps it.
+    outputs = [name if name not in inputs.taken else graph.free_name(name) for name in names]
     asked = sorted(set(features_of(formula)))
     matrix = inputs.matrix(graph, asked or [0])
-    score = FormulaWriter(graph, schema, asked or [0], matrix).value(formula)
-    infos = _add_outputs(onnx, graph, score, matrix, answers, outputs)
+    writer = FormulaWriter(graph, schema, asked or [0], matrix)
+    shape = graph.add("Shape", [matrix], end=1)
+    ones = graph.add("Concat", [shape, graph.constant([1], np.int64)], axis=0)
+
+    def column(formula: Formula) -> str:
+        # A formula may be one number for all rows.
+        return graph.add("Expand", [writer.value(formula), ones])
+
+    infos = _add_outputs(onnx, graph, column, formula, answers, outputs)
     made = onnx.helper.make_graph(
         graph.nodes, "ranker", inputs.infos, infos, initializer=graph.initializers
     )
-    opsets = [onnx.helper.make_opsetid(*opset) for opset in (("", OPSET), (ML_DOMAIN, ML_OPSET))]
+    opsets = [onnx.helper.make_opsetid(*opset) for opset in (OPSETS | inputs.more_opsets).items()]
     return onnx.helper.make_model(
         made,
         opset_imports=opsets,
@@ -78,16 +88,16 @@ def write_model(
 
 
 def _add_outputs(
-    onnx: Any, graph: Graph, score: str, matrix: str, answers: Answers, names: list[str]
+    onnx: Any,
+    graph: Graph,
+    column_of: _ColumnOf,
+    score: Formula,
+    answers: Answers,
+    names: list[str],
 ) -> list[Any]:
-    """Add the outputs to a graph, and return what they are.
-
-    `score` may be one number for all rows.
-    """
+    """Add the outputs to a graph, and return what they are."""
     types, info = onnx.TensorProto, onnx.helper.make_tensor_value_info
-    shape = graph.add("Shape", [matrix], end=1)
-    ones = graph.add("Concat", [shape, graph.constant([1], np.int64)], axis=0)
-    column = graph.add("Expand", [score, ones])
+    column = column_of(score)
     graph.add("Squeeze", [column, graph.constant([1], np.int64)], result=names[0])
     is_positive = graph.add("Greater", [names[0], graph.constant(0.0)])
     labels, kind = _labels(onnx, graph, answers.classes)
@@ -95,16 +105,18 @@ def _add_outputs(
     graph.add("Gather", [labels, place], result=names[1])
     infos = [info(names[0], types.DOUBLE, [None]), info(names[1], kind, [None])]
     if answers.link is not None:
-        positive = _probability(graph, column, answers.link)
+        positive = _probability(graph, column_of, column, answers.link)
         negative = graph.add("Sub", [graph.constant([[1.0]]), positive])
         graph.add("Concat", [negative, positive], axis=1, result=names[2])
         infos.append(info(names[2], types.DOUBLE, [None, 2]))
     return infos
 
 
-def _probability(graph: Graph, column: str, link: Link) -> str:
+def _probability(graph: Graph, column_of: _ColumnOf, column: str, link: Link) -> str:
     """Return the name of the probabilities of a column of scores."""
     match link:
+        case OwnFormula(formula):
+            return column_of(formula)
         case LogOdds():
             return graph.add("Sigmoid", [column])
         case Curve(calibration):

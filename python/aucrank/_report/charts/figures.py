@@ -7,7 +7,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from aucrank._report import formats
+from aucrank._page import formats
 from aucrank._report.charts.chart import (
     QUIET,
     SMALL,

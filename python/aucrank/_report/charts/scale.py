@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from aucrank._report.formats import number
+from aucrank._page.formats import number
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,6 +27,13 @@ impl Calibration {
         self.probabilities[self.thresholds.partition_point(|&threshold| threshold < score)]
     }
 
+    /// Where its steps begin, each at the least score that lies above a threshold, and the
+    /// probabilities: below the first, ..., from the last on.
+    pub(in crate::tree) fn steps(&self) -> (Vec<f64>, Vec<f64>) {
+        let starts = self.thresholds.iter().map(|threshold| threshold.next_up()).collect();
+        (starts, self.probabilities.clone())
+    }
+
     /// The score above which the probability is above one half. Scores are from 0 to 1.
     pub(in crate::tree) fn middle(&self) -> f64 {
         match self.probabilities.partition_point(|&probability| probability <= 0.5) {

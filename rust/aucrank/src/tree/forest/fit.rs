@@ -505,6 +505,10 @@ mod tests {
                     Calibration::new(&mut scores.iter().copied().zip(sums).collect::<Vec<_>>())
                 });
                 assert_eq!(forest.calibration, calibration);
+                let written = forest.probability_formula();
+                let written = written.map(|formula| formula.values(&columns).unwrap());
+                let stepped = calibration.map(|_| forest.probability(&columns).unwrap());
+                assert_eq!(written, stepped);
             }
         }
     }

@@ -1,0 +1,149 @@
+"""What a page consists of, and the one HTML file that it is written to."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+from aucrank._core import __version__
+from aucrank._page.tables import Part, View
+from aucrank._utils.extras import import_extra
+from aucrank._utils.plain_text import escaped
+
+if TYPE_CHECKING:
+    from aucrank._report.charts.chart import Chart
+
+_TEMPLATES = "templates"
+
+
+@dataclass(frozen=True, slots=True)
+class Fold:
+    """Tables that are shown when asked for.
+
+    Attributes
+    ----------
+    title : str
+        What they are.
+    tables : list of View
+        The tables.
+    """
+
+    title: str
+    tables: list[View]
+
+
+@dataclass(slots=True)
+class Chapter:
+    """A part of the page with a heading.
+
+    Attributes
+    ----------
+    anchor : str
+        Its name in links.
+    title : str
+        The heading.
+    text : str
+        A sentence or two on how to read it.
+    charts : list of Chart
+        Pictures, side by side where there is room.
+    tables : list of View
+        Tables.
+    folds : list of Fold
+        Tables that are shown when asked for.
+    parts : list of Part
+        What a model tells of itself.
+    subchapters : list of Chapter
+        Parts with a heading below.
+    is_small : bool
+        Whether its pictures are small.
+    """
+
+    anchor: str
+    title: str
+    text: str = ""
+    charts: list[Chart] = field(default_factory=list)
+    tables: list[View] = field(default_factory=list)
+    folds: list[Fold] = field(default_factory=list)
+    parts: list[Part] = field(default_factory=list)
+    subchapters: list[Chapter] = field(default_factory=list)
+    is_small: bool = False
+
+
+def import_jinja(caller: str = "report") -> Any:
+    """Return ``jinja2``; raise ImportError if it is not installed."""
+    return import_extra("jinja2", "report", caller)
+
+
+def render(
+    *,
+    title: str,
+    timestamp: datetime | None,
+    summary: Sequence[str],
+    doubts: Sequence[str],
+    headline: View,
+    chapters: Sequence[Chapter],
+    limits: Sequence[str],
+) -> str:
+    """Write a page.
+
+    Parameters
+    ----------
+    title : str
+        Its heading.
+    timestamp : datetime or None
+        When it is said to be written.
+    summary : sequence of str
+        What it says in words, by paragraph.
+    doubts : sequence of str
+        What should be looked at first.
+    headline : View
+        The table of the summary.
+    chapters : sequence of Chapter
+        What follows.
+    limits : sequence of str
+        How to read it.
+    """
+    jinja2 = import_jinja()
+    from markupsafe import Markup
+
+    environment = jinja2.Environment(
+        loader=jinja2.FunctionLoader(_read),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        finalize=_plain,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    script = _read("page.js")
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    page: str = environment.get_template("page.html.j2").render(
+        title=title,
+        # What is written in the file itself, and no other program or picture.
+        policy=f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}';"
+        " base-uri 'none'; form-action 'none'",
+        style=Markup(_read("page.css")),
+        script=Markup(script),
+        version=__version__,
+        timestamp=timestamp,
+        summary=summary,
+        doubts=doubts,
+        headline=headline,
+        chapters=chapters,
+        limits=limits,
+    )
+    return page
+
+
+def _plain(value: Any) -> Any:
+    """Write what a page would act on as an escape: names and levels come from anywhere."""
+    # What the templates themselves have made is Markup.
+    return escaped(value) if type(value) is str else value
+
+
+def _read(name: str) -> str:
+    return files("aucrank._page").joinpath(_TEMPLATES, name).read_text(encoding="utf-8")
