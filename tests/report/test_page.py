@@ -87,6 +87,10 @@ def test_every_picture_says_what_it_shows_or_is_hidden(report):
     assert all(numbers.match(e["attributes"]["d"]) for e in report.all("path"))
 
 
+def test_a_report_is_told_in_tables_too(report):
+    assert len(report.all("table")) >= 6
+
+
 def test_tables_have_captions_and_headings_and_scroll_by_the_keyboard(page):
     tables = page.all("table")
     assert len(tables) >= 2
