@@ -2,17 +2,20 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use aucrank::additive::{RawAsk, RawRows, RawSums};
+use aucrank::additive::{BinSum, CardRows, PointCounts, RawAsk, RawRows, RawSums};
 use aucrank::data::WeightRange;
 use aucrank::{Interrupt, RankError};
-use numpy::PyReadonlyArray1;
+use numpy::{PyArray1, PyReadonlyArray1};
+use pyo3::exceptions::PyValueError;
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use crate::callbacks::Callbacks;
+use crate::columns::ColumnsArg;
 use crate::rows::{Batch, BatchArg, PyWeightRange};
-use crate::run::{fit_on_pool, on_pool, to_py_err};
+use crate::run::{fit_on_pool, on_pool, read_params, to_json, to_py_err};
+use crate::state::RocState;
 
 /// What some rows answer to a question of a fit, which travels as bytes.
 #[pyclass(name = "RawSums", module = "aucrank._core", frozen)]
@@ -79,8 +82,93 @@ impl PyRawSums {
     }
 }
 
+/// A sum of values of bins; `text` is its JSON form.
+#[pyclass(name = "BinSum", module = "aucrank._core", frozen)]
+pub struct PyBinSum(BinSum);
+
+#[pymethods]
+impl PyBinSum {
+    #[new]
+    fn new(text: &str) -> PyResult<Self> {
+        let sum: BinSum = read_params(text)?;
+        sum.check().map_err(PyValueError::new_err)?;
+        Ok(Self(sum))
+    }
+
+    /// The sum of each row.
+    fn values<'py>(
+        &self,
+        py: Python<'py>,
+        columns: ColumnsArg<'py>,
+        n_threads: usize,
+    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        columns.ask(py, self.0.n_levels(), n_threads, |columns| self.0.values(columns))
+    }
+
+    /// The JSON form of what it computes.
+    fn formula(&self) -> PyResult<String> {
+        to_json(&self.0.formula())
+    }
+}
+
+/// Rows by their points, which travel as bytes.
+#[pyclass(name = "PointCounts", module = "aucrank._core", frozen)]
+pub struct PyPointCounts(Mutex<PointCounts>);
+
+impl PyPointCounts {
+    fn lock(&self) -> MutexGuard<'_, PointCounts> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[pymethods]
+impl PyPointCounts {
+    /// Those of no rows; `weights` are a range with the relative sum of all weights.
+    #[new]
+    fn new(weights: Option<(PyRef<'_, PyWeightRange>, u128)>) -> Self {
+        let weights = weights.map(|(range, relative)| (range.0, relative));
+        Self(Mutex::new(PointCounts::new(weights)))
+    }
+
+    fn add(
+        &self,
+        py: Python<'_>,
+        points: PyReadonlyArray1<'_, f64>,
+        positive: PyReadonlyArray1<'_, bool>,
+        weights: Option<PyReadonlyArray1<'_, f64>>,
+        n_threads: usize,
+    ) -> PyResult<()> {
+        let (points, positive) = (points.as_slice()?, positive.as_slice()?);
+        let weights = weights.as_ref().map(|weights| weights.as_slice()).transpose()?;
+        on_pool(py, n_threads, |_| self.lock().add(points, positive, weights))
+    }
+
+    /// Adds rows that stand for several each.
+    fn add_counts(
+        &self,
+        points: PyReadonlyArray1<'_, f64>,
+        positive: PyReadonlyArray1<'_, bool>,
+        weights: Option<PyReadonlyArray1<'_, f64>>,
+        counts: PyReadonlyArray1<'_, u64>,
+    ) -> PyResult<()> {
+        let weights = weights.as_ref().map(|weights| weights.as_slice()).transpose()?;
+        self.lock()
+            .add_counts(points.as_slice()?, positive.as_slice()?, weights, counts.as_slice()?)
+            .map_err(to_py_err)
+    }
+
+    fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        PyBytes::new(py, &py.detach(|| self.lock().to_bytes()))
+    }
+
+    fn merge_bytes(&self, py: Python<'_>, bytes: &[u8]) -> PyResult<()> {
+        py.detach(|| self.lock().merge_bytes(bytes)).map_err(to_py_err)
+    }
+}
+
 /// Raw rows behind an engine, with the attributes `n_levels` and `weights` (a [`WeightRange`] with the
-/// relative sum, or `None`) and a method `round` of bytes.
+/// relative sum, or `None`) and a method `round` of bytes. For a scorecard also `ranker_scores`, and of
+/// the JSON form of a [`BinSum`] the methods `scores` and `point_counts`.
 #[derive(FromPyObject)]
 #[pyo3(transparent)]
 pub struct RawRowsArg<'py>(Bound<'py, PyAny>);
@@ -114,6 +202,49 @@ impl RawRows for EngineRows {
     }
 }
 
+impl EngineRows {
+    /// A state that the engine returns.
+    fn state(
+        &self,
+        interrupt: &Interrupt,
+        ask: impl FnOnce(&Bound<'_, PyAny>) -> PyResult<Py<RocState>>,
+    ) -> Result<aucrank::roc::RocState, RankError> {
+        interrupt.check()?;
+        let state = self.engine.call(ask)?;
+        interrupt.check()?;
+        state.get().take()
+    }
+}
+
+impl CardRows for EngineRows {
+    fn ranker_scores(&self, interrupt: &Interrupt) -> Result<aucrank::roc::RocState, RankError> {
+        self.state(interrupt, |engine| {
+            Ok(engine.call_method0(intern!(engine.py(), "ranker_scores"))?.extract()?)
+        })
+    }
+
+    fn scores(
+        &self,
+        of: &BinSum,
+        interrupt: &Interrupt,
+    ) -> Result<aucrank::roc::RocState, RankError> {
+        self.state(interrupt, |engine| {
+            Ok(engine.call_method1(intern!(engine.py(), "scores"), (to_json(of)?,))?.extract()?)
+        })
+    }
+
+    fn point_counts(&self, of: &BinSum, interrupt: &Interrupt) -> Result<PointCounts, RankError> {
+        interrupt.check()?;
+        let counts: Py<PyPointCounts> = self.engine.call(|engine| {
+            let name = intern!(engine.py(), "point_counts");
+            Ok(engine.call_method1(name, (to_json(of)?,))?.extract()?)
+        })?;
+        interrupt.check()?;
+        let found = counts.get().lock().clone();
+        Ok(found)
+    }
+}
+
 impl RawRowsArg<'_> {
     /// Fits a model to the rows.
     pub fn fit<T: Send>(
@@ -121,7 +252,7 @@ impl RawRowsArg<'_> {
         py: Python<'_>,
         n_threads: usize,
         observer: Option<Py<PyAny>>,
-        fit: impl FnOnce(&dyn RawRows, &Interrupt) -> Result<T, RankError> + Send,
+        fit: impl FnOnce(&dyn CardRows, &Interrupt) -> Result<T, RankError> + Send,
     ) -> PyResult<T> {
         let weights: Option<(PyRef<'_, PyWeightRange>, u128)> =
             self.0.getattr(intern!(py, "weights"))?.extract()?;
