@@ -820,11 +820,13 @@ class Dataset(InPieces):
             Which are read, or counted on the workers of a cluster, anew for each question; those
             of a database were counted for the facts.
         """
-        if isinstance(facts, CountedFacts):
-            return CountedRows(facts)
         source = self._passes.source
+        if isinstance(source, SqlSource):
+            assert isinstance(facts, CountedFacts)
+            return CountedRows(facts, source, self.need_target())
         if isinstance(source, ClusterSource):
-            return source.raw(facts, self.need_target(), self._weight)
+            roles = (self.need_target(), self._weight)
+            return source.raw(facts, *roles, self._spill_dir, n_threads)
         return ReadRows(self, facts, n_threads)
 
     def matrix(self, facts: Facts, binning: dict[str, Any], n_threads: int) -> _core.CodedMatrix:
