@@ -27,7 +27,7 @@ from aucrank.data._scores import Scores, in_units, spilling_state
 MOST_VALUES = 10**6
 
 # Names inside of queries.
-_COUNT, _ROWS = "n_rows", "counted"
+_COUNT, _ROWS, _NUMBERS = "n_rows", "counted", "in_numbers"
 
 
 class SqlSource:
@@ -109,13 +109,15 @@ class SqlSource:
             )
         return column_name(name, self.dialect, f"the name of column {name!r}")
 
-    def grouped(self, expressions: dict[str, str]) -> Batch:
+    def grouped(self, expressions: dict[str, str], table: str | None = None) -> Batch:
         """Count the rows by the values of expressions over a row.
 
         Parameters
         ----------
         expressions : dict of str to str
             By what to call them.
+        table : str, default=None
+            What stands after FROM in place of the table.
 
         Returns
         -------
@@ -131,7 +133,8 @@ class SqlSource:
         # Grouped outside, where no column of the table can be taken for one of these names.
         frame = self._ask(
             f"SELECT {listed}, COUNT(*) AS {self.quoted(_COUNT)}"
-            f" FROM (SELECT {inner} FROM {self._table}) {self.quoted(_ROWS)} GROUP BY {listed}",
+            f" FROM (SELECT {inner} FROM {table or self._table}) {self.quoted(_ROWS)}"
+            f" GROUP BY {listed}",
             n_columns=len(expressions) + 1,
         )
         # By position: a database may write names of its own way.
@@ -140,7 +143,9 @@ class SqlSource:
         frame = frame.select(values).rename(dict(zip(values, expressions, strict=True)))
         return Batch(frame, 0, self.description, counts)
 
-    def scored(self, score: str, target: str) -> tuple[Batch, NDArray[np.float64]]:
+    def scored(
+        self, score: str, target: str, table: str | None = None
+    ) -> tuple[Batch, NDArray[np.float64]]:
         """Count the rows by an expression and their label.
 
         Parameters
@@ -149,6 +154,8 @@ class SqlSource:
             What is computed of a row, a number.
         target : str
             Column of labels.
+        table : str, default=None
+            What stands after FROM in place of the table.
 
         Returns
         -------
@@ -159,9 +166,25 @@ class SqlSource:
         """
         # Other than the target.
         name = f"score beside {target}"
-        batch = self.grouped({name: score, target: self.quoted(target)})
+        batch = self.grouped({name: score, target: self.quoted(target)}, table)
         with batch.named_in_errors():
             return batch, to_numbers(batch.frame[name], "of scores").astype(np.float64)
+
+    def with_numbers(self, columns: Sequence[str], truths: Sequence[str]) -> str:
+        """Return what stands after FROM to have truth values as numbers, which can be compared.
+
+        Parameters
+        ----------
+        columns : sequence of str
+            All that are asked for.
+        truths : sequence of str
+            Those of truth values.
+        """
+        listed = [
+            f"CAST({name} AS INTEGER) AS {name}" if column in truths else name
+            for column, name in ((column, self.quoted(column)) for column in columns)
+        ]
+        return f"(SELECT {', '.join(listed)} FROM {self._table}) {self.quoted(_NUMBERS)}"
 
     def check_values(self, column: str) -> None:
         """Check that a column has not too many distinct values to be counted.
@@ -217,7 +240,13 @@ class SqlSource:
             counted.append(batch)
         facts = finish_facts(estimator, survey, labels, positive, n_rows, self.description)
         columns = [_coded(batch, facts, index, target) for index, batch in enumerate(counted)]
-        return CountedFacts(facts.target, facts.schema, facts.dtypes, facts.n_rows, tuple(columns))
+        truths = [
+            name
+            for name, batch in zip(features, counted, strict=True)
+            if batch.frame.schema[name] == nw.Boolean
+        ]
+        known = facts.target, facts.schema, facts.dtypes, facts.n_rows
+        return CountedFacts(*known, tuple(columns), tuple(truths))
 
     def _ask(self, text: str, n_columns: int | None = None) -> nw.DataFrame[Any]:
         try:
@@ -266,9 +295,12 @@ class CountedFacts(Facts):
     ----------
     columns : tuple of CountedColumn
         One for each feature.
+    truths : tuple of str
+        Names of the features that are truth values to the database.
     """
 
     columns: tuple[CountedColumn, ...]
+    truths: tuple[str, ...]
 
 
 class CountedRows:
@@ -325,8 +357,11 @@ class CountedRows:
         self, score: Scores
     ) -> tuple[NDArray[np.float64], NDArray[np.bool_], NDArray[np.uint64]]:
         """Return the distinct scores of either class, and how many rows have each."""
-        batch, scores = self._source.scored(score.to_sql(self._source.dialect), self._target)
-        positive = _positive(batch, self._facts, "the score", self._target)
+        source, facts, table = self._source, self._facts, None
+        if facts.truths:
+            table = source.with_numbers([*facts.names, self._target], facts.truths)
+        batch, scores = source.scored(score.to_sql(source.dialect), self._target, table)
+        positive = _positive(batch, facts, "the score", self._target)
         assert batch.counts is not None
         return scores, positive, batch.counts
 

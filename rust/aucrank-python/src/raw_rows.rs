@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use aucrank::additive::{BinSum, CardRows, PointCounts, RawAsk, RawRows, RawSums};
 use aucrank::data::WeightRange;
-use aucrank::{Interrupt, RankError};
+use aucrank::{Interrupt, RankError, roc};
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::intern;
@@ -14,7 +14,7 @@ use pyo3::types::PyBytes;
 use crate::callbacks::Callbacks;
 use crate::columns::ColumnsArg;
 use crate::rows::{Batch, BatchArg, PyWeightRange};
-use crate::run::{fit_on_pool, on_pool, read_params, to_json, to_py_err};
+use crate::run::{CallingThread, fit_calling, on_pool, read_params, to_json, to_py_err};
 use crate::state::RocState;
 
 /// What some rows answer to a question of a fit, which travels as bytes.
@@ -173,13 +173,14 @@ impl PyPointCounts {
 #[pyo3(transparent)]
 pub struct RawRowsArg<'py>(Bound<'py, PyAny>);
 
-struct EngineRows {
+struct EngineRows<'a> {
     n_levels: Vec<Option<u32>>,
     weights: Option<(WeightRange, u128)>,
-    engine: Callbacks,
+    engine: Arc<Callbacks>,
+    calling: &'a CallingThread,
 }
 
-impl RawRows for EngineRows {
+impl RawRows for EngineRows<'_> {
     fn n_levels(&self) -> &[Option<u32>] {
         &self.n_levels
     }
@@ -202,44 +203,50 @@ impl RawRows for EngineRows {
     }
 }
 
-impl EngineRows {
-    /// A state that the engine returns.
-    fn state(
+impl EngineRows<'_> {
+    /// What a method of the engine returns, which is called on the thread that waits.
+    fn ask<T: Send + 'static>(
         &self,
         interrupt: &Interrupt,
-        ask: impl FnOnce(&Bound<'_, PyAny>) -> PyResult<Py<RocState>>,
-    ) -> Result<aucrank::roc::RocState, RankError> {
+        method: &'static str,
+        of: Option<String>,
+    ) -> Result<T, RankError>
+    where
+        for<'py> T: FromPyObjectOwned<'py>,
+    {
         interrupt.check()?;
-        let state = self.engine.call(ask)?;
+        let engine = Arc::clone(&self.engine);
+        let call = move || {
+            engine.call(|engine| {
+                let found = match of {
+                    None => engine.call_method0(method)?,
+                    Some(text) => engine.call_method1(method, (text,))?,
+                };
+                found.extract().map_err(Into::into)
+            })
+        };
+        let answer = self.calling.call(call)??;
         interrupt.check()?;
-        state.get().take()
+        Ok(answer)
     }
 }
 
-impl CardRows for EngineRows {
-    fn ranker_scores(&self, interrupt: &Interrupt) -> Result<aucrank::roc::RocState, RankError> {
-        self.state(interrupt, |engine| {
-            Ok(engine.call_method0(intern!(engine.py(), "ranker_scores"))?.extract()?)
-        })
+/// The JSON form of a sum.
+fn text_of(sum: &BinSum) -> Result<Option<String>, RankError> {
+    to_json(sum).map(Some).map_err(|err| RankError::External(err.to_string()))
+}
+
+impl CardRows for EngineRows<'_> {
+    fn ranker_scores(&self, interrupt: &Interrupt) -> Result<roc::RocState, RankError> {
+        self.ask::<Py<RocState>>(interrupt, "ranker_scores", None)?.get().take()
     }
 
-    fn scores(
-        &self,
-        of: &BinSum,
-        interrupt: &Interrupt,
-    ) -> Result<aucrank::roc::RocState, RankError> {
-        self.state(interrupt, |engine| {
-            Ok(engine.call_method1(intern!(engine.py(), "scores"), (to_json(of)?,))?.extract()?)
-        })
+    fn scores(&self, of: &BinSum, interrupt: &Interrupt) -> Result<roc::RocState, RankError> {
+        self.ask::<Py<RocState>>(interrupt, "scores", text_of(of)?)?.get().take()
     }
 
     fn point_counts(&self, of: &BinSum, interrupt: &Interrupt) -> Result<PointCounts, RankError> {
-        interrupt.check()?;
-        let counts: Py<PyPointCounts> = self.engine.call(|engine| {
-            let name = intern!(engine.py(), "point_counts");
-            Ok(engine.call_method1(name, (to_json(of)?,))?.extract()?)
-        })?;
-        interrupt.check()?;
+        let counts = self.ask::<Py<PyPointCounts>>(interrupt, "point_counts", text_of(of)?)?;
         let found = counts.get().lock().clone();
         Ok(found)
     }
@@ -256,12 +263,13 @@ impl RawRowsArg<'_> {
     ) -> PyResult<T> {
         let weights: Option<(PyRef<'_, PyWeightRange>, u128)> =
             self.0.getattr(intern!(py, "weights"))?.extract()?;
-        let rows = EngineRows {
-            n_levels: self.0.getattr(intern!(py, "n_levels"))?.extract()?,
-            weights: weights.map(|(range, relative)| (range.0, relative)),
-            engine: Callbacks::new(self.0.clone().unbind()),
-        };
-        let fitted = fit_on_pool(py, n_threads, observer, |interrupt| fit(&rows, interrupt));
-        rows.engine.finish(py, fitted)
+        let weights = weights.map(|(range, relative)| (range.0, relative));
+        let n_levels: Vec<Option<u32>> = self.0.getattr(intern!(py, "n_levels"))?.extract()?;
+        let engine = Arc::new(Callbacks::new(self.0.clone().unbind()));
+        let fitted = fit_calling(py, n_threads, observer, |interrupt, calling| {
+            let engine = Arc::clone(&engine);
+            fit(&EngineRows { n_levels, weights, engine, calling }, interrupt)
+        });
+        engine.finish(py, fitted)
     }
 }

@@ -418,8 +418,8 @@ fn exact_sum(n_levels: &[Option<u32>], drafts: &[Draft]) -> BinSum {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::data::{Column, Steps};
     use crate::data::mix;
+    use crate::data::{Column, Steps};
 
     fn numeric(feature: usize, thresholds: &[f64], values: &[f64], missing: f64) -> FeatureTerm {
         let steps = Steps::Numeric { thresholds: thresholds.to_vec(), values: values.to_vec() };
