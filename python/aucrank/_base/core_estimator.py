@@ -186,6 +186,10 @@ class CoreEstimator(CallbackSupportMixin, BaseEstimator, ABC):
         if getattr(self, "warm_start", False):
             raise refuse_for_dataset("warm_start", True, "False")
 
+    def _holds_codes(self) -> bool:
+        """Whether a fit to a `Dataset` has all rows as codes in memory."""
+        return self._fits_dataset == "codes"
+
     def _check_for_counts(self, dataset: Dataset) -> None:
         """Raise for what cannot be learned from the counts of one column at a time."""
         if self._fits_dataset != "passes":

@@ -9,6 +9,7 @@ from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.frozen import FrozenEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from aucrank import _core
@@ -330,6 +331,12 @@ class Scorecard(ProbabilityMixin, BaseRanker):
         super()._check_for_dataset()
         special_values = special_values_of(self.estimator, self.special_values)
         check_for_dataset(self.estimator, special_values)
+
+    def _holds_codes(self) -> bool:
+        if isinstance(self.estimator, FrozenEstimator):
+            return False
+        is_held: bool = ranker_of(self.estimator)._holds_codes()
+        return is_held
 
     def _check_for_counts(self, dataset: Dataset) -> None:
         special_values = special_values_of(self.estimator, self.special_values)

@@ -418,8 +418,10 @@ fn exact_sum(n_levels: &[Option<u32>], drafts: &[Draft]) -> BinSum {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::additive::sieve::{RawRows, RawSums};
     use crate::data::mix;
-    use crate::data::{Column, Steps};
+    use crate::data::{Column, Steps, WeightRange};
+    use crate::roc::RocState;
 
     fn numeric(feature: usize, thresholds: &[f64], values: &[f64], missing: f64) -> FeatureTerm {
         let steps = Steps::Numeric { thresholds: thresholds.to_vec(), values: values.to_vec() };
@@ -806,5 +808,109 @@ mod tests {
         for scale in [2_f64.powi(-90), 2_f64.powi(90)] {
             assert_eq!(of(scale).distribution(), expected.distribution());
         }
+    }
+
+    /// Rows in parts, whose answers travel as bytes; `shift` is added to the points of a dishonest one.
+    struct Parts {
+        samples: Vec<Sample>,
+        weights: Option<Vec<Vec<f64>>>,
+        shift: f64,
+    }
+
+    impl Parts {
+        fn new(whole: &Sample, edges: &[usize], weights: Option<&[f64]>) -> Self {
+            let cut = |rows: &[usize]| (rows[0]..rows[1]).collect::<Vec<usize>>();
+            let samples = edges.windows(2).map(|rows| whole.permuted(&cut(rows))).collect();
+            let of_part = |weights: &[f64]| {
+                edges.windows(2).map(|rows| weights[rows[0]..rows[1]].to_vec()).collect()
+            };
+            Self { samples, weights: weights.map(of_part), shift: 0.0 }
+        }
+
+        fn parts(&self) -> impl Iterator<Item = (&Sample, Option<&[f64]>)> {
+            let weights = |part: usize| self.weights.as_ref().map(|weights| &weights[part][..]);
+            self.samples.iter().enumerate().map(move |(part, sample)| (sample, weights(part)))
+        }
+    }
+
+    impl RawRows for Parts {
+        fn n_levels(&self) -> &[Option<u32>] {
+            &[None, Some(6)]
+        }
+
+        fn weights(&self) -> Option<(WeightRange, u128)> {
+            let all = self.weights.as_ref()?.concat();
+            let range = WeightRange::of_part(&all, 0).unwrap();
+            Some((range, range.relative_sum_of_part(&all)))
+        }
+
+        fn pass(&self, ask: &Arc<RawAsk>, interrupt: &Interrupt) -> Result<RawSums, RankError> {
+            let mut whole = RawSums::new(Arc::clone(ask));
+            for (sample, weights) in self.parts() {
+                let mut part = RawSums::new(Arc::new(RawAsk::from_bytes(&ask.to_bytes())?));
+                part.add(&sample.columns(), &sample.positive, weights, interrupt)?;
+                whole.merge_bytes(&part.to_bytes())?;
+            }
+            Ok(whole)
+        }
+    }
+
+    impl CardRows for Parts {
+        fn ranker_scores(&self, _: &Interrupt) -> Result<RocState, RankError> {
+            let of = BinSum { n_levels: self.n_levels().to_vec(), initial: 0.0, features: vec![] };
+            self.scores(&of, &Interrupt::default())
+        }
+
+        fn scores(&self, of: &BinSum, _: &Interrupt) -> Result<RocState, RankError> {
+            let (mut state, unit) = (RocState::new(None, None)?, self.weights());
+            for (sample, weights) in self.parts() {
+                let units = unit.zip(weights).map(|((range, sum), w)| range.units_of_part(sum, w));
+                state.update(&of.values(&sample.columns())?, &sample.positive, units.as_deref())?;
+            }
+            Ok(state)
+        }
+
+        fn point_counts(&self, of: &BinSum, _: &Interrupt) -> Result<PointCounts, RankError> {
+            let mut counts = PointCounts::new(self.weights());
+            for (sample, weights) in self.parts() {
+                let mut points = of.values(&sample.columns())?;
+                points[0] += self.shift;
+                counts.add(&points, &sample.positive, weights)?;
+            }
+            Ok(counts)
+        }
+    }
+
+    #[test]
+    fn the_card_of_rows_in_parts_is_that_of_all_at_once() {
+        let sample = Sample::new(700, 5);
+        let weights: Vec<f64> = (0..700).map(|row| (mix(row) % 40) as f64 / 13.0).collect();
+        let special = vec![vec![-1.0, 3.0], vec![]];
+        let params = ScorecardParams { special, min_bin_share: 0.04, ..Default::default() };
+        let interrupt = Interrupt::default();
+        for weights in [None, Some(&weights[..])] {
+            let whole = sample.build(&terms(), &params, weights).unwrap();
+            for edges in [&[0, 700][..], &[0, 1, 2, 350, 700]] {
+                let parts = Parts::new(&sample, edges, weights);
+                let card = build_scorecard_rows(&parts, &terms(), &params, &interrupt).unwrap();
+                assert_eq!(card, whole);
+            }
+        }
+    }
+
+    #[test]
+    fn rows_that_are_scored_in_another_way_are_refused() {
+        let parts = Parts { shift: 1.0, ..Parts::new(&Sample::new(300, 2), &[0, 300], None) };
+        let (params, interrupt) = (ScorecardParams::default(), Interrupt::default());
+        let err = build_scorecard_rows(&parts, &terms(), &params, &interrupt).unwrap_err();
+        assert_eq!(err, RankError::PointsDiffer);
+    }
+
+    #[test]
+    fn a_question_about_bins_of_another_kind_is_refused() {
+        let bins = Bins::Numeric { cuts: vec![1.0], special: vec![] };
+        let ask = |feature| RawAsk::of_bins(&[None, Some(6)], None, [(feature, bins.clone())]);
+        RawAsk::from_bytes(&ask(0).to_bytes()).unwrap();
+        assert!(RawAsk::from_bytes(&ask(1).to_bytes()).is_err());
     }
 }
