@@ -195,8 +195,8 @@ class CoreEstimator(CallbackSupportMixin, BaseEstimator, ABC):
         if self._fits_dataset != "passes":
             raise TypeError(
                 f"{type(self).__name__} needs whole rows, but of {dataset!r} the values of one"
-                " column at a time are counted; RIMARC and MAD2C are fitted to these, and all else"
-                " to rows that are read, as by Dataset.from_batches"
+                " column at a time are counted; RIMARC, MAD2C and a Scorecard of RIMARC are fitted"
+                " to these, and all else to rows that are read, as by Dataset.from_batches"
             )
 
     def _finish_model(self, model: Any, context: FitContext) -> Any:

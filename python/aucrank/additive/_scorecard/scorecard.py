@@ -175,6 +175,12 @@ class Scorecard(ProbabilityMixin, BaseRanker):
     does not hold. Equal rows have equal points, and neither the order of the rows nor ``n_jobs``
     matters.
 
+    *Rows that are not in memory.* ``fit`` takes a `Dataset`: its ranker is fitted to it as it would
+    be alone, and four passes count the rows by its scores, by bins, by their values and by points.
+    The card is the one of a frame with all rows. Of scores, 256 MB stay in memory, and more lie in
+    files of ``spill_dir``. A ranker that learns from the common sample, such as `AURORA`, warns,
+    and its card counts all rows.
+
     References
     ----------
     .. [1] Güvenir and Kurtcephe, "Ranking instances by maximizing the area under ROC curve", IEEE
