@@ -205,14 +205,14 @@ impl RawRows for EngineRows<'_> {
 
 impl EngineRows<'_> {
     /// What a method of the engine returns, which is called on the thread that waits.
-    fn ask<T: Send + 'static>(
+    fn ask<T>(
         &self,
         interrupt: &Interrupt,
         method: &'static str,
         of: Option<String>,
     ) -> Result<T, RankError>
     where
-        for<'py> T: FromPyObjectOwned<'py>,
+        T: for<'py> FromPyObjectOwned<'py> + Send + 'static,
     {
         interrupt.check()?;
         let engine = Arc::clone(&self.engine);

@@ -166,8 +166,8 @@ mod tests {
     fn counts_are_those_of_all_rows_at_once_however_they_are_divided() {
         let n = 70_000_u64;
         let points: Vec<f64> = (0..n).map(|row| (mix(row) % 50) as f64 - 20.0).collect();
-        let positive: Vec<bool> = (0..n).map(|row| mix(!row) % 3 == 0).collect();
-        let weights: Vec<f64> = (0..n).map(|row| (mix(row ^ 77) % 5) as f64 / 8.0).collect();
+        let positive: Vec<bool> = (0..n).map(|row| mix(!row).is_multiple_of(3)).collect();
+        let weights: Vec<f64> = (0..n).map(|row| (mix(row + n) % 5) as f64 / 8.0).collect();
         for weights in [None, Some(&weights[..])] {
             let labels = Labels::new(&positive, weights).unwrap();
             let whole = PointCounts::of(&points, &labels).into_list();
