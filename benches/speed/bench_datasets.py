@@ -25,7 +25,7 @@ from time import perf_counter, process_time
 
 import numpy as np
 import pandas as pd
-from aucrank import RIMARC, TreeRank
+from aucrank import RIMARC, Scorecard, TreeRank
 from aucrank.data import Dataset
 from sklearn.base import clone
 
@@ -35,8 +35,12 @@ from benches.common.options import make_parser
 #: Rows of a file, or of a partition of which many make the rows.
 BLOCK = 1 << 18
 
-#: Folds that weigh the features of a RIMARC, by the name of the model.
-FOLDS = {"rimarc": None, "rimarc-folds": 10}
+#: What reads values in passes, by name.
+IN_PASSES = {
+    "rimarc": RIMARC(n_jobs=1),
+    "rimarc-folds": RIMARC(weight_folds=10, random_state=0, n_jobs=1),
+    "scorecard": Scorecard(estimator=RIMARC(missing="value"), n_jobs=1),
+}
 
 
 def make_rows(n_rows, n_columns, seed):
@@ -66,7 +70,7 @@ def fit_to(kind, options):
     if options.model == "tree":
         model = model_of(None if options.pruning == "none" else options.pruning)
     else:
-        model = RIMARC(weight_folds=FOLDS[options.model], random_state=0, n_jobs=1)
+        model = IN_PASSES[options.model]
     clone(model).fit(Dataset.from_batches(make_rows(2000, options.columns, 0), target="y"))
     if kind == "frame":
         rows = pd.read_parquet(options.folder)
@@ -295,7 +299,7 @@ def main():
     parser = make_parser(__doc__, rows=1_000_000, columns=20, partitions=64, workers=2, repeats=20)
     parser.add_argument("part", choices=[*MEASURES, "frame"])
     parser.add_argument("--pruning", choices=["none", "cv"], default="none")
-    parser.add_argument("--model", choices=["tree", *FOLDS], default="tree", help="of `files`")
+    parser.add_argument("--model", choices=["tree", *IN_PASSES], default="tree", help="of `files`")
     parser.add_argument("--no-frame", dest="frame", action="store_false")
     parser.add_argument("--folder", type=Path, help="of the rows, in the processes of `files`")
     options = parser.parse_args()

@@ -187,6 +187,17 @@ def test_fit_to_a_folder_is_that_to_one_file(tmp_path, capsys):
     assert "read a piece at a time" in said
 
 
+def test_a_card_of_a_folder_is_that_of_one_file(tmp_path, capsys):
+    split(tmp_path, "parquet")
+    words = ["--target", "bad", "--drop", "nr", "--model", "Scorecard"]
+    ok(capsys, "fit", "all.parquet", *words, "-o", "whole.json")
+    said = ok(capsys, "fit", "parts", *words, "-o", "parts.json")
+    assert "Scorecard, fitted in" in said
+    assert "read a piece at a time" in said
+    whole, parts = (load_ranker(name).estimator for name in ("whole.json", "parts.json"))
+    assert parts._to_document() == whole._to_document()
+
+
 def test_fit_to_a_folder_has_a_default_of_its_own(tmp_path, capsys):
     split(tmp_path, "csv")
     said = ok(capsys, "fit", "parts", "--target", "bad", "--positive", "1", "--id", "nr")
@@ -202,6 +213,11 @@ def test_a_model_that_would_take_more_memory_than_there_is_is_refused(tmp_path, 
     assert status == 2
     assert "GradientBoostingRanker holds all values as codes in memory" in err
     assert "--memory says 1e-06 GB; less take TreeRank" in err
+    # A card holds what its ranker does.
+    status, _, said = run(capsys, "fit", *words, "1KB", "--model", "Scorecard")
+    assert status == 2
+    assert "Scorecard holds all values as codes in memory" in said
+    assert "Scorecard" not in said[said.index("less take") :]
     ok(capsys, "fit", *words, "1MB")
     ok(capsys, "fit", *words, "1KB", *TREE)
 

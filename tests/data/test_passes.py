@@ -1,14 +1,26 @@
-"""RIMARC and MAD2C in passes over a data set: the same document as from one frame."""
+"""RIMARC, MAD2C and Scorecard in passes over a data set: the same document as from one frame."""
 
+import json
+import os
 from itertools import pairwise
 
 import numpy as np
 import pandas as pd
 import pytest
-from aucrank import MAD2C, RIMARC, Scorecard
-from aucrank.data import Dataset, _raw
+from aucrank import (
+    AURORA,
+    MAD2C,
+    RIMARC,
+    AUCBoost,
+    GradientBoostingRanker,
+    RankBoost,
+    Scorecard,
+)
+from aucrank.data import Dataset, _raw, _scores
 from sklearn.base import clone
+from sklearn.frozen import FrozenEstimator
 
+from tests.common.estimators import SHORT_SEARCH
 from tests.common.parts import FEATURES, mixed_rows, write_parts
 
 MODELS = {
@@ -29,6 +41,56 @@ MODELS = {
     "listed": MAD2C(categorical_features=["colour", "count", "flag"]),
 }
 
+#: Frozen rankers have seen other rows, without one category, and with one of their own.
+EARLIER = mixed_rows(400, seed=5).replace({"colour": {"amber": "violet"}})
+
+CARDS = {
+    "card": Scorecard(
+        estimator=GradientBoostingRanker.additive(
+            n_rounds=20, max_bins=16, refit=True, random_state=0
+        )
+    ),
+    "card of rimarc": Scorecard(estimator=RIMARC()),
+    "card of folds": Scorecard(
+        estimator=RIMARC(missing="value", weight_folds=3, shrinkage=2.0),
+        special_values={"count": [0, 7]},
+        monotone=["x"],
+        min_bin_share=0.05,
+        high_points="negative",
+        class_weight="balanced",
+        random_state=1,
+    ),
+    "card with values apart": Scorecard(
+        estimator=GradientBoostingRanker.additive(
+            n_rounds=30, monotonic_cst={"x": 1}, calibration="auto", random_state=0
+        ),
+        special_values={"count": [0, 7], "x": [0.5]},
+        class_weight={"no": 2.5, "yes": 1},
+    ),
+    "card of thresholds": Scorecard(
+        estimator=AUCBoost(n_rounds=9, weak_ranker="threshold", calibration="auto"),
+        base_points=500.0,
+        base_odds=50.0,
+        pdo=45.0,
+        monotone=True,
+        categorical_features=["colour", "count"],
+        random_state=2,
+    ),
+    "card of features": Scorecard(estimator=RankBoost(n_rounds=9), random_state=3),
+    "card of frozen": Scorecard(
+        estimator=FrozenEstimator(RIMARC().fit(EARLIER[FEATURES], EARLIER["y"]))
+    ),
+    "card of frozen boosting": Scorecard(
+        estimator=FrozenEstimator(
+            GradientBoostingRanker.additive(n_rounds=20, random_state=4).fit(
+                EARLIER[FEATURES], EARLIER["y"]
+            )
+        ),
+        special_values=[3.0],
+    ),
+}
+MODELS |= CARDS
+
 
 def dataset_of(rows, chunk_rows, weight=None, columns=FEATURES):
     return Dataset.from_batches(
@@ -48,16 +110,18 @@ def check_same_fit(model, dataset, rows, columns=FEATURES):
 @pytest.mark.parametrize("weight", [None, "w"])
 @pytest.mark.parametrize("name", MODELS)
 def test_a_fit_to_pieces_is_that_to_one_frame(name, weight):
-    rows = mixed_rows(600)
-    for chunk_rows in (61, 350, 10_000):
+    # A card reads the pieces four times more.
+    rows = mixed_rows(300 if name in CARDS else 600)
+    for chunk_rows in (61, 250, 10_000):
         fitted = check_same_fit(MODELS[name], dataset_of(rows, chunk_rows, weight), rows)
     assert fitted.classes_.tolist() == ["no", "yes"]
     assert fitted.feature_names_in_.tolist() == FEATURES
 
 
-def test_pieces_may_be_single_rows():
+@pytest.mark.parametrize("name", ["folds", "card of rimarc"])
+def test_pieces_may_be_single_rows(name):
     rows = mixed_rows(50)
-    check_same_fit(MODELS["folds"], dataset_of(rows, 1, "w"), rows)
+    check_same_fit(MODELS[name], dataset_of(rows, 1, "w"), rows)
 
 
 def test_whole_weights_are_copies():
@@ -171,9 +235,84 @@ def test_progress_is_told_by_pass():
     assert lines[:2] == [("pass", 1, None), ("pass", 2, None)]
 
 
-def test_a_scorecard_says_that_it_takes_a_frame():
-    with pytest.raises(TypeError, match=r"^X is a Dataset, whose rows need not fit in memory"):
-        Scorecard(estimator=RIMARC()).fit(dataset_of(mixed_rows(100), 50))
+def test_a_card_tells_of_its_passes_after_those_of_its_ranker():
+    lines = []
+
+    class Told(Scorecard):
+        verbose = 2
+
+        def _progress_line(self, unit, number, most, figures):
+            lines.append((unit, number, most))
+
+    Told(estimator=RIMARC()).fit(dataset_of(mixed_rows(300), 50))
+    assert lines == [("pass", number, 4) for number in (1, 2, 3, 4)]
+
+
+def test_a_card_of_a_ranker_of_the_sample_counts_all_rows(monkeypatch):
+    rows = mixed_rows(300)
+    model = Scorecard(estimator=AURORA(order=1, **SHORT_SEARCH), random_state=0)
+    check_same_fit(model, dataset_of(rows, 70), rows)
+    # Of 60 rows, which lack a category.
+    monkeypatch.setattr("aucrank.data._sampled.MOST_ROWS", 60)
+    with pytest.warns(UserWarning, match="AURORA is fitted to 60 of 300 rows"):
+        card = clone(model).fit(dataset_of(rows, 70))
+    assert json.loads(card._model.to_json())["total"]["rows"] == 300
+    found = card.score_table()
+    assert found["size"].sum() == 300
+    assert card.auc_ == pytest.approx(card.score(rows[FEATURES], rows["y"]), abs=1e-15)
+
+
+def test_rows_that_a_card_can_not_tell_apart_have_one_total():
+    rows = pd.DataFrame({"constant": 2.5, "missing": np.nan, "y": [0, 1] * 30})
+    columns = ["constant", "missing"]
+    fitted = check_same_fit(
+        Scorecard(estimator=RIMARC()), dataset_of(rows, 7, columns=columns), rows, columns
+    )
+    assert fitted.points_range_ == (600, 600)
+
+
+def test_a_card_has_columns_of_every_kind_as_in_one_frame():
+    rows = odd_columns(7000)
+    columns = [name for name in rows if name != "y"]
+    booster = GradientBoostingRanker.additive(n_rounds=4, max_bins=16, random_state=0)
+    for ranker in (booster, RIMARC(missing="value")):
+        model = Scorecard(estimator=ranker, special_values=[0.0])
+        check_same_fit(model, dataset_of(rows, 1500, columns=columns), rows, columns)
+
+
+@pytest.mark.parametrize("weight", [None, "w"])
+def test_scores_of_a_card_lie_in_files_where_they_are_many(weight, monkeypatch, tmp_path):
+    n_files, update = [], _scores.add_scores
+
+    def look(state, *args):
+        update(state, *args)
+        n_files.append(len(os.listdir(tmp_path)))
+
+    monkeypatch.setattr(_raw, "add_scores", look)
+    monkeypatch.setattr(_scores, "_IN_MEMORY", 2**20)
+    n = 230_000
+    columns = ["noise", "outliers", "crowded", "sorted", "single"]
+    rows = odd_columns(n)[[*columns, "y"]]
+    rows["w"] = np.random.default_rng(1).random(n)
+    dataset = Dataset.from_batches(
+        rows, target="y", weight=weight, columns=columns, spill_dir=tmp_path
+    )
+    check_same_fit(Scorecard(estimator=RIMARC(), pdo=200.0), dataset, rows, columns)
+    assert max(n_files) > 0
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_card_of_a_ranker_that_needs_a_frame_says_so():
+    class OfFrames(RIMARC):
+        _fits_dataset = None
+
+    card = Scorecard(estimator=OfFrames())
+    with pytest.raises(TypeError, match=r"^OfFrames is fitted to a frame, not to a Dataset"):
+        card.fit(dataset_of(mixed_rows(100), 50))
+    other = Scorecard(estimator=GradientBoostingRanker.additive(n_bags=1, warm_start=True))
+    with pytest.raises(ValueError, match=r"^warm_start is True, which needs all rows in a frame"):
+        other.fit(dataset_of(mixed_rows(100), 50))
+    assert not hasattr(card, "classes_")
 
 
 # On a cluster
@@ -212,6 +351,10 @@ def on_cluster(rows, n_parts, client, weight):
         ("folds", 7, None),
         ("down", 7, "w"),
         ("mad2c", 64, None),
+        ("card", 1, "w"),
+        ("card of folds", 2, "w"),
+        ("card with values apart", 7, None),
+        ("card of frozen", 7, "w"),
     ],
 )
 def test_a_fit_does_not_depend_on_partitions(name, n_parts, weight, client):

@@ -10,7 +10,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from aucrank import RIMARC, RankingForest, TreeRank
+from aucrank import RIMARC, RankingForest, Scorecard, TreeRank
 from aucrank.data import Dataset
 from aucrank.data._ray import RayRows
 from aucrank.metrics import roc_auc_score, roc_state
@@ -92,11 +92,17 @@ def test_what_holds_all_codes_has_them_brought_in_order():
     assert clone(forest).fit(dataset)._to_document() == expected._to_document()
 
 
-@pytest.mark.parametrize(("cuts", "weight"), [([0, 1, 700], None), (range(100, 1200, 100), "w")])
-def test_passes_over_blocks_are_those_over_one_frame(cuts, weight):
+@pytest.mark.parametrize(
+    ("cuts", "weight", "of"),
+    [
+        ([0, 1, 700], None, lambda ranker: ranker),
+        (range(100, 1200, 100), "w", lambda ranker: Scorecard(estimator=ranker)),
+    ],
+)
+def test_passes_over_blocks_are_those_over_one_frame(cuts, weight, of):
     blocks = put(cut(ROWS, cuts))
     dataset = Dataset.from_ray(blocks, target="y", weight=weight, columns=FEATURES)
-    model = RIMARC(weight_folds=3, random_state=0)
+    model = of(RIMARC(weight_folds=3, random_state=0))
     given = None if weight is None else ROWS[weight]
     expected = clone(model).fit(ROWS[FEATURES], ROWS["y"], given)
     assert clone(model).fit(dataset)._to_document() == expected._to_document()

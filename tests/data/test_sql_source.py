@@ -21,8 +21,12 @@ from aucrank._data.as_frame import as_frame
 from aucrank.data import DataChangedError, Dataset
 from aucrank.metrics import RocState, roc_state
 from sklearn.base import clone
+from sklearn.frozen import FrozenEstimator
 
 from tests.common.parts import FEATURES, mixed_rows
+
+#: What a frozen ranker has seen.
+EARLIER = mixed_rows(300, seed=9)
 
 MODELS = {
     "rimarc": RIMARC(),
@@ -39,6 +43,24 @@ MODELS = {
     # Of all rows, more than can be counted.
     "rimarc of large weights": RIMARC(class_weight={"no": 2**45, "yes": 2**46}),
     "mad2c": MAD2C(special_values=[4.0]),
+    "card": Scorecard(estimator=RIMARC()),
+    "card of all kinds": Scorecard(
+        estimator=RIMARC(missing="value", shrinkage=2.0),
+        special_values={"count": [0, 7]},
+        class_weight="balanced",
+        high_points="negative",
+        monotone=["x"],
+        min_bin_share=0.02,
+    ),
+    "weighted card": Scorecard(estimator=RIMARC(), class_weight={"no": 0.3, "yes": 1.7}),
+    "card of counts": Scorecard(estimator=RIMARC(), class_weight={"no": 2, "yes": 5}, pdo=300.0),
+    "frozen card": Scorecard(
+        estimator=FrozenEstimator(
+            GradientBoostingRanker.additive(n_rounds=20, random_state=0).fit(
+                EARLIER[FEATURES], EARLIER["y"]
+            )
+        )
+    ),
 }
 
 
@@ -223,10 +245,57 @@ def test_what_needs_rows_is_refused_by_name(model):
     assert not hasattr(model, "classes_")
 
 
-def test_folds_of_weights_are_refused_before_anything_is_asked():
+@pytest.mark.parametrize("of", [lambda ranker: ranker, lambda ranker: Scorecard(estimator=ranker)])
+def test_folds_of_weights_are_refused_before_anything_is_asked(of):
     dataset = Dataset.from_sql(_never, "loans", target="y", columns=["x"])
     with pytest.raises(ValueError, match="weight_folds is 5, but folds are dealt by the content"):
-        RIMARC(weight_folds=5).fit(dataset)
+        of(RIMARC(weight_folds=5)).fit(dataset)
+
+
+def test_a_card_is_refused_by_what_its_ranker_needs():
+    dataset = Dataset.from_sql(_never, "loans", target="y", columns=["x"])
+    with pytest.raises(TypeError, match=r"GradientBoostingRanker needs whole rows, .* counted"):
+        Scorecard().fit(dataset)
+    unnamed = RIMARC().fit(mixed_rows()[["small"]].to_numpy(), mixed_rows()["y"])
+    with pytest.raises(ValueError, match="the fitted RIMARC has seen columns without names"):
+        Scorecard(estimator=FrozenEstimator(unnamed)).fit(dataset)
+
+
+def test_a_card_asks_for_three_scores_of_all_rows():
+    asked, query = [], in_duckdb(mixed_rows()).sql
+    dataset = Dataset.from_sql(
+        lambda text: asked.append(text) or query(text), "loans", target="y", columns=["x", "flag"]
+    )
+    Scorecard(estimator=RIMARC()).fit(dataset)
+    assert len(asked) == 1 + 2 * 2 + 3
+    # Truth values of a database are not below one half.
+    numbers = '(SELECT "x", CAST("flag" AS INTEGER) AS "flag", "y" FROM loans) "in_numbers")'
+    assert all(f"FROM {numbers}" in text for text in asked[-3:])
+
+
+def test_nan_that_is_no_null_is_found_where_rows_are_scored():
+    connection = duckdb.connect()
+    connection.execute(
+        "CREATE TABLE loans AS SELECT CASE WHEN range % 3 = 0 THEN 'NaN'::DOUBLE ELSE range % 7 END"
+        " AS x, (range * 7919) % 11 < range % 7 AS y FROM range(300)"
+    )
+    dataset = Dataset.from_sql(connection.sql, "loans", target="y")
+    with pytest.raises(ValueError, match=r"do not add up to those of their bins: .* NaN"):
+        Scorecard(estimator=RIMARC(missing="value")).fit(dataset)
+
+
+def test_a_table_that_changes_before_it_is_scored_is_an_error():
+    connection = sqlite3.connect(":memory:")
+    mixed_rows().to_sql("loans", connection, index=False)
+
+    def query(text):
+        if "THEN" in text:
+            connection.execute("DELETE FROM loans WHERE rowid = 7")
+        return pd.read_sql_query(text, connection)
+
+    dataset = Dataset.from_sql(query, "loans", target="y", columns=["x", "small"])
+    with pytest.raises(DataChangedError, match=r"the score of table loans has .* were counted"):
+        Scorecard(estimator=RIMARC()).fit(dataset)
 
 
 def _never(text):

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from aucrank import _core
 from aucrank._base.callbacks import CallbackSupportMixin, with_callbacks
-from aucrank._base.fit_context import FitContext, ParamScope, RowsContext
+from aucrank._base.fit_context import DatasetContext, FitContext, ParamScope, RowsContext
 from aucrank._base.fit_progress import Figures, FitProgress, FitTasks, plural_of
 from aucrank._base.persistence import (
     Header,
@@ -186,13 +186,17 @@ class CoreEstimator(CallbackSupportMixin, BaseEstimator, ABC):
         if getattr(self, "warm_start", False):
             raise refuse_for_dataset("warm_start", True, "False")
 
+    def _holds_codes(self) -> bool:
+        """Whether a fit to a `Dataset` has all rows as codes in memory."""
+        return self._fits_dataset == "codes"
+
     def _check_for_counts(self, dataset: Dataset) -> None:
         """Raise for what cannot be learned from the counts of one column at a time."""
         if self._fits_dataset != "passes":
             raise TypeError(
                 f"{type(self).__name__} needs whole rows, but of {dataset!r} the values of one"
-                " column at a time are counted; RIMARC and MAD2C are fitted to these, and all else"
-                " to rows that are read, as by Dataset.from_batches"
+                " column at a time are counted; RIMARC, MAD2C and a Scorecard of RIMARC are fitted"
+                " to these, and all else to rows that are read, as by Dataset.from_batches"
             )
 
     def _finish_model(self, model: Any, context: FitContext) -> Any:
@@ -316,9 +320,20 @@ class CoreEstimator(CallbackSupportMixin, BaseEstimator, ABC):
             getattr(self, "class_weight", None),
             self._extra_categories(),
         )
-        schema = facts.schema
         self.classes_ = facts.target.classes
         seed = check_seed(getattr(self, "random_state", None))
+        self._fit_facts(DatasetContext(dataset, facts, seed, n_threads, progress))
+
+    def _fit_facts(self, whole: DatasetContext) -> None:
+        """Learn from rows that are read in pieces, of which all is known that must be.
+
+        Parameters
+        ----------
+        whole : DatasetContext
+            What it works with. ``classes_`` and the names of its columns are in their places.
+        """
+        dataset, facts, n_threads = whole.dataset, whole.facts, whole.n_threads
+        schema, seed, progress = facts.schema, whole.seed, whole.progress
         if self._fits_dataset == "sample":
             sampled = dataset.sample(facts, n_threads)
             self._fit_sample(FitContext(sampled, seed, n_threads, progress), facts.n_rows)
@@ -329,7 +344,7 @@ class CoreEstimator(CallbackSupportMixin, BaseEstimator, ABC):
         model: Any
         with errors_by_name(schema):
             if self._fits_dataset == "passes":
-                model = self._fit_passes(dataset.raw_rows(facts, n_threads), context)
+                model = self._fit_passes(whole.raw_rows(), context)
             elif self._fits_dataset == "rows":
                 params = self._core_params(context.scope)
                 with dataset.rows(facts, self._dataset_binning(params), n_threads) as rows:
@@ -342,7 +357,7 @@ class CoreEstimator(CallbackSupportMixin, BaseEstimator, ABC):
                 sample = cast("Sample", CodedSample(matrix, schema))
                 fit_context = FitContext(sample, seed, n_threads, progress)
                 model = self._finish_model(self._fit_model(fit_context), fit_context)
-        self._set_fitted(self.classes_, schema, model)
+        self._set_fitted(facts.target.classes, schema, model)
 
     def _fit_sample(self, context: FitContext, n_all_rows: int) -> None:
         """Learn from the common sample of rows that are read in pieces."""

@@ -6,8 +6,11 @@ from typing import Any
 from aucrank._base.fit_progress import FitProgress
 from aucrank._base.validation_set import ValidationSet
 from aucrank._base.warm_start import WarmStart
+from aucrank._data.facts import Facts
 from aucrank._data.sample import Sample
 from aucrank._data.schema import Schema
+from aucrank.data import Dataset
+from aucrank.data._raw import RawRows
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,3 +135,35 @@ class RowsContext:
     def scope(self) -> ParamScope:
         """What parameters are read by."""
         return ParamScope(self.schema, self.n_rows, self.seed)
+
+
+@dataclass(frozen=True, slots=True)
+class DatasetContext:
+    """What a fit to a `Dataset` works with, once all that must be known of its rows is.
+
+    Attributes
+    ----------
+    dataset : Dataset
+        The rows.
+    facts : Facts
+        What is known of them.
+    seed : int
+        Drawn from ``random_state``.
+    n_threads : int
+        At least 1.
+    progress : FitProgress
+        ``progress.observer`` goes to the core.
+    known_rows : RawRows or None, default=None
+        The rows for passes over raw values, if a fit around this one has made them of these facts.
+    """
+
+    dataset: Dataset
+    facts: Facts
+    seed: int
+    n_threads: int
+    progress: FitProgress
+    known_rows: RawRows | None = None
+
+    def raw_rows(self) -> RawRows:
+        """Return the rows for passes over raw values."""
+        return self.known_rows or self.dataset.raw_rows(self.facts, self.n_threads)

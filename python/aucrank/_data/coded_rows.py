@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucrank._data import frames
+from aucrank._data.apart import columns_apart
 from aucrank._data.facts import Facts
 from aucrank._data.passes import Batch, Passes
 from aucrank._data.target_survey import positive_rows, weights_of
@@ -41,7 +42,8 @@ def coded_batch(batch: Batch, facts: Facts, target: str, weight: str | None) -> 
     TypeError, ValueError
         If a value is not valid, which is said with its column and its place.
     """
-    columns = [coded_column(batch, facts, index) for index in range(len(facts.schema.features))]
+    columns = [coded_column(batch, facts, index) for index in range(len(facts.dtypes))]
+    columns = columns_apart(columns, facts.special)
     return columns, *labels_and_weights(batch, facts, target, weight)
 
 

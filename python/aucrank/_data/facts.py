@@ -1,11 +1,12 @@
 """What a fit has to know of all rows before it can code the first of them."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
+from aucrank._data.apart import schema_apart
 from aucrank._data.column_survey import ColumnSurvey
 from aucrank._data.input import KindsByColumn, learn_names
 from aucrank._data.passes import Passes
@@ -25,15 +26,32 @@ class Facts:
     schema : Schema
         Names, kinds and levels of the columns.
     dtypes : tuple of dtype
-        Of a vector a column, as the core borrows them: float32, float64, or uint32 for codes.
+        Of a vector a column that is read, as the core borrows them: float32, float64, or uint32
+        for codes.
     n_rows : int
         Number of rows, those of weight zero included.
+    special : tuple of tuple of float, default=()
+        Special values of each column, if they are set apart as by `columns_apart`: the schema has
+        the columns beside, which are made, not read, after all others.
     """
 
     target: TargetFacts
     schema: Schema
     dtypes: tuple[np.dtype[Any], ...]
     n_rows: int
+    special: tuple[tuple[float, ...], ...] = field(default=(), kw_only=True)
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the columns that are read."""
+        names = self.schema.names
+        assert names is not None
+        return names[: len(self.dtypes)]
+
+    def with_special_apart(self, special: list[list[float]]) -> "Facts":
+        """Return what is known of the same rows with special values apart."""
+        schema = schema_apart(self.schema, special)
+        return replace(self, schema=schema, special=tuple(map(tuple, special)))
 
 
 def learn_facts(

@@ -114,7 +114,7 @@ def _fit_in_pieces(estimator: Any, args: argparse.Namespace, out: Path) -> int:
 
 def _check_memory(estimator: Any, dataset: Dataset, args: argparse.Namespace) -> None:
     """Refuse what would take more memory than was said."""
-    if args.memory is None or estimator._fits_dataset != "codes" or dataset.n_rows is None:
+    if args.memory is None or not estimator._holds_codes() or dataset.n_rows is None:
         return
     # A byte a value, by rows and by columns.
     n_bytes = 2 * dataset.n_rows * len(dataset.columns)
@@ -122,17 +122,26 @@ def _check_memory(estimator: Any, dataset: Dataset, args: argparse.Namespace) ->
         raise UsageError(
             f"{args.model} holds all values as codes in memory, which takes"
             f" {n_bytes / 1e9:.2g} GB or more, and --memory says {args.memory / 1e9:.2g} GB; less"
-            f" take {listed(_fitting_pieces(but='codes'))}"
+            f" take {listed(_fitting_pieces(hold_codes=False))}"
         )
 
 
-def _fitting_pieces(but: str | None = None) -> list[str]:
-    """Name the estimators that learn from data that are read a piece at a time, but for one way."""
-    return [
-        name
+def _fitting_pieces(*, hold_codes: bool = True) -> list[str]:
+    """Name the estimators that learn from data that are read a piece at a time.
+
+    Unless told so, those are left out that hold codes of all values as their parameters are.
+    """
+    fitting = {
+        name: estimator
         for name, estimator in public_estimators().items()
-        if getattr(estimator, "_fits_dataset", None) not in (None, but)
-    ]
+        if getattr(estimator, "_fits_dataset", None) is not None
+    }
+    return [name for name, estimator in fitting.items() if hold_codes or not _is_codes(estimator)]
+
+
+def _is_codes(estimator: Any) -> bool:
+    is_held: bool = estimator()._holds_codes()
+    return is_held
 
 
 def _params(args: argparse.Namespace) -> list[str]:

@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator
 from aucrank import _core
 from aucrank._data.coded_rows import CodedBatch
 from aucrank._data.column_survey import ColumnSurvey
+from aucrank._data.data_files import PathLike
 from aucrank._data.facts import Facts, finish_facts
 from aucrank._data.input import KindsByColumn, learn_names
 from aucrank._data.passes import Head
@@ -162,10 +163,17 @@ class ClusterSource(ABC):
         parts = self.gather(self.map(_holder.rows_of_sample, *roles, bound))
         return [part for part in parts if part is not None]
 
-    def raw(self, facts: Facts, target: str, weight: str | None) -> RawRows:
+    def raw(
+        self,
+        facts: Facts,
+        target: str,
+        weight: str | None,
+        spill_dir: PathLike | None,
+        n_threads: int,
+    ) -> RawRows:
         """Return the rows for a fit that reads raw values in passes."""
         roles = (facts, target, weight)
-        return ClusterRows(self, *roles, self._weight_unit(*roles))
+        return ClusterRows(self, *roles, self._weight_unit(*roles), spill_dir, n_threads)
 
     def _surveyed(
         self,

@@ -352,7 +352,7 @@ class Dataset(InPieces):
         ----------
         collection : dask.dataframe.DataFrame
             The rows. A fit computes each partition three times (five times with weights), one of
-            RIMARC or MAD2C a few times more: persist the collection where the memory of the
+            RIMARC, MAD2C or Scorecard a few times more: persist it where the memory of the
             cluster allows.
         target : str, default=None
             Column of labels; None for rows to score only.
@@ -405,9 +405,9 @@ class Dataset(InPieces):
         """Rows that Ray holds, which stay in its cluster.
 
         A fit starts actors, one for each CPU of the cluster and at most one a block, and asks them
-        for sums; one of RIMARC or MAD2C counts blocks in tasks. It is the same as on one machine,
-        however the rows are divided and whichever processes are lost meanwhile, as long as the
-        blocks can be had again.
+        for sums; one of RIMARC, MAD2C or Scorecard counts blocks in tasks. It is the same as on one
+        machine, however the rows are divided and whichever processes are lost meanwhile, as long as
+        the blocks can be had again.
 
         Parameters
         ----------
@@ -459,9 +459,11 @@ class Dataset(InPieces):
         """Rows that stay in a database, which is asked how many have a value and a label.
 
         `RIMARC` without ``weight_folds`` and `MAD2C` need no more than that of each column: their
-        fit is the one to a frame with the same rows. All other estimators need rows, and say so;
-        load them with `from_batches`. `aucrank.metrics.roc_state` has the database score its rows
-        by the ``to_sql`` of a model, and count them.
+        fit is the one to a frame with the same rows. So is a `Scorecard` of such a `RIMARC`, or of
+        a fitted ranker: it has the database score its rows, too, and count them by their scores.
+        All other estimators need rows, and say so; load them with `from_batches`.
+        `aucrank.metrics.roc_state` has the database score its rows by the ``to_sql`` of a model,
+        and count them.
 
         Parameters
         ----------
@@ -500,14 +502,17 @@ class Dataset(InPieces):
         A fit asks for the labels once, and twice for each column: by ``COUNT(DISTINCT column)``,
         which may be 1,000,000 at most, and by ``COUNT(*)`` of each value and label. What comes of
         the latter stays in memory until the fit is done, up to 17 bytes for each pair of a value
-        and a label. There are no weights: rows of different weights would be as many groups.
+        and a label. A `Scorecard` asks for three more counts of all rows: by the score of its
+        ranker, by the values of its bins, which may differ in every row, and by points. There are
+        no weights: rows of different weights would be as many groups.
 
         The table must not change meanwhile. Where a column has not as many rows of each class as
         the labels had, a `DataChangedError` says so; a transaction that reads a snapshot is safe.
 
-        NULL and NaN are missing values. What type a column has is what its frame says: pandas turns
-        integers with NULL into floats, and databases without booleans have numbers. Texts are
-        equal where the database says so.
+        NULL and NaN are missing values; but to a database that scores rows NaN is a number, which a
+        `Scorecard` finds out and refuses: store it as NULL. What type a column has is what its
+        frame says: pandas turns integers with NULL into floats, and databases without booleans have
+        numbers. Texts are equal where the database says so.
 
         Examples
         --------
@@ -820,11 +825,13 @@ class Dataset(InPieces):
             Which are read, or counted on the workers of a cluster, anew for each question; those
             of a database were counted for the facts.
         """
-        if isinstance(facts, CountedFacts):
-            return CountedRows(facts)
         source = self._passes.source
+        if isinstance(source, SqlSource):
+            assert isinstance(facts, CountedFacts)
+            return CountedRows(facts, source, self.need_target())
         if isinstance(source, ClusterSource):
-            return source.raw(facts, self.need_target(), self._weight)
+            roles = (self.need_target(), self._weight)
+            return source.raw(facts, *roles, self._spill_dir, n_threads)
         return ReadRows(self, facts, n_threads)
 
     def matrix(self, facts: Facts, binning: dict[str, Any], n_threads: int) -> _core.CodedMatrix:

@@ -17,9 +17,13 @@ from aucrank._data.facts import Facts
 from aucrank._data.passes import Batch, need_columns
 from aucrank._data.target_survey import TargetSurvey
 from aucrank.data._sampled import take_sampled
+from aucrank.data._scores import Scores, add_points, add_scores, weights_of_json
 
 #: What is learned of parts of the rows, and merged as bytes.
-_Mergeable = _core.Survey | _core.RawSums | _core.RowSample
+_Mergeable = _core.Survey | _core.RawSums | _core.RowSample | _core.PointCounts
+
+#: Bytes that a state may take in memory, which do not matter where it has no files.
+_ANY_SIZE = 2**30
 
 #: What the column of scores is called.
 SCORE = "score"
@@ -161,8 +165,7 @@ def new_survey(
     facts: Facts, binning: dict[str, Any], unit: tuple[str, int] | None, n_rows: int | None
 ) -> _core.Survey:
     """Return a survey of no rows; with the number of all rows, little is sent of each partition."""
-    weights = None if unit is None else (_core.WeightRange.from_json(unit[0]), unit[1])
-    return _core.Survey(facts.schema.n_levels, json.dumps(binning), weights, n_rows)
+    return _core.Survey(facts.schema.n_levels, json.dumps(binning), weights_of_json(unit), n_rows)
 
 
 def merge_surveys(
@@ -186,6 +189,43 @@ def raw_sums(
 def merge_raw_sums(answers: Sequence[bytes], ask: bytes) -> bytes:
     """Merge answers about raw rows to one question."""
     return _merged(_core.RawSums(ask), answers)
+
+
+def roc_state(
+    part: Any,
+    number: int,
+    facts: Facts,
+    target: str,
+    weight: str | None,
+    score: Scores,
+    unit: tuple[str, int] | None,
+) -> bytes:
+    """Score the raw rows of a partition, with their weights in units."""
+    state = _core.RocState(None, None, None, _ANY_SIZE)
+    if batch := _coded(part, number, facts, target, weight):
+        add_scores(state, batch, score, weights_of_json(unit), 1)
+    return state.to_bytes(1)
+
+
+def point_counts(
+    part: Any,
+    number: int,
+    facts: Facts,
+    target: str,
+    weight: str | None,
+    score: Scores,
+    unit: tuple[str, int] | None,
+) -> bytes:
+    """Count the raw rows of a partition by points."""
+    counts = _core.PointCounts(weights_of_json(unit))
+    if batch := _coded(part, number, facts, target, weight):
+        add_points(counts, batch, score, 1)
+    return counts.to_bytes()
+
+
+def merge_point_counts(found: Sequence[bytes], unit: tuple[str, int] | None) -> bytes:
+    """Merge counts of several partitions."""
+    return _merged(_core.PointCounts(weights_of_json(unit)), found)
 
 
 def hold(
@@ -225,7 +265,9 @@ def rows_of_sample(
     return None if batch is None else take_sampled(batch, facts, bound, 1)
 
 
-def _of_part(empty: _Mergeable, batch: CodedBatch | None) -> bytes:
+def _of_part(
+    empty: _core.Survey | _core.RawSums | _core.RowSample, batch: CodedBatch | None
+) -> bytes:
     """Add the rows of a partition, if it has any, to what has none; return it as bytes."""
     if batch is not None:
         empty.add(batch, 1)
@@ -243,10 +285,8 @@ def _coded(
     part: Any, number: int, facts: Facts, target: str, weight: str | None
 ) -> CodedBatch | None:
     """Return the rows of a partition as the core borrows them; None where there are none."""
-    names = facts.schema.names
-    assert names is not None
     beside = [target] if weight is None else [target, weight]
-    batch = piece_of(part, [*names, *beside], number)
+    batch = piece_of(part, [*facts.names, *beside], number)
     return coded_batch(batch, facts, target, weight) if len(batch.frame) else None
 
 

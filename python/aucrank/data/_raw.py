@@ -3,8 +3,16 @@
 from typing import TYPE_CHECKING, Protocol
 
 from aucrank import _core
+from aucrank._data.data_files import PathLike
 from aucrank._data.facts import Facts
 from aucrank.data import _holder
+from aucrank.data._scores import (
+    Scores,
+    add_points,
+    add_scores,
+    spilling_state,
+    weights_of_json,
+)
 from aucrank.data._stored import weight_unit
 
 if TYPE_CHECKING:
@@ -28,6 +36,12 @@ class RawRows(Protocol):
 
     def round(self, ask: bytes) -> bytes:
         """Return the merged sums of all rows that a question asks for."""
+
+    def roc_state(self, score: Scores) -> _core.RocState:
+        """Return the scores of all rows, whose weights count in units of all."""
+
+    def point_counts(self, score: Scores) -> _core.PointCounts:
+        """Return the rows by points, which are scores that are whole numbers."""
 
 
 class ReadRows:
@@ -57,6 +71,20 @@ class ReadRows:
             sums.add(batch, self._n_threads)
         return sums.to_bytes()
 
+    def roc_state(self, score: Scores) -> _core.RocState:
+        """Return the scores of all rows, which lie in files where they take much memory."""
+        state = spilling_state(self._dataset.spill_dir)
+        for batch in self._dataset.coded_batches(self._facts):
+            add_scores(state, batch, score, self.weights, self._n_threads)
+        return state
+
+    def point_counts(self, score: Scores) -> _core.PointCounts:
+        """Return the rows by points."""
+        counts = _core.PointCounts(self.weights)
+        for batch in self._dataset.coded_batches(self._facts):
+            add_points(counts, batch, score, self._n_threads)
+        return counts
+
 
 class ClusterRows:
     """The rows of a cluster, whose partitions are counted and merged on its workers.
@@ -73,6 +101,10 @@ class ClusterRows:
         Column of weights.
     weights : tuple of str and int, or None
         What the unit of all weights is chosen by, None where every row counts once.
+    spill_dir : path-like or None
+        Folder for scores that take much memory here; None for that of temporary files.
+    n_threads : int
+        At least 1, of what is done here.
     """
 
     def __init__(
@@ -82,11 +114,14 @@ class ClusterRows:
         target: str,
         weight: str | None,
         weights: tuple[str, int] | None,
+        spill_dir: PathLike | None,
+        n_threads: int,
     ) -> None:
         self.n_levels = facts.schema.n_levels
-        self.weights: tuple[_core.WeightRange, int] | None = None
-        if weights is not None:
-            self.weights = _core.WeightRange.from_json(weights[0]), weights[1]
+        self.weights = weights_of_json(weights)
+        self._unit = weights
+        self._spill_dir = spill_dir
+        self._n_threads = n_threads
         self._source = source
         self._roles = (facts, target, weight)
 
@@ -95,3 +130,24 @@ class ClusterRows:
         answers = self._source.map(_holder.raw_sums, *self._roles, ask)
         merged: bytes = self._source.merged(_holder.merge_raw_sums, answers, ask)
         return merged
+
+    def roc_state(self, score: Scores) -> _core.RocState:
+        """Return the scores of all rows, those of a partition after another.
+
+        They are not merged on the workers, none of which need have the memory for all.
+        """
+        found = self._source.map(_holder.roc_state, *self._roles, score, self._unit)
+        state = spilling_state(self._spill_dir)
+        for number, part in enumerate(found):
+            bytes_of_part = self._source.gather([part])[0]
+            # The worker need not keep it.
+            found[number] = None
+            state.merge(_core.RocState.from_bytes(bytes_of_part), self._n_threads)
+        return state
+
+    def point_counts(self, score: Scores) -> _core.PointCounts:
+        """Return the rows by points, which are merged on the workers."""
+        found = self._source.map(_holder.point_counts, *self._roles, score, self._unit)
+        counts = _core.PointCounts(self.weights)
+        counts.merge_bytes(self._source.merged(_holder.merge_point_counts, found, self._unit))
+        return counts

@@ -14,18 +14,20 @@ from aucrank._data.as_frame import as_frame
 from aucrank._data.coded_rows import coded_column
 from aucrank._data.column_survey import ColumnSurvey
 from aucrank._data.facts import Facts, finish_facts
+from aucrank._data.frames import to_numbers
 from aucrank._data.input import KindsByColumn, learn_names
 from aucrank._data.passes import Batch, DataChangedError, check_column_names
 from aucrank._data.schema import errors_by_name
 from aucrank._data.target_survey import TargetSurvey, positive_rows
 from aucrank._data.weights import check_class_weight, weigh_classes
 from aucrank._utils.sql_spelling import column_name, spelling_of
+from aucrank.data._scores import Scores, in_units, spilling_state
 
 #: Distinct values that a column may have: what is counted of it comes here, and stays for a fit.
 MOST_VALUES = 10**6
 
 # Names inside of queries.
-_COUNT, _ROWS = "n_rows", "counted"
+_COUNT, _ROWS, _NUMBERS = "n_rows", "counted", "in_numbers"
 
 
 class SqlSource:
@@ -107,13 +109,15 @@ class SqlSource:
             )
         return column_name(name, self.dialect, f"the name of column {name!r}")
 
-    def grouped(self, expressions: dict[str, str]) -> Batch:
+    def grouped(self, expressions: dict[str, str], table: str | None = None) -> Batch:
         """Count the rows by the values of expressions over a row.
 
         Parameters
         ----------
         expressions : dict of str to str
             By what to call them.
+        table : str, default=None
+            What stands after FROM in place of the table.
 
         Returns
         -------
@@ -129,7 +133,8 @@ class SqlSource:
         # Grouped outside, where no column of the table can be taken for one of these names.
         frame = self._ask(
             f"SELECT {listed}, COUNT(*) AS {self.quoted(_COUNT)}"
-            f" FROM (SELECT {inner} FROM {self._table}) {self.quoted(_ROWS)} GROUP BY {listed}",
+            f" FROM (SELECT {inner} FROM {table or self._table}) {self.quoted(_ROWS)}"
+            f" GROUP BY {listed}",
             n_columns=len(expressions) + 1,
         )
         # By position: a database may write names of its own way.
@@ -137,6 +142,49 @@ class SqlSource:
         counts = frame[count].to_numpy().astype(np.uint64)
         frame = frame.select(values).rename(dict(zip(values, expressions, strict=True)))
         return Batch(frame, 0, self.description, counts)
+
+    def scored(
+        self, score: str, target: str, table: str | None = None
+    ) -> tuple[Batch, NDArray[np.float64]]:
+        """Count the rows by an expression and their label.
+
+        Parameters
+        ----------
+        score : str
+            What is computed of a row, a number.
+        target : str
+            Column of labels.
+        table : str, default=None
+            What stands after FROM in place of the table.
+
+        Returns
+        -------
+        batch : Batch
+            With the labels.
+        scores : ndarray of float64
+            The numbers.
+        """
+        # Other than the target.
+        name = f"score beside {target}"
+        batch = self.grouped({name: score, target: self.quoted(target)}, table)
+        with batch.named_in_errors():
+            return batch, to_numbers(batch.frame[name], "of scores").astype(np.float64)
+
+    def with_numbers(self, columns: Sequence[str], truths: Sequence[str]) -> str:
+        """Return what stands after FROM to have truth values as numbers, which can be compared.
+
+        Parameters
+        ----------
+        columns : sequence of str
+            All that are asked for.
+        truths : sequence of str
+            Those of truth values.
+        """
+        listed = [
+            f"CAST({name} AS INTEGER) AS {name}" if column in truths else name
+            for column, name in ((column, self.quoted(column)) for column in columns)
+        ]
+        return f"(SELECT {', '.join(listed)} FROM {self._table}) {self.quoted(_NUMBERS)}"
 
     def check_values(self, column: str) -> None:
         """Check that a column has not too many distinct values to be counted.
@@ -192,7 +240,13 @@ class SqlSource:
             counted.append(batch)
         facts = finish_facts(estimator, survey, labels, positive, n_rows, self.description)
         columns = [_coded(batch, facts, index, target) for index, batch in enumerate(counted)]
-        return CountedFacts(facts.target, facts.schema, facts.dtypes, facts.n_rows, tuple(columns))
+        truths = [
+            name
+            for name, batch in zip(features, counted, strict=True)
+            if batch.frame.schema[name] == nw.Boolean
+        ]
+        known = facts.target, facts.schema, facts.dtypes, facts.n_rows
+        return CountedFacts(*known, tuple(columns), tuple(truths))
 
     def _ask(self, text: str, n_columns: int | None = None) -> nw.DataFrame[Any]:
         try:
@@ -241,9 +295,12 @@ class CountedFacts(Facts):
     ----------
     columns : tuple of CountedColumn
         One for each feature.
+    truths : tuple of str
+        Names of the features that are truth values to the database.
     """
 
     columns: tuple[CountedColumn, ...]
+    truths: tuple[str, ...]
 
 
 class CountedRows:
@@ -253,12 +310,18 @@ class CountedRows:
     ----------
     facts : CountedFacts
         What was learned of them.
+    source : SqlSource
+        Where they are.
+    target : str
+        Column of labels.
     """
 
-    def __init__(self, facts: CountedFacts) -> None:
+    def __init__(self, facts: CountedFacts, source: SqlSource, target: str) -> None:
         self.n_levels = facts.schema.n_levels
         self.weights = _weight_unit(facts)
         self._facts = facts
+        self._source = source
+        self._target = target
 
     def round(self, ask: bytes) -> bytes:
         """Return the sums of all rows that a question asks for."""
@@ -273,6 +336,35 @@ class CountedRows:
                 sums.add_counts(index, batch, column.counts)
         return sums.to_bytes()
 
+    def roc_state(self, score: Scores) -> _core.RocState:
+        """Return the scores of all rows, which the database computes and counts."""
+        scores, positive, counts = self._scored(score)
+        units = in_units(self._weights(positive), self.weights)
+        if units is not None:
+            counts = counts * units.astype(np.uint64)
+        state = spilling_state(None)
+        state.update_counts(positive, scores, counts)
+        return state
+
+    def point_counts(self, score: Scores) -> _core.PointCounts:
+        """Return the rows by points, which the database adds up and counts."""
+        points, positive, counts = self._scored(score)
+        found = _core.PointCounts(self.weights)
+        found.add_counts(points, positive, self._weights(positive), counts)
+        return found
+
+    def _scored(
+        self, score: Scores
+    ) -> tuple[NDArray[np.float64], NDArray[np.bool_], NDArray[np.uint64]]:
+        """Return the distinct scores of either class, and how many rows have each."""
+        source, facts, table = self._source, self._facts, None
+        if facts.truths:
+            table = source.with_numbers([*facts.names, self._target], facts.truths)
+        batch, scores = source.scored(score.to_sql(source.dialect), self._target, table)
+        positive = _positive(batch, facts, "the score", self._target)
+        assert batch.counts is not None
+        return scores, positive, batch.counts
+
     def _weights(self, positive: NDArray[np.bool_]) -> NDArray[np.float64] | None:
         return weigh_classes(self._facts.target.class_factors, positive, None)
 
@@ -285,17 +377,29 @@ def _coded(batch: Batch, facts: Facts, index: int, target: str) -> CountedColumn
     DataChangedError
         If these are not the rows of the facts.
     """
+    positive = _positive(batch, facts, f"column {facts.schema.label(index)}", target)
+    assert batch.counts is not None
+    return CountedColumn(coded_column(batch, facts, index), positive, batch.counts)
+
+
+def _positive(batch: Batch, facts: Facts, what: str, target: str) -> NDArray[np.bool_]:
+    """Return which of the values that were counted are of positive rows.
+
+    Raises
+    ------
+    DataChangedError
+        If these are not the rows of the facts.
+    """
     positive = positive_rows(batch, target, facts.target.classes)
     found = batch.count(~positive), batch.count(positive)
     if found != facts.target.class_counts:
         expected = facts.target.class_counts
         raise DataChangedError(
-            f"column {facts.schema.label(index)} of {batch.origin} has {found[0]:,} negative and"
-            f" {found[1]:,} positive rows, but {expected[0]:,} and {expected[1]:,} were counted"
-            " before: a table must stay the same while it is learned from"
+            f"{what} of {batch.origin} has {found[0]:,} negative and {found[1]:,} positive rows,"
+            f" but {expected[0]:,} and {expected[1]:,} were counted before: a table must stay the"
+            " same while it is learned from"
         )
-    assert batch.counts is not None
-    return CountedColumn(coded_column(batch, facts, index), positive, batch.counts)
+    return positive
 
 
 def _weight_unit(facts: Facts) -> tuple[_core.WeightRange, int] | None:

@@ -9,11 +9,11 @@ from operator import add
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from aucrank._base.batch_scores import check_dataset, scored_batches
 from aucrank._base.scoring import scoring_method
 from aucrank._data.data_files import PathLike
-from aucrank._data.frames import to_numbers
 from aucrank._data.passes import Batch
 from aucrank._data.target_survey import positive_rows, weights_of, with_last
 from aucrank.data import Dataset
@@ -121,12 +121,11 @@ def roc_state(
     if dataset.positive is not None:
         classes = with_last(classes, dataset.positive, target)
     if isinstance(source, SqlSource):
-        batch = _counted_scores(ranker, dataset, source)
+        batch, scores = _counted_scores(ranker, dataset, source)
         assert batch.counts is not None
         dataset.passes.check_rows(int(batch.counts.sum()))
         positive = positive_rows(batch, target, classes)
         with batch.named_in_errors():
-            scores = to_numbers(batch.frame[_score_name(target)], "of scores")
             return state.update_counts(positive, scores, batch.counts)
     beside = [target] if weight is None else [target, weight]
     for batch, _, scores in scored_batches(ranker, dataset, beside):
@@ -137,7 +136,9 @@ def roc_state(
     return state
 
 
-def _counted_scores(ranker: Any, dataset: Dataset, source: SqlSource) -> Batch:
+def _counted_scores(
+    ranker: Any, dataset: Dataset, source: SqlSource
+) -> tuple[Batch, NDArray[np.float64]]:
     """Have a database score its rows, and count them by score and label."""
     if not hasattr(ranker, "to_sql"):
         raise TypeError(
@@ -149,14 +150,7 @@ def _counted_scores(ranker: Any, dataset: Dataset, source: SqlSource) -> Batch:
             f"{type(ranker).__name__} was fitted to columns without names, by which {dataset!r}"
             " would be scored"
         )
-    target = dataset.need_target()
-    score = ranker.to_sql(source.dialect)
-    return source.grouped({_score_name(target): score, target: source.quoted(target)})
-
-
-def _score_name(target: str) -> str:
-    """Return what to call scores, other than the target."""
-    return f"score beside {target}"
+    return source.scored(ranker.to_sql(source.dialect), dataset.need_target())
 
 
 def _state_of_part(

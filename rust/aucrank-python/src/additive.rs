@@ -299,6 +299,25 @@ pub fn build_scorecard<'py>(
     hand_over(py, card?)
 }
 
+/// As [`build_scorecard`], of rows behind an engine, which also has the scores of the ranker.
+#[pyfunction]
+#[pyo3(signature = (rows, terms, params, n_threads, observer=None))]
+pub fn build_scorecard_rows<'py>(
+    py: Python<'py>,
+    rows: RawRowsArg<'py>,
+    terms: &str,
+    params: &str,
+    n_threads: usize,
+    observer: Option<Py<PyAny>>,
+) -> PyResult<Py<PyScorecard>> {
+    let terms: Vec<FeatureTerm> = read_params(terms)?;
+    let params: ScorecardParams = read_params(params)?;
+    let card = rows.fit(py, n_threads, observer, |rows, interrupt| {
+        additive::build_scorecard_rows(rows, &terms, &params, interrupt)
+    });
+    hand_over(py, card?)
+}
+
 /// A linear score over numbers, thresholds and categories.
 #[pyclass(name = "LinearModel", module = "aucrank._core", frozen, extends = PyModel)]
 pub struct PyLinearModel(pub Arc<LinearModel>);

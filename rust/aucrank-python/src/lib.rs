@@ -33,8 +33,8 @@ use pyo3::prelude::*;
 mod _core {
     #[pymodule_export]
     use super::additive::{
-        PyLinearModel, PyMad2c, PyRimarc, PyScorecard, build_scorecard, fit_linear, fit_mad2c,
-        fit_mad2c_rows, fit_rimarc, fit_rimarc_rows,
+        PyLinearModel, PyMad2c, PyRimarc, PyScorecard, build_scorecard, build_scorecard_rows,
+        fit_linear, fit_mad2c, fit_mad2c_rows, fit_rimarc, fit_rimarc_rows,
     };
     #[pymodule_export]
     use super::aurora::{PyAurora, fit_aurora};
@@ -66,7 +66,7 @@ mod _core {
     #[pymodule_export]
     use super::rank_opt::{PyRankOpt, fit_rank_opt};
     #[pymodule_export]
-    use super::raw_rows::PyRawSums;
+    use super::raw_rows::{PyBinSum, PyPointCounts, PyRawSums};
     #[pymodule_export]
     use super::roc::{RocCurve, roc_auc, roc_curve};
     #[pymodule_export]

@@ -2,17 +2,20 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use aucrank::additive::{RawAsk, RawRows, RawSums};
+use aucrank::additive::{BinSum, CardRows, PointCounts, RawAsk, RawRows, RawSums};
 use aucrank::data::WeightRange;
-use aucrank::{Interrupt, RankError};
-use numpy::PyReadonlyArray1;
+use aucrank::{Interrupt, RankError, roc};
+use numpy::{PyArray1, PyReadonlyArray1};
+use pyo3::exceptions::PyValueError;
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use crate::callbacks::Callbacks;
+use crate::columns::ColumnsArg;
 use crate::rows::{Batch, BatchArg, PyWeightRange};
-use crate::run::{fit_on_pool, on_pool, to_py_err};
+use crate::run::{CallingThread, fit_calling, on_pool, read_params, to_json, to_py_err};
+use crate::state::RocState;
 
 /// What some rows answer to a question of a fit, which travels as bytes.
 #[pyclass(name = "RawSums", module = "aucrank._core", frozen)]
@@ -79,19 +82,105 @@ impl PyRawSums {
     }
 }
 
+/// A sum of values of bins; `text` is its JSON form.
+#[pyclass(name = "BinSum", module = "aucrank._core", frozen)]
+pub struct PyBinSum(BinSum);
+
+#[pymethods]
+impl PyBinSum {
+    #[new]
+    fn new(text: &str) -> PyResult<Self> {
+        let sum: BinSum = read_params(text)?;
+        sum.check().map_err(PyValueError::new_err)?;
+        Ok(Self(sum))
+    }
+
+    /// The sum of each row.
+    fn values<'py>(
+        &self,
+        py: Python<'py>,
+        columns: ColumnsArg<'py>,
+        n_threads: usize,
+    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        columns.ask(py, self.0.n_levels(), n_threads, |columns| self.0.values(columns))
+    }
+
+    /// The JSON form of what it computes.
+    fn formula(&self) -> PyResult<String> {
+        to_json(&self.0.formula())
+    }
+}
+
+/// Rows by their points, which travel as bytes.
+#[pyclass(name = "PointCounts", module = "aucrank._core", frozen)]
+pub struct PyPointCounts(Mutex<PointCounts>);
+
+impl PyPointCounts {
+    fn lock(&self) -> MutexGuard<'_, PointCounts> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[pymethods]
+impl PyPointCounts {
+    /// Those of no rows; `weights` are a range with the relative sum of all weights.
+    #[new]
+    fn new(weights: Option<(PyRef<'_, PyWeightRange>, u128)>) -> Self {
+        let weights = weights.map(|(range, relative)| (range.0, relative));
+        Self(Mutex::new(PointCounts::new(weights)))
+    }
+
+    fn add(
+        &self,
+        py: Python<'_>,
+        points: PyReadonlyArray1<'_, f64>,
+        positive: PyReadonlyArray1<'_, bool>,
+        weights: Option<PyReadonlyArray1<'_, f64>>,
+        n_threads: usize,
+    ) -> PyResult<()> {
+        let (points, positive) = (points.as_slice()?, positive.as_slice()?);
+        let weights = weights.as_ref().map(|weights| weights.as_slice()).transpose()?;
+        on_pool(py, n_threads, |_| self.lock().add(points, positive, weights))
+    }
+
+    /// Adds rows that stand for several each.
+    fn add_counts(
+        &self,
+        points: PyReadonlyArray1<'_, f64>,
+        positive: PyReadonlyArray1<'_, bool>,
+        weights: Option<PyReadonlyArray1<'_, f64>>,
+        counts: PyReadonlyArray1<'_, u64>,
+    ) -> PyResult<()> {
+        let weights = weights.as_ref().map(|weights| weights.as_slice()).transpose()?;
+        self.lock()
+            .add_counts(points.as_slice()?, positive.as_slice()?, weights, counts.as_slice()?)
+            .map_err(to_py_err)
+    }
+
+    fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        PyBytes::new(py, &py.detach(|| self.lock().to_bytes()))
+    }
+
+    fn merge_bytes(&self, py: Python<'_>, bytes: &[u8]) -> PyResult<()> {
+        py.detach(|| self.lock().merge_bytes(bytes)).map_err(to_py_err)
+    }
+}
+
 /// Raw rows behind an engine, with the attributes `n_levels` and `weights` (a [`WeightRange`] with the
-/// relative sum, or `None`) and a method `round` of bytes.
+/// relative sum, or `None`) and a method `round` of bytes. For a scorecard also `ranker_scores`, and of
+/// the JSON form of a [`BinSum`] the methods `scores` and `point_counts`.
 #[derive(FromPyObject)]
 #[pyo3(transparent)]
 pub struct RawRowsArg<'py>(Bound<'py, PyAny>);
 
-struct EngineRows {
+struct EngineRows<'a> {
     n_levels: Vec<Option<u32>>,
     weights: Option<(WeightRange, u128)>,
-    engine: Callbacks,
+    engine: Arc<Callbacks>,
+    calling: &'a CallingThread,
 }
 
-impl RawRows for EngineRows {
+impl RawRows for EngineRows<'_> {
     fn n_levels(&self) -> &[Option<u32>] {
         &self.n_levels
     }
@@ -114,6 +203,55 @@ impl RawRows for EngineRows {
     }
 }
 
+impl EngineRows<'_> {
+    /// What a method of the engine returns, which is called on the thread that waits.
+    fn ask<T>(
+        &self,
+        interrupt: &Interrupt,
+        method: &'static str,
+        of: Option<String>,
+    ) -> Result<T, RankError>
+    where
+        T: for<'py> FromPyObjectOwned<'py> + Send + 'static,
+    {
+        interrupt.check()?;
+        let engine = Arc::clone(&self.engine);
+        let call = move || {
+            engine.call(|engine| {
+                let found = match of {
+                    None => engine.call_method0(method)?,
+                    Some(text) => engine.call_method1(method, (text,))?,
+                };
+                found.extract().map_err(Into::into)
+            })
+        };
+        let answer = self.calling.call(call)??;
+        interrupt.check()?;
+        Ok(answer)
+    }
+}
+
+/// The JSON form of a sum.
+fn text_of(sum: &BinSum) -> Result<Option<String>, RankError> {
+    to_json(sum).map(Some).map_err(|err| RankError::External(err.to_string()))
+}
+
+impl CardRows for EngineRows<'_> {
+    fn ranker_scores(&self, interrupt: &Interrupt) -> Result<roc::RocState, RankError> {
+        self.ask::<Py<RocState>>(interrupt, "ranker_scores", None)?.get().take()
+    }
+
+    fn scores(&self, of: &BinSum, interrupt: &Interrupt) -> Result<roc::RocState, RankError> {
+        self.ask::<Py<RocState>>(interrupt, "scores", text_of(of)?)?.get().take()
+    }
+
+    fn point_counts(&self, of: &BinSum, interrupt: &Interrupt) -> Result<PointCounts, RankError> {
+        let counts = self.ask::<Py<PyPointCounts>>(interrupt, "point_counts", text_of(of)?)?;
+        let found = counts.get().lock().clone();
+        Ok(found)
+    }
+}
+
 impl RawRowsArg<'_> {
     /// Fits a model to the rows.
     pub fn fit<T: Send>(
@@ -121,16 +259,17 @@ impl RawRowsArg<'_> {
         py: Python<'_>,
         n_threads: usize,
         observer: Option<Py<PyAny>>,
-        fit: impl FnOnce(&dyn RawRows, &Interrupt) -> Result<T, RankError> + Send,
+        fit: impl FnOnce(&dyn CardRows, &Interrupt) -> Result<T, RankError> + Send,
     ) -> PyResult<T> {
         let weights: Option<(PyRef<'_, PyWeightRange>, u128)> =
             self.0.getattr(intern!(py, "weights"))?.extract()?;
-        let rows = EngineRows {
-            n_levels: self.0.getattr(intern!(py, "n_levels"))?.extract()?,
-            weights: weights.map(|(range, relative)| (range.0, relative)),
-            engine: Callbacks::new(self.0.clone().unbind()),
-        };
-        let fitted = fit_on_pool(py, n_threads, observer, |interrupt| fit(&rows, interrupt));
-        rows.engine.finish(py, fitted)
+        let weights = weights.map(|(range, relative)| (range.0, relative));
+        let n_levels: Vec<Option<u32>> = self.0.getattr(intern!(py, "n_levels"))?.extract()?;
+        let engine = Arc::new(Callbacks::new(self.0.clone().unbind()));
+        let fitted = fit_calling(py, n_threads, observer, |interrupt, calling| {
+            let engine = Arc::clone(&engine);
+            fit(&EngineRows { n_levels, weights, engine, calling }, interrupt)
+        });
+        engine.finish(py, fitted)
     }
 }

@@ -52,6 +52,16 @@ impl PyWeightRange {
         Ok(self.0.relative_sum_of_part(weights.as_slice()?))
     }
 
+    /// Weights in the unit of all rows, whose relative sum is given: whole numbers.
+    fn units<'py>(
+        &self,
+        py: Python<'py>,
+        relative: u128,
+        weights: PyReadonlyArray1<'py, f64>,
+    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        Ok(self.0.units_of_part(relative, weights.as_slice()?).into_pyarray(py))
+    }
+
     fn to_json(&self) -> PyResult<String> {
         to_json(&self.0)
     }

@@ -82,6 +82,20 @@ where
     T: Send,
     F: FnOnce(&Interrupt) -> Result<T, RankError> + Send,
 {
+    fit_calling(py, n_threads, observer, |interrupt, _| work(interrupt))
+}
+
+/// As [`fit_on_pool`], for a fit that calls Python on the calling thread.
+pub fn fit_calling<T, F>(
+    py: Python<'_>,
+    n_threads: usize,
+    observer: Option<Py<PyAny>>,
+    work: F,
+) -> PyResult<T>
+where
+    T: Send,
+    F: FnOnce(&Interrupt, &CallingThread) -> Result<T, RankError> + Send,
+{
     run_once(py, n_threads, observer, work)?.map_err(to_py_err)
 }
 
@@ -97,7 +111,7 @@ where
     E: Send,
     F: FnOnce(&Interrupt) -> Result<T, E> + Send,
 {
-    run_once(py, n_threads, None, work)?.map_err(to_py_err)
+    run_once(py, n_threads, None, |interrupt, _| work(interrupt))?.map_err(to_py_err)
 }
 
 fn run_once<T, F>(
@@ -108,12 +122,12 @@ fn run_once<T, F>(
 ) -> PyResult<T>
 where
     T: Send,
-    F: FnOnce(&Interrupt) -> T + Send,
+    F: FnOnce(&Interrupt, &CallingThread) -> T + Send,
 {
     let mut work = Some(work);
     let mut outcome = None;
-    run_heeding_signals(py, n_threads, observer, &mut |interrupt| {
-        outcome = work.take().map(|work| work(interrupt));
+    run_heeding_signals(py, n_threads, observer, &mut |interrupt, calling| {
+        outcome = work.take().map(|work| work(interrupt, calling));
     })?;
     outcome.ok_or_else(|| PyRuntimeError::new_err("a worker thread died"))
 }
@@ -122,6 +136,29 @@ where
 enum Message {
     Done,
     Part(PartDone, SyncSender<bool>),
+    Call(Box<dyn FnOnce() + Send>),
+}
+
+/// The thread that waits for the working ones. Connections to databases, say, may be used by no other.
+pub struct CallingThread(SyncSender<Message>);
+
+impl CallingThread {
+    /// Calls a function there.
+    ///
+    /// # Errors
+    ///
+    /// [`RankError::Interrupted`] if the work is to end.
+    pub fn call<T: Send + 'static>(
+        &self,
+        function: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, RankError> {
+        let (answer, answered) = sync_channel(1);
+        // Who waits for the answer cannot be gone.
+        let call = move || drop(answer.send(function()));
+        self.0.send(Message::Call(Box::new(call))).map_err(|_| RankError::Interrupted)?;
+        // A call that is not made is dropped.
+        answered.recv().map_err(|_| RankError::Interrupted)
+    }
 }
 
 /// Says [`Message::Done`] when it is dropped, also by a panic.
@@ -171,12 +208,13 @@ fn run_heeding_signals(
     py: Python<'_>,
     n_threads: usize,
     observer: Option<Py<PyAny>>,
-    work: &mut (dyn FnMut(&Interrupt) + Send),
+    work: &mut (dyn FnMut(&Interrupt, &CallingThread) + Send),
 ) -> PyResult<()> {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(n_threads).build().map_err(|err| {
         PyRuntimeError::new_err(format!("cannot start {n_threads} threads: {err}"))
     })?;
     let (sender, messages) = sync_channel(1);
+    let calling = &CallingThread(sender.clone());
     let interrupt = &match observer {
         Some(_) => reporting_to(sender.clone()),
         None => Interrupt::default(),
@@ -185,7 +223,7 @@ fn run_heeding_signals(
         pool.in_place_scope(move |scope| {
             scope.spawn(move |_| {
                 let _done = SayDone(sender);
-                work(interrupt);
+                work(interrupt, calling);
             });
             let mut raised = None;
             loop {
@@ -202,6 +240,12 @@ fn run_heeding_signals(
                         // Who waits for the answer cannot be gone.
                         let _ = answer.send(*told.as_ref().unwrap_or(&false));
                         told.map(drop)
+                    }
+                    Ok(Message::Call(call)) => {
+                        if raised.is_none() {
+                            call();
+                        }
+                        Ok(())
                     }
                     Err(RecvTimeoutError::Timeout) if raised.is_none() => {
                         Python::attach(|py| py.check_signals())

@@ -24,6 +24,11 @@ impl RocState {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// The state, which is left without rows.
+    pub fn take(&self) -> Result<roc::RocState, RankError> {
+        Ok(std::mem::replace(&mut *self.lock(), roc::RocState::new(None, None)?))
+    }
+
     /// Runs `work` without the interpreter; on a pool only if the core would use one.
     fn run<T: Send>(
         &self,

@@ -11,16 +11,20 @@ from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from aucrank import _core
-from aucrank._base.fit_context import FitContext
+from aucrank._base.fit_context import DatasetContext, FitContext
 from aucrank._base.monotonic import monotonic_directions
 from aucrank._base.ranker import BaseRanker
 from aucrank._base.registry import get_estimator
-from aucrank._data.input import Columns
+from aucrank._data.apart import columns_apart, schema_apart
+from aucrank._data.input import each_column
+from aucrank._data.sample import Sample
 from aucrank._data.schema import Schema
 from aucrank._utils.params import check_seed
 from aucrank.additive._bins import special_by_column
-from aucrank.additive._scorecard.special import join, set_apart
+from aucrank.additive._scorecard.recoding import recode, translate
+from aucrank.additive._scorecard.scores import RankerScores
+from aucrank.additive._scorecard.special import join
+from aucrank.data import Dataset
 
 #: Weak rankers of boosting that ask one feature each.
 _ADDITIVE = ("feature", "threshold")
@@ -105,9 +109,98 @@ def step_functions(
     if isinstance(estimator, FrozenEstimator):
         ranker = estimator.estimator
         _check_frozen(ranker, classes, schema)
-        theirs = _recode(columns, schema, ranker._schema)
-        terms = _translate(json.loads(ranker._step_functions()), schema, ranker._schema)
+        theirs = columns
+        if isinstance(columns, list):
+            theirs = recode(columns, schema, ranker._schema)
+        terms = translate(json.loads(ranker._step_functions()), schema, ranker._schema)
         return json.dumps(terms), ranker._dispatch("score", None, theirs, context.n_threads)
+    ranker = _prepared(estimator, special_values)
+    seed = _seed_of(ranker, context.seed)
+    apart = _special_apart(ranker, special_values, schema)
+    if not any(apart):
+        model = ranker._fit_model(context.inside(ranker, seed))
+        ranker._set_fitted(classes, schema, model)
+        return ranker._step_functions(), ranker._dispatch("score", None, columns, context.n_threads)
+    sample = _set_apart(context.sample, apart)
+    _bind_apart(ranker, schema, sample.schema)
+    model = ranker._fit_model(replace(context.inside(ranker, seed), sample=sample))
+    ranker._set_fitted(classes, sample.schema, model)
+    terms = join(json.loads(ranker._step_functions()), apart)
+    scores = ranker._dispatch("score", None, sample.columns, context.n_threads)
+    return json.dumps(terms), scores
+
+
+def fit_ranker(
+    estimator: Any, special_values: Any, context: DatasetContext
+) -> tuple[str, RankerScores]:
+    """Fit the ranker to a data set, if it is not frozen.
+
+    Returns
+    -------
+    terms : str
+        Its step functions as the core takes them, their categories coded by the schema.
+    scores : RankerScores
+        Its scores of the rows.
+    """
+    facts = context.facts
+    schema = facts.schema
+    if isinstance(estimator, FrozenEstimator):
+        ranker = estimator.estimator
+        _check_frozen(ranker, facts.target.classes, schema)
+    else:
+        ranker = _prepared(estimator, special_values)
+        seed = _seed_of(ranker, context.seed)
+        apart = _special_apart(ranker, special_values, schema)
+        inside = replace(context, seed=seed, progress=context.progress.of(ranker))
+        ranker.classes_ = facts.target.classes
+        if any(apart):
+            inside = replace(inside, facts=facts.with_special_apart(apart), known_rows=None)
+            _bind_apart(ranker, schema, inside.facts.schema)
+            ranker._fit_facts(inside)
+            terms = join(json.loads(ranker._step_functions()), apart)
+            return json.dumps(terms), RankerScores(ranker, schema, apart)
+        ranker._fit_facts(inside)
+    # Of a sample, or of other rows, it may have other categories.
+    terms = translate(json.loads(ranker._step_functions()), schema, ranker._schema)
+    return json.dumps(terms), RankerScores(ranker, schema)
+
+
+def check_for_dataset(estimator: Any, special_values: Any, dataset: Dataset | None = None) -> None:
+    """Check that the ranker can be fitted to a data set, or to one that is counted, if it is given.
+
+    Raises
+    ------
+    TypeError
+        If it needs a frame.
+    ValueError
+        If a parameter of it does, or a frozen one has no columns by which a database scores rows.
+    """
+    if isinstance(estimator, FrozenEstimator):
+        if dataset is not None and not hasattr(estimator.estimator, "feature_names_in_"):
+            raise ValueError(
+                f"the fitted {type(estimator.estimator).__name__} has seen columns without names,"
+                f" by which {dataset!r} would be scored"
+            )
+        return
+    ranker = _prepared(estimator, special_values)
+    if ranker._fits_dataset is None:
+        raise TypeError(
+            f"{type(ranker).__name__} is fitted to a frame, not to a Dataset, and so is a"
+            " Scorecard of it"
+        )
+    ranker._check_for_dataset()
+    if dataset is not None:
+        ranker._check_for_counts(dataset)
+
+
+def _prepared(estimator: Any, special_values: Any) -> Any:
+    """Return a ranker to fit, which ranks, and needs no probabilities.
+
+    Raises
+    ------
+    ValueError
+        If a parameter of it is not valid.
+    """
     ranker = clone(ranker_of(estimator))
     params = ranker.get_params(deep=False)
     if "special_values" in params:
@@ -117,27 +210,38 @@ def step_functions(
             f"categorical_features of {type(ranker).__name__} has no effect in a scorecard: set"
             " categorical_features of the Scorecard"
         )
-    seed = context.seed
-    if params.get("random_state") is not None:
-        seed = check_seed(params["random_state"])
     ranker._check_all_params()
-    apart: list[list[float]] = []
-    if isinstance(ranker, get_estimator("GradientBoostingRanker")):
-        apart = special_by_column(special_values, schema)
-    if not any(apart):
-        model = ranker._fit_model(context.inside(ranker, seed))
-        ranker._set_fitted(classes, schema, model)
-        return ranker._step_functions(), ranker._dispatch("score", None, columns, context.n_threads)
-    sample = set_apart(context.sample, apart)
+    if "calibration" in params:
+        ranker.set_params(calibration=None)
+    return ranker
+
+
+def _seed_of(ranker: Any, seed: int) -> int:
+    """Return the seed that a ranker draws by: its own, or else that of the card."""
+    own = getattr(ranker, "random_state", None)
+    return seed if own is None else check_seed(own)
+
+
+def _special_apart(ranker: Any, special_values: Any, schema: Schema) -> list[list[float]]:
+    """Return the special values of each column that the ranker has to be told apart."""
+    if not isinstance(ranker, get_estimator("GradientBoostingRanker")):
+        return []
+    return special_by_column(special_values, schema)
+
+
+def _bind_apart(ranker: Any, schema: Schema, apart: Schema) -> None:
+    """Leave the columns beside those of the card free in the directions of a ranker."""
     if ranker.monotonic_cst is not None:
         directions = monotonic_directions(ranker.monotonic_cst, schema)
-        n_beside = len(sample.schema.features) - len(directions)
+        n_beside = len(apart.features) - len(directions)
         ranker.set_params(monotonic_cst=directions + n_beside * [0])
-    model = ranker._fit_model(replace(context.inside(ranker, seed), sample=sample))
-    ranker._set_fitted(classes, sample.schema, model)
-    terms = join(json.loads(ranker._step_functions()), apart)
-    scores = ranker._dispatch("score", None, sample.columns, context.n_threads)
-    return json.dumps(terms), scores
+
+
+def _set_apart(sample: Sample, special: list[list[float]]) -> Sample:
+    """Return rows with special values as categories beside the numbers."""
+    columns = [np.ascontiguousarray(column) for column in each_column(sample.columns)]
+    schema = schema_apart(sample.schema, special)
+    return replace(sample, columns=columns_apart(columns, special), schema=schema, rows=None)
 
 
 def _check_frozen(ranker: Any, classes: NDArray[Any], schema: Schema) -> None:
@@ -165,32 +269,3 @@ def _check_frozen(ranker: Any, classes: NDArray[Any], schema: Schema) -> None:
                 f"column {schema.label(index)} is {kinds[mine.levels is not None]}, but was"
                 f" {kinds[theirs.levels is not None]} when the {name} was fitted"
             )
-
-
-def _recode(columns: Columns, schema: Schema, other: Schema) -> Columns:
-    """Return columns with categories coded as another schema has them."""
-    if not isinstance(columns, list):
-        return columns
-    recoded = []
-    for column, mine, theirs in zip(columns, schema.features, other.features, strict=True):
-        if mine.levels is None or theirs.levels is None:
-            recoded.append(column)
-            continue
-        code_of = {level: code for code, level in enumerate(theirs.levels)}
-        codes = [code_of.get(level, _core.MISSING_CODE) for level in mine.levels]
-        table = np.array([*codes, _core.MISSING_CODE], dtype=np.uint32)
-        recoded.append(table[np.minimum(column, len(codes))])
-    return recoded
-
-
-def _translate(terms: list[dict[str, Any]], schema: Schema, other: Schema) -> list[dict[str, Any]]:
-    """Return step functions of categories as coded by another schema in the codes of ``schema``."""
-    for term in terms:
-        if "categorical" not in term:
-            continue
-        place, values = term["feature"], term["categorical"]["values"]
-        value_of = dict(zip(other.features[place].levels or (), values, strict=False))
-        levels = schema.features[place].levels or ()
-        translated = [value_of.get(level, term["missing"]) for level in levels]
-        term["categorical"] = {"values": translated}
-    return terms

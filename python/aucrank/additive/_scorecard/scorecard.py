@@ -3,15 +3,17 @@
 import json
 import os
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.frozen import FrozenEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from aucrank import _core
-from aucrank._base.fit_context import FitContext
+from aucrank._base.fit_context import DatasetContext, FitContext
 from aucrank._base.ranker import BaseRanker, ProbabilityMixin
 from aucrank._base.summary import Section
 from aucrank._data.column_lookup import Wording, find_column
@@ -32,12 +34,16 @@ from aucrank.additive._scorecard import export, sheet
 from aucrank.additive._scorecard.card import Card
 from aucrank.additive._scorecard.drift import DriftReport, report_drift
 from aucrank.additive._scorecard.ranker import (
+    check_for_dataset,
     check_ranker,
+    fit_ranker,
     ranker_of,
     special_values_of,
     step_functions,
 )
 from aucrank.additive._scorecard.reasons import find_reasons, reason_texts
+from aucrank.additive._scorecard.scores import CardRows
+from aucrank.data import Dataset
 
 _MONOTONE = Wording(
     unnamed="{parameter} names a column that X does not have: {column!r}",
@@ -169,6 +175,12 @@ class Scorecard(ProbabilityMixin, BaseRanker):
     does not hold. Equal rows have equal points, and neither the order of the rows nor ``n_jobs``
     matters.
 
+    *Rows that are not in memory.* ``fit`` takes a `Dataset`: its ranker is fitted to it as it would
+    be alone, and four passes count the rows by its scores, by bins, by their values and by points.
+    The card is the one of a frame with all rows. Of scores, 256 MB stay in memory, and more lie in
+    files of ``spill_dir``. A ranker that learns from the common sample, such as `AURORA`, warns,
+    and its card counts all rows.
+
     References
     ----------
     .. [1] Güvenir and Kurtcephe, "Ranking instances by maximizing the area under ROC curve", IEEE
@@ -213,6 +225,8 @@ class Scorecard(ProbabilityMixin, BaseRanker):
     """
 
     _family = "scorecard"
+    # Beside the way in which its ranker does.
+    _fits_dataset = "passes"
     _model: _core.Scorecard
 
     def __init__(
@@ -277,31 +291,89 @@ class Scorecard(ProbabilityMixin, BaseRanker):
         ]
 
     def _n_stages(self) -> int | None:
-        # Those of the ranker, if it is to be fitted.
+        # Those of the ranker, if it is to be fitted, and the passes over a data set.
         n_stages: int | None = ranker_of(self.estimator)._n_stages()
-        return n_stages
+        return None if n_stages is None else n_stages + 1
+
+    def fit(
+        self, X: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+    ) -> Self:
+        """Fit the card to rows of two classes.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n, n_features), or Dataset
+            Training data. Data frames of pandas, polars and pyarrow may have categorical columns;
+            NaN, None and null are missing values.
+            A :class:`~aucrank.data.Dataset` has rows that need not fit in memory, and their labels
+            and weights: the card is that of one frame with all of its rows.
+        y : array-like of shape (n,), default=None
+            Labels, two distinct values. The greater one is the positive class. None where ``X`` is
+            a data set.
+        sample_weight : array-like of shape (n,), default=None
+            Weight of each row; weight k means the row repeated k times, and weight 0 a row that
+            is not there.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+
+        Raises
+        ------
+        ValueError
+            If a parameter, the data, the labels or the weights are not valid.
+        """
+        return self._fit(X, y, sample_weight)
 
     def _fit_model(self, context: FitContext) -> _core.Scorecard:
         sample = context.sample
         special_values = special_values_of(self.estimator, self.special_values)
+        params = self._points_params(special_values, sample.schema)
+        terms, scores = step_functions(self.estimator, special_values, self.classes_, context)
+        return _core.build_scorecard(sample.core, terms, scores, params, context.n_threads)
+
+    def _check_for_dataset(self) -> None:
+        super()._check_for_dataset()
+        special_values = special_values_of(self.estimator, self.special_values)
+        check_for_dataset(self.estimator, special_values)
+
+    def _holds_codes(self) -> bool:
+        if isinstance(self.estimator, FrozenEstimator):
+            return False
+        is_held: bool = ranker_of(self.estimator)._holds_codes()
+        return is_held
+
+    def _check_for_counts(self, dataset: Dataset) -> None:
+        special_values = special_values_of(self.estimator, self.special_values)
+        check_for_dataset(self.estimator, special_values, dataset)
+
+    def _fit_facts(self, whole: DatasetContext) -> None:
+        schema, n_threads = whole.facts.schema, whole.n_threads
+        special_values = special_values_of(self.estimator, self.special_values)
+        params = self._points_params(special_values, schema)
+        raw_rows = whole.raw_rows()
+        inside = replace(whole, known_rows=raw_rows)
+        terms, scores = fit_ranker(self.estimator, special_values, inside)
+        rows = CardRows(raw_rows, scores, schema)
+        observer = whole.progress.observer
+        with errors_by_name(schema):
+            model = _core.build_scorecard_rows(rows, terms, params, n_threads, observer)
+        self._set_fitted(whole.facts.target.classes, schema, model)
+
+    def _points_params(self, special_values: Any, schema: Schema) -> str:
+        """Return how points are made as JSON text for the core."""
         base_points, base_odds = self._base()
         params = {
             "base_points": base_points,
             "base_odds": base_odds,
             "pdo": float(self.pdo),
             "high_points": self.high_points,
-            "monotone": _monotone_columns(self.monotone, sample.schema),
+            "monotone": _monotone_columns(self.monotone, schema),
             "min_bin_share": float(self.min_bin_share),
-            "special": special_by_column(special_values, sample.schema),
+            "special": special_by_column(special_values, schema),
         }
-        terms, scores = step_functions(self.estimator, special_values, self.classes_, context)
-        return _core.build_scorecard(
-            sample.core,
-            terms,
-            scores,
-            json.dumps(params),
-            context.n_threads,
-        )
+        return json.dumps(params)
 
     @property
     def _fitted(self) -> _core.Scorecard:

@@ -1,49 +1,13 @@
-"""Special values for a ranker that knows of none: told by a column beside the number."""
+"""Step functions of columns whose special values were set apart."""
 
-from dataclasses import replace
 from math import inf, nextafter
 from typing import Any
 
 import numpy as np
 
-from aucrank._data.input import Columns, each_column
-from aucrank._data.sample import Sample
-from aucrank._data.schema import Feature, Schema
-
-
-def set_apart(sample: Sample, special: list[list[float]]) -> Sample:
-    """Return rows in which special values are missing, and a category beside the number.
-
-    Parameters
-    ----------
-    sample : Sample
-        The rows.
-    special : list of list of float
-        Those of each column, ascending.
-
-    Returns
-    -------
-    Sample
-        With one more column for each that has special values, in their order: 0 for other values,
-        k for the k-th special one.
-    """
-    columns, features = _listed(sample.columns), list(sample.schema.features)
-    for place, values in enumerate(special):
-        if not values:
-            continue
-        numbers = columns[place].astype(np.float64)
-        codes = np.zeros(len(numbers), dtype=np.uint32)
-        for code, value in enumerate(values, start=1):
-            codes[numbers == value] = code
-        columns[place] = np.where(codes > 0, np.nan, numbers)
-        columns.append(codes)
-        name = sample.schema.shown_name(place)
-        features.append(Feature(f"{name}, special", tuple(range(len(values) + 1))))
-    return replace(sample, columns=columns, schema=Schema(tuple(features)), rows=None)
-
 
 def join(terms: list[dict[str, Any]], special: list[list[float]]) -> list[dict[str, Any]]:
-    """Return step functions of columns that were `set_apart` as those of the columns before.
+    """Return step functions of `columns_apart` as those of the columns before.
 
     Parameters
     ----------
@@ -91,7 +55,3 @@ def _joined(
         "numeric": {"thresholds": thresholds, "values": values},
         "missing": missing + of_code[0],
     }
-
-
-def _listed(columns: Columns) -> list[Any]:
-    return [np.ascontiguousarray(column) for column in each_column(columns)]

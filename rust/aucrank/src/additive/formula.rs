@@ -1,7 +1,7 @@
 //! `RIMARC` and scorecards as formulas.
 
 use super::rimarc::{Rimarc, Share};
-use super::scorecard::{CardFeature, Scorecard};
+use super::scorecard::Scorecard;
 use crate::formula::{Formula, Steps};
 
 impl Rimarc {
@@ -31,13 +31,14 @@ impl Scorecard {
     /// The points of a row.
     #[must_use]
     pub fn points_formula(&self) -> Formula {
-        Formula::Sum(self.points_of_features().collect())
+        self.points_sum().formula()
     }
 
     /// Its score: the log-odds that the points of a row stand for.
     #[must_use]
     pub fn formula(&self) -> Formula {
-        let above_offset = self.points_of_features().chain([Formula::Constant(-self.offset)]);
+        let points = self.points_sum();
+        let above_offset = points.parts().chain([Formula::Constant(-self.offset)]);
         Formula::Product {
             factor: self.high_points().sign(),
             of: Box::new(Formula::Quotient {
@@ -46,15 +47,5 @@ impl Scorecard {
                 otherwise: 0.0,
             }),
         }
-    }
-
-    /// The initial points, and those of each feature.
-    fn points_of_features(&self) -> impl Iterator<Item = Formula> {
-        let of_feature = |card: &CardFeature| {
-            let points: Vec<f64> = card.points.iter().map(|&points| points as f64).collect();
-            Formula::Steps(Steps::of_bins(card.feature, &card.bins, &points))
-        };
-        let initial = Formula::Constant(self.initial_points() as f64);
-        std::iter::once(initial).chain(self.features().iter().map(of_feature))
     }
 }

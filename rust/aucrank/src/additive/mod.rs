@@ -5,12 +5,15 @@
 //!   (RIMARC);
 //! - [`fit_mad2c_rows`], [`fit_rimarc_rows`]: the same of rows that are read in passes ([`RawRows`]);
 //! - [`build_scorecard`]: integer points for the bins of any sum of step functions;
+//! - [`build_scorecard_rows`]: the same of rows that are read in passes ([`CardRows`]);
 //! - [`fit_linear`]: ridge logistic regression on numbers, their thresholds and categories.
 //!
 //! Güvenir and Kurtcephe, "Ranking instances by maximizing the area under ROC curve", IEEE
 //! Transactions on Knowledge and Data Engineering 25(10), 2013: "the paper" in this module.
 
+mod bin_sum;
 mod bins;
+mod card_rows;
 mod cells;
 mod draft;
 mod drift;
@@ -18,16 +21,20 @@ mod formula;
 mod hull;
 mod linear;
 mod mad2c;
+mod point_counts;
 mod points;
 mod rimarc;
 mod scorecard;
 mod sieve;
 
+pub use bin_sum::BinSum;
 pub use bins::{BinnedFeature, Direction};
+pub use card_rows::CardRows;
 pub use drift::DriftCounts;
 pub use linear::{LinearModel, LinearParams, NumberTerm, Thresholds, fit_linear};
 pub use mad2c::{Mad2c, Mad2cParams, fit_mad2c, fit_mad2c_rows};
-pub use points::{ScorecardParams, build_scorecard};
+pub use point_counts::PointCounts;
+pub use points::{ScorecardParams, build_scorecard, build_scorecard_rows};
 pub use rimarc::{MissingValues, Rimarc, RimarcParams, Share, fit_rimarc, fit_rimarc_rows};
 pub use scorecard::{CardFeature, HighPoints, Scorecard};
 pub use sieve::{RawAsk, RawRows, RawSums};

@@ -1,19 +1,21 @@
 //! Construction of a scorecard from the step functions of a ranker.
 
-use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 
-use crate::parallel::prelude::*;
 use serde::{Deserialize, Serialize};
 
+use super::bin_sum::{BinSum, ValuedBins};
 use super::bins::check_special;
+use super::card_rows::CardRows;
 use super::draft::Draft;
+use super::point_counts::PointCounts;
 use super::scorecard::{HighPoints, MOST_POINTS, Scorecard};
+use super::sieve::RawAsk;
 use crate::data::{
-    Bins, ClassSums, Column, Columns, CountedRows, FeatureTerm, Labels, Lookups, MISSING_CODE,
-    WeightedRows,
+    Bins, ClassSums, Columns, CountedRows, FeatureTerm, FixedScale, Labels, Lookups, WeightedRows,
 };
 use crate::roc::{Line, curve_of};
-use crate::{Interrupt, RankError};
+use crate::{Interrupt, Part, RankError};
 
 /// Bound on the values of terms, so that their sums and squares are finite.
 const MOST_VALUE: f64 = 1e100;
@@ -21,9 +23,6 @@ const MOST_VALUE: f64 = 1e100;
 /// Lower bound on `pdo`: points are integers, so fewer per doubling are useless, and log-odds
 /// overflow.
 const LEAST_PDO: f64 = 1e-9;
-
-/// Rows counted by one task.
-const CHUNK_ROWS: usize = 1 << 15;
 
 /// How points are assigned.
 ///
@@ -169,26 +168,177 @@ pub fn build_scorecard(
     interrupt: &Interrupt,
 ) -> Result<Scorecard, RankError> {
     let columns = &columns.until(interrupt);
-    let n_levels: Vec<Option<u32>> = columns.iter().map(Column::n_levels).collect();
-    params.validate(&n_levels)?;
-    check_terms(terms, &n_levels)?;
     for (name, found) in [("X", columns.n_rows()), ("ranker_scores", ranker_scores.len())] {
         let expected = labels.n_rows();
         if found != expected {
             return Err(RankError::LengthMismatch { name, found, expected });
         }
     }
+    let rows = InMemory { columns, labels, ranker_scores };
+    let card = build(&columns.n_levels(), &rows, terms, params, interrupt)?;
+    debug_assert_eq!(card.check(), Ok(()));
+    Ok(card)
+}
+
+/// The card of [`build_scorecard`] from rows that are read in passes: one for the scores of the ranker,
+/// one for the rows of each bin, one for the sums of their values, and one for the points.
+///
+/// Memory: what the holder of the rows has of their scores, some 50 MB while the line is fitted, and the
+/// distinct points, which the card has anyway. None of it grows with the rows.
+///
+/// # Errors
+///
+/// [`RankError`] as for [`build_scorecard`], what the holder runs into, or if the rows are not the same
+/// in each pass.
+pub fn build_scorecard_rows(
+    rows: &dyn CardRows,
+    terms: &[FeatureTerm],
+    params: &ScorecardParams,
+    interrupt: &Interrupt,
+) -> Result<Scorecard, RankError> {
+    let card = build(rows.n_levels(), &InPasses { rows, interrupt }, terms, params, interrupt)?;
+    if card.points_add_up() { Ok(card) } else { Err(RankError::PointsDiffer) }
+}
+
+/// What is asked of the rows of a card.
+trait Answers {
+    /// AUC of the ranker that the card stands for.
+    fn ranker_auc(&self) -> Result<f64, RankError>;
+
+    /// The rows in the bins of each draft.
+    fn counts(&self, drafts: &[Draft]) -> Result<Counts, RankError>;
+
+    /// AUC of a sum, and log-odds along it; given the numbers of negative and of positive rows.
+    fn line(&self, of: &BinSum, class_rows: [u64; 2]) -> Result<(f64, Line), RankError>;
+
+    /// The rows of positive weight by a sum of points, ascending.
+    fn distribution(&self, of: &BinSum) -> Result<Vec<(i64, ClassSums)>, RankError>;
+}
+
+/// The rows in bins.
+struct Counts {
+    /// Of each draft, rows with a missing value last.
+    of_drafts: Vec<Vec<ClassSums>>,
+    total: ClassSums,
+    exponent: i32,
+    /// Numbers of negative and positive rows.
+    class_rows: [u64; 2],
+}
+
+struct InMemory<'a> {
+    columns: &'a Columns<'a>,
+    labels: &'a Labels<'a>,
+    ranker_scores: &'a [f64],
+}
+
+impl Answers for InMemory<'_> {
+    fn ranker_auc(&self) -> Result<f64, RankError> {
+        Ok(curve_of(self.ranker_scores, self.labels)?.auc())
+    }
+
+    fn counts(&self, drafts: &[Draft]) -> Result<Counts, RankError> {
+        let Self { columns, labels, .. } = self;
+        for feature in drafts.iter().map(Draft::feature) {
+            columns[feature].check_codes(feature)?;
+        }
+        let bins: Vec<Bins> = drafts.iter().map(Draft::bins).collect();
+        let lookups = Lookups::new(drafts.iter().map(Draft::feature).zip(&bins));
+        let of_drafts = match labels.weights() {
+            None => lookups.count(columns, &CountedRows(labels.positive()))?,
+            Some(_) => lookups.count(columns, &WeightedRows(labels))?,
+        };
+        let (total, exponent) = (labels.total(), labels.exponent());
+        Ok(Counts { of_drafts, total, exponent, class_rows: labels.class_rows() })
+    }
+
+    fn line(&self, of: &BinSum, class_rows: [u64; 2]) -> Result<(f64, Line), RankError> {
+        let curve = curve_of(&of.values(self.columns)?, self.labels)?;
+        self.columns.check_interrupt()?;
+        Ok((curve.auc(), Line::of_log_odds(&curve, class_rows)))
+    }
+
+    fn distribution(&self, of: &BinSum) -> Result<Vec<(i64, ClassSums)>, RankError> {
+        Ok(PointCounts::of(&of.values(self.columns)?, self.labels).into_list())
+    }
+}
+
+struct InPasses<'a> {
+    rows: &'a dyn CardRows,
+    interrupt: &'a Interrupt,
+}
+
+impl InPasses<'_> {
+    fn done(&self, number: usize) -> Result<(), RankError> {
+        let part = Part { unit: "pass", number, most: Some(4), figures: &[] };
+        self.interrupt.part_done(&part)?;
+        Ok(())
+    }
+}
+
+impl Answers for InPasses<'_> {
+    fn ranker_auc(&self) -> Result<f64, RankError> {
+        let auc = self.rows.ranker_scores(self.interrupt)?.auc()?;
+        self.done(1)?;
+        Ok(auc)
+    }
+
+    fn counts(&self, drafts: &[Draft]) -> Result<Counts, RankError> {
+        let weights = self.rows.weights();
+        let bins = drafts.iter().map(|draft| (draft.feature(), draft.bins()));
+        let ask = Arc::new(RawAsk::of_bins(self.rows.n_levels(), weights, bins));
+        let sums = self.rows.pass(&ask, self.interrupt)?;
+        self.done(2)?;
+        let of_draft = |draft: &Draft| sums.of_bins(draft.feature()).to_vec();
+        let exponent = weights.map_or(0, |(range, sum)| FixedScale::new(range, sum).exponent());
+        Ok(Counts {
+            of_drafts: drafts.iter().map(of_draft).collect(),
+            total: sums.total(),
+            exponent,
+            class_rows: sums.class_rows,
+        })
+    }
+
+    fn line(&self, of: &BinSum, class_rows: [u64; 2]) -> Result<(f64, Line), RankError> {
+        let mut state = self.rows.scores(of, self.interrupt)?;
+        let found = (state.auc()?, state.log_odds_line(class_rows)?);
+        self.done(3)?;
+        Ok(found)
+    }
+
+    fn distribution(&self, of: &BinSum) -> Result<Vec<(i64, ClassSums)>, RankError> {
+        let counts = self.rows.point_counts(of, self.interrupt)?;
+        self.done(4)?;
+        Ok(counts.into_list())
+    }
+}
+
+/// The card, by what is asked of its rows.
+fn build(
+    n_levels: &[Option<u32>],
+    rows: &impl Answers,
+    terms: &[FeatureTerm],
+    params: &ScorecardParams,
+    interrupt: &Interrupt,
+) -> Result<Scorecard, RankError> {
+    params.validate(n_levels)?;
+    check_terms(terms, n_levels)?;
     interrupt.check()?;
-    let ranker_auc = curve_of(ranker_scores, labels)?.auc();
+    let ranker_auc = rows.ranker_auc()?;
     interrupt.check()?;
-    let mut drafts = drafts_of(columns, labels, terms, params)?;
+    let mut drafts = drafts_of(n_levels, terms, params);
+    let Counts { of_drafts, total, exponent, class_rows } = rows.counts(&drafts)?;
+    for (draft, sums) in drafts.iter_mut().zip(of_drafts) {
+        draft.count(&sums, total);
+        if params.monotone.get(draft.feature()) == Some(&true) {
+            draft.make_monotone();
+        }
+        draft.join_small(params.min_bin_share, total);
+    }
     snap_values(&mut drafts);
 
     interrupt.check()?;
-    let mut by_row = exact_scores(columns, &drafts)?;
-    let curve = curve_of(&by_row, labels)?;
-    interrupt.check()?;
-    let Line { intercept, slope } = Line::of_log_odds(&curve, labels.class_rows());
+    let exact = exact_sum(n_levels, &drafts);
+    let (exact_auc, Line { intercept, slope }) = rows.line(&exact, class_rows)?;
 
     let factor = params.pdo / std::f64::consts::LN_2;
     let offset = params.base_points - factor * params.base_odds.ln();
@@ -209,9 +359,9 @@ pub fn build_scorecard(
         return Err(bad("pdo", &params.pdo, "so small that no row has more than 10^9 points"));
     }
     let mut card = Scorecard {
-        n_levels,
-        total: labels.total(),
-        exponent: labels.exponent(),
+        n_levels: n_levels.to_vec(),
+        total,
+        exponent,
         features,
         initial_points: initial.round() as i64,
         offset,
@@ -219,55 +369,26 @@ pub fn build_scorecard(
         high_points: params.high_points,
         distribution: Vec::new(),
         ranker_auc,
-        exact_auc: curve.auc(),
+        exact_auc,
     };
     interrupt.check()?;
-    card.fill_points(columns, &mut by_row, |points| points)?;
-    card.distribution = distribution(&by_row, labels);
-    debug_assert_eq!(card.check(), Ok(()));
+    card.distribution = rows.distribution(&card.points_sum())?;
     Ok(card)
 }
 
-/// The features in bins, in their order.
+/// The features in bins, in their order, still without rows.
 fn drafts_of(
-    columns: &Columns<'_>,
-    labels: &Labels<'_>,
+    n_levels: &[Option<u32>],
     terms: &[FeatureTerm],
     params: &ScorecardParams,
-) -> Result<Vec<Draft>, RankError> {
+) -> Vec<Draft> {
     let draft = |term: &FeatureTerm| {
         let special = params.special.get(term.feature).map_or(&[][..], Vec::as_slice);
-        Draft::new(term, columns[term.feature].n_levels(), special)
+        Draft::new(term, n_levels[term.feature], special)
     };
     let mut drafts: Vec<Draft> = terms.iter().map(draft).collect();
     drafts.sort_by_key(Draft::feature);
-    for draft in &drafts {
-        check_codes(draft.feature(), &columns[draft.feature()])?;
-    }
-    let bins: Vec<Bins> = drafts.iter().map(Draft::bins).collect();
-    let lookups = Lookups::new(drafts.iter().map(Draft::feature).zip(&bins));
-    let sums = match labels.weights() {
-        None => lookups.count(columns, &CountedRows(labels.positive()))?,
-        Some(_) => lookups.count(columns, &WeightedRows(labels))?,
-    };
-    for (draft, sums) in drafts.iter_mut().zip(sums) {
-        draft.count(&sums, labels.total());
-        if params.monotone.get(draft.feature()) == Some(&true) {
-            draft.make_monotone();
-        }
-        draft.join_small(params.min_bin_share, labels.total());
-    }
-    Ok(drafts)
-}
-
-/// Checks that a column has no code beyond its categories.
-fn check_codes(feature: usize, column: &Column<'_>) -> Result<(), RankError> {
-    let Column::Codes { codes, n_levels } = *column else { return Ok(()) };
-    let is_bad = |code: &u32| *code >= n_levels && *code != MISSING_CODE;
-    match codes.iter().position(is_bad) {
-        Some(row) => Err(RankError::BadCode { column: feature, row, code: codes[row], n_levels }),
-        None => Ok(()),
-    }
+    drafts
 }
 
 /// Rounds all values to multiples of a power of two in which sums of one value per feature are
@@ -283,46 +404,24 @@ fn snap_values(drafts: &mut [Draft]) {
     }
 }
 
-/// The sum of the values of the bins of each row.
-fn exact_scores(columns: &Columns<'_>, drafts: &[Draft]) -> Result<Vec<f64>, RankError> {
-    let bins: Vec<Bins> = drafts.iter().map(Draft::bins).collect();
-    let values: Vec<Vec<f64>> = drafts.iter().map(Draft::values).collect();
-    let lookups = Lookups::new(drafts.iter().map(Draft::feature).zip(&bins));
-    let mut scores = vec![0.0; columns.n_rows()];
-    lookups.by_tile(columns, &mut scores, 1, |(): &mut (), of_feature, scores| {
-        for (values, bins) in values.iter().zip(of_feature) {
-            scores.iter_mut().zip(bins).for_each(|(score, &bin)| *score += values[bin as usize]);
-        }
-    })?;
-    Ok(scores)
-}
-
-/// The rows of positive weight by their points, ascending.
-fn distribution(points: &[f64], labels: &Labels<'_>) -> Vec<(i64, ClassSums)> {
-    let count = |mut counts: HashMap<i64, ClassSums>, (chunk, points): (usize, &[f64])| {
-        for (row, &points) in points.iter().enumerate() {
-            let sums = labels.sums(chunk * CHUNK_ROWS + row);
-            if sums.rows > 0 {
-                *counts.entry(points as i64).or_default() += sums;
-            }
-        }
-        counts
+/// The values of the bins of a row, added up.
+fn exact_sum(n_levels: &[Option<u32>], drafts: &[Draft]) -> BinSum {
+    let of_draft = |draft: &Draft| ValuedBins {
+        feature: draft.feature(),
+        bins: draft.bins(),
+        values: draft.values(),
     };
-    let counts = points.par_chunks(CHUNK_ROWS).enumerate().fold(HashMap::new, count);
-    let mut distribution: BTreeMap<i64, ClassSums> = BTreeMap::new();
-    for counts in counts.collect::<Vec<_>>() {
-        for (points, sums) in counts {
-            *distribution.entry(points).or_default() += sums;
-        }
-    }
-    distribution.into_iter().collect()
+    let features = drafts.iter().map(of_draft).collect();
+    BinSum { n_levels: n_levels.to_vec(), initial: 0.0, features }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::data::Steps;
+    use crate::additive::sieve::{RawRows, RawSums};
     use crate::data::mix;
+    use crate::data::{Column, Steps, WeightRange};
+    use crate::roc::RocState;
 
     fn numeric(feature: usize, thresholds: &[f64], values: &[f64], missing: f64) -> FeatureTerm {
         let steps = Steps::Numeric { thresholds: thresholds.to_vec(), values: values.to_vec() };
@@ -709,5 +808,109 @@ mod tests {
         for scale in [2_f64.powi(-90), 2_f64.powi(90)] {
             assert_eq!(of(scale).distribution(), expected.distribution());
         }
+    }
+
+    /// Rows in parts, whose answers travel as bytes; `shift` is added to the points of a dishonest one.
+    struct Parts {
+        samples: Vec<Sample>,
+        weights: Option<Vec<Vec<f64>>>,
+        shift: f64,
+    }
+
+    impl Parts {
+        fn new(whole: &Sample, edges: &[usize], weights: Option<&[f64]>) -> Self {
+            let cut = |rows: &[usize]| (rows[0]..rows[1]).collect::<Vec<usize>>();
+            let samples = edges.windows(2).map(|rows| whole.permuted(&cut(rows))).collect();
+            let of_part = |weights: &[f64]| {
+                edges.windows(2).map(|rows| weights[rows[0]..rows[1]].to_vec()).collect()
+            };
+            Self { samples, weights: weights.map(of_part), shift: 0.0 }
+        }
+
+        fn parts(&self) -> impl Iterator<Item = (&Sample, Option<&[f64]>)> {
+            let weights = |part: usize| self.weights.as_ref().map(|weights| &weights[part][..]);
+            self.samples.iter().enumerate().map(move |(part, sample)| (sample, weights(part)))
+        }
+    }
+
+    impl RawRows for Parts {
+        fn n_levels(&self) -> &[Option<u32>] {
+            &[None, Some(6)]
+        }
+
+        fn weights(&self) -> Option<(WeightRange, u128)> {
+            let all = self.weights.as_ref()?.concat();
+            let range = WeightRange::of_part(&all, 0).unwrap();
+            Some((range, range.relative_sum_of_part(&all)))
+        }
+
+        fn pass(&self, ask: &Arc<RawAsk>, interrupt: &Interrupt) -> Result<RawSums, RankError> {
+            let mut whole = RawSums::new(Arc::clone(ask));
+            for (sample, weights) in self.parts() {
+                let mut part = RawSums::new(Arc::new(RawAsk::from_bytes(&ask.to_bytes())?));
+                part.add(&sample.columns(), &sample.positive, weights, interrupt)?;
+                whole.merge_bytes(&part.to_bytes())?;
+            }
+            Ok(whole)
+        }
+    }
+
+    impl CardRows for Parts {
+        fn ranker_scores(&self, _: &Interrupt) -> Result<RocState, RankError> {
+            let of = BinSum { n_levels: self.n_levels().to_vec(), initial: 0.0, features: vec![] };
+            self.scores(&of, &Interrupt::default())
+        }
+
+        fn scores(&self, of: &BinSum, _: &Interrupt) -> Result<RocState, RankError> {
+            let (mut state, unit) = (RocState::new(None, None)?, self.weights());
+            for (sample, weights) in self.parts() {
+                let units = unit.zip(weights).map(|((range, sum), w)| range.units_of_part(sum, w));
+                state.update(&of.values(&sample.columns())?, &sample.positive, units.as_deref())?;
+            }
+            Ok(state)
+        }
+
+        fn point_counts(&self, of: &BinSum, _: &Interrupt) -> Result<PointCounts, RankError> {
+            let mut counts = PointCounts::new(self.weights());
+            for (sample, weights) in self.parts() {
+                let mut points = of.values(&sample.columns())?;
+                points[0] += self.shift;
+                counts.add(&points, &sample.positive, weights)?;
+            }
+            Ok(counts)
+        }
+    }
+
+    #[test]
+    fn the_card_of_rows_in_parts_is_that_of_all_at_once() {
+        let sample = Sample::new(700, 5);
+        let weights: Vec<f64> = (0..700).map(|row| (mix(row) % 40) as f64 / 13.0).collect();
+        let special = vec![vec![-1.0, 3.0], vec![]];
+        let params = ScorecardParams { special, min_bin_share: 0.04, ..Default::default() };
+        let interrupt = Interrupt::default();
+        for weights in [None, Some(&weights[..])] {
+            let whole = sample.build(&terms(), &params, weights).unwrap();
+            for edges in [&[0, 700][..], &[0, 1, 2, 350, 700]] {
+                let parts = Parts::new(&sample, edges, weights);
+                let card = build_scorecard_rows(&parts, &terms(), &params, &interrupt).unwrap();
+                assert_eq!(card, whole);
+            }
+        }
+    }
+
+    #[test]
+    fn rows_that_are_scored_in_another_way_are_refused() {
+        let parts = Parts { shift: 1.0, ..Parts::new(&Sample::new(300, 2), &[0, 300], None) };
+        let (params, interrupt) = (ScorecardParams::default(), Interrupt::default());
+        let err = build_scorecard_rows(&parts, &terms(), &params, &interrupt).unwrap_err();
+        assert_eq!(err, RankError::PointsDiffer);
+    }
+
+    #[test]
+    fn a_question_about_bins_of_another_kind_is_refused() {
+        let bins = Bins::Numeric { cuts: vec![1.0], special: vec![] };
+        let ask = |feature| RawAsk::of_bins(&[None, Some(6)], None, [(feature, bins.clone())]);
+        RawAsk::from_bytes(&ask(0).to_bytes()).unwrap();
+        assert!(RawAsk::from_bytes(&ask(1).to_bytes()).is_err());
     }
 }

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::bin_sum::{BinSum, ValuedBins};
 use super::bins::{check_total, gini};
 use super::drift::{DriftCounts, count_points};
 use crate::RankError;
@@ -266,6 +267,20 @@ impl Scorecard {
         Ok(points.into_iter().map(|points| points as i64).collect())
     }
 
+    /// The points of a row as a sum of those of its bins.
+    pub(super) fn points_sum(&self) -> BinSum {
+        let of_feature = |card: &CardFeature| ValuedBins {
+            feature: card.feature,
+            bins: card.bins.clone(),
+            values: card.points.iter().map(|&points| points as f64).collect(),
+        };
+        BinSum {
+            n_levels: self.n_levels.clone(),
+            initial: self.initial_points as f64,
+            features: self.features.iter().map(of_feature).collect(),
+        }
+    }
+
     /// A function of the points of each row.
     fn of_points(
         &self,
@@ -274,18 +289,7 @@ impl Scorecard {
     ) -> Result<Vec<f64>, RankError> {
         columns.check_kinds(&self.n_levels)?;
         let mut out = vec![0.0; columns.n_rows()];
-        self.fill_points(columns, &mut out, of)?;
-        Ok(out)
-    }
-
-    /// Writes a function of the points of each row, which are integers exact in doubles.
-    pub(super) fn fill_points(
-        &self,
-        columns: &Columns<'_>,
-        out: &mut [f64],
-        of: impl Fn(f64) -> f64 + Sync,
-    ) -> Result<(), RankError> {
-        self.lookups().by_tile(columns, out, 1, |(): &mut (), of_feature, out| {
+        self.lookups().by_tile(columns, &mut out, 1, |(): &mut (), of_feature, out| {
             out.fill(self.initial_points as f64);
             for (card, bins) in self.features.iter().zip(of_feature) {
                 for (out, &bin) in out.iter_mut().zip(bins) {
@@ -295,7 +299,8 @@ impl Scorecard {
             for out in out {
                 *out = of(*out);
             }
-        })
+        })?;
+        Ok(out)
     }
 
     fn lookups(&self) -> Lookups<'_> {
@@ -369,6 +374,21 @@ impl Scorecard {
     /// As [`Scorecard::points`].
     pub fn probability(&self, columns: &Columns<'_>) -> Result<Vec<f64>, RankError> {
         self.of_points(columns, |points| logistic(self.log_odds(points)))
+    }
+
+    /// Whether the points of the rows add up to those of their bins, in each class.
+    pub(super) fn points_add_up(&self) -> bool {
+        let counts = |sums: ClassSums| [sums.pos, sums.neg, sums.rows].map(i128::from);
+        let mut left = counts(self.total).map(|all| all * i128::from(self.initial_points));
+        let of_bins = self.features.iter().flat_map(|card| card.points.iter().zip(&card.sums));
+        for (&points, &sums) in of_bins {
+            left.iter_mut().zip(counts(sums)).for_each(|(l, n)| *l += n * i128::from(points));
+        }
+        for &(points, sums) in &self.distribution {
+            left.iter_mut().zip(counts(sums)).for_each(|(l, n)| *l -= n * i128::from(points));
+        }
+        let by_points: ClassSums = self.distribution.iter().map(|&(_, sums)| sums).sum();
+        left == [0; 3] && by_points == self.total
     }
 
     /// Checks the consistency of a card read from a file.

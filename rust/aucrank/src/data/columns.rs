@@ -239,6 +239,16 @@ impl Column<'_> {
         }
     }
 
+    /// Checks that there is no code beyond the categories; `column` is the number of this one.
+    pub(crate) fn check_codes(&self, column: usize) -> Result<(), RankError> {
+        let Self::Codes { codes, n_levels } = *self else { return Ok(()) };
+        let is_bad = |code: &u32| *code >= n_levels && *code != MISSING_CODE;
+        match codes.iter().position(is_bad) {
+            Some(row) => Err(RankError::BadCode { column, row, code: codes[row], n_levels }),
+            None => Ok(()),
+        }
+    }
+
     /// Whether the values are numbers that are not contiguous.
     pub(crate) fn is_strided(&self) -> bool {
         match self {

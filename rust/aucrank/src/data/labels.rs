@@ -1,7 +1,7 @@
 //! Classes and weights of the rows.
 
 use super::sums::ClassSums;
-use super::weights::FixedWeights;
+use super::weights::{FixedScale, FixedWeights};
 use crate::RankError;
 
 /// Whole weights up to this total are counts of copies that a learner may treat individually.
@@ -59,6 +59,17 @@ impl<'a> Labels<'a> {
         let mut labels = Self { positive, weights, total: ClassSums::default() };
         labels.total = (0..positive.len()).map(|row| labels.sums(row)).sum();
         labels
+    }
+
+    /// Those of a part of the rows, with weights in the unit of the whole, `None` where every row counts
+    /// once.
+    pub(crate) fn in_scale(
+        positive: &'a [bool],
+        weights: Option<&[f64]>,
+        scale: Option<FixedScale>,
+    ) -> Self {
+        let weights = weights.zip(scale).map(|(w, scale)| FixedWeights::in_scale(w, scale));
+        Self::of_part(positive, weights)
     }
 
     /// The same labels with a weight of zero for all rows but those kept.

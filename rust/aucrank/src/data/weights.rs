@@ -106,6 +106,10 @@ const FINE: f64 = (1_u64 << 32) as f64;
 /// let whole = WeightRange::of_part(&[0.5, 2.0, 0.25, 0.0], 0).unwrap();
 /// assert_eq!(parts[0].merge(parts[1]), whole);
 /// assert!(!whole.are_counts());
+/// // In a unit of all rows, the ratios of weights are as they were.
+/// let relative = whole.relative_sum_of_part(&[0.5, 2.0, 0.25, 0.0]);
+/// let units = whole.units_of_part(relative, &[0.5, 0.25]);
+/// assert_eq!(units[0], 2.0 * units[1]);
 /// let err = WeightRange::of_part(&[1.0, -1.0], 100).unwrap_err();
 /// assert!(err.to_string().starts_with("sample_weight of row 101 is -1"));
 /// ```
@@ -177,6 +181,14 @@ impl WeightRange {
     #[must_use]
     pub fn relative_sum_of_part(self, weights: &[f64]) -> u128 {
         self.relative_sum(weights.iter().copied().enumerate())
+    }
+
+    /// The weights of a part of the rows in the unit of all, whose relative sum is as given: whole
+    /// numbers, which add up to 2^53 at most.
+    #[must_use]
+    pub fn units_of_part(self, relative: u128, weights: &[f64]) -> Vec<f64> {
+        let scale = FixedScale::new(self, relative);
+        weights.iter().map(|&weight| scale.units(weight) as f64).collect()
     }
 
     fn relative_sum(self, rows: impl Iterator<Item = (usize, f64)>) -> u128 {

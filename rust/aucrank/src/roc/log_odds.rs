@@ -15,6 +15,12 @@ const MOST_HALVINGS: i32 = 30;
 /// matter.
 const CHUNK: usize = 1 << 13;
 
+/// Groups that are read at a time where they are not held in memory.
+const BLOCK: usize = 32 * CHUNK;
+
+/// Groups that are held in memory where they could be read anew: 24 MB.
+const MOST_HELD: usize = 1 << 20;
+
 /// Squared Newton decrement, for weights that add up to 1, below which a step is the last:
 /// convergence is quadratic, and rounding errors of the loss are near.
 const LAST_DECREMENT: f64 = 1e-12;
@@ -36,13 +42,30 @@ impl Line {
     /// The most likely line of the scores of a curve; `class_rows` are the numbers of negative and
     /// positive rows.
     pub(crate) fn of_log_odds(curve: &RocCurve, class_rows: [u64; 2]) -> Self {
-        log_odds_line(&groups_of(curve), class_rows)
+        let (pos, neg) = (curve.true_positives(), curve.false_positives());
+        let group = |knot: usize| {
+            let masses = [neg[knot] - neg[knot - 1], pos[knot] - pos[knot - 1]];
+            (curve.thresholds()[knot], masses.map(|mass| mass as f64))
+        };
+        log_odds_line((1..pos.len()).rev().map(group), class_rows, usize::MAX)
     }
 
     /// The most likely line of rows with finite scores, grouped by their score, ascending;
     /// `class_rows` are the numbers of negative and positive rows.
     pub(crate) fn of_groups(groups: &[(f64, ClassSums)], class_rows: [u64; 2]) -> Self {
-        log_odds_line(groups, class_rows)
+        let masses =
+            |&(score, sums): &(f64, ClassSums)| (score, [sums.neg as f64, sums.pos as f64]);
+        log_odds_line(groups.iter().map(masses), class_rows, usize::MAX)
+    }
+
+    /// The same line as [`Line::of_groups`], of groups that come again as often as needed, with the
+    /// weights of the negative and of the positive rows of each. At most about [`MOST_HELD`] of them
+    /// are in memory at a time.
+    pub(crate) fn of_streamed(
+        groups: impl Iterator<Item = (f64, [f64; 2])> + Clone,
+        class_rows: [u64; 2],
+    ) -> Self {
+        log_odds_line(groups, class_rows, MOST_HELD)
     }
 
     /// The log-odds at a score.
@@ -51,22 +74,63 @@ impl Line {
     }
 }
 
-/// The rows of each score, ascending.
-fn groups_of(curve: &RocCurve) -> Vec<(f64, ClassSums)> {
-    let (pos, neg) = (curve.true_positives(), curve.false_positives());
-    let group = |knot: usize| {
-        let sums =
-            ClassSums { pos: pos[knot] - pos[knot - 1], neg: neg[knot] - neg[knot - 1], rows: 0 };
-        (curve.thresholds()[knot], sums)
-    };
-    (1..pos.len()).rev().map(group).collect()
-}
-
 /// Rows of one score: its position on the axis of the fit, and the weights of both classes.
+#[derive(Clone, Copy)]
 struct Group {
     x: f64,
     pos: f64,
     neg: f64,
+}
+
+/// The axis of the fit, along which scores are standardised.
+#[derive(Debug, Clone, Copy)]
+struct Axis {
+    low: f64,
+    range: f64,
+    mean: f64,
+    deviation: f64,
+    /// Weight of all rows.
+    whole: f64,
+}
+
+impl Axis {
+    fn group(&self, (score, [neg, pos]): (f64, [f64; 2])) -> Group {
+        let x = (score - self.low) / self.range;
+        Group { x: (x - self.mean) / self.deviation, pos: pos / self.whole, neg: neg / self.whole }
+    }
+}
+
+/// Groups that are summed over.
+trait Groups {
+    /// Sums over all groups, the same for any number of threads.
+    fn sums_of(&self, of: impl Fn(&Group) -> [f64; 6] + Sync) -> [f64; 6];
+}
+
+impl Groups for [Group] {
+    fn sums_of(&self, of: impl Fn(&Group) -> [f64; 6] + Sync) -> [f64; 6] {
+        add_chunks([0.0; 6], self, &of)
+    }
+}
+
+/// Groups that are made anew each time.
+struct Streamed<I> {
+    groups: I,
+    axis: Axis,
+}
+
+impl<I: Iterator<Item = (f64, [f64; 2])> + Clone> Groups for Streamed<I> {
+    fn sums_of(&self, of: impl Fn(&Group) -> [f64; 6] + Sync) -> [f64; 6] {
+        let mut groups = self.groups.clone().map(|group| self.axis.group(group));
+        let (mut sums, mut block) = ([0.0; 6], Vec::with_capacity(BLOCK));
+        loop {
+            block.clear();
+            block.extend(groups.by_ref().take(BLOCK));
+            if block.is_empty() {
+                return sums;
+            }
+            sums = add_chunks(sums, &block, &of);
+        }
+    }
 }
 
 /// The log-odds of the positive class along a score, by maximum likelihood with the targets of
@@ -82,33 +146,34 @@ struct Group {
 /// and Weng, "A note on Platt's probabilistic outputs for support vector machines", Machine Learning
 /// 68(3), 2007.
 ///
-/// `groups` are rows of one finite score each, in a fixed order; `class_rows` are the numbers of
-/// negative and positive rows.
-fn log_odds_line(groups: &[(f64, ClassSums)], class_rows: [u64; 2]) -> Line {
-    let total: ClassSums = groups.iter().map(|&(_, sums)| sums).sum();
-    let whole = (total.pos + total.neg) as f64;
+/// `groups` are rows of one finite score each, ascending, with the weights of the negative and of the
+/// positive ones; `class_rows` are the numbers of negative and positive rows. More than `most_held`
+/// groups are not held in memory, but gone through anew for each sum.
+fn log_odds_line(
+    groups: impl Iterator<Item = (f64, [f64; 2])> + Clone,
+    class_rows: [u64; 2],
+    most_held: usize,
+) -> Line {
+    let (mut n_groups, mut total) = (0_usize, [0.0; 2]);
+    let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
+    for (score, [neg, pos]) in groups.clone() {
+        (low, high) = (low.min(score), high.max(score));
+        // Whole numbers below 2^53: no sum is rounded.
+        total = [total[0] + neg, total[1] + pos];
+        n_groups += 1;
+    }
+    let whole = total[0] + total[1];
     let [n_neg, n_pos] = class_rows.map(|rows| rows as f64);
     let targets = [1.0 / (n_neg + 2.0), (n_pos + 1.0) / (n_pos + 2.0)];
-    let mean = (total.pos as f64 * targets[1] + total.neg as f64 * targets[0]) / whole;
+    let mean = (total[1] * targets[1] + total[0] * targets[0]) / whole;
     let flat = Line { intercept: (mean / (1.0 - mean)).ln(), slope: 0.0 };
-
-    let scores = || groups.iter().map(|group| group.0);
-    let (low, high) = scores()
-        .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), s| (low.min(s), high.max(s)));
     let range = high - low;
     if !(range.is_finite() && range > f64::MIN_POSITIVE) {
         return flat;
     }
     // Standardised, so that both components of a step have similar magnitude.
-    let mut groups: Vec<Group> = groups
-        .iter()
-        .map(|&(score, sums)| Group {
-            x: (score - low) / range,
-            pos: sums.pos as f64 / whole,
-            neg: sums.neg as f64 / whole,
-        })
-        .collect();
-    let [mean, square, ..] = sums_of(&groups, |group| {
+    let axis = Axis { low, range, mean: 0.0, deviation: 1.0, whole };
+    let [mean, square, ..] = Streamed { groups: groups.clone(), axis }.sums_of(|group| {
         let weight = group.pos + group.neg;
         [weight * group.x, weight * group.x * group.x, 0.0, 0.0, 0.0, 0.0]
     });
@@ -116,18 +181,23 @@ fn log_odds_line(groups: &[(f64, ClassSums)], class_rows: [u64; 2]) -> Line {
     if deviation <= f64::EPSILON {
         return flat;
     }
-    for group in &mut groups {
-        group.x = (group.x - mean) / deviation;
-    }
+    let axis = Axis { mean, deviation, ..axis };
 
     // Newton's method starts from the line fitted to few groups, which is close to that of all.
     let start = (flat.intercept, 0.0);
-    let start = if groups.len() > MANY * FEW_GROUPS {
-        most_likely(&joined(&groups, groups.len().div_ceil(FEW_GROUPS)), targets, start)
+    let start = if n_groups > MANY * FEW_GROUPS {
+        let standardised = groups.clone().map(|group| axis.group(group));
+        let few = joined(standardised, n_groups.div_ceil(FEW_GROUPS));
+        most_likely(&few[..], targets, start)
     } else {
         start
     };
-    let (a, b) = most_likely(&groups, targets, start);
+    let (a, b) = if n_groups <= most_held {
+        let held: Vec<Group> = groups.map(|group| axis.group(group)).collect();
+        most_likely(&held[..], targets, start)
+    } else {
+        most_likely(&Streamed { groups, axis }, targets, start)
+    };
     let slope = b / deviation / range;
     if !(slope > 0.0 && slope.is_finite()) {
         return flat;
@@ -136,23 +206,31 @@ fn log_odds_line(groups: &[(f64, ClassSums)], class_rows: [u64; 2]) -> Line {
 }
 
 /// Merges each run of `n_joined` neighbours into one group, at their weighted mean.
-fn joined(groups: &[Group], n_joined: usize) -> Vec<Group> {
-    let join = |groups: &[Group]| {
-        let [pos, neg, moment] = groups.iter().fold([0.0; 3], |[pos, neg, moment], group| {
+fn joined(mut groups: impl Iterator<Item = Group>, n_joined: usize) -> Vec<Group> {
+    let mut few = Vec::new();
+    loop {
+        let mut run = groups.by_ref().take(n_joined).peekable();
+        if run.peek().is_none() {
+            return few;
+        }
+        let [pos, neg, moment] = run.fold([0.0; 3], |[pos, neg, moment], group| {
             [pos + group.pos, neg + group.neg, moment + (group.pos + group.neg) * group.x]
         });
         // The position of a group without weight is irrelevant.
         let x = if pos + neg > 0.0 { moment / (pos + neg) } else { 0.0 };
-        Group { x, pos, neg }
-    };
-    groups.chunks(n_joined).map(join).collect()
+        few.push(Group { x, pos, neg });
+    }
 }
 
 /// The maximum likelihood line `a + b x`, by Newton's method from a given start.
-fn most_likely(groups: &[Group], targets: [f64; 2], (mut a, mut b): (f64, f64)) -> (f64, f64) {
+fn most_likely<G: Groups + ?Sized>(
+    groups: &G,
+    targets: [f64; 2],
+    (mut a, mut b): (f64, f64),
+) -> (f64, f64) {
     // The loss, its gradient and its Hessian.
     let at = |a: f64, b: f64| {
-        sums_of(groups, |&Group { x, pos, neg }| {
+        groups.sums_of(|&Group { x, pos, neg }| {
             let z = a + b * x;
             let small = (-z.abs()).exp();
             let (larger, smaller) = (1.0 / (1.0 + small), small / (1.0 + small));
@@ -190,15 +268,19 @@ fn most_likely(groups: &[Group], targets: [f64; 2], (mut a, mut b): (f64, f64)) 
     (a, b)
 }
 
-/// Sums over all groups, the same for any number of threads.
-fn sums_of(groups: &[Group], of: impl Fn(&Group) -> [f64; 6] + Sync) -> [f64; 6] {
+/// Adds the sums of chunks of groups to those of the groups before, chunk by chunk.
+fn add_chunks(
+    before: [f64; 6],
+    groups: &[Group],
+    of: &(impl Fn(&Group) -> [f64; 6] + Sync),
+) -> [f64; 6] {
     let add = |mut sums: [f64; 6], more: [f64; 6]| {
         sums.iter_mut().zip(more).for_each(|(sum, more)| *sum += more);
         sums
     };
-    let chunk = |groups: &[Group]| groups.iter().map(&of).fold([0.0; 6], add);
+    let chunk = |groups: &[Group]| groups.iter().map(of).fold([0.0; 6], add);
     let chunks: Vec<[f64; 6]> = groups.par_chunks(CHUNK).map(chunk).collect();
-    chunks.into_iter().fold([0.0; 6], add)
+    chunks.into_iter().fold(before, add)
 }
 
 #[cfg(test)]
@@ -212,7 +294,7 @@ mod tests {
 
     fn line(groups: &[(f64, ClassSums)]) -> Line {
         let total: ClassSums = groups.iter().map(|&(_, sums)| sums).sum();
-        log_odds_line(groups, [total.neg, total.pos])
+        Line::of_groups(groups, [total.neg, total.pos])
     }
 
     /// The gradient of the likelihood by its definition, for rows that count once each.
@@ -294,7 +376,7 @@ mod tests {
         let of = |unit: u64| {
             let groups = [(0.0, 1, 9), (1.0, 4, 5), (2.0, 7, 2)]
                 .map(|(s, pos, neg)| (s, ClassSums { pos: pos * unit, neg: neg * unit, rows: 3 }));
-            log_odds_line(&groups, [6, 3])
+            Line::of_groups(&groups, [6, 3])
         };
         assert_eq!(of(1), of(1 << 40));
     }
@@ -312,6 +394,18 @@ mod tests {
         };
         assert_eq!(on(1), on(4));
         assert!(on(1).slope > 0.0);
+    }
+
+    #[test]
+    fn groups_that_are_not_held_have_the_same_line() {
+        // More than are read at a time, which is no multiple of what one task sums.
+        let groups = (0..BLOCK as u64 + 12_345).map(|group| {
+            let pos = mix(group) % 3 + group / 200_000;
+            (group as f64 / 1e4, [mix(!group) % 4, pos].map(|mass| mass as f64))
+        });
+        let held = log_odds_line(groups.clone(), [9, 4], usize::MAX);
+        assert_eq!(log_odds_line(groups, [9, 4], 0), held);
+        assert!(held.slope > 0.0);
     }
 
     #[test]

@@ -32,8 +32,9 @@ use super::partial::{Part, check_bands};
 use super::sample::{Sample, Unweighted};
 use super::score::Coding;
 use super::sort::{Record, Sink, for_ties, sweep};
-use super::{PARALLEL_FROM, RocCurve, Score, Weighting, auc};
+use super::{Line, PARALLEL_FROM, RocCurve, Score, Weighting, auc};
 use crate::RankError;
+use crate::data::times_power_of_two;
 
 /// Rows buffered before they are sorted.
 const BUFFER: usize = 1 << 20;
@@ -620,6 +621,20 @@ impl RocState {
         Ok(with_cells!(self, |cells, exponents| curve(cells, exponents)))
     }
 
+    /// The most likely line of log-odds along the scores, equal to that of one call; `class_rows` are
+    /// the numbers of negative and of positive rows.
+    ///
+    /// # Errors
+    ///
+    /// [`RankError::OneClass`] if a class is absent, [`RankError::Storage`].
+    pub(crate) fn log_odds_line(&mut self, class_rows: [u64; 2]) -> Result<Line, RankError> {
+        self.check_classes()?;
+        Ok(with_cells!(self, |cells, exponents| Line::of_streamed(
+            cells.map(move |cell| weighed(&cell, exponents)),
+            class_rows
+        )))
+    }
+
     /// At most so many knots of the curve of all rows, at least 8: evenly along it, and the one of
     /// the largest TPR - FPR.
     ///
@@ -1151,6 +1166,13 @@ fn effective_rows<C: Seen>(cells: impl Iterator<Item = C> + Clone) -> [f64; 2] {
     [pos * pos / squares[1], neg * neg / squares[0]]
 }
 
+/// The score of a cell with the weights of the negative and of the positive rows.
+fn weighed<C: Seen>(cell: &C, exponents: [i32; 2]) -> (f64, [f64; 2]) {
+    let masses = cell.masses();
+    let weight = |class: usize| times_power_of_two(masses[class].to_f64(), exponents[class]);
+    (f64::from_key(cell.key()), [weight(0), weight(1)])
+}
+
 fn curve<C: Seen>(cells: impl Iterator<Item = C> + Clone, exponents: [i32; 2]) -> RocCurve {
     let mut above = total(cells.clone());
     let (mut thresholds, mut counts) = (Vec::new(), [Vec::new(), Vec::new()]);
@@ -1530,6 +1552,7 @@ mod tests {
             prop_assert!(state.files.as_ref().is_some_and(|files| !files.is_empty()));
             prop_assert_eq!(state.auc(), memory.auc());
             prop_assert_eq!(state.curve(), memory.curve());
+            prop_assert_eq!(state.log_odds_line([7, 5]), memory.log_odds_line([7, 5]));
             prop_assert_eq!(state.variance(), memory.variance());
             prop_assert_eq!(state.effective_rows(), memory.effective_rows());
             prop_assert_eq!(state.size(), memory.size());

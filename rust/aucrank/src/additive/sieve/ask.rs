@@ -2,12 +2,14 @@
 
 use std::sync::Arc;
 
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
+use super::FEW_CELLS;
 use super::intervals::Interval;
 use super::key_cells::Layout;
 use crate::RankError;
-use crate::data::{FixedScale, RowOrder};
+use crate::data::{Bins, FixedScale, RowOrder, WeightRange};
 use crate::rows::words::{self, Reader, put_list};
 
 /// What a pass over raw rows is to count.
@@ -70,6 +72,8 @@ pub(super) enum Wanted {
     Levels,
     /// The rows of special values, of missing ones, and of cells of the others.
     Keys(Layout),
+    /// The rows of each of some bins.
+    Bins(Bins),
 }
 
 impl Head {
@@ -86,6 +90,26 @@ impl Head {
 }
 
 impl RawAsk {
+    /// Asks for the rows of bins of some features, none of which occurs twice.
+    pub(in crate::additive) fn of_bins(
+        n_levels: &[Option<u32>],
+        weights: Option<(WeightRange, u128)>,
+        bins: impl IntoIterator<Item = (usize, Bins)>,
+    ) -> Self {
+        let mut features = vec![Wanted::Nothing; n_levels.len()];
+        for (feature, bins) in bins {
+            features[feature] = Wanted::Bins(bins);
+        }
+        let head = Head {
+            n_levels: n_levels.to_vec(),
+            scale: weights.map(|(range, relative)| FixedScale::new(range, relative)),
+            special: Vec::new(),
+            dealt: Dealt::Together,
+            most_cells: FEW_CELLS,
+        };
+        Self { head, features }
+    }
+
     /// Number of categories of each feature, or `None` for a number.
     #[must_use]
     pub fn n_levels(&self) -> &[Option<u32>] {
@@ -99,13 +123,8 @@ impl RawAsk {
     /// Never: all parts of a question can be written.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
-        let head = serde_json::to_vec(&self.head).expect("numbers and lists");
-        let mut words = vec![head.len() as u64];
-        words.extend(head.chunks(8).map(|chunk| {
-            let mut word = [0; 8];
-            word[..chunk.len()].copy_from_slice(chunk);
-            u64::from_le_bytes(word)
-        }));
+        let mut words = Vec::new();
+        put_json(&mut words, &self.head);
         for wanted in &self.features {
             match wanted {
                 Wanted::Nothing => words.push(0),
@@ -122,6 +141,10 @@ impl RawAsk {
                         words.extend([least, greatest, shift.into()]);
                     }
                 }
+                Wanted::Bins(bins) => {
+                    words.push(5);
+                    put_json(&mut words, bins);
+                }
             }
         }
         words::to_bytes(&words)
@@ -136,12 +159,7 @@ impl RawAsk {
         let bad = || RankError::BadAnswer("they ask for what cannot be counted".to_owned());
         let words = words::from_bytes(bytes)?;
         let mut reader = Reader::new(&words);
-        let n_bytes = usize::try_from(reader.word()?).map_err(|_| bad())?;
-        let mut head: Vec<u8> =
-            reader.take(n_bytes.div_ceil(8))?.iter().flat_map(|word| word.to_le_bytes()).collect();
-        head.truncate(n_bytes);
-        let head: Head =
-            serde_json::from_slice(&head).map_err(|err| RankError::BadAnswer(err.to_string()))?;
+        let head: Head = read_json(&mut reader)?;
         let mut features = Vec::with_capacity(head.n_levels.len());
         for _ in &head.n_levels {
             features.push(match reader.word()? {
@@ -161,6 +179,7 @@ impl RawAsk {
                     }
                     Wanted::Keys(Layout::Parts(parts))
                 }
+                5 => Wanted::Bins(read_json(&mut reader)?),
                 _ => return Err(bad()),
             });
         }
@@ -175,11 +194,33 @@ impl RawAsk {
             Wanted::Nothing => true,
             Wanted::Levels => n_levels.is_some(),
             Wanted::Keys(layout) => n_levels.is_none() && layout.is_valid(),
+            Wanted::Bins(bins) => bins.check(*n_levels).is_ok(),
         };
         self.head.n_folds() > 0
             && self.head.most_cells > 1
             && self.features.iter().zip(&self.head.n_levels).all(|(a, b)| is_number(a, b))
     }
+}
+
+/// Writes a value as JSON text, its length in bytes before it.
+fn put_json(words: &mut Vec<u64>, value: &impl Serialize) {
+    let text = serde_json::to_vec(value).expect("numbers and lists");
+    words.push(text.len() as u64);
+    words.extend(text.chunks(8).map(|chunk| {
+        let mut word = [0; 8];
+        word[..chunk.len()].copy_from_slice(chunk);
+        u64::from_le_bytes(word)
+    }));
+}
+
+/// What [`put_json`] has written.
+fn read_json<T: DeserializeOwned>(reader: &mut Reader<'_>) -> Result<T, RankError> {
+    let bad = |message: String| RankError::BadAnswer(message);
+    let n_bytes = usize::try_from(reader.word()?).map_err(|err| bad(err.to_string()))?;
+    let words = reader.take(n_bytes.div_ceil(8))?;
+    let mut text: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+    text.truncate(n_bytes);
+    serde_json::from_slice(&text).map_err(|err| bad(err.to_string()))
 }
 
 impl Layout {

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use super::ask::{Dealt, Head, RawAsk, Wanted};
 use super::key_cells::KeyCells;
 use crate::data::{
-    ClassSums, Column, Columns, FixedWeights, Labels, MISSING_CODE, MOST_RANKED, RowSquares,
-    least_hashes, place_among, seeded,
+    Bins, ClassSums, Column, Columns, Labels, Lookups, MISSING_CODE, MOST_RANKED, RowSquares,
+    RowTally, least_hashes, place_among, seeded,
 };
 use crate::roc::Score;
 use crate::rows::words::{self, Reader, put_list, put_sums};
@@ -40,6 +40,8 @@ pub struct RawSums {
     ask: Arc<RawAsk>,
     /// The least hashes of each class, negatives first.
     pub(super) hashes: [Vec<u64>; 2],
+    /// Numbers of negative and of positive rows.
+    pub(in crate::additive) class_rows: [u64; 2],
     /// Of each fold.
     pub(super) totals: Vec<ClassSums>,
     /// Of each fold.
@@ -50,7 +52,7 @@ pub struct RawSums {
 /// Of a feature, what is asked for.
 #[derive(Debug, Clone)]
 pub(super) struct FeatureSums {
-    /// The rows of each category or special value, then those with a missing value: of each fold.
+    /// The rows of each category, special value or bin, then those with a missing value: of each fold.
     pub(super) apart: Vec<ClassSums>,
     pub(super) cells: Option<KeyCells>,
 }
@@ -62,10 +64,11 @@ impl FeatureSums {
             Wanted::Nothing => 0,
             Wanted::Levels => head.n_levels[feature].unwrap_or(0) as usize + 1,
             Wanted::Keys(_) => head.special(feature).len() + 1,
+            Wanted::Bins(bins) => bins.n_bins() + 1,
         };
         let cells = match wanted {
             Wanted::Keys(layout) => Some(KeyCells::new(layout, head.most_cells, n_folds)),
-            Wanted::Nothing | Wanted::Levels => None,
+            Wanted::Nothing | Wanted::Levels | Wanted::Bins(_) => None,
         };
         Self { apart: vec![ClassSums::default(); n_apart * n_folds], cells }
     }
@@ -94,6 +97,15 @@ impl Rows<'_> {
     }
 }
 
+impl RowTally for Rows<'_> {
+    type Tally = ClassSums;
+
+    #[inline]
+    fn of(&self, row: usize) -> ClassSums {
+        self.sums(row)
+    }
+}
+
 impl RawSums {
     /// Those of no rows.
     #[must_use]
@@ -103,7 +115,7 @@ impl RawSums {
         let features = ask.features.iter().enumerate().map(of_feature).collect();
         let (totals, squares) =
             (vec![ClassSums::default(); n_folds], vec![RowSquares::default(); n_folds]);
-        Self { ask, hashes: Default::default(), totals, squares, features }
+        Self { ask, hashes: Default::default(), class_rows: [0; 2], totals, squares, features }
     }
 
     /// Adds rows.
@@ -145,11 +157,13 @@ impl RawSums {
         let rows = Rows { labels, list, folds, counts: &[] };
         for row in rows.list.iter().map(|&row| row as usize) {
             let (fold, sums) = (rows.fold(row), rows.labels.sums(row));
+            self.class_rows[usize::from(positive[row])] += sums.rows;
             self.totals[fold] += sums;
             self.squares[fold].add(sums, 1);
         }
         let work = self.features.iter_mut().zip(columns).enumerate();
-        let work = work.filter(|(feature, _)| ask.features[*feature] != Wanted::Nothing).collect();
+        let by_column = |wanted: &Wanted| matches!(wanted, Wanted::Levels | Wanted::Keys(_));
+        let work = work.filter(|(feature, _)| by_column(&ask.features[*feature])).collect();
         parallel::try_map(work, |(feature, (sums, column)): (usize, (&mut FeatureSums, _))| {
             interrupt.check()?;
             match sums.add(feature, column, &rows, &ask.head)? {
@@ -157,7 +171,43 @@ impl RawSums {
                 Finite::No => Err(columns.refusal()),
             }
         })?;
+        let binned = ask.features.iter().enumerate().filter_map(|(feature, wanted)| match wanted {
+            Wanted::Bins(bins) => Some((feature, feature, bins)),
+            _ => None,
+        });
+        self.add_binned(&columns.until(interrupt), &binned.collect::<Vec<_>>(), &rows)
+    }
+
+    /// Adds the rows of bins, each with its place among the columns, and its feature.
+    fn add_binned(
+        &mut self,
+        columns: &Columns<'_>,
+        binned: &[(usize, usize, &Bins)],
+        rows: &Rows<'_>,
+    ) -> Result<(), RankError> {
+        if binned.is_empty() {
+            return Ok(());
+        }
+        for &(column, feature, _) in binned {
+            columns[column].check_codes(feature)?;
+        }
+        let lookups = Lookups::new(binned.iter().map(|&(column, _, bins)| (column, bins)));
+        for (&(_, feature, _), found) in binned.iter().zip(lookups.count(columns, rows)?) {
+            for (sums, more) in self.features[feature].apart.iter_mut().zip(found) {
+                *sums += more;
+            }
+        }
         Ok(())
+    }
+
+    /// The rows of each bin of a feature that bins were asked of, those with a missing value last.
+    pub(in crate::additive) fn of_bins(&self, feature: usize) -> &[ClassSums] {
+        &self.features[feature].apart
+    }
+
+    /// All rows.
+    pub(in crate::additive) fn total(&self) -> ClassSums {
+        self.totals.iter().copied().sum()
     }
 
     /// Adds the values of one feature in all rows, as counts: what a database answers that groups its
@@ -185,8 +235,13 @@ impl RawSums {
         column.check_kinds(&ask.head.n_levels[feature..=feature])?;
         column.check_lengths(positive, weights)?;
         let rows = ask.head.counted(positive, weights, counts)?;
-        if ask.features[feature] == Wanted::Nothing {
-            return Ok(());
+        match &ask.features[feature] {
+            Wanted::Nothing => return Ok(()),
+            Wanted::Bins(bins) => {
+                let added = self.add_binned(column, &[(0, feature, bins)], &rows);
+                return added.map_err(|err| err.in_column(feature));
+            }
+            Wanted::Levels | Wanted::Keys(_) => {}
         }
         for values in column {
             match self.features[feature].add(feature, values, &rows, &ask.head)? {
@@ -210,6 +265,7 @@ impl RawSums {
     ) -> Result<(), RankError> {
         let rows = self.ask.head.counted(positive, weights, counts)?;
         for row in rows.list.iter().map(|&row| row as usize) {
+            self.class_rows[usize::from(positive[row])] += rows.sums(row).rows;
             self.totals[0] += rows.sums(row);
             self.squares[0].add_equal(rows.labels.sums(row), counts[row]);
         }
@@ -223,6 +279,7 @@ impl RawSums {
         for hashes in &self.hashes {
             put_list(&mut words, hashes.iter().copied());
         }
+        words.extend(self.class_rows);
         for (&total, squares) in self.totals.iter().zip(&self.squares) {
             put_sums(&mut words, total);
             words.extend(squares.to_words());
@@ -249,6 +306,9 @@ impl RawSums {
         for hashes in &mut self.hashes {
             merge_hashes(hashes, reader.list()?);
         }
+        for (own, more) in self.class_rows.iter_mut().zip(reader.array::<2>()?) {
+            *own += more;
+        }
         for (total, squares) in self.totals.iter_mut().zip(&mut self.squares) {
             *total += reader.sums()?;
             squares.merge(&RowSquares::from_words(reader.array()?));
@@ -267,8 +327,7 @@ impl RawSums {
 
 impl Head {
     fn labels<'a>(&self, positive: &'a [bool], weights: Option<&[f64]>) -> Labels<'a> {
-        let weights = weights.zip(self.scale).map(|(w, scale)| FixedWeights::in_scale(w, scale));
-        Labels::of_part(positive, weights)
+        Labels::in_scale(positive, weights, self.scale)
     }
 
     /// Rows that stand for several.

@@ -1,0 +1,110 @@
+"""What the rows of a card are scored by, where they are read in passes."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aucrank import _core
+from aucrank._data.apart import columns_apart
+from aucrank._data.schema import Schema
+from aucrank._export.formula import read_formula
+from aucrank._export.sql import SqlWriter
+from aucrank.additive._scorecard.recoding import recode
+from aucrank.data._raw import RawRows
+
+
+class RankerScores:
+    """Scores of a fitted ranker.
+
+    Parameters
+    ----------
+    ranker : BaseRanker
+        It has seen the columns of the card, with special values apart if there are any.
+    schema : Schema
+        Of the columns of the card, by which their categories are coded.
+    special : list of list of float, default=()
+        Special values of each column that are set apart for the ranker.
+    """
+
+    def __init__(self, ranker: Any, schema: Schema, special: Any = ()) -> None:
+        self._ranker = ranker
+        self._schema = schema
+        self._special = special
+
+    def __call__(self, columns: list[NDArray[Any]], n_threads: int) -> NDArray[np.float64]:
+        """Score rows, given as the core borrows them."""
+        theirs = columns_apart(recode(columns, self._schema, self._ranker._schema), self._special)
+        scores: NDArray[np.float64] = self._ranker._dispatch("score", None, theirs, n_threads)
+        return scores
+
+    def to_sql(self, dialect: Any) -> str:
+        """Return the score of a row as an expression over its columns."""
+        expression: str = self._ranker.to_sql(dialect)
+        return expression
+
+
+class BinScores:
+    """Sums of values of bins, one for each feature.
+
+    Parameters
+    ----------
+    text : str
+        The sum, as the core writes it.
+    schema : Schema
+        Of the columns.
+    """
+
+    def __init__(self, text: str, schema: Schema) -> None:
+        self._text = text
+        self._schema = schema
+        self._sum = _core.BinSum(text)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return BinScores, (self._text, self._schema)
+
+    def __call__(self, columns: list[NDArray[Any]], n_threads: int) -> NDArray[np.float64]:
+        """Add up the values of rows, given as the core borrows them."""
+        return self._sum.values(columns, n_threads)
+
+    def to_sql(self, dialect: str) -> str:
+        """Return the sum as an expression over the columns of a row."""
+        formula = read_formula(self._sum.formula(), "Scorecard", "SQL")
+        return SqlWriter(self._schema, dialect).formula(formula)
+
+
+class CardRows:
+    """The rows of a card, which the core asks.
+
+    Parameters
+    ----------
+    rows : RawRows
+        Who reads or counts them.
+    ranker : RankerScores
+        The ranker that the card stands for.
+    schema : Schema
+        Of the columns.
+    """
+
+    def __init__(self, rows: RawRows, ranker: RankerScores, schema: Schema) -> None:
+        self.n_levels = rows.n_levels
+        self.weights = rows.weights
+        self._rows = rows
+        self._ranker = ranker
+        self._schema = schema
+
+    def round(self, ask: bytes) -> bytes:
+        """Return the merged sums of all rows that a question asks for."""
+        return self._rows.round(ask)
+
+    def ranker_scores(self) -> _core.RocState:
+        """Return the scores of all rows by the ranker."""
+        return self._rows.roc_state(self._ranker)
+
+    def scores(self, of: str) -> _core.RocState:
+        """Return the sums of all rows."""
+        return self._rows.roc_state(BinScores(of, self._schema))
+
+    def point_counts(self, of: str) -> _core.PointCounts:
+        """Return the rows by points."""
+        return self._rows.point_counts(BinScores(of, self._schema))

@@ -1,0 +1,59 @@
+"""Scores of raw rows that are read in passes: by which they are ranked, and by which counted."""
+
+import tempfile
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aucrank import _core
+from aucrank._data.coded_rows import CodedBatch
+from aucrank._data.data_files import PathLike
+
+#: What the unit of all weights is chosen by, None where every row counts once.
+WeightUnit = tuple[_core.WeightRange, int] | None
+
+#: Bytes of scores up to which they stay in memory.
+_IN_MEMORY = 256 * 10**6
+
+
+class Scores(Protocol):
+    """What gives each row a score, here or on a worker, to which it travels."""
+
+    def __call__(self, columns: list[NDArray[Any]], n_threads: int) -> NDArray[np.float64]:
+        """Score rows, given as the core borrows them."""
+
+    def to_sql(self, dialect: str) -> str:
+        """Return the score of a row as an expression over its columns."""
+
+
+def spilling_state(folder: PathLike | None) -> _core.RocState:
+    """Return a state without rows, which takes 256 MB of memory and has more in files."""
+    return _core.RocState(None, None, folder or tempfile.gettempdir(), _IN_MEMORY)
+
+
+def add_scores(
+    state: _core.RocState, batch: CodedBatch, score: Scores, unit: WeightUnit, n_threads: int
+) -> None:
+    """Add the scores of some rows, whose weights count in units of all."""
+    columns, positive, weights = batch
+    state.update(positive, score(columns, n_threads), in_units(weights, unit), n_threads)
+
+
+def add_points(counts: _core.PointCounts, batch: CodedBatch, score: Scores, n_threads: int) -> None:
+    """Add some rows by their points."""
+    columns, positive, weights = batch
+    counts.add(score(columns, n_threads), positive, weights, n_threads)
+
+
+def in_units(weights: NDArray[np.float64] | None, unit: WeightUnit) -> NDArray[np.float64] | None:
+    """Return weights in the unit of all, as whole numbers."""
+    if unit is None or weights is None:
+        return None
+    largest, relative = unit
+    return largest.units(relative, weights)
+
+
+def weights_of_json(unit: tuple[str, int] | None) -> WeightUnit:
+    """Return what the unit of all weights is chosen by, as it has travelled."""
+    return None if unit is None else (_core.WeightRange.from_json(unit[0]), unit[1])
