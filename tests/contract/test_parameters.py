@@ -169,7 +169,7 @@ OWN = {
     ("AUCBoost", "output"): texts("real", "sign"),
     ("RankBoost", "selection"): [*texts("window"), None],
     ("GradientBoostingRanker", "calibration"): [*texts("auto"), None],
-    # Below 1 it goes with losses over pairs, or with early stopping.
+    # Below 1 it goes with losses over pairs.
     ("GradientBoostingRanker", "max_fpr"): [*reals(1.0), 1],
     ("GradientBoostingRanker", "loss"): texts("log", "pair_exponential", "pair_logistic"),
     ("GradientBoostingRanker", "learning_rate"): [*texts("auto"), *reals(0.5), 1],

@@ -93,9 +93,8 @@ class GradientBoostingRanker(PairTermsMixin, CalibratedRanker):
         Rank well up to this false positive rate, above 0 and at most 1, where no more than the top
         of a list is acted on. Below 1, in losses over pairs the share ``max_fpr`` of the negative
         rows counts in full, those of the highest scores, and the others count 0.3; and
-        ``early_stopping`` watches the partial AUC. ``loss="log"`` has no pairs: for it, the partial
-        AUC is what ``early_stopping`` watches with ``scoring="auc"``, without which it is refused.
-        See Notes.
+        ``early_stopping`` watches the partial AUC. It does not go with ``loss="log"``, which has no
+        pairs. See Notes.
     n_rounds : int, default=300
         Most rounds, one tree each; with a number of ``interactions``, most rounds of single
         features, and then most of pairs. There are fewer where no split lowers the loss.
@@ -209,7 +208,7 @@ class GradientBoostingRanker(PairTermsMixin, CalibratedRanker):
         and the least that it adds; ``gain``, what its splits lowered the loss by.
     validation_path_ : Table or None
         What the rows held out were judged by, by ``round``, and by ``bag`` where there are several;
-        None where none were held out.
+        a partial AUC is standardised, 1/2 for chance; None where none were held out.
     feature_importances_ : ndarray of shape (n_features,)
         Share of each feature in what all splits lowered the loss by; the sum is 1.
     pairs_ : list of (int, int)
@@ -256,7 +255,8 @@ class GradientBoostingRanker(PairTermsMixin, CalibratedRanker):
     these are the rows whose sum of losses is greatest, the loss is a maximum of convex functions of
     the scores, and so convex. The partial AUC of the rows held out is standardised, 1/2 for
     chance, as in ``aucrank.metrics.roc_auc_score(max_fpr=max_fpr)``, and few negative rows decide
-    it. What is gained is measured in :ref:`the guide <top-of-the-list>`.
+    it. Scores of single features, ``interactions=0``, gain about a point by it, and trees of any
+    features nothing: see :ref:`the guide <top-of-the-list>`.
 
     Weights that are not all whole numbers count relative to their mean.
 
@@ -466,12 +466,10 @@ class GradientBoostingRanker(PairTermsMixin, CalibratedRanker):
 
     def _max_fpr(self) -> float | None:
         max_fpr = check_real(self.max_fpr, "max_fpr", low=0.0, high=1.0, low_open=True)
-        is_watched = self.early_stopping and self.scoring == "auc"
-        if self.loss == "log" and max_fpr != 1 and not is_watched:
+        if self.loss == "log" and max_fpr != 1:
             raise ValueError(
-                f"max_fpr={max_fpr!r} with loss='log', which has no pairs, changes only what early"
-                " stopping watches: set early_stopping=True and scoring='auc', or choose"
-                " loss='pair_exponential' or 'pair_logistic'"
+                f"max_fpr={max_fpr!r} does not go with loss='log', which has no pairs to count:"
+                " choose loss='pair_exponential' or 'pair_logistic'"
             )
         return max_fpr
 

@@ -49,7 +49,7 @@ class RankBoost(BoostedRanker):
         ``r`` being the mean by which the grade of a positive row is above that of a negative one;
         of a threshold, TPR - FPR. "exact": what makes the pair loss least, with a loss of one pair
         added for those ranked right and those ranked wrong by the most. Neither is larger than
-        ``1/2 ln(2 n)``.
+        ``1/2 ln(2 n)``. With ``max_fpr`` below 1, "third" is better: rows change places.
     max_fpr : float, default=1.0
         Rank well up to this false positive rate, above 0 and at most 1, where no more than the top
         of a list is acted on. Below 1, the share ``max_fpr`` of the negative rows counts in full in
@@ -152,9 +152,8 @@ class RankBoost(BoostedRanker):
     that the order of rows does not matter. As these are the rows whose sum of losses is greatest,
     the pair loss is a maximum of convex functions of the scores, and so convex; but it may rise in
     a round, which is fitted to the rows that count before it. To count the highest negative rows
-    alone is the loss that a partial AUC asks for ([3]_), and learned worse: others take their
-    place, which no round has looked at. What is gained is measured in
-    :ref:`the guide <top-of-the-list>`.
+    alone, as [3]_ does for linear scores, ranks worse here: others take their place, which no round
+    has looked at. :ref:`The guide <top-of-the-list>` has what is gained, up to half a point.
 
     The threshold of each round always points to what ranks positives higher, so that a round adds
     0 or ``alpha > 0``. The reverse with a negative ``alpha`` would differ by a constant.

@@ -40,8 +40,8 @@ pub struct GradientParams {
     /// What is minimised.
     pub loss: Loss,
     /// The false positive rate up to which rows are to be ranked well, above 0 and at most 1. Below
-    /// 1, the share of the negatives of the highest scores counts in full in losses over pairs, and
-    /// the others 0.3; and held-out rows are judged by their partial AUC up to it, with any loss.
+    /// 1, which log loss cannot have, the share of the negatives of the highest scores counts in
+    /// full in pairs, and the others 0.3; and held-out rows are judged by their partial AUC up to it.
     pub max_fpr: f64,
     /// Maximum number of rounds, at least 1.
     pub n_rounds: usize,
@@ -196,6 +196,10 @@ impl GradientParams {
         let bad = |name, value: String, rule| Err(RankError::BadParameter { name, value, rule });
         let is_share = |value: f64| value > 0.0 && value <= 1.0;
         check_max_fpr(self.max_fpr)?;
+        if self.loss == Loss::Log && self.max_fpr < 1.0 {
+            let rule = "1 for log loss, which has no pairs to count";
+            return bad("max_fpr", self.max_fpr.to_string(), rule);
+        }
         for (name, value) in [
             ("n_rounds", self.n_rounds),
             ("max_depth", self.max_depth),

@@ -468,6 +468,18 @@ fn bags_neither_go_on_nor_are_gone_on_with() {
     }
 }
 
+#[test]
+fn a_rate_is_a_share_and_goes_with_pairs() {
+    let sample = Sample::new(60);
+    for (loss, max_fpr) in
+        [(Loss::Log, 0.5), (Loss::PairExponential, 0.0), (Loss::PairLogistic, 1.5)]
+    {
+        let params = GradientParams { max_fpr, ..few(loss) };
+        let refusal = sample.fit_given(&params, &GradientExtras::default()).unwrap_err();
+        assert!(refusal.to_string().starts_with(&format!("max_fpr is {max_fpr}")), "{refusal}");
+    }
+}
+
 /// Settings of few rounds with pairs.
 fn paired(loss: Loss) -> GradientParams {
     GradientParams { interactions: Interactions::Pairs(2), max_leaves: 3, ..few(loss) }
