@@ -99,7 +99,8 @@ impl BoostedModel {
     /// After each round and for each class, negatives first, the mean of `exp(-y f(x))` over the
     /// initial distribution of the training rows, `f` being the sum of the rounds so far and `y` 1
     /// or -1. It bounds the share of rows of the class on the wrong side of 0; both are products of
-    /// one factor per round.
+    /// one factor per round. After a fit up to a false positive rate below 1, each negative has the
+    /// part of its weight by which it counts, and so in the share.
     #[must_use]
     pub fn mean_exponentials(&self) -> &[[f64; 2]] {
         &self.0.mean_exponentials

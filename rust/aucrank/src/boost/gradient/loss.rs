@@ -1,9 +1,9 @@
 //! The losses, and their derivatives at the score of a row.
 //!
 //! Losses over pairs are means over all pairs of a positive and a negative row, times half of the mass
-//! of all rows as they count, so that their derivatives have the size of those of log loss; each class has the same
-//! say, however rare it is. The pairs are never enumerated: the exponential of a difference is a
-//! product of one factor for each row, and logistic sums over pairs are taken on a grid
+//! of all rows as they count, so that their derivatives have the size of those of log loss; each class
+//! has the same say, however rare it is. The pairs are never enumerated: the exponential of a
+//! difference is a product of one factor for each row, and logistic sums over pairs are taken on a grid
 //! ([`PairGrid`]).
 
 use serde::{Deserialize, Serialize};
