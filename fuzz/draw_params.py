@@ -130,12 +130,15 @@ PARAMS: dict[str, dict[str, Values]] = {
         "n_iter_no_change": [None],
     },
     "AUCBoost": _ROUNDS | _CALIBRATED | {"criterion": ["sum", "error"], "output": ["real", "sign"]},
-    "RankBoost": _ROUNDS | _CALIBRATED | {"alpha": ["third", "exact"], "selection": [None]},
+    "RankBoost": _ROUNDS
+    | _CALIBRATED
+    | {"alpha": ["third", "exact"], "max_fpr": [1.0, 0.1], "selection": [None]},
     "GradientBoostingRanker": _CLASSES
     | {
         # Of log-odds there is nothing else to calibrate by.
         "calibration": [None, "auto"],
         "loss": ["log", "pair_exponential", "pair_logistic"],
+        "max_fpr": [1.0, 1.0, 0.1],
         "n_rounds": [1, 5, 20],
         "learning_rate": ["auto", 0.3],
         "max_leaves": [2, 16],

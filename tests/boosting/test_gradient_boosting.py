@@ -1,5 +1,7 @@
 """GradientBoostingRanker: what it promises of its scores, rounds, categories and parameters."""
 
+from functools import partial
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -13,11 +15,13 @@ from sklearn.metrics import log_loss, roc_auc_score
 from sklearn.model_selection import StratifiedKFold
 
 from tests.common.loans import loans
+from tests.common.oracles import parts_that_count
 from tests.common.real_data import load as load_data
 from tests.common.real_data import needs_data
-from tests.common.samples import NOTHING_TO_LEARN
+from tests.common.samples import NOTHING_TO_LEARN, top_against_all
 
 LOSSES = ["log", "pair_exponential", "pair_logistic"]
+PAIR_LOSSES = ["pair_exponential", "pair_logistic"]
 X, Y = load_breast_cancer(return_X_y=True)
 FRAME, BAD = loans(1500, 0)
 
@@ -159,6 +163,76 @@ def test_a_warm_start_needs_the_same_loss():
     model = small(warm_start=True).fit(X, Y)
     with pytest.raises(ValueError, match="warm_start needs the loss of the last fit, 'log'"):
         model.set_params(loss="pair_logistic").fit(X, Y)
+
+
+@pytest.mark.parametrize("loss", PAIR_LOSSES)
+def test_the_top_is_ranked_where_that_is_asked_for_and_else_all_rows(loss):
+    X, y, weight = top_against_all()
+    params = {"loss": loss, "n_rounds": 100, "learning_rate": 0.1, "interactions": 0}
+    of_all, of_top = (
+        small(**params, subsample=1.0, max_features=None, max_fpr=max_fpr)
+        .fit(X, y, sample_weight=weight)
+        .decision_function(X)
+        for max_fpr in (1.0, 0.1)
+    )
+    area = partial(roc_auc_score, y, sample_weight=weight)
+    assert area(of_all) > area(of_top) + 0.15
+    assert area(of_top, max_fpr=0.1) > area(of_all, max_fpr=0.1) + 0.25
+
+
+@pytest.mark.parametrize("loss", PAIR_LOSSES)
+def test_neither_threads_nor_order_nor_copies_matter_to_the_top(loss):
+    X, y = simulated(3000)
+    model = small(loss=loss, max_fpr=0.1, n_jobs=1).fit(X, y)
+    scores = model.decision_function(X)
+    assert not np.array_equal(small(loss=loss).fit(X, y).decision_function(X), scores)
+    assert_array_equal(clone(model).set_params(n_jobs=3).fit(X, y).decision_function(X), scores)
+    order = np.random.default_rng(1).permutation(3000)
+    assert_array_equal(clone(model).fit(X[order], y[order]).decision_function(X), scores)
+    weight = np.random.default_rng(2).integers(0, 4, 3000)
+    weighted = clone(model).fit(X, y, sample_weight=weight).decision_function(X)
+    copies = np.repeat(np.arange(3000), weight)
+    assert_array_equal(clone(model).fit(X[copies], y[copies]).decision_function(X), weighted)
+    begun = clone(model).set_params(learning_rate=0.1, warm_start=True, n_rounds=8).fit(X, y)
+    begun.set_params(n_rounds=20).fit(X, y)
+    whole = clone(model).set_params(learning_rate=0.1).fit(X, y)
+    assert_array_equal(begun.decision_function(X), whole.decision_function(X))
+
+
+@pytest.mark.parametrize("loss", PAIR_LOSSES)
+def test_rows_held_out_are_judged_by_the_loss_of_those_that_count(loss):
+    X, y = simulated(1500)
+    held_out = {"X_val": X[1000:], "y_val": y[1000:]}
+    model = small(loss=loss, max_fpr=0.2, early_stopping=True, scoring="loss")
+    path = model.fit(X[:1000], y[:1000], **held_out).validation_path_
+    pos, neg = y[1000:], ~y[1000:]
+    for scores, found in zip(model.staged_decision_function(X[1000:]), path["loss"], strict=False):
+        parts = parts_that_count(scores[neg], np.ones(neg.sum()), 0.2)
+        gaps = scores[neg][:, None] - scores[pos]
+        of_pairs = np.exp(gaps) if loss == "pair_exponential" else np.log1p(np.exp(gaps))
+        mean = np.average(of_pairs.mean(axis=1), weights=parts)
+        expected = np.log(mean) if loss == "pair_exponential" else mean
+        # The logistic loss is one of scores on a grid.
+        assert found == pytest.approx(expected, abs=1e-8 if loss == "pair_exponential" else 2e-3)
+
+
+@pytest.mark.parametrize("loss", PAIR_LOSSES)
+def test_early_stopping_watches_the_area_up_to_the_rate(loss):
+    X, y = simulated(2000)
+    model = small(loss=loss, n_rounds=60, learning_rate=0.3, early_stopping=True, max_fpr=0.1)
+    model.fit(X[:1000], y[:1000], X_val=X[1000:], y_val=y[1000:])
+    path = np.asarray(model.validation_path_["auc"])
+    expected = [
+        roc_auc_score(y[1000:], scores, max_fpr=0.1)
+        for scores in model.staged_decision_function(X[1000:])
+    ]
+    assert_allclose(path[: len(expected)], expected, atol=1e-9)
+    assert model.n_iter_ == len(expected) == np.argmax(path) + 1
+
+
+def test_log_loss_has_no_pairs_to_count_up_to_a_rate():
+    with pytest.raises(ValueError, match=r"max_fpr=0\.1 does not go with loss='log'"):
+        small(max_fpr=0.1, early_stopping=True).fit(X, Y)
 
 
 @pytest.mark.parametrize("scoring", ["auc", "loss"])
@@ -438,6 +512,7 @@ def test_additive_settings_are_those_of_a_sum_that_ranks_well():
         ({"loss": "hinge"}, "loss must be one of"),
         ({"learning_rate": 0.0}, "learning_rate must be in"),
         ({"learning_rate": "fast"}, "learning_rate must be a number"),
+        ({"max_fpr": 0}, r"max_fpr must be in \(0.0, 1.0\]"),
         ({"max_leaves": 1}, "max_leaves must be at least 2"),
         ({"max_bins": 256}, "max_bins must be from 2 to 255"),
         ({"min_samples_leaf": 0}, "min_samples_leaf must be at least 1"),

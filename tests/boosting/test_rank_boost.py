@@ -2,6 +2,7 @@
 
 import json
 import sqlite3
+from functools import partial
 from types import SimpleNamespace
 
 import numpy as np
@@ -11,6 +12,9 @@ from aucrank import AUCBoost, RankBoost, load
 from aucrank.datasets import load_breast_cancer
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics import roc_auc_score
+
+from tests.common.oracles import parts_that_count
+from tests.common.samples import top_against_all
 
 # Values are rounded to multiples of this.
 UNIT = 2.0**-32
@@ -23,16 +27,17 @@ class PairRankBoost:
     values on either side; ``r`` as the paper defines it.
     """
 
-    def __init__(self, n_rounds, alpha="third"):
+    def __init__(self, n_rounds, alpha="third", max_fpr=1.0):
         self.n_rounds = n_rounds
         self.alpha = alpha
+        self.max_fpr = max_fpr
 
     def fit(self, X, y, weight):
         pos, neg = np.flatnonzero(y), np.flatnonzero(~y)
         n_pairs = len(pos) * len(neg)
         most = 0.5 * np.log(2 * len(y))
-        D = np.outer(weight[neg], weight[pos])
-        D /= D.sum()
+        pairs = np.outer(weight[neg], weight[pos])
+        D = pairs / pairs.sum()
         self.rounds, self.losses = [], []
         for _ in range(self.n_rounds):
             best = (0.0, None)
@@ -54,8 +59,14 @@ class PairRankBoost:
                 size = 0.5 * np.log((right + 1 / n_pairs) / (wrong + 1 / n_pairs))
             # A negative r is the reverse of the stump: the same but for a constant.
             self.rounds.append((stump, np.sign(r) * min(size, most)))
-            D *= np.exp(self.rounds[-1][1] * difference)
-            self.losses.append(D.sum())
+            if self.max_fpr == 1:
+                D *= np.exp(self.rounds[-1][1] * difference)
+                self.losses.append(D.sum())
+            else:
+                scores = self.scores(X)
+                parts = parts_that_count(scores[neg], weight[neg], self.max_fpr)[:, None]
+                D = pairs * parts * np.exp(scores[neg][:, None] - scores[pos])
+                self.losses.append(D.sum() / (pairs * parts).sum() / np.prod(self.losses))
             D /= D.sum()
         return self
 
@@ -98,13 +109,14 @@ def alphas(model):
 # ------------------------------------------------------------------------------- the definition
 
 
+@pytest.mark.parametrize("max_fpr", [1.0, 0.3])
 @pytest.mark.parametrize("alpha", ["third", "exact"])
 @pytest.mark.parametrize("missing", [0.0, 0.3])
 @pytest.mark.parametrize("seed", range(4))
-def test_rounds_are_those_of_weights_of_pairs(seed, missing, alpha):
+def test_rounds_are_those_of_weights_of_pairs(seed, missing, alpha, max_fpr):
     X, y, weight = rows(seed, missing=missing)
-    expected = PairRankBoost(25, alpha).fit(X, y, weight)
-    model = exact(n_rounds=25, alpha=alpha).fit(X, y, sample_weight=weight)
+    expected = PairRankBoost(25, alpha, max_fpr).fit(X, y, weight)
+    model = exact(n_rounds=25, alpha=alpha, max_fpr=max_fpr).fit(X, y, sample_weight=weight)
     assert len(expected.rounds) == model.rounds_.n_rows == 25
     assert np.allclose(
         alphas(model), [abs(alpha) for _, alpha in expected.rounds], rtol=0, atol=1e-9
@@ -132,6 +144,47 @@ def test_the_pair_loss_is_the_product_of_both_normalisers(alpha, tmp_path):
     loss = np.average(pairs, weights=np.outer(weight[~y], weight[y]))
     assert losses[-1] == pytest.approx(loss, rel=1e-9)
     assert losses[-1] >= 1 - roc_auc_score(y, scores, sample_weight=weight)
+
+
+def test_the_pair_loss_up_to_a_rate_is_that_of_the_rows_that_count(tmp_path):
+    X, y, weight = rows(5, missing=0.2)
+    model = exact(n_rounds=60, max_fpr=0.2).fit(X, y, sample_weight=weight)
+    model.save(tmp_path / "model.json")
+    document = json.loads((tmp_path / "model.json").read_text())
+    losses = np.prod(find(document, "mean_exponentials"), axis=1)
+    scores = model.decision_function(X)
+    parts = parts_that_count(scores[~y], weight[~y], 0.2)
+    pairs = np.exp(scores[~y][:, None] - scores[y])
+    loss = np.average(pairs, weights=np.outer(weight[~y] * parts, weight[y]))
+    assert losses[-1] == pytest.approx(loss, rel=1e-9)
+    assert losses[-1] < losses[20] < losses[5] < losses[0] < 1
+
+
+@pytest.mark.parametrize("early", [{"early_stopping": True}, {"selection": "window"}])
+def test_rows_held_out_are_judged_up_to_the_rate(early):
+    X, y, weight = rows(6, n_rows=600)
+    model = RankBoost(n_rounds=30, max_fpr=0.2, **early)
+    model.fit(X[:400], y[:400], X_val=X[400:], y_val=y[400:], sample_weight_val=weight[400:])
+    expected = [
+        roc_auc_score(y[400:], scores, sample_weight=weight[400:], max_fpr=0.2)
+        for scores in model.staged_decision_function(X[400:])
+    ]
+    found = model.validation_path_["auc"]
+    assert np.allclose(found[: len(expected)], expected, rtol=0, atol=1e-9)
+    by = model.validation_path_["smoothed" if "selection" in early else "auc"]
+    assert model.n_iter_ == np.argmax(by) + 1
+
+
+def test_the_top_is_ranked_where_that_is_asked_for_and_else_all_rows():
+    X, y, weight = top_against_all()
+    of_all, of_top = (
+        RankBoost(n_rounds=50, max_fpr=max_fpr).fit(X, y, sample_weight=weight)
+        for max_fpr in (1.0, 0.1)
+    )
+    of_all, of_top = of_all.decision_function(X), of_top.decision_function(X)
+    area = partial(roc_auc_score, y, sample_weight=weight)
+    assert area(of_all) > area(of_top) + 0.15
+    assert area(of_top, max_fpr=0.1) > area(of_all, max_fpr=0.1) + 0.25
 
 
 def find(document, name):
@@ -289,6 +342,10 @@ MODELS = {
     "exact": RankBoost(n_rounds=40, alpha="exact", max_bins=None),
     "features": RankBoost(n_rounds=40, weak_ranker="feature", learning_rate=0.5),
     "exact features": RankBoost(n_rounds=40, weak_ranker="feature", alpha="exact"),
+    "top": RankBoost(n_rounds=40, max_fpr=0.1),
+    "top features": RankBoost(
+        n_rounds=40, weak_ranker="feature", max_fpr=0.3, subsample=0.7, random_state=0
+    ),
 }
 
 
@@ -318,6 +375,14 @@ def test_a_row_of_weight_zero_is_not_there(model, mixed):
     weighted = model.fit(X, y, sample_weight=weight).decision_function(X)
     without = model.fit(X[kept], y[kept], sample_weight=weight[kept]).decision_function(X)
     assert np.array_equal(weighted, without)
+
+
+def test_a_warm_start_goes_on_up_to_the_rate(mixed):
+    X, y = mixed
+    whole = RankBoost(n_rounds=30, max_fpr=0.1).fit(X, y)
+    model = RankBoost(n_rounds=10, max_fpr=0.1, warm_start=True).fit(X, y)
+    model.set_params(n_rounds=30).fit(X, y)
+    assert np.array_equal(model.decision_function(X), whole.decision_function(X))
 
 
 @pytest.mark.parametrize("model", MODELS.values(), ids=MODELS)
@@ -351,6 +416,8 @@ def test_predict_is_the_sign_of_the_score_and_cuts_where_the_rates_differ_most(m
         ({"learning_rate": 1.5}, "learning_rate"),
         ({"weak_ranker": "stump"}, "weak_ranker"),
         ({"max_bins": 1}, "max_bins"),
+        ({"max_fpr": 0.0}, r"max_fpr must be in \(0.0, 1.0\]"),
+        ({"max_fpr": 1.5}, r"max_fpr must be in \(0.0, 1.0\]"),
     ],
 )
 def test_a_bad_parameter_is_named(params, message):

@@ -92,12 +92,14 @@ SETTINGS = [
     AUCBoost(n_rounds=30, subsample=0.5, max_features="sqrt", learning_rate=0.5),
     AUCBoost(n_rounds=30, early_stopping=True, refit=True),
     RankBoost(n_rounds=30),
-    RankBoost(n_rounds=30, selection="window", subsample=0.7),
+    RankBoost(n_rounds=30, selection="window", subsample=0.7, max_fpr=0.3),
     GradientBoostingRanker(n_rounds=30),
     GradientBoostingRanker(
         n_rounds=20, loss="pair_logistic", cuts="random", max_depth=3, min_samples_leaf=1, n_jobs=2
     ),
-    GradientBoostingRanker(n_rounds=20, loss="pair_exponential", interactions=0, subsample=1.0),
+    GradientBoostingRanker(
+        n_rounds=20, loss="pair_exponential", interactions=0, subsample=1.0, max_fpr=0.2
+    ),
     GradientBoostingRanker(n_rounds=30, early_stopping=True, scoring="loss", refit=True),
     GradientBoostingRanker(n_rounds=10, early_stopping=True, n_bags=3, n_jobs=2),
     GradientBoostingRanker(n_rounds=10, interactions=2, n_bags=2),

@@ -15,3 +15,13 @@ def walk(tree, row):
         else:
             node = tree["children_right"][node]
     return tree["values"][node, 0]
+
+
+def parts_that_count(scores, weight, max_fpr):
+    """By how much negative rows count where those of the highest scores do in full, the others 0.3.
+
+    Their share ``max_fpr``, by weight; rows of one score count alike.
+    """
+    above = np.array([weight[scores > score].sum() for score in scores])
+    tied = np.array([weight[scores == score].sum() for score in scores])
+    return 0.3 + 0.7 * np.clip((max_fpr * weight.sum() - above) / tied, 0, 1)

@@ -169,6 +169,8 @@ OWN = {
     ("AUCBoost", "output"): texts("real", "sign"),
     ("RankBoost", "selection"): [*texts("window"), None],
     ("GradientBoostingRanker", "calibration"): [*texts("auto"), None],
+    # Below 1 it goes with losses over pairs.
+    ("GradientBoostingRanker", "max_fpr"): [*reals(1.0), 1],
     ("GradientBoostingRanker", "loss"): texts("log", "pair_exponential", "pair_logistic"),
     ("GradientBoostingRanker", "learning_rate"): [*texts("auto"), *reals(0.5), 1],
     ("GradientBoostingRanker", "max_bins"): ints(5),

@@ -39,6 +39,10 @@ BOOSTERS = {
     ),
     "rank boost": RankBoost(n_rounds=20, random_state=3),
     "stopped": RankBoost(n_rounds=60, early_stopping=True, random_state=4),
+    "top": RankBoost(n_rounds=20, max_fpr=0.1, early_stopping=True, random_state=11),
+    "top pairs": GradientBoostingRanker(
+        n_rounds=20, loss="pair_exponential", max_fpr=0.2, random_state=12
+    ),
     "auc boost": AUCBoost(n_rounds=10, weak_ranker="threshold", subsample=0.5, random_state=5),
     "gradient": GradientBoostingRanker(n_rounds=30, random_state=6),
     "pairs": GradientBoostingRanker(n_rounds=20, loss="pair_logistic", random_state=7),

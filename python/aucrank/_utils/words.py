@@ -22,3 +22,8 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
         return f"; did you mean {lower[near[0]]!r}?"
     shown = ", ".join(known[:12]) + (f", … ({len(known)} in all)" if len(known) > 12 else "")
     return f"; there are: {shown}" if known else ""
+
+
+def area_up_to(max_fpr: float) -> str:
+    """Name the area under the curve up to a false positive rate."""
+    return "AUC" if max_fpr == 1 else f"partial AUC up to {max_fpr:g}"

@@ -27,7 +27,7 @@ from aucrank._utils.params import (
     check_real,
 )
 from aucrank._utils.threads import threads_for
-from aucrank._utils.words import plural
+from aucrank._utils.words import area_up_to, plural
 from aucrank.boosting._held_out import (
     check_refit,
     held_out_fraction,
@@ -194,9 +194,9 @@ class BoostedRanker(TermsMixin, WeakRankersMixin, CalibratedRanker):
         found, name = model.held_out(), type(self).__name__
         print(f"[{name}] {model.n_rounds} rounds")
         if found is not None and found["n_rounds"] > 0:
-            auc = found["auc"]
+            auc, what = found["auc"], area_up_to(getattr(self, "max_fpr", 1))
             print(
-                f"[{name}] chosen of {len(auc)} by the AUC of the rows held out,"
+                f"[{name}] chosen of {len(auc)} by the {what} of the rows held out,"
                 f" {auc[found['n_rounds'] - 1]:.4f}"
             )
 
@@ -265,9 +265,9 @@ class BoostedRanker(TermsMixin, WeakRankersMixin, CalibratedRanker):
         Returns
         -------
         Table or None
-            Columns ``round``, from 1; ``auc``; ``smoothed``, if the number of rounds was selected
-            by the window; ``kept``, true for the last round that was kept. None where no rows were
-            held out.
+            Columns ``round``, from 1; ``auc``, up to the ``max_fpr`` of a `RankBoost`;
+            ``smoothed``, if the number of rounds was selected by the window; ``kept``, true for
+            the last round that was kept. None where no rows were held out.
         """
         found = self._fitted_model.held_out()
         if found is None:

@@ -33,7 +33,7 @@ from aucrank._utils.params import (
     check_real,
 )
 from aucrank._utils.threads import threads_for
-from aucrank._utils.words import plural
+from aucrank._utils.words import area_up_to, plural
 from aucrank.boosting._held_out import (
     check_refit,
     held_out_fraction,
@@ -89,6 +89,12 @@ class GradientBoostingRanker(PairTermsMixin, CalibratedRanker):
         What is minimised: log loss; or the mean over all pairs of a positive and a negative row of
         the exponential or the logistic loss of the difference of their scores, as the AUC is a mean
         over pairs. Log loss ranks as well as those, and gives probabilities.
+    max_fpr : float, default=1.0
+        Rank well up to this false positive rate, above 0 and at most 1, where no more than the top
+        of a list is acted on. Below 1, in losses over pairs the share ``max_fpr`` of the negative
+        rows counts in full, those of the highest scores, and the others count 0.3; and
+        ``early_stopping`` watches the partial AUC. It does not go with ``loss="log"``, which has no
+        pairs. See Notes.
     n_rounds : int, default=300
         Most rounds, one tree each; with a number of ``interactions``, most rounds of single
         features, and then most of pairs. There are fewer where no split lowers the loss.
@@ -134,7 +140,7 @@ class GradientBoostingRanker(PairTermsMixin, CalibratedRanker):
         Whether to hold rows out, stop when they are no longer ranked better, and keep the rounds up
         to the best.
     scoring : {"auc", "loss"}, default="auc"
-        What held-out rows are judged by.
+        What held-out rows are judged by; "auc" up to ``max_fpr``.
     validation_fraction : float, default=0.1
         Share of the distinct rows of each class that is held out, for ``early_stopping`` without
         an ``X_val``; above 0 and below 1.
@@ -202,7 +208,7 @@ class GradientBoostingRanker(PairTermsMixin, CalibratedRanker):
         and the least that it adds; ``gain``, what its splits lowered the loss by.
     validation_path_ : Table or None
         What the rows held out were judged by, by ``round``, and by ``bag`` where there are several;
-        None where none were held out.
+        a partial AUC is standardised, 1/2 for chance; None where none were held out.
     feature_importances_ : ndarray of shape (n_features,)
         Share of each feature in what all splits lowered the loss by; the sum is 1.
     pairs_ : list of (int, int)
@@ -243,6 +249,15 @@ class GradientBoostingRanker(PairTermsMixin, CalibratedRanker):
     Gradients are rounded to 2^-20 and hessians to 2^-19 of a row. ``pair_logistic`` sums over pairs
     of scores rounded to a grid of 2048 cells over their range.
 
+    With ``max_fpr`` below 1, the score before each round says which negative rows count in full.
+    Those of the score at which the share ends all count alike, in between, so that the order of
+    rows does not matter; ``pair_logistic`` takes those of a cell of its grid for one score. As
+    these are the rows whose sum of losses is greatest, the loss is a maximum of convex functions of
+    the scores, and so convex. The partial AUC of the rows held out is standardised, 1/2 for
+    chance, as in ``aucrank.metrics.roc_auc_score(max_fpr=max_fpr)``, and few negative rows decide
+    it. Scores of single features, ``interactions=0``, gain about a point by it, and trees of any
+    features nothing: see :ref:`the guide <top-of-the-list>`.
+
     Weights that are not all whole numbers count relative to their mean.
 
     References
@@ -274,6 +289,7 @@ class GradientBoostingRanker(PairTermsMixin, CalibratedRanker):
         self,
         *,
         loss: str = "log",
+        max_fpr: float = 1.0,
         n_rounds: int = 300,
         learning_rate: Any = "auto",
         max_leaves: int = 32,
@@ -303,6 +319,7 @@ class GradientBoostingRanker(PairTermsMixin, CalibratedRanker):
         verbose: int = 0,
     ) -> None:
         self.loss = loss
+        self.max_fpr = max_fpr
         self.n_rounds = n_rounds
         self.learning_rate = learning_rate
         self.max_leaves = max_leaves
@@ -428,6 +445,7 @@ class GradientBoostingRanker(PairTermsMixin, CalibratedRanker):
         max_depth = check_int(self.max_depth, "max_depth", low=1, optional=True)
         return {
             "loss": check_choice(self.loss, "loss", _LOSSES),
+            "max_fpr": self._max_fpr(),
             "n_rounds": check_int(self.n_rounds, "n_rounds", low=1),
             "learning_rate": None if rate == "auto" else rate,
             "max_leaves": check_int(self.max_leaves, "max_leaves", low=2),
@@ -445,6 +463,15 @@ class GradientBoostingRanker(PairTermsMixin, CalibratedRanker):
             "n_bags": self._bags(),
             "seed": scope.seed,
         }
+
+    def _max_fpr(self) -> float | None:
+        max_fpr = check_real(self.max_fpr, "max_fpr", low=0.0, high=1.0, low_open=True)
+        if self.loss == "log" and max_fpr != 1:
+            raise ValueError(
+                f"max_fpr={max_fpr!r} does not go with loss='log', which has no pairs to count:"
+                " choose loss='pair_exponential' or 'pair_logistic'"
+            )
+        return max_fpr
 
     def _bags(self) -> int:
         n_bags = check_int(self.n_bags, "n_bags", low=1)
@@ -566,7 +593,7 @@ class GradientBoostingRanker(PairTermsMixin, CalibratedRanker):
             if found["n_rounds"] == 0:
                 continue
             values, measure = found["values"], found["measure"]
-            what = "AUC" if measure == "auc" else "loss"
+            what = area_up_to(self.max_fpr) if measure == "auc" else "loss"
             of_bag = f"bag {bag}: " if self.n_bags > 1 else ""
             print(
                 f"[{name}] {of_bag}chosen of {len(values)} by the {what} of the rows held out,"

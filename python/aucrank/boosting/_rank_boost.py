@@ -4,7 +4,7 @@ from typing import Any
 
 from aucrank import _core
 from aucrank._base.fit_context import ParamScope
-from aucrank._utils.params import check_choice
+from aucrank._utils.params import check_choice, check_real
 from aucrank.boosting._boosted import BoostedRanker
 
 
@@ -49,7 +49,12 @@ class RankBoost(BoostedRanker):
         ``r`` being the mean by which the grade of a positive row is above that of a negative one;
         of a threshold, TPR - FPR. "exact": what makes the pair loss least, with a loss of one pair
         added for those ranked right and those ranked wrong by the most. Neither is larger than
-        ``1/2 ln(2 n)``.
+        ``1/2 ln(2 n)``. With ``max_fpr`` below 1, "third" is better: rows change places.
+    max_fpr : float, default=1.0
+        Rank well up to this false positive rate, above 0 and at most 1, where no more than the top
+        of a list is acted on. Below 1, the share ``max_fpr`` of the negative rows counts in full in
+        pairs, those of the highest sums of the rounds so far, and the others count 0.3; and rows
+        held out are judged by their partial AUC. See Notes.
     selection : {"window"} or None, default=None
         How many rounds are kept. "window": all are run with a quarter of the distinct rows of each
         class held out, or with ``X_val``, and those up to the highest AUC are kept, the AUC being
@@ -121,7 +126,8 @@ class RankBoost(BoostedRanker):
     base_score_ : float
         ``-threshold_``: what a row of `explain` is to be added to.
     validation_path_ : Table or None
-        The AUC of the rows held out, by ``round``; None where none were held out.
+        The AUC of the rows held out, by ``round``, standardised where it is partial: 1/2 for
+        chance; None where none were held out.
     feature_importances_ : ndarray of shape (n_features,)
         Mean advantage over chance of the rounds on each feature, in units of AUC. Not there for
         linear rankers and estimators.
@@ -140,6 +146,14 @@ class RankBoost(BoostedRanker):
     -----
     The pair loss, the mean over pairs of ``exp(f(negative) - f(positive))``, is at least the share
     of misranked pairs, 1 - AUC, and falls in each round.
+
+    With ``max_fpr`` below 1, the sum of the rounds so far says before each round which negative
+    rows count in full. Those of the sum at which the share ends all count alike, in between, so
+    that the order of rows does not matter. As these are the rows whose sum of losses is greatest,
+    the pair loss is a maximum of convex functions of the scores, and so convex; but it may rise in
+    a round, which is fitted to the rows that count before it. To count the highest negative rows
+    alone, as [3]_ does for linear scores, ranks worse here: others take their place, which no round
+    has looked at. :ref:`The guide <top-of-the-list>` has what is gained, up to half a point.
 
     The threshold of each round always points to what ranks positives higher, so that a round adds
     0 or ``alpha > 0``. The reverse with a negative ``alpha`` would differ by a constant.
@@ -169,6 +183,8 @@ class RankBoost(BoostedRanker):
        https://www.jmlr.org/papers/v4/freund03a.html
     .. [2] Herschtal, Raskutti and Campbell, "Area under ROC optimisation using a ramp
        approximation", SIAM International Conference on Data Mining, 2006.
+    .. [3] Narasimhan and Agarwal, "A structural SVM based approach for optimizing partial AUC",
+       ICML 2013.
 
     Examples
     --------
@@ -197,6 +213,7 @@ class RankBoost(BoostedRanker):
         max_features: Any = None,
         monotonic_cst: Any = None,
         alpha: str = "third",
+        max_fpr: float = 1.0,
         selection: str | None = None,
         early_stopping: bool = False,
         validation_fraction: float = 0.1,
@@ -220,6 +237,7 @@ class RankBoost(BoostedRanker):
         self.max_features = max_features
         self.monotonic_cst = monotonic_cst
         self.alpha = alpha
+        self.max_fpr = max_fpr
         self.selection = selection
         self.early_stopping = early_stopping
         self.validation_fraction = validation_fraction
@@ -240,4 +258,5 @@ class RankBoost(BoostedRanker):
         return {
             "rounds": self._round_params(scope),
             "alpha": check_choice(self.alpha, "alpha", ("third", "exact")),
+            "max_fpr": check_real(self.max_fpr, "max_fpr", low=0.0, high=1.0, low_open=True),
         }

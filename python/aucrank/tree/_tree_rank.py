@@ -28,7 +28,7 @@ from aucrank._utils.params import (
     check_real,
 )
 from aucrank._utils.warn import warn_caller
-from aucrank._utils.words import plural
+from aucrank._utils.words import area_up_to, plural
 from aucrank.data._dataset import refuse_for_dataset
 from aucrank.data._stored import Rows
 from aucrank.tree._dependence import PartialDependenceMixin
@@ -420,8 +420,7 @@ class TreeRank(KeepsModels, PartialDependenceMixin, ProbabilityMixin, BaseRanker
             grown = kept if found is None else found["n_leaves"].max()
             print(f"[TreeRank] grew {grown} leaves")
             if found is not None:
-                area = "AUC" if self.max_fpr == 1 else f"partial AUC up to {self.max_fpr:g}"
-                print(f"[TreeRank] kept {kept}: {_in_words(found, area)}")
+                print(f"[TreeRank] kept {kept}: {_in_words(found, area_up_to(self.max_fpr))}")
 
     @property
     def _fitted_model(self) -> _core.TreeRankModel:

@@ -16,7 +16,7 @@ use crate::RankError;
 /// ```
 /// use std::sync::atomic::{AtomicUsize, Ordering};
 /// use std::sync::Arc;
-/// use aucrank::boost::{Alpha, FitExtras, RankBoostParams, RoundParams, fit_rank_boost};
+/// use aucrank::boost::{FitExtras, RankBoostParams, RoundParams, fit_rank_boost};
 /// use aucrank::data::{Columns, Labels};
 /// use aucrank::{Interrupt, Part};
 ///
@@ -28,7 +28,7 @@ use crate::RankError;
 ///     seen.store(part.number, Ordering::Relaxed);
 ///     part.number < 3
 /// });
-/// let params = RankBoostParams { rounds: RoundParams::default(), alpha: Alpha::Third };
+/// let params = RankBoostParams { rounds: RoundParams::default(), ..RankBoostParams::default() };
 /// let extras = FitExtras::default();
 /// let model = fit_rank_boost(&columns, &labels, &params, &extras, &interrupt).unwrap();
 /// assert_eq!(model.terms().len(), n_rounds.load(Ordering::Relaxed));

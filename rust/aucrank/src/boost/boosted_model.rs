@@ -19,13 +19,13 @@ const TILE_ROWS: usize = 1024;
 ///
 /// ```
 /// use aucrank::Interrupt;
-/// use aucrank::boost::{Alpha, FitExtras, RankBoostParams, RoundParams, fit_rank_boost};
+/// use aucrank::boost::{FitExtras, RankBoostParams, RoundParams, fit_rank_boost};
 /// use aucrank::data::{Columns, Labels};
 ///
 /// let columns = Columns::from_row_major(&[1.0, 2.0, 3.0, 4.0], 1)?;
 /// let labels = Labels::new(&[false, true, false, true], None)?;
 /// let rounds = RoundParams { n_rounds: 2, ..RoundParams::default() };
-/// let params = RankBoostParams { rounds, alpha: Alpha::Third };
+/// let params = RankBoostParams { rounds, ..RankBoostParams::default() };
 /// let extras = FitExtras::default();
 /// let model = fit_rank_boost(&columns, &labels, &params, &extras, &Interrupt::default())?;
 /// // The feature ranks three of four pairs right, before rows are weighted.
@@ -99,7 +99,8 @@ impl BoostedModel {
     /// After each round and for each class, negatives first, the mean of `exp(-y f(x))` over the
     /// initial distribution of the training rows, `f` being the sum of the rounds so far and `y` 1
     /// or -1. It bounds the share of rows of the class on the wrong side of 0; both are products of
-    /// one factor per round.
+    /// one factor per round. After a fit up to a false positive rate below 1, each negative has the
+    /// part of its weight by which it counts, and so in the share.
     #[must_use]
     pub fn mean_exponentials(&self) -> &[[f64; 2]] {
         &self.0.mean_exponentials

@@ -2,6 +2,7 @@
 
 use crate::data::{ClassMasses, Labels, times_power_of_two};
 use crate::parallel;
+use crate::roc::TopNegatives;
 
 /// Bits of the mass of a class: sums are then also exact in `f64`.
 const CLASS_BITS: i32 = 52;
@@ -30,6 +31,9 @@ impl Worth {
 /// The factor of a row depends on that row alone, whatever the order of the rows; it is rounded to
 /// fixed point before anything is summed, so that sums are exact, and a row of weight k equals k
 /// copies of it. A row takes 16 bytes here.
+///
+/// Where the highest negatives alone matter, the mass of each negative is multiplied by the part by
+/// which it counts ([`TopNegatives`]), anew after each round.
 #[derive(Debug, Clone)]
 pub(super) struct Distribution<'a> {
     labels: &'a Labels<'a>,
@@ -47,6 +51,18 @@ pub(super) struct Distribution<'a> {
     powers: [i32; 2],
     /// For each class, the log of the product of the normalisers so far.
     log_normalizer: [f64; 2],
+    /// Which negatives count in full; `None` for all.
+    top: Option<Top>,
+}
+
+/// The emphasis on the negatives of the highest scores.
+#[derive(Debug, Clone)]
+struct Top {
+    max_fpr: f64,
+    /// The negatives that have mass.
+    negatives: Vec<u32>,
+    /// The share of the weight of the negatives that counts: all before the first round.
+    share: f64,
 }
 
 /// Result of a pass over rows.
@@ -72,7 +88,7 @@ type Part<'a> = (usize, ((&'a mut [f64], &'a mut [u64]), Option<&'a mut [f64]>))
 
 impl<'a> Distribution<'a> {
     /// The initial distribution: the given rows by their weights; other rows never have mass.
-    pub(super) fn new(labels: &'a Labels<'a>, rows: &[u32]) -> Self {
+    pub(super) fn new(labels: &'a Labels<'a>, rows: &[u32], max_fpr: f64) -> Self {
         let copies = labels.copies();
         let (mut factors, mut n_copies) = (vec![0.0; labels.n_rows()], [0_u64; 2]);
         for row in rows.iter().map(|&row| row as usize) {
@@ -93,6 +109,11 @@ impl<'a> Distribution<'a> {
             bits,
             powers: [0; 2],
             log_normalizer: [0.0; 2],
+            top: (max_fpr < 1.0).then(|| {
+                let is_negative = |row: &u32| labels.sums(*row as usize).neg > 0;
+                let negatives = rows.iter().copied().filter(is_negative).collect();
+                Top { max_fpr, negatives, share: 1.0 }
+            }),
         };
         distribution.multiply(&mut [], |_| Worth { value: 0.0, factors: [1.0; 2] });
         distribution
@@ -109,7 +130,8 @@ impl<'a> Distribution<'a> {
     }
 
     /// For each class, negatives first, the mean of `exp(-y f(x))`, `f` being the sum of the rounds
-    /// so far: a bound on the share of its rows with `y f(x) <= 0`.
+    /// so far: a bound on the share of its rows with `y f(x) <= 0`. Each negative has the part of
+    /// weight by which it counts.
     pub(super) fn mean_exponential(&self) -> [f64; 2] {
         self.log_normalizer.map(f64::exp)
     }
@@ -119,6 +141,7 @@ impl<'a> Distribution<'a> {
     pub(super) fn reweight(&mut self, scores: &mut [f64], worth: impl Fn(usize) -> Worth + Sync) {
         let before = self.log_total();
         self.multiply(scores, worth);
+        self.weigh_parts(scores);
         let after = self.log_total();
         for class in 0..2 {
             self.log_normalizer[class] += after[class] - before[class];
@@ -130,7 +153,26 @@ impl<'a> Distribution<'a> {
             let exponent = self.powers[class] - self.bits[class];
             (mass as f64).ln() + f64::from(exponent) * std::f64::consts::LN_2
         };
-        [log(self.total.neg, 0), log(self.total.pos, 1)]
+        let of_share = self.top.as_ref().map_or(0.0, |top| top.share.ln());
+        [log(self.total.neg, 0) - of_share, log(self.total.pos, 1)]
+    }
+
+    /// Weighs the negatives by the part by which they count.
+    fn weigh_parts(&mut self, scores: &[f64]) {
+        let Some(top) = &mut self.top else { return };
+        let (labels, copies) = (self.labels, self.copies);
+        let rows = || top.negatives.iter().map(|&row| row as usize);
+        let weighted = rows().map(|row| (scores[row], labels.sums(row).neg)).collect();
+        let found = TopNegatives::of(weighted, top.max_fpr);
+        let unit = times_power_of_two(1.0, self.bits[0]);
+        self.total.neg = 0;
+        for row in rows() {
+            let factor = found.part(scores[row]) * self.factors[row];
+            let copies = copies.map_or(1, |copies| copies[row]);
+            self.masses[row] = (factor.min(1.0) * unit + 0.5) as u64 * copies;
+            self.total.neg += self.masses[row];
+        }
+        top.share = TopNegatives::share(top.max_fpr);
     }
 
     fn multiply(&mut self, scores: &mut [f64], worth: impl Fn(usize) -> Worth + Sync) {
@@ -201,7 +243,7 @@ impl<'a> Distribution<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::data::mix;
+    use crate::data::{mix, snap};
 
     /// A number in [0, 1) derived from two others.
     fn draw(a: u64, b: u64) -> f64 {
@@ -214,7 +256,7 @@ mod tests {
         let positive: Vec<bool> = (0..n_rows).map(|row| row % 3 == 0).collect();
         let weights: Vec<f64> = (0..n_rows as u64).map(|row| 0.1 + draw(row, 1)).collect();
         let labels = Labels::new(&positive, Some(&weights)).unwrap();
-        let mut distribution = Distribution::new(&labels, &labels.rows());
+        let mut distribution = Distribution::new(&labels, &labels.rows(), 1.0);
         let (mut plain, mut sums) = (weights.clone(), vec![0.0; n_rows]);
         for round in 0..60 {
             let value = |row: usize| 2.0 * draw(row as u64, 7 + round) - 0.7;
@@ -247,49 +289,80 @@ mod tests {
     }
 
     /// Masses after some rounds, row by row, with values derived from `contents`.
-    fn masses(contents: &[u64], positive: &[bool], weights: Option<&[f64]>) -> Vec<u64> {
+    fn masses(
+        contents: &[u64],
+        positive: &[bool],
+        weights: Option<&[f64]>,
+        max_fpr: f64,
+    ) -> Vec<u64> {
         let labels = Labels::new(positive, weights).unwrap();
-        let mut distribution = Distribution::new(&labels, &labels.rows());
+        let mut distribution = Distribution::new(&labels, &labels.rows(), max_fpr);
+        let mut scores = vec![0.0; contents.len()];
         for round in 0..40 {
-            let of_row = |row: usize| Worth::of(draw(contents[row], round) - 0.4);
-            distribution.reweight(&mut vec![0.0; contents.len()], of_row);
+            // Few values, so that scores tie.
+            let of_row = |row: usize| snap((4.0 * draw(contents[row], round)).floor() / 8.0 - 0.2);
+            distribution.reweight(&mut scores, |row| Worth::of(of_row(row)));
         }
         distribution.masses().to_vec()
     }
 
     #[test]
     fn neither_order_nor_threads_matter_and_weights_are_copies() {
-        // More rows than in a chunk.
-        let contents: Vec<u64> = (0..20_000).collect();
-        let positive: Vec<bool> = contents.iter().map(|c| c % 5 < 2).collect();
-        let one = masses(&contents, &positive, None);
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
-        assert_eq!(one, pool.install(|| masses(&contents, &positive, None)));
-        let backwards: Vec<u64> = contents.iter().rev().copied().collect();
-        let backwards_positive: Vec<bool> = positive.iter().rev().copied().collect();
-        let mut other = masses(&backwards, &backwards_positive, None);
-        other.reverse();
-        assert_eq!(one, other);
+        for max_fpr in [1.0, 0.1] {
+            // More rows than in a chunk.
+            let contents: Vec<u64> = (0..20_000).collect();
+            let positive: Vec<bool> = contents.iter().map(|c| c % 5 < 2).collect();
+            let all =
+                |contents: &[u64], positive: &[bool]| masses(contents, positive, None, max_fpr);
+            let one = all(&contents, &positive);
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
+            assert_eq!(one, pool.install(|| all(&contents, &positive)));
+            let backwards: Vec<u64> = contents.iter().rev().copied().collect();
+            let backwards_positive: Vec<bool> = positive.iter().rev().copied().collect();
+            let mut other = all(&backwards, &backwards_positive);
+            other.reverse();
+            assert_eq!(one, other);
 
-        let (contents, positive) = (&contents[..100], &positive[..100]);
-        let weights: Vec<f64> = (0..100).map(|row| f64::from(row % 4)).collect();
-        let of_copy = |row: usize| std::iter::repeat_n(row, row % 4);
-        let copies: Vec<usize> = (0..100).flat_map(of_copy).collect();
-        let copied: Vec<u64> = copies.iter().map(|&row| contents[row]).collect();
-        let copied_positive: Vec<bool> = copies.iter().map(|&row| positive[row]).collect();
-        let repeated = masses(&copied, &copied_positive, None);
-        let mut sums = vec![0; 100];
-        for (&row, mass) in copies.iter().zip(repeated) {
-            sums[row] += mass;
+            let (contents, positive) = (&contents[..100], &positive[..100]);
+            let weights: Vec<f64> = (0..100).map(|row| f64::from(row % 4)).collect();
+            let of_copy = |row: usize| std::iter::repeat_n(row, row % 4);
+            let copies: Vec<usize> = (0..100).flat_map(of_copy).collect();
+            let copied: Vec<u64> = copies.iter().map(|&row| contents[row]).collect();
+            let copied_positive: Vec<bool> = copies.iter().map(|&row| positive[row]).collect();
+            let repeated = all(&copied, &copied_positive);
+            let mut sums = vec![0; 100];
+            for (&row, mass) in copies.iter().zip(repeated) {
+                sums[row] += mass;
+            }
+            assert_eq!(masses(contents, positive, Some(&weights), max_fpr), sums);
         }
-        assert_eq!(masses(contents, positive, Some(&weights)), sums);
+    }
+
+    #[test]
+    fn negatives_of_the_highest_scores_have_their_mass_and_the_others_a_part_of_it() {
+        // Half of the negatives count in full: those of scores 3 and 2, and half of the two of 1.
+        let positive = [true, false, false, false, false, false, false];
+        let scores = [0.0, 3.0, 1.0, 1.0, 2.0, 0.0, -1.0];
+        let labels = Labels::new(&positive, None).unwrap();
+        let mut distribution = Distribution::new(&labels, &labels.rows(), 0.5);
+        assert_eq!(distribution.mean_exponential(), [1.0, 1.0]);
+        distribution.reweight(&mut [0.0; 7], |row| Worth::of(scores[row]));
+        let parts = [1.0, 0.65, 0.65, 1.0, 0.3, 0.3];
+        let expected = |row: usize| parts[row - 1] * f64::exp(scores[row]);
+        let masses = distribution.masses();
+        for row in 2..7 {
+            let found = masses[row] as f64 / masses[1] as f64;
+            assert!((found - expected(row) / expected(1)).abs() < 1e-12);
+        }
+        let mean = (1..7).map(expected).sum::<f64>() / parts.iter().sum::<f64>();
+        assert!((distribution.mean_exponential()[0] / mean - 1.0).abs() < 1e-12);
     }
 
     #[test]
     fn rows_that_are_not_asked_for_never_have_mass() {
         let positive = [true, false, true, false];
         let labels = Labels::new(&positive, Some(&[0.5, 1.5, 2.0, 0.25])).unwrap();
-        let mut distribution = Distribution::new(&labels, &[0, 1, 3]);
+        let mut distribution = Distribution::new(&labels, &[0, 1, 3], 1.0);
         distribution.reweight(&mut [0.0; 4], |_| Worth::of(1.0));
         assert_eq!(distribution.masses()[2], 0);
         let [neg, pos] = distribution.mean_exponential();

@@ -48,7 +48,7 @@ mod tests {
     use super::*;
     use crate::Interrupt;
     use crate::boost::{
-        Alpha, FitExtras, RankBoostParams, RoundParams, TreeTerm, WeakRankerParams, fit_rank_boost,
+        FitExtras, RankBoostParams, RoundParams, TreeTerm, WeakRankerParams, fit_rank_boost,
     };
     use crate::data::{Labels, mix};
     use crate::tree::{
@@ -78,7 +78,7 @@ mod tests {
             n_rounds: 50,
             ..RoundParams::default()
         };
-        let params = RankBoostParams { rounds, alpha: Alpha::Third };
+        let params = RankBoostParams { rounds, ..RankBoostParams::default() };
         let columns = Columns::from_row_major(values, 3).unwrap();
         let labels = Labels::new(positive, None).unwrap();
         fit_rank_boost(&columns, &labels, &params, &FitExtras::default(), &Interrupt::default())

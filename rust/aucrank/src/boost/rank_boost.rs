@@ -35,7 +35,8 @@ const MOST_STEPS: usize = 100;
 /// let labels = Labels::new(&[false, false, true, false, true, true], None)?;
 /// let value_of = |alpha| {
 ///     let rounds = RoundParams { n_rounds: 1, ..RoundParams::default() };
-///     let (params, extras) = (RankBoostParams { rounds, alpha }, FitExtras::default());
+///     let params = RankBoostParams { rounds, alpha, ..RankBoostParams::default() };
+///     let extras = FitExtras::default();
 ///     let model = fit_rank_boost(&columns, &labels, &params, &extras, &Interrupt::default())?;
 ///     model.round_values(&columns, 0, None).map(|values| values[3] - values[2])
 /// };
@@ -65,13 +66,13 @@ pub enum Alpha {
 ///
 /// ```
 /// use aucrank::Interrupt;
-/// use aucrank::boost::{Alpha, FitExtras, RankBoostParams, RoundParams, fit_rank_boost};
+/// use aucrank::boost::{FitExtras, RankBoostParams, RoundParams, fit_rank_boost};
 /// use aucrank::data::{Columns, Labels};
 ///
 /// let columns = Columns::from_row_major(&[1.0, 2.0, 3.0, 4.0], 1)?;
 /// let labels = Labels::new(&[false, true, false, true], None)?;
 /// let rounds = RoundParams { n_rounds: 3, ..RoundParams::default() };
-/// let params = RankBoostParams { rounds, alpha: Alpha::Third };
+/// let params = RankBoostParams { rounds, ..RankBoostParams::default() };
 /// let extras = FitExtras::default();
 /// let model = fit_rank_boost(&columns, &labels, &params, &extras, &Interrupt::default())?;
 /// assert_eq!(model.terms().len(), 3);
@@ -84,6 +85,10 @@ pub struct RankBoostParams {
     pub rounds: RoundParams,
     /// How rankings are valued.
     pub alpha: Alpha,
+    /// The false positive rate up to which rows are to be ranked well, above 0 and at most 1. Below
+    /// 1, the share of the negatives of the highest sums of the rounds so far counts in full in
+    /// pairs, and the others 0.3; and held-out rows are judged by their partial AUC up to it.
+    pub max_fpr: f64,
 }
 
 impl Default for RankBoostParams {
@@ -91,7 +96,7 @@ impl Default for RankBoostParams {
     fn default() -> Self {
         let weak_ranker = WeakRankerParams::Threshold;
         let rounds = RoundParams { weak_ranker, n_rounds: 200, ..RoundParams::default() };
-        Self { rounds, alpha: Alpha::Third }
+        Self { rounds, alpha: Alpha::Third, max_fpr: 1.0 }
     }
 }
 
@@ -102,19 +107,25 @@ const MOST_GRADES: usize = 256;
 #[derive(Debug, Clone, Copy)]
 struct PairRule {
     alpha: Alpha,
+    max_fpr: f64,
     n_pairs: f64,
 }
 
 impl PairRule {
-    fn new(alpha: Alpha, labels: &Labels<'_>) -> Self {
+    fn new(params: &RankBoostParams, labels: &Labels<'_>) -> Self {
         let [n_neg, n_pos] = labels.class_rows();
-        Self { alpha, n_pairs: n_pos as f64 * n_neg as f64 }
+        let RankBoostParams { alpha, max_fpr, .. } = *params;
+        Self { alpha, max_fpr, n_pairs: n_pos as f64 * n_neg as f64 }
     }
 }
 
 impl RoundRule for PairRule {
     fn most_groups(&self) -> usize {
         MOST_GRADES
+    }
+
+    fn max_fpr(&self) -> f64 {
+        self.max_fpr
     }
 
     fn values(&self, groups: &[ClassMasses], n_rows: u64) -> Option<RoundValues> {
@@ -268,7 +279,7 @@ pub fn fit_rank_boost(
     given: &FitExtras<'_>,
     interrupt: &Interrupt,
 ) -> Result<BoostedModel, RankError> {
-    let rule = PairRule::new(params.alpha, labels);
+    let rule = PairRule::new(params, labels);
     boost(columns, labels, &params.rounds, &rule, given, interrupt)
 }
 
@@ -309,7 +320,7 @@ mod tests {
     }
 
     fn rule(alpha: Alpha) -> PairRule {
-        PairRule { alpha, n_pairs: 1e4 }
+        PairRule { alpha, max_fpr: 1.0, n_pairs: 1e4 }
     }
 
     #[test]

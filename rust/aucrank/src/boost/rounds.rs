@@ -15,7 +15,7 @@ use crate::data::{
 };
 use crate::external::{ExternalFitter, keep_asked};
 use crate::prepared::Prepared;
-use crate::roc::largest_gap;
+use crate::roc::{check_max_fpr, largest_gap};
 use crate::{Interrupt, Part, RankError};
 
 /// Parameters that `AUCBoost` and `RankBoost` share.
@@ -24,14 +24,14 @@ use crate::{Interrupt, Part, RankError};
 ///
 /// ```
 /// use aucrank::Interrupt;
-/// use aucrank::boost::{Alpha, FitExtras, RankBoostParams, RoundParams, fit_rank_boost};
+/// use aucrank::boost::{FitExtras, RankBoostParams, RoundParams, fit_rank_boost};
 /// use aucrank::data::{Columns, Labels};
 ///
 /// let columns = Columns::from_row_major(&[1.0, 2.0, 3.0, 4.0], 1)?;
 /// let labels = Labels::new(&[false, true, false, true], None)?;
 /// let range = |learning_rate| {
 ///     let rounds = RoundParams { n_rounds: 1, learning_rate, ..RoundParams::default() };
-///     let params = RankBoostParams { rounds, alpha: Alpha::Third };
+///     let params = RankBoostParams { rounds, ..RankBoostParams::default() };
 ///     let extras = FitExtras::default();
 ///     let model = fit_rank_boost(&columns, &labels, &params, &extras, &Interrupt::default())?;
 ///     model.round_values(&columns, 0, None).map(|values| values[3] - values[0])
@@ -108,14 +108,14 @@ impl RoundParams {
 ///
 /// ```
 /// use aucrank::Interrupt;
-/// use aucrank::boost::{Alpha, FitExtras, RankBoostParams, RoundParams, fit_rank_boost};
+/// use aucrank::boost::{FitExtras, RankBoostParams, RoundParams, fit_rank_boost};
 /// use aucrank::data::{Columns, Labels};
 ///
 /// let columns = Columns::from_row_major(&[1.0, 2.0, 3.0, 4.0], 1)?;
 /// let labels = Labels::new(&[false, true, false, true], None)?;
 /// let fit = |n_rounds, earlier| {
 ///     let rounds = RoundParams { n_rounds, ..RoundParams::default() };
-///     let params = RankBoostParams { rounds, alpha: Alpha::Third };
+///     let params = RankBoostParams { rounds, ..RankBoostParams::default() };
 ///     let extras = FitExtras { earlier, ..FitExtras::default() };
 ///     fit_rank_boost(&columns, &labels, &params, &extras, &Interrupt::default())
 /// };
@@ -157,6 +157,11 @@ pub(super) trait RoundRule {
         usize::MAX
     }
 
+    /// The share of the negatives, those of the highest scores, that counts in full.
+    fn max_fpr(&self) -> f64 {
+        1.0
+    }
+
     /// Whether a row is scored by the sign of the sum.
     fn scores_by_sign(&self) -> bool {
         false
@@ -173,6 +178,7 @@ pub(super) fn boost(
     interrupt: &Interrupt,
 ) -> Result<BoostedModel, RankError> {
     params.validate()?;
+    check_max_fpr(rule.max_fpr())?;
     let columns = &columns.until(interrupt);
     check_monotonic(&params.monotonic, &columns.n_levels())?;
     let mut params = params.clone();
@@ -201,9 +207,9 @@ pub(super) fn boost(
             if let Some(err) = columns.infinite_value() {
                 return Err(err.in_validation());
             }
-            held_out = Some(ValidationSet::given(columns, labels));
+            held_out = Some(ValidationSet::given(columns, labels, rule.max_fpr()));
         } else if let Some((found, rest)) =
-            ValidationSet::of_sample(&sample, asked.fraction, params.seed)?
+            ValidationSet::of_sample(&sample, asked.fraction, params.seed, rule.max_fpr())?
         {
             (held_out, kept) = (Some(found), Some(rest));
         }
@@ -274,7 +280,7 @@ impl<'a> Fit<'a> {
             rows,
             n_rows: rows.iter().map(|&row| labels.sums(row as usize).rows).sum(),
             draws: Subsampling::new(sample, rows, params)?,
-            distribution: Distribution::new(labels, rows),
+            distribution: Distribution::new(labels, rows, rule.max_fpr()),
             held_out,
             scores: vec![0.0; labels.n_rows()],
             terms: Vec::new(),
@@ -429,7 +435,7 @@ fn advantage(groups: &[ClassMasses], values: &[f64]) -> f64 {
 mod tests {
     use super::*;
     use crate::boost::{
-        Alpha, AucBoostParams, Criterion, HeldOutRule, Output, RankBoostParams, fit_auc_boost,
+        AucBoostParams, Criterion, HeldOutRule, Output, RankBoostParams, fit_auc_boost,
         fit_rank_boost,
     };
     use crate::data::hold_out;
@@ -479,7 +485,7 @@ mod tests {
                 let params = AucBoostParams { rounds, criterion, output };
                 fit_auc_boost(&columns, &labels, &params, given, &interrupt).unwrap()
             } else {
-                let params = RankBoostParams { rounds, alpha: Alpha::Third };
+                let params = RankBoostParams { rounds, ..RankBoostParams::default() };
                 fit_rank_boost(&columns, &labels, &params, given, &interrupt).unwrap()
             }
         }

@@ -11,7 +11,7 @@ use super::weak::linear::LinearRanker;
 /// ```
 /// use aucrank::Interrupt;
 /// use aucrank::boost::{
-///     Alpha, FitExtras, RankBoostParams, RoundParams, RowScorer, Term, WeakRankerParams,
+///     FitExtras, RankBoostParams, RoundParams, RowScorer, Term, WeakRankerParams,
 ///     fit_rank_boost,
 /// };
 /// use aucrank::data::{Columns, Labels};
@@ -20,7 +20,7 @@ use super::weak::linear::LinearRanker;
 /// let labels = Labels::new(&[false, true, false, true], None)?;
 /// let weak_ranker = WeakRankerParams::Linear;
 /// let rounds = RoundParams { n_rounds: 1, weak_ranker, ..RoundParams::default() };
-/// let params = RankBoostParams { rounds, alpha: Alpha::Third };
+/// let params = RankBoostParams { rounds, ..RankBoostParams::default() };
 /// let extras = FitExtras::default();
 /// let model = fit_rank_boost(&columns, &labels, &params, &extras, &Interrupt::default())?;
 /// let Term::Scored(term) = &model.terms()[0] else { unreachable!("the rankers are linear") };

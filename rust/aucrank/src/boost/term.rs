@@ -20,7 +20,7 @@ const MOST_LEVEL_VALUES: usize = 1 << 27;
 /// ```
 /// use aucrank::Interrupt;
 /// use aucrank::boost::{
-///     Alpha, FitExtras, RankBoostParams, RoundParams, Term, WeakRankerParams, fit_rank_boost,
+///     FitExtras, RankBoostParams, RoundParams, Term, WeakRankerParams, fit_rank_boost,
 /// };
 /// use aucrank::data::{Columns, Labels};
 ///
@@ -28,7 +28,7 @@ const MOST_LEVEL_VALUES: usize = 1 << 27;
 /// let labels = Labels::new(&[false, true, false, true], None)?;
 /// let first_term = |weak_ranker| {
 ///     let rounds = RoundParams { n_rounds: 1, weak_ranker, ..RoundParams::default() };
-///     let params = RankBoostParams { rounds, alpha: Alpha::Third };
+///     let params = RankBoostParams { rounds, ..RankBoostParams::default() };
 ///     let extras = FitExtras::default();
 ///     fit_rank_boost(&columns, &labels, &params, &extras, &Interrupt::default())
 ///         .map(|model| model.terms()[0].clone())
@@ -55,7 +55,7 @@ pub enum Term {
 /// ```
 /// use aucrank::Interrupt;
 /// use aucrank::boost::{
-///     Alpha, FitExtras, RankBoostParams, RoundParams, Term, WeakRankerParams, fit_rank_boost,
+///     FitExtras, RankBoostParams, RoundParams, Term, WeakRankerParams, fit_rank_boost,
 /// };
 /// use aucrank::data::{Columns, Labels};
 /// use aucrank::tree::{GrowParams, LeafRankParams, SplitRule, TreeRankParams};
@@ -66,7 +66,7 @@ pub enum Term {
 /// let tree = TreeRankParams::new(grow, SplitRule::Stumps(LeafRankParams::orthogonal(1)));
 /// let weak_ranker = WeakRankerParams::Tree(Box::new(tree));
 /// let rounds = RoundParams { n_rounds: 1, weak_ranker, ..RoundParams::default() };
-/// let params = RankBoostParams { rounds, alpha: Alpha::Third };
+/// let params = RankBoostParams { rounds, ..RankBoostParams::default() };
 /// let extras = FitExtras::default();
 /// let model = fit_rank_boost(&columns, &labels, &params, &extras, &Interrupt::default())?;
 /// let Term::Tree(term) = &model.terms()[0] else { unreachable!("the rankers are trees") };

@@ -7,7 +7,7 @@ use super::term::Term;
 use super::weak::WeakSample;
 use crate::RankError;
 use crate::data::{Columns, FixedWeights, Labels, hold_out};
-use crate::roc::{auc, smoothed, weighted_auc};
+use crate::roc::{auc_up_to, smoothed};
 
 /// Parameters of held-out validation.
 ///
@@ -16,7 +16,7 @@ use crate::roc::{auc, smoothed, weighted_auc};
 /// ```
 /// use aucrank::Interrupt;
 /// use aucrank::boost::{
-///     Alpha, FitExtras, HeldOutParams, HeldOutRule, RankBoostParams, RoundParams, fit_rank_boost,
+///     FitExtras, HeldOutParams, HeldOutRule, RankBoostParams, RoundParams, fit_rank_boost,
 /// };
 /// use aucrank::data::{Columns, Labels};
 ///
@@ -27,7 +27,7 @@ use crate::roc::{auc, smoothed, weighted_auc};
 /// let rule = HeldOutRule::Patience { n_iter_no_change: 3, tol: 0.0 };
 /// let held_out = Some(HeldOutParams { fraction: 0.2, rule, refit: false });
 /// let rounds = RoundParams { held_out, ..RoundParams::default() };
-/// let params = RankBoostParams { rounds, alpha: Alpha::Third };
+/// let params = RankBoostParams { rounds, ..RankBoostParams::default() };
 /// let extras = FitExtras::default();
 /// let model = fit_rank_boost(&columns, &labels, &params, &extras, &Interrupt::default())?;
 /// // The rounds up to the best one are kept, and at most three come after it.
@@ -56,7 +56,7 @@ pub struct HeldOutParams {
 /// ```
 /// use aucrank::Interrupt;
 /// use aucrank::boost::{
-///     Alpha, FitExtras, HeldOutParams, HeldOutRule, RankBoostParams, RoundParams, fit_rank_boost,
+///     FitExtras, HeldOutParams, HeldOutRule, RankBoostParams, RoundParams, fit_rank_boost,
 /// };
 /// use aucrank::data::{Columns, Labels};
 ///
@@ -67,7 +67,7 @@ pub struct HeldOutParams {
 /// let is_smoothed = |rule| {
 ///     let held_out = Some(HeldOutParams { fraction: 0.2, rule, refit: false });
 ///     let rounds = RoundParams { held_out, ..RoundParams::default() };
-///     let params = RankBoostParams { rounds, alpha: Alpha::Third };
+///     let params = RankBoostParams { rounds, ..RankBoostParams::default() };
 ///     let extras = FitExtras::default();
 ///     fit_rank_boost(&columns, &labels, &params, &extras, &Interrupt::default())
 ///         .map(|model| model.held_out().is_some_and(|path| path.smoothed.is_some()))
@@ -92,14 +92,15 @@ pub enum HeldOutRule {
     Window,
 }
 
-/// The AUC of the held-out rows, round by round.
+/// The AUC of the held-out rows, round by round; with a `max_fpr` below 1, their partial AUC up to
+/// it, standardised.
 ///
 /// # Examples
 ///
 /// ```
 /// use aucrank::Interrupt;
 /// use aucrank::boost::{
-///     Alpha, FitExtras, HeldOutParams, HeldOutRule, RankBoostParams, RoundParams, fit_rank_boost,
+///     FitExtras, HeldOutParams, HeldOutRule, RankBoostParams, RoundParams, fit_rank_boost,
 /// };
 /// use aucrank::data::{Columns, Labels};
 ///
@@ -112,7 +113,7 @@ pub enum HeldOutRule {
 /// let rule = HeldOutRule::Patience { n_iter_no_change: 1, tol: 0.0 };
 /// let held_out = Some(HeldOutParams { fraction: 0.5, rule, refit: false });
 /// let rounds = RoundParams { held_out, ..RoundParams::default() };
-/// let params = RankBoostParams { rounds, alpha: Alpha::Third };
+/// let params = RankBoostParams { rounds, ..RankBoostParams::default() };
 /// let extras = FitExtras { validation, ..FitExtras::default() };
 /// let model = fit_rank_boost(&columns, &labels, &params, &extras, &Interrupt::default())?;
 /// let path = model.held_out().expect("there are rows to validate on");
@@ -196,6 +197,7 @@ pub(super) struct ValidationSet<'a> {
     place: Place<'a>,
     positive: Vec<bool>,
     weights: Option<Vec<f64>>,
+    max_fpr: f64,
     scores: Vec<f64>,
     pub(super) aucs: Vec<f64>,
 }
@@ -210,9 +212,9 @@ enum Place<'a> {
 
 impl<'a> ValidationSet<'a> {
     /// The validation rows given by the caller; rows of weight zero do not contribute.
-    pub(super) fn given(columns: &'a Columns<'a>, labels: &Labels<'_>) -> Self {
+    pub(super) fn given(columns: &'a Columns<'a>, labels: &Labels<'_>, max_fpr: f64) -> Self {
         let all: Vec<u32> = (0..labels.n_rows() as u32).collect();
-        Self::new(Place::Outside(columns), &all, labels)
+        Self::new(Place::Outside(columns), &all, labels, max_fpr)
     }
 
     /// Holds out rows of the sample; also returns the others. `None` if a class has a single
@@ -221,21 +223,23 @@ impl<'a> ValidationSet<'a> {
         sample: &WeakSample<'_>,
         fraction: f64,
         seed: u64,
+        max_fpr: f64,
     ) -> Result<Option<(Self, Vec<u32>)>, RankError> {
         let parts = hold_out(sample.columns, sample.labels, fraction, seed, sample.interrupt)?;
         Ok(parts.map(|parts| {
-            let held_out = parts.held_out;
-            (Self::new(Place::Inside(held_out.clone()), &held_out, sample.labels), parts.kept)
+            let (place, rows) = (Place::Inside(parts.held_out.clone()), parts.held_out);
+            (Self::new(place, &rows, sample.labels, max_fpr), parts.kept)
         }))
     }
 
-    fn new(place: Place<'a>, rows: &[u32], labels: &Labels<'_>) -> Self {
+    fn new(place: Place<'a>, rows: &[u32], labels: &Labels<'_>, max_fpr: f64) -> Self {
         let rows = rows.iter().map(|&row| row as usize);
         let weights = labels.weights().map(FixedWeights::units);
         Self {
             place,
             positive: rows.clone().map(|row| labels.positive()[row]).collect(),
             weights: weights.map(|units| rows.clone().map(|row| units[row] as f64).collect()),
+            max_fpr,
             scores: vec![0.0; rows.len()],
             aucs: Vec::new(),
         }
@@ -260,10 +264,8 @@ impl<'a> ValidationSet<'a> {
                 }
             }
         }
-        self.aucs.push(match &self.weights {
-            None => auc(&self.scores, &self.positive)?,
-            Some(weights) => weighted_auc(&self.scores, &self.positive, weights)?,
-        });
+        let weights = self.weights.as_deref();
+        self.aucs.push(auc_up_to(self.max_fpr, &self.scores, &self.positive, weights)?);
         Ok(())
     }
 }

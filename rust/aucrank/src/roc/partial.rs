@@ -4,6 +4,8 @@ use super::RocCurve;
 use super::compare::{highest_at, leftmost_at};
 use super::curve::with_counts;
 use super::mass::Mass;
+use super::top_negatives::check_max_fpr;
+use super::{auc, weighted_auc};
 use crate::RankError;
 
 impl RocCurve {
@@ -96,13 +98,7 @@ impl RocCurve {
     /// assert_eq!(curve.standardized_auc(1.0), Ok(curve.auc()));
     /// ```
     pub fn standardized_auc(&self, max_fpr: f64) -> Result<f64, RankError> {
-        if !(max_fpr > 0.0 && max_fpr <= 1.0) {
-            return Err(RankError::BadParameter {
-                name: "max_fpr",
-                value: max_fpr.to_string(),
-                rule: "above 0 and at most 1",
-            });
-        }
+        check_max_fpr(max_fpr)?;
         if max_fpr >= 1.0 {
             return Ok(self.auc());
         }
@@ -119,6 +115,21 @@ impl RocCurve {
     /// rate.
     pub(super) fn cut_segment(&self, fpr: f64) -> (usize, f64) {
         with_counts!(self, |fp, tp| cut_segment(fp, tp, fpr))
+    }
+}
+
+/// [`RocCurve::standardized_auc`] of scores, whose rows may have weights.
+pub(crate) fn auc_up_to(
+    max_fpr: f64,
+    scores: &[f64],
+    positive: &[bool],
+    weights: Option<&[f64]>,
+) -> Result<f64, RankError> {
+    match weights {
+        None if max_fpr >= 1.0 => auc(scores, positive),
+        None => RocCurve::new(scores, positive)?.standardized_auc(max_fpr),
+        Some(weights) if max_fpr >= 1.0 => weighted_auc(scores, positive, weights),
+        Some(weights) => RocCurve::weighted(scores, positive, weights)?.standardized_auc(max_fpr),
     }
 }
 

@@ -16,7 +16,7 @@ use crate::data::{
 ///
 /// ```
 /// use aucrank::Interrupt;
-/// use aucrank::boost::{Alpha, FitExtras, RankBoostParams, RoundParams, fit_rank_boost};
+/// use aucrank::boost::{FitExtras, RankBoostParams, RoundParams, fit_rank_boost};
 /// use aucrank::data::{BinningParams, Columns, Labels};
 /// use aucrank::rows::{CodedMatrix, StoredRows, Survey};
 ///
@@ -30,7 +30,7 @@ use crate::data::{
 /// rows.finish()?;
 ///
 /// let matrix = CodedMatrix::of(&rows)?;
-/// let params = RankBoostParams { rounds: RoundParams::default(), alpha: Alpha::Third };
+/// let params = RankBoostParams { rounds: RoundParams::default(), ..RankBoostParams::default() };
 /// let fit = |columns: &Columns<'_>, labels: &Labels<'_>| {
 ///     fit_rank_boost(columns, labels, &params, &FitExtras::default(), &interrupt)
 /// };

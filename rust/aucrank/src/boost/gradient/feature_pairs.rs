@@ -315,7 +315,7 @@ mod tests {
         let rows = FitRows::new(&binned, &labels, &training);
         let search = PairSearch {
             rows: &rows,
-            at: &Loss::Log.at(&scores, &rows),
+            at: &Loss::Log.at(&scores, &rows, 1.0),
             scores: &scores,
             gains: &[1.0, 0.0, 2.0],
             criterion: &criterion(&GradientParams::default(), &rows),

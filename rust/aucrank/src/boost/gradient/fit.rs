@@ -209,7 +209,7 @@ fn choose_pairs(
     }
     let search = PairSearch {
         rows: &rows,
-        at: &params.loss.at(&scores, &rows),
+        at: &params.loss.at(&scores, &rows, params.max_fpr),
         scores: &scores,
         gains: &gains,
         criterion: &criterion(params, &rows),
@@ -550,7 +550,9 @@ impl<'a> Fit<'a> {
     /// Measures the held-out rows after a round.
     fn measure(&mut self) -> Result<(), RankError> {
         match (&mut self.held_out, self.params.held_out) {
-            (Some(held_out), Some(asked)) => held_out.measure(asked.measure, self.params.loss),
+            (Some(held_out), Some(asked)) => {
+                held_out.measure(asked.measure, self.params.loss, self.params.max_fpr)
+            }
             _ => Ok(()),
         }
     }
@@ -565,7 +567,7 @@ impl<'a> Fit<'a> {
         self.is_complete |= matches!(self.terms, Terms::Pairs([]));
         while self.trees.len() < n_rounds && !self.is_complete {
             self.data.interrupt.check()?;
-            let at = self.params.loss.at(&self.scores, self.rows);
+            let at = self.params.loss.at(&self.scores, self.rows, self.params.max_fpr);
             let seed = mix(self.params.seed ^ mix(self.trees.len() as u64));
             self.draws.rows(seed, &mut rows.rows, &mut others);
             self.differentiate(&at, &mut rows);

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::loss::Loss;
 use crate::RankError;
 use crate::data::{Columns, FixedWeights, Labels};
-use crate::roc::{auc, weighted_auc};
+use crate::roc::auc_up_to;
 
 /// Parameters of early stopping.
 ///
@@ -90,7 +90,8 @@ pub struct GradientHeldOutParams {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum HeldOutMeasure {
-    /// The AUC of the held-out rows.
+    /// The AUC of the held-out rows; with a `max_fpr` below 1, their partial AUC up to it,
+    /// standardised.
     Auc,
     /// Their loss.
     Loss,
@@ -242,16 +243,20 @@ impl<'a> HeldOut<'a> {
     }
 
     /// Measures the scores.
-    pub(super) fn measure(&mut self, measure: HeldOutMeasure, loss: Loss) -> Result<(), RankError> {
-        let value = match (measure, &self.masses) {
-            (HeldOutMeasure::Auc, None) => auc(&self.scores, &self.positive)?,
-            (HeldOutMeasure::Auc, Some(masses)) => {
-                let weights: Vec<f64> = masses.iter().map(|&mass| mass as f64).collect();
-                weighted_auc(&self.scores, &self.positive, &weights)?
+    pub(super) fn measure(
+        &mut self,
+        measure: HeldOutMeasure,
+        loss: Loss,
+        max_fpr: f64,
+    ) -> Result<(), RankError> {
+        let (scores, positive, masses) = (&self.scores, &self.positive, self.masses.as_deref());
+        let value = match measure {
+            HeldOutMeasure::Auc => {
+                let weights = |masses: &[u64]| masses.iter().map(|&mass| mass as f64).collect();
+                let weights: Option<Vec<f64>> = masses.map(weights);
+                auc_up_to(max_fpr, scores, positive, weights.as_deref())?
             }
-            (HeldOutMeasure::Loss, masses) => {
-                loss.value(&self.scores, &self.positive, masses.as_deref())
-            }
+            HeldOutMeasure::Loss => loss.value(scores, positive, masses, max_fpr),
         };
         self.values.push(value);
         Ok(())

@@ -1,9 +1,9 @@
 //! The losses, and their derivatives at the score of a row.
 //!
 //! Losses over pairs are means over all pairs of a positive and a negative row, times half of the mass
-//! of all rows, so that their derivatives have the size of those of log loss; each class has the same
-//! say, however rare it is. The pairs are never enumerated: the exponential of a difference is a
-//! product of one factor for each row, and logistic sums over pairs are taken on a grid
+//! of all rows as they count, so that their derivatives have the size of those of log loss; each class
+//! has the same say, however rare it is. The pairs are never enumerated: the exponential of a
+//! difference is a product of one factor for each row, and logistic sums over pairs are taken on a grid
 //! ([`PairGrid`]).
 
 use serde::{Deserialize, Serialize};
@@ -13,6 +13,7 @@ use super::pair_grid::PairGrid;
 use super::rows::{CHUNK_ROWS, FitRows};
 use crate::data::snap;
 use crate::parallel;
+use crate::roc::TopNegatives;
 
 /// Exponentials are rounded to multiples of its inverse before they are added up.
 const FACTOR_UNITS: f64 = (1_u64 << 40) as f64;
@@ -57,9 +58,13 @@ pub enum Loss {
 /// The loss at the scores of some rows, prepared for its derivatives at each row.
 pub(super) enum LossAt {
     Log,
-    /// For each class, negatives first, the score of the greatest exponential, and by what the
-    /// exponentials relative to it are multiplied.
-    Exponential([(f64, f64); 2]),
+    Exponential {
+        /// For each class, negatives first, the score of the greatest exponential, and by what the
+        /// exponentials relative to it are multiplied.
+        factors: [(f64, f64); 2],
+        /// Which negatives count in full; `None` for all.
+        top: Option<TopNegatives>,
+    },
     Logistic(PairGrid),
 }
 
@@ -88,29 +93,45 @@ impl Loss {
         self == Self::Log
     }
 
-    pub(super) fn at(self, scores: &[f64], rows: &FitRows<'_>) -> LossAt {
+    /// With `max_fpr` below 1, negatives count in pairs as [`TopNegatives`] says.
+    pub(super) fn at(self, scores: &[f64], rows: &FitRows<'_>, max_fpr: f64) -> LossAt {
         match self {
             Self::Log => LossAt::Log,
-            Self::PairExponential => LossAt::Exponential(class_factors(scores, rows)),
-            Self::PairLogistic => LossAt::Logistic(PairGrid::new(scores, rows)),
+            Self::PairExponential => {
+                let mass = |&row: &u32| (scores[row as usize], rows.mass(row as usize));
+                let top = (max_fpr < 1.0).then(|| {
+                    let is_negative = |row: &&u32| !rows.positive()[**row as usize];
+                    let negatives = rows.training().iter().filter(is_negative);
+                    TopNegatives::of(negatives.map(mass).collect(), max_fpr)
+                });
+                LossAt::Exponential { factors: class_factors(scores, rows, max_fpr, top), top }
+            }
+            Self::PairLogistic => LossAt::Logistic(PairGrid::new(scores, rows, max_fpr)),
         }
     }
 
-    /// The loss of some rows with whole masses, per unit of mass; of pairs, per pair.
-    pub(super) fn value(self, scores: &[f64], positive: &[bool], masses: Option<&[u64]>) -> f64 {
-        let rows = || {
-            let mass = |row: usize| masses.map_or(1, |masses| masses[row]);
-            scores.iter().zip(positive).enumerate().map(move |(row, (&score, &positive))| {
-                (score, usize::from(positive), u128::from(mass(row)))
-            })
-        };
+    /// The loss of some rows with whole masses, per unit of mass; of pairs, per pair as they count.
+    pub(super) fn value(
+        self,
+        scores: &[f64],
+        positive: &[bool],
+        masses: Option<&[u64]>,
+        max_fpr: f64,
+    ) -> f64 {
+        let rows =
+            || {
+                let mass = |row: usize| masses.map_or(1, |masses| masses[row]);
+                scores.iter().zip(positive).enumerate().map(move |(row, (&score, &positive))| {
+                    (score, usize::from(positive), mass(row))
+                })
+            };
         let mut totals = [0_u128; 2];
-        rows().for_each(|(_, class, mass)| totals[class] += mass);
+        rows().for_each(|(_, class, mass)| totals[class] += u128::from(mass));
         match self {
             Self::Log => {
-                let of_row = |(score, class, mass): (f64, usize, u128)| {
+                let of_row = |(score, class, mass): (f64, usize, u64)| {
                     let loss = softplus(if class == 1 { -score } else { score });
-                    (loss * LOSS_UNITS).round() as u128 * mass
+                    (loss * LOSS_UNITS).round() as u128 * u128::from(mass)
                 };
                 let sum: u128 = rows().map(of_row).sum();
                 sum as f64 / LOSS_UNITS / (totals[0] + totals[1]) as f64
@@ -120,18 +141,23 @@ impl Loss {
                 for (score, class, _) in rows() {
                     best[class] = best[class].max(outward(score, class));
                 }
+                let top = (max_fpr < 1.0).then(|| {
+                    let negatives = rows().filter(|&(_, class, _)| class == 0);
+                    let weighted = negatives.map(|(score, _, mass)| (score, mass));
+                    TopNegatives::of(weighted.collect(), max_fpr)
+                });
                 let mut sums = [0_u128; 2];
                 for (score, class, mass) in rows() {
-                    let factor = exp(outward(score, class) - best[class]);
-                    sums[class] += (factor * FACTOR_UNITS).round() as u128 * mass;
+                    let factor = exp(outward(score, class) - best[class]) * part(top, score, class);
+                    sums[class] += (factor * FACTOR_UNITS).round() as u128 * u128::from(mass);
                 }
-                let log_mean = |class: usize| {
-                    best[class]
-                        + libm::log(sums[class] as f64 / FACTOR_UNITS / totals[class] as f64)
+                let log_mean = |class: usize, share: f64| {
+                    let mass = share * totals[class] as f64;
+                    best[class] + libm::log(sums[class] as f64 / FACTOR_UNITS / mass)
                 };
-                log_mean(0) + log_mean(1)
+                log_mean(0, share(max_fpr)) + log_mean(1, 1.0)
             }
-            Self::PairLogistic => PairGrid::mean_loss(rows()),
+            Self::PairLogistic => PairGrid::mean_loss(rows(), max_fpr),
         }
     }
 }
@@ -140,6 +166,22 @@ impl Loss {
 /// positive one.
 fn outward(score: f64, class: usize) -> f64 {
     if class == 1 { -score } else { score }
+}
+
+/// The mass of all rows, given that of each class, negatives first, as they count.
+pub(super) fn counted([neg, pos]: [u64; 2], max_fpr: f64) -> f64 {
+    share(max_fpr) * neg as f64 + pos as f64
+}
+
+/// The share of the mass of the negatives that counts.
+pub(super) fn share(max_fpr: f64) -> f64 {
+    if max_fpr < 1.0 { TopNegatives::share(max_fpr) } else { 1.0 }
+}
+
+/// The part by which a row counts.
+#[inline]
+fn part(top: Option<TopNegatives>, score: f64, class: usize) -> f64 {
+    top.filter(|_| class == 0).map_or(1.0, |top| top.part(score))
 }
 
 impl LossAt {
@@ -167,10 +209,10 @@ impl LossAt {
                 let rate = logistic(score);
                 (rate - f64::from(u8::from(positive)), rate * (1.0 - rate))
             }
-            Self::Exponential(factors) => {
+            Self::Exponential { factors, top } => {
                 let class = usize::from(positive);
                 let (best, factor) = factors[class];
-                let weight = factor * exp(outward(score, class) - best);
+                let weight = factor * exp(outward(score, class) - best) * part(*top, score, class);
                 (if positive { -weight } else { weight }, weight)
             }
             Self::Logistic(grid) => grid.derivatives(score, positive),
@@ -179,7 +221,12 @@ impl LossAt {
 }
 
 /// The factors of [`LossAt::Exponential`].
-fn class_factors(scores: &[f64], rows: &FitRows<'_>) -> [(f64, f64); 2] {
+fn class_factors(
+    scores: &[f64],
+    rows: &FitRows<'_>,
+    max_fpr: f64,
+    top: Option<TopNegatives>,
+) -> [(f64, f64); 2] {
     let chunks = || rows.training().chunks(CHUNK_ROWS).collect::<Vec<_>>();
     let best = parallel::map(chunks(), |chunk: &[u32]| {
         let mut best = [f64::NEG_INFINITY; 2];
@@ -195,12 +242,13 @@ fn class_factors(scores: &[f64], rows: &FitRows<'_>) -> [(f64, f64); 2] {
         let mut sums = [0_u128; 2];
         for row in chunk.iter().map(|&row| row as usize) {
             let class = usize::from(rows.positive()[row]);
-            let factor = exp(outward(scores[row], class) - best[class]);
+            let factor =
+                exp(outward(scores[row], class) - best[class]) * part(top, scores[row], class);
             sums[class] += (factor * FACTOR_UNITS).round() as u128 * u128::from(rows.mass(row));
         }
         sums
     });
-    let half = 0.5 * rows.total_mass() as f64;
+    let half = 0.5 * counted(rows.class_masses(), max_fpr);
     [0, 1].map(|class| {
         let sum: u128 = sums.iter().map(|sums| sums[class]).sum();
         (best[class], half / (sum as f64 / FACTOR_UNITS))

@@ -5,9 +5,10 @@
 //! by at most half a cell, 1/4094 of the range: a derivative is off by at most a 4000th of the range,
 //! whatever the number of rows.
 
-use super::loss::{logistic, softplus};
+use super::loss::{counted, logistic, share, softplus};
 use super::rows::{CHUNK_ROWS, FitRows};
 use crate::parallel;
+use crate::roc::TopNegatives;
 
 /// Cells of the grid.
 const CELLS: usize = 2048;
@@ -48,7 +49,7 @@ impl Grid {
 
 impl PairGrid {
     /// Of the scores of the training rows.
-    pub(super) fn new(scores: &[f64], rows: &FitRows<'_>) -> Self {
+    pub(super) fn new(scores: &[f64], rows: &FitRows<'_>, max_fpr: f64) -> Self {
         let chunks = || rows.training().chunks(CHUNK_ROWS).collect::<Vec<_>>();
         let ranges = parallel::map(chunks(), |chunk: &[u32]| {
             chunk.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), &row| {
@@ -71,16 +72,20 @@ impl PairGrid {
                 sum.iter_mut().zip(part).for_each(|(sum, part)| *sum += part);
             }
         }
-        Self::of(grid, &masses)
+        Self::of(grid, &masses, max_fpr)
     }
 
-    fn of(grid: Grid, masses: &[Vec<u64>; 2]) -> Self {
-        let occupied = masses.each_ref().map(|masses| {
-            let occupied = masses.iter().enumerate().filter(|(_, mass)| **mass > 0);
-            occupied.map(|(cell, &mass)| (cell, mass as f64)).collect::<Vec<_>>()
+    fn of(grid: Grid, masses: &[Vec<u64>; 2], max_fpr: f64) -> Self {
+        let totals = masses.each_ref().map(|masses| masses.iter().sum::<u64>());
+        let top = top_cells(&masses[0], max_fpr);
+        let part = |class: usize, cell: usize| if class == 0 { part(top, cell) } else { 1.0 };
+        let occupied = [0, 1].map(|class| {
+            let masses = masses[class].iter().enumerate();
+            let counted = masses.map(|(cell, &mass)| (cell, part(class, cell) * mass as f64));
+            counted.filter(|(_, mass)| *mass > 0.0).collect::<Vec<_>>()
         });
-        let totals = masses.each_ref().map(|masses| masses.iter().sum::<u64>() as f64);
-        let half = 0.5 * (totals[0] + totals[1]);
+        let half = 0.5 * counted(totals, max_fpr);
+        let totals = totals.map(|total| total as f64);
         let table = grid.of_differences(|difference| {
             let rate = logistic(difference);
             (rate, rate * (1.0 - rate))
@@ -102,7 +107,7 @@ impl PairGrid {
                         first += mass * rate;
                         second += mass * curve;
                     }
-                    let scale = half / totals[0] / totals[1];
+                    let scale = half / (share(max_fpr) * totals[0]) / totals[1] * part(class, cell);
                     (if class == 0 { scale * first } else { -scale * first }, scale * second)
                 },
             );
@@ -117,22 +122,39 @@ impl PairGrid {
         self.derivatives[usize::from(positive)][self.grid.cell(score)]
     }
 
-    /// The mean loss of a pair of rows, given as score, class and mass.
-    pub(super) fn mean_loss(rows: impl Iterator<Item = (f64, usize, u128)> + Clone) -> f64 {
+    /// The mean loss of a pair of rows as they count, given as score, class and mass.
+    pub(super) fn mean_loss(
+        rows: impl Iterator<Item = (f64, usize, u64)> + Clone,
+        max_fpr: f64,
+    ) -> f64 {
         let (low, high) = rows.clone().fold((f64::INFINITY, f64::NEG_INFINITY), |range, row| {
             (range.0.min(row.0), range.1.max(row.0))
         });
         let grid = Grid::over(low, high);
-        let mut masses = [vec![0_u128; CELLS], vec![0_u128; CELLS]];
+        let mut masses = [vec![0_u64; CELLS], vec![0_u64; CELLS]];
         rows.for_each(|(score, class, mass)| masses[class][grid.cell(score)] += mass);
         let table = grid.of_differences(softplus);
+        let top = top_cells(&masses[0], max_fpr);
         let mut sum = 0.0;
         for (negative, &neg) in masses[0].iter().enumerate().filter(|(_, mass)| **mass > 0) {
+            let neg = part(top, negative) * neg as f64;
             for (positive, &pos) in masses[1].iter().enumerate().filter(|(_, mass)| **mass > 0) {
-                sum += neg as f64 * pos as f64 * table[CELLS - 1 + negative - positive];
+                sum += neg * pos as f64 * table[CELLS - 1 + negative - positive];
             }
         }
-        let totals = masses.map(|masses| masses.iter().sum::<u128>() as f64);
-        sum / totals[0] / totals[1]
+        let totals = masses.map(|masses| masses.iter().sum::<u64>() as f64);
+        sum / (share(max_fpr) * totals[0]) / totals[1]
     }
+}
+
+/// By which part the negatives of each cell count; `None` for all in full.
+fn top_cells(negatives: &[u64], max_fpr: f64) -> Option<TopNegatives> {
+    let cells = || (0..).map(f64::from).zip(negatives.iter().copied()).filter(|cell| cell.1 > 0);
+    (max_fpr < 1.0).then(|| TopNegatives::of(cells().collect(), max_fpr))
+}
+
+/// The part by which the negatives of a cell count.
+#[inline]
+fn part(top: Option<TopNegatives>, cell: usize) -> f64 {
+    top.map_or(1.0, |top| top.part(cell as f64))
 }

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::held_out::GradientHeldOutParams;
 use super::loss::Loss;
 use crate::RankError;
+use crate::roc::check_max_fpr;
 use crate::tree::Cuts;
 
 /// Rounds over which the automatic learning rate spreads a sum of 1 a thousand rows.
@@ -38,6 +39,10 @@ const MOST_PAIRS: usize = 1000;
 pub struct GradientParams {
     /// What is minimised.
     pub loss: Loss,
+    /// The false positive rate up to which rows are to be ranked well, above 0 and at most 1. Below
+    /// 1, which log loss cannot have, the share of the negatives of the highest scores counts in
+    /// full in pairs, and the others 0.3; and held-out rows are judged by their partial AUC up to it.
+    pub max_fpr: f64,
     /// Maximum number of rounds, at least 1.
     pub n_rounds: usize,
     /// Factor on the values of the leaves, above 0 and at most 1; `None` for one that follows the
@@ -165,6 +170,7 @@ impl Default for GradientParams {
     fn default() -> Self {
         Self {
             loss: Loss::Log,
+            max_fpr: 1.0,
             n_rounds: 300,
             learning_rate: None,
             max_leaves: 32,
@@ -189,6 +195,11 @@ impl GradientParams {
     pub(super) fn validate(&self, n_features: usize) -> Result<(), RankError> {
         let bad = |name, value: String, rule| Err(RankError::BadParameter { name, value, rule });
         let is_share = |value: f64| value > 0.0 && value <= 1.0;
+        check_max_fpr(self.max_fpr)?;
+        if self.loss == Loss::Log && self.max_fpr < 1.0 {
+            let rule = "1 for log loss, which has no pairs to count";
+            return bad("max_fpr", self.max_fpr.to_string(), rule);
+        }
         for (name, value) in [
             ("n_rounds", self.n_rounds),
             ("max_depth", self.max_depth),

@@ -93,6 +93,15 @@ fn few(loss: Loss) -> GradientParams {
 
 const LOSSES: [Loss; 3] = [Loss::Log, Loss::PairExponential, Loss::PairLogistic];
 
+/// Losses, with the false positive rates up to which they are to rank well.
+const AIMS: [(Loss, f64); 5] = [
+    (Loss::Log, 1.0),
+    (Loss::PairExponential, 1.0),
+    (Loss::PairLogistic, 1.0),
+    (Loss::PairExponential, 0.1),
+    (Loss::PairLogistic, 0.1),
+];
+
 /// Gradient and hessian of log loss of each row at the start, in units and with its weight.
 fn plain_derivatives(sample: &Sample, start: f64) -> Vec<(f64, f64)> {
     let rate = 1.0 / (1.0 + (-start).exp());
@@ -205,63 +214,81 @@ fn derivatives_are_those_of_the_losses() {
     let rows = FitRows::new(&binned, &labels, &training);
     let scores: Vec<f64> = (0..60).map(|row| 4.0 * unit(row, 77) - 2.0).collect();
     let masses: Vec<f64> = (0..60).map(|row| rows.mass(row) as f64).collect();
-    let total: f64 = masses.iter().sum();
-    let mean_over_pairs = |scores: &[f64], of: &dyn Fn(f64) -> f64| {
-        let (mut sum, mut pairs) = (0.0, 0.0);
-        for i in (0..60).filter(|&i| sample.positive[i]) {
-            for j in (0..60).filter(|&j| !sample.positive[j]) {
-                sum += masses[i] * masses[j] * of(scores[j] - scores[i]);
-                pairs += masses[i] * masses[j];
-            }
-        }
-        sum / pairs
+    let mass_of = |class: bool| -> f64 {
+        (0..60).filter(|&row| sample.positive[row] == class).map(|row| masses[row]).sum()
     };
     let logistic_loss = |difference: f64| (1.0 + difference.exp()).ln();
-    let plain = |loss: Loss, scores: &[f64]| match loss {
-        Loss::Log => (0..60)
-            .map(|row| {
-                let sign = if sample.positive[row] { -1.0 } else { 1.0 };
-                masses[row] * logistic_loss(sign * scores[row])
-            })
-            .sum::<f64>(),
-        Loss::PairExponential => total / 2.0 * mean_over_pairs(scores, &f64::exp).ln(),
-        Loss::PairLogistic => total / 2.0 * mean_over_pairs(scores, &logistic_loss),
-    };
-    for (loss, tolerance) in LOSSES.into_iter().zip([1e-6, 1e-6, 2e-3]) {
-        let at = loss.at(&scores, &rows);
-        for row in 0..60 {
-            let step = 1e-4;
-            let moved = |by: f64| {
-                let mut scores = scores.clone();
-                scores[row] += by;
-                plain(loss, &scores)
+    for max_fpr in [1.0, 0.35, 0.01] {
+        // The highest negatives count in full, up to the share, and the others 0.3.
+        let part = |scores: &[f64], row: usize| {
+            let sum = |is_in: &dyn Fn(f64) -> bool| -> f64 {
+                let rows = (0..60).filter(|&other| !sample.positive[other]);
+                rows.filter(|&other| is_in(scores[other])).map(|other| masses[other]).sum()
             };
-            let slope = (moved(step) - moved(-step)) / (2.0 * step);
-            let (gradient, hessian) = at.derivatives(scores[row], sample.positive[row]);
-            assert!((masses[row] * gradient - slope).abs() < tolerance, "{loss:?} {row}");
-            // Of the exponential, the square of the gradient is left out.
-            if loss == Loss::PairExponential {
-                assert_eq!(hessian, gradient.abs());
-            } else {
-                let curve = (moved(step) + moved(-step) - 2.0 * moved(0.0)) / (step * step);
-                assert!((masses[row] * hessian - curve).abs() < 1e-4 + tolerance, "{loss:?} {row}");
-            }
-        }
-        let units: Vec<u64> = (0..60).map(|row| rows.mass(row)).collect();
-        let value = loss.value(&scores, &sample.positive, Some(&units));
-        let expected = match loss {
-            Loss::Log => plain(loss, &scores) / total,
-            _ => plain(loss, &scores) / (total / 2.0),
+            let above = sum(&|score| score > scores[row]);
+            let tied = sum(&|score| score == scores[row]).max(1.0);
+            let within = ((max_fpr * mass_of(false) - above) / tied).clamp(0.0, 1.0);
+            0.3 + 0.7 * within
         };
-        assert!((value - expected).abs() < tolerance, "{loss:?}: {value} {expected}");
+        let total = mass_of(true) + (0.3 + 0.7 * max_fpr) * mass_of(false);
+        let mean_over_pairs = |scores: &[f64], of: &dyn Fn(f64) -> f64| {
+            let (mut sum, mut pairs) = (0.0, 0.0);
+            for j in (0..60).filter(|&j| !sample.positive[j]) {
+                let mass = masses[j] * part(scores, j);
+                for i in (0..60).filter(|&i| sample.positive[i]) {
+                    sum += masses[i] * mass * of(scores[j] - scores[i]);
+                    pairs += masses[i] * mass;
+                }
+            }
+            sum / pairs
+        };
+        let plain = |loss: Loss, scores: &[f64]| match loss {
+            Loss::Log => (0..60)
+                .map(|row| {
+                    let sign = if sample.positive[row] { -1.0 } else { 1.0 };
+                    masses[row] * logistic_loss(sign * scores[row])
+                })
+                .sum::<f64>(),
+            Loss::PairExponential => total / 2.0 * mean_over_pairs(scores, &f64::exp).ln(),
+            Loss::PairLogistic => total / 2.0 * mean_over_pairs(scores, &logistic_loss),
+        };
+        for (loss, tolerance) in LOSSES.into_iter().zip([1e-6, 1e-6, 2e-3]) {
+            let at = loss.at(&scores, &rows, max_fpr);
+            for row in 0..60 {
+                let step = 1e-4;
+                let moved = |by: f64| {
+                    let mut scores = scores.clone();
+                    scores[row] += by;
+                    plain(loss, &scores)
+                };
+                let slope = (moved(step) - moved(-step)) / (2.0 * step);
+                let (gradient, hessian) = at.derivatives(scores[row], sample.positive[row]);
+                assert!((masses[row] * gradient - slope).abs() < tolerance, "{loss:?} {row}");
+                // Of the exponential, the square of the gradient is left out.
+                if loss == Loss::PairExponential {
+                    assert_eq!(hessian, gradient.abs());
+                } else {
+                    let curve = (moved(step) + moved(-step) - 2.0 * moved(0.0)) / (step * step);
+                    let off = (masses[row] * hessian - curve).abs();
+                    assert!(off < 1e-4 + tolerance, "{loss:?} {row}");
+                }
+            }
+            let units: Vec<u64> = (0..60).map(|row| rows.mass(row)).collect();
+            let value = loss.value(&scores, &sample.positive, Some(&units), max_fpr);
+            let expected = match loss {
+                Loss::Log => plain(loss, &scores) / (mass_of(true) + mass_of(false)),
+                _ => plain(loss, &scores) / (total / 2.0),
+            };
+            assert!((value - expected).abs() < tolerance, "{loss:?}: {value} {expected}");
+        }
     }
 }
 
 #[test]
 fn neither_threads_nor_the_order_of_rows_matter() {
     let sample = Sample::new(20_000);
-    for loss in LOSSES {
-        let params = few(loss);
+    for (loss, max_fpr) in AIMS {
+        let params = GradientParams { max_fpr, ..few(loss) };
         let fits = [1, 2, 7].map(|n_threads| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(n_threads).build().unwrap();
             pool.install(|| sample.fit(&params))
@@ -282,9 +309,9 @@ fn a_weight_counts_copies_and_a_row_without_weight_is_not_there() {
     let weights = sample.weights.clone().unwrap();
     let copies: Vec<usize> = (0..500).flat_map(|row| vec![row; weights[row] as usize]).collect();
     let copied = Sample { weights: None, ..sample.rows(&copies) };
-    for loss in LOSSES {
+    for (loss, max_fpr) in AIMS {
         for cuts in [Cuts::Best, Cuts::Random] {
-            let params = GradientParams { cuts, learning_rate: None, ..few(loss) };
+            let params = GradientParams { cuts, max_fpr, learning_rate: None, ..few(loss) };
             assert_eq!(sample.fit(&params), copied.fit(&params), "{loss:?}");
         }
     }
@@ -302,8 +329,8 @@ fn a_weight_counts_copies_and_a_row_without_weight_is_not_there() {
 #[test]
 fn further_rounds_are_those_of_one_longer_fit() {
     let sample = Sample::new(600);
-    for loss in LOSSES {
-        let params = few(loss);
+    for (loss, max_fpr) in AIMS {
+        let params = GradientParams { max_fpr, ..few(loss) };
         let half = sample.fit(&GradientParams { n_rounds: 5, ..params.clone() });
         let given = GradientExtras { earlier: Some(&half), ..GradientExtras::default() };
         let other_seed = GradientParams { seed: 99, ..params.clone() };
@@ -441,6 +468,18 @@ fn bags_neither_go_on_nor_are_gone_on_with() {
     }
 }
 
+#[test]
+fn a_rate_is_a_share_and_goes_with_pairs() {
+    let sample = Sample::new(60);
+    for (loss, max_fpr) in
+        [(Loss::Log, 0.5), (Loss::PairExponential, 0.0), (Loss::PairLogistic, 1.5)]
+    {
+        let params = GradientParams { max_fpr, ..few(loss) };
+        let refusal = sample.fit_given(&params, &GradientExtras::default()).unwrap_err();
+        assert!(refusal.to_string().starts_with(&format!("max_fpr is {max_fpr}")), "{refusal}");
+    }
+}
+
 /// Settings of few rounds with pairs.
 fn paired(loss: Loss) -> GradientParams {
     GradientParams { interactions: Interactions::Pairs(2), max_leaves: 3, ..few(loss) }
@@ -547,7 +586,7 @@ fn validation_rows_choose_the_rounds_of_pairs() {
     let model = sample.fit_given(&params, &given).unwrap();
     let path = model.held_out().unwrap();
     let scores = model.score(&columns).unwrap();
-    let value = Loss::Log.value(&scores, &other.positive, None);
+    let value = Loss::Log.value(&scores, &other.positive, None, 1.0);
     assert_eq!(path.values[path.n_rounds - 1], value);
     assert_eq!(path.values.iter().copied().fold(f64::INFINITY, f64::min), value);
     assert!(!model.is_additive());

@@ -28,7 +28,7 @@ use tree::ShallowTree;
 ///
 /// ```
 /// use aucrank::boost::{
-///     Alpha, FitExtras, RankBoostParams, RoundParams, WeakRankerParams, fit_rank_boost,
+///     FitExtras, RankBoostParams, RoundParams, WeakRankerParams, fit_rank_boost,
 /// };
 /// use aucrank::data::{Column, Columns, Labels};
 /// use aucrank::{Interrupt, RankError};
@@ -38,7 +38,7 @@ use tree::ShallowTree;
 /// let labels = Labels::new(&[false, true, false, true], None)?;
 /// let fit = |weak_ranker| {
 ///     let rounds = RoundParams { n_rounds: 1, weak_ranker, ..RoundParams::default() };
-///     let params = RankBoostParams { rounds, alpha: Alpha::Third };
+///     let params = RankBoostParams { rounds, ..RankBoostParams::default() };
 ///     let extras = FitExtras::default();
 ///     fit_rank_boost(&columns, &labels, &params, &extras, &Interrupt::default())
 /// };
