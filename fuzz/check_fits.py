@@ -36,6 +36,7 @@ REFUSED = [
     r"missing is 'cell_mean', but must be left out",
     r"max_fpr=0\.1 does not go with loss='log'",
     r"split is dyadic, but must be made of stumps in a forest",
+    r"cuts must be 'best' for a DyadicSplit",
 ]
 
 
