@@ -33,7 +33,6 @@ pub mod roc;
 pub mod rows;
 pub mod tree;
 
-mod canonical_json;
 mod error;
 mod fnv;
 mod interrupt;

@@ -204,6 +204,7 @@ impl AddAssign for Share {
     }
 }
 
+#[cfg(feature = "serde")]
 impl TryFrom<Parts> for Rimarc {
     type Error = String;
 
@@ -213,6 +214,7 @@ impl TryFrom<Parts> for Rimarc {
     }
 }
 
+#[cfg(feature = "serde")]
 impl From<Rimarc> for Parts {
     fn from(model: Rimarc) -> Self {
         model.parts

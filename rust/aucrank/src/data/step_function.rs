@@ -4,6 +4,9 @@ use serde::{Deserialize, Serialize};
 
 use super::binned::FeatureBins;
 
+#[cfg(feature = "serde")]
+mod saved;
+
 /// A step function of one feature.
 ///
 /// # Examples
@@ -17,7 +20,7 @@ use super::binned::FeatureBins;
 /// assert_eq!([5.0, 10.0, 20.0, f64::NAN].map(|raw| term.value(raw)), [0.0, 1.0, 2.0, 0.75]);
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "SavedTerm")]
+#[serde(try_from = "saved::SavedTerm")]
 pub struct FeatureTerm {
     /// The feature.
     pub feature: usize,
@@ -55,43 +58,6 @@ pub enum Steps {
         /// By code.
         values: Vec<f64>,
     },
-}
-
-/// The saved form of a step function. A flattened enum would be read through a buffer that takes
-/// many times the memory of the text.
-#[derive(Deserialize)]
-struct SavedTerm {
-    feature: usize,
-    numeric: Option<SavedNumeric>,
-    categorical: Option<SavedCategorical>,
-    missing: f64,
-}
-
-#[derive(Deserialize)]
-struct SavedNumeric {
-    thresholds: Vec<f64>,
-    values: Vec<f64>,
-}
-
-#[derive(Deserialize)]
-struct SavedCategorical {
-    values: Vec<f64>,
-}
-
-impl TryFrom<SavedTerm> for FeatureTerm {
-    type Error = &'static str;
-
-    fn try_from(saved: SavedTerm) -> Result<Self, Self::Error> {
-        let SavedTerm { feature, numeric, categorical, missing } = saved;
-        let steps = match (numeric, categorical) {
-            (Some(SavedNumeric { thresholds, values }), None) => {
-                Steps::Numeric { thresholds, values }
-            }
-            (None, Some(SavedCategorical { values })) => Steps::Categorical { values },
-            _ => return Err("a term is not of one kind"),
-        };
-        Ok(Self { feature, steps, missing })
-    }
 }
 
 impl Steps {

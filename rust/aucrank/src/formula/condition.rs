@@ -1,6 +1,6 @@
 //! Conditions on a row.
 
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
 use super::Opaque;
 use super::Test;
@@ -78,7 +78,8 @@ pub enum OpaqueCondition {
 }
 
 /// Writes what can be said of a condition, and why it cannot be written down.
-fn with_reason<S: Serializer>(
+#[cfg(feature = "serde")]
+fn with_reason<S: serde::Serializer>(
     condition: &OpaqueCondition,
     serializer: S,
 ) -> Result<S::Ok, S::Error> {

@@ -10,15 +10,17 @@ mod evaluate;
 mod program;
 mod steps;
 mod test;
+#[cfg(feature = "serde")]
 mod test_columns;
 mod tree;
 
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
 pub use condition::{Condition, OpaqueCondition};
 pub use program::{Program, ProgramNode};
 pub use steps::{StepValues, Steps};
 pub use test::{Rule, Test};
+#[cfg(feature = "serde")]
 pub(crate) use test_columns::{LEAF, TestColumns, TestReader, next, thresholds_of};
 pub use tree::{DecisionTree, TreeNode};
 
@@ -204,8 +206,9 @@ pub enum Opaque {
     NoScore,
 }
 
+#[cfg(feature = "serde")]
 impl Serialize for Opaque {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
     }
 }

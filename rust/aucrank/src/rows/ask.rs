@@ -43,6 +43,7 @@ pub struct Ask {
     pub(crate) want: Want,
 }
 
+#[cfg(feature = "serde")]
 impl Ask {
     /// The question as bytes, to be sent to who holds the rows.
     ///

@@ -86,7 +86,10 @@ impl RowFrame {
     pub(super) fn no_rows(&self) -> Binned {
         Binned::empty(Arc::clone(&self.features), self.level_rates)
     }
+}
 
+#[cfg(feature = "serde")]
+impl RowFrame {
     /// The frame as bytes, to be sent to who holds the rows.
     ///
     /// # Panics

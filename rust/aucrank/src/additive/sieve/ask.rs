@@ -91,7 +91,10 @@ impl RawAsk {
     pub fn n_levels(&self) -> &[Option<u32>] {
         &self.head.n_levels
     }
+}
 
+#[cfg(feature = "serde")]
+impl RawAsk {
     /// The question as bytes, to be sent to who holds the rows.
     ///
     /// # Panics

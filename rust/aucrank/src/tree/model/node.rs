@@ -1,11 +1,12 @@
-//! A node of a ranking tree, and its split as it is saved.
+//! A node of a ranking tree.
 
 use serde::{Deserialize, Serialize};
 
-use super::cubes::Cubes;
-use super::split_form::{SplitForm, SplitNode};
+use super::split_form::SplitForm;
 use crate::data::ClassSums;
-use crate::formula::Test;
+
+#[cfg(feature = "serde")]
+mod saved;
 
 /// How a node is split.
 ///
@@ -20,7 +21,7 @@ use crate::formula::Test;
 /// assert_eq!(split.form, SplitForm::Stump(test));
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "SavedSplit")]
+#[serde(try_from = "saved::SavedSplit")]
 pub struct NodeSplit {
     /// What sends a row left or right.
     #[serde(flatten)]
@@ -58,43 +59,6 @@ impl NodeSplit {
 
     pub(in crate::tree) fn set_right(&mut self, node: usize) {
         self.right = node as u32;
-    }
-}
-
-/// A split as it is saved. A flattened form would be read by way of a copy that takes many times the
-/// memory of the text; so would a flattened frame.
-#[derive(Deserialize)]
-struct SavedSplit {
-    stump: Option<Test>,
-    cuts: Option<Vec<SplitNode>>,
-    cubes: Option<Cubes>,
-    classifier: Option<SavedClassifier>,
-    left: u32,
-    right: u32,
-}
-
-/// [`SplitForm::Classifier`] as it is saved.
-#[derive(Deserialize)]
-struct SavedClassifier {
-    number: usize,
-    positive_left: bool,
-}
-
-impl TryFrom<SavedSplit> for NodeSplit {
-    type Error = &'static str;
-
-    fn try_from(saved: SavedSplit) -> Result<Self, Self::Error> {
-        let SavedSplit { stump, cuts, cubes, classifier, left, right } = saved;
-        let form = match (stump, cuts, cubes, classifier) {
-            (Some(test), None, None, None) => SplitForm::Stump(test),
-            (None, Some(cuts), None, None) => SplitForm::Cuts(cuts),
-            (None, None, Some(cubes), None) => SplitForm::Cubes(cubes),
-            (None, None, None, Some(SavedClassifier { number, positive_left })) => {
-                SplitForm::Classifier { number, positive_left }
-            }
-            _ => return Err("a split is not of one form"),
-        };
-        Ok(Self { form, left, right })
     }
 }
 

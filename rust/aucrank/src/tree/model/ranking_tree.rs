@@ -2,13 +2,16 @@
 
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize, Serializer};
+use serde::Deserialize;
 
 use super::cube_grid::CubeGrid;
 use super::frame::{LeafOrder, TreeFrame};
 use super::node::{Node, NodeSplit};
 use crate::data::{ClassSums, times_power_of_two};
 use crate::formula::Test;
+
+#[cfg(feature = "serde")]
+mod saved;
 
 /// A ranking tree: leaves from the one that ranks highest to the one that ranks lowest.
 ///
@@ -34,46 +37,11 @@ use crate::formula::Test;
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(from = "SavedTree")]
+#[serde(from = "saved::SavedTree")]
 pub struct RankingTree {
     /// That of many trees, where they belong together.
     frame: Arc<TreeFrame>,
     nodes: Vec<Node>,
-}
-
-/// A ranking tree as it is saved.
-#[derive(Deserialize)]
-struct SavedTree {
-    n_levels: Vec<Option<u32>>,
-    has_missing: Vec<bool>,
-    exponent: i32,
-    leaf_order: LeafOrder,
-    #[serde(default)]
-    monotonic: Vec<i8>,
-    #[serde(default)]
-    grid: Option<CubeGrid>,
-    nodes: Vec<Node>,
-}
-
-impl From<SavedTree> for RankingTree {
-    fn from(saved: SavedTree) -> Self {
-        let SavedTree { n_levels, has_missing, exponent, leaf_order, monotonic, grid, nodes } =
-            saved;
-        let frame = TreeFrame { n_levels, has_missing, exponent, leaf_order, monotonic, grid };
-        Self { frame: Arc::new(frame), nodes }
-    }
-}
-
-impl Serialize for RankingTree {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        #[derive(Serialize)]
-        struct Saved<'a> {
-            #[serde(flatten)]
-            frame: &'a TreeFrame,
-            nodes: &'a [Node],
-        }
-        Saved { frame: &self.frame, nodes: &self.nodes }.serialize(serializer)
-    }
 }
 
 impl RankingTree {
@@ -255,14 +223,5 @@ impl RankingTree {
             }
         }
         importances
-    }
-
-    /// The tree as JSON text: the same as in a saved model.
-    ///
-    /// # Errors
-    ///
-    /// [`serde_json::Error`], which no fitted tree meets.
-    pub fn to_json(&self) -> serde_json::Result<String> {
-        serde_json::to_string(self)
     }
 }
