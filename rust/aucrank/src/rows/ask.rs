@@ -5,7 +5,6 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::fit_id::TreeId;
-use crate::RankError;
 use crate::data::{CellSplit, HistogramRequest, Holdout, Regroup, RowOrder};
 use crate::tree::RankingTree;
 
@@ -41,28 +40,6 @@ pub struct Ask {
     pub(crate) log: Arc<Vec<Step>>,
     /// What is asked.
     pub(crate) want: Want,
-}
-
-#[cfg(feature = "serde")]
-impl Ask {
-    /// The question as bytes, to be sent to who holds the rows.
-    ///
-    /// # Panics
-    ///
-    /// Never: all parts of a question can be written.
-    #[must_use]
-    pub fn to_bytes(&self) -> Vec<u8> {
-        serde_json::to_vec(self).expect("numbers and lists")
-    }
-
-    /// What [`Ask::to_bytes`] has written.
-    ///
-    /// # Errors
-    ///
-    /// [`RankError::BadAnswer`] for other bytes.
-    pub fn from_bytes(bytes: &[u8]) -> Result<Self, RankError> {
-        serde_json::from_slice(bytes).map_err(|err| RankError::BadAnswer(err.to_string()))
-    }
 }
 
 /// Some of the rows.

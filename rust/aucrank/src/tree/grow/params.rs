@@ -88,7 +88,6 @@ pub struct GrowParams {
     pub max_fpr: f64,
 }
 
-#[cfg(feature = "serde")]
 fn whole() -> f64 {
     1.0
 }
