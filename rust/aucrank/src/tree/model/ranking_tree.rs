@@ -70,11 +70,6 @@ impl RankingTree {
         Self { frame: frame.into(), nodes: ordered }
     }
 
-    /// Nodes that are numbered from the root on, left before right.
-    pub(in crate::tree) fn of_numbered(frame: Arc<TreeFrame>, nodes: Vec<Node>) -> Self {
-        Self { frame, nodes }
-    }
-
     /// The same tree with every node of `is_leaf` turned into a leaf.
     pub(in crate::tree) fn cut_at(&self, is_leaf: impl Fn(usize) -> bool) -> Self {
         let mut nodes = self.nodes.clone();

@@ -43,6 +43,11 @@ impl Serialize for RankingTree {
 }
 
 impl RankingTree {
+    /// Nodes that are numbered from the root on, left before right.
+    pub(in crate::tree) fn of_numbered(frame: Arc<TreeFrame>, nodes: Vec<Node>) -> Self {
+        Self { frame, nodes }
+    }
+
     /// The tree as JSON text: the same as in a saved model.
     ///
     /// # Errors
