@@ -13,10 +13,20 @@
 //! - [`additive`]: `MAD2C`, `RIMARC`, scorecards and ridge logistic regression;
 //! - [`aurora`]: `AURORA`, and `RankOpt`;
 //! - [`blend`]: one score from several;
-//! - [`model`]: the saved form of every model, and scoring from it.
+//! - [`model`]: models of every family, scoring with them, and their saved form.
 //!
 //! Functions run in the [rayon](https://docs.rs/rayon) pool they are called in, and give the same
-//! bits for any number of threads. Without the feature `parallel` they run on the calling thread.
+//! bits for any number of threads.
+//!
+//! # Features
+//!
+//! Both are on by default.
+//!
+//! - `parallel`: threads. Without it all runs on the calling thread and gives the same bits.
+//! - `serde`: saved models. Without it there are no documents, headers and rows of text in [`model`], no
+//!   model, parameter or formula is serialised, and questions to [`rows`] do not travel as bytes. All
+//!   learners, scores, explanations and statistics are there, and [`roc::RocState`] and answers, which
+//!   are bytes without it.
 
 #![cfg_attr(test, allow(clippy::float_cmp, reason = "tests expect exact values"))]
 
@@ -33,7 +43,6 @@ pub mod roc;
 pub mod rows;
 pub mod tree;
 
-mod canonical_json;
 mod error;
 mod fnv;
 mod interrupt;
@@ -44,7 +53,7 @@ pub use error::RankError;
 pub use interrupt::{Interrupt, Part};
 
 /// The programs of the README, as tests.
-#[cfg(doctest)]
+#[cfg(all(doctest, feature = "serde"))]
 #[doc = include_str!("../README.md")]
 pub struct Readme;
 

@@ -1,5 +1,6 @@
 //! A sum of values of bins, one for each of some features: what a card adds up.
 
+#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 use crate::RankError;
@@ -7,7 +8,8 @@ use crate::data::{Bins, Columns, Lookups};
 use crate::formula::{Formula, Steps};
 
 /// A feature in bins, and what each of them adds to a sum.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 pub(super) struct ValuedBins {
     pub(super) feature: usize,
     pub(super) bins: Bins,
@@ -41,7 +43,8 @@ pub(super) struct ValuedBins {
 /// assert_eq!(sum.values(&columns)?, [100.0, 110.0, 105.0]);
 /// # Ok::<(), RankError>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 pub struct BinSum {
     /// Number of categories of each feature of the rows, or `None` for a number.
     pub(super) n_levels: Vec<Option<u32>>,
@@ -111,7 +114,7 @@ impl BinSum {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "serde"))]
 mod tests {
     use serde_json::{Value, json};
 

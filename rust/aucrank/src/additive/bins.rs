@@ -1,5 +1,6 @@
 //! A feature in bins, with the training rows in each.
 
+#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 use crate::RankError;
@@ -27,8 +28,8 @@ use crate::data::{Bins, ClassMasses, ClassSums, are_distinct, check_weight, sum_
 /// assert_eq!((bound.direction, bound.bins.n_bins()), (Some(Direction::Decreasing), 1));
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(rename_all = "snake_case"))]
 pub enum Direction {
     /// Higher values are more positive.
     Increasing,
@@ -81,7 +82,8 @@ pub(super) fn check_special(
 /// assert_eq!(feature.sums[3], ClassSums { pos: 1, neg: 0, rows: 1 });
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 pub struct BinnedFeature {
     /// Its bins.
     pub bins: Bins,

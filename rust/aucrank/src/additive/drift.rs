@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use crate::parallel::prelude::*;
+#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 use crate::data::{ClassSums, NewRows};
@@ -34,7 +35,8 @@ use crate::data::{ClassSums, NewRows};
 /// assert_eq!(drift.distribution.iter().map(|(_, sums)| sums.rows).sum::<u64>(), 3);
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 pub struct DriftCounts {
     /// Binary exponent of the unit of weight.
     pub exponent: i32,

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 use super::bin_sum::{BinSum, ValuedBins};
@@ -47,8 +48,8 @@ const LEAST_PDO: f64 = 1e-9;
 /// assert!((card.log_odds(540.0) - 2_f64.ln()).abs() < 1e-12);
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(deny_unknown_fields))]
 pub struct ScorecardParams {
     /// Points of a row whose odds are `base_odds`.
     pub base_points: f64,
@@ -833,6 +834,17 @@ mod tests {
         }
     }
 
+    /// A question as it comes to who holds rows elsewhere.
+    #[cfg(feature = "serde")]
+    fn received(ask: &RawAsk) -> Result<RawAsk, RankError> {
+        RawAsk::from_bytes(&ask.to_bytes())
+    }
+
+    #[cfg(not(feature = "serde"))]
+    fn received(ask: &RawAsk) -> Result<RawAsk, RankError> {
+        Ok(ask.clone())
+    }
+
     impl RawRows for Parts {
         fn n_levels(&self) -> &[Option<u32>] {
             &[None, Some(6)]
@@ -847,7 +859,7 @@ mod tests {
         fn pass(&self, ask: &Arc<RawAsk>, interrupt: &Interrupt) -> Result<RawSums, RankError> {
             let mut whole = RawSums::new(Arc::clone(ask));
             for (sample, weights) in self.parts() {
-                let mut part = RawSums::new(Arc::new(RawAsk::from_bytes(&ask.to_bytes())?));
+                let mut part = RawSums::new(Arc::new(received(ask)?));
                 part.add(&sample.columns(), &sample.positive, weights, interrupt)?;
                 whole.merge_bytes(&part.to_bytes())?;
             }
@@ -906,6 +918,7 @@ mod tests {
         assert_eq!(err, RankError::PointsDiffer);
     }
 
+    #[cfg(feature = "serde")]
     #[test]
     fn a_question_about_bins_of_another_kind_is_refused() {
         let bins = Bins::Numeric { cuts: vec![1.0], special: vec![] };

@@ -9,6 +9,7 @@
 use std::ops::AddAssign;
 
 use crate::parallel::prelude::*;
+#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 use super::bins::BinnedFeature;
@@ -49,8 +50,8 @@ const LEAST_SHARE: i32 = -28;
 /// assert_eq!(of_missing(MissingValues::Value)?, Some(1.0));
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(rename_all = "snake_case"))]
 pub enum MissingValues {
     /// The feature does not contribute to the row (the paper).
     #[default]
@@ -80,8 +81,8 @@ pub enum MissingValues {
 /// }
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(deny_unknown_fields))]
 pub struct RimarcParams {
     /// How features are cut into bins.
     pub bins: Mad2cParams,
@@ -90,7 +91,7 @@ pub struct RimarcParams {
     /// Number of rows at the prevalence that are added to every bin. Not negative.
     pub shrinkage: f64,
     /// How the class rates of categories are estimated.
-    #[serde(default)]
+    #[cfg_attr(feature = "serde", serde(default))]
     pub level_rates: LevelRates,
     /// Number of folds over which the weights of features are cross-fitted, at least 2; `None`
     /// estimates them from all rows.
@@ -140,8 +141,9 @@ impl RimarcParams {
 /// assert_eq!(model.probability(&new)?, [0.0, 0.5]);
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "Parts", into = "Parts")]
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+#[cfg_attr(feature = "serde", serde(try_from = "Parts", into = "Parts"))]
 pub struct Rimarc {
     parts: Parts,
     /// Contributions of each bin of each feature to the numerator and the denominator of the score.
@@ -149,7 +151,8 @@ pub struct Rimarc {
 }
 
 /// The saved form.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 struct Parts {
     table: Mad2c,
     scoring: Scoring,
@@ -158,12 +161,13 @@ struct Parts {
 }
 
 /// Parameters by which bins are scored.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 struct Scoring {
     missing: MissingValues,
     shrinkage: f64,
     /// Variance due to chance of the rates of categories; `None` if rates are not shrunk.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
     level_units: Option<RowUnits>,
 }
 
@@ -204,6 +208,7 @@ impl AddAssign for Share {
     }
 }
 
+#[cfg(feature = "serde")]
 impl TryFrom<Parts> for Rimarc {
     type Error = String;
 
@@ -213,6 +218,7 @@ impl TryFrom<Parts> for Rimarc {
     }
 }
 
+#[cfg(feature = "serde")]
 impl From<Rimarc> for Parts {
     fn from(model: Rimarc) -> Self {
         model.parts

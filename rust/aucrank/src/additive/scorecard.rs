@@ -1,5 +1,6 @@
 //! Scorecards: integer points for the bins of each feature, which can be added up by hand.
 
+#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 use super::bin_sum::{BinSum, ValuedBins};
@@ -36,8 +37,8 @@ pub(super) const MOST_POINTS: i64 = 1_000_000_000;
 /// assert!(scores[0] < 0.0 && scores[5] > 0.0);
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(rename_all = "snake_case"))]
 pub enum HighPoints {
     /// The positive class.
     Positive,
@@ -80,7 +81,8 @@ impl HighPoints {
 /// assert!(low == 0 && low < missing && missing < high);
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 pub struct CardFeature {
     /// The feature.
     pub feature: usize,
@@ -154,7 +156,8 @@ impl CardFeature {
 /// assert_eq!((points[0], points[3]), card.points_range());
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 pub struct Scorecard {
     pub(super) n_levels: Vec<Option<u32>>,
     /// Class sums of the training rows.

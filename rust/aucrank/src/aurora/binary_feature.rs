@@ -2,6 +2,7 @@
 
 use std::ops::{AddAssign, Range};
 
+#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 use crate::data::{Bins, Column, MISSING_CODE};
@@ -20,8 +21,8 @@ use crate::data::{Bins, Column, MISSING_CODE};
 /// // Intervals or categories, and what is missing.
 /// assert_eq!((of_number.n_codes(), of_category.n_codes()), (4, 6));
 /// ```
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(rename_all = "snake_case"))]
 pub enum Rule {
     /// `x >= t` for each threshold, ascending.
     AtLeast(Vec<f64>),
@@ -47,8 +48,8 @@ pub enum Rule {
 /// let feature = BinaryFeature { rule, missing: false };
 /// assert_eq!(feature.tests(), [TermTest::Equals(2)]);
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(rename_all = "snake_case"))]
 pub enum TermTest {
     /// The number is at least this.
     AtLeast(f64),
@@ -73,7 +74,8 @@ pub enum TermTest {
 /// assert_eq!([0, 1, 2].map(|term| feature.codes_on(term)), [1..3, 2..3, 3..4]);
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 pub struct BinaryFeature {
     /// The tests of its terms.
     pub rule: Rule,

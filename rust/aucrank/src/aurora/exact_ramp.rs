@@ -1,5 +1,6 @@
 //! The exact ramp statistic of scores, by sorting.
 
+#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 use super::grid_ramp::{Circle, HALF_WIDTH, RampOnCircle, SIDE_SLOPE};
@@ -34,7 +35,8 @@ use crate::roc::{Ramp, RampClimber};
 /// assert!((ramp - Ramp::default().at(2.0)).abs() < 1e-12);
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 pub struct Statistics {
     /// The ramp statistic, equation (2.2).
     pub ramp: f64,

@@ -1,5 +1,6 @@
 //! A linear score over binary terms, the model of `AURORA`.
 
+#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 use super::binarize::Binarizer;
@@ -39,12 +40,13 @@ use crate::roc::largest_gap;
 /// assert_eq!(model.score(&columns)?, [-1.0, -1.0, 1.0, 1.0]);
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(transparent)]
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(transparent))]
 pub struct Aurora(Parts);
 
 /// The fields of a fitted `AURORA`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 pub(super) struct Parts {
     pub n_levels: Vec<Option<u32>>,
     pub binarizer: Binarizer,
@@ -92,8 +94,8 @@ pub(super) struct Parts {
 /// assert_eq!((first.train.auc, first.validation.map(|found| found.auc)), (1.0, Some(1.0)));
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(deny_unknown_fields))]
 pub struct PathStep {
     /// Of the training rows.
     pub train: Statistics,
@@ -128,8 +130,8 @@ pub struct PathStep {
 /// assert_eq!(chosen.and_then(|tried| tried.auc), Some(1.0));
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(deny_unknown_fields))]
 pub struct TriedRadius {
     /// Norm of the weights.
     pub radius: f64,

@@ -1,5 +1,6 @@
 //! Binary terms of one or two features.
 
+#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 /// A term of one feature, by its index among those of the feature.
@@ -16,7 +17,8 @@ use serde::{Deserialize, Serialize};
 /// let literal = Literal { feature: 1, slot: 1 };
 /// assert_eq!(features[literal.feature].tests()[literal.slot], TermTest::Missing);
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 pub struct Literal {
     /// The raw feature.
     pub feature: usize,
@@ -36,8 +38,8 @@ pub struct Literal {
 /// let both = BinaryTerm::And(first, second);
 /// assert_eq!(both.literals().map(|literal| literal.feature).collect::<Vec<_>>(), [0, 3]);
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(rename_all = "snake_case"))]
 pub enum BinaryTerm {
     /// Of one feature.
     First(Literal),

@@ -9,6 +9,7 @@
 mod simplex;
 mod weights;
 
+#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 use crate::data::Labels;
@@ -35,8 +36,8 @@ use crate::{Interrupt, RankError};
 /// assert_eq!(weights_at(1e6)?, [0.5, 0.5]);
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(deny_unknown_fields))]
 pub struct BlendParams {
     /// How strongly weights are drawn to equal ones: their squared distance times this, divided by
     /// the number of rows of the rarer class, is subtracted from the ramp AUC. Not negative.

@@ -1,5 +1,6 @@
 //! `AUCBoost` (paper 3 Theorem 2): `AdaBoost` over the two-sided classifiers of weak rankers.
 
+#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 use super::boosted_model::BoostedModel;
@@ -31,8 +32,8 @@ const LEAST_ADVANTAGE: f64 = 1e-12;
 /// assert_eq!((model.terms().len(), model.n_levels()), (3, &[None][..]));
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(deny_unknown_fields))]
 pub struct AucBoostParams {
     /// Parameters of the boosting loop.
     pub rounds: RoundParams,
@@ -62,8 +63,8 @@ pub struct AucBoostParams {
 /// assert_eq!(model.score(&columns, None)?, [-1.0, -1.0, 1.0, 1.0]);
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(rename_all = "snake_case"))]
 pub enum Output {
     /// The sum over the rounds.
     #[default]

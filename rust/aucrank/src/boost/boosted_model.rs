@@ -1,5 +1,6 @@
 //! A sum of terms, the model of `AUCBoost` and `RankBoost`.
 
+#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 use super::term::{Term, TreeTerm};
@@ -36,12 +37,13 @@ const TILE_ROWS: usize = 1024;
 /// assert!(difference.abs() < 1e-12);
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(transparent)]
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(transparent))]
 pub struct BoostedModel(Parts);
 
 /// The fields of a boosted model.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 pub(super) struct Parts {
     pub(super) n_levels: Vec<Option<u32>>,
     pub(super) terms: Vec<Term>,
@@ -52,10 +54,10 @@ pub(super) struct Parts {
     pub(super) advantages: Vec<f64>,
     pub(super) threshold: f64,
     pub(super) by_sign: bool,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
     pub(super) held_out: Option<HeldOutPath>,
     pub(super) seed: u64,
-    #[serde(skip)]
+    #[cfg_attr(feature = "serde", serde(skip))]
     pub(super) prepared: Prepared<ScoredTerms>,
 }
 

@@ -1,5 +1,6 @@
 //! Step functions of the score of a ranker, linear or external.
 
+#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 use super::weak::linear::LinearRanker;
@@ -29,13 +30,13 @@ use super::weak::linear::LinearRanker;
 /// assert_eq!((&ranker.means[..], &ranker.coefficients[..]), (&[2.0][..], &[1.0][..]));
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(rename_all = "snake_case"))]
 pub enum RowScorer {
     /// A linear ranker.
     Linear(LinearRanker),
     /// An external ranker.
-    #[serde(rename = "outside")]
+    #[cfg_attr(feature = "serde", serde(rename = "outside"))]
     External {
         /// Its number, known to both sides.
         number: usize,
@@ -56,7 +57,8 @@ pub enum RowScorer {
 /// let term = ScoredTerm { scorer, thresholds, values };
 /// assert_eq!([0.0, 0.5, 3.0].map(|score| term.value(score)), [-1.0, 0.0, 1.0]);
 /// ```
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 pub struct ScoredTerm {
     /// The score.
     pub scorer: RowScorer,

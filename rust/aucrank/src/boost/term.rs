@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 use super::scored::{RowScorer, ScoredTerm};
@@ -37,8 +38,8 @@ const MOST_LEVEL_VALUES: usize = 1 << 27;
 /// assert!(matches!(first_term(WeakRankerParams::Linear)?, Term::Scored(_)));
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(rename_all = "snake_case"))]
 pub enum Term {
     /// A step function of one feature.
     Feature(FeatureTerm),
@@ -75,7 +76,8 @@ pub enum Term {
 /// assert!(term.values[0] > term.values[1]);
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 pub struct TreeTerm {
     /// The tree.
     pub tree: RankingTree,

@@ -2,6 +2,7 @@
 
 use std::cmp::Ordering;
 
+#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 use crate::RankError;
@@ -26,8 +27,8 @@ use crate::roc::curve_of;
 /// assert!(by_error.error < by_sum.error);
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(rename_all = "snake_case"))]
 pub enum Criterion {
     /// The least sum of both error rates, as in the proof.
     #[default]
@@ -53,7 +54,8 @@ pub enum Criterion {
 /// assert!((1.0 - cut.error - right_pos).abs() < 1e-15);
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 pub struct TwoSided {
     /// Number of groups below the threshold.
     pub n_low: usize,

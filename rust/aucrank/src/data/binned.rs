@@ -3,6 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 use super::columns::{CodeSlice, Column, Columns, MISSING_CODE, Numbers, Value};
@@ -50,8 +51,8 @@ const MOST_CUTS: usize = 1 << 14;
 /// assert_eq!((n_bins(Some(2))?, n_bins(None)?), (2, 4));
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(deny_unknown_fields))]
 pub struct BinningParams {
     /// Maximum number of bins of a numeric feature, at least 2; `None` for one bin per distinct
     /// value.
@@ -59,7 +60,7 @@ pub struct BinningParams {
     /// Seed of the sample from which quantile cuts are taken.
     pub seed: u64,
     /// How class rates of categories are estimated.
-    #[serde(default)]
+    #[cfg_attr(feature = "serde", serde(default))]
     pub level_rates: LevelRates,
 }
 
@@ -99,8 +100,8 @@ impl BinningParams {
 /// assert_eq!([0, 1, 2].map(|row| binned.code(row, 0)), [0, 1, 2]);
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(rename_all = "snake_case"))]
 pub enum FeatureBins {
     /// Code = number of cuts that are `<=` the value.
     Numeric {

@@ -1,5 +1,6 @@
 //! Bins of one feature.
 
+#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 /// Bins of the values of a feature, numbered from 0; bin [`Bins::n_bins`] is that of missing
@@ -14,8 +15,8 @@ use serde::{Deserialize, Serialize};
 /// assert_eq!(bins.n_bins(), 3);
 /// assert_eq!([3.0, 10.0, -1.0, f64::NAN].map(|raw| bins.bin(raw)), [0, 1, 2, 3]);
 /// ```
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(rename_all = "snake_case"))]
 pub enum Bins {
     /// Of a number: intervals in ascending order, then one bin for each special value.
     Numeric {

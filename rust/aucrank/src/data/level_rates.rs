@@ -28,6 +28,7 @@
 
 use std::sync::Arc;
 
+#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 use super::labels::Labels;
@@ -67,8 +68,8 @@ pub(super) const LEAST_LEVEL_ROWS: u64 = 10;
 /// assert!(!has_rare(LevelRates::Raw)?);
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(rename_all = "snake_case"))]
 pub enum LevelRates {
     /// From their rows, shrunk towards the rate of the cell; rare categories count as missing.
     #[default]
@@ -91,7 +92,8 @@ impl LevelRates {
 
 /// Effective weight of a single row of each class, which gives the variance due to chance: for each
 /// class, negatives first, the sum of the squared weights over the sum of the weights.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 pub(crate) struct RowUnits([f64; 2]);
 
 impl RowUnits {

@@ -38,7 +38,9 @@ pub(crate) use bins::{are_distinct, place_among};
 pub(crate) use columns::CodeSlice;
 pub use columns::{Column, Columns, MISSING_CODE, Numbers, Value};
 pub(crate) use cuts::{add_distinct, cuts_of_sample, midpoint, quantile_cuts};
-pub(crate) use exact_sum::{LARGEST_SUM, is_snapped, of_units, snap, to_units};
+pub(crate) use exact_sum::{LARGEST_SUM, is_snapped, snap};
+#[cfg(feature = "serde")]
+pub(crate) use exact_sum::{of_units, to_units};
 pub use folds::{Folds, NO_FOLD, TwoParts, hold_out};
 pub use histogram::{FeatureSums, Histogram};
 pub use labels::Labels;

@@ -1,5 +1,6 @@
 //! The distinct rows of each class in the order of a seeded hash of their content.
 
+#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 use super::columns::Columns;
@@ -13,7 +14,8 @@ use crate::{Interrupt, RankError};
 pub(crate) const MOST_RANKED: usize = 1 << 14;
 
 /// The order of the distinct rows of one class.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 enum ClassOrder {
     /// All seeded hashes, ascending.
     Ranked(Vec<u64>),
@@ -35,7 +37,8 @@ impl ClassOrder {
 /// The distinct rows (values and class) of each class, in the order of a seeded hash.
 ///
 /// It is the same however the rows are divided: see [`RowOrder::of_hashes`].
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 pub(crate) struct RowOrder {
     seed: u64,
     /// The negative one first.
@@ -107,7 +110,8 @@ impl RowOrder {
 }
 
 /// Rows that are held out: the first of each class.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 pub(crate) struct Holdout {
     seed: u64,
     /// For each class, the seeded hash below which rows are held out.

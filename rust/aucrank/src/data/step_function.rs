@@ -1,8 +1,12 @@
 //! Step functions of one feature, the terms of additive models.
 
+#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 use super::binned::FeatureBins;
+
+#[cfg(feature = "serde")]
+mod saved;
 
 /// A step function of one feature.
 ///
@@ -16,13 +20,13 @@ use super::binned::FeatureBins;
 /// term.add(&FeatureTerm { feature: 0, steps: steps(20.0), missing: 0.25 });
 /// assert_eq!([5.0, 10.0, 20.0, f64::NAN].map(|raw| term.value(raw)), [0.0, 1.0, 2.0, 0.75]);
 /// ```
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "SavedTerm")]
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(try_from = "saved::SavedTerm"))]
 pub struct FeatureTerm {
     /// The feature.
     pub feature: usize,
     /// Its values where the feature is known.
-    #[serde(flatten)]
+    #[cfg_attr(feature = "serde", serde(flatten))]
     pub steps: Steps,
     /// The value of rows in which the feature is missing.
     pub missing: f64,
@@ -40,8 +44,8 @@ pub struct FeatureTerm {
 /// // Codes of categories; that of 2 is unknown.
 /// assert_eq!([0.0, 1.0, 2.0].map(|code| term.value(code)), [-1.0, 1.0, 0.0]);
 /// ```
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(rename_all = "snake_case"))]
 pub enum Steps {
     /// Of a number.
     Numeric {
@@ -55,43 +59,6 @@ pub enum Steps {
         /// By code.
         values: Vec<f64>,
     },
-}
-
-/// The saved form of a step function. A flattened enum would be read through a buffer that takes
-/// many times the memory of the text.
-#[derive(Deserialize)]
-struct SavedTerm {
-    feature: usize,
-    numeric: Option<SavedNumeric>,
-    categorical: Option<SavedCategorical>,
-    missing: f64,
-}
-
-#[derive(Deserialize)]
-struct SavedNumeric {
-    thresholds: Vec<f64>,
-    values: Vec<f64>,
-}
-
-#[derive(Deserialize)]
-struct SavedCategorical {
-    values: Vec<f64>,
-}
-
-impl TryFrom<SavedTerm> for FeatureTerm {
-    type Error = &'static str;
-
-    fn try_from(saved: SavedTerm) -> Result<Self, Self::Error> {
-        let SavedTerm { feature, numeric, categorical, missing } = saved;
-        let steps = match (numeric, categorical) {
-            (Some(SavedNumeric { thresholds, values }), None) => {
-                Steps::Numeric { thresholds, values }
-            }
-            (None, Some(SavedCategorical { values })) => Steps::Categorical { values },
-            _ => return Err("a term is not of one kind"),
-        };
-        Ok(Self { feature, steps, missing })
-    }
 }
 
 impl Steps {

@@ -1,6 +1,7 @@
 //! Conditions on a row.
 
-use serde::{Serialize, Serializer};
+#[cfg(feature = "serde")]
+use serde::Serialize;
 
 use super::Opaque;
 use super::Test;
@@ -18,8 +19,8 @@ use super::Test;
 /// assert_eq!(between.holds(&[2.0]), Ok(false));
 /// assert_eq!(between.holds(&[f64::NAN]), Ok(false));
 /// ```
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize), serde(rename_all = "snake_case"))]
 pub enum Condition {
     /// The same for every row.
     Constant(bool),
@@ -41,7 +42,7 @@ pub enum Condition {
         right: Box<Condition>,
     },
     /// Something that cannot be written down.
-    #[serde(serialize_with = "with_reason")]
+    #[cfg_attr(feature = "serde", serde(serialize_with = "with_reason"))]
     Opaque(OpaqueCondition),
 }
 
@@ -56,8 +57,8 @@ pub enum Condition {
 /// assert_eq!(classifier.reason(), Opaque::Classifier);
 /// assert_eq!(Condition::Opaque(classifier).holds(&[1.0]), Err(Opaque::Classifier));
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(Serialize), serde(rename_all = "snake_case"))]
 pub enum OpaqueCondition {
     /// Whether the row is in one of some dyadic cubes.
     Cubes {
@@ -78,7 +79,8 @@ pub enum OpaqueCondition {
 }
 
 /// Writes what can be said of a condition, and why it cannot be written down.
-fn with_reason<S: Serializer>(
+#[cfg(feature = "serde")]
+fn with_reason<S: serde::Serializer>(
     condition: &OpaqueCondition,
     serializer: S,
 ) -> Result<S::Ok, S::Error> {

@@ -1,5 +1,6 @@
 //! Branching programs in layers.
 
+#[cfg(feature = "serde")]
 use serde::Serialize;
 
 use super::{Formula, Opaque};
@@ -22,7 +23,8 @@ const CHANCE_BITS: u32 = 31;
 /// let program = Program { row_bits: 10, layers: vec![vec![split], ends] };
 /// assert_eq!(Formula::Program(program).value(&[]), Ok(0.25));
 /// ```
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize))]
 pub struct Program {
     /// A row sets out with 2 to this power units of mass.
     pub row_bits: u32,
@@ -45,8 +47,8 @@ pub struct Program {
 /// let formula = Formula::Program(Program { row_bits: 10, layers });
 /// assert_eq!((formula.value(&[1.0]), formula.value(&[2.0])), (Ok(3.0), Ok(5.0)));
 /// ```
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize), serde(rename_all = "snake_case"))]
 pub enum ProgramNode {
     /// The share of the mass that goes on to the node after, from 0 to 1: rounded to a multiple of
     /// 2^-31, its product with the mass rounded to a whole number, halves up.

@@ -1,5 +1,6 @@
 //! A question to a row, in raw values and in codes.
 
+#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 use crate::data::{CodeRule, CodeTest, FeatureBins, LevelSet};
@@ -20,8 +21,8 @@ use crate::data::{CodeRule, CodeTest, FeatureBins, LevelSet};
 /// assert_eq!(goes_left(Rule::Known(true), f64::MIN), Ok(true));
 /// assert_eq!(goes_left(Rule::Levels(LevelSet::all_but([4])), 4.0), Ok(false));
 /// ```
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(rename_all = "snake_case"))]
 pub enum Rule {
     /// Numbers below the threshold.
     Below(f64),
@@ -46,7 +47,8 @@ pub enum Rule {
 /// assert_eq!(condition.holds(&[9.0, 0.5]), Ok(false));
 /// assert_eq!(condition.holds(&[9.0, f64::NAN]), Ok(true));
 /// ```
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 pub struct Test {
     /// The feature asked.
     pub feature: usize,

@@ -1,5 +1,6 @@
 //! Decision trees.
 
+#[cfg(feature = "serde")]
 use serde::Serialize;
 
 use super::{Condition, Opaque};
@@ -19,8 +20,8 @@ use super::{Condition, Opaque};
 /// let formula = Formula::Tree(tree);
 /// assert_eq!((formula.value(&[2.0]), formula.value(&[1.0])), (Ok(0.5), Ok(-0.5)));
 /// ```
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[serde(transparent)]
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize), serde(transparent))]
 pub struct DecisionTree {
     /// The root first, every node before its children.
     pub nodes: Vec<TreeNode>,
@@ -54,8 +55,8 @@ pub struct DecisionTree {
 /// assert_eq!(weights, [40.0, 20.0, 20.0]);
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize), serde(rename_all = "snake_case"))]
 pub enum TreeNode {
     /// A condition that sends a row on.
     Branch {

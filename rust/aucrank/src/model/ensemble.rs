@@ -1,16 +1,13 @@
 //! Ensembles: a weighted sum of the scores of models of any families.
 
-use std::fmt;
-
-use serde::de::{Error as _, SeqAccess, Visitor};
-use serde::{Deserialize, Deserializer, Serialize};
-use serde_json::value::RawValue;
+#[cfg(feature = "serde")]
+use serde::Serialize;
 
 use super::family::Model;
+use crate::RankError;
 use crate::data::{Columns, logistic};
 use crate::external::{ExternalModels, scores_of};
 use crate::formula::{Formula, Opaque};
-use crate::{Interrupt, RankError};
 
 /// A fitted ensemble: log-odds of the positive class as a weighted sum of scores.
 ///
@@ -35,11 +32,12 @@ use crate::{Interrupt, RankError};
 /// assert_eq!(ensemble.score(&columns, None)?[3], 2.0 * of_model[3] - 0.5);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize))]
 pub struct Ensemble {
-    n_levels: Vec<Option<u32>>,
-    members: Vec<Member>,
-    intercept: f64,
+    pub(super) n_levels: Vec<Option<u32>>,
+    pub(super) members: Vec<Member>,
+    pub(super) intercept: f64,
 }
 
 /// A member of an ensemble: models of this crate, or external rankers.
@@ -70,20 +68,17 @@ pub struct Ensemble {
 /// assert_eq!(ensemble.score(&columns, Some(&ByNumber))?, [0.0, 1.0, 2.0]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize))]
 pub struct Member {
     /// What the sum of the scores of its models is multiplied by.
     pub factor: f64,
     /// Its models; none where they are external.
-    #[serde(serialize_with = "write_models")]
+    #[cfg_attr(feature = "serde", serde(serialize_with = "super::saved::ensemble::write_models"))]
     pub models: Vec<Model>,
     /// Numbers of its external rankers; none where its models are of this crate.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Vec::is_empty"))]
     pub external: Vec<usize>,
-}
-
-fn write_models<S: serde::Serializer>(models: &[Model], serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_seq(models.iter().map(|model| model.family().as_model()))
 }
 
 impl Ensemble {
@@ -250,67 +245,6 @@ fn asks_external(model: &Model) -> bool {
     }
 }
 
-/// What of an ensemble is saved, its models still to be read.
-#[derive(Deserialize)]
-struct SavedEnsemble {
-    n_levels: Vec<Option<u32>>,
-    members: Vec<SavedMember>,
-    intercept: f64,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct SavedMember {
-    factor: f64,
-    models: Box<RawValue>,
-    #[serde(default)]
-    external: Vec<usize>,
-}
-
-/// A list of models, read one by one: what is no model ends it.
-struct ModelList(Vec<Model>);
-
-impl<'de> Deserialize<'de> for ModelList {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_seq(ListVisitor)
-    }
-}
-
-struct ListVisitor;
-
-impl<'de> Visitor<'de> for ListVisitor {
-    type Value = ModelList;
-
-    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("a list of models")
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<ModelList, A::Error> {
-        let mut models = Vec::new();
-        while let Some(text) = list.next_element::<&RawValue>()? {
-            let model = Model::member_from_json(text.get(), &Interrupt::default());
-            models.push(model.map_err(A::Error::custom)?);
-        }
-        Ok(ModelList(models))
-    }
-}
-
-impl<'de> Deserialize<'de> for Ensemble {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let SavedEnsemble { n_levels, members, intercept } =
-            SavedEnsemble::deserialize(deserializer)?;
-        let members = members
-            .into_iter()
-            .map(|SavedMember { factor, models, external }| {
-                let read = serde_json::from_str(models.get());
-                let ModelList(models) = read.map_err(D::Error::custom)?;
-                Ok(Member { factor, models, external })
-            })
-            .collect::<Result<_, D::Error>>()?;
-        Ok(Self { n_levels, members, intercept })
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -335,8 +269,6 @@ mod tests {
 
     #[test]
     fn a_member_is_of_models_or_of_external_rankers() {
-        let text = serde_json::to_string(&of_external()).unwrap();
-        assert_eq!(serde_json::from_str::<Ensemble>(&text).unwrap(), of_external());
         let neither = Member { factor: 1.0, models: Vec::new(), external: Vec::new() };
         let err = Ensemble::new(vec![None], vec![neither], 0.0).unwrap_err();
         assert_eq!(err, "a member of an ensemble has no models");

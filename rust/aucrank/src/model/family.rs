@@ -1,17 +1,20 @@
 //! The one list of the families of models, and what every family does.
 
-use serde::{Deserialize, Serialize};
+#[cfg(feature = "serde")]
+use serde::Serialize;
 
-use super::ModelError;
 use super::ensemble::Ensemble;
-use super::reading::read_json;
+#[cfg(feature = "serde")]
+use super::saved::{ModelError, read_json};
+#[cfg(feature = "serde")]
+use crate::Interrupt;
+use crate::RankError;
 use crate::additive::{LinearModel, Mad2c, Rimarc, Scorecard};
 use crate::aurora::{Aurora, RankOpt, ThresholdBinarizer};
 use crate::boost::{BoostedModel, BranchingProgram, GradientBoosted, Loss};
 use crate::data::Columns;
 use crate::formula::{Formula, Opaque};
 use crate::tree::{RankingForest, TreeRankModel};
-use crate::{Interrupt, RankError};
 
 /// What a fitted model of any family does.
 ///
@@ -129,15 +132,27 @@ macro_rules! families {
         /// assert_eq!(model.to_model(), Model::Rimarc(rimarc));
         /// # Ok::<(), aucrank::RankError>(())
         /// ```
-        #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-        #[serde(tag = "family")]
+        #[derive(Debug, Clone, Copy, PartialEq)]
+        #[cfg_attr(feature = "serde", derive(Serialize), serde(tag = "family"))]
         pub enum ModelRef<'a> {
-            $($(#[$doc])* #[serde(rename = $tag)] $name(&'a $model),)*
+            $($(#[$doc])* #[cfg_attr(feature = "serde", serde(rename = $tag))] $name(&'a $model),)*
         }
 
-        #[derive(Deserialize)]
-        enum Tag {
+        /// The family of a model that is to be read.
+        #[cfg(feature = "serde")]
+        #[derive(serde::Deserialize)]
+        pub(super) enum Tag {
             $(#[serde(rename = $tag)] $name,)*
+        }
+
+        #[cfg(feature = "serde")]
+        impl Tag {
+            /// Reads a model of this family.
+            pub(super) fn read(self, text: &str, interrupt: &Interrupt) -> Result<Model, ModelError> {
+                Ok(match self {
+                    $(Self::$name => Model::$name(read_json(text, interrupt)?),)*
+                })
+            }
         }
 
         impl ModelRef<'_> {
@@ -159,15 +174,6 @@ macro_rules! families {
         }
 
         impl Model {
-            /// Reads a model in two passes: a derived reader would hold all of it in a form that takes
-            /// many times the memory of the text, until it has found the family.
-            pub(super) fn from_json(text: &str, interrupt: &Interrupt) -> Result<Self, ModelError> {
-                let Tagged { family } = read_json(text, interrupt)?;
-                Ok(match family {
-                    $(Tag::$name => Self::$name(read_json(text, interrupt)?),)*
-                })
-            }
-
             /// What every family does.
             #[must_use]
             pub fn family(&self) -> &dyn Family {
@@ -218,23 +224,6 @@ families! {
     RankOpt = "rank_opt" (RankOpt),
     /// A weighted sum of models.
     Ensemble = "ensemble" (Ensemble),
-}
-
-impl Model {
-    /// Reads a member of an ensemble, which is not an ensemble itself.
-    pub(super) fn member_from_json(text: &str, interrupt: &Interrupt) -> Result<Self, ModelError> {
-        let Tagged { family } = read_json(text, interrupt)?;
-        if matches!(family, Tag::Ensemble) {
-            return Err(ModelError::Malformed("a member of an ensemble is an ensemble".to_owned()));
-        }
-        Self::from_json(text, interrupt)
-    }
-}
-
-/// The part of a model that says how the rest is to be read.
-#[derive(Deserialize)]
-struct Tagged {
-    family: Tag,
 }
 
 impl Model {

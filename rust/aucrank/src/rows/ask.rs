@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
+#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 use super::fit_id::TreeId;
-use crate::RankError;
 use crate::data::{CellSplit, HistogramRequest, Holdout, Regroup, RowOrder};
 use crate::tree::RankingTree;
 
@@ -31,7 +31,8 @@ use crate::tree::RankingTree;
 ///     Answer::from_bytes(&bytes, ask, holder.frame())
 /// }
 /// ```
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 pub struct Ask {
     /// Whose cells they are.
     pub(crate) tree: TreeId,
@@ -43,29 +44,9 @@ pub struct Ask {
     pub(crate) want: Want,
 }
 
-impl Ask {
-    /// The question as bytes, to be sent to who holds the rows.
-    ///
-    /// # Panics
-    ///
-    /// Never: all parts of a question can be written.
-    #[must_use]
-    pub fn to_bytes(&self) -> Vec<u8> {
-        serde_json::to_vec(self).expect("numbers and lists")
-    }
-
-    /// What [`Ask::to_bytes`] has written.
-    ///
-    /// # Errors
-    ///
-    /// [`RankError::BadAnswer`] for other bytes.
-    pub fn from_bytes(bytes: &[u8]) -> Result<Self, RankError> {
-        serde_json::from_slice(bytes).map_err(|err| RankError::BadAnswer(err.to_string()))
-    }
-}
-
 /// Some of the rows.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 pub(crate) enum View {
     /// All of positive weight.
     All,
@@ -89,14 +70,16 @@ impl View {
 }
 
 /// A decision that changes the cells.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 pub(crate) enum Step {
     Split(Vec<CellSplit>),
     Regroup(Vec<Regroup>),
 }
 
 /// What is asked of a view.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 pub(crate) enum Want {
     /// Its class sums.
     Totals,

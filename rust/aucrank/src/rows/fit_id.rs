@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 use super::Rows;
@@ -11,7 +12,8 @@ use super::ask::{Ask, View, Want};
 use crate::{Interrupt, RankError};
 
 /// Which tree of which fit: what a holder remembers its rows' cells by.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 pub(crate) struct TreeId {
     /// Of the fit; no other fit that asks the same holders has it.
     pub(super) fit: u64,

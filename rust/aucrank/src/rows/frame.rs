@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
+#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
-use crate::RankError;
 use crate::data::{Binned, ClassSums, FeatureBins, FixedScale, LevelRates};
 
 /// What is known of all rows: their bins, the unit of their weights, and their class sums.
@@ -26,7 +26,8 @@ use crate::data::{Binned, ClassSums, FeatureBins, FixedScale, LevelRates};
 /// assert_eq!(RowFrame::from_bytes(&frame.to_bytes())?, frame);
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 pub struct RowFrame {
     pub(super) features: Arc<[FeatureBins]>,
     pub(super) level_rates: LevelRates,
@@ -85,24 +86,5 @@ impl RowFrame {
     /// A matrix of no rows in these bins.
     pub(super) fn no_rows(&self) -> Binned {
         Binned::empty(Arc::clone(&self.features), self.level_rates)
-    }
-
-    /// The frame as bytes, to be sent to who holds the rows.
-    ///
-    /// # Panics
-    ///
-    /// Never: all parts of a frame can be written.
-    #[must_use]
-    pub fn to_bytes(&self) -> Vec<u8> {
-        serde_json::to_vec(self).expect("numbers and lists")
-    }
-
-    /// What [`RowFrame::to_bytes`] has written.
-    ///
-    /// # Errors
-    ///
-    /// [`RankError::BadAnswer`] for other bytes.
-    pub fn from_bytes(bytes: &[u8]) -> Result<Self, RankError> {
-        serde_json::from_slice(bytes).map_err(|err| RankError::BadAnswer(err.to_string()))
     }
 }

@@ -7,7 +7,7 @@
 //!
 //! - `survey`: one pass over raw rows, from which bins are chosen; `frame`: what it comes to;
 //! - `coded`: rows as codes; `spill`: in a file; `part`: what answers; `stored`: many parts;
-//! - `ask`, `answer`: what travels; `words`: in which form; `fit_id`: which trees it is about;
+//! - `ask`, `answer`: what travels; `words`, `sent`: in which form; `fit_id`: which trees it is about;
 //! - `matrix`: all rows as codes in memory, for learners that need more than sums of cells;
 //! - `row_sample`: which rows are taken for learners that need rows as they are;
 //! - `cells`: answers as the source of sums that learners grow trees from.
@@ -21,6 +21,8 @@ mod frame;
 mod matrix;
 mod part;
 mod row_sample;
+#[cfg(feature = "serde")]
+mod sent;
 mod spill;
 mod stored;
 mod survey;

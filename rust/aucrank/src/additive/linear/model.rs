@@ -1,5 +1,6 @@
 //! The fitted linear model: its scores, and their parts.
 
+#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 use super::design::{MOST_DEVIATIONS, UNIT, standardised};
@@ -27,7 +28,8 @@ const LARGEST: f64 = 1e300;
 /// assert!(term.weight > 0.0);
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 pub struct NumberTerm {
     /// The feature.
     pub feature: usize,
@@ -69,11 +71,12 @@ impl NumberTerm {
 /// assert!(model.probability(&columns)?[3] > 0.5);
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(transparent)]
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(transparent))]
 pub struct LinearModel(Parts);
 
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 pub(super) struct Parts {
     pub(super) n_levels: Vec<Option<u32>>,
     pub(super) numbers: Vec<NumberTerm>,

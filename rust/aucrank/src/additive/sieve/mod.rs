@@ -29,6 +29,8 @@
 mod ask;
 mod intervals;
 mod key_cells;
+#[cfg(feature = "serde")]
+mod sent;
 mod sums;
 mod table;
 #[cfg(test)]

@@ -14,6 +14,7 @@ mod pairs;
 mod rows;
 
 use crate::parallel::prelude::*;
+#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 use crate::data::{Column, Columns, Labels};
@@ -54,8 +55,8 @@ const NO_DIFFERENCE: f64 = 1e-12;
 /// assert!((reached(PairObjective::Ramp)? - Ramp::default().at(2.0)).abs() < 1e-6);
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(rename_all = "snake_case"))]
 pub enum PairObjective {
     /// 1 / (1 + exp(-x)).
     #[default]
@@ -84,8 +85,8 @@ pub enum PairObjective {
 /// assert_eq!(err.to_string(), "max_iterations is 0, but must be at least 1");
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(deny_unknown_fields))]
 pub struct RankOptParams {
     /// The value of a pair.
     pub objective: PairObjective,

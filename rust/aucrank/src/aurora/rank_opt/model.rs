@@ -1,5 +1,6 @@
 //! The fitted model of `RankOpt`, and its scores.
 
+#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 use crate::RankError;
@@ -25,7 +26,8 @@ const SMALLER: f64 = 1.0 / (1_u128 << 100) as f64;
 /// assert!(model.path().iter().all(|step| step.auc == 0.75 && step.has_converged));
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 pub struct RadiusStep {
     /// Norm of the weights of the standardised features.
     pub radius: f64,
@@ -57,11 +59,12 @@ pub struct RadiusStep {
 /// assert_eq!(model.score_of(&[3.0]), scores[2]);
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(transparent)]
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(transparent))]
 pub struct RankOpt(Parts);
 
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 struct Parts {
     n_levels: Vec<Option<u32>>,
     coefficients: Vec<f64>,

@@ -1,5 +1,6 @@
 //! Choice of the number of rounds on held-out or given validation rows.
 
+#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 use super::loss::Loss;
@@ -39,8 +40,8 @@ use crate::roc::auc_up_to;
 /// assert!(found.values.len() <= found.n_rounds + 3);
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(deny_unknown_fields))]
 pub struct GradientHeldOutParams {
     /// Share of the distinct rows of each class that is held out, above 0 and below 1. Ignored if
     /// validation rows are given.
@@ -87,8 +88,8 @@ pub struct GradientHeldOutParams {
 /// assert!(found.values.iter().all(|&loss| loss >= found.values[found.n_rounds - 1]));
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(rename_all = "snake_case"))]
 pub enum HeldOutMeasure {
     /// The AUC of the held-out rows; with a `max_fpr` below 1, their partial AUC up to it,
     /// standardised.
@@ -134,7 +135,8 @@ pub enum HeldOutMeasure {
 /// assert_eq!((found.values[0], found.n_rounds), (1.0, 1));
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 pub struct GradientHeldOut {
     /// What was measured.
     pub measure: HeldOutMeasure,

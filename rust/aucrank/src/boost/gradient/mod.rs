@@ -42,6 +42,7 @@ mod params;
 mod partition;
 mod rows;
 mod running_sums;
+#[cfg(feature = "serde")]
 mod saved;
 mod sums;
 #[cfg(test)]

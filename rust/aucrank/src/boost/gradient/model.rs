@@ -1,5 +1,6 @@
 //! The model of gradient boosting.
 
+#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 use super::held_out::GradientHeldOut;
@@ -34,12 +35,13 @@ use crate::tree::LeafSums;
 /// assert!((rates[1] - 1.0 / (1.0 + (-scores[1]).exp())).abs() < 1e-12);
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(transparent)]
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(transparent))]
 pub struct GradientBoosted(Parts);
 
 /// The fields of the model.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 pub(super) struct Parts {
     pub(super) n_levels: Vec<Option<u32>>,
     pub(super) loss: Loss,
@@ -48,15 +50,15 @@ pub(super) struct Parts {
     /// The sum from which on a row is called positive.
     pub(super) threshold: f64,
     pub(super) learning_rate: f64,
-    #[serde(with = "super::saved")]
+    #[cfg_attr(feature = "serde", serde(with = "super::saved"))]
     pub(super) trees: Vec<GradientTree>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
     pub(super) held_out: Option<GradientHeldOut>,
     /// The models that were averaged, if several were.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Vec::is_empty"))]
     pub(super) bags: Vec<GradientBag>,
     pub(super) seed: u64,
-    #[serde(skip)]
+    #[cfg_attr(feature = "serde", serde(skip))]
     pub(super) prepared: Prepared<LeafSums>,
 }
 
@@ -87,12 +89,13 @@ impl Parts {
 /// assert_eq!((n_rounds, model.trees().len()), (vec![3, 3], 6));
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 pub struct GradientBag {
     /// Its number of trees.
     pub n_rounds: usize,
     /// What its held-out rows say, if they chose the number of rounds.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
     pub held_out: Option<GradientHeldOut>,
 }
 

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+#[cfg(feature = "serde")]
 use serde::Serialize;
 
 use super::tree::{GradientNode, GradientTree};
@@ -41,7 +42,8 @@ const MOST_CELLS: usize = 1 << 20;
 /// assert!(at(0, 1) > at(0, 0) && at(1, 0) > at(1, 1));
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize))]
 pub struct PairTerm {
     /// The two features, ascending, and what tells their values apart.
     pub axes: [Axis; 2],
@@ -61,7 +63,8 @@ pub struct PairTerm {
 /// let ages = Axis { feature: 0, known: Places::Numeric { thresholds: vec![18.0, 65.0] } };
 /// assert_eq!(ages.n_places(), 4);
 /// ```
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize))]
 pub struct Axis {
     /// The feature.
     pub feature: usize,
@@ -80,8 +83,8 @@ pub struct Axis {
 /// let known = Places::Categorical { groups: vec![vec![0, 2], vec![5]], has_others: true };
 /// assert_eq!(Axis { feature: 1, known }.n_places(), 4);
 /// ```
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize), serde(rename_all = "snake_case"))]
 pub enum Places {
     /// Of a number.
     Numeric {

@@ -1,5 +1,6 @@
 //! What a fit is told.
 
+#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 use super::held_out::GradientHeldOutParams;
@@ -34,8 +35,8 @@ const MOST_PAIRS: usize = 1000;
 /// assert!(model.trees().iter().all(|tree| tree.n_leaves() == 2));
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(deny_unknown_fields))]
 pub struct GradientParams {
     /// What is minimised.
     pub loss: Loss,
@@ -102,8 +103,8 @@ pub struct GradientParams {
 /// assert!(fit(Interactions::Groups(Vec::new()))?.is_additive());
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(rename_all = "snake_case"))]
 pub enum Interactions {
     /// Any.
     #[default]
@@ -144,8 +145,8 @@ pub enum Interactions {
 /// assert_eq!((n_trees(LeafRows::Share(0.5))?, n_trees(LeafRows::Share(0.6))?), (1, 0));
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(rename_all = "snake_case"))]
 pub enum LeafRows {
     /// A hundredth of the rows, but from 2 to 20.
     Auto,

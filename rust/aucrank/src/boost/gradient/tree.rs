@@ -1,5 +1,6 @@
 //! A tree with a value in each leaf.
 
+#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 use crate::data::{LARGEST_SUM, is_snapped};
@@ -27,8 +28,8 @@ use crate::formula::Test;
 /// assert!(low < 0.0 && high > 0.0 && tree.gain() > 0.0);
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(transparent)]
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(transparent))]
 pub struct GradientTree {
     /// The root first; after a split what lies left of it, then what lies right.
     nodes: Vec<GradientNode>,
@@ -58,8 +59,8 @@ pub struct GradientTree {
 /// assert!(leaves.iter().all(|leaf| matches!(leaf, GradientNode::Leaf { weight: 20.0, .. })));
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(rename_all = "snake_case"))]
 pub enum GradientNode {
     /// A question; the node on its left is the next.
     Split {

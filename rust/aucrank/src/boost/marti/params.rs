@@ -1,5 +1,6 @@
 //! Parameters of `MartiRank` and `SMartiRank`.
 
+#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 use crate::RankError;
@@ -39,8 +40,8 @@ pub(super) const MOST_ROUNDS: usize = 1000;
 /// }
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(rename_all = "snake_case"))]
 pub enum Routing {
     /// On all paths at once, each with the probability that coins send the row there.
     #[default]
@@ -78,8 +79,8 @@ pub enum Routing {
 /// assert_eq!(range(ProgramScore::NodeRate)?, 1.0);
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(rename_all = "snake_case"))]
 pub enum ProgramScore {
     /// The number of classifiers on the path that vote "positive", 0 to the number of rounds; a
     /// frozen node casts all remaining votes for its label.
@@ -111,8 +112,8 @@ pub enum ProgramScore {
 /// assert_eq!(err.to_string(), "epsilon is 1, but must be above 0 and below 1");
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(deny_unknown_fields))]
 pub struct MartiParams {
     /// How features are binned.
     pub binning: BinningParams,

@@ -1,5 +1,6 @@
 //! Layered branching programs, the model of `MartiRank` and `SMartiRank`.
 
+#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 use super::chance::MOST_ROW_BITS;
@@ -43,7 +44,8 @@ const EXPONENTS: i32 = 1200;
 /// assert!(scores[1] < 0.0 && scores[2] > 0.0);
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 pub struct BranchingProgram {
     pub(super) n_levels: Vec<Option<u32>>,
     /// Number of layers of classifiers; the terminal nodes are one more layer.
@@ -87,7 +89,8 @@ pub struct BranchingProgram {
 /// assert_eq!((rows(1, 0), rows(2, 1)), ([2.0, 3.0], [0.0, 3.0]));
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 pub struct Node {
     /// Mass of each class that reached the node in the fit, in units of [`BranchingProgram::unit`].
     pub masses: ClassMasses,
@@ -122,8 +125,8 @@ pub struct Node {
 /// assert_eq!(program.node(3, 1).kind, NodeKind::Unreached);
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(rename_all = "snake_case"))]
 pub enum NodeKind {
     /// A ranker, cut into a two-sided classifier, sends it on.
     Ranker {

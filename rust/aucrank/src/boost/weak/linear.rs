@@ -3,6 +3,7 @@
 //! Its moments are integer sums, so that neither the order of the rows nor the number of threads
 //! changes a bit: features are standardised once per fit, in fixed point, and masses are integers.
 
+#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 use super::by_score::ranking_by_score;
@@ -42,7 +43,8 @@ const TILE_ROWS: usize = 512;
 /// assert_eq!(ranker.score(&[12.0, 1.0]), 0.5);
 /// assert_eq!(ranker.score(&[12.0, f64::NAN]), 1.0);
 /// ```
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 pub struct LinearRanker {
     /// For each feature its weight per standard deviation; the largest is 1 or -1, and constant
     /// features have 0.

@@ -1,5 +1,6 @@
 //! What a fit is told.
 
+#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 use crate::RankError;
@@ -29,8 +30,8 @@ use crate::tree::split::SplitRule;
 /// assert_eq!((auc(&free)?, auc(&rising)?), (1.0, 0.875));
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(deny_unknown_fields))]
 pub struct TreeRankParams {
     /// How finely numeric features are cut.
     pub binning: BinningParams,
@@ -44,7 +45,7 @@ pub struct TreeRankParams {
     pub seed: u64,
     /// For each feature, 1 if the score may only rise with it, -1 if it may only fall, 0 if it is
     /// free; empty to leave all free. Only numeric features can be bound.
-    #[serde(default)]
+    #[cfg_attr(feature = "serde", serde(default))]
     pub monotonic: Vec<i8>,
 }
 

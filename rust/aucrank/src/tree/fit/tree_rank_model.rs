@@ -1,5 +1,6 @@
 //! The fitted tree with what its pruning found.
 
+#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 use crate::formula::Formula;
@@ -25,7 +26,8 @@ use crate::tree::prune::{CrossValidation, Penalization, Validation};
 /// assert_eq!((fitted.cross_validation, fitted.validation), (None, None));
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 pub struct TreeRankModel {
     /// The tree.
     pub tree: RankingTree,
@@ -33,10 +35,10 @@ pub struct TreeRankModel {
     /// distinct row, so that no fold can be left out; the tree is then as it was grown.
     pub cross_validation: Option<CrossValidation>,
     /// What the penalty made of each number of leaves, where it was asked for.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
     pub penalization: Option<Penalization>,
     /// What was found on the rows held out, where they were asked for and there were any.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
     pub validation: Option<Validation>,
 }
 

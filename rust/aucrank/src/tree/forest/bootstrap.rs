@@ -2,6 +2,7 @@
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng;
+#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 use crate::data::{Labels, below, mix};
@@ -37,8 +38,8 @@ use crate::data::{Labels, below, mix};
 /// }
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(deny_unknown_fields))]
 pub struct BootstrapParams {
     /// Rows drawn, as a share of all; in `(0, 1]`. Each class is drawn by itself, at least one row
     /// of it, so that every tree sees both classes in their shares.

@@ -1,12 +1,14 @@
 //! Probabilities of scores that only rank.
 
+#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 use crate::data::{ClassSums, rising_pools};
 
 /// A probability that rises with the score in steps: the share of positives of training rows, made
 /// monotone by pooling adjacent violators.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 pub(in crate::tree) struct Calibration {
     /// A score above `thresholds[i]` and not above the next has probability `probabilities[i + 1]`.
     thresholds: Vec<f64>,

@@ -10,10 +10,12 @@
 
 use std::cmp::Reverse;
 
+#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 /// The reference rows in their consensus order.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 pub(in crate::tree) struct Consensus {
     /// For each tree, the place in its ranking of the leaf of each reference row; the reference rows
     /// from the first to the last.

@@ -19,6 +19,7 @@ mod leaf_sums;
 mod params;
 mod ranking_forest;
 mod row_codes;
+#[cfg(feature = "serde")]
 mod saved;
 mod score;
 mod scorer;

@@ -1,5 +1,6 @@
 //! What a fit of a forest is told.
 
+#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 use super::bootstrap::BootstrapParams;
@@ -35,8 +36,8 @@ use crate::tree::fit::TreeRankParams;
 /// assert!(forest.trees().len() < 500);
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(deny_unknown_fields))]
 pub struct EarlyStopping {
     /// Trees that may be added without the out-of-bag AUC rising by more than `tol`.
     pub n_iter_no_change: usize,
@@ -76,15 +77,15 @@ pub struct EarlyStopping {
 /// assert!(err.to_string().starts_with("bootstrap is none"));
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(deny_unknown_fields))]
 pub struct ForestParams {
     /// How each tree is grown; its pruning is not used. Its seed is that of the forest.
     pub tree: TreeRankParams,
     /// Sizes of leaf, ascending, of which the one is taken in the place of that of `tree` whose trees rank
     /// the rows best that they have not seen, the smallest of equals; it needs a bootstrap. An earlier
     /// forest keeps its size. Empty to take that of `tree`.
-    #[serde(default)]
+    #[cfg_attr(feature = "serde", serde(default))]
     pub leaf_sizes: Vec<u64>,
     /// Number of trees; at least 1.
     pub n_trees: usize,

@@ -4,6 +4,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
+#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 use super::calibration::Calibration;
@@ -40,8 +41,8 @@ use crate::tree::model::RankingTree;
 /// assert_eq!(fit(Aggregation::Kendall)?.formula().opaque(), Some(Opaque::Consensus));
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(rename_all = "snake_case"))]
 pub enum Aggregation {
     /// The mean of the shares of positives in the leaves.
     Eta,
@@ -82,7 +83,8 @@ pub enum Aggregation {
 /// assert_eq!((found.auc, found.variance), (1.0, Some(0.0)));
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 pub struct OutOfBag {
     /// AUC of the scores of rows, each from the trees that have not seen it.
     pub auc: f64,

@@ -1,5 +1,6 @@
 //! What a growth is told.
 
+#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 use super::splitter::{LeastSplit, OpenNode};
@@ -28,8 +29,8 @@ use crate::tree::model::LeafOrder;
 /// assert_eq!((auc(Missing::Learn)?, auc(Missing::CellMean)?), (1.0, 0.75));
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(rename_all = "snake_case"))]
 pub enum Missing {
     /// Each stump sends the rows that miss its feature to the side where they gain, or with the larger
     /// side where its cell has none.
@@ -61,14 +62,14 @@ pub enum Missing {
 /// assert_eq!((n_leaves(None)?, n_leaves(Some(2))?), (4, 2));
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(deny_unknown_fields))]
 pub struct GrowParams {
     /// Splits between the root and a leaf; at least 1.
     pub max_depth: usize,
     /// Maximum number of leaves, at least 2: the leaf whose split raises the training AUC most is split
     /// first. `None` for any number.
-    #[serde(default)]
+    #[cfg_attr(feature = "serde", serde(default))]
     pub max_leaves: Option<usize>,
     /// Rows that a node needs to be split.
     pub min_samples_split: u64,
@@ -79,12 +80,12 @@ pub struct GrowParams {
     /// In which order the leaves are ranked.
     pub leaf_order: LeafOrder,
     /// What a missing value counts as.
-    #[serde(default)]
+    #[cfg_attr(feature = "serde", serde(default))]
     pub missing: Missing,
     /// The false positive rate left of which the tree is spent, above 0 and at most 1: a node is split
     /// only if the negatives left of it are fewer than this share of all, and cross-validation
     /// compares subtrees by the partial AUC up to it.
-    #[serde(default = "whole")]
+    #[cfg_attr(feature = "serde", serde(default = "whole"))]
     pub max_fpr: f64,
 }
 

@@ -8,6 +8,7 @@
 //! category, or in what they miss, share no cube at any level.
 
 use crate::parallel::prelude::*;
+#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 use crate::data::{Column, Columns, Labels};
@@ -23,8 +24,8 @@ pub(in crate::tree) const NO_CUBE: u64 = u64::MAX;
 const TILE_ROWS: usize = 128;
 
 /// What a feature adds to the number of a cube.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(rename_all = "snake_case"))]
 enum Axis {
     /// A number.
     Numeric {
@@ -61,8 +62,8 @@ impl Axis {
 }
 
 /// How the feature space is cut in cubes.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(deny_unknown_fields))]
 pub(in crate::tree) struct CubeGrid {
     /// Cubes have sides of `2^-level`.
     level: u32,

@@ -1,9 +1,13 @@
 //! Which dyadic cubes make up the left side of a split.
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+#[cfg(feature = "serde")]
+use serde::{Deserialize, Serialize};
 
 use super::cube_grid::{CubeGrid, NO_CUBE};
 use crate::data::ClassSums;
+
+#[cfg(feature = "serde")]
+mod saved;
 
 /// The cubes of a node that its training rows occupy, level by level, and the side of each.
 ///
@@ -28,8 +32,8 @@ use crate::data::ClassSums;
 /// assert_eq!((cubes.n_cubes(), cubes.n_left()), (2, 1));
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(transparent)]
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(transparent))]
 pub struct Cubes {
     /// From the coarsest to the finest.
     levels: Vec<SidedCubes>,
@@ -134,27 +138,6 @@ impl SidedCubes {
     fn side(&self, key: u64) -> Option<bool> {
         let place = self.0.binary_search_by_key(&key, |sided| sided >> 1).ok()?;
         Some(self.0[place] & 1 == 1)
-    }
-}
-
-impl Serialize for SidedCubes {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let before = std::iter::once(&0).chain(&self.0);
-        serializer.collect_seq(self.0.iter().zip(before).map(|(sided, before)| sided - before))
-    }
-}
-
-impl<'de> Deserialize<'de> for SidedCubes {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let mut words = Vec::<u64>::deserialize(deserializer)?;
-        let mut sum = 0_u64;
-        for word in &mut words {
-            sum = sum
-                .checked_add(*word)
-                .ok_or_else(|| serde::de::Error::custom("the numbers of cubes are too large"))?;
-            *word = sum;
-        }
-        Ok(Self(words))
     }
 }
 

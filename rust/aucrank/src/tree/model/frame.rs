@@ -1,5 +1,6 @@
 //! What a tree knows beside its nodes.
 
+#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 use super::cube_grid::CubeGrid;
@@ -26,8 +27,8 @@ use super::cube_grid::CubeGrid;
 /// assert!(by_eta.auc() >= by_tree.auc());
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(rename_all = "snake_case"))]
 pub enum LeafOrder {
     /// From left to right in the tree (the papers').
     #[default]
@@ -38,17 +39,18 @@ pub enum LeafOrder {
 }
 
 /// What a tree knows beside its nodes.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 pub(in crate::tree) struct TreeFrame {
     pub(in crate::tree) n_levels: Vec<Option<u32>>,
     pub(in crate::tree) has_missing: Vec<bool>,
     pub(in crate::tree) exponent: i32,
     pub(in crate::tree) leaf_order: LeafOrder,
     /// For each feature, whether the score may only rise (1) or fall (-1) with it; empty for none.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Vec::is_empty"))]
     pub(in crate::tree) monotonic: Vec<i8>,
     /// What numbers the cubes of a row, for splits by cubes.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
     pub(in crate::tree) grid: Option<CubeGrid>,
 }
 

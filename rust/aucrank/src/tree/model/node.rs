@@ -1,11 +1,13 @@
-//! A node of a ranking tree, and its split as it is saved.
+//! A node of a ranking tree.
 
+#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
-use super::cubes::Cubes;
-use super::split_form::{SplitForm, SplitNode};
+use super::split_form::SplitForm;
 use crate::data::ClassSums;
-use crate::formula::Test;
+
+#[cfg(feature = "serde")]
+mod saved;
 
 /// How a node is split.
 ///
@@ -19,11 +21,12 @@ use crate::formula::Test;
 /// assert_eq!((split.left(), split.right()), (1, 2));
 /// assert_eq!(split.form, SplitForm::Stump(test));
 /// ```
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "SavedSplit")]
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+#[cfg_attr(feature = "serde", serde(try_from = "saved::SavedSplit"))]
 pub struct NodeSplit {
     /// What sends a row left or right.
-    #[serde(flatten)]
+    #[cfg_attr(feature = "serde", serde(flatten))]
     pub form: SplitForm,
     // Of four bytes each: there are many nodes in a forest.
     left: u32,
@@ -61,43 +64,6 @@ impl NodeSplit {
     }
 }
 
-/// A split as it is saved. A flattened form would be read by way of a copy that takes many times the
-/// memory of the text; so would a flattened frame.
-#[derive(Deserialize)]
-struct SavedSplit {
-    stump: Option<Test>,
-    cuts: Option<Vec<SplitNode>>,
-    cubes: Option<Cubes>,
-    classifier: Option<SavedClassifier>,
-    left: u32,
-    right: u32,
-}
-
-/// [`SplitForm::Classifier`] as it is saved.
-#[derive(Deserialize)]
-struct SavedClassifier {
-    number: usize,
-    positive_left: bool,
-}
-
-impl TryFrom<SavedSplit> for NodeSplit {
-    type Error = &'static str;
-
-    fn try_from(saved: SavedSplit) -> Result<Self, Self::Error> {
-        let SavedSplit { stump, cuts, cubes, classifier, left, right } = saved;
-        let form = match (stump, cuts, cubes, classifier) {
-            (Some(test), None, None, None) => SplitForm::Stump(test),
-            (None, Some(cuts), None, None) => SplitForm::Cuts(cuts),
-            (None, None, Some(cubes), None) => SplitForm::Cubes(cubes),
-            (None, None, None, Some(SavedClassifier { number, positive_left })) => {
-                SplitForm::Classifier { number, positive_left }
-            }
-            _ => return Err("a split is not of one form"),
-        };
-        Ok(Self { form, left, right })
-    }
-}
-
 /// A node of the ranking tree; a leaf has no split.
 ///
 /// # Examples
@@ -118,7 +84,8 @@ impl TryFrom<SavedSplit> for NodeSplit {
 /// assert!(root.split.is_some() && left.split.is_none() && right.split.is_none());
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 pub struct Node {
     /// Class sums of the training rows in the node.
     pub sums: ClassSums,

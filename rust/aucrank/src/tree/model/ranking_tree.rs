@@ -2,13 +2,17 @@
 
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize, Serializer};
+#[cfg(feature = "serde")]
+use serde::Deserialize;
 
 use super::cube_grid::CubeGrid;
 use super::frame::{LeafOrder, TreeFrame};
 use super::node::{Node, NodeSplit};
 use crate::data::{ClassSums, times_power_of_two};
 use crate::formula::Test;
+
+#[cfg(feature = "serde")]
+mod saved;
 
 /// A ranking tree: leaves from the one that ranks highest to the one that ranks lowest.
 ///
@@ -33,47 +37,12 @@ use crate::formula::Test;
 /// assert_eq!(scores, [0.0, 0.0, 1.0, 1.0]);
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(from = "SavedTree")]
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Deserialize), serde(from = "saved::SavedTree"))]
 pub struct RankingTree {
     /// That of many trees, where they belong together.
     frame: Arc<TreeFrame>,
     nodes: Vec<Node>,
-}
-
-/// A ranking tree as it is saved.
-#[derive(Deserialize)]
-struct SavedTree {
-    n_levels: Vec<Option<u32>>,
-    has_missing: Vec<bool>,
-    exponent: i32,
-    leaf_order: LeafOrder,
-    #[serde(default)]
-    monotonic: Vec<i8>,
-    #[serde(default)]
-    grid: Option<CubeGrid>,
-    nodes: Vec<Node>,
-}
-
-impl From<SavedTree> for RankingTree {
-    fn from(saved: SavedTree) -> Self {
-        let SavedTree { n_levels, has_missing, exponent, leaf_order, monotonic, grid, nodes } =
-            saved;
-        let frame = TreeFrame { n_levels, has_missing, exponent, leaf_order, monotonic, grid };
-        Self { frame: Arc::new(frame), nodes }
-    }
-}
-
-impl Serialize for RankingTree {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        #[derive(Serialize)]
-        struct Saved<'a> {
-            #[serde(flatten)]
-            frame: &'a TreeFrame,
-            nodes: &'a [Node],
-        }
-        Saved { frame: &self.frame, nodes: &self.nodes }.serialize(serializer)
-    }
 }
 
 impl RankingTree {
@@ -100,11 +69,6 @@ impl RankingTree {
             ordered.push(Node { sums, split });
         }
         Self { frame: frame.into(), nodes: ordered }
-    }
-
-    /// Nodes that are numbered from the root on, left before right.
-    pub(in crate::tree) fn of_numbered(frame: Arc<TreeFrame>, nodes: Vec<Node>) -> Self {
-        Self { frame, nodes }
     }
 
     /// The same tree with every node of `is_leaf` turned into a leaf.
@@ -255,14 +219,5 @@ impl RankingTree {
             }
         }
         importances
-    }
-
-    /// The tree as JSON text: the same as in a saved model.
-    ///
-    /// # Errors
-    ///
-    /// [`serde_json::Error`], which no fitted tree meets.
-    pub fn to_json(&self) -> serde_json::Result<String> {
-        serde_json::to_string(self)
     }
 }

@@ -3,6 +3,7 @@
 //! A new form is a variant of [`SplitForm`] with its answers to the questions below, a field of
 //! [`SavedSplit`](super::node) and a step of [`Router`](super::Router).
 
+#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 use super::cubes::Cubes;
@@ -37,8 +38,8 @@ use crate::formula::Test;
 /// assert_eq!(sums, ClassSums { pos: 2, neg: 0, rows: 2 });
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(rename_all = "snake_case"))]
 pub enum SplitNode {
     /// A stump; its sides are further on in the list.
     Cut {
@@ -94,8 +95,8 @@ impl SplitNode {
 /// assert!(matches!(form_of(deeper)?, SplitForm::Cuts(nodes) if nodes.len() == 5));
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(rename_all = "snake_case"))]
 pub enum SplitForm {
     /// One question.
     Stump(Test),

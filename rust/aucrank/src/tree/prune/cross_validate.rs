@@ -1,5 +1,6 @@
 //! Which subtree to keep, by cross-validation of the price of a leaf (paper 2 sec. 4.1).
 
+#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 use super::path::{PruningPath, PruningStep};
@@ -31,8 +32,8 @@ use crate::{RankError, parallel};
 /// assert_eq!(found.map(|found| found.n_folds), Some(4));
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(deny_unknown_fields))]
 pub struct CvParams {
     /// Number of folds; at least 2. Fewer are used where a class has fewer distinct rows.
     pub n_folds: u16,
@@ -83,7 +84,8 @@ impl CvParams {
 /// assert_eq!(found.steps[found.chosen].n_leaves, fitted.tree.n_leaves());
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 pub struct CrossValidation {
     /// Number of folds.
     pub n_folds: usize,

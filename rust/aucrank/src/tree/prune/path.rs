@@ -3,6 +3,7 @@
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 
+#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 use super::ranking::Ranking;
@@ -30,7 +31,8 @@ use crate::tree::model::RankingTree;
 /// assert_eq!((root.alpha, root.n_leaves, root.auc), (0.5, 1, 0.5));
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 pub struct PruningStep {
     /// From this price of a leaf on, in units of AUC, the tree is the best (paper 2 (13)).
     pub alpha: f64,

@@ -1,5 +1,6 @@
 //! Which subtree to keep, by a penalty on its number of leaves (paper 2 sec. 4.2).
 
+#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 use super::best_subtrees::BestSubtrees;
@@ -110,8 +111,8 @@ impl Complexity {
 /// assert_eq!(scale_of(PenaltyScale::Slope)?, Some(0.0));
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(rename_all = "snake_case"))]
 pub enum PenaltyScale {
     /// A positive number.
     Fixed(f64),
@@ -148,8 +149,8 @@ pub enum PenaltyScale {
 /// assert_eq!(fitted.tree.n_leaves(), 1);
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(deny_unknown_fields))]
 pub struct PenaltyParams {
     /// What the penalty is multiplied by.
     pub scale: PenaltyScale,
@@ -212,7 +213,8 @@ impl PenaltyParams {
 /// assert!((0..4).all(|index| found.criterion(index) <= found.criterion(found.chosen)));
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 pub struct Penalization {
     /// What the penalty was multiplied by; 0 where there were too few leaves to fit it, and the tree
     /// was not pruned.

@@ -1,5 +1,6 @@
 //! The list of pruning rules.
 
+#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 use super::cross_validate::CvParams;
@@ -27,8 +28,8 @@ use crate::RankError;
 /// assert!(fitted.validation.is_some() && fitted.cross_validation.is_none());
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(rename_all = "snake_case"))]
 pub enum PruningRule {
     /// By the price of a leaf that cross-validates best.
     CrossValidation(CvParams),

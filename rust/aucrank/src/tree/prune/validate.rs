@@ -1,5 +1,6 @@
 //! Which subtree to keep, by rows that the tree was not grown on (DECISIONS T21).
 
+#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 use super::path::{PruningPath, PruningStep};
@@ -28,8 +29,8 @@ use crate::tree::model::RankingTree;
 /// assert_eq!(fitted.tree.total().rows, 4);
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(deny_unknown_fields))]
 pub struct ValidationParams {
     /// Share of the distinct rows of each class that is held out; between 0 and 1.
     pub fraction: f64,
@@ -72,7 +73,8 @@ impl ValidationParams {
 /// assert_eq!((found.steps[found.chosen].n_leaves, pruned.n_leaves()), (1, 1));
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 pub struct Validation {
     /// The trees of the path.
     pub steps: Vec<PruningStep>,

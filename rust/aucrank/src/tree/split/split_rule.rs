@@ -1,5 +1,6 @@
 //! The list of split rules.
 
+#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 use super::classifier::ByClassifiers;
@@ -40,8 +41,9 @@ macro_rules! split_rules {
         /// assert_eq!(auc(SplitRule::Dyadic(DyadicParams { level: 1 }))?, 2.5 / 3.0);
         /// # Ok::<(), aucrank::RankError>(())
         /// ```
-        #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-        #[serde(rename_all = "snake_case")]
+        #[derive(Debug, Clone, Copy, PartialEq)]
+        #[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+        #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
         pub enum SplitRule {
             $($(#[$doc])* $rule $(($type))?,)*
         }

@@ -1,5 +1,6 @@
 //! What the rule is told.
 
+#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 use crate::data::ClassSums;
@@ -27,8 +28,8 @@ use crate::tree::prune::CvParams;
 /// assert_eq!(n_leaves(LeafRankParams { max_depth: 2, ..orthogonal })?, 2);
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(deny_unknown_fields))]
 pub struct LeafRankParams {
     /// Stumps between the cell and its parts; at least 1.
     pub max_depth: usize,
@@ -43,11 +44,11 @@ pub struct LeafRankParams {
     /// many others are, until one does. At least 1.
     pub max_features: Option<usize>,
     /// Which thresholds of a number are tried.
-    #[serde(default)]
+    #[cfg_attr(feature = "serde", serde(default))]
     pub cuts: Cuts,
     /// How the tree of stumps is pruned before its parts are merged, if at all (paper 2 sec. 6.3 iv).
     /// The seed is joined to that of the fit.
-    #[serde(default)]
+    #[cfg_attr(feature = "serde", serde(default))]
     pub pruning: Option<CvParams>,
 }
 
@@ -91,8 +92,8 @@ impl LeafRankParams {
 /// assert!(n_leaves.contains(&2) && n_leaves.iter().any(|&n| n > 2));
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(rename_all = "snake_case"))]
 pub enum Cuts {
     /// All: the best is taken.
     #[default]

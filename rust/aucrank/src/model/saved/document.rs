@@ -5,13 +5,12 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use super::{
-    FORMAT, FORMAT_VERSION, Feature, FeatureKind, Header, Model, ModelError, ModelRef, malformed,
-};
+use super::canonical_json::{append_canonical, to_text};
+use super::{FORMAT, FORMAT_VERSION, Feature, FeatureKind, Header, ModelError, malformed};
 use crate::calibration::Calibration;
-use crate::canonical_json::{append_canonical, to_text};
 use crate::data::Columns;
 use crate::fnv::fnv1a64;
+use crate::model::{Model, ModelRef};
 use crate::{Interrupt, RankError, VERSION};
 
 /// Lists and objects that the parameters of an estimator may hold in a file.

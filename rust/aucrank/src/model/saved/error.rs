@@ -53,6 +53,6 @@ pub enum ModelError {
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "the form that map_err wants")]
-pub(crate) fn malformed(err: serde_json::Error) -> ModelError {
+pub(super) fn malformed(err: serde_json::Error) -> ModelError {
     ModelError::Malformed(err.to_string())
 }

@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+use super::canonical_json::append_canonical;
 use crate::Interrupt;
-use crate::canonical_json::append_canonical;
 
 /// A JSON value, kept as its text: the value itself may take up to sixteen times as much memory.
 ///

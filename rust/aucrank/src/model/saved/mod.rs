@@ -1,0 +1,39 @@
+//! The saved form of a model: one JSON document with a version and a checksum, and the features that it
+//! names.
+//!
+//! - `document`: header and model as one text; `canonical_json`: the form over which its checksum is;
+//! - `header`, `header_builder`: what a fitted estimator is, beside what it learned; `levels`, `json`: the
+//!   values in it;
+//! - `text_rows`: rows of text as the features of a header;
+//! - `reading`: models in texts of any length; `ensemble`: many models in one;
+//! - `error`: why a text is not a model.
+
+mod canonical_json;
+mod document;
+pub(super) mod ensemble;
+mod error;
+mod header;
+mod header_builder;
+mod json;
+mod levels;
+mod reading;
+mod text_rows;
+
+pub use document::Document;
+pub use error::ModelError;
+use error::malformed;
+pub use header::{Classes, Estimator, Feature, FeatureKind, Header, SampledRows};
+pub use header_builder::HeaderBuilder;
+pub use json::Json;
+pub use levels::Levels;
+pub(super) use reading::read_json;
+pub use text_rows::{TextError, TextRows, learn_features};
+
+/// The name by which a document says what it is.
+const FORMAT: &str = "aucrank";
+
+/// Newest form of the document that this version reads, and the one it writes.
+pub const FORMAT_VERSION: u64 = 4;
+
+#[cfg(test)]
+mod tests;
