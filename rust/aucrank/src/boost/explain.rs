@@ -128,6 +128,17 @@ mod tests {
         let columns = Columns::from_row_major(&values, 2).unwrap();
         let err = RankError::ColumnMismatch { found: 2, expected: 3 };
         assert_eq!(model.explain(&columns), Err(err));
+        values[3 * (N_ROWS - 1) + 1] = f64::INFINITY;
+        let columns = Columns::from_row_major(&values, 3).unwrap();
+        let err = RankError::InfiniteValue { column: 1, row: N_ROWS - 1, value: f64::INFINITY };
+        assert_eq!(model.explain(&columns), Err(err));
+    }
+
+    #[test]
+    #[cfg(feature = "serde")]
+    fn a_sum_with_a_tree_cannot_be_explained() {
+        let (values, positive) = sample();
+        let model = fit(&values, &positive);
         // A term over a tree, inserted into the JSON of the model.
         let tree = tree(&values, &positive);
         let n_leaves = tree.leaves().len();
@@ -137,9 +148,5 @@ mod tests {
         let with_tree: BoostedModel = serde_json::from_value(document).unwrap();
         let columns = Columns::from_row_major(&values, 3).unwrap();
         assert_eq!(with_tree.explain(&columns), Err(RankError::NotAdditive));
-        values[3 * (N_ROWS - 1) + 1] = f64::INFINITY;
-        let columns = Columns::from_row_major(&values, 3).unwrap();
-        let err = RankError::InfiniteValue { column: 1, row: N_ROWS - 1, value: f64::INFINITY };
-        assert_eq!(model.explain(&columns), Err(err));
     }
 }
