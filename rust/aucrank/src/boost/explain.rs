@@ -48,7 +48,7 @@ mod tests {
     use super::*;
     use crate::Interrupt;
     use crate::boost::{
-        Alpha, FitExtras, RankBoostParams, RoundParams, TreeTerm, WeakRankerParams, fit_rank_boost,
+        Alpha, FitExtras, RankBoostParams, RoundParams, WeakRankerParams, fit_rank_boost,
     };
     use crate::data::{Labels, mix};
     use crate::tree::{
@@ -142,7 +142,7 @@ mod tests {
         // A term over a tree, inserted into the JSON of the model.
         let tree = tree(&values, &positive);
         let n_leaves = tree.leaves().len();
-        let term = Term::Tree(TreeTerm { tree, values: vec![0.0; n_leaves] });
+        let term = Term::Tree(crate::boost::TreeTerm { tree, values: vec![0.0; n_leaves] });
         let mut document = serde_json::to_value(&model).unwrap();
         document["terms"].as_array_mut().unwrap().push(serde_json::to_value(term).unwrap());
         let with_tree: BoostedModel = serde_json::from_value(document).unwrap();

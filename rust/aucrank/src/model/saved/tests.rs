@@ -16,7 +16,7 @@ use crate::boost::{
 use crate::calibration::{Calibration, CalibrationMethod};
 use crate::data::{BinningParams, Column, Columns, Labels, NewRows, mix};
 use crate::formula::Opaque;
-use crate::model::{Ensemble, Member, Model, ModelRef};
+use crate::model::Model;
 use crate::tree::{
     Aggregation, BootstrapParams, ForestParams, GrowParams, LeafOrder, LeafRankParams, SplitRule,
     TreeRankParams, fit, fit_forest,
