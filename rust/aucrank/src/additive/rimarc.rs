@@ -1179,6 +1179,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg(feature = "serde")]
     fn forged_documents_are_refused_in_words() {
         let sample = Sample::new(1);
         let model = fit(&sample.columns(), &sample.positive, &RimarcParams::default());

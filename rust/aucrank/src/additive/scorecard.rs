@@ -448,7 +448,7 @@ fn auc_by_points(mut groups: Vec<(i64, ClassSums)>, high_points: HighPoints) -> 
     f64::midpoint(1.0, gini(tied.map(|tied| tied.iter().map(|&(_, sums)| sums).sum()).collect()))
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "serde"))]
 mod tests {
     use serde_json::{Value, json};
 

@@ -47,13 +47,8 @@ impl BoostedModel {
 mod tests {
     use super::*;
     use crate::Interrupt;
-    use crate::boost::{
-        FitExtras, RankBoostParams, RoundParams, TreeTerm, WeakRankerParams, fit_rank_boost,
-    };
+    use crate::boost::{FitExtras, RankBoostParams, RoundParams, WeakRankerParams, fit_rank_boost};
     use crate::data::{Labels, mix};
-    use crate::tree::{
-        self, GrowParams, LeafOrder, LeafRankParams, RankingTree, SplitRule, TreeRankParams,
-    };
 
     const N_ROWS: usize = 5000;
 
@@ -83,19 +78,6 @@ mod tests {
         let labels = Labels::new(positive, None).unwrap();
         fit_rank_boost(&columns, &labels, &params, &FitExtras::default(), &Interrupt::default())
             .unwrap()
-    }
-
-    fn tree(values: &[f64], positive: &[bool]) -> RankingTree {
-        let grow = GrowParams {
-            max_depth: 2,
-            min_samples_leaf: 1,
-            leaf_order: LeafOrder::Tree,
-            ..GrowParams::default()
-        };
-        let params = TreeRankParams::new(grow, SplitRule::Stumps(LeafRankParams::orthogonal(1)));
-        let columns = Columns::from_row_major(values, 3).unwrap();
-        let labels = Labels::new(positive, None).unwrap();
-        tree::fit(&columns, &labels, &params, &Interrupt::default()).unwrap().tree
     }
 
     #[test]
@@ -128,18 +110,47 @@ mod tests {
         let columns = Columns::from_row_major(&values, 2).unwrap();
         let err = RankError::ColumnMismatch { found: 2, expected: 3 };
         assert_eq!(model.explain(&columns), Err(err));
-        // A term over a tree, inserted into the JSON of the model.
-        let tree = tree(&values, &positive);
-        let n_leaves = tree.leaves().len();
-        let term = Term::Tree(TreeTerm { tree, values: vec![0.0; n_leaves] });
-        let mut document = serde_json::to_value(&model).unwrap();
-        document["terms"].as_array_mut().unwrap().push(serde_json::to_value(term).unwrap());
-        let with_tree: BoostedModel = serde_json::from_value(document).unwrap();
-        let columns = Columns::from_row_major(&values, 3).unwrap();
-        assert_eq!(with_tree.explain(&columns), Err(RankError::NotAdditive));
         values[3 * (N_ROWS - 1) + 1] = f64::INFINITY;
         let columns = Columns::from_row_major(&values, 3).unwrap();
         let err = RankError::InfiniteValue { column: 1, row: N_ROWS - 1, value: f64::INFINITY };
         assert_eq!(model.explain(&columns), Err(err));
+    }
+
+    /// A tree comes among the terms by way of the JSON of a model.
+    #[cfg(feature = "serde")]
+    mod of_trees {
+        use super::*;
+        use crate::boost::TreeTerm;
+        use crate::tree::{
+            self, GrowParams, LeafOrder, LeafRankParams, RankingTree, SplitRule, TreeRankParams,
+        };
+
+        fn tree(values: &[f64], positive: &[bool]) -> RankingTree {
+            let grow = GrowParams {
+                max_depth: 2,
+                min_samples_leaf: 1,
+                leaf_order: LeafOrder::Tree,
+                ..GrowParams::default()
+            };
+            let params =
+                TreeRankParams::new(grow, SplitRule::Stumps(LeafRankParams::orthogonal(1)));
+            let columns = Columns::from_row_major(values, 3).unwrap();
+            let labels = Labels::new(positive, None).unwrap();
+            tree::fit(&columns, &labels, &params, &Interrupt::default()).unwrap().tree
+        }
+
+        #[test]
+        fn a_sum_with_a_tree_cannot_be_explained() {
+            let (values, positive) = sample();
+            let model = fit(&values, &positive);
+            let tree = tree(&values, &positive);
+            let n_leaves = tree.leaves().len();
+            let term = Term::Tree(TreeTerm { tree, values: vec![0.0; n_leaves] });
+            let mut document = serde_json::to_value(&model).unwrap();
+            document["terms"].as_array_mut().unwrap().push(serde_json::to_value(term).unwrap());
+            let with_tree: BoostedModel = serde_json::from_value(document).unwrap();
+            let columns = Columns::from_row_major(&values, 3).unwrap();
+            assert_eq!(with_tree.explain(&columns), Err(RankError::NotAdditive));
+        }
     }
 }

@@ -26,7 +26,7 @@ mod sent;
 mod spill;
 mod stored;
 mod survey;
-#[cfg(test)]
+#[cfg(all(test, feature = "serde"))]
 mod tests;
 pub(crate) mod words;
 

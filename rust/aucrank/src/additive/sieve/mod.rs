@@ -33,7 +33,7 @@ mod key_cells;
 mod sent;
 mod sums;
 mod table;
-#[cfg(test)]
+#[cfg(all(test, feature = "serde"))]
 mod tests;
 
 use std::sync::Arc;

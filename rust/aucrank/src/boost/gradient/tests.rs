@@ -353,8 +353,8 @@ fn scores_are_those_of_the_formula_and_of_the_rounds() {
             sums.iter_mut().zip(values).for_each(|(sum, value)| *sum += value);
         }
         assert_eq!(sums, scores);
-        let text = serde_json::to_string(&model).unwrap();
-        assert_eq!(serde_json::from_str::<GradientBoosted>(&text).unwrap(), model);
+        #[cfg(feature = "serde")]
+        check_saved(&model);
     }
 }
 
@@ -443,17 +443,14 @@ fn bags_do_not_depend_on_threads_and_are_saved() {
     });
     assert!(fits.iter().all(|fit| *fit == fits[0]));
     let model = &fits[0];
-    let text = serde_json::to_string(model).unwrap();
-    assert_eq!(serde_json::from_str::<GradientBoosted>(&text).unwrap(), *model);
+    #[cfg(feature = "serde")]
+    check_saved(model);
     let columns = sample.columns();
     let scores = model.score(&columns).unwrap();
     assert_eq!(model.formula().values(&columns).unwrap(), scores);
     for (parts, score) in model.explain(&columns).unwrap().chunks(3).zip(scores) {
         assert_eq!(parts.iter().sum::<f64>() + model.base(), score);
     }
-    let mut damaged = serde_json::to_value(model).unwrap();
-    *damaged.pointer_mut("/bags/0/n_rounds").unwrap() = 1.into();
-    assert!(serde_json::from_value::<GradientBoosted>(damaged).unwrap().check().is_err());
 }
 
 #[test]
@@ -497,8 +494,8 @@ fn check_parts(model: &GradientBoosted, sample: &Sample) {
     }
     assert_eq!(model.formula().values(&columns).unwrap(), scores);
     assert_eq!(model.check(), Ok(()));
-    let text = serde_json::to_string(&model).unwrap();
-    assert_eq!(serde_json::from_str::<GradientBoosted>(&text).unwrap(), *model);
+    #[cfg(feature = "serde")]
+    check_saved(model);
 }
 
 #[test]
@@ -706,6 +703,28 @@ fn what_cannot_be_is_refused() {
     );
     let bound = GradientParams { monotonic: vec![0, 0, 1], ..params.clone() };
     assert!(refused(bound).contains("column 2 is categorical"));
+}
+
+/// Checks that a model is read as it was written.
+#[cfg(feature = "serde")]
+fn check_saved(model: &GradientBoosted) {
+    let text = serde_json::to_string(model).unwrap();
+    assert_eq!(serde_json::from_str::<GradientBoosted>(&text).unwrap(), *model);
+}
+
+#[test]
+#[cfg(feature = "serde")]
+fn damaged_models_are_refused() {
+    let sample = Sample::new(100);
+    let bags = GradientParams {
+        n_bags: 5,
+        interactions: Interactions::Groups(Vec::new()),
+        ..drawn(Loss::Log)
+    };
+    let mut damaged = serde_json::to_value(sample.fit(&bags)).unwrap();
+    *damaged.pointer_mut("/bags/0/n_rounds").unwrap() = 1.into();
+    assert!(serde_json::from_value::<GradientBoosted>(damaged).unwrap().check().is_err());
+    let params = few(Loss::Log);
     let fitted = sample.fit(&params);
     let refused = |model: &serde_json::Value, pointer: &str, value: i64| {
         let mut model = model.clone();

@@ -307,6 +307,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg(feature = "serde")]
     fn a_forged_grid_is_refused() {
         let columns = Columns::from_row_major(&[0.0, 0.0, 1.0, 1.0], 2).unwrap();
         let grid = keys(&columns, &[false; 2], 2).unwrap().grid;

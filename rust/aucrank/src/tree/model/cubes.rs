@@ -180,6 +180,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg(feature = "serde")]
     fn saved_cubes_are_read_and_forged_ones_refused() {
         let (grid, cubes) = node();
         let text = serde_json::to_string(&cubes).unwrap();

@@ -379,6 +379,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg(feature = "serde")]
     fn numbers_that_do_not_rise_are_refused() {
         let (values, positive, _) = sample();
         let columns = Columns::from_row_major(&values, 1).unwrap();
