@@ -20,7 +20,7 @@ TYPE = re.compile(
 )
 
 #: A type that no page shows: an internal of a public trait, or a collection of tests.
-HIDDEN = re.compile(r"#\[(?:doc\(hidden\)|cfg\(doctest\))\]")
+HIDDEN = re.compile(r"#\[(?:doc\(hidden\)|cfg\((?:all\()?doctest\b.*)\]")
 
 #: A module within a file that is not public: tests, or what seals a trait.
 PRIVATE_MODULE = re.compile(

@@ -392,7 +392,7 @@ fn sampled(rows: &[u32], n: usize, seed: u64) -> Vec<u32> {
 mod tests {
     use super::*;
     use crate::roc;
-    use crate::tree::forest::calibration::Calibration;
+    use crate::tree::forest::probability_steps::ProbabilitySteps;
     use crate::tree::{BootstrapParams, GrowParams, LeafRankParams, SplitRule, TreeRankParams};
 
     fn params(aggregation: Aggregation, share: f64) -> ForestParams {
@@ -502,7 +502,7 @@ mod tests {
 
                 let calibration = (aggregation != Aggregation::Eta).then(|| {
                     let sums = rows.iter().map(|&row| labels.sums(row));
-                    Calibration::new(&mut scores.iter().copied().zip(sums).collect::<Vec<_>>())
+                    ProbabilitySteps::new(&mut scores.iter().copied().zip(sums).collect::<Vec<_>>())
                 });
                 assert_eq!(forest.calibration, calibration);
                 let written = forest.probability_formula();

@@ -3,7 +3,7 @@
 use crate::parallel::prelude::*;
 
 use super::bootstrap::RowSet;
-use super::calibration::Calibration;
+use super::probability_steps::ProbabilitySteps;
 use super::ranking_forest::{OutOfBag, RankingForest};
 use super::row_codes::Tile;
 use super::score::Asked;
@@ -130,10 +130,10 @@ impl Scored<'_> {
         }))
     }
 
-    pub(super) fn calibration(&self) -> Calibration {
+    pub(super) fn calibration(&self) -> ProbabilitySteps {
         let sums = |&row: &u32| self.labels.sums(row as usize);
         let mut scored: Vec<_> =
             self.scores.iter().copied().zip(self.rows.iter().map(sums)).collect();
-        Calibration::new(&mut scored)
+        ProbabilitySteps::new(&mut scored)
     }
 }

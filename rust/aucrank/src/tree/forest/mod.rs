@@ -1,6 +1,6 @@
 //! Many trees (paper 2 secs. 7 and 8).
 //!
-//! - `ranking_forest`: the model; `votes`, `consensus`: how the trees make one score; `calibration`: what
+//! - `ranking_forest`: the model; `votes`, `consensus`: how the trees make one score; `probability_steps`: what
 //!   it says of the probability;
 //! - `scorer`: trees in the form in which they score fast, `row_codes`: rows as it asks them;
 //!   `leaf_sums`, `score`: what it is used for;
@@ -9,7 +9,6 @@
 //!   say of rows that they have not seen, `leaf_sizes`: among which these choose.
 
 mod bootstrap;
-mod calibration;
 mod consensus;
 mod fit;
 mod formula;
@@ -17,6 +16,7 @@ mod judged;
 mod leaf_sizes;
 mod leaf_sums;
 mod params;
+mod probability_steps;
 mod ranking_forest;
 mod row_codes;
 #[cfg(feature = "serde")]

@@ -7,8 +7,8 @@ use std::sync::Arc;
 #[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
-use super::calibration::Calibration;
 use super::consensus::Consensus;
+use super::probability_steps::ProbabilitySteps;
 use super::score::Asked;
 use crate::prepared::Prepared;
 use crate::tree::model::RankingTree;
@@ -136,7 +136,7 @@ pub struct RankingForest {
     /// Rows that each side of a split keeps in the trees grown last; `None` in a file that does not tell.
     pub(in crate::tree) min_samples_leaf: Option<u64>,
     pub(in crate::tree) consensus: Option<Consensus>,
-    pub(in crate::tree) calibration: Option<Calibration>,
+    pub(in crate::tree) calibration: Option<ProbabilitySteps>,
     pub(in crate::tree) out_of_bag: Option<OutOfBag>,
     pub(in crate::tree) prepared: Prepared<Asked>,
 }
@@ -190,7 +190,7 @@ impl RankingForest {
 
     /// What the trees say of a row whose score is 0.
     pub(in crate::tree) fn middle(&self) -> f64 {
-        self.calibration.as_ref().map_or(0.5, Calibration::middle)
+        self.calibration.as_ref().map_or(0.5, ProbabilitySteps::middle)
     }
 
     /// For each feature, its importance in each tree in units of AUC (the square root of
@@ -245,6 +245,6 @@ impl RankingForest {
             let n_leaves: Vec<usize> = self.trees.iter().map(RankingTree::n_leaves).collect();
             consensus.check(&n_leaves)?;
         }
-        self.calibration.as_ref().map_or(Ok(()), Calibration::check)
+        self.calibration.as_ref().map_or(Ok(()), ProbabilitySteps::check)
     }
 }

@@ -12,8 +12,8 @@ use serde::de::Error as _;
 use serde::ser::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::calibration::Calibration;
 use super::consensus::Consensus;
+use super::probability_steps::ProbabilitySteps;
 use super::ranking_forest::{Aggregation, OutOfBag, RankingForest};
 use crate::data::{ClassSums, LevelSet};
 use crate::formula::{LEAF, Test, TestColumns, TestReader, next, thresholds_of};
@@ -27,7 +27,7 @@ const CUTS: char = 'c';
 #[derive(Serialize, Deserialize)]
 struct SavedForest<'a> {
     aggregation: Aggregation,
-    calibration: Option<Cow<'a, Calibration>>,
+    calibration: Option<Cow<'a, ProbabilitySteps>>,
     consensus: Option<Cow<'a, Consensus>>,
     /// Those that differ: trees of a forest grown in two fits may have seen other weights and other
     /// missing values.

@@ -9,13 +9,13 @@ use crate::data::{ClassSums, rising_pools};
 /// monotone by pooling adjacent violators.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
-pub(in crate::tree) struct Calibration {
+pub(in crate::tree) struct ProbabilitySteps {
     /// A score above `thresholds[i]` and not above the next has probability `probabilities[i + 1]`.
     thresholds: Vec<f64>,
     probabilities: Vec<f64>,
 }
 
-impl Calibration {
+impl ProbabilitySteps {
     /// Learns from scores with the class sums of their rows, which it sorts.
     pub(in crate::tree) fn new(scored: &mut [(f64, ClassSums)]) -> Self {
         let pools = rising_pools(scored);
@@ -113,7 +113,7 @@ mod tests {
     #[test]
     fn probabilities_of_the_scores_are_their_isotonic_regression() {
         for sample in samples() {
-            let calibration = Calibration::new(&mut sample.clone());
+            let calibration = ProbabilitySteps::new(&mut sample.clone());
             assert_eq!(calibration.check(), Ok(()));
             for &(score, _) in &sample {
                 let (found, expected) = (calibration.probability(score), isotonic(&sample, score));
@@ -125,18 +125,18 @@ mod tests {
     #[test]
     fn the_order_of_the_rows_and_copies_of_them_do_not_matter() {
         for sample in samples() {
-            let calibration = Calibration::new(&mut sample.clone());
+            let calibration = ProbabilitySteps::new(&mut sample.clone());
             let mut reversed: Vec<_> = sample.iter().rev().copied().collect();
-            assert_eq!(Calibration::new(&mut reversed), calibration);
+            assert_eq!(ProbabilitySteps::new(&mut reversed), calibration);
             let mut twice = [&sample[..], &sample[..]].concat();
-            assert_eq!(Calibration::new(&mut twice), calibration);
+            assert_eq!(ProbabilitySteps::new(&mut twice), calibration);
         }
     }
 
     #[test]
     fn the_probability_is_above_one_half_exactly_above_the_middle() {
         for sample in samples() {
-            let calibration = Calibration::new(&mut sample.clone());
+            let calibration = ProbabilitySteps::new(&mut sample.clone());
             let thresholds = calibration.thresholds.iter();
             let around = thresholds.flat_map(|&t| [t.next_down(), t, t.next_up()]);
             for score in around.chain(sample.iter().map(|(score, _)| *score)).chain([0.0, 1.0]) {
@@ -148,7 +148,7 @@ mod tests {
 
     #[test]
     fn a_share_of_one_half_is_not_positive() {
-        let calibration = Calibration::new(&mut [(0.25, sums(1, 1)), (0.75, sums(2, 1))]);
+        let calibration = ProbabilitySteps::new(&mut [(0.25, sums(1, 1)), (0.75, sums(2, 1))]);
         assert_eq!(calibration.probability(0.5), 0.5);
         assert_eq!(calibration.middle(), 0.5);
         assert_eq!(calibration.probability(0.5_f64.next_up()), 2.0 / 3.0);
@@ -157,15 +157,15 @@ mod tests {
     #[test]
     fn neighbouring_scores_are_told_apart() {
         let (low, high) = (0.5_f64, 0.5_f64.next_up());
-        let calibration = Calibration::new(&mut [(high, sums(1, 0)), (low, sums(0, 1))]);
+        let calibration = ProbabilitySteps::new(&mut [(high, sums(1, 0)), (low, sums(0, 1))]);
         assert_eq!([low, high].map(|score| calibration.probability(score)), [0.0, 1.0]);
         assert_eq!(calibration.middle(), low);
     }
 
     #[test]
     fn one_class_is_certain_of_all_scores() {
-        let positive = Calibration::new(&mut [(0.2, sums(1, 0)), (0.7, sums(3, 0))]);
-        let negative = Calibration::new(&mut [(0.2, sums(0, 1)), (0.7, sums(0, 3))]);
+        let positive = ProbabilitySteps::new(&mut [(0.2, sums(1, 0)), (0.7, sums(3, 0))]);
+        let negative = ProbabilitySteps::new(&mut [(0.2, sums(0, 1)), (0.7, sums(0, 3))]);
         for score in [0.0, 0.2, 0.5, 1.0] {
             assert_eq!((positive.probability(score), negative.probability(score)), (1.0, 0.0));
             assert!(score > positive.middle() && score < negative.middle());
@@ -176,7 +176,7 @@ mod tests {
     fn broken_tables_are_refused() {
         let of = |thresholds: &[f64], probabilities: &[f64]| {
             let (thresholds, probabilities) = (thresholds.to_vec(), probabilities.to_vec());
-            Calibration { thresholds, probabilities }.check().is_ok()
+            ProbabilitySteps { thresholds, probabilities }.check().is_ok()
         };
         assert!(of(&[], &[0.3]));
         assert!(of(&[0.1, 0.4], &[0.0, 0.5, 1.0]));
@@ -198,7 +198,7 @@ mod tests {
     fn shares_too_close_for_a_float_make_a_table_that_is_believed() {
         let n = 1_u64 << 52;
         let calibration =
-            Calibration::new(&mut [(0.25, sums(n, n + 2)), (0.75, sums(n + 1, n + 2))]);
+            ProbabilitySteps::new(&mut [(0.25, sums(n, n + 2)), (0.75, sums(n + 1, n + 2))]);
         assert_eq!(calibration.probabilities.len(), 2);
         assert_eq!(calibration.check(), Ok(()));
     }
