@@ -11,11 +11,12 @@
 //!
 //! Version 1 had no wide cells, and a default unit of 1: such a state keeps weights exactly.
 
+use super::RocState;
 use super::cells::{Cell, Count, low_bits};
 use super::limbs::{add_words, bit_length};
 use super::runs::{Entry, Runs};
+use super::table::{Form, MAX_UNITS, Table, few_units, with_runs};
 use super::wide_cells::{ALL_WORDS, LOWEST, Total, WideCell, unit_below};
-use super::{Form, MAX_UNITS, RocState, Table, few_units, with_runs};
 use crate::RankError;
 use crate::fnv::fnv1a64;
 use crate::roc::Score;

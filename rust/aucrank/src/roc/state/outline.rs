@@ -1,7 +1,7 @@
 //! The knots of a curve that some questions need, out of any number, in one pass over a table.
 
 use super::cells::Seen;
-use super::total;
+use super::statistics::total;
 use crate::roc::curve::Counted;
 use crate::roc::mass::Mass;
 use crate::roc::{RocCurve, Score};

@@ -1,7 +1,7 @@
 //! Variance of the area under a part of the curve, from a table.
 
 use super::cells::Seen;
-use super::total;
+use super::statistics::total;
 use crate::RankError;
 use crate::data::times_power_of_two;
 use crate::roc::Weighting;
