@@ -1,4 +1,6 @@
-"""What rivals from scikit-learn need to learn from columns of any kind."""
+"""What rivals need to learn from columns of any kind."""
+
+from tempfile import TemporaryDirectory
 
 from sklearn.compose import make_column_selector, make_column_transformer
 from sklearn.impute import SimpleImputer
@@ -28,3 +30,29 @@ def score_of(model, X):
     if hasattr(model, "decision_function"):
         return model.decision_function(X)
     return model.predict_proba(X)[:, 1]
+
+
+class AutoGluon:
+    """Its `TabularPredictor` with the preset of the best quality and a time limit in seconds."""
+
+    def __init__(self, time_limit=60):
+        self.time_limit = time_limit
+
+    def fit(self, X, y):
+        """Learn to rank rows by the AUC."""
+        from autogluon.tabular import TabularPredictor
+
+        # Its models lie in a folder, which goes with this object.
+        self._folder = TemporaryDirectory()
+        self._predictor = TabularPredictor(
+            label="target",
+            problem_type="binary",
+            eval_metric="roc_auc",
+            path=self._folder.name,
+            verbosity=0,
+        ).fit(X.assign(target=y), presets="best_quality", time_limit=self.time_limit)
+        return self
+
+    def predict_proba(self, X):
+        """Return the probabilities of both classes."""
+        return self._predictor.predict_proba(X).to_numpy()
