@@ -3,8 +3,8 @@
 use super::RocState;
 use super::mass::{Mass, Shifted, Weights, is_few, simplest};
 use super::sample::{MassOf, PARALLEL_FROM, Sample, Unweighted, Weigh};
-use super::score::{Coding, Score};
-use super::sort::{Record, Sink, for_ties, sweep};
+use super::score::{Coding, Score, Word};
+use super::sort::{FEW, Record, Sink, for_ties, sort_range, sweep};
 use crate::data::times_power_of_two;
 use crate::{RankError, parallel};
 
@@ -609,6 +609,34 @@ impl<S: Score, M: Mass> Stretch<S, M> {
             && (!is_first || has_top || self.runs.len() > 1);
         Written { stretch: self, has_top, runs: &self.runs[usize::from(is_joined)..] }
     }
+
+    /// Takes the rows of a range if they make one step of a curve without intermediate knots: all
+    /// of one class and one weight, and no two of one score. Their order then does not matter.
+    fn take_as_one<R: Record<S::Key, Mass = M>>(&mut self, rows: &[R], top: S::Key) -> bool {
+        let Some((first, rest)) = rows.split_first() else { return true };
+        let first_word: u64 = first.word().into();
+        let (mut least, mut greatest, mut is_one) = (first_word, first_word, true);
+        for (place, row) in rest.iter().enumerate() {
+            let word: u64 = row.word().into();
+            (least, greatest) = (least.min(word), greatest.max(word));
+            let repeats = rows[..=place].iter().any(|other| other.word().into() == word);
+            is_one &= !repeats && row.weight() == first.weight();
+        }
+        if !is_one {
+            return false;
+        }
+        let mut masses = [M::default(); 2];
+        masses[(first_word & 1) as usize] = first.weight();
+        let [negative, positive] = masses;
+        let code = |word: u64| S::Key::truncate(word >> 1 | top.into());
+        self.tie(code(least), positive, negative);
+        for _ in rest {
+            self.total.negative += negative;
+            self.total.positive += positive;
+        }
+        self.highest = self.coding.score(code(greatest));
+        true
+    }
 }
 
 impl<S: Score, M: Mass> Sink<S::Key, M> for Stretch<S, M> {
@@ -628,8 +656,16 @@ impl<S: Score, M: Mass> Sink<S::Key, M> for Stretch<S, M> {
         self.total.positive += positive;
     }
 
-    fn range<R: Record<S::Key, Mass = M>>(&mut self, rows: &mut [R], _: usize, top: S::Key) {
-        rows.sort_unstable_by_key(|row| row.word());
+    fn range<R: Record<S::Key, Mass = M>>(&mut self, rows: &mut [R], n_neg: usize, top: S::Key) {
+        let has_one_class = n_neg == 0 || n_neg == rows.len();
+        if self.knots == Knots::WithoutIntermediate
+            && has_one_class
+            && rows.len() <= FEW
+            && self.take_as_one(rows, top)
+        {
+            return;
+        }
+        sort_range(rows);
         for_ties(rows, top, |code, positive, negative| self.tie(code, positive, negative));
     }
 }

@@ -4,7 +4,7 @@ use super::curve::RocCurve;
 use super::mass::FewBits;
 use super::sample::{MassOf, Sample, Unweighted, Weigh};
 use super::score::{Coding, Score};
-use super::sort::{Record, Sink, for_ties, sweep};
+use super::sort::{Record, Sink, for_ties, sort_range, sweep};
 use crate::RankError;
 use crate::data::{ClassSums, Labels, midpoint};
 
@@ -98,7 +98,7 @@ impl Sink<<f64 as Score>::Key, u64> for Gaps {
         _: usize,
         top: <f64 as Score>::Key,
     ) {
-        rows.sort_unstable_by_key(|row| row.word());
+        sort_range(rows);
         for_ties(rows, top, |code, positive, negative| self.tie(code, positive, negative));
     }
 }

@@ -401,6 +401,28 @@ fn sort_in_place<K: Word, R: Record<K>>(rows: &mut [R], top: K, sink: &mut impl 
     for_ties(rows, top, |code, positive, negative| sink.tie(code, positive, negative));
 }
 
+/// Number of rows up to which looking at all pairs takes less time than sorting: no branch depends
+/// on the rows.
+pub(super) const FEW: usize = 16;
+
+/// Sorts the rows of a range by their words.
+#[inline]
+pub(super) fn sort_range<K: Word, R: Record<K>>(rows: &mut [R]) {
+    if rows.len() > FEW {
+        rows.sort_unstable_by_key(|row| row.word());
+        return;
+    }
+    // The place of a row is the number of those before it.
+    let mut sorted = [R::default(); FEW];
+    for (i, row) in rows.iter().enumerate() {
+        let word = row.word();
+        let before = rows[..i].iter().filter(|other| other.word() <= word).count();
+        let after = rows[i + 1..].iter().filter(|other| other.word() < word).count();
+        sorted[(before + after) % FEW] = *row;
+    }
+    rows.copy_from_slice(&sorted[..rows.len()]);
+}
+
 /// Calls `tie` with each distinct code of sorted rows and the weights of its two classes.
 #[inline]
 pub(super) fn for_ties<K: Word, R: Record<K>>(
@@ -525,8 +547,22 @@ mod tests {
             let (negative, positive) = rows.split_at(n_neg);
             assert!(negative.iter().all(|row| row.word().into() & 1 == 0));
             assert!(positive.iter().all(|row| row.word().into() & 1 == 1));
-            rows.sort_unstable_by_key(|row| row.word());
+            sort_range(rows);
             for_ties(rows, top, |code, positive, negative| self.tie(code, positive, negative));
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn ranges_of_any_size_are_sorted(words in prop::collection::vec(0..20_u64, 0..40)) {
+            let weighted: Vec<(u64, u64)> = words.iter().map(|&word| (word, 1 + word % 3)).collect();
+            let (mut expected, mut found, mut pairs) = (words.clone(), words, weighted.clone());
+            expected.sort_unstable();
+            sort_range::<u64, _>(&mut found);
+            prop_assert_eq!(&found, &expected);
+            sort_range::<u64, _>(&mut pairs);
+            let expected: Vec<(u64, u64)> = expected.iter().map(|&word| (word, 1 + word % 3)).collect();
+            prop_assert_eq!(pairs, expected);
         }
     }
 

@@ -5,7 +5,7 @@ use super::wide_cells::{WideCell, placed};
 use crate::parallel::prelude::*;
 use crate::roc::sample::{Sample, Unweighted};
 use crate::roc::score::Coding;
-use crate::roc::sort::{Record, Sink, for_ties, sweep};
+use crate::roc::sort::{Record, Sink, for_ties, sort_range, sweep};
 use crate::roc::{PARALLEL_FROM, Score};
 
 /// Whether more than half of a sample of the scores are distinct.
@@ -29,7 +29,7 @@ impl Sink<u64, u64> for Counting {
     }
 
     fn range<R: Record<u64, Mass = u64>>(&mut self, rows: &mut [R], _: usize, top: u64) {
-        rows.sort_unstable_by_key(|row| row.word());
+        sort_range(rows);
         for_ties(rows, top, |code, positive, negative| self.tie(code, positive, negative));
     }
 }
