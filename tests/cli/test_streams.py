@@ -1,7 +1,9 @@
 """Folders, patterns and large files on the command line: read a piece at a time, same answers."""
 
+import json
 import re
 import sys
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -204,6 +206,36 @@ def test_fit_to_a_folder_has_a_default_of_its_own(tmp_path, capsys):
     assert "GradientBoostingRanker, fitted in" in said
     assert "positive is bad = 1" in said
     assert load_ranker("parts.model.json").class_name == "GradientBoostingRanker"
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+@pytest.mark.parametrize("way", WAYS)
+def test_models_are_compared_on_rows_in_pieces_as_on_rows_at_once(way, kind, tmp_path, capsys):
+    split(tmp_path, kind)
+    models = ["--target", "bad", "--models", "RIMARC", "LogisticRegression", "--folds", "2"]
+    found = []
+    for name, data in (("once", [f"all.{kind}"]), ("pieces", WAYS[way](kind))):
+        status, said, err = run(capsys, "compare", *data, *models, "--json", f"{name}.json")
+        assert (status, err) == (0, LEFT_OUT)
+        assert f"{data[0]}: 600 rows, " in said
+        board = json.loads(Path(f"{name}.json").read_text())
+        found.append([(model["model"], model["auc"]) for model in board["models"]])
+        assert board["positive"] == "1"
+    assert found[0] == found[1]
+
+
+LEFT_OUT = "aucrank: note: nr names the rows and is left out (see --keep)\n"
+
+
+def test_models_are_compared_on_a_sample_of_a_folder(tmp_path, capsys):
+    split(tmp_path, "parquet")
+    words = ["--target", "bad", "--models", "RIMARC", "--folds", "2", "--max-rows", "200"]
+    status, said, err = run(capsys, "compare", "parts", *words)
+    assert (status, err) == (0, LEFT_OUT)
+    assert "parts: 200 rows (a sample of 600), 3 features" in said
+    status, said, err = run(capsys, "compare", "parts", *words, "--keep", "nr")
+    assert (status, err) == (0, "")
+    assert "parts: 200 rows (a sample of 600), 4 features" in said
 
 
 def test_a_model_that_would_take_more_memory_than_there_is_is_refused(tmp_path, capsys):

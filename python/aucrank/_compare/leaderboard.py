@@ -136,7 +136,7 @@ class Leaderboard:
 
 def compare(
     X: Any,
-    y: ArrayLike,
+    y: ArrayLike | None = None,
     *,
     models: Any = None,
     peers: bool | None = None,
@@ -157,10 +157,14 @@ def compare(
 
     Parameters
     ----------
-    X : array-like or data frame of shape (n_samples, n_features)
-        Rows, as the rankers of this package take them.
-    y : array-like of shape (n_samples,)
-        Their labels, of two classes; the greater one is positive.
+    X : array-like or data frame of shape (n_samples, n_features), or Dataset
+        Rows, as the rankers of this package take them. Of a `Dataset` these are the 100,000
+        distinct rows whose content has the smallest hashes, with all copies: a sample that depends
+        neither on the order of the rows nor on how they lie in files. ``notes`` says so; of fewer
+        rows, all are compared on.
+    y : array-like of shape (n_samples,), default=None
+        Their labels, of two classes; the greater one is positive. A `Dataset` has its own, and its
+        weights.
     models : str, estimator, list of str and estimators, or dict of str to estimator, default=None
         Names of rankers of this package and of peers, which have their default parameters; and
         unfitted estimators, of this package or any other, that score rows by ``decision_function``
@@ -221,8 +225,9 @@ def compare(
     TypeError
         If something is no model that scores rows, or of a type that is not valid.
     ValueError
-        If ``y`` has not two classes, a class has fewer rows than there are folds, a parameter is
-        out of bounds, or the file to resume from holds something else.
+        If ``y`` has not two classes, or is there beside a `Dataset`; a class has fewer rows than
+        there are folds, a parameter is out of bounds, or the file to resume from holds something
+        else.
 
     Warns
     -----

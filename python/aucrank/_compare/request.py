@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from aucrank._compare.contestants import Chosen, choose, make_contestants
 from aucrank._compare.facts import Facts
 from aucrank._compare.folds import Folds, deal
+from aucrank._compare.of_dataset import MOST_ROWS, sampled_rows
 from aucrank._compare.outcome import Outcome
 from aucrank._compare.progress import Say
 from aucrank._compare.running import Parallel, Plan, run
@@ -22,6 +23,8 @@ from aucrank._compare.store import Store
 from aucrank._utils.params import check_choice, check_real, check_seed
 from aucrank._utils.threads import effective_n_threads
 from aucrank._utils.words import listed
+from aucrank.data import Dataset
+from aucrank.data._dataset import refuse_beside_dataset
 from aucrank.metrics._inference import check_confidence
 
 
@@ -36,6 +39,8 @@ class Request:
         The folds.
     chosen : Chosen
         The models.
+    notes : list of str
+        What there is to say of the rows.
     """
 
     def __init__(
@@ -46,10 +51,12 @@ class Request:
         plan: Plan,
         confidence: float,
         seed: int,
+        notes: Sequence[str] = (),
     ) -> None:
         self.sample = sample
         self.folds = folds
         self.chosen = chosen
+        self.notes = list(notes)
         self._plan = plan
         self._confidence = confidence
         self._seed = seed
@@ -74,7 +81,7 @@ class Request:
         """Measure what was done up to now."""
         sample = self.sample
         ranked, others = standings(outcomes, sample, self.folds, self._confidence)
-        notes = [
+        notes = self.notes + [
             f"without {listed(names)}: {reason}" for reason, names in self.chosen.left_out.items()
         ]
         if self._plan.time_limit is not None and any(other.error is None for other in others):
@@ -96,7 +103,7 @@ class Request:
 
 def read_request(
     X: Any,
-    y: ArrayLike,
+    y: ArrayLike | None,
     *,
     models: Any = None,
     peers: bool | None = None,
@@ -122,7 +129,20 @@ def read_request(
     is_seed = isinstance(random_state, int | np.integer) and not isinstance(random_state, bool)
     drawn = check_seed(random_state)
     seed = int(random_state) if is_seed else drawn  # type: ignore[arg-type]
+    notes: list[str] = []
+    if isinstance(X, Dataset):
+        refuse_beside_dataset(y=y, sample_weight=sample_weight)
+        if groups is not None:
+            raise ValueError("groups was given beside a Dataset: compare on a frame of its rows")
+        rows = sampled_rows(X, MOST_ROWS, categorical_features, n_jobs)
+        if rows.are_few:
+            notes.append(f"on a sample of {len(rows.positive):,} of {rows.n_all:,} rows")
+        X, y, sample_weight = rows.X.to_native(), rows.y, rows.weight
+        categorical_features = "from_dtype"
+    elif y is None:
+        raise ValueError("y is None: labels are left out beside a Dataset only, which has its own")
     sample = read_sample(X, y, sample_weight, groups, categorical_features)
     folds = deal(sample, cv, n_repeats, seed)
     chosen = choose(models, peers, sample.n_values)
-    return Request(sample, folds, chosen, Plan(n_jobs, parallel, limit), level, seed)
+    plan = Plan(n_jobs, parallel, limit)
+    return Request(sample, folds, chosen, plan, level, seed, notes)

@@ -36,9 +36,9 @@ def as_frame(X: Any) -> Any:
     if isinstance(X, InPieces):
         raise TypeError(
             f"X is a {type(X).__name__}, whose rows need not fit in memory: all rankers but"
-            " Scorecard and RankingEnsemble, and MAD2C, are fitted to it, decision_function_batches"
-            " and write_scores score it, and aucrank.metrics.roc_state measures scores; all else"
-            " takes a data frame"
+            " RankingEnsemble, and MAD2C, are fitted to it, decision_function_batches and"
+            " write_scores score it, aucrank.metrics.roc_state measures scores, and aucrank.compare"
+            " takes a sample of it; all else takes a data frame"
         )
     if _is_records(X):
         raise TypeError(
@@ -94,11 +94,16 @@ def _column(values: np.ndarray[Any, Any], name: str) -> np.ndarray[Any, Any]:
     return np.ascontiguousarray(values.astype(values.dtype.newbyteorder("="), copy=False))
 
 
+def first_installed(*libraries: Library) -> Library | None:
+    """Return the first of these libraries that is installed."""
+    return next((library for library in libraries if find_spec(library) is not None), None)
+
+
 def _installed(what: str, X: Any, *libraries: Library) -> Library:
     """Return the first of these libraries that is installed."""
-    for library in libraries:
-        if find_spec(library) is not None:
-            return library
+    library = first_installed(*libraries)
+    if library is not None:
+        return library
     kind = f"{type(X).__module__}.{type(X).__qualname__}"
     raise TypeError(
         f"X is {what} ({kind}), which is read with {' or '.join(libraries)}, and none of them is"

@@ -439,7 +439,7 @@ def read_labelled(
 
     X = frame.drop(list(dict.fromkeys(taken)))
     if row_id is None:
-        X = _without_ids(X, {*keep, *categorical})
+        X = without_ids(X, {*keep, *categorical})
     if not X.columns:
         raise DataError(f"{path} has no column left to learn from")
     X = as_categories(X, categorical)
@@ -463,16 +463,17 @@ _NAMES_OF_IDS = re.compile(
 )
 
 
-def _without_ids(X: nw.DataFrame[Any], keep: Collection[str]) -> nw.DataFrame[Any]:
+def without_ids(X: nw.DataFrame[Any], keep: Collection[str]) -> nw.DataFrame[Any]:
     """Return the columns but those that are called as what names rows, and name each one anew."""
     named = [
         name
         for name, dtype in X.schema.items()
         if name not in keep
         and _NAMES_OF_IDS.fullmatch(name.strip())
-        and (dtype.is_integer() or dtype == nw.String)
-        and X[name].null_count() == 0
+        and (dtype.is_numeric() or dtype == nw.String)
+        and n_missing(X[name]) == 0
         and X[name].n_unique() == len(X)
+        and (not dtype.is_float() or bool((X[name] % 1 == 0).all()))
     ]
     if not named or len(named) == len(X.columns):
         return X

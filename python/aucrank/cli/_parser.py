@@ -86,13 +86,14 @@ def _add_compare(commands: "argparse._SubParsersAction[Any]") -> None:
         + ", ".join(f"{name} beyond {most:,}" for name, most in MOST_VALUES.items())
         + " values (rows times columns).",
     )
-    parser.add_argument("data", metavar="DATA", help=DATA_HELP)
+    parser.add_argument("data", metavar="DATA", help=ROWS_HELP)
     add_target(parser, "default: the greater of the two")
     parser.add_argument(
         "--weight", metavar="COL", help="column of sample weights, for fits and for the AUC"
     )
     add_columns(parser)
     add_reading(parser)
+    add_memory(parser)
     parser.add_argument(
         "--folds", type=at_least(2), default=5, metavar="K", help="folds (default: %(default)s)"
     )
@@ -124,7 +125,8 @@ def _add_compare(commands: "argparse._SubParsersAction[Any]") -> None:
         "--max-rows",
         type=at_least(4),
         metavar="N",
-        help="compare on a random, stratified sample of at most N rows",
+        help="compare on a random, stratified sample of at most N rows (default: all; 100,000 "
+        "distinct ones where data are read a piece at a time)",
     )
     parser.add_argument(
         "--confidence",

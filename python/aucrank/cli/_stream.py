@@ -233,7 +233,7 @@ def dataset_to_learn(
     Parameters
     ----------
     args : argparse.Namespace
-        Of `aucrank fit`.
+        Of `aucrank fit` or `aucrank compare`.
     options : CsvOptions
         What is known of how CSV files are written.
     say : callable

@@ -13,6 +13,7 @@ from sklearn.model_selection import train_test_split
 
 from aucrank._compare.contestants import choose
 from aucrank._compare.facts import Facts, mean_of
+from aucrank._compare.of_dataset import MOST_ROWS, sampled_rows
 from aucrank._compare.outcome import FoldResult, Outcome
 from aucrank._compare.page import write_page
 from aucrank._compare.peers import PEERS
@@ -23,7 +24,7 @@ from aucrank._page.page import import_jinja
 from aucrank._utils.files import write_atomically
 from aucrank._utils.words import listed, plural
 from aucrank.cli._csv import csv_options
-from aucrank.cli._data import Labelled, count_kinds, read_labelled, text_of
+from aucrank.cli._data import Labelled, count_kinds, read_labelled, text_of, without_ids
 from aucrank.cli._errors import (
     DataError,
     UsageError,
@@ -31,6 +32,7 @@ from aucrank.cli._errors import (
     plain_errors,
     writable,
 )
+from aucrank.cli._stream import dataset_to_learn, is_streamed, stream_errors
 from aucrank.cli._text import aligned, hanging, progress
 from aucrank.metrics._inference import check_confidence
 
@@ -50,18 +52,7 @@ def run(args: argparse.Namespace) -> int:
             raise DataError(str(error)) from error
     _check_names(args)
 
-    data = read_labelled(
-        args.data,
-        target=args.target,
-        positive=args.positive,
-        weight=args.weight,
-        drop=args.drop,
-        categorical=args.categorical,
-        row_id=args.id,
-        keep=args.keep,
-        options=csv_options(args),
-    )
-    n_all = len(data.is_positive)
+    data, n_all = _read_some(args) if is_streamed(args.data, args.memory) else _read_all(args)
     data = _sample(data, args.max_rows, args.random_state)
     n_rows = len(data.is_positive)
     smaller = min(data.n_positive, n_rows - data.n_positive)
@@ -104,6 +95,34 @@ def run(args: argparse.Namespace) -> int:
         # What was done is shown; the status is that of any interrupt.
         raise KeyboardInterrupt
     return 1 if failed else 0
+
+
+def _read_all(args: argparse.Namespace) -> tuple[Labelled, int]:
+    """Read a file, and count its rows."""
+    data = read_labelled(
+        args.data,
+        target=args.target,
+        positive=args.positive,
+        weight=args.weight,
+        drop=args.drop,
+        categorical=args.categorical,
+        row_id=args.id,
+        keep=args.keep,
+        options=csv_options(args),
+    )
+    return data, len(data.is_positive)
+
+
+def _read_some(args: argparse.Namespace) -> tuple[Labelled, int]:
+    """Read data a piece at a time, keep a sample of the rows, and count them all."""
+    with progress() as say:
+        dataset, _ = dataset_to_learn(args, csv_options(args), say)
+        most = MOST_ROWS if args.max_rows is None else args.max_rows
+        named = [name for name in dataset.columns if name in set(args.categorical)]
+        with stream_errors(f"cannot compare on {args.data}"):
+            rows = sampled_rows(dataset, most, named or "from_dtype", args.n_jobs)
+    X = rows.X if args.id is not None else without_ids(rows.X, {*args.keep, *args.categorical})
+    return Labelled(X, rows.positive, rows.labels, rows.weight, args.target), rows.n_all
 
 
 def _check_names(args: argparse.Namespace) -> None:

@@ -854,7 +854,7 @@ class Dataset(InPieces):
         with self.rows(facts, binning, n_threads) as rows:
             return gathered(rows).matrix()
 
-    def sample(self, facts: Facts, n_threads: int) -> Sample:
+    def sample(self, facts: Facts, n_threads: int, most: int = _sampled.MOST_ROWS) -> Sample:
         """Take the common sample of the rows; for estimators.
 
         Parameters
@@ -863,11 +863,13 @@ class Dataset(InPieces):
             What `facts` has learned of these rows.
         n_threads : int
             At least 1.
+        most : int, default=200,000
+            Distinct rows of the sample.
 
         Returns
         -------
         Sample
-            Of the 200,000 distinct rows whose content has the smallest hashes, all copies, with
+            Of the ``most`` distinct rows whose content has the smallest hashes, all copies, with
             their weights; of fewer distinct rows, all. They are the same however the rows are
             ordered or divided. Categories that none of them has are not in its schema.
 
@@ -876,7 +878,7 @@ class Dataset(InPieces):
         ValueError
             If a class has no row among them.
         """
-        source, most = self._passes.source, _sampled.MOST_ROWS
+        source = self._passes.source
         if isinstance(source, ClusterSource):
             parts = source.sampled_parts(facts, self.need_target(), self._weight, most)
         else:
