@@ -203,6 +203,7 @@ PARAMS: dict[str, dict[str, Values]] = {
         "n_folds": [2, 4],
         "min_gain": [1e-6, 0.1],
         "monotonic_cst": [None],
+        "max_fpr": [1.0, 1.0, 0.2],
         "tol": [None, 1e-3],
     },
     "RankOpt": _CALIBRATED

@@ -3,6 +3,7 @@
 import copy
 import pickle
 import sqlite3
+from functools import partial
 
 import aucrank
 import numpy as np
@@ -17,6 +18,8 @@ from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
 
 from tests.common import real_data
+from tests.common.oracles import parts_that_count
+from tests.common.samples import top_against_all
 
 QUICK = {"radius": 1.5, "depth": "shallow", "max_features": 12, "random_state": 0}
 
@@ -58,6 +61,9 @@ MODELS = {
     "all": AURORA(**QUICK, selection=None),
     "singles": AURORA(**QUICK, order=1),
     "radii": AURORA(**(QUICK | {"radius": "auto"})),
+    "top": AURORA(**QUICK, max_fpr=0.2),
+    "top, folds": AURORA(**QUICK, max_fpr=0.2, selection="cv", n_folds=3),
+    "top, all": AURORA(**QUICK, max_fpr=0.2, selection=None),
 }
 models = pytest.mark.parametrize("model", MODELS.values(), ids=MODELS)
 
@@ -703,3 +709,81 @@ def test_no_weights_of_two_terms_climb_higher_than_those_found(seed):
     highest = max(ramp_auc(y, on @ [radius * np.cos(t), radius * np.sin(t)]) for t in angles)
     # An ascent ends where a circle gains less than 1e-8.
     assert ramp_auc(y, model.decision_function(X)) > highest - 1e-7
+
+
+# The top of the ranking.
+
+
+def discrete(seed, n=300):
+    """Numbers of few values, so that thresholds do not depend on weights, and row weights."""
+    rng = np.random.default_rng(seed)
+    X = rng.integers(0, 6, (n, 5)).astype(float)
+    y = rng.random(n) < 1 / (1 + np.exp(3 - X[:, 0] + 0.5 * X[:, 1] - (X[:, 2] > 3)))
+    return X, y, rng.integers(1, 4, n).astype(float)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("seed", range(3))
+def test_the_second_search_is_that_of_rows_weighted_by_the_first(seed, weighted):
+    X, y, weight = discrete(seed)
+    if not weighted:
+        weight = np.ones(len(y))
+    # The order of so few terms' sums is the same before and after the last ascent.
+    params = QUICK | {"selection": None, "min_level_share": 0.0, "max_features": 3}
+    first = AURORA(**params).fit(X, y, sample_weight=weight)
+    ranked = first.decision_function(X)[~y]
+    parts = parts_that_count(ranked, weight[~y], 0.2)
+    # Parts are whole numbers of 1/1024.
+    weight_of_second = weight.copy()
+    weight_of_second[~y] = np.round(weight[~y] * parts * 1024) / 1024
+    expected = AURORA(**params).fit(X, y, sample_weight=weight_of_second)
+    found = AURORA(**params, max_fpr=0.2).fit(X, y, sample_weight=weight)
+    assert found.terms()["rule"].tolist() == expected.terms()["rule"].tolist()
+    assert not np.allclose(found.terms()["coefficient"], first.terms()["coefficient"], atol=1e-3)
+    # Weights are rounded in another unit, and an ascent ends where a circle gains less than 1e-8:
+    # about the optimum, which is flat, that is 1e-4 of a coefficient; those before it, 1e-6.
+    np.testing.assert_allclose(
+        found.terms()["coefficient"], expected.terms()["coefficient"], atol=1e-4
+    )
+    np.testing.assert_allclose(found.path_["train_ramp"], expected.path_["train_ramp"], atol=1e-5)
+    assert found.feature_importances_.sum() == pytest.approx(found.path_["train_ramp"][-1] - 0.5)
+
+
+def test_the_top_is_ranked_where_that_is_asked_for_and_else_all_rows():
+    X, y, weight = top_against_all()
+    few = {"max_features": 2, "order": 1, "radius": 1.0, "selection": None}
+    of_all, of_top = (
+        AURORA(**few, max_fpr=max_fpr).fit(X, y, sample_weight=weight).decision_function(X)
+        for max_fpr in (1.0, 0.3)
+    )
+    area = partial(roc_auc_score, y, sample_weight=weight)
+    assert area(of_all) > area(of_top) + 0.15
+    assert area(of_top, max_fpr=0.1) > area(of_all, max_fpr=0.1) + 0.25
+
+
+def test_a_second_search_that_is_no_better_is_not_kept():
+    # The first feature says all: the first search ranks the held-out rows perfectly.
+    X, y, _ = discrete(0)
+    X[:, 0] = y
+    plain, top = (AURORA(**QUICK, max_fpr=max_fpr).fit(X, y) for max_fpr in (1.0, 0.2))
+    assert top.terms()["rule"].tolist() == plain.terms()["rule"].tolist()
+    kept = 0
+    for seed in range(8):
+        X, y, _ = discrete(seed, 150)
+        noise = np.random.default_rng(seed).normal(size=(len(X), 10))
+        X = np.column_stack([X, noise])
+        plain, top = (
+            AURORA(**QUICK, max_fpr=max_fpr).fit(X, y).decision_function(X)
+            for max_fpr in (1.0, 0.05)
+        )
+        kept += np.array_equal(plain, top)
+    assert 0 < kept < 8
+
+
+def test_what_max_fpr_cannot_be_is_said():
+    X, y, _ = discrete(0)
+    for bad in (0.0, 1.5):
+        with pytest.raises(ValueError, match=r"max_fpr must be in \(0.0, 1.0\]"):
+            AURORA(max_fpr=bad).fit(X, y)
+    with pytest.raises(ValueError, match=r"warm_start does not go with max_fpr=0\.1"):
+        AURORA(max_fpr=0.1, warm_start=True).fit(X, y)

@@ -105,6 +105,12 @@ class AURORA(AuroraTermsMixin, SampledFitMixin, CalibratedRanker):
         numeric features can be bound. Where their missing values rank is free. A term that
         asks whether a bound number reaches a threshold, alone or with another, has a coefficient
         of the sign of the direction, or none where it would have to be both.
+    max_fpr : float, default=1.0
+        Rank well up to this false positive rate, above 0 and at most 1, where no more than the top
+        of a list is acted on. Below 1, a second search follows at the same radius: the share
+        ``max_fpr`` of the negative rows that the first score ranks highest counts in full in pairs,
+        and the others count 0.3. Of both scores that of the higher partial AUC of the rows held out
+        is kept, the second where none are. It does not go with ``warm_start``. See Notes.
     max_levels : int, default=22
         A number with at most so many distinct values is discrete: it has a threshold between each
         two neighbours. One with more is continuous: it has thresholds at its percentiles.
@@ -209,6 +215,15 @@ class AURORA(AuroraTermsMixin, SampledFitMixin, CalibratedRanker):
     ``n_terms``, ``train_ramp``, ``train_auc``, ``validation_ramp`` and ``validation_auc``. A
     callback that asks to stop after a term ends the search, and what it has found is used.
 
+    With ``max_fpr`` below 1, what is said of the search that was kept (``path_``,
+    ``feature_importances_`` and the statistics of `terms`) counts negative rows as that search
+    does, those held out among them: the AUC of ``path_`` is then that of weighted rows, and no
+    partial AUC. ``radii_`` is of the first search. Rows of the score at which the share ends all
+    count alike, in between, so that their order does not matter. Thresholds are those of all rows.
+    After ``selection="cv"`` all rows are searched twice as well. The fit takes up to twice the time
+    or, where ``radius`` is "auto", hardly half as long again. :ref:`The guide <top-of-the-list>`
+    has what is gained.
+
     Equal rows have equal scores to the last bit, and neither the order of the rows nor ``n_jobs``
     matters.
 
@@ -249,6 +264,7 @@ class AURORA(AuroraTermsMixin, SampledFitMixin, CalibratedRanker):
         min_gain: float = 1e-6,
         tol: float | None = None,
         monotonic_cst: Any = None,
+        max_fpr: float = 1.0,
         max_levels: int = 22,
         percentiles: Any = 5,
         min_level_share: float = 0.001,
@@ -275,6 +291,7 @@ class AURORA(AuroraTermsMixin, SampledFitMixin, CalibratedRanker):
         self.min_gain = min_gain
         self.tol = tol
         self.monotonic_cst = monotonic_cst
+        self.max_fpr = max_fpr
         self.max_levels = max_levels
         self.percentiles = percentiles
         self.min_level_share = min_level_share
@@ -295,6 +312,11 @@ class AURORA(AuroraTermsMixin, SampledFitMixin, CalibratedRanker):
                 'warm_start does not go with selection="cv": the terms of the last fit have seen'
                 " the rows that each fold would hold out"
             )
+        if self.warm_start and self.max_fpr != 1:
+            raise ValueError(
+                f"warm_start does not go with max_fpr={self.max_fpr!r}: which rows matter is said by"
+                " a search that has ended"
+            )
 
     def _extra_categories(self) -> KindsByColumn | None:
         return said_to_be_categorical(self.feature_types)
@@ -314,6 +336,7 @@ class AURORA(AuroraTermsMixin, SampledFitMixin, CalibratedRanker):
             "radius_terms": check_int(self.radius_terms, "radius_terms", low=1, optional=True),
             "patience": check_int(self.n_iter_no_change, "n_iter_no_change", low=1, optional=True),
             "monotonic": monotonic_directions(self.monotonic_cst, scope.schema),
+            "max_fpr": check_real(self.max_fpr, "max_fpr", low=0.0, high=1.0, low_open=True),
             "selection": selection,
             "criterion": check_choice(self.criterion, "criterion", ("auc", "ramp")),
             "seed": scope.seed,
@@ -388,7 +411,8 @@ class AURORA(AuroraTermsMixin, SampledFitMixin, CalibratedRanker):
         if isinstance(self.radius, str):
             return None
         # One for each fold, and the last on all rows.
-        return self.n_folds + 1 if self.selection == "cv" else 1
+        n_searches = self.n_folds + 1 if self.selection == "cv" else 1
+        return n_searches if self.max_fpr == 1 else None
 
     def _progress_line(self, unit: str, number: int, most: int | None, figures: Figures) -> str:
         where = f"radius {figures['radius']:.4g}"

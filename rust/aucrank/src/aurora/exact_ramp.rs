@@ -25,7 +25,7 @@ use crate::roc::{Ramp, RampClimber};
 /// #     binarizer: BinarizerParams::default(), max_features: 10, order: 1,
 /// #     radius: Radius::Fixed(2.0), depth: SearchDepth::default(), first_gain: 0.01,
 /// #     last_gain: 0.01, tol: None, selection: Selection::Keep, criterion: Criterion::Auc,
-/// #     radius_terms: None, patience: None, monotonic: vec![], seed: 0,
+/// #     radius_terms: None, patience: None, monotonic: vec![], max_fpr: 1.0, seed: 0,
 /// # };
 /// let model = fit_aurora(&columns, &labels, &params, None, &Interrupt::default())?;
 /// // One threshold separates the classes: the scores of all pairs differ by its weight.

@@ -9,7 +9,7 @@ use super::search::{Path, Search, Step, best_number, climb_to_the_end, scores_of
 use super::signs::Sign;
 use super::term::BinaryTerm;
 use crate::data::{Column, Columns, Folds, Labels, check_monotonic, hold_out};
-use crate::roc::{DeLong, smoothed};
+use crate::roc::{DeLong, auc_up_to, smoothed};
 use crate::{Interrupt, Part, RankError};
 
 /// The initial radii, in ascending equal steps of their logarithm (DECISIONS A19). The paper's
@@ -44,6 +44,14 @@ pub fn fit_aurora(
         let rule = "that of the model whose search goes on";
         return Err(RankError::BadParameter { name: "radius", value: radius.to_string(), rule });
     }
+    if earlier.is_some() && params.max_fpr < 1.0 {
+        let rule = "1 where an earlier search goes on";
+        return Err(RankError::BadParameter {
+            name: "max_fpr",
+            value: params.max_fpr.to_string(),
+            rule,
+        });
+    }
     if let Some(earlier) = earlier {
         let features = &earlier.binarizer().features;
         let sign = |term: &BinaryTerm| Sign::of(*term, features, &params.monotonic);
@@ -59,20 +67,12 @@ pub fn fit_aurora(
         }
     }
     let fit = Fit { columns, labels, params, earlier, interrupt };
-    let (splits, all) = fit.splits()?;
-    let chosen = match (params.radius, earlier) {
-        (_, Some(earlier)) => fit.choose(&splits, earlier.radius(), params.max_features, None)?,
-        (Radius::Fixed(radius), None) => fit.choose(&splits, radius, params.max_features, None)?,
-        (Radius::Auto, None) if splits.iter().all(|split| split.held_out.is_none()) => {
-            fit.choose(&splits, RADII[1], params.max_features, None)?
-        }
-        (Radius::Auto, None) => {
-            let best = fit.best_radius(&splits)?;
-            return fit.finish(splits, &all, best);
-        }
-    };
-    let tried = vec![chosen.tried()];
-    fit.finish(splits, &all, (chosen, tried))
+    let (mut splits, all) = fit.splits()?;
+    let (mut chosen, tried) = fit.chosen(&splits)?;
+    if params.max_fpr < 1.0 {
+        chosen = fit.narrowed(&mut splits, chosen)?;
+    }
+    fit.finish(splits, &all, chosen, tried)
 }
 
 /// Training rows and held-out rows.
@@ -80,6 +80,23 @@ struct Split {
     binarizer: Binarizer,
     kept: Vec<u32>,
     held_out: Option<Vec<u32>>,
+    /// What says which negatives count in full, where not all do.
+    aim: Option<Aim>,
+}
+
+/// A score that rows have already: its highest negatives are those that matter.
+struct Aim {
+    terms: Vec<BinaryTerm>,
+    weights: Vec<f64>,
+}
+
+impl Aim {
+    /// The first terms of a path, as far as it goes; `None` if it has none.
+    fn of(path: &Path, n_terms: usize) -> Option<Self> {
+        let n_terms = n_terms.min(path.terms.len());
+        let weights = path.steps[n_terms.checked_sub(1)?].weights.clone();
+        Some(Self { terms: path.terms[..n_terms].to_vec(), weights })
+    }
 }
 
 /// Held-out rows and their scores.
@@ -89,6 +106,12 @@ struct HeldOutScores {
     shares: Vec<f64>,
     /// Number of positive rows, which come first.
     n_pos: usize,
+}
+
+impl HeldOutScores {
+    fn positive(&self) -> Vec<bool> {
+        (0..self.scores.len()).map(|row| row < self.n_pos).collect()
+    }
 }
 
 /// The result of the search at a radius.
@@ -133,8 +156,12 @@ impl Fit<'_, '_> {
         &self,
         rows: &[u32],
         binarizer: &'c Binarizer,
+        aim: Option<&Aim>,
     ) -> Result<Observations<'c>, RankError> {
-        Observations::new(self.columns, self.labels, rows, binarizer)
+        let found = Observations::new(self.columns, self.labels, rows, binarizer)?;
+        let Some(aim) = aim else { return Ok(found) };
+        let scores = scores_of(&found, &aim.terms, &aim.weights);
+        Ok(found.narrowed(&scores, self.params.max_fpr))
     }
 
     /// The splits that choose the model, and all rows. If a class has a single distinct row, there
@@ -142,7 +169,7 @@ impl Fit<'_, '_> {
     fn splits(&self) -> Result<(Vec<Split>, Vec<u32>), RankError> {
         let all = self.labels.rows();
         let split = |kept: Vec<u32>, held_out: Option<Vec<u32>>| {
-            Ok(Split { binarizer: self.binarizer(&kept)?, kept, held_out })
+            Ok(Split { binarizer: self.binarizer(&kept)?, kept, held_out, aim: None })
         };
         let seed = self.earlier.map_or(self.params.seed, Aurora::seed);
         let splits = match self.params.selection {
@@ -170,6 +197,52 @@ impl Fit<'_, '_> {
         Ok((splits, all))
     }
 
+    /// The result of the search at the radius that is asked for, or at the best one; and the radii
+    /// that were tried.
+    fn chosen(&self, splits: &[Split]) -> Result<(Chosen, Vec<TriedRadius>), RankError> {
+        let max_features = self.params.max_features;
+        let radius = match (self.params.radius, self.earlier) {
+            (_, Some(earlier)) => earlier.radius(),
+            (Radius::Fixed(radius), None) => radius,
+            (Radius::Auto, None) if splits.iter().all(|split| split.held_out.is_none()) => RADII[1],
+            (Radius::Auto, None) => return self.best_radius(splits),
+        };
+        let chosen = self.choose(splits, radius, max_features, None)?;
+        let tried = vec![chosen.tried()];
+        Ok((chosen, tried))
+    }
+
+    /// Searches once more, at the same radius, where the negatives that the `first` search scores
+    /// highest matter, and returns the search whose partial AUC of the held-out rows is higher. Aims
+    /// of the splits say whether that is the second one.
+    fn narrowed(&self, splits: &mut [Split], first: Chosen) -> Result<Chosen, RankError> {
+        for (split, path) in splits.iter_mut().zip(&first.paths) {
+            split.aim = Aim::of(path, first.n_terms);
+        }
+        let second = self.choose(splits, first.radius, self.params.max_features, None)?;
+        let partial_auc = |chosen: &Chosen| self.partial_auc(splits, chosen);
+        if partial_auc(&second)? >= partial_auc(&first)? {
+            return Ok(second);
+        }
+        for split in splits {
+            split.aim = None;
+        }
+        Ok(first)
+    }
+
+    /// The partial AUC of the held-out rows, as a mean over the splits; 0 where there are none.
+    fn partial_auc(&self, splits: &[Split], chosen: &Chosen) -> Result<f64, RankError> {
+        let mut sum = 0.0;
+        for (split, path) in splits.iter().zip(&chosen.paths) {
+            self.interrupt.check()?;
+            if let Some(found) = self.held_out(split, path, chosen.n_terms)? {
+                let (max_fpr, positive) = (self.params.max_fpr, found.positive());
+                sum += auc_up_to(max_fpr, &found.scores, &positive, Some(&found.shares))?;
+            }
+        }
+        Ok(sum / splits.len() as f64)
+    }
+
     /// Searches every split for so many terms, and chooses their number. With the paths of an
     /// earlier search at that radius, one for each split, the search goes on there.
     fn choose(
@@ -183,9 +256,10 @@ impl Fit<'_, '_> {
         let start = || vec![Path::new(self.first_gain()); splits.len()];
         let earlier = earlier.unwrap_or_else(start);
         for ((split, earlier), fold) in splits.iter().zip(earlier).zip(0..) {
-            let kept = self.observations(&split.kept, &split.binarizer)?;
-            let held_out = split.held_out.as_ref();
-            let held_out = held_out.map(|rows| self.observations(rows, &split.binarizer));
+            let of_split =
+                |rows: &Vec<u32>| self.observations(rows, &split.binarizer, split.aim.as_ref());
+            let kept = of_split(&split.kept)?;
+            let held_out = split.held_out.as_ref().map(of_split);
             let held_out = held_out.transpose()?;
             let fold = (splits.len() > 1).then_some(fold);
             paths.push(self.search(
@@ -309,7 +383,7 @@ impl Fit<'_, '_> {
         let Some((rows, last)) = split.held_out.as_ref().zip(n_terms.checked_sub(1)) else {
             return Ok(None);
         };
-        let rows = self.observations(rows, &split.binarizer)?;
+        let rows = self.observations(rows, &split.binarizer, None)?;
         let scores = scores_of(&rows, &path.terms[..n_terms], &path.steps[last].weights);
         Ok(Some(HeldOutScores { scores, n_pos: rows.n_pos, shares: rows.shares }))
     }
@@ -320,25 +394,28 @@ impl Fit<'_, '_> {
         &self,
         splits: Vec<Split>,
         all: &[u32],
-        (mut chosen, tried): (Chosen, Vec<TriedRadius>),
+        mut chosen: Chosen,
+        tried: Vec<TriedRadius>,
     ) -> Result<Aurora, RankError> {
+        // The terms of a fold are those of its own thresholds: all rows need an aim of their own.
+        let of_aims = splits.iter().filter_map(|split| split.aim.as_ref());
+        let n_aimed = of_aims.map(|aim| aim.terms.len()).max();
         if let Ok([split]) = <[Split; 1]>::try_from(splits) {
             let path = chosen.paths.swap_remove(0);
-            return self.model(split.binarizer, all, path, chosen, tried);
+            return self.model(split.binarizer, all, split.aim.as_ref(), path, chosen, tried);
         }
         let binarizer = self.binarizer(all)?;
-        let rows = self.observations(all, &binarizer)?;
-        let path = self.search(
-            &rows,
-            None,
-            chosen.radius,
-            chosen.n_terms,
-            None,
-            Path::new(self.first_gain()),
-        )?;
-        drop(rows);
+        let search = |n_terms: usize, aim: Option<&Aim>| {
+            let rows = self.observations(all, &binarizer, aim)?;
+            self.search(&rows, None, chosen.radius, n_terms, None, Path::new(self.first_gain()))
+        };
+        let aim = match n_aimed {
+            None => None,
+            Some(n_terms) => Aim::of(&search(n_terms, None)?, n_terms),
+        };
+        let path = search(chosen.n_terms, aim.as_ref())?;
         chosen.n_terms = path.terms.len();
-        self.model(binarizer, all, path, chosen, tried)
+        self.model(binarizer, all, aim.as_ref(), path, chosen, tried)
     }
 
     /// The first terms of a path, with their weights refitted to all rows (DECISIONS A21, A22).
@@ -346,6 +423,7 @@ impl Fit<'_, '_> {
         &self,
         binarizer: Binarizer,
         all: &[u32],
+        aim: Option<&Aim>,
         mut path: Path,
         chosen: Chosen,
         radii: Vec<TriedRadius>,
@@ -362,7 +440,7 @@ impl Fit<'_, '_> {
             None => Vec::new(),
             Some(last) => {
                 let mut weights = path.steps.swap_remove(last).weights;
-                let rows = self.observations(all, &binarizer)?;
+                let rows = self.observations(all, &binarizer, aim)?;
                 let (terms, monotonic) = (&path.terms[..n_terms], &self.params.monotonic);
                 climb_to_the_end(&rows, terms, monotonic, &mut weights, self.interrupt)?;
                 weights
@@ -400,8 +478,8 @@ fn standard_error(
     let mut variance = (!a.is_empty()).then_some(0.0);
     for (a, b) in a.iter().zip(b) {
         interrupt.check()?;
-        let positive: Vec<bool> = (0..a.scores.len()).map(|row| row < a.n_pos).collect();
-        let found = DeLong::weighted(&[&a.scores[..], &b.scores[..]], &positive, &a.shares)?;
+        let scores = [&a.scores[..], &b.scores[..]];
+        let found = DeLong::weighted(&scores, &a.positive(), &a.shares)?;
         variance = variance.zip(found.difference_variance(0, 1)).map(|(sum, found)| sum + found);
     }
     Ok(variance.map(|variance| variance.sqrt() / a.len() as f64))

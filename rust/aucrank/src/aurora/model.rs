@@ -31,7 +31,7 @@ use crate::roc::largest_gap;
 /// #     binarizer: BinarizerParams::default(), max_features: 10, order: 1,
 /// #     radius: Radius::Fixed(2.0), depth: SearchDepth::default(), first_gain: 0.01,
 /// #     last_gain: 0.01, tol: None, selection: Selection::Keep, criterion: Criterion::Auc,
-/// #     radius_terms: None, patience: None, monotonic: vec![], seed: 0,
+/// #     radius_terms: None, patience: None, monotonic: vec![], max_fpr: 1.0, seed: 0,
 /// # };
 /// let model = fit_aurora(&columns, &labels, &params, None, &Interrupt::default())?;
 /// // The one term is whether the number is at least 6.5; its weight is the radius.
@@ -85,7 +85,7 @@ pub(super) struct Parts {
 /// #     binarizer: BinarizerParams::default(), max_features: 10, order: 1,
 /// #     radius: Radius::Fixed(2.0), depth: SearchDepth::default(), first_gain: 0.01,
 /// #     last_gain: 0.01, tol: None, selection: Selection::Keep, criterion: Criterion::Auc,
-/// #     radius_terms: None, patience: None, monotonic: vec![], seed: 0,
+/// #     radius_terms: None, patience: None, monotonic: vec![], max_fpr: 1.0, seed: 0,
 /// # };
 /// let params = AuroraParams { selection: Selection::HoldOut(0.5), ..params };
 /// let model = fit_aurora(&columns, &labels, &params, None, &Interrupt::default())?;
@@ -121,7 +121,7 @@ pub struct PathStep {
 /// #     binarizer: BinarizerParams::default(), max_features: 10, order: 1,
 /// #     radius: Radius::Fixed(2.0), depth: SearchDepth::default(), first_gain: 0.01,
 /// #     last_gain: 0.01, tol: None, selection: Selection::HoldOut(0.5), criterion: Criterion::Auc,
-/// #     radius_terms: None, patience: None, monotonic: vec![], seed: 0,
+/// #     radius_terms: None, patience: None, monotonic: vec![], max_fpr: 1.0, seed: 0,
 /// # };
 /// let params = AuroraParams { radius: Radius::Auto, ..params };
 /// let model = fit_aurora(&columns, &labels, &params, None, &Interrupt::default())?;

@@ -6,7 +6,14 @@ use super::binarize::Binarizer;
 use super::binary_feature::BinaryFeature;
 use super::term::{BinaryTerm, Literal};
 use crate::data::{Column, Columns, Labels, mix};
+use crate::roc::TopNegatives;
 use crate::{RankError, parallel};
+
+/// Bits of the weight of a class.
+const MASS_BITS: u32 = 53;
+
+/// Bits of the part by which a row counts.
+const PART_BITS: u32 = 10;
 
 /// Distinct rows of each class, by their codes: the positive ones first, each class in the order of
 /// a hash of the codes. So sums over them in their order depend neither on the order of the rows in
@@ -83,6 +90,26 @@ impl<'a> Observations<'a> {
             places.iter().map(|&place| codes[place as usize]).collect()
         });
         Ok(Self { binarizer, codes, units, shares, n_pos })
+    }
+
+    /// The same observations where the highest negatives matter: up to a share of the weight of all
+    /// they count in full, from the highest of the `scores` down, and the others in part.
+    pub fn narrowed(mut self, scores: &[f64], max_fpr: f64) -> Self {
+        let negatives = &mut self.units[self.n_pos..];
+        let weighed = scores[self.n_pos..].iter().copied().zip(negatives.iter().copied());
+        let top = TopNegatives::of(weighed.collect(), max_fpr);
+        // Parts of a unit are whole numbers of a finer one, as far as the weight of a class allows.
+        let total: u64 = negatives.iter().sum();
+        let spare = MASS_BITS.saturating_sub(u64::BITS - total.leading_zeros()).min(PART_BITS);
+        let finer = (1_u64 << spare) as f64;
+        for (units, &score) in negatives.iter_mut().zip(&scores[self.n_pos..]) {
+            *units = ((*units as f64 * finer * top.part(score)).round() as u64).max(1);
+        }
+        let total = negatives.iter().sum::<u64>() as f64;
+        for (share, &units) in self.shares[self.n_pos..].iter_mut().zip(&*negatives) {
+            *share = units as f64 / total;
+        }
+        self
     }
 
     /// Number of observations.

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::binarize::BinarizerParams;
 use super::exact_ramp::Statistics;
 use crate::RankError;
+use crate::roc::check_max_fpr;
 
 /// Parameters of `AURORA`.
 ///
@@ -64,6 +65,11 @@ pub struct AuroraParams {
     /// any score.
     #[cfg_attr(feature = "serde", serde(default))]
     pub monotonic: Vec<i8>,
+    /// The false positive rate up to which rows are to be ranked well, above 0 and at most 1. Below
+    /// 1, a second search counts the share of the negatives in full that the first has scored
+    /// highest, and the others 0.3; of both scores that of the higher partial AUC up to this rate on
+    /// the held-out rows is kept. An earlier search cannot go on then.
+    pub max_fpr: f64,
     /// Random seed of the held-out rows.
     pub seed: u64,
 }
@@ -85,6 +91,7 @@ impl Default for AuroraParams {
             radius_terms: Some(50),
             patience: Some(80),
             monotonic: Vec::new(),
+            max_fpr: 1.0,
             seed: 0,
         }
     }
@@ -104,7 +111,7 @@ impl Default for AuroraParams {
 /// #     binarizer: BinarizerParams::default(), max_features: 10, order: 1,
 /// #     radius: Radius::Fixed(2.0), depth: SearchDepth::default(), first_gain: 0.01,
 /// #     last_gain: 0.01, tol: None, selection: Selection::HoldOut(0.5), criterion: Criterion::Auc,
-/// #     radius_terms: None, patience: None, monotonic: vec![], seed: 0,
+/// #     radius_terms: None, patience: None, monotonic: vec![], max_fpr: 1.0, seed: 0,
 /// # };
 /// let columns = Columns::from_row_major(&[1.0, 2.0, 11.0, 12.0], 1)?;
 /// let labels = Labels::new(&[false, false, true, true], None)?;
@@ -139,7 +146,7 @@ pub enum Radius {
 /// #     binarizer: BinarizerParams::default(), max_features: 10, order: 1,
 /// #     radius: Radius::Fixed(2.0), depth: SearchDepth::default(), first_gain: 0.01,
 /// #     last_gain: 0.01, tol: None, selection: Selection::Keep, criterion: Criterion::Auc,
-/// #     radius_terms: None, patience: None, monotonic: vec![], seed: 0,
+/// #     radius_terms: None, patience: None, monotonic: vec![], max_fpr: 1.0, seed: 0,
 /// # };
 /// // One ascent to the best candidate of each measure, and no midpoints: the fastest search.
 /// let depth = SearchDepth { shortlist: 1, midpoints: 0, ..SearchDepth::default() };
@@ -186,7 +193,7 @@ impl Default for SearchDepth {
 /// #     binarizer: BinarizerParams::default(), max_features: 10, order: 1,
 /// #     radius: Radius::Fixed(2.0), depth: SearchDepth::default(), first_gain: 0.01,
 /// #     last_gain: 0.01, tol: None, selection: Selection::Keep, criterion: Criterion::Auc,
-/// #     radius_terms: None, patience: None, monotonic: vec![], seed: 0,
+/// #     radius_terms: None, patience: None, monotonic: vec![], max_fpr: 1.0, seed: 0,
 /// # };
 /// let columns = Columns::from_row_major(&[1.0, 2.0, 11.0, 12.0], 1)?;
 /// let labels = Labels::new(&[false, false, true, true], None)?;
@@ -227,7 +234,7 @@ pub enum Selection {
 /// #     binarizer: BinarizerParams::default(), max_features: 1, order: 1,
 /// #     radius: Radius::Fixed(2.0), depth: SearchDepth::default(), first_gain: 0.01,
 /// #     last_gain: 0.01, tol: None, selection: Selection::HoldOut(0.5), criterion: Criterion::Auc,
-/// #     radius_terms: None, patience: None, monotonic: vec![], seed: 0,
+/// #     radius_terms: None, patience: None, monotonic: vec![], max_fpr: 1.0, seed: 0,
 /// # };
 /// let columns = Columns::from_row_major(&[1.0, 2.0, 11.0, 12.0], 1)?;
 /// let labels = Labels::new(&[false, false, true, true], None)?;
@@ -309,6 +316,7 @@ impl AuroraParams {
                 return bad(name, gain.to_string(), "positive and finite");
             }
         }
+        check_max_fpr(self.max_fpr)?;
         if let Some(tol) = self.tol.filter(|tol| tol.is_nan()) {
             return bad("tol", tol.to_string(), "a number");
         }

@@ -207,6 +207,7 @@ fn aurora_document() -> Document {
         selection: Selection::Keep,
         criterion: PathCriterion::Auc,
         monotonic: Vec::new(),
+        max_fpr: 1.0,
         seed: 0,
     };
     let model = fit_aurora(&columns(), &labels, &params, None, &Interrupt::default());
