@@ -30,7 +30,8 @@ from aucrank._export.formula import (
     Tree,
     in_units,
 )
-from aucrank._export.onnx.graph import FLOAT64, INT64, ML_DOMAIN, Graph
+from aucrank._export.onnx.ensembles import add_each, add_sum
+from aucrank._export.onnx.graph import FLOAT64, INT64, Graph
 from aucrank._export.onnx.trees import TreeTable
 
 #: Formulas that are trees, of which one operator adds up any number.
@@ -99,10 +100,6 @@ class FormulaWriter:
             lambda feature: self._n_levels[feature] or 0,
         )
 
-    def _ensemble(self, table: TreeTable, matrix: str, n_targets: int = 1) -> str:
-        attributes = table.attributes(self._graph.tensor, n_targets)
-        return self._graph.add("TreeEnsemble", [matrix], domain=ML_DOMAIN, **attributes)
-
     def _trees(self, trees: Sequence[tuple[_Treelike, float]]) -> str:
         """Add the sum of trees, each times a factor."""
         self._add_conditions(trees)
@@ -117,7 +114,7 @@ class FormulaWriter:
                     table.add_number_steps(tree, factor)
                 case LevelSteps():
                     table.add_level_steps(tree, factor)
-        return self._ensemble(table, self._matrix)
+        return add_sum(self._graph, table, self._matrix)
 
     def _add_conditions(self, trees: Iterable[tuple[_Treelike, float]]) -> None:
         """Add a column for each condition in trees that is no single test, the innermost first."""
@@ -150,7 +147,7 @@ class FormulaWriter:
             table = self._table()
             for target, condition in enumerate(conditions):
                 table.add_condition(condition, 1.0, target)
-            found = self._ensemble(table, self._matrix, len(conditions))
+            found = add_each(self._graph, table, self._matrix)
             for condition in conditions:
                 self._conditions[condition] = self._n_columns
                 self._n_columns += 1
@@ -159,7 +156,7 @@ class FormulaWriter:
     def _steps_of(self, column: str, thresholds: Sequence[float], values: Sequence[float]) -> str:
         table = self._table()
         table.add_steps(thresholds, values)
-        return self._ensemble(table, column)
+        return add_sum(self._graph, table, column)
 
     # Sums and quotients ---------------------------------------------------------------------------
 
@@ -233,7 +230,8 @@ class FormulaWriter:
         What its leaves say is rounded, and so is the sum. In another order a row on a step of the
         probability might fall to the other side.
         """
-        if isinstance(formula, Sum) and all(isinstance(part, Tree) for part in formula.terms):
+        is_forest = isinstance(formula, Sum) and all(isinstance(of, Tree) for of in formula.terms)
+        if is_forest and self._graph.has_double_trees:
             return self._added([self.value(part) for part in formula.terms])
         return self.value(formula)
 
@@ -243,7 +241,8 @@ class FormulaWriter:
         ordered = graph.add("TopK", [rows, graph.constant([n], np.int64)], n_results=2, axis=1)
         middle = graph.constant([(n - 1) // 2, n // 2], np.int64)
         pair = graph.add("Gather", [ordered, middle], axis=1)
-        return graph.add("ReduceMean", [pair, graph.constant([1], np.int64)], keepdims=1)
+        both = graph.add("ReduceSum", [pair, graph.constant([1], np.int64)], keepdims=1)
+        return graph.add("Mul", [both, self._number(0.5)])
 
     # Programs -------------------------------------------------------------------------------------
 
