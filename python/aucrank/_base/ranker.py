@@ -3,7 +3,6 @@
 import json
 from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
-from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -457,7 +456,11 @@ class BaseRanker(AucScoreMixin, ClassifierMixin, CoreEstimator):
         >>> callable(RankBoost().onnx_parser())
         True
         """
-        return partial(pipeline_step.declare_outputs, self)
+
+        def parser(scope: Any = None, inputs: Any = None) -> list[Any]:
+            return pipeline_step.declare_outputs(self, scope)
+
+        return parser
 
     def onnx_shape_calculator(self) -> Callable[[Any], None]:
         """Tell skl2onnx of what shapes and types the answers of a ranker are.

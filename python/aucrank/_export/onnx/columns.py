@@ -121,7 +121,7 @@ def _codes(graph: Graph, part: str, levels: tuple[Any, ...]) -> str:
         # The last category that is not above the number, which is that or none.
         order = np.argsort(keys)
         keys = keys[order]
-        table = TreeTable(lambda _: 0, lambda _: 0, lambda _: 0)
+        table = TreeTable(lambda _: 0, {}, lambda _: 0)
         table.add_steps(keys[1:].tolist(), np.arange(len(keys), dtype=np.float64).tolist())
         place = graph.add("Cast", [add_sum(graph, table, part)], to=INT64)
         is_known = graph.add("Equal", [part, graph.add("Gather", [graph.constant(keys), place])])

@@ -6,6 +6,7 @@ up in a table of doubles.
 """
 
 from collections.abc import Callable
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,10 @@ _MODES = {BELOW: "BRANCH_LT", EQUAL: "BRANCH_EQ"}
 
 #: Whole numbers below it are exact in single precision.
 _MOST_LEAVES = 2**24
+
+#: How many categories a set may have, or lack, without a column of its own: that of a tree of its
+#: intervals, which are halved, while a set in a tree is one node after another.
+LONGEST_SET = 50
 
 #: How many nodes a row may meet. onnxruntime walks them by recursion when it reads the document,
 #: and ends the process where the stack ends, which for a thread may have half a megabyte.
@@ -96,8 +101,7 @@ class _Nodes:
         # A set of categories is as many nodes as it has, or as the others are.
         tests = [_tests(table, node) for node in nodes]
         _check_depth(table, nodes, [len(splits) for _, splits, _ in tests])
-        starts = np.cumsum([0, *(len(splits) for _, splits, _ in tests)]).tolist()
-        n_tests = starts.pop()
+        *starts, n_tests = accumulate((len(splits) for _, splits, _ in tests), initial=0)
         start_of = dict(zip(nodes, starts, strict=True))
         reached: list[int] = []
 

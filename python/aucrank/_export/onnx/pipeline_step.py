@@ -22,7 +22,7 @@ class Convertible(Protocol):
 # The protocol -------------------------------------------------------------------------------------
 
 
-def declare_outputs(ranker: Convertible, scope: Any = None, inputs: Any = None) -> list[Any]:
+def declare_outputs(ranker: Convertible, scope: Any) -> list[Any]:
     """Declare the answers of a ranker, and return the variables of skl2onnx that they are.
 
     Raises

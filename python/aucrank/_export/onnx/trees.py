@@ -1,6 +1,6 @@
 """Decision trees as nodes, which `ensembles` makes operators of."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -26,9 +26,6 @@ BELOW, EQUAL, AMONG = 1, 4, 6
 
 #: The column of a feature.
 ColumnOf = Callable[[int], int]
-
-#: The column that holds 1 where a condition holds and 0 where not.
-ConditionColumn = Callable[[Condition], int]
 
 
 class Codes(NamedTuple):
@@ -61,8 +58,9 @@ class TreeTable:
     ----------
     column_of : callable
         The column of a feature.
-    condition_column : callable
-        The column of a condition that is no single test.
+    conditions : mapping of Condition to int
+        The columns that hold 1 where a condition holds and 0 where not: those of conditions that
+        are no single tests, and of others that are too long for a node.
     n_levels : callable
         Number of categories of a feature.
 
@@ -84,11 +82,11 @@ class TreeTable:
     def __init__(
         self,
         column_of: ColumnOf,
-        condition_column: ConditionColumn,
+        conditions: Mapping[Condition, int],
         n_levels: Callable[[int], int],
     ) -> None:
         self._column_of = column_of
-        self._condition_column = condition_column
+        self._conditions = conditions
         self._n_levels = n_levels
         self.roots: list[int] = []
         self.columns: list[int] = []
@@ -160,7 +158,7 @@ class TreeTable:
             case Always(holds):
                 self._lead(above, leaves[holds], is_leaf=True)
             case Fork(test, _, left, right):
-                number, is_swapped = self._test(test)
+                number, is_swapped = self._branch(test)
                 self._lead(above, number)
                 sides = (right, left) if is_swapped else (left, right)
                 for k, side in enumerate(sides):
@@ -208,9 +206,9 @@ class TreeTable:
 
     def _branch(self, condition: Condition) -> tuple[int, bool]:
         """Add a node, and return it and whether its true side is where the condition fails."""
-        if isinstance(condition, Test):
+        if isinstance(condition, Test) and condition not in self._conditions:
             return self._test(condition)
-        column = self._condition_column(condition)
+        column = self._conditions[condition]
         # Below one half it does not hold.
         return self._node(column, BELOW, 0.5, missing_true=False), True
 
