@@ -137,6 +137,7 @@ def test_only_three_packages_are_required():
 
 def test_import_loads_no_optional_package_that_scikit_learn_does_not_load(tmp_path):
     optional = {"pandas", "polars", "pyarrow", "matplotlib", "dask", "jinja2", "onnx", "skops"}
+    optional |= {"onnxruntime", "skl2onnx"}
     # scikit-learn itself looks at pandas, if it is there.
     code = (
         "import sys, sklearn.base; before = set(sys.modules); "

@@ -1,7 +1,7 @@
 """What every ranker is built on: scores and labels from a core model."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -18,9 +18,9 @@ from aucrank._data.labels import match_labels
 from aucrank._data.scores import of_two_classes
 from aucrank._export.formula import check_written, parse, read_formula
 from aucrank._export.links import Link
+from aucrank._export.onnx import pipeline_step
 from aucrank._export.onnx.columns import Inputs
-from aucrank._export.onnx.model import Answers, write_model
-from aucrank._export.onnx.preprocessing import Preprocessed
+from aucrank._export.onnx.model import Model, write_model
 from aucrank._export.pmml.document import check_names
 from aucrank._export.pmml.formula import write_formula
 from aucrank._export.sql import sql_of
@@ -371,12 +371,7 @@ class BaseRanker(AucScoreMixin, ClassifierMixin, CoreEstimator):
         }
         return json.dumps(document, indent=indent, allow_nan=False)
 
-    def to_onnx(
-        self,
-        *,
-        inputs: Literal["auto", "columns", "matrix"] = "auto",
-        preprocessing: Any = None,
-    ) -> Any:
+    def to_onnx(self, *, inputs: Literal["auto", "columns", "matrix"] = "auto") -> Any:
         """Return the model as an ONNX document, which onnxruntime scores rows by.
 
         Parameters
@@ -386,10 +381,6 @@ class BaseRanker(AucScoreMixin, ClassifierMixin, CoreEstimator):
             ``x1``, ... where they had none): of text for categories that are text, else of doubles.
             "matrix": one input ``X`` of doubles of shape (n, n_features). "auto": "columns" where
             the fit has seen names, else "matrix".
-        preprocessing : onnx.ModelProto, default=None
-            What comes before the ranker in a pipeline, as skl2onnx writes it with
-            ``target_opset={"": 18, "ai.onnx.ml": 3}``: of one output, a matrix of the columns of
-            the fit. Its inputs are then those of the whole document.
 
         Returns
         -------
@@ -404,13 +395,14 @@ class BaseRanker(AucScoreMixin, ClassifierMixin, CoreEstimator):
             If onnx is not installed.
         NotFittedError
             If there is no model yet.
-        TypeError
-            If ``preprocessing`` is no document of ONNX.
         ValueError
             If a part of the model has no form in ONNX, such as a split by a classifier of your own;
-            a column has an empty name, or categories of text and of numbers; text would have to
-            be in a matrix; or ``preprocessing`` has other outputs than that matrix, or operators of
-            other opsets, or comes with ``inputs``.
+            a column has an empty name, or categories of text and of numbers; or text would have to
+            be in a matrix.
+
+        See Also
+        --------
+        onnx_converter : A pipeline of scikit-learn as one document, by skl2onnx.
 
         Notes
         -----
@@ -434,21 +426,102 @@ class BaseRanker(AucScoreMixin, ClassifierMixin, CoreEstimator):
         """
         check_is_fitted(self)
         check_choice(inputs, "inputs", ("auto", "columns", "matrix"))
-        if preprocessing is not None and inputs != "auto":
-            raise ValueError(f"preprocessing brings its own inputs: leave inputs={inputs!r} out")
         onnx = import_extra("onnx", "onnx", f"{type(self).__name__}.to_onnx")
-        formula = read_formula(self._model.formula(), type(self).__name__, "ONNX")
         as_matrix = inputs == "matrix" or (inputs == "auto" and self._schema.names is None)
-        return write_model(
-            onnx,
-            formula,
-            Inputs(onnx, self._schema, as_matrix=as_matrix)
-            if preprocessing is None
-            else Preprocessed(onnx, self._schema, preprocessing),
-            self._schema,
-            Answers(self.classes_, self._link()),
-            version=_core.__version__,
-        )
+        model = self._onnx_model()
+        columns = Inputs(onnx, self._schema, as_matrix=as_matrix)
+        return write_model(onnx, model, columns, version=_core.__version__)
+
+    def _onnx_model(self) -> Model:
+        """Return what ONNX documents are written from."""
+        check_is_fitted(self)
+        formula = read_formula(self._model.formula(), type(self).__name__, "ONNX")
+        return Model(formula, self._schema, self.classes_, self._link())
+
+    def onnx_parser(self) -> Callable[..., list[Any]]:
+        """Tell skl2onnx what a ranker answers in a pipeline.
+
+        Returns
+        -------
+        callable
+            Declares the outputs ``label``, ``probabilities`` where there are any, and ``score``.
+
+        See Also
+        --------
+        onnx_converter : What converts the ranker, with an example.
+
+        Examples
+        --------
+        >>> from aucrank import RankBoost
+        >>> callable(RankBoost().onnx_parser())
+        True
+        """
+
+        def parser(scope: Any = None, inputs: Any = None) -> list[Any]:
+            return pipeline_step.declare_outputs(self, scope)
+
+        return parser
+
+    def onnx_shape_calculator(self) -> Callable[[Any], None]:
+        """Tell skl2onnx of what shapes and types the answers of a ranker are.
+
+        Returns
+        -------
+        callable
+            Sets them: labels of shape (n,) and of the type of ``classes_``, probabilities of shape
+            (n, 2), scores of shape (n, 1).
+
+        See Also
+        --------
+        onnx_converter : What converts the ranker, with an example.
+
+        Examples
+        --------
+        >>> from aucrank import RankBoost
+        >>> callable(RankBoost().onnx_shape_calculator())
+        True
+        """
+        return pipeline_step.set_shapes
+
+    def onnx_converter(self) -> Callable[[Any, Any, Any], None]:
+        """Tell skl2onnx how to convert a ranker.
+
+        With it ``skl2onnx.to_onnx`` takes pipelines of scikit-learn that end with a ranker, without
+        a call to register anything.
+
+        Returns
+        -------
+        callable
+            Adds the operators of the ranker, of ai.onnx.ml 3 and of any opset from 15 on.
+
+        See Also
+        --------
+        to_onnx : The ranker alone, without skl2onnx.
+
+        Notes
+        -----
+        The document answers ``label``, as `predict`; ``probabilities`` of shape (n, 2) where the
+        ranker has `predict_proba`, without a ZipMap; and ``score`` of shape (n, 1),
+        `decision_function`. They are of double precision, whatever comes in. Scores are those
+        of the pipeline within 1e-12 where the steps before the ranker hand over doubles: let
+        skl2onnx see columns of doubles.
+
+        In ai.onnx.ml 3, the latest version that skl2onnx knows, trees answer in single
+        precision. Here they answer the number of a leaf, and a table of doubles has its value. One
+        number for each row and tree is in memory at a time.
+
+        Examples
+        --------
+        >>> from aucrank import RankBoost
+        >>> from skl2onnx import to_onnx
+        >>> from sklearn.impute import SimpleImputer
+        >>> from sklearn.pipeline import make_pipeline
+        >>> X, y = np.array([[1.0], [np.nan], [3.0], [4.0]]), [0, 1, 0, 1]
+        >>> model = make_pipeline(SimpleImputer(), RankBoost(n_rounds=1)).fit(X, y)
+        >>> [output.name for output in to_onnx(model, X[:1]).graph.output]
+        ['label', 'score']
+        """
+        return pipeline_step.convert
 
     def to_html(self) -> str:
         """Return what the model is as a page to read, print or keep beside the model.

@@ -1,16 +1,49 @@
 """The inputs of a graph, and the one matrix of doubles that they become."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from aucrank._data.schema import Feature, Schema
-from aucrank._export.onnx.graph import ML_DOMAIN, Graph
+from aucrank._export.onnx.ensembles import add_sum
+from aucrank._export.onnx.graph import FLOAT64, INT64, ML_DOMAIN, Graph
+from aucrank._export.onnx.trees import TreeTable
 
 
-class Inputs:
-    """What a graph is fed with, each entry with a row for each row that is scored.
+class Columns(ABC):
+    """Where the columns of a fit come from, each entry with a row for each row that is scored.
+
+    Parameters
+    ----------
+    schema : Schema
+        Of the columns of the fit.
+    """
+
+    def __init__(self, schema: Schema) -> None:
+        self._schema = schema
+
+    @abstractmethod
+    def _column(self, graph: Graph, feature: int) -> str:
+        """Return the name of a column of shape (n, 1), of text or of doubles."""
+
+    def matrix(self, graph: Graph, asked: Sequence[int]) -> str:
+        """Add what turns the inputs into one column for each feature, and return its name.
+
+        Numbers stay as they are; categories become their codes, NaN where they are missing or were
+        not seen in fit.
+        """
+        parts = []
+        for feature in asked:
+            part = self._column(graph, feature)
+            levels = self._schema.features[feature].levels
+            parts.append(part if levels is None else _codes(graph, part, levels))
+        return parts[0] if len(parts) == 1 else graph.add("Concat", parts, axis=1)
+
+
+class Inputs(Columns):
+    """Inputs of a document of their own.
 
     Parameters
     ----------
@@ -28,16 +61,14 @@ class Inputs:
     """
 
     def __init__(self, onnx: Any, schema: Schema, *, as_matrix: bool) -> None:
-        self._schema = schema
+        super().__init__(schema)
         # The matrix of all columns, where there is one.
         self._matrix = "X" if as_matrix else None
-        #: Versions of operators beyond those of every graph, by domain.
-        self.more_opsets: dict[str, int] = {}
         double, string = onnx.TensorProto.DOUBLE, onnx.TensorProto.STRING
         info = onnx.helper.make_tensor_value_info
         if as_matrix:
             for place, feature in enumerate(schema.features):
-                if _is_text(feature, schema.label(place)):
+                if is_text(feature, schema.label(place)):
                     raise ValueError(
                         f"column {schema.label(place)} holds text, which no matrix of numbers does;"
                         ' inputs="columns" has an input for each column'
@@ -50,37 +81,22 @@ class Inputs:
             if feature.name == "":
                 raise ValueError(f"column {place} has an empty name, which ONNX cannot write")
         self.infos = [
-            info(name, string if _is_text(feature, schema.label(place)) else double, [None, 1])
+            info(name, string if is_text(feature, schema.label(place)) else double, [None, 1])
             for place, (name, feature) in enumerate(zip(self.names, schema.features, strict=True))
         ]
 
-    @property
-    def taken(self) -> list[str]:
-        """Names that nodes must not have."""
-        return self.names
+    def _column(self, graph: Graph, feature: int) -> str:
+        if self._matrix is None:
+            return self.names[feature]
+        place = graph.constant([feature], np.int64)
+        return graph.add("Gather", [self._matrix, place], axis=1)
 
-    def matrix(self, graph: Graph, asked: Sequence[int]) -> str:
-        """Add what turns the inputs into one column for each feature, and return its name.
 
-        Numbers stay as they are; categories become their codes, NaN where they are missing or were
-        not seen in fit.
-        """
-        parts = []
-        for feature in asked:
-            if self._matrix is not None:
-                place = graph.constant([feature], np.int64)
-                part = graph.add("Gather", [self._matrix, place], axis=1)
-            else:
-                part = self.names[feature]
-            levels = self._schema.features[feature].levels
-            parts.append(part if levels is None else self._codes(graph, part, levels))
-        return parts[0] if len(parts) == 1 else graph.add("Concat", parts, axis=1)
-
-    @staticmethod
-    def _codes(graph: Graph, part: str, levels: tuple[Any, ...]) -> str:
-        is_text = any(isinstance(level, str) for level in levels)
-        # A table needs an entry; infinity is no category.
-        keys = np.array(levels or (np.inf,), dtype=object if is_text else np.float64)
+def _codes(graph: Graph, part: str, levels: tuple[Any, ...]) -> str:
+    of_text = any(isinstance(level, str) for level in levels)
+    # A table needs an entry; infinity is no category.
+    keys = np.array(levels or (np.inf,), dtype=object if of_text else np.float64)
+    if graph.has_double_trees:
         return graph.add(
             "LabelEncoder",
             [part],
@@ -89,9 +105,31 @@ class Inputs:
             values_tensor=graph.tensor(np.arange(len(keys), dtype=np.float64)),
             default_tensor=graph.tensor(np.array([np.nan])),
         )
+    # An earlier LabelEncoder has whole numbers for texts, and no doubles.
+    if of_text:
+        numbers = graph.add(
+            "LabelEncoder",
+            [part],
+            domain=ML_DOMAIN,
+            keys_strings=list(levels),
+            values_int64s=list(range(len(keys))),
+            default_int64=-1,
+        )
+        codes = graph.add("Cast", [numbers], to=FLOAT64)
+        is_known = graph.add("GreaterOrEqual", [codes, graph.constant(0.0)])
+    else:
+        # The last category that is not above the number, which is that or none.
+        order = np.argsort(keys)
+        keys = keys[order]
+        table = TreeTable(lambda _: 0, {}, lambda _: 0)
+        table.add_steps(keys[1:].tolist(), np.arange(len(keys), dtype=np.float64).tolist())
+        place = graph.add("Cast", [add_sum(graph, table, part)], to=INT64)
+        is_known = graph.add("Equal", [part, graph.add("Gather", [graph.constant(keys), place])])
+        codes = graph.add("Gather", [graph.constant(order), place])
+    return graph.add("Where", [is_known, codes, graph.constant(np.nan)])
 
 
-def _is_text(feature: Feature, label: str) -> bool:
+def is_text(feature: Feature, label: str) -> bool:
     """Whether a column holds text, and else numbers."""
     levels = feature.levels or ()
     kinds = {isinstance(level, str) for level in levels}

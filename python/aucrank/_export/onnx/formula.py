@@ -9,6 +9,7 @@ from aucrank._data.schema import Schema
 from aucrank._export.formula import (
     SHARE_UNITS,
     All,
+    Among,
     AnyOf,
     Condition,
     Constant,
@@ -27,10 +28,13 @@ from aucrank._export.formula import (
     Quotient,
     StepsOf,
     Sum,
+    Test,
     Tree,
     in_units,
 )
-from aucrank._export.onnx.graph import FLOAT64, INT64, ML_DOMAIN, Graph
+from aucrank._export.onnx.ensembles import add_each, add_sum
+from aucrank._export.onnx.graph import FLOAT64, INT64, Graph
+from aucrank._export.onnx.leaf_numbers import LONGEST_SET
 from aucrank._export.onnx.trees import TreeTable
 
 #: Formulas that are trees, of which one operator adds up any number.
@@ -59,7 +63,7 @@ class FormulaWriter:
         self._columns = {feature: column for column, feature in enumerate(asked)}
         self._n_columns = len(asked)
         self._n_levels = schema.n_levels
-        # Columns of conditions that are no single tests.
+        # Columns of conditions that are no single tests, or ask for long sets.
         self._conditions: dict[Condition, int] = {}
         # What a score and its probability may share.
         self._shared: dict[Quotient | Median, str] = {}
@@ -95,13 +99,9 @@ class FormulaWriter:
     def _table(self) -> TreeTable:
         return TreeTable(
             self._columns.__getitem__,
-            self._conditions.__getitem__,
+            self._conditions,
             lambda feature: self._n_levels[feature] or 0,
         )
-
-    def _ensemble(self, table: TreeTable, matrix: str, n_targets: int = 1) -> str:
-        attributes = table.attributes(self._graph.tensor, n_targets)
-        return self._graph.add("TreeEnsemble", [matrix], domain=ML_DOMAIN, **attributes)
 
     def _trees(self, trees: Sequence[tuple[_Treelike, float]]) -> str:
         """Add the sum of trees, each times a factor."""
@@ -117,17 +117,19 @@ class FormulaWriter:
                     table.add_number_steps(tree, factor)
                 case LevelSteps():
                     table.add_level_steps(tree, factor)
-        return self._ensemble(table, self._matrix)
+        return add_sum(self._graph, table, self._matrix)
 
     def _add_conditions(self, trees: Iterable[tuple[_Treelike, float]]) -> None:
-        """Add a column for each condition in trees that is no single test, the innermost first."""
+        """Add a column for each condition in trees that no node asks, the innermost first."""
         levels: list[dict[Condition, None]] = []
 
         def note(condition: Condition, *, is_inner: bool) -> int:
             """Note what needs a column; return how many levels of columns it stands on."""
             match condition:
-                case Fork(_, _, left, right):
-                    depth = max(note(side, is_inner=False) for side in (left, right))
+                case Test() if self._long_set(condition) is not None:
+                    depth, is_inner = 0, True
+                case Fork(test, _, left, right):
+                    depth = max(note(part, is_inner=False) for part in (test, left, right))
                 case All(parts) | AnyOf(parts):
                     depth = max((note(part, is_inner=True) for part in parts), default=0)
                 case _:
@@ -149,17 +151,35 @@ class FormulaWriter:
                 continue
             table = self._table()
             for target, condition in enumerate(conditions):
-                table.add_condition(condition, 1.0, target)
-            found = self._ensemble(table, self._matrix, len(conditions))
+                steps = self._long_set(condition) if isinstance(condition, Test) else None
+                if steps is not None:
+                    table.add_level_steps(steps, 1.0)
+                else:
+                    table.add_condition(condition, 1.0, target)
+            found = add_each(self._graph, table, self._matrix)
             for condition in conditions:
                 self._conditions[condition] = self._n_columns
                 self._n_columns += 1
             self._matrix = self._graph.add("Concat", [self._matrix, found], axis=1)
 
+    def _long_set(self, test: Test) -> LevelSteps | None:
+        """Return what is 1 for the categories of a test and else 0, if a tree has no room for them.
+
+        None if it asks for a threshold, or for few categories.
+        """
+        if self._graph.has_double_trees or not isinstance(test.rule, Among):
+            return None
+        n_levels = self._n_levels[test.feature] or 0
+        left = test.rule.left(n_levels)
+        if min(len(left), n_levels - len(left)) <= LONGEST_SET:
+            return None
+        values = tuple(float(code in left) for code in range(n_levels))
+        return LevelSteps(test.feature, values, float(test.missing_left))
+
     def _steps_of(self, column: str, thresholds: Sequence[float], values: Sequence[float]) -> str:
         table = self._table()
         table.add_steps(thresholds, values)
-        return self._ensemble(table, column)
+        return add_sum(self._graph, table, column)
 
     # Sums and quotients ---------------------------------------------------------------------------
 
@@ -231,9 +251,13 @@ class FormulaWriter:
         """Add a numerator, that of a forest as the core does: one tree after another.
 
         What its leaves say is rounded, and so is the sum. In another order a row on a step of the
-        probability might fall to the other side.
+        probability might fall to the other side. Trees that answer leaves are added so anyway.
         """
-        if isinstance(formula, Sum) and all(isinstance(part, Tree) for part in formula.terms):
+        if (
+            self._graph.has_double_trees
+            and isinstance(formula, Sum)
+            and all(isinstance(part, Tree) for part in formula.terms)
+        ):
             return self._added([self.value(part) for part in formula.terms])
         return self.value(formula)
 
@@ -243,7 +267,8 @@ class FormulaWriter:
         ordered = graph.add("TopK", [rows, graph.constant([n], np.int64)], n_results=2, axis=1)
         middle = graph.constant([(n - 1) // 2, n // 2], np.int64)
         pair = graph.add("Gather", [ordered, middle], axis=1)
-        return graph.add("ReduceMean", [pair, graph.constant([1], np.int64)], keepdims=1)
+        both = graph.add("ReduceSum", [pair, graph.constant([1], np.int64)], keepdims=1)
+        return graph.add("Mul", [both, self._number(0.5)])
 
     # Programs -------------------------------------------------------------------------------------
 

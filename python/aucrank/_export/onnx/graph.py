@@ -1,6 +1,6 @@
 """An ONNX graph that grows node by node."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,11 +11,30 @@ ML_DOMAIN = "ai.onnx.ml"
 #: Versions of operators by domain; trees of doubles and of sets of categories came with this one.
 OPSETS = {"": 18, ML_DOMAIN: 5}
 
+#: The least that do without such trees; skl2onnx knows no later version of ai.onnx.ml.
+EARLIER_OPSETS = {"": 15, ML_DOMAIN: 3}
+
 #: Version of the file format; the least that knows these operators.
 IR_VERSION = 10
 
 #: Types as ``onnx.TensorProto`` numbers them.
 INT64, FLOAT64 = 7, 11
+
+
+class Names:
+    """The names of a graph, each of which is taken once."""
+
+    def __init__(self, taken: Sequence[str]) -> None:
+        self._taken = set(taken)
+
+    def free(self, stem: str) -> str:
+        """Return a name that nothing has yet, and take it."""
+        name, number = stem, 1
+        while name in self._taken:
+            number += 1
+            name = f"{stem}_{number}"
+        self._taken.add(name)
+        return name
 
 
 class Graph:
@@ -25,25 +44,24 @@ class Graph:
     ----------
     onnx : module
         The package.
-    taken : sequence of str
-        Names that nodes must not have.
+    free_name : callable
+        Returns a name that nothing has yet, and takes it; the argument is what it begins with.
+    opsets : dict of str to int
+        Versions of operators by domain.
     """
 
-    def __init__(self, onnx: Any, taken: Sequence[str]) -> None:
+    def __init__(self, onnx: Any, free_name: Callable[[str], str], opsets: dict[str, int]) -> None:
         self._onnx = onnx
-        self._taken = set(taken)
+        self.free_name = free_name
+        self.opsets = opsets
         self._constants: dict[tuple[str, tuple[int, ...], bytes], str] = {}
         self.nodes: list[Any] = []
         self.initializers: list[Any] = []
 
-    def free_name(self, stem: str) -> str:
-        """Return a name that nothing has yet, and take it."""
-        name, number = stem, 1
-        while name in self._taken:
-            number += 1
-            name = f"{stem}_{number}"
-        self._taken.add(name)
-        return name
+    @property
+    def has_double_trees(self) -> bool:
+        """Whether trees answer doubles and ask for sets of categories."""
+        return self.opsets[ML_DOMAIN] >= OPSETS[ML_DOMAIN]
 
     def add(
         self,

@@ -10,46 +10,62 @@ from aucrank import _core
 from aucrank._data.schema import Schema
 from aucrank._export.formula import Formula, features_of
 from aucrank._export.links import AboveHalf, Curve, Link, LogOdds, OwnFormula, Steps
-from aucrank._export.onnx.columns import Inputs
+from aucrank._export.onnx.columns import Columns, Inputs
 from aucrank._export.onnx.formula import FormulaWriter
-from aucrank._export.onnx.graph import INT64, IR_VERSION, OPSETS, Graph
+from aucrank._export.onnx.graph import INT64, IR_VERSION, OPSETS, Graph, Names
 
 # Adds a formula, and returns the name of its column.
 _ColumnOf = Callable[[Formula], str]
 
 
-class Answers(NamedTuple):
-    """What a graph answers beside the score.
+class Model(NamedTuple):
+    """What a graph is to answer, and from which columns.
 
     Attributes
     ----------
+    formula : Formula
+        Of the score.
+    schema : Schema
+        Of the columns of the fit.
     classes : ndarray of shape (2,)
         Labels; the second is that of scores above 0.
     link : Link or None
         What brings scores to probabilities, if anything does.
     """
 
+    formula: Formula
+    schema: Schema
     classes: NDArray[Any]
     link: Link | None
 
 
-def write_model(
-    onnx: Any, formula: Formula, inputs: Inputs, schema: Schema, answers: Answers, *, version: str
-) -> Any:
-    """Return a formula as an ``onnx.ModelProto``.
+class Outputs(NamedTuple):
+    """Names of what a graph answers.
+
+    Attributes
+    ----------
+    score, label : str
+        Of shape (n,).
+    probabilities : str or None
+        Of shape (n, 2).
+    """
+
+    score: str
+    label: str
+    probabilities: str | None
+
+
+def write_model(onnx: Any, model: Model, inputs: Inputs, *, version: str) -> Any:
+    """Return a model as an ``onnx.ModelProto``.
 
     Parameters
     ----------
     onnx : module
         The package.
-    formula : Formula
-        Of the score.
+    model : Model
+        The model.
     inputs : Inputs
         What the graph is fed with.
-    schema : Schema
-        Of the columns.
-    answers : Answers
-        What else to answer.
     version : str
         Of aucrank, for the document.
 
@@ -58,28 +74,26 @@ def write_model(
     ValueError
         If a label has no form in ONNX.
     """
-    names = ["score", "label", *(["probabilities"] if answers.link is not None else [])]
-    graph = Graph(onnx, [*inputs.taken, *names])
+    names = ["score", "label", *(["probabilities"] if model.link is not None else [])]
+    free_name = Names([*inputs.names, *names]).free
+    graph = Graph(onnx, free_name, OPSETS)
     # What comes in under the name of an output keeps it.
-    outputs = [name if name not in inputs.taken else graph.free_name(name) for name in names]
-    asked = sorted(set(features_of(formula)))
-    matrix = inputs.matrix(graph, asked or [0])
-    writer = FormulaWriter(graph, schema, asked or [0], matrix)
-    shape = graph.add("Shape", [matrix], end=1)
-    ones = graph.add("Concat", [shape, graph.constant([1], np.int64)], axis=0)
-
-    def column(formula: Formula) -> str:
-        # A formula may be one number for all rows.
-        return graph.add("Expand", [writer.value(formula), ones])
-
-    infos = _add_outputs(onnx, graph, column, formula, answers, outputs)
+    score, label, *rest = [name if name not in inputs.names else free_name(name) for name in names]
+    outputs = Outputs(score, label, rest[0] if rest else None)
+    add_model(graph, model, inputs, outputs)
+    types, info = onnx.TensorProto, onnx.helper.make_tensor_value_info
+    infos = [
+        info(outputs.score, types.DOUBLE, [None]),
+        info(outputs.label, label_type(onnx, model.classes), [None]),
+    ]
+    if outputs.probabilities is not None:
+        infos.append(info(outputs.probabilities, types.DOUBLE, [None, 2]))
     made = onnx.helper.make_graph(
         graph.nodes, "ranker", inputs.infos, infos, initializer=graph.initializers
     )
-    opsets = [onnx.helper.make_opsetid(*opset) for opset in (OPSETS | inputs.more_opsets).items()]
     return onnx.helper.make_model(
         made,
-        opset_imports=opsets,
+        opset_imports=[onnx.helper.make_opsetid(*opset) for opset in graph.opsets.items()],
         ir_version=IR_VERSION,
         producer_name="aucrank",
         producer_version=version,
@@ -87,29 +101,33 @@ def write_model(
     )
 
 
-def _add_outputs(
-    onnx: Any,
-    graph: Graph,
-    column_of: _ColumnOf,
-    score: Formula,
-    answers: Answers,
-    names: list[str],
-) -> list[Any]:
-    """Add the outputs to a graph, and return what they are."""
-    types, info = onnx.TensorProto, onnx.helper.make_tensor_value_info
-    column = column_of(score)
-    graph.add("Squeeze", [column, graph.constant([1], np.int64)], result=names[0])
-    is_positive = graph.add("Greater", [names[0], graph.constant(0.0)])
-    labels, kind = _labels(onnx, graph, answers.classes)
+def add_model(graph: Graph, model: Model, columns: Columns, outputs: Outputs) -> None:
+    """Add a model to a graph, its answers under the names of the outputs.
+
+    Raises
+    ------
+    ValueError
+        If a label has no form in ONNX.
+    """
+    asked = sorted(set(features_of(model.formula))) or [0]
+    matrix = columns.matrix(graph, asked)
+    writer = FormulaWriter(graph, model.schema, asked, matrix)
+    shape = graph.add("Shape", [matrix], end=1)
+    ones = graph.add("Concat", [shape, graph.constant([1], np.int64)], axis=0)
+
+    def column_of(formula: Formula) -> str:
+        # A formula may be one number for all rows.
+        return graph.add("Expand", [writer.value(formula), ones])
+
+    column = column_of(model.formula)
+    graph.add("Squeeze", [column, graph.constant([1], np.int64)], result=outputs.score)
+    is_positive = graph.add("Greater", [outputs.score, graph.constant(0.0)])
     place = graph.add("Cast", [is_positive], to=INT64)
-    graph.add("Gather", [labels, place], result=names[1])
-    infos = [info(names[0], types.DOUBLE, [None]), info(names[1], kind, [None])]
-    if answers.link is not None:
-        positive = _probability(graph, column_of, column, answers.link)
+    graph.add("Gather", [_labels(graph, model.classes), place], result=outputs.label)
+    if model.link is not None:
+        positive = _probability(graph, column_of, column, model.link)
         negative = graph.add("Sub", [graph.constant([[1.0]]), positive])
-        graph.add("Concat", [negative, positive], axis=1, result=names[2])
-        infos.append(info(names[2], types.DOUBLE, [None, 2]))
-    return infos
+        graph.add("Concat", [negative, positive], axis=1, result=outputs.probabilities)
 
 
 def _probability(graph: Graph, column_of: _ColumnOf, column: str, link: Link) -> str:
@@ -147,15 +165,34 @@ def _log_odds(graph: Graph, column: str, calibration: _core.Calibration) -> str:
     return graph.add("MatMul", [steps, graph.constant(slopes[:, np.newaxis])])
 
 
-def _labels(onnx: Any, graph: Graph, classes: NDArray[Any]) -> tuple[str, Any]:
-    """Return the name and the type of a tensor of the two labels."""
+def label_type(onnx: Any, classes: NDArray[Any]) -> Any:
+    """Return the type of the labels.
+
+    Raises
+    ------
+    ValueError
+        If a label has no form in ONNX.
+    """
     types = onnx.TensorProto
-    if classes.dtype.kind == "b":
-        return graph.constant(classes, np.bool_), types.BOOL
-    if classes.dtype.kind in "iu":
-        return graph.constant(classes, np.int64), types.INT64
-    if classes.dtype.kind == "f":
-        return graph.constant(classes, np.float64), types.DOUBLE
+    match classes.dtype.kind:
+        case "b":
+            return types.BOOL
+        case "i" | "u":
+            return types.INT64
+        case "f":
+            return types.DOUBLE
     if all(isinstance(label, str) for label in classes):
-        return graph.texts(list(classes)), types.STRING
+        return types.STRING
     raise ValueError(f"labels must be text or numbers in ONNX, got {list(classes)!r}")
+
+
+def _labels(graph: Graph, classes: NDArray[Any]) -> str:
+    """Return the name of a tensor of the two labels."""
+    match classes.dtype.kind:
+        case "b":
+            return graph.constant(classes, np.bool_)
+        case "i" | "u":
+            return graph.constant(classes, np.int64)
+        case "f":
+            return graph.constant(classes, np.float64)
+    return graph.texts(list(classes))

@@ -1,7 +1,7 @@
-"""Decision trees as the operator ``TreeEnsemble`` takes them."""
+"""Decision trees as nodes, which `ensembles` makes operators of."""
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -20,15 +20,35 @@ from aucrank._export.formula import (
     Tree,
 )
 
-# How a node compares the value of its feature, as the operator numbers it. On the true side are
-# those of which it holds.
-_BELOW, _EQUAL, _AMONG = 1, 4, 6
+#: How a node compares the value of its feature, as ``TreeEnsemble`` numbers it. On the true side
+#: are those of which it holds.
+BELOW, EQUAL, AMONG = 1, 4, 6
 
 #: The column of a feature.
 ColumnOf = Callable[[int], int]
 
-#: The column that holds 1 where a condition holds and 0 where not.
-ConditionColumn = Callable[[Condition], int]
+
+class Codes(NamedTuple):
+    """Categories of a column that has so many.
+
+    Attributes
+    ----------
+    members : frozenset of int
+        Their codes.
+    n_levels : int
+        Number of categories of the column.
+    """
+
+    members: frozenset[int]
+    n_levels: int
+
+    def listed(self) -> list[float]:
+        """Return the codes as numbers in order; an empty set has one that no row has."""
+        return [float(code) for code in sorted(self.members)] or [-1.0]
+
+    def others(self) -> "Codes":
+        """Return all other categories."""
+        return Codes(frozenset(range(self.n_levels)) - self.members, self.n_levels)
 
 
 class TreeTable:
@@ -38,56 +58,45 @@ class TreeTable:
     ----------
     column_of : callable
         The column of a feature.
-    condition_column : callable
-        The column of a condition that is no single test.
+    conditions : mapping of Condition to int
+        The columns that hold 1 where a condition holds and 0 where not: those of conditions that
+        are no single tests, and of others that are too long for a node.
     n_levels : callable
         Number of categories of a feature.
+
+    Attributes
+    ----------
+    roots : list of int
+        The first node of each tree; the others come before that of the next tree.
+    columns, modes, splits, missing_true : list
+        For each node its column, how it compares, with what, and whether missing values are on its
+        true side.
+    sides : list of list of (int, bool)
+        For each node its true and its false side: a number, and whether it is that of a leaf.
+    sets : dict of int to Codes
+        The categories on the true side of nodes that ask for some.
+    targets, weights : list
+        For each leaf what it adds to, and its value.
     """
 
     def __init__(
         self,
         column_of: ColumnOf,
-        condition_column: ConditionColumn,
+        conditions: Mapping[Condition, int],
         n_levels: Callable[[int], int],
     ) -> None:
         self._column_of = column_of
-        self._condition_column = condition_column
+        self._conditions = conditions
         self._n_levels = n_levels
-        self._roots: list[int] = []
-        self._columns: list[int] = []
-        self._modes: list[int] = []
-        self._splits: list[float] = []
-        self._missing_true: list[int] = []
-        # For each node its true and its false side: a number, and whether it is that of a leaf.
-        self._sides: list[list[tuple[int, bool]]] = []
-        self._members: list[float] = []
-        self._targets: list[int] = []
-        self._weights: list[float] = []
-
-    def attributes(self, tensor: Callable[[Any], Any], n_targets: int) -> dict[str, Any]:
-        """Return the attributes of the operator; ``tensor`` makes those that are tensors."""
-        (true, true_leaf), (false, false_leaf) = (
-            zip(*(sides[side] for sides in self._sides), strict=True) for side in (0, 1)
-        )
-        found: dict[str, Any] = {
-            "n_targets": n_targets,
-            "aggregate_function": 1,
-            "post_transform": 0,
-            "tree_roots": self._roots,
-            "nodes_featureids": self._columns,
-            "nodes_modes": tensor(np.array(self._modes, dtype=np.uint8)),
-            "nodes_splits": tensor(np.array(self._splits)),
-            "nodes_missing_value_tracks_true": self._missing_true,
-            "nodes_truenodeids": true,
-            "nodes_trueleafs": list(map(int, true_leaf)),
-            "nodes_falsenodeids": false,
-            "nodes_falseleafs": list(map(int, false_leaf)),
-            "leaf_targetids": self._targets,
-            "leaf_weights": tensor(np.array(self._weights)),
-        }
-        if self._members:
-            found["membership_values"] = tensor(np.array(self._members))
-        return found
+        self.roots: list[int] = []
+        self.columns: list[int] = []
+        self.modes: list[int] = []
+        self.splits: list[float] = []
+        self.missing_true: list[int] = []
+        self.sides: list[list[tuple[int, bool]]] = []
+        self.sets: dict[int, Codes] = {}
+        self.targets: list[int] = []
+        self.weights: list[float] = []
 
     def add_tree(self, tree: Tree, factor: float) -> None:
         """Add a tree of more than one node, its values times a factor."""
@@ -111,12 +120,12 @@ class TreeTable:
         """Add a step function of a column, found by halves, its values times a factor."""
         column = self._column_of(steps.feature)
         # Missing values are told apart first.
-        number = self._node(column, _BELOW, np.inf, missing_true=False)
+        number = self._node(column, BELOW, np.inf, missing_true=False)
         self._lead(None, number)
         self._lead((number, 1), self._leaf(factor * steps.missing), is_leaf=True)
         above = (number, 0)
         for special, value in steps.special:
-            number = self._node(column, _EQUAL, special, missing_true=False)
+            number = self._node(column, EQUAL, special, missing_true=False)
             self._lead(above, number)
             self._lead((number, 0), self._leaf(factor * value), is_leaf=True)
             above = (number, 1)
@@ -149,7 +158,7 @@ class TreeTable:
             case Always(holds):
                 self._lead(above, leaves[holds], is_leaf=True)
             case Fork(test, _, left, right):
-                number, is_swapped = self._test(test)
+                number, is_swapped = self._branch(test)
                 self._lead(above, number)
                 sides = (right, left) if is_swapped else (left, right)
                 for k, side in enumerate(sides):
@@ -189,7 +198,7 @@ class TreeTable:
             self._lead(above, self._leaf(values[0]), is_leaf=True)
             return
         middle = len(thresholds) // 2
-        number = self._node(column, _BELOW, thresholds[middle], missing_true=False)
+        number = self._node(column, BELOW, thresholds[middle], missing_true=False)
         self._lead(above, number)
         below, beyond = (number, 0), (number, 1)
         self._add_steps(column, thresholds[:middle], values[: middle + 1], below)
@@ -197,64 +206,52 @@ class TreeTable:
 
     def _branch(self, condition: Condition) -> tuple[int, bool]:
         """Add a node, and return it and whether its true side is where the condition fails."""
-        if isinstance(condition, Test):
+        if isinstance(condition, Test) and condition not in self._conditions:
             return self._test(condition)
-        column = self._condition_column(condition)
+        column = self._conditions[condition]
         # Below one half it does not hold.
-        return self._node(column, _BELOW, 0.5, missing_true=False), True
+        return self._node(column, BELOW, 0.5, missing_true=False), True
 
     def _test(self, test: Test) -> tuple[int, bool]:
         column = self._column_of(test.feature)
         match test.rule:
             case Below(threshold, is_reversed):
                 missing_true = test.missing_left != is_reversed
-                number = self._node(column, _BELOW, threshold, missing_true=missing_true)
+                number = self._node(column, BELOW, threshold, missing_true=missing_true)
                 return number, is_reversed
             case Known(goes_left):
                 # Every known value is below infinity.
                 missing_true = test.missing_left == goes_left
-                number = self._node(column, _BELOW, np.inf, missing_true=missing_true)
+                number = self._node(column, BELOW, np.inf, missing_true=missing_true)
                 return number, not goes_left
             case rule:
-                codes = sorted(rule.left(self._n_levels(test.feature)))
-                number = self._node(
-                    column, _AMONG, 0.0, missing_true=test.missing_left, members=codes
-                )
+                n_levels = self._n_levels(test.feature)
+                number = self._node(column, AMONG, 0.0, missing_true=test.missing_left)
+                self.sets[number] = Codes(rule.left(n_levels), n_levels)
                 return number, False
 
-    def _node(
-        self,
-        column: int,
-        mode: int,
-        split: float,
-        *,
-        missing_true: bool,
-        members: Sequence[int] = (),
-    ) -> int:
-        self._columns.append(column)
-        self._modes.append(mode)
-        self._splits.append(split)
-        self._missing_true.append(int(missing_true))
-        self._sides.append([(0, False), (0, False)])
-        if mode == _AMONG:
-            # An empty set has a code that no row has.
-            self._members += [*(map(float, members) if members else (-1.0,)), np.nan]
-        return len(self._columns) - 1
+    def _node(self, column: int, mode: int, split: float, *, missing_true: bool) -> int:
+        self.columns.append(column)
+        self.modes.append(mode)
+        self.splits.append(split)
+        self.missing_true.append(int(missing_true))
+        self.sides.append([(0, False), (0, False)])
+        return len(self.columns) - 1
 
     def _leaf(self, weight: float, target: int = 0) -> int:
-        self._targets.append(target)
-        self._weights.append(weight)
-        return len(self._weights) - 1
+        self.targets.append(target)
+        self.weights.append(weight)
+        return len(self.weights) - 1
 
     def _lead(self, above: tuple[int, int] | None, number: int, *, is_leaf: bool = False) -> None:
         """Let a side of a node lead to another node or leaf; a tree begins where there is none."""
         if above is not None:
             node, side = above
-            self._sides[node][side] = (number, is_leaf)
+            self.sides[node][side] = (number, is_leaf)
             return
         if is_leaf:
             # A tree has a node at least.
-            node = self._node(0, _BELOW, 0.0, missing_true=True)
-            self._sides[node] = [(number, True), (number, True)]
+            node = self._node(0, BELOW, 0.0, missing_true=True)
+            self.sides[node] = [(number, True), (number, True)]
             number = node
-        self._roots.append(number)
+        self.roots.append(number)
