@@ -129,7 +129,9 @@ PARAMS: dict[str, dict[str, Values]] = {
         "oob_score": [False],
         "n_iter_no_change": [None],
     },
-    "AUCBoost": _ROUNDS | _CALIBRATED | {"criterion": ["sum", "error"], "output": ["real", "sign"]},
+    "AUCBoost": _ROUNDS
+    | _CALIBRATED
+    | {"criterion": ["sum", "error"], "output": ["real", "sign"], "max_fpr": [1.0, 0.1]},
     "RankBoost": _ROUNDS
     | _CALIBRATED
     | {"alpha": ["third", "exact"], "max_fpr": [1.0, 0.1], "selection": [None]},

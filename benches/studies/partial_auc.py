@@ -15,7 +15,7 @@ import argparse
 from pathlib import Path
 
 import numpy as np
-from aucrank import GradientBoostingRanker, RankBoost
+from aucrank import AURORA, AUCBoost, GradientBoostingRanker, RankBoost
 from aucrank.metrics import roc_auc_score
 from sklearn.base import clone
 from sklearn.model_selection import RepeatedStratifiedKFold
@@ -31,10 +31,14 @@ RANKERS = {
     "RankBoost": RankBoost(),
     "RankBoost, exact": RankBoost(alpha="exact"),
     "RankBoost, window": RankBoost(selection="window"),
+    "AUCBoost": AUCBoost(),
+    "AUCBoost, thresholds": AUCBoost(weak_ranker="threshold", n_rounds=200),
     "exponential, singles": GradientBoostingRanker(loss="pair_exponential", **SINGLE),
     "logistic, singles": GradientBoostingRanker(loss="pair_logistic", **SINGLE),
     "exponential": GradientBoostingRanker(loss="pair_exponential"),
     "logistic": GradientBoostingRanker(loss="pair_logistic"),
+    "AURORA": AURORA(),
+    "AURORA, singles": AURORA(order=1),
 }
 
 

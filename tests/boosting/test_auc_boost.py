@@ -14,6 +14,8 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 from sklearn.metrics import roc_auc_score
 
+from tests.common.oracles import parts_that_count
+
 BOTH = [AUCBoost, RankBoost]
 
 
@@ -58,21 +60,28 @@ def two_sided_mean(score, y, weight):
     return best[1], best[2]
 
 
-def plain_auc_boost(X, y, n_rounds):
+def plain_auc_boost(X, y, n_rounds, max_fpr=1.0):
     """Return sums and errors by round: Theorem 2 with the expectation of g, written plainly."""
+    neg = y == 0
     sign = 2 * y - 1
     weight = np.where(y == 1, 0.5 / (y == 1).sum(), 0.5 / (y == 0).sum())
     total, sums, errors, bounds = np.zeros(len(y)), [], [], []
+    parts = np.ones(len(y))
     for _ in range(n_rounds):
         score = max(candidate_scores(X), key=lambda s: round(tied_auc(s, y, weight), 10))
         mean, error = two_sided_mean(score, y, weight)
         alpha = 0.5 * np.log((1 - error) / error)
         total = total + alpha * mean
-        weight = weight * np.exp(-alpha * sign * mean)
+        weight = weight * np.exp(-alpha * sign * mean) / parts
+        parts[neg] = (
+            1.0 if max_fpr == 1 else parts_that_count(total[neg], np.ones(neg.sum()), max_fpr)
+        )
+        weight = weight * parts
         sums.append(total)
         errors.append(error)
         # Each class is normalised by itself, so that both weigh one half again (B16).
-        bounds.append(np.mean([np.exp(-total[y == 1]).mean(), np.exp(total[y == 0]).mean()]))
+        of_neg = np.average(np.exp(total[neg]), weights=parts[neg])
+        bounds.append(np.mean([np.exp(-total[~neg]).mean(), of_neg]))
         for k in (0, 1):
             weight[y == k] *= 0.5 / weight[y == k].sum()
     return np.array(sums), np.array(errors), np.array(bounds)
@@ -87,6 +96,26 @@ def test_the_rounds_are_those_of_the_plain_version(seed):
     np.testing.assert_allclose(stages, sums, atol=1e-6)
     np.testing.assert_allclose(model.training_error_bound_, bounds, rtol=1e-6)
     assert np.all(model.training_error_bound_ <= np.cumprod(2 * np.sqrt(errors * (1 - errors))))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_rounds_up_to_a_rate_are_those_of_the_plain_version(seed):
+    X, y = make_rows(150, seed)
+    sums, _, bounds = plain_auc_boost(X, y, 12, max_fpr=0.3)
+    model = AUCBoost(n_rounds=12, max_bins=None, max_fpr=0.3).fit(X, y)
+    stages = np.array(list(model.staged_decision_function(X))) + model.threshold_
+    np.testing.assert_allclose(stages, sums, atol=1e-6)
+    np.testing.assert_allclose(model.training_error_bound_, bounds, rtol=1e-6)
+
+
+def test_held_out_rows_are_judged_up_to_the_rate():
+    X, y = make_rows(900)
+    model = AUCBoost(n_rounds=20, max_fpr=0.2, early_stopping=True, n_iter_no_change=20)
+    model.fit(X[:600], y[:600], X_val=X[600:], y_val=y[600:])
+    stages = model.staged_decision_function(X[600:])
+    expected = [aucrank.metrics.roc_auc_score(y[600:], stage, max_fpr=0.2) for stage in stages]
+    found = model.validation_path_["auc"]
+    np.testing.assert_allclose(found[: len(expected)], expected, rtol=0, atol=1e-9)
 
 
 @pytest.mark.parametrize("learning_rate", [1.0, 0.3])

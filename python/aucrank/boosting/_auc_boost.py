@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from aucrank import _core
 from aucrank._base.fit_context import ParamScope
-from aucrank._utils.params import check_choice
+from aucrank._utils.params import check_choice, check_real
 from aucrank.boosting._boosted import BoostedRanker
 
 
@@ -52,6 +52,11 @@ class AUCBoost(BoostedRanker):
     output : {"real", "sign"}, default="real"
         Score rows by the sum of the rounds, or by its sign alone, 1 or -1: the classifier that
         Theorem 2 speaks of. The sign of 0 is 1.
+    max_fpr : float, default=1.0
+        Rank well up to this false positive rate, above 0 and at most 1, where no more than the top
+        of a list is acted on. Below 1, the share ``max_fpr`` of the negative rows counts in full in
+        a round, those of the highest sums of the rounds so far, and the others count 0.3; and rows
+        held out are judged by their partial AUC. See Notes.
     early_stopping : bool, default=False
         Whether to hold rows out, stop when their AUC no longer rises, and keep the rounds up to
         the highest AUC.
@@ -144,6 +149,13 @@ class AUCBoost(BoostedRanker):
     :math:`\alpha = \frac12 \ln\frac{1 - \epsilon}{\epsilon}`. A ranker of AUC
     :math:`1/2 + \gamma` gives an error :math:`\epsilon` of at most :math:`1/2 - \gamma/4`.
 
+    With ``max_fpr`` below 1, rows are weighted by AdaBoost and, among the negatives, by where the
+    sum of the rounds so far has them; the paper knows no such weights. ``training_error_bound_`` is
+    a bound for rows that count so: for the mean of the error rate of the positives and of the share
+    of the weight of negatives, 1 for the highest and 0.3 for others, that the sign errs on. It may
+    rise in a round. That the AUC goes to 1 is not said of it. :ref:`The guide <top-of-the-list>`
+    has what is gained.
+
     An estimator of scikit-learn, a pipeline included, needs ``decision_function`` or
     ``predict_proba`` and a ``fit`` that takes ``sample_weight``. For each round it is cloned, its
     ``random_state`` is set, and it is fitted to rows as they were passed, missing values and all,
@@ -187,6 +199,7 @@ class AUCBoost(BoostedRanker):
         monotonic_cst: Any = None,
         criterion: str = "sum",
         output: str = "real",
+        max_fpr: float = 1.0,
         early_stopping: bool = False,
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 10,
@@ -210,6 +223,7 @@ class AUCBoost(BoostedRanker):
         self.monotonic_cst = monotonic_cst
         self.criterion = criterion
         self.output = output
+        self.max_fpr = max_fpr
         self.early_stopping = early_stopping
         self.validation_fraction = validation_fraction
         self.n_iter_no_change = n_iter_no_change
@@ -230,6 +244,7 @@ class AUCBoost(BoostedRanker):
             "rounds": self._round_params(scope),
             "criterion": check_choice(self.criterion, "criterion", ("sum", "error")),
             "output": check_choice(self.output, "output", ("real", "sign")),
+            "max_fpr": check_real(self.max_fpr, "max_fpr", low=0.0, high=1.0, low_open=True),
         }
 
     @property
@@ -243,7 +258,9 @@ class AUCBoost(BoostedRanker):
             being the sum of the rounds so far and ``y`` 1 or -1. The error rates of its sign on
             both classes have a mean of at most this, so its AUC is at least 1 less this (Lemma 5
             of [1]_). Where ``learning_rate`` and ``subsample`` are 1, it is at most the product
-            over the rounds of :math:`2 \sqrt{\epsilon(1 - \epsilon)}`, the bound of AdaBoost.
+            over the rounds of :math:`2 \sqrt{\epsilon(1 - \epsilon)}`, the bound of AdaBoost. With
+            a ``max_fpr`` below 1, negative rows count as in the rounds, and nothing is said of the
+            AUC.
 
         References
         ----------

@@ -314,8 +314,8 @@ class AURORA(AuroraTermsMixin, SampledFitMixin, CalibratedRanker):
             )
         if self.warm_start and self.max_fpr != 1:
             raise ValueError(
-                f"warm_start does not go with max_fpr={self.max_fpr!r}: which rows matter is said by"
-                " a search that has ended"
+                f"warm_start does not go with max_fpr={self.max_fpr!r}: which rows matter is said"
+                " by a search that has ended"
             )
 
     def _extra_categories(self) -> KindsByColumn | None:

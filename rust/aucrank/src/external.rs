@@ -56,7 +56,7 @@ pub trait ExternalModels: Debug + Sync {
 ///
 /// ```
 /// use aucrank::boost::{
-///     AucBoostParams, Criterion, FitExtras, Output, RoundParams, WeakRankerParams, fit_auc_boost,
+///     AucBoostParams, FitExtras, RoundParams, WeakRankerParams, fit_auc_boost,
 /// };
 /// use aucrank::data::{Columns, Labels};
 /// use aucrank::external::{ExternalFitter, ExternalModels};
@@ -86,7 +86,7 @@ pub trait ExternalModels: Debug + Sync {
 /// let labels = Labels::new(&positive, None)?;
 /// let weak_ranker = WeakRankerParams::External;
 /// let rounds = RoundParams { n_rounds: 1, weak_ranker, ..RoundParams::default() };
-/// let params = AucBoostParams { rounds, criterion: Criterion::Sum, output: Output::Real };
+/// let params = AucBoostParams { rounds, ..AucBoostParams::default() };
 /// let rankers = Listed(vec![0.0, 2.0, 1.0, 3.0]);
 /// let extras = FitExtras { external: Some(&rankers), ..FitExtras::default() };
 /// let model = fit_auc_boost(&columns, &labels, &params, &extras, &Interrupt::default())?;

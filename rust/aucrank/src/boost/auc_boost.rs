@@ -26,13 +26,13 @@ const LEAST_ADVANTAGE: f64 = 1e-12;
 /// let columns = Columns::from_row_major(&[1.0, 2.0, 3.0, 4.0], 1)?;
 /// let labels = Labels::new(&[false, true, false, true], None)?;
 /// let rounds = RoundParams { n_rounds: 3, ..RoundParams::default() };
-/// let params = AucBoostParams { rounds, criterion: Criterion::Sum, output: Output::Real };
+/// let params = AucBoostParams { rounds, criterion: Criterion::Sum, output: Output::Real, max_fpr: 1.0 };
 /// let extras = FitExtras::default();
 /// let model = fit_auc_boost(&columns, &labels, &params, &extras, &Interrupt::default())?;
 /// assert_eq!((model.terms().len(), model.n_levels()), (3, &[None][..]));
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(deny_unknown_fields))]
 pub struct AucBoostParams {
     /// Parameters of the boosting loop.
@@ -41,6 +41,18 @@ pub struct AucBoostParams {
     pub criterion: Criterion,
     /// The score of a row.
     pub output: Output,
+    /// The false positive rate up to which rows are to be ranked well, above 0 and at most 1. Below
+    /// 1, the share of the negatives of the highest sums of the rounds so far counts in full, and
+    /// the others 0.3; and held-out rows are judged by their partial AUC up to it.
+    pub max_fpr: f64,
+}
+
+impl Default for AucBoostParams {
+    /// Those of the Python estimator `AUCBoost`.
+    fn default() -> Self {
+        let (rounds, criterion, output) = Default::default();
+        Self { rounds, criterion, output, max_fpr: 1.0 }
+    }
 }
 
 /// The score of a row (DECISIONS B7).
@@ -57,7 +69,7 @@ pub struct AucBoostParams {
 /// let columns = Columns::from_row_major(&[1.0, 2.0, 3.0, 4.0], 1)?;
 /// let labels = Labels::new(&[false, false, true, true], None)?;
 /// let (rounds, output) = (RoundParams::default(), Output::Sign);
-/// let params = AucBoostParams { rounds, criterion: Criterion::Sum, output };
+/// let params = AucBoostParams { rounds, output, ..AucBoostParams::default() };
 /// let extras = FitExtras::default();
 /// let model = fit_auc_boost(&columns, &labels, &params, &extras, &Interrupt::default())?;
 /// assert_eq!(model.score(&columns, None)?, [-1.0, -1.0, 1.0, 1.0]);
@@ -88,6 +100,10 @@ impl RoundRule for AucBoostParams {
             .map(|group| value(if group < cut.n_low { cut.low } else { cut.high }))
             .collect();
         Some(RoundValues { values, unseen: 0.0, is_last: cut.error == 0.0 })
+    }
+
+    fn max_fpr(&self) -> f64 {
+        self.max_fpr
     }
 
     fn scores_by_sign(&self) -> bool {

@@ -483,7 +483,7 @@ mod tests {
             let (columns, interrupt) = (self.columns(), Interrupt::default());
             if by_auc {
                 let (criterion, output) = (Criterion::Sum, Output::Real);
-                let params = AucBoostParams { rounds, criterion, output };
+                let params = AucBoostParams { rounds, criterion, output, max_fpr: 1.0 };
                 fit_auc_boost(&columns, &labels, &params, given, &interrupt).unwrap()
             } else {
                 let params = RankBoostParams { rounds, ..RankBoostParams::default() };
@@ -604,7 +604,8 @@ mod tests {
                 .collect();
             let rest = Labels::new(&sample.positive, Some(&kept)).unwrap();
             let (criterion, output) = (Criterion::Sum, Output::Real);
-            let plain = AucBoostParams { rounds: params(path.n_rounds), criterion, output };
+            let plain =
+                AucBoostParams { rounds: params(path.n_rounds), criterion, output, max_fpr: 1.0 };
             let none = FitExtras::default();
             let plain =
                 fit_auc_boost(&columns, &rest, &plain, &none, &Interrupt::default()).unwrap();

@@ -130,7 +130,7 @@ fn boosted_document(held_out: Option<HeldOutRule>) -> Document {
         ..RoundParams::default()
     };
     let output = if held_out.is_some() { Output::Sign } else { Output::Real };
-    let params = AucBoostParams { rounds, criterion: Criterion::Sum, output };
+    let params = AucBoostParams { rounds, criterion: Criterion::Sum, output, max_fpr: 1.0 };
     let labels = Labels::new(&POSITIVE, None).unwrap();
     let given = FitExtras::default();
     let model = fit_auc_boost(&columns(), &labels, &params, &given, &Interrupt::default()).unwrap();
