@@ -854,7 +854,7 @@ class Dataset(InPieces):
         with self.rows(facts, binning, n_threads) as rows:
             return gathered(rows).matrix()
 
-    def sample(self, facts: Facts, n_threads: int, most: int = _sampled.MOST_ROWS) -> Sample:
+    def sample(self, facts: Facts, n_threads: int, most: int | None = None) -> Sample:
         """Take the common sample of the rows; for estimators.
 
         Parameters
@@ -863,8 +863,8 @@ class Dataset(InPieces):
             What `facts` has learned of these rows.
         n_threads : int
             At least 1.
-        most : int, default=200,000
-            Distinct rows of the sample.
+        most : int, optional
+            Distinct rows of the sample. By default 200,000, as for every fit.
 
         Returns
         -------
@@ -878,6 +878,7 @@ class Dataset(InPieces):
         ValueError
             If a class has no row among them.
         """
+        most = _sampled.MOST_ROWS if most is None else most
         source = self._passes.source
         if isinstance(source, ClusterSource):
             parts = source.sampled_parts(facts, self.need_target(), self._weight, most)
