@@ -7,7 +7,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from aucrank import load
-from aucrank._data.csv_form import CsvOptions, form_of, is_number, number_of
+from aucrank._data.csv_form import CsvOptions, form_of
+from aucrank._data.number_text import read_number
 from numpy.testing import assert_array_equal
 
 from tests.common.command_line import TREE, levels_of, loans, ok, run
@@ -236,9 +237,8 @@ def test_the_form_is_what_the_first_lines_look_like(text, options, expected):
     ],
 )
 def test_numbers_are_told_by_their_marks(text, decimal, number):
-    assert is_number(text, decimal) == (number is not None)
-    if number is not None:
-        assert number_of(text, decimal) == number
+    found = read_number(text, decimal)
+    assert (None if found is None else found.value) == number
 
 
 def test_names_may_be_many_and_hold_line_ends_of_other_kinds():

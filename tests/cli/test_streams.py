@@ -108,7 +108,10 @@ def test_sizes_are_read(text, bytes_):
         (["empty"], "the folder empty holds no file whose name ends in .parquet"),
         (["mixed"], "mixed holds both CSV and Parquet files: name those of one kind"),
         (["lacking"], "lacking has no column 'age'"),
-        (["text"], "column 'age' of text/a.csv and 1 more file holds text; the model learned it"),
+        (
+            ["text"],
+            "column 'age' of text/a.csv and 1 more file holds text (such as 'old'); the model learned it",
+        ),
         (["train.csv", "--memory", "some"], "argument --memory: some is no size"),
         (["parts", "--id", "nrr"], "parts has no column 'nrr' (--id); did you mean 'nr'?"),
         (["damaged"], "damaged/b.parquet as Parquet"),

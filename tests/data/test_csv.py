@@ -7,7 +7,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from aucrank import RIMARC
-from aucrank._data.csv_form import CsvOptions, ReadingNote
+from aucrank._data.csv_form import CsvOptions
+from aucrank._utils.warn import ReadingNote
 from aucrank.cli._data import read_data
 from aucrank.data import DataChangedError, Dataset
 from sklearn.base import BaseEstimator
@@ -46,7 +47,7 @@ FILES = {
 
 @pytest.mark.parametrize("zipped", [False, True])
 @pytest.mark.parametrize("text", FILES.values(), ids=FILES)
-@pytest.mark.filterwarnings("ignore::aucrank._data.csv_form.ReadingNote")
+@pytest.mark.filterwarnings("ignore::aucrank._utils.warn.ReadingNote")
 def test_columns_are_those_of_a_file_read_at_once(text, zipped, tmp_path):
     path = tmp_path / ("rows.csv.gz" if zipped else "rows.csv")
     path.write_bytes(gzip.compress(text.encode()) if zipped else text.encode())
@@ -55,7 +56,7 @@ def test_columns_are_those_of_a_file_read_at_once(text, zipped, tmp_path):
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252"])
-@pytest.mark.filterwarnings("ignore::aucrank._data.csv_form.ReadingNote")
+@pytest.mark.filterwarnings("ignore::aucrank._utils.warn.ReadingNote")
 def test_letters_of_all_encodings_are_read(encoding, tmp_path):
     path = tmp_path / "rows.csv"
     path.write_bytes("größe,ort\n1,Köln\n2,Malmö\n".encode(encoding))
@@ -64,7 +65,7 @@ def test_letters_of_all_encodings_are_read(encoding, tmp_path):
     assert frame["ort"].tolist() == ["Köln", "Malmö"]
 
 
-@pytest.mark.filterwarnings("ignore::aucrank._data.csv_form.ReadingNote")
+@pytest.mark.filterwarnings("ignore::aucrank._utils.warn.ReadingNote")
 def test_what_is_said_of_files_holds(tmp_path):
     path = tmp_path / "rows.csv"
     path.write_text("zip|x|y\n01234|1,5|-999\n99999|none|2\n")
@@ -113,7 +114,7 @@ def test_what_is_found_is_said_once(tmp_path):
         Dataset.from_csv(tmp_path, sep=";", decimal=",")
 
 
-@pytest.mark.filterwarnings("ignore::aucrank._data.csv_form.ReadingNote")
+@pytest.mark.filterwarnings("ignore::aucrank._utils.warn.ReadingNote")
 def test_what_a_column_holds_is_told_from_all_files(tmp_path):
     (tmp_path / "a.csv").write_text("x,c,y\n1,1,0\n2,2,1\n")
     (tmp_path / "b.csv").write_text("y;x;c\n0;2,5;3\n1;;two\n")
@@ -136,8 +137,7 @@ def test_labels_are_no_dates(tmp_path):
     ("text", "said"),
     [
         ("x,x\n1,2\n", "two of its columns are called 'x'"),
-        ("", "its first line has no column names"),
-        ("x,y\n1,2\n1,2,3\n", "Expected 2 columns, got 3"),
+        ("x,y\n1,2\n1,2,3\n", r"line 3 has 3 fields, and 2 are named \(see sep, skip_rows and"),
     ],
 )
 def test_a_file_that_is_no_table_is_named(text, said, tmp_path):
@@ -145,6 +145,14 @@ def test_a_file_that_is_no_table_is_named(text, said, tmp_path):
     (tmp_path / "b.csv").write_text(text)
     with pytest.raises(ValueError, match=rf"^cannot read .*b\.csv as CSV: .*{said}"):
         list(Dataset.from_csv(tmp_path).batches())
+
+
+def test_an_empty_file_is_no_table_but_may_be_a_part(tmp_path):
+    (tmp_path / "b.csv").write_text("")
+    with pytest.raises(ValueError, match=r"^cannot read .*b\.csv as CSV: its first line has no"):
+        list(Dataset.from_csv(tmp_path).batches())
+    (tmp_path / "c.csv").write_text("x,y\n1,2\n")
+    assert read_in_pieces(tmp_path).to_dict("list") == {"x": [1], "y": [2]}
 
 
 def test_a_file_that_lacks_a_column_is_named(tmp_path):

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from aucrank._base.scoring import score_rows
 from aucrank._data.data_files import PathLike
 from aucrank._data.passes import Batch
+from aucrank._data.reading import Fitted
 from aucrank._data.table_file import check_table_name, table_file
 from aucrank._utils.extras import import_extra
 from aucrank.data import Dataset
@@ -32,6 +33,18 @@ def check_dataset(dataset: Any) -> None:
             f"dataset must be an aucrank.data.Dataset, got a {type(dataset).__name__}; to score"
             " rows in memory call decision_function"
         )
+
+
+def fitted_of(ranker: Any) -> Fitted:
+    """Return what a fitted estimator knows of the files of its fit."""
+    features = ranker._schema.features if hasattr(ranker, "_schema") else ()
+    numbers = [f.name for f in features if f.levels is None and f.name is not None]
+    texts = [
+        f.name
+        for f in features
+        if f.name is not None and f.levels and all(isinstance(level, str) for level in f.levels)
+    ]
+    return Fitted(getattr(ranker, "_reading", None), tuple(numbers), tuple(texts))
 
 
 def scored_batches(
@@ -64,6 +77,7 @@ def scored_batches(
     """
     check_dataset(dataset)
     features = list(getattr(ranker, "feature_names_in_", dataset.columns))
+    dataset = dataset.read_as(fitted_of(ranker))
     for batch in dataset.passes.batches(list(dict.fromkeys([*features, *beside]))):
         X = batch.frame.select(features).to_native()
         with batch.named_in_errors():

@@ -31,6 +31,7 @@ from aucrank._data.as_frame import as_frame
 from aucrank._data.column_warnings import inner_fits_are_silent
 from aucrank._data.input import Columns, KindsByColumn, count_rows, learn_columns, read_columns
 from aucrank._data.labels import encode_binary
+from aucrank._data.reading import Reading
 from aucrank._data.sample import CodedSample, Sample
 from aucrank._data.schema import Schema, errors_by_name
 from aucrank._data.weights import (
@@ -78,6 +79,7 @@ class CoreEstimator(CallbackSupportMixin, BaseEstimator, ABC):
         "feature_names_in_",
         "_calibration",
         "_sampled_rows",
+        "_reading",
     )
 
     #: ``family`` of the core models that this estimator fits.
@@ -95,6 +97,8 @@ class CoreEstimator(CallbackSupportMixin, BaseEstimator, ABC):
     classes_: NDArray[Any]
     #: Number of rows that were learned from, and of all, where the former are a sample.
     _sampled_rows: tuple[int, int]
+    #: How the files of the fit were read, where it was to files.
+    _reading: Reading
     #: Probabilities of the scores, of a `CalibratedRanker` that has any.
     _calibration: _core.Calibration
 
@@ -321,6 +325,8 @@ class CoreEstimator(CallbackSupportMixin, BaseEstimator, ABC):
             self._extra_categories(),
         )
         self.classes_ = facts.target.classes
+        if (reading := dataset.reading) is not None:
+            self._reading = reading
         seed = check_seed(getattr(self, "random_state", None))
         self._fit_facts(DatasetContext(dataset, facts, seed, n_threads, progress))
 
@@ -474,7 +480,11 @@ class CoreEstimator(CallbackSupportMixin, BaseEstimator, ABC):
         model: Any = self._model
         classes = getattr(self, "classes_", None)
         sample = self.__dict__.get("_sampled_rows")
-        header = Header(type(self).__name__, encode_params(params), classes, self._schema, sample)
+        reading = self.__dict__.get("_reading")
+        if reading is not None:
+            reading = reading.of_columns(self._schema.names or ())
+        name, params = type(self).__name__, encode_params(params)
+        header = Header(name, params, classes, self._schema, sample, reading)
         return _core.write_document(header.to_json(), model, self.__dict__.get("_calibration"))
 
     @classmethod
@@ -504,6 +514,8 @@ class CoreEstimator(CallbackSupportMixin, BaseEstimator, ABC):
             self._calibration = calibration
         if header.sample is not None:
             self._sampled_rows = header.sample
+        if header.reading is not None:
+            self._reading = header.reading
         self._set_fitted(header.classes, header.schema, model)
 
     def __getstate__(self) -> dict[str, Any]:

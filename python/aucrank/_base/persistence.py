@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from aucrank import _core
 from aucrank._base import registry
+from aucrank._data.reading import Reading
 from aucrank._data.schema import Schema
 
 # Types of Python that name a dtype of numpy.
@@ -63,6 +64,8 @@ class Header:
         The columns.
     sample : tuple of int, or None
         Number of rows of the sample that was learned from, and of all; None where it was all.
+    reading : Reading or None
+        How the files of the fit were read; None where the rows came with types.
     """
 
     estimator: str
@@ -70,6 +73,7 @@ class Header:
     classes: NDArray[Any] | None
     schema: Schema
     sample: tuple[int, int] | None = None
+    reading: Reading | None = None
 
     def to_json(self) -> str:
         """Return the header as JSON text."""
@@ -83,6 +87,8 @@ class Header:
         }
         if self.sample is not None:
             header["sample"] = dict(zip(_OF_SAMPLE, self.sample, strict=True))
+        if self.reading is not None and (reading := self.reading.to_json()):
+            header["reading"] = reading
         return json.dumps(header, allow_nan=False)
 
     @classmethod
@@ -108,6 +114,7 @@ class Header:
                         None if classes is None else _decode_array(classes),
                         Schema.from_json(features),
                         _sample_of(found.get("sample")),
+                        Reading.from_json(found["reading"]) if "reading" in found else None,
                     )
                 case _:
                     raise ValueError("`estimator`, `classes` or `features` has an unknown form")

@@ -1,67 +1,46 @@
-"""How a CSV file is written: encoding, separator, mark of decimals. Found by looking at it."""
+"""How a CSV file is laid out, found by looking at it: encoding, separator, header, other lines."""
 
+import codecs
 import csv
 import gzip
 import io
 import re
 import shutil
 import tempfile
+import zlib
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
-#: What stands for a missing value in any column, beside what readers take for one.
-UNKNOWN = "?"
+from aucrank._data.reading import Reading
+from aucrank._data.text_survey import UNKNOWN, TextSurvey, decimal_of
 
-#: What readers take for a missing value: pandas' own list.
-MISSING = [
-    *("", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN"),
-    *("<NA>", "N/A", "NA", "NULL", "NaN", "None", "n/a", "nan", "null", UNKNOWN),
-]
+#: What Python raises of a gzip file that is damaged or cut off.
+DAMAGED = (EOFError, zlib.error, gzip.BadGzipFile)
 
 # So much of a file is looked at.
 _HEAD_BYTES = 1 << 18
 _HEAD_LINES = 200
 
+# Lines above a header are no more than this.
+_TITLE_LINES = 20
+
 # A comma last, since it may be the mark of decimals, too.
 _SEPARATORS = {"\t": "tabs", ";": "semicolons", "|": "bars", ",": "commas"}
 
-# Numbers with either mark of decimals, and with the other one between thousands.
-_WITH_POINT = re.compile(
-    r"(?=[+-]?\.?\d)[+-]?(?:[1-9]\d{0,2}(?:,\d{3})+|\d+)?(?:\.\d*)?(?:[eE][+-]?\d+)?"
-)
-_WITH_COMMA = re.compile(
-    r"(?=[+-]?,?\d)[+-]?(?:[1-9]\d{0,2}(?:[.\u00a0 ]\d{3})+|\d+)?(?:,\d*)?(?:[eE][+-]?\d+)?"
-)
-# Decimals that no group of thousands could be.
-_DECIMAL_POINT = re.compile(r"[+-]?(?:[\d,]*\.(?:\d{1,2}|\d{4,})|(?:0|\d{4,})\.\d{3})")
-_DECIMAL_COMMA = re.compile(r"[+-]?(?:[\d.]*,(?:\d{1,2}|\d{4,})|(?:0|\d{4,}),\d{3})")
+# Of lines that most others are like, where one separator parts them.
+_ALIKE = 0.9
 
-#: What stands for a missing value where all else in a column are numbers.
-GAPS_AMONG_NUMBERS = frozenset(
-    {"-", "--", ".", "..", "*", "missing", "Missing", "unknown", "Unknown", "n.a.", "k.A."}
-)
+_UTF8 = ("utf-8", "utf-8-sig")
 
+# What Excel writes and reads in a first line.
+_SEPARATOR_LINE = re.compile(r'\s*"?sep=(.)"?\s*', re.IGNORECASE)
 
-class ReadingNote(UserWarning):
-    """What a file holds that is not usual, and how it is read: nothing to worry about."""
-
-
-def check_header(header: Sequence[str]) -> None:
-    """Check that a file has a name for each column.
-
-    Raises
-    ------
-    ValueError
-        Saying what is wrong with them.
-    """
-    if not header:
-        raise ValueError("its first line has no column names")
-    for name in header:
-        if header.count(name) > 1:
-            raise ValueError(f"two of its columns are called {name!r}")
+_BLOCK = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -77,7 +56,13 @@ class CsvOptions:
     encoding : str or None
         As Python names it.
     missing : sequence of str
-        Texts and numbers that stand for missing values, beside the usual ones.
+        Texts and numbers that stand for missing values, besides the usual ones.
+    skip_rows : int or None
+        Lines above the header.
+    comment : str or None
+        What lines begin with that are no rows.
+    header : bool
+        Whether there is a line of names.
     dashes : str
         What the names of options begin with in messages.
     """
@@ -86,6 +71,9 @@ class CsvOptions:
     decimal: str | None = None
     encoding: str | None = None
     missing: Sequence[str] = ()
+    skip_rows: int | None = None
+    comment: str | None = None
+    header: bool = True
     dashes: str = ""
 
     def __post_init__(self) -> None:
@@ -100,6 +88,8 @@ class CsvOptions:
             raise ValueError(f"{self.dashes}sep must be one character, got {self.separator!r}")
         if self.decimal not in (None, ".", ","):
             raise ValueError(f"{self.dashes}decimal must be '.' or ',', got {self.decimal!r}")
+        if self.comment == "":
+            raise ValueError(f"{self.dashes}comment must be a text, got ''")
         if self.encoding is not None:
             try:
                 "".encode(self.encoding)
@@ -107,6 +97,18 @@ class CsvOptions:
                 raise ValueError(
                     f"{self.dashes}encoding: no encoding is called {self.encoding!r}"
                 ) from None
+
+    @property
+    def keeps_text(self) -> str:
+        """The option that keeps a column as text."""
+        return "--categorical" if self.dashes else "text"
+
+    def named(self, *options: str) -> str:
+        """Return the names of options, for messages."""
+        spelled = [f"{self.dashes}{name}" for name in options]
+        if not self.dashes:
+            spelled = [name.replace("-", "_") for name in spelled]
+        return ", ".join(spelled[:-1]) + (" and " if len(spelled) > 1 else "") + spelled[-1]
 
 
 @dataclass(frozen=True)
@@ -120,9 +122,17 @@ class CsvForm:
     separator : str
         Between fields.
     decimal : str
-        The mark of decimals, a point or a comma.
-    header : list of str
-        Names of the columns.
+        The mark of decimals, as it was given or as the first lines look.
+    is_decimal_given : bool
+        Whether the mark of decimals was given.
+    names : list of str or None
+        Names of all fields of a line, in order; None for a field that is no column.
+    has_header : bool
+        Whether the first line is one of names.
+    n_skipped : int
+        Lines above the header.
+    comment : str or None
+        What lines begin with that are no rows.
     is_spaced : bool
         Whether a blank follows each separator.
     has_unknown : bool
@@ -134,14 +144,57 @@ class CsvForm:
     encoding: str
     separator: str
     decimal: str
-    header: list[str]
+    is_decimal_given: bool
+    names: list[str | None]
+    has_header: bool
+    n_skipped: int
+    comment: str | None
     is_spaced: bool
     has_unknown: bool
     notes: list[str]
 
+    @property
+    def header(self) -> list[str]:
+        """Names of the columns, in order."""
+        return [name for name in self.names if name is not None]
 
-def form_of(file: str, options: CsvOptions) -> CsvForm:
-    """Look at a file."""
+    @property
+    def field_names(self) -> list[str]:
+        """Names of all fields of a line; of one that is no column, what no file has."""
+        return [f"\0{k}" if name is None else name for k, name in enumerate(self.names)]
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether all readers read it as it is."""
+        return self.encoding in _UTF8 and self.n_skipped == 0 and self.comment is None
+
+    def alike(self, other: "CsvForm") -> bool:
+        """Tell whether another file is written alike."""
+        return (self.separator, self.decimal, self.encoding) == (
+            other.separator,
+            other.decimal,
+            other.encoding,
+        )
+
+
+def form_of(file: str, options: CsvOptions, reading: Reading | None = None) -> CsvForm:
+    """Look at a file.
+
+    Parameters
+    ----------
+    file : str
+        Its path.
+    options : CsvOptions
+        What is known of it.
+    reading : Reading or None, default=None
+        How the file of a fit was read, which holds where options say nothing.
+
+    Raises
+    ------
+    ValueError
+        Saying why it is no table.
+    """
+    options = options if reading is None else reading.completed(options)
     with _opened(file) as stream:
         head = stream.read(_HEAD_BYTES)
         if b"\n" not in head:
@@ -151,36 +204,69 @@ def form_of(file: str, options: CsvOptions) -> CsvForm:
     # By a separator that is none, a line is one field.
     csv.field_size_limit(max(csv.field_size_limit(), len(head)))
     notes = []
-    encoding = options.encoding or _encoding_of(head, file)
-    if options.encoding is None and encoding not in ("utf-8", "utf-8-sig"):
+    encoding = options.encoding or _encoding_of(file, head, reading, is_whole=is_whole)
+    is_given = options.encoding is not None or (
+        reading is not None and encoding == reading.encoding
+    )
+    if not is_given and encoding not in _UTF8:
         notes.append(
-            f"{file} is no UTF-8: it is read as {encoding} ({options.dashes}encoding says which it"
-            " is)"
+            f"{file} is no UTF-8: it is read as {encoding} ({options.named('encoding')} says which"
+            " it is)"
         )
     lines = _lines(head, encoding, options, is_whole=is_whole)
-    separator = options.separator or _separator_of(lines)
-    if options.separator is None and separator != ",":
-        notes.append(
-            f"{_SEPARATORS[separator]} separate the columns of {file} (see {options.dashes}sep)"
-        )
-    rows = list(csv.reader(lines, delimiter=separator))
-    header = rows[0] if rows else []
-    decimal = options.decimal or _decimal_of(rows[1:])
-    if options.decimal is None and decimal == ",":
-        notes.append(f"numbers of {file} have a decimal comma (see {options.dashes}decimal)")
-    # As some write a list: a blank after each comma.
-    is_spaced = len(header) > 1 and all(
-        cell.startswith(" ") for row in rows for cell in row[1:] if cell
+    n_skipped, hinted = _lines_to_skip(lines, options)
+    lines = lines[n_skipped:]
+    if options.comment is not None:
+        lines = [line for line in lines if not line.startswith(options.comment)]
+    separator = options.separator or hinted or _separator_of(lines, reading)
+    is_known = reading is not None and separator == reading.separator
+    if options.separator is None and not hinted and not is_known and separator != ",":
+        named = options.named("sep")
+        notes.append(f"{_SEPARATORS[separator]} separate the columns of {file} (see {named})")
+    rows, ends = _rows(lines, separator, is_whole=is_whole)
+    if options.skip_rows is None and options.header:
+        n_title, n_lines = _title_of(rows, ends)
+        if n_title:
+            rows = rows[n_title:]
+            n_skipped += n_lines
+            what = "line is" if n_lines == 1 else f"{n_lines} lines are"
+            named = options.named("skip-rows")
+            notes.append(f"the first {what} no row of {file} and left out (see {named})")
+    rows = [row for row in rows if row]
+    is_spaced = (
+        bool(rows)
+        and len(rows[0]) > 1
+        and all(cell.startswith(" ") for row in rows for cell in row[1:] if cell)
     )
+    if is_spaced:
+        rows = [[cell.strip() for cell in row] for row in rows]
+    body = rows[1:] if options.header else rows
+    if not options.header:
+        width = max(map(len, rows), default=0)
+        header = [f"column_{k}" for k in range(1, width + 1)]
+    else:
+        header = rows[0] if rows else []
+    names = _names(header, body)
+    _check_names(names, body, options)
     return CsvForm(
         encoding,
         separator,
-        decimal,
-        [name.strip() for name in header] if is_spaced else header,
+        options.decimal or _decimal_of(names, body),
+        options.decimal is not None,
+        names,
+        options.header,
+        n_skipped,
+        options.comment,
         is_spaced,
-        any(cell.strip() == UNKNOWN for row in rows[1:] for cell in row),
+        any(cell.strip() == UNKNOWN for row in body for cell in row),
         notes,
     )
+
+
+def is_empty(file: str) -> bool:
+    """Tell whether a file holds nothing at all."""
+    with _opened(file) as stream:
+        return not stream.read(4).strip(b"\xef\xbb\xbf\r\n ")
 
 
 def _opened(file: str) -> Any:
@@ -188,18 +274,31 @@ def _opened(file: str) -> Any:
     return gzip.open(file) if file.lower().endswith(".gz") else Path(file).open("rb")
 
 
-def _encoding_of(head: bytes, file: str) -> str:
+def _encoding_of(file: str, head: bytes, reading: Reading | None, *, is_whole: bool) -> str:
     if head.startswith((b"\xff\xfe", b"\xfe\xff")):
         return "utf-16"
-    if head.startswith(b"\xef\xbb\xbf"):
-        return "utf-8-sig"
+    if _is_utf8(head if is_whole else _blocks(file)):
+        return "utf-8-sig" if head.startswith(b"\xef\xbb\xbf") else "utf-8"
+    if reading is not None and reading.encoding not in (None, "utf-16", *_UTF8):
+        return str(reading.encoding)
+    return "cp1252"
+
+
+def _is_utf8(content: bytes | Iterator[bytes]) -> bool:
+    decoder = codecs.getincrementaldecoder("utf-8")()
     try:
-        head.decode("utf-8")
-    except UnicodeDecodeError as error:
-        # The last character may be cut.
-        if error.start < len(head) - 3:
-            return "cp1252"
-    return "utf-8"
+        for block in [content] if isinstance(content, bytes) else content:
+            decoder.decode(block)
+        decoder.decode(b"", final=True)
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _blocks(file: str) -> Iterator[bytes]:
+    with _opened(file) as stream:
+        while block := stream.read(_BLOCK):
+            yield block
 
 
 def _lines(head: bytes, encoding: str, options: CsvOptions, *, is_whole: bool) -> list[str]:
@@ -209,60 +308,208 @@ def _lines(head: bytes, encoding: str, options: CsvOptions, *, is_whole: bool) -
     except UnicodeDecodeError as error:
         raise no_text(encoding, options) from error
     # Not `splitlines`: a name may hold what other programs take for the end of a line.
-    lines = list(io.StringIO(text, newline=""))
+    lines = list(io.StringIO(text.removeprefix("\ufeff"), newline=""))
     is_cut = not is_whole and not text.endswith("\n")
-    return (lines[:-1] if is_cut else lines)[:_HEAD_LINES]
+    return lines[:-1] if is_cut else lines
 
 
 def no_text(encoding: str, options: CsvOptions) -> ValueError:
     """Return what to say of a file that is in no such encoding."""
-    return ValueError(f"it is no text in {encoding} ({options.dashes}encoding says in which)")
+    return ValueError(f"it is no text in {encoding} ({options.named('encoding')} says in which)")
 
 
-def _separator_of(lines: list[str]) -> str:
-    """Return what parts all lines alike, into the most fields; a comma if nothing does."""
-    best, most = ",", 1
-    for separator in _SEPARATORS:
-        counts = [len(row) for row in csv.reader(lines, delimiter=separator) if row]
-        if counts and min(counts) == max(counts) > most:
-            best, most = separator, counts[0]
+def _lines_to_skip(lines: list[str], options: CsvOptions) -> tuple[int, str | None]:
+    """Return the number of lines above the table, and the separator that one of them names."""
+    if lines and (hint := _SEPARATOR_LINE.fullmatch(lines[0])):
+        return 1 + (options.skip_rows or 0), hint[1]
+    return options.skip_rows or 0, None
+
+
+def _rows(lines: list[str], separator: str, *, is_whole: bool) -> tuple[list[list[str]], list[int]]:
+    """Return the first rows, and up to which line each goes.
+
+    A row whose quoted text goes on behind the lines is left out.
+    """
+    reader = csv.reader(lines, delimiter=separator)
+    rows, ends = [], []
+    for row in islice(reader, _HEAD_LINES):
+        rows.append(row)
+        ends.append(reader.line_num)
+    if not is_whole and len(rows) > 1 and ends[-1] >= len(lines):
+        return rows[:-1], ends[:-1]
+    return rows, ends
+
+
+def _separator_of(lines: list[str], reading: Reading | None) -> str:
+    """Return what parts all lines alike, into the most fields; else what parts most of them so.
+
+    A comma if nothing does. The separator of the file of a fit comes before others.
+    """
+    known = [] if reading is None or reading.separator is None else [reading.separator]
+    best, best_rank = ",", (0.0, 0)
+    for separator in dict.fromkeys([*known, *_SEPARATORS]):
+        reader = csv.reader(lines, delimiter=separator)
+        counts = [len(row) for row in islice(reader, _HEAD_LINES) if row]
+        if not counts:
+            continue
+        width, n_alike = Counter(counts).most_common(1)[0]
+        if width == 1 or not _are_alike(counts, width):
+            continue
+        share = n_alike / len(counts)
+        rank = (1.0, width) if n_alike == len(counts) else (share, 0)
+        if rank > best_rank:
+            best, best_rank = separator, rank
     return best
 
 
-def _decimal_of(rows: list[list[str]]) -> str:
-    """Return the mark of decimals: a comma where some cells show one, and none a point."""
-    cells = [cell.strip() for row in rows for cell in row]
-    has_commas = any(_DECIMAL_COMMA.fullmatch(cell) for cell in cells)
-    has_points = any(_DECIMAL_POINT.fullmatch(cell) for cell in cells)
-    return "," if has_commas and not has_points else "."
+def _are_alike(counts: list[int], width: int) -> bool:
+    """Tell whether lines have about so many fields, but for a title above them.
+
+    A separator behind the last field, in all lines but the header, makes one more.
+    """
+    first = next(k for k, count in enumerate(counts) if abs(count - width) <= 1)
+    rest = counts[first:]
+    n_near = sum(abs(count - width) <= 1 for count in rest)
+    return first <= _TITLE_LINES and n_near >= _ALIKE * len(rest)
 
 
-def is_number(text: str, decimal: str) -> bool:
-    """Whether a text is a number with this mark of decimals."""
-    pattern = _WITH_COMMA if decimal == "," else _WITH_POINT
-    return pattern.fullmatch(text) is not None
+def _title_of(rows: list[list[str]], ends: list[int]) -> tuple[int, int]:
+    """Return how many rows, and how many lines, stand above the header."""
+    widths = Counter(len(row) for row in rows if row)
+    if not widths:
+        return 0, 0
+    width = max(widths, key=lambda width: (widths[width], width))
+    if width < 2 or widths[width] < 2:
+        return 0, 0
+    for k, row in enumerate(rows[: _TITLE_LINES + 1]):
+        n_filled = sum(bool(cell.strip()) for cell in row)
+        # A header may lack the separator that stands behind the last field of rows.
+        least = max(width - 1, 2)
+        if len(row) >= least and (width == 2 or n_filled > 1):
+            return (k, ends[k - 1]) if k else (0, 0)
+    return 0, 0
 
 
-def number_of(text: str, decimal: str) -> float:
-    """Return the number that a text is."""
-    group = ".\u00a0 " if decimal == "," else ","
-    for mark in group:
-        text = text.replace(mark, "")
-    return float(text.replace(decimal, "."))
+def _names(header: list[str], body: list[list[str]]) -> list[str | None]:
+    """Return the names of all fields of a line; None for those that are no columns.
+
+    A field without a name and a value is none: a separator stands behind the last column.
+    """
+    width = Counter(map(len, body)).most_common(1)[0][0] if body else len(header)
+    filled = [any(len(row) > k and row[k].strip() for row in body) for k in range(width)]
+    names: list[str | None] = [
+        name if name.strip() or not body or (k < width and filled[k]) else None
+        for k, name in enumerate(header)
+    ]
+    # A reader stops at values that have no name.
+    return names if any(filled[len(header) :]) else [*names, *[None] * (width - len(header))]
+
+
+def _check_names(names: list[str | None], body: list[list[str]], options: CsvOptions) -> None:
+    header = [name for name in names if name is not None]
+    if not header:
+        raise ValueError("its first line has no column names")
+    for name, count in Counter(header).items():
+        if count > 1:
+            hint = ""
+            if _is_like_a_row(header, body):
+                hint = f"; if its first line is a row, say {options.named('no-header')}"
+                if not options.dashes:
+                    hint = "; if its first line is a row, say header=False"
+            raise ValueError(f"two of its columns are called {name!r}{hint}")
+
+
+def _is_like_a_row(header: list[str], body: list[list[str]]) -> bool:
+    """Tell whether a line of names holds numbers, as rows do."""
+    return any(any(sign.isdigit() for sign in name) for name in header) or not body
+
+
+def looks_like_a_row(form: CsvForm) -> bool:
+    """Tell whether what is taken for names are values: numbers, among them."""
+    survey = TextSurvey()
+    survey.look_at((name, 1) for name in form.header)
+    return form.has_header and survey.numbers["."].units.total() > 0
+
+
+def _decimal_of(names: list[str | None], body: list[list[str]]) -> str:
+    """Return the mark of decimals that the first rows show; a point if they show none."""
+    surveys = []
+    for k in range(len(names)):
+        survey = TextSurvey()
+        survey.look_at(Counter(row[k] for row in body if k < len(row)).items())
+        surveys.append(survey)
+    return decimal_of(surveys) or "."
+
+
+class _Lines(io.RawIOBase):
+    """The lines of a file that belong to its table, in UTF-8."""
+
+    def __init__(self, file: str, form: CsvForm) -> None:
+        super().__init__()
+        self._stream = _opened(file)
+        text = io.TextIOWrapper(self._stream, encoding=form.encoding, newline="")
+        lines = islice(text, form.n_skipped, None)
+        self._lines = (
+            lines
+            if form.comment is None
+            else (line for line in lines if not line.startswith(form.comment or "\0"))
+        )
+        self._left = b""
+
+    def readable(self) -> bool:
+        """Return True."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Fill a buffer."""
+        while len(self._left) < len(buffer):
+            block = "".join(islice(self._lines, 1000))
+            if not block:
+                break
+            self._left += block.encode("utf-8")
+        n_bytes = min(len(buffer), len(self._left))
+        buffer[:n_bytes], self._left = self._left[:n_bytes], self._left[n_bytes:]
+        return n_bytes
+
+    def close(self) -> None:
+        """Close the file."""
+        self._stream.close()
+        super().close()
+
+
+def open_table(file: str, form: CsvForm) -> BinaryIO:
+    """Open a file to be read as UTF-8, from its header on and without comments."""
+    return io.BufferedReader(_Lines(file, form), _BLOCK)
 
 
 @contextmanager
-def as_utf8(file: str, form: CsvForm, options: CsvOptions) -> Iterator[str]:
-    """Give a file, in UTF-8 if it is not: what all readers read."""
-    if form.encoding in ("utf-8", "utf-8-sig"):
+def plain_file(file: str, form: CsvForm, options: CsvOptions) -> Iterator[str]:
+    """Give a file, or a copy that begins with the header and is in UTF-8: what all readers read."""
+    if form.is_plain:
         yield file
         return
     with tempfile.TemporaryDirectory(prefix="aucrank-") as folder:
         path = Path(folder) / "data.csv"
         try:
-            with _opened(file) as stream, path.open("w", encoding="utf-8", newline="") as out:
-                text = io.TextIOWrapper(stream, encoding=form.encoding, newline="")
-                shutil.copyfileobj(text, out)
+            with open_table(file, form) as stream, path.open("wb") as out:
+                shutil.copyfileobj(stream, out)
         except UnicodeDecodeError as error:
             raise no_text(form.encoding, options) from error
         yield str(path)
+
+
+def odd_line(file: str, form: CsvForm, options: CsvOptions) -> str | None:
+    """Return what to say of the first line that has more fields than there are columns, if any."""
+    width = len(form.names)
+    try:
+        with open_table(file, form) as stream:
+            lines = io.TextIOWrapper(stream, encoding="utf-8", newline="")
+            reader = csv.reader(lines, delimiter=form.separator)
+            for row in reader:
+                if row and len(row) != width and any(cell.strip() for cell in row[width:] or ["x"]):
+                    line = reader.line_num + form.n_skipped
+                    named = options.named("sep", "skip-rows", "comment")
+                    return f"line {line} has {len(row)} fields, and {width} are named (see {named})"
+    except (csv.Error, *DAMAGED, OSError, ValueError):
+        return None
+    return None

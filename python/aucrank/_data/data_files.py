@@ -1,10 +1,13 @@
 """Data files in order: found by name, and looked at again to tell whether they have changed."""
 
 import glob
+import gzip
 import os
-from collections.abc import Iterator, Sequence
+import zlib
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from urllib.parse import unquote
 
 from aucrank._data.passes import DataChangedError
 from aucrank._utils.words import plural
@@ -12,6 +15,8 @@ from aucrank._utils.words import plural
 PathLike = str | os.PathLike[str]
 
 _MAGIC = frozenset("*?[")
+# What Hive and others call the folder of rows without a value.
+_NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
 # What Spark, Arrow and others hide in a folder of data: logs, markers, files not yet complete.
 _HIDDEN = (".", "_")
 
@@ -73,6 +78,43 @@ def _files_of(path: str, suffixes: tuple[str, ...]) -> list[str]:
     return files
 
 
+def folder_values(
+    paths: PathLike | Sequence[PathLike], files: Sequence[str]
+) -> dict[str, dict[str, str]]:
+    """Return what folders that are called ``column=value`` say of files, below paths.
+
+    Parameters
+    ----------
+    paths : path-like or sequence of path-like
+        What `find_files` was given.
+    files : sequence of str
+        What it returned.
+    """
+    listed = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
+    roots = [_fixed_part(os.fspath(path)) for path in listed]
+    found = {}
+    for file in files:
+        # The longest of the paths that the file lies below.
+        below = [root for root in roots if root is not None and Path(file).is_relative_to(root)]
+        folders = Path(file).relative_to(max(below, key=len)).parts[:-1] if below else ()
+        pairs = (folder.partition("=") for folder in folders if "=" in folder)
+        found[file] = {
+            unquote(name): "" if value == _NO_VALUE else unquote(value) for name, _, value in pairs
+        }
+    return found
+
+
+def _fixed_part(path: str) -> str | None:
+    """Return the folder that a path starts from, None for a file."""
+    if os.path.isdir(path):
+        return path
+    if not is_pattern(path):
+        return None
+    parts = Path(path).parts
+    first = next(k for k, part in enumerate(parts) if _MAGIC & set(part))
+    return str(Path(*parts[:first]))
+
+
 class Stamps:
     """Size and time of change of files, as they were when first asked for."""
 
@@ -104,22 +146,49 @@ class Stamps:
 
 
 @contextmanager
-def read_errors(path: str, kind: str, stamps: Stamps) -> Iterator[None]:
+def read_errors(
+    path: str, kind: str, stamps: Stamps, reason_of: Callable[[], str | None] | None = None
+) -> Iterator[None]:
     """Say which file cannot be read; of one that has changed, say that instead.
+
+    Parameters
+    ----------
+    path : str
+        The file.
+    kind : str
+        What it is read as.
+    stamps : Stamps
+        Tell whether it has changed.
+    reason_of : callable or None, default=None
+        Looks for the reason in the file; what the reader said stands where it finds none.
 
     Raises
     ------
     ValueError
-        In place of an error of pyarrow or of the file system.
+        In place of an error of pyarrow, of zlib or of the file system.
     """
     import pyarrow as pa
 
     try:
         yield
-    except (pa.ArrowException, OSError) as err:
+    except (pa.ArrowException, OSError, EOFError, zlib.error) as err:
         stamps.check()
-        reason = " ".join(str(err).split())
+        reason = reason_of() if reason_of is not None else None
+        if reason is None:
+            reason = why_unreadable(path, err)
         raise ValueError(f"cannot read {path} as {kind}: {reason}") from err
+
+
+def why_unreadable(path: str, err: Exception) -> str:
+    """Return in words why a file cannot be read, after an error of its reader."""
+    text = " ".join(str(err).split())
+    if path.lower().endswith(".gz") and (
+        isinstance(err, EOFError | zlib.error | gzip.BadGzipFile)
+        or "zlib" in text
+        or "ompress" in text
+    ):
+        return f"its compressed content is damaged or cut off ({text or type(err).__name__})"
+    return text or type(err).__name__
 
 
 def describe(files: Sequence[str]) -> str:

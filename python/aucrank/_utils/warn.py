@@ -7,6 +7,10 @@ from types import FrameType
 _PACKAGE = __name__.partition(".")[0]
 
 
+class ReadingNote(UserWarning):
+    """What a file holds that is not usual, and how it is read: nothing to worry about."""
+
+
 def warn_caller(message: str, category: type[Warning] = UserWarning) -> None:
     """Warn at the line that called into this package, however deep this call is.
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any
 
-from aucrank._data.csv_form import ReadingNote
+from aucrank._utils.warn import ReadingNote
 from aucrank.cli._errors import CommandError, complain, reason_of
 from aucrank.cli._parser import build_parser
 from aucrank.cli._text import plain_output
@@ -95,7 +95,10 @@ def _warner() -> Callable[..., None]:
 
         text = str(message)
         if issubclass(category, ColumnWarning):
-            text += " Here, --drop leaves a column out, and --categorical says what it holds."
+            text += (
+                " Here, --drop leaves a column out, --categorical says what it holds, --missing"
+                " what stands for no value, and --decimal which mark numbers have."
+            )
         if text not in told:
             told.add(text)
             complain(f"{'note' if issubclass(category, ReadingNote) else 'warning'}: {text}")

@@ -18,7 +18,16 @@ def csv_options(args: argparse.Namespace) -> CsvOptions:
     """Return what a command was told of CSV files."""
     separator = {"tab": "\t", "\\t": "\t"}.get(args.sep, args.sep)
     try:
-        return CsvOptions(separator, args.decimal, args.encoding, tuple(args.missing), "--")
+        return CsvOptions(
+            separator,
+            args.decimal,
+            args.encoding,
+            tuple(args.missing),
+            args.skip_rows,
+            args.comment,
+            args.header,
+            "--",
+        )
     except ValueError as error:
         raise UsageError(str(error)) from error
 

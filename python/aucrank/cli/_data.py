@@ -4,9 +4,8 @@ Beyond this file nobody knows which of them it was: all work on a frame goes thr
 """
 
 import gzip
-import re
 import warnings
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from io import BytesIO
@@ -17,26 +16,25 @@ import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from aucrank._data.clean import TextCleaner, dates_as_days, numbers_for_nothing, without_marks
-from aucrank._data.csv_form import (
-    MISSING,
-    CsvForm,
-    CsvOptions,
-    ReadingNote,
-    as_utf8,
-    check_header,
-    form_of,
-)
+from aucrank._data.clean import numbers_for_nothing
+from aucrank._data.column_form import ColumnFormError
+from aucrank._data.csv_form import CsvOptions
+from aucrank._data.data_files import why_unreadable
 from aucrank._data.labels import encode_binary
-from aucrank._data.schema import is_missing
+from aucrank._data.reading import Fitted, Reading
+from aucrank._data.row_names import RowNames
 from aucrank._utils.files import write_atomically
 from aucrank._utils.plain_text import shown
+from aucrank._utils.warn import ReadingNote
 from aucrank._utils.words import did_you_mean, listed, plural
 from aucrank.cli._csv import STDIN, copy_of_stdin
+from aucrank.cli._csv_frame import Backend, read_csv, typed_frame
 from aucrank.cli._errors import DataError, UsageError, plain_errors, readable
 
 FileKind = Literal["csv", "parquet"]
-Backend = Literal["pandas", "polars"]
+
+#: What may stand around a label unseen.
+BLANKS = " \t\u00a0"
 
 
 @dataclass(frozen=True)
@@ -49,6 +47,8 @@ class Labelled:
     """What the negative and the positive rows are to be called, in this order."""
     weight: NDArray[np.float64] | None
     target: str
+    reading: Reading | None = None
+    """How the file was read."""
 
     @property
     def y(self) -> NDArray[Any]:
@@ -114,6 +114,7 @@ def read_data(
     text: Collection[str] = (),
     labels: str | None = None,
     options: CsvOptions | None = None,
+    fitted: Fitted | None = None,
 ) -> nw.DataFrame[Any]:
     """Read a file; columns of a CSV file are numbers, or text as it stands in the file.
 
@@ -130,7 +131,21 @@ def read_data(
         Column of labels, in which a date is none.
     options : CsvOptions, default=None
         What is known of how CSV files are written.
+    fitted : Fitted, default=None
+        What a model knows of the files of its fit, if the rows are for one.
     """
+    return read_file(path, text=text, labels=labels, options=options, fitted=fitted)[0]
+
+
+def read_file(
+    path: str,
+    *,
+    text: Collection[str] = (),
+    labels: str | None = None,
+    options: CsvOptions | None = None,
+    fitted: Fitted | None = None,
+) -> tuple[nw.DataFrame[Any], Reading]:
+    """Read a file as `read_data` does; return how it was read, too."""
     options = CsvOptions() if options is None else options
     file = copy_of_stdin() if path == STDIN else path
     kind = file_kind(file)
@@ -144,141 +159,25 @@ def read_data(
             frame = frame.drop(
                 [name for name in frame.columns if name.startswith("__index_level_")]
             )
+            missing = options.missing if fitted is None else fitted.completed(options).missing
+            frame, reading = typed_frame(frame, {*text, labels}, missing, notes, fitted)
         else:
-            form = form_of(file, options)
-            check_header(form.header)
-            notes += form.notes
-            with as_utf8(file, form, options) as readable_file:
-                frame = _from_csv(readable_file, backend, set(text) & set(form.header), form)
-            cleaner = TextCleaner(form, options.missing)
-            frame = cleaner.clean(frame, text)
-            notes += cleaner.notes
-        frame = without_marks(frame, options.missing)
-        frame, found = dates_as_days(frame, {*text, labels})
-        notes += found
+            frame, reading = read_csv(file, backend, options, text, labels, notes, fitted)
     except DataError:
         raise
+    except ColumnFormError as error:
+        raise DataError(str(error).replace(file, path)) from error
     except Exception as error:  # each reader has a family of its own
-        reason = str(error).strip().split("\n")[0] or type(error).__name__
+        reason = why_unreadable(file, error).split("\n")[0]
         raise DataError(f"cannot read {path} as {_FORMAT[kind]}: {reason}") from error
     if not len(frame):
         raise DataError(f"{path} has no rows")
     for note in notes:
-        warnings.warn(note.replace(file, path), ReadingNote, stacklevel=2)
-    return numbers_for_nothing(frame)
+        warnings.warn(note.replace(file, path), ReadingNote, stacklevel=3)
+    return numbers_for_nothing(frame), reading
 
 
 _FORMAT = {"csv": "CSV", "parquet": "Parquet"}
-
-
-def _large_integers_as_floats(frame: nw.DataFrame[Any], text: Collection[str]) -> nw.DataFrame[Any]:
-    """Make numbers of columns of integers that are no numbers for being beyond 64 bits.
-
-    Of such integers pandas makes Python's own, or text.
-    """
-    return frame.with_columns(
-        nw.new_series(
-            name,
-            [None if missing else float(str(value)) for value, missing in _values(frame[name])],
-            nw.Float64,
-            backend=frame.implementation,
-        )
-        for name, dtype in frame.schema.items()
-        if dtype in (nw.Object, nw.String)
-        and name not in text
-        and all(missing or _is_integer(value) for value, missing in _values(frame[name]))
-    )
-
-
-def _values(series: nw.Series[Any]) -> Iterator[tuple[Any, bool]]:
-    """Values of a column, and whether they are missing.
-
-    Where pandas makes text of integers, it leaves what is missing as it stands in the file.
-    """
-    known = frozenset(MISSING)
-    return (
-        (value, value in known if isinstance(value, str) else is_missing(value))
-        for value in series.to_list()
-    )
-
-
-def _is_integer(value: Any) -> bool:
-    if isinstance(value, str):
-        return _INTEGER.fullmatch(value) is not None
-    return isinstance(value, int) and not isinstance(value, bool)
-
-
-_INTEGER = re.compile(r"\s*[+-]?[0-9]+\s*")
-
-
-def _from_csv(file: str, backend: Backend, text: set[str], form: CsvForm) -> nw.DataFrame[Any]:
-    """Read a CSV file whose numbers may have to be told from text later on."""
-    if form.decimal == "," or form.is_spaced:
-        # No reader must take what it finds for numbers.
-        text = set(form.header)
-    frame = _large_integers_as_floats(_read_csv(file, backend, text, form), text)
-    # True/False in one file and True/False/nothing in the next must give the same categories, so
-    # what is no number is read again letter by letter.
-    guessed = {
-        name
-        for name, dtype in frame.schema.items()
-        if not dtype.is_numeric() and dtype != nw.String
-    }
-    return _read_csv(file, backend, text | guessed, form) if guessed else frame
-
-
-def _read_csv(
-    file: str, backend: Backend, text: Collection[str], form: CsvForm
-) -> nw.DataFrame[Any]:
-    """Read columns by the names that `form` has."""
-    if backend == "polars":
-        return _read_by_polars(file, set(text), form)
-    import pandas
-
-    # Every digit counts: a value next to a threshold must fall on the side that it fell on in
-    # training. From 3.1 on pandas reads exactly by itself, and objects to being asked.
-    version = tuple(map(int, pandas.__version__.split(".")[:2]))
-    exact = {"float_precision": "round_trip"} if version < (3, 1) else {}
-    with warnings.catch_warnings():
-        # Rows longer than the header: pandas would cut them off.
-        warnings.filterwarnings("error", message="Length of header or names")
-        frame = pandas.read_csv(
-            file,
-            sep=form.separator,
-            header=0,
-            names=form.header,
-            keep_default_na=False,
-            na_values=MISSING,
-            dtype=dict.fromkeys(text, str),
-            index_col=False,
-            low_memory=False,
-            **exact,
-        )
-    return nw.from_native(frame, eager_only=True)
-
-
-def _read_by_polars(file: str, text: set[str], form: CsvForm) -> nw.DataFrame[Any]:
-    import polars
-
-    try:
-        frame = polars.read_csv(
-            file,
-            separator=form.separator,
-            new_columns=form.header,
-            null_values=MISSING,
-            infer_schema_length=None,
-            schema_overrides=dict.fromkeys(text, polars.String),
-        )
-        return nw.from_native(frame, eager_only=True)
-    except polars.exceptions.ComputeError as error:
-        # Older versions do not take integers beyond 64 bits for numbers, nor for anything else.
-        found = _TOO_LARGE.search(str(error))
-        if found is None or found[1] in text:
-            raise
-        return _read_by_polars(file, text | {found[1]}, form)
-
-
-_TOO_LARGE = re.compile(r"as dtype `i64` at column '(.*)' \(column number", re.DOTALL)
 
 
 def as_categories(frame: nw.DataFrame[Any], columns: Collection[str] = ()) -> nw.DataFrame[Any]:
@@ -370,7 +269,17 @@ def no_two_classes(target: str, values: Sequence[Any], path: str) -> DataError:
 
 def _listed(values: Sequence[Any], separator: str) -> str:
     """Texts of the first few values."""
-    return separator.join(map(text_of, values[:5])) + (", …" if len(values) > 5 else "")
+    texts = [shown(text_of(value)) for value in values[:5]]
+    if any(text != text.strip(BLANKS) or not text for text in map(text_of, values[:5])):
+        # Blanks that tell values apart have to be seen.
+        texts = [repr(text_of(value)) for value in values[:5]]
+    return separator.join(texts) + (", …" if len(values) > 5 else "")
+
+
+def greater_of(values: Sequence[Any]) -> Any:
+    """Return the one of two values that is ranked first where nothing says which is."""
+    # A plus sorts before a minus.
+    return "+" if set(values) == {"+", "-"} else values[-1]
 
 
 def rest(value: Any) -> str:
@@ -387,7 +296,9 @@ def n_missing(series: nw.Series[Any]) -> int:
 def pick_class(text: str, values: Sequence[Any], column: str) -> Any:
     """Find the one of `values` that reads `text`."""
     for value in values:
-        if text in (text_of(value), str(value)):
+        if text in (text_of(value), str(value)) or text.strip(BLANKS) == text_of(value).strip(
+            BLANKS
+        ):
             return value
     known = _listed(values, " and " if len(values) == 2 else ", ")
     raise DataError(f"--positive {text}: target column {column!r} has the values {known}")
@@ -410,7 +321,8 @@ def read_labelled(
     The positive class is the greater value of the target, or the one that `positive` names. Where
     the target has more than two values, all but that one are one class, and the labels are texts.
     """
-    frame = read_data(path, text=categorical, labels=target, options=options)
+    frame, reading = read_file(path, text=categorical, labels=target, options=options)
+    frame = with_plain_labels(frame, target)
     roles = [(target, "--target"), *((name, "--drop") for name in drop)]
     roles += [(weight, "--weight")] if weight is not None else []
     roles += [(row_id, "--id")] if row_id is not None else []
@@ -425,8 +337,7 @@ def read_labelled(
     values = values_of(frame[target], path)
     if positive is None:
         check_two(target, values, path)
-        # A plus sorts before a minus.
-        first = "+" if set(values) == {"+", "-"} else values[1]
+        first = greater_of(values)
     else:
         first = pick_class(positive, values, target)
     if len(values) == 2:
@@ -455,32 +366,52 @@ def read_labelled(
         labels=labels,
         weight=None if weight is None else weights_of(frame[weight], path),
         target=target,
+        reading=reading,
     )
 
 
-_NAMES_OF_IDS = re.compile(
-    r"(?:.*[_\W])?(?:id|uuid|guid|key|index|nr|no|number|unnamed: 0)|.*[a-z]ID|", re.IGNORECASE
-)
+def with_plain_labels(frame: nw.DataFrame[Any], target: str) -> nw.DataFrame[Any]:
+    """Return the frame with labels that have no blanks around them, and say so."""
+    if target not in frame.columns or frame.schema[target] != nw.String:
+        return frame
+    stripped = frame[target].str.strip_chars(BLANKS)
+    # Nothing but blanks is no label.
+    odd = [text for text in present_values(frame[target]) if text.strip(BLANKS) not in ("", text)]
+    if not odd:
+        return frame
+    say_labels(target, odd)
+    return frame.with_columns(stripped)
+
+
+def say_labels(target: str, odd: Sequence[str]) -> None:
+    """Say of which labels blanks were taken away."""
+    texts = listed([repr(text) for text in sorted(odd)[:5]])
+    warnings.warn(
+        f"column {shown(target)}: blanks around labels are left out ({texts})",
+        ReadingNote,
+        stacklevel=3,
+    )
 
 
 def without_ids(X: nw.DataFrame[Any], keep: Collection[str]) -> nw.DataFrame[Any]:
-    """Return the columns but those that are called as what names rows, and name each one anew."""
-    named = [
-        name
-        for name, dtype in X.schema.items()
-        if name not in keep
-        and _NAMES_OF_IDS.fullmatch(name.strip())
-        and (dtype.is_numeric() or dtype == nw.String)
-        and n_missing(X[name]) == 0
-        and X[name].n_unique() == len(X)
-        and (not dtype.is_float() or bool((X[name] % 1 == 0).all()))
-    ]
+    """Return the columns but those that name or number the rows, and name each one anew."""
+    named = []
+    for name in X.columns:
+        if name not in keep:
+            column = RowNames(name)
+            column.look_at(X[name])
+            named += [name] if column.does else []
     if not named or len(named) == len(X.columns):
         return X
-    does = "names the rows and is" if len(named) == 1 else "name the rows and are"
-    what = listed(list(map(shown, named)))
-    warnings.warn(f"{what} {does} left out (see --keep)", ReadingNote, stacklevel=2)
+    say_ids(named)
     return X.drop(named)
+
+
+def say_ids(named: Sequence[str]) -> None:
+    """Say which columns are left out."""
+    does = "names the rows and is" if len(named) == 1 else "name the rows and are"
+    what = listed([shown(name) if name else repr(name) for name in named])
+    warnings.warn(f"{what} {does} left out (see --keep)", ReadingNote, stacklevel=3)
 
 
 def weights_of(series: nw.Series[Any], path: str) -> NDArray[np.float64]:

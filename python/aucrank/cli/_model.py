@@ -11,10 +11,12 @@ import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from aucrank._base.batch_scores import fitted_of
 from aucrank._base.persistence import read_model
 from aucrank._base.registry import TRANSFORMERS, public_estimators
 from aucrank._base.scoring import score_rows
 from aucrank._data.csv_form import CsvOptions
+from aucrank._data.reading import Fitted
 from aucrank._data.schema import Feature
 from aucrank._data.weights import check_class_sums
 from aucrank._utils.words import did_you_mean
@@ -95,6 +97,11 @@ class SavedModel:
         return features
 
     @property
+    def fitted(self) -> Fitted:
+        """What the model knows of the files of its fit."""
+        return fitted_of(self.estimator)
+
+    @property
     def one_against_rest(self) -> bool:
         """Whether the labels are those that ``--positive`` makes where there are many values."""
         negative, positive = map(str, self.estimator.classes_)
@@ -147,6 +154,7 @@ def fit_to(estimator: Any, data: Labelled) -> None:
     check_class_sums(data.weight, data.is_positive, data.labels)
     estimator.fit(data.X.to_native(), data.y, sample_weight=data.weight)
     estimator.classes_ = data.labels
+    estimator._reading = data.reading
 
 
 def save_model(estimator: Any, path: Path) -> int:
@@ -158,7 +166,7 @@ def save_model(estimator: Any, path: Path) -> int:
 
 def read_for(model: SavedModel, path: str, options: CsvOptions) -> nw.DataFrame[Any]:
     """Read a data file whose columns the model is to score; the others are kept too."""
-    return read_data(path, text=text_columns(model), options=options)
+    return read_data(path, text=text_columns(model), options=options, fitted=model.fitted)
 
 
 def text_columns(model: SavedModel) -> list[str]:

@@ -67,6 +67,18 @@ def add_reading(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("how a CSV file is written (default: what it looks like)")
     group.add_argument("--sep", metavar="CHAR", help="what parts the columns: ',', ';', 'tab', ...")
     group.add_argument("--decimal", choices=(".", ","), help="the mark of decimals")
+    group.add_argument(
+        "--skip-rows", type=at_least(0), metavar="N", help="lines above the names of the columns"
+    )
+    group.add_argument(
+        "--comment", metavar="TEXT", help="what lines begin with that are no rows, such as '#'"
+    )
+    group.add_argument(
+        "--no-header",
+        dest="header",
+        action="store_false",
+        help="the first line is a row: columns are called column_1, column_2, ...",
+    )
     group.add_argument("--encoding", metavar="NAME", help="such as utf-8, cp1252 or utf-16")
     group.add_argument(
         "--missing",

@@ -1,32 +1,45 @@
 """Data of a folder, of a pattern, or too large for memory: read a piece at a time."""
 
 import argparse
+import gzip
 import os
 import tempfile
 import warnings
+import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import islice
 from time import perf_counter
 from typing import Any
 
 import narwhals.stable.v2 as nw
 
 from aucrank._compare.progress import duration
-from aucrank._data.clean import dates_as_days, numbers_for_nothing, without_marks
+from aucrank._data.clean import numbers_for_nothing
 from aucrank._data.csv_form import CsvOptions
 from aucrank._data.csv_source import CSV, CsvSource
-from aucrank._data.data_files import find_files, is_pattern
+from aucrank._data.data_files import find_files, folder_values, is_pattern, why_unreadable
 from aucrank._data.parquet_source import PARQUET, ParquetSource
-from aucrank._data.passes import DataChangedError, Head, Source
+from aucrank._data.passes import DataChangedError, Source
+from aucrank._data.reading import Fitted
+from aucrank._data.row_names import RowNames
+from aucrank._data.wrapped_source import ClassesSource, DatedSource, WrappedSource, with_folders
 from aucrank.cli._csv import STDIN
 from aucrank.cli._data import (
+    BLANKS,
+    check_two,
     checked_values,
     file_kind,
+    greater_of,
     n_missing,
     need_column,
     no_two_classes,
     pick_class,
     present_values,
+    rest,
+    say_ids,
+    say_labels,
+    text_of,
     text_series,
 )
 from aucrank.cli._errors import DataError, plain_errors
@@ -60,7 +73,7 @@ def is_streamed(path: str, memory: int | None) -> bool:
         return False
     if os.path.isdir(path) or is_pattern(path):
         return True
-    return memory is not None and os.path.isfile(path) and _size(path) > memory
+    return memory is not None and os.path.isfile(path) and _is_larger(path, memory)
 
 
 @contextmanager
@@ -82,21 +95,43 @@ def room_for_scores(memory: int | None) -> Iterator[dict[str, Any]]:
         yield {"spill_dir": folder, "max_bytes": max(share, _LEAST_FOR_SCORES)}
 
 
-def _size(path: str) -> int:
-    """Return the bytes of a file; of Parquet, those of its columns without compression."""
+def _is_larger(path: str, memory: int) -> bool:
+    """Tell whether a file is larger without compression; of Parquet, all of its columns."""
     if file_kind(path) == "csv":
-        return os.path.getsize(path)
+        if not path.lower().endswith(".gz") or os.path.getsize(path) > memory:
+            return os.path.getsize(path) > memory
+        with plain_errors(f"cannot read {path} as CSV"):
+            return _inflates_beyond(path, memory)
     try:
         from pyarrow.parquet import read_metadata
     except ImportError:
-        return os.path.getsize(path)
+        return os.path.getsize(path) > memory
     with plain_errors(f"cannot read {path} as Parquet"):
         metadata = read_metadata(path)
-        return sum(metadata.row_group(i).total_byte_size for i in range(metadata.num_row_groups))
+        groups = (metadata.row_group(i) for i in range(metadata.num_row_groups))
+        return sum(int(group.total_byte_size) for group in groups) > memory
+
+
+def _inflates_beyond(path: str, memory: int) -> bool:
+    try:
+        with gzip.open(path) as stream:
+            n_bytes = 0
+            while block := stream.read(1 << 20):
+                n_bytes += len(block)
+                if n_bytes > memory:
+                    return True
+    except (OSError, EOFError, zlib.error) as error:
+        raise DataError(f"cannot read {path} as CSV: {why_unreadable(path, error)}") from error
+    return False
 
 
 def open_source(
-    path: str, options: CsvOptions, *, text: Sequence[str] = (), labels: str | None = None
+    path: str,
+    options: CsvOptions,
+    *,
+    text: Sequence[str] = (),
+    labels: str | None = None,
+    fitted: Fitted | None = None,
 ) -> Source:
     """Open the files that a path means, all of one kind.
 
@@ -111,18 +146,28 @@ def open_source(
         there are passed over.
     labels : str, default=None
         Column of labels, in which a date is none.
+    fitted : Fitted, default=None
+        What a model knows of the files of its fit, if the rows are for one.
     """
     with stream_errors(f"cannot read {path}"):
         files = find_files(path, (*PARQUET, *CSV))
         kinds = {file_kind(file) for file in files}
         if len(kinds) > 1:
             raise DataError(f"{path} holds both CSV and Parquet files: name those of one kind")
+        values = folder_values(path, files)
+        folders = {name for of_file in values.values() for name in of_file}
+        source: Source
         if kinds == {"parquet"}:
-            return ParquetSource(files, CHUNK_ROWS)
-        return CsvSource(files, CHUNK_ROWS, options, text, labels)
+            missing = options.missing if fitted is None else fitted.completed(options).missing
+            source = ParquetSource(files, CHUNK_ROWS)
+            source = DatedSource(source, {*text, labels}, missing, fitted)
+        else:
+            in_files = [name for name in text if name not in folders]
+            source = CsvSource(files, CHUNK_ROWS, options, in_files, labels, fitted)
+        return with_folders(source, values, text)
 
 
-class SpokenSource:
+class SpokenSource(WrappedSource):
     """The rows of a source; says how far the reading is.
 
     Parameters
@@ -134,20 +179,8 @@ class SpokenSource:
     """
 
     def __init__(self, source: Source, say: Callable[[str], None]) -> None:
-        self._source = source
+        super().__init__(source)
         self._say = say
-        self.description = source.description
-        self.files = source.files
-        self.names = source.names
-
-    def heads(self, columns: Sequence[str]) -> Iterator[Head] | None:
-        """Return the dtypes of columns as the files have them."""
-        heads = self._source.heads(columns)
-        return None if heads is None else iter(heads)
-
-    def count_rows(self) -> int | None:
-        """Return the number of rows, if it is known without reading them."""
-        return self._source.count_rows()
 
     def read(self, columns: Sequence[str]) -> Iterator[tuple[nw.DataFrame[Any], str]]:
         """Read some of the columns."""
@@ -158,10 +191,6 @@ class SpokenSource:
             n_done += len(frame)
             self._say(f"{n_done:,} rows{self._left(n_done, perf_counter() - start)}")
 
-    def check_unchanged(self) -> None:
-        """Raise `DataChangedError` if a file is not what it was when this was first called."""
-        self._source.check_unchanged()
-
     def _left(self, n_done: int, seconds: float) -> str:
         n_rows = self.count_rows()
         if n_rows is None or not n_done:
@@ -170,6 +199,36 @@ class SpokenSource:
 
     def _cleaned(self, frame: nw.DataFrame[Any]) -> nw.DataFrame[Any]:
         return frame
+
+
+class PlainLabels(ClassesSource):
+    """Rows whose labels have no blanks around them; says so where some had.
+
+    Parameters
+    ----------
+    source : Source
+        What is read.
+    target : str
+        Column of labels.
+    """
+
+    def __init__(self, source: Source, target: str) -> None:
+        super().__init__(source, target, lambda text: text)
+        self._has_said = False
+
+    def _converted(self, frame: nw.DataFrame[Any]) -> nw.DataFrame[Any]:
+        if frame.schema[self._target] != nw.String:
+            return frame
+        plain = frame[self._target].str.strip_chars(BLANKS)
+        odd = [
+            text
+            for text in frame[self._target].unique().to_list()
+            if text and text.strip(BLANKS) not in ("", text)
+        ]
+        if odd and not self._has_said:
+            say_labels(self._target, odd)
+            self._has_said = True
+        return frame.with_columns(plain)
 
 
 class ModelSource(SpokenSource):
@@ -183,26 +242,17 @@ class ModelSource(SpokenSource):
         Takes a line to show.
     model : SavedModel
         What its columns are for.
-    missing : sequence of str
-        Texts and numbers that stand for missing values, beside the usual ones.
     """
 
-    def __init__(
-        self,
-        source: Source,
-        say: Callable[[str], None],
-        model: SavedModel,
-        missing: Sequence[str],
-    ) -> None:
+    def __init__(self, source: Source, say: Callable[[str], None], model: SavedModel) -> None:
         super().__init__(source, say)
         self._model = model
-        self._missing = missing
 
     def _cleaned(self, frame: nw.DataFrame[Any]) -> nw.DataFrame[Any]:
         """Return columns of the model as a file read at once has them; leave the others alone."""
         text = [name for name in text_columns(self._model) if name in frame.columns]
         own = [f.name for f in self._model.features if f.name in frame.columns]
-        mine, _ = dates_as_days(without_marks(frame.select(own), self._missing), text)
+        mine = frame.select(own)
         mine = numbers_for_nothing(mine.with_columns(text_series(mine[name]) for name in text))
         check_numbers(self._model, mine, self.description)
         return frame.with_columns(mine[name] for name in own)
@@ -216,13 +266,15 @@ def dataset_for(
     target: str | None = None,
 ) -> Dataset:
     """Open data whose columns a model is to score; the others can be read, too."""
-    source = open_source(path, options, text=text_columns(model), labels=target)
+    text = text_columns(model)
+    source = open_source(path, options, text=text, labels=target, fitted=model.fitted)
     if target is not None:
         need_column(source.names, target, path, "--target")
+        source = PlainLabels(source, target)
     names = [name for name in source.names if name != target]
     check_columns(model, names, path)
     with stream_errors(f"cannot read {path}"):
-        return Dataset(ModelSource(source, say, model, options.missing), target=target)
+        return Dataset(ModelSource(source, say, model), target=target)
 
 
 def dataset_to_learn(
@@ -257,13 +309,49 @@ def dataset_to_learn(
                 need_column(source.names, name, path, option)
     out = {target, args.weight, args.id, *args.drop}
     columns = [name for name in source.names if name not in out]
-    spoken = SpokenSource(source, say)
+    spoken: Source = SpokenSource(PlainLabels(source, target), say)
     with stream_errors(f"cannot read {path}"):
         labelled = Dataset(spoken, target=target)
+        if args.id is None:
+            kept = {*args.keep, *args.categorical}
+            ids = ids_in_pieces(labelled, [name for name in columns if name not in kept])
+            if ids and len(ids) < len(columns):
+                say_ids(ids)
+                columns = [name for name in columns if name not in ids]
         values = values_in_pieces(labelled, target, path)
-        last = values[-1] if args.positive is None else pick_class(args.positive, values, target)
+        if args.positive is None:
+            check_two(target, values, path)
+            first = greater_of(values)
+        else:
+            first = pick_class(args.positive, values, target)
+        if len(values) > 2:
+            others, positive = rest(first), text_of(first)
+            spoken = ClassesSource(
+                spoken, target, lambda value: positive if value == first else others
+            )
+            first = positive
         weight = args.weight
-        return Dataset(spoken, target=target, positive=last, weight=weight, columns=columns), last
+        return Dataset(spoken, target=target, positive=first, weight=weight, columns=columns), first
+
+
+def ids_in_pieces(dataset: Dataset, columns: Sequence[str]) -> list[str]:
+    """Return the columns that name or number the rows."""
+    # The first piece settles nearly all columns.
+    left = _may_name_rows(dataset, columns, n_pieces=1)
+    left = _may_name_rows(dataset, list(left), n_pieces=None)
+    return [name for name, found in left.items() if found.does]
+
+
+def _may_name_rows(
+    dataset: Dataset, columns: Sequence[str], n_pieces: int | None
+) -> dict[str, RowNames]:
+    """Return what the first pieces, or all, do not show to tell something of rows."""
+    names = {name: RowNames(name) for name in columns}
+    pieces = dataset.passes.batches(columns) if columns else ()
+    for batch in islice(pieces, n_pieces):
+        for name, found in names.items():
+            found.look_at(batch.frame[name])
+    return {name: found for name, found in names.items() if not found.is_settled}
 
 
 def values_in_pieces(dataset: Dataset, target: str, path: str) -> list[Any]:

@@ -24,7 +24,7 @@ from aucrank._page.page import import_jinja
 from aucrank._utils.files import write_atomically
 from aucrank._utils.words import listed, plural
 from aucrank.cli._csv import csv_options
-from aucrank.cli._data import Labelled, count_kinds, read_labelled, text_of, without_ids
+from aucrank.cli._data import Labelled, count_kinds, read_labelled, text_of
 from aucrank.cli._errors import (
     DataError,
     UsageError,
@@ -121,8 +121,7 @@ def _read_some(args: argparse.Namespace) -> tuple[Labelled, int]:
         named = [name for name in dataset.columns if name in set(args.categorical)]
         with stream_errors(f"cannot compare on {args.data}"):
             rows = sampled_rows(dataset, most, named or "from_dtype", args.n_jobs)
-    X = rows.X if args.id is not None else without_ids(rows.X, {*args.keep, *args.categorical})
-    return Labelled(X, rows.positive, rows.labels, rows.weight, args.target), rows.n_all
+    return Labelled(rows.X, rows.positive, rows.labels, rows.weight, args.target), rows.n_all
 
 
 def _check_names(args: argparse.Namespace) -> None:

@@ -8,10 +8,7 @@ import numpy as np
 from aucrank._base.batch_scores import scored_batches
 from aucrank._utils.plain_text import shown
 from aucrank.cli._csv import csv_options
-from aucrank.cli._data import (
-    need_column,
-    text_of,
-)
+from aucrank.cli._data import need_column, text_of, with_plain_labels
 from aucrank.cli._model import (
     SavedModel,
     features_for,
@@ -44,6 +41,7 @@ def run(args: argparse.Namespace) -> int:
     else:
         frame = read_for(model, args.data, csv_options(args))
         need_column(frame.columns, args.target, args.data, "--target")
+        frame = with_plain_labels(frame, args.target)
         positive = positive_rows(model, frame[args.target], args.positive, args.data)
         scores = scores_of(model, features_for(model, frame, args.data), args.data)
         state = RocState().update(positive, scores)

@@ -10,6 +10,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 
 from aucrank._data.csv_form import CsvOptions
+from aucrank._data.reading import Fitted
 from aucrank._data.weights import check_class_sums, check_weight
 from aucrank._page.page import import_jinja
 from aucrank._report.document import make_report
@@ -18,7 +19,7 @@ from aucrank._report.rows import Rows
 from aucrank._report.subjects import MOST_MODELS, Target
 from aucrank._utils.plain_text import shown
 from aucrank.cli._csv import STDIN, csv_options
-from aucrank.cli._data import need_column, read_data, weights_of
+from aucrank.cli._data import need_column, read_data, weights_of, with_plain_labels
 from aucrank.cli._errors import DataError, UsageError, plain_errors, writable
 from aucrank.cli._model import (
     SavedModel,
@@ -83,20 +84,23 @@ class _Files:
     def __init__(self, path: str, options: CsvOptions) -> None:
         self.path = path
         self._options = options
-        self._frames: dict[frozenset[str], nw.DataFrame[Any]] = {}
+        self._frames: list[tuple[frozenset[str], Fitted, nw.DataFrame[Any]]] = []
         self._rows: dict[tuple[Any, ...], Rows] = {}
 
     def frame(self, model: SavedModel) -> nw.DataFrame[Any]:
-        """Read the file with the columns as text that are text to the model."""
-        text = frozenset(text_columns(model))
-        if text not in self._frames:
-            self._frames[text] = read_data(self.path, text=text, options=self._options)
-        return self._frames[text]
+        """Read the file as the model takes it."""
+        text, fitted = frozenset(text_columns(model)), model.fitted
+        for known_text, known, frame in self._frames:
+            if (known_text, known.reading) == (text, fitted.reading):
+                return frame
+        frame = read_data(self.path, text=text, options=self._options, fitted=fitted)
+        self._frames.append((text, fitted, frame))
+        return frame
 
     def rows(self, model: SavedModel) -> Rows:
         """Pick the features of the model."""
         kinds = tuple((feature.name, feature.levels is None) for feature in model.features)
-        key = (kinds, frozenset(text_columns(model)))
+        key = (kinds, frozenset(text_columns(model)), repr(model.fitted.reading))
         if key not in self._rows:
             X = features_for(model, self.frame(model), self.path)
             with plain_errors(f"cannot report on {self.path}"):
@@ -109,9 +113,11 @@ def _target(models: Sequence[SavedModel], data: _Files, args: argparse.Namespace
     first, *others = models
     frame = data.frame(first)
     need_column(frame.columns, args.target, args.data, "--target")
+    frame = with_plain_labels(frame, args.target)
     positive = positive_rows(first, frame[args.target], args.positive, args.data)
     for model in others:
-        of_model = positive_rows(model, data.frame(model)[args.target], args.positive, args.data)
+        labels = with_plain_labels(data.frame(model), args.target)[args.target]
+        of_model = positive_rows(model, labels, args.positive, args.data)
         if not np.array_equal(of_model, positive):
             raise DataError(
                 f"{first.path} ranks {first.positive} first, and {model.path} {model.positive}: say"

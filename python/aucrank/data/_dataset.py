@@ -1,5 +1,6 @@
 """Rows of files, of frames and of queries: a source, and what its columns are for."""
 
+import copy
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -13,13 +14,15 @@ from aucrank import _core
 from aucrank._data.coded_rows import CodedBatch, coded_rows, weights_of_rows
 from aucrank._data.csv_form import CsvOptions
 from aucrank._data.csv_source import CSV, CsvSource
-from aucrank._data.data_files import PathLike, find_files
+from aucrank._data.data_files import PathLike, find_files, folder_values
 from aucrank._data.facts import Facts, learn_facts
 from aucrank._data.frame_source import FrameSource
 from aucrank._data.input import KindsByColumn
 from aucrank._data.parquet_source import PARQUET, ParquetSource
 from aucrank._data.passes import InPieces, Passes, Source, need_columns
+from aucrank._data.reading import Fitted, Reading
 from aucrank._data.sample import Sample
+from aucrank._data.wrapped_source import PartitionedSource, reading_of, with_folders
 from aucrank._utils.dialects import Dialect
 from aucrank._utils.params import check_int
 from aucrank._utils.words import plural
@@ -166,7 +169,7 @@ class Dataset(InPieces):
         check_int(chunk_rows, "chunk_rows", low=1)
         files = find_files(paths, PARQUET)
         return cls(
-            ParquetSource(files, chunk_rows),
+            with_folders(ParquetSource(files, chunk_rows), folder_values(paths, files)),
             target=target,
             positive=positive,
             weight=weight,
@@ -188,6 +191,9 @@ class Dataset(InPieces):
         encoding: str | None = None,
         missing: Sequence[str] = (),
         text: Sequence[str] = (),
+        skip_rows: int | None = None,
+        comment: str | None = None,
+        header: bool = True,
         chunk_rows: int = _CHUNK_ROWS,
         spill_dir: PathLike | None = None,
     ) -> Self:
@@ -222,6 +228,13 @@ class Dataset(InPieces):
             NaN, NULL, None, ...).
         text : sequence of str, default=()
             Columns that are text even where they look like numbers.
+        skip_rows : int, default=None
+            Lines above that of the names; None to find them.
+        comment : str, default=None
+            What lines begin with that are no rows.
+        header : bool, default=True
+            Whether there is a line of names; without one, columns are called ``column_1``,
+            ``column_2``, ...
         chunk_rows : int, default=65536
             Most rows that are in memory at a time.
         spill_dir : path-like, default=None
@@ -245,10 +258,14 @@ class Dataset(InPieces):
         for name, value in (("missing", missing), ("text", text)):
             if isinstance(value, str):
                 raise TypeError(f"{name} must be a list of strings, got {value!r}")
-        options = CsvOptions(sep, decimal, encoding, tuple(missing))
+        options = CsvOptions(sep, decimal, encoding, tuple(missing), skip_rows, comment, header)
         files = find_files(paths, CSV)
+        values = folder_values(paths, files)
+        folders = {name for of_file in values.values() for name in of_file}
+        in_files = [name for name in text if name not in folders]
+        source = CsvSource(files, chunk_rows, options, in_files, target)
         return cls(
-            CsvSource(files, chunk_rows, options, text, target),
+            with_folders(source, values, text),
             target=target,
             positive=positive,
             weight=weight,
@@ -591,6 +608,26 @@ class Dataset(InPieces):
     def passes(self) -> Passes:
         """What reads the rows, for estimators and metrics."""
         return self._passes
+
+    @property
+    def reading(self) -> Reading | None:
+        """How the rows are read, for the model of a fit to them; None where they have types."""
+        return reading_of(self._passes.source)
+
+    def read_as(self, fitted: Fitted) -> Self:
+        """Return the same rows, read as the model of a fit takes them; for estimators.
+
+        Parameters
+        ----------
+        fitted : Fitted
+            What the model knows of the files of its fit.
+        """
+        source = self._passes.source
+        if fitted.reading is None or not isinstance(source, CsvSource | PartitionedSource):
+            return self
+        found = copy.copy(self)
+        found._passes = Passes(source.read_as(fitted))
+        return found
 
     def batches(self, columns: Sequence[str] | None = None) -> Iterator[Any]:
         """Read the rows, a piece at a time.

@@ -167,6 +167,10 @@ pub struct Header {
     /// The sample that was learned from; `None` where it was all rows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sample: Option<SampledRows>,
+    /// How the files of the fit were read, in the form of the Python package, which reads others by it;
+    /// `None` where the rows came with types.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reading: Option<Json>,
 }
 
 impl Header {

@@ -147,6 +147,7 @@ impl HeaderBuilder {
             classes: Some(Classes { dtype: dtype.to_owned(), values: values.map(Json::from) }),
             features,
             sample: None,
+            reading: None,
         })
     }
 }

@@ -60,6 +60,7 @@ fn document_of(class: &str, model: Model) -> Document {
             Feature { name: Some("colour".to_owned()), kind: FeatureKind::Categorical { levels } },
         ],
         sample: None,
+        reading: None,
     };
     Document { header, model, calibration: None }
 }

@@ -1,0 +1,129 @@
+"""How the data of a fit were read, as far as the values of other rows depend on it."""
+
+from collections.abc import Collection
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from aucrank._data.column_form import ColumnForm
+
+if TYPE_CHECKING:
+    from aucrank._data.csv_form import CsvOptions
+
+_TEXTS = ("separator", "decimal", "encoding", "comment")
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How the files of a fit were read; saved with the model, and used for all rows that it scores.
+
+    Attributes
+    ----------
+    separator, decimal, encoding, comment : str or None
+        As in `CsvOptions`; None where the files were no CSV files.
+    header : bool
+        Whether there was a line of names.
+    missing : tuple of str
+        Texts and numbers that stand for missing values, besides the usual ones.
+    columns : dict
+        Forms of columns that are not read like plain numbers or texts, by name.
+    """
+
+    separator: str | None = None
+    decimal: str | None = None
+    encoding: str | None = None
+    comment: str | None = None
+    header: bool = True
+    missing: tuple[str, ...] = ()
+    columns: dict[str, ColumnForm] = field(default_factory=dict)
+
+    def completed(self, options: "CsvOptions") -> "CsvOptions":
+        """Return options with what a fit knew where they say nothing.
+
+        The separator, the encoding and lines above the header are not among it: each file shows its
+        own.
+        """
+        return replace(
+            options,
+            decimal=options.decimal or self.decimal,
+            missing=tuple(dict.fromkeys([*self.missing, *options.missing])),
+            comment=options.comment or self.comment,
+            header=options.header and self.header,
+        )
+
+    def of_columns(self, names: Collection[str]) -> "Reading":
+        """Return the reading with the forms of these columns alone."""
+        kept = set(names)
+        return replace(self, columns={n: f for n, f in self.columns.items() if n in kept})
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the form that a saved document holds under ``reading``."""
+        found: dict[str, Any] = {
+            name: getattr(self, name) for name in _TEXTS if getattr(self, name)
+        }
+        if not self.header:
+            found["header"] = False
+        if self.missing:
+            found["missing"] = list(self.missing)
+        if self.columns:
+            found["columns"] = {name: form.to_json() for name, form in self.columns.items()}
+        return found
+
+    @classmethod
+    def from_json(cls, found: Any) -> "Reading":
+        """Read what `to_json` wrote.
+
+        Raises
+        ------
+        ValueError
+            If it has another form.
+        """
+        if not isinstance(found, dict):
+            raise ValueError("`reading` has an unknown form")
+        texts = {name: found.get(name) for name in _TEXTS}
+        header = found.get("header", True)
+        missing, columns = found.get("missing", []), found.get("columns", {})
+        is_right = (
+            all(text is None or isinstance(text, str) for text in texts.values())
+            and texts["decimal"] in (None, ".", ",")
+            and (texts["separator"] is None or len(texts["separator"]) == 1)
+            and isinstance(header, bool)
+            and isinstance(missing, list)
+            and all(isinstance(text, str) for text in missing)
+            and isinstance(columns, dict)
+        )
+        if not is_right:
+            raise ValueError("`reading` has an unknown form")
+        forms = {str(name): ColumnForm.from_json(form) for name, form in columns.items()}
+        return cls(**texts, header=header, missing=tuple(missing), columns=forms)
+
+
+@dataclass(frozen=True, slots=True)
+class Fitted:
+    """What a model knows of the files of its fit.
+
+    Attributes
+    ----------
+    reading : Reading or None
+        How they were read; None where that is not known.
+    numbers : tuple of str
+        Columns that are numbers to the model.
+    texts : tuple of str
+        Columns of categories that are texts.
+    """
+
+    reading: Reading | None
+    numbers: tuple[str, ...]
+    texts: tuple[str, ...] = ()
+
+    def completed(self, options: "CsvOptions") -> "CsvOptions":
+        """Return options with what the fit knew where they say nothing."""
+        return options if self.reading is None else self.reading.completed(options)
+
+    def forms(self, names: Collection[str]) -> dict[str, ColumnForm]:
+        """Return how some columns of numbers are read, by name; none where that is not known."""
+        if self.reading is None:
+            return {}
+        plain = ColumnForm("number")
+        return {
+            name: self.reading.columns.get(name, plain) for name in self.numbers if name in names
+        }

@@ -1,0 +1,112 @@
+"""Columns that name the rows, or number them, and so tell nothing of other rows."""
+
+import re
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+from numpy.typing import NDArray
+
+# Words of a name, also where a capital letter begins one: customerID, RowNumber, SK_ID_CURR.
+_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W\d_]+|\d+")
+
+# One of these anywhere in a name, or as its last word.
+_ANYWHERE = frozenset({"id", "ids", "uuid", "guid", "rowid"})
+_LAST = frozenset(
+    {
+        *("key", "index", "idx", "nr", "no", "num", "number", "nummer", "row", "rows", "rowname"),
+        *("rownames", "rownum", "rownumber", "rownr", "rowno", "lfdnr", "pk", "serial", "record"),
+    }
+)
+# German puts words together: Kundennummer, Vertragsnr.
+_ENDING = re.compile(r"[a-zäöüß]{3,}(?:nummer|nr)")
+_WHOLE = frozenset({"", "unnamed: 0", "names"})
+
+# From so many rows on, whole numbers that rise by one from row to row number the rows.
+_ENOUGH = 50
+
+# So many values are compared with each other; of more it is known that the first differ.
+_MOST_KEPT = 1 << 24
+
+
+def names_rows(column: str) -> bool:
+    """Tell whether a column is called as what names rows is."""
+    name = column.strip()
+    if name.lower() in _WHOLE or _ENDING.fullmatch(name.lower()):
+        return True
+    words = [word.lower() for word in _WORD.findall(name)]
+    return bool(words) and (not _ANYWHERE.isdisjoint(words) or words[-1] in _LAST)
+
+
+class RowNames:
+    """Whether a column names or numbers the rows, told from one piece of the data after another.
+
+    Parameters
+    ----------
+    column : str
+        What it is called.
+    """
+
+    def __init__(self, column: str) -> None:
+        self._is_called_so = names_rows(column)
+        self._is_numbering = True
+        self._can_name = self._is_called_so
+        self._is_rising = True
+        self._last: Any = None
+        self._n_rows = 0
+        self._kept: list[NDArray[Any]] = []
+        self._n_kept = 0
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether no further row could make it name the rows."""
+        return not (self._can_name or self._is_numbering)
+
+    @property
+    def does(self) -> bool:
+        """Whether it names or numbers the rows."""
+        if self._can_name and (self._is_rising or self._are_distinct()):
+            return True
+        return self._is_numbering and (self._is_called_so or self._n_rows >= _ENOUGH)
+
+    def look_at(self, series: nw.Series[Any]) -> None:
+        """Take note of the values of a piece."""
+        if self.is_settled or not len(series):
+            return
+        values, is_number = _comparable(series)
+        if values is None:
+            self._can_name = self._is_numbering = False
+            return
+        self._n_rows += len(values)
+        steps = np.diff(values) if is_number else None
+        if self._is_numbering:
+            follows = self._last is None or (is_number and values[0] == self._last + 1)
+            self._is_numbering = steps is not None and follows and bool((steps == 1).all())
+        if self._is_rising:
+            follows = self._last is None or (is_number and values[0] > self._last)
+            self._is_rising = steps is not None and follows and bool((steps > 0).all())
+        if is_number:
+            self._last = values[-1]
+        if self._can_name and self._n_kept < _MOST_KEPT:
+            self._kept.append(values)
+            self._n_kept += len(values)
+
+    def _are_distinct(self) -> bool:
+        values = np.concatenate(self._kept)
+        return len(np.unique(values)) == len(values)
+
+
+def _comparable(series: nw.Series[Any]) -> tuple[NDArray[Any] | None, bool]:
+    """Return whole numbers, or hashes of texts, and which; None if anything else is among them."""
+    dtype = series.dtype
+    if series.null_count():
+        return None, False
+    if dtype.is_integer():
+        return np.asarray(series.to_numpy()), True
+    if dtype.is_float():
+        values = np.asarray(series.to_numpy())
+        # NaN is not whole, either.
+        return (values if bool((values % 1 == 0).all()) else None), True
+    if dtype in (nw.String, nw.Categorical, nw.Enum):
+        return np.array([hash(text) for text in series.to_list()], dtype=np.int64), False
+    return None, False

@@ -1,0 +1,338 @@
+"""What the texts of a column can be read as, counted; the counts of parts of the data add up."""
+
+from collections import Counter
+from collections.abc import Collection, Iterable
+
+from aucrank._data.date_text import ORDERS, days_in
+from aucrank._data.number_text import DECIMAL_MARKS, WrittenNumber, read_number
+
+#: What stands for a missing value in any column, besides what readers take for one.
+UNKNOWN = "?"
+
+#: What readers take for a missing value: pandas' own list.
+MISSING = [
+    *("", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN"),
+    *("<NA>", "N/A", "NA", "NULL", "NaN", "None", "n/a", "nan", "null", UNKNOWN),
+]
+_MISSING = frozenset(MISSING)
+
+#: What stands for a missing value where all else in a column are numbers or dates; in small
+#: letters.
+GAPS = frozenset(
+    [
+        *(
+            "-",
+            "--",
+            "---",
+            "\u2013",
+            "\u2014",
+            ".",
+            "..",
+            "...",
+            "*",
+            "missing",
+            "unknown",
+            "none",
+        ),
+        *("nil", "na", "n.a.", "n.a", "nd", "n.d.", "n/d", "k.a.", "k. a.", "not available"),
+        *("not applicable", "unbekannt", "nat"),
+        *("#div/0!", "#value!", "#ref!", "#name?", "#num!", "#null!", "#error!", "#calc!"),
+        *("0000-00-00", "0000-00-00 00:00:00", "00.00.0000", "00/00/0000"),
+    ]
+)
+
+# Up to so large a share of other texts leaves a column one of numbers or dates.
+_ODD_SHARE = 0.05
+
+# So many other texts are kept as examples, and so many numbers for each make them a column.
+_KEPT = 100
+_NUMBERS_TO_ONE = 10
+
+
+def is_blank_mark(text: str) -> bool:
+    """Tell whether a text is a usual mark of a missing value, with blanks around it or not."""
+    return text.strip() in _MISSING
+
+
+def are_nearly_all(n_values: int, n_odd: int) -> bool:
+    """Tell whether so few values are odd that the others say what a column holds."""
+    return n_values > n_odd and n_odd <= _ODD_SHARE * n_values
+
+
+def is_same_unit(unit: str, of_column: str) -> bool:
+    """Tell whether a number with a unit is one of a column with another.
+
+    An amount may stand without its currency, but a share without its sign may be a hundred times
+    as much.
+    """
+    return unit == of_column or (unit == "" and of_column not in ("%", "\u2030"))
+
+
+class Odd:
+    """Texts that are not what others are.
+
+    Attributes
+    ----------
+    n_rows : int
+        Rows that hold one.
+    texts : dict of str to int
+        Rows of each of the first texts in the order of letters.
+    """
+
+    def __init__(self) -> None:
+        self.n_rows = 0
+        self.texts: dict[str, int] = {}
+
+    def note(self, text: str, count: int) -> None:
+        """Count a text."""
+        self.n_rows += count
+        self.texts[text] = self.texts.get(text, 0) + count
+        if len(self.texts) > 2 * _KEPT:
+            self._prune()
+
+    def add(self, other: "Odd") -> None:
+        """Add the texts of another part of the data."""
+        self.n_rows += other.n_rows
+        for text, count in other.texts.items():
+            self.texts[text] = self.texts.get(text, 0) + count
+        self._prune()
+
+    def copy(self) -> "Odd":
+        """Return another one with the same counts."""
+        found = Odd()
+        found.add(self)
+        return found
+
+    def _prune(self) -> None:
+        if len(self.texts) > _KEPT:
+            # By their letters, so that the order of the rows does not matter.
+            self.texts = {text: self.texts[text] for text in sorted(self.texts)[:_KEPT]}
+
+
+class NumberCounts:
+    """Texts that are numbers with one mark of decimals.
+
+    Attributes
+    ----------
+    units : Counter of str
+        Rows by what stands before or behind the number.
+    n_grouped : int
+        Rows with the other mark of decimals between thousands.
+    n_shown : int
+        Rows that are numbers with this mark alone.
+    are_whole : bool
+        Whether all are whole numbers.
+    odd : Odd
+        Texts that are no numbers.
+    """
+
+    def __init__(self) -> None:
+        self.units: Counter[str] = Counter()
+        self.n_grouped = 0
+        self.n_shown = 0
+        self.are_whole = True
+        self.odd = Odd()
+        self._examples: dict[str, str] = {}
+        self._distinct: set[float] = set()
+
+    def note(self, text: str, number: WrittenNumber, count: int, *, is_shown: bool) -> None:
+        """Count a text that is a number."""
+        self.units[number.unit] += count
+        self._examples[number.unit] = min(text, self._examples.get(number.unit, text))
+        self.n_grouped += count * number.has_groups
+        self.n_shown += count * is_shown
+        self.are_whole &= number.is_whole
+        self.note_values([number.value])
+
+    def note_values(self, values: Iterable[float]) -> None:
+        """Keep the first distinct numbers."""
+        if self.needs_values:
+            self._distinct.update(values)
+
+    @property
+    def needs_values(self) -> bool:
+        """Whether it is not yet known that there are many distinct numbers."""
+        return len(self._distinct) < _NUMBERS_TO_ONE * _KEPT
+
+    def are_many_beside(self, odd: Odd) -> bool:
+        """Tell whether numbers with a few other texts are not as good a set of categories."""
+        return len(self._distinct) >= _NUMBERS_TO_ONE * len(odd.texts)
+
+    @property
+    def commonest_unit(self) -> str:
+        """The unit of most numbers; "" for none."""
+        return max(self.units, key=lambda unit: (self.units[unit], unit), default="")
+
+    def odd_besides(self, unit: str) -> Odd:
+        """Return what is no number of a column with this unit."""
+        odd = self.odd.copy()
+        for other, count in self.units.items():
+            if not is_same_unit(other, unit):
+                odd.note(self._examples.get(other, other), count)
+        return odd
+
+    def add(self, other: "NumberCounts") -> None:
+        """Add the texts of another part of the data."""
+        self.units.update(other.units)
+        for unit, text in other._examples.items():
+            self._examples[unit] = min(text, self._examples.get(unit, text))
+        self.n_grouped += other.n_grouped
+        self.n_shown += other.n_shown
+        self.are_whole &= other.are_whole
+        self.odd.add(other.odd)
+        self.note_values(other._distinct)
+
+
+class DateCounts:
+    """Texts that are dates, if numbers between slashes stand in one order.
+
+    Attributes
+    ----------
+    n_rows : int
+        Rows with a date.
+    odd : Odd
+        Texts that are none.
+    """
+
+    def __init__(self) -> None:
+        self.n_rows = 0
+        self.odd = Odd()
+
+    def add(self, other: "DateCounts") -> None:
+        """Add the texts of another part of the data."""
+        self.n_rows += other.n_rows
+        self.odd.add(other.odd)
+
+
+class TextSurvey:
+    """What the texts of a column can be read as.
+
+    Parameters
+    ----------
+    missing : collection of str
+        Texts that stand for missing values, besides the usual ones.
+
+    Attributes
+    ----------
+    n_values : int
+        Rows with a value.
+    n_missing : int
+        Rows without.
+    gaps : Counter of str
+        Rows with a text that stands for a missing value among numbers and dates.
+    numbers : dict
+        What are numbers, by the mark of decimals.
+    dates : dict
+        What are dates, by the order of numbers between slashes; None for that of none.
+    """
+
+    def __init__(self, missing: Collection[str] = ()) -> None:
+        self._missing = _MISSING | set(missing)
+        self.n_values = 0
+        self.n_missing = 0
+        self.gaps: Counter[str] = Counter()
+        self.numbers = {mark: NumberCounts() for mark in DECIMAL_MARKS}
+        self.dates = {order: DateCounts() for order in (None, *ORDERS)}
+
+    def look_at(self, counts: Iterable[tuple[str, int]]) -> None:
+        """Count distinct texts, each with its number of rows."""
+        for text, count in counts:
+            if text in self._missing:
+                self.n_missing += count
+            elif (plain := text.strip()) in self._missing:
+                # A text of its own to a column of texts.
+                self.n_missing += count
+                self.gaps[text] += count
+            elif plain.lower() in GAPS:
+                self.n_values += count
+                self.gaps[text] += count
+            else:
+                self.n_values += count
+                self._look_at_value(text, count)
+
+    def _look_at_value(self, text: str, count: int) -> None:
+        found = {mark: read_number(text, mark) for mark in DECIMAL_MARKS}
+        n_marks = sum(number is not None for number in found.values())
+        for mark, number in found.items():
+            if number is None:
+                self.numbers[mark].odd.note(text, count)
+            else:
+                self.numbers[mark].note(text, number, count, is_shown=n_marks == 1)
+        for order, dates in self.dates.items():
+            if n_marks or days_in(text, order) is None:
+                dates.odd.note(text, count)
+            else:
+                dates.n_rows += count
+
+    def look_at_numbers(
+        self, count: int, n_pointed: int, values: Iterable[float], *, are_whole: bool
+    ) -> None:
+        """Count texts that every reader takes for numbers.
+
+        Parameters
+        ----------
+        count : int
+            Rows.
+        n_pointed : int
+            Rows with a decimal point, of which one at least could not part thousands.
+        values : iterable of float
+            Distinct numbers, as far as they are needed.
+        are_whole : bool
+            Whether all are whole numbers.
+        """
+        self.n_values += count
+        values = list(values)
+        for mark, numbers in self.numbers.items():
+            n_odd = n_pointed if mark == "," else 0
+            numbers.odd.n_rows += n_odd
+            numbers.units[""] += count - n_odd
+            numbers.are_whole &= are_whole
+            numbers.note_values(values)
+        self.numbers["."].n_shown += n_pointed
+        for dates in self.dates.values():
+            dates.odd.n_rows += count
+
+    def look_at_missing(self, count: int) -> None:
+        """Count missing values."""
+        self.n_missing += count
+
+    def add(self, other: "TextSurvey") -> None:
+        """Add the texts of another part of the data."""
+        self.n_values += other.n_values
+        self.n_missing += other.n_missing
+        self.gaps.update(other.gaps)
+        for mark, numbers in self.numbers.items():
+            numbers.add(other.numbers[mark])
+        for order, dates in self.dates.items():
+            dates.add(other.dates[order])
+
+    def read_with(self, decimal: str) -> "TextSurvey":
+        """Return the counts for any mark of decimals, where it is known to be this one."""
+        found = TextSurvey()
+        found.add(self)
+        found.numbers = dict.fromkeys(DECIMAL_MARKS, self.numbers[decimal])
+        return found
+
+    @property
+    def order(self) -> str | None:
+        """The order of numbers between slashes that more texts are dates in, None for either."""
+        n_dmy, n_mdy = (self.dates[order].n_rows for order in ORDERS)
+        return None if n_dmy == n_mdy else ORDERS[n_dmy < n_mdy]
+
+    @property
+    def shown_mark(self) -> str:
+        """The mark of decimals that numbers of the column show; "" if none, both, or few do."""
+        marks = [mark for mark in DECIMAL_MARKS if self.numbers[mark].n_shown]
+        if len(marks) != 1:
+            return ""
+        n_gaps = sum(count for text, count in self.gaps.items() if not is_blank_mark(text))
+        n_odd = self.numbers[marks[0]].odd.n_rows
+        return marks[0] if are_nearly_all(self.n_values - n_gaps, n_odd) else ""
+
+
+def decimal_of(surveys: Iterable[TextSurvey]) -> str:
+    """Return the mark of decimals that most columns of numbers show, "" if it cannot be told."""
+    marks = Counter(survey.shown_mark for survey in surveys)
+    if marks[","] > marks["."]:
+        return ","
+    return "." if marks["."] else ""

@@ -1,0 +1,284 @@
+"""Sources over another one: columns in the names of folders, dates as days, labels as classes."""
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import narwhals.stable.v2 as nw
+
+from aucrank._data.clean import (
+    date_form,
+    dates_as_days,
+    forms_to_keep,
+    has_dates,
+    notes_on_dates,
+    read_texts,
+    survey_of,
+    without_marks,
+)
+from aucrank._data.column_form import ColumnForm, form_of_column
+from aucrank._data.csv_source import CsvSource
+from aucrank._data.data_files import describe
+from aucrank._data.passes import Head, Source
+from aucrank._data.reading import Fitted, Reading
+from aucrank._data.text_survey import MISSING, TextSurvey
+from aucrank._utils.warn import ReadingNote, warn_caller
+
+
+class WrappedSource:
+    """The rows of another source, as they are.
+
+    Parameters
+    ----------
+    source : Source
+        What is read.
+    """
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+        self.description = source.description
+        self.files = source.files
+        self.names = source.names
+
+    @property
+    def reading(self) -> Reading | None:
+        """How the rows are read, for the model of a fit to them."""
+        return reading_of(self._source)
+
+    def heads(self, columns: Sequence[str]) -> Iterable[Head] | None:
+        """Return the dtypes of columns in each file."""
+        return self._source.heads(columns)
+
+    def count_rows(self) -> int | None:
+        """Return the number of rows, if it is known without reading them."""
+        return self._source.count_rows()
+
+    def read(self, columns: Sequence[str]) -> Iterator[tuple[nw.DataFrame[Any], str]]:
+        """Read some of the columns."""
+        return self._source.read(columns)
+
+    def check_unchanged(self) -> None:
+        """Raise `DataChangedError` if a file is not what it was when this was first called."""
+        self._source.check_unchanged()
+
+
+def reading_of(source: Source) -> Reading | None:
+    """Return how the rows of a source are read, None for one that has them in types."""
+    reading: Reading | None = getattr(source, "reading", None)
+    return reading
+
+
+class PartitionedSource(WrappedSource):
+    """Rows of files in folders such as ``region=North``, which are columns, too.
+
+    Parameters
+    ----------
+    source : Source
+        What reads the files.
+    values : dict of str to dict of str to str
+        What the folders of each file say, by file and by column; the same columns for all.
+    text : collection of str
+        Columns that are text even where they look like numbers.
+    """
+
+    def __init__(
+        self, source: Source, values: Mapping[str, Mapping[str, str]], text: Collection[str] = ()
+    ) -> None:
+        super().__init__(source)
+        self._values = values
+        columns = [name for name in next(iter(values.values())) if name not in source.names]
+        self.names = [*source.names, *columns]
+        self._forms: dict[str, ColumnForm] = {}
+        for name in columns:
+            survey = TextSurvey()
+            survey.look_at((values[file][name], 1) for file in source.files)
+            form = form_of_column(survey, ".")
+            self._forms[name] = ColumnForm("text") if name in text else form
+
+    def heads(self, columns: Sequence[str]) -> Iterable[Head] | None:
+        """Return the dtypes of columns in each file."""
+        heads = self._source.heads([name for name in columns if name not in self._forms])
+        if heads is None:
+            return None
+        return (
+            Head(self._completed(head.frame, head.origin, columns), head.origin, self.names)
+            for head in heads
+        )
+
+    def read(self, columns: Sequence[str]) -> Iterator[tuple[nw.DataFrame[Any], str]]:
+        """Read some of the columns."""
+        # The number of rows is that of a column of the file.
+        of_files = [name for name in columns if name not in self._forms] or self._source.names[:1]
+        for frame, origin in self._source.read(of_files):
+            yield self._completed(frame, origin, columns), origin
+
+    def read_as(self, fitted: Fitted) -> "PartitionedSource":
+        """Return the same rows, read as the model of a fit takes them."""
+        source = (
+            self._source.read_as(fitted) if isinstance(self._source, CsvSource) else self._source
+        )
+        text = [name for name in self._forms if name in fitted.texts]
+        return PartitionedSource(source, self._values, text)
+
+    def _completed(
+        self, frame: nw.DataFrame[Any], file: str, columns: Sequence[str]
+    ) -> nw.DataFrame[Any]:
+        added = []
+        for name in columns:
+            if name in self._forms:
+                text, form = self._values[file][name], self._forms[name]
+                value: Any = None if text in MISSING else text
+                dtype: Any = nw.String
+                if form.is_numeric or form.kind == "empty":
+                    value = None if value is None else form.value_of(text, ".")
+                    dtype = nw.Float64
+                if form.is_whole:
+                    value, dtype = int(value), nw.Int64
+                added.append(
+                    nw.new_series(name, [value] * len(frame), dtype, backend=frame.implementation)
+                )
+        return frame.with_columns(*added).select(list(columns)) if added else frame
+
+
+class DatedSource(WrappedSource):
+    """Rows whose dates, also those in texts, are days since 1970.
+
+    Parameters
+    ----------
+    source : Source
+        Of columns with types.
+    left : collection of str
+        Columns that stay as they are.
+    missing : sequence of str
+        Texts and numbers that stand for missing values.
+    fitted : Fitted or None, default=None
+        What a model knows of the files of its fit, if the rows are for one.
+    """
+
+    def __init__(
+        self,
+        source: Source,
+        left: Collection[str | None],
+        missing: Sequence[str],
+        fitted: Fitted | None = None,
+    ) -> None:
+        super().__init__(source)
+        self._left = left
+        self._missing = missing
+        self._fitted = fitted
+        self._known: dict[str, ColumnForm] | None = None
+
+    @property
+    def reading(self) -> Reading:
+        """How the rows are read, for the model of a fit to them."""
+        return Reading(missing=tuple(self._missing), columns=forms_to_keep(self._forms()))
+
+    def heads(self, columns: Sequence[str]) -> Iterable[Head] | None:
+        """Return the dtypes of columns in each file."""
+        heads = self._source.heads(columns)
+        if heads is None:
+            return None
+        return (Head(self._converted(head.frame), head.origin, head.names) for head in heads)
+
+    def read(self, columns: Sequence[str]) -> Iterator[tuple[nw.DataFrame[Any], str]]:
+        """Read some of the columns."""
+        self._forms()
+        for frame, origin in self._source.read(columns):
+            yield self._converted(frame), origin
+
+    def _converted(self, frame: nw.DataFrame[Any]) -> nw.DataFrame[Any]:
+        frame = dates_as_days(frame, self._left)
+        forms = self._forms()
+        texts = [n for n in frame.columns if n in forms and frame.schema[n] == nw.String]
+        frame = frame.with_columns(
+            read_texts(frame[name], forms[name], ".", self._missing) for name in texts
+        )
+        return without_marks(frame, self._missing)
+
+    def _forms(self) -> dict[str, ColumnForm]:
+        """Return the forms of the columns of dates; those in texts are told from all rows."""
+        if self._known is None:
+            names = [name for name in self.names if name not in self._left]
+            found: dict[str, ColumnForm] = {}
+            texts: dict[str, TextSurvey] = {}
+            for head in self._source.heads(names) or ():
+                for name in names:
+                    if has_dates(head.frame[name]):
+                        found[name] = ColumnForm("date")
+                    elif head.frame.schema[name] == nw.String:
+                        texts[name] = TextSurvey(self._missing)
+            for frame, _ in self._source.read(list(texts)) if texts else ():
+                for name, survey in texts.items():
+                    survey.add(survey_of(frame[name], self._missing))
+            known = {} if self._fitted is None else self._fitted.forms(names)
+            for name, survey in texts.items():
+                form = known.get(name)
+                if form is not None and form.kind == "date":
+                    form = form.fitted_to(survey, ".", f"{name!r} of {self.description}", "")
+                else:
+                    form = date_form(survey)
+                if form is not None and name not in found:
+                    found[name] = form
+            self._known = found
+            for note in notes_on_dates(name for name in names if name in found):
+                warn_caller(note, ReadingNote)
+        return self._known
+
+
+class ClassesSource(WrappedSource):
+    """Rows whose labels are those of two classes.
+
+    Parameters
+    ----------
+    source : Source
+        What is read.
+    target : str
+        Column of labels.
+    class_of : callable
+        Returns the label of the class of a label.
+    """
+
+    def __init__(self, source: Source, target: str, class_of: Callable[[Any], Any]) -> None:
+        super().__init__(source)
+        self._target = target
+        self._class_of = class_of
+
+    def heads(self, columns: Sequence[str]) -> Iterable[Head] | None:
+        """Return the dtypes of columns in each file."""
+        heads = self._source.heads(columns)
+        if heads is None or self._target not in columns:
+            return heads
+        return (Head(self._converted(head.frame), head.origin, head.names) for head in heads)
+
+    def read(self, columns: Sequence[str]) -> Iterator[tuple[nw.DataFrame[Any], str]]:
+        """Read some of the columns."""
+        for frame, origin in self._source.read(columns):
+            yield (self._converted(frame) if self._target in columns else frame), origin
+
+    def _converted(self, frame: nw.DataFrame[Any]) -> nw.DataFrame[Any]:
+        series = frame[self._target]
+        classes = {value: self._class_of(value) for value in series.unique().to_list()}
+        found = [classes[value] for value in series.to_list()]
+        return frame.with_columns(
+            nw.new_series(self._target, found, nw.String, backend=frame.implementation)
+        )
+
+
+def with_folders(
+    source: Source, values: Mapping[str, Mapping[str, str]], text: Collection[str] = ()
+) -> Source:
+    """Return a source with the columns that the names of folders are.
+
+    Raises
+    ------
+    ValueError
+        If folders of two files are called by other columns.
+    """
+    known = {file: values.get(file, {}) for file in source.files}
+    columns = list(known[source.files[0]])
+    for file, found in known.items():
+        if list(found) != columns:
+            raise ValueError(
+                f"folders of {file} are called by the columns {list(found)}, those of"
+                f" {describe(source.files[:1])} by {columns}"
+            )
+    return PartitionedSource(source, known, text) if columns else source
