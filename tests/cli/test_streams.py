@@ -110,7 +110,7 @@ def test_sizes_are_read(text, bytes_):
         (["lacking"], "lacking has no column 'age'"),
         (
             ["text"],
-            "column 'age' of text/a.csv and 1 more file holds text (such as 'old'); the model learned it",
+            "column 'age' of text/a.csv and 1 more file holds text (such as 'old'); the model",
         ),
         (["train.csv", "--memory", "some"], "argument --memory: some is no size"),
         (["parts", "--id", "nrr"], "parts has no column 'nrr' (--id); did you mean 'nr'?"),

@@ -347,7 +347,8 @@ def _look_at(survey: TextSurvey, texts: Any, decimal: str | None) -> None:
                 values: Any = ()
                 if survey.numbers["."].needs_values:
                     values = numbers.unique().drop_null().to_pylist()
-                survey.look_at_numbers(n_values, n_pointed, values, are_whole=are_whole)
+                example = pc.min(texts).as_py()
+                survey.look_at_numbers(n_values, n_pointed, values, example, are_whole=are_whole)
                 return
     counts = pc.value_counts(texts)
     pairs = zip(counts.field("values").to_pylist(), counts.field("counts").to_pylist(), strict=True)

@@ -138,11 +138,15 @@ class NumberCounts:
     def note(self, text: str, number: WrittenNumber, count: int, *, is_shown: bool) -> None:
         """Count a text that is a number."""
         self.units[number.unit] += count
-        self._examples[number.unit] = min(text, self._examples.get(number.unit, text))
+        self.note_example(number.unit, text)
         self.n_grouped += count * number.has_groups
         self.n_shown += count * is_shown
         self.are_whole &= number.is_whole
         self.note_values([number.value])
+
+    def note_example(self, unit: str, text: str) -> None:
+        """Keep the first text with a unit in the order of letters."""
+        self._examples[unit] = min(text, self._examples.get(unit, text))
 
     def note_values(self, values: Iterable[float]) -> None:
         """Keep the first distinct numbers."""
@@ -175,7 +179,7 @@ class NumberCounts:
         """Add the texts of another part of the data."""
         self.units.update(other.units)
         for unit, text in other._examples.items():
-            self._examples[unit] = min(text, self._examples.get(unit, text))
+            self.note_example(unit, text)
         self.n_grouped += other.n_grouped
         self.n_shown += other.n_shown
         self.are_whole &= other.are_whole
@@ -265,7 +269,13 @@ class TextSurvey:
                 dates.n_rows += count
 
     def look_at_numbers(
-        self, count: int, n_pointed: int, values: Iterable[float], *, are_whole: bool
+        self,
+        count: int,
+        n_pointed: int,
+        values: Iterable[float],
+        example: str,
+        *,
+        are_whole: bool,
     ) -> None:
         """Count texts that every reader takes for numbers.
 
@@ -277,6 +287,8 @@ class TextSurvey:
             Rows with a decimal point, of which one at least could not part thousands.
         values : iterable of float
             Distinct numbers, as far as they are needed.
+        example : str
+            One of the texts.
         are_whole : bool
             Whether all are whole numbers.
         """
@@ -288,9 +300,10 @@ class TextSurvey:
             numbers.units[""] += count - n_odd
             numbers.are_whole &= are_whole
             numbers.note_values(values)
+            numbers.note_example("", example)
         self.numbers["."].n_shown += n_pointed
         for dates in self.dates.values():
-            dates.odd.n_rows += count
+            dates.odd.note(example, count)
 
     def look_at_missing(self, count: int) -> None:
         """Count missing values."""

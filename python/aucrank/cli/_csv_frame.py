@@ -273,11 +273,14 @@ def _read_csv(
 def _read_by_polars(file: str, text: set[str], form: CsvForm) -> nw.DataFrame[Any]:
     import polars
 
+    # A header that is shorter than the rows would bound them.
+    is_short = form.has_header and None in form.names
     try:
         frame = polars.read_csv(
             file,
             separator=form.separator,
-            has_header=form.has_header,
+            has_header=form.has_header and not is_short,
+            skip_rows=int(is_short),
             new_columns=form.field_names,
             null_values=MISSING,
             infer_schema_length=None,

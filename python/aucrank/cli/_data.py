@@ -21,6 +21,7 @@ from aucrank._data.column_form import ColumnFormError
 from aucrank._data.csv_form import CsvOptions
 from aucrank._data.data_files import why_unreadable
 from aucrank._data.labels import encode_binary
+from aucrank._data.number_text import read_number
 from aucrank._data.reading import Fitted, Reading
 from aucrank._data.row_names import RowNames
 from aucrank._utils.files import write_atomically
@@ -228,7 +229,10 @@ def text_series(series: nw.Series[Any]) -> nw.Series[Any]:
 def need_column(columns: Sequence[str], name: str, path: str, role: str) -> None:
     """Raise unless the column is there."""
     if name not in columns:
-        raise DataError(f"{path} has no column {name!r} ({role}){did_you_mean(name, columns)}")
+        hint = did_you_mean(name, columns)
+        if any(read_number(column, ".") for column in columns):
+            hint += "; if its first line is a row, say --no-header"
+        raise DataError(f"{path} has no column {name!r} ({role}){hint}")
 
 
 def values_of(target: nw.Series[Any], path: str) -> list[Any]:
@@ -296,9 +300,8 @@ def n_missing(series: nw.Series[Any]) -> int:
 def pick_class(text: str, values: Sequence[Any], column: str) -> Any:
     """Find the one of `values` that reads `text`."""
     for value in values:
-        if text in (text_of(value), str(value)) or text.strip(BLANKS) == text_of(value).strip(
-            BLANKS
-        ):
+        is_alike = text.strip(BLANKS) == text_of(value).strip(BLANKS)
+        if is_alike or text == str(value):
             return value
     known = _listed(values, " and " if len(values) == 2 else ", ")
     raise DataError(f"--positive {text}: target column {column!r} has the values {known}")

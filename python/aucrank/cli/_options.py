@@ -39,7 +39,23 @@ def add_command(
     return parser
 
 
+def _number_columns(args: argparse.Namespace) -> None:
+    """Let options that name columns by their positions mean those of a file without names."""
+    for option in ("target", "weight", "id"):
+        if getattr(args, option, None) is not None:
+            setattr(args, option, _numbered(getattr(args, option)))
+    for option in ("drop", "keep", "categorical"):
+        if hasattr(args, option):
+            setattr(args, option, [_numbered(name) for name in getattr(args, option)])
+
+
+def _numbered(name: str) -> str:
+    return f"column_{name}" if name.isdecimal() else name
+
+
 def _run(name: str, args: argparse.Namespace) -> int:
+    if not getattr(args, "header", True):
+        _number_columns(args)
     status: int = import_module(f"aucrank.cli.{name}").run(args)
     return status
 

@@ -325,11 +325,11 @@ def dataset_to_learn(
         else:
             first = pick_class(args.positive, values, target)
         if len(values) > 2:
-            others, positive = rest(first), text_of(first)
-            spoken = ClassesSource(
-                spoken, target, lambda value: positive if value == first else others
-            )
-            first = positive
+            label_of = {
+                value: text_of(value) if value == first else rest(first) for value in values
+            }
+            spoken = ClassesSource(spoken, target, label_of.__getitem__)
+            first = text_of(first)
         weight = args.weight
         return Dataset(spoken, target=target, positive=first, weight=weight, columns=columns), first
 

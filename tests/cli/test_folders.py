@@ -1,0 +1,184 @@
+"""A folder, a pattern or a file in pieces hold the same rows as one file."""
+
+import json
+import os
+
+import numpy as np
+import pandas as pd
+import pytest
+from aucrank._data.row_names import RowNames, names_rows
+from aucrank.data import Dataset
+from narwhals.stable.v2 import from_native
+
+from tests.common.command_line import TREE, loans, run
+
+pytestmark = pytest.mark.usefixtures("in_a_folder_of_its_own")
+
+
+def saved(capsys, data, *args, target="bad"):
+    """Body of the saved model."""
+    status, _, err = run(capsys, "fit", data, "--target", target, *TREE, "-o", "m.json", *args)
+    assert status == 0, err
+    with open("m.json") as file:
+        return json.load(file)["body"]
+
+
+def ways(frame, kind="csv"):
+    """The same rows as one file, in pieces, as a folder and as a pattern."""
+    write = {"csv": lambda f, p: f.to_csv(p, index=False), "parquet": pd.DataFrame.to_parquet}[kind]
+    write(frame, f"all.{kind}")
+    os.makedirs("parts", exist_ok=True)
+    for part in range(3):
+        write(frame[part * len(frame) // 3 : (part + 1) * len(frame) // 3], f"parts/{part}.{kind}")
+    return [f"all.{kind}"], [f"all.{kind}", "--memory", "1B"], ["parts"], [f"parts/*.{kind}"]
+
+
+FRAMES = {
+    "signs": lambda f: (f.assign(bad=np.where(f["bad"] == 1, "+", "-")), []),
+    "blanks around labels": lambda f: (f.assign(bad=np.where(f["bad"] == 1, "yes ", "no\t")), []),
+    "three values": lambda f: (
+        f.assign(bad=np.where(f["age"] > 60, 2, f["bad"])),
+        ["--positive", "2"],
+    ),
+    "three texts": lambda f: (
+        f.assign(bad=np.where(f["age"] > 60, "old", f["bad"].map({0: "no", 1: "yes"}))),
+        ["--positive", "yes"],
+    ),
+    "a column of ids": lambda f: (f.assign(loan_id=np.arange(len(f))[::-1] * 7), []),
+    "ids as texts": lambda f: (f.assign(Kundennummer=[f"K{k}" for k in range(len(f))]), []),
+    "numbers of rows": lambda f: (f.assign(position=np.arange(len(f)) + 5), []),
+    "an id that is kept": lambda f: (
+        f.assign(loan_id=np.arange(len(f))[::-1] * 7),
+        ["--keep", "loan_id"],
+    ),
+    "dates": lambda f: (
+        f.assign(since=(pd.Timestamp("2020-01-01") + pd.to_timedelta(f["age"], "D")).dt.date),
+        [],
+    ),
+    "dates in texts": lambda f: (f.assign(since=[f"20{age}-01-31" for age in f["age"]]), []),
+    "numbers with units": lambda f: (f.assign(age=[f"{age} years" for age in f["age"]]), []),
+}
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+@pytest.mark.parametrize("change", FRAMES)
+def test_all_ways_to_the_same_rows_make_the_same_model(change, kind, capsys):
+    frame, args = FRAMES[change](loans(390))
+    bodies = [saved(capsys, *way, *args) for way in ways(frame, kind)]
+    for body in bodies[1:]:
+        assert body["header"]["features"] == bodies[0]["header"]["features"]
+        assert body["header"].get("reading") == bodies[0]["header"].get("reading")
+        assert body["header"]["classes"]["values"] == bodies[0]["header"]["classes"]["values"]
+        assert body["model"] == bodies[0]["model"]
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_folders_called_by_a_column_are_one(kind, capsys):
+    frame = loans(390).assign(
+        year=2020 + np.arange(390) % 3, purpose=lambda f: f["purpose"].fillna("x/y")
+    )
+    frame["purpose"] = frame["purpose"].fillna("x y")
+    expected = saved(capsys, *ways(frame, kind)[0])
+    names = ["year", "purpose"]
+    for (year, purpose), part in frame.groupby(names):
+        folder = f"hive/year={year}/purpose={purpose.replace('/', '%2F')}"
+        os.makedirs(folder)
+        part = part.drop(columns=names)
+        if kind == "csv":
+            part.to_csv(f"{folder}/part.csv", index=False)
+        else:
+            part.to_parquet(f"{folder}/part.parquet")
+    for data in ("hive", f"hive/*/*/*.{kind}"):
+        body = saved(capsys, data)
+        found = {f["name"]: f for f in body["header"]["features"]}
+        assert found == {f["name"]: f for f in expected["header"]["features"]}
+    status, out, _ = run(capsys, "score", "m.json", "hive", "--id", "year")
+    assert status == 0
+    assert out.splitlines()[0] == "year,score"
+    read = Dataset.from_csv if kind == "csv" else Dataset.from_parquet
+    dataset = read("hive", target="bad")
+    assert set(names) < set(dataset.columns)
+    assert sum(len(piece) for piece in dataset.batches()) == 390
+    # A file that is named lies in no folder that matters.
+    assert "year" not in read(dataset.files[0]).columns
+
+
+def test_a_folder_may_be_the_target(capsys):
+    frame = loans(300)
+    for bad, part in frame.groupby("bad"):
+        os.makedirs(f"hive/bad={bad}")
+        part.drop(columns="bad").to_csv(f"hive/bad={bad}/a.csv", index=False)
+    body = saved(capsys, "hive")
+    assert body["header"]["classes"]["values"] == [0, 1]
+    status, _, err = run(capsys, "evaluate", "m.json", "hive", "--target", "bad")
+    assert status == 0, err
+
+
+def test_folders_of_other_columns_are_an_error(capsys):
+    for folder in ("a=1", "b=1"):
+        os.makedirs(f"hive/{folder}")
+        loans(30).to_csv(f"hive/{folder}/x.csv", index=False)
+    status, _, err = run(capsys, "fit", "hive", "--target", "bad", *TREE)
+    assert status == 1
+    assert "hive/b=1/x.csv" in err
+
+
+def test_a_file_of_a_folder_whose_numbers_show_no_mark_has_that_of_the_others(capsys):
+    frame = loans(300).assign(rate=np.arange(300) % 64 / 8)
+    odd = frame["rate"] * 8 % 2 == 1
+    os.mkdir("months")
+    rows = pd.concat([frame[~odd], frame[odd]])
+    frame[~odd].to_csv("months/a.csv", sep=";", decimal=",", index=False)
+    frame[odd].drop(columns="income").assign(income="").to_csv(
+        "months/b.csv", sep=";", decimal=",", index=False, columns=list(frame)
+    )
+    rows.to_csv("one.csv", sep=";", decimal=",", index=False)
+    found, expected = saved(capsys, "months"), saved(capsys, "one.csv")
+    assert found["header"]["features"] == expected["header"]["features"]
+
+
+@pytest.mark.parametrize(
+    ("name", "does"),
+    [
+        *(
+            (name, True)
+            for name in ("id", "ID", "loan_id", "customerID", "SK_ID_CURR", "RowNumber")
+        ),
+        *(
+            (name, True)
+            for name in ("rownames", "No.", "Unnamed: 0", "", "Kundennummer", "Vertragsnr")
+        ),
+        *((name, True) for name in ("uuid", "order key", "Lfd. Nr.", "index", "row", "patient-no")),
+        *((name, False) for name in ("amount_paid", "valid", "covid", "rapid", "humid", "Android")),
+        *(
+            (name, False)
+            for name in ("age", "keyboard", "node", "piano", "number_of_loans", "tempo")
+        ),
+    ],
+)
+def test_names_of_columns_that_name_rows(name, does):
+    assert names_rows(name) == does
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "does"),
+    [
+        ("id", [5, 3, 9], True),
+        ("id", [5, 3, 5], False),
+        ("id", [5.0, 3.5, 9.0], False),
+        ("id", ["b", "a", "c"], True),
+        ("id", ["b", "a", "b"], False),
+        ("anything", list(range(7, 107)), True),
+        ("anything", list(range(100, 0, -1)), False),
+        ("anything", list(range(20)), False),
+        ("anything", [*range(99), 500], False),
+        ("anything", [float("nan"), *range(99)], False),
+    ],
+)
+@pytest.mark.parametrize("n_pieces", [1, 2])
+def test_columns_that_name_or_number_rows(n_pieces, name, values, does):
+    found = RowNames(name)
+    series = from_native(pd.Series(values, name=name), series_only=True)
+    for first in range(0, len(values), -(-len(values) // n_pieces)):
+        found.look_at(series[first : first + -(-len(values) // n_pieces)])
+    assert found.does == does
