@@ -21,7 +21,7 @@ from sklearn.utils.validation import validate_data
 from aucrank._data import frames
 from aucrank._data.as_frame import as_frame
 from aucrank._data.column_lookup import IN_A_LIST, find_column
-from aucrank._data.column_warnings import Doubts
+from aucrank._data.column_warnings import Doubts, OtherTypes
 from aucrank._data.schema import Factor, Feature, LevelSet, Schema, column_label, is_missing
 from aucrank._data.sparse import SparseColumns
 
@@ -118,6 +118,11 @@ def warn_of_columns(X: Any) -> None:
 def read_columns(estimator: BaseEstimator, X: Any, schema: Schema) -> Columns:
     """Read data to score: the same columns as in fit, categories matched by value.
 
+    Warns
+    -----
+    ColumnWarning
+        If nearly all values of a column match no category because of their type.
+
     Raises
     ------
     ValueError
@@ -130,11 +135,13 @@ def read_columns(estimator: BaseEstimator, X: Any, schema: Schema) -> Columns:
     if (matrix := _few_rows_of_numbers(X, schema)) is not None:
         return matrix
     table = _open(estimator, X, reset=False, as_it_is=schema.has_categories)
+    others = OtherTypes(schema)
     vectors = {
-        index: feature.encode(table.factors(index))
+        index: feature.encode(table.factors(index), others.column(index))
         for index, feature in enumerate(schema.features)
         if feature.levels is not None
     }
+    others.warn()
     return _gather(table, vectors)
 
 
