@@ -28,6 +28,11 @@ def is_categorical(series: nw.Series[Any]) -> bool:
     return series.dtype in (nw.Categorical, nw.Enum, nw.String)
 
 
+def is_numeric(series: nw.Series[Any]) -> bool:
+    """Tell whether a column holds numbers by its dtype, or by its values where they are objects."""
+    return not is_all_missing(series) and (_is_number(series) or _object_kind(series) is float)
+
+
 def to_numbers(series: nw.Series[Any], label: str) -> Numbers:
     """Return a numeric column: float32 stays, anything else becomes float64, missing is NaN.
 

@@ -15,7 +15,9 @@ from aucrank._utils.words import did_you_mean, plural
 class DataChangedError(RuntimeError):
     """Data that are read more than once were not the same each time.
 
-    A file was written to, replaced or removed, or a source gave another number of rows than before.
+    A file was written to, replaced or removed, or a source gave another number of rows than before;
+    or a partition of a cluster has other values, labels or weights than when the fit began, such as
+    one that is computed anew because its worker was lost. The message names the file or partition.
 
     Examples
     --------
