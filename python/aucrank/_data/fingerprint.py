@@ -99,4 +99,5 @@ def _words(factor: Factor) -> NDArray[np.uint64]:
             written = f"{type(value).__name__} {value}".encode("utf-8", "surrogatepass")
             found = hashlib.blake2b(written, digest_size=8).digest()
             words[index] = int.from_bytes(found, "little")
-    return words[factor.codes]
+    by_row: NDArray[np.uint64] = words[factor.codes]
+    return by_row
