@@ -285,7 +285,7 @@ PARAMETERS = {
     "wide_texts_in_lists": ([[array_of(WIDE, ["a", "b"])]] * 500, "read"),
     "wide_texts_in_arrays": (
         array_of("object", [array_of(WIDE, ["a"])] * 500),
-        "is not an array of dtype object",
+        "cannot have these parameters",
     ),
     "wide_texts_in_a_rule": (
         {"__class__": "LeafRank", "pruning": array_of(WIDE, ["a"] * 999)},
