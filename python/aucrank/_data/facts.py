@@ -91,12 +91,13 @@ def learn_facts(
     labels = TargetSurvey(target, weight, class_weight)
     beside = [target] if weight is None else [target, weight]
     heads = passes.source.heads([*features, *beside])
+    known = set(passes.source.names)
     needed = features
     if heads is not None:
         for index, head in enumerate(heads):
             if index == 0:
                 learn_names(estimator, head.frame.select(features))
-            more = [name for name in head.names if name not in passes.source.names]
+            more = [name for name in head.names if name not in known]
             if more and not any_columns:
                 raise ValueError(
                     f"{head.origin} has a column {more[0]!r}, which {passes.source.files[0]} has"

@@ -284,8 +284,12 @@ def _positions_of(categorical_features: Any, names: list[str] | None, n_features
         return set(np.flatnonzero(listed).tolist())
     if listed.dtype.kind not in "iu" and names is None:
         raise ValueError("categorical_features holds names, but X has no column names")
+    # Long lists would be searched as often as they are long.
+    place_of = {name: place for place, name in reversed(list(enumerate(names or [])))}
     return {
-        find_column(column, names, n_features, IN_A_LIST, "categorical_features")
+        place_of[column]
+        if isinstance(column, str) and column in place_of
+        else find_column(column, names, n_features, IN_A_LIST, "categorical_features")
         for column in listed.tolist()
     }
 
@@ -312,12 +316,14 @@ class _FrameTable:
                     f" required by {type(estimator).__name__}."
                 )
         self.columns = cast("list[nw.Series[Any]]", list(frame.iter_columns()))
-        named = all(isinstance(name, str) for name in frame.columns)
-        self.names = list(frame.columns) if named else None
+        # Once: a frame makes the list of all names anew each time.
+        self._called = list(frame.columns)
+        named = all(isinstance(name, str) for name in self._called)
+        self.names = self._called if named else None
         self.frame = frame
 
     def _label(self, index: int) -> str:
-        return column_label(self.frame.columns[index], index)
+        return column_label(self._called[index], index)
 
     def is_categorical(self, index: int) -> bool:
         return frames.is_categorical(self.columns[index])

@@ -9,6 +9,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from aucrank._data.column_lookup import first_doubled
 from aucrank._utils.words import did_you_mean, plural
 
 
@@ -185,8 +186,9 @@ def need_columns(columns: Sequence[str], names: Sequence[str], origin: str) -> N
     ValueError
         Naming the first that is not, and where it is missed.
     """
+    there = set(names)
     for name in columns:
-        if name not in names:
+        if name not in there:
             raise ValueError(f"{origin} has no column {name!r}{did_you_mean(name, names)}")
 
 
@@ -204,6 +206,6 @@ def check_column_names(names: Sequence[Any], origin: str) -> list[str]:
                 f"{origin} has a column called {name!r}; columns are told apart by names that are"
                 " strings"
             )
-    if doubled := [name for name in names if names.count(name) > 1]:
-        raise ValueError(f"two columns of {origin} are called {doubled[0]!r}")
+    if (doubled := first_doubled(names)) is not None:
+        raise ValueError(f"two columns of {origin} are called {doubled!r}")
     return list(names)
