@@ -9,6 +9,7 @@ import pandas as pd
 import polars as pl
 import pytest
 from aucrank import _core
+from aucrank._base import persistence
 from aucrank._base import registry as _registry
 from aucrank._base.ranker import BaseRanker, ProbabilityMixin
 from aucrank.tree import LeafRank
@@ -109,6 +110,38 @@ def test_a_model_comes_back_from_every_kind_of_store(fitted, tmp_path):
         assert_array_equal(back.predict(FRAME), fitted.predict(FRAME))
         assert_array_equal(back.predict_proba(FRAME), fitted.predict_proba(FRAME))
         assert back._to_document() == fitted._to_document()
+
+
+@pytest.mark.parametrize("n_jobs", [2**63 - 1, 2**64, 10**30, -(10**30)])
+def test_an_integer_of_any_size_comes_back(n_jobs, tmp_path):
+    model = aucrank.TreeRank(pruning=None, n_jobs=n_jobs).fit(FRAME, Y)
+    model.save(tmp_path / "model.json")
+    back = aucrank.load(tmp_path / "model.json")
+    assert back.n_jobs == n_jobs
+    assert type(back.n_jobs) is int
+    assert_array_equal(back.decision_function(FRAME), model.decision_function(FRAME))
+    assert back._to_document() == model._to_document()
+
+
+def test_arrays_of_parameters_come_back():
+    arrays = [
+        np.array(["a", "bc", "ö"]),
+        np.array(["a", "x" * 3000, "b"]),
+        np.array([1.5, np.nan, -np.inf, 0.0]),
+        np.array([2**63], dtype=np.uint64),
+        np.array([True, False]),
+        np.array(["a", 1, None, 10**30], dtype=object),
+        np.array([], dtype=np.float32),
+    ]
+    (back,) = persistence.decode_params(persistence.encode_params({"arrays": arrays})).values()
+    for array, found in zip(arrays, back, strict=True):
+        assert found.dtype == array.dtype
+        np.testing.assert_array_equal(found, array)
+    # One whose width hardly any of its texts has takes no room for it.
+    wide = np.array(["x" * 10_000, *["a"] * 500])
+    (found,) = persistence.decode_params(persistence.encode_params({"a": wide})).values()
+    assert found.dtype == object
+    assert found.tolist() == wide.tolist()
 
 
 def test_a_file_cut_anywhere_is_no_model(fitted, tmp_path):

@@ -1,6 +1,9 @@
 """Comparisons that go on where another one ended."""
 
+import base64
 import json
+import tracemalloc
+import zlib
 from collections import Counter
 
 import aucrank
@@ -189,3 +192,66 @@ def test_scores_come_back_to_the_last_bit(tmp_path):
     assert (found[1].fit_seconds, found[1].n_rules) == (0.1, None)
     # Of another number of rows, it is none of this fold.
     assert Store(tmp_path / "s", "rows", "folds").known("a", "f", [5, 4]) == {}
+
+
+def changed_line(path, **change):
+    """Write a file of a comparison whose third line, its second fit, is changed."""
+    Store(path, "rows", "folds").keep("a", "f", 0, RESULT)
+    Store(path, "rows", "folds").keep("a", "f", 1, RESULT)
+    lines = path.read_text().splitlines()
+    lines[2] = json.dumps(json.loads(lines[2]) | change)
+    path.write_text("\n".join(lines) + "\n")
+
+
+RESULT = FoldResult(np.arange(4.0), 0.5, 0.25, 100, None)
+
+
+def packed(scores):
+    return base64.b64encode(zlib.compress(scores)).decode()
+
+
+WRONG = {
+    "infinite seconds": {"fit_seconds": float("inf")},
+    "NaN seconds": {"score_seconds": float("nan")},
+    "a number beyond floats": {"fit_seconds": 10**400},
+    "bytes beyond all memory": {"n_bytes": 10**400},
+    "a fold below 0": {"fold": -1},
+    "half a fold": {"fold": 0.5},
+    "a fold that is true": {"fold": True},
+    "a model that is a number": {"model": 3},
+    "seconds in words": {"fit_seconds": "1"},
+    "scores that are NaN": {"scores": packed(np.full(4, np.nan).tobytes())},
+    "half a score": {"scores": packed(b"1234")},
+    "scores that end early": {"scores": base64.b64encode(zlib.compress(bytes(32))[:-6]).decode()},
+    "no scores": {"scores": "????"},
+}
+
+
+@pytest.mark.parametrize("change", WRONG.values(), ids=WRONG)
+def test_a_value_that_cannot_be_is_refused_with_its_line(change, tmp_path):
+    changed_line(tmp_path / "s", **change)
+    with pytest.raises(ValueError, match=rf"line 3 of {tmp_path / 's'} is no fit: "):
+        Store(tmp_path / "s", "rows", "folds").known("a", "f", [4, 4])
+
+
+def test_brackets_that_are_nested_deeply_are_refused_with_their_line(tmp_path):
+    changed_line(tmp_path / "s")
+    with (tmp_path / "s").open("a") as file:
+        file.write('{"model":' + "[" * 100_000 + "\n")
+    with pytest.raises(ValueError, match=r"line 4 of .* is no fit"):
+        Store(tmp_path / "s", "rows", "folds")
+    (tmp_path / "s").write_text("[" * 100_000 + "\n")
+    with pytest.raises(ValueError, match="is no file of a comparison"):
+        Store(tmp_path / "s", "rows", "folds")
+
+
+def test_scores_that_unpack_to_more_than_all_rows_take_no_memory(tmp_path):
+    changed_line(tmp_path / "s", scores=packed(bytes(50_000_000)))
+    tracemalloc.start()
+    try:
+        store = Store(tmp_path / "s", "rows", "folds")
+        with pytest.raises(ValueError, match=r"line 3 of .* is no fit: it has more than 8 scores"):
+            store.known("a", "f", [4, 4])
+        assert tracemalloc.get_traced_memory()[1] < 2_000_000
+    finally:
+        tracemalloc.stop()

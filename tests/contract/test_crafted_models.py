@@ -259,7 +259,52 @@ def large_parts():
     return with_checksum(compact(original))
 
 
+def parameter(value):
+    """Return a tree one of whose parameters is a given value."""
+    original = document("tree")
+    original["body"]["header"]["estimator"]["params"]["monotonic_cst"] = value
+    return with_checksum(compact(original))
+
+
+def array_of(dtype, values):
+    return {"__class__": "ndarray", "dtype": dtype, "values": values}
+
+
+def labels_of(dtype):
+    """Return a tree whose labels are texts of a width that none has."""
+    original = document("tree")
+    original["body"]["header"]["classes"] = {"dtype": dtype, "values": ["a", "b"]}
+    return with_checksum(compact(original))
+
+
+WIDE = "<U262143"
+#: Values of a parameter that once took memory beyond their size, or time.
+PARAMETERS = {
+    "wide_texts": (array_of(WIDE, ["a"] * 1000), "read"),
+    "one_long_text": (array_of("<U100000", ["x" * 100_000] + ["a"] * 20_000), "read"),
+    "wide_texts_in_lists": ([[array_of(WIDE, ["a", "b"])]] * 500, "read"),
+    "wide_texts_in_arrays": (
+        array_of("object", [array_of(WIDE, ["a"])] * 500),
+        "cannot have these parameters",
+    ),
+    "wide_texts_in_a_rule": (
+        {"__class__": "LeafRank", "pruning": array_of(WIDE, ["a"] * 999)},
+        "read",
+    ),
+    "a_structure": (array_of(",".join(["f8"] * 100_000), ["a"]), "an array has an unknown form"),
+    "an_array_of_arrays": (array_of("(1000,1000,100)f8", [1.0]), "an array has an unknown form"),
+    "a_long_dtype": ({"__class__": "dtype", "name": ",".join(["f8"] * 100_000)}, "unknown form"),
+    "many_numbers": (array_of("float64", [0] * 500_000), "read"),
+    "many_objects": ([{"__class__": "TreeRank"}] * 40_000, "parameters hold 40,001 objects"),
+    "a_long_integer": ({"__class__": "int", "value": "0x" + "f" * 1_000_000}, "unknown form"),
+}
+
 CRAFTED = {
+    **{
+        name: (lambda value=value: parameter(value), expected)
+        for name, (value, expected) in PARAMETERS.items()
+    },
+    "wide_labels": (lambda: labels_of(WIDE), "read"),
     "shared_frame": (shared_frame, "read"),
     "far_codes": (lambda: far_codes({"only": [2**28 - 1]}), "the features are not those"),
     "far_codes_of_format_2": (lambda: far_codes([2**28 - 1]), "the features are not those"),

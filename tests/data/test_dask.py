@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from aucrank import AURORA, RIMARC, GradientBoostingRanker, LinearRanker, RankingForest, TreeRank
-from aucrank.data import Dataset, _sampled
+from aucrank.data import DataChangedError, Dataset, _sampled
 from aucrank.data._dask import DaskRows, DaskSource
 from aucrank.data._raw import ClusterRows
 from aucrank.metrics import RocState, roc_auc_score, roc_state
@@ -271,6 +271,92 @@ def test_rows_that_only_a_lost_worker_had_are_an_error(processes):
     dataset = Dataset.from_dask(collection, target="y", columns=FEATURES, client=processes)
     os.kill(pids[workers[0]], signal.SIGKILL)
     with pytest.raises(RuntimeError, match="cannot be computed again"):
+        clone(MODEL).fit(dataset)
+
+
+# Partitions that change
+
+
+#: How often the second partition was computed.
+CALLS = []
+
+
+def with_value(name, value):
+    rows = ROWS[600:].reset_index(drop=True)
+    rows.loc[5, name] = value
+    return rows
+
+
+LAST = ROWS[600:]
+FLIPPED = LAST.assign(y=LAST["y"].map({"yes": "no", "no": "yes"}))
+CHANGES = {
+    "fewer rows": (LAST[:-1], "partition 1 has 599 rows, but had 600"),
+    "flipped labels": (FLIPPED, "partition 1 has other labels or weights"),
+    "other weights": (LAST.assign(w=LAST["w"] + 1), "partition 1 has other labels or weights"),
+    "a number": (with_value("x", 0.123), "partition 1 has other values"),
+    "a missing number": (LAST.assign(x=np.nan), "partition 1 has other values"),
+    "a category": (with_value("colour", "green"), "partition 1 has other values"),
+    "a truth value": (LAST.assign(flag=~LAST["flag"]), "partition 1 has other values"),
+    "columns of other rows": (
+        LAST.assign(count=LAST["count"].to_numpy()[::-1]),
+        "partition 1 has other values",
+    ),
+}
+
+
+def second(later, from_call):
+    """Return the second partition, or another frame from some call on."""
+    CALLS.append(None)
+    return later if len(CALLS) >= from_call else LAST
+
+
+def moody(later, from_call=2):
+    """Return a collection whose second partition changes."""
+    CALLS.clear()
+    parts = [dask.delayed(ROWS[:600]), dask.delayed(second, pure=False)(later, from_call)]
+    return dd.from_delayed(parts, meta=ROWS[:0], verify_meta=False)
+
+
+@pytest.mark.parametrize("from_call", [2, 3])
+@pytest.mark.parametrize(("later", "said"), CHANGES.values(), ids=CHANGES)
+def test_a_partition_that_changes_between_passes_is_named(later, said, from_call):
+    collection = moody(later, from_call)
+    dataset = Dataset.from_dask(collection, target="y", columns=FEATURES, weight="w")
+    with pytest.raises(DataChangedError, match=said):
+        clone(MODEL).fit(dataset)
+    assert len(CALLS) >= from_call
+
+
+@pytest.mark.parametrize("model", [RIMARC(), LinearRanker()], ids=repr)
+def test_every_way_to_fit_notices_that_a_partition_changes(model):
+    dataset = Dataset.from_dask(moody(with_value("x", 0.123)), target="y", columns=FEATURES)
+    with pytest.raises(DataChangedError, match="partition 1 has other values"):
+        model.fit(dataset)
+
+
+def test_rows_of_a_partition_may_come_in_another_order():
+    check_same_fit(moody(LAST[::-1]), ROWS, "w")
+    assert len(CALLS) > 1
+
+
+def test_a_lost_worker_whose_rows_come_back_changed_is_noticed(processes, monkeypatch, tmp_path):
+    processes.wait_for_workers(2, timeout=WAIT)
+    path = tmp_path / "rows.pickle"
+    ROWS[600:].to_pickle(path)
+    parts = [dask.delayed(ROWS[:600]), dask.delayed(pd.read_pickle)(path)]
+    collection = dd.from_delayed(parts, meta=ROWS[:0], verify_meta=False)
+    dataset = Dataset.from_dask(collection, target="y", columns=FEATURES, client=processes)
+    round_of_fit, pids = DaskRows.round, workers_of(processes)
+
+    def deadly_round(self, ask):
+        if pids:
+            FLIPPED.to_pickle(path)
+            while pids:
+                os.kill(pids.pop(), signal.SIGKILL)
+        return round_of_fit(self, ask)
+
+    monkeypatch.setattr(DaskRows, "round", deadly_round)
+    with pytest.raises(DataChangedError, match="partition 1 has other labels or weights"):
         clone(MODEL).fit(dataset)
 
 

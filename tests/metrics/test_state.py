@@ -393,7 +393,7 @@ import resource, signal, sys
 import numpy as np
 from aucrank.metrics import RocState
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, 10_000))
+resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, -1))
 state = RocState(spill_dir=sys.argv[1], max_bytes=2**20)
 rng = np.random.default_rng(0)
 try:
@@ -401,12 +401,28 @@ try:
         state.update(rng.random(100_000) < 0.5, rng.random(100_000))
 except OSError as err:
     print(err)
+# Rows of the call are lost, and each later one says so.
+resource.setrlimit(resource.RLIMIT_FSIZE, (-1, -1))
+calls = [
+    lambda: state.n_pos, lambda: state.n_neg, state.auc, state.interval, state.curve,
+    lambda: state.size, lambda: state.update([0, 1], [0.0, 1.0]), lambda: RocState() + state,
+]
+for call in calls:
+    try:
+        found = call()
+        found.auc()
+    except OSError as err:
+        assert "rows of the state are lost" in str(err)
+    else:
+        raise AssertionError(found)
+print(state)
 """
     command = [sys.executable, "-P", "-c", program, str(tmp_path)]
     env = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
     done = subprocess.run(command, check=True, capture_output=True, text=True, env=env)
     assert "File too large" in done.stdout, done.stderr
     assert str(tmp_path) in done.stdout
+    assert "that has lost rows" in done.stdout
     assert not list(tmp_path.iterdir())
 
 

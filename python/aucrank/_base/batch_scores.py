@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucrank._base.scoring import score_rows
+from aucrank._data.column_warnings import each_column_named_once
 from aucrank._data.data_files import PathLike
 from aucrank._data.passes import Batch
 from aucrank._data.reading import Fitted
@@ -78,9 +79,10 @@ def scored_batches(
     check_dataset(dataset)
     features = list(getattr(ranker, "feature_names_in_", dataset.columns))
     dataset = dataset.read_as(fitted_of(ranker))
+    named: set[str] = set()
     for batch in dataset.passes.batches(list(dict.fromkeys([*features, *beside]))):
         X = batch.frame.select(features).to_native()
-        with batch.named_in_errors():
+        with batch.named_in_errors(), each_column_named_once(named):
             scores = score_rows(ranker, X)
         yield batch, X, scores
 

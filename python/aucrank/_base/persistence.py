@@ -7,6 +7,7 @@ of aucrank that are on a list, so that reading one never imports or runs what it
 
 import json
 import os
+import re
 from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass
 from math import isfinite
@@ -24,6 +25,22 @@ from aucrank._data.schema import Schema
 
 # Types of Python that name a dtype of numpy.
 _TYPES: dict[str, type[Any]] = {"bool": bool, "int": int, "float": float}
+
+# What a dtype of an array is called.
+_DTYPE_NAME = re.compile(r"[<>=|]?[A-Za-z]+[0-9]{0,9}")
+
+# An integer beyond 64 bits, which JSON holds as text: the core reads a longer number as a float.
+_LARGE_INTEGER = re.compile(r"-?0x[0-9a-f]{1,256}")
+
+# Texts of one width take this many bytes for each letter at most, and these beside; texts that are
+# fewer letters in a greater width are objects.
+_BYTES_OF_LETTER, _BYTES_OF_TEXT = 12, 64
+
+# Parameters hold so many values that JSON has no form for at most, which takes less than a second.
+_MOST_OBJECTS = 20_000
+
+# So many values of an array are compared with the file at a time.
+_COMPARED_AT_ONCE = 4096
 
 # What a header tells of a sample.
 _OF_SAMPLE = ("n_rows", "n_all_rows")
@@ -76,7 +93,13 @@ class Header:
     reading: Reading | None = None
 
     def to_json(self) -> str:
-        """Return the header as JSON text."""
+        """Return the header as JSON text.
+
+        Raises
+        ------
+        ValueError
+            If parameters hold so many objects that it could not be read.
+        """
         header: dict[str, Any] = {
             "estimator": {
                 "class": self.estimator,
@@ -89,7 +112,9 @@ class Header:
             header["sample"] = dict(zip(_OF_SAMPLE, self.sample, strict=True))
         if self.reading is not None and (reading := self.reading.to_json()):
             header["reading"] = reading
-        return json.dumps(header, allow_nan=False)
+        text = json.dumps(header, allow_nan=False)
+        _check_objects(text)
+        return text
 
     @classmethod
     def from_json(cls, text: str) -> "Header":
@@ -101,6 +126,7 @@ class Header:
             If it has another form.
         """
         try:
+            _check_objects(text)
             found = json.loads(text)
             match found:
                 case {
@@ -121,11 +147,18 @@ class Header:
             labels = header.classes
             if labels is not None and (labels.shape != (2,) or labels[0] == labels[1]):
                 raise ValueError("`classes` does not hold two labels")
-        except (ValueError, TypeError, OverflowError) as err:
+        except (ValueError, TypeError, OverflowError, RecursionError) as err:
             if isinstance(err, _core.ModelFormatError):
                 raise
             raise _core.ModelFormatError(f"the header of the model is not valid: {err}") from err
         return header
+
+
+def _check_objects(text: str) -> None:
+    if (n_objects := text.count('"__class__"')) > _MOST_OBJECTS:
+        raise ValueError(
+            f"its parameters hold {n_objects:,} objects, where {_MOST_OBJECTS:,} are the most"
+        )
 
 
 def _sample_of(found: Any) -> tuple[int, int] | None:
@@ -224,10 +257,12 @@ def decode_params(params: dict[Any, Any]) -> dict[str, Any]:
 def _encode(value: Any) -> Any:
     if isinstance(value, np.generic):
         value = value.item()
-    if value is None or isinstance(value, bool | int | str):
+    if value is None or isinstance(value, bool | str):
         return value
     if isinstance(value, Real):
         number = int(value) if isinstance(value, Integral) else float(value)
+        if isinstance(number, int):
+            return _encode_integer(number)
         return number if isfinite(number) else {"__class__": "float", "value": str(number)}
     if isinstance(value, list):
         return [_encode(item) for item in value]
@@ -261,50 +296,112 @@ def _encode(value: Any) -> Any:
     return None
 
 
+def _encode_integer(number: int) -> Any:
+    if -(2**63) <= number < 2**64:
+        return number
+    written = hex(number)
+    has_form = _LARGE_INTEGER.fullmatch(written)
+    return {"__class__": "int", "value": written} if has_form else None
+
+
 def _decode(value: Any) -> Any:
-    match value:
-        case list(items):
-            return [_decode(item) for item in items]
-        case {"__class__": "float", "value": "nan" | "inf" | "-inf" as number}:
+    if isinstance(value, list):
+        return [_decode(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    name = value.get("__class__")
+    # A look-up, since a file may hold a great many of them.
+    decode = _DECODERS.get(name, _decode_object) if isinstance(name, str) else None
+    if decode is None:
+        raise ValueError(f"a parameter is of an unknown class: {_shortened(name)}")
+    return decode(name, value)
+
+
+def _decode_special(name: str, value: dict[str, Any]) -> Any:
+    match name, value:
+        case "float", {"value": "nan" | "inf" | "-inf" as number}:
             return float(number)
-        case {"__class__": "type", "name": str(name)} if name in _TYPES:
-            return _TYPES[name]
-        case {"__class__": "dtype", "name": str(name)}:
-            return np.dtype(name).type
-        case {"__class__": "tuple", "values": list(items)}:
+        case "int", {"value": str(number)} if _LARGE_INTEGER.fullmatch(number):
+            return int(number, 16)
+        case "type", {"name": str(of_type)} if of_type in _TYPES:
+            return _TYPES[of_type]
+        case "dtype", {"name": str(dtype)} if _DTYPE_NAME.fullmatch(dtype):
+            return np.dtype(dtype).type
+        case "tuple", {"values": list(items)}:
             return tuple(_decode(item) for item in items)
-        case {"__class__": "dict", "items": list(items)}:
+        case "dict", {"items": list(items)}:
             return {_decode(key): _decode(item) for key, item in items}
-        case {"__class__": "ndarray", **array}:
-            return _decode_array(array)
-        case {"__class__": str(name), **params} if name in _parts:
-            return _parts[name](**decode_params(params))
-        case {"__class__": str(name), **params} if registry.is_savable(name):
-            return registry.get_estimator(name)(**decode_params(params))
-        case dict():
-            raise ValueError(f"a parameter is of an unknown class: {value.get('__class__')!r}")
-    return value
+        case "ndarray", _:
+            return _decode_array(value)
+    raise ValueError(f"a parameter of class {name!r} has an unknown form")
+
+
+def _decode_object(name: str, value: dict[str, Any]) -> Any:
+    if name in _parts:
+        kind = _parts[name]
+    elif registry.is_savable(name):
+        kind = registry.get_estimator(name)
+    else:
+        raise ValueError(f"a parameter is of an unknown class: {_shortened(name)}")
+    return kind(**decode_params({key: item for key, item in value.items() if key != "__class__"}))
+
+
+_DECODERS = dict.fromkeys(
+    ("float", "int", "type", "dtype", "tuple", "dict", "ndarray"), _decode_special
+)
 
 
 def _encode_array(array: NDArray[Any]) -> dict[str, Any]:
-    return {"dtype": str(array.dtype), "values": [_encode(item) for item in array.tolist()]}
+    values = [_encode(item) for item in array.tolist()]
+    dtype = np.dtype(object) if _is_too_wide(array.dtype, values) else array.dtype
+    return {"dtype": str(dtype), "values": values}
 
 
 def _decode_array(array: dict[Any, Any]) -> NDArray[Any]:
     match array:
-        case {"dtype": str(name), "values": list(values)}:
+        case {"dtype": str(name), "values": list(values)} if _DTYPE_NAME.fullmatch(name):
             dtype = np.dtype(name)
-            # Fixed-width strings of a forged file must not take all memory.
-            if dtype.kind in "biufUO" and dtype.itemsize < 2**20:
-                decoded = np.array([_decode(value) for value in values], dtype=object)
-                # Before numpy 2, a number that does not fit would wrap around.
-                in_range = dtype.kind not in "iu" or all(
-                    isinstance(value, int) and np.iinfo(dtype).min <= value <= np.iinfo(dtype).max
-                    for value in values
-                )
-                if in_range and decoded.ndim == 1:
-                    decoded = decoded.astype(dtype)
-                    if _encode_array(decoded)["values"] == values:
+            if dtype.kind in "biufUO":
+                is_plain = not any(isinstance(value, list | dict) for value in values)
+                plain = values if is_plain else [_decode(value) for value in values]
+                decoded = np.array(plain, dtype=object)
+                if _is_in_range(dtype, values) and decoded.ndim == 1:
+                    # Every array that is taken of these, such as one of labels, is as wide.
+                    if not _is_too_wide(dtype, values):
+                        decoded = decoded.astype(dtype)
+                    if _holds(decoded, values):
                         return decoded
-                raise ValueError(f"{values} is not an array of dtype {name}")
+                raise ValueError(f"{_shortened(values[:10])} is not an array of dtype {name}")
     raise ValueError("an array has an unknown form")
+
+
+def _is_in_range(dtype: np.dtype[Any], values: list[Any]) -> bool:
+    """Tell whether integers fit: before numpy 2, one that does not would wrap around."""
+    if dtype.kind not in "iu":
+        return True
+    low, high = np.iinfo(dtype).min, np.iinfo(dtype).max
+    return all(isinstance(value, int) and low <= value <= high for value in values)
+
+
+def _holds(array: NDArray[Any], values: list[Any]) -> bool:
+    """Tell whether the values of an array are written as these."""
+    for first in range(0, len(values), _COMPARED_AT_ONCE):
+        some = slice(first, first + _COMPARED_AT_ONCE)
+        found, written = array[some].tolist(), values[some]
+        if found != written and [_encode(item) for item in found] != written:
+            return False
+    return True
+
+
+def _is_too_wide(dtype: np.dtype[Any], values: list[Any]) -> bool:
+    """Tell whether texts of one width would take many times what they hold."""
+    if dtype.kind != "U":
+        return False
+    n_letters = sum(len(value) for value in values if isinstance(value, str))
+    most = _BYTES_OF_LETTER * n_letters + _BYTES_OF_TEXT * len(values)
+    return dtype.itemsize * len(values) > most
+
+
+def _shortened(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 100 else f"{text[:100]}..."

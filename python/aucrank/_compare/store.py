@@ -11,7 +11,8 @@ import base64
 import json
 import os
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -29,14 +30,27 @@ _FORMAT, _VERSION = "aucrank comparison", 1
 _SCORE = np.dtype("<f8")
 
 
-@dataclass(frozen=True)
-class _Line:
-    """A fit as the file has it."""
+#: Seconds, bytes and rules beyond this are none.
+_GREATEST = 2**63
 
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """A fit as the file has it, whose scores are unpacked only once they are wanted."""
+
+    number: int
     model: str
     fingerprint: str
     fold: int
-    result: FoldResult
+    fit_seconds: float
+    score_seconds: float
+    n_bytes: int | None
+    n_rules: int | None
+    packed: bytes
+
+    def result(self, scores: NDArray[np.float64]) -> FoldResult:
+        """Return the fit, given its scores."""
+        return FoldResult(scores, self.fit_seconds, self.score_seconds, self.n_bytes, self.n_rules)
 
 
 class Store:
@@ -74,18 +88,31 @@ class Store:
         header, *lines = whole.split(b"\n")
         self._check_header(header if newline else torn)
         for number, line in enumerate(lines, 2):
-            try:
-                self._lines.append(_parse(json.loads(line)))
-            except (ValueError, TypeError, KeyError, zlib.error) as error:
-                raise ValueError(f"line {number} of {self._path} is no fit: {error}") from error
+            with self._named(number):
+                self._lines.append(_parse(number, json.loads(line, parse_constant=_refuse)))
         if torn and newline:
             with self._path.open("r+b") as file:
                 file.truncate(len(whole) + 1)
 
+    @contextmanager
+    def _named(self, number: int) -> Iterator[None]:
+        """Let what is wrong with a line say which one it is."""
+        try:
+            yield
+        except (
+            ValueError,
+            TypeError,
+            KeyError,
+            OverflowError,
+            RecursionError,
+            zlib.error,
+        ) as error:
+            raise ValueError(f"line {number} of {self._path} is no fit: {error}") from error
+
     def _check_header(self, line: bytes) -> None:
         try:
             header = json.loads(line)
-        except ValueError:
+        except (ValueError, RecursionError):
             header = None
         if not isinstance(header, dict) or header.get("format") != _FORMAT:
             raise ValueError(
@@ -118,15 +145,25 @@ class Store:
             it cannot be told.
         n_scores : sequence of int
             How many rows each fold holds out.
+
+        Raises
+        ------
+        ValueError
+            If the scores of one of them are damaged, or more than there are rows.
         """
         of_name = [line for line in self._lines if line.model == model]
-        found = {
-            line.fold: line.result
+        # The last line of a fold holds.
+        of_folds = {
+            line.fold: line
             for line in of_name
-            if line.fingerprint == fingerprint
-            and line.fold < len(n_scores)
-            and len(line.result.scores) == n_scores[line.fold]
+            if line.fingerprint == fingerprint and line.fold < len(n_scores)
         }
+        found = {}
+        for fold, line in of_folds.items():
+            with self._named(line.number):
+                scores = _unpacked(line.packed, sum(n_scores))
+            if len(scores) == n_scores[fold]:
+                found[fold] = line.result(scores)
         self._n_taken += len(found)
         if of_name and not found:
             self._changed.append(model)
@@ -165,18 +202,42 @@ class Store:
         return said
 
 
-def _parse(line: dict[str, Any]) -> _Line:
-    packed = zlib.decompress(base64.b64decode(line["scores"], validate=True))
-    scores: NDArray[np.float64] = np.frombuffer(packed, dtype=_SCORE).astype(np.float64)
+def _parse(number: int, line: dict[str, Any]) -> _Line:
     return _Line(
-        str(line["model"]),
-        str(line["fingerprint"]),
-        int(line["fold"]),
-        FoldResult(
-            scores,
-            float(line["fit_seconds"]),
-            float(line["score_seconds"]),
-            None if line["n_bytes"] is None else int(line["n_bytes"]),
-            None if line["n_rules"] is None else int(line["n_rules"]),
-        ),
+        number,
+        _checked(line["model"], str),
+        _checked(line["fingerprint"], str),
+        _checked(line["fold"], int),
+        float(_checked(line["fit_seconds"], int, float)),
+        float(_checked(line["score_seconds"], int, float)),
+        None if line["n_bytes"] is None else _checked(line["n_bytes"], int),
+        None if line["n_rules"] is None else _checked(line["n_rules"], int),
+        base64.b64decode(_checked(line["scores"], str), validate=True),
     )
+
+
+def _checked(value: Any, *kinds: type) -> Any:
+    """Return a value of some types; of a number, one that can be a time or a count."""
+    if type(value) not in kinds:
+        raise TypeError(f"{type(value).__name__} in place of {listed([k.__name__ for k in kinds])}")
+    if str not in kinds and not 0 <= value < _GREATEST:
+        raise ValueError("a number is negative or too large")
+    return value
+
+
+def _refuse(constant: str) -> None:
+    raise ValueError(f"it holds {constant}")
+
+
+def _unpacked(packed: bytes, most: int) -> NDArray[np.float64]:
+    """Return scores, so many at most: a few bytes could be unpacked to any number of them."""
+    stream = zlib.decompressobj()
+    unpacked = stream.decompress(packed, most * _SCORE.itemsize + 1)
+    if len(unpacked) > most * _SCORE.itemsize:
+        raise ValueError(f"it has more than {most:,} scores")
+    if not stream.eof:
+        raise ValueError("its scores are cut off")
+    scores = np.frombuffer(unpacked, dtype=_SCORE).astype(np.float64)
+    if np.isnan(scores).any():
+        raise ValueError("a score is NaN")
+    return scores

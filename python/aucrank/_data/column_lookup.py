@@ -1,6 +1,7 @@
 """Columns that a parameter names, by name or by position: looked up in one way for all of them."""
 
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from numbers import Integral
 from typing import Any
@@ -99,6 +100,12 @@ def find_column(
     return position
 
 
+def first_doubled(names: Iterable[Hashable]) -> Any:
+    """Return the first of some names that comes twice; None if there is none."""
+    counts = Counter(names)
+    return next((name for name, count in counts.items() if count > 1), None)
+
+
 def check_names(given: Iterable[Any], name: str, columns: list[str]) -> None:
     """Check that the names in a parameter are those of columns.
 
@@ -107,7 +114,8 @@ def check_names(given: Iterable[Any], name: str, columns: list[str]) -> None:
     ValueError
         Listing those that are not.
     """
-    unknown = [key for key in given if key not in columns]
+    there = set(columns)
+    unknown = [key for key in given if key not in there]
     if unknown:
         raise ValueError(f"{name} names columns that X does not have: {unknown!r}")
 

@@ -38,8 +38,9 @@ class ColumnSurvey:
 
     def look_at_dtypes(self, frame: nw.DataFrame[Any], origin: str) -> None:
         """Take note of the dtypes of a piece, or of those of its columns that are there."""
+        there = set(frame.columns)
         for column in self._columns:
-            if column.name in frame.columns:
+            if column.name in there:
                 column.look_at_dtype(frame[column.name], origin)
 
     @property
@@ -49,8 +50,9 @@ class ColumnSurvey:
 
     def look_at(self, batch: Batch, kept: NDArray[np.bool_] | None) -> None:
         """Learn the levels of the kept rows of a piece."""
+        there = set(batch.frame.columns)
         for column in self._columns:
-            if not column.is_numeric and column.name in batch.frame.columns:
+            if not column.is_numeric and column.name in there:
                 column.look_at(batch, kept)
 
     def merge(self, other: "ColumnSurvey") -> None:

@@ -4,8 +4,13 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import Any
 
-from aucrank._data.schema import Feature, Level, column_label
+import numpy as np
+
+from aucrank._data.matching import NUMBER, Matcher, type_name
+from aucrank._data.schema import Factor, Feature, Level, Schema, column_label, is_missing
 from aucrank._utils.warn import warn_caller
 
 # An identifier has fewer known rows for a category than this, on average. Columns of real data sets
@@ -23,25 +28,32 @@ _SHOWN_COLUMNS = 5
 _SHOWN_CODES = 3
 _SHOWN_LETTERS = 20
 
-# What all readers take for a number. A number like 007 is a name.
-_NUMBER = re.compile(r"[+-]?(?:(?:0|[1-9][0-9]{0,17})(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
-# What a person does, too: thousands set apart, a decimal comma, a currency or a percent sign; and
-# integers beyond 64 bits, which some readers leave as text.
+# What a person takes for a number, beyond what all readers do: thousands set apart, a decimal
+# comma, a currency or a percent sign; and integers beyond 64 bits, which some readers leave as
+# text.
 _WRITTEN_NUMBER = re.compile(
     r"\(?[+-]?\s?[$€£¥]?\s?[+-]?"
     r"(?:[0-9]{1,3}(?:[,.'\u2019\s][0-9]{3})+(?:[.,][0-9]+)?|[1-9][0-9]*(?:[.,][0-9]+)?|0[.,][0-9]+|0)"
     r"\s?[%$€£¥]?\)?"
 )
 
+# A column is of another type if at least such a share of its known rows match no level for it.
+_SHARE_OF_OTHER_TYPE = 0.9
+
 _is_inner: ContextVar[bool] = ContextVar("_is_inner", default=False)
+_named_before: ContextVar[set[str] | None] = ContextVar("_named_before", default=None)
 
 
 class ColumnWarning(UserWarning):
-    """A column of the training data looks like something else than it is taken for.
+    """A column looks like something else than it is taken for.
 
     A fit gives it at most once, and a fit inside another one never. It names the columns that look
     like identifiers, with more than one category for every 3 rows; and the columns of text that
     hold numbers but for a few codes, such as "?", for which each number is a category of its own.
+
+    Scoring gives it where nearly all values of a column of categories match none of the training
+    data because they are of another type, such as numbers for texts that are no numbers, or are
+    written in another way, such as "01" for "1".
 
     Examples
     --------
@@ -59,6 +71,126 @@ def inner_fits_are_silent() -> Iterator[None]:
         yield
     finally:
         _is_inner.reset(token)
+
+
+@contextmanager
+def each_column_named_once(named: set[str]) -> Iterator[None]:
+    """Let scoring in pieces warn of a column of another type in the first such piece alone.
+
+    Parameters
+    ----------
+    named : set of str
+        Columns that were named, to be kept from piece to piece.
+    """
+    token = _named_before.set(named)
+    try:
+        yield
+    finally:
+        _named_before.reset(token)
+
+
+@dataclass(slots=True)
+class OtherType:
+    """Counts the rows of a column whose values match no level because of their type.
+
+    Attributes
+    ----------
+    n_known : int
+        Rows with a value.
+    n_other : int
+        Rows whose value matches no level because of its type.
+    value : object
+        One of these values.
+    """
+
+    n_known: int = 0
+    n_other: int = 0
+    value: Any = None
+
+    def look_at(self, factor: Factor, strangers: Sequence[int], matcher: Matcher) -> None:
+        """Look at some rows, given the positions of values that match no level."""
+        n_values = len(factor.values)
+        if not strangers:
+            self.n_known += int(np.count_nonzero(factor.codes >= 0)) if n_values else 0
+            return
+        # The last entry is where -1 and len(values) lead.
+        kinds = np.zeros(n_values + 1, dtype=np.uint8)
+        kinds[:-1] = 1
+        other = [index for index in strangers if matcher.is_of_other_type(factor.values[index])]
+        if other:
+            missing = [index for index, value in enumerate(factor.values) if is_missing(value)]
+            kinds[missing] = 0
+        kinds[other] = 2
+        counts = np.bincount(kinds[factor.codes], minlength=3)
+        self.n_known += int(counts[1:].sum())
+        self.n_other += int(counts[2])
+        if counts[2] and self.value is None:
+            used = np.zeros(n_values + 1, dtype=np.bool_)
+            used[factor.codes] = True
+            self.value = next(factor.values[index] for index in other if used[index])
+
+    @property
+    def is_found(self) -> bool:
+        """Whether it is so of nearly all rows."""
+        return self.n_other > 0 and self.n_other >= _SHARE_OF_OTHER_TYPE * self.n_known
+
+
+class OtherTypes:
+    """Columns to score whose values are of another type than in training: said once a call.
+
+    Parameters
+    ----------
+    schema : Schema
+        Columns of the training data.
+    """
+
+    def __init__(self, schema: Schema) -> None:
+        self._schema = schema
+        self._columns: dict[int, OtherType] = {}
+
+    def column(self, index: int) -> OtherType:
+        """Return what counts the rows of a column."""
+        return self._columns.setdefault(index, OtherType())
+
+    def warn(self) -> None:
+        """Say it, if there is anything to say and no fit around this one has said it."""
+        if _is_inner.get():
+            return
+        named = _named_before.get()
+        found = {
+            self._schema.label(index): _difference(self._schema.features[index], column.value)
+            for index, column in self._columns.items()
+            if column.is_found
+        }
+        if named is not None:
+            found = {label: text for label, text in found.items() if label not in named}
+            named.update(found)
+        if found:
+            labels = [f"{label} ({text})" for label, text in found.items()]
+            warn_caller(
+                f"{_columns(labels)}: nearly no value is a category of the training data, because"
+                " of how it is written, so that the rows are scored as if the value were missing."
+                " Convert what is scored to the type and the form of the training data.",
+                ColumnWarning,
+            )
+
+
+def _difference(feature: Feature, value: Any) -> str:
+    """Return in words how a value differs from the levels."""
+    assert feature.levels
+    level = Matcher(feature.levels).like(value)
+    if level is None:
+        level = feature.levels[0]
+    then, now = type_name(level), type_name(value)
+    if then == now:
+        return f"{_quoted(value)}, in training {_quoted(level)}"
+    return f"{now} such as {_shown(value)}, in training {then} such as {_shown(level)}"
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, np.generic):
+        value = value.item()
+    return _quoted(value) if isinstance(value, str) else _shortened(repr(value))
 
 
 class Doubts:
@@ -125,7 +257,11 @@ def _columns(labels: Sequence[str]) -> str:
 
 
 def _quoted(text: str) -> str:
-    return repr(text if len(text) <= _SHOWN_LETTERS else text[: _SHOWN_LETTERS - 1] + "…")
+    return repr(_shortened(text))
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= _SHOWN_LETTERS else text[: _SHOWN_LETTERS - 1] + "…"
 
 
 def _odd_numbers(levels: Sequence[Level]) -> list[str]:
@@ -137,7 +273,7 @@ def _odd_numbers(levels: Sequence[Level]) -> list[str]:
         if not isinstance(level, str):
             return []
         text = level.strip()
-        if _NUMBER.fullmatch(text):
+        if NUMBER.fullmatch(text):
             continue
         if _WRITTEN_NUMBER.fullmatch(text):
             written.append(level)

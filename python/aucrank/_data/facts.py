@@ -8,6 +8,7 @@ from sklearn.base import BaseEstimator
 
 from aucrank._data.apart import schema_apart
 from aucrank._data.column_survey import ColumnSurvey
+from aucrank._data.fingerprint import Fingerprint
 from aucrank._data.input import KindsByColumn, learn_names
 from aucrank._data.passes import Passes
 from aucrank._data.schema import Schema
@@ -33,6 +34,8 @@ class Facts:
     special : tuple of tuple of float, default=()
         Special values of each column, if they are set apart as by `columns_apart`: the schema has
         the columns beside, which are made, not read, after all others.
+    parts : tuple of Fingerprint, default=()
+        What the partitions of a cluster held; none for rows that are read here.
     """
 
     target: TargetFacts
@@ -40,6 +43,7 @@ class Facts:
     dtypes: tuple[np.dtype[Any], ...]
     n_rows: int
     special: tuple[tuple[float, ...], ...] = field(default=(), kw_only=True)
+    parts: tuple[Fingerprint, ...] = field(default=(), kw_only=True)
 
     @property
     def names(self) -> list[str]:
@@ -87,12 +91,13 @@ def learn_facts(
     labels = TargetSurvey(target, weight, class_weight)
     beside = [target] if weight is None else [target, weight]
     heads = passes.source.heads([*features, *beside])
+    known = set(passes.source.names)
     needed = features
     if heads is not None:
         for index, head in enumerate(heads):
             if index == 0:
                 learn_names(estimator, head.frame.select(features))
-            more = [name for name in head.names if name not in passes.source.names]
+            more = [name for name in head.names if name not in known]
             if more and not any_columns:
                 raise ValueError(
                     f"{head.origin} has a column {more[0]!r}, which {passes.source.files[0]} has"

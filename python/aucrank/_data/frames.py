@@ -21,11 +21,18 @@ def is_categorical(series: nw.Series[Any]) -> bool:
     A column of no dtype and no value is too, because nothing that it holds later can be wrong
     then: a fold without the few strings of a column must not make the other folds an error.
     """
+    if _is_plain(series):
+        return False
     if is_all_missing(series):
         return True
     if series.dtype == nw.Object:
         return _object_kind(series) is str
     return series.dtype in (nw.Categorical, nw.Enum, nw.String)
+
+
+def is_numeric(series: nw.Series[Any]) -> bool:
+    """Tell whether a column holds numbers by its dtype, or by its values where they are objects."""
+    return not is_all_missing(series) and (_is_number(series) or _object_kind(series) is float)
 
 
 def to_numbers(series: nw.Series[Any], label: str) -> Numbers:
@@ -40,6 +47,8 @@ def to_numbers(series: nw.Series[Any], label: str) -> Numbers:
     ValueError
         If it holds an integer that no float is near to.
     """
+    if _is_plain(series):
+        return _as_floats(series.to_native().to_numpy())
     if is_all_missing(series):
         return np.full(len(series), np.nan)
     if not _is_number(series) and _object_kind(series) is not float:
@@ -54,6 +63,19 @@ def to_numbers(series: nw.Series[Any], label: str) -> Numbers:
         values = _numbers_of(series)
     except OverflowError as err:
         raise ValueError(f"column {label} holds an integer beyond the largest float") from err
+    return _as_floats(values)
+
+
+def _is_plain(series: nw.Series[Any]) -> bool:
+    """Tell whether a column is one of pandas that is an array of numbers, which most of many are.
+
+    All that narwhals is asked of a column takes longer than to read a few hundred rows of it.
+    """
+    dtype = getattr(series.to_native(), "dtype", None)
+    return isinstance(dtype, np.dtype) and dtype.kind in "fiu"
+
+
+def _as_floats(values: NDArray[Any]) -> Numbers:
     if values.dtype != np.float32:
         values = values.astype(np.float64, copy=False)
     # What has come over a network may lie at any address.

@@ -21,7 +21,7 @@ from sklearn.utils.validation import validate_data
 from aucrank._data import frames
 from aucrank._data.as_frame import as_frame
 from aucrank._data.column_lookup import IN_A_LIST, find_column
-from aucrank._data.column_warnings import Doubts
+from aucrank._data.column_warnings import Doubts, OtherTypes
 from aucrank._data.schema import Factor, Feature, LevelSet, Schema, column_label, is_missing
 from aucrank._data.sparse import SparseColumns
 
@@ -118,6 +118,11 @@ def warn_of_columns(X: Any) -> None:
 def read_columns(estimator: BaseEstimator, X: Any, schema: Schema) -> Columns:
     """Read data to score: the same columns as in fit, categories matched by value.
 
+    Warns
+    -----
+    ColumnWarning
+        If nearly all values of a column match no category because of their type.
+
     Raises
     ------
     ValueError
@@ -130,11 +135,13 @@ def read_columns(estimator: BaseEstimator, X: Any, schema: Schema) -> Columns:
     if (matrix := _few_rows_of_numbers(X, schema)) is not None:
         return matrix
     table = _open(estimator, X, reset=False, as_it_is=schema.has_categories)
+    others = OtherTypes(schema)
     vectors = {
-        index: feature.encode(table.factors(index))
+        index: feature.encode(table.factors(index), others.column(index))
         for index, feature in enumerate(schema.features)
         if feature.levels is not None
     }
+    others.warn()
     return _gather(table, vectors)
 
 
@@ -277,8 +284,12 @@ def _positions_of(categorical_features: Any, names: list[str] | None, n_features
         return set(np.flatnonzero(listed).tolist())
     if listed.dtype.kind not in "iu" and names is None:
         raise ValueError("categorical_features holds names, but X has no column names")
+    # Long lists would be searched as often as they are long.
+    place_of = {name: place for place, name in reversed(list(enumerate(names or [])))}
     return {
-        find_column(column, names, n_features, IN_A_LIST, "categorical_features")
+        place_of[column]
+        if isinstance(column, str) and column in place_of
+        else find_column(column, names, n_features, IN_A_LIST, "categorical_features")
         for column in listed.tolist()
     }
 
@@ -305,12 +316,14 @@ class _FrameTable:
                     f" required by {type(estimator).__name__}."
                 )
         self.columns = cast("list[nw.Series[Any]]", list(frame.iter_columns()))
-        named = all(isinstance(name, str) for name in frame.columns)
-        self.names = list(frame.columns) if named else None
+        # Once: a frame makes the list of all names anew each time.
+        self._called = list(frame.columns)
+        named = all(isinstance(name, str) for name in self._called)
+        self.names = self._called if named else None
         self.frame = frame
 
     def _label(self, index: int) -> str:
-        return column_label(self.frame.columns[index], index)
+        return column_label(self._called[index], index)
 
     def is_categorical(self, index: int) -> bool:
         return frames.is_categorical(self.columns[index])

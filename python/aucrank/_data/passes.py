@@ -9,13 +9,16 @@ import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from aucrank._data.column_lookup import first_doubled
 from aucrank._utils.words import did_you_mean, plural
 
 
 class DataChangedError(RuntimeError):
     """Data that are read more than once were not the same each time.
 
-    A file was written to, replaced or removed, or a source gave another number of rows than before.
+    A file was written to, replaced or removed, or a source gave another number of rows than before;
+    or a partition of a cluster has other values, labels or weights than when the fit began, such as
+    one that is computed anew because its worker was lost. The message names the file or partition.
 
     Examples
     --------
@@ -183,8 +186,9 @@ def need_columns(columns: Sequence[str], names: Sequence[str], origin: str) -> N
     ValueError
         Naming the first that is not, and where it is missed.
     """
+    there = set(names)
     for name in columns:
-        if name not in names:
+        if name not in there:
             raise ValueError(f"{origin} has no column {name!r}{did_you_mean(name, names)}")
 
 
@@ -202,6 +206,6 @@ def check_column_names(names: Sequence[Any], origin: str) -> list[str]:
                 f"{origin} has a column called {name!r}; columns are told apart by names that are"
                 " strings"
             )
-    if doubled := [name for name in names if names.count(name) > 1]:
-        raise ValueError(f"two columns of {origin} are called {doubled[0]!r}")
+    if (doubled := first_doubled(names)) is not None:
+        raise ValueError(f"two columns of {origin} are called {doubled!r}")
     return list(names)

@@ -6,12 +6,13 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from math import isfinite
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from aucrank._core import MISSING_CODE, ColumnError
+from aucrank._data.matching import Matcher
 
 Level = str | int | float | bool
 
@@ -48,22 +49,49 @@ class Feature:
     name: str | None
     levels: tuple[Level, ...] | None = None
 
-    def encode(self, factors: Iterable[Factor]) -> NDArray[np.uint32]:
+    def encode(
+        self, factors: Iterable[Factor], unmatched: "Unmatched | None" = None
+    ) -> NDArray[np.uint32]:
         """Code the rows of a categorical column by value; strangers become ``MISSING_CODE``.
 
-        Values are equal when Python says so: 1, 1.0 and True are the same level.
+        Values are equal when Python says so: 1, 1.0 and True are the same level; and a text and a
+        number, if the text is this number and no other level is (see `Matcher`).
+
+        Parameters
+        ----------
+        factors : iterable of Factor
+            The rows.
+        unmatched : Unmatched or None, default=None
+            Takes note of values that match no level for their type.
         """
         if self.levels is None:
             raise TypeError("a numeric column has no codes")
         code_of = {level: code for code, level in enumerate(self.levels)}
+        matcher = Matcher(self.levels)
         parts = []
         for factor in factors:
             # The last entry is where -1 and len(values) lead.
             table = np.full(len(factor.values) + 1, MISSING_CODE, dtype=np.uint32)
+            strangers = []
             for index, value in enumerate(factor.values):
-                table[index] = code_of.get(value, MISSING_CODE)
+                code = code_of.get(value)
+                if code is None and not is_missing(value):
+                    code = matcher.code_of(value)
+                    if code is None:
+                        strangers.append(index)
+                if code is not None:
+                    table[index] = code
+            if unmatched is not None:
+                unmatched.look_at(factor, strangers, matcher)
             parts.append(table[factor.codes])
         return parts[0] if len(parts) == 1 else np.concatenate(parts, dtype=np.uint32)
+
+
+class Unmatched(Protocol):
+    """What takes note of the rows of a column whose value is no level."""
+
+    def look_at(self, factor: Factor, strangers: Sequence[int], matcher: Matcher) -> None:
+        """Look at some rows, given the positions of values that match no level."""
 
 
 @dataclass(frozen=True, slots=True)

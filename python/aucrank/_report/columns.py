@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
+import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from aucrank._data.matching import Matcher
+from aucrank._data.schema import Schema, is_missing
 from aucrank._report.rows import Column, Rows
 from aucrank.additive._scorecard.drift import Shift, measure_shift
 
@@ -46,7 +49,7 @@ class ColumnFacts:
         Number of categories that are rare, with a share below `RARE_SHARE`.
     unseen : float or None
         Share of rows whose category is not in the training data; None without training data, and
-        for numbers.
+        for what are numbers in both.
     missing_then : float or None
         Share of training rows without a value; None without training data.
     shift : Shift or None
@@ -93,6 +96,7 @@ def look_at_columns(rows: Rows, training: Rows | None) -> tuple[list[ColumnFacts
     for index in range(rows.n_columns):
         now, then = rows.column(index), training.column(index)
         facts.append(_facts(now, then))
+        now, then = _of_one_kind(now, then)
         for mixed, values in zip(hashes, _alike(now, then), strict=True):
             _mix(mixed, values)
     return facts, _overlap(*hashes)
@@ -147,14 +151,64 @@ def _facts(now: Column, then: Column | None) -> ColumnFacts:
             ),
             "n_rare": int((shares < RARE_SHARE).sum()),
         }
-        if then is not None and then.codes is not None:
-            known_then = set(then.levels)
-            strange = np.array([level not in known_then for level in now.levels], dtype=np.bool_)
-            found["unseen"] = float(shares[strange].sum())
     else:
         kind = "other"
     facts = ColumnFacts(now.name, kind, now.n_missing / n_rows if n_rows else 0.0, **found)
-    return facts if then is None else _with_shift(facts, now, then)
+    if then is None:
+        return facts
+    now, then = _of_one_kind(now, then)
+    if now.codes is not None and then.codes is not None:
+        facts = replace(facts, unseen=_unknown_share(now, then.levels))
+    return _with_shift(facts, now, then)
+
+
+def unknown_to(schema: Schema, rows: Rows) -> dict[str, float]:
+    """Return the share of rows whose category a model does not know, by column of categories.
+
+    Parameters
+    ----------
+    schema : Schema
+        Columns of the model.
+    rows : Rows
+        The rows, with these columns.
+    """
+    return {
+        rows.names[index]: _unknown_share(
+            _matched(column.as_categories(), feature.levels), feature.levels
+        )
+        for index, feature in enumerate(schema.features)
+        if feature.levels is not None and (column := rows.column(index)).other is None
+    }
+
+
+def _unknown_share(column: Column, levels: Sequence[Any]) -> float:
+    """Return the share of rows whose category is not one of some levels."""
+    assert column.codes is not None
+    known = set(levels)
+    strange = np.array([*(level not in known for level in column.levels), False], dtype=np.bool_)
+    return float(strange[column.codes].mean()) if len(column.codes) else 0.0
+
+
+def _of_one_kind(now: Column, then: Column) -> tuple[Column, Column]:
+    """Return two columns as numbers or as categories, if each can be one of them.
+
+    Categories match as for a model: "1" of one is the number 1 of the other.
+    """
+    if now.numbers is not None and then.numbers is not None:
+        return now, then
+    now, then = now.as_categories(), then.as_categories()
+    return _matched(now, then.levels), then
+
+
+def _matched(column: Column, levels: Sequence[Any]) -> Column:
+    """Return a column of categories with those of another type as the levels that they match."""
+    known, matcher = set(levels), Matcher(levels)
+
+    def match(value: Any) -> Any:
+        code = None if value in known else matcher.code_of(value)
+        return value if code is None else levels[code]
+
+    return replace(column, levels=[match(value) for value in column.levels])
 
 
 def _with_shift(facts: ColumnFacts, now: Column, then: Column) -> ColumnFacts:
@@ -167,10 +221,7 @@ def _with_shift(facts: ColumnFacts, now: Column, then: Column) -> ColumnFacts:
         np.bincount(place, minlength=n_bins).astype(np.float64) for place in (place_then, place_now)
     ]
     shift = measure_shift(counts[0], counts[1], len(place_then), len(place_now))
-    return ColumnFacts(
-        **{name: getattr(facts, name) for name in ColumnFacts.__slots__}
-        | {"shift": shift, "missing_then": then.n_missing / len(place_then)}
-    )
+    return replace(facts, shift=shift, missing_then=then.n_missing / len(place_then))
 
 
 def _places(now: Column, then: Column) -> tuple[NDArray[np.intp], NDArray[np.intp]] | None:
@@ -222,7 +273,22 @@ def _alike(now: Column, then: Column) -> tuple[NDArray[np.uint64], NDArray[np.ui
             table = [place.setdefault(level, len(place) + 1) for level in column.levels]
             codes.append(np.array([*table, 0], dtype=np.uint64)[column.codes])
         return codes[0], codes[1]
-    return np.zeros(1, np.uint64), np.zeros(1, np.uint64)
+    if now.other is not None and then.other is not None:
+        place = {}
+        return _places_of(now.other, place), _places_of(then.other, place)
+    # Dates in the one and numbers in the other: nothing is equal.
+    return np.zeros(1, np.uint64), np.ones(1, np.uint64)
+
+
+def _places_of(series: nw.Series[Any], place: dict[Any, int]) -> NDArray[np.uint64]:
+    """Return numbers of values from 1, equal for equal ones; 0 for what is missing."""
+    values = series.to_list()
+    if not all(isinstance(value, Hashable) for value in values):
+        values = [repr(value) for value in values]
+    numbers = (
+        0 if is_missing(value) else place.setdefault(value, len(place) + 1) for value in values
+    )
+    return np.fromiter(numbers, dtype=np.uint64, count=len(values))
 
 
 def _bits(values: NDArray[np.float64]) -> NDArray[np.uint64]:

@@ -39,6 +39,7 @@ def doubts_of(facts: Facts) -> list[str]:
     return [
         *_of_rows(facts),
         *(text for model in facts.models for text in _of_model(model, facts)),
+        *_of_unknown(facts),
         *_of_columns(facts),
     ]
 
@@ -109,6 +110,22 @@ def _of_model(model: ModelFacts, facts: Facts) -> Iterator[str]:
             f" ({model.shift.verdict}). A model that fits its training rows closely shows that"
             " without any drift, too."
         )
+
+
+def _of_unknown(facts: Facts) -> Iterator[str]:
+    """Name the columns whose values a model does not know, if that does not follow from others."""
+    in_training = {c.name for c in facts.columns if c.unseen is not None and c.unseen >= TOLD_SHARE}
+    for model in facts.models:
+        found = [
+            f"{name} ({share(part)} of the rows)"
+            for name, part in model.unknown.items()
+            if part >= TOLD_SHARE and name not in in_training
+        ]
+        if found:
+            yield (
+                f"{model.name} does not know categories, and scores them as if they were missing:"
+                f" {_some(found)}."
+            )
 
 
 def _asked(model: ModelFacts) -> str:

@@ -16,6 +16,7 @@ from aucrank._report.columns import (
     look_at_columns,
     number_bins,
     tenths,
+    unknown_to,
 )
 from aucrank._report.comparison import Comparison, compare_all
 from aucrank._report.cutoffs import CutOff, find_cut_offs
@@ -48,6 +49,8 @@ class ModelFacts:
         What it makes of the columns.
     shift : Shift or None
         How far its scores have moved from those of the training data; None without them.
+    unknown : dict of str to float
+        Share of rows whose category it does not know, by column of categories.
     """
 
     subject: Subject
@@ -57,6 +60,7 @@ class ModelFacts:
     cut_offs: list[CutOff]
     effects: Effects
     shift: Shift | None
+    unknown: dict[str, float]
 
     @property
     def name(self) -> str:
@@ -170,6 +174,7 @@ def _measure_model(
         calibration = measure_calibration(
             subject.probability, target.take(subject.probability_of), options.confidence
         )
+    schema = getattr(subject.estimator, "_schema", None)
     return ModelFacts(
         subject=subject,
         ranking=ranking,
@@ -178,6 +183,7 @@ def _measure_model(
         cut_offs=find_cut_offs(subject, ranking.curve, ranking.ks_knot, target, options),
         effects=measure_effects(subject, target, options.seed),
         shift=None if training is None else _score_shift(subject, training),
+        unknown={} if schema is None else unknown_to(schema, subject.rows),
     )
 
 

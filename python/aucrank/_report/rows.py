@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import narwhals.stable.v2 as nw
@@ -32,6 +32,8 @@ class Column:
         Distinct values of a column of categories.
     n_missing : int
         Number of rows without a value.
+    other : Series or None, default=None
+        Its values where they are neither numbers nor categories, such as dates.
     """
 
     name: str
@@ -39,6 +41,17 @@ class Column:
     codes: NDArray[np.intp] | None
     levels: list[Any]
     n_missing: int
+    other: nw.Series[Any] | None = None
+
+    def as_categories(self) -> Column:
+        """Return a column of numbers as one whose categories are its numbers."""
+        if self.numbers is None:
+            return self
+        distinct, codes = np.unique(self.numbers, return_inverse=True)
+        # NaN is the last.
+        n_levels = int((~np.isnan(distinct)).sum())
+        codes = np.where(codes < n_levels, codes, -1).astype(np.intp)
+        return replace(self, numbers=None, codes=codes, levels=distinct[:n_levels].tolist())
 
 
 class Rows:
@@ -113,7 +126,7 @@ class Rows:
                 return _of_numbers(name, frames.to_numbers(series, repr(name)))
             except TypeError:
                 # Dates and the like: models may make something of them.
-                return Column(name, None, None, [], int(series.is_null().sum()))
+                return Column(name, None, None, [], int(series.is_null().sum()), series)
         values = self.native[:, index]
         if values.dtype.kind in "biuf":
             return _of_numbers(name, values)

@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import narwhals.stable.v2 as nw
@@ -131,11 +132,13 @@ class ClusterSource(ABC):
         check_class_weight(class_weight)
         columns = ColumnSurvey(features, categorical_features, also)
         labels = TargetSurvey(target, weight, class_weight)
-        names = [*features, target, *([] if weight is None else [weight])]
-        surveys = self.map(_holder.survey_facts, columns, labels, names)
-        columns, labels, n_rows = self.merged(_holder.merge_facts, surveys)
+        beside = [target] if weight is None else [target, weight]
+        surveys = self.map(_holder.survey_facts, columns, labels, features, beside)
+        columns, labels, parts = self.merged(_holder.merge_facts, surveys)
+        n_rows = sum(part.n_rows for part in parts)
         learn_names(estimator, nw.from_dict({name: [] for name in features}, backend="pandas"))
-        return finish_facts(estimator, columns, labels, positive, n_rows, self.description)
+        facts = finish_facts(estimator, columns, labels, positive, n_rows, self.description)
+        return replace(facts, parts=tuple(parts))
 
     def coded(
         self,

@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator
 
 from aucrank import _core
 from aucrank._data.coded_rows import CodedBatch, coded_rows, weights_of_rows
+from aucrank._data.column_lookup import first_doubled
 from aucrank._data.csv_form import CsvOptions
 from aucrank._data.csv_source import CSV, CsvSource
 from aucrank._data.data_files import PathLike, find_files, folder_values
@@ -103,8 +104,8 @@ class Dataset(InPieces):
             need_columns(beside, source.names, source.description)
             columns = [name for name in source.names if name not in beside]
         need_columns([*beside, *columns], source.names, source.description)
-        if doubled := [name for name in columns if list(columns).count(name) > 1]:
-            raise ValueError(f"columns holds {doubled[0]!r} twice")
+        if (doubled := first_doubled(columns)) is not None:
+            raise ValueError(f"columns holds {doubled!r} twice")
         if taken := [name for name in columns if name in beside]:
             role = "target" if taken[0] == target else "weight"
             raise ValueError(f"columns holds {taken[0]!r}, which is the {role}")

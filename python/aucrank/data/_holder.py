@@ -14,6 +14,7 @@ from aucrank._data.as_frame import as_frame
 from aucrank._data.coded_rows import CodedBatch, coded_batch, labels_and_weights
 from aucrank._data.column_survey import ColumnSurvey
 from aucrank._data.facts import Facts
+from aucrank._data.fingerprint import Fingerprint
 from aucrank._data.passes import Batch, need_columns
 from aucrank._data.target_survey import TargetSurvey
 from aucrank.data._sampled import take_sampled
@@ -95,32 +96,39 @@ class PartSource:
         """Do nothing: a frame has no time of change."""
 
 
+#: Columns, labels and weights of some partitions, and a fingerprint of each.
+Surveyed = tuple[ColumnSurvey, TargetSurvey, list[Fingerprint]]
+
+
 def survey_facts(
-    part: Any, number: int, columns: ColumnSurvey, labels: TargetSurvey, names: Sequence[str]
-) -> tuple[ColumnSurvey, TargetSurvey, int]:
+    part: Any,
+    number: int,
+    columns: ColumnSurvey,
+    labels: TargetSurvey,
+    features: Sequence[str],
+    beside: Sequence[str],
+) -> Surveyed:
     """Look at the columns, labels and weights of a partition, given surveys of no rows."""
     # Other tasks of this worker are given the same surveys.
     columns, labels = deepcopy((columns, labels))
-    batch = piece_of(part, names, number)
+    batch = piece_of(part, [*features, *beside], number)
     if len(batch.frame):
         columns.look_at_dtypes(batch.frame, batch.origin)
         kept = labels.look_at(batch)
         with batch.named_in_errors():
             columns.look_at(batch, kept)
-    return columns, labels, len(batch.frame)
+    return columns, labels, [Fingerprint.of(batch, features, beside)]
 
 
-def merge_facts(
-    found: Sequence[tuple[ColumnSurvey, TargetSurvey, int]],
-) -> tuple[ColumnSurvey, TargetSurvey, int]:
+def merge_facts(found: Sequence[Surveyed]) -> Surveyed:
     """Merge what was found in several partitions, in their order."""
     # What was found stays as it is: it may be merged again if a worker is lost.
-    (columns, labels, n_rows), *others = deepcopy(list(found))
-    for more_columns, more_labels, more_rows in others:
+    (columns, labels, parts), *others = deepcopy(list(found))
+    for more_columns, more_labels, more_parts in others:
         columns.merge(more_columns)
         labels.merge(more_labels)
-        n_rows += more_rows
-    return columns, labels, n_rows
+        parts += more_parts
+    return columns, labels, parts
 
 
 def weight_range(part: Any, number: int, facts: Facts, target: str, weight: str | None) -> str:
@@ -140,7 +148,9 @@ def _weights(
     part: Any, number: int, facts: Facts, target: str, weight: str | None
 ) -> NDArray[np.float64]:
     """Return the weights of a partition, where its rows do not count once each."""
-    batch = piece_of(part, [target] if weight is None else [target, weight], number)
+    beside = [target] if weight is None else [target, weight]
+    batch = piece_of(part, beside, number)
+    facts.parts[number].check(batch, [], beside)
     _, weights = labels_and_weights(batch, facts, target, weight)
     assert weights is not None
     return weights
@@ -284,9 +294,16 @@ def _merged(empty: _Mergeable, parts: Sequence[bytes]) -> bytes:
 def _coded(
     part: Any, number: int, facts: Facts, target: str, weight: str | None
 ) -> CodedBatch | None:
-    """Return the rows of a partition as the core borrows them; None where there are none."""
+    """Return the rows of a partition as the core borrows them; None where there are none.
+
+    Raises
+    ------
+    DataChangedError
+        If they are not those of the facts.
+    """
     beside = [target] if weight is None else [target, weight]
     batch = piece_of(part, [*facts.names, *beside], number)
+    facts.parts[number].check(batch, facts.names, beside)
     return coded_batch(batch, facts, target, weight) if len(batch.frame) else None
 
 

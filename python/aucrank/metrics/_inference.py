@@ -21,6 +21,7 @@ from aucrank import _core
 from aucrank._data.scores import of_two_classes, to_scores, with_options
 from aucrank._utils.params import check_seed
 from aucrank._utils.threads import effective_n_threads
+from aucrank.metrics._clustered import Groups
 from aucrank.metrics._curve import core_curve
 from aucrank.metrics._partial import Bands
 from aucrank.metrics._weighting import Weighting, are_counts, rows_to_draw
@@ -28,6 +29,9 @@ from aucrank.metrics._weighting import Weighting, are_counts, rows_to_draw
 AreaWithin: TypeAlias = Callable[[tuple[float, float], tuple[float, float]], float]
 
 _WHOLE = Bands()
+
+# A variance of groups below this share of that of rows is a rounding error.
+_NO_SPREAD = 1e-12
 
 
 @dataclass(frozen=True)
@@ -105,6 +109,7 @@ def auc_interval(
     *,
     sample_weight: ArrayLike | None = None,
     weights: Weighting = "sampling",
+    groups: ArrayLike | None = None,
     fpr: tuple[float, float] = (0, 1),
     tpr: tuple[float, float] = (0, 1),
     standardize: bool = False,
@@ -126,6 +131,9 @@ def auc_interval(
     weights : {"sampling", "frequency"}, default="sampling"
         What a weight says: ``"sampling"``, that the row stands for so many of the population, and
         only ratios matter; ``"frequency"``, a whole number, that there were so many such rows.
+    groups : array-like of shape (n_samples,), default=None
+        Which rows come from the same source, such as a patient of whom there are several images:
+        rows of a group depend on each other, groups do not (see Notes). Not for parts of the curve.
     fpr, tpr : tuple of (float, float), default=(0, 1)
         Bands of false and of true positive rates that the area is taken within, as of
         :func:`partial_auc`.
@@ -138,7 +146,8 @@ def auc_interval(
         its like for a part of the curve [6]_, cut off at 0 and at the area of a perfect curve.
         ``"logit"``: the same on the scale of log(AUC / (1 - AUC)), of the share of a perfect area
         for a part, which never leaves these ends and covers better near them. ``"bootstrap"``:
-        quantiles of the area over resamples of the rows, drawn within each class.
+        quantiles of the area over resamples of the rows, drawn within each class; with ``groups``,
+        of whole groups, drawn from all of them.
     n_resamples : int, default=2000
         Number of bootstrap resamples, 2 or more.
     random_state : int, RandomState instance or None, default=None
@@ -153,13 +162,15 @@ def auc_interval(
     -----
     UndefinedMetricWarning
         If DeLong's variance says nothing: where the AUC is 0 or 1 or every score is the same, and
-        where a class has one row (see Notes).
+        where a class has one row (see Notes); and if all groups are alike.
 
     Raises
     ------
     ValueError
         As for :func:`partial_auc`; for a parameter outside of its range; for a frequency that is
-        not whole; and for a bootstrap, or a part of the curve, of a class with one row.
+        not whole; for a bootstrap, or a part of the curve, of a class with one row; and for
+        ``groups`` of which one is missing, of one of which all rows of a class are, or with a part
+        of the curve.
 
     See Also
     --------
@@ -181,6 +192,16 @@ def auc_interval(
     weight 0 is no row. The bootstrap draws rows with equal chances, and each keeps its weight.
     Where weights are frequencies, everything is as for the rows repeated, the bootstrap included,
     which then takes the memory of all of them.
+
+    With ``groups``, the variance is that of Obuchowski for clustered data [7]_. With a (b) the sum
+    of w (placement - AUC) over the positive (negative) rows of a group, and of I groups I₁ with
+    positive and I₀ with negative rows, it is
+    I₁/(I₁ - 1) · Σ a² + I₀/(I₀ - 1) · Σ b² + 2 I/(I - 1) · Σ a b. Where each row is a group of its
+    own, no group has both classes, and that is DeLong's variance. It takes the place of it for
+    ``"delong"`` and ``"logit"``. In 1000 samples of 40 groups of 25 like rows, intervals of level
+    0.95 held the AUC in 0.91 of them, by ``"logit"`` in 0.96, and without ``groups`` in 0.31
+    (``python -m benches.studies.rows_of_a_group``). Frequencies are equal rows of one group. The
+    pairs that the exact interval rests on have no group in common.
 
     Within bands, with the curve in them from (f, r) to (g, s), the false positive rate at the score
     of a positive row, clipped to [f, g], takes the place of its placement value, and the true
@@ -220,6 +241,8 @@ def auc_interval(
     .. [6] He and Escobar, "Nonparametric statistical inference method for partial areas under
        receiver operating characteristic curves, with application to genomic studies", Statistics
        in Medicine 27(25), 2008. :doi:`10.1002/sim.3335`
+    .. [7] Obuchowski, "Nonparametric analysis of clustered ROC curve data", Biometrics 53(2), 1997.
+       :doi:`10.2307/2533958`
 
     Examples
     --------
@@ -240,6 +263,13 @@ def auc_interval(
     >>> interval = auc_interval(y_true, rating, fpr=(0, 0.2), standardize=True)
     >>> round(interval.low, 3), round(interval.auc, 3), round(interval.high, 3)
     (0.729, 0.816, 0.904)
+
+    Were there two images of a patient in sequence, each rated alike:
+
+    >>> two_of_each = np.repeat(np.arange(109), 2)
+    >>> interval = auc_interval(y_true[two_of_each], rating[two_of_each], groups=two_of_each)
+    >>> round(interval.auc, 4), round(interval.standard_error, 4)
+    (0.8932, 0.0307)
     """
     alpha = 1 - check_confidence(confidence)
     check_method(method, ("delong", "logit", "bootstrap"))
@@ -248,13 +278,26 @@ def auc_interval(
     sample = _Sample(
         y_true, _models(y_score), sample_weight, bands, are_counts(weights, sample_weight)
     )
+    if groups is not None and not bands.is_whole:
+        raise ValueError("groups are for the whole curve, and fpr or tpr asks for a part of it")
     (area,), variances, effective = sample.spread()
     variance = variances and variances[0][0]
     degenerate = _is_degenerate(area, variance, bands)
+    clustered = None
+    if groups is not None:
+        clustered = Groups.of(y_true, sample.models[0], sample_weight, groups)
+        if degenerate:
+            effective = [min(rows, clustered.n_pairs()) for rows in effective]
+        else:
+            variance = _clustered_variance(clustered, variance)
     if method == "bootstrap" and not degenerate:
-        if variances is None:
+        if variance is None:
             raise ValueError("the bootstrap needs two rows of each class, but a class has one")
-        areas = sample.bootstrap(n_resamples, check_seed(random_state))[:, 0]
+        seed = check_seed(random_state)
+        if clustered is None:
+            areas = sample.bootstrap(n_resamples, seed)[:, 0]
+        else:
+            areas = clustered.bootstrap(n_resamples, seed)
         ends = np.quantile(areas, [alpha / 2, 1 - alpha / 2]).tolist()
         auc, low, high = (bands.scaled(end) for end in (area, *ends))
         error = float(areas.std(ddof=1)) * bands.slope
@@ -268,6 +311,19 @@ def auc_interval(
         bands=bands,
         area_within=partial(sample.area_within, 0),
     )
+
+
+def _clustered_variance(groups: Groups, of_rows: float | None) -> float:
+    """Return the variance of the AUC of groups, given that of independent rows."""
+    found = groups.variance()
+    if of_rows is None or found > _NO_SPREAD * of_rows:
+        return found
+    _warn(
+        "All groups are alike, which says nothing of others: the standard error is that of"
+        " independent rows.",
+        above=1,
+    )
+    return of_rows
 
 
 def interval_of(

@@ -78,7 +78,9 @@ class RocState:
     billion distinct scores takes some six bytes there, less than the score itself. The first
     statistic merges the files into one, for which both need room; each then takes one to three
     passes over that. :meth:`curve` alone returns a knot for every score, unless it is told a number
-    of knots. A state whose scores lie in files can be merged, but has no bytes and no pickle.
+    of knots. A state whose scores lie in files can be merged, but has no bytes and no pickle. The
+    files have checksums and can be read by their owner alone. If one cannot be written as rows are
+    added, some of these are lost: that call and each later one raise the OSError.
 
     Examples
     --------
@@ -110,7 +112,10 @@ class RocState:
         self._pos_label = pos_label
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}(n_neg={self.n_neg}, n_pos={self.n_pos})"
+        try:
+            return f"{type(self).__name__}(n_neg={self.n_neg}, n_pos={self.n_pos})"
+        except OSError:
+            return f"<{type(self).__name__} that has lost rows>"
 
     @property
     def n_neg(self) -> int:

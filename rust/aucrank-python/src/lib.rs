@@ -71,8 +71,8 @@ mod _core {
     use super::roc::{RocCurve, roc_auc, roc_curve};
     #[pymodule_export]
     use super::rows::{
-        PyCodedMatrix, PyRowSample, PyStoredRows, PySurvey, PyWeightRange, answer_rows,
-        merge_answers, sampled_rows,
+        PyCodedMatrix, PyRowDigest, PyRowSample, PyStoredRows, PySurvey, PyWeightRange,
+        answer_rows, merge_answers, sampled_rows,
     };
     #[pymodule_export]
     use super::run::ColumnError;

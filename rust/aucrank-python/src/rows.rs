@@ -5,7 +5,9 @@ use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use aucrank::data::{BinningParams, Columns, WeightRange};
-use aucrank::rows::{Answer, Ask, CodedMatrix, RowFrame, RowSample, Rows, StoredRows, Survey};
+use aucrank::rows::{
+    Answer, Ask, CodedMatrix, RowDigest, RowFrame, RowSample, Rows, StoredRows, Survey,
+};
 use aucrank::{Interrupt, RankError};
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::intern;
@@ -190,6 +192,38 @@ impl PyRowSample {
 
     fn bound(&self, py: Python<'_>) -> u64 {
         py.detach(|| self.lock().bound())
+    }
+}
+
+/// A digest of rows that come column by column.
+#[pyclass(name = "RowDigest", module = "aucrank._core", frozen)]
+pub struct PyRowDigest(Mutex<RowDigest>);
+
+#[pymethods]
+impl PyRowDigest {
+    #[new]
+    fn new(n_rows: usize) -> Self {
+        Self(Mutex::new(RowDigest::new(n_rows)))
+    }
+
+    fn add_numbers(&self, py: Python<'_>, column: PyReadonlyArray1<'_, f64>) -> PyResult<()> {
+        let column = column.as_slice()?;
+        py.detach(|| self.lock().add_numbers(column)).map_err(to_py_err)
+    }
+
+    fn add_words(&self, py: Python<'_>, column: PyReadonlyArray1<'_, u64>) -> PyResult<()> {
+        let column = column.as_slice()?;
+        py.detach(|| self.lock().add_words(column)).map_err(to_py_err)
+    }
+
+    fn sum(&self, py: Python<'_>) -> u64 {
+        py.detach(|| self.lock().sum())
+    }
+}
+
+impl PyRowDigest {
+    fn lock(&self) -> MutexGuard<'_, RowDigest> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -197,12 +197,14 @@ impl RocState {
         self.run(py, 0, n_threads, roc::RocState::size)
     }
 
-    fn n_neg(&self, py: Python<'_>) -> u64 {
-        py.detach(|| self.lock().n_neg())
+    fn n_neg(&self, py: Python<'_>) -> PyResult<u64> {
+        let count = |state: &roc::RocState| state.check_loss().map(|()| state.n_neg());
+        py.detach(|| count(&self.lock())).map_err(to_py_err)
     }
 
-    fn n_pos(&self, py: Python<'_>) -> u64 {
-        py.detach(|| self.lock().n_pos())
+    fn n_pos(&self, py: Python<'_>) -> PyResult<u64> {
+        let count = |state: &roc::RocState| state.check_loss().map(|()| state.n_pos());
+        py.detach(|| count(&self.lock())).map_err(to_py_err)
     }
 
     fn max_size(&self, py: Python<'_>) -> Option<usize> {

@@ -48,6 +48,7 @@ mod fnv;
 mod interrupt;
 mod parallel;
 mod prepared;
+mod spilled;
 
 pub use error::RankError;
 pub use interrupt::{Interrupt, Part};

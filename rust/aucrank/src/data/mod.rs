@@ -54,7 +54,7 @@ pub(crate) use monotonic::{binding, binds, check_monotonic, direction};
 pub use new_rows::NewRows;
 pub(crate) use pools::{Pool, rising_pools, score_groups};
 pub(crate) use random::{below, mix};
-pub(crate) use row_hash::{coin, content_hashes, least_hashes, seeded};
+pub(crate) use row_hash::{coin, combine, content_hashes, least_hashes, number_word, seeded};
 pub(crate) use row_order::{Holdout, MOST_RANKED, RowOrder};
 pub use source::{
     CellId, CellSplit, CodeRule, CodeTest, HistogramRequest, MemorySource, Regroup, SumSource,

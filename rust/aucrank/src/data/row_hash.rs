@@ -41,13 +41,13 @@ pub(super) fn hash_rows(
 /// The hash of what came before and a further word: both halves of a product, since the upper one
 /// depends on all bits.
 #[inline]
-fn combine(hash: u64, word: u64) -> u64 {
+pub(crate) fn combine(hash: u64, word: u64) -> u64 {
     const FACTOR: u64 = 0x9E37_79B9_7F4A_7C15;
     let product = u128::from(hash ^ word) * u128::from(FACTOR);
     (product as u64) ^ ((product >> 64) as u64)
 }
 
-fn number_word(value: f64) -> u64 {
+pub(crate) fn number_word(value: f64) -> u64 {
     if value.is_nan() { f64::NAN.to_bits() } else { (value + 0.0).to_bits() }
 }
 

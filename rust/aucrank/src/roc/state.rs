@@ -74,6 +74,8 @@ pub struct RocState {
     table: Table,
     /// If given, entries beyond some memory lie in files.
     files: Option<Files>,
+    /// What went wrong as rows were added, some of which are lost.
+    loss: Option<RankError>,
 }
 
 /// Evaluates an expression with the entries of a state in ascending order, in the form that
@@ -165,6 +167,7 @@ impl RocState {
                 Some(_) => Table::Cells(Runs::default()),
             },
             files: None,
+            loss: None,
         })
     }
 
@@ -261,13 +264,14 @@ impl RocState {
         }
     }
 
-    /// Adds rows; either class may be absent. An error leaves the state as it was.
+    /// Adds rows; either class may be absent. An error leaves the state as it was, but for one of its
+    /// files: then some of the rows are lost, and each later call is this error.
     ///
     /// # Errors
     ///
     /// [`RankError`] if the lengths differ, a score is NaN, or a weight is negative or not finite;
     /// with a unit of weight, also for a weight that is not a multiple of it, and for a class with
-    /// more than 2^53 units of weight.
+    /// more than 2^53 units of weight; [`RankError::Storage`].
     pub fn update<S: Score>(
         &mut self,
         scores: &[S],
@@ -285,29 +289,61 @@ impl RocState {
         if let Some(row) = scores.iter().position(|s| s.partial_cmp(s).is_none()) {
             return Err(RankError::NanScore(row));
         }
+        self.check_loss()?;
         let batch = self.sums_of(positive, weights)?;
-        self.add_sums(&batch)?;
-        let mut start = 0;
-        while start < n {
-            // With files, no more rows wait than memory allows.
-            let most = if self.files.is_some() { self.piece() } else { n };
-            let rows = start..start.saturating_add(most).min(n);
-            let weights = weights.map(|weights| &weights[rows.clone()]);
-            start = rows.end;
-            self.append_rows(&scores[rows.clone()], &positive[rows], weights);
-            self.sort_if_enough()?;
-        }
-        Ok(())
+        self.add_all(&batch, |state| {
+            let mut start = 0;
+            while start < n {
+                // With files, no more rows wait than memory allows.
+                let most = if state.files.is_some() { state.piece() } else { n };
+                let rows = start..start.saturating_add(most).min(n);
+                let weights = weights.map(|weights| &weights[rows.clone()]);
+                start = rows.end;
+                state.append_rows(&scores[rows.clone()], &positive[rows], weights);
+                state.sort_if_enough()?;
+            }
+            Ok(())
+        })
+    }
+
+    /// Adds rows whose sums are given. An error of the sums leaves the state as it was; one of the files
+    /// leaves it with some of the rows, so that each later call is that error.
+    fn add_all(
+        &mut self,
+        sums: &Sums,
+        add_rows: impl FnOnce(&mut Self) -> Result<(), RankError>,
+    ) -> Result<(), RankError> {
+        let before = (self.rows, self.totals, self.low);
+        self.add_sums(sums)?;
+        add_rows(self).inspect_err(|err| {
+            (self.rows, self.totals, self.low) = before;
+            self.loss = Some(match err.clone() {
+                RankError::Storage { path, message } => {
+                    let message = format!("{message}; rows of the state are lost since then");
+                    RankError::Storage { path, message }
+                }
+                other => other,
+            });
+        })
+    }
+
+    /// Checks that no row was lost as a file could not be written.
+    ///
+    /// # Errors
+    ///
+    /// [`RankError::Storage`] of the call that lost rows.
+    pub fn check_loss(&self) -> Result<(), RankError> {
+        self.loss.clone().map_or(Ok(()), Err)
     }
 
     /// Adds rows that are counted by score and class, as a database that groups them gives them: each
     /// stands for `counts` rows. The state is that of all of these, bit for bit, whereas a row of weight
-    /// k is one row. An error leaves the state as it was.
+    /// k is one row. Errors are as those of [`RocState::update`].
     ///
     /// # Errors
     ///
     /// [`RankError`] if the lengths differ or a score is NaN; with a unit of weight, also for a class with
-    /// more than 2^53 units of weight.
+    /// more than 2^53 units of weight; [`RankError::Storage`].
     ///
     /// # Examples
     ///
@@ -334,6 +370,7 @@ impl RocState {
         if let Some(row) = scores.iter().position(|score| score.is_nan()) {
             return Err(RankError::NanScore(row));
         }
+        self.check_loss()?;
         let mut rows: Vec<Count> = Vec::with_capacity(expected);
         let mut whole = [0_u128; 2];
         for ((&score, &positive), &count) in scores.iter().zip(positive).zip(counts) {
@@ -346,19 +383,20 @@ impl RocState {
         let rows_of_classes = whole.map(|rows| u64::try_from(rows).unwrap_or(u64::MAX));
         let mut sums = Sums { rows: rows_of_classes, ..Sums::default() };
         sums.add_whole(whole, 0);
-        self.add_sums(&sums)?;
-        rows.sort_unstable_by_key(|count| count.key);
-        rows.dedup_by(|next, count| {
-            let is_tied = next.key == count.key;
-            if is_tied {
-                *count = count.join(*next);
-            }
-            is_tied
-        });
-        self.widen()?;
-        self.push_counts(rows);
-        self.keep_size();
-        self.spill()
+        self.add_all(&sums, |state| {
+            rows.sort_unstable_by_key(|count| count.key);
+            rows.dedup_by(|next, count| {
+                let is_tied = next.key == count.key;
+                if is_tied {
+                    *count = count.join(*next);
+                }
+                is_tied
+            });
+            state.widen()?;
+            state.push_counts(rows);
+            state.keep_size();
+            state.spill()
+        })
     }
 
     fn append_rows<S: Score>(&mut self, scores: &[S], positive: &[bool], weights: Option<&[f64]>) {
@@ -382,6 +420,8 @@ impl RocState {
     /// [`RankError::BadParameter`] if the units of weight differ, or one has a maximum size and
     /// another files; [`RankError::TooMuchWeight`]; [`RankError::Storage`].
     pub fn merge(&mut self, mut other: Self) -> Result<(), RankError> {
+        self.check_loss()?;
+        other.check_loss()?;
         let unit_bits = self.unit_bits.and(other.unit_bits);
         if unit_bits.is_some() && self.unit_bits != other.unit_bits {
             return Err(RankError::BadParameter {
@@ -407,7 +447,11 @@ impl RocState {
             other.files = self.files.as_ref().map(Files::without_runs);
             other.spill_beyond(0)?;
         }
-        self.add_sums(&Sums { rows: other.rows, totals: other.totals, low: other.low })?;
+        let sums = Sums { rows: other.rows, totals: other.totals, low: other.low };
+        self.add_all(&sums, |state| state.add_rows_of(other))
+    }
+
+    fn add_rows_of(&mut self, mut other: Self) -> Result<(), RankError> {
         if let Some(files) = &other.files {
             self.files.get_or_insert_with(|| files.without_runs()).append(files);
         }
@@ -685,6 +729,7 @@ impl RocState {
     }
 
     fn check_classes(&self) -> Result<(), RankError> {
+        self.check_loss()?;
         let [n_neg, n_pos] = self.rows;
         if n_neg == 0 || n_pos == 0 {
             return Err(RankError::OneClass { n_pos: n_pos as usize, n_neg: n_neg as usize });

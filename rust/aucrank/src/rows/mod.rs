@@ -9,6 +9,7 @@
 //! - `coded`: rows as codes; `spill`: in a file; `part`: what answers; `stored`: many parts;
 //! - `ask`, `answer`: what travels; `words`, `sent`: in which form; `fit_id`: which trees it is about;
 //! - `matrix`: all rows as codes in memory, for learners that need more than sums of cells;
+//! - `digest`: by which rows that are computed anew are known to be the same;
 //! - `row_sample`: which rows are taken for learners that need rows as they are;
 //! - `cells`: answers as the source of sums that learners grow trees from.
 
@@ -16,6 +17,7 @@ mod answer;
 mod ask;
 mod cells;
 mod coded;
+mod digest;
 mod fit_id;
 mod frame;
 mod matrix;
@@ -35,6 +37,7 @@ pub(crate) use answer::Totals;
 pub use ask::Ask;
 pub(crate) use ask::{View, Want};
 pub(crate) use cells::{AskedCells, HistogramTally};
+pub use digest::RowDigest;
 pub(crate) use fit_id::Fit;
 pub use frame::RowFrame;
 pub use matrix::CodedMatrix;

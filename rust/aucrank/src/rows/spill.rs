@@ -5,8 +5,8 @@ use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use super::coded::CodedRows;
-use super::words::checksum;
 use crate::RankError;
+use crate::spilled::{checksum, new_file};
 
 /// A file of coded rows. It is removed in the end.
 #[derive(Debug)]
@@ -41,8 +41,7 @@ impl Section {
 impl Spill {
     /// A new file; there must be none of its name.
     pub(super) fn create(path: &Path) -> Result<Self, RankError> {
-        let file = File::options().write(true).create_new(true).open(path);
-        let file = file.map_err(|err| storage(path, &err.to_string()))?;
+        let file = new_file(path).map_err(|err| storage(path, &err.to_string()))?;
         Ok(Self { path: path.to_owned(), file, n_bytes: 0 })
     }
 

@@ -2,6 +2,7 @@
 
 use crate::RankError;
 use crate::data::ClassSums;
+use crate::spilled::checksum;
 
 /// Words as bytes, the lowest first, after a checksum.
 pub(crate) fn to_bytes(words: &[u64]) -> Vec<u8> {
@@ -22,25 +23,6 @@ pub(crate) fn from_bytes(bytes: &[u8]) -> Result<Vec<u64>, RankError> {
         return Err(bad("the checksum does not match"));
     }
     Ok(words.iter().map(|&word| u64::from_le_bytes(word)).collect())
-}
-
-/// Tells changed bytes, not a forger; their number is a multiple of 8. Four sums at once, since one
-/// would wait for each product.
-pub(crate) fn checksum(bytes: &[u8]) -> u64 {
-    const FACTOR: u64 = 0x9E37_79B9_7F4A_7C15;
-    let add = |sum: &mut u64, word: &[u8; 8]| {
-        *sum = (sum.rotate_left(23) ^ u64::from_le_bytes(*word)).wrapping_mul(FACTOR);
-    };
-    let (words, []) = bytes.as_chunks() else { unreachable!("whole words") };
-    let mut sums = [1_u64, 2, 3, words.len() as u64];
-    let (fours, rest) = words.as_chunks::<4>();
-    for four in fours {
-        sums.iter_mut().zip(four).for_each(|(sum, word)| add(sum, word));
-    }
-    for word in rest {
-        add(&mut sums[0], word);
-    }
-    sums.iter().fold(0, |sum, next| (sum.rotate_left(17) ^ next).wrapping_mul(FACTOR))
 }
 
 /// Reads words one after the other.

@@ -4,6 +4,9 @@
 //! how many bytes the difference from the key before takes and whether it is a single row; that
 //! difference; and its weights, unless they follow. One of 10^9 distinct scores takes some six
 //! bytes, less than the score did. For a statistic, all runs are merged into one.
+//!
+//! These bytes lie in frames, each followed by a checksum over them and their place, so that what has
+//! changed in a file is an error and not another statistic.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -17,12 +20,19 @@ use super::cells::{Cell, Count};
 use super::runs::{Entry, Runs};
 use super::wide_cells::WideCell;
 use crate::RankError;
+use crate::spilled::{checksum, new_file};
 
 /// Bytes written or read at once.
 const BLOCK: usize = 1 << 20;
 
 /// No entry takes more bytes.
 const LONGEST: usize = 1 << 11;
+
+/// Bytes that share a checksum.
+const FRAME: usize = 2 * LONGEST;
+
+/// Bytes of a frame in a file.
+pub(super) const FRAME_IN_FILE: usize = FRAME + size_of::<u64>();
 
 /// Form of the entries of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -79,7 +89,7 @@ impl Drop for Temporary {
 struct FileRun {
     file: Temporary,
     n_entries: usize,
-    n_bytes: u64,
+    n_frames: u64,
     kind: Kind,
 }
 
@@ -185,15 +195,21 @@ impl Files {
         self.failure.get().map_or(Ok(()), |err| Err(err.clone()))
     }
 
+    /// Lets the files be read again, once they are what they were.
+    #[cfg(test)]
+    pub fn forgive(&mut self) {
+        self.failure = Arc::default();
+    }
+
     fn create(&mut self) -> Result<Writer, RankError> {
         loop {
             let path = self.folder.join(format!("aucrank-roc-{}.tmp", self.next));
             self.next += 1;
-            match File::options().write(true).create_new(true).open(&path) {
+            match new_file(&path) {
                 Ok(file) => {
                     let bytes = Vec::with_capacity(BLOCK + LONGEST);
                     let path = Temporary::new(path);
-                    return Ok(Writer { path, file, bytes, key: 0, n_entries: 0, n_bytes: 0 });
+                    return Ok(Writer { path, file, bytes, key: 0, n_entries: 0, n_frames: 0 });
                 }
                 // That of another state.
                 Err(err) if err.kind() == ErrorKind::AlreadyExists => {}
@@ -203,6 +219,16 @@ impl Files {
     }
 }
 
+/// Checksum of the bytes of a frame, given its number.
+fn frame_sum(number: u64, bytes: &[u8]) -> u64 {
+    let (words, rest) = bytes.split_at(bytes.len() & !7);
+    let mut last = [0; 8];
+    last[..rest.len()].copy_from_slice(rest);
+    // The number of bytes tells one that ends in zeros from one that is shorter.
+    let about = [number, bytes.len() as u64, u64::from_le_bytes(last), checksum(words)];
+    checksum(about.map(u64::to_le_bytes).as_flattened())
+}
+
 /// A run that is being written.
 struct Writer {
     path: Temporary,
@@ -210,7 +236,7 @@ struct Writer {
     bytes: Vec<u8>,
     key: u64,
     n_entries: usize,
-    n_bytes: u64,
+    n_frames: u64,
 }
 
 impl Writer {
@@ -224,20 +250,31 @@ impl Writer {
         self.bytes[head] = n_bytes as u8 | tag << 4;
         self.key = entry.key();
         self.n_entries += 1;
-        if self.bytes.len() >= BLOCK { self.flush() } else { Ok(()) }
+        if self.bytes.len() >= BLOCK {
+            self.flush(self.bytes.len() / FRAME * FRAME)
+        } else {
+            Ok(())
+        }
     }
 
-    fn flush(&mut self) -> Result<(), RankError> {
-        self.file.write_all(&self.bytes).map_err(|err| self.path.error(&err.to_string()))?;
-        self.n_bytes += self.bytes.len() as u64;
-        self.bytes.clear();
+    /// Writes the first of the bytes that wait: whole frames, or all.
+    fn flush(&mut self, n_bytes: usize) -> Result<(), RankError> {
+        let n_frames = n_bytes.div_ceil(FRAME);
+        let mut framed = Vec::with_capacity(n_bytes + n_frames * size_of::<u64>());
+        for frame in self.bytes[..n_bytes].chunks(FRAME) {
+            framed.extend_from_slice(frame);
+            framed.extend(frame_sum(self.n_frames, frame).to_le_bytes());
+            self.n_frames += 1;
+        }
+        self.file.write_all(&framed).map_err(|err| self.path.error(&err.to_string()))?;
+        self.bytes.drain(..n_bytes);
         Ok(())
     }
 
     fn finish(mut self, kind: Kind) -> Result<FileRun, RankError> {
-        self.flush()?;
-        let Self { path, n_entries, n_bytes, .. } = self;
-        Ok(FileRun { file: path, n_entries, n_bytes, kind })
+        self.flush(self.bytes.len())?;
+        let Self { path, n_entries, n_frames, .. } = self;
+        Ok(FileRun { file: path, n_entries, n_frames, kind })
     }
 }
 
@@ -245,8 +282,8 @@ impl Writer {
 #[derive(Debug, Clone)]
 pub(super) struct Reader {
     run: Arc<FileRun>,
-    /// Bytes of the file that follow those in memory.
-    offset: u64,
+    /// Number of the frame that follows those in memory.
+    frame: u64,
     bytes: Vec<u8>,
     at: usize,
     block: usize,
@@ -257,7 +294,7 @@ pub(super) struct Reader {
 impl Reader {
     fn new(run: &Arc<FileRun>, block: usize) -> Self {
         let (run, n_left) = (Arc::clone(run), run.n_entries);
-        Self { run, offset: 0, bytes: Vec::new(), at: 0, block, n_left, key: 0 }
+        Self { run, frame: 0, bytes: Vec::new(), at: 0, block, n_left, key: 0 }
     }
 
     fn next<E: Packed>(&mut self) -> Result<Option<E>, RankError> {
@@ -265,13 +302,11 @@ impl Reader {
             return Ok(None);
         }
         self.n_left -= 1;
-        if self.bytes.len() - self.at < LONGEST && self.offset < self.run.n_bytes {
-            self.fill().map_err(|err| self.run.file.error(&err.to_string()))?;
+        if self.bytes.len() - self.at < LONGEST && self.frame < self.run.n_frames {
+            self.fill()?;
         }
         let mut rest = &self.bytes[self.at..];
-        let Some(entry) = self.unpack::<E>(&mut rest) else {
-            return Err(self.run.file.error("the file of scores was cut off or changed"));
-        };
+        let Some(entry) = self.unpack::<E>(&mut rest) else { return Err(self.changed()) };
         self.at = self.bytes.len() - rest.len();
         self.key = entry.key();
         Ok(Some(entry))
@@ -287,14 +322,36 @@ impl Reader {
         E::unpack(head >> 4, self.key.checked_add(u64::from_le_bytes(word))?, rest)
     }
 
-    fn fill(&mut self) -> std::io::Result<()> {
+    /// Reads frames of about a block.
+    fn fill(&mut self) -> Result<(), RankError> {
         self.bytes.drain(..self.at);
         self.at = 0;
+        let n_bytes = (self.block / FRAME_IN_FILE).max(1) * FRAME_IN_FILE;
+        let framed = self.read(n_bytes).map_err(|err| self.run.file.error(&err.to_string()))?;
+        for frame in framed.chunks(FRAME_IN_FILE) {
+            let sum_of = |(frame, sum): &(&[u8], &[u8; 8])| {
+                u64::from_le_bytes(**sum) == frame_sum(self.frame, frame)
+            };
+            let Some((frame, _)) = frame.split_last_chunk().filter(sum_of) else {
+                return Err(self.changed());
+            };
+            self.bytes.extend_from_slice(frame);
+            self.frame += 1;
+        }
+        Ok(())
+    }
+
+    fn read(&self, n_bytes: usize) -> std::io::Result<Vec<u8>> {
         // A handle of its own, as runs are shared.
         let mut file = File::open(&self.run.file.path)?;
-        file.seek(SeekFrom::Start(self.offset))?;
-        self.offset += file.take(self.block as u64).read_to_end(&mut self.bytes)? as u64;
-        Ok(())
+        file.seek(SeekFrom::Start(self.frame * FRAME_IN_FILE as u64))?;
+        let mut framed = Vec::with_capacity(n_bytes);
+        file.take(n_bytes as u64).read_to_end(&mut framed)?;
+        Ok(framed)
+    }
+
+    fn changed(&self) -> RankError {
+        self.run.file.error("the file of scores was cut off or changed")
     }
 }
 

@@ -39,6 +39,7 @@ impl RocState {
 
     /// Merges all rows into one run, in memory or in a file.
     pub(super) fn settle(&mut self) -> Result<(), RankError> {
+        self.check_loss()?;
         self.sort_waiting()?;
         if self.files.as_ref().is_some_and(|files| !files.is_empty()) {
             self.spill_beyond(0)?;

@@ -1,5 +1,6 @@
 use proptest::prelude::*;
 
+use super::files::FRAME_IN_FILE;
 use super::limbs::{add_shifted, add_words};
 use super::store::BUFFER;
 use super::wide_cells::{LOWEST, placed};
@@ -594,6 +595,123 @@ fn files_are_removed_and_their_loss_is_told() {
     drop((spilled, twin));
     assert_eq!(n_files(), 0);
     std::fs::remove_dir(&folder).unwrap();
+}
+
+/// A folder of its own, which is removed in the end.
+struct Folder(std::path::PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("aucrank-{name}-{}", std::process::id()));
+        std::fs::create_dir(&path).unwrap();
+        Self(path)
+    }
+
+    fn files(&self) -> Vec<std::path::PathBuf> {
+        std::fs::read_dir(&self.0).unwrap().map(|entry| entry.unwrap().path()).collect()
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+fn spilling(folder: &Folder) -> RocState {
+    RocState::new(None, None).unwrap().spilling_to(&folder.0, 1 << 20).unwrap()
+}
+
+#[test]
+fn a_state_that_lost_rows_says_so_at_each_later_call() {
+    let folder = Folder::new("lost");
+    let n = 400_000_u32;
+    let scores: Vec<f64> = (0..n).map(|row| f64::from(row * 7919 % n)).collect();
+    let positive: Vec<bool> = (0..n).map(|row| row % 3 == 0).collect();
+    let lose = |add: &dyn Fn(&mut RocState) -> Result<(), RankError>| {
+        let folder = Folder::new("gone");
+        let mut state = spilling(&folder);
+        state.update(&[0.0, 1.0], &[true, false], None).unwrap();
+        drop(folder);
+        assert!(matches!(add(&mut state), Err(RankError::Storage { .. })));
+        state
+    };
+    let counts = vec![3; scores.len()];
+    let mut whole = RocState::new(None, None).unwrap();
+    whole.update(&scores, &positive, None).unwrap();
+    let ways: [&dyn Fn(&mut RocState) -> Result<(), RankError>; 4] = [
+        &|state| state.update(&scores, &positive, None),
+        &|state| state.update(&scores, &positive, Some(&scores)),
+        &|state| state.update_counts(&scores, &positive, &counts),
+        &|state| {
+            let mut other = spilling(&folder);
+            other.update(&scores[..20_000], &positive[..20_000], None)?;
+            state.merge(other)?;
+            state.update(&scores, &positive, None)
+        },
+    ];
+    for add in ways {
+        let mut state = lose(add);
+        let is_loss = |found: Result<(), RankError>| {
+            let Err(RankError::Storage { message, .. }) = found else { panic!("{found:?}") };
+            assert!(message.contains("rows of the state are lost"), "{message}");
+        };
+        is_loss(state.check_loss());
+        is_loss(state.update(&[0.0], &[true], None));
+        is_loss(state.update_counts(&[0.0], &[true], &[1]));
+        is_loss(state.merge(whole.clone()));
+        is_loss(whole.clone().merge(state.clone()));
+        is_loss(state.auc().map(|_| ()));
+        is_loss(state.size().map(|_| ()));
+        is_loss(state.to_bytes().map(|_| ()));
+        is_loss(state.frequencies().map(|_| ()));
+    }
+}
+
+#[test]
+fn a_flipped_bit_of_a_file_is_an_error() {
+    let folder = Folder::new("flipped");
+    let scores: Vec<f64> = (0..60_000).map(|row| f64::from(row * 7919 % 60_000)).collect();
+    let positive: Vec<bool> = (0..60_000).map(|row| row % 3 == 0).collect();
+    let mut state = spilling(&folder);
+    state.update(&scores, &positive, None).unwrap();
+    assert_eq!(state.auc(), auc(&scores, &positive));
+    let [path] = &folder.files()[..] else { panic!("one file") };
+    let sound = std::fs::read(path).unwrap();
+    let n_bits = 8 * sound.len();
+    for flipped in (0..60).map(|step| (step * n_bits / 60 + step) % n_bits).chain([n_bits - 1]) {
+        let mut bytes = sound.clone();
+        bytes[flipped / 8] ^= 1 << (flipped % 8);
+        std::fs::write(path, &bytes).unwrap();
+        assert!(matches!(state.clone().auc(), Err(RankError::Storage { .. })), "bit {flipped}");
+        // What was read is not read again, and the file of a copy is that of the state.
+        state.files.as_mut().unwrap().forgive();
+    }
+    // Two frames that have changed their places, and a file that ends with a frame.
+    let mut bytes = sound.clone();
+    bytes[..2 * FRAME_IN_FILE].rotate_left(FRAME_IN_FILE);
+    for bytes in [&bytes[..], &sound[..FRAME_IN_FILE]] {
+        std::fs::write(path, bytes).unwrap();
+        assert!(matches!(state.clone().auc(), Err(RankError::Storage { .. })));
+        state.files.as_mut().unwrap().forgive();
+    }
+    std::fs::write(path, &sound).unwrap();
+    assert_eq!(state.auc(), auc(&scores, &positive));
+}
+
+#[cfg(unix)]
+#[test]
+fn files_are_for_their_owner_alone() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let folder = Folder::new("owner");
+    let mut state = spilling(&folder);
+    let positive: Vec<bool> = (0..60_000).map(|row| row % 3 == 0).collect();
+    let scores: Vec<f64> = (0..60_000).map(f64::from).collect();
+    state.update(&scores, &positive, None).unwrap();
+    for path in folder.files() {
+        assert_eq!(std::fs::metadata(path).unwrap().permissions().mode() & 0o777, 0o600);
+    }
 }
 
 #[test]

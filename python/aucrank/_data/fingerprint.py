@@ -1,0 +1,103 @@
+"""A part of the rows in a few bytes, to know whether it is the same when it is computed again."""
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from aucrank import _core
+from aucrank._data import frames
+from aucrank._data.passes import Batch, DataChangedError
+from aucrank._data.schema import Factor, is_missing
+from aucrank._utils.words import plural
+
+
+@dataclass(frozen=True, slots=True)
+class Fingerprint:
+    """Number of rows of a part, and sums of hashes of them that do not depend on their order.
+
+    Attributes
+    ----------
+    n_rows : int
+        Number of rows.
+    labels : int
+        Of the labels and weights.
+    rows : int
+        Of these and all columns that a fit reads.
+    """
+
+    n_rows: int
+    labels: int
+    rows: int
+
+    @classmethod
+    def of(cls, batch: Batch, features: Sequence[str], beside: Sequence[str]) -> "Fingerprint":
+        """Look at a part, at columns of labels and weights, and at the others."""
+        digest = _core.RowDigest(len(batch.frame))
+        with batch.named_in_errors():
+            _add(digest, batch.frame, beside)
+            labels = digest.sum()
+            _add(digest, batch.frame, features)
+        return cls(len(batch.frame), labels, digest.sum())
+
+    def check(self, batch: Batch, features: Sequence[str], beside: Sequence[str]) -> None:
+        """Check that a part is what it was; without features, its labels and weights alone.
+
+        Raises
+        ------
+        DataChangedError
+            If it is not.
+        """
+        if len(batch.frame) != self.n_rows:
+            raise DataChangedError(
+                f"{batch.origin} has {plural(len(batch.frame), 'row')}, but had {self.n_rows:,}"
+                f" when the fit began: {_AGAIN}"
+            )
+        now = Fingerprint.of(batch, features, beside)
+        if now.labels != self.labels or (features and now.rows != self.rows):
+            what = "labels or weights" if now.labels != self.labels else "values"
+            raise DataChangedError(
+                f"{batch.origin} has other {what} than when the fit began: {_AGAIN}"
+            )
+
+
+_AGAIN = (
+    "what makes it must give the same rows each time, also where a worker is lost and it is"
+    " computed anew; write the rows to files first, or seed what draws them"
+)
+
+
+def _add(digest: _core.RowDigest, frame: nw.DataFrame[Any], names: Sequence[str]) -> None:
+    for name in names:
+        series = frame[name]
+        if frames.is_numeric(series):
+            numbers = frames.to_numbers(series, repr(name))
+            digest.add_numbers(numbers.astype(np.float64, copy=False))
+        else:
+            digest.add_words(np.concatenate([_words(one) for one in _factors(series, name)]))
+
+
+def _factors(series: nw.Series[Any], name: str) -> list[Factor]:
+    """Return a column as codes, also one that can be neither category nor number, such as dates."""
+    try:
+        return frames.to_factors(series, repr(name)) or [Factor(np.zeros(0, dtype=np.intp), [])]
+    except TypeError:
+        values = [repr(value) for value in series.to_list()]
+        return [frames.array_factor(np.array(values, dtype=object), name)]
+
+
+def _words(factor: Factor) -> NDArray[np.uint64]:
+    """Return a word for each row: equal for equal values, in any process."""
+    # The last entry is where -1 and len(values) lead.
+    words = np.zeros(len(factor.values) + 1, dtype=np.uint64)
+    for index, value in enumerate(factor.values):
+        if not is_missing(value):
+            written = f"{type(value).__name__} {value}".encode("utf-8", "surrogatepass")
+            found = hashlib.blake2b(written, digest_size=8).digest()
+            words[index] = int.from_bytes(found, "little")
+    by_row: NDArray[np.uint64] = words[factor.codes]
+    return by_row

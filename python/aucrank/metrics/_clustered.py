@@ -1,0 +1,178 @@
+"""How far an AUC may be off where rows come in groups, such as the lesions of a patient."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from aucrank import _core
+from aucrank._data.frames import array_factor
+from aucrank._data.labels import rows_of_greater
+from aucrank._data.schema import is_missing
+from aucrank._data.scores import of_two_classes
+from aucrank._data.vectors import vector
+from aucrank._data.weights import to_weights
+
+
+@dataclass(frozen=True, eq=False)
+class Groups:
+    """Rows of one score, in groups that are independent of each other.
+
+    Attributes
+    ----------
+    positive : ndarray of bool
+        Rows of the positive class.
+    scores : ndarray
+        Their scores.
+    weight : ndarray of float64 or None
+        Their weights; None where all count once.
+    codes : ndarray of int
+        The group of each, from 0.
+    n_codes : int
+        Number of codes, of which some may have no rows.
+    """
+
+    positive: NDArray[np.bool_]
+    scores: NDArray[Any]
+    weight: NDArray[np.float64] | None
+    codes: NDArray[np.intp]
+    n_codes: int
+
+    @classmethod
+    def of(
+        cls,
+        y_true: ArrayLike,
+        scores: NDArray[Any],
+        sample_weight: ArrayLike | None,
+        groups: ArrayLike,
+    ) -> Groups:
+        """Read the groups of rows whose labels, scores and weights are known to be valid.
+
+        Raises
+        ------
+        ValueError
+            If there are more or fewer than rows, or one is missing.
+        """
+        positive = rows_of_greater(vector(y_true, "y_true"), True)
+        values = vector(groups, "groups")
+        if len(values) != len(positive):
+            raise ValueError(f"groups has {len(values)} entries, but y_true has {len(positive)}")
+        weight = None if sample_weight is None else to_weights(sample_weight)
+        return cls(positive, scores, weight, *_codes(values))
+
+    def variance(self) -> float:
+        """Return the variance of the AUC by Obuchowski (1997), equation 2.
+
+        With equal weights it is that of the paper. A row counts by its share in the weight of its
+        class.
+
+        Raises
+        ------
+        ValueError
+            If all rows of a class are of one group.
+        """
+        placements = of_two_classes(_core.placements, self.positive, self.scores, self.weight)
+        sums, n_groups, of_class = [], [], []
+        for of_labels in (self.positive, ~self.positive):
+            is_own = of_labels if self.weight is None else of_labels & (self.weight > 0)
+            codes, own = self.codes[is_own], placements[is_own]
+            weight = None if self.weight is None else self.weight[is_own]
+            totals = np.bincount(codes, weight, self.n_codes)
+            placed = np.bincount(codes, own if weight is None else own * weight, self.n_codes)
+            # Less the AUC, which is the mean of the placement values.
+            sums.append((placed - placed.sum() / totals.sum() * totals) / totals.sum())
+            of_class.append(totals > 0)
+            n_groups.append(int(of_class[-1].sum()))
+        if min(n_groups) < 2:
+            name = "positive" if n_groups[0] < 2 else "negative"
+            raise ValueError(
+                f"all rows of the {name} class are of one group, so that nothing is known of others"
+            )
+        (pos, neg), (n_pos, n_neg) = sums, n_groups
+        n_all = int((of_class[0] | of_class[1]).sum())
+        parts = [_unbiased(n_pos) * pos @ pos, _unbiased(n_neg) * neg @ neg]
+        # Above 0, since the factor of the products is the least of the three.
+        return float(parts[0] + parts[1] + 2 * _unbiased(n_all) * pos @ neg)
+
+    def n_pairs(self) -> int:
+        """Return the greatest number of pairs of a positive and a negative row, no group in two.
+
+        Both rows of a pair are of different groups, as those of nearly all pairs are.
+
+        Raises
+        ------
+        ValueError
+            If all rows are of one group.
+        """
+        pos, neg = self._of_classes()
+        n_pairs = int(min(pos.sum(), neg.sum(), (pos | neg).sum() // 2))
+        if n_pairs == 0:
+            raise ValueError("all rows are of one group, so that nothing is known of others")
+        return n_pairs
+
+    def _of_classes(self) -> list[NDArray[np.bool_]]:
+        """Return which groups have positive, and which negative rows that count."""
+        counted = np.ones(len(self.positive), bool) if self.weight is None else self.weight > 0
+        return [
+            np.bincount(self.codes[rows & counted], minlength=self.n_codes) > 0
+            for rows in (self.positive, ~self.positive)
+        ]
+
+    def bootstrap(self, n_resamples: int, seed: int) -> NDArray[np.float64]:
+        """Return AUCs of resamples of whole groups, each of as many groups as there are.
+
+        One without a class is drawn again.
+        """
+        order = np.argsort(self.scores, kind="stable")
+        ordered = self.scores[order]
+        starts = np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]])
+        codes = self.codes[order]
+        weights = np.ones(len(order)) if self.weight is None else self.weight[order]
+        by_class = [weights * self.positive[order], weights * ~self.positive[order]]
+        areas = np.empty(n_resamples)
+        for resample, n_drawn in enumerate(self._draws(n_resamples, seed)):
+            times = n_drawn[codes]
+            areas[resample] = _auc_of_ties(
+                *(np.add.reduceat(own * times, starts) for own in by_class)
+            )
+        return areas
+
+    def _draws(self, n_resamples: int, seed: int) -> Iterator[NDArray[np.float64]]:
+        """Yield how often each group is drawn."""
+        has = self._of_classes()
+        drawn_from = np.flatnonzero(has[0] | has[1])
+        rng = np.random.default_rng(seed)
+        while n_resamples:
+            drawn = rng.choice(drawn_from, len(drawn_from))
+            n_drawn = np.bincount(drawn, minlength=self.n_codes).astype(np.float64)
+            if all(n_drawn @ own for own in has):
+                n_resamples -= 1
+                yield n_drawn
+
+
+def _unbiased(n_groups: int) -> float:
+    return n_groups / (n_groups - 1)
+
+
+def _auc_of_ties(pos: NDArray[np.float64], neg: NDArray[np.float64]) -> float:
+    """AUC of the weights of both classes at each score, in ascending order."""
+    below = np.cumsum(neg) - neg
+    return float(pos @ (below + neg / 2) / (pos.sum() * neg.sum()))
+
+
+def _codes(values: NDArray[Any]) -> tuple[NDArray[np.intp], int]:
+    """Return the number of the group of each row, from 0, and how many numbers there are."""
+    if values.dtype.kind in "iu" and len(values):
+        least, most = int(values.min()), int(values.max())
+        if most - least < 4 * len(values):
+            # Many times as fast as to sort them.
+            return (values - values.dtype.type(least)).astype(np.intp), most - least + 1
+    factor = array_factor(values, "groups")
+    if missing := [place for place, value in enumerate(factor.values) if is_missing(value)]:
+        row = int(np.isin(factor.codes, missing).argmax())
+        raise ValueError(f"the group of row {row} is missing")
+    return np.asarray(factor.codes, dtype=np.intp), len(factor.values)
