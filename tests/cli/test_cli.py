@@ -109,7 +109,9 @@ def test_evaluate_agrees_with_sklearn(reader, capsys):
     of_pos, of_neg = (scores[test["bad"] == label].to_numpy() for label in (1, 0))
     won = np.sign(of_pos[:, None] - of_neg[None, :]) / 2 + 0.5
     error = np.sqrt(sum(won.mean(axis).var(ddof=1) / won.shape[1 - axis] for axis in (0, 1)))
-    low, high = won.mean() - 1.959964 * error, won.mean() + 1.959964 * error
+    # On the scale of logits, as a report has it.
+    logit, error = np.log(won.mean() / (1 - won.mean())), error / (won.mean() * (1 - won.mean()))
+    low, high = (1 / (1 + np.exp(-logit + z * error)) for z in (1.959964, -1.959964))
     assert facts["interval"] == f"{low:.4f} to {high:.4f} (95% confidence)"
     assert facts["positive"] == "bad = 1"
     assert facts["n"] == "400"

@@ -128,6 +128,23 @@ def test_the_commands_that_are_told_fit_and_describe_the_readable_model(capsys):
     assert auc[0] > 0.7
 
 
+def test_the_commands_read_the_file_as_the_fit_did(capsys):
+    rows = loans().assign(key=range(400), income=lambda rows: rows["income"].fillna(-999))
+    text = rows.to_csv(index=False, sep="#", decimal=",").replace("\n", "\n% checked\n", 1)
+    with open("odd.csv", "w", encoding="cp1252") as file:
+        file.write("Möbel\n" + text)
+    out = ok(
+        capsys,
+        *("fit", "odd.csv", "--target", "bad", "--sep", "#", "--decimal", ",", "--keep", "key"),
+        *("--encoding", "cp1252", "--missing=-999", "--skip-rows", "1", "--comment", "%"),
+    )
+    kept = content("odd.model.json")
+    fit, _ = commands(out)
+    ok(capsys, *fit)
+    assert content("odd.model.json") == kept
+    assert list(levels_of(fit[-1])) == ["income", "purpose", "age", "key"]
+
+
 def test_readable_models_may_be_left_out(rows, capsys):
     out = ok(capsys, *FIT, "--no-readable")
     assert "cannot be read" not in out

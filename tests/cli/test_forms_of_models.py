@@ -177,7 +177,9 @@ def test_forms_of_a_saved_model_are_read_back_or_refused(capsys):
         7,
     ):
         with pytest.raises(ValueError, match="unknown form"):
-            type(model._reading).from_json({"columns": {"amount": broken}})
+            type(model._reading).from_json({"columns": {"amount": broken}}, ["amount"])
+    with pytest.raises(ValueError, match="unknown form"):
+        type(model._reading).from_json({"columns": {"other": {"kind": "date"}}}, ["amount"])
 
 
 def test_decimal_commas_may_come_late(reader, capsys):

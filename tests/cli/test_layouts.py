@@ -33,6 +33,10 @@ LAYOUTS = {
     "a title of two fields": (lambda rows: ["Loans,2026", *rows], []),
     "said lines": (lambda rows: ["a,b,c,d", *rows], ["--skip-rows", "1"]),
     "comments above": (lambda rows: ["# made by us", "# today", *rows], []),
+    "comments above and among rows": (
+        lambda rows: ["# made by us", *rows[:9], "# checked, twice", *rows[9:]],
+        [],
+    ),
     "comments among rows": (
         lambda rows: ["# made by us", *rows[:9], "# checked", *rows[9:]],
         ["--comment", "#"],
@@ -105,6 +109,22 @@ def test_a_line_of_too_many_fields_is_named_with_what_helps(pieces, reader, caps
     status, _, err = fit(capsys, "d.csv", *pieces)
     assert status == 1
     assert "line 151 has 6 fields, and 4 are named (see --sep, --skip-rows and --comment)" in err
+
+
+@pytest.mark.parametrize("pieces", [[], ["--memory", "1B"]])
+def test_a_line_of_too_few_fields_is_named_with_what_helps(pieces, reader, capsys):
+    rows = lines()
+    rows.insert(150, "# checked")
+    with open("d.csv", "w") as file:
+        file.write("\n".join(rows) + "\n")
+    status, _, err = fit(capsys, "d.csv", *pieces)
+    assert status == 1
+    assert "line 151 has 1 field, and 4 are named (see --sep, --skip-rows and --comment)" in err
+    # A row may hold nothing but its first field.
+    rows[150] = "0.5,,,1"
+    with open("d.csv", "w") as file:
+        file.write("\n".join(rows) + "\n")
+    assert fit(capsys, "d.csv", *pieces)[0] == 0
 
 
 @pytest.mark.parametrize("pieces", [[], ["--memory", "1B"]])

@@ -134,13 +134,16 @@ class Header:
                     "classes": dict() | None as classes,
                     "features": features,
                 }:
+                    schema = Schema.from_json(features)
+                    reading = found.get("reading")
+                    names = schema.names or ()
                     header = cls(
                         estimator,
                         params,
                         None if classes is None else _decode_array(classes),
-                        Schema.from_json(features),
+                        schema,
                         _sample_of(found.get("sample")),
-                        Reading.from_json(found["reading"]) if "reading" in found else None,
+                        None if reading is None else Reading.from_json(reading, names),
                     )
                 case _:
                     raise ValueError("`estimator`, `classes` or `features` has an unknown form")

@@ -18,6 +18,7 @@ from typing import Any, BinaryIO
 
 from aucrank._data.reading import Reading
 from aucrank._data.text_survey import UNKNOWN, TextSurvey, decimal_of
+from aucrank._utils.words import plural
 
 #: What Python raises of a gzip file that is damaged or cut off.
 DAMAGED = (EOFError, zlib.error, gzip.BadGzipFile)
@@ -39,6 +40,9 @@ _UTF8 = ("utf-8", "utf-8-sig")
 
 # What Excel writes and reads in a first line.
 _SEPARATOR_LINE = re.compile(r'\s*"?sep=(.)"?\s*', re.IGNORECASE)
+
+# What lines begin with that are no rows in files of many programs.
+_COMMENT = "#"
 
 _BLOCK = 1 << 20
 
@@ -216,8 +220,12 @@ def form_of(file: str, options: CsvOptions, reading: Reading | None = None) -> C
     lines = _lines(head, encoding, options, is_whole=is_whole)
     n_skipped, hinted = _lines_to_skip(lines, options)
     lines = lines[n_skipped:]
-    if options.comment is not None:
-        lines = [line for line in lines if not line.startswith(options.comment)]
+    comment = options.comment or _comment_of(lines)
+    if comment is not None:
+        lines = [line for line in lines if not line.startswith(comment)]
+    if comment != options.comment:
+        named = options.named("comment")
+        notes.append(f"lines of {file} that begin with {comment!r} are no rows (see {named})")
     separator = options.separator or hinted or _separator_of(lines, reading)
     is_known = reading is not None and separator == reading.separator
     if options.separator is None and not hinted and not is_known and separator != ",":
@@ -256,7 +264,7 @@ def form_of(file: str, options: CsvOptions, reading: Reading | None = None) -> C
         names,
         options.header,
         n_skipped,
-        options.comment,
+        comment,
         is_spaced,
         any(cell.strip() == UNKNOWN for row in body for cell in row),
         notes,
@@ -323,6 +331,19 @@ def _lines_to_skip(lines: list[str], options: CsvOptions) -> tuple[int, str | No
     if lines and (hint := _SEPARATOR_LINE.fullmatch(lines[0])):
         return 1 + (options.skip_rows or 0), hint[1]
     return options.skip_rows or 0, None
+
+
+def _comment_of(lines: list[str]) -> str | None:
+    """Return what marks comments if the first line is one, and no line that begins so is a row."""
+    if not lines or not lines[0].startswith(_COMMENT):
+        return None
+    own = [line for line in lines if line.startswith(_COMMENT)]
+    others = [line for line in lines if not line.startswith(_COMMENT) and line.strip()]
+    if not others or len(own) > len(others):
+        return None
+    marks = [mark for mark in _SEPARATORS if mark in others[0]]
+    widths = {line.count(mark) for mark in marks for line in own if mark in line}
+    return None if widths & {others[0].count(mark) for mark in marks} else _COMMENT
 
 
 def _rows(lines: list[str], separator: str, *, is_whole: bool) -> tuple[list[list[str]], list[int]]:
@@ -449,11 +470,7 @@ class _Lines(io.RawIOBase):
         self._stream = _opened(file)
         text = io.TextIOWrapper(self._stream, encoding=form.encoding, newline="")
         lines = islice(text, form.n_skipped, None)
-        self._lines = (
-            lines
-            if form.comment is None
-            else (line for line in lines if not line.startswith(form.comment or "\0"))
-        )
+        self._lines = (line for line in lines if not _is_comment(line, form))
         self._left = b""
 
     def readable(self) -> bool:
@@ -499,17 +516,29 @@ def plain_file(file: str, form: CsvForm, options: CsvOptions) -> Iterator[str]:
 
 
 def odd_line(file: str, form: CsvForm, options: CsvOptions) -> str | None:
-    """Return what to say of the first line that has more fields than there are columns, if any."""
+    """Return what to say of the first line that has not a field for each column, if any."""
     width = len(form.names)
+    least = max(k for k, name in enumerate(form.names, 1) if name is not None)
+    place = 0
+
+    def lines() -> Iterator[str]:
+        nonlocal place
+        for place, line in enumerate(text, 1):
+            if place > form.n_skipped and not _is_comment(line, form):
+                yield line
+
     try:
-        with open_table(file, form) as stream:
-            lines = io.TextIOWrapper(stream, encoding="utf-8", newline="")
-            reader = csv.reader(lines, delimiter=form.separator)
-            for row in reader:
-                if row and len(row) != width and any(cell.strip() for cell in row[width:] or ["x"]):
-                    line = reader.line_num + form.n_skipped
+        with _opened(file) as stream:
+            text = io.TextIOWrapper(stream, encoding=form.encoding, newline="")
+            for row in csv.reader(lines(), delimiter=form.separator):
+                if row and (len(row) < least or any(map(str.strip, row[width:]))):
+                    fields = plural(len(row), "field")
                     named = options.named("sep", "skip-rows", "comment")
-                    return f"line {line} has {len(row)} fields, and {width} are named (see {named})"
+                    return f"line {place} has {fields}, and {width} are named (see {named})"
     except (csv.Error, *DAMAGED, OSError, ValueError):
         return None
     return None
+
+
+def _is_comment(line: str, form: CsvForm) -> bool:
+    return form.comment is not None and line.startswith(form.comment)

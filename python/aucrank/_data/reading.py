@@ -69,8 +69,8 @@ class Reading:
         return found
 
     @classmethod
-    def from_json(cls, found: Any) -> "Reading":
-        """Read what `to_json` wrote.
+    def from_json(cls, found: Any, names: Collection[str]) -> "Reading":
+        """Read what `to_json` wrote, for a model of columns with these names.
 
         Raises
         ------
@@ -90,6 +90,7 @@ class Reading:
             and isinstance(missing, list)
             and all(isinstance(text, str) for text in missing)
             and isinstance(columns, dict)
+            and columns.keys() <= set(names)
         )
         if not is_right:
             raise ValueError("`reading` has an unknown form")

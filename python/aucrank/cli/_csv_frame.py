@@ -72,6 +72,8 @@ def read_csv(
     with plain_file(file, form, options) as path:
         try:
             frame = _read(path, backend, kept | in_words, form, all_text=all_text)
+            if _may_lack_fields(frame) and (reason := odd_line(file, form, options)):
+                raise ValueError(reason)
             surveys = _surveys(frame, kept, options)
             if not all_text and not form.is_decimal_given and _shows_commas(surveys):
                 frame = _read(path, backend, kept, form, all_text=True)
@@ -156,6 +158,17 @@ def typed_frame(
     notes += notes_on_dates(name for name in frame.columns if name in forms)
     reading = Reading(missing=tuple(missing), columns=forms_to_keep(forms))
     return without_marks(frame, missing), reading
+
+
+def _may_lack_fields(frame: nw.DataFrame[Any]) -> bool:
+    """Tell whether a row holds nothing behind its first field, as lines do that are no rows."""
+    others = frame.columns[1:]
+    if len(others) < 2 or any(frame[name].null_count() == 0 for name in others):
+        return False
+    nothing = frame[others[0]].is_null()
+    for name in others[1:]:
+        nothing = nothing & frame[name].is_null()
+    return bool(nothing.any())
 
 
 def _surveys(

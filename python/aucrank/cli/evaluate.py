@@ -52,7 +52,8 @@ def run(args: argparse.Namespace) -> int:
 def _say(args: argparse.Namespace, model: SavedModel, state: RocState, positive: Any) -> None:
     """Print what the scores tell; ``positive`` is the value of the target that is."""
     n_pos, n_rows = state.n_pos, state.n_neg + state.n_pos
-    interval = state.interval()
+    # As a report has it, which stays within 0 and 1.
+    interval = state.interval(method="logit")
     rates = np.atleast_1d(state.tpr_at(FPRS))
     print(f"model     {args.model} ({model.class_name})")
     print(f"data      {args.data}")

@@ -2,6 +2,7 @@
 
 import argparse
 import shlex
+from collections.abc import Sequence
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -215,12 +216,37 @@ def _points(difference: float) -> str:
 def _command(args: argparse.Namespace, model: str, out: str) -> str:
     """Write the command that fits another model to the same rows and columns."""
     words = ["aucrank", "fit", args.data, "--target", args.target, "--model", model]
-    for option, value in (("--positive", args.positive), ("--weight", args.weight)):
-        words += [] if value is None else [option, value]
-    for option, values in (("--drop", args.drop), ("--categorical", args.categorical)):
-        words += [option, *values] if values else []
+    one = {
+        "--positive": args.positive,
+        "--weight": args.weight,
+        "--id": args.id,
+        "--sep": args.sep,
+        "--decimal": args.decimal,
+        "--encoding": args.encoding,
+        "--skip-rows": None if args.skip_rows is None else str(args.skip_rows),
+        "--comment": args.comment,
+        "--n-jobs": None if args.n_jobs is None else str(args.n_jobs),
+    }
+    for option, value in one.items():
+        words += [] if value is None else _spelled(option, [value])
+    words += [] if args.header else ["--no-header"]
+    several = {
+        "--drop": args.drop,
+        "--keep": args.keep,
+        "--categorical": args.categorical,
+        "--missing": args.missing,
+    }
+    for option, values in several.items():
+        words += _spelled(option, values) if values else []
     words += ["--seed", str(args.random_state)] if args.random_state else []
     return shlex.join([*words, "--out", out])
+
+
+def _spelled(option: str, values: Sequence[str]) -> list[str]:
+    """Return an option with its values, which may begin as an option does."""
+    if any(value.startswith("-") for value in values):
+        return [f"{option}={value}" for value in values]
+    return [option, *values]
 
 
 def _default_out(data: str) -> str:
