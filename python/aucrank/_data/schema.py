@@ -1,17 +1,18 @@
 """What a fitted estimator remembers of its columns: names, kinds and category levels."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from math import isfinite
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from aucrank._core import MISSING_CODE, ColumnError
+from aucrank._utils.numbers import DateUnit
 
 Level = str | int | float | bool
 
@@ -43,10 +44,14 @@ class Feature:
     levels : tuple or None
         Sorted distinct values of a categorical column: its code ``k`` means ``levels[k]``.
         ``None`` for a numeric column.
+    counts : {"days", "moments"} or None
+        What the numbers of a column of dates count since 1970: whole days, or moments as fractions
+        of days. It changes how they are printed, and nothing else.
     """
 
     name: str | None
     levels: tuple[Level, ...] | None = None
+    counts: DateUnit | None = field(default=None, compare=False)
 
     def encode(self, factors: Iterable[Factor]) -> NDArray[np.uint32]:
         """Code the rows of a categorical column by value; strangers become ``MISSING_CODE``.
@@ -115,10 +120,21 @@ class Schema:
         """Return how to call a column in a message: by name if it has one."""
         return column_label(self.features[index].name, index)
 
+    def counting(self, counts: Mapping[str, DateUnit]) -> "Schema":
+        """Return the schema with what columns of dates count since 1970, by name."""
+        return Schema(
+            tuple(
+                replace(feature, counts=counts[feature.name])
+                if feature.name in counts and feature.levels is None
+                else feature
+                for feature in self.features
+            )
+        )
+
     def to_json(self) -> list[dict[str, Any]]:
         """Return the form that the saved document holds under ``features``."""
         return [
-            {"name": f.name, "kind": "numeric"}
+            {"name": f.name, "kind": "numeric"} | ({"counts": f.counts} if f.counts else {})
             if f.levels is None
             else {"name": f.name, "kind": "categorical", "levels": list(f.levels)}
             for f in self.features
@@ -139,7 +155,10 @@ class Schema:
         for index, feature in enumerate(features):
             match feature:
                 case {"name": str() | None as name, "kind": "numeric"}:
-                    read.append(Feature(name))
+                    counts = feature.get("counts")
+                    if counts not in (None, *get_args(DateUnit)):
+                        raise ValueError(f"column {index} counts {counts!r}, which is unknown")
+                    read.append(Feature(name, counts=counts))
                 case {"name": str() | None as name, "kind": "categorical", "levels": list(levels)}:
                     if not all(isinstance(level, Level) for level in levels):
                         raise ValueError(f"a level of column {index} is not a plain value")

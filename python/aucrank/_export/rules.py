@@ -19,6 +19,7 @@ from aucrank._export.formula import (
     OpaqueCondition,
     Test,
 )
+from aucrank._utils.numbers import bound_text, value_text
 
 # A list of categories longer than this is told by what it leaves out, if that is shorter.
 _LONG_LIST = 4
@@ -82,6 +83,14 @@ class Words:
     def name(self, feature: int) -> str:
         """Name of a column, ``x0`` for a first one without a name."""
         return self._schema.shown_name(feature)
+
+    def bound(self, feature: int, bound: float) -> str:
+        """Write a number that values of a column are below or not, so that it parts the same."""
+        return bound_text(bound, self._schema.features[feature].counts)
+
+    def value(self, feature: int, value: float) -> str:
+        """Write a value of a column in full."""
+        return value_text(value, self._schema.features[feature].counts)
 
     def side(self, condition: Condition, *, left: bool) -> list[Region]:
         """Regions whose union is one side of a split.
@@ -175,11 +184,12 @@ class Words:
             return self._levels(feature, rule.levels)
         match rule.low > -inf, rule.high < inf:
             case True, True:
-                return f"{number(rule.low)} <= {name} < {number(rule.high)}"
+                low, high = (self.bound(feature, bound) for bound in (rule.low, rule.high))
+                return f"{low} <= {name} < {high}"
             case True, False:
-                return f"{name} >= {number(rule.low)}"
+                return f"{name} >= {self.bound(feature, rule.low)}"
             case False, True:
-                return f"{name} < {number(rule.high)}"
+                return f"{name} < {self.bound(feature, rule.high)}"
         return ""
 
     def _levels(self, feature: int, codes: frozenset[int]) -> str:
@@ -225,19 +235,3 @@ def opaque_side(condition: OpaqueCondition, *, left: bool) -> str:
             side = f"of {n_cubes} cubes of side 1/{2**level}"
             return f"in {n_left} {side}" if left else f"in the other {n_cubes - n_left} {side}"
     raise ValueError(f"unknown condition {condition.says!r}")
-
-
-def number(value: float) -> str:
-    """Return a threshold to six digits, for reading; `RankingTree.nodes` has it in full."""
-    return f"{value:.6g}"
-
-
-def distinct_numbers(values: Sequence[float]) -> list[str]:
-    """Write thresholds of one feature in six digits, or in as many as tell all of them apart."""
-    written = [f"{value:.6g}" for value in values]
-    return written if len(set(written)) == len(values) else [repr(value) for value in values]
-
-
-def in_full(value: float) -> str:
-    """Return a number that stands apart, in as many digits as tell it from all others."""
-    return repr(value).removesuffix(".0")

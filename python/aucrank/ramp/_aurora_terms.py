@@ -13,9 +13,9 @@ from aucrank import _core
 from aucrank._data.schema import Schema
 from aucrank._data.table import Table
 from aucrank._export.formula import parse_steps
-from aucrank._export.rules import number
 from aucrank._plots.path import PathDisplay, draw_path
 from aucrank._plots.terms import TermsDisplay, draw_terms
+from aucrank._utils.numbers import rounded
 from aucrank._utils.params import check_int
 from aucrank.ramp._binary_terms import BinaryTerm, words_of_terms
 
@@ -56,8 +56,7 @@ class AuroraTermsMixin:
         Notes
         -----
         The score of a row is the sum of the coefficients of the terms that are on, less
-        ``threshold_``. Thresholds are shown to six digits, or to as many as tell those of a feature
-        apart.
+        ``threshold_``. Thresholds are shown in full.
 
         Examples
         --------
@@ -138,7 +137,7 @@ class AuroraTermsMixin:
         less = "less" if model.threshold >= 0 else "plus"
         lines = textwrap.wrap(
             "A row scores the sum of the coefficients of the terms below that hold for it,"
-            f" {less} {number(abs(model.threshold))}. Above 0 it is called {positive}, else"
+            f" {less} {rounded(abs(model.threshold))}. Above 0 it is called {positive}, else"
             f" {negative}.",
             _WIDTH,
         )

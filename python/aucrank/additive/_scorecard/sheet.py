@@ -4,7 +4,7 @@ import textwrap
 from collections.abc import Callable
 from dataclasses import dataclass
 from html import escape
-from math import floor, inf, isinf, log10
+from math import floor, log10
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ import numpy as np
 from aucrank._data.csv_text import csv_text
 from aucrank._data.table import Table, whole
 from aucrank._export.bins import CardBin, CardFeature
-from aucrank._export.rules import number
+from aucrank._utils.numbers import rounded
 from aucrank.additive._scorecard.card import Card
 
 #: Lines at most of the table of chances.
@@ -124,7 +124,7 @@ class Sheet:
     @property
     def scale_in_words(self) -> str:
         scale = self.scale
-        base, odds, pdo = (f"{scale[key]:.6g}" for key in ("base_points", "base_odds", "pdo"))
+        base, odds, pdo = (rounded(scale[key]) for key in ("base_points", "base_odds", "pdo"))
         doubling = f"{pdo} more double the odds"
         if scale["base_odds"] == 1:
             doubling += f" of class {self.wanted}"
@@ -293,12 +293,15 @@ def _label(bin_: CardBin) -> str:
     """Say what a bin holds, without the name of its feature."""
     if bin_.kind != "interval":
         return f"exactly {bin_.label}" if bin_.kind == "special" else bin_.label
-    low, high = bin_.low, bin_.high
-    if isinf(low) and isinf(high):
-        return "any number"
-    if low == -inf:
-        return f"under {number(high)}"
-    return f"{number(low)} and up" if high == inf else f"{number(low)} to under {number(high)}"
+    match bin_.bounds:
+        case "", "":
+            return "any number"
+        case "", high:
+            return f"under {high}"
+        case low, "":
+            return f"{low} and up"
+        case low, high:
+            return f"{low} to under {high}"
 
 
 def _wrapped(text: str, width: int) -> list[str]:
@@ -316,7 +319,7 @@ def _percent(share: float) -> str:
 
 
 def _count(size: float) -> str:
-    return f"{size:,.0f}" if size.is_integer() else f"{size:,.4g}"
+    return f"{size:,.0f}" if size.is_integer() else f"{size:,.1f}"
 
 
 def _nice_step(least: float) -> int:
