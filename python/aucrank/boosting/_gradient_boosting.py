@@ -757,13 +757,13 @@ class GradientBoostingRanker(PairTermsMixin, CalibratedRanker):
         columns = read_columns(self, as_frame(X), self._schema)
         n_rows = count_rows(columns)
         n_threads = threads_for(self.n_jobs, n_rows)
-        scores = np.full(n_rows, model.base)
+        sums = np.zeros(n_rows)
         with errors_by_name(self._schema):
             model.check_columns(columns)
         for round in range(model.n_rounds):
-            # Values are such that their sums are exact: no stage rounds.
-            scores = scores + model.round_values(columns, round, n_threads)
-            yield scores
+            # Values are such that their sums are exact: only the base may round.
+            sums += model.round_values(columns, round, n_threads)
+            yield sums + model.base
 
     def _tree(self, round: int) -> Tree:
         """Return a tree as an operation of a formula."""
