@@ -122,14 +122,12 @@ class Schema:
 
     def counting(self, counts: Mapping[str, DateUnit]) -> "Schema":
         """Return the schema with what columns of dates count since 1970, by name."""
-        return Schema(
-            tuple(
-                replace(feature, counts=counts[feature.name])
-                if feature.name in counts and feature.levels is None
-                else feature
-                for feature in self.features
-            )
-        )
+        features = [
+            feature if feature.levels is not None else replace(feature, counts=unit)
+            for feature in self.features
+            for unit in [counts.get(feature.name or "", feature.counts)]
+        ]
+        return Schema(tuple(features))
 
     def to_json(self) -> list[dict[str, Any]]:
         """Return the form that the saved document holds under ``features``."""

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucrank._utils.numbers import exact
+from aucrank._utils.plain_text import shown
 
 # Columns of bounds, which part rows: they are shown in full.
 _BOUNDS = frozenset({"threshold", "score_from", "score_to"})
@@ -68,7 +69,7 @@ class Table(dict[str, NDArray[Any]]):
         return nw.from_dict(dict(self), backend=backend).to_native()
 
     def __repr__(self) -> str:
-        columns = [[name, *_cells(name, column)] for name, column in self.items()]
+        columns = [[shown(name), *_cells(name, column)] for name, column in self.items()]
         aligned = [
             _align(cells, right=column.dtype.kind in "iuf")
             for cells, column in zip(columns, self.values(), strict=True)
@@ -77,7 +78,7 @@ class Table(dict[str, NDArray[Any]]):
         return "\n".join(lines + self._note())
 
     def _repr_html_(self) -> str:
-        head = "".join(f"<th>{escape(str(name))}</th>" for name in self)
+        head = "".join(f"<th>{escape(shown(name))}</th>" for name in self)
         styles = [
             ' style="text-align: right"' if column.dtype.kind in "iuf" else ""
             for column in self.values()
@@ -113,7 +114,7 @@ def _cells(name: str, column: NDArray[Any]) -> list[str]:
 
 def _texts(name: str, column: NDArray[Any]) -> list[str]:
     if column.dtype.kind != "f":
-        return [str(value) for value in column]
+        return [shown(value) for value in column]
     if name in _BOUNDS:
         return _in_full(column)
     # As many decimals in every row, up to four, as it takes to show each value in full.

@@ -9,6 +9,7 @@ from typing import Any, Generic, Literal, Self, TypeVar
 from aucrank._data.schema import Level, Schema
 from aucrank._export.rules import Restriction, Words, one_of
 from aucrank._utils.numbers import DateUnit, bound_text, distinct, value_text
+from aucrank._utils.plain_text import shown
 
 Kind = Literal["interval", "category", "special", "missing"]
 
@@ -61,7 +62,7 @@ class Bin:
         """The values without the name of the feature; empty for an interval."""
         match self.kind:
             case "category":
-                return ", ".join(str(level) for level in self.levels)
+                return ", ".join(shown(level) for level in self.levels)
             case "special" if self.special is not None:
                 return value_text(self.special, self.counts)
             case "missing":
@@ -182,7 +183,7 @@ def read_bins(
     tuple of Bin
         In the order of the core, that of missing values the last.
     """
-    name = words.name(place)
+    name = words.said_name(place)
     values = [
         *_known_values(feature["bins"], words, schema, place, all_levels=all_levels),
         {"kind": "missing", "rule": f"{name} is missing"},
@@ -202,7 +203,7 @@ def _known_values(
     bins: dict[str, Any], words: Words, schema: Schema, place: int, *, all_levels: bool
 ) -> Iterator[dict[str, Any]]:
     """Return what each bin of known values holds, in the fields of a `Bin`."""
-    name = words.name(place)
+    name = words.said_name(place)
     if "categorical" in bins:
         levels = schema.features[place].levels or ()
         codes_of_bin: list[list[int]] = [[] for _ in range(bins["categorical"]["n_bins"])]
@@ -213,7 +214,7 @@ def _known_values(
         for codes in codes_of_bin:
             inside = tuple(levels[code] for code in codes)
             if all_levels:
-                rule = one_of(name, [str(level) for level in inside])
+                rule = one_of(name, [shown(level) for level in inside])
             else:
                 rule = words.region({place: Restriction(levels=frozenset(codes), missing=False)})
             yield {"kind": "category", "rule": rule, "levels": inside}

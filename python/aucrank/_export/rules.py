@@ -20,6 +20,7 @@ from aucrank._export.formula import (
     Test,
 )
 from aucrank._utils.numbers import bound_text, value_text
+from aucrank._utils.plain_text import shown
 
 # A list of categories longer than this is told by what it leaves out, if that is shorter.
 _LONG_LIST = 4
@@ -83,6 +84,10 @@ class Words:
     def name(self, feature: int) -> str:
         """Name of a column, ``x0`` for a first one without a name."""
         return self._schema.shown_name(feature)
+
+    def said_name(self, feature: int) -> str:
+        """Name of a column in a rule: what a terminal or a page would act on is an escape."""
+        return shown(self.name(feature))
 
     def bound(self, feature: int, bound: float) -> str:
         """Write a number that values of a column are below or not, so that it parts the same."""
@@ -167,7 +172,7 @@ class Words:
         return " and ".join([*said, *(f"({self.union(side)})" for side in unions)])
 
     def _restriction(self, feature: int, rule: Restriction) -> str:
-        name = self.name(feature)
+        name = self.said_name(feature)
         is_missing = f"{name} is missing"
         if not rule.holds_known:
             return is_missing
@@ -179,7 +184,7 @@ class Words:
         return f"{words} or {is_missing}" if rule.missing else words
 
     def _known(self, feature: int, rule: Restriction) -> str:
-        name = self.name(feature)
+        name = self.said_name(feature)
         if rule.levels is not None:
             return self._levels(feature, rule.levels)
         match rule.low > -inf, rule.high < inf:
@@ -194,9 +199,9 @@ class Words:
 
     def _levels(self, feature: int, codes: frozenset[int]) -> str:
         levels = self._schema.features[feature].levels or ()
-        name = self.name(feature)
-        inside = [str(level) for code, level in enumerate(levels) if code in codes]
-        outside = [str(level) for code, level in enumerate(levels) if code not in codes]
+        name = self.said_name(feature)
+        inside = [shown(level) for code, level in enumerate(levels) if code in codes]
+        outside = [shown(level) for code, level in enumerate(levels) if code not in codes]
         if not outside:
             return ""
         if len(inside) > _LONG_LIST and len(outside) < len(inside):

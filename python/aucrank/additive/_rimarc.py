@@ -24,6 +24,7 @@ from aucrank._export.step_functions import terms_table
 from aucrank._plots.terms import TermsDisplay, draw_terms
 from aucrank._utils.numbers import rounded
 from aucrank._utils.params import LEVEL_RATES, check_choice, check_int, check_real
+from aucrank._utils.plain_text import shown
 from aucrank._utils.warn import warn_caller
 from aucrank._utils.words import plural
 from aucrank.additive._bin_table import BinsMixin, RankedFeature, ranked_features
@@ -520,7 +521,7 @@ class RIMARC(BinsMixin, ProbabilityMixin, BaseRanker):
         heavy = _by_weight(self._heavy())
         told = heavy if n_features is None else heavy[:n_features]
         for scored in told:
-            lines += ["", f"{scored.feature.name} (weight {scored.weight:.2f})"]
+            lines += ["", f"{shown(scored.feature.name)} (weight {scored.weight:.2f})"]
             said = sorted(scored.said, key=lambda said: -said.score)
             width = max(len(one.rule) for one in said)
             lines += [
@@ -529,9 +530,9 @@ class RIMARC(BinsMixin, ProbabilityMixin, BaseRanker):
                 for one in said
             ]
         if rest := heavy[len(told) :]:
-            names = ", ".join(scored.feature.name for scored in rest)
+            names = ", ".join(shown(scored.feature.name) for scored in rest)
             lines += ["", *_wrapped(f"Of weight {rest[0].weight:.2f} and less: {names}.")]
-        if without := [s.feature.name for s in self._scored() if s.weight == 0]:
+        if without := [shown(s.feature.name) for s in self._scored() if s.weight == 0]:
             lines += ["", *_wrapped(f"Without weight: {', '.join(without)}.")]
         return "\n".join(lines)
 

@@ -257,7 +257,7 @@ def _round(words: Words, term: dict[str, Any]) -> tuple[str, float, float, float
             steps = parse_steps(step_function)
             *known, (_, missing) = restrictions(steps)
             values = [value for _, value in known]
-            rule = f"{words.name(steps.feature)} in {len(known)} steps"
+            rule = f"{words.said_name(steps.feature)} in {len(known)} steps"
             if len(set(values)) <= 2:
                 rule = rule_of_feature(words, steps)
             return rule, max(*values, missing), min(*values, missing), missing

@@ -17,6 +17,7 @@ from aucrank._plots.path import PathDisplay, draw_path
 from aucrank._plots.terms import TermsDisplay, draw_terms
 from aucrank._utils.numbers import rounded
 from aucrank._utils.params import check_int
+from aucrank._utils.plain_text import shown
 from aucrank.ramp._binary_terms import BinaryTerm, words_of_terms
 
 if TYPE_CHECKING:
@@ -141,7 +142,7 @@ class AuroraTermsMixin:
             f" {negative}.",
             _WIDTH,
         )
-        rules = self._rules()
+        rules = [shown(rule) for rule in self._rules()]
         for label, sign in ((positive, 1.0), (negative, -1.0)):
             speaking = [place for place in told if sign * values[place] > 0]
             if not speaking:

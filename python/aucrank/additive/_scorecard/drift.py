@@ -16,6 +16,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 from aucrank._data.table import Table
 from aucrank._plots.drift import DriftDisplay, draw_drift
 from aucrank._utils.numbers import rounded
+from aucrank._utils.plain_text import shown
 from aucrank.additive._scorecard.card import Card, Distribution, masses_of
 from aucrank.metrics import AucInterval
 from aucrank.metrics._inference import interval_of
@@ -166,7 +167,7 @@ class DriftReport:
         )
         for verdict in ("shifted", "watch"):
             found = [
-                f"{name}{_chance(p_value)}"
+                f"{shown(name)}{_chance(p_value)}"
                 for name, said, p_value in zip(names, verdicts, chances, strict=True)
                 if said == verdict
             ]

@@ -13,6 +13,7 @@ from aucrank._data.csv_text import csv_text
 from aucrank._data.table import Table, whole
 from aucrank._export.bins import CardBin, CardFeature
 from aucrank._utils.numbers import rounded
+from aucrank._utils.plain_text import shown
 from aucrank.additive._scorecard.card import Card
 
 #: Lines at most of the table of chances.
@@ -162,7 +163,7 @@ def to_csv(sheet: Sheet, *, excel: bool) -> str:
 
 def to_text(sheet: Sheet) -> str:
     """Return the card as plain text to hang on a wall."""
-    blocks = [(feature.name, sheet.lines(feature)) for feature in sheet.features]
+    blocks = [(shown(feature.name), sheet.lines(feature)) for feature in sheet.features]
     labels = [label for _, lines in blocks for label, _ in lines]
     width = min(max([10, *map(len, labels)]), _WIDEST)
     heads = ["points", "rows", "share", f"class {sheet.positive}"]
@@ -208,6 +209,9 @@ def to_text(sheet: Sheet) -> str:
     return "\n".join([*out, "", *(line for note in notes for line in _wrapped(note, 78)), ""])
 
 
+#: What is written in the file itself, and no program or picture.
+_POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
+
 _STYLE = """
 body { font: 15px/1.35 system-ui, sans-serif; color: #1b1f24; margin: 2em auto; max-width: 46em;
   padding: 0 1em; }
@@ -234,6 +238,7 @@ def to_html(sheet: Sheet) -> str:
         "<!DOCTYPE html>",
         '<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width"><title>Scorecard</title>',
+        f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">',
         f"<style>{_STYLE}</style></head><body>",
         f"<h1>Scorecard: many points speak for class {escape(sheet.wanted)}</h1>",
         f"<p>Start with <strong>{sheet.initial_points}</strong> points and add those of one line of"
@@ -242,7 +247,7 @@ def to_html(sheet: Sheet) -> str:
         f"<th>class {escape(sheet.positive)}</th></tr></thead>",
     ]
     for feature in sheet.features:
-        out.append(f'<tbody><tr><th colspan="5">{escape(feature.name)}</th></tr>')
+        out.append(f'<tbody><tr><th colspan="5">{escape(shown(feature.name))}</th></tr>')
         for label, bin_ in sheet.lines(feature):
             points, *rest = _numbers(bin_, sheet)
             # The number itself stands to the right of the longest bar.
@@ -331,4 +336,4 @@ def _nice_step(least: float) -> int:
 
 
 def _plain(label: Any) -> str:
-    return str(label.item() if isinstance(label, np.generic) else label)
+    return shown(label.item() if isinstance(label, np.generic) else label)
