@@ -163,6 +163,9 @@ TEXTS = st.one_of(
 def test_every_name_and_category_is_read_back_as_it_was(dialect, reader, name, level, other):
     if dialect == "mysql":
         name = "".join(min(character, "\uffff") for character in name)
+    # Names have a longest length in some dialects: 63 bytes in that of PostgreSQL.
+    while len(name.encode()) > 63:
+        name = name[:-1]
     writer = SqlWriter(Schema((Feature(name, (level, other)),)), dialect)
     sql = f"CASE WHEN {writer.among(0, [level, other])} THEN {writer.name(0)} END"
     assert read_back(sql, reader) == ({name}, {level, other})
