@@ -20,9 +20,12 @@ from aucrank import (
     TreeRank,
     load,
 )
+from aucrank._base.summary import Section
 from aucrank._data.table import Table
 from aucrank._page import formats
+from aucrank._page.tables import parts_of
 from aucrank._utils.numbers import bound_text, exact, part_text, value_text
+from aucrank.cli import main
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -296,3 +299,16 @@ def test_a_column_that_counts_days_is_printed_as_dates(tmp_path):
 def test_bounds_in_a_table_are_shown_in_full():
     assert "1718000000.5" in repr(Table(threshold=[1718000000.5, 0.25]))
     assert "0.123456789" in repr(Table(score_from=[0.123456789]))
+
+
+def test_bounds_are_in_full_on_pages_and_in_descriptions(tmp_path, capsys):
+    X = pd.DataFrame({"x": [0.00012345678, 0.00012345679, 3.0, 4.0] * 5})
+    model = ThresholdBinarizer().fit(X, [0, 1, 0, 1] * 5)
+    model.save(tmp_path / "m.json")
+    assert main(["describe", str(tmp_path / "m.json")]) == 0
+    described = capsys.readouterr().out
+    (part,) = parts_of([Section("Terms", "", {"threshold": model.terms()["threshold"]})])
+    shown = [cell for (cell,) in part.table.rows]
+    for bound in model.terms()["threshold"]:
+        assert re.search(rf"\b{re.escape(repr(float(bound)))}\s", described)
+        assert float(shown.pop(0)) == bound

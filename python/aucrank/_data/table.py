@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from aucrank._utils.numbers import exact
 from aucrank._utils.plain_text import shown
 
-# Columns of bounds, which part rows: they are shown in full.
-_BOUNDS = frozenset({"threshold", "score_from", "score_to"})
+#: Columns of bounds, which part rows: they are shown in full.
+BOUNDS = frozenset({"threshold", "score_from", "score_to"})
 
 # A longer table shows its two ends.
 _MAX_ROWS = 60
@@ -115,7 +115,7 @@ def _cells(name: str, column: NDArray[Any]) -> list[str]:
 def _texts(name: str, column: NDArray[Any]) -> list[str]:
     if column.dtype.kind != "f":
         return [shown(value) for value in column]
-    if name in _BOUNDS:
+    if name in BOUNDS:
         return _in_full(column)
     # As many decimals in every row, up to four, as it takes to show each value in full.
     finite = np.abs(column[np.isfinite(column) & (column != 0)])
