@@ -112,7 +112,6 @@ def test_cells_of_the_tables_are_what_rows_in_them_get():
             zip(*(table[name][is_pair] for name in ("rule_1", "rule_2", "value")), strict=True)
         )[::7]:
             inside = holds(rule_1, X) & holds(rule_2, X)
-            # Thresholds are shown to six digits: values of rows are not that close to one.
             assert set(parts[inside, column]) <= {value}
 
 

@@ -17,14 +17,14 @@ from tests.common.paths import GOLDEN
 
 TEXT = """
 all rows: 38.059 of 70.967 positive (53.6%)
-|-- amount < 1563.24: 26.602 of 32.992 positive (80.6%)
+|-- amount < 1563.245: 26.602 of 32.992 positive (80.6%)
 |   |-- (amount < 933.16) or (amount >= 933.16 and months < 30): 23.876 of 24.773 positive (96.4%)  #1
 |   `-- amount >= 933.16 and months >= 30: 2.726 of 8.219 positive (33.2%)  #3
-`-- amount >= 1563.24: 11.457 of 37.975 positive (30.2%)
-    |-- (status in {low, none} or status is missing) or (status in {high, overdrawn} and amount < 2278.3): 11.457 of 23.263 positive (49.2%)
+`-- amount >= 1563.245: 11.457 of 37.975 positive (30.2%)
+    |-- (status in {low, none} or status is missing) or (status in {high, overdrawn} and amount < 2278.295): 11.457 of 23.263 positive (49.2%)
     |   |-- (months < 30 and (savings < 229.3 or savings is missing)) or (months >= 30 and savings < 131.75): 10.257 of 13.578 positive (75.5%)  #2
     |   `-- (months < 30 and savings >= 229.3) or (months >= 30 and (savings >= 131.75 or savings is missing)): 1.2 of 9.685 positive (12.4%)  #4
-    `-- status in {high, overdrawn} and amount >= 2278.3: 0 of 14.712 positive (0.0%)  #5
+    `-- status in {high, overdrawn} and amount >= 2278.295: 0 of 14.712 positive (0.0%)  #5
 """  # noqa: E501
 
 

@@ -27,6 +27,7 @@ from aucrank import MartiRank, Scorecard, SMartiRank, TreeRank
 from aucrank._base import registry as _registry
 from aucrank._data.schema import Feature, Schema
 from aucrank._export.sql import SqlWriter
+from aucrank._utils.plain_text import shown
 from aucrank._utils.sql_spelling import DIALECTS
 from hypothesis import given
 from hypothesis import strategies as st
@@ -162,6 +163,9 @@ TEXTS = st.one_of(
 def test_every_name_and_category_is_read_back_as_it_was(dialect, reader, name, level, other):
     if dialect == "mysql":
         name = "".join(min(character, "\uffff") for character in name)
+    # Names have a longest length in some dialects: 63 bytes in that of PostgreSQL.
+    while len(name.encode()) > 63:
+        name = name[:-1]
     writer = SqlWriter(Schema((Feature(name, (level, other)),)), dialect)
     sql = f"CASE WHEN {writer.among(0, [level, other])} THEN {writer.name(0)} END"
     assert read_back(sql, reader) == ({name}, {level, other})
@@ -519,13 +523,14 @@ def test_pages_have_hostile_names_in_their_text_alone(text):
         assert page.attributes <= {
             "lang",
             "charset",
+            "http-equiv",
             "name",
             "content",
             "class",
             "style",
             "colspan",
         }
-    assert text in Page(pages[0]).text
+    assert shown(text) in Page(pages[0]).text
 
 
 @pytest.mark.parametrize("text", HOSTILE)

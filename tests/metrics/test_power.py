@@ -164,7 +164,25 @@ def test_size_power_and_detectable_area_are_inverses(auc, power, ratio, auc_2, m
         assert fewer < power
     if auc > (auc_2 or 0.5):
         found = auc_detectable(n_pos=size.n_pos, n_neg=size.n_neg, power=size.power, **how)
-        assert found == pytest.approx(auc, abs=1e-6)
+        again = auc_power(found, n_pos=size.n_pos, n_neg=size.n_neg, **how)
+        assert again == pytest.approx(size.power, abs=1e-9)
+        assert found <= auc + 1e-6
+        if min(size.n_pos, size.n_neg) > 3:
+            assert found == pytest.approx(auc, abs=1e-6)
+
+
+@pytest.mark.parametrize(("n_pos", "n_neg"), [(2, 2), (2, 3), (3, 2)])
+def test_of_two_or_three_rows_the_least_detectable_area_is_found(n_pos, n_neg):
+    how = {"n_pos": n_pos, "n_neg": n_neg, "method": "obuchowski"}
+    areas = np.linspace(0.5, 1, 4001)[1:-1]
+    powers = np.array([auc_power(area, **how) for area in areas])
+    # The power falls again towards 1: the least area is on the way up.
+    assert powers[-1] < powers.max() / 2
+    for power in (0.06, 0.1, powers.max() - 1e-3):
+        least = areas[np.argmax(powers >= power)]
+        assert auc_detectable(power=power, **how) == pytest.approx(least, abs=2.6e-4)
+    with pytest.raises(ValueError, match=r"tell no AUC from 0\.5"):
+        auc_detectable(power=powers.max() + 1e-4, **how)
 
 
 def test_shared_rows_save_rows():

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from aucrank._report.charts import path
 from aucrank._report.charts.scale import Scale, padded, round_step
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 
@@ -47,6 +47,8 @@ def test_a_step_is_the_least_round_one_that_leaves_few_ticks(extent, most):
 
 
 @given(st.floats(-1e6, 1e6), st.floats(0, 1e6))
+@example(5e-324, 0.0)
+@example(0.0, 5e-324)
 def test_a_padded_scale_is_never_empty(low, extent):
     start, end = padded(low, low + extent)
     assert start < end
@@ -54,6 +56,7 @@ def test_a_padded_scale_is_never_empty(low, extent):
     assert low + extent <= end
 
 
+@example([(0.0, 1.0), (1e-22, 0.0), (2e-16, 0.0), (1.0, 0.0)])
 @given(
     st.lists(st.tuples(st.floats(0, 40), st.floats(0, 300)), min_size=1, max_size=400).map(sorted)
 )

@@ -47,7 +47,7 @@ def test_a_difference_has_a_sign_unless_it_reads_as_zero(value, text):
         (-2.5, "\N{MINUS SIGN}2.5"),
         (math.inf, "∞"),
         (-math.inf, "\N{MINUS SIGN}∞"),
-        (1e12, "1e+12"),
+        (1e12, "1,000,000,000,000"),
     ],
 )
 def test_a_number_has_four_digits(value, text):

@@ -206,7 +206,6 @@ def test_strata_are_the_rows_that_their_rules_say(cancer):
         rule = strata["rule"][k].split(" and ")
         rows = np.ones(len(y), dtype=bool)
         for clause in rule:
-            # Six digits are enough for these data, whose values have at most six.
             rows &= X.eval(clause).to_numpy()
         assert np.array_equal(rows, leaf == strata["node"][k]), strata["rule"][k]
         assert (strata["size"][k], strata["n_pos"][k]) == (rows.sum(), y[rows].sum())

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from aucrank._export.rules import number
+from aucrank._utils.numbers import rounded
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,4 +28,4 @@ class Section:
 
 def less(threshold: float) -> str:
     """Write a threshold as it is taken from a sum."""
-    return f", {'less' if threshold >= 0 else 'plus'} {number(abs(threshold))}"
+    return f", {'less' if threshold >= 0 else 'plus'} {rounded(abs(threshold))}"

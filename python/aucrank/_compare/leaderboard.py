@@ -17,6 +17,7 @@ from aucrank._compare.request import read_request
 from aucrank._compare.running import Parallel
 from aucrank._utils.files import write_atomically
 from aucrank._utils.params import check_verbose
+from aucrank._utils.plain_text import shown
 
 
 class Leaderboard:
@@ -67,7 +68,7 @@ class Leaderboard:
         return repr(self.models)
 
     def _repr_html_(self) -> str:
-        notes = "".join(f"<p>{escape(note)}</p>" for note in self.notes)
+        notes = "".join(f"<p>{escape(shown(note))}</p>" for note in self.notes)
         return self.models._repr_html_() + notes
 
     def to_frame(self, backend: Literal["pandas", "polars", "pyarrow"] = "pandas") -> Any:
@@ -298,7 +299,7 @@ def compare(
 
     def say(kind: str, text: str) -> None:
         if (verbose > 1 and kind != "begins") or (verbose and kind == "model"):
-            print(f"[compare] {text}")
+            print(f"[compare] {shown(text)}")
 
     outcomes: list[Outcome] = []
     store = request.open_store(resume)

@@ -1,18 +1,19 @@
 """What a fitted estimator remembers of its columns: names, kinds and category levels."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from math import isfinite
 from numbers import Integral, Real
-from typing import Any, Protocol
+from typing import Any, Protocol, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from aucrank._core import MISSING_CODE, ColumnError
 from aucrank._data.matching import Matcher
+from aucrank._utils.numbers import DateUnit
 
 Level = str | int | float | bool
 
@@ -44,10 +45,14 @@ class Feature:
     levels : tuple or None
         Sorted distinct values of a categorical column: its code ``k`` means ``levels[k]``.
         ``None`` for a numeric column.
+    counts : {"days", "moments"} or None
+        What the numbers of a column of dates count since 1970: whole days, or moments as fractions
+        of days. It changes how they are printed, and nothing else.
     """
 
     name: str | None
     levels: tuple[Level, ...] | None = None
+    counts: DateUnit | None = field(default=None, compare=False)
 
     def encode(
         self, factors: Iterable[Factor], unmatched: "Unmatched | None" = None
@@ -143,10 +148,19 @@ class Schema:
         """Return how to call a column in a message: by name if it has one."""
         return column_label(self.features[index].name, index)
 
+    def counting(self, counts: Mapping[str, DateUnit]) -> "Schema":
+        """Return the schema with what columns of dates count since 1970, by name."""
+        features = [
+            feature if feature.levels is not None else replace(feature, counts=unit)
+            for feature in self.features
+            for unit in [counts.get(feature.name or "", feature.counts)]
+        ]
+        return Schema(tuple(features))
+
     def to_json(self) -> list[dict[str, Any]]:
         """Return the form that the saved document holds under ``features``."""
         return [
-            {"name": f.name, "kind": "numeric"}
+            {"name": f.name, "kind": "numeric"} | ({"counts": f.counts} if f.counts else {})
             if f.levels is None
             else {"name": f.name, "kind": "categorical", "levels": list(f.levels)}
             for f in self.features
@@ -167,7 +181,10 @@ class Schema:
         for index, feature in enumerate(features):
             match feature:
                 case {"name": str() | None as name, "kind": "numeric"}:
-                    read.append(Feature(name))
+                    counts = feature.get("counts")
+                    if counts not in (None, *get_args(DateUnit)):
+                        raise ValueError(f"column {index} counts {counts!r}, which is unknown")
+                    read.append(Feature(name, counts=counts))
                 case {"name": str() | None as name, "kind": "categorical", "levels": list(levels)}:
                     if not all(isinstance(level, Level) for level in levels):
                         raise ValueError(f"a level of column {index} is not a plain value")

@@ -7,6 +7,12 @@ import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from aucrank._utils.numbers import exact
+from aucrank._utils.plain_text import shown
+
+#: Columns of bounds, which part rows: they are shown in full.
+BOUNDS = frozenset({"threshold", "score_from", "score_to"})
+
 # A longer table shows its two ends.
 _MAX_ROWS = 60
 _END_ROWS = 10
@@ -63,7 +69,7 @@ class Table(dict[str, NDArray[Any]]):
         return nw.from_dict(dict(self), backend=backend).to_native()
 
     def __repr__(self) -> str:
-        columns = [[name, *_cells(column)] for name, column in self.items()]
+        columns = [[shown(name), *_cells(name, column)] for name, column in self.items()]
         aligned = [
             _align(cells, right=column.dtype.kind in "iuf")
             for cells, column in zip(columns, self.values(), strict=True)
@@ -72,12 +78,12 @@ class Table(dict[str, NDArray[Any]]):
         return "\n".join(lines + self._note())
 
     def _repr_html_(self) -> str:
-        head = "".join(f"<th>{escape(str(name))}</th>" for name in self)
+        head = "".join(f"<th>{escape(shown(name))}</th>" for name in self)
         styles = [
             ' style="text-align: right"' if column.dtype.kind in "iuf" else ""
             for column in self.values()
         ]
-        rows = zip(*(_cells(column) for column in self.values()), strict=True)
+        rows = zip(*(_cells(name, column) for name, column in self.items()), strict=True)
         body = "".join(
             "<tr>"
             + "".join(
@@ -98,17 +104,19 @@ def whole(weights: NDArray[np.float64]) -> NDArray[Any]:
     return weights.astype(np.int64) if np.array_equal(weights, weights.round()) else weights
 
 
-def _cells(column: NDArray[Any]) -> list[str]:
+def _cells(name: str, column: NDArray[Any]) -> list[str]:
     """Return the text of each row that is shown."""
     if len(column) <= _MAX_ROWS:
-        return _texts(column)
-    texts = _texts(np.concatenate((column[:_END_ROWS], column[-_END_ROWS:])))
+        return _texts(name, column)
+    texts = _texts(name, np.concatenate((column[:_END_ROWS], column[-_END_ROWS:])))
     return [*texts[:_END_ROWS], "...", *texts[_END_ROWS:]]
 
 
-def _texts(column: NDArray[Any]) -> list[str]:
+def _texts(name: str, column: NDArray[Any]) -> list[str]:
     if column.dtype.kind != "f":
-        return [str(value) for value in column]
+        return [shown(value) for value in column]
+    if name in BOUNDS:
+        return _in_full(column)
     # As many decimals in every row, up to four, as it takes to show each value in full.
     finite = np.abs(column[np.isfinite(column) & (column != 0)])
     if finite.size and not 1e-4 <= finite.min() <= finite.max() < 1e9:
@@ -116,6 +124,15 @@ def _texts(column: NDArray[Any]) -> list[str]:
     decimals = min(
         (d for d in range(4) if np.array_equal(column.round(d), column, True)), default=4
     )
+    return [f"{value:.{decimals}f}" for value in column]
+
+
+def _in_full(column: NDArray[Any]) -> list[str]:
+    """Return bounds with all their digits, and as many decimals in every row if they are few."""
+    texts = [exact(value) for value in column]
+    decimals = max((len(text.partition(".")[2]) for text in texts), default=0)
+    if decimals > 4 or any("e" in text for text in texts):
+        return texts
     return [f"{value:.{decimals}f}" for value in column]
 
 

@@ -3,11 +3,13 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from itertools import pairwise
-from math import inf, ldexp, nan
+from math import inf, isinf, ldexp, nan
 from typing import Any, Generic, Literal, Self, TypeVar
 
 from aucrank._data.schema import Level, Schema
-from aucrank._export.rules import Restriction, Words, in_full, one_of
+from aucrank._export.rules import Restriction, Words, one_of
+from aucrank._utils.numbers import DateUnit, bound_text, distinct, value_text
+from aucrank._utils.plain_text import shown
 
 Kind = Literal["interval", "category", "special", "missing"]
 
@@ -31,6 +33,8 @@ class Bin:
         The number that stands apart.
     levels : tuple
         The categories.
+    counts : {"days", "moments"} or None
+        What the numbers count, if they are dates.
     """
 
     kind: Kind
@@ -41,6 +45,7 @@ class Bin:
     high: float = inf
     special: float | None = None
     levels: tuple[Level, ...] = ()
+    counts: DateUnit | None = None
 
     @classmethod
     def of(cls, bin_: "Bin", **more: Any) -> Self:
@@ -57,12 +62,21 @@ class Bin:
         """The values without the name of the feature; empty for an interval."""
         match self.kind:
             case "category":
-                return ", ".join(str(level) for level in self.levels)
+                return ", ".join(shown(level) for level in self.levels)
             case "special" if self.special is not None:
-                return in_full(self.special)
+                return value_text(self.special, self.counts)
             case "missing":
                 return "missing"
         return ""
+
+    @property
+    def bounds(self) -> tuple[str, str]:
+        """Where an interval begins and ends, as text; empty where it does not."""
+        low, high = (
+            "" if isinf(bound) else bound_text(bound, self.counts)
+            for bound in (self.low, self.high)
+        )
+        return low, high
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,6 +129,14 @@ class BinnedFeature(Generic[_Bin]):
             return None
         return tuple(bin_.low for bin_ in self.of_kind("interval")[1:])
 
+    @property
+    def cut_labels(self) -> list[str]:
+        """The cuts as a picture shows them: dates, or numbers, rounded where they can be."""
+        intervals = self.of_kind("interval")[1:]
+        if any(bin_.counts for bin_ in intervals):
+            return [bin_.bounds[0] for bin_ in intervals]
+        return distinct(bin_.low for bin_ in intervals)
+
     def of_kind(self, kind: Kind) -> list[_Bin]:
         """Return the bins of a kind."""
         return [bin_ for bin_ in self.bins if bin_.kind == kind]
@@ -161,7 +183,7 @@ def read_bins(
     tuple of Bin
         In the order of the core, that of missing values the last.
     """
-    name = words.name(place)
+    name = words.said_name(place)
     values = [
         *_known_values(feature["bins"], words, schema, place, all_levels=all_levels),
         {"kind": "missing", "rule": f"{name} is missing"},
@@ -170,6 +192,7 @@ def read_bins(
         Bin(
             size=ldexp(sums["pos"] + sums["neg"], exponent),
             n_pos=ldexp(sums["pos"], exponent),
+            counts=schema.features[place].counts,
             **of_bin,
         )
         for of_bin, sums in zip(values, feature["sums"], strict=True)
@@ -180,7 +203,7 @@ def _known_values(
     bins: dict[str, Any], words: Words, schema: Schema, place: int, *, all_levels: bool
 ) -> Iterator[dict[str, Any]]:
     """Return what each bin of known values holds, in the fields of a `Bin`."""
-    name = words.name(place)
+    name = words.said_name(place)
     if "categorical" in bins:
         levels = schema.features[place].levels or ()
         codes_of_bin: list[list[int]] = [[] for _ in range(bins["categorical"]["n_bins"])]
@@ -191,7 +214,7 @@ def _known_values(
         for codes in codes_of_bin:
             inside = tuple(levels[code] for code in codes)
             if all_levels:
-                rule = one_of(name, [str(level) for level in inside])
+                rule = one_of(name, [shown(level) for level in inside])
             else:
                 rule = words.region({place: Restriction(levels=frozenset(codes), missing=False)})
             yield {"kind": "category", "rule": rule, "levels": inside}
@@ -199,9 +222,9 @@ def _known_values(
     special = bins["numeric"]["special"]
     for low, high in pairwise([-inf, *bins["numeric"]["cuts"], inf]):
         rule = words.region({place: Restriction(low, high, missing=False)})
-        inside_it = [in_full(value) for value in special if low <= value < high]
+        inside_it = [words.value(place, value) for value in special if low <= value < high]
         if inside_it:
             rule += f" except {', '.join(inside_it)}"
         yield {"kind": "interval", "rule": rule, "low": low, "high": high}
     for value in special:
-        yield {"kind": "special", "rule": f"{name} = {in_full(value)}", "special": value}
+        yield {"kind": "special", "rule": f"{name} = {words.value(place, value)}", "special": value}

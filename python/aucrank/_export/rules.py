@@ -19,6 +19,8 @@ from aucrank._export.formula import (
     OpaqueCondition,
     Test,
 )
+from aucrank._utils.numbers import bound_text, value_text
+from aucrank._utils.plain_text import shown
 
 # A list of categories longer than this is told by what it leaves out, if that is shorter.
 _LONG_LIST = 4
@@ -82,6 +84,18 @@ class Words:
     def name(self, feature: int) -> str:
         """Name of a column, ``x0`` for a first one without a name."""
         return self._schema.shown_name(feature)
+
+    def said_name(self, feature: int) -> str:
+        """Name of a column in a rule: what a terminal or a page would act on is an escape."""
+        return shown(self.name(feature))
+
+    def bound(self, feature: int, bound: float) -> str:
+        """Write a number that values of a column are below or not, so that it parts the same."""
+        return bound_text(bound, self._schema.features[feature].counts)
+
+    def value(self, feature: int, value: float) -> str:
+        """Write a value of a column in full."""
+        return value_text(value, self._schema.features[feature].counts)
 
     def side(self, condition: Condition, *, left: bool) -> list[Region]:
         """Regions whose union is one side of a split.
@@ -158,7 +172,7 @@ class Words:
         return " and ".join([*said, *(f"({self.union(side)})" for side in unions)])
 
     def _restriction(self, feature: int, rule: Restriction) -> str:
-        name = self.name(feature)
+        name = self.said_name(feature)
         is_missing = f"{name} is missing"
         if not rule.holds_known:
             return is_missing
@@ -170,23 +184,24 @@ class Words:
         return f"{words} or {is_missing}" if rule.missing else words
 
     def _known(self, feature: int, rule: Restriction) -> str:
-        name = self.name(feature)
+        name = self.said_name(feature)
         if rule.levels is not None:
             return self._levels(feature, rule.levels)
         match rule.low > -inf, rule.high < inf:
             case True, True:
-                return f"{number(rule.low)} <= {name} < {number(rule.high)}"
+                low, high = (self.bound(feature, bound) for bound in (rule.low, rule.high))
+                return f"{low} <= {name} < {high}"
             case True, False:
-                return f"{name} >= {number(rule.low)}"
+                return f"{name} >= {self.bound(feature, rule.low)}"
             case False, True:
-                return f"{name} < {number(rule.high)}"
+                return f"{name} < {self.bound(feature, rule.high)}"
         return ""
 
     def _levels(self, feature: int, codes: frozenset[int]) -> str:
         levels = self._schema.features[feature].levels or ()
-        name = self.name(feature)
-        inside = [str(level) for code, level in enumerate(levels) if code in codes]
-        outside = [str(level) for code, level in enumerate(levels) if code not in codes]
+        name = self.said_name(feature)
+        inside = [shown(level) for code, level in enumerate(levels) if code in codes]
+        outside = [shown(level) for code, level in enumerate(levels) if code not in codes]
         if not outside:
             return ""
         if len(inside) > _LONG_LIST and len(outside) < len(inside):
@@ -225,19 +240,3 @@ def opaque_side(condition: OpaqueCondition, *, left: bool) -> str:
             side = f"of {n_cubes} cubes of side 1/{2**level}"
             return f"in {n_left} {side}" if left else f"in the other {n_cubes - n_left} {side}"
     raise ValueError(f"unknown condition {condition.says!r}")
-
-
-def number(value: float) -> str:
-    """Return a threshold to six digits, for reading; `RankingTree.nodes` has it in full."""
-    return f"{value:.6g}"
-
-
-def distinct_numbers(values: Sequence[float]) -> list[str]:
-    """Write thresholds of one feature in six digits, or in as many as tell all of them apart."""
-    written = [f"{value:.6g}" for value in values]
-    return written if len(set(written)) == len(values) else [repr(value) for value in values]
-
-
-def in_full(value: float) -> str:
-    """Return a number that stands apart, in as many digits as tell it from all others."""
-    return repr(value).removesuffix(".0")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 
+from aucrank._utils.numbers import part_text
+
 MISSING = "\N{EN DASH}"
 
 _MINUS = "\N{MINUS SIGN}"
@@ -52,9 +54,9 @@ def number(value: float | None) -> str:
         return MISSING
     if math.isinf(value):
         return "\N{INFINITY}" if value > 0 else f"{_MINUS}\N{INFINITY}"
-    if value == int(value) and abs(value) < 1e9:
+    if value == int(value) and abs(value) < 1e15:
         return _minus(f"{int(value):,}")
-    if 1e3 <= abs(value) < 1e9:
+    if 1e3 <= abs(value) < 1e15:
         return _minus(f"{value:,.{max(0, 3 - int(math.log10(abs(value))))}f}")
     return _minus(f"{value:.4g}")
 
@@ -79,9 +81,13 @@ def is_p(value: float) -> str:
     return text if text.startswith("<") else f"= {text}"
 
 
-def threshold(value: float | None) -> str:
-    """Write a threshold, which is infinite where no row is called positive."""
-    return "no row" if value is not None and value == math.inf else number(value)
+def threshold(value: float | None, below: float = -math.inf) -> str:
+    """Write a threshold so that it parts two scores; infinite if no row is called positive."""
+    if value is None or not math.isfinite(value):
+        return "no row" if value == math.inf else number(value)
+    text = number(value)
+    reads_as = float(text.replace(_MINUS, "-").replace(",", ""))
+    return text if below < reads_as <= value else _minus(part_text(below, value))
 
 
 def _minus(text: str) -> str:

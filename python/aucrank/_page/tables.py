@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from aucrank._data.table import BOUNDS
 from aucrank._page import formats
+from aucrank._utils.numbers import exact
 
 if TYPE_CHECKING:
     from aucrank._base.summary import Section
@@ -165,8 +167,10 @@ def _table_of(section: Section) -> View:
     more = n_rows - MOST_ROWS
     is_text = [not all(_is_number(value) for value in column) for column in columns]
     cells = [
-        _cells(column[:MOST_ROWS], is_text=words)
-        for column, words in zip(columns, is_text, strict=True)
+        _bounds(column[:MOST_ROWS])
+        if name in BOUNDS and not words
+        else _cells(column[:MOST_ROWS], is_text=words)
+        for name, column, words in zip(names, columns, is_text, strict=True)
     ]
     return View(
         section.title,
@@ -181,6 +185,14 @@ def _table_of(section: Section) -> View:
 
 def _is_number(value: Any) -> bool:
     return value is None or isinstance(value, Real)
+
+
+def _bounds(values: Sequence[Any]) -> list[str]:
+    missing = (value is None or np.isnan(value) for value in values)
+    return [
+        formats.MISSING if is_missing else exact(value)
+        for value, is_missing in zip(values, missing, strict=True)
+    ]
 
 
 def _cells(values: Sequence[Any], *, is_text: bool) -> list[str]:

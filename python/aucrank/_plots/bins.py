@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.isotonic import isotonic_regression
 
-from aucrank._export.rules import number
 from aucrank._plots.pyplot import import_pyplot
+from aucrank._utils.numbers import rounded
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -190,12 +190,13 @@ def _draw_curve(
 
 def _corners(feature: RankedFeature, ranked: list[int]) -> dict[int, str]:
     """Say what is at the corners of the hull, at most at so many of them."""
+    cuts = feature.cut_labels
     if feature.cuts is None:
         said = {k: _short(feature.bins[p].label) for k, p in enumerate(ranked, start=1)}
     elif feature.direction > 0:
-        said = {k: f"≥ {number(feature.cuts[p - 1])}" for k, p in enumerate(ranked[:-1], start=1)}
+        said = {k: f"≥ {cuts[p - 1]}" for k, p in enumerate(ranked[:-1], start=1)}
     else:
-        said = {k: f"< {number(feature.cuts[p])}" for k, p in enumerate(ranked[:-1], start=1)}
+        said = {k: f"< {cuts[p]}" for k, p in enumerate(ranked[:-1], start=1)}
     # Those that part the most rows.
     sizes = [feature.bins[place].size for place in ranked]
     parted = {k: min(sizes[k - 1], sizes[min(k, len(sizes) - 1)]) for k in said}
@@ -303,7 +304,7 @@ def _draw_rows(
     if len(bins) <= _MOST_TEXTS:
         for size, middle in zip(sizes, middles, strict=True):
             ax.annotate(
-                f"{size:.6g}", (middle, size), (0, 2), textcoords="offset points", ha="center",
+                rounded(size), (middle, size), (0, 2), textcoords="offset points", ha="center",
                 va="bottom", fontsize=_FONT_SIZE,
             )  # fmt: skip
     ax.set_ylim(0, 1.22 * sizes.max())
@@ -320,7 +321,8 @@ def _write_values(
     ticks: list[tuple[float, str]] = []
     meeting = [k for k in range(1, len(bins)) if bins[k].kind == bins[k - 1].kind == "interval"]
     every = 1 + len(meeting) // _MOST_TICKS
-    ticks = [(middles[k] - 0.5, number((feature.cuts or ())[k - 1])) for k in meeting[::every]]
+    cuts = feature.cut_labels
+    ticks = [(middles[k] - 0.5, cuts[k - 1]) for k in meeting[::every]]
     others = [k for k, bin_ in enumerate(bins) if bin_.kind != "interval"]
     every = 1 + len(others) // (2 * _MOST_TICKS)
     ticks += [

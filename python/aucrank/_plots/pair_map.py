@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from aucrank._data.schema import Schema
 from aucrank._export.pair_tables import Axis, LevelAxis, PairTable
-from aucrank._export.rules import distinct_numbers
+from aucrank._utils.numbers import distinct
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -87,7 +87,7 @@ def _write(panel: Axes, name: str, axis: Axis, edges: NDArray[np.float64], schem
         # Not at the ends, where a number would touch the word for missing values.
         n_numbers = min(n_cuts, _MOST_NUMBERS)
         wanted = np.linspace(-0.5, n_cuts - 0.5, 2 * n_numbers + 1)[1::2].round().astype(int)
-        labels = distinct_numbers([axis.thresholds[place] for place in wanted])
+        labels = distinct([axis.thresholds[place] for place in wanted])
         ticks = [place + 1.0 for place in wanted]
         is_turned = is_x
     set_ticks = panel.set_xticks if is_x else panel.set_yticks

@@ -15,9 +15,9 @@ from aucrank._data.column_lookup import ONE_FEATURE, find_column
 from aucrank._data.schema import Schema
 from aucrank._export.formula import NumberSteps, Steps
 from aucrank._export.pair_tables import PairTable, pair_name
-from aucrank._export.rules import in_full
 from aucrank._plots.pair_map import draw_pair
 from aucrank._plots.pyplot import given_axes, import_pyplot
+from aucrank._utils.numbers import exact
 from aucrank._utils.params import check_int
 
 if TYPE_CHECKING:
@@ -157,7 +157,7 @@ def _draw_function(panel: Axes, term: Steps, schema: Schema) -> None:
         if len(levels) > 4:
             panel.tick_params(axis="x", rotation=90)
     for (special, value), style in zip(_special(term), cycle(_SPECIAL_STYLES)):
-        panel.axhline(value, color="C1", linestyle=style, label=f"= {in_full(special)}")
+        panel.axhline(value, color="C1", linestyle=style, label=f"= {exact(special)}")
     panel.axhline(term.missing, color="0.5", linestyle=":", label="missing")
     panel.set_xlabel(schema.shown_name(term.feature))
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from sklearn.isotonic import isotonic_regression
 
 from aucrank._plots.pyplot import import_pyplot
+from aucrank._utils.numbers import rounded
 from aucrank._utils.params import check_bool, check_int
 
 if TYPE_CHECKING:
@@ -260,7 +261,7 @@ def wrap_rule(rule: str, width: int) -> list[str]:
 
 
 def _amount(weight: Any) -> str:
-    return f"{weight:d}" if isinstance(weight, int | np.integer) else f"{weight:.6g}"
+    return f"{weight:d}" if isinstance(weight, int | np.integer) else rounded(weight)
 
 
 def _tops(boxes: list[_Box]) -> list[float]:

@@ -30,6 +30,8 @@ class CutOff:
         What errors cost, where that was asked.
     threshold : float
         Rows that score at least this are called positive; infinity for none.
+    below : float
+        The next lower score of a row; minus infinity if there is none.
     flagged : float
         Share of the rows that are called positive.
     tpr, fpr : float
@@ -48,6 +50,7 @@ class CutOff:
     purpose: str
     costs: Costs | None
     threshold: float
+    below: float
     flagged: float
     tpr: float
     fpr: float
@@ -109,6 +112,7 @@ def _at(
         purpose,
         costs,
         float(curve.thresholds[knot]),
+        float(curve.thresholds[knot + 1]) if knot + 1 < curve.thresholds.size else float("-inf"),
         flagged,
         tpr,
         float(curve.fpr[knot]),

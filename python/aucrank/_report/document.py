@@ -29,6 +29,7 @@ from aucrank._report.subjects import (
 )
 from aucrank._report.words import one_line, summary_of
 from aucrank._utils.files import write_atomically
+from aucrank._utils.plain_text import shown
 
 
 class Report:
@@ -75,7 +76,7 @@ class Report:
         self.warnings = doubts_of(facts)
 
     def __repr__(self) -> str:
-        return f"<Report of {self.one_line}>"
+        return f"<Report of {shown(self.one_line)}>"
 
     def _repr_html_(self) -> str:
         # The styles of a page are for a page, so it has a frame of its own.

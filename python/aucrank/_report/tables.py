@@ -282,7 +282,7 @@ def cut_offs(model: ModelFacts) -> View:
         rows.append(
             [
                 purpose,
-                formats.threshold(cut.threshold),
+                formats.threshold(cut.threshold, cut.below),
                 formats.share(cut.flagged),
                 formats.share(cut.tpr),
                 formats.share(cut.fpr),

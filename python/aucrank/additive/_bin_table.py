@@ -147,7 +147,7 @@ class BinsMixin:
 
         Notes
         -----
-        Cuts are shown to six digits. A special value that no training row had, and the one interval
+        Cuts are shown in full. A special value that no training row had, and the one interval
         of a feature that was always missing, are left out: they count as missing.
 
         Examples

@@ -1,6 +1,7 @@
 """LinearRanker: ridge logistic regression on numbers, their thresholds and categories."""
 
 import json
+from math import floor, log10
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -17,8 +18,8 @@ from aucrank._data.table import Table
 from aucrank._export.bins import words_of_bins
 from aucrank._export.formula import NumberSteps, Steps, parse_steps
 from aucrank._export.links import Link, LogOdds
-from aucrank._export.rules import number
 from aucrank._export.step_functions import rows_of_steps, terms_table
+from aucrank._utils.numbers import exact, rounded
 from aucrank._utils.params import check_int, check_real
 from aucrank._utils.warn import warn_caller
 from aucrank._utils.words import plural
@@ -166,7 +167,7 @@ class LinearRanker(SampledFitMixin, ProbabilityMixin, BaseRanker):
 
     def _summary(self) -> list[Section]:
         table = self.terms()
-        text = f"score, in log-odds: the sum of what the values add, and {number(self.intercept_)}"
+        text = f"score, in log-odds: the sum of what the values add, and {rounded(self.intercept_)}"
         return [Section(f"Values ({plural(table.n_rows, 'term')})", text, table)]
 
     def fit(
@@ -359,7 +360,10 @@ def _is_flag(steps: Steps) -> bool:
 
 def _linear_rule(term: dict[str, Any]) -> str:
     """Return what the linear part of a number counts, in words."""
-    return f"each {number(term['deviation'])} above {number(term['mean'])}"
+    deviation, mean = term["deviation"], term["mean"]
+    # As many decimals as make a ten-thousandth of the deviation.
+    decimals = max(0, 4 - floor(log10(deviation))) if deviation > 0 else 17
+    return f"each {rounded(deviation)} above {exact(round(mean, decimals))}"
 
 
 def _check_thresholds(thresholds: Any) -> Any:

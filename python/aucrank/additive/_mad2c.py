@@ -15,7 +15,6 @@ from aucrank._base.fit_context import FitContext, RowsContext
 from aucrank._base.monotonic import check_monotonic_cst
 from aucrank._base.summary import Section
 from aucrank._data.schema import Schema
-from aucrank._export.rules import distinct_numbers
 from aucrank._utils.params import check_choice
 from aucrank._utils.words import plural
 from aucrank.additive._bin_table import (
@@ -350,19 +349,18 @@ def _one_hot(
 
 def _endings(feature: RankedFeature) -> list[str]:
     """Return the part of a name that tells the bin, in the order of their numbers."""
-    bounds = distinct_numbers(feature.cuts or ())
     said = []
-    for place, bin_ in enumerate(feature.bins):
-        match bin_.kind:
-            case "interval" if not bounds:
+    for bin_ in feature.bins:
+        match bin_.kind, bin_.bounds:
+            case "interval", ("", ""):
                 said.append("known")
-            case "interval" if place == 0:
-                said.append(f"below_{bounds[0]}")
-            case "interval" if place == len(bounds):
-                said.append(f"from_{bounds[-1]}")
-            case "interval":
-                said.append(f"{bounds[place - 1]}_to_{bounds[place]}")
-            case "special":
+            case "interval", ("", high):
+                said.append(f"below_{high}")
+            case "interval", (low, ""):
+                said.append(f"from_{low}")
+            case "interval", (low, high):
+                said.append(f"{low}_to_{high}")
+            case "special", _:
                 said.append(f"is_{bin_.label}")
             case _:
                 said.append(bin_.label)

@@ -20,10 +20,11 @@ from aucrank._data.table import Table, whole
 from aucrank._export.bins import Bin
 from aucrank._export.formula import LevelSteps, NumberSteps, Steps
 from aucrank._export.links import AboveHalf, Link
-from aucrank._export.rules import number
 from aucrank._export.step_functions import terms_table
 from aucrank._plots.terms import TermsDisplay, draw_terms
+from aucrank._utils.numbers import rounded
 from aucrank._utils.params import LEVEL_RATES, check_choice, check_int, check_real
+from aucrank._utils.plain_text import shown
 from aucrank._utils.warn import warn_caller
 from aucrank._utils.words import plural
 from aucrank.additive._bin_table import BinsMixin, RankedFeature, ranked_features
@@ -220,18 +221,18 @@ class RIMARC(BinsMixin, ProbabilityMixin, BaseRanker):
     A feature that is missing is left out of the mean; if all are, the score is 0.37.
     <BLANKLINE>
     worst_area (weight 0.95)
-      worst_area >= 1214:             128 of 128 positive, score 1.00
-      1033.5 <= worst_area < 1214:    18 of 19 positive, score 0.95
-      953.7 <= worst_area < 1033.5:   15 of 17 positive, score 0.88
-      884.55 <= worst_area < 953.7:   14 of 19 positive, score 0.74
-      868.2 <= worst_area < 884.55:   2 of 4 positive, score 0.50
-      784.15 <= worst_area < 868.2:   15 of 39 positive, score 0.38
-      739.2 <= worst_area < 784.15:   9 of 24 positive, score 0.38
-      696.05 <= worst_area < 739.2:   5 of 28 positive, score 0.18
-      653.45 <= worst_area < 696.05:  1 of 25 positive, score 0.04
-      553.3 <= worst_area < 653.45:   3 of 76 positive, score 0.04
-      507.65 <= worst_area < 553.3:   2 of 56 positive, score 0.04
-      worst_area < 507.65:            0 of 134 positive, score 0.00
+      worst_area >= 1214:                       128 of 128 positive, score 1.00
+      1033.5 <= worst_area < 1214:              18 of 19 positive, score 0.95
+      953.7 <= worst_area < 1033.5:             15 of 17 positive, score 0.88
+      884.55 <= worst_area < 953.7:             14 of 19 positive, score 0.74
+      868.2 <= worst_area < 884.55:             2 of 4 positive, score 0.50
+      784.1500000000001 <= worst_area < 868.2:  15 of 39 positive, score 0.38
+      739.2 <= worst_area < 784.1500000000001:  9 of 24 positive, score 0.38
+      696.05 <= worst_area < 739.2:             5 of 28 positive, score 0.18
+      653.45 <= worst_area < 696.05:            1 of 25 positive, score 0.04
+      553.3 <= worst_area < 653.45:             3 of 76 positive, score 0.04
+      507.65 <= worst_area < 553.3:             2 of 56 positive, score 0.04
+      worst_area < 507.65:                      0 of 134 positive, score 0.00
     <BLANKLINE>
     Of weight 0.58 and less: mean_texture.
     """
@@ -285,7 +286,7 @@ class RIMARC(BinsMixin, ProbabilityMixin, BaseRanker):
         size = plural(int((self.weights_ > 0).sum()), "feature")
         text = (
             "score: their mean over what is known, by the weights of the features, less 0.5; "
-            f"{number(self.base_score_)} where nothing is known"
+            f"{rounded(self.base_score_)} where nothing is known"
         )
         return [Section(f"Scores of values ({size} of any weight)", text, self.scorecard())]
 
@@ -431,7 +432,7 @@ class RIMARC(BinsMixin, ProbabilityMixin, BaseRanker):
 
         Notes
         -----
-        Cuts are shown to six digits.
+        Cuts are shown in full.
 
         Examples
         --------
@@ -520,7 +521,7 @@ class RIMARC(BinsMixin, ProbabilityMixin, BaseRanker):
         heavy = _by_weight(self._heavy())
         told = heavy if n_features is None else heavy[:n_features]
         for scored in told:
-            lines += ["", f"{scored.feature.name} (weight {scored.weight:.2f})"]
+            lines += ["", f"{shown(scored.feature.name)} (weight {scored.weight:.2f})"]
             said = sorted(scored.said, key=lambda said: -said.score)
             width = max(len(one.rule) for one in said)
             lines += [
@@ -529,9 +530,9 @@ class RIMARC(BinsMixin, ProbabilityMixin, BaseRanker):
                 for one in said
             ]
         if rest := heavy[len(told) :]:
-            names = ", ".join(scored.feature.name for scored in rest)
+            names = ", ".join(shown(scored.feature.name) for scored in rest)
             lines += ["", *_wrapped(f"Of weight {rest[0].weight:.2f} and less: {names}.")]
-        if without := [s.feature.name for s in self._scored() if s.weight == 0]:
+        if without := [shown(s.feature.name) for s in self._scored() if s.weight == 0]:
             lines += ["", *_wrapped(f"Without weight: {', '.join(without)}.")]
         return "\n".join(lines)
 

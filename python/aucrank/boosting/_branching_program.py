@@ -12,6 +12,7 @@ from aucrank._data.table import Table
 from aucrank._export.formula import parse_steps
 from aucrank._export.rules import Words
 from aucrank._plots.program import BranchingProgramDisplay, draw_program
+from aucrank._utils.numbers import rounded
 from aucrank.boosting._terms import rule_of_feature, rule_of_score
 
 if TYPE_CHECKING:
@@ -210,9 +211,8 @@ class BranchingProgram:
     def _says(self, place: int) -> str:
         nodes = self.nodes
         positives, negatives = nodes["positives"][place], nodes["negatives"][place]
-        counts = (
-            f"{positives:.4g} of {positives + negatives:.4g} positive ({nodes['share'][place]:.1%})"
-        )
+        n_pos, size = rounded(positives), rounded(positives + negatives)
+        counts = f"{n_pos} of {size} positive ({nodes['share'][place]:.1%})"
         match nodes["kind"][place]:
             case "ranker":
                 says = "else positive" if nodes["high"][place] == 1 else "yet negative"
@@ -225,7 +225,7 @@ class BranchingProgram:
                 label = "positive" if nodes["label"][place] > 0 else "negative"
                 return f"frozen, {label}: {counts}"
         votes = nodes["votes"][place]
-        return f"{votes:g} vote{'' if votes == 1 else 's'}: {counts}"
+        return f"{rounded(votes)} vote{'' if votes == 1 else 's'}: {counts}"
 
     def _rule(self, term: dict[str, Any]) -> str:
         """Return words for the rows that have the higher of the two values of a term."""

@@ -22,8 +22,9 @@ from aucrank._data.schema import Schema, errors_by_name
 from aucrank._data.table import Table
 from aucrank._export.formula import Branch, Tree, parse
 from aucrank._export.links import Link, LogOdds
-from aucrank._export.rules import Words, number
+from aucrank._export.rules import Words
 from aucrank._export.shap import shap_model
+from aucrank._utils.numbers import rounded
 from aucrank._utils.params import (
     binning_params,
     check_bool,
@@ -583,7 +584,7 @@ class GradientBoostingRanker(PairTermsMixin, CalibratedRanker):
     def _report(self, model: _core.GradientBoosted, schema: Schema) -> None:
         name = type(self).__name__
         bags = f" in {self.n_bags} bags" if self.n_bags > 1 else ""
-        rate = number(model.learning_rate)
+        rate = rounded(model.learning_rate)
         print(f"[{name}] {model.n_rounds} rounds{bags} at learning rate {rate}")
         if self._chooses_pairs:
             pairs = names_of_pairs(model.pairs() or [], schema)
@@ -756,13 +757,13 @@ class GradientBoostingRanker(PairTermsMixin, CalibratedRanker):
         columns = read_columns(self, as_frame(X), self._schema)
         n_rows = count_rows(columns)
         n_threads = threads_for(self.n_jobs, n_rows)
-        scores = np.full(n_rows, model.base)
+        sums = np.zeros(n_rows)
         with errors_by_name(self._schema):
             model.check_columns(columns)
         for round in range(model.n_rounds):
-            # Values are such that their sums are exact: no stage rounds.
-            scores = scores + model.round_values(columns, round, n_threads)
-            yield scores
+            # Values are such that their sums are exact: only the base may round.
+            sums += model.round_values(columns, round, n_threads)
+            yield sums + model.base
 
     def _tree(self, round: int) -> Tree:
         """Return a tree as an operation of a formula."""
@@ -805,13 +806,13 @@ class GradientBoostingRanker(PairTermsMixin, CalibratedRanker):
             place, rule, first, rest = waiting.pop()
             node = tree.nodes[place]
             if isinstance(node, Branch):
-                lines.append(f"{first}{rule} ({node.weight:g} rows)")
+                lines.append(f"{first}{rule} ({rounded(node.weight)} rows)")
                 sides = ((node.right, False, "`-- ", "    "), (node.left, True, "|-- ", "|   "))
                 for child, is_left, sign, space in sides:
                     of_side = words.union(words.side(node.condition, left=is_left))
                     waiting.append((child, of_side, rest + sign, rest + space))
             else:
-                lines.append(f"{first}{rule} ({node.weight:g} rows): {node.value:+.4f}")
+                lines.append(f"{first}{rule} ({rounded(node.weight)} rows): {node.value:+.4f}")
         return "\n".join(lines)
 
     def to_shap(self) -> dict[str, Any]:
@@ -848,10 +849,10 @@ class GradientBoostingRanker(PairTermsMixin, CalibratedRanker):
             return [Section(f"Rounds ({self._size()})", "all rows have the same score")]
         pairs = self._model.pairs()
         if pairs is None:
-            score = f"score: {number(self.base_score_)} plus the sum of one value for each round"
+            score = f"score: {rounded(self.base_score_)} plus the sum of one value for each round"
             return [Section(f"Rounds ({self._size()})", score, self.rounds_)]
         of_each = "feature and each pair" if pairs else "feature"
-        score = f"score: {number(self.base_score_)} plus the sum of one value for each {of_each}"
+        score = f"score: {rounded(self.base_score_)} plus the sum of one value for each {of_each}"
         sections = [Section(f"Terms ({self._size()})", score, self.terms())]
         if pairs:
             what = "the least and the most that the two features of a pair add together"

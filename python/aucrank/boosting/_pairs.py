@@ -97,7 +97,7 @@ class PairTermsMixin(TermsMixin):
 
         Notes
         -----
-        Thresholds are shown to six digits.
+        Thresholds are shown in full.
 
         Examples
         --------

@@ -13,9 +13,10 @@ from aucrank import _core
 from aucrank._data.schema import Schema
 from aucrank._data.table import Table
 from aucrank._export.formula import Steps, parse_steps
-from aucrank._export.rules import Restriction, Words, number
+from aucrank._export.rules import Restriction, Words
 from aucrank._export.step_functions import MISSING, restrictions, table_of_steps
 from aucrank._plots.terms import TermsDisplay, draw_terms
+from aucrank._utils.numbers import exact
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -80,7 +81,7 @@ class TermsMixin:
         Notes
         -----
         The score of a row is the sum of one ``value`` for each feature, less ``threshold_``.
-        Thresholds are shown to six digits.
+        Thresholds are shown in full.
 
         Examples
         --------
@@ -235,7 +236,7 @@ def rule_of_score(term: dict[str, Any]) -> str:
     sign = ">=" if high > low else "<"
     if _is_reversed(term["scorer"]):
         threshold, sign = -threshold, {">=": "<=", "<": ">"}[sign]
-    return f"{_score(term['scorer'])} {sign} {number(threshold)}"
+    return f"{_score(term['scorer'])} {sign} {exact(threshold)}"
 
 
 def _score(scorer: dict[str, Any]) -> str:
@@ -256,7 +257,7 @@ def _round(words: Words, term: dict[str, Any]) -> tuple[str, float, float, float
             steps = parse_steps(step_function)
             *known, (_, missing) = restrictions(steps)
             values = [value for _, value in known]
-            rule = f"{words.name(steps.feature)} in {len(known)} steps"
+            rule = f"{words.said_name(steps.feature)} in {len(known)} steps"
             if len(set(values)) <= 2:
                 rule = rule_of_feature(words, steps)
             return rule, max(*values, missing), min(*values, missing), missing

@@ -14,7 +14,9 @@ from typing import Any
 
 from aucrank._utils.warn import ReadingNote
 from aucrank.cli._errors import CommandError, complain, reason_of
+from aucrank.cli._outputs import refuse_inputs
 from aucrank.cli._parser import build_parser
+from aucrank.cli._signals import ending_signals
 from aucrank.cli._text import plain_output
 
 __all__ = ["main"]
@@ -32,8 +34,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     -------
     status : int
         0: done. 1: a file or the data in it cannot be used, a model failed in `compare`, or the
-        output could not be written. 2: the command line is wrong. 130: interrupted. 141: whoever
-        read the output has left.
+        output could not be written. 2: the command line is wrong. 129, 130, 143: ended by SIGHUP,
+        Ctrl-C or SIGTERM. 141: whoever read the output has left.
 
     Raises
     ------
@@ -50,11 +52,15 @@ def main(argv: Sequence[str] | None = None) -> int:
         complain("error: there is no standard output stream to write to")
         return 1
     try:
-        try:
-            status = _run(argv)
-        finally:
-            # What is wrong with the output shows here, and not at exit.
-            sys.stdout.flush()
+        with ending_signals() as ended:
+            try:
+                status = _run(argv)
+            finally:
+                # What is wrong with the output shows here, and not at exit.
+                sys.stdout.flush()
+    except KeyboardInterrupt:
+        complain(ended.says)
+        return ended.status
     except BrokenPipeError:
         # The reader (`| head`) has all it wants. What a shell says of programs that a signal of
         # it has ended.
@@ -62,6 +68,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 141
     except OSError as error:
         _abandon_output()
+        if ended.number is not None:
+            # With the terminal its streams are gone.
+            return ended.status
         what = "standard output stream" if error.filename is None else error.filename
         complain(f"error: {what}: {reason_of(error)}")
         return 1
@@ -74,15 +83,16 @@ def _run(argv: Sequence[str] | None) -> int:
         with warnings.catch_warnings():
             warnings.showwarning = _warner()
             args = build_parser().parse_args(argv)
+            refuse_inputs(args)
             with plain_output():
                 status: int = args.run(args)
             return status
     except CommandError as error:
         complain(f"error: {error}")
         return error.status
-    except KeyboardInterrupt:
-        complain("interrupted")
-        return 130
+    except MemoryError as error:
+        complain(f"error: {str(error) or 'out of memory'}")
+        return 1
 
 
 def _warner() -> Callable[..., None]:

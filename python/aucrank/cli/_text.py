@@ -11,6 +11,8 @@ from itertools import zip_longest
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, TextIO
 
+from aucrank._data.table import BOUNDS
+from aucrank._utils.numbers import exact
 from aucrank._utils.plain_text import escaped, shown
 
 if TYPE_CHECKING:
@@ -106,7 +108,7 @@ def aligned(columns: Mapping[str, Iterable[Any]]) -> str:
     for name, values in columns.items():
         values = list(values)
         numeric[name] = all(isinstance(v, Real) or v is None for v in values)
-        cells[name] = _as_text(values)
+        cells[name] = _bounds(values) if name in BOUNDS and numeric[name] else _as_text(values)
     width = {name: max(len(name), *map(len, [*cells[name], ""])) for name in cells}
 
     texts = [name for name in cells if not numeric[name]]
@@ -140,6 +142,11 @@ def aligned(columns: Mapping[str, Iterable[Any]]) -> str:
 
 def _is_fraction(value: object) -> bool:
     return isinstance(value, Real) and not isinstance(value, Integral)
+
+
+def _bounds(values: list[Any]) -> list[str]:
+    """Cells of a column of bounds, which part rows: all digits."""
+    return ["" if value is None or math.isnan(value) else exact(value) for value in values]
 
 
 def _as_text(values: list[Any]) -> list[str]:

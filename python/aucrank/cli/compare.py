@@ -80,6 +80,9 @@ def run(args: argparse.Namespace) -> int:
         try:
             request.run(outcomes, store, _shown_when_it_begins(say))
         except KeyboardInterrupt:
+            if not any(outcome.in_order for outcome in outcomes):
+                # Nothing to show, and nothing to replace an older report by.
+                raise
             interrupted = True
     labels = text_of(data.labels[0]), text_of(data.labels[1])
     facts = request.facts(outcomes, store, labels)

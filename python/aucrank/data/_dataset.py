@@ -26,6 +26,7 @@ from aucrank._data.sample import Sample
 from aucrank._data.wrapped_source import PartitionedSource, reading_of, with_folders
 from aucrank._utils.dialects import Dialect
 from aucrank._utils.params import check_int
+from aucrank._utils.plain_text import shown
 from aucrank._utils.words import plural
 from aucrank.data import _sampled
 from aucrank.data._cluster import ClusterSource
@@ -562,7 +563,7 @@ class Dataset(InPieces):
         said.append(plural(len(self._columns), "column"))
         roles = (("target", self._target), ("positive", self._positive), ("weight", self._weight))
         said += [f"{role}={value!r}" for role, value in roles if value is not None]
-        return f"{type(self).__name__}({', '.join(said)})"
+        return shown(f"{type(self).__name__}({', '.join(said)})")
 
     @property
     def columns(self) -> list[str]:

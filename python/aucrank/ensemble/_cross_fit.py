@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from aucrank._base.fit_context import FitContext
 from aucrank._base.folds import Folds
 from aucrank._data.sample import Sample
+from aucrank._utils.plain_text import shown
 from aucrank.ensemble._members import Member, member_of
 from aucrank.metrics import AucInterval, cross_validated_auc
 
@@ -199,7 +200,7 @@ class CrossFit:
         seconds = perf_counter() - start
         if self._verbose > 1:
             without = " and ".join(str(fold + 1) for fold in out)
-            print(f"[RankingEnsemble] {name} without fold {without}, {seconds:.2f} s")
+            print(f"[RankingEnsemble] {shown(name)} without fold {without}, {seconds:.2f} s")
         return _Fit(model, left_out, scores, seconds)
 
     def _put_together(

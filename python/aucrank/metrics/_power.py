@@ -20,6 +20,9 @@ _NORMAL = NormalDist()
 _NODES, _NODE_WEIGHTS = np.polynomial.legendre.leggauss(64)
 _FEWEST, _MOST = 2.0, 1e12
 
+# Areas at which the power is looked at before its root is.
+_N_TRIED = 129
+
 
 @dataclass(frozen=True)
 class AucSampleSize:
@@ -259,7 +262,7 @@ def auc_detectable(
     Raises
     ------
     ValueError
-        For a parameter outside of its range, and if not even an AUC next to 1 is told.
+        For a parameter outside of its range, and if no AUC is told with such power.
 
     See Also
     --------
@@ -282,9 +285,22 @@ def auc_detectable(
         return test.power(float(n_pos), float(n_neg)) - power
 
     low, high = float(least), 1 - 1e-9
-    if missing(high) < 0:
-        raise ValueError(f"{n_pos} and {n_neg} rows tell no AUC from {least} with power {power}")
-    return _root(missing, low + 1e-9 * (1 - low), high)
+    low += 1e-9 * (1 - low)
+    # Of two or three rows the power falls again towards an AUC of 1.
+    tried = np.linspace(low, high, _N_TRIED).tolist()
+    found = [missing(auc) for auc in tried]
+    best = int(np.argmax(found))
+    if found[best] < 0:
+        tried[best] = _peak(missing, tried[max(best - 1, 0)], tried[min(best + 1, _N_TRIED - 1)])
+        found[best] = missing(tried[best])
+        if found[best] < -1e-12:
+            raise ValueError(
+                f"{n_pos} and {n_neg} rows tell no AUC from {least} with power {power}"
+            )
+        if found[best] <= 0:
+            return float(tried[best])
+    reached = next(place for place, more in enumerate(found) if more >= 0)
+    return tried[0] if reached == 0 else _root(missing, tried[reached - 1], tried[reached])
 
 
 class _Test:
@@ -419,6 +435,17 @@ def _check_power(power: float, alpha: float) -> None:
     check_scalar(power, "power", Real, min_val=0, max_val=1, include_boundaries="neither")
     if power <= alpha:
         raise ValueError(f"power is {power}, but must be above alpha, which is {alpha}")
+
+
+def _peak(function: Callable[[float], float], low: float, high: float) -> float:
+    """Where a function that rises and then falls is highest."""
+    for _ in range(100):
+        left, right = low + (high - low) / 3, high - (high - low) / 3
+        if function(left) < function(right):
+            low = left
+        else:
+            high = right
+    return (low + high) / 2
 
 
 def _root(function: Callable[[float], float], low: float, high: float) -> float:

@@ -18,7 +18,7 @@ from aucrank._base.warm_start import WarmStart
 from aucrank._data.input import KindsByColumn
 from aucrank._data.schema import Schema
 from aucrank._data.table import Table
-from aucrank._export.rules import number
+from aucrank._utils.numbers import rounded
 from aucrank._utils.params import check_bool, check_choice, check_int, check_real
 from aucrank._utils.warn import warn_caller
 from aucrank._utils.words import plural
@@ -483,7 +483,7 @@ class AURORA(AuroraTermsMixin, SampledFitMixin, CalibratedRanker):
         return self._fitted_model.n_terms
 
     def _summary(self) -> list[Section]:
-        size = f"{plural(self.n_terms_, 'term')}, radius {number(self.radius_)}"
+        size = f"{plural(self.n_terms_, 'term')}, radius {rounded(self.radius_)}"
         # Rules say the features, too.
         terms = {name: column for name, column in self.terms().items() if name != "features"}
         return [

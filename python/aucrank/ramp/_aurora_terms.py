@@ -13,10 +13,11 @@ from aucrank import _core
 from aucrank._data.schema import Schema
 from aucrank._data.table import Table
 from aucrank._export.formula import parse_steps
-from aucrank._export.rules import number
 from aucrank._plots.path import PathDisplay, draw_path
 from aucrank._plots.terms import TermsDisplay, draw_terms
+from aucrank._utils.numbers import rounded
 from aucrank._utils.params import check_int
+from aucrank._utils.plain_text import shown
 from aucrank.ramp._binary_terms import BinaryTerm, words_of_terms
 
 if TYPE_CHECKING:
@@ -56,8 +57,7 @@ class AuroraTermsMixin:
         Notes
         -----
         The score of a row is the sum of the coefficients of the terms that are on, less
-        ``threshold_``. Thresholds are shown to six digits, or to as many as tell those of a feature
-        apart.
+        ``threshold_``. Thresholds are shown in full.
 
         Examples
         --------
@@ -138,11 +138,11 @@ class AuroraTermsMixin:
         less = "less" if model.threshold >= 0 else "plus"
         lines = textwrap.wrap(
             "A row scores the sum of the coefficients of the terms below that hold for it,"
-            f" {less} {number(abs(model.threshold))}. Above 0 it is called {positive}, else"
+            f" {less} {rounded(abs(model.threshold))}. Above 0 it is called {positive}, else"
             f" {negative}.",
             _WIDTH,
         )
-        rules = self._rules()
+        rules = [shown(rule) for rule in self._rules()]
         for label, sign in ((positive, 1.0), (negative, -1.0)):
             speaking = [place for place in told if sign * values[place] > 0]
             if not speaking:

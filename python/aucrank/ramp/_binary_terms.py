@@ -10,7 +10,7 @@ import numpy as np
 from aucrank._data.column_lookup import columns_named
 from aucrank._data.input import KindsByColumn
 from aucrank._data.schema import Schema
-from aucrank._export.rules import distinct_numbers
+from aucrank._utils.numbers import bound_text
 from aucrank._utils.params import check_int, check_real
 
 _TYPES = ("discrete", "continuous", "categorical")
@@ -113,16 +113,14 @@ def words_of_terms(terms: list[BinaryTerm], schema: Schema, names: list[str]) ->
         Such as ``age >= 35``, ``colour = red`` or ``age is missing``.
     """
     for feature, group in groupby(terms, key=lambda term: term["feature"]):
-        of_feature = list(group)
-        thresholds = [t for term in of_feature if (t := threshold_of(term)) is not None]
-        bounds = iter(distinct_numbers(thresholds))
-        for term in of_feature:
+        counts = schema.features[feature].counts
+        for term in group:
             if term["test"] == "missing":
                 yield f"{names[feature]} is missing"
-            elif "equals" in term["test"]:
+            elif (threshold := threshold_of(term)) is None:
                 yield f"{names[feature]} = {category_of(term, schema)}"
             else:
-                yield f"{names[feature]} >= {next(bounds)}"
+                yield f"{names[feature]} >= {bound_text(threshold, counts)}"
 
 
 def _check_percentiles(percentiles: Any) -> list[float]:

@@ -17,7 +17,7 @@ from aucrank._base.fit_context import FitContext, ParamScope
 from aucrank._base.sampled_fit import SampledFitMixin
 from aucrank._base.summary import Section, less
 from aucrank._data.table import Table
-from aucrank._export.rules import number
+from aucrank._utils.numbers import rounded
 from aucrank._utils.params import check_choice, check_int, check_real
 from aucrank._utils.warn import warn_caller
 from aucrank._utils.words import plural
@@ -185,7 +185,7 @@ class RankOpt(SampledFitMixin, CalibratedRanker):
         if table.n_rows == 0:
             return [Section(f"Weights ({size})", "all rows have the same score")]
         score = f"score: the sum of coef times value{less(self.threshold_)}"
-        return [Section(f"Weights ({size}, radius {number(self.radius_)})", score, table)]
+        return [Section(f"Weights ({size}, radius {rounded(self.radius_)})", score, table)]
 
     def fit(
         self, X: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None

@@ -349,8 +349,7 @@ class ThresholdBinarizer(OneToOneFeatureMixin, TransformerMixin, CoreEstimator):
         Returns
         -------
         ndarray of str objects
-            ``age >= 35``, with six digits or as many as tell the thresholds of the feature apart;
-            ``colour = red``; ``age is missing``.
+            ``age >= 35``, with all digits of the threshold; ``colour = red``; ``age is missing``.
 
         Raises
         ------

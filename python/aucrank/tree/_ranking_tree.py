@@ -34,6 +34,7 @@ from aucrank._export.shap import shap_model
 from aucrank._export.sql import SqlWriter
 from aucrank._plots.tree import RankingTreeDisplay, draw_tree
 from aucrank._utils.dialects import Dialect
+from aucrank._utils.numbers import rounded
 from aucrank._utils.params import check_choice, check_int, check_real
 from aucrank._utils.threads import threads_for
 from aucrank.metrics import RocCurve
@@ -450,9 +451,9 @@ class RankingTree:
 
     def _lines(self, node: int, rule: str, first: str, rest: str) -> Iterator[str]:
         nodes = self.nodes
-        size, n_pos = nodes["size"][node], nodes["n_pos"][node]
+        size, n_pos = rounded(nodes["size"][node]), rounded(nodes["n_pos"][node])
         place = "" if nodes["left"][node] >= 0 else f"  #{self._rank[node]}"
-        yield f"{first}{rule}: {n_pos:g} of {size:g} positive ({nodes['eta'][node]:.1%}){place}"
+        yield f"{first}{rule}: {n_pos} of {size} positive ({nodes['eta'][node]:.1%}){place}"
         if nodes["left"][node] >= 0:
             left, right = nodes["left"][node], nodes["right"][node]
             yield from self._lines(left, nodes["rule"][node], f"{rest}|-- ", f"{rest}|   ")
@@ -470,7 +471,7 @@ class RankingTree:
         nodes = self.nodes
         lines = ["digraph RankingTree {", '  node [shape=box, fontname="Helvetica"];']
         for node in nodes["node"]:
-            label = f"{nodes['n_pos'][node]:g} of {nodes['size'][node]:g} positive"
+            label = f"{rounded(nodes['n_pos'][node])} of {rounded(nodes['size'][node])} positive"
             if nodes["left"][node] < 0:
                 label = f"#{self._rank[node]}\\n{label}"
                 lines.append(f'  {node} [label="{label}", style=rounded];')

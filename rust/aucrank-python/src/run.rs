@@ -5,7 +5,9 @@ use std::sync::mpsc::{RecvTimeoutError, SyncSender, sync_channel};
 use std::time::Duration;
 
 use aucrank::{Interrupt, Part, RankError};
-use pyo3::exceptions::{PyKeyboardInterrupt, PyOSError, PyRuntimeError, PyValueError};
+use pyo3::exceptions::{
+    PyKeyboardInterrupt, PyMemoryError, PyOSError, PyRuntimeError, PyValueError,
+};
 use pyo3::prelude::*;
 use pyo3::types::{IntoPyDict, PyDict};
 
@@ -23,6 +25,9 @@ pyo3::create_exception!(
 pub fn to_py_err(err: RankError) -> PyErr {
     if err == RankError::Interrupted {
         return PyKeyboardInterrupt::new_err(());
+    }
+    if let RankError::OutOfMemory { .. } = err {
+        return PyMemoryError::new_err(err.to_string());
     }
     if let RankError::Storage { .. } = err {
         return PyOSError::new_err(err.to_string());

@@ -253,6 +253,12 @@ pub enum RankError {
     /// The caller asked to stop (Ctrl-C in Python).
     #[error("interrupted")]
     Interrupted,
+    /// The system has no room for what a fit holds of its rows.
+    #[error("out of memory: {bytes} bytes more are needed")]
+    OutOfMemory {
+        /// Size of what found no room.
+        bytes: usize,
+    },
     /// The system refused to start a thread.
     #[error("cannot start a thread: {message}")]
     NoThread {

@@ -46,6 +46,7 @@ pub mod tree;
 mod error;
 mod fnv;
 mod interrupt;
+mod memory;
 mod parallel;
 mod prepared;
 mod spilled;

@@ -256,6 +256,7 @@ class FormulaWriter:
         if (
             self._graph.has_double_trees
             and isinstance(formula, Sum)
+            and formula.terms
             and all(isinstance(part, Tree) for part in formula.terms)
         ):
             return self._added([self.value(part) for part in formula.terms])

@@ -48,7 +48,9 @@ def _corners(
     if len(kept) < 3:
         return kept
     dx, dy = np.diff(x[kept]), np.diff(y[kept])
-    turn = np.abs(dx[:-1] * dy[1:] - dx[1:] * dy[:-1]) > 1e-9
+    # Against the lengths of both lines: a corner is one however short a line that leads to it.
+    length = np.hypot(dx, dy)
+    turn = np.abs(dx[:-1] * dy[1:] - dx[1:] * dy[:-1]) > 1e-11 * length[:-1] * length[1:]
     # A curve that goes up and down at one place turns, too.
     turns_back = dx[:-1] * dx[1:] + dy[:-1] * dy[1:] < 0
     stays: NDArray[np.bool_] = np.concatenate([[True], turn | turns_back, [True]])

@@ -76,10 +76,14 @@ def round_step(extent: float, most: int) -> float:
     return next(m * power for m in (1, 2, 5, 10) if m * power >= rough * (1 - 1e-9))
 
 
+#: Parts of a lesser extent may be 0.
+_LEAST_EXTENT = 1e-300
+
+
 def padded(low: float, high: float, share: float = 0.04) -> tuple[float, float]:
     """Return the ends of a scale that leaves some room around values, and is never empty."""
     extent = high - low
-    if extent <= 0:
-        extent = abs(low) or 1.0
+    if extent < _LEAST_EXTENT:
+        extent = abs(low) if abs(low) >= _LEAST_EXTENT else 1.0
         return low - extent / 2, high + extent / 2
     return low - share * extent, high + share * extent

@@ -15,6 +15,8 @@ from sklearn.exceptions import UndefinedMetricWarning
 
 from aucrank._data.table import Table
 from aucrank._plots.drift import DriftDisplay, draw_drift
+from aucrank._utils.numbers import rounded
+from aucrank._utils.plain_text import shown
 from aucrank.additive._scorecard.card import Card, Distribution, masses_of
 from aucrank.metrics import AucInterval
 from aucrank.metrics._inference import interval_of
@@ -165,14 +167,16 @@ class DriftReport:
         )
         for verdict in ("shifted", "watch"):
             found = [
-                f"{name}{_chance(p_value)}"
+                f"{shown(name)}{_chance(p_value)}"
                 for name, said, p_value in zip(names, verdicts, chances, strict=True)
                 if said == verdict
             ]
             if found:
                 lines.append(f"{verdict}: {', '.join(found)}")
         if not np.isnan(self.observed):
-            lines.append(f"Positives: {self.observed:.6g} observed, {self.expected:.6g} expected")
+            lines.append(
+                f"Positives: {rounded(self.observed)} observed, {rounded(self.expected)} expected"
+            )
         if self.auc_now is not None and self.auc_then is not None:
             now, then = self.auc_now, self.auc_then
             lines.append(

@@ -794,7 +794,7 @@ class Scorecard(ProbabilityMixin, BaseRanker):
 
         Notes
         -----
-        Bounds are shown to six digits; `to_sql` and the saved model have them in full.
+        Bounds are shown in full, so that a row has the points of its line.
 
         Examples
         --------

@@ -4,7 +4,7 @@ import textwrap
 from collections.abc import Callable
 from dataclasses import dataclass
 from html import escape
-from math import floor, inf, isinf, log10
+from math import floor, log10
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,8 @@ import numpy as np
 from aucrank._data.csv_text import csv_text
 from aucrank._data.table import Table, whole
 from aucrank._export.bins import CardBin, CardFeature
-from aucrank._export.rules import number
+from aucrank._utils.numbers import rounded
+from aucrank._utils.plain_text import shown
 from aucrank.additive._scorecard.card import Card
 
 #: Lines at most of the table of chances.
@@ -124,7 +125,7 @@ class Sheet:
     @property
     def scale_in_words(self) -> str:
         scale = self.scale
-        base, odds, pdo = (f"{scale[key]:.6g}" for key in ("base_points", "base_odds", "pdo"))
+        base, odds, pdo = (rounded(scale[key]) for key in ("base_points", "base_odds", "pdo"))
         doubling = f"{pdo} more double the odds"
         if scale["base_odds"] == 1:
             doubling += f" of class {self.wanted}"
@@ -162,7 +163,7 @@ def to_csv(sheet: Sheet, *, excel: bool) -> str:
 
 def to_text(sheet: Sheet) -> str:
     """Return the card as plain text to hang on a wall."""
-    blocks = [(feature.name, sheet.lines(feature)) for feature in sheet.features]
+    blocks = [(shown(feature.name), sheet.lines(feature)) for feature in sheet.features]
     labels = [label for _, lines in blocks for label, _ in lines]
     width = min(max([10, *map(len, labels)]), _WIDEST)
     heads = ["points", "rows", "share", f"class {sheet.positive}"]
@@ -208,6 +209,9 @@ def to_text(sheet: Sheet) -> str:
     return "\n".join([*out, "", *(line for note in notes for line in _wrapped(note, 78)), ""])
 
 
+#: What is written in the file itself, and no program or picture.
+_POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
+
 _STYLE = """
 body { font: 15px/1.35 system-ui, sans-serif; color: #1b1f24; margin: 2em auto; max-width: 46em;
   padding: 0 1em; }
@@ -234,6 +238,7 @@ def to_html(sheet: Sheet) -> str:
         "<!DOCTYPE html>",
         '<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width"><title>Scorecard</title>',
+        f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">',
         f"<style>{_STYLE}</style></head><body>",
         f"<h1>Scorecard: many points speak for class {escape(sheet.wanted)}</h1>",
         f"<p>Start with <strong>{sheet.initial_points}</strong> points and add those of one line of"
@@ -242,7 +247,7 @@ def to_html(sheet: Sheet) -> str:
         f"<th>class {escape(sheet.positive)}</th></tr></thead>",
     ]
     for feature in sheet.features:
-        out.append(f'<tbody><tr><th colspan="5">{escape(feature.name)}</th></tr>')
+        out.append(f'<tbody><tr><th colspan="5">{escape(shown(feature.name))}</th></tr>')
         for label, bin_ in sheet.lines(feature):
             points, *rest = _numbers(bin_, sheet)
             # The number itself stands to the right of the longest bar.
@@ -293,12 +298,15 @@ def _label(bin_: CardBin) -> str:
     """Say what a bin holds, without the name of its feature."""
     if bin_.kind != "interval":
         return f"exactly {bin_.label}" if bin_.kind == "special" else bin_.label
-    low, high = bin_.low, bin_.high
-    if isinf(low) and isinf(high):
-        return "any number"
-    if low == -inf:
-        return f"under {number(high)}"
-    return f"{number(low)} and up" if high == inf else f"{number(low)} to under {number(high)}"
+    match bin_.bounds:
+        case "", "":
+            return "any number"
+        case "", high:
+            return f"under {high}"
+        case low, "":
+            return f"{low} and up"
+        case low, high:
+            return f"{low} to under {high}"
 
 
 def _wrapped(text: str, width: int) -> list[str]:
@@ -316,7 +324,7 @@ def _percent(share: float) -> str:
 
 
 def _count(size: float) -> str:
-    return f"{size:,.0f}" if size.is_integer() else f"{size:,.4g}"
+    return f"{size:,.0f}" if size.is_integer() else f"{size:,.1f}"
 
 
 def _nice_step(least: float) -> int:
@@ -328,4 +336,4 @@ def _nice_step(least: float) -> int:
 
 
 def _plain(label: Any) -> str:
-    return str(label.item() if isinstance(label, np.generic) else label)
+    return shown(label.item() if isinstance(label, np.generic) else label)

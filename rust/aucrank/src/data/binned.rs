@@ -12,6 +12,7 @@ use super::labels::Labels;
 use super::level_rates::LevelRates;
 use super::lookup::Grid;
 use super::row_hash::{least_hashes, seeded};
+use crate::memory::{check_room, filled};
 use crate::{Interrupt, RankError, parallel};
 
 /// Distinct rows of the seeded sample from which quantile cuts are taken, if there are more.
@@ -31,6 +32,9 @@ const ROWS_OF_CUT: usize = 16;
 
 /// Cuts of a column up to which they have a grid, which takes a few times their memory.
 const MOST_CUTS: usize = 1 << 14;
+
+/// Bytes that a fit needs for each row beside its codes, at the least: numbers of rows, scores, sums.
+const BYTES_OF_ROW: usize = 24;
 
 /// How numeric features are binned, and how rates of categories are estimated.
 ///
@@ -216,7 +220,7 @@ impl Binned {
     /// # Errors
     ///
     /// [`RankError`] for an infinite value, a category code out of range, lengths that differ,
-    /// `max_bins` out of range, or when interrupted.
+    /// `max_bins` out of range, codes that do not fit in memory, or when interrupted.
     ///
     /// # Examples
     ///
@@ -245,6 +249,8 @@ impl Binned {
                 expected: labels.n_rows(),
             });
         }
+        // Before the work of the cuts, not after it.
+        check_room(columns.n_rows().saturating_mul(columns.n_features() + BYTES_OF_ROW))?;
         let rows = labels.rows();
         let sample = match columns.known_bins() {
             Some(_) => Vec::new(),
@@ -394,7 +400,7 @@ impl Binned {
         };
         let grids = parallel::map((0..features.len()).collect(), grid);
         let coder = Coder { columns, features: &features, grids: &grids };
-        let mut narrow = vec![0; n_rows * n_narrow];
+        let mut narrow = filled(n_rows * n_narrow, 0)?;
         if n_narrow > 0 {
             let of_tile = |(tile, codes): (usize, &mut [u8])| {
                 interrupt.check()?;
@@ -415,11 +421,11 @@ impl Binned {
             let mut wide = WideCodes::empty(features[feature].n_codes());
             match &mut wide {
                 WideCodes::U16(codes) => {
-                    codes.resize(n_rows, 0);
+                    *codes = filled(n_rows, 0)?;
                     coder.code(feature, all, codes.iter_mut().map(Short))?;
                 }
                 WideCodes::U32(codes) => {
-                    codes.resize(n_rows, 0);
+                    *codes = filled(n_rows, 0)?;
                     coder.code(feature, all, codes.iter_mut().map(Word))?;
                 }
             }

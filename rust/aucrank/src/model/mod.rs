@@ -13,6 +13,6 @@ pub use ensemble::{Ensemble, Member};
 pub use family::{Family, Model, ModelRef};
 #[cfg(feature = "serde")]
 pub use saved::{
-    Classes, Document, Estimator, FORMAT_VERSION, Feature, FeatureKind, Header, HeaderBuilder,
-    Json, Levels, ModelError, SampledRows, TextError, TextRows, learn_features,
+    Classes, DateUnit, Document, Estimator, FORMAT_VERSION, Feature, FeatureKind, Header,
+    HeaderBuilder, Json, Levels, ModelError, SampledRows, TextError, TextRows, learn_features,
 };

@@ -1,17 +1,23 @@
 //! Coded rows in a file, which is read part by part.
 
 use std::fs::{self, File};
-use std::io::{Read, Seek, SeekFrom, Write};
+use std::io::{self, Read, Write};
+#[cfg(not(unix))]
+use std::io::{Seek, SeekFrom};
+#[cfg(unix)]
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use super::coded::CodedRows;
 use crate::RankError;
 use crate::spilled::{checksum, new_file};
 
-/// A file of coded rows. It is removed in the end.
+/// A file of coded rows. Where the system allows it, it has no name once it is open, so that it goes
+/// with the process however that ends; else it is removed in the end.
 #[derive(Debug)]
 pub(super) struct Spill {
     path: PathBuf,
+    has_name: bool,
     file: File,
     n_bytes: u64,
 }
@@ -42,7 +48,8 @@ impl Spill {
     /// A new file; there must be none of its name.
     pub(super) fn create(path: &Path) -> Result<Self, RankError> {
         let file = new_file(path).map_err(|err| storage(path, &err.to_string()))?;
-        Ok(Self { path: path.to_owned(), file, n_bytes: 0 })
+        let has_name = !cfg!(unix) || fs::remove_file(path).is_err();
+        Ok(Self { path: path.to_owned(), has_name, file, n_bytes: 0 })
     }
 
     /// Appends rows.
@@ -85,15 +92,11 @@ impl Spill {
         section: Section,
         bytes: &mut Vec<u8>,
     ) -> Result<(), RankError> {
-        // A handle of its own: threads read several parts at once.
-        let mut read = || -> std::io::Result<()> {
-            let mut file = File::open(&self.path)?;
-            file.seek(SeekFrom::Start(offset))?;
-            bytes.clear();
-            file.take(section.n_bytes as u64).read_to_end(bytes)?;
-            Ok(())
-        };
-        read().map_err(|err| storage(&self.path, &err.to_string()))?;
+        bytes.clear();
+        let read = self
+            .reader(offset)
+            .and_then(|reader| reader.take(section.n_bytes as u64).read_to_end(bytes).map(|_| ()));
+        read.map_err(|err| storage(&self.path, &err.to_string()))?;
         if bytes.len() != section.n_bytes {
             return Err(storage(&self.path, "the file of coded rows was cut off"));
         }
@@ -101,6 +104,26 @@ impl Spill {
             return Err(storage(&self.path, "the file of coded rows was changed or damaged"));
         }
         Ok(())
+    }
+
+    /// What reads from some byte on, beside others: threads read several parts at once.
+    #[cfg(unix)]
+    #[expect(clippy::unnecessary_wraps, reason = "elsewhere it opens the file")]
+    fn reader(&self, offset: u64) -> io::Result<ReadAt<'_>> {
+        Ok(ReadAt { file: &self.file, offset })
+    }
+
+    #[cfg(not(unix))]
+    fn reader(&self, offset: u64) -> io::Result<File> {
+        let mut file = File::open(&self.path)?;
+        file.seek(SeekFrom::Start(offset))?;
+        Ok(file)
+    }
+
+    /// The file itself, to damage it.
+    #[cfg(test)]
+    pub(super) fn file(&self) -> &File {
+        &self.file
     }
 
     /// Size of the file in bytes.
@@ -111,8 +134,26 @@ impl Spill {
 
 impl Drop for Spill {
     fn drop(&mut self) {
-        // Nothing can be done about a file that somebody else has removed.
-        let _ = fs::remove_file(&self.path);
+        if self.has_name {
+            // Nothing can be done about a file that somebody else has removed.
+            let _ = fs::remove_file(&self.path);
+        }
+    }
+}
+
+/// Reads from a place of its own in a shared file.
+#[cfg(unix)]
+struct ReadAt<'f> {
+    file: &'f File,
+    offset: u64,
+}
+
+#[cfg(unix)]
+impl Read for ReadAt<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let n_bytes = self.file.read_at(buffer, self.offset)?;
+        self.offset += n_bytes as u64;
+        Ok(n_bytes)
     }
 }
 

@@ -57,8 +57,14 @@ pub struct StoredRows {
 }
 
 impl StoredRows {
-    /// No rows yet. Where `path` is given, they are kept in a new file there, which is removed in the
-    /// end.
+    /// The file of the rows, to damage it.
+    #[cfg(test)]
+    pub(super) fn file(&self) -> &std::fs::File {
+        self.spill.as_ref().expect("rows in a file").file()
+    }
+
+    /// No rows yet. Where `path` is given, they are kept in a new file there, which is gone in the end;
+    /// on Unix it has no name once it is open.
     ///
     /// # Errors
     ///

@@ -442,7 +442,7 @@ impl<'a> Fit<'a> {
             (Terms::Singles, _) => Some(Vec::new()),
         };
         let start = params.loss.start(rows.class_masses());
-        let start = earlier.map_or(start, |earlier| earlier.base() + earlier.threshold());
+        let start = earlier.map_or(start, GradientBoosted::start);
         if let Some(held_out) = &mut held_out {
             held_out.scores.fill(start);
         }

@@ -7,7 +7,7 @@ use crate::formula::{Condition, DecisionTree, Formula, TreeNode};
 impl GradientBoosted {
     /// Its score: the base and the trees. Where no tree asks more than two features, those of one are
     /// merged to step functions, and those of two to one tree for each pair if that has no more leaves.
-    /// Sums of their values are exact, so that the order does not matter.
+    /// Sums of their values are exact, so that the order does not matter; the base is added last.
     #[must_use]
     pub fn formula(&self) -> Formula {
         let mut terms = self.merged_trees();

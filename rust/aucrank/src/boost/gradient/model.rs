@@ -128,6 +128,11 @@ impl GradientBoosted {
         self.0.start - self.0.threshold
     }
 
+    /// Score of every row before the first tree, threshold or not.
+    pub(super) fn start(&self) -> f64 {
+        self.0.start
+    }
+
     /// The sum of the start and all trees from which on a row is called positive: 0 for log loss.
     #[must_use]
     pub fn threshold(&self) -> f64 {
@@ -187,8 +192,13 @@ impl GradientBoosted {
     /// [`RankError`] if the columns are not those of the fit in number and kind, or hold infinity.
     pub fn score(&self, columns: &Columns<'_>) -> Result<Vec<f64>, RankError> {
         columns.check_kinds(&self.0.n_levels)?;
-        let mut scores = vec![self.base(); columns.n_rows()];
+        let mut scores = vec![0.0; columns.n_rows()];
         self.0.leaf_sums().add_to_all(columns, &mut scores)?;
+        // Last, because it alone may round: the threshold of a calibrated model is any number.
+        let base = self.base();
+        for score in &mut scores {
+            *score += base;
+        }
         Ok(scores)
     }
 

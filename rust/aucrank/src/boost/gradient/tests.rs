@@ -359,6 +359,23 @@ fn scores_are_those_of_the_formula_and_of_the_rounds() {
 }
 
 #[test]
+fn a_threshold_off_the_grid_is_taken_off_the_exact_sum() {
+    let sample = Sample::new(700);
+    let columns = sample.columns();
+    let model = sample.fit(&few(Loss::PairExponential));
+    let (raw, base) = (model.score(&columns).unwrap(), model.base());
+    assert_eq!(base + model.threshold(), 0.0);
+    for threshold in [0.1, -1.0 / 3.0, 1e-17, 1e5 / 7.0] {
+        let mut model = model.clone();
+        model.set_threshold(threshold);
+        let scores = model.score(&columns).unwrap();
+        assert_eq!(model.formula().values(&columns).unwrap(), scores);
+        let expected: Vec<f64> = raw.iter().map(|raw| (raw - base) - threshold).collect();
+        assert_eq!(scores, expected);
+    }
+}
+
+#[test]
 fn a_tree_asks_one_feature_where_it_must_not_combine_them() {
     let sample = Sample::new(800);
     let params =

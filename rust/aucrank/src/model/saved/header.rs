@@ -28,16 +28,35 @@ pub enum FeatureKind {
     },
 }
 
+/// What the numbers of a column count since 1970, where they are dates.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::model::{DateUnit, Feature};
+///
+/// let opened = Feature { counts: Some(DateUnit::Days), ..Feature::numeric("opened") };
+/// assert_ne!(opened, Feature::numeric("opened"));
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DateUnit {
+    /// Whole days.
+    Days,
+    /// Moments, as fractions of days.
+    Moments,
+}
+
 /// A column of the training data.
 ///
 /// # Examples
 ///
 /// ```
-/// use aucrank::model::{Feature, FeatureKind};
+/// use aucrank::model::Feature;
 ///
 /// assert_eq!(Feature::numeric("age").name.as_deref(), Some("age"));
 /// // A column of a matrix has no name.
-/// let unnamed = Feature { name: None, kind: FeatureKind::Numeric };
+/// let unnamed = Feature { name: None, ..Feature::numeric("") };
 /// assert_ne!(unnamed, Feature::numeric(""));
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -48,6 +67,9 @@ pub struct Feature {
     /// Its kind.
     #[serde(flatten)]
     pub kind: FeatureKind,
+    /// What its numbers count, if they are dates.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub counts: Option<DateUnit>,
 }
 
 /// A column as it is saved. A flattened form would be read by way of a copy that takes many times the
@@ -57,6 +79,7 @@ struct SavedFeature {
     name: Option<String>,
     kind: SavedKind,
     levels: Option<Levels>,
+    counts: Option<DateUnit>,
 }
 
 #[derive(Deserialize)]
@@ -75,7 +98,10 @@ impl TryFrom<SavedFeature> for Feature {
             (SavedKind::Categorical, Some(levels)) => FeatureKind::Categorical { levels },
             _ => return Err("the categories of a feature do not suit its kind"),
         };
-        Ok(Self { name: saved.name, kind })
+        if saved.counts.is_some() && kind != FeatureKind::Numeric {
+            return Err("the categories of a feature count no days");
+        }
+        Ok(Self { name: saved.name, kind, counts: saved.counts })
     }
 }
 

@@ -8,7 +8,7 @@ impl Feature {
     /// A number.
     #[must_use]
     pub fn numeric(name: impl Into<String>) -> Self {
-        Self { name: Some(name.into()), kind: FeatureKind::Numeric }
+        Self { name: Some(name.into()), kind: FeatureKind::Numeric, counts: None }
     }
 
     /// A category, with its levels in the order of their codes: strings, numbers or booleans.
@@ -22,7 +22,7 @@ impl Feature {
     ) -> Result<Self, ModelError> {
         let levels = levels.into_iter().map(Into::into).collect::<Vec<Value>>();
         let kind = FeatureKind::Categorical { levels: Levels::try_from(levels)? };
-        Ok(Self { name: Some(name.into()), kind })
+        Ok(Self { name: Some(name.into()), kind, counts: None })
     }
 }
 

@@ -22,7 +22,7 @@ mod text_rows;
 pub use document::Document;
 pub use error::ModelError;
 use error::malformed;
-pub use header::{Classes, Estimator, Feature, FeatureKind, Header, SampledRows};
+pub use header::{Classes, DateUnit, Estimator, Feature, FeatureKind, Header, SampledRows};
 pub use header_builder::HeaderBuilder;
 pub use json::Json;
 pub use levels::Levels;

@@ -56,8 +56,12 @@ fn document_of(class: &str, model: Model) -> Document {
             values: [json!(0).into(), json!(1).into()],
         }),
         features: vec![
-            Feature { name: Some("size".to_owned()), kind: FeatureKind::Numeric },
-            Feature { name: Some("colour".to_owned()), kind: FeatureKind::Categorical { levels } },
+            Feature { name: Some("size".to_owned()), kind: FeatureKind::Numeric, counts: None },
+            Feature {
+                name: Some("colour".to_owned()),
+                kind: FeatureKind::Categorical { levels },
+                counts: None,
+            },
         ],
         sample: None,
         reading: None,
@@ -173,7 +177,7 @@ fn linear_document() -> Document {
     let params = RankOptParams::default();
     let model = fit_rank_opt(&numbers(), &labels, &params, &Interrupt::default()).unwrap();
     let mut document = document_of("RankOpt", Model::RankOpt(model));
-    let feature = Feature { name: None, kind: FeatureKind::Numeric };
+    let feature = Feature { name: None, kind: FeatureKind::Numeric, counts: None };
     document.header.features = vec![feature; 3];
     document
 }
@@ -241,6 +245,17 @@ fn documents() -> [Document; 14] {
         boosted_document(None),
         boosted_document(Some(HeldOutRule::Window)),
     ]
+}
+
+#[test]
+fn what_a_column_counts_is_saved_with_it() {
+    let opened = Feature { counts: Some(DateUnit::Days), ..Feature::numeric("opened") };
+    let features = [opened, Feature::numeric("age")];
+    let header = Header::builder("RIMARC").features(features.clone()).build().unwrap();
+    let text = header.to_json().unwrap();
+    assert_eq!(text.matches("counts").count(), 1, "{text}");
+    assert_eq!(Header::from_json(&text).unwrap().features, features);
+    assert!(Header::from_json(&text.replace("days", "weeks")).is_err());
 }
 
 #[test]

@@ -261,7 +261,7 @@ pub fn learn_features<'a, T: AsRef<str>>(
             let distinct: BTreeSet<&str> = cells().filter(|cell| !is_missing(cell)).collect();
             FeatureKind::Categorical { levels: Levels::of_texts(distinct) }
         };
-        Feature { name: Some(name.to_owned()), kind }
+        Feature { name: Some(name.to_owned()), kind, counts: None }
     };
     Ok(names.into_iter().enumerate().map(learn).collect())
 }
@@ -347,7 +347,7 @@ mod tests {
     fn categories_are_equal_where_python_has_them_equal() {
         let levels = vec![json!("1"), json!(2), json!(0.5), json!(false), json!("true")];
         let kind = FeatureKind::Categorical { levels: Levels::try_from(levels).unwrap() };
-        let features = [Feature { name: Some("a".to_owned()), kind }];
+        let features = [Feature { name: Some("a".to_owned()), kind, counts: None }];
         let cells = ["1", "2", "2.0", " 2", "0.5", "0", "False", "true", "1.0", "x", "NA", ""];
         let rows: Vec<&[&str]> = cells.chunks(1).collect();
         let unseen = f64::from(MISSING_CODE);
@@ -379,7 +379,7 @@ mod tests {
         let err = |names: &[&str]| TextRows::new(&features, names.iter().copied()).unwrap_err();
         assert_eq!(err(&["b"]), TextError::NoColumn("a".to_owned()));
         assert_eq!(err(&["a", "b", "b"]), TextError::NameTwice("b".to_owned()));
-        let nameless = [Feature { name: None, kind: FeatureKind::Numeric }];
+        let nameless = [Feature { name: None, kind: FeatureKind::Numeric, counts: None }];
         assert_eq!(TextRows::new(&nameless, ["a"]).unwrap_err(), TextError::NoNames);
     }
 

@@ -316,7 +316,8 @@ proptest! {
         let gap = |curve: &RocCurve| {
             points(curve).iter().map(|[x, y, _]| y - x).fold(0.0, f64::max)
         };
-        prop_assert_eq!(gap(&few), gap(&all));
+        // Gaps that are equal as fractions may be rounded to either side.
+        prop_assert!((gap(&few) - gap(&all)).abs() <= f64::EPSILON);
         // No two steps of a curve that is a sum of rates long skip more than two pieces.
         let step = 2.0 / (most - 4) as f64;
         for pair in points(&few).windows(2) {

@@ -1,0 +1,104 @@
+"""Numbers that must read back as they are: cuts, and values that stand apart."""
+
+import math
+from collections.abc import Iterable
+from datetime import UTC, date, datetime, timedelta
+from decimal import ROUND_FLOOR, Decimal, localcontext
+from typing import Literal
+
+#: What a column of numbers counts since 1970: whole days, or moments as fractions of days.
+DateUnit = Literal["days", "moments"]
+
+_EPOCH = date(1970, 1, 1)
+_FIRST_MOMENT = datetime(1970, 1, 1, tzinfo=UTC)
+_DAYS = range(date.min.toordinal() - _EPOCH.toordinal(), date.max.toordinal() - _EPOCH.toordinal())
+_MICROSECONDS_A_DAY = 86_400_000_000
+
+#: Microseconds that a column of moments cannot tell apart, at most: half of them of the year 9999.
+_MOST_TIED = 64
+
+#: Of other sizes than these, a person writes a number with an exponent.
+_LEAST, _MOST = 1e-7, 1e21
+
+
+def exact(value: float) -> str:
+    """Write a number in the fewest digits that read back as it; no exponent where none is usual."""
+    value = float(value)
+    if value.is_integer() and abs(value) < _MOST:
+        # A decimal that only reads back as a large whole number is another whole number.
+        return str(int(value))
+    text = repr(value)
+    if "e" in text and _LEAST <= abs(value) < _MOST:
+        text = f"{Decimal(text):f}"
+    return text
+
+
+def rounded(value: float) -> str:
+    """Write a number for reading alone: to six digits, or one decimal where it is large."""
+    value = float(value)
+    return exact(round(value, 1) if 1e5 <= abs(value) < _MOST else float(f"{value:.6g}"))
+
+
+def distinct(values: Iterable[float]) -> list[str]:
+    """Write numbers at the axis of a picture: to six digits, or in full where these tie two."""
+    values = list(values)
+    short = [rounded(value) for value in values]
+    return short if len(set(short)) == len(values) else [exact(value) for value in values]
+
+
+def value_text(value: float, counts: DateUnit | None) -> str:
+    """Write a value of a column, as a date where the column counts days or moments."""
+    if counts is None or math.floor(value) not in _DAYS:
+        return exact(value)
+    if value == math.floor(value):
+        return _date(int(value))
+    return _moment(round(Decimal(value) * _MICROSECONDS_A_DAY))
+
+
+def bound_text(bound: float, counts: DateUnit | None) -> str:
+    """Write a bound that values are below or not, as a date where the column counts such.
+
+    Values that are whole days are below the bound where they are before the date; those that are
+    whole microseconds, where they are before the moment.
+    """
+    if counts is None or not _DAYS.start <= bound < _DAYS.stop - 1:
+        return exact(bound)
+    if counts == "days":
+        return _date(math.ceil(bound))
+    # The first microsecond that is not below the bound, both as the column has them.
+    moment = math.floor(Decimal(bound) * _MICROSECONDS_A_DAY) - _MOST_TIED
+    while moment / 10**6 / 86_400 < bound:
+        moment += 1
+    return _moment(moment)
+
+
+def part_text(below: float, bound: float, digits: int = 4) -> str:
+    """Write a number that parts two others, in the fewest digits from some on.
+
+    Parameters
+    ----------
+    below, bound : float
+        The number is above the first and at most the second.
+    digits : int, default=4
+        As many at least, if the second has so many.
+    """
+    for precision in range(digits, 18):
+        nearest = exact(float(f"{bound:.{precision}g}"))
+        with localcontext(prec=precision, rounding=ROUND_FLOOR):
+            floor = exact(float(+Decimal(bound)))
+        for text in (nearest, floor):
+            if below < float(text) <= bound:
+                return text
+    return exact(bound)
+
+
+def _date(days: int) -> str:
+    return (_EPOCH + timedelta(days)).isoformat()
+
+
+def _moment(microseconds: int) -> str:
+    moment = _FIRST_MOMENT + timedelta(microseconds=microseconds)
+    text = moment.replace(tzinfo=None).isoformat(" ")
+    if moment.microsecond:
+        return text.rstrip("0")
+    return text.removesuffix(":00") if moment.hour or moment.minute or moment.second else text[:10]

@@ -1,0 +1,31 @@
+//! Large allocations whose failure is an error, where that of a `Vec` would end the process.
+
+use crate::RankError;
+
+/// So many times a value.
+pub(crate) fn filled<T: Clone>(len: usize, value: T) -> Result<Vec<T>, RankError> {
+    let mut out = Vec::new();
+    let bytes = len.saturating_mul(size_of::<T>());
+    out.try_reserve_exact(len).map_err(|_| RankError::OutOfMemory { bytes })?;
+    out.resize(len, value);
+    Ok(out)
+}
+
+/// Whether there is room for so many bytes more, which are not kept.
+pub(crate) fn check_room(bytes: usize) -> Result<(), RankError> {
+    Vec::<u8>::new().try_reserve_exact(bytes).map_err(|_| RankError::OutOfMemory { bytes })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_does_not_fit_is_an_error() {
+        let bytes = usize::MAX / 2;
+        assert_eq!(check_room(bytes), Err(RankError::OutOfMemory { bytes }));
+        assert!(filled(usize::MAX / 8, 0.0).is_err());
+        assert_eq!(filled(3, 7), Ok(vec![7; 3]));
+        assert_eq!(check_room(1000), Ok(()));
+    }
+}
