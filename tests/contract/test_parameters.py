@@ -129,6 +129,7 @@ SHARED = {
     "n_jobs": [*ints(1, 2), -1, None],
     "n_rounds": ints(3),
     "noise_rate": [*reals(0.125), 0],
+    ("SMartiRank", "noise_rate"): [*reals(0.125), *texts("auto")],
     "one_standard_error": BOOLS,
     "oob_score": BOOLS,
     "order": ints(1, 2),
@@ -234,7 +235,7 @@ OWN = {
     ("PenalizedPruning", "p_high"): [*reals(0.75), None],
     ("ValidationPruning", "fraction"): reals(0.5),
     ("LeafRank", "pruning"): [*texts("cv"), CrossValidatedPruning(n_folds=2), None],
-    ("DyadicSplit", "level"): ints(1),
+    ("DyadicSplit", "level"): [*ints(1), *texts("auto")],
 }
 
 #: Values that a file does not hold, as `save` says: they come back as None, but pickle keeps them.

@@ -112,6 +112,8 @@ class RankingTree:
         One row for each leaf, from the highest ranked to the lowest.
     importances : Table
         One row for each feature, from the most important to the least.
+    cube_level : int or None
+        Where `~aucrank.tree.DyadicSplit` split the tree, the level of its cubes.
     classifiers : tuple of estimator
         Where `~aucrank.tree.WeightedERM` split the tree, the fitted classifiers that its rules
         name by number; otherwise empty.
@@ -154,6 +156,11 @@ class RankingTree:
     def auc(self) -> float:
         """AUC on the training rows."""
         return self._core.auc
+
+    @property
+    def cube_level(self) -> int | None:
+        """Where `DyadicSplit` split the tree, the level of its cubes; None for other trees."""
+        return self._core.cube_level
 
     @property
     def roc(self) -> RocCurve:
@@ -348,7 +355,8 @@ class RankingTree:
     ) -> "RankingTree":
         """Return the subtree of the pruning path that has the largest AUC on the given rows.
 
-        Of several the smallest.
+        Of several the smallest. Only the nested path is searched: another subtree may rank these
+        rows better.
 
         Parameters
         ----------
