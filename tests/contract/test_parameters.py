@@ -129,7 +129,6 @@ SHARED = {
     "n_jobs": [*ints(1, 2), -1, None],
     "n_rounds": ints(3),
     "noise_rate": [*reals(0.125), 0],
-    ("SMartiRank", "noise_rate"): [*reals(0.125), *texts("auto")],
     "one_standard_error": BOOLS,
     "oob_score": BOOLS,
     "order": ints(1, 2),
@@ -181,6 +180,7 @@ OWN = {
     ("MartiRank", "criterion"): texts("sum", "error"),
     ("MartiRank", "output"): texts("votes", "sign", "node_rate"),
     ("SMartiRank", "criterion"): texts("sum", "error"),
+    ("SMartiRank", "noise_rate"): [*reals(0.125), *texts("auto")],
     ("SMartiRank", "output"): texts("votes", "sign", "node_rate"),
     ("RIMARC", "missing"): texts("ignore", "value"),
     ("Scorecard", "estimator"): [

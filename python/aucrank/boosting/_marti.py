@@ -439,7 +439,8 @@ class SMartiRank(ProgramRanker):
 
     Labels that are flipped at random bring every AUC nearer to 1/2 by one factor, so rows held out
     need no true labels to say which guess of ``noise_rate="auto"`` ranks best. It is a choice among
-    programs, and no estimate of the noise: where few nodes are frozen, guesses far apart rank alike.
+    programs, and no estimate of the noise: where few nodes are frozen, guesses far apart rank
+    alike.
 
     A sparse matrix of scipy is read as the dense one, 0 where nothing is stored, and gives the same
     model; the dense one is not made.

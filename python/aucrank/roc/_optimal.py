@@ -398,10 +398,9 @@ class OptimalROC:
     def one_step_sequence(self, n_pieces: int) -> RocApproximation:
         """One-step approximation of ROC* by so many straight pieces, knot by knot.
 
-        Starts from the diagonal, and adds to the whole curve the one knot that adds most area, until
-        there are ``n_pieces``: Definition 18 and section 3.3 of [1]_, for any N. Unlike
-        :meth:`approximate` it does not cut pieces that gain little, so that it has at least the
-        area of any other sequence for its first two knots, and takes any number of pieces.
+        Starts from the diagonal, and adds to the whole curve the one knot that adds most area,
+        until there are ``n_pieces``: Definition 18 and section 3.3 of [1]_, for any N.
+        :meth:`approximate` cuts every piece in each round, however little one gains.
 
         Parameters
         ----------

@@ -477,6 +477,7 @@ class RankingTree:
         ['', '', 'left', 'right', 'right']
         """
         number = check_int(node, "node", low=0, high=len(self._document["nodes"]) - 1)
+        assert number is not None
         cuts = (self._document["nodes"][number]["split"] or {}).get("cuts")
         if cuts is None:
             return None

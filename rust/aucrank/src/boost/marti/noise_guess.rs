@@ -82,7 +82,7 @@ mod tests {
             let positive: Vec<bool> = (0..n as usize)
                 .map(|row| {
                     let is_high = values[2 * row] + 0.5 * values[2 * row + 1] > 800.0;
-                    is_high != (mix(seed ^ mix(row as u64)) % 4 == 0)
+                    is_high != mix(seed ^ mix(row as u64)).is_multiple_of(4)
                 })
                 .collect();
             let labels = Labels::new(&positive, None).unwrap();

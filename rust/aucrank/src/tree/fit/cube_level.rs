@@ -84,7 +84,7 @@ mod tests {
         let positive: Vec<bool> = (0..300)
             .map(|row| {
                 let quarter = (4.0 * values[2 * row]) as u32;
-                (quarter % 2 == 1) != (mix(row as u64 ^ 77) % 5 == 0)
+                (quarter % 2 == 1) != mix(!(row as u64)).is_multiple_of(5)
             })
             .collect();
         let labels = Labels::new(&positive, None).unwrap();
@@ -96,7 +96,7 @@ mod tests {
             Some(PruningRule::Validation(ValidationParams { fraction: 0.3, seed: 1 })),
         ] {
             let params = |level| TreeRankParams {
-                pruning: pruning.clone(),
+                pruning,
                 ..TreeRankParams::new(grow, SplitRule::Dyadic(DyadicParams { level }))
             };
             let fit = |params: &TreeRankParams| {
