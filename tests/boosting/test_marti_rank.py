@@ -9,7 +9,7 @@ from aucrank import MartiRank, SMartiRank, TwoSidedClassifier, load
 from aucrank.boosting import BranchingProgram
 from aucrank.datasets import load_breast_cancer, make_gaussian_pair, make_noisy_labels
 from aucrank.tree import LeafRank
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.feature_selection import RFE, RFECV, SelectFromModel
 from sklearn.metrics import roc_auc_score
 from sklearn.naive_bayes import GaussianNB
@@ -450,3 +450,18 @@ def test_trees_share_importances_and_lines_have_none():
     assert 0 < of_trees.feature_importances_.sum() <= 0.5
     lines = MartiRank(n_rounds=3, weak_ranker="linear", random_state=0).fit(X, y)
     assert not hasattr(lines, "feature_importances_")
+
+
+def test_an_unknown_noise_rate_is_guessed_and_told(tmp_path):
+    sample = make_gaussian_pair(600, random_state=0)
+    y = make_noisy_labels(sample.y, 0.3, random_state=0)
+    model = SMartiRank(noise_rate="auto", random_state=0).fit(sample.X, y)
+    assert model.noise_rate_ in [guess / 20 for guess in range(10)]
+    known = SMartiRank(noise_rate=model.noise_rate_, random_state=0).fit(sample.X, y)
+    assert_array_equal(model.decision_function(sample.X), known.decision_function(sample.X))
+    assert known.noise_rate_ == model.noise_rate_
+    model.save(tmp_path / "program.json")
+    assert load(tmp_path / "program.json").noise_rate_ == model.noise_rate_
+    assert SMartiRank().fit(sample.X, y).noise_rate_ == 0
+    with pytest.raises(ValueError, match="noise_rate must be one of 'auto'"):
+        SMartiRank(noise_rate="guess").fit(sample.X, y)

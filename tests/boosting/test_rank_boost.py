@@ -624,3 +624,21 @@ def test_a_picture_shows_the_steps_of_each_feature(mixed):
 def test_breast_cancer_is_ranked_well():
     X, y = load_breast_cancer(return_X_y=True)
     assert RankBoost().fit(X, y).score(X, y) == 1
+
+
+def test_of_two_thresholds_that_tie_after_the_first_round_the_higher_one_is_taken():
+    # DECISIONS K2. Negatives are the mirror of the positives, and so is the first threshold, 0, of
+    # itself: in the second round each threshold ties with its mirror, but not to the last digit.
+    values = np.array([-3.0, -2, -1, 1, 2, 3])
+    n_tied = 0
+    for seed in range(100):
+        counts = np.sort(np.random.default_rng(seed).integers(1, 30, 6))
+        x = np.concatenate([np.repeat(values, counts), np.repeat(-values, counts)])
+        y = np.repeat([True, False], counts.sum())
+        model = RankBoost(weak_ranker="threshold", n_rounds=2, learning_rate=1.0)
+        rules = model.fit(x[:, np.newaxis], y).rounds_["rule"]
+        first, second = (float(rule.split()[-1]) for rule in rules)
+        if first == 0 and second != 0:
+            assert second > 0
+            n_tied += 1
+    assert n_tied > 40

@@ -180,6 +180,7 @@ OWN = {
     ("MartiRank", "criterion"): texts("sum", "error"),
     ("MartiRank", "output"): texts("votes", "sign", "node_rate"),
     ("SMartiRank", "criterion"): texts("sum", "error"),
+    ("SMartiRank", "noise_rate"): [*reals(0.125), *texts("auto")],
     ("SMartiRank", "output"): texts("votes", "sign", "node_rate"),
     ("RIMARC", "missing"): texts("ignore", "value"),
     ("Scorecard", "estimator"): [
@@ -234,7 +235,7 @@ OWN = {
     ("PenalizedPruning", "p_high"): [*reals(0.75), None],
     ("ValidationPruning", "fraction"): reals(0.5),
     ("LeafRank", "pruning"): [*texts("cv"), CrossValidatedPruning(n_folds=2), None],
-    ("DyadicSplit", "level"): ints(1),
+    ("DyadicSplit", "level"): [*ints(1), *texts("auto")],
 }
 
 #: Values that a file does not hold, as `save` says: they come back as None, but pickle keeps them.

@@ -711,6 +711,28 @@ def test_no_weights_of_two_terms_climb_higher_than_those_found(seed):
     assert ramp_auc(y, model.decision_function(X)) > highest - 1e-7
 
 
+@pytest.mark.parametrize("depth", ["quick", "standard"])
+@pytest.mark.parametrize("seed", [7, 10, 13])
+def test_the_second_term_is_the_one_that_climbs_highest(seed, depth):
+    # Seeds 7 and 10: the ascent of the best term crosses a plateau.
+    rng = np.random.default_rng(seed)
+    y = rng.random(44) < 0.4
+    y[:8] = [True, False] * 4
+    X = rng.normal(size=(44, 2)) + 0.7 * y[:, None] * [1, -1]
+    X = np.column_stack([X[:, 0].round(), (2 * X[:, 1]).round() / 2])
+    radius = 8.0
+    params = {"order": 1, "selection": None, "radius": radius, "depth": depth}
+    first = AURORA(max_features=1, **params).fit(X, y).explain(X)[:, 0] != 0
+    model = AURORA(max_features=2, **params).fit(X, y)
+    angles = np.linspace(0, 2 * np.pi, 361)
+    highest = max(
+        ramp_auc(y, radius * (np.cos(t) * first + np.sin(t) * term))
+        for term in ThresholdBinarizer().fit(X, y).transform(X).T
+        for t in angles
+    )
+    assert ramp_auc(y, model.decision_function(X)) > highest - 1e-7
+
+
 # The top of the ranking.
 
 

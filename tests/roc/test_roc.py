@@ -383,3 +383,63 @@ def test_rows_that_are_surely_positive_start_the_curve_above_zero():
 def test_what_is_no_law_of_eta_is_named(make, named):
     with pytest.raises(ValueError, match=named):
         make()
+
+
+# ------------------------------------------------------------------ one-step sequences, and eta
+
+
+@pytest.mark.parametrize("make", [lambda u: u, lambda u: 0.1 + 0.5 * u**2], ids=["line", "square"])
+@pytest.mark.parametrize("n_pieces", [1, 2, 3, 5, 12])
+def test_a_one_step_sequence_adds_the_knot_of_most_area(make, n_pieces):
+    # Definition 18 of paper 1, by a dense scan of the level sets of eta.
+    best = OptimalROC.from_quantiles(make)
+    before, after = best.one_step_sequence(n_pieces), best.one_step_sequence(n_pieces + 1)
+    assert (before.fpr.size, after.fpr.size) == (n_pieces + 1, n_pieces + 2)
+    assert set(before.fpr) < set(after.fpr)
+    grid = np.linspace(0, 1, 4001)
+    above = best(grid) - np.interp(grid, before.fpr, before.tpr)
+    piece = np.clip(np.searchsorted(before.fpr, grid, side="right") - 1, 0, n_pieces - 1)
+    # A knot above a chord adds a triangle.
+    area = 0.5 * above * np.diff(before.fpr)[piece]
+    # The grid misses the best knot by half a step at most.
+    assert after.auc - before.auc == pytest.approx(area.max(), abs=1e-6)
+    assert after.auc <= best.auc_star + 1e-12
+
+
+def test_a_one_step_sequence_ends_where_the_curve_is_straight():
+    best = OptimalROC.from_cells([1, 2, 1], [0.1, 0.5, 0.9])
+    found = best.one_step_sequence(10)
+    assert found.fpr.size == 4
+    assert found.l1_error == pytest.approx(0, abs=1e-15)
+    assert best.one_step_sequence(1).auc == 0.5
+    with pytest.raises(ValueError, match="n_pieces"):
+        best.one_step_sequence(0)
+
+
+def test_two_pieces_of_both_schemes_are_the_same():
+    best = OptimalROC.from_quantiles(lambda u: u**1.5)
+    assert np.array_equal(best.one_step_sequence(2).fpr, best.approximate(1).fpr)
+
+
+def test_eta_of_an_approximation_is_the_share_of_positives_of_a_piece():
+    # Remark 7 of paper 1, by means over rows; eta(X) is uniform.
+    best = OptimalROC.from_quantiles(lambda u: u)
+    eta = (np.arange(200_000) + 0.5) / 200_000
+    for found in (best.approximate(2), best.one_step_sequence(3)):
+        score = found.score(eta)
+        means = np.bincount(score, eta)[1:] / np.bincount(score)[1:]
+        assert found.cell_eta == pytest.approx(means[::-1], abs=1e-5)
+        assert found.approximate_eta(eta) == pytest.approx(means[score - 1], abs=1e-5)
+
+
+def test_eta_of_a_score_is_the_share_of_positives_of_a_level():
+    score = PiecewiseConstantScore([3, 1, 1, 2])
+    negative, positive = np.array([1, 2, 5, 0]), np.array([4, 1, 2, 0])
+    shares = score.eta(negative, positive)
+    assert shares[:3] == pytest.approx([4 / 5, 3 / 10, 3 / 10])
+    assert np.isnan(shares[3])
+    # With p = 1/4: alpha = 1/8 and beta = 4/7 of the first cell.
+    weighted = score.eta(negative, positive, positive_share=0.25)
+    assert weighted[0] == pytest.approx(0.25 * 4 / 7 / (0.75 / 8 + 0.25 * 4 / 7))
+    with pytest.raises(ValueError, match="positive_share"):
+        score.eta(negative, positive, positive_share=1.0)

@@ -8,8 +8,8 @@ from itertools import combinations, permutations
 import numpy as np
 import pandas as pd
 import pytest
-from aucrank import TreeRank, load
-from aucrank.datasets import make_gaussian_pair
+from aucrank import RankBoost, TreeRank, load
+from aucrank.datasets import load_breast_cancer, make_gaussian_pair
 from aucrank.tree import DyadicSplit
 from hypothesis import given
 from hypothesis import strategies as st
@@ -292,9 +292,46 @@ def test_the_document_holds_occupied_cubes_only():
     assert all(len(level) <= 200 for level in levels)
 
 
+@pytest.mark.parametrize("pruning", ["cv", "validation", None])
+def test_the_level_is_chosen_by_rows_that_trees_were_not_grown_on(pruning, tmp_path):
+    # Paper 2 Remark 6. At 200 rows a cube of level 3 holds three of them.
+    def held_out_auc(model):
+        table = model.pruning_
+        name = "mean_auc" if pruning == "cv" else "validation_auc"
+        return table[name][table["kept"]][0]
+
+    sample = make_gaussian_pair(200, random_state=1)
+    fit = {"pruning": pruning, "random_state": 0}
+    auto = TreeRank(split=DyadicSplit(level="auto"), **fit).fit(sample.X, sample.y)
+    level = auto.tree_.cube_level
+    # Fifty rows held out may choose anything.
+    assert level in (1, 2) or pruning == "validation"
+    if pruning is not None:
+        aucs = [
+            held_out_auc(TreeRank(split=DyadicSplit(level=j), **fit).fit(sample.X, sample.y))
+            for j in range(1, 5)
+        ]
+        assert level == 1 + int(np.argmax(aucs))
+    alone = TreeRank(split=DyadicSplit(level=level), **fit).fit(sample.X, sample.y)
+    scores = alone.decision_function(sample.X)
+    assert np.array_equal(auto.decision_function(sample.X), scores)
+    auto.save(tmp_path / "tree.json")
+    assert load(tmp_path / "tree.json").tree_.cube_level == level
+    assert f"cubes of side 1/{2**level}" in auto.tree_.to_text()
+
+
+def test_a_tree_of_other_splits_has_no_level_and_a_booster_asks_for_a_number():
+    X, y = load_breast_cancer(return_X_y=True)
+    assert TreeRank(max_depth=1).fit(X, y).tree_.cube_level is None
+    tree = TreeRank(split=DyadicSplit(level="auto"), max_depth=1, pruning=None)
+    with pytest.raises(ValueError, match="level is 'auto', but must be a number here"):
+        RankBoost(weak_ranker=tree, n_rounds=2).fit(X[:, :2], y)
+
+
 @pytest.mark.parametrize(
     ("params", "message"),
     [
+        ({"split": DyadicSplit(level="fine")}, "level of DyadicSplit must be one of 'auto'"),
         ({"split": DyadicSplit(level=0)}, "level of DyadicSplit must be"),
         ({"split": DyadicSplit(level=64)}, "level of DyadicSplit must be"),
         ({"split": DyadicSplit(level=2.5)}, "level of DyadicSplit must be"),

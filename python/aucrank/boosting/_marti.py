@@ -345,9 +345,12 @@ class SMartiRank(ProgramRanker):
     epsilon : float, default=0.1
         A node is frozen if it is reached by a smaller share of either class than epsilon / (T (T +
         1)) (inequality 2 of [1]_); above 0 and below 1.
-    noise_rate : float, default=0.0
+    noise_rate : float or "auto", default=0.0
         Share of labels known to be flipped at random, whatever the class; at least 0 and below the
-        share of the rarer class. Above 0, all that is counted is counted of the true labels, as
+        share of the rarer class. "auto" where it is unknown: programs are fitted to three quarters
+        of the distinct rows at 0, 0.05, 0.1, ..., and the guess whose program ranks the other
+        quarter best is taken for all rows, the smallest of equals (section 5 of [1]_). Above 0,
+        all that is counted is counted of the true labels, as
         far as the rate tells it, and the bound on a share is a quarter as large, since it is held
         against an estimate (section 5 of [1]_).
     min_samples_class : float, default=10
@@ -410,6 +413,8 @@ class SMartiRank(ProgramRanker):
         Score above which a row is called positive: where TPR - FPR was largest in training, or as
         ``calibration`` or ``class_weight`` has it. It is subtracted from what `decision_function`
         returns.
+    noise_rate_ : float
+        The share of flipped labels that was assumed: ``noise_rate``, or the guess that was chosen.
     feature_importances_ : ndarray of shape (n_features,)
         What the rankers of each feature contribute to the AUC: the advantage of each over chance
         times the share of all pairs of a positive and a negative row that meet at its node, as a
@@ -431,6 +436,11 @@ class SMartiRank(ProgramRanker):
     casts all votes that are left for the class which is common there beside its share of all rows,
     and against the one that is rare; the label that the paper prints, 1 - b, is meant as -b, since
     its classes are -1 and 1. An estimate below 0 of the mass of a class counts as 0.
+
+    Labels that are flipped at random bring every AUC nearer to 1/2 by one factor, so rows held out
+    need no true labels to say which guess of ``noise_rate="auto"`` ranks best. It is a choice among
+    programs, and no estimate of the noise: where few nodes are frozen, guesses far apart rank
+    alike.
 
     A sparse matrix of scipy is read as the dense one, 0 where nothing is stored, and gives the same
     model; the dense one is not made.
@@ -456,7 +466,7 @@ class SMartiRank(ProgramRanker):
         *,
         n_rounds: int = 10,
         epsilon: float = 0.1,
-        noise_rate: float = 0.0,
+        noise_rate: float | str = 0.0,
         min_samples_class: float = 10,
         sample_size: int | None = None,
         weak_ranker: Any = "feature",
@@ -496,11 +506,30 @@ class SMartiRank(ProgramRanker):
             "epsilon": check_real(
                 self.epsilon, "epsilon", low=0.0, high=1.0, low_open=True, high_open=True
             ),
-            "noise_rate": check_real(
-                self.noise_rate, "noise_rate", low=0.0, high=0.5, high_open=True
-            ),
+            "noise_rate": self._noise_rate(),
             "min_samples_class": check_real(
                 self.min_samples_class, "min_samples_class", low=0.0, high_open=True
             ),
             "sample_size": check_int(self.sample_size, "sample_size", low=1, optional=True),
         }
+
+    def _noise_rate(self) -> float | None:
+        if isinstance(self.noise_rate, str):
+            check_choice(self.noise_rate, "noise_rate", ("auto",))
+            return None
+        return check_real(self.noise_rate, "noise_rate", low=0.0, high=0.5, high_open=True)
+
+    def _n_stages(self) -> int | None:
+        return None if isinstance(self.noise_rate, str) else 1
+
+    @property
+    def noise_rate_(self) -> float:
+        """Return the share of flipped labels that was assumed.
+
+        Returns
+        -------
+        float
+            ``noise_rate``, or the guess that was chosen.
+        """
+        check_is_fitted(self)
+        return self._model.noise_rate

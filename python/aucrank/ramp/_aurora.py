@@ -56,13 +56,14 @@ class AURORA(AuroraTermsMixin, SampledFitMixin, CalibratedRanker):
         Most terms that a search finds; at least 1.
     order : {1, 2}, default=2
         How many features a term may ask: 1 for a score that is a step function of each feature,
-        which `plot_terms` draws and a `Scorecard` takes; 2 for pairs, too.
+        which `plot_terms` draws and a `Scorecard` takes; 2 for pairs, too. [1]_ defines terms of
+        any order and searches those of 1 and 2, as here.
     radius : float or "auto", default="auto"
         Length of the vector of coefficients in widths of the ramp; above 0, at most 1000. With a
         short one all pairs of rows count about alike, with a long one those whose scores differ
         little. "auto" tries up to five from 1/2 to 5, and takes the smallest whose AUC on the rows
         held out is less than a standard error below the best.
-    radius_terms : int or None, default=50
+    radius_terms : int or None, default=100
         Most terms of each search that tries a radius for ``radius="auto"``, at least 1; the one
         of the radius that is taken goes on up to ``max_features``. None, as in the paper, for
         ``max_features``.
@@ -254,7 +255,7 @@ class AURORA(AuroraTermsMixin, SampledFitMixin, CalibratedRanker):
         max_features: int = 200,
         order: int = 2,
         radius: float | str = "auto",
-        radius_terms: int | None = 50,
+        radius_terms: int | None = 100,
         depth: Any = "quick",
         selection: str | None = "validation",
         criterion: str = "auc",

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from numbers import Real
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import check_scalar
 
 from aucrank.metrics import RocCurve
 from aucrank.roc._knots import curve_of_cells, to_masses
@@ -45,7 +47,7 @@ class PiecewiseConstantScore:
 
     See Also
     --------
-    OptimalROC.approximate : The score whose curve approximates ROC* best, knot by knot.
+    OptimalROC.one_step_sequence : The score whose curve approximates ROC* best, knot by knot.
 
     References
     ----------
@@ -276,6 +278,59 @@ class PiecewiseConstantScore:
             From 0 to 1; two rows of one level count one half.
         """
         return self.roc(negative, positive).auc
+
+    def eta(
+        self, negative: ArrayLike, positive: ArrayLike, *, positive_share: float | None = None
+    ) -> NDArray[np.float64]:
+        """Share of positives of the level of each cell.
+
+        It is the chance that a row is positive given its score: the step function that the score
+        has to say of eta.
+
+        Parameters
+        ----------
+        negative, positive : array-like of shape (n_cells,)
+            As for :meth:`roc`.
+        positive_share : float or None, default=None
+            Chance p that a row is positive, strictly between 0 and 1. None takes the masses as
+            counts, of one scale for both classes.
+
+        Returns
+        -------
+        ndarray of shape (n_cells,)
+            p beta / ((1 - p) alpha + p beta), with the masses of all cells of the level; NaN where
+            these are 0.
+
+        Raises
+        ------
+        ValueError
+            As for :meth:`roc`, or if ``positive_share`` is out of its range.
+
+        Examples
+        --------
+        >>> from aucrank.roc import PiecewiseConstantScore
+        >>> PiecewiseConstantScore([2, 1, 1]).eta([1, 3, 3], [3, 1, 1])
+        array([0.75, 0.25, 0.25])
+        """
+        alpha = to_masses(negative, "negative", self.n_cells)
+        beta = to_masses(positive, "positive", self.n_cells)
+        if positive_share is not None:
+            check_scalar(
+                positive_share,
+                "positive_share",
+                Real,
+                min_val=0,
+                max_val=1,
+                include_boundaries="neither",
+            )
+            alpha = (1 - positive_share) * alpha / alpha.sum()
+            beta = positive_share * beta / beta.sum()
+        level = np.unique(self.values, return_inverse=True)[1]
+        n_neg, n_pos = np.bincount(level, alpha), np.bincount(level, beta)
+        total = n_neg + n_pos
+        share = np.divide(n_pos, total, out=np.full(total.shape, np.nan), where=total > 0)
+        shares: NDArray[np.float64] = share[level]
+        return shares
 
     @classmethod
     def best(cls, negative: ArrayLike, positive: ArrayLike) -> PiecewiseConstantScore:

@@ -60,8 +60,9 @@ class RankingForest(PartialDependenceMixin, ProbabilityMixin, BaseRanker):
     min_samples_leaf : int or "auto", default="auto"
         Rows that each side of a split keeps, a row drawn twice counting twice. "auto" takes 1, 5 or
         20, whichever ranks best the rows that trees have not seen; for this 60 trees of each size
-        are grown, whatever ``n_estimators`` is, and those of the size taken are the first of the
-        forest. Without ``bootstrap`` there are no such rows, and "auto" is 3.
+        are grown, or ``n_estimators`` where these are fewer. Those of the size taken are the first
+        of the forest, the others are freed; by few trees large leaves win too often. Without
+        ``bootstrap`` there are no such rows, and "auto" is 3.
     min_gain : float, default=0.0
         A split must raise the AUC of its tree by more than this.
     max_features : int, float, {"sqrt", "log2"} or None, default="sqrt"

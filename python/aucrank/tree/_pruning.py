@@ -163,9 +163,9 @@ class ValidationPruning(BaseEstimator):
     """Choose the size of a ranking tree by its AUC on rows that it was not grown on.
 
     Of the subtrees that are best for some price of a leaf (Theorem 3 of [1]_), the one of largest
-    AUC on those rows is kept, the smallest of equals. One tree is grown, so it is quicker than
-    cross-validation; where the rows come from a later time or another place, the size is fit for
-    them.
+    AUC on those rows is kept, the smallest of equals; other subtrees are not looked at. One tree is
+    grown, so it is quicker than cross-validation; where the rows come from a later time or another
+    place, the size is fit for them.
 
     The rows are those passed to `TreeRank.fit` as ``X_val``, ``y_val`` and ``sample_weight_val``.
     Without them a part of the training rows is held out, and the tree is grown on the rest alone.

@@ -35,7 +35,7 @@ from aucrank._export.sql import SqlWriter
 from aucrank._plots.tree import RankingTreeDisplay, draw_tree
 from aucrank._utils.dialects import Dialect
 from aucrank._utils.numbers import rounded
-from aucrank._utils.params import check_choice, check_int, check_real
+from aucrank._utils.params import check_bool, check_choice, check_int, check_real
 from aucrank._utils.threads import threads_for
 from aucrank.metrics import RocCurve
 from aucrank.tree._dependence import LEAF_VALUES, LeafValue
@@ -113,6 +113,8 @@ class RankingTree:
         One row for each leaf, from the highest ranked to the lowest.
     importances : Table
         One row for each feature, from the most important to the least.
+    cube_level : int or None
+        Where `~aucrank.tree.DyadicSplit` split the tree, the level of its cubes.
     classifiers : tuple of estimator
         Where `~aucrank.tree.WeightedERM` split the tree, the fitted classifiers that its rules
         name by number; otherwise empty.
@@ -155,6 +157,11 @@ class RankingTree:
     def auc(self) -> float:
         """AUC on the training rows."""
         return self._core.auc
+
+    @property
+    def cube_level(self) -> int | None:
+        """Where `DyadicSplit` split the tree, the level of its cubes; None for other trees."""
+        return self._core.cube_level
 
     @property
     def roc(self) -> RocCurve:
@@ -349,7 +356,8 @@ class RankingTree:
     ) -> "RankingTree":
         """Return the subtree of the pruning path that has the largest AUC on the given rows.
 
-        Of several the smallest.
+        Of several the smallest. Only the nested path is searched: another subtree may rank these
+        rows better.
 
         Parameters
         ----------
@@ -438,8 +446,80 @@ class RankingTree:
             (np.ones(len(places), dtype=np.int64), places, starts), shape=(len(rows), len(parent))
         )
 
-    def to_text(self) -> str:
+    def inner_tree(self, node: int) -> Table | None:
+        """Return the tree of stumps inside a split of `LeafRank`.
+
+        Parameters
+        ----------
+        node : int
+            Number of a node, as in `nodes`.
+
+        Returns
+        -------
+        Table or None
+            One row for each stump and each cell, the root first, left before right: ``place``, its
+            number; ``parent``, ``left`` and ``right``, numbers of others, -1 for none; ``depth``;
+            ``size`` and ``n_pos``, weight of the training rows and of the positive ones; ``eta``,
+            their share; ``rule``, which rows go left inside; ``side``, where a cell is merged into:
+            "left" or "right", empty for a stump. None for a leaf and for other splits, also for a
+            LeafRank of one stump.
+
+        Raises
+        ------
+        ValueError
+            If there is no such node.
+
+        Examples
+        --------
+        >>> from aucrank import TreeRank
+        >>> X, y = [[1.0], [2.0], [3.0], [4.0]], [0, 1, 1, 0]
+        >>> model = TreeRank(split="leafrank", min_samples_leaf=1, pruning=None).fit(X, y)
+        >>> model.tree_.inner_tree(0)["side"].tolist()
+        ['', '', 'left', 'right', 'right']
+        """
+        number = check_int(node, "node", low=0, high=len(self._document["nodes"]) - 1)
+        assert number is not None
+        cuts = (self._document["nodes"][number]["split"] or {}).get("cuts")
+        if cuts is None:
+            return None
+        n = len(cuts)
+        parent, depth = np.full(n, -1), np.zeros(n, dtype=np.int64)
+        left, right = np.full(n, -1), np.full(n, -1)
+        rule, side = np.full(n, "", dtype=object), np.full(n, "", dtype=object)
+        # Both lists are in preorder, so the tests come as the stumps do.
+        tests = tests_of(self._conditions[number])
+        for place, cut in enumerate(cuts):
+            if "part" in cut:
+                side[place] = "left" if cut["part"]["goes_left"] else "right"
+                continue
+            left[place], right[place] = children = cut["cut"]["left"], cut["cut"]["right"]
+            parent[list(children)] = place
+            depth[list(children)] = depth[place] + 1
+            rule[place] = self._words.union(self._words.side(next(tests), left=True))
+        sums = [next(iter(cut.values()))["sums"] for cut in cuts]
+        unit = 2.0 ** self._document["exponent"]
+        pos, neg = (np.array([of[c] for of in sums], np.float64) for c in ("pos", "neg"))
+        return Table(
+            place=np.arange(n),
+            parent=parent,
+            left=left,
+            right=right,
+            depth=depth,
+            size=whole(unit * (pos + neg)),
+            n_pos=whole(unit * pos),
+            eta=pos / (pos + neg),
+            rule=rule,
+            side=side,
+        )
+
+    def to_text(self, *, inner: bool = False) -> str:
         """Return the tree in words, one line for each node.
+
+        Parameters
+        ----------
+        inner : bool, default=False
+            Whether the tree of stumps inside each split of `LeafRank` follows its node, one line
+            for each of its cells, with the side that it is merged into.
 
         Returns
         -------
@@ -447,18 +527,43 @@ class RankingTree:
             Of two nodes below another, the first ranks higher. ``#k`` is the place of a leaf in
             the ranking.
         """
-        return "\n".join(self._lines(0, "all rows", "", ""))
+        show_inner = check_bool(inner, "inner")
+        return "\n".join(self._lines(0, "all rows", "", "", show_inner))
 
-    def _lines(self, node: int, rule: str, first: str, rest: str) -> Iterator[str]:
+    def _inner_lines(self, node: int, indent: str) -> Iterator[str]:
+        """One line for each cell of the tree of stumps inside a split."""
+        table = self.inner_tree(node)
+        if table is None:
+            return
+        tests = list(tests_of(self._conditions[node]))
+        test_of = dict(zip(np.flatnonzero(table["left"] >= 0).tolist(), tests, strict=True))
+        parent, left = table["parent"], table["left"]
+        for cell in np.flatnonzero(left < 0).tolist():
+            path = list(_to_root(cell, parent))[::-1]
+            sides = (
+                self._words.side(test_of[stump], left=bool(left[stump] == child))
+                for stump, child in pairwise(path)
+            )
+            size, n_pos = rounded(table["size"][cell]), rounded(table["n_pos"][cell])
+            yield (
+                f"{indent}: {table['side'][cell]} cell, {self._words.path(sides)}: {n_pos} of"
+                f" {size} positive ({table['eta'][cell]:.1%})"
+            )
+
+    def _lines(
+        self, node: int, rule: str, first: str, rest: str, show_inner: bool
+    ) -> Iterator[str]:
         nodes = self.nodes
         size, n_pos = rounded(nodes["size"][node]), rounded(nodes["n_pos"][node])
         place = "" if nodes["left"][node] >= 0 else f"  #{self._rank[node]}"
         yield f"{first}{rule}: {n_pos} of {size} positive ({nodes['eta'][node]:.1%}){place}"
         if nodes["left"][node] >= 0:
+            if show_inner:
+                yield from self._inner_lines(node, rest)
             left, right = nodes["left"][node], nodes["right"][node]
-            yield from self._lines(left, nodes["rule"][node], f"{rest}|-- ", f"{rest}|   ")
-            other = self._says(node, left=False)
-            yield from self._lines(right, other, f"{rest}`-- ", f"{rest}    ")
+            rule, other = nodes["rule"][node], self._says(node, left=False)
+            yield from self._lines(left, rule, f"{rest}|-- ", f"{rest}|   ", show_inner)
+            yield from self._lines(right, other, f"{rest}`-- ", f"{rest}    ", show_inner)
 
     def to_dot(self) -> str:
         """Return the tree as a Graphviz graph.

@@ -325,7 +325,7 @@ class TreeRank(KeepsModels, PartialDependenceMixin, ProbabilityMixin, BaseRanker
         strata = f"Strata, best first ({self._size()}, training AUC {tree.auc:.4f})"
         return [
             Section(strata, table=tree.strata),
-            Section("The tree in words", tree.to_text().rstrip("\n")),
+            Section("The tree in words", tree.to_text(inner=True).rstrip("\n")),
         ]
 
     def _fit_model(self, context: FitContext) -> _core.TreeRankModel:

@@ -40,6 +40,11 @@ impl PyBranchingProgram {
     }
 
     #[getter]
+    fn noise_rate(&self) -> f64 {
+        self.0.noise_rate()
+    }
+
+    #[getter]
     fn threshold(&self) -> f64 {
         self.0.threshold()
     }

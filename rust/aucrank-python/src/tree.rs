@@ -173,6 +173,12 @@ impl PyRankingTree {
         (fpr.into_pyarray(py), tpr.into_pyarray(py))
     }
 
+    /// Where nodes are split by dyadic cubes, the level of these.
+    #[getter]
+    fn cube_level(&self) -> Option<u32> {
+        self.0.cube_level()
+    }
+
     /// Numbers of the leaves, in ranking order.
     fn leaves<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<i64>> {
         let leaves = self.0.leaves().into_iter().map(|leaf| leaf as i64);

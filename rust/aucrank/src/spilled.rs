@@ -7,7 +7,7 @@ use std::path::Path;
 /// Opens a file that is not there yet, which nobody else may read: scores and labels may be secret.
 pub(crate) fn new_file(path: &Path) -> io::Result<File> {
     let mut options = File::options();
-    options.write(true).create_new(true);
+    options.read(true).write(true).create_new(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     options.open(path)

@@ -464,7 +464,10 @@ fn what_makes_no_sense_is_refused() {
         ForestParams { out_of_bag: false, early_stopping: stopping, ..unbagged.clone() };
     for (params, message) in [
         (ForestParams { n_trees: 0, ..good.clone() }, "n_trees is 0, but must be at least 1"),
-        (of_split(SplitRule::Dyadic(DyadicParams { level: 2 })), "split is dyadic, but must be"),
+        (
+            of_split(SplitRule::Dyadic(DyadicParams { level: Some(2) })),
+            "split is dyadic, but must be",
+        ),
         (of_split(SplitRule::Classifier), "split is a classifier, but must be made of stumps"),
         (of_sizes(&[0, 1]), "leaf_sizes is [0, 1], but must be positive and ascending"),
         (of_sizes(&[5, 1]), "leaf_sizes is [5, 1], but must be positive and ascending"),

@@ -257,7 +257,7 @@ fn defaults() -> MartiParams {
         criterion: Criterion::Sum,
         routing: Routing::Expected,
         score: ProgramScore::Votes,
-        noise_rate: 0.0,
+        noise_rate: Some(0.0),
         epsilon: None,
         min_samples_class: 0.0,
         sample_size: None,
@@ -630,7 +630,7 @@ fn on_exact_noise_the_noise_rate_gives_the_program_of_the_true_labels() {
         noisy.weights = Some((0..400).map(|row| if row < 200 { 3.0 } else { 1.0 }).collect());
         let params = MartiParams { n_rounds: 3, ..defaults() };
         let expected = clean.fit(&params).unwrap();
-        let found = noisy.fit(&MartiParams { noise_rate: 0.25, ..params.clone() }).unwrap();
+        let found = noisy.fit(&MartiParams { noise_rate: Some(0.25), ..params.clone() }).unwrap();
         let literal = noisy.fit(&params).unwrap();
         let cuts = |program: &BranchingProgram| -> Vec<[f64; 2]> {
             let cut = |(.., node): (usize, usize, &aucrank::boost::Node)| match &node.kind {
@@ -661,9 +661,12 @@ fn bad_parameters_are_named() {
     assert_eq!(refused(MartiParams { n_rounds: 0, ..defaults() }), "n_rounds");
     assert_eq!(refused(MartiParams { n_rounds: 1001, ..defaults() }), "n_rounds");
     for noise_rate in [-0.1, 0.5, f64::NAN, share] {
-        assert_eq!(refused(MartiParams { noise_rate, ..defaults() }), "noise_rate");
+        assert_eq!(
+            refused(MartiParams { noise_rate: Some(noise_rate), ..defaults() }),
+            "noise_rate"
+        );
     }
-    assert!(data.fit(&MartiParams { noise_rate: share - 0.01, ..defaults() }).is_ok());
+    assert!(data.fit(&MartiParams { noise_rate: Some(share - 0.01), ..defaults() }).is_ok());
     for epsilon in [0.0, 1.0, f64::NAN] {
         assert_eq!(refused(MartiParams { epsilon: Some(epsilon), ..defaults() }), "epsilon");
     }

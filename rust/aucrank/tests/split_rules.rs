@@ -30,7 +30,7 @@ fn cv(n_folds: u16) -> CvParams {
 fn rules() -> [SplitRule; 3] {
     let stumps = LeafRankParams { max_depth: 3, ..LeafRankParams::orthogonal(1) };
     [
-        SplitRule::Dyadic(DyadicParams { level: 2 }),
+        SplitRule::Dyadic(DyadicParams { level: Some(2) }),
         SplitRule::Stumps(LeafRankParams { pruning: Some(cv(3)), ..stumps }),
         SplitRule::Stumps(LeafRankParams {
             pruning: Some(cv(4)),
@@ -116,7 +116,7 @@ fn training_rows_go_where_they_went_in_the_fit() {
 #[test]
 fn cubes_are_cross_validated_by_a_plain_loop_over_folds() {
     let rows = Rows::draw(400, 21);
-    let params = params(SplitRule::Dyadic(DyadicParams { level: 2 }), Some(4));
+    let params = params(SplitRule::Dyadic(DyadicParams { level: Some(2) }), Some(4));
     let model = rows.fit(&params);
     let found = model.cross_validation.unwrap();
     let labels = Labels::new(&rows.positive, None).unwrap();

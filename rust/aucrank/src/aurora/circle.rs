@@ -14,7 +14,7 @@ use crate::data::mix;
 
 /// Number of distinct scores up to which all pairs are swept: this takes no longer than a search by
 /// slopes on 1,000 rows.
-const MOST_SCORES: usize = 32;
+pub(super) const MOST_SCORES: usize = 32;
 
 /// Points that differ by less are equally high, and the first of them is taken.
 const ROUNDING: f64 = 1e-12;

@@ -18,6 +18,7 @@ mod fit;
 mod formula;
 mod grid_ramp;
 mod known_values;
+mod midpoint;
 mod model;
 mod observations;
 mod packed;

@@ -36,7 +36,8 @@ pub struct AuroraParams {
     pub binarizer: BinarizerParams,
     /// Maximum number of terms of the score; at least 1.
     pub max_features: usize,
-    /// Maximum number of raw features in a term: 1 or 2.
+    /// Maximum number of raw features in a term: 1 or 2. The paper defines terms of any order and
+    /// searches these.
     pub order: usize,
     /// Norm of the weights.
     pub radius: Radius,
@@ -88,7 +89,7 @@ impl Default for AuroraParams {
             tol: None,
             selection: Selection::HoldOut(0.25),
             criterion: Criterion::Auc,
-            radius_terms: Some(50),
+            radius_terms: Some(100),
             patience: Some(80),
             monotonic: Vec::new(),
             max_fpr: 1.0,

@@ -2,6 +2,7 @@
 
 use super::ascent::{Climber, Limits};
 use super::exact_ramp::{ExactRamp, Statistics};
+use super::midpoint::Ranked;
 use super::observations::Observations;
 use super::packed::PackedTerms;
 use super::params::AuroraParams;
@@ -18,6 +19,10 @@ const LEAST_GAIN: f64 = 1e-6;
 const LEAST_LAST_GAIN: f64 = 1e-8;
 /// Maximum number of great circles of an ascent.
 const MOST_CIRCLES: usize = 30;
+
+/// Number of distinct scores from which on cells of them stand for the rows in trials, however few
+/// rows there are: with fewer, the differences of many pairs may lie near a corner of the ramp.
+const MANY_SCORES: usize = 256;
 
 /// The score of the first k terms, with its statistics on the training and the held-out rows.
 #[derive(Debug, Clone, PartialEq)]
@@ -185,7 +190,8 @@ impl Search<'_, '_> {
                 Some(step) => {
                     here.stand(self.observations, &rows.terms, &step.weights);
                     let value = here.value_here(self.observations);
-                    let grid = (!here.is_exact())
+                    let ranked = Ranked::new(self.observations, &here.here);
+                    let grid = (!here.is_exact() || ranked.n_distinct() >= MANY_SCORES)
                         .then(|| TrialGrid::new(self.observations, &here.here))
                         .flatten();
                     let position = Position {
@@ -198,6 +204,7 @@ impl Search<'_, '_> {
                         radius: self.radius,
                         scores: &here.here,
                         slopes: &here.slopes,
+                        ranked: &ranked,
                         grid: grid.as_ref(),
                         value,
                         least_gain: LEAST_GAIN,

@@ -5,7 +5,9 @@ use std::f64::consts::PI;
 use crate::parallel::prelude::*;
 
 use super::ascent::{Climber, FIRST_ANGLE, Limits, line_search};
+use super::circle::{FewScores, MOST_SCORES};
 use super::grid_ramp::RampOnCircle;
+use super::midpoint::{MIDPOINT, Memory, Ranked};
 use super::observations::Observations;
 use super::packed::PackedTerms;
 use super::params::SearchDepth;
@@ -14,9 +16,6 @@ use super::term::{BinaryTerm, Literal};
 use super::trial::{LAST_ANGLE, Trial, TrialGrid};
 use crate::data::binds;
 use crate::{Interrupt, RankError};
-
-/// Angle of the contour midpoint.
-const MIDPOINT: f64 = PI / 6.0;
 
 /// The current point of the ascent.
 pub(super) struct Position<'a, 'b> {
@@ -32,6 +31,8 @@ pub(super) struct Position<'a, 'b> {
     /// Scores, and the slopes of the statistic in them.
     pub scores: &'a [f64],
     pub slopes: &'a [f64],
+    /// The rows by their scores.
+    pub ranked: &'a Ranked,
     /// Cells of the scores for candidates on trial; `None` if each takes passes over the rows.
     pub grid: Option<&'a TrialGrid>,
     /// The statistic on the grid.
@@ -48,7 +49,7 @@ pub(super) struct Candidate {
     term: BinaryTerm,
     /// Its anti-polar gradient.
     gradient: f64,
-    /// The statistic at its contour midpoint, if evaluated.
+    /// The AUC at its contour midpoint, if evaluated.
     midpoint: Option<f64>,
 }
 
@@ -147,14 +148,11 @@ impl Position<'_, '_> {
         let n_midpoints = eligible.len().min(self.depth.midpoints);
         let steepest = &mut eligible[..n_midpoints];
         let unknown = steepest.par_iter_mut().filter(|candidate| candidate.midpoint.is_none());
-        unknown.for_each_init(
-            || Bench::new(self.observations),
-            |bench, candidate| {
-                let bits = self.observations.bits_of(candidate.term);
-                self.aim(bench, &bits, self.pole(candidate.term, candidate.gradient));
-                candidate.midpoint = Some(self.at(bench, MIDPOINT).value);
-            },
-        );
+        unknown.for_each_init(Memory::default, |memory, candidate| {
+            let bits = self.observations.bits_of(candidate.term);
+            let pole = self.pole(candidate.term, candidate.gradient);
+            candidate.midpoint = Some(self.ranked.auc(&bits, pole, memory));
+        });
         let mut short: Vec<Candidate> = steepest.iter().map(|candidate| **candidate).collect();
         let value = |candidate: &Candidate| candidate.midpoint.unwrap_or(f64::NEG_INFINITY);
         short.sort_by(|a, b| value(b).total_cmp(&value(a)));
@@ -209,24 +207,41 @@ impl Position<'_, '_> {
         self.climb(&mut Bench::new(self.observations), Candidate::new(term, 0.0))
     }
 
+    /// Where few scores are distinct, the highest point of the circle to a pole, as its gain and its
+    /// angle: there a line search may end on a plateau.
+    fn highest(&self, bench: &mut Bench, bits: &[u64], pole: f64) -> Option<(f64, f64)> {
+        if self.ranked.n_distinct() > MOST_SCORES {
+            return None;
+        }
+        self.stand(&mut bench.climber, bits, pole);
+        let Climber { here, across, .. } = &bench.climber;
+        Some(FewScores::of(self.observations, here, across)?.highest(self.last_angle()))
+    }
+
+    /// Searches along the circle to a pole; returns the value and the angle found.
+    fn search(&self, bench: &mut Bench, bits: &[u64], pole: f64, slope: f64) -> (f64, f64) {
+        self.aim(bench, bits, pole);
+        let start =
+            if self.at(bench, MIDPOINT).value > self.value { MIDPOINT } else { FIRST_ANGLE };
+        let end = if self.grid.is_some() { LAST_ANGLE } else { self.last_angle() };
+        line_search(|angle| self.at(bench, angle), self.value, slope, start, end)
+    }
+
+    /// Beyond a right angle the weights so far change their signs, which bounds may forbid.
+    fn last_angle(&self) -> f64 {
+        if binds(self.monotonic) { 0.5 * PI } else { f64::INFINITY }
+    }
+
     fn climb(&self, bench: &mut Bench, candidate: Candidate) -> Result<Climbed, RankError> {
         self.interrupt.check()?;
         let bits = self.observations.bits_of(candidate.term);
         // Summed anew, so that it does not depend on the other candidates to the last bit.
         let gradient = sum_where(&bits, self.slopes);
         let pole = self.pole(candidate.term, gradient);
-        self.aim(bench, &bits, pole);
-        let start =
-            if self.at(bench, MIDPOINT).value > self.value { MIDPOINT } else { FIRST_ANGLE };
-        let slope = pole * gradient;
-        let end = match self.grid {
-            Some(_) => LAST_ANGLE,
-            // Beyond a right angle the weights so far change their signs.
-            None if binds(self.monotonic) => 0.5 * PI,
-            None => f64::INFINITY,
+        let (value, angle) = match self.highest(bench, &bits, pole) {
+            Some((gain, angle)) => (self.value + gain, angle),
+            None => self.search(bench, &bits, pole, pole * gradient),
         };
-        let at = |angle: f64| self.at(bench, angle);
-        let (value, angle) = line_search(at, self.value, slope, start, end);
         let (sin, cos) = angle.sin_cos();
         let mut weights: Vec<f64> = self.weights.iter().map(|weight| cos * weight).collect();
         // 0 where nothing is gained, not -0.

@@ -26,6 +26,7 @@ mod scored;
 mod subsampling;
 mod term;
 mod term_values;
+mod ties;
 mod two_sided;
 mod validation_set;
 mod weak;

@@ -5,9 +5,13 @@ use std::cmp::Ordering;
 #[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
+use super::ties::TiedGains;
 use crate::RankError;
 use crate::data::{ClassMasses, Labels, Wide, midpoint, quotient};
 use crate::roc::curve_of;
+
+/// Errors that differ by no more are equal: masses of reweighted rows are rounded.
+const TIED_ERRORS: f64 = 1.0 / (1_u64 << 40) as f64;
 
 /// Criterion for the threshold (DECISIONS B3).
 ///
@@ -107,6 +111,7 @@ pub fn two_sided(
 ) -> Result<TwoSided, RankError> {
     let total: ClassMasses = groups.iter().copied().sum();
     let clean = Denoised::of(total, noise_rate)?;
+    let tied = TiedGains::of(total);
     let mut low = ClassMasses::default();
     // The threshold below all groups.
     let mut best = (0, 0, low);
@@ -116,14 +121,20 @@ pub fn two_sided(
         high -= low;
         let gain = total.gain(high);
         let by_error = || {
-            if noise_rate == 0.0 {
+            let cut = |low: ClassMasses| {
+                if noise_rate == 0.0 { exact_cut(total, 0, low) } else { clean.cut(0, low) }
+            };
+            let [best_error, error] = [best.2, low].map(|low| cut(low).error);
+            if (best_error - error).abs() <= TIED_ERRORS {
+                Ordering::Equal
+            } else if noise_rate == 0.0 {
                 cmp_error(total, best.2, low)
             } else {
-                clean.cut(0, best.2).error.total_cmp(&clean.cut(0, low).error)
+                best_error.total_cmp(&error)
             }
         };
         let order = match criterion {
-            Criterion::Sum => gain.cmp(&best.0).then_with(by_error),
+            Criterion::Sum => tied.round(gain).cmp(&tied.round(best.0)).then_with(by_error),
             Criterion::Error => by_error(),
         };
         // Of equal thresholds, the larger.

@@ -330,7 +330,7 @@ fn what_needs_more_than_sums_is_refused_by_name() {
     means.grow.missing = crate::tree::Missing::CellMean;
     assert!(refused(&means).starts_with("missing is 'cell_mean', but must be 'learn'"));
     let cubes = TreeRankParams {
-        split: SplitRule::Dyadic(crate::tree::DyadicParams { level: 2 }),
+        split: SplitRule::Dyadic(crate::tree::DyadicParams { level: Some(2) }),
         ..params(LeafRankParams::orthogonal(5), None)
     };
     assert!(refused(&cubes).starts_with("split is "));

@@ -3,6 +3,7 @@
 use super::freezing::Freezing;
 use super::learner::Outcome;
 use super::marti_boost::{MartiBoostParams, marti_boost};
+use super::noise_guess::guess_noise_rate;
 use super::params::{MartiParams, Routing};
 use super::program::{BranchingProgram, Node, NodeKind};
 use super::rank_learner::RankLearner;
@@ -48,12 +49,33 @@ pub fn fit_marti_rank(
 ) -> Result<BranchingProgram, RankError> {
     params.validate()?;
     let columns = &columns.until(interrupt);
+    let fit = |labels: &Labels<'_>, noise_rate: f64| {
+        fit_at(columns, labels, params, noise_rate, external, interrupt)
+    };
+    let noise_rate = match params.noise_rate {
+        Some(noise_rate) => noise_rate,
+        None => guess_noise_rate(columns, labels, params.seed, external, fit, interrupt)?,
+    };
+    let mut program = fit(labels, noise_rate)?;
+    keep_asked(program.terms_mut().filter_map(Term::external_number_mut), external);
+    Ok(program)
+}
+
+/// Fits a program at a share of flipped labels.
+fn fit_at(
+    columns: &Columns<'_>,
+    labels: &Labels<'_>,
+    params: &MartiParams,
+    noise_rate: f64,
+    external: Option<&dyn ExternalFitter>,
+    interrupt: &Interrupt,
+) -> Result<BranchingProgram, RankError> {
     let total = labels.total();
     let rarer = total.pos.min(total.neg) as f64;
-    if params.noise_rate >= rarer / (total.pos + total.neg) as f64 {
+    if noise_rate >= rarer / (total.pos + total.neg) as f64 {
         return Err(RankError::BadParameter {
             name: "noise_rate",
-            value: params.noise_rate.to_string(),
+            value: noise_rate.to_string(),
             rule: "below the share of the rarer class",
         });
     }
@@ -66,7 +88,7 @@ pub fn fit_marti_rank(
         rule: if is_sampled { None } else { weak.bin_rule() },
         weak,
         criterion: params.criterion,
-        noise_rate: params.noise_rate,
+        noise_rate,
         is_sampled,
         budget: LevelBudget::default(),
     };
@@ -75,7 +97,7 @@ pub fn fit_marti_rank(
         freezing: Freezing {
             epsilon: params.epsilon,
             min_rows: params.min_samples_class,
-            noise_rate: params.noise_rate,
+            noise_rate,
         },
         is_sampled: params.routing == Routing::Sampled,
         sample_size: params.sample_size,
@@ -102,9 +124,9 @@ pub fn fit_marti_rank(
         row_bits: layers.row_bits,
         exponent: layers.exponent,
         threshold: 0.0,
+        noise_rate,
     };
     let rankers = external.map(|external| external as &dyn ExternalModels);
     program.threshold = largest_gap(&program.score(columns, rankers)?, labels)?;
-    keep_asked(program.terms_mut().filter_map(Term::external_number_mut), external);
     Ok(program)
 }

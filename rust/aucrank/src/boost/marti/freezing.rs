@@ -55,6 +55,10 @@ pub struct Freezing {
     pub noise_rate: f64,
 }
 
+/// Relative error of the number of rows in a node: their parts are rounded at each step, and so is
+/// their sum.
+const ROUNDING: f64 = 1e-6;
+
 /// The masses that reach a node, relative to those at the root.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Reach {
@@ -91,7 +95,8 @@ impl Freezing {
                 node * n_nodes < epsilon * total
             }
         });
-        node <= 0.0 || is_below || node / total * reach.rows[usize::from(class)] < self.min_rows
+        let least = self.min_rows * total * (1.0 - ROUNDING);
+        node <= 0.0 || is_below || node * reach.rows[usize::from(class)] < least
     }
 
     /// Estimated mass of a class by true labels.
@@ -154,6 +159,23 @@ mod tests {
         let node = ClassMasses { pos: 10, neg: 90 };
         let rule = Freezing { noise_rate: 0.25, ..Freezing::default() };
         assert_eq!(rule.label(&Reach { node, total, rows: [0.0; 2] }, 3), Some(false));
+    }
+
+    #[test]
+    fn rounding_takes_no_row_away() {
+        // Two of n rows: 2 / 49 * 49 is below 2. And one row, of which a unit of mass was lost.
+        let rule = Freezing { min_rows: 2.0, ..Freezing::default() };
+        for n in 2..400_u32 {
+            let mass = u64::from(n) << 31;
+            let total = ClassMasses { pos: mass, neg: mass };
+            let rows = [f64::from(n); 2];
+            for lost in 0..3 {
+                let node = ClassMasses { pos: (2 << 31) - lost, neg: (2 << 31) - lost };
+                assert_eq!(rule.label(&Reach { node, total, rows }, 3), None, "{n}");
+            }
+            let node = ClassMasses { pos: 199 << 24, neg: 2 << 31 };
+            assert_eq!(rule.label(&Reach { node, total, rows }, 3), Some(false));
+        }
     }
 
     #[test]

@@ -17,6 +17,7 @@ mod layer;
 mod learner;
 mod marti_boost;
 mod node_sample;
+mod noise_guess;
 mod params;
 mod program;
 mod rank_learner;

@@ -27,7 +27,7 @@ pub(super) const MOST_ROUNDS: usize = 1000;
 /// # let params = MartiParams {
 /// #     binning: BinningParams::default(), weak_ranker: WeakRankerParams::Feature, n_rounds: 3,
 /// #     criterion: Criterion::Sum, routing: Routing::Expected, score: ProgramScore::Votes,
-/// #     noise_rate: 0.0, epsilon: None, min_samples_class: 0.0, sample_size: None, seed: 0,
+/// #     noise_rate: Some(0.0), epsilon: None, min_samples_class: 0.0, sample_size: None, seed: 0,
 /// # };
 /// let params = MartiParams { routing: Routing::Sampled, ..params };
 /// let program = fit_marti_rank(&columns, &labels, &params, None, &Interrupt::default())?;
@@ -66,7 +66,7 @@ pub enum Routing {
 /// # let params = MartiParams {
 /// #     binning: BinningParams::default(), weak_ranker: WeakRankerParams::Feature, n_rounds: 3,
 /// #     criterion: Criterion::Sum, routing: Routing::Expected, score: ProgramScore::Votes,
-/// #     noise_rate: 0.0, epsilon: None, min_samples_class: 0.0, sample_size: None, seed: 0,
+/// #     noise_rate: Some(0.0), epsilon: None, min_samples_class: 0.0, sample_size: None, seed: 0,
 /// # };
 /// let range = |score| {
 ///     let params = MartiParams { score, ..params.clone() };
@@ -127,8 +127,9 @@ pub struct MartiParams {
     pub routing: Routing,
     /// The score of a row.
     pub score: ProgramScore,
-    /// Share of flipped labels, below the share of the rarer class.
-    pub noise_rate: f64,
+    /// Share of flipped labels, below the share of the rarer class. `None` for a guess from 0 on in
+    /// steps of 0.05: that of the program which ranks rows held out best (paper 3 section 5).
+    pub noise_rate: Option<f64>,
     /// `SMartiRank`: freezes a node reached by so small a share of a class that all such nodes
     /// together hold at most half of this share; in (0, 1). `None` for `MartiRank`.
     pub epsilon: Option<f64>,
@@ -151,7 +152,7 @@ impl Default for MartiParams {
             criterion: Criterion::Sum,
             routing: Routing::Expected,
             score: ProgramScore::Votes,
-            noise_rate: 0.0,
+            noise_rate: Some(0.0),
             epsilon: None,
             min_samples_class: 0.0,
             sample_size: None,
@@ -166,8 +167,8 @@ impl MartiParams {
         if !(1..=MOST_ROUNDS).contains(&self.n_rounds) {
             return bad("n_rounds", self.n_rounds.to_string(), "from 1 to 1000");
         }
-        if !(0.0..0.5).contains(&self.noise_rate) {
-            return bad("noise_rate", self.noise_rate.to_string(), "at least 0 and below 0.5");
+        if let Some(noise_rate) = self.noise_rate.filter(|rate| !(0.0..0.5).contains(rate)) {
+            return bad("noise_rate", noise_rate.to_string(), "at least 0 and below 0.5");
         }
         if let Some(epsilon) = self.epsilon
             && !(epsilon > 0.0 && epsilon < 1.0)

@@ -33,7 +33,7 @@ const EXPONENTS: i32 = 1200;
 /// # let params = MartiParams {
 /// #     binning: BinningParams::default(), weak_ranker: WeakRankerParams::Feature, n_rounds: 3,
 /// #     criterion: Criterion::Sum, routing: Routing::Expected, score: ProgramScore::Votes,
-/// #     noise_rate: 0.0, epsilon: None, min_samples_class: 0.0, sample_size: None, seed: 0,
+/// #     noise_rate: Some(0.0), epsilon: None, min_samples_class: 0.0, sample_size: None, seed: 0,
 /// # };
 /// let program = fit_marti_rank(&columns, &labels, &params, None, &Interrupt::default())?;
 /// // Three layers of classifiers, and one of ends.
@@ -60,6 +60,15 @@ pub struct BranchingProgram {
     /// Binary exponent of the unit of mass.
     pub(super) exponent: i32,
     pub(super) threshold: f64,
+    /// The share of flipped labels that the fit assumed.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "is_zero"))]
+    pub(super) noise_rate: f64,
+}
+
+#[cfg(feature = "serde")]
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "a signature of serde's")]
+fn is_zero(number: &f64) -> bool {
+    *number == 0.0
 }
 
 /// A node of a branching program.
@@ -78,7 +87,7 @@ pub struct BranchingProgram {
 /// # let params = MartiParams {
 /// #     binning: BinningParams::default(), weak_ranker: WeakRankerParams::Feature, n_rounds: 3,
 /// #     criterion: Criterion::Sum, routing: Routing::Expected, score: ProgramScore::Votes,
-/// #     noise_rate: 0.0, epsilon: None, min_samples_class: 0.0, sample_size: None, seed: 0,
+/// #     noise_rate: Some(0.0), epsilon: None, min_samples_class: 0.0, sample_size: None, seed: 0,
 /// # };
 /// let program = fit_marti_rank(&columns, &labels, &params, None, &Interrupt::default())?;
 /// // Rows of each class at the root, and where it says "positive".
@@ -114,7 +123,7 @@ pub struct Node {
 /// # let params = MartiParams {
 /// #     binning: BinningParams::default(), weak_ranker: WeakRankerParams::Feature, n_rounds: 3,
 /// #     criterion: Criterion::Sum, routing: Routing::Expected, score: ProgramScore::Votes,
-/// #     noise_rate: 0.0, epsilon: None, min_samples_class: 0.0, sample_size: None, seed: 0,
+/// #     noise_rate: Some(0.0), epsilon: None, min_samples_class: 0.0, sample_size: None, seed: 0,
 /// # };
 /// let program = fit_marti_rank(&columns, &labels, &params, None, &Interrupt::default())?;
 /// // The first classifier makes no mistake, so that one class is left at each of the next nodes.
@@ -171,6 +180,12 @@ impl BranchingProgram {
     #[must_use]
     pub fn n_rounds(&self) -> usize {
         self.n_rounds
+    }
+
+    /// The share of flipped labels that the fit assumed: the given one, or the guess that was chosen.
+    #[must_use]
+    pub fn noise_rate(&self) -> f64 {
+        self.noise_rate
     }
 
     /// How rows pass through the program.

@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 
 use super::{Groups, Ranker, Ranking, WeakRanker, WeakSample, WeakTask};
 use crate::RankError;
+use crate::boost::ties::TiedGains;
 use crate::data::{
     Binned, ClassMasses, FeatureBins, Histogram, HistogramRequest, MassRows, MemorySource,
     ReweightedRows, RowTally, RowUnits, Shrinkage, SumSource, Tally, direction,
@@ -119,9 +120,15 @@ impl Best {
         level_units: Option<&RowUnits>,
         rule: BinRule,
     ) {
+        let mut total = ClassMasses::default();
+        let occupied = occupied.inspect(|&(_, masses)| total += masses);
         self.asked.fill(&binned.features()[feature], occupied, level_units);
         self.asked.direction = direction;
-        let Some(order) = rule(&self.asked) else { return };
+        let Some(mut order) = rule(&self.asked) else { return };
+        order.merit = TiedGains::of(total).round(order.merit);
+        if order.merit == 0 {
+            return;
+        }
         if key(Some((feature, order))) > key(self.found) {
             self.found = Some((feature, order));
             std::mem::swap(&mut self.bins, &mut self.asked);
@@ -288,6 +295,7 @@ impl Bins {
         let missing = self.missing.map_or(ClassMasses::default(), |(_, masses)| masses);
         let total: ClassMasses = self.known.iter().chain(&self.missing).map(|&(_, m)| m).sum();
         let of_missing = total.gain(missing);
+        let tied = TiedGains::of(total);
         let (mut above, mut best) = (ClassMasses::default(), (0_i128, 0, false));
         for (first, &(_, bin)) in self.known.iter().enumerate().rev() {
             above += bin;
@@ -297,7 +305,7 @@ impl Bins {
                 let signed = of_above + more;
                 // Only where known values are parted have they an order.
                 let is_allowed = first == 0 || signed.signum() * i128::from(self.direction) >= 0;
-                if is_allowed && signed.abs() > best.0.abs() {
+                if is_allowed && tied.round(signed.abs()) > tied.round(best.0.abs()) {
                     best = (signed, first, missing_joins);
                 }
             }

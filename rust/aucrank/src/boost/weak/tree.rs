@@ -85,7 +85,7 @@ mod tests {
         let rules = [
             SplitRule::Stumps(LeafRankParams::orthogonal(5)),
             SplitRule::Stumps(LeafRankParams { max_depth: 3, ..LeafRankParams::orthogonal(2) }),
-            SplitRule::Dyadic(DyadicParams { level: 2 }),
+            SplitRule::Dyadic(DyadicParams { level: Some(2) }),
         ];
         for (rule, leaf_order) in
             rules.into_iter().zip([LeafOrder::Tree, LeafOrder::Eta, LeafOrder::Eta])
@@ -163,7 +163,7 @@ mod tests {
         let grow = GrowParams { max_depth: 0, ..stumps.grow };
         assert!(message(TreeRankParams { grow, ..stumps }).starts_with("max_depth is 0"));
         let task = WeakTask { features: Some(&[0]), ..task };
-        let cubes = params(SplitRule::Dyadic(DyadicParams { level: 1 }), LeafOrder::Tree);
+        let cubes = params(SplitRule::Dyadic(DyadicParams { level: Some(1) }), LeafOrder::Tree);
         let err = ShallowTree::new(&cubes, &sample).unwrap().rank(&sample, &task).unwrap_err();
         assert!(err.to_string().contains("cubes, which ask all features at once"), "{err}");
     }

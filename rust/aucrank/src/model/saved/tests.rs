@@ -114,7 +114,7 @@ fn program_document(score: ProgramScore) -> Document {
         criterion: Criterion::Sum,
         routing: Routing::Expected,
         score,
-        noise_rate: 0.0,
+        noise_rate: Some(0.0),
         epsilon: Some(0.9),
         min_samples_class: 0.5,
         sample_size: None,

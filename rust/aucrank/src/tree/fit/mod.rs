@@ -1,10 +1,12 @@
 //! From columns to a pruned tree.
 //!
 //! - `params`: what a fit is told; `grower`: a sample with its split rule;
+//! - `cube_level`: the side of dyadic cubes chosen by the data;
 //! - `growth`: a tree and its pruning, wherever the rows are: `in_memory` or `elsewhere`;
 //! - `tree_rank_model`, `tree_rank`: a single tree; `reweighted`: trees on rows whose masses change
 //!   from tree to tree.
 
+mod cube_level;
 mod elsewhere;
 mod grower;
 mod growth;

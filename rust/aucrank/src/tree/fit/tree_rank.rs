@@ -1,5 +1,6 @@
 //! From columns to a pruned ranking tree.
 
+use super::cube_level::fit_best_level;
 use super::grower::Grower;
 use super::growth::grow_and_prune;
 use super::in_memory::InMemory;
@@ -8,6 +9,7 @@ use super::tree_rank_model::TreeRankModel;
 use crate::data::{Binned, Columns, CountedRows, Labels, WeightedRows};
 use crate::external::{ExternalFitter, keep_asked};
 use crate::tree::prune::PruningRule;
+use crate::tree::split::{DyadicParams, SplitRule};
 use crate::{Interrupt, RankError};
 
 /// Fits a ranking tree: bins the columns, grows, prunes.
@@ -71,7 +73,24 @@ fn fit_with(
     params.check_for(columns)?;
     let columns = &columns.until(interrupt);
     let binned = Binned::new(columns, labels, params.binning, interrupt)?;
-    let grower = Grower::new(columns, &binned, labels, params, classifiers, interrupt)?;
+    let fit = |params: &TreeRankParams| {
+        fit_binned(columns, &binned, labels, params, classifiers, interrupt)
+    };
+    match params.split {
+        SplitRule::Dyadic(DyadicParams { level: None }) => fit_best_level(params, fit),
+        _ => fit(params),
+    }
+}
+
+fn fit_binned(
+    columns: &Columns<'_>,
+    binned: &Binned,
+    labels: &Labels<'_>,
+    params: &TreeRankParams,
+    classifiers: Option<&dyn ExternalFitter>,
+    interrupt: &Interrupt,
+) -> Result<TreeRankModel, RankError> {
+    let grower = Grower::new(columns, binned, labels, params, classifiers, interrupt)?;
     let seed = params.seed;
     if labels.weights().is_none() {
         let grower = grower.counted_by(CountedRows(labels.positive()), None);

@@ -40,7 +40,8 @@ const SAMPLED_ROWS: usize = 20_000;
 ///
 /// A tree depends on the seed and its number only, so that a forest that was grown in two fits on
 /// the same rows is that of one fit, bit for bit. Where the size of leaves is chosen, 60 trees of each are
-/// grown for it, whatever their number in the end; those of the size chosen are the first of the forest.
+/// grown for it, or as many as the forest is to have where these are fewer, and an earlier forest keeps its
+/// size; the trees of the size chosen are the first of the forest.
 ///
 /// # Errors
 ///
@@ -201,12 +202,14 @@ impl<'a, R: RowTally + Copy> Growing<'a, R> {
         Ok(forest)
     }
 
-    /// Grows as many trees as a size of leaves is chosen by, which are no part of the progress of the fit, and
-    /// returns their out-of-bag AUC with them. A consensus is judged by the mean of ranks.
+    /// Grows the trees by which a size of leaves is chosen, no more than the forest has, which are no part of
+    /// the progress of the fit, and returns their out-of-bag AUC with them. A consensus is judged by the mean
+    /// of ranks.
     fn trial(mut self, interrupt: &Interrupt) -> Result<(f64, Vec<RankingTree>), RankError> {
-        self.forest.trees = self.trees(0..TRIAL_TREES, interrupt, || Ok(()))?;
+        let n_trees = TRIAL_TREES.min(self.params.n_trees);
+        self.forest.trees = self.trees(0..n_trees, interrupt, || Ok(()))?;
         let mut judged = Judged::new(self.judged_rows(), &self.forest);
-        self.ask(&mut judged, TRIAL_TREES, interrupt)?;
+        self.ask(&mut judged, n_trees, interrupt)?;
         let scored = judged.scored(&self.forest, self.grower.sample.labels);
         Ok((scored.auc()?.unwrap_or(0.5), self.forest.trees))
     }

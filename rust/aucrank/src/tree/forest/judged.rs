@@ -10,7 +10,7 @@ use super::score::Asked;
 use super::scorer::TILE_ROWS;
 use super::votes::Votes;
 use crate::data::{Binned, Labels};
-use crate::roc::DeLong;
+use crate::roc::{DeLong, auc_up_to};
 use crate::{Interrupt, RankError};
 
 /// Trees that are asked together about the rows that they have not seen; also how often early
@@ -117,7 +117,11 @@ impl Scored<'_> {
     }
 
     pub(super) fn auc(&self) -> Result<Option<f64>, RankError> {
-        Ok(self.delong()?.map(|delong| delong.aucs()[0]))
+        let weights = self.weights();
+        match auc_up_to(1.0, &self.scores, &self.positive(), weights.as_deref()) {
+            Err(RankError::OneClass { .. }) => Ok(None),
+            auc => auc.map(Some),
+        }
     }
 
     pub(super) fn out_of_bag(&self) -> Result<Option<OutOfBag>, RankError> {

@@ -112,7 +112,7 @@ impl CubeGrid {
     }
 
     /// Cubes have sides of 2 to the power of minus this.
-    pub(super) fn level(&self) -> u32 {
+    pub(in crate::tree) fn level(&self) -> u32 {
         self.level
     }
 

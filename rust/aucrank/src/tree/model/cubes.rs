@@ -24,7 +24,7 @@ mod saved;
 /// let columns = Columns::from_row_major(&[1.0, 2.0, 3.0, 4.0], 1)?;
 /// let labels = Labels::new(&[false, false, true, true], None)?;
 /// let grow = GrowParams { min_samples_leaf: 1, ..GrowParams::default() };
-/// let params = TreeRankParams::new(grow, SplitRule::Dyadic(DyadicParams { level: 1 }));
+/// let params = TreeRankParams::new(grow, SplitRule::Dyadic(DyadicParams { level: Some(1) }));
 /// let tree = fit(&columns, &labels, &params, &Interrupt::default())?.tree;
 /// // Two halves of the range, of which the upper one goes left.
 /// let split = tree.nodes()[0].split.as_ref().expect("the classes differ");

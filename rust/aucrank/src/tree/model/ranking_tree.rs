@@ -119,6 +119,12 @@ impl RankingTree {
         self.frame.grid.as_ref()
     }
 
+    /// Where nodes are split by dyadic cubes, the level of these: their sides are `2^-level`.
+    #[must_use]
+    pub fn cube_level(&self) -> Option<u32> {
+        self.grid().map(CubeGrid::level)
+    }
+
     /// In which order the leaves are ranked.
     #[must_use]
     pub fn leaf_order(&self) -> LeafOrder {

@@ -24,7 +24,7 @@ const LEAST_SIZES: usize = 5;
 /// // A tree of stumps of depth 2 has three of them.
 /// let split = LeafRankParams { max_depth: 2, ..LeafRankParams::orthogonal(1) };
 /// assert_eq!(Complexity::of(&SplitRule::Stumps(split)), Some(Complexity::Cuts(3.0)));
-/// let split = SplitRule::Dyadic(DyadicParams { level: 4 });
+/// let split = SplitRule::Dyadic(DyadicParams { level: Some(4) });
 /// assert_eq!(Complexity::of(&split), Some(Complexity::Cubes { level: 4 }));
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]

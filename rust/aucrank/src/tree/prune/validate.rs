@@ -112,7 +112,7 @@ impl Validation {
 
 impl RankingTree {
     /// The tree of the nested path that has the largest AUC on the given rows, ties to the smaller
-    /// one, and the AUCs of all.
+    /// one, and the AUCs of all. Subtrees outside the path are not searched.
     ///
     /// # Errors
     ///

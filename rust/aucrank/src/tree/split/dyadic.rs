@@ -42,16 +42,19 @@ use crate::{Interrupt, RankError, parallel};
 ///     fit(&columns, &labels, &params, &Interrupt::default()).map(|fitted| fitted.tree.auc())
 /// };
 /// // Halves of the range have a row of each class; quarters have one row each.
-/// assert_eq!((fit(1)?, fit(2)?), (0.5, 1.0));
-/// assert_eq!(fit(64).unwrap_err().to_string(), "level is 64, but must be from 1 to 63");
+/// assert_eq!((fit(Some(1))?, fit(Some(2))?), (0.5, 1.0));
+/// assert_eq!(fit(Some(64)).unwrap_err().to_string(), "level is 64, but must be from 1 to 63");
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(deny_unknown_fields))]
 pub struct DyadicParams {
     /// Cubes have sides of `2^-level`, the features being scaled to `[0, 1]`; at least 1. The number
-    /// of a cube, of `level` binary digits for each feature, must fit 63.
-    pub level: u32,
+    /// of a cube, of `level` binary digits for each feature, must fit 63. `None` for the level up to
+    /// 16 whose trees rank rows best that they were not grown on: those of the pruning, by
+    /// cross-validation or by rows held out, else 5 folds (paper 2 Remark 6). It is chosen for a
+    /// single tree on rows in memory.
+    pub level: Option<u32>,
 }
 
 impl Rule for DyadicParams {
@@ -63,8 +66,8 @@ impl Rule for DyadicParams {
 
     fn validate(&self) -> Result<(), RankError> {
         match self.level {
-            1..=63 => Ok(()),
-            level => Err(RankError::BadParameter {
+            None | Some(1..=63) => Ok(()),
+            Some(level) => Err(RankError::BadParameter {
                 name: "level",
                 value: level.to_string(),
                 rule: "from 1 to 63",
@@ -73,7 +76,8 @@ impl Rule for DyadicParams {
     }
 
     fn complexity(&self) -> Option<Complexity> {
-        Some(Complexity::Cubes { level: self.level as usize })
+        // Where the level is chosen, trees of each are penalised by their own.
+        Some(Complexity::Cubes { level: self.level.unwrap_or(1) as usize })
     }
 
     fn prepare<'a>(
@@ -84,7 +88,12 @@ impl Rule for DyadicParams {
         interrupt: &Interrupt,
     ) -> Result<CubeKeys, RankError> {
         let Sample { columns, labels, frame, .. } = sample;
-        CubeKeys::new(columns, labels, &frame.has_missing, self.level, interrupt)
+        let level = self.level.ok_or(RankError::BadParameter {
+            name: "level",
+            value: "'auto'".to_owned(),
+            rule: "a number here: it is chosen for a single tree alone",
+        })?;
+        CubeKeys::new(columns, labels, &frame.has_missing, level, interrupt)
     }
 }
 

@@ -38,7 +38,7 @@ macro_rules! split_rules {
         /// };
         /// // One threshold sets the negative row apart; half of the range has it and another.
         /// assert_eq!(auc(SplitRule::Stumps(LeafRankParams::orthogonal(1)))?, 1.0);
-        /// assert_eq!(auc(SplitRule::Dyadic(DyadicParams { level: 1 }))?, 2.5 / 3.0);
+        /// assert_eq!(auc(SplitRule::Dyadic(DyadicParams { level: Some(1) }))?, 2.5 / 3.0);
         /// # Ok::<(), aucrank::RankError>(())
         /// ```
         #[derive(Debug, Clone, Copy, PartialEq)]
