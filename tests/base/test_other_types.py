@@ -185,8 +185,9 @@ def test_a_report_names_columns_that_a_model_does_not_know():
 
     letters = TEXT.map(lambda k: "wxyz"[int(k)])
     model = fitted(letters)
-    with pytest.warns(ColumnWarning, match="numbers such as 0"):
+    with pytest.warns(ColumnWarning, match="numbers such as 0") as warned:
         found = report(model, pd.DataFrame({"c": CODES}), Y)
+    assert len([one for one in warned if one.category is ColumnWarning]) == 1
     assert any(
         "does not know categories" in said and "c (100.0% of the rows)" in said
         for said in found.warnings

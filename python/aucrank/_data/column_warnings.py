@@ -75,7 +75,7 @@ def inner_fits_are_silent() -> Iterator[None]:
 
 @contextmanager
 def each_column_named_once(named: set[str]) -> Iterator[None]:
-    """Let scoring in pieces warn of a column of another type in the first such piece alone.
+    """Let scoring time and again, such as in pieces, warn once of a column of another type.
 
     Parameters
     ----------

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.random import RandomState
 from numpy.typing import ArrayLike
 
+from aucrank._data.column_warnings import each_column_named_once
 from aucrank._data.table import Table
 from aucrank._page.page import import_jinja
 from aucrank._report.columns import check_same_columns
@@ -270,13 +271,14 @@ def make_report(
     for _, rows in models.values():
         if id(rows) not in kept:
             kept[id(rows)], smaller = counted(rows, target)
-    subjects = [
-        score_subject(name, model, kept[id(rows)], options.seed)
-        for name, (model, rows) in models.items()
-    ]
-    facts = measure(
-        subjects, smaller, options, None if training is None else [training[n] for n in models]
-    )
+    with each_column_named_once(set()):
+        subjects = [
+            score_subject(name, model, kept[id(rows)], options.seed)
+            for name, (model, rows) in models.items()
+        ]
+        facts = measure(
+            subjects, smaller, options, None if training is None else [training[n] for n in models]
+        )
     return Report(facts)
 
 

@@ -623,13 +623,16 @@ fn spilling(folder: &Folder) -> RocState {
     RocState::new(None, None).unwrap().spilling_to(&folder.0, 1 << 20).unwrap()
 }
 
+/// A way to add rows.
+type Adding<'a> = &'a dyn Fn(&mut RocState) -> Result<(), RankError>;
+
 #[test]
 fn a_state_that_lost_rows_says_so_at_each_later_call() {
     let folder = Folder::new("lost");
     let n = 400_000_u32;
     let scores: Vec<f64> = (0..n).map(|row| f64::from(row * 7919 % n)).collect();
     let positive: Vec<bool> = (0..n).map(|row| row % 3 == 0).collect();
-    let lose = |add: &dyn Fn(&mut RocState) -> Result<(), RankError>| {
+    let lose = |add: Adding<'_>| {
         let folder = Folder::new("gone");
         let mut state = spilling(&folder);
         state.update(&[0.0, 1.0], &[true, false], None).unwrap();
@@ -640,7 +643,7 @@ fn a_state_that_lost_rows_says_so_at_each_later_call() {
     let counts = vec![3; scores.len()];
     let mut whole = RocState::new(None, None).unwrap();
     whole.update(&scores, &positive, None).unwrap();
-    let ways: [&dyn Fn(&mut RocState) -> Result<(), RankError>; 4] = [
+    let ways: [Adding<'_>; 4] = [
         &|state| state.update(&scores, &positive, None),
         &|state| state.update(&scores, &positive, Some(&scores)),
         &|state| state.update_counts(&scores, &positive, &counts),
