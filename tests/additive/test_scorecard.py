@@ -2,6 +2,8 @@
 
 import json
 import pickle
+import sqlite3
+from contextlib import closing
 
 import aucrank
 import numpy as np
@@ -299,6 +301,18 @@ def test_a_special_value_at_a_cut_is_left_out_of_the_interval_above():
         assert table["size"][table["size"] > 0].tolist() == [20, 20, 20]
     # The card cuts where its ranker does, not at the next number.
     assert card.to_sql().count('WHEN "x" < 2 THEN 0') == 1
+
+
+def test_a_database_computes_points_or_the_score():
+    card = Scorecard().fit(X, Y)
+    with closing(sqlite3.connect(":memory:")) as database:
+        pd.DataFrame(X).to_sql("rows", database, index=False)
+        for output, expected in (("points", card.points(X)), ("score", card.decision_function(X))):
+            query = f"SELECT {card.to_sql('sqlite', output=output)} FROM rows"
+            found = [value for (value,) in database.execute(query)]
+            np.testing.assert_array_equal(found, expected)
+    with pytest.raises(ValueError, match="output"):
+        card.to_sql(output="odds")
 
 
 def test_what_a_ranker_leaves_out_of_its_mean_has_the_points_of_the_overall_share():

@@ -7,7 +7,10 @@ import numpy as np
 import pandas as pd
 import pytest
 from aucrank import RIMARC, load
+from aucrank._data.reading import Reading
 from aucrank.data import Dataset
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.common.command_line import TREE, levels_of, run
 
@@ -177,9 +180,9 @@ def test_forms_of_a_saved_model_are_read_back_or_refused(capsys):
         7,
     ):
         with pytest.raises(ValueError, match="unknown form"):
-            type(model._reading).from_json({"columns": {"amount": broken}}, ["amount"])
+            Reading.from_json({"columns": {"amount": broken}}, ["amount"])
     with pytest.raises(ValueError, match="unknown form"):
-        type(model._reading).from_json({"columns": {"other": {"kind": "date"}}}, ["amount"])
+        Reading.from_json({"columns": {"other": {"kind": "date"}}}, ["amount"])
 
 
 def test_decimal_commas_may_come_late(reader, capsys):
@@ -202,3 +205,28 @@ def test_the_default_model_and_a_report_know_the_form(capsys):
     write({"amount": ["40.165", "12.000", "3.000", "80.000"], "bad": [1, 0, 0, 1]}, "few.csv", ";")
     status, out, _ = run(capsys, "evaluate", "model.json", "few.csv", "--target", "bad")
     assert "1.0000" in out
+
+
+names = st.sampled_from(["a", "kind", "unit", "missing", "order"])
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=3) | st.sampled_from([".", ";"]),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(["a", "kind", "unit", "missing", "order"]), inner, max_size=3
+        )
+    ),
+    max_leaves=8,
+)
+keys = st.sampled_from(
+    ["separator", "decimal", "encoding", "comment", "header", "missing", "columns"]
+)
+
+
+@given(json_values | st.dictionaries(keys, json_values, max_size=4))
+def test_any_other_form_of_a_reading_is_refused(found):
+    try:
+        reading = Reading.from_json(found, ["a"])
+    except ValueError:
+        return
+    assert Reading.from_json(reading.to_json(), ["a"]) == reading

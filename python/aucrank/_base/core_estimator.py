@@ -325,10 +325,10 @@ class CoreEstimator(CallbackSupportMixin, BaseEstimator, ABC):
             self._extra_categories(),
         )
         self.classes_ = facts.target.classes
-        if (reading := dataset.reading) is not None:
-            self._reading = reading
         seed = check_seed(getattr(self, "random_state", None))
         self._fit_facts(DatasetContext(dataset, facts, seed, n_threads, progress))
+        if (reading := dataset.reading) is not None:
+            self._set_reading(reading)
 
     def _fit_facts(self, whole: DatasetContext) -> None:
         """Learn from rows that are read in pieces, of which all is known that must be.
@@ -470,6 +470,11 @@ class CoreEstimator(CallbackSupportMixin, BaseEstimator, ABC):
             self.feature_names_in_ = np.array(schema.names, dtype=object)
         self._schema = schema
         self._model = model
+
+    def _set_reading(self, reading: Reading) -> None:
+        """Keep how the files of the fit were read, for other files and for what is printed."""
+        self._reading = reading
+        self._schema = self._schema.counting(reading.date_units)
 
     def _reset_fitted(self) -> None:
         for name in self._FITTED:

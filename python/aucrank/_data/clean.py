@@ -1,6 +1,7 @@
 """Columns as models take them: numbers and dates for text, nothing for marks of missing values."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 import narwhals.stable.v2 as nw
@@ -81,18 +82,21 @@ def numbers_for_nothing(frame: nw.DataFrame[Any]) -> nw.DataFrame[Any]:
     )
 
 
-def has_dates(series: nw.Series[Any]) -> bool:
-    """Tell whether a column is one of dates by its type."""
+def typed_dates(series: nw.Series[Any]) -> ColumnForm | None:
+    """Return the form of a column that is one of dates by its type, None for any other."""
     if series.dtype in (nw.Date, nw.Datetime):
-        return True
+        return ColumnForm("date", counts="days" if series.dtype == nw.Date else "moments")
     # As pandas reads them from Parquet files.
     is_object = series.dtype == nw.Object and series.null_count() < len(series)
-    return is_object and all(map(is_date, series.to_list()))
+    if not is_object or not all(map(is_date, series.to_list())):
+        return None
+    has_time = any(isinstance(value, datetime) for value in series.to_list())
+    return ColumnForm("date", counts="moments" if has_time else "days")
 
 
 def dates_as_days(frame: nw.DataFrame[Any], left: Collection[str | None]) -> nw.DataFrame[Any]:
     """Return the frame with days since 1970 for dates, but in the columns that are left."""
-    names = [name for name in frame.columns if name not in left and has_dates(frame[name])]
+    names = [name for name in frame.columns if name not in left and typed_dates(frame[name])]
     if not names:
         return frame
     return frame.with_columns(_mapped(frame[name], days_of, nw.Float64) for name in names)

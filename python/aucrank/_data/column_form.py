@@ -14,6 +14,7 @@ from aucrank._data.text_survey import (
     is_blank_mark,
     is_same_unit,
 )
+from aucrank._utils.numbers import DateUnit
 from aucrank._utils.plain_text import shown
 from aucrank._utils.words import listed, plural
 
@@ -46,6 +47,8 @@ class ColumnForm:
         Rows that count as missing because they hold neither a number, a date nor a known mark.
     is_whole : bool
         Whether all are whole numbers, and none is missing.
+    counts : {"days", "moments"} or None
+        What dates become; None where that is not known, or for anything else.
     """
 
     kind: Kind
@@ -55,6 +58,7 @@ class ColumnForm:
     has_groups: bool = field(default=False, kw_only=True)
     n_odd: int = field(default=0, kw_only=True, compare=False)
     is_whole: bool = field(default=False, kw_only=True, compare=False)
+    counts: DateUnit | None = field(default=None, kw_only=True, compare=False)
 
     @property
     def is_numeric(self) -> bool:
@@ -219,5 +223,6 @@ def form_of_column(survey: TextSurvey, decimal: str) -> ColumnForm:
     odd = survey.dates[order].odd
     if are_nearly_all(n_known, odd.n_rows):
         missing = tuple(sorted(gaps | odd.texts.keys()))
-        return ColumnForm("date", order=order, missing=missing, n_odd=odd.n_rows)
+        counts: DateUnit = "days" if survey.dates[order].are_days else "moments"
+        return ColumnForm("date", order=order, missing=missing, n_odd=odd.n_rows, counts=counts)
     return ColumnForm("text")

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from aucrank._data.column_form import ColumnForm
+from aucrank._utils.numbers import DateUnit
 
 if TYPE_CHECKING:
     from aucrank._data.csv_form import CsvOptions
@@ -54,6 +55,11 @@ class Reading:
         """Return the reading with the forms of these columns alone."""
         kept = set(names)
         return replace(self, columns={n: f for n, f in self.columns.items() if n in kept})
+
+    @property
+    def date_units(self) -> dict[str, DateUnit]:
+        """What the numbers of columns of dates count, by name."""
+        return {name: form.counts for name, form in self.columns.items() if form.counts}
 
     def to_json(self) -> dict[str, Any]:
         """Return the form that a saved document holds under ``reading``."""

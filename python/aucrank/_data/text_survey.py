@@ -194,17 +194,21 @@ class DateCounts:
     ----------
     n_rows : int
         Rows with a date.
+    are_days : bool
+        Whether none has a time of day.
     odd : Odd
         Texts that are none.
     """
 
     def __init__(self) -> None:
         self.n_rows = 0
+        self.are_days = True
         self.odd = Odd()
 
     def add(self, other: "DateCounts") -> None:
         """Add the texts of another part of the data."""
         self.n_rows += other.n_rows
+        self.are_days &= other.are_days
         self.odd.add(other.odd)
 
 
@@ -263,10 +267,12 @@ class TextSurvey:
             else:
                 self.numbers[mark].note(text, number, count, is_shown=n_marks == 1)
         for order, dates in self.dates.items():
-            if n_marks or days_in(text, order) is None:
+            days = None if n_marks else days_in(text, order)
+            if days is None:
                 dates.odd.note(text, count)
             else:
                 dates.n_rows += count
+                dates.are_days &= days.is_integer()
 
     def look_at_numbers(
         self,

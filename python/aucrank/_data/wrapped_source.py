@@ -9,10 +9,10 @@ from aucrank._data.clean import (
     date_form,
     dates_as_days,
     forms_to_keep,
-    has_dates,
     notes_on_dates,
     read_texts,
     survey_of,
+    typed_dates,
     without_marks,
 )
 from aucrank._data.column_form import ColumnForm, form_of_column
@@ -202,8 +202,8 @@ class DatedSource(WrappedSource):
             texts: dict[str, TextSurvey] = {}
             for head in self._source.heads(names) or ():
                 for name in names:
-                    if has_dates(head.frame[name]):
-                        found[name] = ColumnForm("date")
+                    if form := typed_dates(head.frame[name]):
+                        found[name] = form
                     elif head.frame.schema[name] == nw.String:
                         texts[name] = TextSurvey(self._missing)
             for frame, _ in self._source.read(list(texts)) if texts else ():
@@ -211,13 +211,11 @@ class DatedSource(WrappedSource):
                     survey.add(survey_of(frame[name], self._missing))
             known = {} if self._fitted is None else self._fitted.forms(names)
             for name, survey in texts.items():
-                form = known.get(name)
-                if form is not None and form.kind == "date":
-                    form = form.fitted_to(survey, ".", f"{name!r} of {self.description}", "")
-                else:
-                    form = date_form(survey)
-                if form is not None and name not in found:
-                    found[name] = form
+                if name in known and known[name].kind == "date":
+                    of = f"{name!r} of {self.description}"
+                    found.setdefault(name, known[name].fitted_to(survey, ".", of, ""))
+                elif form := date_form(survey):
+                    found.setdefault(name, form)
             self._known = found
             for note in notes_on_dates(name for name in names if name in found):
                 warn_caller(note, ReadingNote)

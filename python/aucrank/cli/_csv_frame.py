@@ -11,10 +11,10 @@ from aucrank._data.clean import (
     date_form,
     dates_as_days,
     forms_to_keep,
-    has_dates,
     notes_on_dates,
     read_texts,
     survey_of,
+    typed_dates,
     without_marks,
 )
 from aucrank._data.column_form import ColumnForm, form_of_column
@@ -139,7 +139,7 @@ def typed_frame(
         What a model knows of the files of its fit.
     """
     names = [name for name in frame.columns if name not in left]
-    forms = {name: ColumnForm("date") for name in names if has_dates(frame[name])}
+    forms = {name: form for name in names if (form := typed_dates(frame[name]))}
     frame = dates_as_days(frame, left)
     known = {} if fitted is None else fitted.forms(names)
     for name in names:

@@ -154,7 +154,8 @@ def fit_to(estimator: Any, data: Labelled) -> None:
     check_class_sums(data.weight, data.is_positive, data.labels)
     estimator.fit(data.X.to_native(), data.y, sample_weight=data.weight)
     estimator.classes_ = data.labels
-    estimator._reading = data.reading
+    if data.reading is not None:
+        estimator._set_reading(data.reading)
 
 
 def save_model(estimator: Any, path: Path) -> int:

@@ -884,8 +884,10 @@ class Scorecard(ProbabilityMixin, BaseRanker):
         write_atomically(path, text.encode("utf-8-sig" if excel else "utf-8"))
         return None
 
-    def to_sql(self, dialect: Dialect = "ansi") -> str:
-        """Return a SQL expression of the points of a row, as `points` gives them.
+    def to_sql(
+        self, dialect: Dialect = "ansi", *, output: Literal["points", "score"] = "points"
+    ) -> str:
+        """Return a SQL expression of the points of a row, or of its score.
 
         Parameters
         ----------
@@ -894,11 +896,13 @@ class Scorecard(ProbabilityMixin, BaseRanker):
             "duckdb", "postgres", "mysql", also for MariaDB, "bigquery", "snowflake", "spark" or
             "tsql". Categories are compared as the database compares strings: one whose collation
             ignores case or accents takes those that differ only so for one.
+        output : {"points", "score"}, default="points"
+            What is computed: what `points` gives, or what `decision_function` does.
 
         Returns
         -------
         str
-            A sum of whole numbers: the initial points and one ``CASE`` expression for each feature
+            Of points, a sum of whole numbers: the initial points and one ``CASE`` expression for each feature
             of the card, over the columns of the fit (``x0``, ``x1``, ... where they had no names),
             without a trailing semicolon. NULL is a missing value; a category that was not seen in
             fit counts as missing. NaN is not NULL to a database: store it as NULL.
@@ -908,8 +912,8 @@ class Scorecard(ProbabilityMixin, BaseRanker):
         NotFittedError
             If there is no card yet.
         ValueError
-            If the dialect is unknown, or has no way to write a name or a category, such as an empty
-            name or NUL.
+            If the dialect or the output is unknown, or the dialect has no way to write a name or a
+            category, such as an empty name or NUL.
 
         Examples
         --------
@@ -926,8 +930,10 @@ class Scorecard(ProbabilityMixin, BaseRanker):
           ELSE 53 END
         """
         check_is_fitted(self)
-        formula = read_formula(self._model.points_formula(), "Scorecard", "SQL")
-        return SqlWriter(self._schema, dialect).formula(formula)
+        check_choice(output, "output", ("points", "score"))
+        model = self._model
+        formula = model.points_formula() if output == "points" else model.formula()
+        return SqlWriter(self._schema, dialect).formula(read_formula(formula, "Scorecard", "SQL"))
 
     def to_pmml(
         self,
