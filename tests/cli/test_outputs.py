@@ -44,7 +44,10 @@ def fit(*more):
             "which is --train",
         ),
         (("compare", "d.csv", "--target", "bad", "--json", "d.csv"), "which is DATA"),
-        (("compare", "d.csv", "--target", "bad", "--resume", "d.csv"), "which is DATA"),
+        (
+            ("compare", "d.csv", "--target", "bad", "--resume", "m.json", "--json", "m.json"),
+            "which is --resume",
+        ),
         (("compare", "d.csv", "--target", "bad", "--csv", "o", "--json", "o"), "which is --json"),
         (("fit", "*.csv", "--target", "bad", *TREE, "-o", "d.csv"), "which is DATA"),
         (("fit", ".", "--target", "bad", *TREE, "-o", "d.csv"), "which is DATA"),

@@ -7,11 +7,8 @@ import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from aucrank._utils.numbers import exact
+from aucrank._utils.numbers import BOUNDS, exact
 from aucrank._utils.plain_text import shown
-
-#: Columns of bounds, which part rows: they are shown in full.
-BOUNDS = frozenset({"threshold", "score_from", "score_to"})
 
 # A longer table shows its two ends.
 _MAX_ROWS = 60

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from aucrank._data.table import BOUNDS
 from aucrank._page import formats
-from aucrank._utils.numbers import exact
+from aucrank._utils.numbers import BOUNDS, exact
 
 if TYPE_CHECKING:
     from aucrank._base.summary import Section

@@ -9,6 +9,9 @@ from typing import Literal
 #: What a column of numbers counts since 1970: whole days, or moments as fractions of days.
 DateUnit = Literal["days", "moments"]
 
+#: Columns of tables that hold bounds, which part rows: they are shown in full.
+BOUNDS = frozenset({"threshold", "score_from", "score_to"})
+
 _EPOCH = date(1970, 1, 1)
 _FIRST_MOMENT = datetime(1970, 1, 1, tzinfo=UTC)
 _DAYS = range(date.min.toordinal() - _EPOCH.toordinal(), date.max.toordinal() - _EPOCH.toordinal())

@@ -6,9 +6,10 @@ from collections.abc import Iterator, Sequence
 
 from aucrank.cli._errors import UsageError
 
-#: Options that name files which are read, and such as are written.
+#: Options that name files which are read, and such as are written. A store of `compare` refuses by
+#: itself what is none.
 _INPUTS = ("data", "model", "against", "train", "resume")
-_OUTPUTS = ("out", "json", "csv", "report", "resume")
+_OUTPUTS = ("out", "json", "csv", "report")
 
 
 def refuse_inputs(args: argparse.Namespace) -> None:
@@ -25,7 +26,6 @@ def refuse_inputs(args: argparse.Namespace) -> None:
     inputs = [(name, file) for name, path in _paths(args, _INPUTS) for file in _files(path)]
     for place, (name, out) in enumerate(outputs):
         for of, path in [*inputs, *outputs[:place]]:
-            # A store of results is read and written to by itself.
             if name != of and _is_same(out, path):
                 raise UsageError(
                     f"{_option(name)} {out} would replace {path}, which is {_option(of)}: name"

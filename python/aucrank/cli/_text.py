@@ -11,8 +11,7 @@ from itertools import zip_longest
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, TextIO
 
-from aucrank._data.table import BOUNDS
-from aucrank._utils.numbers import exact
+from aucrank._utils.numbers import BOUNDS, exact
 from aucrank._utils.plain_text import escaped, shown
 
 if TYPE_CHECKING:
