@@ -48,6 +48,7 @@ _TREE: dict[str, Values] = {
         LeafRank(max_depth=2, max_leaves=3),
         LeafRank(max_depth=4, min_samples_leaf=2),
         DyadicSplit(level=1),
+        DyadicSplit(level="auto"),
         LeafRank(pruning=CrossValidatedPruning(n_folds=2)),
     ],
     "min_samples_split": [2, 5, 10**6],
@@ -166,7 +167,7 @@ PARAMS: dict[str, dict[str, Values]] = {
     | _CALIBRATED
     | {
         "epsilon": [0.1, 0.9],
-        "noise_rate": [0.0, 0.2],
+        "noise_rate": [0.0, 0.2, "auto"],
         "min_samples_class": [10, 0, 0.5],
         "sample_size": [None, 20],
     },

@@ -1,4 +1,4 @@
-"""How AURORA's default chooses the radius, judged beside the search of its paper on many sets.
+"""How AURORA's default chooses the radius, compared with the search of its paper on many sets.
 
     python -m benches.studies.aurora_defaults FOLDER [FOLDER ...] [--rows 800] [--results FILE]
 

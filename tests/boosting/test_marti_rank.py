@@ -452,7 +452,7 @@ def test_trees_share_importances_and_lines_have_none():
     assert not hasattr(lines, "feature_importances_")
 
 
-def test_an_unknown_noise_rate_is_guessed_and_told(tmp_path):
+def test_an_unknown_noise_rate_is_guessed_and_saved(tmp_path):
     sample = make_gaussian_pair(600, random_state=0)
     y = make_noisy_labels(sample.y, 0.3, random_state=0)
     model = SMartiRank(noise_rate="auto", random_state=0).fit(sample.X, y)

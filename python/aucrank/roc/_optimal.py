@@ -423,7 +423,7 @@ class OptimalROC:
         >>> from aucrank.roc import OptimalROC
         >>> best = OptimalROC.from_cells([1, 1, 1, 1], [0.1, 0.3, 0.6, 0.8])
         >>> best.one_step_sequence(3)
-        RocApproximation(3 pieces, AUC=0.774, 0.0101 below AUC*)
+        RocApproximation(3 pieces, AUC=0.7778, 0.0253 below AUC*)
         """
         check_scalar(n_pieces, "n_pieces", Integral, min_val=1, max_val=4096)
         level, fpr, tpr = np.array([1.0, 0.0]), np.array([0.0, 1.0]), np.array([0.0, 1.0])

@@ -284,8 +284,8 @@ class PiecewiseConstantScore:
     ) -> NDArray[np.float64]:
         """Share of positives of the level of each cell.
 
-        It is the chance that a row is positive given its score: the step function that the score
-        has to say of eta.
+        It is the chance that a row is positive given its score: the best approximation of eta by a
+        function of the score.
 
         Parameters
         ----------

@@ -281,11 +281,13 @@ fn growth_stops_when_the_auc_out_of_bag_no_longer_rises() {
     assert_eq!(forest.out_of_bag().unwrap().path_trees, [10, 20, 24]);
 }
 
-/// The size whose 60 trees have the largest AUC out of bag, the smallest of equals.
+/// The size whose trees, 60 or as many as wanted, have the largest AUC out of bag, the smallest of
+/// equals.
 fn best_size(rows: &Rows, weights: Option<&[f64]>, params: &ForestParams, sizes: &[u64]) -> u64 {
     let (mut best, mut chosen) = (0.0, 0);
     for &size in sizes {
-        let params = ForestParams { out_of_bag: true, n_trees: 60, ..of_size(params, size) };
+        let n_trees = params.n_trees.min(60);
+        let params = ForestParams { out_of_bag: true, n_trees, ..of_size(params, size) };
         let auc = rows.try_fit(&params, weights, None).unwrap().out_of_bag().unwrap().auc;
         if auc > best {
             (best, chosen) = (auc, size);
@@ -324,10 +326,10 @@ fn the_rows_out_of_bag_choose_the_size_of_leaves() {
                 if depth == 1 {
                     params.tree.split = SplitRule::Stumps(LeafRankParams::orthogonal(1));
                 }
-                let size = best_size(&rows, weights, &params, &sizes);
-                // Fewer trees than the choice grows, and more.
+                // Fewer trees than the choice grows at most, and more.
                 for n_trees in [7, 64] {
                     let params = ForestParams { n_trees, ..params.clone() };
+                    let size = best_size(&rows, weights, &params, &sizes);
                     let forest = rows.try_fit(&params, weights, None).unwrap();
                     assert_eq!(forest.min_samples_leaf(), Some(size));
                     let alone = rows.try_fit(&of_size(&params, size), weights, None).unwrap();
