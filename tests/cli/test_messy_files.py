@@ -142,7 +142,7 @@ def test_dates_are_days(form, reader, capsys):
     found = json.loads(model.to_json())
     assert found["features"][0].pop("counts") == counts
     assert found == json.loads(expected.to_json())
-    assert "under 1994-09-1" in model.tree_.to_text() or counts == "moments"
+    assert "since < 1994-09-13:" in model.tree_.to_text() or counts == "moments"
 
 
 def test_what_may_be_two_dates_is_no_date(capsys):

@@ -5,9 +5,29 @@ use super::labels::Labels;
 
 /// Midpoint of `low < high`, clamped so that `low < midpoint <= high` (DECISIONS G8): `low` is
 /// below the cut and `high` is not, even if they are adjacent floats.
+///
+/// Between decimals such as 784.1 and 784.2 it is the decimal 784.15, not the sum of their halves, which
+/// rounding makes 784.1500000000001: a card prints all digits of its cuts.
 pub(crate) fn midpoint(low: f64, high: f64) -> f64 {
+    let between = |cut: f64| low < cut && cut <= high;
     let middle = low / 2.0 + high / 2.0;
-    if low < middle && middle <= high { middle } else { high }
+    match short_decimal(middle) {
+        Some(decimal) if between(decimal) => decimal,
+        _ if between(middle) => middle,
+        _ => high,
+    }
+}
+
+/// The decimal of at most 12 digits that a number is but for rounding.
+fn short_decimal(number: f64) -> Option<f64> {
+    let n_decimals = 11_i32.saturating_sub(number.abs().log10().floor() as i32);
+    // Powers of ten up to this one are exact, so that the quotient is the decimal itself.
+    if !(0..=22).contains(&n_decimals) {
+        return None;
+    }
+    let power = 10_f64.powi(n_decimals);
+    let decimal = (number * power).round() / power;
+    ((decimal - number).abs() <= 2.0 * f64::EPSILON * number.abs()).then_some(decimal)
 }
 
 /// The bits of a number as an integer in the same order as [`f64::total_cmp`], and back.
@@ -218,6 +238,27 @@ mod tests {
             assert!(low < cut && cut <= high, "{low:e} {cut:e} {high:e}");
         }
         assert_eq!(midpoint(1.0, 2.0).to_bits(), 1.5_f64.to_bits());
+        for (low, high, decimal) in [
+            (784.1, 784.2, 784.15),
+            (0.03916, 0.0593, 0.04923),
+            (-0.3, 0.1, -0.1),
+            (20_240_614.0, 20_240_615.0, 20_240_614.5),
+            (1e-9, 3e-9, 2e-9),
+            (0.1, 0.1_f64.next_up(), 0.1_f64.next_up()),
+        ] {
+            assert_eq!(midpoint(low, high).to_bits(), f64::to_bits(decimal), "{low} {high}");
+            assert_eq!(
+                midpoint(-high, -low).to_bits(),
+                if decimal > low && decimal < high {
+                    f64::to_bits(-decimal)
+                } else {
+                    f64::to_bits(-low)
+                }
+            );
+        }
+        // No decimal of a few digits lies there.
+        let (low, high) = (0.123_456_789_012_345_6, 0.223_456_789_012_345_6);
+        assert_eq!(midpoint(low, high).to_bits(), (low / 2.0 + high / 2.0).to_bits());
     }
 
     #[test]
