@@ -16,6 +16,8 @@ from aucrank.metrics import roc_auc_score
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.exceptions import NotFittedError
 
+from tests.common.oracles import midpoint
+
 
 def rate(group):
     """Return the share of positives of a least and a largest value with their weights."""
@@ -67,7 +69,7 @@ class PlainRIMARC:
                         break
                 else:
                     break
-            cuts = np.array([(a[1] + b[0]) / 2 for a, b in pairwise(groups)])
+            cuts = np.array([midpoint(a[1], b[0]) for a, b in pairwise(groups)])
             scores = sign * np.searchsorted(cuts, values, side="right")
             area = self.gini(scores, y, weight)
             if area > best[0] + 1e-12:

@@ -286,9 +286,15 @@ def test_the_command_line_says_it_in_one_line(kind, tmp_path, monkeypatch, capsy
     for command in (("fit", *TREE), ("compare", *models)):
         assert main([*command, f"rows.{kind}", "--target", "y"]) == 0
         err = capsys.readouterr().err
-        assert err.count("ning: Column") == err.count("\n") == 1
         assert "'who' looks like an identifier" in err
-        assert "Column 'income' (such as 'n.k.', '1,100.00') holds numbers" in err
+        assert err.count("ning: Column") == 1
+        if kind == "parquet":
+            assert err.count("\n") == 1
+            assert "Column 'income' (such as 'n.k.', '1,100.00') holds numbers" in err
+        else:
+            # Of a file of texts, these become numbers.
+            assert "column income: 'n.k.' is no number and counts as missing" in err
+            assert "column income: commas part thousands" in err
     declared = ("--drop", "who", "--categorical", "income")
     assert main(["fit", *TREE, f"rows.{kind}", "--target", "y", *declared]) == 0
     err = capsys.readouterr().err

@@ -13,7 +13,7 @@ from aucrank.datasets import load_breast_cancer
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics import roc_auc_score
 
-from tests.common.oracles import parts_that_count
+from tests.common.oracles import midpoint, parts_that_count
 from tests.common.samples import top_against_all
 
 # Values are rounded to multiples of this.
@@ -74,7 +74,7 @@ class PairRankBoost:
         """Feature, threshold, grade of missing values: features ascend, thresholds descend."""
         for feature, values in enumerate(X.T):
             known = np.unique(values[~np.isnan(values)])
-            thresholds = [-np.inf, *(known[:-1] + known[1:]) / 2][::-1]
+            thresholds = [-np.inf, *map(midpoint, known[:-1], known[1:])][::-1]
             for threshold in thresholds:
                 for missing in (1.0, 0.0) if np.isnan(values).any() else (0.5,):
                     yield feature, threshold, missing

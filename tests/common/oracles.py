@@ -17,6 +17,14 @@ def walk(tree, row):
     return tree["values"][node, 0]
 
 
+def midpoint(low, high):
+    """The midpoint of two numbers; the decimal of at most 12 digits that it is but for rounding."""
+    middle = (low + high) / 2
+    decimal = float(f"{middle:.12g}")
+    is_near = abs(decimal - middle) <= 2 * np.finfo(float).eps * abs(middle)
+    return decimal if is_near and low < decimal <= high else middle
+
+
 def parts_that_count(scores, weight, max_fpr):
     """By how much negative rows count where those of the highest scores do in full, the others 0.3.
 

@@ -170,7 +170,7 @@ def test_scores_of_what_is_boosted_are_those_of_python_to_the_bit(name, score_cs
 
 
 def test_every_text_for_a_missing_value_is_that_of_the_command_line(score_csv, model, tmp_path):
-    from aucrank.cli._data import MISSING
+    from aucrank._data.text_survey import MISSING
 
     fitted, path = model
     X = clients(1, 2)[0].astype(object)

@@ -480,11 +480,11 @@ def labels_of(dot):
 def test_a_graph_has_hostile_names_in_its_labels_alone(text):
     X = pd.DataFrame({text: pd.Categorical([text, "plain"] * 20)})
     tree = TreeRank(pruning=None).fit(X, np.arange(40) % 2).tree_
-    shown = text.replace("\0", "\N{REPLACEMENT CHARACTER}")
+    name = shown(text)
     labels = labels_of(tree.to_dot())
     assert labels[0] in (
-        f"{shown} = {shown}\n20 of 40 positive",
-        f"{shown} = plain\n20 of 40 positive",
+        f"{name} = {name}\n20 of 40 positive",
+        f"{name} = plain\n20 of 40 positive",
     )
     assert sorted(labels[1:]) == sorted(
         ["#1\n20 of 20 positive", "yes", "#2\n0 of 20 positive", "no"]

@@ -364,7 +364,7 @@ def _decode_array(array: dict[Any, Any]) -> NDArray[Any]:
     match array:
         case {"dtype": str(name), "values": list(values)} if _DTYPE_NAME.fullmatch(name):
             dtype = np.dtype(name)
-            if dtype.kind in "biufUO":
+            if dtype.kind in "biufUO" and dtype.itemsize < 2**20:
                 is_plain = not any(isinstance(value, list | dict) for value in values)
                 plain = values if is_plain else [_decode(value) for value in values]
                 decoded = np.array(plain, dtype=object)
@@ -379,7 +379,9 @@ def _decode_array(array: dict[Any, Any]) -> NDArray[Any]:
 
 
 def _is_in_range(dtype: np.dtype[Any], values: list[Any]) -> bool:
-    """Tell whether integers fit: before numpy 2, one that does not would wrap around."""
+    """Tell whether texts are texts, and integers fit: before numpy 2, one could wrap around."""
+    if dtype.kind == "U":
+        return all(isinstance(value, str) for value in values)
     if dtype.kind not in "iu":
         return True
     low, high = np.iinfo(dtype).min, np.iinfo(dtype).max

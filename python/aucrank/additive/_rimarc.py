@@ -226,8 +226,8 @@ class RIMARC(BinsMixin, ProbabilityMixin, BaseRanker):
       953.7 <= worst_area < 1033.5:             15 of 17 positive, score 0.88
       884.55 <= worst_area < 953.7:             14 of 19 positive, score 0.74
       868.2 <= worst_area < 884.55:             2 of 4 positive, score 0.50
-      784.1500000000001 <= worst_area < 868.2:  15 of 39 positive, score 0.38
-      739.2 <= worst_area < 784.1500000000001:  9 of 24 positive, score 0.38
+      784.15 <= worst_area < 868.2:  15 of 39 positive, score 0.38
+      739.2 <= worst_area < 784.15:  9 of 24 positive, score 0.38
       696.05 <= worst_area < 739.2:             5 of 28 positive, score 0.18
       653.45 <= worst_area < 696.05:            1 of 25 positive, score 0.04
       553.3 <= worst_area < 653.45:             3 of 76 positive, score 0.04

@@ -195,7 +195,7 @@ class RankBoost(BoostedRanker):
     >>> model.rounds_
     round  rule                                           high  low  missing
         1  worst_perimeter >= 105.95                    1.2164    0   0.6082
-        2  mean_concave_points >= 0.049229999999999996  1.0063    0   0.5031
+        2  mean_concave_points >= 0.04923  1.0063    0   0.5031
         3  worst_concave_points >= 0.14575              0.7045    0   0.3523
     >>> round(model.score(X, y), 3)
     0.978

@@ -903,9 +903,9 @@ class Scorecard(ProbabilityMixin, BaseRanker):
         -------
         str
             Of points, a sum of whole numbers: the initial points and one ``CASE`` expression for
-            each feature of the card, over the columns of the fit (``x0``, ``x1``, ... where they had no names),
-            without a trailing semicolon. NULL is a missing value; a category that was not seen in
-            fit counts as missing. NaN is not NULL to a database: store it as NULL.
+            each feature of the card, over the columns of the fit (``x0``, ``x1``, ... where they
+            had no names), without a trailing semicolon. NULL is a missing value; a category that
+            was not seen in fit counts as missing. NaN is not NULL to a database: store it as NULL.
 
         Raises
         ------

@@ -175,6 +175,10 @@ impl Climber {
             }
             project(&mut direction, weights);
             let length = norm(&direction);
+            // A tangent that is nothing but rounding may lead nowhere.
+            if length == 0.0 {
+                break;
+            }
             let slope = radius * dot(&direction, &tangent) / length;
             for d in &mut direction {
                 *d *= radius / length;
