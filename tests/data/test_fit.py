@@ -3,6 +3,7 @@
 import gc
 import os
 import sys
+from contextlib import suppress
 
 import numpy as np
 import pandas as pd
@@ -108,6 +109,16 @@ def test_more_rows_than_cuts_are_sampled_from(ranker, weight):
     assert document(clone(ranker).fit(dataset)) == document(whole)
 
 
+def sizes_without_a_name():
+    """Bytes of the open files of this process that have no name any more."""
+    for number in os.listdir("/proc/self/fd"):
+        # The folder itself was open while it was listed.
+        with suppress(FileNotFoundError):
+            status = os.stat(f"/proc/self/fd/{number}")
+            if status.st_nlink == 0:
+                yield status.st_size
+
+
 def test_codes_lie_in_a_file_where_they_are_many(monkeypatch, tmp_path):
     rows, found = mixed_rows(500), []
     whole = TreeRank(random_state=0).fit(rows[FEATURES], rows["y"])
@@ -119,8 +130,7 @@ def test_codes_lie_in_a_file_where_they_are_many(monkeypatch, tmp_path):
         (folder,) = os.listdir(tmp_path)
         if sys.platform == "linux":
             assert os.listdir(tmp_path / folder) == []
-            files = (os.stat(f"/proc/self/fd/{number}") for number in os.listdir("/proc/self/fd"))
-            found.extend(s.st_size for s in files if s.st_nlink == 0 and s.st_size > 0)
+            found.extend(sizes_without_a_name())
         else:
             (path,) = (tmp_path / folder).iterdir()
             found.append(path.stat().st_size)
