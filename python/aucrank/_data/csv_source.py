@@ -338,17 +338,10 @@ def _look_at(survey: TextSurvey, texts: Any, decimal: str | None) -> None:
             shows = decimal == "." or survey.numbers["."].n_shown > 0
             shows = shows or pc.any(pc.match_substring_regex(texts, _SHOWS_POINT)).as_py()
             if are_whole or shows:
-                n_pointed = 0
-                if not are_whole:
-                    n_pointed = (
-                        n_values
-                        - pc.sum(pc.match_substring_regex(texts, r"^\s*[+-]?\d+\s*$")).as_py()
-                    )
-                values: Any = ()
-                if survey.numbers["."].needs_values:
-                    values = numbers.unique().drop_null().to_pylist()
-                example = pc.min(texts).as_py()
-                survey.look_at_numbers(n_values, n_pointed, values, example, are_whole=are_whole)
+                point = survey.numbers["."]
+                values = numbers.unique().drop_null().to_pylist() if point.needs_values else []
+                example = texts.drop_null()[0].as_py()
+                survey.look_at_numbers(n_values, values, example, are_whole=are_whole)
                 return
     counts = pc.value_counts(texts)
     pairs = zip(counts.field("values").to_pylist(), counts.field("counts").to_pylist(), strict=True)

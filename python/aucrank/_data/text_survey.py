@@ -275,13 +275,7 @@ class TextSurvey:
                 dates.are_days &= days.is_integer()
 
     def look_at_numbers(
-        self,
-        count: int,
-        n_pointed: int,
-        values: Iterable[float],
-        example: str,
-        *,
-        are_whole: bool,
+        self, count: int, values: Collection[float], example: str, *, are_whole: bool
     ) -> None:
         """Count texts that every reader takes for numbers.
 
@@ -289,25 +283,25 @@ class TextSurvey:
         ----------
         count : int
             Rows.
-        n_pointed : int
-            Rows with a decimal point, of which one at least could not part thousands.
-        values : iterable of float
+        values : collection of float
             Distinct numbers, as far as they are needed.
         example : str
             One of the texts.
         are_whole : bool
-            Whether all are whole numbers.
+            Whether all are whole numbers; else one at least has a decimal point that could not part
+            thousands, and with a decimal comma all count as odd.
         """
         self.n_values += count
-        values = list(values)
         for mark, numbers in self.numbers.items():
-            n_odd = n_pointed if mark == "," else 0
-            numbers.odd.n_rows += n_odd
-            numbers.units[""] += count - n_odd
+            if mark == "," and not are_whole:
+                numbers.odd.note(example, count)
+                continue
+            numbers.units[""] += count
             numbers.are_whole &= are_whole
             numbers.note_values(values)
             numbers.note_example("", example)
-        self.numbers["."].n_shown += n_pointed
+        if not are_whole:
+            self.numbers["."].n_shown += count
         for dates in self.dates.values():
             dates.odd.note(example, count)
 
