@@ -182,6 +182,8 @@ def test_forms_of_a_saved_model_are_read_back_or_refused(capsys):
         with pytest.raises(ValueError, match="unknown form"):
             Reading.from_json({"columns": {"amount": broken}}, ["amount"])
     with pytest.raises(ValueError, match="unknown form"):
+        Reading.from_json({"encoding": "klingon"}, ["amount"])
+    with pytest.raises(ValueError, match="unknown form"):
         Reading.from_json({"columns": {"other": {"kind": "date"}}}, ["amount"])
 
 

@@ -33,6 +33,14 @@ LAYOUTS = {
     "a title of two fields": (lambda rows: ["Loans,2026", *rows], []),
     "said lines": (lambda rows: ["a,b,c,d", *rows], ["--skip-rows", "1"]),
     "comments above": (lambda rows: ["# made by us", "# today", *rows], []),
+    "comments, a title and a blank line": (
+        lambda rows: ["# made by us", "Loans of 2026", "", *rows],
+        [],
+    ),
+    "comments behind said lines": (
+        lambda rows: ["a", "# b", *rows[:3], "# c", *rows[3:]],
+        ["--skip-rows", "1", "--comment", "#"],
+    ),
     "comments above and among rows": (
         lambda rows: ["# made by us", *rows[:9], "# checked, twice", *rows[9:]],
         [],

@@ -187,7 +187,10 @@ def test_the_client_may_be_named(client, monkeypatch):
 @pytest.fixture(scope="module")
 def processes():
     """Client of two workers that are processes, begun anew by nannies."""
+    # Some time after a worker is lost the cluster looks whether one of its name is there, or gives
+    # it up: an earlier test's look must not fall into the moment in which a later one kills it.
     with (
+        dask.config.set({"distributed.deploy.lost-worker-timeout": "1 hour"}),
         distributed.LocalCluster(
             n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0"
         ) as cluster,

@@ -9,7 +9,7 @@ import shutil
 import tempfile
 import zlib
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
@@ -134,7 +134,9 @@ class CsvForm:
     has_header : bool
         Whether the first line is one of names.
     n_skipped : int
-        Lines above the header.
+        Lines of any kind at the top.
+    n_title : int
+        Lines behind these and above the header, comments apart.
     comment : str or None
         What lines begin with that are no rows.
     is_spaced : bool
@@ -152,6 +154,7 @@ class CsvForm:
     names: list[str | None]
     has_header: bool
     n_skipped: int
+    n_title: int
     comment: str | None
     is_spaced: bool
     has_unknown: bool
@@ -170,7 +173,8 @@ class CsvForm:
     @property
     def is_plain(self) -> bool:
         """Whether all readers read it as it is."""
-        return self.encoding in _UTF8 and self.n_skipped == 0 and self.comment is None
+        has_others = self.n_skipped or self.n_title or self.comment is not None
+        return self.encoding in _UTF8 and not has_others
 
     def alike(self, other: "CsvForm") -> bool:
         """Tell whether another file is written alike."""
@@ -199,20 +203,11 @@ def form_of(file: str, options: CsvOptions, reading: Reading | None = None) -> C
         Saying why it is no table.
     """
     options = options if reading is None else reading.completed(options)
-    with _opened(file) as stream:
-        head = stream.read(_HEAD_BYTES)
-        if b"\n" not in head:
-            # The names of all columns, however many there are.
-            head += stream.readline()
-        is_whole = not stream.read(1)
-    # By a separator that is none, a line is one field.
-    csv.field_size_limit(max(csv.field_size_limit(), len(head)))
-    notes = []
+    head, is_whole = _head_of(file)
+    notes: list[str] = []
     encoding = options.encoding or _encoding_of(file, head, reading, is_whole=is_whole)
-    is_given = options.encoding is not None or (
-        reading is not None and encoding == reading.encoding
-    )
-    if not is_given and encoding not in _UTF8:
+    is_known = reading is not None and encoding == reading.encoding
+    if options.encoding is None and not is_known and encoding not in _UTF8:
         notes.append(
             f"{file} is no UTF-8: it is read as {encoding} ({options.named('encoding')} says which"
             " it is)"
@@ -232,28 +227,19 @@ def form_of(file: str, options: CsvOptions, reading: Reading | None = None) -> C
         named = options.named("sep")
         notes.append(f"{_SEPARATORS[separator]} separate the columns of {file} (see {named})")
     rows, ends = _rows(lines, separator, is_whole=is_whole)
+    n_title = 0
     if options.skip_rows is None and options.header:
-        n_title, n_lines = _title_of(rows, ends)
-        if n_title:
-            rows = rows[n_title:]
-            n_skipped += n_lines
-            what = "line is" if n_lines == 1 else f"{n_lines} lines are"
-            named = options.named("skip-rows")
-            notes.append(f"the first {what} no row of {file} and left out (see {named})")
+        n_rows, n_title = _title_of(rows, ends)
+        rows = rows[n_rows:]
+    if n_title:
+        what = "line is" if n_title == 1 else f"{n_title} lines are"
+        named = options.named("skip-rows")
+        notes.append(f"the first {what} no row of {file} and left out (see {named})")
     rows = [row for row in rows if row]
-    is_spaced = (
-        bool(rows)
-        and len(rows[0]) > 1
-        and all(cell.startswith(" ") for row in rows for cell in row[1:] if cell)
-    )
+    is_spaced = _is_spaced(rows)
     if is_spaced:
         rows = [[cell.strip() for cell in row] for row in rows]
-    body = rows[1:] if options.header else rows
-    if not options.header:
-        width = max(map(len, rows), default=0)
-        header = [f"column_{k}" for k in range(1, width + 1)]
-    else:
-        header = rows[0] if rows else []
+    header, body = _header_of(rows, options)
     names = _names(header, body)
     _check_names(names, body, options)
     return CsvForm(
@@ -264,11 +250,39 @@ def form_of(file: str, options: CsvOptions, reading: Reading | None = None) -> C
         names,
         options.header,
         n_skipped,
+        n_title,
         comment,
         is_spaced,
         any(cell.strip() == UNKNOWN for row in body for cell in row),
         notes,
     )
+
+
+def _head_of(file: str) -> tuple[bytes, bool]:
+    """Return the first bytes of a file, and whether these are all."""
+    with _opened(file) as stream:
+        head = stream.read(_HEAD_BYTES)
+        if b"\n" not in head:
+            # The names of all columns, however many there are.
+            head += stream.readline()
+        is_whole = not stream.read(1)
+    # By a separator that is none, a line is one field.
+    csv.field_size_limit(max(csv.field_size_limit(), len(head)))
+    return head, is_whole
+
+
+def _is_spaced(rows: list[list[str]]) -> bool:
+    """Tell whether a blank follows each separator, as some write a list."""
+    has_fields = bool(rows) and len(rows[0]) > 1
+    return has_fields and all(cell.startswith(" ") for row in rows for cell in row[1:] if cell)
+
+
+def _header_of(rows: list[list[str]], options: CsvOptions) -> tuple[list[str], list[list[str]]]:
+    """Return the names of the columns, and the rows."""
+    if options.header:
+        return (rows[0] if rows else []), rows[1:]
+    width = max(map(len, rows), default=0)
+    return [f"column_{k}" for k in range(1, width + 1)], rows
 
 
 def is_empty(file: str) -> bool:
@@ -469,8 +483,7 @@ class _Lines(io.RawIOBase):
         super().__init__()
         self._stream = _opened(file)
         text = io.TextIOWrapper(self._stream, encoding=form.encoding, newline="")
-        lines = islice(text, form.n_skipped, None)
-        self._lines = (line for line in lines if not _is_comment(line, form))
+        self._lines = (line for _, line in _table_lines(text, form))
         self._left = b""
 
     def readable(self) -> bool:
@@ -523,9 +536,9 @@ def odd_line(file: str, form: CsvForm, options: CsvOptions) -> str | None:
 
     def lines() -> Iterator[str]:
         nonlocal place
-        for place, line in enumerate(text, 1):
-            if place > form.n_skipped and not _is_comment(line, form):
-                yield line
+        for number, line in _table_lines(text, form):
+            place = number
+            yield line
 
     try:
         with _opened(file) as stream:
@@ -540,5 +553,10 @@ def odd_line(file: str, form: CsvForm, options: CsvOptions) -> str | None:
     return None
 
 
-def _is_comment(line: str, form: CsvForm) -> bool:
-    return form.comment is not None and line.startswith(form.comment)
+def _table_lines(text: Iterable[str], form: CsvForm) -> Iterator[tuple[int, str]]:
+    """Return the lines of a table, each with its number in the file."""
+    lines: Iterator[tuple[int, str]] = islice(enumerate(text, 1), form.n_skipped, None)
+    if form.comment is not None:
+        mark = form.comment
+        lines = ((place, line) for place, line in lines if not line.startswith(mark))
+    return islice(lines, form.n_title, None)

@@ -13,6 +13,14 @@ if TYPE_CHECKING:
 _TEXTS = ("separator", "decimal", "encoding", "comment")
 
 
+def _is_encoding(name: str | None) -> bool:
+    try:
+        "".encode(name or "utf-8")
+    except LookupError:
+        return False
+    return True
+
+
 @dataclass(frozen=True, slots=True)
 class Reading:
     """How the files of a fit were read; saved with the model, and used for all rows that it scores.
@@ -97,6 +105,7 @@ class Reading:
             and all(isinstance(text, str) for text in missing)
             and isinstance(columns, dict)
             and columns.keys() <= set(names)
+            and _is_encoding(texts["encoding"])
         )
         if not is_right:
             raise ValueError("`reading` has an unknown form")
