@@ -26,6 +26,18 @@ def load_all(folder, max_rows, names=None):
     return {path.stem: load(path, max_rows) for path in paths if not names or path.stem in names}
 
 
+def load_batches(folders, max_rows, names=None):
+    """Return the sets of several folders by name, and by name the folder that each is from."""
+    sets, batch_of = {}, {}
+    for folder in folders:
+        found = load_all(folder, max_rows, names)
+        if known := found.keys() & sets.keys():
+            raise ValueError(f"{', '.join(sorted(known))} of {folder} are in another folder, too")
+        sets |= found
+        batch_of |= dict.fromkeys(found, folder.name)
+    return sets, batch_of
+
+
 def subsets(n_rows, size, n_subsets):
     """Deal rows into disjoint subsets; where all are dealt, deal anew."""
     if size >= n_rows:

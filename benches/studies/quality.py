@@ -1,14 +1,19 @@
 """RankingEnsemble, its members and what people use today: 5-fold AUC on real data sets.
 
-    python -m benches.studies.quality DATA_FOLDER [--max-rows 20000] [--sets german pima]
-        [--models ensemble lightgbm] [--folds 5] [--noise all] [--results quality.csv]
+    python -m benches.studies.quality FOLDER [FOLDER ...] [--max-rows 20000] [--large]
+        [--sets german pima] [--models ensemble lightgbm] [--folds 5] [--noise all]
+        [--results quality.csv]
 
-DATA_FOLDER holds Parquet files with columns and a 0/1 column `target`. Rivals that are not
-installed are left out. Every fold of a set and model is a row of the results, written as soon as it
-is known: a run that is broken off goes on where it was. The table: mean AUC over the sets, mean
-rank, gain over the best rival (paired over sets, with its standard error), and seconds a fit, of
-the processor and of the clock; then the sets on which the ensemble loses more than 0.5 points to
-the best rival. All is over the folds that every model was fitted to. Nothing is chosen here.
+Each FOLDER holds Parquet files with columns and a 0/1 column `target`. Of several, gains are shown
+for each, too: what a default was chosen on must not be all that it is judged by. With --large only
+the sets of more than `--max-rows` rows are taken, whole up to 200,000, and split once, 70 to 30.
+Rivals that are not installed are left out. Every fold of a set and model is a row of the results,
+written as soon as it is known: a run that is broken off goes on where it was.
+
+The table: mean AUC over the sets, mean rank, gain over CatBoost, or else the best rival (paired
+over sets, with its standard error and median), and seconds a fit, of the processor and of the
+clock; then the sets on which the ensemble loses more than 0.5 points to the best rival. All is over
+the folds that every model was fitted to. Nothing is chosen here.
 
 AutoGluon has its preset of the best quality and 60 seconds of the clock a fit, on a machine that
 should do nothing else: `--models ensemble catboost autogluon --folds 1` is a minute a set.
@@ -31,15 +36,71 @@ from aucrank import GradientBoostingRanker, LinearRanker, RankingEnsemble, Ranki
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
-from sklearn.model_selection import StratifiedKFold
+from sklearn.model_selection import StratifiedKFold, StratifiedShuffleSplit
 
-from benches.common.data import load_all
-from benches.common.over_sets import gain_in_points
-from benches.common.rivals import AutoGluon, of_columns, score_of
-from benches.studies.gradient_boosting import catboost, fit, lightgbm, prepared, with_categories
+from benches.common.data import load_batches
+from benches.common.over_sets import gain_in_points, gains_of_batches
+from benches.common.rivals import AutoGluon, StoppedBags, of_columns, score_of
+from benches.studies.gradient_boosting import (
+    catboost,
+    fit,
+    is_category,
+    lightgbm,
+    prepared,
+    with_categories,
+)
+
+#: Rows that are taken of a large set.
+LARGEST = 200_000
 
 #: Behind the name of a model that was fitted to columns of noise, too.
 NOISE = ", noise: "
+
+
+def stopped_lightgbm(X_val, y_val):
+    """LightGBM with small steps, to be ended by some rows."""
+    from lightgbm import LGBMClassifier, early_stopping
+
+    model = LGBMClassifier(n_estimators=4000, learning_rate=0.05, n_jobs=2, verbose=-1)
+    stop = early_stopping(50, verbose=False)
+    return model, {"eval_set": [(X_val, y_val)], "eval_metric": "logloss", "callbacks": [stop]}
+
+
+def stopped_xgboost(X_val, y_val):
+    """XGBoost with small steps, to be ended by some rows."""
+    from xgboost import XGBClassifier
+
+    model = XGBClassifier(
+        n_estimators=4000,
+        learning_rate=0.05,
+        early_stopping_rounds=50,
+        enable_categorical=True,
+        n_jobs=2,
+    )
+    return model, {"eval_set": [(X_val, y_val)], "verbose": False}
+
+
+def stopped_catboost(X_val, y_val):
+    """CatBoost with its own rate, to be ended by some rows."""
+    from catboost import CatBoostClassifier
+
+    model = CatBoostClassifier(
+        n_estimators=4000,
+        early_stopping_rounds=50,
+        verbose=False,
+        thread_count=2,
+        allow_writing_files=False,
+        cat_features=[name for name in X_val if is_category(X_val[name])],
+    )
+    return model, {"eval_set": (X_val, y_val)}
+
+
+def ebm():
+    """Explainable boosting machine, by its default."""
+    from interpret.glassbox import ExplainableBoostingClassifier
+
+    return ExplainableBoostingClassifier(random_state=0, n_jobs=2)
+
 
 OURS = {
     "ensemble": lambda: RankingEnsemble(random_state=0),
@@ -56,12 +117,29 @@ RIVALS = {
     "random forest": lambda: of_columns(RandomForestClassifier(500, n_jobs=-1, random_state=0)),
     "hist gradient boosting": lambda: of_columns(HistGradientBoostingClassifier(random_state=0)),
     "lightgbm": lightgbm,
+    "lightgbm, stopped": lambda: StoppedBags(stopped_lightgbm, n_bags=1),
+    "xgboost, stopped": lambda: StoppedBags(stopped_xgboost, n_bags=1),
     "catboost": catboost,
+    "catboost, 5 bags": lambda: StoppedBags(stopped_catboost),
+    "ebm": ebm,
     "autogluon": AutoGluon,
 }
 
 #: Modules of the rivals that need not be installed.
-MODULES = {"lightgbm": "lightgbm", "catboost": "catboost", "autogluon": "autogluon.tabular"}
+MODULES = {
+    "lightgbm": "lightgbm",
+    "lightgbm, stopped": "lightgbm",
+    "xgboost, stopped": "xgboost",
+    "catboost": "catboost",
+    "catboost, 5 bags": "catboost",
+    "ebm": "interpret.glassbox",
+    "autogluon": "autogluon.tabular",
+}
+
+
+def large_split(X, y):
+    """Return the only split of a large set: the places of 70 % and of 30 % of the rows."""
+    return StratifiedShuffleSplit(1, train_size=0.7, random_state=0).split(X, y)
 
 
 def with_noise(X, kind):
@@ -81,7 +159,12 @@ def is_installed(module):
     return importlib.util.find_spec(package) and importlib.util.find_spec(module)
 
 
-def measure(models, data, results, n_folds):
+def five_folds(X, y):
+    """Return the folds of a set."""
+    return StratifiedKFold(5, shuffle=True, random_state=0).split(X, y)
+
+
+def measure(models, data, results, n_folds, split=five_folds):
     """Fit what is not in the results yet to the first folds of five, and return them all."""
     done = pd.read_csv(results) if results.exists() else pd.DataFrame()
     known = set(done[["set", "model", "fold"]].itertuples(index=False)) if len(done) else set()
@@ -92,13 +175,12 @@ def measure(models, data, results, n_folds):
             writer.writerow(["set", "model", "fold", "auc", "seconds", "clock"])
         for name, (X, y) in data.items():
             X = with_categories(X)
-            folds = StratifiedKFold(5, shuffle=True, random_state=0).split(X, y)
-            for fold, (train, test) in islice(enumerate(folds), n_folds):
+            for fold, (train, test) in islice(enumerate(split(X, y)), n_folds):
                 for model_name, make in models.items():
                     if (name, model_name, fold) in known:
                         continue
                     model, start, clock = make(), process_time(), perf_counter()
-                    kind = model_name.split(NOISE)[0]
+                    kind = model_name.split(NOISE)[0].split(",")[0]
                     fit(model, prepared(kind, X.iloc[train]), y[train])
                     seconds, clock = process_time() - start, perf_counter() - clock
                     scores = score_of(model, prepared(kind, X.iloc[test]))
@@ -114,7 +196,7 @@ def of_sets(found):
     return aucs.dropna().groupby("set").mean()
 
 
-def report(found, models):
+def report(found, models, batch_of):
     """Print the table, and the sets that are lost."""
     found = found[found["model"].isin(models)]
     aucs = of_sets(found)
@@ -122,6 +204,8 @@ def report(found, models):
     seconds = found.groupby("model")[["seconds", "clock"]].mean()
     rivals = [name for name in aucs.columns if name in RIVALS]
     best = aucs[rivals].mean().idxmax() if rivals else None
+    if "catboost" in rivals:
+        best = "catboost"
     print(f"{len(aucs)} sets" + (f"; gains over {best}" if best else ""))
     for name in aucs.mean().sort_values(ascending=False).index:
         line = (
@@ -129,7 +213,7 @@ def report(found, models):
             f"  {seconds['seconds'][name]:8.2f} CPU s  {seconds['clock'][name]:8.2f} s"
         )
         if best and name != best:
-            line += f"  {gain_in_points(aucs[name], aucs[best])} points"
+            line += f"  {gains_of_batches(aucs[name], aucs[best], batch_of)} points"
         print(line)
     if "ensemble" not in aucs or not rivals:
         return
@@ -155,8 +239,9 @@ def report_noise(found, noise):
 def main():
     """Measure, then print."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("data", type=Path)
+    parser.add_argument("folders", type=Path, nargs="+")
     parser.add_argument("--max-rows", type=int, default=20_000)
+    parser.add_argument("--large", action="store_true")
     parser.add_argument("--sets", nargs="+")
     parser.add_argument("--models", nargs="+", choices=[*OURS, *RIVALS])
     parser.add_argument("--folds", type=int, choices=range(1, 6), default=5)
@@ -169,13 +254,17 @@ def main():
         if (options.models is None or name in options.models)
         and (name not in MODULES or is_installed(MODULES[name]))
     }
-    data = load_all(options.data, options.max_rows, options.sets)
-    found = measure(models, data, options.results, options.folds)
-    report(found, list(models))
+    most = LARGEST if options.large else options.max_rows
+    data, batch_of = load_batches(options.folders, most, options.sets)
+    if options.large:
+        data = {name: (X, y) for name, (X, y) in data.items() if len(X) > options.max_rows}
+    split = large_split if options.large else five_folds
+    found = measure(models, data, options.results, options.folds, split)
+    report(found[found["set"].isin(data)], list(models), batch_of)
     if options.noise:
         noisy = {name: (with_noise(X, options.noise), y) for name, (X, y) in data.items()}
         of_noise = {f"{name}{NOISE}{options.noise}": make for name, make in models.items()}
-        found = measure(of_noise, noisy, options.results, options.folds)
+        found = measure(of_noise, noisy, options.results, options.folds, split)
         report_noise(found, NOISE + options.noise)
 
 
