@@ -41,7 +41,7 @@ class StoppedBags:
 
     def fit(self, X, y):
         """Learn from rows and 0/1 labels."""
-        n_folds = max(self.n_bags, 2) if self.n_bags > 1 else 10
+        n_folds = self.n_bags if self.n_bags > 1 else 10
         folds = StratifiedKFold(n_folds, shuffle=True, random_state=1).split(X, y)
         self._models = []
         for train, test in islice(folds, self.n_bags):

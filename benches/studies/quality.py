@@ -8,7 +8,8 @@ Each FOLDER holds Parquet files with columns and a 0/1 column `target`. Of sever
 for each, too: what a default was chosen on must not be all that it is judged by. With --large only
 the sets of more than `--max-rows` rows are taken, whole up to 200,000, and split once, 70 to 30.
 Rivals that are not installed are left out. Every fold of a set and model is a row of the results,
-written as soon as it is known: a run that is broken off goes on where it was.
+written as soon as it is known: a run that is broken off goes on where it was. Fits are known
+by set, model and fold alone: other rows or splits need another file, as --large has by default.
 
 The table: mean AUC over the sets, mean rank, gain over CatBoost, or else the best rival (paired
 over sets, with its standard error and median), and seconds a fit, of the processor and of the
@@ -59,9 +60,9 @@ NOISE = ", noise: "
 
 def stopped_lightgbm(X_val, y_val):
     """LightGBM with small steps, to be ended by some rows."""
-    from lightgbm import LGBMClassifier, early_stopping
+    from lightgbm import early_stopping
 
-    model = LGBMClassifier(n_estimators=4000, learning_rate=0.05, n_jobs=2, verbose=-1)
+    model = lightgbm().set_params(n_estimators=4000, learning_rate=0.05)
     stop = early_stopping(50, verbose=False)
     return model, {"eval_set": [(X_val, y_val)], "eval_metric": "logloss", "callbacks": [stop]}
 
@@ -82,14 +83,9 @@ def stopped_xgboost(X_val, y_val):
 
 def stopped_catboost(X_val, y_val):
     """CatBoost with its own rate, to be ended by some rows."""
-    from catboost import CatBoostClassifier
-
-    model = CatBoostClassifier(
+    model = catboost().set_params(
         n_estimators=4000,
         early_stopping_rounds=50,
-        verbose=False,
-        thread_count=2,
-        allow_writing_files=False,
         cat_features=[name for name in X_val if is_category(X_val[name])],
     )
     return model, {"eval_set": (X_val, y_val)}
@@ -125,16 +121,19 @@ RIVALS = {
     "autogluon": AutoGluon,
 }
 
-#: Modules of the rivals that need not be installed.
+#: Modules of the kinds of rivals that need not be installed.
 MODULES = {
     "lightgbm": "lightgbm",
-    "lightgbm, stopped": "lightgbm",
-    "xgboost, stopped": "xgboost",
+    "xgboost": "xgboost",
     "catboost": "catboost",
-    "catboost, 5 bags": "catboost",
     "ebm": "interpret.glassbox",
     "autogluon": "autogluon.tabular",
 }
+
+
+def kind_of(model_name):
+    """Return what a model is, without how it is fitted and to what."""
+    return model_name.split(",")[0]
 
 
 def large_split(X, y):
@@ -180,7 +179,7 @@ def measure(models, data, results, n_folds, split=five_folds):
                     if (name, model_name, fold) in known:
                         continue
                     model, start, clock = make(), process_time(), perf_counter()
-                    kind = model_name.split(NOISE)[0].split(",")[0]
+                    kind = kind_of(model_name)
                     fit(model, prepared(kind, X.iloc[train]), y[train])
                     seconds, clock = process_time() - start, perf_counter() - clock
                     scores = score_of(model, prepared(kind, X.iloc[test]))
@@ -246,25 +245,26 @@ def main():
     parser.add_argument("--models", nargs="+", choices=[*OURS, *RIVALS])
     parser.add_argument("--folds", type=int, choices=range(1, 6), default=5)
     parser.add_argument("--noise", choices=("all", "ids"))
-    parser.add_argument("--results", type=Path, default=Path("quality.csv"))
+    parser.add_argument("--results", type=Path)
     options = parser.parse_args()
     models = {
         name: make
         for name, make in (OURS | RIVALS).items()
         if (options.models is None or name in options.models)
-        and (name not in MODULES or is_installed(MODULES[name]))
+        and (kind_of(name) not in MODULES or is_installed(MODULES[kind_of(name)]))
     }
     most = LARGEST if options.large else options.max_rows
     data, batch_of = load_batches(options.folders, most, options.sets)
     if options.large:
         data = {name: (X, y) for name, (X, y) in data.items() if len(X) > options.max_rows}
     split = large_split if options.large else five_folds
-    found = measure(models, data, options.results, options.folds, split)
+    results = options.results or Path("quality_large.csv" if options.large else "quality.csv")
+    found = measure(models, data, results, options.folds, split)
     report(found[found["set"].isin(data)], list(models), batch_of)
     if options.noise:
         noisy = {name: (with_noise(X, options.noise), y) for name, (X, y) in data.items()}
         of_noise = {f"{name}{NOISE}{options.noise}": make for name, make in models.items()}
-        found = measure(of_noise, noisy, options.results, options.folds, split)
+        found = measure(of_noise, noisy, results, options.folds, split)
         report_noise(found, NOISE + options.noise)
 
 

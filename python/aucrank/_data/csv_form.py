@@ -16,7 +16,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from aucrank._data.reading import Reading
+from aucrank._data.reading import Reading, is_encoding
 from aucrank._data.text_survey import UNKNOWN, TextSurvey, decimal_of
 from aucrank._utils.words import plural
 
@@ -94,13 +94,8 @@ class CsvOptions:
             raise ValueError(f"{self.dashes}decimal must be '.' or ',', got {self.decimal!r}")
         if self.comment == "":
             raise ValueError(f"{self.dashes}comment must be a text, got ''")
-        if self.encoding is not None:
-            try:
-                "".encode(self.encoding)
-            except LookupError:
-                raise ValueError(
-                    f"{self.dashes}encoding: no encoding is called {self.encoding!r}"
-                ) from None
+        if self.encoding is not None and not is_encoding(self.encoding):
+            raise ValueError(f"{self.dashes}encoding: no encoding is called {self.encoding!r}")
 
     @property
     def keeps_text(self) -> str:

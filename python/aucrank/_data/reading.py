@@ -13,9 +13,10 @@ if TYPE_CHECKING:
 _TEXTS = ("separator", "decimal", "encoding", "comment")
 
 
-def _is_encoding(name: str | None) -> bool:
+def is_encoding(name: str) -> bool:
+    """Tell whether there is an encoding of that name."""
     try:
-        "".encode(name or "utf-8")
+        "".encode(name)
     except LookupError:
         return False
     return True
@@ -105,7 +106,7 @@ class Reading:
             and all(isinstance(text, str) for text in missing)
             and isinstance(columns, dict)
             and columns.keys() <= set(names)
-            and _is_encoding(texts["encoding"])
+            and is_encoding(texts["encoding"] or "utf-8")
         )
         if not is_right:
             raise ValueError("`reading` has an unknown form")
