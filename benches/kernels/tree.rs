@@ -1,4 +1,4 @@
-//! One ranking tree, binning included: `cargo bench -p aucrank --bench tree`.
+//! One ranking tree, binning included: `cargo bench -p aucrank-benches --bench tree`.
 
 mod sample;
 

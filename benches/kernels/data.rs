@@ -1,4 +1,4 @@
-//! From raw values to class sums per bin: `cargo bench -p aucrank --bench data`.
+//! From raw values to class sums per bin: `cargo bench -p aucrank-benches --bench data`.
 
 mod sample;
 
