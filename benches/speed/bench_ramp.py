@@ -5,7 +5,8 @@
 Value and gradient of scores of several kinds beside ``np.sort`` of the same scores, which has one
 thread, and beside ``np.argsort``, which like a gradient knows the row of each score. One thread and
 two threads each. All take turns, and ratios are those of the medians. ``np.sort`` takes AVX-512 or
-AVX2 where the processor has it; ``cargo bench -p aucrank-benches`` has the sort of the standard library.
+AVX2 where the processor has it; ``cargo bench -p aucrank-benches`` has the sort of the standard
+library.
 
 Before anything is timed, gradients are checked against the sums over pairs, and not to depend on
 the number of threads or the order of the rows.
