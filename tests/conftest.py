@@ -1,5 +1,4 @@
 import os
-import time
 
 # As many processes as cores share the tests. Threads that wait in a loop, as those of scikit-learn
 # do, would take a core from others that work; so would several threads for each small matrix.
@@ -22,16 +21,6 @@ collect_ignore_glob = ["golden/*.py"]
 settings.register_profile("ci", derandomize=True, deadline=None, max_examples=25)
 settings.register_profile("fuzz", deadline=None, max_examples=2500, print_blob=True)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
-
-#: When tests are to end, in seconds since 1970: a machine too slow for all of them skips the rest.
-_UNTIL = float(os.environ.get("TESTS_UNTIL", "inf"))
-
-
-@pytest.hookimpl(tryfirst=True)
-def pytest_runtest_setup(item):
-    if time.time() > _UNTIL:
-        pytest.skip("TESTS_UNTIL is over")
-
 
 if tuple(map(int, sklearn.__version__.split(".")[:2])) < (1, 7):
     # There the checks make two classes of three by the row that comes first, so that the one that
