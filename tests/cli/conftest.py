@@ -31,5 +31,7 @@ def tumours():
 def short_fits(monkeypatch):
     """Let AURORA search for a few terms, and ensembles have few members, by default."""
     monkeypatch.setitem(PRESETS, "default", ("linear", "forest"))
+    # However slow the machine is, the readable models get their turn.
+    monkeypatch.setattr("aucrank.cli.fit._SECONDS_AT_LEAST", 600.0)
     defaults = AURORA.__init__.__kwdefaults__ | SHORT_SEARCH | {"max_features": 10}
     monkeypatch.setattr(AURORA.__init__, "__kwdefaults__", defaults)
