@@ -18,7 +18,7 @@ SOURCES := Cargo.toml Cargo.lock pyproject.toml README.md \
 PY_FILES := $(filter %.py,$(SOURCES))
 
 # The environment of the caller must not decide what runs in .venv.
-unexport PYTHONPATH PYTHONHOME VIRTUAL_ENV CONDA_PREFIX
+unexport PYTHONPATH PYTHONHOME PYTHONDONTWRITEBYTECODE VIRTUAL_ENV CONDA_PREFIX
 
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
