@@ -190,7 +190,10 @@ impl SavedTree<'_> {
         thresholds: &[Vec<f64>],
     ) -> Result<RankingTree, String> {
         // The lists are there until all nodes are: without the room that they did not need.
+        self.features.shrink_to_fit();
+        self.missing.shrink_to_fit();
         self.neg.shrink_to_fit();
+        self.nodes.shrink_to_fit();
         self.pos.shrink_to_fit();
         let Self { features, levels, missing, thresholds: places, .. } = self;
         let mut columns = Columns {
