@@ -200,7 +200,9 @@ class CrossFit:
         seconds = perf_counter() - start
         if self._verbose > 1:
             without = " and ".join(str(fold + 1) for fold in out)
-            print(f"[RankingEnsemble] {shown(name)} without fold {without}, {seconds:.2f} s")
+            # In one piece with its end: threads print at the same time.
+            line = f"[RankingEnsemble] {shown(name)} without fold {without}, {seconds:.2f} s\n"
+            print(line, end="")
         return _Fit(model, left_out, scores, seconds)
 
     def _put_together(
