@@ -57,9 +57,10 @@ SEED ?= $(shell date +%s)
 fuzz:  ## Look for new failures: damaged models, random calls, more examples (MINUTES=10)
 	$(MAKE) --keep-going fuzz-models fuzz-calls fuzz-properties SEED=$(SEED)
 
+FUZZ_PROFILE ?= fuzz
 .PHONY: fuzz-models
 fuzz-models:
-	cargo run --locked --profile fuzz -p aucrank-fuzz -- --seed $(SEED) --seconds $(FUZZ_SECONDS)
+	cargo run --locked --profile $(FUZZ_PROFILE) -p aucrank-fuzz -- --seed $(SEED) --seconds $(FUZZ_SECONDS)
 
 .PHONY: fuzz-calls
 fuzz-calls: $(STAMPS)/package $(STAMPS)/group-test
