@@ -44,9 +44,10 @@ PYTEST := -P -m pytest -n $(WORKERS) --dist worksteal
 test: $(STAMPS)/package $(STAMPS)/group-test  ## Run the Python tests and docstring examples
 	$(BIN)/python $(PYTEST) $(PYTEST_ARGS)
 
+RUST_PROFILE ?= dev
 .PHONY: rust-test
 rust-test:  ## Run the Rust tests and documentation examples
-	cargo test --locked -p aucrank -p aucrank-fuzz
+	cargo test --locked --profile $(RUST_PROFILE) -p aucrank -p aucrank-fuzz
 
 # Minutes of each of the two harnesses. Without a seed each run has its own, which it prints.
 MINUTES ?= 10
