@@ -1,3 +1,4 @@
+import gc
 import os
 
 # As many processes as cores share the tests. Threads that wait in a loop, as those of scikit-learn
@@ -34,6 +35,12 @@ if tuple(map(int, sklearn.__version__.split(".")[:2])) < (1, 7):
         return np.where(y == y.min(), y, y.min() + 1)
 
     estimator_checks._enforce_estimator_tags_y = _two_classes
+
+
+def pytest_collection_finish():
+    """Keep what was collected, which stays to the end, out of the garbage collector's walks."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture

@@ -13,6 +13,7 @@ import pandas as pd
 import pytest
 
 from tests.common.estimators import SAVED
+from tests.common.memory import without_huge_pages
 from tests.common.paths import CHECKOUT
 from tests.common.script import run_script
 
@@ -21,8 +22,6 @@ LONG = 1 << 20
 
 #: A file may take this many times its size, and what threads and the interpreter need.
 MOST_TIMES, SLACK = 20, 2 << 20
-#: Of linux/prctl.h.
-PR_SET_THP_DISABLE = 41
 
 NUMBERS_ONLY = {"boosted_lines", "rank_opt"}
 
@@ -121,8 +120,7 @@ def peak_of_loading(path):
 
 def warm_up():
     """Read a small document: what is loaded at the first reading is not asked for by the next."""
-    # In huge pages, memory of which only a part is used would count as a whole.
-    ctypes.CDLL(None).prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0)
+    without_huge_pages()
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "model.json"
         path.write_text(with_checksum(compact(document("tree"))), encoding="utf-8")

@@ -365,6 +365,8 @@ import sys
 import numpy as np
 from aucrank.metrics import RocState
 from benches.common.memory import peak_bytes
+from tests.common.memory import without_huge_pages
+without_huge_pages()
 state = RocState(spill_dir=sys.argv[1], max_bytes=2**24)
 state.update([0, 0, 1, 1], [0.0, 2.0, 1.0, 3.0]).interval()
 rng = np.random.default_rng(0)
