@@ -24,6 +24,8 @@ from aucrank.metrics import (
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.common.memory import usual_heap
+
 
 @st.composite
 def batches(draw):
@@ -379,7 +381,7 @@ print(peak_bytes(fill)[0], state.size)
 """
     command = [sys.executable, "-P", "-c", program, str(tmp_path)]
     root = str(Path(__file__).parents[2])
-    env = os.environ | {"PYTHONPATH": os.pathsep.join([*sys.path, root])}
+    env = usual_heap() | {"PYTHONPATH": os.pathsep.join([*sys.path, root])}
     found = subprocess.run(command, check=True, capture_output=True, text=True, env=env).stdout
     peak, size = map(int, found.split())
     # In memory, an entry takes 24 bytes or more.
