@@ -26,10 +26,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
-from sklearn.utils.estimator_checks import (
-    estimator_checks_generator,
-    parametrize_with_checks,
-)
+from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from tests.common.estimators import TWO_SIDED, quiet_on_few_rows
 
@@ -351,27 +348,11 @@ def test_each_ranker_of_the_package_is_among_those_of_the_contract():
         TwoSidedClassifier(),
         TwoSidedClassifier(LogisticRegression(), criterion="error"),
         TwoSidedClassifier(DecisionTreeClassifier(max_depth=2)),
+        *(TwoSidedClassifier(ranker) for ranker in TWO_SIDED),
     ]
 )
 @quiet_on_few_rows
 def test_scikit_learn_contract(estimator, check):
-    check(estimator)
-
-
-def dealt(estimators):
-    """Deal the checks of scikit-learn among estimators, each check to every fourth."""
-    for place, estimator in enumerate(estimators):
-        for number, (_, check) in enumerate(estimator_checks_generator(estimator)):
-            if number % 4 == place % 4:
-                name = f"{type(estimator.ranker).__name__}-{check.func.__name__}"
-                yield pytest.param(estimator, check, id=name)
-
-
-@pytest.mark.parametrize(
-    ("estimator", "check"), dealt(TwoSidedClassifier(ranker) for ranker in TWO_SIDED)
-)
-@quiet_on_few_rows
-def test_rankers_that_keep_the_contract_alone_keep_it_in_a_classifier(estimator, check):
     check(estimator)
 
 
