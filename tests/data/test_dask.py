@@ -12,7 +12,6 @@ from aucrank.data import DataChangedError, Dataset, _sampled
 from aucrank.data._dask import DaskRows, DaskSource
 from aucrank.data._raw import ClusterRows
 from aucrank.metrics import RocState, roc_auc_score, roc_state
-from aucrank.tree import CrossValidatedPruning
 from sklearn.base import clone
 
 from tests.common.parts import FEATURES, mixed_rows
@@ -24,8 +23,6 @@ dd = pytest.importorskip("dask.dataframe", reason="reads data frames of dask")
 ROWS = mixed_rows(1200)
 #: With pruning by cross-validation, which is the default.
 MODEL = TreeRank(max_depth=4, random_state=0)
-#: The same with a third of the questions.
-THREE_FOLDS = TreeRank(max_depth=4, pruning=CrossValidatedPruning(n_folds=3), random_state=0)
 #: A worker that is lost, or data that cannot be had, must not make a test wait for ever.
 WAIT = 120
 
@@ -113,7 +110,7 @@ LACKING = {
 def test_partitions_may_lack_rows_classes_and_values(parts, weight):
     assert len(parts) > 2
     rows = pd.concat(parts).astype({"x": float})
-    check_same_fit(collection_of(parts), rows, weight, THREE_FOLDS)
+    check_same_fit(collection_of(parts), rows, weight)
 
 
 @pytest.mark.parametrize(
