@@ -104,6 +104,8 @@ def test_a_signal_ends_a_command_that_leaves_no_files(tmp_path, number, status):
         child = subprocess.Popen(
             command, stdin=data, stdout=said, stderr=said,
             env={**os.environ, "TMPDIR": str(temporary)},
+            # Tests that run in the background of a shell, or without one, have signals ignored.
+            preexec_fn=lambda: signal.signal(getattr(signal, number), signal.SIG_DFL),
         )  # fmt: skip
     deadline = time.monotonic() + 60
     while not any(temporary.iterdir()) and child.poll() is None and time.monotonic() < deadline:
