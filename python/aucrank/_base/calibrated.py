@@ -35,6 +35,9 @@ CALIBRATIONS = ("auto", "isotonic", "sigmoid", None)
 #: Fits without a part of the rows, and what these are dealt by: probabilities are drawn by no seed.
 N_FOLDS, SEED_OF_FOLDS = 3, 0
 
+#: Bits of the scores that probabilities are learned from.
+_BITS_OF_SCORES = 40
+
 #: Rows of the rarer class that "auto" takes for enough: to learn a curve from, and to do without
 #: further fits where they were held out anyway.
 MANY_ROWS, ENOUGH_HELD_OUT = 1000, 100
@@ -189,7 +192,7 @@ class CalibratedRanker(BaseRanker):
             mean, deviation = _moments(scores[~is_out], weight)
             scale = own_deviation / deviation if own_deviation > 0 and deviation > 0 else 1.0
             found[is_out] = (scores[is_out] - mean) * scale + own_mean
-        return found
+        return _on_a_grid(found)
 
     def _take(self, sample: Sample, rows: NDArray[np.intp]) -> Sample:
         """Return some of the rows; as the user passed them, too, where estimators ask for those."""
@@ -203,6 +206,20 @@ class CalibratedRanker(BaseRanker):
             "score", sample.rows, sample.columns, n_threads
         )
         return scores
+
+
+def _on_a_grid(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return scores without their last bits: those that differ by rounding alone are one score.
+
+    Means of weighted rows and of their copies are rounded differently, and isotonic regression
+    pools equal scores.
+    """
+    largest = float(np.abs(scores).max(initial=0.0))
+    if largest == 0.0:
+        return scores
+    unit = 2.0 ** (np.ceil(np.log2(largest)) - _BITS_OF_SCORES)
+    rounded: NDArray[np.float64] = np.round(scores / unit) * unit
+    return rounded
 
 
 def _calibrate(
