@@ -44,6 +44,7 @@ MODELS: dict[str, Any] = {
     "tree_rank_validation": TreeRank(pruning="validation", missing="cell_mean", **SMALL),
     "tree_rank_dyadic": TreeRank(split=DyadicSplit(level=1), pruning=None, max_depth=3),
     "ranking_forest": RankingForest(n_estimators=3, oob_score=True, **SMALL),
+    "ranking_forest_youden": RankingForest(n_estimators=2, criterion="youden", **SMALL),
     "ranking_forest_median": RankingForest(
         n_estimators=3, split="leafrank", aggregation="rank_median", **SMALL
     ),
@@ -53,12 +54,12 @@ MODELS: dict[str, Any] = {
     "rank_boost": RankBoost(n_rounds=4),
     "rank_boost_trees": RankBoost(n_rounds=2, weak_ranker=LeafRank(max_depth=2)),
     "rank_boost_window": RankBoost(n_rounds=4, selection="window"),
-    "gradient_boosting": GradientBoostingRanker(n_rounds=3, max_leaves=5),
+    "gradient_boosting": GradientBoostingRanker(n_rounds=3, max_leaves=5, early_stopping=False),
     "gradient_boosting_pairs": GradientBoostingRanker(
-        n_rounds=3, max_leaves=4, loss="pair_logistic", early_stopping=True
+        n_rounds=3, max_leaves=4, loss="pair_logistic", n_bags=1
     ),
     "gradient_boosting_bags": GradientBoostingRanker(
-        n_rounds=2, max_leaves=3, interactions=0, n_bags=2, early_stopping=True
+        n_rounds=2, max_leaves=3, interactions=0, n_bags=2
     ),
     "marti_rank": MartiRank(n_rounds=3),
     "marti_rank_sampled": MartiRank(

@@ -1,7 +1,8 @@
-"""How large the leaves of a RankingForest should be, beside a random forest: AUC on real data.
+"""How large the leaves of a RankingForest should be, and by what cuts are chosen: AUC on real data.
 
-    python -m benches.studies.forest_study DATA_FOLDER [--max-rows 5000] [--folds 2]
-        [--sets german pima] [--versions plain noise] [--results forest.csv]
+    python -m benches.studies.forest_study DATA_FOLDER [DATA_FOLDER ...] [--max-rows 5000]
+        [--folds 2] [--sets german pima] [--versions plain noise] [--results forest.csv]
+        [--criteria]
 
 DATA_FOLDER holds Parquet files with columns and a 0/1 column `target`. Sets differ in what leaves
 they need, and those of a folder may be more alike than those of users, so each is taken in several
@@ -18,6 +19,10 @@ run that is broken off goes on where it was. The table has the gain of each mode
 forest of 500 trees in points, hundredths of AUC, mean over the sets of each version and over all,
 the worst of these gains, and CPU seconds a fit; then what sizes of leaf gain that are chosen for
 each set by the other sets, against the choice by the rows out of bag.
+
+With --criteria the sets are taken as they are, in three folds, and the table has the criteria of
+cuts, best and random ones, of 300 trees: what they gain over the random forest, and extremely
+randomised trees over it, on average over the sets and on the median, all and those of each folder.
 """
 
 import argparse
@@ -29,12 +34,12 @@ import numpy as np
 import pandas as pd
 from aucrank import RankingForest
 from sklearn.base import BaseEstimator
-from sklearn.ensemble import RandomForestClassifier
+from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import StratifiedKFold
 
-from benches.common.data import load_all
-from benches.common.over_sets import chosen_by_others, gain_in_points
+from benches.common.data import load_batches
+from benches.common.over_sets import chosen_by_others, gain_in_points, gains_of_batches
 from benches.common.rivals import of_columns, score_of
 from benches.studies.gradient_boosting import with_categories
 
@@ -73,6 +78,33 @@ MODELS = {
 }
 
 
+CRITERIA = {
+    RIVAL: MODELS[RIVAL],
+    "extremely randomised trees, 500": lambda: of_columns(
+        ExtraTreesClassifier(500, n_jobs=1, random_state=0)
+    ),
+    **{
+        f"{criterion}, leaf {size}": forest(
+            n_estimators=300, criterion=criterion, min_samples_leaf=size
+        )
+        for criterion in ("log_loss", "gini", "youden")
+        for size in (1, 5, 20, "auto")
+    },
+    "auto, leaf auto": forest(n_estimators=300, criterion="auto"),
+    **{
+        f"{criterion}, random cuts, leaf {size}": forest(
+            n_estimators=300,
+            criterion=criterion,
+            cuts="random",
+            bootstrap=False,
+            min_samples_leaf=size,
+        )
+        for criterion in ("log_loss", "gini", "youden")
+        for size in (1, 3)
+    },
+}
+
+
 def with_noise(X, n_columns, rng):
     """Return the columns with others that tell nothing."""
     columns = {}
@@ -82,9 +114,9 @@ def with_noise(X, n_columns, rng):
     return with_categories(pd.concat([X, pd.DataFrame(columns, index=X.index)], axis=1))
 
 
-def versions_of(name, X, y, fold):
+def versions_of(name, X, y, fold, n_splits):
     """Yield by name the columns, training rows, their labels, and the rows to test on."""
-    splits = StratifiedKFold(5, shuffle=True, random_state=1).split(X, y)
+    splits = StratifiedKFold(n_splits, shuffle=True, random_state=1).split(X, y)
     train, test = list(splits)[fold]
     rng = np.random.default_rng([fold, *name.encode()])
     yield "plain", X, train, y[train], test
@@ -101,7 +133,7 @@ def versions_of(name, X, y, fold):
         yield "rare", X, train, y[train], test
 
 
-def measure(sets, options):
+def measure(models, sets, options):
     """Fit what is not in the results yet, and return them all."""
     results = options.results
     done = pd.read_csv(results) if results.exists() else pd.DataFrame()
@@ -113,10 +145,13 @@ def measure(sets, options):
             writer.writerow([*keys, "auc", "seconds"])
         for fold in range(options.folds):
             for name, (X, y) in sets.items():
-                for version, columns, train, labels, test in versions_of(name, X, y, fold):
+                n_splits = 3 if options.criteria else 5
+                for version, columns, train, labels, test in versions_of(
+                    name, X, y, fold, n_splits
+                ):
                     if version not in options.versions:
                         continue
-                    for label, make in MODELS.items():
+                    for label, make in models.items():
                         key = (version, name, fold, label)
                         if key in known:
                             continue
@@ -150,19 +185,39 @@ def report(found):
         )
 
 
+def report_criteria(found, batch_of):
+    """Print the gain of each criterion over the random forest."""
+    aucs = found.pivot_table(index=["set", "fold"], columns="model", values="auc").dropna()
+    aucs = aucs.groupby("set").mean()
+    seconds = found.groupby("model")["seconds"].mean()
+    for model in aucs.mean().sort_values(ascending=False).index:
+        gains = gains_of_batches(aucs[model], aucs[RIVAL], batch_of)
+        print(f"{model:34}{seconds[model]:6.2f} s  {gains}")
+        medians = 100 * (aucs[model] - aucs[RIVAL]).groupby(batch_of).median()
+        print(f"{'':43}medians {', '.join(f'{b} {m:+.2f}' for b, m in medians.items())}")
+
+
 def main():
     """Measure, then print."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("folder", type=Path)
+    parser.add_argument("folders", type=Path, nargs="+")
     parser.add_argument("--max-rows", type=int, default=5000)
     parser.add_argument("--folds", type=int, default=2, choices=range(1, 6))
     parser.add_argument("--sets", nargs="*", help="only these, by file name without ending")
     parser.add_argument("--versions", nargs="+", choices=VERSIONS, default=VERSIONS)
-    parser.add_argument("--results", type=Path, default=Path("forest.csv"))
+    parser.add_argument("--results", type=Path)
+    parser.add_argument("--criteria", action="store_true")
     options = parser.parse_args()
-    sets = load_all(options.folder, options.max_rows, options.sets)
+    if options.criteria:
+        options.versions, options.folds = ["plain"], min(options.folds, 3)
+    if options.results is None:
+        options.results = Path("criteria.csv" if options.criteria else "forest.csv")
+    sets, batch_of = load_batches(options.folders, options.max_rows, options.sets)
     sets = {name: (with_categories(X), y) for name, (X, y) in sets.items()}
-    report(measure(sets, options))
+    if options.criteria:
+        report_criteria(measure(CRITERIA, sets, options), batch_of)
+    else:
+        report(measure(MODELS, sets, options))
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
     python -m benches.studies.levels_study DATA_FOLDER [--max-rows 5000] [--repeats 1] [--jobs 2]
         [--sets german pima] [--models TreeRank RIMARC] [--levels 30 300 own] [--json FILE]
+        [--rates]
 
 DATA_FOLDER holds Parquet files with columns and a 0/1 column `target`. To each set one column of
 noise is added, of so many categories ("own": as many as there are rows; "number": no categories
@@ -9,6 +10,9 @@ but a normal number). A row of the first table has the mean over the sets of wha
 in AUC, on the same five stratified folds with and without it, and the largest cost of any set; the
 second one the AUC of each set without noise. "law" is a simulation: a column of 30 categories on
 which the class depends, beside a number that tells nothing; "id" is a number that tells something.
+`--rates` makes another table: the AUC of the learners that learn from the rates of rare categories,
+on the sets where these hold more than 5 % of the rows of some column, with the columns as they are
+and with the rare categories of each training part made missing, which leaves no rates to learn.
 `--raw` adds the same learners with `level_rates="raw"`, the papers' search.
 """
 
@@ -23,6 +27,8 @@ from aucrank import (
     AURORA,
     RIMARC,
     AUCBoost,
+    GradientBoostingRanker,
+    LinearRanker,
     MartiRank,
     RankBoost,
     RankingForest,
@@ -35,6 +41,7 @@ from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import StratifiedKFold
 
 from benches.common.data import load_all
+from benches.studies.gradient_boosting import is_category, with_categories
 
 LEVELS = ("number", "5", "30", "100", "300", "1500", "own")
 
@@ -52,6 +59,67 @@ MODELS = {
     "Scorecard": Scorecard(),
     "AURORA": AURORA(order=1, max_features=30, radius=1.0),
 }
+
+
+#: Those that learn from the rates of rare categories.
+OF_RATES = {
+    "booster": GradientBoostingRanker(random_state=0),
+    "booster, stopped": GradientBoostingRanker(
+        n_rounds=1000,
+        learning_rate=0.05,
+        l2=1,
+        early_stopping=True,
+        scoring="loss",
+        n_iter_no_change=50,
+        n_bags=4,
+        random_state=0,
+    ),
+    "forest": RankingForest(n_estimators=500, random_state=0),
+    "linear": LinearRanker(),
+}
+
+#: Shares of the rows: a category of less is rare, and rare ones of more are learned from.
+LEAST_SHARE, MOST_RARE = 0.002, 0.05
+
+
+def rare_levels(column):
+    """Return the categories of a column that are rare, if they hold many of its rows."""
+    counts = column.value_counts()
+    rare = counts[counts < max(3, np.ceil(LEAST_SHARE * len(column)))]
+    return rare.index if rare.sum() > MOST_RARE * len(column) else rare.index[:0]
+
+
+def auc_by_rates(model, X, y, train, test):
+    """Return the AUC with columns as they are, and with their rare categories missing."""
+    warnings.simplefilter("ignore")
+    aucs = []
+    for has_rates in (True, False):
+        frame = X
+        if not has_rates:
+            rare = {name: rare_levels(X[name].iloc[train]) for name in X if is_category(X[name])}
+            changed = {name: X[name].where(~X[name].isin(rare[name])) for name in rare}
+            frame = X.assign(**changed)
+        model.set_params(n_jobs=1).fit(frame.iloc[train], y[train])
+        aucs.append(roc_auc_score(y[test], model.decision_function(frame.iloc[test])))
+    return aucs
+
+
+def print_rates(sets, models, n_jobs):
+    """Print what rates of rare categories are worth to each learner."""
+    sets = {name: (with_categories(X), y) for name, (X, y) in sets.items()}
+    sets = {
+        name: (X, y)
+        for name, (X, y) in sets.items()
+        if any(len(rare_levels(X[column])) for column in X if is_category(X[column]))
+    }
+    print(f"{'':24}{'set':20}{'without':>9}{'with':>9}")
+    for name, (X, y) in sets.items():
+        folds = list(StratifiedKFold(5, shuffle=True, random_state=0).split(X, y))
+        for model_name, model in models.items():
+            run = delayed(auc_by_rates)
+            found = Parallel(n_jobs=n_jobs)(run(model, X, y, *fold) for fold in folds)
+            with_rates, without = np.mean(found, axis=0)
+            print(f"{model_name:24}{name:20}{without:9.4f}{with_rates:9.4f}", flush=True)
 
 
 def raw(model):
@@ -109,10 +177,15 @@ def main():
     parser.add_argument("--models", nargs="*", help="only these, by name")
     parser.add_argument("--levels", nargs="*", default=LEVELS)
     parser.add_argument("--raw", action="store_true", help="with level_rates='raw' too")
+    parser.add_argument("--rates", action="store_true", help="what rates of rare ones are worth")
     parser.add_argument("--json", type=Path, help="writes every AUC there")
     options = parser.parse_args()
     sets = load_all(options.folder, options.max_rows) | simulations()
     sets = {name: sets[name] for name in options.sets or sets}
+    if options.rates:
+        models = {name: OF_RATES[name] for name in options.models or OF_RATES}
+        print_rates(sets, models, options.jobs)
+        return
     models = {name: MODELS[name] for name in options.models or MODELS}
     if options.raw:
         no_levels = AURORA

@@ -1,6 +1,7 @@
 """GradientBoostingRanker: what it promises of its scores, rounds, categories and parameters."""
 
 from functools import partial
+from time import perf_counter
 
 import numpy as np
 import pandas as pd
@@ -27,7 +28,9 @@ FRAME, BAD = loans(1500, 0)
 
 
 def small(**params):
-    return GradientBoostingRanker(**({"n_rounds": 20, "random_state": 0} | params))
+    """Return a ranker of one model and few rounds."""
+    few = {"n_rounds": 20, "early_stopping": False, "n_bags": 1, "random_state": 0}
+    return GradientBoostingRanker(**(few | params))
 
 
 def simulated(n_rows, seed=0):
@@ -219,7 +222,8 @@ def test_rows_held_out_are_judged_by_the_loss_of_those_that_count(loss):
 @pytest.mark.parametrize("loss", PAIR_LOSSES)
 def test_early_stopping_watches_the_area_up_to_the_rate(loss):
     X, y = simulated(2000)
-    model = small(loss=loss, n_rounds=60, learning_rate=0.3, early_stopping=True, max_fpr=0.1)
+    model = small(loss=loss, n_rounds=60, learning_rate=0.3, early_stopping=True, scoring="auc")
+    model.set_params(max_fpr=0.1)
     model.fit(X[:1000], y[:1000], X_val=X[1000:], y_val=y[1000:])
     path = np.asarray(model.validation_path_["auc"])
     expected = [
@@ -391,13 +395,16 @@ def test_shap_values_add_up_to_the_score():
     assert_allclose(sums, model.decision_function(X), atol=1e-12)
 
 
-def test_the_automatic_rate_follows_the_rows_and_the_rounds():
+def test_the_automatic_rate_follows_the_rows_the_rounds_and_the_leaves():
     assert small(n_rounds=300).fit(X, Y).learning_rate_ == pytest.approx(
-        0.0103 * 0.569**0.426 * 1000 / 300, rel=1e-12
+        0.025 * 0.569**0.33, rel=1e-12
     )
-    assert small(n_rounds=10).fit(X, Y).learning_rate_ == 0.3
-    weighted = small(n_rounds=300).fit(X, Y, sample_weight=np.full(569, 2))
-    assert weighted.learning_rate_ == pytest.approx(0.0103 * 1.138**0.426 * 1000 / 300, rel=1e-12)
+    assert small(n_rounds=4).fit(X, Y).learning_rate_ == 0.3
+    weighted = small(n_rounds=100, max_leaves=8).fit(X, Y, sample_weight=np.full(569, 2))
+    expected = 0.025 * 1.138**0.33 * 3**0.62 * 4**0.24
+    assert weighted.learning_rate_ == pytest.approx(expected, rel=1e-12)
+    stopped = small(n_rounds=300, early_stopping=True).fit(X, Y)
+    assert stopped.learning_rate_ == 0.05
 
 
 @pytest.mark.parametrize("name", NOTHING_TO_LEARN)
@@ -421,7 +428,9 @@ def test_nothing_learned_is_told():
 
 
 def test_bags_are_a_mean_that_has_a_path_for_each():
-    model = small(n_rounds=60, early_stopping=True, n_bags=3, cuts="random").fit(FRAME, BAD)
+    params = {"n_rounds": 60, "early_stopping": True, "validation_fraction": 0.1}
+    params |= {"scoring": "auc", "n_iter_no_change": 30}
+    model = small(**params, n_bags=3).fit(FRAME, BAD)
     path = model.validation_path_
     bags, kept = np.asarray(path["bag"]), np.asarray(path["kept"])
     assert bags.tolist() == sorted(bags)
@@ -436,7 +445,7 @@ def test_bags_are_a_mean_that_has_a_path_for_each():
         list(model.staged_decision_function(FRAME))[-1], model.decision_function(FRAME)
     )
     # The first bag is the fit without others.
-    alone = small(n_rounds=60, early_stopping=True, cuts="random").fit(FRAME, BAD)
+    alone = small(**params).fit(FRAME, BAD)
     assert_array_equal(np.asarray(path["auc"])[bags == 1], alone.validation_path_["auc"])
 
 
@@ -487,6 +496,55 @@ def test_bags_that_cannot_hold_rows_out_say_so():
         small(n_bags=2, early_stopping=True).fit(rows, y)
 
 
+def test_by_default_five_bags_leave_out_a_fold_each_and_stop_together():
+    model = GradientBoostingRanker(random_state=0).fit(FRAME, BAD)
+    path = model.validation_path_
+    bags, kept = np.asarray(path["bag"]), np.asarray(path["kept"])
+    assert set(bags) == {1, 2, 3, 4, 5}
+    rounds, losses = np.asarray(path["round"]), np.asarray(path["loss"])
+    of_bags = np.array([losses[bags == bag] for bag in range(1, 6)])
+    best = 1 + np.argmin(of_bags.mean(axis=0))
+    assert rounds[kept].tolist() == [best] * 5
+    assert model.n_iter_ == 5 * best
+    # No round of the last fifty is better, and there were no more than it takes to see that.
+    assert of_bags.shape[1] - best in range(50, 58)
+
+
+def test_validation_rows_stop_one_model_and_a_warm_start_does_not_stop():
+    rows, y = simulated(1000)
+    model = GradientBoostingRanker(random_state=0)
+    model.fit(rows[:500], y[:500], X_val=rows[500:], y_val=y[500:])
+    assert list(model.validation_path_) == ["round", "loss", "kept"]
+    begun = GradientBoostingRanker(n_rounds=5, warm_start=True, random_state=0).fit(rows, y)
+    assert begun.validation_path_ is None
+    assert begun.set_params(n_rounds=12).fit(rows, y).n_iter_ == 12
+
+
+def test_a_time_limit_keeps_what_there_is():
+    rows, y = simulated(20_000)
+    model = GradientBoostingRanker(learning_rate=0.001, time_limit=0.5, random_state=0)
+    start = perf_counter()
+    model.fit(rows, y)
+    assert perf_counter() - start < 20
+    assert 5 <= model.n_iter_ < 5 * 3000
+    assert model.score(rows, y) > 0.7
+
+
+def test_the_number_of_leaves_is_chosen_by_rows_held_out():
+    rng = np.random.default_rng(0)
+    rows = rng.random(size=(22_000, 2))
+    # A fifth of the cells of a board, which few leaves cannot tell apart.
+    is_marked = rng.random((20, 20)) < 0.2
+    y = is_marked[tuple((20 * rows).astype(int).T)]
+    params = {"n_rounds": 100, "n_bags": 2, "cuts": "best", "max_features": None}
+    params["random_state"] = 0
+    many = GradientBoostingRanker(**params).fit(rows, y)
+    assert max(many.rounds_["n_leaves"]) == 128
+    simple = rng.random(22_000) < rows[:, 0]
+    few = GradientBoostingRanker(**params).fit(rows, simple)
+    assert max(few.rounds_["n_leaves"]) <= 32
+
+
 def test_additive_settings_are_those_of_a_sum_that_ranks_well():
     model = GradientBoostingRanker.additive(n_bags=3, random_state=0)
     assert model.get_params() == clone(model).get_params()
@@ -514,12 +572,17 @@ def test_additive_settings_are_those_of_a_sum_that_ranks_well():
         ({"learning_rate": "fast"}, "learning_rate must be a number"),
         ({"max_fpr": 0}, r"max_fpr must be in \(0.0, 1.0\]"),
         ({"max_leaves": 1}, "max_leaves must be at least 2"),
+        ({"max_leaves": "many"}, "max_leaves must be an int"),
+        ({"validation_fraction": "most"}, "validation_fraction must be a number"),
+        ({"early_stopping": "never"}, "early_stopping must be"),
+        ({"time_limit": 0}, "time_limit must be in"),
         ({"max_bins": 256}, "max_bins must be from 2 to 255"),
         ({"min_samples_leaf": 0}, "min_samples_leaf must be at least 1"),
         ({"min_samples_leaf": 1.0}, "min_samples_leaf must be in"),
         ({"l2": -1.0}, "l2 must be in"),
         ({"cuts": "worst"}, "cuts must be one of"),
         ({"n_bags": 0}, "n_bags must be at least 1"),
+        ({"n_bags": "many"}, "n_bags must be an int"),
         ({"scoring": "f1"}, "scoring must be one of"),
         ({"monotonic_cst": [2]}, "monotonic_cst must be -1, 0 or 1"),
         ({"early_stopping": True, "refit": True, "warm_start": True}, "refit does not go with"),
@@ -534,7 +597,7 @@ def test_a_bad_parameter_is_named(params, message):
 
 
 def test_fits_tell_what_they_did(capsys):
-    small(verbose=1, early_stopping=True).fit(X, Y)
+    small(verbose=1, early_stopping=True, scoring="auc").fit(X, Y)
     lines = capsys.readouterr().out.splitlines()
     *under_way, rounds, chosen = lines
     assert all(" of 20 rounds, validation AUC " in line for line in under_way)
@@ -545,8 +608,7 @@ def test_fits_tell_what_they_did(capsys):
 def test_bags_tell_what_they_did(capsys):
     small(verbose=2, early_stopping=True, n_bags=3, n_jobs=2).fit(X, Y)
     *under_way, rounds, first, _, _ = capsys.readouterr().out.splitlines()
-    assert len(under_way) == 3
-    assert "of 3 bags" in under_way[2]
+    assert under_way[2].startswith("[GradientBoostingRanker] 3 of 20 rounds, validation loss ")
     assert " in 3 bags at learning rate" in rounds
     assert "bag 1: chosen of " in first
 

@@ -26,7 +26,8 @@ PURE_LEAVES = {"check_class_weight_classifiers": "leaves of one class have no ot
 def grows_pure_leaves(estimator):
     """Tell of unpruned trees of many leaves, and of forests that take the order of leaves alone.
 
-    Of the 50 rows of the check, a single term of AURORA may hold for rows of one class alone, too.
+    A forest with ``max_samples`` chooses small leaves, too. Of the 50 rows of the check, a single
+    term of AURORA may hold for rows of one class alone.
     """
     params = estimator.get_params(deep=False)
     if isinstance(estimator, Scorecard) and isinstance(estimator.estimator, AURORA):
@@ -34,7 +35,8 @@ def grows_pure_leaves(estimator):
     if isinstance(estimator, AURORA):
         return params["depth"] == "shallow" and params["max_features"] == 8
     if isinstance(estimator, RankingForest):
-        return params["aggregation"] in ("rank_mean", "kendall")
+        takes_order = params["aggregation"] in ("rank_mean", "kendall")
+        return takes_order or params["max_samples"] is not None
     is_plain = isinstance(params.get("split"), str) and params["split"] == "leafrank"
     return isinstance(estimator, TreeRank) and is_plain and params["pruning"] is None
 

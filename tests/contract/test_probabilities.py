@@ -169,7 +169,7 @@ def counted(monkeypatch, name):
 def test_rows_that_were_given_to_choose_by_cost_no_further_fit(monkeypatch):
     calls = counted(monkeypatch, "fit_gradient_boosting")
     ranker = GradientBoostingRanker(
-        loss="pair_logistic", n_rounds=30, early_stopping=True, calibration="auto", random_state=0
+        loss="pair_logistic", n_rounds=30, n_bags=1, calibration="auto", random_state=0
     )
     model = ranker.fit(X[:2000], Y[:2000], X_val=X[2000:], y_val=Y[2000:])
     assert calls == [2000]
@@ -186,7 +186,9 @@ def test_rows_that_were_given_to_choose_by_cost_no_further_fit(monkeypatch):
 @pytest.mark.parametrize("cls", [RankBoost, AUCBoost, GradientBoostingRanker])
 def test_the_rows_taken_for_held_out_are_those_of_the_fit(cls):
     """Their AUC is the one that the fit has found."""
-    params = {"loss": "pair_exponential"} if cls is GradientBoostingRanker else {}
+    params = {}
+    if cls is GradientBoostingRanker:
+        params = {"loss": "pair_exponential", "scoring": "auc", "n_bags": 1}
     ranker = cls(n_rounds=30, early_stopping=True, random_state=3, **params).fit(X, Y)
     sample = (X, [None] * X.shape[1], Y == "yes", None)
     rows = _core.held_out_rows(sample, 0.1, ranker._model.seed, 1)
@@ -194,6 +196,20 @@ def test_the_rows_taken_for_held_out_are_those_of_the_fit(cls):
     (chosen,) = path["auc"][path["kept"]]
     assert len(rows) == 300
     assert ranker.score(X[rows], Y[rows]) == pytest.approx(chosen, abs=1e-12)
+
+
+@pytest.mark.parametrize("seed", [12, 14, 22, 24, 28, 30, 35])
+def test_copies_are_weights_where_scores_of_folds_are_equal_but_for_rounding(seed):
+    rng = np.random.default_rng(seed)
+    rows = rng.normal(size=(90, 3)).round(1)
+    y = rows[:, 0] + rng.normal(size=90) > 1
+    times = rng.integers(1, 3, 90)
+    copies = np.repeat(np.arange(90), times)
+    # Of one layer, whose scores are few.
+    model = MartiRank(n_rounds=1, calibration="isotonic", random_state=0)
+    weighted = model.fit(rows, y, sample_weight=times).decision_function(rows)
+    of_copies = model.fit(rows[copies], y[copies]).decision_function(rows)
+    assert of_copies == pytest.approx(weighted, abs=1e-9)
 
 
 @pytest.mark.parametrize("name", RANKERS)

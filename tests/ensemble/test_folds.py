@@ -6,7 +6,7 @@ import pytest
 from aucrank import GradientBoostingRanker, LinearRanker, RankingEnsemble, RankingForest, TreeRank
 from aucrank._base.fit_context import FitContext
 from aucrank._base.folds import deal
-from aucrank.ensemble._presets import PRESETS, members_of, n_folds_for
+from aucrank.ensemble._presets import PRESETS, members_of
 from numpy.testing import assert_array_equal
 from sklearn.metrics import roc_auc_score
 
@@ -116,11 +116,13 @@ def test_a_table_of_counts_is_judged_as_new_rows_would():
     assert model.score(X[3000:], y[3000:]) == pytest.approx(expected, abs=0.01)
 
 
-def test_larger_data_have_fewer_folds_trees_and_members():
-    assert (n_folds_for(30_000), n_folds_for(30_001)) == (5, 3)
+def test_larger_data_have_fewer_trees_and_members():
     names = [[name for name, _ in members_of("default", n)] for n in (1, 1 << 20, 1 << 21, 1 << 25)]
     assert names[0] == names[1] == list(PRESETS["default"])
-    assert names[2] == [name for name in PRESETS["default"] if name != "forest"]
-    assert names[3] == ["boosting_32"]
-    trees = [dict(members_of("default", n))["forest"].n_estimators for n in (1, 1 << 18, 1 << 20)]
+    assert names[2] == [name for name in PRESETS["default"] if name != "random_cuts_forest"]
+    assert names[3] == ["boosting"]
+    trees = [
+        dict(members_of("default", n))["random_cuts_forest"].n_estimators
+        for n in (1, 1 << 18, 1 << 20)
+    ]
     assert trees == [100, 50, 12]

@@ -16,9 +16,10 @@ from aucrank import (
     _core,
     load,
 )
+from aucrank._base import fit_progress
 from aucrank._base.fit_progress import FitProgress
 from aucrank.datasets import load_breast_cancer, make_gaussian_pair
-from aucrank.ensemble import _cross_fit, _members, _ranking_ensemble
+from aucrank.ensemble import _cross_fit, _ranking_ensemble
 from numpy.testing import assert_array_equal
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
@@ -181,7 +182,7 @@ def test_columns_of_noise_cost_little():
 
 def test_time_runs_out_after_the_first_member():
     X, y = sample(2000)
-    slow = GradientBoostingRanker(n_rounds=2000, max_leaves=64)
+    slow = GradientBoostingRanker(n_rounds=2000, max_leaves=64, early_stopping=False)
     members = [("linear", LinearRanker()), ("slow", slow), ("later", LinearRanker(C=1.0))]
     start = time.perf_counter()
     model = RankingEnsemble(members=members, time_limit=0.5, random_state=0).fit(X, y)
@@ -243,11 +244,11 @@ def test_nothing_is_told_before_a_fit():
 def test_lines_tell_of_members_and_of_the_end(capsys):
     model = quick(verbose=2).fit(X, Y)
     lines = capsys.readouterr().out.splitlines()
-    fits = {line.rpartition(",")[0] for line in lines if "without fold" in line}
-    assert fits == {
-        f"[RankingEnsemble] {name} without fold {fold}"
-        for name, _ in few_members()
-        for fold in range(1, 6)
+    fits = {line.rpartition(",")[0] for line in lines if " without " in line}
+    boosting, *others = (name for name, _ in few_members())
+    # A booster that stops early fits its folds together.
+    assert fits == {f"[RankingEnsemble] {boosting} without each fold"} | {
+        f"[RankingEnsemble] {name} without fold {fold}" for name in others for fold in range(1, 6)
     }
     members = [line for line in lines if " of 3 members" in line]
     for number, line in enumerate(members, start=1):
@@ -309,7 +310,7 @@ def timed(clock, cls, seconds_per_part, **params):
 @pytest.fixture
 def clock(monkeypatch):
     clock = Clock()
-    for module in (_cross_fit, _members, _ranking_ensemble):
+    for module in (_cross_fit, fit_progress, _ranking_ensemble):
         monkeypatch.setattr(module, "perf_counter", clock)
     return clock
 
@@ -317,9 +318,9 @@ def clock(monkeypatch):
 def test_a_time_limit_is_kept_by_leaving_members_out(clock):
     """Parts of 1 s: 20 s a fold, so 100 s for the first member, and 1000 s for the second."""
     members = [
-        ("first", timed(clock, GradientBoostingRanker, 1.0, n_rounds=20)),
-        ("slow", timed(clock, GradientBoostingRanker, 1.0, n_rounds=200)),
-        ("last", timed(clock, GradientBoostingRanker, 0.5, n_rounds=10)),
+        ("first", timed(clock, GradientBoostingRanker, 1.0, n_rounds=20, early_stopping=False)),
+        ("slow", timed(clock, GradientBoostingRanker, 1.0, n_rounds=200, early_stopping=False)),
+        ("last", timed(clock, GradientBoostingRanker, 0.5, n_rounds=10, early_stopping=False)),
     ]
     start = clock.now
     model = RankingEnsemble(members=members, time_limit=300.0, n_jobs=1, random_state=0).fit(X, Y)
@@ -330,7 +331,8 @@ def test_a_time_limit_is_kept_by_leaving_members_out(clock):
 
 
 def test_a_first_member_that_is_too_slow_ends_with_what_it_has(clock):
-    members = [("first", timed(clock, GradientBoostingRanker, 1.0, n_rounds=500))]
+    slow = timed(clock, GradientBoostingRanker, 1.0, n_rounds=500, early_stopping=False)
+    members = [("first", slow)]
     start = clock.now
     model = RankingEnsemble(members=members, time_limit=100.0, n_jobs=1, random_state=0).fit(X, Y)
     assert clock.now - start < 1.2 * 100
@@ -338,6 +340,22 @@ def test_a_first_member_that_is_too_slow_ends_with_what_it_has(clock):
     assert len(rounds) == 5
     assert max(rounds) <= 21
     assert model.score(X, Y) > 0.95
+
+
+def test_folds_that_are_fitted_together_end_with_the_same_rounds(clock, monkeypatch):
+    def tick():
+        clock.now += 0.5
+        return clock.now
+
+    monkeypatch.setattr(fit_progress, "perf_counter", tick)
+    booster = GradientBoostingRanker(learning_rate=0.01, n_iter_no_change=1000)
+    members = [("booster", booster), ("linear", LinearRanker())]
+    model = RankingEnsemble(members=members, time_limit=40.0, n_jobs=1, random_state=0)
+    model.fit(*sample(400))
+    rounds = [fold.n_rounds for fold in model._model.models(0)]
+    assert len(rounds) == 5
+    assert len(set(rounds)) == 1
+    assert 40 <= rounds[0] <= 80
 
 
 def test_a_callback_that_ends_the_fit_leaves_the_members_that_are_done():
@@ -361,4 +379,5 @@ def test_a_callback_that_ends_the_fit_leaves_the_members_that_are_done():
 def test_with_much_verbosity_members_print_their_own_lines(capsys):
     quick(verbose=4, members=few_members()[:1], n_folds=2).fit(X, Y)
     lines = capsys.readouterr().out.splitlines()
-    assert sum(line.startswith("[GradientBoostingRanker] 3 of 10 rounds") for line in lines) == 2
+    # Once for both folds, which are fitted together.
+    assert sum(line.startswith("[GradientBoostingRanker] 3 of 10 rounds") for line in lines) == 1

@@ -172,7 +172,7 @@ def test_binary_terms_by_hand(sample):
 @given(samples())
 def test_a_round_by_hand(sample):
     X, y = sample
-    model = GradientBoostingRanker(n_rounds=1, min_samples_leaf=1, calibration=None).fit(X, y)
+    model = GradientBoostingRanker(n_rounds=1, min_samples_leaf=1, early_stopping=False).fit(X, y)
     if model.n_iter_ == 0:
         return
     lines = [

@@ -217,6 +217,7 @@ def test_forests_of_rankings_have_the_probabilities_of_their_steps(aggregation):
             n_estimators=6 + seed,
             max_depth=3,
             min_samples_leaf=3,
+            criterion="youden",
             aggregation=aggregation,
             random_state=seed,
         ).fit(X, y)

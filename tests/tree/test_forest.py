@@ -21,6 +21,7 @@ from sklearn.inspection import permutation_importance
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.tree import DecisionTreeClassifier
 
 from tests.common.processes import interrupted, no_windows
 from tests.common.stores import STORES
@@ -296,13 +297,14 @@ def test_split_rules_are_those_of_one_tree():
 
 def test_without_randomness_all_trees_are_the_one_tree():
     X, y = sample(200)
-    model = fit(X, y, bootstrap=False, max_features=None, max_depth=3, n_estimators=3)
+    params = {"criterion": "youden", "bootstrap": False, "max_depth": 3, "n_estimators": 3}
+    model = fit(X, y, max_features=None, **params)
     tree = aucrank.TreeRank(
         split="orthogonal", pruning=None, max_depth=3, min_samples_leaf=1, leaf_order="eta"
     ).fit(X, y)
     for grown in model.estimators_:
         assert grown.to_text() == tree.tree_.to_text()
-    one_at_a_time = fit(X, y, bootstrap=False, max_features=1, max_depth=3, n_estimators=3)
+    one_at_a_time = fit(X, y, max_features=1, **params)
     assert len({grown.to_text() for grown in one_at_a_time.estimators_}) > 1
 
 
@@ -350,6 +352,7 @@ def test_the_number_of_threads_does_not_matter(aggregation):
         ({"min_samples_leaf": 0}, ValueError, "min_samples_leaf must be at least 1"),
         ({"min_samples_leaf": 0.5}, TypeError, "min_samples_leaf must be an int, got 0.5"),
         ({"min_samples_leaf": "best"}, ValueError, "min_samples_leaf must be one of 'auto'"),
+        ({"criterion": "entropy"}, ValueError, "criterion must be one of 'auto', 'youden', 'gini'"),
         ({"min_gain": -0.1}, ValueError, "min_gain must be in"),
         ({"max_features": 0}, ValueError, "max_features must be at least 1"),
         ({"max_features": 1.5}, ValueError, "max_features must be in"),
@@ -407,7 +410,7 @@ def test_the_out_of_bag_interval_is_delongs_and_covers():
     for seed in range(60):
         train = make_gaussian_pair(200, random_state=seed)
         test = make_gaussian_pair(4000, random_state=1000 + seed)
-        model = fit(train.X, train.y, n_estimators=30, max_depth=4, oob_score=True)
+        model = fit(train.X, train.y, n_estimators=100, max_depth=4, oob_score=True)
         interval = model.oob_interval(confidence=0.9)
         assert (interval.auc, interval.method) == (model.oob_score_, "delong")
         half_width = norm.ppf(0.95) * interval.standard_error
@@ -854,3 +857,106 @@ def test_cuts_are_best_or_random():
     X, y = sample(50)
     with pytest.raises(ValueError, match="cuts must be"):
         fit(X, y, cuts="all")
+
+
+# The criterion of cuts.
+
+
+def impurity(criterion, positive):
+    """Impurity of a set of rows."""
+    p = np.mean(positive)
+    if criterion == "gini":
+        return 2 * p * (1 - p)
+    return -sum(q * np.log(q) for q in (p, 1 - p) if q > 0)
+
+
+@pytest.mark.parametrize("criterion", ["youden", "gini", "log_loss"])
+def test_a_cut_is_the_best_of_all_by_its_criterion(criterion):
+    rng = np.random.default_rng(3)
+    for _ in range(20):
+        X = rng.integers(0, 30, (60, 1)).astype(float)
+        y = rng.random(60) < 0.1 + 0.6 * (X[:, 0] > 20)
+        model = fit(
+            X, y, criterion=criterion, bootstrap=False, max_depth=1, n_estimators=1, max_bins=None
+        )
+        (tree,) = model.estimators_
+
+        def value(left, y=y):
+            if criterion == "youden":
+                return abs(np.mean(left[y]) - np.mean(left[~y]))
+            sides = (y[left], y[~left])
+            return -sum(len(side) * impurity(criterion, side) for side in sides)
+
+        cuts = [X[:, 0] < threshold for threshold in np.unique(X)[1:]]
+        found = tree.apply(X) == tree.apply(X)[0]
+        assert value(found) == pytest.approx(max(map(value, cuts)))
+
+
+@pytest.mark.parametrize("criterion", ["gini", "log_loss"])
+def test_a_single_cut_is_that_of_scikit_learn(criterion):
+    X, y = load_breast_cancer(return_X_y=True)
+    for start in range(0, 500, 100):
+        rows = slice(start, start + 100)
+        model = fit(
+            X[rows],
+            y[rows],
+            criterion=criterion,
+            bootstrap=False,
+            max_features=None,
+            max_depth=1,
+            n_estimators=1,
+            max_bins=None,
+        )
+        rival = DecisionTreeClassifier(criterion=criterion, max_depth=1, random_state=0)
+        rival.fit(X[rows], y[rows])
+        assert_allclose(
+            model.predict_proba(X[rows]), rival.predict_proba(X[rows]), rtol=0, atol=1e-12
+        )
+
+
+@pytest.mark.parametrize("criterion", ["gini", "log_loss"])
+def test_the_set_of_categories_of_least_impurity_is_found(criterion):
+    rng = np.random.default_rng(5)
+    for _ in range(10):
+        codes = rng.integers(0, 6, 120)
+        y = rng.random(120) < rng.random(6)[codes]
+        X = pd.DataFrame({"trade": pd.Categorical([f"trade {code}" for code in codes])})
+        params = {"bootstrap": False, "max_depth": 1, "n_estimators": 1, "level_rates": "raw"}
+        model = fit(X, y, criterion=criterion, **params)
+
+        def value(left, y=y):
+            sides = (y[left], y[~left])
+            return -sum(len(side) * impurity(criterion, side) for side in sides if len(side))
+
+        sets = [np.isin(codes, np.flatnonzero([n >> k & 1 for k in range(6)])) for n in range(64)]
+        leaves = model.estimators_[0].apply(X)
+        assert value(leaves == leaves[0]) == pytest.approx(max(map(value, sets)))
+
+
+@pytest.mark.parametrize("cuts", ["best", "random"])
+@pytest.mark.parametrize("criterion", ["youden", "gini", "log_loss"])
+def test_no_criterion_depends_on_threads_order_or_copies(criterion, cuts):
+    X, y = applicants(200)
+    params = {"criterion": criterion, "cuts": cuts, "bootstrap": False}
+    expected = fit(X, y, **params).decision_function(X)
+    assert_array_equal(fit(X, y, n_jobs=3, **params).decision_function(X), expected)
+    order = np.random.default_rng(0).permutation(len(y))
+    shuffled = fit(X.iloc[order], y[order], **params)
+    assert_array_equal(shuffled.decision_function(X), expected)
+    copies = np.random.default_rng(1).integers(0, 4, 200)
+    weighted = fit(X, y, copies.astype(float), **params)
+    rows = np.repeat(np.arange(200), copies)
+    repeated = fit(X.iloc[rows], y[rows], **params)
+    assert_array_equal(weighted.decision_function(X), repeated.decision_function(X))
+
+
+@pytest.mark.parametrize("criterion", ["youden", "gini", "log_loss"])
+def test_the_criterion_is_kept_in_files_and_by_fits_that_go_on(criterion, tmp_path):
+    X, y = applicants(200)
+    whole = fit(X, y, criterion=criterion, n_estimators=20)
+    model = fit(X, y, criterion=criterion, n_estimators=10, warm_start=True)
+    model.save(tmp_path / "forest.json")
+    for back in (aucrank.load(tmp_path / "forest.json"), pickle.loads(pickle.dumps(model))):
+        assert back.criterion_ == criterion
+        back.set_params(n_estimators=20).fit(X, y)
+        assert_array_equal(back.decision_function(X), whole.decision_function(X))

@@ -34,6 +34,8 @@ class ParamScope:
         Of the tree around a split rule: features drawn for each stump, None for all.
     cuts : {"best", "random"}
         Of the forest around a tree: which thresholds of a number are tried for a stump.
+    criterion : {"youden", "gini", "log_loss"}
+        Of the forest around a tree: by what a stump is chosen.
     """
 
     schema: Schema | None = None
@@ -42,6 +44,7 @@ class ParamScope:
     min_samples_leaf: int = 1
     max_features: int | None = None
     cuts: str = "best"
+    criterion: str = "youden"
 
     @property
     def n_features(self) -> int:

@@ -1,6 +1,7 @@
 """Progress of a fit: printed lines, and the callbacks of scikit-learn."""
 
 from collections.abc import Mapping
+from time import perf_counter
 from typing import Any
 
 from aucrank._base.callbacks import begin_fit, end_fit
@@ -66,20 +67,35 @@ class FitProgress:
         The one that prints lines, as its ``verbose`` says.
     tasks : FitTasks or None, default=None
         What callbacks see, which are those of the estimator that the user fits.
+    end : float or None, default=None
+        When the fit is to end with what it has, by `time.perf_counter`; None for no end.
     """
 
-    def __init__(self, estimator: Any, tasks: FitTasks | None = None) -> None:
+    def __init__(
+        self, estimator: Any, tasks: FitTasks | None = None, end: float | None = None
+    ) -> None:
         self._estimator = estimator
         self._tasks = tasks if tasks is not None and tasks.are_observed else None
+        self._end = end
 
     def of(self, inner: Any) -> "FitProgress":
         """Return the progress of an estimator whose fit is a part of this one."""
-        return FitProgress(inner, self._tasks)
+        return FitProgress(inner, self._tasks, self._end)
+
+    def within(self, seconds: float | None) -> "FitProgress":
+        """Return the progress of a fit that has so many seconds from now; None for no limit."""
+        if seconds is None:
+            return self
+        end = perf_counter() + seconds
+        return FitProgress(
+            self._estimator, self._tasks, end if self._end is None else min(end, self._end)
+        )
 
     @property
     def observer(self) -> "FitProgress | None":
         """What the core is to tell of parts: None where nobody listens."""
-        return self if self._tasks is not None or self._verbose > 0 else None
+        listens = self._tasks is not None or self._end is not None or self._verbose > 0
+        return self if listens else None
 
     @property
     def _verbose(self) -> int:
@@ -102,11 +118,12 @@ class FitProgress:
         Returns
         -------
         bool
-            False where a callback asks the fit to end with what it has.
+            False where a callback asks the fit to end with what it has, or its time is up.
         """
         if self._verbose > 1 or (self._verbose == 1 and number % _EVERY == 0):
             print(self._estimator._progress_line(unit, number, most, figures))
-        return self._tasks is None or self._tasks.part_done(unit, number, most, figures)
+        goes_on = self._tasks is None or self._tasks.part_done(unit, number, most, figures)
+        return goes_on and (self._end is None or perf_counter() < self._end)
 
 
 def plural_of(unit: str) -> str:

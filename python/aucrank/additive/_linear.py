@@ -95,9 +95,10 @@ class LinearRanker(SampledFitMixin, ProbabilityMixin, BaseRanker):
     at 6 standard deviations, and rounded to some millionth of one (2^-20). A threshold is a
     column that is 1/2 from there on, and 0 below. A missing number counts as the mean, and has a
     weight of its own if training rows miss the feature. A category of fewer than 3 rows, or of
-    fewer than one in 500, counts as missing, as does one that was not seen in fit: a column of
-    very many categories, such as names, tells nothing. Both classes count as they are, and the
-    intercept is not penalised.
+    fewer than one in 500, counts as missing, as does one that was not seen in fit. Where such
+    categories hold more than 5 % of the rows, the rate of positives of each category counts beside
+    its weight, as learned on other folds of the rows (see :ref:`categories <rates-of-many>`). Both
+    classes count as they are, and the intercept is not penalised.
 
     The score is the log-odds of the positive class. The matrix of thresholds and categories is
     never formed: a fit takes time in proportion to the rows and the square of the number of

@@ -57,8 +57,13 @@ _ADDITIVE: dict[str, Any] = {
     "early_stopping": True,
     "scoring": "loss",
     "validation_fraction": 0.15,
+    "n_iter_no_change": 30,
     "n_bags": 8,
 }
+#: Bags that stop early, each by a fold of its own.
+_BAGS = 5
+#: Share of the rows that a single bag stops early by.
+_SHARE = 0.1
 #: A fit chooses no more pairs of features.
 _MOST_PAIRS = 1000
 _LOSSES = ("log", "pair_exponential", "pair_logistic")
@@ -96,21 +101,25 @@ class GradientBoostingRanker(PairTermsMixin, CalibratedRanker):
         rows counts in full, those of the highest scores, and the others count 0.3; and
         ``early_stopping`` watches the partial AUC. It does not go with ``loss="log"``, which has no
         pairs. See Notes.
-    n_rounds : int, default=300
-        Most rounds, one tree each; with a number of ``interactions``, most rounds of single
-        features, and then most of pairs. There are fewer where no split lowers the loss.
+    n_rounds : int, default=3000
+        Most rounds, one tree each for every bag; with a number of ``interactions``, most rounds of
+        single features, and then most of pairs. There are fewer with ``early_stopping``, and where
+        no split lowers the loss.
     learning_rate : float or "auto", default="auto"
         Factor on the values of the leaves, above 0 and at most 1. "auto":
-        ``0.0103 (n / 1000)**0.426 * 1000 / n_rounds`` for ``n`` rows, at most 0.3: the more rows,
-        the longer the way that the rounds go in all.
-    max_leaves : int, default=32
-        Most leaves of a tree; the leaf that gains most is split first.
+        ``0.025 (n / 1000)**0.33 (n_rounds / 300)**-0.62 (max_leaves / 32)**-0.24`` for ``n`` rows,
+        at most 0.3; with ``early_stopping`` at least 0.05, times ``(n / 20000)**0.5`` beyond 20,000
+        rows, up to 0.15.
+    max_leaves : int or "auto", default="auto"
+        Most leaves of a tree; the leaf that gains most is split first. "auto": 32, or with
+        ``early_stopping`` and 20,000 rows or more, 32 or 128, whichever rows held out rank better
+        after 300 rounds.
     max_depth : int or None, default=None
         Most splits between the root and a leaf; None for no bound.
     min_samples_leaf : int, float or "auto", default="auto"
         Rows that each side of a split keeps: a number, a share of all, or "auto" for a hundredth of
         all, but from 2 to 20.
-    l2 : float, default=5.0
+    l2 : float, default=1.0
         Added to the sum of the hessians of a leaf, which shrinks its value towards 0.
     min_gain : float, default=0.0
         A split must lower the loss, summed over rows, by more than this.
@@ -137,26 +146,33 @@ class GradientBoostingRanker(PairTermsMixin, CalibratedRanker):
     monotonic_cst : array-like of int of shape (n_features,), dict or None, default=None
         Features that the score may only rise (1) or only fall (-1) with, or 0 for neither; a dict
         has names of columns. Missing values are free.
-    early_stopping : bool, default=False
+    early_stopping : bool or "auto", default="auto"
         Whether to hold rows out, stop when they are no longer ranked better, and keep the rounds up
-        to the best.
-    scoring : {"auc", "loss"}, default="auc"
-        What held-out rows are judged by; "auc" up to ``max_fpr``.
-    validation_fraction : float, default=0.1
-        Share of the distinct rows of each class that is held out, for ``early_stopping`` without
-        an ``X_val``; above 0 and below 1.
-    n_iter_no_change : int, default=30
+        to the best. "auto": unless ``warm_start`` is set.
+    scoring : {"auc", "loss"}, default="loss"
+        What held-out rows are judged by; both up to ``max_fpr``.
+    validation_fraction : float or "auto", default="auto"
+        Which rows are held out, for ``early_stopping`` without an ``X_val``. A number: this share
+        of the distinct rows of each class, above 0 and below 1, drawn anew for each bag, which
+        keeps its own number of rounds. "auto": one fold of as many as there are bags, another for
+        each bag, so that every row is held out once; all bags keep the number of rounds that is
+        best on the mean of the folds. A single bag holds out a tenth.
+    n_iter_no_change : int, default=50
         Rounds without an improvement after which ``early_stopping`` stops.
     tol : float, default=0.0
         What counts as an improvement: more than this.
     refit : bool, default=False
         Whether the number of rounds that was chosen is fitted anew to all rows. It does not go with
         ``warm_start``.
-    n_bags : int, default=1
+    n_bags : int or "auto", default="auto"
         Number of models that are fitted, each with a seed of its own, and averaged into one. They
         differ in what is drawn, for each tree by ``subsample``, ``max_features`` and random
-        ``cuts``, and once by ``early_stopping``; where nothing is drawn, all are the same. It does
-        not go with ``warm_start``.
+        ``cuts``, and once by ``early_stopping``; where nothing is drawn, all are the same. More
+        than one does not go with ``warm_start``. "auto": 5 with ``early_stopping``, unless it is by
+        an ``X_val`` or goes with ``warm_start``; else 1.
+    time_limit : float or None, default=None
+        Seconds after which no further round begins; of the rounds until then, those up to the best
+        are kept. None for no limit. The model then depends on the speed of the machine.
     warm_start : bool, default=False
         Whether `fit` goes on from the rounds of the last fit, up to ``n_rounds``. On the same rows,
         10 rounds and 10 more are the 20 rounds of one fit, bit for bit, if ``learning_rate`` is a
@@ -234,8 +250,11 @@ class GradientBoostingRanker(PairTermsMixin, CalibratedRanker):
     whether the value is known; missing values that a node has not seen go with the larger side.
 
     A category with fewer rows than three or 0.2 % of all counts as missing, as does one not seen in
-    fit. A split asks for one of the 50 most frequent categories, or for a set of them, which is
-    chosen by sums that are shrunk as far as chance explains how they differ
+    fit. Where such categories hold more than 5 % of the rows, splits may also ask for those of a
+    low rate of positives, which is learned on other folds of the rows
+    (see :ref:`categories <rates-of-many>`). A split asks for one of the 50 most frequent
+    categories, or for a set of them, which is chosen by sums that are shrunk as far as chance
+    explains how they differ
     (see :ref:`categories <level-rates>`), so that a column of noise with many categories costs
     nothing.
 
@@ -291,25 +310,26 @@ class GradientBoostingRanker(PairTermsMixin, CalibratedRanker):
         *,
         loss: str = "log",
         max_fpr: float = 1.0,
-        n_rounds: int = 300,
+        n_rounds: int = 3000,
         learning_rate: Any = "auto",
-        max_leaves: int = 32,
+        max_leaves: Any = "auto",
         max_depth: int | None = None,
         min_samples_leaf: Any = "auto",
-        l2: float = 5.0,
+        l2: float = 1.0,
         min_gain: float = 0.0,
         cuts: str = "random",
         subsample: float = 0.8,
         max_features: Any = 0.6,
         interactions: Any = None,
         monotonic_cst: Any = None,
-        early_stopping: bool = False,
-        scoring: str = "auc",
-        validation_fraction: float = 0.1,
-        n_iter_no_change: int = 30,
+        early_stopping: Any = "auto",
+        scoring: str = "loss",
+        validation_fraction: Any = "auto",
+        n_iter_no_change: int = 50,
         tol: float = 0.0,
         refit: bool = False,
-        n_bags: int = 1,
+        n_bags: Any = "auto",
+        time_limit: float | None = None,
         warm_start: bool = False,
         max_bins: int = 255,
         categorical_features: Any = "from_dtype",
@@ -340,6 +360,7 @@ class GradientBoostingRanker(PairTermsMixin, CalibratedRanker):
         self.tol = tol
         self.refit = refit
         self.n_bags = n_bags
+        self.time_limit = time_limit
         self.warm_start = warm_start
         self.max_bins = max_bins
         self.categorical_features = categorical_features
@@ -443,13 +464,20 @@ class GradientBoostingRanker(PairTermsMixin, CalibratedRanker):
         rate = self.learning_rate
         if not (isinstance(rate, str) and rate == "auto"):
             rate = check_real(rate, "learning_rate", low=0.0, high=1.0, low_open=True)
+        leaves = self.max_leaves
+        if not (isinstance(leaves, str) and leaves == "auto"):
+            leaves = check_int(leaves, "max_leaves", low=2)
         max_depth = check_int(self.max_depth, "max_depth", low=1, optional=True)
+        check_real(
+            self.time_limit, "time_limit", low=0.0, low_open=True, high_open=True, optional=True
+        )
+        n_bags = self._bags()
         return {
             "loss": check_choice(self.loss, "loss", _LOSSES),
             "max_fpr": self._max_fpr(),
             "n_rounds": check_int(self.n_rounds, "n_rounds", low=1),
             "learning_rate": None if rate == "auto" else rate,
-            "max_leaves": check_int(self.max_leaves, "max_leaves", low=2),
+            "max_leaves": None if leaves == "auto" else leaves,
             "max_depth": 2**63 - 1 if max_depth is None else max_depth,
             "min_samples_leaf": self._least_rows(),
             "l2": check_real(self.l2, "l2", low=0.0, high_open=True),
@@ -460,8 +488,8 @@ class GradientBoostingRanker(PairTermsMixin, CalibratedRanker):
             "max_bins": check_int(self.max_bins, "max_bins", low=2, high=255),
             "monotonic": monotonic_directions(self.monotonic_cst, scope.schema),
             "interactions": self._interactions(scope.schema),
-            "held_out": self._held_out_params(),
-            "n_bags": self._bags(),
+            "held_out": self._held_out_params(n_bags),
+            "n_bags": n_bags,
             "seed": scope.seed,
         }
 
@@ -474,7 +502,17 @@ class GradientBoostingRanker(PairTermsMixin, CalibratedRanker):
             )
         return max_fpr
 
-    def _bags(self) -> int:
+    def _stops(self) -> bool:
+        """Return whether rows held out choose the number of rounds."""
+        stops = self.early_stopping
+        if isinstance(stops, str) and stops == "auto":
+            return not check_bool(self.warm_start, "warm_start")
+        return check_bool(stops, "early_stopping")
+
+    def _bags(self, *, is_validated: bool = False) -> int:
+        """Return the number of bags, of a fit with rows to validate on or without."""
+        if isinstance(self.n_bags, str) and self.n_bags == "auto":
+            return _BAGS if self._stops() and not self.warm_start and not is_validated else 1
         n_bags = check_int(self.n_bags, "n_bags", low=1)
         assert n_bags is not None
         if n_bags > 1 and self.warm_start:
@@ -524,16 +562,20 @@ class GradientBoostingRanker(PairTermsMixin, CalibratedRanker):
             ]
         }
 
-    def _held_out_params(self) -> dict[str, Any] | None:
+    def _held_out_params(self, n_bags: int) -> dict[str, Any] | None:
         """Return how the number of rounds is chosen, as the core takes it."""
-        early_stopping = check_bool(self.early_stopping, "early_stopping")
+        share = self.validation_fraction
+        if isinstance(share, str) and share == "auto":
+            rows: Any = "fold" if n_bags > 1 else {"share": _SHARE}
+        else:
+            rows = {"share": held_out_fraction(self)}
         params = {
-            "fraction": held_out_fraction(self),
+            "rows": rows,
             "measure": check_choice(self.scoring, "scoring", ("auc", "loss")),
             **patience(self),
             "refit": check_bool(self.refit, "refit"),
         }
-        if not early_stopping:
+        if not self._stops():
             return None
         check_refit(self)
         return params
@@ -551,9 +593,11 @@ class GradientBoostingRanker(PairTermsMixin, CalibratedRanker):
         return isinstance(self.interactions, Integral) and self.interactions != 0
 
     def _n_stages(self) -> int | None:
-        # Bags are fitted side by side, each a part of one stage; pairs come after single features.
+        if isinstance(self.max_leaves, str):
+            # There may be trial rounds.
+            return None
         n_series = 2 if self._chooses_pairs else 1
-        return n_series * (2 if self.refit and self.n_bags == 1 else 1)
+        return n_series * (2 if self.refit and self._stops() else 1)
 
     def _fit_model(self, context: FitContext) -> _core.GradientBoosted:
         sample, earlier = context.sample, context.earlier
@@ -565,15 +609,19 @@ class GradientBoostingRanker(PairTermsMixin, CalibratedRanker):
                     f" {self.loss!r}"
                 )
         params = self._core_params(context.scope)
+        if context.validation.is_given:
+            params["n_bags"] = self._bags(is_validated=True)
+            params["held_out"] = self._held_out_params(params["n_bags"])
         chosen = params["held_out"] is not None
         validation = read_validation(self, context, is_chosen=chosen)
+        progress = context.progress.within(self.time_limit)
         model = _core.fit_gradient_boosting(
             sample.core,
             json.dumps(params),
             None if earlier is None else earlier.model,
             validation,
             context.n_threads,
-            context.progress.observer,
+            progress.observer,
         )
         nothing = "No split lowers the loss, so all scores are equal."
         warn_of_rounds(model, nothing, is_chosen=chosen and not _paths(model))
@@ -581,9 +629,29 @@ class GradientBoostingRanker(PairTermsMixin, CalibratedRanker):
             self._report(model, sample.schema)
         return model
 
+    def _fits_folds(self) -> bool:
+        """Return whether the bags may be models without given folds."""
+        is_auto = isinstance(self.n_bags, str) and isinstance(self.validation_fraction, str)
+        return is_auto and self._stops() and not self.refit
+
+    def _fit_folds(
+        self, context: FitContext, of_row: NDArray[np.intp], n_folds: int
+    ) -> list[_core.GradientBoosted]:
+        """Return a model without each fold, all of one number of rounds."""
+        params = self._core_params(context.scope)
+        return _core.fit_gradient_folds(
+            context.sample.core,
+            of_row.astype(np.uint16),
+            n_folds,
+            json.dumps(params),
+            context.n_threads,
+            context.progress.within(self.time_limit).observer,
+        )
+
     def _report(self, model: _core.GradientBoosted, schema: Schema) -> None:
         name = type(self).__name__
-        bags = f" in {self.n_bags} bags" if self.n_bags > 1 else ""
+        n_bags = max(1, len(model.held_out_of_bags()))
+        bags = f" in {n_bags} bags" if n_bags > 1 else ""
         rate = rounded(model.learning_rate)
         print(f"[{name}] {model.n_rounds} rounds{bags} at learning rate {rate}")
         if self._chooses_pairs:
@@ -595,7 +663,7 @@ class GradientBoostingRanker(PairTermsMixin, CalibratedRanker):
                 continue
             values, measure = found["values"], found["measure"]
             what = area_up_to(self.max_fpr) if measure == "auc" else "loss"
-            of_bag = f"bag {bag}: " if self.n_bags > 1 else ""
+            of_bag = f"bag {bag}: " if n_bags > 1 else ""
             print(
                 f"[{name}] {of_bag}chosen of {len(values)} by the {what} of the rows held out,"
                 f" {values[found['n_rounds'] - 1]:.4f}"
@@ -633,12 +701,11 @@ class GradientBoostingRanker(PairTermsMixin, CalibratedRanker):
         return self.loss != "log" and super()._needs_threshold()
 
     def _rows_held_out(self, model: Any, context: FitContext) -> NDArray[np.uint32] | None:
-        params = self._held_out_params()
+        params = self._held_out_params(n_bags=1)
         if params is None or params["refit"] or model.held_out() is None:
             return None
-        return _core.held_out_rows(
-            context.sample.core, params["fraction"], model.seed, context.n_threads
-        )
+        share = params["rows"]["share"]
+        return _core.held_out_rows(context.sample.core, share, model.seed, context.n_threads)
 
     def _finish_model(self, model: Any, context: FitContext) -> Any:
         # Log-odds are cut at 0, whatever classes weigh.

@@ -87,15 +87,17 @@ class CrossFit:
     def fit_all(self, rankers: Sequence[tuple[str, Any]]) -> Iterator["CrossFitted"]:
         """Fit members without each fold, and give them in order as they are done."""
         members = [self._member(name, ranker) for name, ranker in rankers]
-        folds = range(self.folds.n_folds)
         with ThreadPoolExecutor(self._n_at_once) as pool:
             begun = [
-                [self._submit(pool, name, member, place, [fold], None) for fold in folds]
+                [
+                    self._submit(pool, name, member, place, out, None)
+                    for out in self._each_left_out(member)
+                ]
                 for place, ((name, _), member) in enumerate(zip(rankers, members, strict=True))
             ]
             try:
                 for place, futures in enumerate(begun):
-                    fits = [future.result() for future in futures]
+                    fits = [fit for future in futures for fit in future.result()]
                     yield self._put_together(rankers[place][0], place, members[place], fits)
             finally:
                 for future in (future for futures in begun for future in futures):
@@ -118,7 +120,7 @@ class CrossFit:
             When it has to be done, by `time.perf_counter`.
         in_any_case : bool
             Whether it is kept if it is not, each of its models ended where its share of the time
-            is up.
+            is up. What fits its folds together is always kept.
 
         Returns
         -------
@@ -127,17 +129,18 @@ class CrossFit:
         """
         member = self._member(name, ranker)
         fits: list[_Fit] = []
+        waiting = self._each_left_out(member)
         with ThreadPoolExecutor(self._n_at_once) as pool:
-            while len(fits) < self.folds.n_folds:
-                turn = range(len(fits), min(len(fits) + self._n_at_once, self.folds.n_folds))
-                n_turns = ceil((self.folds.n_folds - len(fits)) / self._n_at_once)
+            while waiting:
+                n_turns = ceil(len(waiting) / self._n_at_once)
+                turn, waiting = waiting[: self._n_at_once], waiting[self._n_at_once :]
                 now = perf_counter()
                 turn_ends = now + (end - now) / n_turns
-                begun = [
-                    self._submit(pool, name, member, place, [fold], turn_ends) for fold in turn
-                ]
-                fits += [future.result() for future in begun]
-                if perf_counter() >= turn_ends and not in_any_case:
+                begun = [self._submit(pool, name, member, place, out, turn_ends) for out in turn]
+                fits += [fit for future in begun for fit in future.result()]
+                # Folds that are fitted together end with the same rounds: a smaller model.
+                is_kept = in_any_case or member.fits_folds
+                if perf_counter() >= turn_ends and not is_kept:
                     return None
         return self._put_together(name, place, member, fits)
 
@@ -158,7 +161,7 @@ class CrossFit:
                 for pair in combinations(range(n_folds), 2)
             ]
             for (one, other), future in begun:
-                fit = future.result()
+                [fit] = future.result()
                 is_one = self.folds.of_row[fit.left_out] == one
                 found[other, fit.left_out[is_one]] = fit.scores[is_one]
                 found[one, fit.left_out[~is_one]] = fit.scores[~is_one]
@@ -168,42 +171,62 @@ class CrossFit:
         rows, verbose = self.folds.rows, max(0, self._verbose - 2)
         return member_of(ranker, name, self._context, self.sample, rows, self._classes, verbose)
 
+    def _each_left_out(self, member: Member) -> list[tuple[int, ...] | None]:
+        """Return the folds that each fit of a member leaves out; None for one after the other."""
+        n_folds = self.folds.n_folds
+        if member.fits_folds and n_folds > 1:
+            return [None]
+        return [(fold,) for fold in range(n_folds)]
+
     def _submit(
         self,
         pool: ThreadPoolExecutor,
         name: str,
         member: Member,
         place: int,
-        out: Sequence[int],
+        out: tuple[int, ...] | None,
         end: float | None,
-    ) -> "Future[_Fit]":
-        """Begin to fit a member without some folds."""
+    ) -> "Future[list[_Fit]]":
+        """Begin to fit a member without some folds, or without each of all."""
         work = partial(self._fit, name, member, place, out, end)
         return pool.submit(copy_context().run, work)
 
     def _fit(
-        self, name: str, member: Member, place: int, out: Sequence[int], end: float | None
-    ) -> "_Fit":
+        self,
+        name: str,
+        member: Member,
+        place: int,
+        out: tuple[int, ...] | None,
+        end: float | None,
+    ) -> "list[_Fit]":
         start = perf_counter()
-        is_out = np.isin(self.folds.of_row, out)
-        if self.folds.n_folds == 1:
-            kept = left_out = np.arange(len(is_out))
-        else:
-            kept, left_out = np.flatnonzero(~is_out), np.flatnonzero(is_out)
+        of_row, n_folds = self.folds.of_row, self.folds.n_folds
         # A number for each member and each fold or pair of folds.
-        draw = place * self.folds.n_folds + out[0]
-        if len(out) > 1:
-            draw += 1_000_000 * out[1]
+        draw = place * n_folds
+        if out is not None:
+            draw += out[0] + (1_000_000 * out[1] if len(out) > 1 else 0)
         seed = (self._context.seed + 1_000_003 * draw) % (2**31 - 1)
-        model = member.fit(kept, seed, self._n_threads, end)
-        scores = member.ask(model, left_out, self._n_threads)
+        if out is None:
+            models = member.fit_folds(of_row, n_folds, seed, self._n_threads, end)
+            parts = [np.flatnonzero(of_row == fold) for fold in range(n_folds)]
+        elif n_folds == 1:
+            parts = [np.arange(len(of_row))]
+            models = [member.fit(parts[0], seed, self._n_threads, end)]
+        else:
+            is_out = np.isin(of_row, out)
+            parts = [np.flatnonzero(is_out)]
+            models = [member.fit(np.flatnonzero(~is_out), seed, self._n_threads, end)]
+        scores = [
+            member.ask(model, left_out, self._n_threads)
+            for model, left_out in zip(models, parts, strict=True)
+        ]
         seconds = perf_counter() - start
         if self._verbose > 1:
-            without = " and ".join(str(fold + 1) for fold in out)
+            folds = "each fold" if out is None else " and ".join(f"fold {k + 1}" for k in out)
             # In one piece with its end: threads print at the same time.
-            line = f"[RankingEnsemble] {shown(name)} without fold {without}, {seconds:.2f} s\n"
-            print(line, end="")
-        return _Fit(model, left_out, scores, seconds)
+            print(f"[RankingEnsemble] {shown(name)} without {folds}, {seconds:.2f} s\n", end="")
+        share = seconds / len(models)
+        return [_Fit(*fit, share) for fit in zip(models, parts, scores, strict=True)]
 
     def _put_together(
         self, name: str, place: int, member: Member, fits: "Sequence[_Fit]"

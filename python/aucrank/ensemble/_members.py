@@ -1,7 +1,6 @@
 """Members of an ensemble: which estimators serve, and how they are fitted to some rows."""
 
 from collections.abc import Iterable, Sequence
-from time import perf_counter
 from typing import Any, Protocol
 
 import numpy as np
@@ -17,9 +16,10 @@ from aucrank._base.external import (
     known_scores,
 )
 from aucrank._base.fit_context import FitContext
-from aucrank._base.fit_progress import Figures, FitProgress
+from aucrank._base.fit_progress import FitProgress
 from aucrank._base.ranker import BaseRanker
 from aucrank._data.sample import Sample
+from aucrank.boosting import GradientBoostingRanker
 
 #: Parameters that an ensemble sets for all of its members, with what they have to be there.
 _OF_THE_ENSEMBLE = {
@@ -79,37 +79,20 @@ def is_external(ranker: Any) -> bool:
     return not isinstance(ranker, BaseRanker)
 
 
-class _Deadline(FitProgress):
-    """Progress of a member that is ended at some time, with what it has.
-
-    Parameters
-    ----------
-    estimator : BaseRanker
-        The member.
-    end : float or None
-        By `time.perf_counter`; None for no end.
-    """
-
-    def __init__(self, estimator: Any, end: float | None) -> None:
-        super().__init__(estimator)
-        self._end = end
-
-    @property
-    def observer(self) -> "FitProgress | None":
-        """What the core is to tell of parts."""
-        return self if self._end is not None else super().observer
-
-    def __call__(self, unit: str, number: int, most: int | None, figures: Figures, /) -> bool:
-        """Tell of a part that is done; return whether there is time for another."""
-        goes_on = super().__call__(unit, number, most, figures)
-        return goes_on and (self._end is None or perf_counter() < self._end)
-
-
 class Member(Protocol):
     """Fits clones of an estimator to some of the rows; called from several threads at a time."""
 
     def fit(self, rows: NDArray[np.intp], seed: int, n_threads: int, end: float | None) -> Any:
         """Return a model of some rows, ended by then if it can be; see `time.perf_counter`."""
+
+    @property
+    def fits_folds(self) -> bool:
+        """Whether the models without each fold are fitted together, by `fit_folds`."""
+
+    def fit_folds(
+        self, of_row: NDArray[np.intp], n_folds: int, seed: int, n_threads: int, end: float | None
+    ) -> Sequence[Any]:
+        """Return a model without each fold, given that of each row."""
 
     def ask(self, model: Any, rows: NDArray[np.intp], n_threads: int) -> NDArray[np.float64]:
         """Return the scores of some rows."""
@@ -166,12 +149,29 @@ class _OwnMember:
     def fit(
         self, rows: NDArray[np.intp], seed: int, n_threads: int, end: float | None
     ) -> _core.Model:
-        fitted = clone(self._ranker)
-        # Some fits look at the labels.
-        fitted.classes_ = self._classes
-        context = FitContext(self._sample.take(rows), seed, n_threads, _Deadline(fitted, end))
+        fitted, context = self._begin(self._sample.take(rows), seed, n_threads, end)
         model: _core.Model = fitted._fit_model(context)
         return model
+
+    @property
+    def fits_folds(self) -> bool:
+        ranker = self._ranker
+        return isinstance(ranker, GradientBoostingRanker) and ranker._fits_folds()
+
+    def fit_folds(
+        self, of_row: NDArray[np.intp], n_folds: int, seed: int, n_threads: int, end: float | None
+    ) -> Sequence[_core.Model]:
+        fitted, context = self._begin(self._sample, seed, n_threads, end)
+        models: list[_core.Model] = fitted._fit_folds(context, of_row, n_folds)
+        return models
+
+    def _begin(
+        self, sample: Sample, seed: int, n_threads: int, end: float | None
+    ) -> tuple[Any, FitContext]:
+        fitted: Any = clone(self._ranker)
+        # Some fits look at the labels.
+        fitted.classes_ = self._classes
+        return fitted, FitContext(sample, seed, n_threads, FitProgress(fitted, end=end))
 
     def ask(
         self, model: _core.Model, rows: NDArray[np.intp], n_threads: int
@@ -199,6 +199,15 @@ class _ExternalMember:
     def fit(self, rows: NDArray[np.intp], seed: int, n_threads: int, end: float | None) -> int:
         weight = None if self._weight is None else self._weight[rows]
         return self._fitter.fit(seed, self._rows[rows], weight)
+
+    @property
+    def fits_folds(self) -> bool:
+        return False
+
+    def fit_folds(
+        self, of_row: NDArray[np.intp], n_folds: int, seed: int, n_threads: int, end: float | None
+    ) -> Sequence[int]:
+        raise NotImplementedError("each fold is fitted by itself")
 
     def ask(self, model: int, rows: NDArray[np.intp], n_threads: int) -> NDArray[np.float64]:
         scores = self._fitter.answer(model, self._rows[rows])

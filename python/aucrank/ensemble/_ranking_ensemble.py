@@ -44,14 +44,18 @@ from aucrank.ensemble._cross_fit import Blend, CrossFit, CrossFitted
 from aucrank.ensemble._distill import Distilled, Student
 from aucrank.ensemble._importances import AskedRows, draw_rows, permutation_importances
 from aucrank.ensemble._members import check_members, is_external
-from aucrank.ensemble._presets import PRESETS, members_of, n_folds_for
+from aucrank.ensemble._presets import PRESETS, members_of
+
+#: By as many folds as `GradientBoostingRanker` has bags, the booster of an ensemble is that ranker.
+_FOLDS = 5
 
 
 class RankingEnsemble(KeepsModels, ProbabilityMixin, BaseRanker):
     """Rankers of several kinds, blended: the best ranking without a choice to make.
 
     Each member is fitted as often as there are folds, each time without one of them; its score is
-    the mean of these models, and the rows left out tell how well it ranks what it has not seen. The
+    the mean of these models, and the rows left out tell how well it ranks what it has not seen.
+    Boosters stop early by these rows, all folds after the same number of rounds. The
     scores are brought to log-odds, and their weights maximise the ramp AUC of the rows left out, a
     smooth AUC, less a penalty that draws them to equal weights where rows are few.
 
@@ -68,8 +72,8 @@ class RankingEnsemble(KeepsModels, ProbabilityMixin, BaseRanker):
         is set from that of the ensemble.
     n_folds : int or "auto", default="auto"
         Folds into which rows are dealt, at least 2; fewer where a class has fewer distinct rows.
-        "auto" is 5, and 3 for more than 30,000 rows.
-    shrinkage : float, default=10.0
+        "auto" is 5.
+    shrinkage : float, default=1.0
         How strongly weights are drawn to equal ones: their squared distance times this, divided by
         the number of rows of the rarer class, is subtracted from the ramp AUC.
     time_limit : float or None, default=None
@@ -146,7 +150,7 @@ class RankingEnsemble(KeepsModels, ProbabilityMixin, BaseRanker):
     >>> model.score(X, y) > 0.99
     True
     >>> sorted(model.weights_)
-    ['boosting', 'linear']
+    ['boosting', 'linear_thresholds']
     """
 
     _family = "ensemble"
@@ -165,7 +169,7 @@ class RankingEnsemble(KeepsModels, ProbabilityMixin, BaseRanker):
         presets: str = "default",
         members: Any = None,
         n_folds: Any = "auto",
-        shrinkage: float = 10.0,
+        shrinkage: float = 1.0,
         time_limit: float | None = None,
         categorical_features: Any = "from_dtype",
         class_weight: Any = None,
@@ -188,17 +192,17 @@ class RankingEnsemble(KeepsModels, ProbabilityMixin, BaseRanker):
         check_choice(self.presets, "presets", tuple(PRESETS))
         if self.members is not None:
             check_members(self.members)
-        self._folds_for(1)
+        self._folds()
         check_real(
             self.time_limit, "time_limit", low=0.0, low_open=True, high_open=True, optional=True
         )
         shrinkage = check_real(self.shrinkage, "shrinkage", low=0.0, high_open=True)
         return {"shrinkage": shrinkage, "half_width": 1.0}
 
-    def _folds_for(self, n_rows: int) -> int:
-        """Return the number of folds for so many rows."""
+    def _folds(self) -> int:
+        """Return the number of folds."""
         if isinstance(self.n_folds, str) and self.n_folds == "auto":
-            return n_folds_for(n_rows)
+            return _FOLDS
         n_folds = check_int(self.n_folds, "n_folds", low=2, high=65_534)
         assert n_folds is not None
         return n_folds
@@ -237,7 +241,7 @@ class RankingEnsemble(KeepsModels, ProbabilityMixin, BaseRanker):
         params = json.dumps(self._core_params(context.scope))
         blend = _blend_by(params, context.n_threads)
         n_values = _n_values(sample)
-        n_folds, rankers = self._folds_for(sample.n_rows), self._rankers(n_values)
+        n_folds, rankers = self._folds(), self._rankers(n_values)
         folds = deal(sample, n_folds, context.seed, context.n_threads)
         if folds.n_folds < 2:
             message = (

@@ -42,6 +42,7 @@ class OrthogonalSplit(SplitRule):
             "min_samples_leaf": scope.min_samples_leaf,
             "max_features": scope.max_features,
             "cuts": scope.cuts,
+            "criterion": scope.criterion,
         }
         return {"stumps": stumps}
 
@@ -122,6 +123,7 @@ class LeafRank(SplitRule):
             ),
             "max_features": scope.max_features,
             "cuts": scope.cuts,
+            "criterion": scope.criterion,
         }
         rule = pruning_rule(self.pruning, self)
         if rule is not None:

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use aucrank::tree::{ForestParams, LeafValue, RankingForest, fit_forest};
+use aucrank::tree::{CutCriterion, ForestParams, LeafValue, RankingForest, fit_forest};
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, ToPyArray};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -33,6 +33,16 @@ impl PyRankingForest {
     #[getter]
     fn min_samples_leaf(&self) -> Option<u64> {
         self.0.min_samples_leaf()
+    }
+
+    /// By what cuts are chosen, as parameters name it.
+    #[getter]
+    fn criterion(&self) -> &'static str {
+        match self.0.criterion() {
+            CutCriterion::Youden => "youden",
+            CutCriterion::Gini => "gini",
+            CutCriterion::LogLoss => "log_loss",
+        }
     }
 
     fn tree(&self, number: usize) -> PyRankingTree {

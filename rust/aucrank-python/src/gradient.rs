@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use aucrank::boost::{
     GradientBoosted, GradientExtras, GradientHeldOut, GradientParams, GradientTree,
-    fit_gradient_boosting as fit,
+    fit_gradient_boosting as fit, fit_gradient_folds as fit_folds,
 };
-use numpy::{IntoPyArray, PyArray1, ToPyArray};
+use aucrank::data::Folds;
+use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, ToPyArray};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -172,8 +173,30 @@ pub fn fit_gradient_boosting<'py>(
         let labels = sample.labels()?;
         let other_labels = validation.as_ref().map(Sample::labels).transpose()?;
         let columns = validation.as_ref().map(|other| &other.columns);
-        let given = GradientExtras { earlier, validation: columns.zip(other_labels.as_ref()) };
+        let validation = columns.zip(other_labels.as_ref());
+        let given = GradientExtras { earlier, validation, folds: None };
         fit(&sample.columns, &labels, &params, &given, interrupt)
     })?;
     hand_over(py, fitted)
+}
+
+/// Fits a model without each fold; `folds` has that of each row.
+#[pyfunction]
+#[pyo3(signature = (sample, folds, n_folds, params, n_threads, observer=None))]
+pub fn fit_gradient_folds<'py>(
+    py: Python<'py>,
+    sample: SampleArg<'py>,
+    folds: PyReadonlyArray1<'py, u16>,
+    n_folds: u16,
+    params: &str,
+    n_threads: usize,
+    observer: Option<Py<PyAny>>,
+) -> PyResult<Vec<Py<PyGradientBoosted>>> {
+    let params: GradientParams = read_params(params)?;
+    let sample = sample.borrow()?;
+    let folds = Folds { of_row: folds.as_array().to_vec(), n_folds };
+    let fitted = fit_on_pool(py, n_threads, observer, |interrupt| {
+        fit_folds(&sample.columns, &sample.labels()?, &folds, &params, interrupt)
+    })?;
+    fitted.into_iter().map(|model| hand_over(py, model)).collect()
 }

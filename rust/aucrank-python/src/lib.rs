@@ -51,7 +51,7 @@ mod _core {
     #[pymodule_export]
     use super::forest::{PyRankingForest, fit_ranking_forest};
     #[pymodule_export]
-    use super::gradient::{PyGradientBoosted, fit_gradient_boosting};
+    use super::gradient::{PyGradientBoosted, fit_gradient_boosting, fit_gradient_folds};
     #[pymodule_export]
     use super::inference::{
         bootstrap_aucs, bootstrap_cut_offs, bootstrap_partial_aucs, bootstrap_tprs, delong,

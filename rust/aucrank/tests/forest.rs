@@ -4,8 +4,8 @@ use std::collections::HashSet;
 
 use aucrank::data::{Column, Columns, Labels, MISSING_CODE};
 use aucrank::tree::{
-    Aggregation, BootstrapParams, DyadicParams, EarlyStopping, ForestParams, GrowParams,
-    LeafRankParams, RankingForest, RankingTree, SplitRule, TreeRankParams, fit_forest,
+    Aggregation, BootstrapParams, CutCriterion, Cuts, DyadicParams, EarlyStopping, ForestParams,
+    GrowParams, LeafRankParams, RankingForest, RankingTree, SplitRule, TreeRankParams, fit_forest,
 };
 use aucrank::{Interrupt, RankError, roc};
 
@@ -27,6 +27,7 @@ fn params(n_trees: usize, aggregation: Aggregation) -> ForestParams {
     ForestParams {
         tree,
         leaf_sizes: Vec::new(),
+        criteria: Vec::new(),
         n_trees,
         bootstrap: Some(BootstrapParams { share: 1.0 }),
         aggregation,
@@ -342,6 +343,67 @@ fn the_rows_out_of_bag_choose_the_size_of_leaves() {
     assert!(chosen.len() > 1, "{chosen:?}");
 }
 
+/// The forest that is to be chosen: of the best size by the first criterion, the best criterion; the first
+/// of equals.
+fn best_of(rows: &Rows, params: &ForestParams) -> ForestParams {
+    let by = |params: &ForestParams, criterion| {
+        let mut params = ForestParams { criteria: Vec::new(), ..params.clone() };
+        if let SplitRule::Stumps(stumps) = &mut params.tree.split {
+            stumps.criterion = criterion;
+        }
+        params
+    };
+    let first = by(params, params.criteria[0]);
+    let sized = of_size(&first, best_size(rows, None, &first, &params.leaf_sizes));
+    let (mut best, mut chosen) = (0.0, sized.clone());
+    for &criterion in &params.criteria {
+        let tried = by(&sized, criterion);
+        let trial = ForestParams { n_trees: params.n_trees.min(60), ..tried.clone() };
+        let auc = rows.try_fit(&trial, None, None).unwrap().out_of_bag().unwrap().auc;
+        if auc > best {
+            (best, chosen) = (auc, tried);
+        }
+    }
+    chosen
+}
+
+#[test]
+fn the_rows_out_of_bag_choose_the_criterion_of_leaves_of_the_size_chosen() {
+    let mut chosen = HashSet::new();
+    for (seed, cuts) in (1..7).zip([Cuts::Best, Cuts::Best, Cuts::Random].iter().cycle()) {
+        let rows = Rows::new(150, seed);
+        let criteria = vec![CutCriterion::Gini, CutCriterion::Youden, CutCriterion::LogLoss];
+        let mut params =
+            ForestParams { leaf_sizes: vec![1, 10], criteria, ..params(9, Aggregation::Eta) };
+        if let SplitRule::Stumps(stumps) = &mut params.tree.split {
+            stumps.cuts = *cuts;
+        }
+        let forest = rows.fit(&params);
+        let alone = rows.fit(&best_of(&rows, &params));
+        assert!(json(&forest) == json(&alone));
+        chosen.insert(forest.criterion());
+        // It grows on by that criterion, and is what a file gives back.
+        let whole = rows.fit(&ForestParams { n_trees: 14, ..best_of(&rows, &params) });
+        let back: RankingForest = serde_json::from_str(&json(&forest)).unwrap();
+        assert_eq!(back, forest);
+        let grown = ForestParams { n_trees: 14, ..params };
+        assert!(json(&rows.try_fit(&grown, None, Some(back)).unwrap()) == json(&whole));
+    }
+    assert!(chosen.len() > 1, "{chosen:?}");
+}
+
+#[test]
+fn a_forest_of_an_earlier_version_was_grown_by_the_difference_of_rates() {
+    let rows = Rows::new(100, 3);
+    let forest = rows.fit(&params(3, Aggregation::Eta));
+    let mut saved = serde_json::to_value(&forest).unwrap();
+    assert_eq!(saved.get("criterion"), None);
+    let earlier: RankingForest = serde_json::from_value(saved.clone()).unwrap();
+    assert_eq!(earlier.criterion(), CutCriterion::Youden);
+    saved["criterion"] = "entropy".into();
+    assert!(serde_json::from_value::<RankingForest>(saved).is_err());
+}
+
 #[test]
 fn a_forest_that_grows_on_keeps_the_size_that_was_chosen() {
     let rows = Rows::new(300, 7);
@@ -459,6 +521,8 @@ fn what_makes_no_sense_is_refused() {
     let of_share =
         |share| ForestParams { bootstrap: Some(BootstrapParams { share }), ..good.clone() };
     let of_sizes = |sizes: &[u64]| ForestParams { leaf_sizes: sizes.to_vec(), ..good.clone() };
+    let of_criteria = ForestParams { criteria: vec![CutCriterion::Gini], ..good.clone() };
+    let unbagged_criteria = ForestParams { bootstrap: None, out_of_bag: false, ..of_criteria };
     let unbagged_sizes = ForestParams { bootstrap: None, out_of_bag: false, ..of_sizes(&[1, 5]) };
     let kendall = ForestParams { early_stopping: stopping, ..params(3, Aggregation::Kendall) };
     let unbagged = ForestParams { bootstrap: None, ..good.clone() };
@@ -475,6 +539,7 @@ fn what_makes_no_sense_is_refused() {
         (of_sizes(&[5, 1]), "leaf_sizes is [5, 1], but must be positive and ascending"),
         (of_sizes(&[2, 2]), "leaf_sizes is [2, 2], but must be positive and ascending"),
         (unbagged_sizes, "bootstrap is none, but must be given"),
+        (unbagged_criteria, "bootstrap is none, but must be given"),
         (of_share(0.0), "share is 0, but must be in (0, 1]"),
         (of_share(1.5), "share is 1.5, but must be in (0, 1]"),
         (of_share(f64::NAN), "share is NaN, but must be in (0, 1]"),

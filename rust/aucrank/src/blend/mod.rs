@@ -48,7 +48,7 @@ pub struct BlendParams {
 
 impl Default for BlendParams {
     fn default() -> Self {
-        Self { shrinkage: 10.0, half_width: 1.0 }
+        Self { shrinkage: 1.0, half_width: 1.0 }
     }
 }
 

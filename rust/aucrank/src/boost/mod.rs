@@ -35,8 +35,8 @@ pub use auc_boost::{AucBoostParams, Output, fit_auc_boost};
 pub use boosted_model::BoostedModel;
 pub use gradient::{
     Axis, GradientBag, GradientBoosted, GradientExtras, GradientHeldOut, GradientHeldOutParams,
-    GradientNode, GradientParams, GradientTree, HeldOutMeasure, Interactions, LeafRows, Loss,
-    PairTerm, Places, fit_gradient_boosting,
+    GradientNode, GradientParams, GradientTree, HeldOutMeasure, HeldOutRows, Interactions,
+    LeafRows, Loss, PairTerm, Places, fit_gradient_boosting, fit_gradient_folds,
 };
 pub use marti::{
     BoostedLayers, BranchingProgram, Chance, Freezing, Layer, MartiBoostParams, MartiParams,

@@ -298,6 +298,30 @@ impl Binned {
         Self { n_rows: 0, features, level_rates, slots, narrow: Vec::new(), n_narrow, wide }
     }
 
+    /// The same rows with more features of one-byte codes, behind the others.
+    pub(crate) fn with_narrow(&self, more: Vec<(FeatureBins, Vec<u8>)>) -> Result<Self, RankError> {
+        let (n_before, n_narrow) = (self.n_narrow, self.n_narrow + more.len());
+        let mut narrow = filled(self.n_rows * n_narrow, 0)?;
+        let (bins, codes): (Vec<FeatureBins>, Vec<Vec<u8>>) = more.into_iter().unzip();
+        for (row, to) in narrow.chunks_mut(n_narrow.max(1)).enumerate() {
+            to[..n_before].copy_from_slice(self.narrow_row(row));
+            for (to, codes) in to[n_before..].iter_mut().zip(&codes) {
+                *to = codes[row];
+            }
+        }
+        let slots = self.slots.iter().copied().chain((n_before..n_narrow).map(Slot::Narrow));
+        let features: Vec<FeatureBins> = self.features.iter().cloned().chain(bins).collect();
+        Ok(Self {
+            n_rows: self.n_rows,
+            features: features.into(),
+            level_rates: self.level_rates,
+            slots: slots.collect(),
+            narrow,
+            n_narrow,
+            wide: self.wide.clone(),
+        })
+    }
+
     /// Appends rows of the same features.
     pub(crate) fn append(&mut self, more: &Self) {
         self.n_rows += more.n_rows;

@@ -55,6 +55,11 @@ impl LevelSet {
         Self(Arc::new(Listed { codes: codes.into(), are_out }))
     }
 
+    /// All other categories.
+    pub(crate) fn complement(&self) -> Self {
+        Self(Arc::new(Listed { codes: self.0.codes.clone(), are_out: !self.0.are_out }))
+    }
+
     /// Whether the set contains the category of a code.
     #[inline]
     #[must_use]

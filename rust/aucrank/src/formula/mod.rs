@@ -7,6 +7,7 @@
 
 mod condition;
 mod evaluate;
+mod of_rates;
 mod program;
 mod steps;
 mod test;

@@ -36,6 +36,6 @@ pub use prune::{
     PruningStep, Validation, ValidationParams,
 };
 pub(crate) use sample::places_by_codes;
-pub use split::{Cuts, DyadicParams, LeafRankParams, SplitRule};
+pub use split::{CutCriterion, Cuts, DyadicParams, LeafRankParams, SplitRule};
 
 pub use crate::formula::{Rule, Test};

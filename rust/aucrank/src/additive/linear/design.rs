@@ -12,7 +12,8 @@ use std::ops::Range;
 
 use super::rows::DistinctRows;
 use crate::data::{
-    Column, Columns, FeatureTerm, Labels, MISSING_CODE, Moments, Steps, quantile_cuts,
+    Column, Columns, FeatureTerm, Labels, MISSING_CODE, Moments, Steps, least_level_rows,
+    quantile_cuts,
 };
 use crate::{Interrupt, RankError, parallel};
 
@@ -27,11 +28,6 @@ pub(super) const UNIT: f64 = 1.0 / (1 << 20) as f64;
 
 /// What a threshold adds to the value of its column.
 const STEP: f64 = 0.5;
-
-/// Categories of less than this share of the rows, or of fewer rows than [`LEAST_LEVEL_ROWS`],
-/// count as missing.
-const LEAST_LEVEL_SHARE: f64 = 0.002;
-const LEAST_LEVEL_ROWS: u64 = 3;
 
 /// Size of the random sample from which thresholds are taken.
 const CUT_SAMPLE: usize = 50_000;
@@ -218,7 +214,7 @@ impl Design {
     ) -> Result<Self, RankError> {
         let moments = Moments::of(columns, labels, interrupt)?;
         let n_rows = labels.total().rows;
-        let least = LEAST_LEVEL_ROWS.max((LEAST_LEVEL_SHARE * n_rows as f64).ceil() as u64);
+        let least = least_level_rows(n_rows);
         let plan = |feature: usize| {
             interrupt.check()?;
             Ok(match columns[feature] {

@@ -4,6 +4,7 @@
 mod cholesky;
 mod design;
 mod model;
+mod rate_columns;
 mod rows;
 mod solver;
 
@@ -17,6 +18,7 @@ use crate::{Interrupt, RankError, parallel};
 use design::Design;
 use model::Parts;
 pub use model::{LinearModel, NumberTerm};
+use rate_columns::RateColumns;
 use rows::DistinctRows;
 use solver::Problem;
 
@@ -147,7 +149,8 @@ impl LinearParams {
 ///
 /// Numbers are standardised and clipped at six standard deviations, and may have thresholds at
 /// quantiles; categories have a weight each, except those of fewer than 0.2 % of the rows, which
-/// count as missing; a missing value has a weight of its own if training rows miss the feature. The
+/// count as missing; where these hold more than 5 % of the rows, the rate of each category counts
+/// beside its weight, learned from its rate in other folds of the rows; a missing value has a weight of its own if training rows miss the feature. The
 /// model does not depend on the order of the rows or the number of threads, and weight k is k copies
 /// of a row.
 ///
@@ -186,7 +189,9 @@ pub fn fit_linear(
     }
     let rows = DistinctRows::of(columns, labels, interrupt)?;
     let n_thresholds = params.thresholds.most(labels.total().rows);
-    let design = Design::new(columns, labels, &rows, n_thresholds, interrupt)?;
+    let rates = RateColumns::new(columns, labels, interrupt)?;
+    let with_rates = rates.behind(columns)?;
+    let design = Design::new(&with_rates, labels, &rows, n_thresholds, interrupt)?;
     let shares = rows.shares();
     let problem = Problem {
         design: &design,
@@ -206,19 +211,24 @@ pub fn fit_linear(
         mean: number.moments.mean,
         deviation: number.moments.deviation,
     };
+    let mut numbers = design.numbers.iter().zip(&cells).map(number).collect();
+    let mut steps = design.tables.iter().map(|table| table.term(&cells[table.cells()])).collect();
+    rates.take_out(&mut numbers, &mut steps);
     let mut model = LinearModel::new(Parts {
         n_levels: columns.iter().map(crate::data::Column::n_levels).collect(),
-        numbers: design.numbers.iter().zip(&cells).map(number).collect(),
-        steps: design.tables.iter().map(|table| table.term(&cells[table.cells()])).collect(),
+        numbers,
+        steps,
         intercept: solution.intercept,
         means: vec![0.0; columns.n_features()],
         importances: vec![0.0; columns.n_features()],
         n_iterations: solution.n_iterations,
         has_converged: solution.has_converged,
     });
-    let means = design.mean_parts(&cells, &shares, columns.n_features());
+    let mut means = design.mean_parts(&cells, &shares, with_rates.n_features());
+    rates.set_means(columns, &rows, model.steps(), &mut means);
+    means.truncate(columns.n_features());
     model.set_means(&means);
-    let importances = importances(&design, &cells, &rows, columns.n_features(), interrupt)?;
+    let importances = importances(&design, &rates, &cells, &rows, interrupt)?;
     model.set_importances(importances);
     Ok(model)
 }
@@ -234,9 +244,9 @@ fn ridge(c: f64, labels: &Labels<'_>) -> f64 {
 /// For each feature the loss of AUC on a sample of the training rows if it adds the same to all.
 fn importances(
     design: &Design,
+    rates: &RateColumns,
     cells: &[f64],
     rows: &DistinctRows,
-    n_features: usize,
     interrupt: &Interrupt,
 ) -> Result<Vec<f64>, RankError> {
     let mut n_rows = rows.len().min(JUDGED_ROWS);
@@ -250,7 +260,7 @@ fn importances(
     let auc_of = |scores: &[f64]| {
         if is_counted { auc(scores, positive) } else { weighted_auc(scores, positive, &weights) }
     };
-    let parts = design.feature_parts(cells, n_rows);
+    let parts = rates.feature_parts(design, cells, n_rows);
     let mut scores = vec![0.0; n_rows];
     for (_, part) in &parts {
         scores.iter_mut().zip(part).for_each(|(score, part)| *score += part);
@@ -261,7 +271,7 @@ fn importances(
         let without: Vec<f64> = scores.iter().zip(part).map(|(score, part)| score - part).collect();
         Ok((*feature, full - auc_of(&without)?))
     };
-    let mut importances = vec![0.0; n_features];
+    let mut importances = vec![0.0; rates.n_features()];
     for (feature, importance) in parallel::try_map(parts.iter().collect(), of_feature)? {
         importances[feature] = importance;
     }

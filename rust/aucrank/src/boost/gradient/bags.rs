@@ -1,12 +1,242 @@
-//! The mean of several models, which is a model of the same form.
+//! Bags: which rows each learns from, their rounds side by side, and their mean, which is a model of the
+//! same form.
+//!
+//! Bags that leave out a fold each are cut after the same number of rounds, the best on the mean of
+//! their folds: every row tells, and one number is less subject to chance than one for each bag.
 
+use super::bag_fit::BagFit;
+use super::fit::{Data, GradientExtras};
+use super::held_out::{
+    GradientHeldOut, GradientHeldOutParams, HeldOut, HeldOutMeasure, HeldOutRows, Place,
+};
 use super::model::{GradientBag, Parts};
-use crate::data::{mix, snap};
+use super::params::GradientParams;
+use super::rows::FitRows;
+use crate::data::{Folds, hold_out, mix, snap};
+use crate::{Interrupt, Part, RankError, parallel};
+
+/// Rounds that several bags run before they wait for each other.
+const BLOCK_ROUNDS: usize = 8;
 
 /// The seed of a bag; the first has that of the fit.
 pub(super) fn bag_seed(seed: u64, number: usize) -> u64 {
     // Rounds are seeded by the numbers from 0 upwards.
     if number == 0 { seed } else { mix(seed ^ mix(u64::MAX - number as u64)) }
+}
+
+/// The rows of a bag.
+pub(super) struct BagRows<'a> {
+    /// What the bag draws by.
+    pub(super) seed: u64,
+    /// Rows that it learns from, ascending.
+    training: Vec<u32>,
+    /// Rows that judge its rounds.
+    held_out: Option<Judges<'a>>,
+}
+
+/// Rows that judge the rounds of a bag.
+enum Judges<'a> {
+    /// Rows of the fit.
+    Inside(Vec<u32>),
+    /// The validation rows of the fit.
+    Given(&'a GradientExtras<'a>),
+}
+
+impl<'a> BagRows<'a> {
+    /// The rows of each bag.
+    pub(super) fn deal(
+        data: Data<'a>,
+        params: &GradientParams,
+        given: &'a GradientExtras<'a>,
+    ) -> Result<Vec<Self>, RankError> {
+        let mut bags = Self::all(data, params);
+        let Some(asked) = &params.held_out else { return Ok(bags) };
+        if given.validation.is_some() {
+            for bag in &mut bags {
+                bag.held_out = Some(Judges::Given(given));
+            }
+            return Ok(bags);
+        }
+        let Data { columns, labels, interrupt, .. } = data;
+        match asked.rows {
+            HeldOutRows::Share(share) => {
+                bags = parallel::try_map(bags, |mut bag| {
+                    if let Some(parts) = hold_out(columns, labels, share, bag.seed, interrupt)? {
+                        bag.training = parts.kept;
+                        bag.held_out = Some(Judges::Inside(parts.held_out));
+                    }
+                    Ok(bag)
+                })?;
+            }
+            HeldOutRows::Fold => {
+                let dealt;
+                let folds = if let Some(folds) = given.folds {
+                    folds
+                } else {
+                    let n_folds = params.n_bags.min(usize::from(u16::MAX) - 1) as u16;
+                    dealt = Folds::deal(columns, labels, n_folds, params.seed, interrupt)?;
+                    &dealt
+                };
+                if folds.n_folds < 2 {
+                    return Ok(bags);
+                }
+                for (number, bag) in bags.iter_mut().enumerate() {
+                    // Of fewer folds than bags, several bags leave out the same.
+                    let fold = (number % usize::from(folds.n_folds)) as u16;
+                    let is_out = |row: &u32| folds.of_row[*row as usize] == fold;
+                    let (held_out, training) =
+                        std::mem::take(&mut bag.training).into_iter().partition(is_out);
+                    bag.training = training;
+                    bag.held_out = Some(Judges::Inside(held_out));
+                }
+            }
+        }
+        Ok(bags)
+    }
+
+    /// Bags that learn from all rows.
+    pub(super) fn all(data: Data<'a>, params: &GradientParams) -> Vec<Self> {
+        let training = data.labels.rows();
+        let bag = |number| Self {
+            seed: bag_seed(params.seed, number),
+            training: training.clone(),
+            held_out: None,
+        };
+        (0..params.n_bags).map(bag).collect()
+    }
+
+    /// The rows that it learns from, for a fit.
+    pub(super) fn fit_rows<'r>(
+        &'r self,
+        data: Data<'r>,
+        params: &GradientParams,
+    ) -> Result<FitRows<'r>, RankError> {
+        data.rows(params, self.seed, &self.training)
+    }
+
+    /// The rows that judge the rounds, with their scores.
+    pub(super) fn held_out(&self, data: Data<'a>) -> Option<HeldOut<'a>> {
+        match self.held_out.as_ref()? {
+            Judges::Inside(rows) => {
+                Some(HeldOut::new(Place::Inside(rows.clone()), rows, data.labels))
+            }
+            Judges::Given(given) => {
+                let (columns, labels) = given.validation?;
+                let rows: Vec<u32> = (0..labels.n_rows() as u32).collect();
+                Some(HeldOut::new(Place::Outside(columns), &rows, labels))
+            }
+        }
+    }
+}
+
+/// Runs the rounds of some bags side by side, until each has all of its series or stops early.
+///
+/// Reports each round with the mean of what the held-out rows say.
+pub(super) fn run(
+    bags: &mut [BagFit<'_>],
+    params: &GradientParams,
+    unit: &'static str,
+    interrupt: &Interrupt,
+) -> Result<(), RankError> {
+    let block = if bags.len() == 1 { 1 } else { BLOCK_ROUNDS };
+    let most = bags.iter().map(BagFit::n_bound).max();
+    let has_stopped = |bag: &BagFit<'_>| {
+        let values = bag.held_out.as_ref().map(|held_out| &held_out.values[..]);
+        values.zip(params.held_out).is_some_and(|(values, asked)| asked.stops(values))
+    };
+    let n_done = |bags: &[BagFit<'_>]| bags.iter().map(BagFit::n_done).max().unwrap_or(0);
+    let mut n_before = n_done(bags);
+    loop {
+        let going =
+            |bag: &&mut BagFit<'_>| bag.goes_on() && (params.shares_rounds() || !has_stopped(bag));
+        let going: Vec<&mut BagFit<'_>> = bags.iter_mut().filter(going).collect();
+        if going.is_empty() {
+            return Ok(());
+        }
+        parallel::try_map(going, |bag| {
+            if params.shares_rounds() {
+                return bag.run_until(n_before + block);
+            }
+            for number in n_before..n_before + block {
+                bag.run_until(number + 1)?;
+                if has_stopped(bag) {
+                    break;
+                }
+            }
+            Ok(())
+        })?;
+        for number in n_before + 1..=n_done(bags) {
+            if !report(bags, params, number, most, unit, interrupt)? {
+                return bags.iter_mut().try_for_each(|bag| bag.end_after(number));
+            }
+        }
+        n_before += block;
+        if let Some(asked) = params.held_out.filter(|_| params.shares_rounds())
+            && asked.stops(&mean_path(bags))
+        {
+            return Ok(());
+        }
+    }
+}
+
+/// Reports a round; whether there are to be more.
+fn report(
+    bags: &[BagFit<'_>],
+    params: &GradientParams,
+    number: usize,
+    most: Option<usize>,
+    unit: &'static str,
+    interrupt: &Interrupt,
+) -> Result<bool, RankError> {
+    let value = |bag: &BagFit<'_>| {
+        let values = &bag.held_out.as_ref()?.values;
+        values.get(bag.n_begun() + number - 1).or(values.last()).copied()
+    };
+    let values: Vec<f64> = bags.iter().filter_map(value).collect();
+    let reached = (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64);
+    let name = match params.held_out.map(|asked| asked.measure) {
+        Some(HeldOutMeasure::Loss) => "validation_loss",
+        _ => "validation_auc",
+    };
+    interrupt.part_done(&Part { unit, number, most, figures: &[(name, reached)] })
+}
+
+/// The mean over bags of what the held-out rows say of each round. A bag that has nothing left to learn
+/// stays where it is.
+fn mean_path(bags: &[BagFit<'_>]) -> Vec<f64> {
+    let paths = bags.iter().filter_map(|bag| Some(&bag.held_out.as_ref()?.values[..]));
+    let paths: Vec<&[f64]> = paths.filter(|values| !values.is_empty()).collect();
+    let n_rounds = paths.iter().map(|values| values.len()).max().unwrap_or(0);
+    let mean = |round: usize| {
+        let values = paths.iter().map(|values| values[round.min(values.len() - 1)]);
+        values.sum::<f64>() / paths.len() as f64
+    };
+    (0..n_rounds).map(mean).collect()
+}
+
+/// What the held-out rows of each bag say, and how many rounds it is to keep.
+pub(super) fn paths(bags: &[BagFit<'_>], params: &GradientParams) -> Vec<Option<GradientHeldOut>> {
+    let Some(asked) = params.held_out else { return vec![None; bags.len()] };
+    let shared = params.shares_rounds().then(|| asked.path(mean_path(bags)).n_rounds);
+    let of_bag = |bag: &BagFit<'_>| {
+        let values = bag.held_out.as_ref()?.values.clone();
+        Some(match shared {
+            None => asked.path(values),
+            Some(n_rounds) => {
+                let n_rounds = n_rounds.min(values.len());
+                GradientHeldOut { measure: asked.measure, values, n_rounds }
+            }
+        })
+    };
+    bags.iter().map(of_bag).collect()
+}
+
+impl GradientParams {
+    /// Whether all bags have the same number of rounds.
+    fn shares_rounds(&self) -> bool {
+        let by_folds = |asked: GradientHeldOutParams| matches!(asked.rows, HeldOutRows::Fold);
+        self.held_out.is_some_and(by_folds)
+    }
 }
 
 /// The mean of the scores of models: all their trees, with values divided by the number of models.

@@ -24,11 +24,12 @@ impl<'a> Draws<'a> {
         columns: &Columns<'_>,
         training: &'a [u32],
         params: &GradientParams,
+        seed: u64,
         interrupt: &Interrupt,
     ) -> Result<Self, RankError> {
         let n_features = columns.n_features();
         let hashes = if params.subsample < 1.0 {
-            let hashes = content_hashes(columns, training, params.seed, interrupt)?;
+            let hashes = content_hashes(columns, training, seed, interrupt)?;
             hashes.into_iter().map(|(hash, _)| hash).collect()
         } else {
             Vec::new()

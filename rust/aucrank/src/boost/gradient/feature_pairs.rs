@@ -218,7 +218,7 @@ fn quadrants(a: &CodedFeature, b: &CodedFeature, table: &[Sums]) -> Vec<[Sums; 4
 
 #[cfg(test)]
 mod tests {
-    use super::super::fit::criterion;
+    use super::super::bag_fit::criterion;
     use super::super::loss::Loss;
     use super::super::params::GradientParams;
     use super::*;

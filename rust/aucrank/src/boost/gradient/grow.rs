@@ -186,7 +186,7 @@ impl Grower<'_> {
         memory: &mut GrowMemory,
     ) -> Result<Bins, RankError> {
         let rows = rows.of(range.clone());
-        self.layout.sums(self.data.binned, &rows, &mut memory.bins, self.interrupt)
+        self.layout.sums(&self.data.binned, &rows, &mut memory.bins, self.interrupt)
     }
 
     /// Sums of all rows.
@@ -248,6 +248,7 @@ impl Grower<'_> {
             bounds[1 - low][0] = bounds[1 - low][0].max(middle);
         }
         let mut asked = node.asked.clone();
+        let feature = self.data.rates.feature(feature);
         if self.interactions.is_some() && !asked.contains(&feature) {
             asked.push(feature);
         }
@@ -326,6 +327,7 @@ impl Grower<'_> {
     /// Whether a feature may be asked after others.
     fn may_ask(&self, asked: &[usize], feature: usize) -> bool {
         let Some(sets) = self.interactions else { return true };
+        let feature = self.data.rates.feature(feature);
         asked.is_empty()
             || (asked.len() == 1 && asked[0] == feature)
             || sets
@@ -442,7 +444,7 @@ impl Grower<'_> {
             node.bins = Some(self.count(rows, &node.rows, memory)?);
         }
         let (binned, criterion, asked) =
-            (self.data.binned, self.criterion, self.node(node, number));
+            (&self.data.binned, self.criterion, self.node(node, number));
         node.is_checked = true;
         node.best = self.best_of(&mut memory.search, |_, place| {
             let feature = self.layout.features[place];

@@ -15,7 +15,7 @@ use crate::roc::auc_up_to;
 /// ```
 /// use aucrank::Interrupt;
 /// use aucrank::boost::{
-///     GradientExtras, GradientHeldOutParams, GradientParams, HeldOutMeasure,
+///     GradientExtras, GradientHeldOutParams, GradientParams, HeldOutMeasure, HeldOutRows,
 ///     fit_gradient_boosting,
 /// };
 /// use aucrank::data::{Columns, Labels};
@@ -25,7 +25,7 @@ use crate::roc::auc_up_to;
 /// let columns = Columns::from_column_major(&values, 100)?;
 /// let labels = Labels::new(&positive, None)?;
 /// let held_out = GradientHeldOutParams {
-///     fraction: 0.2,
+///     rows: HeldOutRows::Share(0.2),
 ///     measure: HeldOutMeasure::Auc,
 ///     n_iter_no_change: 3,
 ///     tol: 0.0,
@@ -43,9 +43,8 @@ use crate::roc::auc_up_to;
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(deny_unknown_fields))]
 pub struct GradientHeldOutParams {
-    /// Share of the distinct rows of each class that is held out, above 0 and below 1. Ignored if
-    /// validation rows are given.
-    pub fraction: f64,
+    /// Which rows are held out. Ignored if validation rows are given.
+    pub rows: HeldOutRows,
     /// By what rounds are compared.
     pub measure: HeldOutMeasure,
     /// Rounds without an improvement after which it stops, at least 1.
@@ -56,6 +55,55 @@ pub struct GradientHeldOutParams {
     pub refit: bool,
 }
 
+/// Which rows are held out.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::Interrupt;
+/// use aucrank::boost::{
+///     GradientExtras, GradientHeldOutParams, GradientParams, HeldOutMeasure, HeldOutRows,
+///     fit_gradient_boosting,
+/// };
+/// use aucrank::data::{Columns, Labels};
+/// use aucrank::tree::Cuts;
+///
+/// let values: Vec<f64> = (0..100).map(f64::from).collect();
+/// // The higher the value, the more often positive.
+/// let positive: Vec<bool> = (0..100).map(|row| row * 37 % 101 < row).collect();
+/// let columns = Columns::from_column_major(&values, 100)?;
+/// let labels = Labels::new(&positive, None)?;
+/// let held_out = GradientHeldOutParams {
+///     rows: HeldOutRows::Fold,
+///     measure: HeldOutMeasure::Loss,
+///     n_iter_no_change: 5,
+///     tol: 0.0,
+///     refit: false,
+/// };
+/// let params = GradientParams {
+///     held_out: Some(held_out),
+///     n_bags: 5,
+///     cuts: Cuts::Best,
+///     ..GradientParams::default()
+/// };
+/// let extras = GradientExtras::default();
+/// let model = fit_gradient_boosting(&columns, &labels, &params, &extras, &Interrupt::default())?;
+/// // The five bags have the same number of rounds.
+/// let n_rounds: Vec<usize> = model.bags().iter().map(|bag| bag.n_rounds).collect();
+/// assert_eq!(n_rounds, [n_rounds[0]; 5]);
+/// # Ok::<(), aucrank::RankError>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(rename_all = "snake_case"))]
+pub enum HeldOutRows {
+    /// A share of the distinct rows of each class, above 0 and below 1. Of several bags, each draws
+    /// its own and chooses its own number of rounds.
+    Share(f64),
+    /// One of as many folds as there are bags, at least 2: each bag leaves out its own, and all keep
+    /// the number of rounds that is best on the mean of the folds.
+    Fold,
+}
+
 /// By what rounds are compared.
 ///
 /// # Examples
@@ -63,7 +111,7 @@ pub struct GradientHeldOutParams {
 /// ```
 /// use aucrank::Interrupt;
 /// use aucrank::boost::{
-///     GradientExtras, GradientHeldOutParams, GradientParams, HeldOutMeasure,
+///     GradientExtras, GradientHeldOutParams, GradientParams, HeldOutMeasure, HeldOutRows,
 ///     fit_gradient_boosting,
 /// };
 /// use aucrank::data::{Columns, Labels};
@@ -73,9 +121,9 @@ pub struct GradientHeldOutParams {
 /// let columns = Columns::from_column_major(&values, 100)?;
 /// let labels = Labels::new(&positive, None)?;
 /// let path = |measure| {
-///     let (n_iter_no_change, tol) = (3, 0.0);
+///     let (rows, n_iter_no_change, tol) = (HeldOutRows::Share(0.2), 3, 0.0);
 ///     let held_out =
-///         GradientHeldOutParams { fraction: 0.2, measure, n_iter_no_change, tol, refit: false };
+///         GradientHeldOutParams { rows, measure, n_iter_no_change, tol, refit: false };
 ///     let params = GradientParams { held_out: Some(held_out), ..GradientParams::default() };
 ///     let extras = GradientExtras::default();
 ///     fit_gradient_boosting(&columns, &labels, &params, &extras, &Interrupt::default())
@@ -105,7 +153,7 @@ pub enum HeldOutMeasure {
 /// ```
 /// use aucrank::Interrupt;
 /// use aucrank::boost::{
-///     GradientExtras, GradientHeldOutParams, GradientParams, HeldOutMeasure,
+///     GradientExtras, GradientHeldOutParams, GradientParams, HeldOutMeasure, HeldOutRows,
 ///     fit_gradient_boosting,
 /// };
 /// use aucrank::data::{Columns, Labels};
@@ -113,7 +161,7 @@ pub enum HeldOutMeasure {
 /// let columns = Columns::from_row_major(&[0.0, 1.0, 0.0, 1.0, 0.0, 1.0, 0.0, 1.0], 1)?;
 /// let labels = Labels::new(&[false, true, false, true, false, true, false, true], None)?;
 /// let held_out = GradientHeldOutParams {
-///     fraction: 0.5,
+///     rows: HeldOutRows::Share(0.5),
 ///     measure: HeldOutMeasure::Auc,
 ///     n_iter_no_change: 1,
 ///     tol: 0.0,
@@ -147,10 +195,20 @@ pub struct GradientHeldOut {
 }
 
 impl GradientHeldOutParams {
-    pub(super) fn validate(&self) -> Result<(), RankError> {
+    pub(super) fn validate(&self, n_bags: usize) -> Result<(), RankError> {
         let bad = |name, value: String, rule| Err(RankError::BadParameter { name, value, rule });
-        if !(self.fraction > 0.0 && self.fraction < 1.0) {
-            return bad("validation_fraction", self.fraction.to_string(), "in (0, 1)");
+        match self.rows {
+            HeldOutRows::Share(share) if !(share > 0.0 && share < 1.0) => {
+                return bad("validation_fraction", share.to_string(), "in (0, 1)");
+            }
+            HeldOutRows::Fold if n_bags < 2 => {
+                return bad(
+                    "n_bags",
+                    n_bags.to_string(),
+                    "at least 2 where each leaves out a fold",
+                );
+            }
+            HeldOutRows::Share(_) | HeldOutRows::Fold => {}
         }
         if self.n_iter_no_change == 0 {
             return bad("n_iter_no_change", "0".to_owned(), "at least 1");
@@ -187,7 +245,7 @@ impl GradientHeldOutParams {
 
 impl HeldOutMeasure {
     /// Higher is better.
-    fn merit(self, value: f64) -> f64 {
+    pub(super) fn merit(self, value: f64) -> f64 {
         match self {
             Self::Auc => value,
             Self::Loss => -value,
@@ -270,7 +328,13 @@ mod tests {
     use super::*;
 
     fn params(measure: HeldOutMeasure, n_iter_no_change: usize, tol: f64) -> GradientHeldOutParams {
-        GradientHeldOutParams { fraction: 0.1, measure, n_iter_no_change, tol, refit: false }
+        GradientHeldOutParams {
+            rows: HeldOutRows::Share(0.1),
+            measure,
+            n_iter_no_change,
+            tol,
+            refit: false,
+        }
     }
 
     #[test]

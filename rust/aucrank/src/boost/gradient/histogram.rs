@@ -168,7 +168,7 @@ impl Layout {
     ) -> Result<Vec<u64>, RankError> {
         let of_part = |rows: &[u32], _: &[u32], counts: &mut [u64]| {
             let rows = rows.iter().map(|&row| (row, data.count(row as usize)));
-            self.add(data.binned, rows, counts);
+            self.add(&data.binned, rows, counts);
         };
         self.in_parts(rows, rows, None, of_part, interrupt)
     }

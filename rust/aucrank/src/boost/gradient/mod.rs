@@ -10,18 +10,20 @@
 //! - `params`: what a fit is told;
 //! - `loss`: the losses and their derivatives, by `exponential`; `sums`: the derivatives as integers; `pair_grid`: sums
 //!   over pairs;
-//! - `level_codes`: categories as few codes; `rows`: the rows of a fit, `tree_rows`: those of a tree with their
+//! - `level_codes`: categories as few codes; `rate_columns`: those of many levels by their rates; `rows`: the rows of a fit, `tree_rows`: those of a tree with their
 //!   derivatives;
 //! - `histogram`: sums by bin; `best_split`, `running_sums`, `level_sets`: the best question to a node; `partition`:
 //!   the rows of a node on their sides, `code_columns`: by codes that lie side by side;
-//! - `grow`: one tree, best leaf first; `fit`: the rounds, `held_out`: how many of them are kept; `bags`: the mean
-//!   of several fits;
+//! - `grow`: one tree, best leaf first; `bag_fit`: the rounds of a bag, `held_out`: how many of them are kept; `bags`:
+//!   bags side by side, and their mean; `capacity`: the number of leaves; `fit`: all of it;
 //! - `feature_pairs`: which features are asked together after rounds of single ones; `pair_table`: what trees of two
 //!   features add up to;
 //! - `tree`, `model`: what was learned, `saved`: the form in which it is saved; `formula`, `explain`: what is said of it.
 
+mod bag_fit;
 mod bags;
 mod best_split;
+mod capacity;
 mod code_columns;
 mod draws;
 mod explain;
@@ -40,6 +42,7 @@ mod pair_grid;
 mod pair_table;
 mod params;
 mod partition;
+mod rate_columns;
 mod rows;
 mod running_sums;
 #[cfg(feature = "serde")]
@@ -50,8 +53,8 @@ mod tests;
 mod tree;
 mod tree_rows;
 
-pub use fit::{GradientExtras, fit_gradient_boosting};
-pub use held_out::{GradientHeldOut, GradientHeldOutParams, HeldOutMeasure};
+pub use fit::{GradientExtras, fit_gradient_boosting, fit_gradient_folds};
+pub use held_out::{GradientHeldOut, GradientHeldOutParams, HeldOutMeasure, HeldOutRows};
 pub use loss::Loss;
 pub use model::{GradientBag, GradientBoosted};
 pub use pair_table::{Axis, PairTerm, Places};

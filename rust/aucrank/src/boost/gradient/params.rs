@@ -3,14 +3,24 @@
 #[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
-use super::held_out::GradientHeldOutParams;
+use super::held_out::{GradientHeldOutParams, HeldOutMeasure, HeldOutRows};
 use super::loss::Loss;
 use crate::RankError;
 use crate::roc::check_max_fpr;
 use crate::tree::Cuts;
 
-/// Rounds over which the automatic learning rate spreads a sum of 1 a thousand rows.
-const ROUNDS_OF_RATE: f64 = 1000.0;
+/// Number of leaves where it is not chosen.
+pub(super) const FEW_LEAVES: usize = 32;
+
+/// Least automatic learning rate of a fit that stops early: smaller steps gain nothing more.
+const STOPPED_RATE: f64 = 0.05;
+
+/// Rows up to which it holds. Beyond, it grows with their root, up to three times as much: on many rows
+/// larger steps lose nothing, and small ones take thousands of rounds.
+const ROWS_OF_STOPPED_RATE: f64 = 20_000.0;
+
+/// Most rounds of [`GradientParams::stopped`].
+const MOST_ROUNDS: usize = 3000;
 
 /// Most pairs of features that are chosen: more cannot be looked at.
 const MOST_PAIRS: usize = 1000;
@@ -28,7 +38,7 @@ const MOST_PAIRS: usize = 1000;
 /// let positive: Vec<bool> = values.iter().map(|value| (30.0..70.0).contains(value)).collect();
 /// let columns = Columns::from_column_major(&values, 100)?;
 /// let labels = Labels::new(&positive, None)?;
-/// let params = GradientParams { n_rounds: 5, max_leaves: 2, ..GradientParams::default() };
+/// let params = GradientParams { n_rounds: 5, max_leaves: Some(2), ..GradientParams::default() };
 /// let extras = GradientExtras::default();
 /// let model = fit_gradient_boosting(&columns, &labels, &params, &extras, &Interrupt::default())?;
 /// assert_eq!(model.trees().len(), 5);
@@ -47,10 +57,11 @@ pub struct GradientParams {
     /// Maximum number of rounds, at least 1.
     pub n_rounds: usize,
     /// Factor on the values of the leaves, above 0 and at most 1; `None` for one that follows the
-    /// number of rows and of rounds.
+    /// number of rows, of rounds and of leaves.
     pub learning_rate: Option<f64>,
-    /// Maximum number of leaves of a tree, at least 2.
-    pub max_leaves: usize,
+    /// Maximum number of leaves of a tree, at least 2; `None` for 32, or for 20,000 rows and more, if
+    /// rows are held out, for 32 or 128 by what these say of some rounds.
+    pub max_leaves: Option<usize>,
     /// Maximum number of splits between the root and a leaf, at least 1.
     pub max_depth: usize,
     /// Rows that each side of a split keeps.
@@ -174,10 +185,10 @@ impl Default for GradientParams {
             max_fpr: 1.0,
             n_rounds: 300,
             learning_rate: None,
-            max_leaves: 32,
+            max_leaves: None,
             max_depth: usize::MAX,
             min_samples_leaf: LeafRows::Auto,
-            l2: 5.0,
+            l2: 1.0,
             min_gain: 0.0,
             cuts: Cuts::Random,
             subsample: 0.8,
@@ -193,6 +204,37 @@ impl Default for GradientParams {
 }
 
 impl GradientParams {
+    /// Five bags that each leave out a fold and stop early by their loss, of up to 3000 rounds: the
+    /// best ranking without a choice to make.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use aucrank::Interrupt;
+    /// use aucrank::boost::{GradientExtras, GradientParams, fit_gradient_boosting};
+    /// use aucrank::data::{Columns, Labels};
+    ///
+    /// let values: Vec<f64> = (0..100).map(f64::from).collect();
+    /// let positive: Vec<bool> = values.iter().map(|value| (30.0..70.0).contains(value)).collect();
+    /// let columns = Columns::from_column_major(&values, 100)?;
+    /// let labels = Labels::new(&positive, None)?;
+    /// let (params, extras) = (GradientParams::stopped(), GradientExtras::default());
+    /// let model = fit_gradient_boosting(&columns, &labels, &params, &extras, &Interrupt::default())?;
+    /// assert_eq!(model.bags().len(), 5);
+    /// # Ok::<(), aucrank::RankError>(())
+    /// ```
+    #[must_use]
+    pub fn stopped() -> Self {
+        let held_out = GradientHeldOutParams {
+            rows: HeldOutRows::Fold,
+            measure: HeldOutMeasure::Loss,
+            n_iter_no_change: 50,
+            tol: 0.0,
+            refit: false,
+        };
+        Self { n_rounds: MOST_ROUNDS, held_out: Some(held_out), n_bags: 5, ..Self::default() }
+    }
+
     pub(super) fn validate(&self, n_features: usize) -> Result<(), RankError> {
         let bad = |name, value: String, rule| Err(RankError::BadParameter { name, value, rule });
         let is_share = |value: f64| value > 0.0 && value <= 1.0;
@@ -211,8 +253,8 @@ impl GradientParams {
                 return bad(name, "0".to_owned(), "at least 1");
             }
         }
-        if self.max_leaves < 2 {
-            return bad("max_leaves", self.max_leaves.to_string(), "at least 2");
+        if let Some(leaves) = self.max_leaves.filter(|&leaves| leaves < 2) {
+            return bad("max_leaves", leaves.to_string(), "at least 2");
         }
         if !(2..=255).contains(&self.max_bins) {
             return bad("max_bins", self.max_bins.to_string(), "from 2 to 255");
@@ -248,16 +290,29 @@ impl GradientParams {
             }
             Interactions::Any | Interactions::Pairs(_) => {}
         }
-        self.held_out.iter().try_for_each(GradientHeldOutParams::validate)
+        self.held_out.iter().try_for_each(|held_out| held_out.validate(self.n_bags))
     }
 
-    /// The learning rate for so many rows: `0.0103 (n/1000)^0.426` times a thousand rounds, which many
-    /// data sets have shown, spread over the rounds that there are; at most 0.3.
-    pub(super) fn rate(&self, n_rows: u64) -> f64 {
+    /// The learning rate for so many rows and leaves: `0.025 (n / 1000)^0.33 (rounds / 300)^-0.62
+    /// (leaves / 32)^-0.24`, which fits to many data sets have shown for a fixed number of rounds, and
+    /// at most 0.3; where rounds stop early, at least 0.05 up to 20,000 rows, and beyond them at least
+    /// `0.05 (n / 20000)^0.5`, up to 0.15.
+    pub(super) fn rate(&self, n_rows: u64, max_leaves: usize) -> f64 {
         let auto = || {
-            let sum = 0.0103 * libm::pow(n_rows as f64 / 1000.0, 0.426) * ROUNDS_OF_RATE;
-            (sum / self.n_rounds as f64).min(0.3)
+            let power = |value: f64, unit: f64, exponent| libm::pow(value / unit, exponent);
+            let fixed = 0.025
+                * power(n_rows as f64, 1000.0, 0.33)
+                * power(self.n_rounds as f64, 300.0, -0.62)
+                * power(max_leaves as f64, FEW_LEAVES as f64, -0.24);
+            let growth = (n_rows as f64 / ROWS_OF_STOPPED_RATE).sqrt().clamp(1.0, 3.0);
+            let least = if self.held_out.is_some() { STOPPED_RATE * growth } else { 0.0 };
+            fixed.clamp(least, 0.3)
         };
         self.learning_rate.unwrap_or_else(auto)
+    }
+
+    /// Whether the rounds that were chosen are fitted anew to all rows.
+    pub(super) fn refits(&self) -> bool {
+        self.held_out.is_some_and(|asked| asked.refit)
     }
 }

@@ -1,6 +1,11 @@
 //! The rows of a fit.
 
-use crate::data::{Binned, Labels};
+use std::borrow::Cow;
+
+use super::rate_columns::RateColumns;
+use super::tree::GradientTree;
+use crate::RankError;
+use crate::data::{Binned, Columns, Labels};
 
 /// Rows of a task over all of them.
 pub(super) const CHUNK_ROWS: usize = 1 << 14;
@@ -11,7 +16,9 @@ const MOST_MASS: u64 = 1 << 40;
 /// The rows that a model learns from, with their masses.
 #[derive(Debug)]
 pub(super) struct FitRows<'a> {
-    pub(super) binned: &'a Binned,
+    pub(super) binned: Cow<'a, Binned>,
+    /// The columns of codes that are rates.
+    pub(super) rates: RateColumns,
     labels: &'a Labels<'a>,
     /// Rows of positive mass, ascending.
     training: &'a [u32],
@@ -24,6 +31,16 @@ pub(super) struct FitRows<'a> {
 impl<'a> FitRows<'a> {
     /// `training` are rows of positive weight, ascending.
     pub(super) fn new(binned: &'a Binned, labels: &'a Labels<'a>, training: &'a [u32]) -> Self {
+        let coded = (RateColumns::default(), Cow::Borrowed(binned));
+        Self::with_rates(coded, labels, training)
+    }
+
+    /// With columns of rates, and the codes that they are among.
+    pub(super) fn with_rates(
+        (rates, binned): (RateColumns, Cow<'a, Binned>),
+        labels: &'a Labels<'a>,
+        training: &'a [u32],
+    ) -> Self {
         let total: u64 = training.iter().map(|&row| mass_of(labels, row)).sum();
         // Counts of copies stay as they are unless they are very many.
         let shift = (u64::BITS - total.leading_zeros()).saturating_sub(MOST_MASS.ilog2());
@@ -32,12 +49,23 @@ impl<'a> FitRows<'a> {
             let units = weights.units().iter();
             units.map(|&mass| if mass == 0 { 0 } else { ((mass + half) >> shift).max(1) }).collect()
         });
-        let mut rows = Self { binned, labels, training, masses, class_masses: [0; 2], n_rows: 0 };
+        let (class_masses, n_rows) = ([0; 2], 0);
+        let mut rows = Self { binned, rates, labels, training, masses, class_masses, n_rows };
         for row in training.iter().map(|&row| row as usize) {
             rows.class_masses[usize::from(labels.positive()[row])] += rows.mass(row);
             rows.n_rows += rows.count(row);
         }
         rows
+    }
+
+    /// Adds the values of a tree to the scores of all rows, as this fit parts them.
+    pub(super) fn add_values(
+        &self,
+        tree: &GradientTree,
+        columns: &Columns<'_>,
+        scores: &mut [f64],
+    ) -> Result<(), RankError> {
+        self.rates.add_values(tree, columns, (&self.binned, self.training), scores)
     }
 
     pub(super) fn training(&self) -> &'a [u32] {

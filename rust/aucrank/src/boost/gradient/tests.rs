@@ -4,7 +4,7 @@ use super::bags::bag_seed;
 use super::loss::Loss;
 use super::rows::FitRows;
 use super::*;
-use crate::data::{Binned, BinningParams, Column, Columns, Labels, MISSING_CODE, mix, snap};
+use crate::data::{Binned, BinningParams, Column, Columns, Folds, Labels, MISSING_CODE, mix, snap};
 use crate::tree::Cuts;
 use crate::{Interrupt, RankError};
 
@@ -154,7 +154,7 @@ fn each_split_of_a_tree_gains_most_by_the_definition() {
         let params = GradientParams {
             n_rounds: 1,
             learning_rate: Some(0.5),
-            max_leaves: 9,
+            max_leaves: Some(9),
             min_samples_leaf: LeafRows::Rows(7),
             l2: 1.0,
             cuts: Cuts::Best,
@@ -316,7 +316,7 @@ fn a_weight_counts_copies_and_a_row_without_weight_is_not_there() {
         }
     }
     let held_out = GradientHeldOutParams {
-        fraction: 0.3,
+        rows: HeldOutRows::Share(0.3),
         measure: HeldOutMeasure::Loss,
         n_iter_no_change: 3,
         tol: 0.0,
@@ -400,7 +400,7 @@ fn a_tree_asks_one_feature_where_it_must_not_combine_them() {
 /// Boosting with all that differs from seed to seed.
 fn drawn(loss: Loss) -> GradientParams {
     let held_out = GradientHeldOutParams {
-        fraction: 0.2,
+        rows: HeldOutRows::Share(0.2),
         measure: HeldOutMeasure::Loss,
         n_iter_no_change: 3,
         tol: 0.0,
@@ -444,6 +444,115 @@ fn bags_are_the_mean_of_fits_of_other_seeds() {
             assert_eq!(tree.values().collect::<Vec<_>>(), values.collect::<Vec<_>>());
         }
     }
+}
+
+/// Five bags that each leave out a fold.
+fn by_folds(loss: Loss) -> GradientParams {
+    let params = drawn(loss);
+    let held_out =
+        params.held_out.map(|asked| GradientHeldOutParams { rows: HeldOutRows::Fold, ..asked });
+    GradientParams { held_out, n_bags: 5, n_rounds: 40, ..params }
+}
+
+/// A sample whose numbers are few, so that those of a part of its rows are cut alike.
+fn coarse(n_rows: usize) -> Sample {
+    let mut sample = Sample::new(n_rows);
+    for number in sample.numbers.iter_mut().flatten() {
+        *number = (*number * 20.0).floor();
+    }
+    sample
+}
+
+#[test]
+fn bags_without_a_fold_are_fits_to_the_others_and_stop_where_their_mean_is_best() {
+    let sample = coarse(700);
+    let (columns, labels) = (sample.columns(), sample.labels());
+    for loss in LOSSES {
+        let params = GradientParams { seed: 4, learning_rate: Some(0.3), ..by_folds(loss) };
+        let asked = params.held_out.unwrap();
+        let folds = Folds::deal(&columns, &labels, 5, params.seed, &Interrupt::default()).unwrap();
+        let models =
+            fit_gradient_folds(&columns, &labels, &folds, &params, &Interrupt::default()).unwrap();
+        let paths: Vec<&GradientHeldOut> =
+            models.iter().map(|model| model.held_out().unwrap()).collect();
+        let n_values = paths[0].values.len();
+        let mean = |round: usize| paths.iter().map(|path| path.values[round]).sum::<f64>() / 5.0;
+        let best = (0..n_values).min_by(|&a, &b| mean(a).total_cmp(&mean(b))).unwrap();
+        assert!(n_values >= params.n_rounds || n_values > best + asked.n_iter_no_change);
+        for (number, model) in models.iter().enumerate() {
+            let is_out = |row: &usize| usize::from(folds.of_row[*row]) == number;
+            let (out, kept): (Vec<usize>, Vec<usize>) = (0..sample.len()).partition(is_out);
+            let (out, kept) = (sample.rows(&out), sample.rows(&kept));
+            let alone = kept.fit(&GradientParams {
+                n_rounds: best + 1,
+                held_out: None,
+                n_bags: 1,
+                seed: bag_seed(params.seed, number),
+                ..params.clone()
+            });
+            assert_eq!(model.trees(), alone.trees());
+            let scores: Vec<f64> = {
+                let base = model.threshold();
+                model.score(&out.columns()).unwrap().iter().map(|score| score + base).collect()
+            };
+            let found = loss.value(&scores, &out.positive, None, 1.0);
+            assert!((paths[number].values[best] - found).abs() < 1e-6);
+        }
+        // The model of all is their mean.
+        let whole = sample.fit(&params);
+        let bags: Vec<Option<&GradientHeldOut>> =
+            whole.bags().iter().map(|bag| bag.held_out.as_ref()).collect();
+        assert_eq!(bags, paths.into_iter().map(Some).collect::<Vec<_>>());
+        assert_eq!(whole.trees().len(), 5 * (best + 1));
+        assert_eq!(whole.check(), Ok(()));
+    }
+}
+
+#[test]
+fn bags_without_a_fold_depend_neither_on_threads_nor_on_the_order_of_rows_or_copies() {
+    let sample = Sample::new(900);
+    let order: Vec<usize> = (0..900).map(|row| (row * 7) % 900).collect();
+    for loss in LOSSES {
+        for interactions in [Interactions::Any, Interactions::Pairs(2)] {
+            let params = GradientParams { interactions, n_bags: 3, n_rounds: 20, ..by_folds(loss) };
+            let fits = [1, 3].map(|n_threads| {
+                let pool = rayon::ThreadPoolBuilder::new().num_threads(n_threads).build().unwrap();
+                pool.install(|| sample.fit(&params))
+            });
+            assert_eq!(fits[0], fits[1]);
+            assert_eq!(sample.rows(&order).fit(&params), fits[0]);
+        }
+    }
+    let mut weighted = Sample::new(300);
+    weighted.weights = Some((0..300).map(|row| (mix(row as u64) % 4) as f64).collect());
+    let weights = weighted.weights.clone().unwrap();
+    let copies: Vec<usize> = (0..300).flat_map(|row| vec![row; weights[row] as usize]).collect();
+    let copied = Sample { weights: None, ..weighted.rows(&copies) };
+    let params = by_folds(Loss::Log);
+    assert_eq!(weighted.fit(&params), copied.fit(&params));
+}
+
+#[test]
+fn folds_that_cannot_be_left_out_are_refused() {
+    let sample = Sample::new(60);
+    let (columns, labels) = (sample.columns(), sample.labels());
+    let refused = |of_row: Vec<u16>, n_folds, params: &GradientParams| {
+        let folds = Folds { of_row, n_folds };
+        fit_gradient_folds(&columns, &labels, &folds, params, &Interrupt::default())
+            .unwrap_err()
+            .to_string()
+    };
+    let params = by_folds(Loss::Log);
+    let alternating: Vec<u16> = (0..60).map(|row| row % 2).collect();
+    assert!(refused(vec![0; 60], 1, &params).contains("n_folds is 1"));
+    assert!(refused(alternating.clone(), 3, &params).contains("n_folds is 3"));
+    assert!(refused(vec![0; 59], 2, &params).contains("59"));
+    let by_class: Vec<u16> = sample.positive.iter().map(|&positive| positive.into()).collect();
+    assert!(refused(by_class, 2, &params).contains("both classes"));
+    assert!(refused(alternating, 2, &few(Loss::Log)).contains("held_out"));
+    let one = GradientParams { n_bags: 1, ..params };
+    let extras = GradientExtras::default();
+    assert!(sample.fit_given(&one, &extras).unwrap_err().to_string().starts_with("n_bags is 1"));
 }
 
 #[test]
@@ -496,7 +605,7 @@ fn a_rate_is_a_share_and_goes_with_pairs() {
 
 /// Settings of few rounds with pairs.
 fn paired(loss: Loss) -> GradientParams {
-    GradientParams { interactions: Interactions::Pairs(2), max_leaves: 3, ..few(loss) }
+    GradientParams { interactions: Interactions::Pairs(2), max_leaves: Some(3), ..few(loss) }
 }
 
 /// Checks that parts and the base add up to the scores, as the formula does, to the bit.
@@ -548,7 +657,7 @@ fn features_and_pairs_add_up_to_the_score() {
     }
     // All pairs of one feature: a tree may ask one on either side of its root.
     let groups = Interactions::Groups(vec![vec![0, 1], vec![1, 2]]);
-    let params = GradientParams { interactions: groups, max_leaves: 8, ..few(Loss::Log) };
+    let params = GradientParams { interactions: groups, max_leaves: Some(8), ..few(Loss::Log) };
     let model = sample.fit(&params);
     assert_eq!(model.pairs(), Some(vec![[0, 1], [1, 2]]));
     check_parts(&model, &sample);
@@ -615,7 +724,7 @@ fn scores_keep_to_a_direction() {
                 monotonic: vec![direction, 0, 0],
                 cuts,
                 n_rounds: 40,
-                max_leaves: 31,
+                max_leaves: Some(31),
                 ..few(Loss::Log)
             };
             let model = sample.fit(&params);
@@ -640,7 +749,7 @@ fn each_side_of_a_split_has_its_rows() {
     {
         let params = GradientParams {
             min_samples_leaf: least,
-            max_leaves: 64,
+            max_leaves: Some(64),
             subsample: 1.0,
             ..few(Loss::Log)
         };
@@ -671,7 +780,7 @@ fn categories_of_noise_tell_nothing() {
         let importance_of_noise = |seed| {
             let params = GradientParams {
                 n_rounds: 50,
-                max_leaves: 16,
+                max_leaves: Some(16),
                 l2: 1.0,
                 cuts,
                 seed,
@@ -696,7 +805,7 @@ fn what_cannot_be_is_refused() {
     let params = few(Loss::Log);
     let rate = GradientParams { learning_rate: Some(0.0), ..params.clone() };
     assert!(refused(rate).starts_with("learning_rate is 0"));
-    let leaves = GradientParams { max_leaves: 1, ..params.clone() };
+    let leaves = GradientParams { max_leaves: Some(1), ..params.clone() };
     assert!(refused(leaves).starts_with("max_leaves is 1"));
     let bags = GradientParams { n_bags: 0, ..params.clone() };
     assert!(refused(bags).starts_with("n_bags is 0"));

@@ -156,12 +156,17 @@ impl GradientTree {
 
     /// The value of the leaf of a row, given whether questions send it left.
     pub(super) fn value(&self, goes_left: impl Fn(&Test) -> bool) -> f64 {
+        self.value_by_place(|_, test| goes_left(test))
+    }
+
+    /// The same, given the place of each question, too.
+    pub(super) fn value_by_place(&self, goes_left: impl Fn(usize, &Test) -> bool) -> f64 {
         let mut place = 0;
         loop {
             match &self.nodes[place] {
                 GradientNode::Leaf { value, .. } => return *value,
                 GradientNode::Split { test, right, .. } => {
-                    place = if goes_left(test) { place + 1 } else { *right };
+                    place = if goes_left(place, test) { place + 1 } else { *right };
                 }
             }
         }

@@ -81,6 +81,7 @@ fn forest_document(split_depth: usize, aggregation: Aggregation) -> Document {
     let mut params = ForestParams {
         tree: fit_params(split_depth),
         leaf_sizes: Vec::new(),
+        criteria: Vec::new(),
         n_trees: 4,
         bootstrap: Some(BootstrapParams { share: 1.0 }),
         aggregation,

@@ -333,6 +333,7 @@ mod tests {
             let params = ForestParams {
                 tree: Data::params(1, 0),
                 leaf_sizes: Vec::new(),
+                criteria: Vec::new(),
                 n_trees: 7,
                 bootstrap: Some(BootstrapParams { share: 1.0 }),
                 aggregation,

@@ -95,6 +95,7 @@ impl Elsewhere<'_> {
             monotonic: &self.tree_frame.monotonic,
             features: None,
             draw: None,
+            criterion: self.split.criterion,
         };
         let least = self.params.grow.least_split(totals.sums);
         let splitter = LeafRankSplitter::new(self.split, least, terms);

@@ -25,6 +25,7 @@ use crate::data::{Labels, below, mix};
 /// let params = ForestParams {
 ///     tree: TreeRankParams::new(grow, SplitRule::Stumps(LeafRankParams::orthogonal(1))),
 ///     leaf_sizes: Vec::new(),
+///     criteria: Vec::new(),
 ///     n_trees: 3,
 ///     bootstrap: Some(BootstrapParams { share: 0.5 }),
 ///     aggregation: Aggregation::Eta,

@@ -9,11 +9,12 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng;
 
 use super::bootstrap::Bootstrap;
+use super::choices::{Choices, TRIAL_TREES};
 use super::consensus::Consensus;
 use super::judged::{BLOCK_TREES, Judged};
-use super::leaf_sizes::TRIAL_TREES;
 use super::params::ForestParams;
 use super::ranking_forest::{Aggregation, RankingForest};
+use super::rate_columns::RateColumns;
 use crate::data::{
     Binned, ClassSums, Columns, CountedRows, FeatureBins, Labels, RowTally, WeightedRows, below,
     mix,
@@ -24,6 +25,7 @@ use crate::prepared::Prepared;
 use crate::tree::fit::Grower;
 use crate::tree::model::RankingTree;
 use crate::tree::sample::Sample;
+use crate::tree::split::CutCriterion;
 use crate::{Interrupt, RankError, parallel};
 
 /// Bytes that a growing tree may take without a thought to how many grow at once.
@@ -39,9 +41,9 @@ const SAMPLED_ROWS: usize = 20_000;
 /// Fits a forest, or adds trees to an `earlier` one until it has as many as are wanted.
 ///
 /// A tree depends on the seed and its number only, so that a forest that was grown in two fits on
-/// the same rows is that of one fit, bit for bit. Where the size of leaves is chosen, 60 trees of each are
-/// grown for it, or as many as the forest is to have where these are fewer, and an earlier forest keeps its
-/// size; the trees of the size chosen are the first of the forest.
+/// the same rows is that of one fit, bit for bit. Where the size of leaves or the criterion is chosen, 60
+/// trees of each are grown for it, or as many as the forest is to have where these are fewer; those chosen
+/// are the first of the forest. An earlier forest keeps its size and its criterion.
 ///
 /// # Errors
 ///
@@ -65,6 +67,7 @@ const SAMPLED_ROWS: usize = 20_000;
 /// let params = ForestParams {
 ///     tree,
 ///     leaf_sizes: Vec::new(),
+///     criteria: Vec::new(),
 ///     n_trees: 20,
 ///     bootstrap: Some(BootstrapParams { share: 1.0 }),
 ///     aggregation: Aggregation::Eta,
@@ -89,39 +92,77 @@ pub fn fit_forest(
         earlier.trees[0].check_columns(columns)?;
     }
     let binned = Binned::new(columns, labels, params.tree.binning, interrupt)?;
-    let trees = params.trees_to_try(earlier.as_ref())?;
-    let growers = trees
+    let mut choices = params.choices(earlier.as_ref())?;
+    let seed = earlier.as_ref().map_or(params.tree.seed, |earlier| earlier.seed);
+    let rates = RateColumns::new(columns, labels, &params.tree, seed, interrupt)?;
+    if rates.is_empty() {
+        return fit_trees((columns, &binned), labels, (params, &choices), earlier, interrupt);
+    }
+    let columns = rates.columns(columns)?;
+    let columns = &columns.until(interrupt);
+    let binned = rates.codes(&binned)?;
+    for tree in &mut choices.trees {
+        *tree = rates.params(tree);
+    }
+    let earlier = earlier.map(|earlier| rates.lift(earlier));
+    let forest = fit_trees((columns, &binned), labels, (params, &choices), earlier, interrupt)?;
+    Ok(rates.lower(forest))
+}
+
+/// Fits a forest of one or another kind of trees.
+fn fit_trees(
+    (columns, binned): (&Columns<'_>, &Binned),
+    labels: &Labels<'_>,
+    (params, choices): (&ForestParams, &Choices),
+    earlier: Option<RankingForest>,
+    interrupt: &Interrupt,
+) -> Result<RankingForest, RankError> {
+    let growers = choices
+        .trees
         .iter()
-        .map(|tree| Grower::new(columns, &binned, labels, tree, None, interrupt))
+        .map(|tree| Grower::new(columns, binned, labels, tree, None, interrupt))
         .collect::<Result<Vec<_>, _>>()?;
     if labels.weights().is_none() {
         let row_tally = CountedRows(labels.positive());
         let growers: Vec<_> = growers.iter().map(|g| g.counted_by(row_tally, None)).collect();
-        fit_by_best(&growers, params, earlier, interrupt)
+        fit_by_best(&growers, choices, params, earlier, interrupt)
     } else {
         let row_tally = WeightedRows(labels);
         let growers: Vec<_> = growers.iter().map(|g| g.counted_by(row_tally, None)).collect();
-        fit_by_best(&growers, params, earlier, interrupt)
+        fit_by_best(&growers, choices, params, earlier, interrupt)
     }
 }
 
-/// Fits a forest by the grower whose trees rank the rows best that they have not seen, the first of equals.
+/// Fits a forest by the grower whose trees rank the rows best that they have not seen, the first of equals:
+/// of those of all sizes of leaf by the first criterion, then of all criteria with leaves of that size. The
+/// trees of the best so far are kept while others grow.
 fn fit_by_best<'a, R: RowTally + Copy>(
     growers: &'a [Grower<'a, R>],
+    choices: &Choices,
     params: &'a ForestParams,
     earlier: Option<RankingForest>,
     interrupt: &Interrupt,
 ) -> Result<RankingForest, RankError> {
-    let (mut best, mut grower, mut grown) = (f64::NEG_INFINITY, &growers[0], Vec::new());
-    if growers.len() > 1 {
-        for tried in growers {
-            let (auc, trees) = Growing::new(tried, params, None, Vec::new()).trial(interrupt)?;
+    let (mut best, mut chosen, mut grown) = (f64::NEG_INFINITY, 0, Vec::new());
+    let growing = |number: usize, earlier, grown| {
+        let criterion = choices.criterion(number);
+        Growing::new(&growers[number], criterion, params, earlier, grown)
+    };
+    let mut try_each = |numbers: &mut dyn Iterator<Item = usize>| {
+        for number in numbers {
+            let (auc, trees) = growing(number, None, Vec::new()).trial(interrupt)?;
             if auc > best {
-                (best, grower, grown) = (auc, tried, trees);
+                (best, chosen, grown) = (auc, number, trees);
             }
         }
+        Ok::<usize, RankError>(chosen)
+    };
+    if growers.len() > 1 {
+        let n_sizes = choices.n_sizes;
+        let size = try_each(&mut (0..n_sizes))?;
+        try_each(&mut (n_sizes + size..growers.len()).step_by(n_sizes))?;
     }
-    Growing::new(grower, params, earlier, grown).fit(interrupt)
+    growing(chosen, earlier, grown).fit(interrupt)
 }
 
 /// A forest while it grows.
@@ -137,6 +178,7 @@ struct Growing<'a, R> {
 impl<'a, R: RowTally + Copy> Growing<'a, R> {
     fn new(
         grower: &'a Grower<'a, R>,
+        criterion: CutCriterion,
         params: &'a ForestParams,
         earlier: Option<RankingForest>,
         grown: Vec<RankingTree>,
@@ -154,6 +196,7 @@ impl<'a, R: RowTally + Copy> Growing<'a, R> {
                 aggregation: params.aggregation,
                 seed,
                 min_samples_leaf: Some(grower.sample.params.min_samples_leaf),
+                criterion,
                 consensus: None,
                 calibration: None,
                 out_of_bag: None,
@@ -412,6 +455,7 @@ mod tests {
         ForestParams {
             tree,
             leaf_sizes: Vec::new(),
+            criteria: Vec::new(),
             n_trees: 13,
             bootstrap: Some(BootstrapParams { share }),
             aggregation,

@@ -6,18 +6,19 @@
 //!   `leaf_sums`, `score`: what it is used for;
 //! - `saved`: the form in which a forest is saved;
 //! - `params`: what a fit is told, `fit`: the growth on samples drawn by `bootstrap`, `judged`: what trees
-//!   say of rows that they have not seen, `leaf_sizes`: among which these choose.
+//!   say of rows that they have not seen, `choices`: among which trees these choose.
 
 mod bootstrap;
+mod choices;
 mod consensus;
 mod fit;
 mod formula;
 mod judged;
-mod leaf_sizes;
 mod leaf_sums;
 mod params;
 mod probability_steps;
 mod ranking_forest;
+mod rate_columns;
 mod row_codes;
 #[cfg(feature = "serde")]
 mod saved;

@@ -7,6 +7,7 @@ use super::bootstrap::BootstrapParams;
 use super::ranking_forest::Aggregation;
 use crate::RankError;
 use crate::tree::fit::TreeRankParams;
+use crate::tree::split::CutCriterion;
 
 /// When a forest stops growing before it has all its trees.
 ///
@@ -27,7 +28,7 @@ use crate::tree::fit::TreeRankParams;
 /// # let grow = GrowParams::default();
 /// # let tree = TreeRankParams::new(grow, SplitRule::Stumps(LeafRankParams::orthogonal(5)));
 /// # let params = ForestParams {
-/// #     tree, leaf_sizes: Vec::new(), n_trees: 500, aggregation: Aggregation::Eta,
+/// #     tree, leaf_sizes: Vec::new(), criteria: Vec::new(), n_trees: 500, aggregation: Aggregation::Eta,
 /// #     bootstrap: Some(BootstrapParams { share: 1.0 }), out_of_bag: true, early_stopping: None,
 /// # };
 /// let early_stopping = Some(EarlyStopping { n_iter_no_change: 5, tol: 0.0 });
@@ -63,6 +64,7 @@ pub struct EarlyStopping {
 /// let params = ForestParams {
 ///     tree: TreeRankParams::new(grow, SplitRule::Stumps(LeafRankParams::orthogonal(1))),
 ///     leaf_sizes: Vec::new(),
+///     criteria: Vec::new(),
 ///     n_trees: 5,
 ///     bootstrap: None,
 ///     aggregation: Aggregation::Eta,
@@ -87,6 +89,11 @@ pub struct ForestParams {
     /// forest keeps its size. Empty to take that of `tree`.
     #[cfg_attr(feature = "serde", serde(default))]
     pub leaf_sizes: Vec<u64>,
+    /// Criteria, of which the one is taken in the place of that of `tree` whose trees rank the rows best
+    /// that they have not seen, the first of equals; it needs a bootstrap. An earlier forest keeps its
+    /// criterion. Empty to take that of `tree`.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub criteria: Vec<CutCriterion>,
     /// Number of trees; at least 1.
     pub n_trees: usize,
     /// How rows are drawn for each tree; `None` if each sees all of them.
@@ -119,7 +126,8 @@ impl ForestParams {
             }
             None if self.out_of_bag
                 || self.early_stopping.is_some()
-                || !self.leaf_sizes.is_empty() =>
+                || !self.leaf_sizes.is_empty()
+                || !self.criteria.is_empty() =>
             {
                 bad("bootstrap", "none".to_owned(), "given where rows out of bag are asked for")
             }

@@ -12,6 +12,7 @@ use super::probability_steps::ProbabilitySteps;
 use super::score::Asked;
 use crate::prepared::Prepared;
 use crate::tree::model::RankingTree;
+use crate::tree::split::CutCriterion;
 
 /// How the trees make one score.
 ///
@@ -29,7 +30,7 @@ use crate::tree::model::RankingTree;
 /// # let grow = GrowParams { min_samples_leaf: 1, ..GrowParams::default() };
 /// # let tree = TreeRankParams::new(grow, SplitRule::Stumps(LeafRankParams::orthogonal(1)));
 /// # let params = ForestParams {
-/// #     tree, leaf_sizes: Vec::new(), n_trees: 5, aggregation: Aggregation::Eta,
+/// #     tree, leaf_sizes: Vec::new(), criteria: Vec::new(), n_trees: 5, aggregation: Aggregation::Eta,
 /// #     bootstrap: Some(BootstrapParams { share: 1.0 }), out_of_bag: false, early_stopping: None,
 /// # };
 /// let fit = |aggregation| {
@@ -74,7 +75,7 @@ pub enum Aggregation {
 /// # let grow = GrowParams::default();
 /// # let tree = TreeRankParams::new(grow, SplitRule::Stumps(LeafRankParams::orthogonal(5)));
 /// # let params = ForestParams {
-/// #     tree, leaf_sizes: Vec::new(), n_trees: 50, aggregation: Aggregation::Eta,
+/// #     tree, leaf_sizes: Vec::new(), criteria: Vec::new(), n_trees: 50, aggregation: Aggregation::Eta,
 /// #     bootstrap: Some(BootstrapParams { share: 1.0 }), out_of_bag: true, early_stopping: None,
 /// # };
 /// let params = ForestParams { out_of_bag: true, ..params };
@@ -116,6 +117,7 @@ pub struct OutOfBag {
 /// let params = ForestParams {
 ///     tree: TreeRankParams::new(grow, SplitRule::Stumps(LeafRankParams::orthogonal(1))),
 ///     leaf_sizes: Vec::new(),
+///     criteria: Vec::new(),
 ///     n_trees: 5,
 ///     bootstrap: None,
 ///     aggregation: Aggregation::RankMean,
@@ -135,6 +137,8 @@ pub struct RankingForest {
     pub(in crate::tree) seed: u64,
     /// Rows that each side of a split keeps in the trees grown last; `None` in a file that does not tell.
     pub(in crate::tree) min_samples_leaf: Option<u64>,
+    /// By what cuts are chosen in the trees grown last.
+    pub(in crate::tree) criterion: CutCriterion,
     pub(in crate::tree) consensus: Option<Consensus>,
     pub(in crate::tree) calibration: Option<ProbabilitySteps>,
     pub(in crate::tree) out_of_bag: Option<OutOfBag>,
@@ -165,6 +169,12 @@ impl RankingForest {
     #[must_use]
     pub fn min_samples_leaf(&self) -> Option<u64> {
         self.min_samples_leaf
+    }
+
+    /// By what cuts are chosen in the trees that were grown last.
+    #[must_use]
+    pub fn criterion(&self) -> CutCriterion {
+        self.criterion
     }
 
     /// For each feature its number of categories, or `None` if it is numeric.

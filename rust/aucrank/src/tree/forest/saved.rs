@@ -19,6 +19,7 @@ use crate::data::{ClassSums, LevelSet};
 use crate::formula::{LEAF, Test, TestColumns, TestReader, next, thresholds_of};
 use crate::prepared::Prepared;
 use crate::tree::model::{Node, NodeSplit, RankingTree, SplitForm, SplitNode, TreeFrame};
+use crate::tree::split::CutCriterion;
 
 /// Letter of a node that asks a tree of stumps.
 const CUTS: char = 'c';
@@ -29,6 +30,9 @@ struct SavedForest<'a> {
     aggregation: Aggregation,
     calibration: Option<Cow<'a, ProbabilitySteps>>,
     consensus: Option<Cow<'a, Consensus>>,
+    /// That of earlier versions is in no file, nor is it where it is theirs.
+    #[serde(default, skip_serializing_if = "is_youden")]
+    criterion: CutCriterion,
     /// Those that differ: trees of a forest grown in two fits may have seen other weights and other
     /// missing values.
     frames: Vec<Cow<'a, TreeFrame>>,
@@ -72,6 +76,11 @@ struct SavedTree<'a> {
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "the form that serde wants")]
+fn is_youden(criterion: &CutCriterion) -> bool {
+    *criterion == CutCriterion::Youden
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the form that serde wants")]
 fn is_zero(place: &usize) -> bool {
     *place == 0
 }
@@ -106,6 +115,7 @@ impl<'a> SavedForest<'a> {
         Ok(Self {
             aggregation: forest.aggregation,
             calibration: forest.calibration.as_ref().map(Cow::Borrowed),
+            criterion: forest.criterion,
             consensus: forest.consensus.as_ref().map(Cow::Borrowed),
             frames: frames.into_iter().map(|frame| Cow::Borrowed(&**frame)).collect(),
             min_samples_leaf: forest.min_samples_leaf,
@@ -175,6 +185,7 @@ impl TryFrom<SavedForest<'_>> for RankingForest {
             aggregation: saved.aggregation,
             seed: saved.seed,
             min_samples_leaf: saved.min_samples_leaf,
+            criterion: saved.criterion,
             consensus: saved.consensus.map(Cow::into_owned),
             calibration: saved.calibration.map(Cow::into_owned),
             out_of_bag: saved.out_of_bag.map(Cow::into_owned),

@@ -97,6 +97,7 @@ fn median(values: &[f64]) -> f64 {
 mod tests {
     use super::*;
     use crate::prepared::Prepared;
+    use crate::tree::split::CutCriterion;
 
     fn forest(aggregation: Aggregation) -> RankingForest {
         RankingForest {
@@ -104,6 +105,7 @@ mod tests {
             aggregation,
             seed: 0,
             min_samples_leaf: Some(1),
+            criterion: CutCriterion::Youden,
             consensus: None,
             calibration: None,
             out_of_bag: None,

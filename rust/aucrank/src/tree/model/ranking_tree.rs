@@ -86,6 +86,11 @@ impl RankingTree {
         self.nodes.iter_mut().filter_map(|node| node.split.as_mut())
     }
 
+    /// Sets what the tree knows beside its nodes.
+    pub(in crate::tree) fn set_frame(&mut self, frame: &Arc<TreeFrame>) {
+        self.frame = Arc::clone(frame);
+    }
+
     /// For each feature its number of categories, or `None` if it is numeric.
     #[must_use]
     pub fn n_levels(&self) -> &[Option<u32>] {

@@ -128,6 +128,20 @@ impl SplitForm {
         stump.into_iter().chain(cuts)
     }
 
+    /// The questions to single features, to be changed.
+    pub(in crate::tree) fn tests_mut(&mut self) -> impl Iterator<Item = &mut Test> {
+        let (stump, cuts) = match self {
+            Self::Stump(test) => (Some(test), &mut [][..]),
+            Self::Cuts(cuts) => (None, &mut cuts[..]),
+            Self::Cubes(_) | Self::Classifier { .. } => (None, &mut [][..]),
+        };
+        let cuts = cuts.iter_mut().filter_map(|cut| match cut {
+            SplitNode::Cut { test, .. } => Some(test),
+            SplitNode::Part { .. } => None,
+        });
+        stump.into_iter().chain(cuts)
+    }
+
     /// Whether it is made of questions to one feature each.
     pub(in crate::tree) fn asks_single_features(&self) -> bool {
         matches!(self, Self::Stump(_) | Self::Cuts(_))

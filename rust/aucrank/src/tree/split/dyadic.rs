@@ -15,6 +15,7 @@ use crate::parallel::prelude::*;
 #[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
+use super::criterion::CutCriterion;
 use super::partition::best_prefix;
 use super::rule::{PreparedRule, Rule};
 use crate::data::{Binned, CellId, ClassSums, RowTally, SumSource};
@@ -157,7 +158,12 @@ impl<'a> DyadicSplitter<'a> {
 
     fn division(&self, node: &OpenNode<Range<usize>>) -> Option<Division> {
         let cubes = node.kept.clone();
-        let (n_left, left) = best_prefix(node.sums, self.sums(cubes.clone()), self.least.rows)?;
+        let (n_left, left) = best_prefix(
+            node.sums,
+            self.sums(cubes.clone()),
+            self.least.rows,
+            CutCriterion::Youden,
+        )?;
         if node.sums.gain(left) as f64 <= self.least.gain {
             return None;
         }

@@ -2,11 +2,12 @@
 //!
 //! - `rule`: what a fit asks of a rule; `split_rule`: the list of rules;
 //! - `stump`: the best stump of a cell, from its histogram; `partition`: the partition-based rule,
-//!   which merges cells into two sides (paper 2 Fig. 4);
+//!   which merges cells into two sides (paper 2 Fig. 4); `criterion`: what a cut is worth;
 //! - `leafrank`: a small tree of stumps whose cells are merged (paper 2 Fig. 5), or a single stump;
 //!   `dyadic`: the rule on dyadic cubes; `classifier`: splits by external classifiers (paper 2 Fig. 6).
 
 mod classifier;
+mod criterion;
 mod dyadic;
 mod leafrank;
 mod partition;
@@ -14,6 +15,7 @@ mod rule;
 mod split_rule;
 mod stump;
 
+pub use criterion::CutCriterion;
 pub use dyadic::DyadicParams;
 pub(super) use leafrank::LeafRankSplitter;
 pub use leafrank::{Cuts, LeafRankParams};

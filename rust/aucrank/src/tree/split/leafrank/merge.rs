@@ -4,6 +4,7 @@ use super::growing::{Growing, Part};
 use crate::data::{CellId, ClassSums, Tally};
 use crate::tree::grow::{Division, LeastSplit};
 use crate::tree::model::{Node, NodeSplit, RankingTree, SplitForm, SplitNode, monotone};
+use crate::tree::split::CutCriterion;
 use crate::tree::split::partition::{best_run, best_union};
 
 /// What a merger heeds.
@@ -12,6 +13,7 @@ pub(super) struct Merger<'t> {
     pub(super) least: LeastSplit,
     /// For each feature its direction, or empty.
     pub(super) monotonic: &'t [i8],
+    pub(super) criterion: CutCriterion,
 }
 
 impl Merger<'_> {
@@ -61,11 +63,11 @@ impl Merger<'_> {
         let sums: Vec<ClassSums> = parts.iter().map(|&(place, _)| cuts[place].sums()).collect();
         let monotonic = self.monotonic;
         let (is_left, left) = if monotonic.is_empty() {
-            best_union(node, &sums, self.least.rows)?
+            best_union(node, &sums, self.least.rows, self.criterion)?
         } else {
             let places = parts.iter().map(|&(place, _)| place);
             let order = by_clipped_eta(cuts, &places.collect::<Vec<_>>(), monotonic);
-            best_run(node, &sums, &order, self.least.rows)?
+            best_run(node, &sums, &order, self.least.rows, self.criterion)?
         };
         if node.gain(left) as f64 <= self.least.gain {
             return None;

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::data::ClassSums;
 use crate::tree::prune::CvParams;
+use crate::tree::split::CutCriterion;
 
 /// Size of the tree of stumps inside a split. Depth 1 is a single stump: the orthogonal split.
 ///
@@ -46,6 +47,9 @@ pub struct LeafRankParams {
     /// Which thresholds of a number are tried.
     #[cfg_attr(feature = "serde", serde(default))]
     pub cuts: Cuts,
+    /// By what a stump is chosen, and how parts are merged.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub criterion: CutCriterion,
     /// How the tree of stumps is pruned before its parts are merged, if at all (paper 2 sec. 6.3 iv).
     /// The seed is joined to that of the fit.
     #[cfg_attr(feature = "serde", serde(default))]
@@ -63,6 +67,7 @@ impl LeafRankParams {
             min_samples_leaf,
             max_features: None,
             cuts: Cuts::Best,
+            criterion: CutCriterion::Youden,
             pruning: None,
         }
     }

@@ -85,6 +85,7 @@ impl PreparedRule for PreparedStumps {
             monotonic: &sample.frame.monotonic,
             features: sample.features.as_deref(),
             draw: None,
+            criterion: self.params.criterion,
         };
         let splitter = LeafRankSplitter::new(self.params, sample.params.least_split(total), terms);
         let mut source = self.source(sample, rows, interrupt);

@@ -56,7 +56,8 @@ impl<'t> LeafRankSplitter<'t> {
 
     /// What merges the parts of a node.
     pub(super) fn merger(&self) -> Merger<'t> {
-        Merger { least: self.least, monotonic: self.terms.monotonic }
+        let StumpTerms { monotonic, criterion, .. } = self.terms;
+        Merger { least: self.least, monotonic, criterion }
     }
 }
 

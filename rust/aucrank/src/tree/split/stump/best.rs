@@ -19,14 +19,17 @@ pub(in crate::tree) fn best_stump<T: Tally>(
         let found = match (&features[feature], terms.means) {
             (FeatureBins::Numeric { cuts }, means) => {
                 let draw = terms.draw.map(|seed| seed ^ mix(feature as u64));
-                let numbers = Thresholds { feature, cuts, cell, min_rows, direction, draw };
+                let criterion = terms.criterion;
+                let numbers =
+                    Thresholds { feature, cuts, cell, min_rows, direction, draw, criterion };
                 match means {
                     None => numbers.best(sums.occupied()),
                     Some(means) => numbers.best_by_mean(means, sums),
                 }
             }
             (bins @ FeatureBins::Categorical { .. }, scales) => {
-                let levels = LevelSets { feature, bins, units: terms.level_units, cell, min_rows };
+                let (units, criterion) = (terms.level_units, terms.criterion);
+                let levels = LevelSets { feature, bins, units, cell, min_rows, criterion };
                 match scales {
                     None => levels.best(sums.occupied(), None),
                     Some(_) => levels.best_by_mode(sums),
@@ -50,6 +53,7 @@ mod tests {
         Binned, BinningParams, CodeRule, Column, Columns, CountedRows, HistogramRequest, Labels,
         LevelRates, LevelSet, MISSING_CODE, MemorySource, SumSource,
     };
+    use crate::tree::split::criterion::CutCriterion;
     use crate::tree::split::stump::CellMeans;
 
     const MISSING: f64 = f64::NAN;
@@ -59,13 +63,22 @@ mod tests {
         positive: &[bool],
         min_rows: u64,
     ) -> (Option<Stump>, Binned) {
+        stump_by(columns, positive, min_rows, CutCriterion::Youden)
+    }
+
+    fn stump_by(
+        columns: &Columns<'_>,
+        positive: &[bool],
+        min_rows: u64,
+        criterion: CutCriterion,
+    ) -> (Option<Stump>, Binned) {
         let labels = Labels::new(positive, None).unwrap();
         let interrupt = Interrupt::default();
         let raw = BinningParams { level_rates: LevelRates::Raw, ..BinningParams::default() };
         let binned = Binned::new(columns, &labels, raw, &interrupt).unwrap();
         let source = MemorySource::new(&binned, CountedRows(positive), labels.rows(), &interrupt);
         let histogram = source.histograms(&[HistogramRequest::all(0)]).unwrap().remove(0);
-        let terms = StumpTerms::default();
+        let terms = StumpTerms { criterion, ..StumpTerms::default() };
         (best_stump(binned.features(), &histogram, labels.total(), min_rows, terms), binned)
     }
 
@@ -121,6 +134,63 @@ mod tests {
                 assert_eq!(stump.left, left);
             }
         }
+    }
+
+    #[test]
+    fn no_threshold_side_or_place_of_the_missing_lowers_an_impurity_more() {
+        let gini = |p: f64| 2.0 * p * (1.0 - p);
+        let of_class = |p: f64| if p > 0.0 { -p * p.ln() } else { 0.0 };
+        let entropy = |p: f64| of_class(p) + of_class(1.0 - p);
+        let impurities: [(CutCriterion, &dyn Fn(f64) -> f64); 2] =
+            [(CutCriterion::Gini, &gini), (CutCriterion::LogLoss, &entropy)];
+        let mut n_splits = 0;
+        for seed in 0..400_u64 {
+            let draw = |row: u64, what: u64, n: u64| mix(seed ^ mix(row ^ what << 32)) % n;
+            let n_rows = 3 + draw(0, 1, 9);
+            let value = |row| if draw(row, 2, 4) == 0 { MISSING } else { draw(row, 3, 5) as f64 };
+            let values: Vec<f64> = (0..n_rows).map(value).collect();
+            let mut positive: Vec<bool> = (0..n_rows).map(|row| draw(row, 4, 2) == 0).collect();
+            (positive[0], positive[1]) = (true, false);
+            let min_rows = 1 + draw(0, 5, 2);
+            let columns = Columns::from_row_major(&values, 1).unwrap();
+            let total = Labels::new(&positive, None).unwrap().total();
+            let weighed = |impurity: &dyn Fn(f64) -> f64, sums: ClassSums| {
+                if sums.rows == 0 { 0.0 } else { sums.rows as f64 * impurity(sums.eta()) }
+            };
+            for (criterion, impurity) in impurities {
+                let decrease = |left: ClassSums| {
+                    let of_sides = weighed(impurity, left) + weighed(impurity, total - left);
+                    weighed(impurity, total) - of_sides
+                };
+                let mut most = 0.0_f64;
+                for &threshold in values.iter().chain(&[f64::INFINITY]) {
+                    for missing_low in [true, false] {
+                        let is_low = |&row: &usize| {
+                            let value = values[row];
+                            if value.is_nan() { missing_low } else { value < threshold }
+                        };
+                        let row = |row: usize| ClassSums::of_row(positive[row], 1, 1);
+                        let low = (0..n_rows as usize).filter(is_low).map(row);
+                        let low: ClassSums = low.sum();
+                        if low.rows.min(n_rows - low.rows) >= min_rows {
+                            most = most.max(decrease(low));
+                        }
+                    }
+                }
+                let (stump, binned) = stump_by(&columns, &positive, min_rows, criterion);
+                let found = stump.as_ref().map_or(0.0, |stump| decrease(stump.left));
+                assert!((found - most).abs() < 1e-12, "{criterion:?} {values:?} {positive:?}");
+                let Some(stump) = stump else { continue };
+                n_splits += 1;
+                let missing = binned.features()[0].n_bins() as u32;
+                let goes_left = |&row: &usize| stump.test.goes_left(binned.code(row, 0), missing);
+                let row = |row: usize| ClassSums::of_row(positive[row], 1, 1);
+                let left: ClassSums = (0..n_rows as usize).filter(goes_left).map(row).sum();
+                assert_eq!((stump.left, stump.gain), (left, total.gain(left)));
+                assert!(stump.gain > 0);
+            }
+        }
+        assert!(n_splits > 600, "{n_splits}");
     }
 
     /// Gain of the best stump on numbers that are all known, by trying every threshold and side.

@@ -4,6 +4,7 @@ use std::cmp::Ordering;
 
 use super::cell_means::CellMeans;
 use crate::data::{ClassSums, CodeTest, RowUnits};
+use crate::tree::split::criterion::{CutCriterion, Merit};
 
 /// A stump and what it does to its cell.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -12,9 +13,9 @@ pub(in crate::tree) struct Stump {
     pub(in crate::tree) left: ClassSums,
     /// [`ClassSums::gain`] of the left side; positive.
     pub(in crate::tree) gain: i128,
-    /// What of the gain is believed: all of it, but for a set of categories that was chosen by the
-    /// rows it gains on.
-    pub(in crate::tree) merit: i128,
+    /// What it is worth by the criterion: with all of the gain, but for a set of categories that was
+    /// chosen by the rows it gains on, of which a part is believed.
+    pub(in crate::tree) merit: Merit,
 }
 
 impl Stump {
@@ -37,6 +38,8 @@ pub(in crate::tree) struct StumpTerms<'a> {
     pub(in crate::tree) features: Option<&'a [usize]>,
     /// The seed of the one threshold of each number that is tried; `None` to try all.
     pub(in crate::tree) draw: Option<u64>,
+    /// By what stumps are compared.
+    pub(in crate::tree) criterion: CutCriterion,
     /// What chance can do to the rates of categories; `None` where they are taken as they are.
     pub(in crate::tree) level_units: Option<&'a RowUnits>,
 }

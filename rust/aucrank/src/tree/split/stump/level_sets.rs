@@ -7,6 +7,7 @@ use super::cell_means::{add_to_bin, known_and_missing};
 use crate::data::{
     ClassSums, CodeRule, CodeTest, FeatureBins, FeatureSums, LevelSet, RowUnits, Shrinkage, Tally,
 };
+use crate::tree::split::criterion::{CutCriterion, Merit};
 use crate::tree::split::partition::{best_run, best_union};
 
 /// Share of the gain of a set of categories that has to be believed for the set to be taken. Measured by
@@ -21,6 +22,7 @@ pub(super) struct LevelSets<'a> {
     pub(super) units: Option<&'a RowUnits>,
     pub(super) cell: ClassSums,
     pub(super) min_rows: u64,
+    pub(super) criterion: CutCriterion,
 }
 
 impl LevelSets<'_> {
@@ -60,28 +62,28 @@ impl LevelSets<'_> {
     }
 
     /// The union of levels of the largest merit: which go left, their sums, and the merit.
-    fn best_union(&self, parts: &[ClassSums]) -> Option<(Vec<bool>, ClassSums, i128)> {
-        let Self { cell, min_rows, .. } = *self;
+    fn best_union(&self, parts: &[ClassSums]) -> Option<(Vec<bool>, ClassSums, Merit)> {
+        let Self { cell, min_rows, criterion, .. } = *self;
         let masses = parts.iter().map(|&part| part.into());
         let shrinkage = match self.units {
             Some(units) => Shrinkage::of(masses, units)?,
             None => Shrinkage::none(cell.into()),
         };
         if shrinkage.is_none() {
-            let (is_left, left) = best_union(cell, parts, min_rows)?;
-            return Some((is_left, left, cell.gain(left)));
+            let (is_left, left) = best_union(cell, parts, min_rows, criterion)?;
+            return Some((is_left, left, criterion.merit(cell, left)));
         }
         let excess: Vec<f64> = parts.iter().map(|&part| shrinkage.excess(part.into())).collect();
         let mut order: Vec<usize> = (0..parts.len()).collect();
         order.sort_by(|&a, &b| excess[b].total_cmp(&excess[a]));
-        let (is_left, left) = best_run(cell, parts, &order, min_rows)?;
+        let (is_left, left) = best_run(cell, parts, &order, min_rows, criterion)?;
         let mine = parts.iter().zip(&is_left).filter(|(_, is_left)| **is_left);
         let believed = mine.map(|(&part, _)| shrinkage.kept(part.into()) * cell.gain(part) as f64);
-        let merit = believed.sum::<f64>();
+        let believed = believed.sum::<f64>();
         // The nodes below and the values of the leaves take the rows of the set at their face value, so a
         // set whose gain is mostly chance is left alone.
-        let is_mostly_law = merit > 0.0 && merit >= LEAST_BELIEVED * cell.gain(left) as f64;
-        is_mostly_law.then_some((is_left, left, merit as i128))
+        let is_mostly_law = believed > 0.0 && believed >= LEAST_BELIEVED * cell.gain(left) as f64;
+        is_mostly_law.then(|| (is_left, left, criterion.merit_believed(cell, left, believed)))
     }
 
     /// The same where missing values count as the level of largest class weight, the first of several.

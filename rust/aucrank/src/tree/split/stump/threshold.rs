@@ -3,6 +3,7 @@
 use super::candidate::Stump;
 use super::cell_means::{CellMeans, add_to_bin, known_and_missing};
 use crate::data::{ClassSums, CodeRule, CodeTest, FeatureSums, Tally, mix};
+use crate::tree::split::criterion::CutCriterion;
 
 /// The thresholds of a number by which a cell may be cut.
 pub(super) struct Thresholds<'a> {
@@ -16,22 +17,26 @@ pub(super) struct Thresholds<'a> {
     pub(super) direction: i8,
     /// The seed of the only threshold that is tried; `None` to try all.
     pub(super) draw: Option<u64>,
+    pub(super) criterion: CutCriterion,
 }
 
 impl Thresholds<'_> {
     /// Known values below or from a threshold on; missing ones on the side where they gain, or with
-    /// the larger side where there are none to learn from (DECISIONS T18).
+    /// the larger side where there are none to learn from (DECISIONS T18). What they gain in AUC does not
+    /// depend on the threshold; by an impurity it does, and both sides are tried.
     ///
     /// `bins` are the occupied codes.
     pub(super) fn best(
         &self,
         bins: impl Iterator<Item = (u32, ClassSums)> + Clone,
     ) -> Option<Stump> {
-        let Self { feature, cuts, cell, min_rows, direction, .. } = *self;
+        let Self { feature, cuts, cell, min_rows, direction, criterion, .. } = *self;
         let missing_code = cuts.len() as u32 + 1;
         let last = bins.clone().last().filter(|(code, _)| *code == missing_code);
         let missing = last.map_or(ClassSums::default(), |(_, sums)| sums);
         let missing_gains = missing.rows > 0 && cell.gain(missing) >= 0;
+        let tries_both = missing.rows > 0 && criterion != CutCriterion::Youden;
+        let sides_of_missing = [Some(missing_gains), tries_both.then_some(!missing_gains)];
         let drawn = self.draw.map(|seed| {
             let mut known = bins.clone().map(|(code, _)| code).filter(|&code| code < missing_code);
             let first = known.next().unwrap_or(0);
@@ -40,17 +45,19 @@ impl Thresholds<'_> {
 
         let mut best: Option<(Stump, (u32, u32))> = None;
         let mut consider = |known_left: ClassSums, rule: fn(u32) -> CodeRule, gap: (u32, u32)| {
-            let left = if missing_gains { known_left + missing } else { known_left };
-            let gain = cell.gain(left);
-            if gain <= 0 || left.rows < min_rows || cell.rows - left.rows < min_rows {
-                return;
-            }
-            let missing_left =
-                if missing.rows > 0 { missing_gains } else { 2 * left.rows >= cell.rows };
-            let test = CodeTest { feature, rule: rule(gap.0), missing_left };
-            let stump = Stump { test, left, gain, merit: gain };
-            if stump.beats(best.as_ref().map(|(best, _)| best)) {
-                best = Some((stump, gap));
+            for goes_left in sides_of_missing.into_iter().flatten() {
+                let left = if goes_left { known_left + missing } else { known_left };
+                let gain = cell.gain(left);
+                if gain <= 0 || left.rows < min_rows || cell.rows - left.rows < min_rows {
+                    continue;
+                }
+                let missing_left =
+                    if missing.rows > 0 { goes_left } else { 2 * left.rows >= cell.rows };
+                let test = CodeTest { feature, rule: rule(gap.0), missing_left };
+                let stump = Stump { test, left, gain, merit: criterion.merit(cell, left) };
+                if stump.beats(best.as_ref().map(|(best, _)| best)) {
+                    best = Some((stump, gap));
+                }
             }
         };
 
@@ -178,6 +185,7 @@ mod tests {
                 min_rows: 1,
                 direction: 0,
                 draw: Some(mix(seed)),
+                criterion: CutCriterion::Youden,
             };
             let stump = numbers.best(bins.into_iter()).unwrap();
             met[bound(&stump) as usize] += 1;

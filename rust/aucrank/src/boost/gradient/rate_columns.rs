@@ -1,0 +1,417 @@
+//! Categories of many levels by their rates, beside their few codes.
+//!
+//! Where the categories without a code of their own hold a good part of the rows (see `level_codes`), a
+//! fit has, if their rates tell more than chance, one more column of codes for the feature: the rate of the category of each row in the other
+//! folds, in steps (`data/fold_rates.rs`). A threshold on it is kept in a finished tree as the set of
+//! categories that it stands for by all rows of the fit (`data/rate_steps.rs`). So the column is known to
+//! the fit alone: drawn, constrained and credited as the feature it is made of.
+//!
+//! Rows that the fit learns from are parted by the steps of their fold, in which their own label does not
+//! count, all others by the steps of all rows learned from, which is what the sets say. Hence scores during
+//! a fit are not those of the trees for the rows that it learns from; where a model is gone on with, its
+//! trees are read back as they were grown.
+
+use std::borrow::Cow;
+
+use super::level_codes::LevelCodes;
+use super::params::GradientParams;
+use super::tree::{GradientNode, GradientTree};
+use crate::data::{
+    Binned, CodeRule, CodeTest, Column, Columns, FeatureBins, Folds, Labels, N_FOLDS, RateSteps,
+    coded_rates, mix,
+};
+use crate::formula::Test;
+use crate::{Interrupt, RankError, parallel};
+
+/// Most steps of a column.
+const MOST_STEPS: usize = 250;
+
+/// Makes the seed of the folds another one than that of the rows held out, which would be taken from the
+/// first fold.
+const SEED_OF_FOLDS: u64 = 0x464F_4C44;
+
+/// The columns of rates of a fit, behind those of its features.
+#[derive(Debug, Default)]
+pub(super) struct RateColumns {
+    n_features: usize,
+    columns: Vec<RateColumn>,
+}
+
+#[derive(Debug)]
+struct RateColumn {
+    feature: usize,
+    steps: RateSteps,
+}
+
+impl RateColumns {
+    /// The columns for a fit to some rows, if it needs any, and the codes of all rows with them.
+    pub(super) fn new<'b>(
+        columns: &Columns<'_>,
+        labels: &Labels<'_>,
+        training: &[u32],
+        (level_codes, binned): (&LevelCodes, &'b Binned),
+        params: &GradientParams,
+        seed: u64,
+        interrupt: &Interrupt,
+    ) -> Result<(Self, Cow<'b, Binned>), RankError> {
+        let nothing = || Ok((Self::default(), Cow::Borrowed(binned)));
+        let features = level_codes.with_rare_levels();
+        if features.is_empty() {
+            return nothing();
+        }
+        let seed = mix(seed ^ SEED_OF_FOLDS);
+        let folds = Folds::deal(columns, labels, N_FOLDS, seed, interrupt)?;
+        if folds.n_folds < 2 {
+            return nothing();
+        }
+        let of_feature = |feature: usize| {
+            interrupt.check()?;
+            let (Column::Codes { codes, n_levels }, Some(kept)) =
+                (columns[feature], &level_codes.kept[feature])
+            else {
+                return Ok(None);
+            };
+            let most = params.max_bins.min(MOST_STEPS);
+            let is_rare = |level| kept.binary_search(&level).is_err();
+            let learned = (labels, training, &folds);
+            let coded = coded_rates((codes, n_levels), learned, most, is_rare);
+            let Some((steps, of_row)) = coded else { return Ok(None) };
+            let bins = FeatureBins::Numeric { cuts: steps.cuts().to_vec() };
+            Ok(Some((RateColumn { feature, steps }, (bins, of_row))))
+        };
+        let found = parallel::try_map(features, of_feature)?;
+        let (columns_of_rates, codes): (Vec<_>, Vec<_>) = found.into_iter().flatten().unzip();
+        if columns_of_rates.is_empty() {
+            return nothing();
+        }
+        let rates = Self { n_features: columns.n_features(), columns: columns_of_rates };
+        Ok((rates, Cow::Owned(binned.with_narrow(codes)?)))
+    }
+
+    /// The feature that a column of codes is made of.
+    pub(super) fn feature(&self, column: usize) -> usize {
+        let place = column.checked_sub(self.n_features);
+        place.and_then(|place| self.columns.get(place)).map_or(column, |rates| rates.feature)
+    }
+
+    /// Some features, ascending, with their columns of rates.
+    pub(super) fn with_rates(&self, mut features: Vec<usize>) -> Vec<usize> {
+        let rates = (self.n_features..).zip(&self.columns);
+        let drawn = rates.filter(|(_, rates)| features.contains(&rates.feature));
+        let drawn: Vec<usize> = drawn.map(|(column, _)| column).collect();
+        features.extend(drawn);
+        features
+    }
+
+    /// The question about raw values that a question about rates stands for; `None` for one about the
+    /// codes of a feature.
+    pub(super) fn raw_test(&self, test: &CodeTest) -> Option<Test> {
+        let rates = self.columns.get(test.feature.checked_sub(self.n_features)?)?;
+        let CodeRule::Below(step) = test.rule else { unreachable!("numbers are cut from below") };
+        Some(Test::of_rates(rates.feature, &rates.steps, step))
+    }
+
+    /// The column and the step that a question is about, if it is about rates.
+    fn step_of(&self, test: &Test) -> Option<(usize, u32)> {
+        let place = self.columns.iter().position(|rates| rates.feature == test.feature)?;
+        let step = test.step_of_rates(&self.columns[place].steps)?;
+        Some((self.n_features + place, step))
+    }
+
+    /// Adds the values of a tree of this fit, or of an earlier fit that this one goes on with, to the
+    /// scores of all rows; rows learned from, which ascend, by the rates of their folds.
+    pub(super) fn add_values(
+        &self,
+        tree: &GradientTree,
+        columns: &Columns<'_>,
+        (binned, training): (&Binned, &[u32]),
+        scores: &mut [f64],
+    ) -> Result<(), RankError> {
+        if self.columns.is_empty() {
+            return tree.add_values(columns, scores);
+        }
+        let of_node = |node: &GradientNode| match node {
+            GradientNode::Split { test, .. } => self.step_of(test),
+            GradientNode::Leaf { .. } => None,
+        };
+        let steps: Vec<Option<(usize, u32)>> = tree.nodes().iter().map(of_node).collect();
+        let n_features = columns.n_features();
+        columns.by_tile(scores, 1, |(): &mut (), rows, values, out| {
+            let mut learned = training
+                [training.partition_point(|&row| (row as usize) < rows.start)..]
+                .iter()
+                .map(|&row| row as usize)
+                .peekable();
+            for ((row, values), out) in rows.zip(values.chunks(n_features)).zip(out) {
+                let is_learned = learned.next_if_eq(&row).is_some();
+                let goes_left = |place: usize, test: &Test| match steps[place] {
+                    Some((column, step)) if is_learned => {
+                        u32::from(binned.narrow_row(row)[column]) < step
+                    }
+                    _ => test.goes_left(values),
+                };
+                *out += tree.value_by_place(goes_left);
+            }
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::*;
+    use super::*;
+    use crate::data::{BinningParams, LevelRates, MISSING_CODE, hold_out};
+    use crate::formula::Rule;
+
+    const N_LEVELS: u32 = 400;
+
+    fn unit(row: usize, what: u64) -> f64 {
+        (mix(mix(row as u64) ^ what) >> 11) as f64 / (1_u64 << 53) as f64
+    }
+
+    /// A number and a feature of many categories, of which some are frequent and some missing.
+    #[derive(Clone)]
+    struct Sample {
+        number: Vec<f64>,
+        codes: Vec<u32>,
+        positive: Vec<bool>,
+        weights: Option<Vec<f64>>,
+    }
+
+    impl Sample {
+        fn new(n_rows: usize) -> Self {
+            let number: Vec<f64> = (0..n_rows).map(|row| unit(row, 0)).collect();
+            // The last categories have no rows.
+            let code = |row| match (unit(row, 1) * 10.0) as u32 {
+                0 => MISSING_CODE,
+                1..4 => (unit(row, 2) * 4.0) as u32,
+                _ => (unit(row, 2) * f64::from(N_LEVELS - 10)) as u32,
+            };
+            let codes: Vec<u32> = (0..n_rows).map(code).collect();
+            let positive = (0..n_rows).map(|row| {
+                let of_level =
+                    if codes[row] == MISSING_CODE { 0.5 } else { unit(codes[row] as usize, 3) };
+                number[row] * 0.4 + of_level + unit(row, 4) > 1.3
+            });
+            Self { positive: positive.collect(), number, codes, weights: None }
+        }
+
+        fn rows(&self, rows: impl IntoIterator<Item = usize> + Clone) -> Self {
+            Self {
+                number: rows.clone().into_iter().map(|row| self.number[row]).collect(),
+                codes: rows.clone().into_iter().map(|row| self.codes[row]).collect(),
+                positive: rows.clone().into_iter().map(|row| self.positive[row]).collect(),
+                weights: self
+                    .weights
+                    .as_ref()
+                    .map(|weights| rows.into_iter().map(|row| weights[row]).collect()),
+            }
+        }
+
+        fn columns(&self) -> Columns<'_> {
+            let codes = Column::Codes { codes: &self.codes, n_levels: N_LEVELS };
+            let columns = vec![self.number.as_slice().into(), codes];
+            Columns::new(columns, self.codes.len()).unwrap()
+        }
+
+        fn labels(&self) -> Labels<'_> {
+            Labels::new(&self.positive, self.weights.as_deref()).unwrap()
+        }
+
+        fn fit_given(
+            &self,
+            params: &GradientParams,
+            given: &GradientExtras<'_>,
+        ) -> GradientBoosted {
+            let interrupt = Interrupt::default();
+            let (columns, labels) = (self.columns(), self.labels());
+            fit_gradient_boosting(&columns, &labels, params, given, &interrupt).unwrap()
+        }
+
+        fn fit(&self, params: &GradientParams) -> GradientBoosted {
+            self.fit_given(params, &GradientExtras::default())
+        }
+    }
+
+    fn few(loss: Loss) -> GradientParams {
+        GradientParams { loss, n_rounds: 12, learning_rate: Some(0.2), ..GradientParams::default() }
+    }
+
+    fn stopped(refit: bool) -> GradientParams {
+        let held_out = GradientHeldOutParams {
+            rows: HeldOutRows::Share(0.3),
+            measure: HeldOutMeasure::Loss,
+            n_iter_no_change: 3,
+            tol: 0.0,
+            refit,
+        };
+        GradientParams { n_rounds: 40, held_out: Some(held_out), ..few(Loss::Log) }
+    }
+
+    /// Whether trees ask sets of rare categories.
+    fn asks_rates(model: &GradientBoosted) -> bool {
+        model.trees().iter().flat_map(GradientTree::tests).any(|(test, _)| {
+            matches!(&test.left, Rule::Levels(set) if set.listed().iter().any(|&code| code >= 4))
+        })
+    }
+
+    #[test]
+    fn a_row_learned_from_has_the_rate_of_the_other_folds_and_any_other_that_of_all_rows() {
+        let sample = Sample {
+            weights: Some((0..3000).map(|row| f64::from(row % 4)).collect()),
+            ..Sample::new(3000)
+        };
+        let (columns, labels, interrupt) =
+            (sample.columns(), sample.labels(), Interrupt::default());
+        let params = GradientParams::default();
+        let level_codes = LevelCodes::new(&columns, &labels).unwrap();
+        assert_eq!(level_codes.with_rare_levels(), [1]);
+        let coded = level_codes.columns(&columns, &interrupt).unwrap();
+        let binning = BinningParams { level_rates: LevelRates::Raw, ..BinningParams::default() };
+        let binned = Binned::new(&coded, &labels, binning, &interrupt).unwrap();
+        let training: Vec<u32> =
+            labels.rows().into_iter().filter(|&row| unit(row as usize, 9) < 0.8).collect();
+        let of = |labels: &Labels<'_>, training: &[u32]| {
+            let given = (&level_codes, &binned);
+            let (rates, binned) =
+                RateColumns::new(&columns, labels, training, given, &params, 0, &interrupt)
+                    .unwrap();
+            let codes: Vec<u32> = (0..3000).map(|row| binned.code(row, 2)).collect();
+            (rates.columns[0].steps.cuts().to_vec(), codes)
+        };
+        let (cuts, codes) = of(&labels, &training);
+        assert!(cuts.len() > 20);
+
+        let seed = mix(params.seed ^ SEED_OF_FOLDS);
+        let folds = Folds::deal(&columns, &labels, N_FOLDS, seed, &interrupt).unwrap().of_row;
+        let weights = sample.weights.clone().unwrap();
+        // The definition: sums over rows in one place or another.
+        let excess = |level: u32, is_counted: &dyn Fn(usize) -> bool| -> f64 {
+            let [mut n, mut p, mut n_all, mut p_all] = [0.0; 4];
+            for row in training.iter().map(|&row| row as usize).filter(|&row| is_counted(row)) {
+                let positive = f64::from(u8::from(sample.positive[row])) * weights[row];
+                (n_all, p_all) = (n_all + weights[row], p_all + positive);
+                if sample.codes[row] == level {
+                    (n, p) = (n + weights[row], p + positive);
+                }
+            }
+            let rate = p_all / n_all;
+            (p + 10.0 * rate) / (n + 10.0) - rate
+        };
+        for row in 0..3000 {
+            let expected = match sample.codes[row] {
+                MISSING_CODE => 0.0,
+                level if training.contains(&(row as u32)) => {
+                    excess(level, &|other| folds[other] != folds[row])
+                }
+                level => excess(level, &|_| true),
+            };
+            // Rates that are whole numbers of the same sums are equal but for rounding.
+            let steps = [-1e-12, 1e-12]
+                .map(|near| cuts.iter().filter(|&&cut| cut <= expected + near).count() as u32);
+            assert!((steps[0]..=steps[1]).contains(&codes[row]), "row {row}");
+        }
+
+        // Rows that are not learned from have no say.
+        let mut other = sample.clone();
+        let flipped: Vec<usize> = (0..3000).filter(|row| weights[*row] == 0.0).collect();
+        for &row in &flipped {
+            other.positive[row] = !other.positive[row];
+        }
+        assert!(!flipped.is_empty());
+        assert_eq!(of(&other.labels(), &training), (cuts, codes));
+    }
+
+    #[test]
+    fn neither_threads_nor_the_order_of_rows_nor_copies_matter() {
+        let mut sample = Sample::new(2000);
+        sample.weights = Some((0..2000).map(|row| (mix(row) % 4) as f64).collect());
+        let weights = sample.weights.clone().unwrap();
+        let copies: Vec<usize> =
+            (0..2000).rev().flat_map(|row| vec![row; weights[row] as usize]).collect();
+        let copied = Sample { weights: None, ..sample.rows(copies) };
+        let bags = GradientParams { n_bags: 3, ..stopped(false) };
+        let pairs = GradientParams { interactions: Interactions::Pairs(1), ..stopped(true) };
+        for params in [few(Loss::Log), few(Loss::PairLogistic), stopped(true), bags, pairs] {
+            let fits = [1, 3].map(|n_threads| {
+                let pool = rayon::ThreadPoolBuilder::new().num_threads(n_threads).build().unwrap();
+                pool.install(|| sample.fit(&params))
+            });
+            assert!(asks_rates(&fits[0]));
+            assert_eq!(fits[0], fits[1]);
+            assert_eq!(copied.fit(&params), fits[0]);
+        }
+    }
+
+    #[test]
+    fn further_rounds_are_those_of_one_longer_fit() {
+        let sample = Sample::new(2000);
+        for params in [few(Loss::Log), few(Loss::PairExponential), stopped(false)] {
+            let longer = sample.fit(&params);
+            assert!(asks_rates(&longer));
+            let half = GradientParams { n_rounds: 5, held_out: None, ..params.clone() };
+            let half = match params.held_out {
+                // The same rows are held out, and none of the rounds is cut.
+                Some(held_out) => sample.fit(&GradientParams {
+                    n_rounds: 2,
+                    held_out: Some(held_out),
+                    ..params.clone()
+                }),
+                None => sample.fit(&half),
+            };
+            let given = GradientExtras { earlier: Some(&half), ..GradientExtras::default() };
+            assert_eq!(sample.fit_given(&params, &given), longer);
+        }
+    }
+
+    #[test]
+    fn held_out_rows_are_scored_as_the_model_scores_them() {
+        let sample = Sample::new(3000);
+        let (columns, labels) = (sample.columns(), sample.labels());
+        let params = stopped(false);
+        let model = sample.fit(&params);
+        assert!(asks_rates(&model));
+        let parts = hold_out(&columns, &labels, 0.3, 0, &Interrupt::default());
+        let rows: Vec<usize> =
+            parts.unwrap().unwrap().held_out.into_iter().map(|row| row as usize).collect();
+        let held_out = sample.rows(rows);
+        let scores = model.score(&held_out.columns()).unwrap();
+        let path = model.held_out().unwrap();
+        let value = Loss::Log.value(&scores, &held_out.positive, None, 1.0);
+        assert_eq!(path.values[path.n_rounds - 1], value);
+    }
+
+    #[test]
+    fn a_category_that_was_not_seen_is_scored_as_a_missing_one() {
+        let sample = Sample::new(3000);
+        let model = sample.fit(&few(Loss::Log));
+        assert!(asks_rates(&model));
+        let score = |code: u32| {
+            let rows = Sample { codes: vec![code; 50], ..sample.rows(0..50) };
+            model.score(&rows.columns()).unwrap()
+        };
+        assert_eq!(score(N_LEVELS - 1), score(MISSING_CODE));
+        assert_ne!(score(7), score(MISSING_CODE));
+    }
+
+    #[test]
+    fn a_feature_that_must_stand_alone_stands_alone_with_its_rates() {
+        let sample = Sample::new(3000);
+        let interactions = Interactions::Groups(Vec::new());
+        let pairs = Interactions::Pairs(1);
+        let params = GradientParams { interactions, ..few(Loss::Log) };
+        let model = sample.fit(&params);
+        assert!(asks_rates(&model) && model.is_additive());
+        let model = sample.fit(&GradientParams { interactions: pairs, ..params });
+        let scores = model.score(&sample.columns()).unwrap();
+        assert_eq!(model.formula().values(&sample.columns()).unwrap(), scores);
+        let importances = model.importances();
+        assert!(importances.len() == 2 && importances[1] > importances[0]);
+        assert_eq!(model.check(), Ok(()));
+        #[cfg(feature = "serde")]
+        {
+            let text = serde_json::to_string(&model).unwrap();
+            assert_eq!(serde_json::from_str::<GradientBoosted>(&text).unwrap(), model);
+        }
+    }
+}

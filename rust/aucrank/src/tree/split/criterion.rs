@@ -1,0 +1,223 @@
+//! What a cut of a cell is worth.
+
+use std::cmp::Ordering;
+
+#[cfg(feature = "serde")]
+use serde::{Deserialize, Serialize};
+
+use crate::data::ClassSums;
+
+/// By what a cut of a node is chosen among those that separate the classes at all.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::Interrupt;
+/// use aucrank::data::{Columns, Labels};
+/// use aucrank::tree::{
+///     CutCriterion, GrowParams, LeafRankParams, SplitRule, TreeRankParams, fit,
+/// };
+///
+/// let positive = [true, false, false, true, false, false, false];
+/// let values: Vec<f64> = (0..7).map(f64::from).collect();
+/// let columns = Columns::from_row_major(&values, 1)?;
+/// let labels = Labels::new(&positive, None)?;
+/// let rows_on_the_left = |criterion| {
+///     let grow = GrowParams { max_depth: 1, min_samples_leaf: 1, ..GrowParams::default() };
+///     let split =
+///         SplitRule::Stumps(LeafRankParams { criterion, ..LeafRankParams::orthogonal(1) });
+///     fit(&columns, &labels, &TreeRankParams::new(grow, split), &Interrupt::default())
+///         .map(|fitted| fitted.tree.leaf_sums()[0].rows)
+/// };
+/// // Of the rates 2/2 - 2/5 and 1/2 - 0/5 the first is larger; the impurity falls more where one row is
+/// // cut off, which leaves a pure side.
+/// assert_eq!(rows_on_the_left(CutCriterion::Youden)?, 4);
+/// assert_eq!(rows_on_the_left(CutCriterion::Gini)?, 1);
+/// assert_eq!(rows_on_the_left(CutCriterion::LogLoss)?, 1);
+/// # Ok::<(), aucrank::RankError>(())
+/// ```
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(rename_all = "snake_case"))]
+pub enum CutCriterion {
+    /// The difference of the rates of true and false positives of the side that ranks first, which
+    /// is what the cut adds to the AUC (paper 2 Fig. 2). A side of few rows can add little, however
+    /// pure it is.
+    #[default]
+    Youden,
+    /// By how much the cut lowers the Gini impurity.
+    Gini,
+    /// By how much the cut lowers the entropy of the classes, which is the log loss of their shares.
+    LogLoss,
+}
+
+impl CutCriterion {
+    /// The merit of splitting off a part whose gain is positive.
+    pub(in crate::tree) fn merit(self, cell: ClassSums, part: ClassSums) -> Merit {
+        match self {
+            Self::Youden => Merit::Exact(cell.gain(part)),
+            Self::Gini => Merit::Rounded(gini(cell, part)),
+            Self::LogLoss => Merit::Rounded(log_loss(cell, part)),
+        }
+    }
+
+    /// The same where of the gain no more than `believed` is. The impurity of a cut goes with the square of
+    /// the difference of the rates on its two sides; of the log loss that is the leading term.
+    pub(super) fn merit_believed(self, cell: ClassSums, part: ClassSums, believed: f64) -> Merit {
+        let share = believed / cell.gain(part) as f64;
+        match self {
+            Self::Youden => Merit::Exact(believed as i128),
+            Self::Gini => Merit::Rounded(gini(cell, part) * share * share),
+            Self::LogLoss => Merit::Rounded(log_loss(cell, part) * share * share),
+        }
+    }
+}
+
+/// What a cut is worth, to be compared with others by the same criterion.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::tree) enum Merit {
+    Exact(i128),
+    Rounded(f64),
+}
+
+impl Merit {
+    fn key(self) -> (i128, f64) {
+        match self {
+            Self::Exact(merit) => (merit, 0.0),
+            Self::Rounded(merit) => (0, merit),
+        }
+    }
+}
+
+impl Ord for Merit {
+    fn cmp(&self, other: &Self) -> Ordering {
+        let (exact, rounded) = self.key();
+        let (other_exact, other_rounded) = other.key();
+        exact.cmp(&other_exact).then(rounded.total_cmp(&other_rounded))
+    }
+}
+
+impl PartialOrd for Merit {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Merit {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl Eq for Merit {}
+
+/// Mass of the cell times half of the decrease of its Gini impurity: of the mass `t` of a part and `u` of
+/// the rest, `D^2 / (t + u) t u`, where `D` is the gain.
+fn gini(cell: ClassSums, part: ClassSums) -> f64 {
+    let (mass, of_part) = ((cell.pos + cell.neg) as f64, (part.pos + part.neg) as f64);
+    let rest = cell - part;
+    let of_rest = (rest.pos + rest.neg) as f64;
+    let gain = cell.gain(part) as f64;
+    // Masses are in units that are powers of two: another unit only scales the exponent.
+    gain / mass * (gain / (of_part * of_rest))
+}
+
+/// Mass of the cell times the decrease of the entropy of its classes, in nats.
+fn log_loss(cell: ClassSums, part: ClassSums) -> f64 {
+    let entropy = |sums: ClassSums| {
+        let mass = (sums.pos + sums.neg) as f64;
+        let of =
+            |class: u64| if class > 0 { class as f64 * (class as f64 / mass).ln() } else { 0.0 };
+        of(sums.pos) + of(sums.neg)
+    };
+    entropy(part) + entropy(cell - part) - entropy(cell)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ALL: [CutCriterion; 3] =
+        [CutCriterion::Youden, CutCriterion::Gini, CutCriterion::LogLoss];
+
+    fn sums(pos: u64, neg: u64) -> ClassSums {
+        ClassSums { pos, neg, rows: pos + neg }
+    }
+
+    fn value(merit: Merit) -> f64 {
+        match merit {
+            Merit::Exact(merit) => merit as f64,
+            Merit::Rounded(merit) => merit,
+        }
+    }
+
+    /// Cells of few rows with the parts of them whose share of positives is above that of the cell.
+    fn cells_and_parts() -> impl Iterator<Item = (ClassSums, ClassSums)> {
+        let cells = (1..9).flat_map(|pos| (1..9).map(move |neg| sums(pos, neg)));
+        let parts = |cell: ClassSums| {
+            let all = (0..=cell.pos).flat_map(move |p| (0..=cell.neg).map(move |n| sums(p, n)));
+            all.filter(move |&part| cell.gain(part) > 0).map(move |part| (cell, part))
+        };
+        cells.flat_map(parts)
+    }
+
+    #[test]
+    fn impurities_fall_by_what_their_definitions_say() {
+        let gini = |p: f64| 1.0 - p * p - (1.0 - p) * (1.0 - p);
+        let of_class = |p: f64| if p > 0.0 { -p * p.ln() } else { 0.0 };
+        let entropy = |p: f64| of_class(p) + of_class(1.0 - p);
+        let decrease = |impurity: &dyn Fn(f64) -> f64, cell: ClassSums, part: ClassSums| {
+            let weighed = |sums: ClassSums| sums.rows as f64 * impurity(sums.eta());
+            weighed(cell) - weighed(part) - weighed(cell - part)
+        };
+        for (cell, part) in cells_and_parts() {
+            let rates = part.pos as f64 / cell.pos as f64 - part.neg as f64 / cell.neg as f64;
+            let expected = [
+                rates * (cell.pos * cell.neg) as f64,
+                decrease(&gini, cell, part) / 2.0,
+                decrease(&entropy, cell, part),
+            ];
+            for (criterion, expected) in ALL.into_iter().zip(expected) {
+                let found = value(criterion.merit(cell, part));
+                assert!((found - expected).abs() < 1e-12, "{criterion:?} {cell:?} {part:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn merits_are_those_of_the_other_side_of_the_other_class_and_of_another_unit_of_mass() {
+        let turned = |ClassSums { pos, neg, rows }| ClassSums { pos: neg, neg: pos, rows };
+        for (cell, part) in cells_and_parts() {
+            let (other_cell, other_part) = (turned(cell), turned(cell - part));
+            for criterion in ALL {
+                let merit = criterion.merit(cell, part);
+                assert_eq!(criterion.merit(other_cell, other_part), merit);
+                // The merit of a cut that the gain of is believed, is that of the cut.
+                let all = criterion.merit_believed(cell, part, cell.gain(part) as f64);
+                assert_eq!(all, merit);
+                let unit = 1 << 40;
+                let scaled = value(criterion.merit(cell.times(unit), part.times(unit)));
+                let power = if criterion == CutCriterion::Youden { 80 } else { 40 };
+                assert_eq!(scaled, value(merit) * 2_f64.powi(power));
+            }
+        }
+    }
+
+    #[test]
+    fn an_impurity_prefers_a_pure_part_of_few_rows_where_the_rates_prefer_a_large_one() {
+        let cell = sums(40, 100);
+        let (pure, large) = (sums(10, 0), sums(38, 65));
+        let prefers_pure =
+            |criterion: CutCriterion| criterion.merit(cell, pure) > criterion.merit(cell, large);
+        assert_eq!(ALL.map(prefers_pure), [false, true, true]);
+    }
+
+    #[test]
+    fn half_of_the_gain_is_a_quarter_of_an_impurity() {
+        let (cell, part) = (sums(6, 6), sums(4, 2));
+        let half = cell.gain(part) as f64 / 2.0;
+        for (criterion, share) in ALL.into_iter().zip([0.5, 0.25, 0.25]) {
+            let merit = value(criterion.merit(cell, part));
+            assert_eq!(value(criterion.merit_believed(cell, part, half)), share * merit);
+        }
+    }
+}
