@@ -50,9 +50,10 @@ def in_a_folder_of_its_own(tmp_path, monkeypatch):
 
 @pytest.fixture
 def plt():
-    """Give pyplot without a screen; close its figures."""
+    """Give pyplot without a screen and without figures; close those that are made."""
     matplotlib = pytest.importorskip("matplotlib")
     matplotlib.use("agg")
     pyplot = pytest.importorskip("matplotlib.pyplot")
+    pyplot.close("all")
     yield pyplot
     pyplot.close("all")

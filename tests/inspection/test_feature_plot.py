@@ -195,6 +195,7 @@ def test_axes_of_the_user_are_drawn_on():
 
 
 def test_bad_arguments_are_named():
+    plt.close("all")
     model = MAD2C().fit(X, Y)
     for feature, error, message in (
         ("z", ValueError, "there is no feature 'z'"),

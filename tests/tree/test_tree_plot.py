@@ -195,6 +195,7 @@ def test_axes_of_the_user_are_drawn_on():
 
 
 def test_bad_arguments_are_named():
+    plt.close("all")
     tree = grow()
     with pytest.raises(ValueError, match="max_depth must be at least 0"):
         tree.plot(max_depth=-1)
