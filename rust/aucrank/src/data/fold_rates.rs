@@ -1,8 +1,8 @@
 //! Class rates of the categories of one feature, as each fold of the rows sees them in the others.
 //!
 //! A category of few rows has no rate to speak of, but many such categories do: sorted by their rates,
-//! they are a number that tells something. A learner that reads, beside a row, a rate in which its own
-//! label counts learns to trust the label. So each row is given the rate of its category in the *other*
+//! they are a number that tells something. A learner that reads for a row a rate in which its own label
+//! counts learns to trust the label. So each row is given the rate of its category in the *other*
 //! folds, as in stacking (Wolpert, 1992, <https://doi.org/10.1016/S0893-6080(05)80023-1>; for rates of
 //! categories Micci-Barreca, 2001, <https://doi.org/10.1145/507533.507538>).
 //!
@@ -14,14 +14,21 @@
 //!
 //! Of categories that tell nothing the sum of `(y - r) e` over rows of label `y` and excess `e` is 0 on
 //! average, for the label of a row is not in its excess, with variance `2 r (1 - r)` times the sum of `e^2`:
-//! twice, since each of two rows of a category counts in the excess of the other. So [`FoldRates::tell`] whether rates are worth learning from: by [`CAUTION`] standard deviations.
+//! twice, since each of two rows of a category counts in the excess of the other. So [`FoldRates::tell`]
+//! whether rates are worth learning from: by [`CAUTION`] standard deviations.
 
+use super::columns::{Column, Columns};
 use super::folds::{Folds, NO_FOLD};
 use super::labels::Labels;
 use super::sums::ClassMasses;
+use crate::{Interrupt, RankError};
 
 /// Folds that the rows of a fit are dealt to.
-pub(crate) const N_FOLDS: u16 = 5;
+const N_FOLDS: u16 = 5;
+
+/// What makes the seed of the folds of rates another one than that of a learner's own draws, by an
+/// exclusive or: rows that it holds out would be taken from the first fold.
+pub(crate) const SEED_OF_RATES: u64 = 0x464F_4C44;
 
 /// Rows at the mean rate that each category is shrunk by.
 const SHRINKAGE: f64 = 10.0;
@@ -62,7 +69,7 @@ pub(crate) fn least_level_rows(n_rows: u64) -> u64 {
 }
 
 /// Which categories of a feature are rare, if they hold many rows. Codes out of range count as missing.
-pub(crate) fn rare_levels(codes: &[u32], n_levels: u32, labels: &Labels<'_>) -> Option<Vec<bool>> {
+fn rare_levels(codes: &[u32], n_levels: u32, labels: &Labels<'_>) -> Option<Vec<bool>> {
     let n_rows = labels.total().rows;
     let mut rows_of_level = vec![0; n_levels as usize];
     for (row, &code) in codes.iter().enumerate() {
@@ -73,6 +80,29 @@ pub(crate) fn rare_levels(codes: &[u32], n_levels: u32, labels: &Labels<'_>) -> 
     let least = least_level_rows(n_rows);
     let n_rare = rows_of_level.iter().filter(|&&rows| rows < least).sum();
     are_many(n_rare, n_rows).then(|| rows_of_level.iter().map(|&rows| rows < least).collect())
+}
+
+/// The features of categories of which rare ones hold many rows, with which of its categories are rare.
+pub(crate) fn features_with_rare_levels(
+    columns: &Columns<'_>,
+    labels: &Labels<'_>,
+) -> Vec<(usize, Vec<bool>)> {
+    let of_feature = |(feature, column): (usize, &Column<'_>)| {
+        let Column::Codes { codes, n_levels } = column else { return None };
+        rare_levels(codes, *n_levels, labels).map(|are_rare| (feature, are_rare))
+    };
+    columns.iter().enumerate().filter_map(of_feature).collect()
+}
+
+/// The folds of the rows that rates are learned by; `None` where no row can be left out.
+pub(crate) fn deal_for_rates(
+    columns: &Columns<'_>,
+    labels: &Labels<'_>,
+    seed: u64,
+    interrupt: &Interrupt,
+) -> Result<Option<Folds>, RankError> {
+    let folds = Folds::deal(columns, labels, N_FOLDS, seed, interrupt)?;
+    Ok((folds.n_folds > 1).then_some(folds))
 }
 
 impl FoldRates {

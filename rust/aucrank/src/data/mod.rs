@@ -43,7 +43,9 @@ pub(crate) use cuts::{add_distinct, cuts_of_sample, midpoint, quantile_cuts};
 pub(crate) use exact_sum::{LARGEST_SUM, is_snapped, snap};
 #[cfg(feature = "serde")]
 pub(crate) use exact_sum::{of_units, to_units};
-pub(crate) use fold_rates::{FoldRates, N_FOLDS, are_many, least_level_rows, rare_levels};
+pub(crate) use fold_rates::{
+    FoldRates, SEED_OF_RATES, are_many, deal_for_rates, features_with_rare_levels, least_level_rows,
+};
 pub use folds::{Folds, NO_FOLD, TwoParts, hold_out};
 pub use histogram::{FeatureSums, Histogram};
 pub use labels::Labels;

@@ -10,8 +10,11 @@ use super::folds::Folds;
 use super::labels::Labels;
 use super::level_set::LevelSet;
 
+/// Most steps of rates, whose numbers are bytes.
+const MOST_STEPS: usize = 250;
+
 /// A feature of categories as the rates of some of them tell of it, if they tell more than chance: its
-/// rates in at most so many steps (256 at most), and the step of each row. Rows learned from have the step
+/// rates in at most so many steps, and no more than [`MOST_STEPS`], and the step of each row. Rows learned from have the step
 /// of the other folds, all others that of all rows learned from.
 pub(crate) fn coded_rates(
     (codes, n_levels): (&[u32], u32),
@@ -23,7 +26,7 @@ pub(crate) fn coded_rates(
     if !rates.tell(&are_meant) {
         return None;
     }
-    let steps = RateSteps::new(&rates, most, are_meant)?;
+    let steps = RateSteps::new(&rates, most.min(MOST_STEPS), are_meant)?;
     let mut of_row: Vec<u8> = codes.iter().map(|&code| steps.of_level(code) as u8).collect();
     for row in training.iter().map(|&row| row as usize) {
         of_row[row] = steps.step(rates.outside(codes[row], folds.of_row[row])) as u8;

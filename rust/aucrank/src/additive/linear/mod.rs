@@ -18,7 +18,7 @@ use crate::{Interrupt, RankError, parallel};
 use design::Design;
 use model::Parts;
 pub use model::{LinearModel, NumberTerm};
-use rate_columns::RateColumns;
+use rate_columns::LinearRates;
 use rows::DistinctRows;
 use solver::Problem;
 
@@ -189,7 +189,7 @@ pub fn fit_linear(
     }
     let rows = DistinctRows::of(columns, labels, interrupt)?;
     let n_thresholds = params.thresholds.most(labels.total().rows);
-    let rates = RateColumns::new(columns, labels, interrupt)?;
+    let rates = LinearRates::new(columns, labels, interrupt)?;
     let with_rates = rates.behind(columns)?;
     let design = Design::new(&with_rates, labels, &rows, n_thresholds, interrupt)?;
     let shares = rows.shares();
@@ -244,7 +244,7 @@ fn ridge(c: f64, labels: &Labels<'_>) -> f64 {
 /// For each feature the loss of AUC on a sample of the training rows if it adds the same to all.
 fn importances(
     design: &Design,
-    rates: &RateColumns,
+    rates: &LinearRates,
     cells: &[f64],
     rows: &DistinctRows,
     interrupt: &Interrupt,

@@ -2,20 +2,21 @@
 //!
 //! Where the categories that have no weight of their own hold a good part of the rows, a fit has one more
 //! number for the feature: the rate of the category of each row in the other folds
-//! (`data/fold_rates.rs`). What it adds to a score is, once the fit is over, a value of each category, by
-//! its rate over all rows, beside its weight.
+//! (`data/fold_rates.rs`). What it adds to a score is, once the fit is over, added to the weight of each
+//! category, by its rate over all rows.
 
 use super::design::{Design, standardised};
 use super::model::NumberTerm;
 use super::rows::DistinctRows;
 use crate::data::{
-    Column, Columns, FeatureTerm, FoldRates, Folds, Labels, N_FOLDS, Steps, rare_levels,
+    Column, Columns, FeatureTerm, FoldRates, Labels, Steps, deal_for_rates,
+    features_with_rare_levels,
 };
 use crate::{Interrupt, RankError, parallel};
 
 /// The rates of a feature's categories.
 #[derive(Debug)]
-struct RateColumn {
+struct LinearRate {
     feature: usize,
     rates: FoldRates,
     /// For each row the rate of its category in the other folds.
@@ -24,31 +25,26 @@ struct RateColumn {
 
 /// The columns of rates of a fit, behind those of its features.
 #[derive(Debug)]
-pub(super) struct RateColumns {
+pub(super) struct LinearRates {
     n_features: usize,
-    columns: Vec<RateColumn>,
+    columns: Vec<LinearRate>,
 }
 
-impl RateColumns {
+impl LinearRates {
     pub(super) fn new(
         columns: &Columns<'_>,
         labels: &Labels<'_>,
         interrupt: &Interrupt,
     ) -> Result<Self, RankError> {
         let n_features = columns.n_features();
-        let mut features: Vec<(usize, Vec<bool>)> = Vec::new();
-        for (feature, column) in columns.iter().enumerate() {
-            let Column::Codes { codes, n_levels } = column else { continue };
-            let is_rare = rare_levels(codes, *n_levels, labels);
-            features.extend(is_rare.map(|is_rare| (feature, is_rare)));
-        }
+        let nothing = Self { n_features, columns: Vec::new() };
+        let features = features_with_rare_levels(columns, labels);
         if features.is_empty() {
-            return Ok(Self { n_features, columns: Vec::new() });
+            return Ok(nothing);
         }
-        let folds = Folds::deal(columns, labels, N_FOLDS, 0, interrupt)?;
-        if folds.n_folds < 2 {
-            return Ok(Self { n_features, columns: Vec::new() });
-        }
+        let Some(folds) = deal_for_rates(columns, labels, 0, interrupt)? else {
+            return Ok(nothing);
+        };
         let training = labels.rows();
         let of_feature = |(feature, is_rare): (usize, Vec<bool>)| {
             interrupt.check()?;
@@ -61,7 +57,7 @@ impl RateColumns {
             for row in training.iter().map(|&row| row as usize) {
                 values[row] = rates.outside(codes[row], folds.of_row[row]);
             }
-            Ok(Some(RateColumn { feature, rates, values }))
+            Ok(Some(LinearRate { feature, rates, values }))
         };
         let columns = parallel::try_map(features, of_feature)?.into_iter().flatten().collect();
         Ok(Self { n_features, columns })

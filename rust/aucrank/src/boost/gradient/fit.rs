@@ -9,7 +9,7 @@ use super::level_codes::LevelCodes;
 use super::loss::Loss;
 use super::model::{GradientBoosted, Parts};
 use super::params::{GradientParams, Interactions};
-use super::rate_columns::RateColumns;
+use super::rate_columns::BoosterRates;
 use super::rows::FitRows;
 use super::tree::GradientTree;
 use crate::data::{
@@ -425,7 +425,7 @@ impl<'a> Data<'a> {
     ) -> Result<FitRows<'a>, RankError> {
         let Self { columns, labels, binned, level_codes, interrupt } = self;
         let coded = (level_codes, binned);
-        let coded = RateColumns::new(columns, labels, training, coded, params, seed, interrupt)?;
+        let coded = BoosterRates::new(columns, labels, training, coded, params, seed, interrupt)?;
         Ok(FitRows::with_rates(coded, labels, training))
     }
 

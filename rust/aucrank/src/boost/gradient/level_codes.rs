@@ -2,7 +2,7 @@
 //!
 //! A category needs as many rows as [`least_level_rows`] for a code of its own, and a feature has at most
 //! [`MOST_LEVELS`] such codes, those of the most rows; the others count as missing. So a code is a byte.
-//! Where the others hold many of the rows, their rates are learned from beside the codes: see
+//! Where the others hold many of the rows, their rates are learned from as well: see
 //! `rate_columns`.
 
 use crate::data::{Column, Columns, Labels, MISSING_CODE, are_many, least_level_rows};

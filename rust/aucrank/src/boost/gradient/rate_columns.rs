@@ -1,8 +1,8 @@
-//! Categories of many levels by their rates, beside their few codes.
+//! Categories of many levels by their rates, in addition to their few codes.
 //!
 //! Where the categories without a code of their own hold a good part of the rows (see `level_codes`), a
-//! fit has, if their rates tell more than chance, one more column of codes for the feature: the rate of the category of each row in the other
-//! folds, in steps (`data/fold_rates.rs`). A threshold on it is kept in a finished tree as the set of
+//! fit has, if their rates tell more than chance, one more column of codes for the feature: the rate of the
+//! category of each row in the other folds, in steps (`data/fold_rates.rs`). A threshold on it is kept in a finished tree as the set of
 //! categories that it stands for by all rows of the fit (`data/rate_steps.rs`). So the column is known to
 //! the fit alone: drawn, constrained and credited as the feature it is made of.
 //!
@@ -17,33 +17,26 @@ use super::level_codes::LevelCodes;
 use super::params::GradientParams;
 use super::tree::{GradientNode, GradientTree};
 use crate::data::{
-    Binned, CodeRule, CodeTest, Column, Columns, FeatureBins, Folds, Labels, N_FOLDS, RateSteps,
-    coded_rates, mix,
+    Binned, CodeRule, CodeTest, Column, Columns, FeatureBins, Labels, RateSteps, SEED_OF_RATES,
+    coded_rates, deal_for_rates, mix,
 };
 use crate::formula::Test;
 use crate::{Interrupt, RankError, parallel};
 
-/// Most steps of a column.
-const MOST_STEPS: usize = 250;
-
-/// Makes the seed of the folds another one than that of the rows held out, which would be taken from the
-/// first fold.
-const SEED_OF_FOLDS: u64 = 0x464F_4C44;
-
 /// The columns of rates of a fit, behind those of its features.
 #[derive(Debug, Default)]
-pub(super) struct RateColumns {
+pub(super) struct BoosterRates {
     n_features: usize,
-    columns: Vec<RateColumn>,
+    columns: Vec<BoosterRate>,
 }
 
 #[derive(Debug)]
-struct RateColumn {
+struct BoosterRate {
     feature: usize,
     steps: RateSteps,
 }
 
-impl RateColumns {
+impl BoosterRates {
     /// The columns for a fit to some rows, if it needs any, and the codes of all rows with them.
     pub(super) fn new<'b>(
         columns: &Columns<'_>,
@@ -59,11 +52,10 @@ impl RateColumns {
         if features.is_empty() {
             return nothing();
         }
-        let seed = mix(seed ^ SEED_OF_FOLDS);
-        let folds = Folds::deal(columns, labels, N_FOLDS, seed, interrupt)?;
-        if folds.n_folds < 2 {
+        let seed = mix(seed ^ SEED_OF_RATES);
+        let Some(folds) = deal_for_rates(columns, labels, seed, interrupt)? else {
             return nothing();
-        }
+        };
         let of_feature = |feature: usize| {
             interrupt.check()?;
             let (Column::Codes { codes, n_levels }, Some(kept)) =
@@ -71,13 +63,12 @@ impl RateColumns {
             else {
                 return Ok(None);
             };
-            let most = params.max_bins.min(MOST_STEPS);
             let is_rare = |level| kept.binary_search(&level).is_err();
             let learned = (labels, training, &folds);
-            let coded = coded_rates((codes, n_levels), learned, most, is_rare);
+            let coded = coded_rates((codes, n_levels), learned, params.max_bins, is_rare);
             let Some((steps, of_row)) = coded else { return Ok(None) };
             let bins = FeatureBins::Numeric { cuts: steps.cuts().to_vec() };
-            Ok(Some((RateColumn { feature, steps }, (bins, of_row))))
+            Ok(Some((BoosterRate { feature, steps }, (bins, of_row))))
         };
         let found = parallel::try_map(features, of_feature)?;
         let (columns_of_rates, codes): (Vec<_>, Vec<_>) = found.into_iter().flatten().unzip();
@@ -160,7 +151,7 @@ impl RateColumns {
 mod tests {
     use super::super::*;
     use super::*;
-    use crate::data::{BinningParams, LevelRates, MISSING_CODE, hold_out};
+    use crate::data::{BinningParams, Folds, LevelRates, MISSING_CODE, hold_out};
     use crate::formula::Rule;
 
     const N_LEVELS: u32 = 400;
@@ -274,7 +265,7 @@ mod tests {
         let of = |labels: &Labels<'_>, training: &[u32]| {
             let given = (&level_codes, &binned);
             let (rates, binned) =
-                RateColumns::new(&columns, labels, training, given, &params, 0, &interrupt)
+                BoosterRates::new(&columns, labels, training, given, &params, 0, &interrupt)
                     .unwrap();
             let codes: Vec<u32> = (0..3000).map(|row| binned.code(row, 2)).collect();
             (rates.columns[0].steps.cuts().to_vec(), codes)
@@ -282,8 +273,8 @@ mod tests {
         let (cuts, codes) = of(&labels, &training);
         assert!(cuts.len() > 20);
 
-        let seed = mix(params.seed ^ SEED_OF_FOLDS);
-        let folds = Folds::deal(&columns, &labels, N_FOLDS, seed, &interrupt).unwrap().of_row;
+        let seed = mix(params.seed ^ SEED_OF_RATES);
+        let folds = Folds::deal(&columns, &labels, 5, seed, &interrupt).unwrap().of_row;
         let weights = sample.weights.clone().unwrap();
         // The definition: sums over rows in one place or another.
         let excess = |level: u32, is_counted: &dyn Fn(usize) -> bool| -> f64 {

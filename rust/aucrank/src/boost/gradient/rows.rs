@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::rate_columns::RateColumns;
+use super::rate_columns::BoosterRates;
 use super::tree::GradientTree;
 use crate::RankError;
 use crate::data::{Binned, Columns, Labels};
@@ -18,7 +18,7 @@ const MOST_MASS: u64 = 1 << 40;
 pub(super) struct FitRows<'a> {
     pub(super) binned: Cow<'a, Binned>,
     /// The columns of codes that are rates.
-    pub(super) rates: RateColumns,
+    pub(super) rates: BoosterRates,
     labels: &'a Labels<'a>,
     /// Rows of positive mass, ascending.
     training: &'a [u32],
@@ -31,13 +31,13 @@ pub(super) struct FitRows<'a> {
 impl<'a> FitRows<'a> {
     /// `training` are rows of positive weight, ascending.
     pub(super) fn new(binned: &'a Binned, labels: &'a Labels<'a>, training: &'a [u32]) -> Self {
-        let coded = (RateColumns::default(), Cow::Borrowed(binned));
+        let coded = (BoosterRates::default(), Cow::Borrowed(binned));
         Self::with_rates(coded, labels, training)
     }
 
     /// With columns of rates, and the codes that they are among.
     pub(super) fn with_rates(
-        (rates, binned): (RateColumns, Cow<'a, Binned>),
+        (rates, binned): (BoosterRates, Cow<'a, Binned>),
         labels: &'a Labels<'a>,
         training: &'a [u32],
     ) -> Self {

@@ -14,7 +14,7 @@ use super::consensus::Consensus;
 use super::judged::{BLOCK_TREES, Judged};
 use super::params::ForestParams;
 use super::ranking_forest::{Aggregation, RankingForest};
-use super::rate_columns::RateColumns;
+use super::rate_columns::ForestRates;
 use crate::data::{
     Binned, ClassSums, Columns, CountedRows, FeatureBins, Labels, RowTally, WeightedRows, below,
     mix,
@@ -94,7 +94,7 @@ pub fn fit_forest(
     let binned = Binned::new(columns, labels, params.tree.binning, interrupt)?;
     let mut choices = params.choices(earlier.as_ref())?;
     let seed = earlier.as_ref().map_or(params.tree.seed, |earlier| earlier.seed);
-    let rates = RateColumns::new(columns, labels, &params.tree, seed, interrupt)?;
+    let rates = ForestRates::new(columns, labels, &params.tree, seed, interrupt)?;
     if rates.is_empty() {
         return fit_trees((columns, &binned), labels, (params, &choices), earlier, interrupt);
     }

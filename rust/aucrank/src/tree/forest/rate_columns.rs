@@ -10,8 +10,8 @@ use std::sync::Arc;
 
 use super::ranking_forest::RankingForest;
 use crate::data::{
-    Binned, Column, Columns, FeatureBins, Folds, Labels, LevelRates, N_FOLDS, RateSteps,
-    coded_rates, mix, rare_levels,
+    Binned, Column, Columns, FeatureBins, Labels, LevelRates, RateSteps, SEED_OF_RATES,
+    coded_rates, deal_for_rates, features_with_rare_levels, mix,
 };
 use crate::formula::{Rule, Test};
 use crate::prepared::Prepared;
@@ -19,21 +19,15 @@ use crate::tree::fit::TreeRankParams;
 use crate::tree::model::{RankingTree, TreeFrame};
 use crate::{Interrupt, RankError, parallel};
 
-/// Most steps of a column.
-const MOST_STEPS: usize = 250;
-
-/// Makes the seed of the folds another one than those of the trees.
-const SEED_OF_FOLDS: u64 = 0x464F_4C44;
-
 /// The columns of rates of a fit, behind those of its features.
 #[derive(Debug)]
-pub(super) struct RateColumns {
+pub(super) struct ForestRates {
     n_features: usize,
-    columns: Vec<RateColumn>,
+    columns: Vec<ForestRate>,
 }
 
 #[derive(Debug)]
-struct RateColumn {
+struct ForestRate {
     feature: usize,
     steps: RateSteps,
     of_row: Vec<u8>,
@@ -41,7 +35,7 @@ struct RateColumn {
     values: Vec<f64>,
 }
 
-impl RateColumns {
+impl ForestRates {
     pub(super) fn new(
         columns: &Columns<'_>,
         labels: &Labels<'_>,
@@ -55,21 +49,16 @@ impl RateColumns {
         if is_raw || !params.split.rule().is_of_stumps() {
             return Ok(nothing);
         }
-        let mut features: Vec<(usize, Vec<bool>)> = Vec::new();
-        for (feature, column) in columns.iter().enumerate() {
-            let Column::Codes { codes, n_levels } = column else { continue };
-            let is_rare = rare_levels(codes, *n_levels, labels);
-            features.extend(is_rare.map(|is_rare| (feature, is_rare)));
-        }
+        let features = features_with_rare_levels(columns, labels);
         if features.is_empty() {
             return Ok(nothing);
         }
-        let folds = Folds::deal(columns, labels, N_FOLDS, mix(seed ^ SEED_OF_FOLDS), interrupt)?;
-        if folds.n_folds < 2 {
+        let seed = mix(seed ^ SEED_OF_RATES);
+        let Some(folds) = deal_for_rates(columns, labels, seed, interrupt)? else {
             return Ok(nothing);
-        }
+        };
         let training = labels.rows();
-        let most = params.binning.max_bins.map_or(MOST_STEPS, |most| most.min(MOST_STEPS));
+        let most = params.binning.max_bins.unwrap_or(usize::MAX);
         let of_feature = |(feature, is_rare): (usize, Vec<bool>)| {
             interrupt.check()?;
             let Column::Codes { codes, n_levels } = columns[feature] else { return Ok(None) };
@@ -78,7 +67,7 @@ impl RateColumns {
             let coded = coded_rates((codes, n_levels), learned, most, are_meant);
             Ok(coded.map(|(steps, of_row)| {
                 let values = of_row.iter().map(|&step| step.into()).collect();
-                RateColumn { feature, steps, of_row, values }
+                ForestRate { feature, steps, of_row, values }
             }))
         };
         let columns = parallel::try_map(features, of_feature)?.into_iter().flatten().collect();
