@@ -5,7 +5,7 @@ use super::code_columns::CodeColumns;
 use super::draws::Draws;
 use super::fit::{Bag, Begun, Data};
 use super::grow::{GrowMemory, Grower, Grown};
-use super::held_out::{GradientHeldOut, HeldOut, Place};
+use super::held_out::{GradientHeldOut, HeldOut};
 use super::histogram::Layout;
 use super::loss::LossAt;
 use super::model::{GradientBoosted, Parts};
@@ -171,15 +171,8 @@ impl<'a> BagFit<'a> {
             self.rows.add_values(tree, self.data.columns, &mut self.scores)?;
             self.largest += tree.largest_value();
             if let Some(held_out) = &mut self.held_out {
-                match &held_out.place {
-                    // Only once all trees are there: the scores are exact.
-                    Place::Inside(rows) => {
-                        for (score, &row) in held_out.scores.iter_mut().zip(rows) {
-                            *score = self.scores[row as usize];
-                        }
-                    }
-                    Place::Outside(columns) => tree.add_values(columns, &mut held_out.scores)?,
-                }
+                held_out
+                    .follow(&self.scores, |columns, scores| tree.add_values(columns, scores))?;
             }
             self.trees.push(tree.clone());
             self.measure()?;
@@ -377,16 +370,8 @@ impl<'a> BagFit<'a> {
             }
         });
         if let Some(held_out) = &mut self.held_out {
-            match &held_out.place {
-                Place::Inside(rows) => {
-                    for (score, &row) in held_out.scores.iter_mut().zip(rows) {
-                        *score = self.scores[row as usize];
-                    }
-                }
-                Place::Outside(columns) => {
-                    grown.tree.add_values(columns, &mut held_out.scores)?;
-                }
-            }
+            let tree = &grown.tree;
+            held_out.follow(&self.scores, |columns, scores| tree.add_values(columns, scores))?;
         }
         Ok(())
     }
@@ -405,20 +390,14 @@ impl<'a> BagFit<'a> {
         self.scores.iter_mut().zip(taken).for_each(|(score, taken)| *score -= taken);
         if let Some(held_out) = &mut self.held_out {
             held_out.values.truncate(n_rounds);
-            match &held_out.place {
-                Place::Inside(rows) => {
-                    for (score, &row) in held_out.scores.iter_mut().zip(rows) {
-                        *score = self.scores[row as usize];
-                    }
+            held_out.follow(&self.scores, |columns, scores| {
+                let mut taken = vec![0.0; scores.len()];
+                for tree in &cut {
+                    tree.add_values(columns, &mut taken)?;
                 }
-                Place::Outside(columns) => {
-                    let mut taken = vec![0.0; held_out.scores.len()];
-                    for tree in &cut {
-                        tree.add_values(columns, &mut taken)?;
-                    }
-                    held_out.scores.iter_mut().zip(taken).for_each(|(s, taken)| *s -= taken);
-                }
-            }
+                scores.iter_mut().zip(taken).for_each(|(score, taken)| *score -= taken);
+                Ok(())
+            })?;
         }
         Ok(())
     }

@@ -6,13 +6,11 @@
 
 use super::bag_fit::BagFit;
 use super::fit::{Data, GradientExtras};
-use super::held_out::{
-    GradientHeldOut, GradientHeldOutParams, HeldOut, HeldOutMeasure, HeldOutRows, Place,
-};
+use super::held_out::{GradientHeldOut, HeldOut, HeldOutMeasure, HeldOutRows, Place};
 use super::model::{GradientBag, Parts};
 use super::params::GradientParams;
 use super::rows::FitRows;
-use crate::data::{Folds, hold_out, mix, snap};
+use crate::data::{Columns, Folds, Labels, hold_out, mix, snap};
 use crate::{Interrupt, Part, RankError, parallel};
 
 /// Rounds that several bags run before they wait for each other.
@@ -38,8 +36,8 @@ pub(super) struct BagRows<'a> {
 enum Judges<'a> {
     /// Rows of the fit.
     Inside(Vec<u32>),
-    /// The validation rows of the fit.
-    Given(&'a GradientExtras<'a>),
+    /// The validation rows that were given.
+    Given((&'a Columns<'a>, &'a Labels<'a>)),
 }
 
 impl<'a> BagRows<'a> {
@@ -47,13 +45,13 @@ impl<'a> BagRows<'a> {
     pub(super) fn deal(
         data: Data<'a>,
         params: &GradientParams,
-        given: &'a GradientExtras<'a>,
+        given: &GradientExtras<'a>,
     ) -> Result<Vec<Self>, RankError> {
         let mut bags = Self::all(data, params);
         let Some(asked) = &params.held_out else { return Ok(bags) };
-        if given.validation.is_some() {
+        if let Some(validation) = given.validation {
             for bag in &mut bags {
-                bag.held_out = Some(Judges::Given(given));
+                bag.held_out = Some(Judges::Given(validation));
             }
             return Ok(bags);
         }
@@ -120,8 +118,7 @@ impl<'a> BagRows<'a> {
             Judges::Inside(rows) => {
                 Some(HeldOut::new(Place::Inside(rows.clone()), rows, data.labels))
             }
-            Judges::Given(given) => {
-                let (columns, labels) = given.validation?;
+            Judges::Given((columns, labels)) => {
                 let rows: Vec<u32> = (0..labels.n_rows() as u32).collect();
                 Some(HeldOut::new(Place::Outside(columns), &rows, labels))
             }
@@ -140,23 +137,21 @@ pub(super) fn run(
 ) -> Result<(), RankError> {
     let block = if bags.len() == 1 { 1 } else { BLOCK_ROUNDS };
     let most = bags.iter().map(BagFit::n_bound).max();
+    let shares_rounds = params.shares_rounds();
     let has_stopped = |bag: &BagFit<'_>| {
         let values = bag.held_out.as_ref().map(|held_out| &held_out.values[..]);
-        values.zip(params.held_out).is_some_and(|(values, asked)| asked.stops(values))
+        let stops = values.zip(params.held_out).is_some_and(|(values, asked)| asked.stops(values));
+        !shares_rounds && stops
     };
     let n_done = |bags: &[BagFit<'_>]| bags.iter().map(BagFit::n_done).max().unwrap_or(0);
     let mut n_before = n_done(bags);
     loop {
-        let going =
-            |bag: &&mut BagFit<'_>| bag.goes_on() && (params.shares_rounds() || !has_stopped(bag));
+        let going = |bag: &&mut BagFit<'_>| bag.goes_on() && !has_stopped(bag);
         let going: Vec<&mut BagFit<'_>> = bags.iter_mut().filter(going).collect();
         if going.is_empty() {
             return Ok(());
         }
         parallel::try_map(going, |bag| {
-            if params.shares_rounds() {
-                return bag.run_until(n_before + block);
-            }
             for number in n_before..n_before + block {
                 bag.run_until(number + 1)?;
                 if has_stopped(bag) {
@@ -171,7 +166,7 @@ pub(super) fn run(
             }
         }
         n_before += block;
-        if let Some(asked) = params.held_out.filter(|_| params.shares_rounds())
+        if let Some(asked) = params.held_out.filter(|_| shares_rounds)
             && asked.stops(&mean_path(bags))
         {
             return Ok(());
@@ -229,14 +224,6 @@ pub(super) fn paths(bags: &[BagFit<'_>], params: &GradientParams) -> Vec<Option<
         })
     };
     bags.iter().map(of_bag).collect()
-}
-
-impl GradientParams {
-    /// Whether all bags have the same number of rounds.
-    fn shares_rounds(&self) -> bool {
-        let by_folds = |asked: GradientHeldOutParams| matches!(asked.rows, HeldOutRows::Fold);
-        self.held_out.is_some_and(by_folds)
-    }
 }
 
 /// The mean of the scores of models: all their trees, with values divided by the number of models.

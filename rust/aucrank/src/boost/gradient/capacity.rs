@@ -8,6 +8,7 @@ use super::bag_fit::{BagFit, Terms};
 use super::bags::{BagRows, paths, run};
 use super::fit::{Data, GradientExtras};
 use super::params::{FEW_LEAVES, GradientParams, Interactions};
+use super::rows::FitRows;
 use crate::RankError;
 
 /// Numbers of leaves to choose from; of equals the first.
@@ -19,39 +20,34 @@ const LEAST_ROWS: u64 = 20_000;
 /// Rounds of each trial.
 const TRIAL_ROUNDS: usize = 300;
 
-/// The number of leaves of the parameters, or the one that is chosen.
-pub(super) fn max_leaves(
-    data: Data<'_>,
+/// The number of leaves of the parameters, or the one that is chosen by the first bag, for a fit in one
+/// series of rounds.
+pub(super) fn max_leaves<'a>(
+    data: Data<'a>,
     params: &GradientParams,
     given: &GradientExtras<'_>,
+    (dealt, rows): (&BagRows<'a>, &FitRows<'a>),
 ) -> Result<usize, RankError> {
-    if let Some(leaves) = params.max_leaves {
-        return Ok(leaves);
-    }
-    let combines = match &params.interactions {
-        Interactions::Any => true,
-        Interactions::Groups(groups) => !groups.is_empty(),
-        Interactions::Pairs(_) => false,
-    };
-    let Some(asked) = params.held_out.filter(|_| combines) else { return Ok(FEW_LEAVES) };
-    if data.labels.total().rows < LEAST_ROWS || given.earlier.is_some() {
-        return Ok(FEW_LEAVES);
-    }
-    let dealt = BagRows::deal(data, params, given)?;
-    let rows = dealt[0].fit_rows(data, params)?;
+    let is_few = data.labels.total().rows < LEAST_ROWS || given.earlier.is_some();
+    let asks_alone =
+        matches!(&params.interactions, Interactions::Groups(groups) if groups.is_empty());
+    let asked = params.held_out.filter(|_| params.max_leaves.is_none() && !is_few && !asks_alone);
+    let Some(asked) = asked else { return Ok(params.max_leaves.unwrap_or(FEW_LEAVES)) };
     let mut best = (f64::NEG_INFINITY, FEW_LEAVES);
     for leaves in CANDIDATES {
         let params = GradientParams { max_leaves: Some(leaves), ..params.clone() };
-        let mut bag = BagFit::new(data, &params, dealt[0].seed, &rows, Terms::Asked)?;
-        let Some(held_out) = dealt[0].held_out(data) else { return Ok(FEW_LEAVES) };
+        let mut bag = BagFit::new(data, &params, dealt.seed, rows, Terms::Asked)?;
+        let Some(held_out) = dealt.held_out(data) else { break };
         bag.judge_by(held_out);
         bag.bound_rounds(TRIAL_ROUNDS.min(params.n_rounds));
         let mut bags = [bag];
         run(&mut bags, &params, "trial round", data.interrupt)?;
-        let Some(path) = &paths(&bags, &params)[0] else { continue };
-        let merit = path.n_rounds.checked_sub(1).map(|last| asked.measure.merit(path.values[last]));
-        if merit.is_some_and(|merit| merit > best.0) {
-            best = (merit.unwrap_or(best.0), leaves);
+        if let Some(path) = &paths(&bags, &params)[0]
+            && let Some(&value) =
+                path.n_rounds.checked_sub(1).and_then(|last| path.values.get(last))
+            && asked.measure.merit(value) > best.0
+        {
+            best = (asked.measure.merit(value), leaves);
         }
         if bags[0].is_ended {
             break;

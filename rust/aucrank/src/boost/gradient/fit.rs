@@ -4,7 +4,7 @@ use super::bag_fit::{BagFit, Terms, criterion};
 use super::bags::{BagRows, average, paths, run};
 use super::capacity::max_leaves;
 use super::feature_pairs::PairSearch;
-use super::held_out::{GradientHeldOut, HeldOutRows};
+use super::held_out::GradientHeldOut;
 use super::level_codes::LevelCodes;
 use super::loss::Loss;
 use super::model::{GradientBoosted, Parts};
@@ -133,7 +133,7 @@ pub fn fit_gradient_folds(
     params: &GradientParams,
     interrupt: &Interrupt,
 ) -> Result<Vec<GradientBoosted>, RankError> {
-    if params.held_out.is_none_or(|asked| asked.rows != HeldOutRows::Fold) {
+    if !params.shares_rounds() {
         let (name, value) = ("held_out", "other rows".to_owned());
         return Err(RankError::BadParameter { name, value, rule: "folds for a fit to folds" });
     }
@@ -218,7 +218,6 @@ fn fit_all_bags(
     let coded = level_codes.columns(columns, interrupt)?;
     let binned = Binned::new(&coded, labels, binning, interrupt)?;
     let data = Data { columns, labels, binned: &binned, level_codes: &level_codes, interrupt };
-    params.max_leaves = Some(max_leaves(data, &params, given)?);
     if let Interactions::Pairs(most) = params.interactions {
         let max_bins = Some(params.max_bins.min(PAIR_BINS));
         let binning = BinningParams { max_bins, ..binning };
@@ -228,6 +227,7 @@ fn fit_all_bags(
         fit_in_one_series(data, &params, given)
     }
 }
+
 /// Fits all bags in one series of rounds.
 fn fit_in_one_series(
     data: Data<'_>,
@@ -236,6 +236,8 @@ fn fit_in_one_series(
 ) -> Result<Vec<Bag>, RankError> {
     let dealt = BagRows::deal(data, params, given)?;
     let rows = rows_of(data, params, &dealt)?;
+    let chosen = max_leaves(data, params, given, (&dealt[0], &rows[0]))?;
+    let params = &GradientParams { max_leaves: Some(chosen), ..params.clone() };
     let mut bags = begin(data, params, &dealt, &rows, Terms::Asked)?;
     if let ([bag], Some(earlier)) = (&mut bags[..], given.earlier) {
         bag.replay(earlier)?;

@@ -273,7 +273,7 @@ impl GradientHeldOut {
 
 /// Held-out rows and their scores so far.
 pub(super) struct HeldOut<'a> {
-    pub(super) place: Place<'a>,
+    place: Place<'a>,
     positive: Vec<bool>,
     masses: Option<Vec<u64>>,
     pub(super) scores: Vec<f64>,
@@ -299,6 +299,24 @@ impl<'a> HeldOut<'a> {
             masses: masses.map(|units| rows.clone().map(|row| units[row]).collect()),
             scores: vec![0.0; rows.len()],
             values: Vec::new(),
+        }
+    }
+
+    /// Changes the scores as those of all rows of the sample have been changed: rows of the sample take
+    /// theirs, which are exact, and `change` does to other rows what was done.
+    pub(super) fn follow(
+        &mut self,
+        scores: &[f64],
+        change: impl FnOnce(&Columns<'_>, &mut [f64]) -> Result<(), RankError>,
+    ) -> Result<(), RankError> {
+        match &self.place {
+            Place::Inside(rows) => {
+                for (score, &row) in self.scores.iter_mut().zip(rows) {
+                    *score = scores[row as usize];
+                }
+                Ok(())
+            }
+            Place::Outside(columns) => change(columns, &mut self.scores),
         }
     }
 

@@ -311,6 +311,11 @@ impl GradientParams {
         self.learning_rate.unwrap_or_else(auto)
     }
 
+    /// Whether bags leave out a fold each, and all have the same number of rounds.
+    pub(super) fn shares_rounds(&self) -> bool {
+        self.held_out.is_some_and(|asked| asked.rows == HeldOutRows::Fold)
+    }
+
     /// Whether the rounds that were chosen are fitted anew to all rows.
     pub(super) fn refits(&self) -> bool {
         self.held_out.is_some_and(|asked| asked.refit)
