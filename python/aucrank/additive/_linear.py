@@ -96,8 +96,8 @@ class LinearRanker(SampledFitMixin, ProbabilityMixin, BaseRanker):
     column that is 1/2 from there on, and 0 below. A missing number counts as the mean, and has a
     weight of its own if training rows miss the feature. A category of fewer than 3 rows, or of
     fewer than one in 500, counts as missing, as does one that was not seen in fit. Where such
-    categories hold more than 5 % of the rows, the rate of positives of each category counts beside
-    its weight, as learned on other folds of the rows (see :ref:`categories <rates-of-many>`). Both
+    categories hold more than 5 % of the rows, the rate of positives of each category counts in
+    addition to its weight, as learned on other folds of the rows (see :ref:`categories <rates-of-many>`). Both
     classes count as they are, and the intercept is not penalised.
 
     The score is the log-odds of the positive class. The matrix of thresholds and categories is

@@ -149,10 +149,10 @@ impl LinearParams {
 ///
 /// Numbers are standardised and clipped at six standard deviations, and may have thresholds at
 /// quantiles; categories have a weight each, except those of fewer than 0.2 % of the rows, which
-/// count as missing; where these hold more than 5 % of the rows, the rate of each category counts
-/// beside its weight, learned from its rate in other folds of the rows; a missing value has a weight of its own if training rows miss the feature. The
-/// model does not depend on the order of the rows or the number of threads, and weight k is k copies
-/// of a row.
+/// count as missing; where these hold more than 5 % of the rows, the rate of each category counts in
+/// addition to its weight, learned from its rate in other folds of the rows; a missing value has a
+/// weight of its own if training rows miss the feature. The model does not depend on the order of the
+/// rows or the number of threads, and weight k is k copies of a row.
 ///
 /// # Errors
 ///

@@ -86,7 +86,7 @@ impl RankingTree {
         self.nodes.iter_mut().filter_map(|node| node.split.as_mut())
     }
 
-    /// Sets what the tree knows beside its nodes.
+    /// Sets what the tree holds apart from its nodes.
     pub(in crate::tree) fn set_frame(&mut self, frame: &Arc<TreeFrame>) {
         self.frame = Arc::clone(frame);
     }

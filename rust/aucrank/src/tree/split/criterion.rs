@@ -60,12 +60,12 @@ impl CutCriterion {
         }
     }
 
-    /// The same where of the gain no more than `believed` is. The impurity of a cut goes with the square of
-    /// the difference of the rates on its two sides; of the log loss that is the leading term.
-    pub(super) fn merit_believed(self, cell: ClassSums, part: ClassSums, believed: f64) -> Merit {
-        let share = believed / cell.gain(part) as f64;
+    /// The same with a shrunken gain. The impurity of a cut goes with the square of the difference of the
+    /// rates on its two sides; of the log loss that is the leading term.
+    pub(super) fn shrunken_merit(self, cell: ClassSums, part: ClassSums, gain: f64) -> Merit {
+        let share = gain / cell.gain(part) as f64;
         match self {
-            Self::Youden => Merit::Exact(believed as i128),
+            Self::Youden => Merit::Exact(gain as i128),
             Self::Gini => Merit::Rounded(gini(cell, part) * share * share),
             Self::LogLoss => Merit::Rounded(log_loss(cell, part) * share * share),
         }
@@ -191,8 +191,8 @@ mod tests {
             for criterion in ALL {
                 let merit = criterion.merit(cell, part);
                 assert_eq!(criterion.merit(other_cell, other_part), merit);
-                // The merit of a cut that the gain of is believed, is that of the cut.
-                let all = criterion.merit_believed(cell, part, cell.gain(part) as f64);
+                // Of the whole gain it is the merit itself.
+                let all = criterion.shrunken_merit(cell, part, cell.gain(part) as f64);
                 assert_eq!(all, merit);
                 let unit = 1 << 40;
                 let scaled = value(criterion.merit(cell.times(unit), part.times(unit)));
@@ -217,7 +217,7 @@ mod tests {
         let half = cell.gain(part) as f64 / 2.0;
         for (criterion, share) in ALL.into_iter().zip([0.5, 0.25, 0.25]) {
             let merit = value(criterion.merit(cell, part));
-            assert_eq!(value(criterion.merit_believed(cell, part, half)), share * merit);
+            assert_eq!(value(criterion.shrunken_merit(cell, part, half)), share * merit);
         }
     }
 }

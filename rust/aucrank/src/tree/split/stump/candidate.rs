@@ -14,7 +14,7 @@ pub(in crate::tree) struct Stump {
     /// [`ClassSums::gain`] of the left side; positive.
     pub(in crate::tree) gain: i128,
     /// What it is worth by the criterion: with all of the gain, but for a set of categories that was
-    /// chosen by the rows it gains on, of which a part is believed.
+    /// chosen by the rows it gains on with a shrunken gain.
     pub(in crate::tree) merit: Merit,
 }
 

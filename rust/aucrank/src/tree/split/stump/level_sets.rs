@@ -83,7 +83,7 @@ impl LevelSets<'_> {
         // The nodes below and the values of the leaves take the rows of the set at their face value, so a
         // set whose gain is mostly chance is left alone.
         let is_mostly_law = believed > 0.0 && believed >= LEAST_BELIEVED * cell.gain(left) as f64;
-        is_mostly_law.then(|| (is_left, left, criterion.merit_believed(cell, left, believed)))
+        is_mostly_law.then(|| (is_left, left, criterion.shrunken_merit(cell, left, believed)))
     }
 
     /// The same where missing values count as the level of largest class weight, the first of several.
