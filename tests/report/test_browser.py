@@ -159,7 +159,7 @@ def test_every_text_stands_out(browser, file, scheme):
 
 
 def told_of(browser):
-    """Roles and names in the tree of accessibility; none before the whole page is in it."""
+    """Roles and names in the accessibility tree; none before the whole page is in it."""
     nodes = browser.execute_cdp_cmd("Accessibility.getFullAXTree", {})["nodes"]
     told = [
         (node["role"]["value"], node.get("name", {}).get("value", ""))

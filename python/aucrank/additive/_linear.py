@@ -97,8 +97,9 @@ class LinearRanker(SampledFitMixin, ProbabilityMixin, BaseRanker):
     weight of its own if training rows miss the feature. A category of fewer than 3 rows, or of
     fewer than one in 500, counts as missing, as does one that was not seen in fit. Where such
     categories hold more than 5 % of the rows, the rate of positives of each category counts in
-    addition to its weight, as learned on other folds of the rows (see :ref:`categories <rates-of-many>`). Both
-    classes count as they are, and the intercept is not penalised.
+    addition to its weight, as learned on other folds of the rows (see
+    :ref:`categories <rates-of-many>`). Both classes count as they are, and the intercept is not
+    penalised.
 
     The score is the log-odds of the positive class. The matrix of thresholds and categories is
     never formed: a fit takes time in proportion to the rows and the square of the number of
