@@ -180,9 +180,14 @@ impl<'a> BagFit<'a> {
         Ok(())
     }
 
-    /// Begins with the trees of another series.
-    pub(super) fn take_up(&mut self, begun: Begun) {
+    /// Begins after the trees of another series.
+    pub(super) fn begin_after(&mut self, begun: Begun) {
         self.n_begun = begun.trees.len();
+        self.take_up(begun);
+    }
+
+    /// Begins with trees of its own series.
+    pub(super) fn take_up(&mut self, begun: Begun) {
         self.largest += begun.trees.iter().map(GradientTree::largest_value).sum::<f64>();
         (self.trees, self.scores) = (begun.trees, begun.scores);
         if let (Some(held_out), Some((scores, values))) = (&mut self.held_out, begun.held_out) {

@@ -143,11 +143,10 @@ pub(super) fn run(
         let stops = values.zip(params.held_out).is_some_and(|(values, asked)| asked.stops(values));
         !shares_rounds && stops
     };
-    let n_done = |bags: &[BagFit<'_>]| bags.iter().map(BagFit::n_done).max().unwrap_or(0);
-    let mut n_before = n_done(bags);
+    let goes_on = |bag: &BagFit<'_>| bag.goes_on() && !has_stopped(bag);
+    let mut n_before = n_done(bags, goes_on);
     loop {
-        let going = |bag: &&mut BagFit<'_>| bag.goes_on() && !has_stopped(bag);
-        let going: Vec<&mut BagFit<'_>> = bags.iter_mut().filter(going).collect();
+        let going: Vec<&mut BagFit<'_>> = bags.iter_mut().filter(|bag| goes_on(bag)).collect();
         if going.is_empty() {
             return Ok(());
         }
@@ -160,7 +159,7 @@ pub(super) fn run(
             }
             Ok(())
         })?;
-        for number in n_before + 1..=n_done(bags) {
+        for number in n_before + 1..=n_done(bags, goes_on) {
             if !report(bags, params, number, most, unit, interrupt)? {
                 return bags.iter_mut().try_for_each(|bag| bag.end_after(number));
             }
@@ -196,12 +195,19 @@ fn report(
     interrupt.part_done(&Part { unit, number, most, figures: &[(name, reached)] })
 }
 
-/// The mean over bags of what the held-out rows say of each round. A bag that has nothing left to learn
-/// stays where it is.
+/// Rounds of this series that all bags have that go on; some may be ahead by those of a trial.
+fn n_done<'a>(bags: &[BagFit<'a>], goes_on: impl Fn(&BagFit<'a>) -> bool) -> usize {
+    let going = bags.iter().filter(|bag| goes_on(bag)).map(BagFit::n_done).min();
+    going.or(bags.iter().map(BagFit::n_done).max()).unwrap_or(0)
+}
+
+/// The mean over bags of what the held-out rows say of each round that they have. A bag that has nothing
+/// left to learn stays where it is.
 fn mean_path(bags: &[BagFit<'_>]) -> Vec<f64> {
     let paths = bags.iter().filter_map(|bag| Some(&bag.held_out.as_ref()?.values[..]));
     let paths: Vec<&[f64]> = paths.filter(|values| !values.is_empty()).collect();
-    let n_rounds = paths.iter().map(|values| values.len()).max().unwrap_or(0);
+    let n_begun = bags.iter().map(BagFit::n_begun).max().unwrap_or(0);
+    let n_rounds = n_begun + n_done(bags, BagFit::goes_on);
     let mean = |round: usize| {
         let values = paths.iter().map(|values| values[round.min(values.len() - 1)]);
         values.sum::<f64>() / paths.len() as f64
@@ -212,13 +218,14 @@ fn mean_path(bags: &[BagFit<'_>]) -> Vec<f64> {
 /// What the held-out rows of each bag say, and how many rounds it is to keep.
 pub(super) fn paths(bags: &[BagFit<'_>], params: &GradientParams) -> Vec<Option<GradientHeldOut>> {
     let Some(asked) = params.held_out else { return vec![None; bags.len()] };
-    let shared = params.shares_rounds().then(|| asked.path(mean_path(bags)).n_rounds);
+    let shared = params.shares_rounds().then(|| asked.path(mean_path(bags)));
     let of_bag = |bag: &BagFit<'_>| {
-        let values = bag.held_out.as_ref()?.values.clone();
-        Some(match shared {
+        let mut values = bag.held_out.as_ref()?.values.clone();
+        Some(match &shared {
             None => asked.path(values),
-            Some(n_rounds) => {
-                let n_rounds = n_rounds.min(values.len());
+            Some(path) => {
+                values.truncate(path.values.len());
+                let n_rounds = path.n_rounds.min(values.len());
                 GradientHeldOut { measure: asked.measure, values, n_rounds }
             }
         })

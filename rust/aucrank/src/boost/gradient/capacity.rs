@@ -2,11 +2,12 @@
 //! numbers, by what the held-out rows of the first bag say.
 //!
 //! Many leaves lose on few rows, and on many rows gain points where the classes are parted by
-//! combinations of features: so only the rows can tell.
+//! combinations of features: so only the rows can tell. The rounds of the better trial are those that the
+//! first bag begins with.
 
 use super::bag_fit::{BagFit, Terms};
 use super::bags::{BagRows, paths, run};
-use super::fit::{Data, GradientExtras};
+use super::fit::{Begun, Data, GradientExtras};
 use super::params::{FEW_LEAVES, GradientParams, Interactions};
 use super::rows::FitRows;
 use crate::RankError;
@@ -20,38 +21,50 @@ const LEAST_ROWS: u64 = 20_000;
 /// Rounds of each trial.
 const TRIAL_ROUNDS: usize = 300;
 
+/// The number of leaves of a fit, and the rounds of its first bag that are known by the choice.
+pub(super) struct Capacity {
+    pub(super) max_leaves: usize,
+    pub(super) begun: Option<Begun>,
+}
+
 /// The number of leaves of the parameters, or the one that is chosen by the first bag, for a fit in one
 /// series of rounds.
-pub(super) fn max_leaves<'a>(
+pub(super) fn capacity<'a>(
     data: Data<'a>,
     params: &GradientParams,
     given: &GradientExtras<'_>,
     (dealt, rows): (&BagRows<'a>, &FitRows<'a>),
-) -> Result<usize, RankError> {
+) -> Result<Capacity, RankError> {
+    let max_leaves = params.max_leaves.unwrap_or(FEW_LEAVES);
+    let mut best = Capacity { max_leaves, begun: None };
     let is_few = data.labels.total().rows < LEAST_ROWS || given.earlier.is_some();
     let asks_alone =
         matches!(&params.interactions, Interactions::Groups(groups) if groups.is_empty());
     let asked = params.held_out.filter(|_| params.max_leaves.is_none() && !is_few && !asks_alone);
-    let Some(asked) = asked else { return Ok(params.max_leaves.unwrap_or(FEW_LEAVES)) };
-    let mut best = (f64::NEG_INFINITY, FEW_LEAVES);
-    for leaves in CANDIDATES {
-        let params = GradientParams { max_leaves: Some(leaves), ..params.clone() };
+    let Some(asked) = asked else { return Ok(best) };
+    let mut most = f64::NEG_INFINITY;
+    for max_leaves in CANDIDATES {
+        let params = GradientParams { max_leaves: Some(max_leaves), ..params.clone() };
         let mut bag = BagFit::new(data, &params, dealt.seed, rows, Terms::Asked)?;
         let Some(held_out) = dealt.held_out(data) else { break };
         bag.judge_by(held_out);
         bag.bound_rounds(TRIAL_ROUNDS.min(params.n_rounds));
         let mut bags = [bag];
         run(&mut bags, &params, "trial round", data.interrupt)?;
-        if let Some(path) = &paths(&bags, &params)[0]
+        let path = paths(&bags, &params).swap_remove(0);
+        let [bag] = bags;
+        let is_ended = bag.is_ended;
+        if let Some(path) = path
             && let Some(&value) =
                 path.n_rounds.checked_sub(1).and_then(|last| path.values.get(last))
-            && asked.measure.merit(value) > best.0
+            && asked.measure.merit(value) > most
         {
-            best = (asked.measure.merit(value), leaves);
+            most = asked.measure.merit(value);
+            best = Capacity { max_leaves, begun: Some(bag.into_begun()) };
         }
-        if bags[0].is_ended {
+        if is_ended {
             break;
         }
     }
-    Ok(best.1)
+    Ok(best)
 }

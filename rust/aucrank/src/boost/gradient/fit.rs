@@ -2,7 +2,7 @@
 
 use super::bag_fit::{BagFit, Terms, criterion};
 use super::bags::{BagRows, average, paths, run};
-use super::capacity::max_leaves;
+use super::capacity::capacity;
 use super::feature_pairs::PairSearch;
 use super::held_out::GradientHeldOut;
 use super::level_codes::LevelCodes;
@@ -236,11 +236,14 @@ fn fit_in_one_series(
 ) -> Result<Vec<Bag>, RankError> {
     let dealt = BagRows::deal(data, params, given)?;
     let rows = rows_of(data, params, &dealt)?;
-    let chosen = max_leaves(data, params, given, (&dealt[0], &rows[0]))?;
-    let params = &GradientParams { max_leaves: Some(chosen), ..params.clone() };
+    let chosen = capacity(data, params, given, (&dealt[0], &rows[0]))?;
+    let params = &GradientParams { max_leaves: Some(chosen.max_leaves), ..params.clone() };
     let mut bags = begin(data, params, &dealt, &rows, Terms::Asked)?;
     if let ([bag], Some(earlier)) = (&mut bags[..], given.earlier) {
         bag.replay(earlier)?;
+    }
+    if let Some(begun) = chosen.begun {
+        bags[0].take_up(begun);
     }
     run(&mut bags, params, ROUND, data.interrupt)?;
     let paths = paths(&bags, params);
@@ -280,7 +283,7 @@ fn fit_in_two_series(
 
     let rows = rows_of(coarse, params, &dealt)?;
     let mut bags = begin(coarse, params, &dealt, &rows, Terms::Pairs(&pairs))?;
-    bags.iter_mut().zip(begun).for_each(|(bag, begun)| bag.take_up(begun));
+    bags.iter_mut().zip(begun).for_each(|(bag, begun)| bag.begin_after(begun));
     if !is_ended {
         run(&mut bags, params, ROUND, data.interrupt)?;
     }
@@ -302,7 +305,7 @@ fn fit_in_two_series(
     for (number, (bag, begun)) in again.iter_mut().zip(begun).enumerate() {
         let of_all = paths[number].as_ref().map_or(bags[number].trees.len(), |path| path.n_rounds);
         bag.bound_rounds(of_all.saturating_sub(n_singles[number]));
-        bag.take_up(begun);
+        bag.begin_after(begun);
     }
     run(&mut again, params, ROUND, data.interrupt)?;
     finish(again, paths)
@@ -398,7 +401,7 @@ pub(super) struct Bag {
     pub(super) scores: Vec<f64>,
 }
 
-/// Rounds of single features that those of pairs come after.
+/// Rounds that others come after: those of single features before those of pairs, or those of a trial.
 pub(super) struct Begun {
     pub(super) trees: Vec<GradientTree>,
     /// The scores of all rows.

@@ -508,6 +508,28 @@ fn bags_without_a_fold_are_fits_to_the_others_and_stop_where_their_mean_is_best(
     }
 }
 
+/// A trial for the number of leaves, whose rounds the first bag begins with, changes nothing but that.
+#[test]
+fn leaves_that_a_fit_chooses_are_those_that_it_could_be_told() {
+    let sample = coarse(20_000);
+    for (rows, n_bags) in [(HeldOutRows::Fold, 3), (HeldOutRows::Share(0.1), 2)] {
+        // Bags that have all rounds, and such that stop long before.
+        for (n_rounds, rate) in [(24, 0.1), (320, 0.8)] {
+            let params = by_folds(Loss::Log);
+            let held_out = params.held_out.map(|asked| GradientHeldOutParams { rows, ..asked });
+            let (learning_rate, max_leaves) = (Some(rate), None);
+            let params =
+                GradientParams { n_rounds, learning_rate, max_leaves, held_out, n_bags, ..params };
+            let chosen = sample.fit(&params);
+            let n_kept = chosen.trees().len() / n_bags;
+            assert!(if rate < 0.5 { n_kept >= 20 } else { n_kept < 100 }, "{n_kept} rounds");
+            let told =
+                |leaves| sample.fit(&GradientParams { max_leaves: Some(leaves), ..params.clone() });
+            assert!([32, 128].into_iter().any(|leaves| chosen == told(leaves)));
+        }
+    }
+}
+
 #[test]
 fn bags_without_a_fold_depend_neither_on_threads_nor_on_the_order_of_rows_or_copies() {
     let sample = Sample::new(900);
