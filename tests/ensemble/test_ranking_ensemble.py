@@ -20,6 +20,7 @@ from aucrank._base import fit_progress
 from aucrank._base.fit_progress import FitProgress
 from aucrank.datasets import load_breast_cancer, make_gaussian_pair
 from aucrank.ensemble import _cross_fit, _ranking_ensemble
+from aucrank.ensemble._presets import members_of
 from numpy.testing import assert_array_equal
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
@@ -381,3 +382,29 @@ def test_with_much_verbosity_members_print_their_own_lines(capsys):
     lines = capsys.readouterr().out.splitlines()
     # Once for both folds, which are fitted together.
     assert sum(line.startswith("[GradientBoostingRanker] 3 of 10 rounds") for line in lines) == 1
+
+
+def line_in_noise(noise):
+    """Return 4,400 rows of 30 columns, more than 2^17 values: a line of two tells the class."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(4400, 30))
+    return X, X[:, 0] + X[:, 1] + noise * rng.normal(size=4400) > 0
+
+
+def test_a_forest_is_left_out_of_many_rows_where_the_first_fold_gives_it_no_weight():
+    X, y = line_in_noise(1.0)
+    model = RankingEnsemble(random_state=0, n_jobs=2).fit(X, y)
+    assert model.weights_.keys() == {"boosting", "linear_thresholds"}
+    assert RankingEnsemble(random_state=0, n_jobs=1).fit(X, y).weights_ == model.weights_
+    assert RankingEnsemble(random_state=0, time_limit=900).fit(X, y).weights_ == model.weights_
+    # Of fewer rows all members are fitted, and those that the user names in any case.
+    all_members = {"boosting", "linear_thresholds", "random_cuts_forest"}
+    assert RankingEnsemble(random_state=0).fit(X[:4300], y[:4300]).weights_.keys() == all_members
+    own = RankingEnsemble(members=members_of("default", X.size), random_state=0).fit(X, y)
+    assert own.weights_.keys() == all_members
+
+
+def test_a_forest_of_many_rows_is_kept_where_the_first_fold_gives_it_weight():
+    X, y = line_in_noise(0.2)
+    weights = RankingEnsemble(random_state=0).fit(X, y).weights_
+    assert weights["random_cuts_forest"] > 0.05

@@ -103,10 +103,17 @@ class CrossFit:
                 for future in (future for futures in begun for future in futures):
                     future.cancel()
 
-    def fit_until(
-        self, name: str, ranker: Any, place: int, end: float, *, in_any_case: bool
+    def fit_one(
+        self,
+        name: str,
+        ranker: Any,
+        place: int,
+        *,
+        end: float | None = None,
+        in_any_case: bool = False,
+        is_worth: "Callable[[FoldFit], bool] | None" = None,
     ) -> "CrossFitted | None":
-        """Fit a member without each fold, in the time that there is.
+        """Fit a member without each fold, as long as there is time and it is worth it.
 
         Parameters
         ----------
@@ -116,31 +123,39 @@ class CrossFit:
             Cloned, never fitted itself.
         place : int
             Among the members.
-        end : float
+        end : float or None
             When it has to be done, by `time.perf_counter`.
         in_any_case : bool
             Whether it is kept if it is not, each of its models ended where its share of the time
             is up. What fits its folds together is always kept.
+        is_worth : callable or None
+            Whether the other folds are to be fitted, given what the first fold says.
 
         Returns
         -------
         CrossFitted or None
-            None where it would not be done.
+            None where it would not be done, or is not worth it.
         """
         member = self._member(name, ranker)
-        fits: list[_Fit] = []
+        fits: list[FoldFit] = []
         waiting = self._each_left_out(member)
         with ThreadPoolExecutor(self._n_at_once) as pool:
             while waiting:
-                n_turns = ceil(len(waiting) / self._n_at_once)
-                turn, waiting = waiting[: self._n_at_once], waiting[self._n_at_once :]
-                now = perf_counter()
-                turn_ends = now + (end - now) / n_turns
+                # The first fold is looked at alone: what is kept must not depend on the threads.
+                n_now = 1 if is_worth is not None and not fits else self._n_at_once
+                turn, waiting = waiting[:n_now], waiting[n_now:]
+                turn_ends = None
+                if end is not None:
+                    now = perf_counter()
+                    n_turns = 1 + ceil(len(waiting) / self._n_at_once)
+                    turn_ends = now + (end - now) / n_turns
                 begun = [self._submit(pool, name, member, place, out, turn_ends) for out in turn]
                 fits += [fit for future in begun for fit in future.result()]
                 # Folds that are fitted together end with the same rounds: a smaller model.
                 is_kept = in_any_case or member.fits_folds
-                if perf_counter() >= turn_ends and not is_kept:
+                if turn_ends is not None and perf_counter() >= turn_ends and not is_kept:
+                    return None
+                if is_worth is not None and len(fits) == 1 and not is_worth(fits[0]):
                     return None
         return self._put_together(name, place, member, fits)
 
@@ -186,7 +201,7 @@ class CrossFit:
         place: int,
         out: tuple[int, ...] | None,
         end: float | None,
-    ) -> "Future[list[_Fit]]":
+    ) -> "Future[list[FoldFit]]":
         """Begin to fit a member without some folds, or without each of all."""
         work = partial(self._fit, name, member, place, out, end)
         return pool.submit(copy_context().run, work)
@@ -198,7 +213,7 @@ class CrossFit:
         place: int,
         out: tuple[int, ...] | None,
         end: float | None,
-    ) -> "list[_Fit]":
+    ) -> "list[FoldFit]":
         start = perf_counter()
         of_row, n_folds = self.folds.of_row, self.folds.n_folds
         # A number for each member and each fold or pair of folds.
@@ -207,7 +222,7 @@ class CrossFit:
             draw += out[0] + (1_000_000 * out[1] if len(out) > 1 else 0)
         seed = (self._context.seed + 1_000_003 * draw) % (2**31 - 1)
         if out is None:
-            models = member.fit_folds(of_row, n_folds, seed, self._n_threads, end)
+            models = member.fit_folds(of_row, n_folds, seed, self._context.n_threads, end)
             parts = [np.flatnonzero(of_row == fold) for fold in range(n_folds)]
         elif n_folds == 1:
             parts = [np.arange(len(of_row))]
@@ -226,10 +241,10 @@ class CrossFit:
             # In one piece with its end: threads print at the same time.
             print(f"[RankingEnsemble] {shown(name)} without {folds}, {seconds:.2f} s\n", end="")
         share = seconds / len(models)
-        return [_Fit(*fit, share) for fit in zip(models, parts, scores, strict=True)]
+        return [FoldFit(*fit, share) for fit in zip(models, parts, scores, strict=True)]
 
     def _put_together(
-        self, name: str, place: int, member: Member, fits: "Sequence[_Fit]"
+        self, name: str, place: int, member: Member, fits: "Sequence[FoldFit]"
     ) -> "CrossFitted":
         scores = np.zeros(len(self.folds.rows))
         for fit in fits:
@@ -259,8 +274,20 @@ class CrossFit:
 
 
 @dataclass(frozen=True)
-class _Fit:
-    """A model of a part of the rows, and its scores of the others."""
+class FoldFit:
+    """A model without a fold.
+
+    Attributes
+    ----------
+    model : object
+        As its member knows it.
+    left_out : ndarray of int
+        The rows that it has not seen.
+    scores : ndarray of float64
+        Their scores.
+    seconds : float
+        That the fit took.
+    """
 
     model: Any
     left_out: NDArray[np.intp]

@@ -70,6 +70,14 @@ PRESETS: dict[str, tuple[str, ...]] = {
 }
 
 
+def is_on_trial(preset: str, name: str, n_values: int) -> bool:
+    """Whether the first fold tells if a member of a preset is worth the others.
+
+    On rows that are many, forests take most of the time, and have no weight in half of the blends.
+    """
+    return preset == "default" and name in _FORESTS and n_values > _WHOLE_FORESTS
+
+
 def members_of(preset: str, n_values: int) -> list[tuple[str, Any]]:
     """Return the members of a preset by name, unfitted, for so many rows times features."""
     if n_values > _MOST_FOR_BLENDS:
