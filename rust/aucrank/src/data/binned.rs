@@ -298,6 +298,17 @@ impl Binned {
         Self { n_rows: 0, features, level_rates, slots, narrow: Vec::new(), n_narrow, wide }
     }
 
+    /// The same rows by other bins of the same features.
+    pub(crate) fn recoded(
+        &self,
+        columns: &Columns<'_>,
+        features: Vec<FeatureBins>,
+        interrupt: &Interrupt,
+    ) -> Result<Self, RankError> {
+        let binned = Self::with_features(columns, features, interrupt)?;
+        Ok(Self { level_rates: self.level_rates, ..binned })
+    }
+
     /// The same rows with more features of one-byte codes, behind the others.
     pub(crate) fn with_narrow(&self, more: Vec<(FeatureBins, Vec<u8>)>) -> Result<Self, RankError> {
         let (n_before, n_narrow) = (self.n_narrow, self.n_narrow + more.len());

@@ -22,6 +22,7 @@ mod monotonic;
 mod new_rows;
 mod pools;
 mod random;
+mod rate_columns;
 mod rate_steps;
 mod row_hash;
 mod row_order;
@@ -59,6 +60,9 @@ pub(crate) use monotonic::{binding, binds, check_monotonic, direction};
 pub use new_rows::NewRows;
 pub(crate) use pools::{Pool, rising_pools, score_groups};
 pub(crate) use random::{below, mix};
+#[cfg(test)]
+pub(crate) use rate_columns::tests as rare_rows;
+pub(crate) use rate_columns::{RareLevels, RateColumns, step_above, threshold};
 pub(crate) use rate_steps::{RateSteps, coded_rates};
 pub(crate) use row_hash::{coin, combine, content_hashes, least_hashes, number_word, seeded};
 pub(crate) use row_order::{Holdout, MOST_RANKED, RowOrder};

@@ -113,6 +113,11 @@ impl RateSteps {
         self.of_level.get(code as usize).copied().unwrap_or(self.of_mean)
     }
 
+    /// Number of categories.
+    pub(crate) fn n_levels(&self) -> u32 {
+        self.of_level.len() as u32
+    }
+
     /// The step of a missing value.
     pub(crate) fn of_mean(&self) -> u32 {
         self.of_mean

@@ -14,7 +14,6 @@ use super::consensus::Consensus;
 use super::judged::{BLOCK_TREES, Judged};
 use super::params::ForestParams;
 use super::ranking_forest::{Aggregation, RankingForest};
-use super::rate_columns::ForestRates;
 use crate::data::{
     Binned, ClassSums, Columns, CountedRows, FeatureBins, Labels, RowTally, WeightedRows, below,
     mix,
@@ -94,19 +93,24 @@ pub fn fit_forest(
     let binned = Binned::new(columns, labels, params.tree.binning, interrupt)?;
     let mut choices = params.choices(earlier.as_ref())?;
     let seed = earlier.as_ref().map_or(params.tree.seed, |earlier| earlier.seed);
-    let rates = ForestRates::new(columns, labels, &params.tree, seed, interrupt)?;
+    let plain = |choices: &Choices, earlier| {
+        fit_trees((columns, &binned), labels, (params, choices), earlier, interrupt)
+    };
+    let Some(rare) = params.tree.rare_levels(columns, labels, seed, interrupt)? else {
+        return plain(&choices, earlier);
+    };
+    let most = params.tree.binning.max_bins;
+    let rates = rare.columns(columns, labels, &labels.rows(), most, interrupt)?;
     if rates.is_empty() {
-        return fit_trees((columns, &binned), labels, (params, &choices), earlier, interrupt);
+        return plain(&choices, earlier);
     }
-    let columns = rates.columns(columns)?;
-    let columns = &columns.until(interrupt);
-    let binned = rates.codes(&binned)?;
+    let (columns, binned) = (&rates.behind(columns, interrupt)?, rates.codes(&binned)?);
     for tree in &mut choices.trees {
-        *tree = rates.params(tree);
+        *tree = tree.with_rates(&rates);
     }
-    let earlier = earlier.map(|earlier| rates.lift(earlier));
+    let earlier = earlier.map(|earlier| earlier.with_rates(&rates));
     let forest = fit_trees((columns, &binned), labels, (params, &choices), earlier, interrupt)?;
-    Ok(rates.lower(forest))
+    Ok(forest.without_rates(&rates))
 }
 
 /// Fits a forest of one or another kind of trees.

@@ -1,0 +1,356 @@
+//! Columns of rates beside the features of a fit.
+//!
+//! Where rare categories of a feature hold a good part of the rows and their rates tell more than chance, a
+//! fit has one more number for the feature: the rate of the category of each row in the other folds, in
+//! steps (`fold_rates`). In the finished model a threshold on it is the set of categories that it stands for
+//! by all rows that the fit learned from (`rate_steps`, `formula/of_rates`). So the column is known to the
+//! fit alone: it is drawn, constrained and credited as the feature that it is made of.
+
+use std::sync::Arc;
+
+use super::binned::{Binned, FeatureBins};
+use super::columns::{Column, Columns};
+use super::fold_rates::{SEED_OF_RATES, deal_for_rates, features_with_rare_levels};
+use super::folds::Folds;
+use super::labels::Labels;
+use super::level_rates::LevelRates;
+use super::random::mix;
+use super::rate_steps::{RateSteps, coded_rates};
+use crate::{Interrupt, RankError, parallel};
+
+/// The features whose rare categories hold many rows, and the folds that their rates are learned by.
+#[derive(Debug)]
+pub(crate) struct RareLevels {
+    /// Each with which of its categories are rare.
+    features: Vec<(usize, Vec<bool>)>,
+    folds: Folds,
+}
+
+impl RareLevels {
+    /// `None` where there is no such feature, or no row can be left out. No label has a say.
+    pub(crate) fn find(
+        columns: &Columns<'_>,
+        labels: &Labels<'_>,
+        level_rates: LevelRates,
+        seed: u64,
+        interrupt: &Interrupt,
+    ) -> Result<Option<Self>, RankError> {
+        if level_rates == LevelRates::Raw {
+            return Ok(None);
+        }
+        let features = features_with_rare_levels(columns, labels);
+        if features.is_empty() {
+            return Ok(None);
+        }
+        let folds = deal_for_rates(columns, labels, mix(seed ^ SEED_OF_RATES), interrupt)?;
+        Ok(folds.map(|folds| Self { features, folds }))
+    }
+
+    /// The columns of rates of a fit to some rows, in at most `most` steps.
+    pub(crate) fn columns(
+        &self,
+        columns: &Columns<'_>,
+        labels: &Labels<'_>,
+        training: &[u32],
+        most: Option<usize>,
+        interrupt: &Interrupt,
+    ) -> Result<RateColumns, RankError> {
+        let of_feature = |(feature, is_rare): &(usize, Vec<bool>)| {
+            interrupt.check()?;
+            let Column::Codes { codes, n_levels } = columns[*feature] else { return Ok(None) };
+            let learned = (labels, training, &self.folds);
+            let most = most.unwrap_or(usize::MAX);
+            let coded = coded_rates((codes, n_levels), learned, most, |l| is_rare[l as usize]);
+            Ok(coded.map(|(steps, of_row)| RateColumn {
+                feature: *feature,
+                is_rare: is_rare.clone(),
+                steps,
+                values: of_row.iter().map(|&step| step.into()).collect(),
+                of_row,
+            }))
+        };
+        let found = parallel::try_map(self.features.iter().collect(), of_feature)?;
+        let columns_of_rates = found.into_iter().flatten().collect();
+        Ok(RateColumns { n_features: columns.n_features(), columns: columns_of_rates })
+    }
+}
+
+/// The columns of rates of a fit, behind those of its features.
+#[derive(Debug)]
+pub(crate) struct RateColumns {
+    n_features: usize,
+    columns: Vec<RateColumn>,
+}
+
+/// The rates of a feature's categories.
+#[derive(Debug)]
+pub(crate) struct RateColumn {
+    pub(crate) feature: usize,
+    is_rare: Vec<bool>,
+    pub(crate) steps: RateSteps,
+    of_row: Vec<u8>,
+    /// The steps as numbers.
+    values: Vec<f64>,
+}
+
+impl RateColumns {
+    /// None, beside so many features.
+    pub(crate) fn none(n_features: usize) -> Self {
+        Self { n_features, columns: Vec::new() }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.columns.is_empty()
+    }
+
+    /// Number of features, columns of rates not counted.
+    pub(crate) fn n_features(&self) -> usize {
+        self.n_features
+    }
+
+    /// Number of columns, those of the features included.
+    pub(crate) fn n_columns(&self) -> usize {
+        self.n_features + self.columns.len()
+    }
+
+    /// What a column is made of, if it is one of rates.
+    pub(crate) fn get(&self, column: usize) -> Option<&RateColumn> {
+        self.columns.get(column.checked_sub(self.n_features)?)
+    }
+
+    /// The column of rates of a feature, if it has one.
+    pub(crate) fn of_feature(&self, feature: usize) -> Option<(usize, &RateColumn)> {
+        let mut numbered = (self.n_features..).zip(&self.columns);
+        numbered.find(|(_, rates)| rates.feature == feature)
+    }
+
+    /// The columns of a fit with those of rates behind them.
+    pub(crate) fn behind<'c>(
+        &'c self,
+        columns: &Columns<'c>,
+        interrupt: &Interrupt,
+    ) -> Result<Columns<'c>, RankError> {
+        let rates = self.columns.iter().map(|rates| Column::from(&rates.values[..]));
+        columns.with_features(columns.iter().copied().chain(rates).collect(), interrupt)
+    }
+
+    /// The codes of a fit with those of rates behind them.
+    pub(crate) fn codes(&self, binned: &Binned) -> Result<Binned, RankError> {
+        let codes = self.columns.iter().map(|rates| {
+            let cuts = (1..=rates.steps.cuts().len() as u32).map(threshold).collect();
+            (FeatureBins::Numeric { cuts }, rates.of_row.clone())
+        });
+        binned.with_narrow(codes.collect())
+    }
+
+    /// The same where categories that are learned from by their rates have no codes of their own, but
+    /// count as missing: sets of them would be chosen by the labels of their rows.
+    pub(crate) fn codes_of_either(
+        &self,
+        columns: &Columns<'_>,
+        binned: &Binned,
+        interrupt: &Interrupt,
+    ) -> Result<Binned, RankError> {
+        let mut features = binned.features().to_vec();
+        for RateColumn { feature, is_rare, .. } in &self.columns {
+            let FeatureBins::Categorical { rare, .. } = &mut features[*feature] else {
+                unreachable!("rates are those of categories")
+            };
+            let is_few = |level: usize| rare.as_ref().is_some_and(|few| few[level]);
+            let both: Arc<[bool]> =
+                is_rare.iter().enumerate().map(|(level, &rare)| rare || is_few(level)).collect();
+            *rare = Some(both);
+        }
+        self.codes(&binned.recoded(columns, features, interrupt)?)
+    }
+
+    /// Some features, ascending, with their columns of rates.
+    pub(crate) fn with_rates(&self, mut features: Vec<usize>) -> Vec<usize> {
+        let numbered = (self.n_features..).zip(&self.columns);
+        let drawn = numbered.filter(|(_, rates)| features.contains(&rates.feature));
+        let drawn: Vec<usize> = drawn.map(|(column, _)| column).collect();
+        features.extend(drawn);
+        features
+    }
+}
+
+/// The threshold before a step, of steps as numbers.
+pub(crate) fn threshold(step: u32) -> f64 {
+    f64::from(step) - 0.5
+}
+
+/// The step that a threshold is before.
+pub(crate) fn step_above(threshold: f64) -> u32 {
+    (threshold + 0.5) as u32
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use crate::data::MISSING_CODE;
+
+    pub(crate) const N_LEVELS: u32 = 400;
+
+    fn unit(row: usize, what: u64) -> f64 {
+        (mix(mix(row as u64) ^ what) >> 11) as f64 / (1_u64 << 53) as f64
+    }
+
+    /// Rows of a number and of a feature of many categories, of which few are frequent; some are missing.
+    #[derive(Clone)]
+    pub(crate) struct RareRows {
+        pub(crate) number: Vec<f64>,
+        pub(crate) codes: Vec<u32>,
+        pub(crate) positive: Vec<bool>,
+        pub(crate) weights: Option<Vec<f64>>,
+    }
+
+    impl RareRows {
+        pub(crate) fn new(n_rows: usize) -> Self {
+            let number: Vec<f64> = (0..n_rows).map(|row| unit(row, 0)).collect();
+            // The last categories have no rows.
+            let code = |row| match (unit(row, 1) * 10.0) as u32 {
+                0 => MISSING_CODE,
+                1..4 => (unit(row, 2) * 4.0) as u32,
+                _ => (unit(row, 2) * f64::from(N_LEVELS - 10)) as u32,
+            };
+            let codes: Vec<u32> = (0..n_rows).map(code).collect();
+            let positive = (0..n_rows).map(|row| {
+                let of_level =
+                    if codes[row] == MISSING_CODE { 0.5 } else { unit(codes[row] as usize, 3) };
+                number[row] * 0.4 + of_level + unit(row, 4) > 1.3
+            });
+            Self { positive: positive.collect(), number, codes, weights: None }
+        }
+
+        /// Some of the rows, in their order there, some of them several times.
+        pub(crate) fn rows(&self, rows: &[usize]) -> Self {
+            let weights = |weights: &Vec<f64>| rows.iter().map(|&row| weights[row]).collect();
+            Self {
+                number: rows.iter().map(|&row| self.number[row]).collect(),
+                codes: rows.iter().map(|&row| self.codes[row]).collect(),
+                positive: rows.iter().map(|&row| self.positive[row]).collect(),
+                weights: self.weights.as_ref().map(weights),
+            }
+        }
+
+        /// With rare categories as missing ones.
+        pub(crate) fn without_rare(&self) -> Self {
+            let few = |&code: &u32| if code < 4 { code } else { MISSING_CODE };
+            Self { codes: self.codes.iter().map(few).collect(), ..self.clone() }
+        }
+
+        /// With weights from 0 to 3; and as many copies of each row, in the other order.
+        pub(crate) fn weighted_and_copied(&self) -> [Self; 2] {
+            let n_rows = self.codes.len();
+            let copies = |row: usize| (mix(row as u64) % 4) as usize;
+            let weights = Some((0..n_rows).map(|row| copies(row) as f64).collect());
+            let of_row = |row| std::iter::repeat_n(row, copies(row));
+            let copied: Vec<usize> = (0..n_rows).rev().flat_map(of_row).collect();
+            [Self { weights, ..self.clone() }, Self { weights: None, ..self.rows(&copied) }]
+        }
+
+        pub(crate) fn columns(&self) -> Columns<'_> {
+            let codes = Column::Codes { codes: &self.codes, n_levels: N_LEVELS };
+            Columns::new(vec![self.number[..].into(), codes], self.codes.len()).unwrap()
+        }
+
+        pub(crate) fn labels(&self) -> Labels<'_> {
+            Labels::new(&self.positive, self.weights.as_deref()).unwrap()
+        }
+
+        pub(crate) fn rare(&self, labels: &Labels<'_>) -> RareLevels {
+            let (columns, interrupt) = (self.columns(), Interrupt::default());
+            let shrunken = LevelRates::Shrunken;
+            RareLevels::find(&columns, labels, shrunken, 3, &interrupt).unwrap().unwrap()
+        }
+    }
+
+    #[test]
+    fn a_row_learned_from_has_the_rate_of_the_other_folds_and_any_other_that_of_all_rows() {
+        let [sample, _] = RareRows::new(3000).weighted_and_copied();
+        let (columns, labels) = (sample.columns(), sample.labels());
+        let interrupt = Interrupt::default();
+        let training: Vec<u32> =
+            labels.rows().into_iter().filter(|&row| unit(row as usize, 9) < 0.8).collect();
+        let rare = sample.rare(&labels);
+        let rates = rare.columns(&columns, &labels, &training, None, &interrupt).unwrap();
+        let column = rates.get(2).unwrap();
+        let cuts = column.steps.cuts();
+        assert!(column.feature == 1 && cuts.len() > 20);
+
+        let folds = Folds::deal(&columns, &labels, 5, mix(3 ^ SEED_OF_RATES), &interrupt).unwrap();
+        let weights = sample.weights.clone().unwrap();
+        // The definition: sums over rows in one place or another.
+        let excess = |level: u32, is_counted: &dyn Fn(usize) -> bool| -> f64 {
+            let [mut n, mut p, mut n_all, mut p_all] = [0.0; 4];
+            for row in training.iter().map(|&row| row as usize).filter(|&row| is_counted(row)) {
+                let positive = f64::from(u8::from(sample.positive[row])) * weights[row];
+                (n_all, p_all) = (n_all + weights[row], p_all + positive);
+                if sample.codes[row] == level {
+                    (n, p) = (n + weights[row], p + positive);
+                }
+            }
+            let rate = p_all / n_all;
+            (p + 10.0 * rate) / (n + 10.0) - rate
+        };
+        let n_all: f64 = weights.iter().sum();
+        let binned = Binned::new(&columns, &labels, Default::default(), &interrupt).unwrap();
+        let binned = rates.codes_of_either(&columns, &binned, &interrupt).unwrap();
+        for row in 0..3000 {
+            let level = sample.codes[row];
+            let expected = match level {
+                MISSING_CODE => 0.0,
+                _ if training.binary_search(&(row as u32)).is_ok() => {
+                    excess(level, &|other| folds.of_row[other] != folds.of_row[row])
+                }
+                _ => excess(level, &|_| true),
+            };
+            // Rates that are whole numbers of the same sums are equal but for rounding.
+            let steps = [-1e-12, 1e-12]
+                .map(|near| cuts.iter().filter(|&&cut| cut <= expected + near).count() as u32);
+            assert!((steps[0]..=steps[1]).contains(&binned.code(row, 2)), "row {row}");
+            // Only categories of ten rows, and of 0.2 % of all, have a code of their own.
+            let of_level = (0..3000).filter(|&other| sample.codes[other] == level);
+            let n_rows: f64 = of_level.map(|other| weights[other]).sum();
+            let is_own = level != MISSING_CODE && n_rows >= (0.002 * n_all).max(10.0);
+            assert_eq!(binned.code(row, 1), if is_own { level } else { N_LEVELS });
+        }
+    }
+
+    #[test]
+    fn labels_of_rows_not_learned_from_have_no_say() {
+        let sample = RareRows::new(2000);
+        let (columns, labels) = (sample.columns(), sample.labels());
+        let interrupt = Interrupt::default();
+        let rare = sample.rare(&labels);
+        let training: Vec<u32> = (0..2000).filter(|row| row % 5 != 0).collect();
+        let values = |labels: &Labels<'_>| {
+            let found = rare.columns(&columns, labels, &training, Some(64), &interrupt).unwrap();
+            found.get(2).unwrap().values.clone()
+        };
+        let mut positive = sample.positive.clone();
+        positive.iter_mut().step_by(5).for_each(|label| *label = !*label);
+        let others = Labels::new(&positive, None).unwrap();
+        assert_eq!(values(&labels), values(&others));
+    }
+
+    #[test]
+    fn there_are_no_rates_of_noise_of_few_categories_or_where_they_are_not_wanted() {
+        let sample = RareRows::new(3000);
+        let (columns, labels) = (sample.columns(), sample.labels());
+        let interrupt = Interrupt::default();
+        let find = |columns: &Columns<'_>, level_rates| {
+            RareLevels::find(columns, &labels, level_rates, 0, &interrupt).unwrap()
+        };
+        assert!(find(&columns, LevelRates::Raw).is_none());
+        let few: Vec<u32> = sample.codes.iter().map(|code| code % 9).collect();
+        let of =
+            |codes| Columns::new(vec![Column::Codes { codes, n_levels: N_LEVELS }], 3000).unwrap();
+        assert!(find(&of(&few), LevelRates::Shrunken).is_none());
+        let noise: Vec<u32> = (0..3000).map(|row| (unit(row, 7) * 400.0) as u32).collect();
+        let noise = of(&noise);
+        let rare = find(&noise, LevelRates::Shrunken).unwrap();
+        let rates = rare.columns(&noise, &labels, &labels.rows(), None, &interrupt).unwrap();
+        assert!(rates.is_empty());
+    }
+}
