@@ -25,7 +25,7 @@ pub(super) enum Subset {
 }
 
 impl<R: RowTally + Copy> InMemory<'_, R> {
-    fn rows(&self, subset: &Subset) -> Vec<u32> {
+    pub(super) fn rows(&self, subset: &Subset) -> Vec<u32> {
         match subset {
             Subset::All => self.grower.sample.labels.rows(),
             Subset::Listed(rows) => rows.clone(),

@@ -2,7 +2,8 @@
 //!
 //! - `params`: what a fit is told; `grower`: a sample with its split rule;
 //! - `cube_level`: the side of dyadic cubes chosen by the data;
-//! - `growth`: a tree and its pruning, wherever the rows are: `in_memory` or `elsewhere`;
+//! - `growth`: a tree and its pruning, wherever the rows are: `in_memory`, there also `with_rates` of rare
+//!   categories, or `elsewhere`;
 //! - `tree_rank_model`, `tree_rank`: a single tree; `reweighted`: trees on rows whose masses change
 //!   from tree to tree.
 
@@ -15,6 +16,7 @@ mod params;
 mod reweighted;
 mod tree_rank;
 mod tree_rank_model;
+mod with_rates;
 
 pub use elsewhere::fit_rows;
 pub(super) use grower::Grower;

@@ -6,7 +6,8 @@ use super::growth::grow_and_prune;
 use super::in_memory::InMemory;
 use super::params::TreeRankParams;
 use super::tree_rank_model::TreeRankModel;
-use crate::data::{Binned, Columns, CountedRows, Labels, WeightedRows};
+use super::with_rates::WithRates;
+use crate::data::{Binned, Columns, CountedRows, Labels, RareLevels, RowTally, WeightedRows};
 use crate::external::{ExternalFitter, keep_asked};
 use crate::tree::prune::PruningRule;
 use crate::tree::split::{DyadicParams, SplitRule};
@@ -82,22 +83,37 @@ fn fit_with(
     }
 }
 
-fn fit_binned(
-    columns: &Columns<'_>,
-    binned: &Binned,
-    labels: &Labels<'_>,
-    params: &TreeRankParams,
-    classifiers: Option<&dyn ExternalFitter>,
-    interrupt: &Interrupt,
+fn fit_binned<'a>(
+    columns: &'a Columns<'a>,
+    binned: &'a Binned,
+    labels: &'a Labels<'a>,
+    params: &'a TreeRankParams,
+    classifiers: Option<&'a dyn ExternalFitter>,
+    interrupt: &'a Interrupt,
 ) -> Result<TreeRankModel, RankError> {
     let grower = Grower::new(columns, binned, labels, params, classifiers, interrupt)?;
-    let seed = params.seed;
+    let rare = params.rare_levels(columns, labels, params.seed, interrupt)?;
     if labels.weights().is_none() {
-        let grower = grower.counted_by(CountedRows(labels.positive()), None);
-        grow_and_prune(&InMemory { grower, seed, interrupt }, params, interrupt)
+        fit_counted(&grower, CountedRows(labels.positive()), rare, params, interrupt)
     } else {
-        let grower = grower.counted_by(WeightedRows(labels), None);
-        grow_and_prune(&InMemory { grower, seed, interrupt }, params, interrupt)
+        fit_counted(&grower, WeightedRows(labels), rare, params, interrupt)
+    }
+}
+
+fn fit_counted<'a, R: RowTally + Copy>(
+    grower: &Grower<'a, ()>,
+    row_tally: R,
+    rare: Option<RareLevels>,
+    params: &'a TreeRankParams,
+    interrupt: &'a Interrupt,
+) -> Result<TreeRankModel, RankError> {
+    let grower = grower.counted_by(row_tally, None);
+    let rows = InMemory { grower, seed: params.seed, interrupt };
+    match rare {
+        None => grow_and_prune(&rows, params, interrupt),
+        Some(rare) => {
+            grow_and_prune(&WithRates { rows, row_tally, rare, params }, params, interrupt)
+        }
     }
 }
 

@@ -1,0 +1,190 @@
+//! Trees that may ask the rates of rare categories, on rows in memory.
+//!
+//! Each tree has the rates of the rows that it grows on, in which a row has no say in its own
+//! (`data/rate_columns.rs`). Rows that were left out are sent down the finished tree, whose sets are by
+//! the labels of the others: so their labels have no part in what they judge.
+
+use super::grower::Grower;
+use super::growth::Growth;
+use super::in_memory::{InMemory, Subset};
+use super::params::TreeRankParams;
+use crate::RankError;
+use crate::data::{ClassSums, RareLevels, RowTally};
+use crate::tree::model::RankingTree;
+
+/// Rows in memory of which some have rare categories.
+#[derive(Debug)]
+pub(super) struct WithRates<'a, R> {
+    pub(super) rows: InMemory<'a, R>,
+    pub(super) row_tally: R,
+    pub(super) rare: RareLevels,
+    pub(super) params: &'a TreeRankParams,
+}
+
+impl<R: RowTally + Copy> Growth for WithRates<'_, R> {
+    type Subset = Subset;
+
+    fn all(&self) -> Subset {
+        self.rows.all()
+    }
+
+    fn folds(&self, n_folds: u16, seed: u64) -> Result<Vec<[Subset; 2]>, RankError> {
+        self.rows.folds(n_folds, seed)
+    }
+
+    fn hold_out(&self, share: f64, seed: u64) -> Result<Option<[Subset; 2]>, RankError> {
+        self.rows.hold_out(share, seed)
+    }
+
+    fn grow(&self, subset: &Subset) -> Result<RankingTree, RankError> {
+        let InMemory { grower, seed, interrupt } = &self.rows;
+        let (columns, labels) = (grower.sample.columns, grower.sample.labels);
+        let rows = self.rows.rows(subset);
+        let most = self.params.binning.max_bins;
+        let rates = self.rare.columns(columns, labels, &rows, most, interrupt)?;
+        if rates.is_empty() {
+            return self.rows.grow(subset);
+        }
+        let with_rates = rates.behind(columns, interrupt)?;
+        let binned = rates.codes_of_either(columns, grower.sample.binned, interrupt)?;
+        let params = self.params.with_rates(&rates);
+        let grower = Grower::new(&with_rates, &binned, labels, &params, None, interrupt)?;
+        let tree = grower.counted_by(self.row_tally, None).grow(rows, *seed, interrupt)?;
+        Ok(tree.without_rates(&rates))
+    }
+
+    fn sums_of_nodes(
+        &self,
+        tree: &RankingTree,
+        subset: &Subset,
+    ) -> Result<Vec<ClassSums>, RankError> {
+        let sample = &self.rows.grower.sample;
+        let of_row = tree.apply(sample.columns, None)?;
+        let rows = self.rows.rows(subset);
+        let places: Vec<u32> = rows.iter().map(|&row| of_row[row as usize]).collect();
+        Ok(sample.sums_of_nodes(tree, &rows, &places))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Interrupt;
+    use crate::data::rare_rows::{N_LEVELS, RareRows};
+    use crate::data::{Binned, CountedRows, Labels, MISSING_CODE};
+    use crate::formula::Rule;
+    use crate::roc::auc;
+    use crate::tree::{
+        CvParams, GrowParams, LeafRankParams, PruningRule, SplitRule, TreeRankModel,
+        ValidationParams, fit,
+    };
+
+    fn params(depth: usize, pruning: Option<PruningRule>) -> TreeRankParams {
+        let grow = GrowParams { min_samples_leaf: 5, max_depth: 6, ..GrowParams::default() };
+        let split = LeafRankParams { max_depth: depth, ..LeafRankParams::orthogonal(5) };
+        TreeRankParams { pruning, seed: 3, ..TreeRankParams::new(grow, SplitRule::Stumps(split)) }
+    }
+
+    fn cross_validation() -> PruningRule {
+        PruningRule::CrossValidation(CvParams { n_folds: 4, one_standard_error: false, seed: 1 })
+    }
+
+    fn fit_to(sample: &RareRows, params: &TreeRankParams) -> TreeRankModel {
+        fit(&sample.columns(), &sample.labels(), params, &Interrupt::default()).unwrap()
+    }
+
+    /// Whether sets part rare categories.
+    fn asks_rates(tree: &RankingTree) -> bool {
+        tree.tests().any(|test| {
+            matches!(&test.left, Rule::Levels(set) if set.listed().iter().any(|&code| code >= 4))
+        })
+    }
+
+    #[test]
+    fn a_finished_tree_asks_sets_of_categories() {
+        let (sample, new) = (RareRows::new(3000), RareRows::new(6000));
+        let new = new.rows(&(3000..6000).collect::<Vec<_>>());
+        let validation = PruningRule::Validation(ValidationParams { fraction: 0.3, seed: 1 });
+        for pruning in [None, Some(cross_validation()), Some(validation)] {
+            for depth in [1, 3] {
+                let params = params(depth, pruning);
+                let model = fit_to(&sample, &params);
+                let tree = &model.tree;
+                assert!(asks_rates(tree) && tree.tests().all(|test| test.feature < 2));
+                assert_eq!(model.check(), Ok(()));
+                let auc_of = |tree: &RankingTree, new: &RareRows| {
+                    auc(&tree.score(&new.columns(), None).unwrap(), &new.positive).unwrap()
+                };
+                let without = fit_to(&sample.without_rare(), &params).tree;
+                assert!(auc_of(tree, &new) > auc_of(&without, &new.without_rare()) + 0.02);
+                let of = |code| {
+                    let rows = RareRows { codes: vec![code; 3000], ..new.clone() };
+                    tree.score(&rows.columns(), None).unwrap()
+                };
+                assert_eq!(of(N_LEVELS - 1), of(MISSING_CODE));
+                let scores = tree.score(&new.columns(), None).unwrap();
+                assert_eq!(model.formula().values(&new.columns()).unwrap(), scores);
+                #[cfg(feature = "serde")]
+                {
+                    let text = serde_json::to_string(&model).unwrap();
+                    assert_eq!(serde_json::from_str::<TreeRankModel>(&text).unwrap(), model);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn neither_threads_nor_the_order_of_rows_nor_copies_matter() {
+        let [weighted, copied] = RareRows::new(2000).weighted_and_copied();
+        for depth in [1, 3] {
+            let params = params(depth, Some(cross_validation()));
+            let fits = [1, 3].map(|n_threads| {
+                let pool = rayon::ThreadPoolBuilder::new().num_threads(n_threads).build().unwrap();
+                pool.install(|| fit_to(&weighted, &params))
+            });
+            assert!(asks_rates(&fits[0].tree));
+            assert_eq!(fits[0], fits[1]);
+            assert_eq!(fit_to(&copied, &params), fits[0]);
+        }
+    }
+
+    #[test]
+    fn rows_left_out_are_judged_by_a_tree_that_has_not_seen_their_labels() {
+        let sample = RareRows::new(3000);
+        let (columns, labels, interrupt) =
+            (sample.columns(), sample.labels(), Interrupt::default());
+        let params = params(1, None);
+        let binned = Binned::new(&columns, &labels, params.binning, &interrupt).unwrap();
+        let left_out = |row: usize| row.is_multiple_of(4);
+        let [inside, others] = [true, false].map(|side| {
+            let rows = (0..3000).filter(|&row| left_out(row as usize) == side).collect();
+            Subset::Listed(rows)
+        });
+        let grow = |labels: &Labels<'_>| {
+            let grower = Grower::new(&columns, &binned, labels, &params, None, &interrupt).unwrap();
+            let row_tally = CountedRows(labels.positive());
+            let grower = grower.counted_by(row_tally, None);
+            let rows = InMemory { grower, seed: params.seed, interrupt: &interrupt };
+            // Rows are dealt to folds by their labels, which is not what is tested.
+            let rare = sample.rare(&sample.labels());
+            let rows = WithRates { rows, row_tally, rare, params: &params };
+            let tree = rows.grow(&others).unwrap();
+            let sums = rows.sums_of_nodes(&tree, &inside).unwrap();
+            (tree, sums)
+        };
+        let (tree, sums) = grow(&labels);
+        assert!(asks_rates(&tree));
+        let mut positive = sample.positive.clone();
+        positive.iter_mut().step_by(4).for_each(|label| *label = !*label);
+        let (other, flipped) = grow(&Labels::new(&positive, None).unwrap());
+        assert_eq!(tree, other);
+        // The definition: rows one by one, by the leaves of the finished tree.
+        let places = tree.apply(&columns, None).unwrap();
+        for (place, leaf) in tree.leaves().into_iter().enumerate() {
+            let rows = || (0..3000).filter(|&row| left_out(row) && places[row] as usize == place);
+            let n_pos = rows().filter(|&row| sample.positive[row]).count() as u64;
+            assert_eq!((sums[leaf].pos, sums[leaf].rows), (n_pos, rows().count() as u64));
+            assert_eq!((flipped[leaf].neg, flipped[leaf].pos), (sums[leaf].pos, sums[leaf].neg));
+        }
+    }
+}
