@@ -6,7 +6,8 @@
 //! - `weak`: weak rankers, one per file;
 //! - `term`, `scored`: the function that a ranker contributes to a score, `term_values`: its values
 //!   on raw data; `boosted_model`: a sum of terms;
-//! - `row_values`: the values of a term on the rows of a fit;
+//! - `row_values`: the values of a term on the rows of a fit; `rate_terms`: terms on the rates of rare
+//!   categories;
 //! - `subsampling`, `validation_set`: the rows a round learns from, and the number of rounds kept;
 //! - `explain`: additive explanations by feature;
 //! - `marti`: branching programs; `gradient`: gradient boosting of trees;
@@ -20,6 +21,7 @@ mod formula;
 mod gradient;
 mod marti;
 mod rank_boost;
+mod rate_terms;
 mod rounds;
 mod row_values;
 mod scored;

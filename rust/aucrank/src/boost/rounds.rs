@@ -9,10 +9,11 @@ use super::distribution::Distribution;
 use super::row_values::RowValues;
 use super::subsampling::Subsampling;
 use super::term::{LevelBudget, Term};
-use super::validation_set::{HeldOutParams, ValidationSet};
+use super::validation_set::{HeldOutParams, HeldOutPath, ValidationSet};
 use super::weak::{Ranking, WeakRanker, WeakRankerParams, WeakSample, WeakTask};
 use crate::data::{
-    Binned, BinningParams, ClassMasses, Column, Columns, Labels, check_monotonic, mix, snap,
+    Binned, BinningParams, ClassMasses, Column, Columns, Labels, RareLevels, RateColumns,
+    check_monotonic, mix, snap,
 };
 use crate::external::{ExternalFitter, keep_asked};
 use crate::prepared::Prepared;
@@ -191,8 +192,14 @@ pub(super) fn boost(
         columns.check_kinds(earlier.n_levels())?;
     }
     let external = given.external;
+    let level_rates = params.binning.level_rates;
+    let rare = if params.weak_ranker.can_ask_rates() {
+        RareLevels::find(columns, labels, level_rates, params.seed, interrupt)?
+    } else {
+        None
+    };
     let sample = WeakSample { columns, binned: &binned, labels, external, interrupt };
-    let weak = params.weak_ranker.ranker(&sample, &params.monotonic)?;
+    let rounds = Rounds { sample, rare, params: &params, rule };
     let all = labels.rows();
     let (mut held_out, mut kept) = (None, None);
     if let Some(asked) = &params.held_out {
@@ -215,29 +222,20 @@ pub(super) fn boost(
             (held_out, kept) = (Some(found), Some(rest));
         }
     }
-    let mut fit = Fit::new(&sample, &params, rule, kept.as_ref().unwrap_or(&all), held_out)?;
-    fit.replay(given.earlier)?;
-    fit.go_on(&*weak, params.n_rounds)?;
-    let path = fit.held_out.take().and_then(|held_out| {
-        let rule = params.held_out?.rule;
-        Some(rule.path(held_out.aucs))
-    });
-    if let (Some(path), Some(asked)) = (&path, params.held_out) {
-        if asked.refit {
-            fit = Fit::new(&sample, &params, rule, &all, None)?;
-            fit.go_on(&*weak, path.n_rounds)?;
-        } else {
-            fit.cut(path.n_rounds)?;
-        }
+    let training = kept.as_ref().unwrap_or(&all);
+    let mut run = rounds.run(training, held_out, given.earlier, params.n_rounds)?;
+    let path = run.path.take();
+    if let (Some(path), Some(HeldOutParams { refit: true, .. })) = (&path, params.held_out) {
+        run = rounds.run(&all, None, None, path.n_rounds)?;
     }
-    keep_asked(fit.terms.iter_mut().filter_map(Term::external_number_mut), external);
+    keep_asked(run.terms.iter_mut().filter_map(Term::external_number_mut), external);
     let by_sign = rule.scores_by_sign();
-    let threshold = if by_sign { 0.0 } else { largest_gap(&fit.scores, labels)? };
+    let threshold = if by_sign { 0.0 } else { largest_gap(&run.scores, labels)? };
     Ok(BoostedModel::new(Parts {
         n_levels,
-        terms: fit.terms,
-        mean_exponentials: fit.mean_exponentials,
-        advantages: fit.advantages,
+        terms: run.terms,
+        mean_exponentials: run.mean_exponentials,
+        advantages: run.advantages,
         threshold,
         by_sign,
         held_out: path,
@@ -246,9 +244,79 @@ pub(super) fn boost(
     }))
 }
 
+/// The rows of a fit, of which rounds may learn from some.
+struct Rounds<'a> {
+    sample: WeakSample<'a>,
+    rare: Option<RareLevels>,
+    params: &'a RoundParams,
+    rule: &'a dyn RoundRule,
+}
+
+/// The rounds of a run, and what they say of all rows.
+struct Run {
+    terms: Vec<Term>,
+    mean_exponentials: Vec<[f64; 2]>,
+    advantages: Vec<f64>,
+    scores: Vec<f64>,
+    /// The AUC of the rows held out, if there were any.
+    path: Option<HeldOutPath>,
+}
+
+impl Rounds<'_> {
+    /// Runs rounds on some rows, and keeps those that the rows held out choose, unless they are to be run
+    /// anew.
+    fn run(
+        &self,
+        rows: &[u32],
+        held_out: Option<ValidationSet<'_>>,
+        earlier: Option<&BoostedModel>,
+        n_rounds: usize,
+    ) -> Result<Run, RankError> {
+        let WeakSample { columns, binned, labels, interrupt, .. } = self.sample;
+        let most = self.params.binning.max_bins;
+        let rates = match &self.rare {
+            Some(rare) => rare.columns(columns, labels, rows, most, interrupt)?,
+            None => RateColumns::none(columns.n_features()),
+        };
+        if rates.is_empty() {
+            return self.run_on(&self.sample, &rates, rows, held_out, earlier, n_rounds);
+        }
+        let binned = &rates.codes_of_either(columns, binned, interrupt)?;
+        let columns = &rates.behind(columns, interrupt)?;
+        let sample = WeakSample { columns, binned, ..self.sample };
+        self.run_on(&sample, &rates, rows, held_out, earlier, n_rounds)
+    }
+
+    /// The same, given the columns with those of rates.
+    fn run_on(
+        &self,
+        sample: &WeakSample<'_>,
+        rates: &RateColumns,
+        rows: &[u32],
+        held_out: Option<ValidationSet<'_>>,
+        earlier: Option<&BoostedModel>,
+        n_rounds: usize,
+    ) -> Result<Run, RankError> {
+        let weak_ranker = self.params.weak_ranker.with_rates(rates);
+        let weak = weak_ranker.ranker(sample, &self.params.monotonic)?;
+        let mut fit = Fit::new(sample, rates, self.params, self.rule, rows, held_out)?;
+        fit.replay(earlier)?;
+        fit.go_on(&*weak, n_rounds)?;
+        let held_out = fit.held_out.take().zip(self.params.held_out);
+        let path = held_out.map(|(found, asked)| (asked.rule.path(found.aucs), asked.refit));
+        if let Some((path, false)) = &path {
+            fit.cut(path.n_rounds)?;
+        }
+        let Fit { terms, mean_exponentials, advantages, scores, .. } = fit;
+        let path = path.map(|(path, _)| path);
+        Ok(Run { terms, mean_exponentials, advantages, scores, path })
+    }
+}
+
 /// A model during its fit.
 struct Fit<'a> {
     sample: &'a WeakSample<'a>,
+    rates: &'a RateColumns,
     params: &'a RoundParams,
     rule: &'a dyn RoundRule,
     rows: &'a [u32],
@@ -268,6 +336,7 @@ struct Fit<'a> {
 impl<'a> Fit<'a> {
     fn new(
         sample: &'a WeakSample<'a>,
+        rates: &'a RateColumns,
         params: &'a RoundParams,
         rule: &'a dyn RoundRule,
         rows: &'a [u32],
@@ -276,11 +345,12 @@ impl<'a> Fit<'a> {
         let labels = sample.labels;
         Ok(Self {
             sample,
+            rates,
             params,
             rule,
             rows,
             n_rows: rows.iter().map(|&row| labels.sums(row as usize).rows).sum(),
-            draws: Subsampling::new(sample, rows, params)?,
+            draws: Subsampling::new(sample, rows, params, rates.n_features())?,
             distribution: Distribution::new(labels, rows, rule.max_fpr()),
             held_out,
             scores: vec![0.0; labels.n_rows()],
@@ -304,7 +374,7 @@ impl<'a> Fit<'a> {
                     rule: "what the rounds of the last fit keep to",
                 });
             }
-            let values = RowValues::of_term(term, self.sample)?;
+            let values = RowValues::of_term(&term.clone().with_rates(self.rates), self.sample)?;
             let is_last = self.terms.len() + 1 == earlier.terms().len();
             // A fit ends when a ranker makes no mistakes.
             self.is_complete = is_last && self.is_separated_by(&values);
@@ -363,6 +433,7 @@ impl<'a> Fit<'a> {
         };
         let rows = self.draws.rows(self.rows, seed, positive, masses);
         let features = self.draws.features(seed);
+        let features = features.map(|drawn| self.rates.with_rates(drawn));
         let found = of(&rows, features.as_deref())?;
         if found.is_none() && self.draws.are_partial() {
             return of(self.rows, None);
@@ -377,9 +448,10 @@ impl<'a> Fit<'a> {
         let advantage = advantage(&ranking.sums, &values);
         let (term, groups) = ranking.into_term(self.sample, &values, unseen);
         let values = RowValues::of_ranking(&term, groups, values, self.sample.binned);
-        self.add(term, &values, advantage)
+        self.add(term.without_rates(self.rates), &values, advantage)
     }
 
+    /// Adds a term of the finished model, given its values in the fit.
     fn add(&mut self, term: Term, values: &RowValues, advantage: f64) -> Result<(), RankError> {
         self.budget.spend(&term)?;
         values.apply(self.sample.binned, &mut self.distribution, &mut self.scores);
@@ -409,7 +481,7 @@ impl<'a> Fit<'a> {
     fn cut(&mut self, n_rounds: usize) -> Result<(), RankError> {
         for term in self.terms.drain(n_rounds..) {
             // Values are exact, so subtracting them restores the earlier scores.
-            let values = RowValues::of_term(&term, self.sample)?;
+            let values = RowValues::of_term(&term.with_rates(self.rates), self.sample)?;
             for (row, score) in self.scores.iter_mut().enumerate() {
                 *score -= values.get(self.sample.binned, row);
             }

@@ -21,12 +21,13 @@ pub(super) struct Subsampling {
 }
 
 impl Subsampling {
+    /// Of so many features, the first columns of the sample.
     pub(super) fn new(
         sample: &WeakSample<'_>,
         rows: &[u32],
         params: &RoundParams,
+        n_features: usize,
     ) -> Result<Self, RankError> {
-        let n_features = sample.columns.n_features();
         let hashes = if params.subsample < 1.0 {
             content_hashes(sample.columns, rows, params.seed, sample.interrupt)?
         } else {
@@ -124,7 +125,7 @@ mod tests {
             external: None,
             interrupt: &interrupt,
         };
-        test(&Subsampling::new(&sample, &labels.rows(), params).unwrap());
+        test(&Subsampling::new(&sample, &labels.rows(), params, n_features).unwrap());
     }
 
     #[test]

@@ -12,9 +12,9 @@ use serde::{Deserialize, Serialize};
 
 use super::scored::{RowScorer, ScoredTerm};
 use super::term::{Term, TreeTerm};
-use crate::data::{Binned, ClassMasses, Columns, FeatureTerm, Labels, binds};
+use crate::data::{Binned, ClassMasses, Columns, FeatureTerm, Labels, RateColumns, binds};
 use crate::external::ExternalFitter;
-use crate::tree::{RankingTree, TreeRankParams};
+use crate::tree::{RankingTree, SplitRule, TreeRankParams};
 use crate::{Interrupt, RankError};
 
 use by_score::about_equal;
@@ -79,6 +79,23 @@ impl WeakRankerParams {
             Self::Tree(params) => Box::new(ShallowTree::new(params, sample)?),
             Self::External => Box::new(ExternalRanker),
         })
+    }
+
+    /// Whether a ranker of single questions can ask the rates of rare categories.
+    pub(super) fn can_ask_rates(&self) -> bool {
+        match self {
+            Self::Feature | Self::Threshold => true,
+            Self::Tree(params) => matches!(params.split, SplitRule::Stumps(_)),
+            Self::Linear | Self::External => false,
+        }
+    }
+
+    /// The same ranker of columns with those of rates.
+    pub(super) fn with_rates(&self, rates: &RateColumns) -> Self {
+        match self {
+            Self::Tree(params) => Self::Tree(Box::new(params.with_rates(rates))),
+            other => other.clone(),
+        }
     }
 
     /// Has the trees keep to directions of the features; an error for rankers that cannot.
