@@ -76,6 +76,12 @@ OF_RATES = {
     ),
     "forest": RankingForest(n_estimators=500, random_state=0),
     "linear": LinearRanker(),
+    "RankBoost": RankBoost(),
+    "RankBoost, trees": RankBoost(weak_ranker="tree", n_rounds=50),
+    "AUCBoost": AUCBoost(),
+    "TreeRank": TreeRank(),
+    "LeafRank": TreeRank(split="leafrank"),
+    "Scorecard": Scorecard(),
 }
 
 #: Shares of the rows: a category of less is rare, and rare ones of more are learned from.

@@ -84,7 +84,9 @@ class RankBoost(BoostedRanker):
         What the class rates of categories are taken for when sets of them are chosen. "shrunken":
         rates move towards that of all rows as far as chance explains how they differ, and of more
         than six categories those of fewer than ten training rows count as missing, see
-        :ref:`categories <level-rates>`. "raw": those of their rows, the exhaustive search of the
+        :ref:`categories <level-rates>`; where rare ones hold more than 5 % of the rows, rounds may
+        ask for those of a low rate, too, as learned on other folds of the rows, see
+        :ref:`many levels <rates-of-many>`. "raw": those of their rows, the exhaustive search of the
         papers, which takes noise in many categories for a law.
     categorical_features : "from_dtype", list or None, default="from_dtype"
         Which columns hold categories: those of a data frame whose type says so, or those listed

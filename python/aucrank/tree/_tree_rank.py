@@ -96,7 +96,9 @@ class TreeRank(KeepsModels, PartialDependenceMixin, ProbabilityMixin, BaseRanker
         What the class rates of categories are taken for when sets of them are chosen. "shrunken":
         rates move towards that of all rows as far as chance explains how they differ, and of more
         than six categories those of fewer than ten training rows count as missing, see
-        :ref:`categories <level-rates>`. "raw": those of their rows, the exhaustive search of the
+        :ref:`categories <level-rates>`; where rare ones hold more than 5 % of the rows, stumps may
+        ask for those of a low rate, too, as learned on other folds of the rows, see
+        :ref:`many levels <rates-of-many>`. "raw": those of their rows, the exhaustive search of the
         papers, which takes noise in many categories for a law.
     categorical_features : "from_dtype", list or None, default="from_dtype"
         Which columns hold categories: those of a data frame whose type says so, or those listed
@@ -258,7 +260,8 @@ class TreeRank(KeepsModels, PartialDependenceMixin, ProbabilityMixin, BaseRanker
             Training data. Data frames of pandas, polars and pyarrow may have categorical columns;
             NaN, None and null are missing values.
             A :class:`~aucrank.data.Dataset` has rows that need not fit in memory, and their labels
-            and weights: the fit is that to one frame with all of its rows.
+            and weights: the fit is that to one frame with all of its rows, but for
+            :ref:`rates of rare categories <rates-of-many>`, which it does not learn from.
         y : array-like of shape (n,), default=None
             Labels, two distinct values. The greater one is the class to rank first. None where
             ``X`` is a data set.

@@ -187,7 +187,7 @@ pub(crate) fn step_above(threshold: f64) -> u32 {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use crate::data::MISSING_CODE;
+    use crate::data::{BinningParams, MISSING_CODE};
 
     pub(crate) const N_LEVELS: u32 = 400;
 
@@ -294,7 +294,7 @@ pub(crate) mod tests {
             (p + 10.0 * rate) / (n + 10.0) - rate
         };
         let n_all: f64 = weights.iter().sum();
-        let binned = Binned::new(&columns, &labels, Default::default(), &interrupt).unwrap();
+        let binned = Binned::new(&columns, &labels, BinningParams::default(), &interrupt).unwrap();
         let binned = rates.codes_of_either(&columns, &binned, &interrupt).unwrap();
         for row in 0..3000 {
             let level = sample.codes[row];
