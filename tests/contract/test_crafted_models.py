@@ -166,11 +166,11 @@ def test_any_list_made_long_and_any_number_made_large_is_read_in_bounded_memory(
     assert too_much == []
 
 
-def forest_text(trees, *, frame=None, header=None, thresholds=None):
+def forest_text(trees, *, frame=None, header=None, thresholds=None, level_sets=()):
     """Return a forest of given trees, as text with its checksum."""
     original = document("forest")
     model = original["body"]["model"]
-    model["trees"] = trees
+    model["trees"], model["level_sets"] = trees, list(level_sets)
     for key, value in (frame or {}).items():
         model["frames"][0][key] = value
     if header is not None:
@@ -203,6 +203,21 @@ def far_codes(levels):
         "thresholds": [],
     }
     return forest_text([tree] * 2000, frame={"n_levels": [None, None, 2**28]})
+
+
+def far_shared_codes():
+    """Return trees that share one question for a great many categories."""
+    tree = {
+        "features": [2],
+        "level_sets": [0],
+        "missing": "r",
+        "neg": [1, 1],
+        "nodes": "=..",
+        "pos": [1, 1],
+        "thresholds": [],
+    }
+    levels = {"only": [1] * 300_000}
+    return forest_text([tree] * 2000, frame={"n_levels": [None, None, 2**28]}, level_sets=[levels])
 
 
 def many_nodes():
@@ -312,6 +327,7 @@ CRAFTED = {
     "shared_frame": (shared_frame, "read"),
     "far_codes": (lambda: far_codes({"only": [2**28 - 1]}), "the features are not those"),
     "far_codes_of_format_2": (lambda: far_codes([2**28 - 1]), "the features are not those"),
+    "far_shared_codes": (far_shared_codes, "the features are not those"),
     "many_nodes": (many_nodes, "read"),
     "many_letters": (many_letters, "tree 0: "),
     "many_boosted_nodes": (many_boosted_nodes, "read"),

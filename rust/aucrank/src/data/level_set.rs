@@ -1,5 +1,7 @@
 //! Sets of categories.
 
+#[cfg(feature = "serde")]
+use std::cmp::Ordering;
 use std::fmt;
 use std::sync::Arc;
 
@@ -25,7 +27,7 @@ mod saved;
 #[derive(Clone, PartialEq, Eq)]
 pub struct LevelSet(Arc<Listed>);
 
-#[derive(PartialEq, Eq)]
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Listed {
     /// Ascending.
     codes: Box<[u32]>,
@@ -65,6 +67,17 @@ impl LevelSet {
     #[must_use]
     pub fn contains(&self, code: u32) -> bool {
         self.0.codes.binary_search(&code).is_ok() != self.0.are_out
+    }
+
+    /// An order of sets, in which equal ones are neighbours. Clones are equal at once.
+    #[cfg(feature = "serde")]
+    pub(crate) fn order(&self, other: &Self) -> Ordering {
+        if Arc::ptr_eq(&self.0, &other.0) { Ordering::Equal } else { self.0.cmp(&other.0) }
+    }
+
+    /// A number that clones share, and no other set has while they exist.
+    pub(crate) fn address(&self) -> usize {
+        Arc::as_ptr(&self.0).addr()
     }
 
     /// The listed codes, ascending.

@@ -23,7 +23,7 @@ pub use program::{Program, ProgramNode};
 pub use steps::{StepValues, Steps};
 pub use test::{Rule, Test};
 #[cfg(feature = "serde")]
-pub(crate) use test_columns::{LEAF, TestColumns, TestReader, next, thresholds_of};
+pub(crate) use test_columns::{LEAF, SharedColumns, TestColumns, TestReader, next};
 pub use tree::{DecisionTree, TreeNode};
 
 /// A number computed from a row.

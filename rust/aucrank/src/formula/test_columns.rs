@@ -29,7 +29,9 @@ const MISSING_RIGHT: char = 'r';
 pub(crate) struct TestColumns {
     /// What each question asks.
     pub(crate) features: Vec<u32>,
-    /// The categories that go left, one list for each question for categories.
+    /// For each question for categories, the place of those that go left among the shared sets.
+    pub(crate) level_sets: Vec<u32>,
+    /// The sets themselves, up to format version 4.
     pub(crate) levels: Vec<LevelSet>,
     /// For each question a letter for where rows go that miss its feature.
     pub(crate) missing: String,
@@ -37,31 +39,46 @@ pub(crate) struct TestColumns {
     pub(crate) thresholds: Vec<u32>,
 }
 
-/// For each feature the thresholds of some questions, ascending, each once.
-pub(crate) fn thresholds_of<'t>(
-    n_features: usize,
-    tests: impl Iterator<Item = &'t Test>,
-) -> Vec<Vec<f64>> {
-    let mut thresholds = vec![Vec::new(); n_features];
-    for Test { feature, left, .. } in tests {
-        if let Rule::Below(threshold) | Rule::AtLeast(threshold) = left {
-            thresholds[*feature].push(*threshold);
+/// What the questions of trees share, each once.
+#[derive(Debug)]
+pub(crate) struct SharedColumns {
+    /// The sets of categories, in [`LevelSet::order`].
+    pub(crate) level_sets: Vec<LevelSet>,
+    /// For each feature the thresholds, ascending.
+    pub(crate) thresholds: Vec<Vec<f64>>,
+}
+
+impl SharedColumns {
+    /// Those of some questions.
+    pub(crate) fn of<'t>(n_features: usize, tests: impl Iterator<Item = &'t Test>) -> Self {
+        let (mut thresholds, mut level_sets) = (vec![Vec::new(); n_features], Vec::new());
+        for Test { feature, left, .. } in tests {
+            match left {
+                Rule::Below(threshold) | Rule::AtLeast(threshold) => {
+                    thresholds[*feature].push(*threshold);
+                }
+                Rule::Levels(levels) => level_sets.push(levels.clone()),
+                Rule::Known(_) => {}
+            }
         }
+        for thresholds in &mut thresholds {
+            thresholds.sort_unstable_by(f64::total_cmp);
+            thresholds.dedup_by_key(|threshold| threshold.to_bits());
+        }
+        level_sets.sort_unstable_by(LevelSet::order);
+        level_sets.dedup_by(|a, b| a.order(b).is_eq());
+        Self { level_sets, thresholds }
     }
-    for thresholds in &mut thresholds {
-        thresholds.sort_unstable_by(f64::total_cmp);
-        thresholds.dedup_by_key(|threshold| threshold.to_bits());
-    }
-    thresholds
 }
 
 impl TestColumns {
-    /// Adds a question, whose threshold is among those listed; returns its letter.
-    pub(crate) fn push(&mut self, test: &Test, thresholds: &[Vec<f64>]) -> char {
+    /// Adds a question, whose threshold or set is among those shared; returns its letter.
+    pub(crate) fn push(&mut self, test: &Test, shared: &SharedColumns) -> char {
         self.features.push(test.feature as u32);
         self.missing.push(if test.missing_left { MISSING_LEFT } else { MISSING_RIGHT });
         let mut push_threshold = |threshold: f64| {
-            let place = thresholds[test.feature].binary_search_by(|at| at.total_cmp(&threshold));
+            let thresholds = &shared.thresholds[test.feature];
+            let place = thresholds.binary_search_by(|at| at.total_cmp(&threshold));
             self.thresholds.push(place.expect("each stands in the list") as u32);
         };
         match &test.left {
@@ -76,7 +93,8 @@ impl TestColumns {
             Rule::Known(true) => KNOWN,
             Rule::Known(false) => UNKNOWN,
             Rule::Levels(levels) => {
-                self.levels.push(levels.clone());
+                let place = shared.level_sets.binary_search_by(|at| at.order(levels));
+                self.level_sets.push(place.expect("each stands in the list") as u32);
                 LEVELS
             }
         }
@@ -86,9 +104,11 @@ impl TestColumns {
     pub(crate) fn read(mut self) -> TestReader {
         // The columns are there until all nodes are: without the room that they did not need.
         self.features.shrink_to_fit();
+        self.level_sets.shrink_to_fit();
         self.thresholds.shrink_to_fit();
         TestReader {
             features: self.features.into_iter(),
+            level_sets: self.level_sets.into_iter(),
             levels: self.levels.into_iter(),
             missing: self.missing.into_bytes().into_iter(),
             thresholds: self.thresholds.into_iter(),
@@ -100,22 +120,24 @@ impl TestColumns {
 #[derive(Debug)]
 pub(crate) struct TestReader {
     features: IntoIter<u32>,
+    level_sets: IntoIter<u32>,
     levels: IntoIter<LevelSet>,
     missing: IntoIter<u8>,
     thresholds: IntoIter<u32>,
 }
 
 impl TestReader {
-    /// The next question, given its letter and the thresholds by feature.
+    /// The next question, given its letter.
     ///
     /// # Errors
     ///
     /// What is wrong, in words.
-    pub(crate) fn next(&mut self, letter: char, thresholds: &[Vec<f64>]) -> Result<Test, String> {
+    pub(crate) fn next(&mut self, letter: char, shared: &SharedColumns) -> Result<Test, String> {
         let feature = next(&mut self.features)? as usize;
         let mut threshold = || {
             let place = next(&mut self.thresholds)? as usize;
-            let known = thresholds.get(feature).and_then(|thresholds| thresholds.get(place));
+            let thresholds = shared.thresholds.get(feature);
+            let known = thresholds.and_then(|thresholds| thresholds.get(place));
             known.copied().ok_or_else(|| format!("feature {feature} has no threshold {place}"))
         };
         let left = match letter {
@@ -123,7 +145,7 @@ impl TestReader {
             AT_LEAST => Rule::AtLeast(threshold()?),
             KNOWN => Rule::Known(true),
             UNKNOWN => Rule::Known(false),
-            LEVELS => Rule::Levels(next(&mut self.levels)?),
+            LEVELS => Rule::Levels(self.next_levels(&shared.level_sets)?),
             _ => return Err(format!("{letter:?} is no kind of node")),
         };
         let missing_left = match char::from(next(&mut self.missing)?) {
@@ -134,10 +156,20 @@ impl TestReader {
         Ok(Test { feature, left, missing_left })
     }
 
+    fn next_levels(&mut self, level_sets: &[LevelSet]) -> Result<LevelSet, String> {
+        if let Some(levels) = self.levels.next() {
+            return Ok(levels);
+        }
+        let place = next(&mut self.level_sets)? as usize;
+        let known = level_sets.get(place);
+        known.cloned().ok_or_else(|| format!("there is no set of categories {place}"))
+    }
+
     /// Whether nothing is left.
     pub(crate) fn is_read(&self) -> bool {
-        let Self { features, levels, missing, thresholds } = self;
-        features.len() + levels.len() + missing.len() + thresholds.len() == 0
+        let Self { features, level_sets, levels, missing, thresholds } = self;
+        let places = [features, level_sets, thresholds].map(IntoIter::len);
+        places.iter().sum::<usize>() + levels.len() + missing.len() == 0
     }
 }
 

@@ -2,7 +2,7 @@
 //! text.
 //!
 //! As in forests, what follows from something else is not there: nodes stand from the root on, left
-//! before right, and thresholds once for all trees. Values of leaves are whole numbers of units.
+//! before right, and thresholds and sets of categories once for all trees. Values of leaves are whole numbers of units.
 
 use std::fmt;
 
@@ -13,11 +13,14 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::tree::{GradientNode, GradientTree};
 use crate::data::{LevelSet, of_units, to_units};
-use crate::formula::{LEAF, TestColumns, next, thresholds_of};
+use crate::formula::{LEAF, SharedColumns, TestColumns, next};
 
 /// Trees as they are saved.
 #[derive(Serialize, Deserialize)]
 struct SavedTrees {
+    /// Those that go left, each once. Up to format version 4 trees have them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    level_sets: Vec<LevelSet>,
     /// For each feature those of all trees, ascending.
     thresholds: Vec<Vec<f64>>,
     trees: Vec<SavedTree>,
@@ -30,8 +33,11 @@ struct SavedTree {
     features: Vec<u32>,
     /// By how much each question lowered the loss.
     gains: Vec<f64>,
-    /// The categories that go left, one list for each question for categories.
+    /// For each question for categories, the place of those that go left among the sets.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    level_sets: Vec<u32>,
+    /// The sets themselves, in format version 4.
+    #[serde(default, skip_serializing)]
     levels: Vec<LevelSet>,
     /// For each question a letter for where rows go that miss its feature.
     missing: String,
@@ -52,9 +58,11 @@ pub(super) fn serialize<S: Serializer>(
 ) -> Result<S::Ok, S::Error> {
     let tests = || trees.iter().flat_map(GradientTree::tests).map(|(test, _)| test);
     let n_features = tests().map(|test| test.feature + 1).max().unwrap_or(0);
-    let thresholds = thresholds_of(n_features, tests());
-    let trees = trees.iter().map(|tree| SavedTree::of(tree, &thresholds)).collect::<Result<_, _>>();
-    SavedTrees { trees: trees.map_err(S::Error::custom)?, thresholds }.serialize(serializer)
+    let shared = SharedColumns::of(n_features, tests());
+    let trees = trees.iter().map(|tree| SavedTree::of(tree, &shared)).collect::<Result<_, _>>();
+    let SharedColumns { level_sets, thresholds } = shared;
+    let trees = trees.map_err(S::Error::custom)?;
+    SavedTrees { level_sets, thresholds, trees }.serialize(serializer)
 }
 
 /// Reads trees, also those of format version 3: lists of nodes.
@@ -78,25 +86,25 @@ impl<'de> Visitor<'de> for Reader {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
-        let SavedTrees { thresholds, trees } =
+        let SavedTrees { level_sets, thresholds, trees } =
             SavedTrees::deserialize(MapAccessDeserializer::new(map))?;
+        let shared = SharedColumns { level_sets, thresholds };
         let read = |(number, tree): (usize, SavedTree)| {
-            tree.read(&thresholds)
-                .map_err(|what| A::Error::custom(format!("tree {number}: {what}")))
+            tree.read(&shared).map_err(|what| A::Error::custom(format!("tree {number}: {what}")))
         };
         trees.into_iter().enumerate().map(read).collect()
     }
 }
 
 impl SavedTree {
-    fn of(tree: &GradientTree, thresholds: &[Vec<f64>]) -> Result<Self, String> {
+    fn of(tree: &GradientTree, shared: &SharedColumns) -> Result<Self, String> {
         let mut saved = Self::default();
         let mut tests = TestColumns::default();
         for node in tree.nodes() {
             saved.nodes.push(match node {
                 GradientNode::Split { test, gain, .. } => {
                     saved.gains.push(*gain);
-                    tests.push(test, thresholds)
+                    tests.push(test, shared)
                 }
                 GradientNode::Leaf { value, weight } => {
                     let units = to_units(*value).ok_or_else(|| format!("a leaf of {value}"))?;
@@ -106,13 +114,14 @@ impl SavedTree {
                 }
             });
         }
-        let TestColumns { features, levels, missing, thresholds } = tests;
-        Ok(Self { features, levels, missing, thresholds, ..saved })
+        let TestColumns { features, level_sets, levels: _, missing, thresholds } = tests;
+        Ok(Self { features, level_sets, missing, thresholds, ..saved })
     }
 
-    fn read(self, thresholds: &[Vec<f64>]) -> Result<GradientTree, String> {
-        let Self { features, levels, missing, thresholds: places, .. } = self;
-        let mut tests = TestColumns { features, levels, missing, thresholds: places }.read();
+    fn read(self, shared: &SharedColumns) -> Result<GradientTree, String> {
+        let Self { features, level_sets, levels, missing, thresholds, .. } = self;
+        let tests = TestColumns { features, level_sets, levels, missing, thresholds };
+        let mut tests = tests.read();
         let (mut gains, mut values) = (self.gains.into_iter(), self.values.into_iter());
         let mut weights = self.weights.into_iter();
         // Without its numbers there is no leaf, however many letters there are.
@@ -134,7 +143,7 @@ impl SavedTree {
                 GradientNode::Leaf { value, weight: next(&mut weights)? }
             } else {
                 open.push(place);
-                let test = tests.next(letter, thresholds)?;
+                let test = tests.next(letter, shared)?;
                 GradientNode::Split { test, right: 0, gain: next(&mut gains)? }
             });
         }
@@ -203,10 +212,11 @@ mod tests {
     fn trees_are_written_in_columns() {
         let found = serde_json::to_value(Trees(trees())).unwrap();
         assert_eq!(found["thresholds"], json!([[], [], [-0.0, 0.5]]));
+        assert_eq!(found["level_sets"], json!([{"all_but": [1, 2]}]));
         let expected = json!({
             "features": [2, 0, 2, 2, 0],
             "gains": [4.1, 3.1, 8.1, 7.1, 10.1],
-            "levels": [{"all_but": [1, 2]}],
+            "level_sets": [0],
             "missing": "lrlrl",
             "nodes": "<=..>k..u..",
             "thresholds": [1, 0],
@@ -214,6 +224,38 @@ mod tests {
             "weights": [2.5, 2.5, 2.5, 2.5, 2.5, 2.5],
         });
         assert_eq!(found["trees"][0], expected);
+    }
+
+    #[test]
+    fn a_set_of_many_questions_is_written_once_and_read_from_every_tree() {
+        let sets = [LevelSet::only([4]), LevelSet::all_but([4]), LevelSet::only([0, 4])];
+        let tree = |set: &LevelSet| {
+            let nodes = vec![split(0, Rule::Levels(set.clone()), 2), leaf(1.0), leaf(0.0)];
+            GradientTree::new(nodes)
+        };
+        let same = LevelSet::only([4, 4]);
+        let trees = [&sets[1], &sets[0], &sets[2], &sets[1], &same].map(tree).to_vec();
+        let mut found = serde_json::to_value(Trees(trees.clone())).unwrap();
+        let expected = json!([{"only": [0, 4]}, {"only": [4]}, {"all_but": [4]}]);
+        assert_eq!(found["level_sets"], expected);
+        let places = found["trees"].as_array().unwrap().iter().map(|tree| &tree["level_sets"][0]);
+        assert_eq!(places.collect::<Vec<_>>(), [2, 1, 0, 2, 1]);
+        let read: Trees = serde_json::from_value(found.clone()).unwrap();
+        assert_eq!(read.0, trees);
+
+        for (place, set) in sets.iter().enumerate() {
+            let saved = if place == 0 { json!([set]) } else { json!([sets[0]]) };
+            let tree = &mut found["trees"][place];
+            (tree["levels"], tree["level_sets"]) = (saved, json!([]));
+        }
+        let read: Trees = serde_json::from_value(found.clone()).unwrap();
+        assert_eq!(read.0[0], tree(&sets[0]), "of format version 4");
+        found["trees"][4]["level_sets"] = json!([3]);
+        let err = serde_json::from_value::<Trees>(found.clone()).unwrap_err();
+        assert_eq!(err.to_string(), "tree 4: there is no set of categories 3");
+        found["trees"][4]["level_sets"] = json!([]);
+        let err = serde_json::from_value::<Trees>(found).unwrap_err();
+        assert_eq!(err.to_string(), "tree 4: a column ends before the last node");
     }
 
     #[test]
@@ -246,6 +288,7 @@ mod tests {
             (with("gains", json!([1, 1])), goes_on),
             (with("values", json!([1, 1, 1])), goes_on),
             (with("levels", json!([{"only": [1]}])), goes_on),
+            (with("level_sets", json!([0])), goes_on),
             (with("missing", json!("ll")), goes_on),
         ] {
             assert_eq!(found, expected);

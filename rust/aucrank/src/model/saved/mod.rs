@@ -33,7 +33,7 @@ pub use text_rows::{TextError, TextRows, learn_features};
 const FORMAT: &str = "aucrank";
 
 /// Newest form of the document that this version reads, and the one it writes.
-pub const FORMAT_VERSION: u64 = 4;
+pub const FORMAT_VERSION: u64 = 5;
 
 #[cfg(test)]
 mod tests;

@@ -326,9 +326,9 @@ fn a_damaged_text_is_refused_wherever_the_damage() {
 #[test]
 fn a_later_format_is_named() {
     let text = document().to_json().unwrap();
-    let later = text.replace("\"format_version\":4", "\"format_version\":5");
+    let later = text.replace("\"format_version\":5", "\"format_version\":6");
     let err = Document::from_json(&later).unwrap_err();
-    assert!(matches!(err, ModelError::Newer { found: 5, .. }), "{err}");
+    assert!(matches!(err, ModelError::Newer { found: 6, .. }), "{err}");
 }
 
 /// Changes the body and gives it a checksum that fits.
@@ -439,7 +439,7 @@ fn a_forged_forest_is_refused_not_believed() {
     let document = forest_document(1, Aggregation::Eta);
     let append =
         |text: &mut Value, end: &str| *text = (text.as_str().unwrap().to_owned() + end).into();
-    let changes: [(&str, Change<'_>); 16] = [
+    let changes: [(&str, Change<'_>); 18] = [
         ("no trees", &|model| model["trees"] = json!([])),
         ("its frame is absent", &|model| model["trees"][0]["frame"] = json!(9)),
         ("missing at the end", &|model| model["trees"][0]["nodes"] = json!("")),
@@ -463,8 +463,10 @@ fn a_forged_forest_is_refused_not_believed() {
                 model["trees"][0][key] = json!([1, 1]);
             }
             model["trees"][0]["thresholds"] = json!([]);
-            model["trees"][0].as_object_mut().unwrap().remove("levels");
+            model["trees"][0].as_object_mut().unwrap().remove("level_sets");
         }),
+        ("no set of categories 0", &|model| model["level_sets"] = json!([])),
+        ("does not suit its feature", &|model| model["level_sets"][0] = json!({"only": [7]})),
         ("a calibration", &|model| model["aggregation"] = json!("rank_mean")),
     ];
     assert_refused(&document, &changes);

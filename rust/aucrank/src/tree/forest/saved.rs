@@ -2,7 +2,8 @@
 //!
 //! What follows from something else is not there. Nodes stand from the root on, left before right,
 //! so that a letter for each tells where its children are; its sums are those of its leaves. What
-//! trees share stands once: frames, and for each feature the thresholds, to which trees point.
+//! trees share stands once: frames, for each feature the thresholds, and sets of categories, to which
+//! trees point.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -16,7 +17,7 @@ use super::consensus::Consensus;
 use super::probability_steps::ProbabilitySteps;
 use super::ranking_forest::{Aggregation, OutOfBag, RankingForest};
 use crate::data::{ClassSums, LevelSet};
-use crate::formula::{LEAF, Test, TestColumns, TestReader, next, thresholds_of};
+use crate::formula::{LEAF, SharedColumns, Test, TestColumns, TestReader, next};
 use crate::prepared::Prepared;
 use crate::tree::model::{Node, NodeSplit, RankingTree, SplitForm, SplitNode, TreeFrame};
 use crate::tree::split::CutCriterion;
@@ -36,6 +37,9 @@ struct SavedForest<'a> {
     /// Those that differ: trees of a forest grown in two fits may have seen other weights and other
     /// missing values.
     frames: Vec<Cow<'a, TreeFrame>>,
+    /// Those that go left by the stumps, each once. Up to format version 4 trees have them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    level_sets: Vec<LevelSet>,
     /// Files of earlier versions do not tell.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     min_samples_leaf: Option<u64>,
@@ -57,8 +61,11 @@ struct SavedTree<'a> {
     /// Place of the frame.
     #[serde(default, skip_serializing_if = "is_zero")]
     frame: usize,
-    /// The categories that go left, one list for each question for categories.
+    /// For each question for categories, the place of those that go left among the sets.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    level_sets: Vec<u32>,
+    /// The sets themselves, up to format version 4.
+    #[serde(default, skip_serializing)]
     levels: Vec<LevelSet>,
     /// For each question to one feature, a letter for where rows go that miss it.
     missing: String,
@@ -99,7 +106,7 @@ impl<'de> Deserialize<'de> for RankingForest {
 
 impl<'a> SavedForest<'a> {
     fn of(forest: &'a RankingForest) -> Result<Self, String> {
-        let thresholds = thresholds_of(forest.n_levels().len(), stumps(forest));
+        let shared = SharedColumns::of(forest.n_levels().len(), stumps(forest));
         let mut frames: Vec<&Arc<TreeFrame>> = Vec::new();
         let mut trees = Vec::with_capacity(forest.trees.len());
         for tree in &forest.trees {
@@ -110,14 +117,16 @@ impl<'a> SavedForest<'a> {
                 frames.push(this);
                 frames.len() - 1
             });
-            trees.push(SavedTree::of(tree, frame, &thresholds)?);
+            trees.push(SavedTree::of(tree, frame, &shared)?);
         }
+        let SharedColumns { level_sets, thresholds } = shared;
         Ok(Self {
             aggregation: forest.aggregation,
             calibration: forest.calibration.as_ref().map(Cow::Borrowed),
             criterion: forest.criterion,
             consensus: forest.consensus.as_ref().map(Cow::Borrowed),
             frames: frames.into_iter().map(|frame| Cow::Borrowed(&**frame)).collect(),
+            level_sets,
             min_samples_leaf: forest.min_samples_leaf,
             out_of_bag: forest.out_of_bag.as_ref().map(Cow::Borrowed),
             seed: forest.seed,
@@ -137,7 +146,7 @@ fn stumps(forest: &RankingForest) -> impl Iterator<Item = &Test> {
 }
 
 impl<'a> SavedTree<'a> {
-    fn of(tree: &'a RankingTree, frame: usize, thresholds: &[Vec<f64>]) -> Result<Self, String> {
+    fn of(tree: &'a RankingTree, frame: usize, shared: &SharedColumns) -> Result<Self, String> {
         let mut saved = Self { frame, ..Self::default() };
         let mut tests = TestColumns::default();
         let mut rows = Vec::with_capacity(tree.n_leaves());
@@ -149,7 +158,7 @@ impl<'a> SavedTree<'a> {
                     rows.push(sums.rows);
                     LEAF
                 }
-                Some(SplitForm::Stump(test)) => tests.push(test, thresholds),
+                Some(SplitForm::Stump(test)) => tests.push(test, shared),
                 Some(SplitForm::Cuts(cuts)) => {
                     saved.cuts.push(Cow::Borrowed(cuts));
                     CUTS
@@ -162,8 +171,8 @@ impl<'a> SavedTree<'a> {
         }
         let weights = saved.pos.iter().zip(&saved.neg).map(|(pos, neg)| pos.checked_add(*neg));
         let rows = (!weights.eq(rows.iter().copied().map(Some))).then_some(rows);
-        let TestColumns { features, levels, missing, thresholds } = tests;
-        Ok(Self { features, levels, missing, rows, thresholds, ..saved })
+        let TestColumns { features, level_sets, levels: _, missing, thresholds } = tests;
+        Ok(Self { features, level_sets, missing, rows, thresholds, ..saved })
     }
 }
 
@@ -171,13 +180,14 @@ impl TryFrom<SavedForest<'_>> for RankingForest {
     type Error = String;
 
     fn try_from(saved: SavedForest<'_>) -> Result<Self, String> {
-        let SavedForest { frames, thresholds, .. } = saved;
+        let SavedForest { frames, level_sets, thresholds, .. } = saved;
+        let shared = SharedColumns { level_sets, thresholds };
         let frames: Vec<Arc<TreeFrame>> =
             frames.into_iter().map(|frame| Arc::new(frame.into_owned())).collect();
         let read = |(number, tree): (usize, SavedTree<'_>)| {
             let frame = frames.get(tree.frame).ok_or_else(|| "its frame is absent".to_owned());
             frame
-                .and_then(|frame| tree.read(frame, &thresholds))
+                .and_then(|frame| tree.read(frame, &shared))
                 .map_err(|what| format!("tree {number}: {what}"))
         };
         Ok(Self {
@@ -198,7 +208,7 @@ impl SavedTree<'_> {
     fn read(
         mut self,
         frame: &Arc<TreeFrame>,
-        thresholds: &[Vec<f64>],
+        shared: &SharedColumns,
     ) -> Result<RankingTree, String> {
         // The lists are there until all nodes are: without the room that they did not need.
         self.features.shrink_to_fit();
@@ -206,13 +216,13 @@ impl SavedTree<'_> {
         self.neg.shrink_to_fit();
         self.nodes.shrink_to_fit();
         self.pos.shrink_to_fit();
-        let Self { features, levels, missing, thresholds: places, .. } = self;
+        let Self { features, level_sets, levels, missing, thresholds, .. } = self;
         let mut columns = Columns {
             cuts: self.cuts.into_iter(),
             neg: self.neg.into_iter(),
             pos: self.pos.into_iter(),
             rows: self.rows.map(Vec::into_iter),
-            tests: TestColumns { features, levels, missing, thresholds: places }.read(),
+            tests: TestColumns { features, level_sets, levels, missing, thresholds }.read(),
         };
         // A letter takes 64 bytes as a node, but a leaf has numbers as well: without them there is none.
         let n_nodes = self.nodes.len().min((2 * columns.pos.len()).saturating_sub(1));
@@ -229,7 +239,7 @@ impl SavedTree<'_> {
                 Node { sums: columns.sums()?, split: None }
             } else {
                 open.push(number);
-                let form = columns.form(letter, thresholds)?;
+                let form = columns.form(letter, shared)?;
                 let split = NodeSplit::new(form, number + 1, 0);
                 Node { sums: ClassSums::default(), split: Some(split) }
             });
@@ -279,11 +289,11 @@ impl Columns<'_> {
     }
 
     /// The split of the next node, given by its letter.
-    fn form(&mut self, letter: char, thresholds: &[Vec<f64>]) -> Result<SplitForm, String> {
+    fn form(&mut self, letter: char, shared: &SharedColumns) -> Result<SplitForm, String> {
         if letter == CUTS {
             return Ok(SplitForm::Cuts(next(&mut self.cuts)?.into_owned()));
         }
-        self.tests.next(letter, thresholds).map(SplitForm::Stump)
+        self.tests.next(letter, shared).map(SplitForm::Stump)
     }
 
     fn is_read(&self) -> bool {

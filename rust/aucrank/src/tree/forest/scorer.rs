@@ -6,6 +6,7 @@
 //! takes the rows of a tile eight at a time without a branch, so that their loads overlap. Where
 //! there is one row, it walks down many trees at a time instead.
 
+use std::collections::HashMap;
 use std::ops::Range;
 
 use super::row_codes::{Coding, LANES, MISSING, RowCoder, Tile};
@@ -171,6 +172,14 @@ struct List {
     missing_left: bool,
 }
 
+/// Where the marks of a set begin, by the address of the set, the number of categories and the side of
+/// missing values: a large set that many questions share is marked once.
+type Marked = HashMap<(Option<usize>, u32, bool), u32>;
+
+fn levels_address(rule: &Rule) -> Option<usize> {
+    if let Rule::Levels(levels) = rule { Some(levels.address()) } else { None }
+}
+
 impl Scorer {
     pub(in crate::tree) fn new<'t>(trees: impl IntoIterator<Item = &'t RankingTree>) -> Self {
         let trees: Vec<&RankingTree> = trees.into_iter().collect();
@@ -211,15 +220,21 @@ impl Scorer {
             marks: Vec::new(),
             lists: Vec::new(),
         };
-        let mut steps = Vec::new();
+        let (mut steps, mut marked) = (Vec::new(), Marked::new());
         for router in routers {
-            scorer.push(router, &column_of, &mut steps);
+            scorer.push(router, &column_of, &mut steps, &mut marked);
         }
         scorer.steps = Steps::new(steps, &scorer.coder.columns);
         scorer
     }
 
-    fn push(&mut self, router: &Router<'_, Test>, column_of: &[u32], steps: &mut Vec<Step>) {
+    fn push(
+        &mut self,
+        router: &Router<'_, Test>,
+        column_of: &[u32],
+        steps: &mut Vec<Step>,
+        marked: &mut Marked,
+    ) {
         // Where the sides of each question begin, once they have a place; parts of a split that were
         // merged lead to copies of one question, whose sides they share.
         let mut sides = vec![None; router.steps.len()];
@@ -237,7 +252,7 @@ impl Scorer {
                     let (question_asked, left, right) = &router.steps[question];
                     let test = question_asked.stump();
                     let column = column_of[test.feature];
-                    let (more, bound, left_first) = self.ask(test, column);
+                    let (more, bound, left_first) = self.ask(test, column, marked);
                     let first = *sides[question].get_or_insert_with(|| {
                         let first = start + targets.len();
                         targets.extend(if left_first { [*left, *right] } else { [*right, *left] });
@@ -254,7 +269,7 @@ impl Scorer {
 
     /// The form of a question: what is added, the bound, and whether the rows on the left are the
     /// first side.
-    fn ask(&mut self, test: &Test, column: u32) -> (u32, u32, bool) {
+    fn ask(&mut self, test: &Test, column: u32, marked: &mut Marked) -> (u32, u32, bool) {
         let number = |bound: u32, missing_low: bool, left_first| {
             let more = u32::from(missing_low);
             (more, bound + more, left_first)
@@ -273,6 +288,10 @@ impl Scorer {
             (Coding::Cuts(_), Rule::Known(false)) if missing_left => number(MISSING, false, false),
             (Coding::Cuts(_), Rule::Known(false)) => (1, u32::MAX, false),
             (Coding::Levels(n_levels), rule) => {
+                let key = (levels_address(rule), *n_levels, missing_left);
+                if let Some(&first_word) = marked.get(&key) {
+                    return (SET, first_word, true);
+                }
                 let levels = match rule {
                     Rule::Levels(levels) => levels.clone(),
                     Rule::Known(true) => LevelSet::all_but([]),
@@ -293,6 +312,9 @@ impl Scorer {
                 let is_odd = missing_left != levels.lists_others();
                 for &code in levels.listed().iter().chain(is_odd.then_some(&missing)) {
                     marks[code as usize / 64] ^= 1 << (code % 64);
+                }
+                if key.0.is_some() {
+                    marked.insert(key, first_word as u32);
                 }
                 (SET, first_word as u32, true)
             }
@@ -706,6 +728,35 @@ mod tests {
         assert!(scorer.coder.columns.is_empty());
         assert_eq!(coded_leaves(&scorer, &rows.columns(), 1), [0; 20]);
         assert_eq!(leaves_of_rows(&scorer, &rows.columns()), vec![vec![0, 0]; 20]);
+    }
+
+    #[test]
+    fn a_set_that_many_questions_share_is_marked_once() {
+        let feature = N_LEVELS.iter().position(|n_levels| *n_levels == Some(3)).unwrap();
+        let tree = |levels: &LevelSet, missing_left| {
+            let test = Test { feature, left: Rule::Levels(levels.clone()), missing_left };
+            let split = NodeSplit::new(SplitForm::Stump(test), 1, 2);
+            let sums = ClassSums { pos: 1, neg: 1, rows: 2 };
+            let node = |split| Node { sums, split };
+            RankingTree::new(
+                frame(LeafOrder::Tree),
+                vec![node(Some(split)), node(None), node(None)],
+            )
+        };
+        let (one, other) = (LevelSet::only([0, 2]), LevelSet::all_but([0, 2]));
+        let n_marks = |trees: &[RankingTree]| Scorer::new(trees).marks.len();
+        let each = n_marks(&[tree(&one, true)]);
+        assert!(each > 0);
+        let asked = [(&one, true), (&other, true), (&one, false), (&one, true), (&other, true)];
+        let trees = asked.map(|(levels, missing_left)| tree(levels, missing_left));
+        assert_eq!(n_marks(&trees), 3 * each);
+        let rows = Data::new(&mut Random(5), 60, 0);
+        let scorer = Scorer::new(&trees);
+        let values = rows.columns();
+        for (place, tree) in trees.iter().enumerate() {
+            let expected = tree.apply(&values, None).unwrap();
+            assert_eq!(coded_leaves(&scorer, &values, place), expected);
+        }
     }
 
     #[test]
