@@ -565,6 +565,23 @@ mod tests {
     }
 
     #[test]
+    fn a_trial_grows_no_more_trees_than_the_forest_has() {
+        let (values, positive, _) = sample(80);
+        let columns = Columns::from_row_major(&values, 2).unwrap();
+        let labels = Labels::new(&positive, None).unwrap();
+        let interrupt = Interrupt::default();
+        for (n_trees, expected) in [(20, 20), (60, 60), (200, 60)] {
+            let params = ForestParams { n_trees, ..params(Aggregation::Eta, 1.0) };
+            let tree = &params.tree;
+            let binned = Binned::new(&columns, &labels, tree.binning, &interrupt).unwrap();
+            let grower = Grower::new(&columns, &binned, &labels, tree, None, &interrupt).unwrap();
+            let grower = grower.counted_by(CountedRows(labels.positive()), None);
+            let growing = Growing::new(&grower, CutCriterion::Youden, &params, None, Vec::new());
+            assert_eq!(growing.trial(&interrupt).unwrap().1.len(), expected);
+        }
+    }
+
+    #[test]
     fn where_no_row_is_out_of_bag_those_in_the_bag_calibrate() {
         let columns = Columns::from_row_major(&[0.0, 5.0, 1.0, 5.0], 2).unwrap();
         let labels = Labels::new(&[false, true], None).unwrap();
