@@ -392,7 +392,7 @@ def line_in_noise(noise):
 
 
 def test_a_forest_is_left_out_of_many_rows_where_the_first_fold_gives_it_no_weight():
-    X, y = line_in_noise(1.0)
+    X, y = line_in_noise(3.0)
     model = RankingEnsemble(random_state=0, n_jobs=2).fit(X, y)
     assert model.weights_.keys() == {"boosting", "linear_thresholds"}
     assert RankingEnsemble(random_state=0, n_jobs=1).fit(X, y).weights_ == model.weights_

@@ -614,8 +614,13 @@ impl RocState {
         standardize: bool,
     ) -> Result<f64, RankError> {
         check_bands(fpr, tpr)?;
+        let mut rates = fpr.to_vec();
+        if tpr[0] > 0.0 || tpr[1] < 1.0 {
+            // Several knots may be at the rate where the curve enters or leaves the band.
+            rates.extend(self.fpr_at(&tpr)?);
+        }
         let Outline { curve, areas } =
-            self.outline(&Wanted { fpr: &fpr, tpr: &tpr, most: None })?;
+            self.outline(&Wanted { fpr: &rates, tpr: &tpr, most: None })?;
         let area_up_to = |rate| {
             let (beyond, cut) = curve.cut_segment(rate);
             areas[beyond - 1] + cut

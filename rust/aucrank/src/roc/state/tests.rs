@@ -756,3 +756,24 @@ fn newer_and_foreign_bytes_are_named() {
     assert!(message(b"AUCRANKS").contains("cut short"));
     assert!(message(b"AUCRANKS\x07\0\0\0").contains("format version 7"));
 }
+
+/// A class whose weights are of very different size has knots that differ in their counts and not in
+/// their rates, which are rounded.
+#[test]
+fn a_band_that_the_curve_enters_at_a_rate_of_several_knots_has_the_same_area() {
+    let scores = [5.0, 4.0, 4.0, 3.0, 2.0, 2.0, 1.5, 1.0, 0.0];
+    let positive = [false, false, true, true, false, true, false, false, true];
+    let weights = [1.0, 5e-17, 1.0, 0.3, 5e-17, 0.01, 1e-3, 1e-3, 1e-3];
+    let mut memory = RocState::new(None, None).unwrap();
+    memory.update(&scores, &positive, Some(&weights)).unwrap();
+    let curve = memory.curve().unwrap();
+    let rates = curve.fpr();
+    assert!(rates[1] == rates[2] && rates[2] == rates[4], "{rates:?}");
+    for tpr in [[0.2, 1.0], [0.0, 0.2], [0.8, 0.9], [0.5, 0.9999]] {
+        let expected = curve.partial_auc([0.0, 1.0], tpr, false).unwrap();
+        assert_eq!(memory.partial_auc([0.0, 1.0], tpr, false), Ok(expected));
+        // By the definition with exact knots: all that several knots of a rate differ by is below 1e-16.
+        let width = 1.0 - rates[1];
+        assert!((expected - (tpr[1] - tpr[0]) * width).abs() < 1e-5, "{expected}");
+    }
+}
