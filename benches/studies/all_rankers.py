@@ -39,8 +39,8 @@ def maker(name):
 MODELS = {name: maker(name) for name in public_estimators()} | {
     "logistic regression": lambda: of_columns(LogisticRegression(max_iter=2000), scaled=True),
     "additive": lambda: aucrank.GradientBoostingRanker.additive(random_state=0),
-    "additive, 10 pairs": lambda: aucrank.GradientBoostingRanker.additive(
-        interactions=10, random_state=0
+    "additive, pairs": lambda: aucrank.GradientBoostingRanker.additive(
+        interactions="auto", random_state=0
     ),
     "RankingEnsemble, fast": lambda: aucrank.RankingEnsemble(presets="fast", random_state=0),
 }

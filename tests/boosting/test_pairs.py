@@ -72,6 +72,32 @@ def test_no_more_pairs_are_chosen_than_asked_for_the_strongest_first():
     assert additive(interactions=1000).fit(X, y).pairs_ == [(0, 1), (2, 3)]
 
 
+def test_the_strongest_pairs_are_three_a_feature_and_among_them_those_that_tell_something():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(4000, 8))
+    # Every feature with its neighbour on either side.
+    log_odds = 0.5 * (X * np.roll(X, 1, axis=1)).sum(axis=1)
+    y = rng.random(4000) < 1 / (1 + np.exp(-log_odds))
+    with_pairs, alone = (
+        additive(interactions=given, n_bags=5).fit(X[:1500], y[:1500]) for given in ("auto", 0)
+    )
+    assert with_pairs.score(X[1500:], y[1500:]) > alone.score(X[1500:], y[1500:]) + 0.15
+    neighbours = {tuple(sorted((k, (k + 1) % 8))) for k in range(8)}
+    assert neighbours <= set(with_pairs.pairs_)
+    assert len(with_pairs.pairs_) <= 24
+
+
+def test_the_strongest_pairs_of_noise_cost_little():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(4000, 10))
+    y = rng.random(4000) < 1 / (1 + np.exp(-X[:, 0]))
+    with_pairs, alone = (
+        additive(interactions=given, n_bags=5).fit(X[:600], y[:600]) for given in ("auto", 0)
+    )
+    auc = with_pairs.score(X[600:], y[600:])
+    assert auc > alone.score(X[600:], y[600:]) - 0.01
+
+
 def test_of_many_features_those_that_tell_most_alone_are_paired():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(2000, 250))
@@ -81,7 +107,16 @@ def test_of_many_features_those_that_tell_most_alone_are_paired():
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("params", [{}, {"refit": True, "n_bags": 1}, {"early_stopping": False}])
+@pytest.mark.parametrize(
+    "params",
+    [
+        {},
+        {"refit": True, "n_bags": 1},
+        {"early_stopping": False},
+        {"interactions": "auto"},
+        {"interactions": "auto", "refit": True},
+    ],
+)
 def test_parts_and_the_base_score_are_the_score_to_the_last_bit(params, weighted):
     X, y = planted(1500, 1)
     weight = np.random.default_rng(1).uniform(0, 3, 1500) if weighted else None
@@ -181,9 +216,10 @@ def test_other_interactions_are_refused(wrong, error, message):
         additive(interactions=wrong).fit(FRAME, BAD)
 
 
-def test_pairs_do_not_go_on():
-    with pytest.raises(ValueError, match="interactions=10 does not go with warm_start"):
-        additive(n_bags=1, warm_start=True).fit(FRAME, BAD)
+@pytest.mark.parametrize("given", [10, "auto"])
+def test_pairs_do_not_go_on(given):
+    with pytest.raises(ValueError, match=f"interactions={given!r} does not go with warm_start"):
+        additive(n_bags=1, warm_start=True, interactions=given).fit(FRAME, BAD)
 
 
 def test_trees_of_three_features_have_no_pairs():
@@ -258,7 +294,8 @@ def test_categories_of_a_pair_have_a_cell_each():
         }
     )
     y = rng.random(2000) < np.where((X["size"] == "low") == (X["speed"] == "high"), 0.8, 0.2)
-    model = additive().fit(X, y)
+    # Few distinct rows: a half of them says nothing about the other.
+    model = additive(n_bags=8).fit(X, y)
     (panel,) = model.plot_terms([("size", "speed")]).axes_
     labels = [tick.get_text() for tick in panel.get_xticklabels()]
     assert labels == [*X["size"].cat.categories, "missing"]

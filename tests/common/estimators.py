@@ -103,6 +103,7 @@ SETTINGS = [
     GradientBoostingRanker(n_rounds=30, early_stopping=True, scoring="loss", refit=True),
     GradientBoostingRanker(n_rounds=10, early_stopping=True, n_bags=3, n_jobs=2),
     GradientBoostingRanker(n_rounds=10, interactions=2, n_bags=2),
+    GradientBoostingRanker(n_rounds=10, interactions="auto", n_bags=2),
     GradientBoostingRanker(n_rounds=10, loss="pair_logistic", calibration="isotonic"),
     RankBoost(n_rounds=10, calibration="auto"),
     AUCBoost(n_rounds=10, calibration="sigmoid"),

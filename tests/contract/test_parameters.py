@@ -98,7 +98,7 @@ SHARED = {
     "early_stopping": BOOLS,
     "epsilon": reals(0.25),
     "high_points": texts("positive", "negative"),
-    "interactions": [[["age", "rate"]], [(0, 2)], [], 0, *ints(3), None],
+    "interactions": [*texts("auto"), [["age", "rate"]], [(0, 2)], [], 0, *ints(3), None],
     "l2": [*reals(0.5), 2],
     "leaf_order": texts("eta", "tree"),
     "learning_rate": [*reals(0.5), 1],

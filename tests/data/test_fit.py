@@ -175,6 +175,7 @@ REFUSED = {
     "class_weight is 'balanced'": AUCBoost(class_weight="balanced"),
     "warm_start is True": GradientBoostingRanker(warm_start=True),
     "interactions is 3": GradientBoostingRanker(interactions=3),
+    "interactions is 'auto'": GradientBoostingRanker(interactions="auto"),
     "routing is 'sampled'": MartiRank(routing="sampled"),
 }
 

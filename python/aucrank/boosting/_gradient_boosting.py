@@ -49,15 +49,15 @@ from aucrank.data._dataset import refuse_for_dataset
 _ADDITIVE: dict[str, Any] = {
     "interactions": 0,
     "n_rounds": 3000,
-    "learning_rate": 0.2,
+    "learning_rate": 0.1,
     "max_leaves": 3,
     "cuts": "random",
     "l2": 1.0,
     "max_features": 0.3,
     "early_stopping": True,
     "scoring": "loss",
-    "validation_fraction": 0.15,
-    "n_iter_no_change": 30,
+    "validation_fraction": "auto",
+    "n_iter_no_change": 50,
     "n_bags": 8,
 }
 #: Bags that stop early, each by a fold of its own.
@@ -134,15 +134,17 @@ class GradientBoostingRanker(PairTermsMixin, CalibratedRanker):
         Features drawn at random for each tree: a number, a share of all, their square root or
         logarithm, or None for all. Where the rows and features drawn tell nothing, the tree learns
         from all of them.
-    interactions : int, list of lists or None, default=None
+    interactions : int, "auto", list of lists or None, default=None
         Which features a tree may ask together. None: any. 0: none, so that each tree asks one
         feature and the score is a sum of one function for each. A number k: rounds of single
         features come first, then as many rounds of pairs, at most k of which are chosen in between
-        for what they tell beside their features (see Notes); at most 1000. A list of groups of
-        features, by name or position: those of one group; a feature in no group is asked alone.
-        Where no tree asks more than two features, `terms` and `pair_terms` list the functions that
-        the score is a sum of, `explain` adds them up and `plot_terms` draws them. A number of pairs
-        does not go with ``warm_start``.
+        for what they tell beside their features, if that is more than chance (see Notes); at most
+        1000. "auto": likewise, of the three strongest pairs a feature, whether or not by chance;
+        ``early_stopping`` says how many rounds of them there are, which may be none. A list of
+        groups of features, by name or position: those of one group; a feature in no group is asked
+        alone. Where no tree asks more than two features, `terms` and `pair_terms` list the
+        functions that the score is a sum of, `explain` adds them up and `plot_terms` draws them. A
+        number of pairs and "auto" do not go with ``warm_start``.
     monotonic_cst : array-like of int of shape (n_features,), dict or None, default=None
         Features that the score may only rise (1) or only fall (-1) with, or 0 for neither; a dict
         has names of columns. Missing values are free.
@@ -260,11 +262,12 @@ class GradientBoostingRanker(PairTermsMixin, CalibratedRanker):
 
     A pair of features is chosen for what it tells beside a sum of single features, as in FAST [3]_:
     two questions, one to each feature, part the rows in four, and the contrast of these lowers the
-    loss beyond what steps by each question do. The best contrast of a pair has to gain more than
-    the best of all contrasts does by chance: in simulations, fewer than one fit in twenty to noise
-    takes a pair. Of more than 100 features, those are paired that gained most alone. All bags have
-    the same pairs. A tree of a pair cuts numbers into 32 bins at most, and has eight leaves where
-    ``max_leaves`` is less.
+    loss beyond what steps by each question do. Of a number of pairs, each has to gain more by its
+    best contrast than the best of all contrasts does by chance: in simulations, fewer than one fit
+    in twenty to noise takes a pair. "auto" takes the strongest without that test. Of more than 100
+    features, those are paired that gained most alone. Each tree takes the pair that lowers the loss
+    most. All bags have the same pairs. A tree of a pair cuts numbers into 32 bins at most, and has
+    four leaves where ``max_leaves`` is less.
 
     Gradients are rounded to 2^-20 and hessians to 2^-19 of a row. ``pair_logistic`` sums over pairs
     of scores rounded to a grid of 2048 cells over their range.
@@ -383,15 +386,17 @@ class GradientBoostingRanker(PairTermsMixin, CalibratedRanker):
         -------
         GradientBoostingRanker
             Not fitted: ``interactions=0``, and small steps that suit it, which stop early and are
-            averaged over eight bags. ``interactions=10`` adds functions of at most ten pairs.
+            averaged over eight bags. ``interactions="auto"`` adds functions of pairs, which rank
+            better; ``interactions=10`` those of at most ten that tell more than chance.
 
         Notes
         -----
         Defaults of the class suit trees that may ask any features. A sum of single features is
         better learned by trees of few leaves and random cuts, which make its functions smooth, and
-        by as many rounds as rows held out ask for. Each bag holds out other rows, so that their
-        mean has learned from all. The settings were chosen on public data sets, where they are as
-        good as explainable boosting machines (EBM) without interactions.
+        by as many rounds as rows held out ask for. Each bag holds out a fold of the rows, so that
+        their mean has learned from all. The settings were chosen on public data sets: see
+        :ref:`the guide <pairs-of-features>`, which compares them with explainable boosting
+        machines (EBM).
 
         Examples
         --------
@@ -535,20 +540,22 @@ class GradientBoostingRanker(PairTermsMixin, CalibratedRanker):
         given = self.interactions
         if given is None:
             return "any"
+        if self._chooses_pairs and self.warm_start:
+            raise ValueError(
+                f"interactions={given!r} does not go with warm_start: pairs are chosen once, for"
+                " all rounds after those of single features"
+            )
+        if isinstance(given, str) and given == "auto":
+            return "auto"
         if isinstance(given, Integral) and not isinstance(given, bool):
             most = check_int(given, "interactions", low=0, high=_MOST_PAIRS)
-            if most and self.warm_start:
-                raise ValueError(
-                    f"interactions={most} does not go with warm_start: pairs are chosen once, for"
-                    " all rounds after those of single features"
-                )
             return {"pairs": most} if most else {"groups": []}
         if not isinstance(given, list | tuple) or not all(
             isinstance(group, list | tuple) for group in given
         ):
             raise ValueError(
-                "interactions must be None, a number of pairs or a list of lists of features, got"
-                f" {given!r}"
+                "interactions must be None, a number of pairs or a list of lists of features, or"
+                f' "auto", got {given!r}'
             )
         if schema is None:
             return {"groups": []}
@@ -590,7 +597,10 @@ class GradientBoostingRanker(PairTermsMixin, CalibratedRanker):
 
     @property
     def _chooses_pairs(self) -> bool:
-        return isinstance(self.interactions, Integral) and self.interactions != 0
+        given = self.interactions
+        if isinstance(given, str):
+            return given == "auto"
+        return isinstance(given, Integral) and given != 0
 
     def _n_stages(self) -> int | None:
         if isinstance(self.max_leaves, str):

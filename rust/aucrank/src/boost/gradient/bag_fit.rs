@@ -3,6 +3,7 @@
 use super::best_split::Criterion;
 use super::code_columns::CodeColumns;
 use super::draws::Draws;
+use super::feature_pairs::RankedPairs;
 use super::fit::{Bag, Begun, Data};
 use super::grow::{GrowMemory, Grower, Grown};
 use super::held_out::{GradientHeldOut, HeldOut};
@@ -18,8 +19,9 @@ use crate::data::{Column, LARGEST_SUM, binds, mix};
 use crate::prepared::Prepared;
 use crate::{RankError, parallel};
 
-/// Least number of leaves that trees of two features may have: few leaves suit functions of one feature.
-const PAIR_LEAVES: usize = 8;
+/// Least number of leaves that trees of two features may have: those of one question to each on either
+/// side. More of them overfit where positives are few.
+const PAIR_LEAVES: usize = 4;
 
 /// Rows whose derivatives are computed at a time.
 const BLOCK_ROWS: usize = 512;
@@ -31,8 +33,8 @@ pub(super) enum Terms<'a> {
     Asked,
     /// One feature each.
     Singles,
-    /// One of these pairs each, in turn.
-    Pairs(&'a [[usize; 2]]),
+    /// One of these pairs each.
+    Pairs(&'a RankedPairs),
 }
 
 /// A bag during its fit.
@@ -88,8 +90,11 @@ impl<'a> BagFit<'a> {
     ) -> Result<Self, RankError> {
         let groups = match (terms, &params.interactions) {
             (Terms::Asked, Interactions::Groups(groups)) => Some(groups.clone()),
-            (Terms::Asked | Terms::Pairs(_), _) => None,
+            (Terms::Asked, _) => None,
             (Terms::Singles, _) => Some(Vec::new()),
+            (Terms::Pairs(pairs), _) => {
+                Some(pairs.pairs.iter().map(|pair| pair.to_vec()).collect())
+            }
         };
         let start = params.loss.start(rows.class_masses());
         let max_leaves = params.max_leaves.unwrap_or(FEW_LEAVES);
@@ -115,7 +120,7 @@ impl<'a> BagFit<'a> {
             trees: Vec::new(),
             n_begun: 0,
             largest: start.abs(),
-            is_complete: matches!(terms, Terms::Pairs([])),
+            is_complete: matches!(terms, Terms::Pairs(pairs) if pairs.pairs.is_empty()),
             is_ended: false,
             memory: None,
         })
@@ -224,14 +229,23 @@ impl<'a> BagFit<'a> {
     /// The features that the next tree may ask, and those that one may ask that learns from all rows if
     /// the rows and features drawn tell nothing: the first of these sets that tells anything.
     fn features(&self, seed: u64) -> (Vec<usize>, Vec<Vec<usize>>) {
+        let is_partial = self.draws.are_partial();
         if let Terms::Pairs(pairs) = self.terms {
-            let turn = (self.trees.len() - self.n_begun) % pairs.len();
-            let in_turn = pairs[turn..].iter().chain(&pairs[..turn]);
-            return (pairs[turn].to_vec(), in_turn.map(|pair| pair.to_vec()).collect());
+            // A tree takes the pair whose first question gains most. As a pair may tell nothing by
+            // that alone, those that tell more than chance have every other tree, in turn.
+            let mut all = pairs.pairs.concat();
+            all.sort_unstable();
+            all.dedup();
+            let round = self.trees.len() - self.n_begun;
+            if round % 2 == 1 && pairs.n_above_chance > 0 {
+                let turn = round / 2 % pairs.n_above_chance;
+                return (pairs.pairs[turn].to_vec(), vec![all]);
+            }
+            let others = if is_partial { vec![all.clone()] } else { Vec::new() };
+            return (all, others);
         }
         let all = || (0..self.data.columns.n_features()).collect();
-        let others = if self.draws.are_partial() { vec![all()] } else { Vec::new() };
-        (self.draws.features(seed), others)
+        (self.draws.features(seed), if is_partial { vec![all()] } else { Vec::new() })
     }
 
     /// Measures the held-out rows after a round.

@@ -16,6 +16,10 @@
 //! twenty to noise takes a pair. Sums of few rows are no normal deviates: as for leaves, some is added to
 //! each hessian. (To judge the questions that one half of the rows has chosen by the other half needs no
 //! threshold for the questions, but twice the rows to find a product of two features.)
+//!
+//! The threshold keeps a model of few pairs free of those of chance. It also leaves out pairs that many
+//! questions tell a little of each. Where the score is all that counts, the strongest pairs are taken
+//! without it, and the rows held out say how many rounds of them there are, which may be none.
 
 use super::best_split::Criterion;
 use super::loss::LossAt;
@@ -56,6 +60,21 @@ pub(super) struct FoundPair {
     pub(super) n_questions: usize,
 }
 
+/// Pairs of features, the one that tells most first.
+pub(super) struct RankedPairs {
+    pub(super) pairs: Vec<[usize; 2]>,
+    /// How many of them, the first, tell more than chance.
+    pub(super) n_above_chance: usize,
+}
+
+impl RankedPairs {
+    /// Keeps so many at most.
+    pub(super) fn truncate(&mut self, most: usize) {
+        self.pairs.truncate(most);
+        self.n_above_chance = self.n_above_chance.min(most);
+    }
+}
+
 /// A feature in codes.
 struct CodedFeature {
     feature: usize,
@@ -67,16 +86,18 @@ struct CodedFeature {
 }
 
 impl PairSearch<'_> {
-    /// The pairs that tell most, the best first, at most so many.
-    pub(super) fn best(&self, most: usize) -> Result<Vec<[usize; 2]>, RankError> {
+    /// The pairs by what they tell.
+    pub(super) fn ranked(&self) -> Result<RankedPairs, RankError> {
         let mut found = self.all()?;
         let n_questions: usize = found.iter().map(|pair| pair.n_questions).sum();
         let least = 2.0 * libm::log(n_questions.max(1) as f64);
-        found.retain(|pair| pair.gain > least);
+        found.retain(|pair| pair.gain > 0.0);
         // The sort is stable: of equals the first in the order of the features.
         found.sort_by(|a, b| b.gain.total_cmp(&a.gain));
-        found.truncate(most);
-        Ok(found.into_iter().map(|pair| pair.features).collect())
+        Ok(RankedPairs {
+            n_above_chance: found.partition_point(|pair| pair.gain > least),
+            pairs: found.into_iter().map(|pair| pair.features).collect(),
+        })
     }
 
     /// All pairs of the features that are paired, in the order of the features.
@@ -353,6 +374,15 @@ mod tests {
             assert!((pair.gain / best - 1.0).abs() < 1e-4, "{} {best}", pair.gain);
         }
         // What was planted.
-        assert_eq!(search.best(5).unwrap(), [[0, 1]]);
+        let mut ranked = search.ranked().unwrap();
+        assert_eq!((ranked.pairs[0], ranked.n_above_chance), ([0, 1], 1));
+        // Behind it those of chance, by their gain.
+        let mut gains: Vec<(f64, [usize; 2])> =
+            found.iter().map(|pair| (pair.gain, pair.features)).collect();
+        gains.sort_by(|a, b| b.0.total_cmp(&a.0));
+        let by_gain: Vec<[usize; 2]> = gains.into_iter().map(|(_, features)| features).collect();
+        assert_eq!(ranked.pairs, by_gain);
+        ranked.truncate(2);
+        assert_eq!((&ranked.pairs[..], ranked.n_above_chance), (&by_gain[..2], 1));
     }
 }

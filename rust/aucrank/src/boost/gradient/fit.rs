@@ -3,12 +3,12 @@
 use super::bag_fit::{BagFit, Terms, criterion};
 use super::bags::{BagRows, average, paths, run};
 use super::capacity::capacity;
-use super::feature_pairs::PairSearch;
+use super::feature_pairs::{PairSearch, RankedPairs};
 use super::held_out::GradientHeldOut;
 use super::level_codes::LevelCodes;
 use super::loss::Loss;
 use super::model::{GradientBoosted, Parts};
-use super::params::{GradientParams, Interactions};
+use super::params::{GradientParams, Interactions, MOST_PAIRS};
 use super::rate_columns::BoosterRates;
 use super::rows::FitRows;
 use super::tree::GradientTree;
@@ -23,6 +23,9 @@ use crate::{Interrupt, RankError, parallel};
 /// Most bins of a number in trees of two features: a table of more would be learned from few rows a
 /// cell.
 const PAIR_BINS: usize = 32;
+
+/// Pairs that are tried for each feature, where their number is not given.
+const PAIRS_PER_FEATURE: usize = 3;
 
 /// What a fit reports.
 const ROUND: &str = "round";
@@ -199,8 +202,8 @@ fn fit_all_bags(
             return Err(RankError::BadParameter { name, value: n_bags.to_string(), rule });
         }
     }
-    if let (Some(_), Interactions::Pairs(most)) = (given.earlier, &params.interactions) {
-        let (value, rule) = (format!("{most} pairs"), "without pairs where an earlier fit goes on");
+    if let (Some(_), Some(value)) = (given.earlier, params.interactions.chosen_pairs()) {
+        let rule = "without pairs where an earlier fit goes on";
         return Err(RankError::BadParameter { name: "interactions", value, rule });
     }
     if let (Some(_), Some((columns, _))) = (&params.held_out, given.validation) {
@@ -218,11 +221,11 @@ fn fit_all_bags(
     let coded = level_codes.columns(columns, interrupt)?;
     let binned = Binned::new(&coded, labels, binning, interrupt)?;
     let data = Data { columns, labels, binned: &binned, level_codes: &level_codes, interrupt };
-    if let Interactions::Pairs(most) = params.interactions {
+    if params.interactions.chosen_pairs().is_some() {
         let max_bins = Some(params.max_bins.min(PAIR_BINS));
         let binning = BinningParams { max_bins, ..binning };
         let coarse = Binned::new(&coded, labels, binning, interrupt)?;
-        fit_in_two_series(data, Data { binned: &coarse, ..data }, &params, given, most)
+        fit_in_two_series(data, Data { binned: &coarse, ..data }, &params, given)
     } else {
         fit_in_one_series(data, &params, given)
     }
@@ -268,7 +271,6 @@ fn fit_in_two_series(
     coarse: Data<'_>,
     params: &GradientParams,
     given: &GradientExtras<'_>,
-    most: usize,
 ) -> Result<Vec<Bag>, RankError> {
     let dealt = BagRows::deal(data, params, given)?;
     let rows = rows_of(data, params, &dealt)?;
@@ -279,7 +281,7 @@ fn fit_in_two_series(
     let is_ended = singles.iter().any(|bag| bag.is_ended);
     let begun: Vec<Begun> = singles.into_iter().map(BagFit::into_begun).collect();
     let n_singles: Vec<usize> = begun.iter().map(|bag| bag.trees.len()).collect();
-    let pairs = choose_pairs(coarse, params, &begun, most)?;
+    let pairs = choose_pairs(coarse, params, &begun)?;
 
     let rows = rows_of(coarse, params, &dealt)?;
     let mut bags = begin(coarse, params, &dealt, &rows, Terms::Pairs(&pairs))?;
@@ -361,8 +363,7 @@ fn choose_pairs(
     data: Data<'_>,
     params: &GradientParams,
     begun: &[Begun],
-    most: usize,
-) -> Result<Vec<[usize; 2]>, RankError> {
+) -> Result<RankedPairs, RankError> {
     let training = data.labels.rows();
     let rows = FitRows::new(data.binned, data.labels, &training);
     let n_bags = begun.len() as f64;
@@ -383,7 +384,13 @@ fn choose_pairs(
         criterion: &criterion(params, &rows),
         interrupt: data.interrupt,
     };
-    search.best(most)
+    let mut found = search.ranked()?;
+    let most = match params.interactions {
+        Interactions::Pairs(most) => most.min(found.n_above_chance),
+        _ => (PAIRS_PER_FEATURE * gains.len()).min(MOST_PAIRS),
+    };
+    found.truncate(most);
+    Ok(found)
 }
 
 /// The sum from which on a row is called positive, given those of the rows of the fit.

@@ -23,7 +23,7 @@ const ROWS_OF_STOPPED_RATE: f64 = 20_000.0;
 const MOST_ROUNDS: usize = 3000;
 
 /// Most pairs of features that are chosen: more cannot be looked at.
-const MOST_PAIRS: usize = 1000;
+pub(super) const MOST_PAIRS: usize = 1000;
 
 /// Parameters of gradient boosting.
 ///
@@ -123,8 +123,23 @@ pub enum Interactions {
     /// Those of one of these groups; a feature in no group is asked alone.
     Groups(Vec<Vec<usize>>),
     /// Those of at most so many pairs, at least 1, which are chosen between two series of rounds: after
-    /// as many rounds as there may be of single features come as many of the pairs.
+    /// as many rounds as there may be of single features come as many of the pairs. Only pairs that
+    /// tell more than chance are taken.
     Pairs(usize),
+    /// Those of the strongest pairs, three for each feature and at most 1000, chosen likewise, but
+    /// without regard to chance: the rows held out say how many rounds of them there are.
+    Auto,
+}
+
+impl Interactions {
+    /// What the fit is to choose pairs by, in words; `None` where it chooses none.
+    pub(super) fn chosen_pairs(&self) -> Option<String> {
+        match self {
+            Self::Pairs(most) => Some(format!("{most} pairs")),
+            Self::Auto => Some("the strongest pairs".to_owned()),
+            Self::Any | Self::Groups(_) => None,
+        }
+    }
 }
 
 /// Rows that each side of a split keeps.
@@ -288,7 +303,7 @@ impl GradientParams {
             Interactions::Pairs(most) if !(1..=MOST_PAIRS).contains(most) => {
                 return bad("interactions", format!("{most} pairs"), "from 1 to 1000 pairs");
             }
-            Interactions::Any | Interactions::Pairs(_) => {}
+            Interactions::Any | Interactions::Pairs(_) | Interactions::Auto => {}
         }
         self.held_out.iter().try_for_each(|held_out| held_out.validate(self.n_bags))
     }

@@ -700,8 +700,10 @@ fn a_formula_of_many_rounds_of_a_pair_is_a_table() {
 fn pairs_depend_neither_on_threads_nor_on_the_order_of_rows_or_copies() {
     let mut sample = Sample::new(6000);
     let held_out = drawn(Loss::Log).held_out;
-    for n_bags in [1, 3] {
-        let params = GradientParams { n_bags, held_out, n_rounds: 20, ..paired(Loss::Log) };
+    let cases = [(1, Interactions::Pairs(2)), (3, Interactions::Pairs(2)), (3, Interactions::Auto)];
+    for (n_bags, interactions) in cases {
+        let params =
+            GradientParams { n_bags, held_out, n_rounds: 20, interactions, ..paired(Loss::Log) };
         sample.weights = None;
         let fits = [1, 2, 7].map(|n_threads| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(n_threads).build().unwrap();
@@ -717,6 +719,33 @@ fn pairs_depend_neither_on_threads_nor_on_the_order_of_rows_or_copies() {
         let copied = Sample { weights: None, ..sample.rows(&copies) };
         assert_eq!(sample.fit(&params), copied.fit(&params));
     }
+}
+
+#[test]
+fn the_strongest_pairs_come_after_single_features_as_far_as_the_folds_say() {
+    let sample = Sample::new(3000);
+    let params = GradientParams { max_leaves: Some(3), ..by_folds(Loss::Log) };
+    let alone = GradientParams { interactions: Interactions::Groups(Vec::new()), ..params.clone() };
+    let alone = sample.fit(&alone);
+    let params = GradientParams { interactions: Interactions::Auto, ..params };
+    let model = sample.fit(&params);
+    assert!(model.pairs().unwrap().contains(&[1, 2]), "{:?}", model.pairs());
+    check_parts(&model, &sample);
+    // The bags have one number of rounds of single features and one of pairs.
+    let rounds = |model: &GradientBoosted| {
+        let of_bags: Vec<usize> = model.bags().iter().map(|bag| bag.n_rounds).collect();
+        assert_eq!(of_bags, [of_bags[0]; 5]);
+        of_bags[0]
+    };
+    let (n_singles, n_rounds) = (rounds(&alone), rounds(&model));
+    assert!(n_rounds > n_singles);
+    assert_eq!(model.trees()[..5 * n_singles], *alone.trees());
+    // The mean loss of the folds is least after the last round that is kept.
+    let mean = |round: usize| {
+        let bags = model.bags().iter().map(|bag| bag.held_out.as_ref().unwrap().values[round - 1]);
+        bags.sum::<f64>() / 5.0
+    };
+    assert!((1..n_rounds).all(|round| mean(round) > mean(n_rounds)));
 }
 
 #[test]
@@ -841,14 +870,13 @@ fn what_cannot_be_is_refused() {
     }
     let earlier = sample.fit(&params);
     let given = GradientExtras { earlier: Some(&earlier), ..GradientExtras::default() };
-    let on = GradientParams { interactions: Interactions::Pairs(1), ..params.clone() };
-    assert!(
-        sample
-            .fit_given(&on, &given)
-            .unwrap_err()
-            .to_string()
-            .starts_with("interactions is 1 pairs")
-    );
+    for (interactions, what) in
+        [(Interactions::Pairs(1), "1 pairs"), (Interactions::Auto, "the strongest pairs")]
+    {
+        let on = GradientParams { interactions, ..params.clone() };
+        let refusal = sample.fit_given(&on, &given).unwrap_err().to_string();
+        assert!(refusal.starts_with(&format!("interactions is {what}")), "{refusal}");
+    }
     let bound = GradientParams { monotonic: vec![0, 0, 1], ..params.clone() };
     assert!(refused(bound).contains("column 2 is categorical"));
 }
