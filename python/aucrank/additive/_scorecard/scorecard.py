@@ -200,18 +200,17 @@ class Scorecard(ProbabilityMixin, BaseRanker):
     >>> print(text[: text.index("Points of what")].rstrip())
     SCORECARD: many points speak for class 1
     <BLANKLINE>
-    Start with 459 points and add those of one line of each block.
+    Start with 465 points and add those of one line of each block.
     <BLANKLINE>
                                  points  rows  share  class 1
     mean_concave_points
       under 0.02947                   0   252  44.3%     2.8%
-      0.02947 to under 0.062325      73   142  25.0%    29.6%
-      0.062325 and up               183   175  30.8%    93.1%
+      0.02947 to under 0.062325      77   142  25.0%    29.6%
+      0.062325 and up               178   175  30.8%    93.1%
     <BLANKLINE>
     mean_texture
-      under 18.295                    0   252  44.3%    13.9%
-      18.295 to under 21.205         48   142  25.0%    45.1%
-      21.205 and up                  74   175  30.8%    64.6%
+      under 19.625                    0   324  56.9%    18.2%
+      19.625 and up                  65   245  43.1%    62.4%
     >>> card.points(X[names][:3])
     array([642, 642, 716])
     >>> card.probability_at([580, 600, 620]).round(3)
@@ -701,10 +700,10 @@ class Scorecard(ProbabilityMixin, BaseRanker):
         >>> table = Scorecard().fit(X[["mean_texture"]], y).score_table(4)
         >>> table.to_frame()[["low", "high", "size", "n_pos", "size_up_to", "pos_up_to"]].round(3)
            low  high  size  n_pos  size_up_to  pos_up_to
-        0  519   546   144     12       0.253      0.057
-        1  554   579   144     35       0.506      0.222
-        2  585   608   141     69       0.754      0.547
-        3  616   627   140     96       1.000      1.000
+        0  520   544   144     12       0.253      0.057
+        1  553   579   144     35       0.506      0.222
+        2  586   609   141     69       0.754      0.547
+        3  615   626   140     96       1.000      1.000
         """
         n_bands = check_int(n_bands, "n_bands", low=1) or 1
         card = self._card
