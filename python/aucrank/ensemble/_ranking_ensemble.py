@@ -49,8 +49,8 @@ from aucrank.ensemble._presets import PRESETS, is_on_trial, members_of
 #: By as many folds as `GradientBoostingRanker` has bags, the booster of an ensemble is that ranker.
 _FOLDS = 5
 
-#: Of the blend of a fold that a member on trial must have. Of eleven sets of some 16,000 rows, forests
-#: have 0.22 or more on those where they gain anything, and 0.02 or less on the others.
+#: Of the blend of a fold that a member on trial must have. Of eleven sets of some 16,000 rows,
+#: forests have 0.22 or more on those where they gain anything, and 0.02 or less on the others.
 _LEAST_WEIGHT = 0.05
 
 
@@ -289,10 +289,8 @@ class RankingEnsemble(KeepsModels, ProbabilityMixin, BaseRanker):
         fitted: list[CrossFitted] = []
         n_together = 0
         if end is None:
-            n_together = next(
-                (place for place, (name, _) in enumerate(rankers) if self._is_on_trial(name, cross)),
-                len(rankers),
-            )
+            on_trial = [self._is_on_trial(name, cross) for name, _ in rankers]
+            n_together = on_trial.index(True) if any(on_trial) else len(rankers)
             for found in cross.fit_all(rankers[:n_together]):
                 fitted.append(found)
                 yield found
@@ -487,9 +485,7 @@ class RankingEnsemble(KeepsModels, ProbabilityMixin, BaseRanker):
         return tags
 
 
-def _has_weight(
-    fitted: Sequence[CrossFitted], cross: CrossFit, blend: Blend, fit: FoldFit
-) -> bool:
+def _has_weight(fitted: Sequence[CrossFitted], cross: CrossFit, blend: Blend, fit: FoldFit) -> bool:
     """Whether a member has weight beside others in the blend of a fold that it has not seen."""
     sample = cross.sample.take(fit.left_out)
     scores = [*(member.scores[fit.left_out] for member in fitted), fit.scores]

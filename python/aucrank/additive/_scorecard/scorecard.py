@@ -212,7 +212,7 @@ class Scorecard(ProbabilityMixin, BaseRanker):
       under 19.625                    0   324  56.9%    18.2%
       19.625 and up                  65   245  43.1%    62.4%
     >>> card.points(X[names][:3])
-    array([642, 642, 716])
+    array([643, 643, 708])
     >>> card.probability_at([580, 600, 620]).round(3)
     array([0.333, 0.5  , 0.667])
 
