@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from typing import Any
 
@@ -24,7 +25,7 @@ from aucrank.data._sampled import ALL_ROWS
 from aucrank.data._stored import Rows
 
 #: Results that one task merges; up to so many are gathered as they are.
-_MERGED_AT_ONCE = 8
+MERGED_AT_ONCE = 8
 
 
 class ClusterSource(ABC):
@@ -39,28 +40,21 @@ class ClusterSource(ABC):
         What it is, in a few words.
     names : list of str
         Of all columns, in order.
-    n_partitions : int
-        At least 1.
     """
 
     files: tuple[str, ...] = ()
 
-    def __init__(self, description: str, names: list[str], n_partitions: int) -> None:
+    def __init__(self, description: str, names: list[str]) -> None:
         self.description = description
         self.names = names
-        self.n_partitions = n_partitions
 
     @abstractmethod
-    def map(self, function: Callable[..., Any], *args: Any) -> list[Any]:
+    def map(self, function: Callable[..., Any], *args: Any) -> Any:
         """Call ``function(partition, number, *args)`` on the workers; return what will come."""
 
     @abstractmethod
-    def submit(self, function: Callable[..., Any], results: Sequence[Any], *args: Any) -> Any:
-        """Call ``function(results, *args)`` on a worker, given what is to come of other calls."""
-
-    @abstractmethod
-    def gather(self, results: Sequence[Any]) -> list[Any]:
-        """Wait for what is to come.
+    def gather(self, results: Any) -> list[Any]:
+        """Wait for what is to come, in the order of the partitions.
 
         Raises
         ------
@@ -69,34 +63,26 @@ class ClusterSource(ABC):
         """
 
     @abstractmethod
-    def fetch(self, number: int) -> Any:
-        """Compute a partition, and get it."""
+    def one_by_one(self, results: Any) -> Iterator[Any]:
+        """Wait for what is to come, and get one after the other; none is kept for later."""
 
     @abstractmethod
-    def hold(self, facts: Facts, target: str, weight: str | None, frame: bytes) -> Rows:
+    def merged(self, merge: Callable[..., Any], results: Any, *args: Any) -> Any:
+        """Merge what is to come by ``merge(found, *args)`` on the workers, a few at a time."""
+
+    @abstractmethod
+    def read(self, columns: Sequence[str]) -> Iterator[tuple[nw.DataFrame[Any], str]]:
+        """Get some of the columns, at most a partition at a time."""
+
+    @abstractmethod
+    def hold(
+        self, facts: Facts, target: str, weight: str | None, frame: bytes
+    ) -> AbstractContextManager[Rows]:
         """Code all rows by `_holder.hold`, and let them lie where they are coded."""
 
     @abstractmethod
     def scores(self, ranker: Any, features: list[str], columns: list[str]) -> Any:
         """Score the rows on the workers by `_holder.score`; return what the engine has for it."""
-
-    def merged(self, merge: Callable[..., Any], results: list[Any], *args: Any) -> Any:
-        """Merge what is to come by ``merge(found, *args)`` on the workers, a few at a time."""
-        while len(results) > 1:
-            results = self.merge_once(merge, results, *args)
-        return self.gather(results)[0]
-
-    def merge_once(self, merge: Callable[..., Any], results: list[Any], *args: Any) -> list[Any]:
-        """Merge neighbours of what is to come on the workers; return what will come of it."""
-        firsts = range(0, len(results), _MERGED_AT_ONCE)
-        groups = (results[first : first + _MERGED_AT_ONCE] for first in firsts)
-        return [self.submit(merge, group, *args) for group in groups]
-
-    def answer_of(self, answers: list[Any], ask: bytes, frame: bytes) -> bytes:
-        """Merge answers of workers to a question; few are merged here, which is faster."""
-        while len(answers) > _MERGED_AT_ONCE:
-            answers = self.merge_once(_holder.merge, answers, ask, frame)
-        return _holder.merge(self.gather(answers), ask, frame)
 
     def heads(self, columns: Sequence[str]) -> Iterator[Head] | None:
         """Return None: what is said of all partitions need not hold in each."""
@@ -105,12 +91,6 @@ class ClusterSource(ABC):
     def count_rows(self) -> int | None:
         """Return None: the partitions would have to be computed."""
         return None
-
-    def read(self, columns: Sequence[str]) -> Iterator[tuple[nw.DataFrame[Any], str]]:
-        """Get some of the columns, a partition at a time."""
-        for number in range(self.n_partitions):
-            batch = _holder.piece_of(self.fetch(number), columns, number)
-            yield batch.frame, batch.origin
 
     def check_unchanged(self) -> None:
         """Return at once: partitions have no time of change."""
@@ -146,7 +126,7 @@ class ClusterSource(ABC):
         target: str,
         weight: str | None,
         binning: dict[str, Any],
-    ) -> Rows:
+    ) -> AbstractContextManager[Rows]:
         """Choose bins, and code the rows on the workers."""
         roles = (facts, target, weight)
         with errors_by_name(facts.schema):
@@ -210,3 +190,61 @@ class ClusterSource(ABC):
             return whole.to_json(), 0
         sums = self.map(_holder.relative_sum, *roles, whole.to_json())
         return whole.to_json(), sum(self.gather(sums))
+
+
+class FutureSource(ClusterSource):
+    """Partitions on workers of an engine that returns a future for each call.
+
+    Parameters
+    ----------
+    description : str
+        What it is, in a few words.
+    names : list of str
+        Of all columns, in order.
+    n_partitions : int
+        At least 1.
+    """
+
+    def __init__(self, description: str, names: list[str], n_partitions: int) -> None:
+        super().__init__(description, names)
+        self.n_partitions = n_partitions
+
+    @abstractmethod
+    def submit(self, function: Callable[..., Any], results: Sequence[Any], *args: Any) -> Any:
+        """Call ``function(results, *args)`` on a worker, given what is to come of other calls."""
+
+    @abstractmethod
+    def fetch(self, number: int) -> Any:
+        """Compute a partition, and get it."""
+
+    def one_by_one(self, results: list[Any]) -> Iterator[Any]:
+        """Wait for futures, and get one after the other; none is kept for later."""
+        for number, result in enumerate(results):
+            found = self.gather([result])[0]
+            # The worker need not keep it.
+            results[number] = result = None
+            yield found
+
+    def merged(self, merge: Callable[..., Any], results: list[Any], *args: Any) -> Any:
+        """Merge what is to come by ``merge(found, *args)`` on the workers, a few at a time."""
+        while len(results) > 1:
+            results = self.merge_once(merge, results, *args)
+        return self.gather(results)[0]
+
+    def merge_once(self, merge: Callable[..., Any], results: list[Any], *args: Any) -> list[Any]:
+        """Merge neighbours of what is to come on the workers; return what will come of it."""
+        firsts = range(0, len(results), MERGED_AT_ONCE)
+        groups = (results[first : first + MERGED_AT_ONCE] for first in firsts)
+        return [self.submit(merge, group, *args) for group in groups]
+
+    def answer_of(self, answers: list[Any], ask: bytes, frame: bytes) -> bytes:
+        """Merge answers of workers to a question; few are merged here, which is faster."""
+        while len(answers) > MERGED_AT_ONCE:
+            answers = self.merge_once(_holder.merge, answers, ask, frame)
+        return _holder.merge(self.gather(answers), ask, frame)
+
+    def read(self, columns: Sequence[str]) -> Iterator[tuple[nw.DataFrame[Any], str]]:
+        """Get some of the columns, a partition at a time."""
+        for number in range(self.n_partitions):
+            batch = _holder.piece_of(self.fetch(number), columns, number)
+            yield batch.frame, batch.origin

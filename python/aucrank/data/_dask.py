@@ -1,20 +1,21 @@
 """Rows of a Dask collection: they stay on the workers of a cluster."""
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from aucrank._data.facts import Facts
 from aucrank._data.passes import check_column_names
 from aucrank._utils.extras import import_extra
 from aucrank.data import _holder
-from aucrank.data._cluster import ClusterSource
+from aucrank.data._cluster import FutureSource
 from aucrank.data._stored import Rows
 
 #: How often a task is begun anew where a worker is lost with it.
 _RETRIES = 2
 
 
-class DaskSource(ClusterSource):
+class DaskSource(FutureSource):
     """Partitions of a Dask data frame.
 
     Parameters
@@ -113,12 +114,14 @@ class DaskSource(ClusterSource):
         partition = self._partitions[number]
         return self.gather([self._open_client().compute(partition, retries=_RETRIES)])[0]
 
-    def hold(self, facts: Facts, target: str, weight: str | None, frame: bytes) -> Rows:
+    def hold(
+        self, facts: Facts, target: str, weight: str | None, frame: bytes
+    ) -> AbstractContextManager[Rows]:
         """Code all rows by `_holder.hold`, and let them lie where they are coded."""
         holders = self.map(_holder.hold, facts, target, weight, frame)
         # What is wrong with a partition is said now, not at the first question.
         self.gather([self.submit(_holder.n_rows, [holder]) for holder in holders])
-        return DaskRows(self, holders, frame)
+        return nullcontext(DaskRows(self, holders, frame))
 
     def by_worker(self, futures: Sequence[Any]) -> list[list[Any]]:
         """Part futures by where their results lie; each of those that are lost is alone."""

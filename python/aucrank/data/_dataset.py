@@ -3,7 +3,7 @@
 import copy
 import os
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -34,6 +34,7 @@ from aucrank.data._dask import DaskSource
 from aucrank.data._holder import SCORE
 from aucrank.data._raw import RawRows, ReadRows
 from aucrank.data._ray import RaySource
+from aucrank.data._spark import SparkSource
 from aucrank.data._sql import CountedFacts, CountedRows, SqlSource
 from aucrank.data._stored import Rows, gathered, stored_rows
 
@@ -44,10 +45,10 @@ _CHUNK_ROWS = 65_536
 class Dataset(InPieces):
     """Rows that are read in pieces, as often as they are needed.
 
-    Made by `from_parquet`, `from_csv` or `from_batches`, and by `from_dask`, `from_ray` or
-    `from_sql` of rows that stay where they are. At most one piece is in memory, beside
-    what its reader needs. Between two passes the data must not change: files are looked at, rows
-    are counted, and a difference is an error.
+    Made by `from_parquet`, `from_csv` or `from_batches`, and by `from_dask`, `from_ray`,
+    `from_spark` or `from_sql` of rows that stay where they are. At most one piece is in memory,
+    beside what its reader needs. Between two passes the data must not change: files are looked at,
+    rows are counted, and a difference is an error.
 
     Parameters
     ----------
@@ -465,6 +466,66 @@ class Dataset(InPieces):
         )
 
     @classmethod
+    def from_spark(
+        cls,
+        frame: Any,
+        *,
+        target: str | None = None,
+        positive: Any = None,
+        weight: str | None = None,
+        columns: Sequence[str] | None = None,
+    ) -> Self:
+        """Rows of a Spark data frame, which stay in its cluster.
+
+        A fit asks the Python workers of Spark for sums, and is the same as on one machine, however
+        the rows are divided and whichever workers are lost meanwhile, as long as the partitions can
+        be computed again.
+
+        Parameters
+        ----------
+        frame : pyspark.sql.DataFrame
+            The rows, of a session in this process. A fit computes each partition two or three times
+            (up to five times with weights), one of RIMARC, MAD2C or Scorecard a few times more:
+            persist it where the memory of the cluster allows.
+        target : str, default=None
+            Column of labels; None for rows to score only.
+        positive : object, default=None
+            Label of the class to be ranked first; None for the greater one.
+        weight : str, default=None
+            Column of weights of rows.
+        columns : sequence of str, default=None
+            Columns to learn from, in this order; None for all but target and weight.
+
+        Returns
+        -------
+        Dataset
+            The rows of all partitions.
+
+        Raises
+        ------
+        ImportError
+            If pyspark or pyarrow is not installed.
+        TypeError
+            If ``frame`` is no data frame of Spark, or one of Spark Connect.
+        ValueError
+            If it is a stream, or a column is not there.
+
+        Notes
+        -----
+        The workers need aucrank, too. In them, coded rows take a byte a value and some twelve bytes
+        more, and about as much on the disks of Spark, for where a worker is lost.
+        """
+        beside = [name for name in (target, weight) if name is not None]
+        used = None if columns is None else [*columns, *beside]
+        return cls(
+            SparkSource(frame, used),
+            target=target,
+            positive=positive,
+            weight=weight,
+            columns=columns,
+        )
+
+    @classmethod
     def from_sql(
         cls,
         query: Callable[[str], Any],
@@ -665,9 +726,9 @@ class Dataset(InPieces):
 
         Returns
         -------
-        dask.dataframe.DataFrame or ray.data.Dataset
-            These columns and ``score``, by partitions of the rows. That of Dask has their index,
-            and computes a partition when it is computed.
+        dask.dataframe.DataFrame, ray.data.Dataset or pyspark.sql.DataFrame
+            These columns and ``score``, by partitions of the rows. That of Dask has their index.
+            Those of Dask and Spark compute a partition when it is computed.
 
         Raises
         ------
@@ -680,6 +741,7 @@ class Dataset(InPieces):
         --------
         from_dask : Rows on the workers of Dask.
         from_ray : Rows that Ray holds.
+        from_spark : Rows of a Spark data frame.
         """
         source = self._passes.source
         if isinstance(source, SqlSource):
@@ -845,7 +907,7 @@ class Dataset(InPieces):
         """
         source = self._passes.source
         if isinstance(source, ClusterSource):
-            return nullcontext(source.coded(facts, self.need_target(), self._weight, binning))
+            return source.coded(facts, self.need_target(), self._weight, binning)
         return stored_rows(self, facts, binning, n_threads)
 
     def raw_rows(self, facts: Facts, n_threads: int) -> RawRows:

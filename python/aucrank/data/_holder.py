@@ -309,14 +309,22 @@ def _coded(
 
 def score(part: Any, number: int, ranker: Any, features: list[str], columns: list[str]) -> Any:
     """Score a partition; return a frame of pandas with some of its columns before the scores."""
+    batch, scores = scored(part, number, ranker, features, columns)
+    # Rows keep the labels that pandas has for them.
+    found = batch.frame.to_pandas()[columns]
+    return found.assign(**{SCORE: scores})
+
+
+def scored(
+    part: Any, number: int, ranker: Any, features: list[str], columns: list[str]
+) -> tuple[Batch, NDArray[np.float64]]:
+    """Return features and other columns of a partition, and its scores."""
     batch = piece_of(part, list(dict.fromkeys([*features, *columns])), number)
     scores = np.empty(0)
     if len(batch.frame):
         with batch.named_in_errors():
             scores = ranker.decision_function(batch.frame.select(features).to_native())
-    # Rows keep the labels that pandas has for them.
-    found = batch.frame.to_pandas()[columns]
-    return found.assign(**{SCORE: scores})
+    return batch, scores
 
 
 def n_rows(holders: Sequence[Holder]) -> int:

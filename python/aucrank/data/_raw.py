@@ -138,11 +138,8 @@ class ClusterRows:
         """
         found = self._source.map(_holder.roc_state, *self._roles, score, self._unit)
         state = spilling_state(self._spill_dir)
-        for number, part in enumerate(found):
-            bytes_of_part = self._source.gather([part])[0]
-            # The worker need not keep it.
-            found[number] = None
-            state.merge(_core.RocState.from_bytes(bytes_of_part), self._n_threads)
+        for part in self._source.one_by_one(found):
+            state.merge(_core.RocState.from_bytes(part), self._n_threads)
         return state
 
     def point_counts(self, score: Scores) -> _core.PointCounts:

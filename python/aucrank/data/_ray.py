@@ -1,6 +1,7 @@
 """Rows of Ray: blocks in its object store, which actors hold as codes."""
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from itertools import pairwise
 from typing import Any
 
@@ -8,14 +9,14 @@ from aucrank._data.facts import Facts
 from aucrank._data.passes import check_column_names
 from aucrank._utils.extras import import_extra
 from aucrank.data import _holder
-from aucrank.data._cluster import ClusterSource
+from aucrank.data._cluster import FutureSource
 from aucrank.data._stored import Rows
 
 #: How often a call is begun anew where a process is lost with it.
 _RETRIES = 3
 
 
-class RaySource(ClusterSource):
+class RaySource(FutureSource):
     """Blocks of a Ray data set, or frames that Ray holds.
 
     Parameters
@@ -90,7 +91,9 @@ class RaySource(ClusterSource):
         frames = self.map(_holder.score, ranker, features, columns)
         return import_extra("ray.data", "ray", "Dataset.scores").from_pandas_refs(frames)
 
-    def hold(self, facts: Facts, target: str, weight: str | None, frame: bytes) -> Rows:
+    def hold(
+        self, facts: Facts, target: str, weight: str | None, frame: bytes
+    ) -> AbstractContextManager[Rows]:
         """Code all rows in actors, one for each CPU, which hold neighbouring blocks."""
         n_cpus = int(self._ray.cluster_resources().get("CPU", 1))
         n_actors = max(1, min(len(self._blocks), n_cpus))
@@ -105,7 +108,7 @@ class RaySource(ClusterSource):
         ]
         # What is wrong with a block is said now, not at the first question.
         self.gather([one.code.remote() for one in actors])
-        return RayRows(self, actors, frame, shared)
+        return nullcontext(RayRows(self, actors, frame, shared))
 
     def share(self, value: Any) -> Any:
         """Put a value where all actors find it; return a reference."""

@@ -1,0 +1,568 @@
+"""Rows of a Spark data frame, which its Python workers code and hold."""
+
+import os
+import pickle
+import uuid
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, closing, contextmanager
+from dataclasses import dataclass, field
+from itertools import groupby
+from typing import Any, NamedTuple
+
+import narwhals.stable.v2 as nw
+
+from aucrank._data.facts import Facts
+from aucrank._data.passes import DataChangedError, check_column_names
+from aucrank._utils.extras import import_extra
+from aucrank._utils.words import plural
+from aucrank.data import _holder
+from aucrank.data._cluster import MERGED_AT_ONCE, ClusterSource
+from aucrank.data._stored import Rows
+
+#: What workers return: the number of a partition or of a task, and what was found, or the error.
+_RESULT = "number int, failed boolean, found binary"
+
+#: Bytes of coded rows in a value of a Spark frame, of which several may be one Arrow batch.
+_PIECE = 32 * 2**20
+
+#: Fits whose rows a worker holds at a time.
+_FITS = 2
+
+
+class SparkSource(ClusterSource):
+    """Partitions of a Spark data frame.
+
+    Parameters
+    ----------
+    frame : pyspark.sql.DataFrame
+        What is read.
+    used : sequence of str or None
+        Columns that fits read; None for all.
+
+    Raises
+    ------
+    ImportError
+        If pyspark or pyarrow is not installed.
+    TypeError
+        If ``frame`` is no data frame of Spark whose session is in this process.
+    ValueError
+        If it is a stream, or two columns have the same name.
+    """
+
+    def __init__(self, frame: Any, used: Sequence[str] | None) -> None:
+        caller = "Dataset.from_spark"
+        sql = import_extra("pyspark.sql", "spark", caller)
+        import_extra("pyarrow", "spark", caller)
+        self._functions = import_extra("pyspark.sql.functions", "spark", caller)
+        self._types = import_extra("pyspark.sql.types", "spark", caller)
+        self._errors = (
+            import_extra("pyspark.errors", "spark", caller).PySparkException,
+            import_extra("py4j.protocol", "spark", caller).Py4JError,
+        )
+        if not isinstance(frame, sql.DataFrame):
+            raise TypeError(f"frame must be a data frame of Spark, got {type(frame).__name__}")
+        try:
+            self._context = frame.sparkSession.sparkContext
+        except self._errors as err:
+            raise TypeError(
+                "frame must be of a Spark session in this process; one of Spark Connect has no"
+                " workers that can be told apart"
+            ) from err
+        if frame.isStreaming:
+            raise ValueError("frame is a stream, which cannot be read several times")
+        names = check_column_names(frame.columns, "the Spark frame")
+        super().__init__("the Spark frame", names)
+        self._frame = frame
+        # Each pass reads the same columns, for what is read decides how Spark divides the rows.
+        taken = names if used is None else [name for name in names if name in set(used)]
+        with self.explained():
+            self._taken = frame.select([_quoted(name) for name in taken])
+        self._n_partitions: int | None = None
+
+    def map(self, function: Callable[..., Any], *args: Any) -> Any:
+        """Return a frame of what ``function(partition, number, *args)`` returns of each."""
+        of_all = _Call(function, args, self._taken.columns, self._n_partitions)
+        with self.explained():
+            return self._taken.mapInArrow(lambda batches: _on_part(batches, of_all), _RESULT)
+
+    def gather(self, results: Any) -> list[Any]:
+        """Compute a frame of results, and get them."""
+        return [found for _, found in self._checked(self.collected(results))]
+
+    def one_by_one(self, results: Any) -> Iterator[Any]:
+        """Compute a frame of results, and get one after the other; Spark holds the others."""
+        with self._persisted(results), self.explained():
+            # All are computed at once, where iteration would compute one after the other.
+            self._check_rows(results.select("number", *self._failures()).collect())
+            for row in results.toLocalIterator():
+                yield _of(row)[1]
+
+    def merged(self, merge: Callable[..., Any], results: Any, *args: Any) -> Any:
+        """Merge results in groups of neighbours on the workers, and those of groups here."""
+        if self._n_partitions is None or self._n_partitions > MERGED_AT_ONCE:
+            results = self.merged_once(results, self._n_partitions, merge, *args)
+        found = [one for _, one in self._checked(self.collected(results))]
+        return found[0] if len(found) == 1 else merge(found, *args)
+
+    def merged_once(
+        self, results: Any, n_results: int | None, merge: Callable[..., Any], *args: Any
+    ) -> Any:
+        """Return a frame of merged results of neighbours; their number may be unknown."""
+        width = max(MERGED_AT_ONCE, round((n_results or 1) ** 0.5))
+        n_tasks = self.n_cpus if n_results is None else -(-n_results // width)
+        group = self._functions.floor(self._functions.col("number") / width)
+        with self.explained():
+            return (
+                results.repartition(n_tasks, group)
+                .sortWithinPartitions("number")
+                .mapInArrow(lambda batches: _on_results(batches, width, merge, args), _RESULT)
+            )
+
+    def read(self, columns: Sequence[str]) -> Iterator[tuple[nw.DataFrame[Any], str]]:
+        """Get some of the columns, in pieces of the size that Spark sends to a worker."""
+        pyarrow = import_extra("pyarrow", "spark", "Dataset.from_spark")
+        with self.explained():
+            taken = self._frame.select([_quoted(name) for name in columns])
+            for row in taken.mapInArrow(_pieces, _RESULT).toLocalIterator():
+                number, written = row["number"], bytes(row["found"])
+                piece = pyarrow.ipc.open_stream(written).read_all()
+                yield nw.from_native(piece, eager_only=True), f"partition {number}"
+
+    def hold(
+        self, facts: Facts, target: str, weight: str | None, frame: bytes
+    ) -> AbstractContextManager[Rows]:
+        """Code all rows by `_holder.hold`, and let the workers that did hold them."""
+        fit = uuid.uuid4().hex
+        args = (facts, target, weight, frame)
+        of_all = _Call(_holder.hold, args, self._taken.columns, self._n_partitions)
+        storage = import_extra("pyspark", "spark", "Dataset.from_spark").StorageLevel
+        with self.explained():
+            codes = self._taken.mapInArrow(lambda batches: _hold(batches, of_all), _RESULT)
+            # Workers that answer have them in memory.
+            codes = codes.persist(storage.DISK_ONLY)
+        rows = SparkRows(self, codes, frame, fit)
+        try:
+            # What is wrong with a partition is said now, not at the first question.
+            with self.explained():
+                found = codes.select("number", *self._failures()).distinct().collect()
+            rows.owners = dict.fromkeys(self._check_rows(found), "")
+        except BaseException:
+            rows.close()
+            raise
+        return closing(rows)
+
+    def scores(self, ranker: Any, features: list[str], columns: list[str]) -> Any:
+        """Return a data frame of Spark whose partitions are scored when they are computed."""
+        names = list(dict.fromkeys([*features, *columns]))
+        with self.explained():
+            taken = self._frame.select([_quoted(name) for name in names])
+            fields = taken.select([_quoted(name) for name in columns]).schema.fields
+            score = self._types.StructField(_holder.SCORE, self._types.DoubleType())
+            schema = self._types.StructType([*fields, score])
+            return taken.mapInArrow(
+                lambda batches: _score(batches, names, ranker, features, columns), schema
+            )
+
+    @property
+    def n_cpus(self) -> int:
+        """Cores of the cluster, as far as Spark knows them."""
+        return int(self._context.defaultParallelism)
+
+    def tasks(self, n_tasks: int) -> Any:
+        """Return an RDD for so many tasks alike, which begins sooner than a frame would."""
+        return self._context.parallelize(range(n_tasks), n_tasks)
+
+    def collected(self, results: Any) -> list[Any]:
+        """Compute a frame of results; return its rows by number."""
+        with self.explained():
+            return _sorted(results.collect())
+
+    @contextmanager
+    def explained(self) -> Iterator[None]:
+        """Let an error of Spark be one of the data set, with that of Spark as the cause."""
+        try:
+            yield
+        except self._errors as err:
+            first = str(err).strip().partition("\n")[0]
+            raise RuntimeError(f"{self.description} cannot be computed: {first}") from err
+
+    @contextmanager
+    def _persisted(self, results: Any) -> Iterator[None]:
+        with self.explained():
+            results.persist()
+        try:
+            yield
+        finally:
+            results.unpersist()
+
+    def _checked(self, rows: list[Any]) -> list[tuple[list[int], Any]]:
+        """Return what was found, and of which partitions, once all of them are there.
+
+        Raises
+        ------
+        Exception
+            What was raised of the first partition that failed.
+        """
+        found = [_of(row) for row in rows]
+        self._check_numbers(sorted(number for numbers, _ in found for number in numbers))
+        return found
+
+    def _failures(self) -> list[Any]:
+        """Return the columns of results that say what was raised, and hold nothing else."""
+        failed, found = self._functions.col("failed"), self._functions.col("found")
+        return [failed, self._functions.when(failed, found).alias("found")]
+
+    def _check_rows(self, rows: list[Any]) -> list[int]:
+        """Return the partitions, by results without what was found, once all are there."""
+        for row in _sorted(rows):
+            if row["failed"]:
+                raise pickle.loads(row["found"])
+        numbers = sorted(row["number"] for row in rows)
+        self._check_numbers(numbers)
+        return numbers
+
+    def _check_numbers(self, numbers: list[int]) -> None:
+        if not numbers:
+            raise ValueError(f"{self.description} has no rows")
+        if self._n_partitions is None:
+            self._n_partitions = len(numbers)
+        if numbers != list(range(self._n_partitions)):
+            raise _other_partitions(self._n_partitions, len(numbers))
+
+
+class SparkRows:
+    """Coded rows in Python workers of Spark, which outlive the tasks that they run.
+
+    Spark does not say which worker runs a task. So the tasks of a round are alike: each has its
+    worker answer for the partitions that it owns, once in a round. For partitions of which no
+    worker has answered, Spark sends the codes, which it has on disk or makes anew, to any, which
+    owns them then. Workers answer as before, since a question carries all that was decided.
+
+    A question takes 0.1 s at 8 partitions of 125,000 rows and 20 columns on two busy cores. Where
+    each task is sent the codes, and has to find again what was decided before, it takes seconds.
+
+    Parameters
+    ----------
+    source : SparkSource
+        The partitions.
+    codes : pyspark.sql.DataFrame
+        The coded rows.
+    frame : bytes
+        What is known of all rows.
+    fit : str
+        By which the workers know them.
+
+    Attributes
+    ----------
+    owners : dict of int to str
+        Workers by partition; empty strings for none.
+    """
+
+    def __init__(self, source: SparkSource, codes: Any, frame: bytes, fit: str) -> None:
+        self.frame = frame
+        self.owners: dict[int, str] = {}
+        self._source = source
+        self._codes = codes
+        self._fit = fit
+        self._n_rounds = 0
+
+    def round(self, ask: bytes) -> bytes:
+        """Return the merged answer of all rows to a question of the core."""
+        self._n_rounds += 1
+        found: list[_Answer] = []
+        n_workers = len(set(self.owners.values()) - {""})
+        if n_workers:
+            # What travels must not be `self`.
+            fit, owners, number = self._fit, self.owners, self._n_rounds
+            n_tasks = max(self._source.n_cpus, n_workers)
+            with self._source.explained():
+                answers = self._source.tasks(n_tasks).mapPartitions(
+                    lambda _: _answer_held(fit, owners, number, ask)
+                )
+            found += self._merged(answers, n_tasks, ask)
+        answered = {part for parts, _ in found for part in parts}
+        if missing := sorted(self.owners.keys() - answered):
+            found += self._answered_anew(missing, ask)
+        return _holder.merge([one for _, one in found if one is not None], ask, self.frame)
+
+    def coded_rows(self) -> Iterator[bytes]:
+        """Yield all coded rows, in order, a partition at a time."""
+        with self._source.explained():
+            for _, pieces in groupby(self._codes.toLocalIterator(), _part_of):
+                yield _joined(pieces)
+
+    def close(self) -> None:
+        """Let Spark and its workers forget the rows."""
+        fit, source = self._fit, self._source
+        with source.explained():
+            self._codes.unpersist()
+            source.tasks(source.n_cpus).foreachPartition(lambda _: _forget(fit))
+
+    def _answered_anew(self, missing: list[int], ask: bytes) -> list["_Answer"]:
+        """Have workers take over partitions, and answer."""
+        fit, frame, source = self._fit, self.frame, self._source
+        n_tasks = min(source.n_cpus, len(missing))
+        with source.explained():
+            codes = self._codes
+            if len(missing) < len(self.owners):
+                codes = codes.where(codes["number"].isin(missing))
+            answers = codes.rdd.coalesce(n_tasks).mapPartitions(
+                lambda rows: _take_over(rows, fit, ask, frame)
+            )
+        found = self._merged(answers, n_tasks, ask)
+        owners = {part: owner for parts, _ in found for part, owner in parts.items()}
+        if owners.keys() != set(missing):
+            raise _other_partitions(len(missing), len(owners))
+        self.owners = self.owners | owners
+        return found
+
+    def _merged(self, answers: Any, n_tasks: int, ask: bytes) -> list["_Answer"]:
+        """Merge answers of many tasks on the workers; get those that are left."""
+        frame, width = self.frame, max(MERGED_AT_ONCE, round(n_tasks**0.5))
+        with self._source.explained():
+            if n_tasks > MERGED_AT_ONCE:
+                answers = (
+                    answers.keyBy(lambda row: row["number"] // width)
+                    .groupByKey(-(-n_tasks // width))
+                    .mapPartitions(lambda groups: _merge_answers(groups, ask, frame))
+                )
+            return [_of(row) for row in _sorted(answers.collect())]
+
+
+#: Of which partitions an answer is, with the workers that own them; None is one of no rows.
+_Answer = tuple[dict[int, str], bytes | None]
+
+
+class _Call(NamedTuple):
+    """What is called for each partition.
+
+    Attributes
+    ----------
+    function : callable
+        Called as ``function(partition, number, *args)``.
+    args : tuple
+        For all partitions.
+    names : list of str
+        Columns, which a partition without rows does not tell.
+    n_partitions : int or None
+        As it was found before.
+    """
+
+    function: Callable[..., Any]
+    args: tuple[Any, ...]
+    names: list[str]
+    n_partitions: int | None
+
+    def result(self, batches: Iterator[Any]) -> tuple[int, Any]:
+        """Return the number of the partition of this task, and what is found of it."""
+        number = _number()
+        part = _table(batches, self.names)
+        if self.n_partitions is not None and number >= self.n_partitions:
+            raise _other_partitions(self.n_partitions, number + 1)
+        return number, self.function(part, number, *self.args)
+
+
+@dataclass(slots=True)
+class _Held:
+    """Rows of a fit that this process holds, and the last round in which it has answered."""
+
+    holders: dict[int, _holder.Holder] = field(default_factory=dict)
+    last_round: int = 0
+
+
+#: By fit, that which was asked last at the end.
+_HELD: OrderedDict[str, _Held] = OrderedDict()
+
+_PROCESS = uuid.uuid4().hex
+
+
+def _owner() -> str:
+    """Return a name of this process, also where it was forked from one with this module."""
+    return f"{_PROCESS}-{os.getpid()}"
+
+
+def _held(fit: str) -> _Held:
+    held = _HELD.setdefault(fit, _Held())
+    _HELD.move_to_end(fit)
+    while len(_HELD) > _FITS:
+        _HELD.popitem(last=False)
+    return held
+
+
+def _on_part(batches: Iterator[Any], call: _Call) -> Iterator[Any]:
+    with _caught() as rows:
+        number, found = call.result(batches)
+        rows.append(_row(number, ([number], found)))
+    yield from rows
+
+
+def _on_results(
+    batches: Iterator[Any], width: int, merge: Callable[..., Any], args: tuple[Any, ...]
+) -> Iterator[Any]:
+    """Merge neighbours, whose rows follow one another."""
+    with _caught() as rows:
+        for group, some in groupby(_rows(batches), lambda row: row["number"] // width):
+            found = [_of(row) for row in some]
+            parts = [part for parts, _ in found for part in parts]
+            values = [value for _, value in found]
+            rows.append(_row(group, (parts, merge(values, *args))))
+    yield from rows
+
+
+def _hold(batches: Iterator[Any], call: _Call) -> Iterator[Any]:
+    """Code a partition, and write the codes down in pieces."""
+    with _caught() as rows:
+        number, holder = call.result(batches)
+        codes = holder.rows.to_bytes()
+        for first in range(0, max(1, len(codes)), _PIECE):
+            rows.append(_row(number, ([number], codes[first : first + _PIECE])))
+    yield from rows
+
+
+def _answer_held(fit: str, owners: dict[int, str], number: int, ask: bytes) -> Iterator[Any]:
+    """Answer for the partitions that this process owns, unless it has in this round."""
+    me, held = _owner(), _held(fit)
+    for part in [part for part in held.holders if owners.get(part) != me]:
+        del held.holders[part]
+    parts, answer = {}, None
+    if held.holders and held.last_round != number:
+        parts = dict.fromkeys(held.holders, me)
+        answer = _holder.answer(list(held.holders.values()), ask, 1)
+        held.last_round = number
+    yield _result(_number(), (parts, answer))
+
+
+def _take_over(rows: Iterator[Any], fit: str, ask: bytes, frame: bytes) -> Iterator[Any]:
+    """Own partitions from now on, and answer for them."""
+    try:
+        taken = {
+            part: _holder.Holder(frame, _joined(pieces)) for part, pieces in groupby(rows, _part_of)
+        }
+    except Exception as err:
+        yield _failure(err)
+        return
+    _held(fit).holders.update(taken)
+    answer = _holder.answer(list(taken.values()), ask, 1) if taken else None
+    yield _result(_number(), (dict.fromkeys(taken, _owner()), answer))
+
+
+def _merge_answers(groups: Iterator[Any], ask: bytes, frame: bytes) -> Iterator[Any]:
+    """Merge answers of tasks, of which some have none."""
+    for group, rows in groups:
+        try:
+            found = [_of(row) for row in rows]
+        except Exception as err:
+            yield _failure(err)
+            return
+        parts = {part: owner for parts, _ in found for part, owner in parts.items()}
+        given = [answer for _, answer in found if answer is not None]
+        yield _result(group, (parts, _holder.merge(given, ask, frame) if given else None))
+
+
+def _forget(fit: str) -> None:
+    _HELD.pop(fit, None)
+
+
+def _score(
+    batches: Iterator[Any], names: list[str], ranker: Any, features: list[str], columns: list[str]
+) -> Iterator[Any]:
+    """Score a partition, whose columns keep the types that Spark has for them."""
+    part = _table(batches, names)
+    _, scores = _holder.scored(part, _number(), ranker, features, columns)
+    pyarrow = import_extra("pyarrow", "spark", "Dataset.scores")
+    if len(scores):
+        found = part.select(columns).append_column(_holder.SCORE, pyarrow.array(scores))
+        yield from found.to_batches()
+
+
+def _pieces(batches: Iterator[Any]) -> Iterator[Any]:
+    """Write batches as values of a frame."""
+    pyarrow = import_extra("pyarrow", "spark", "Dataset.from_spark")
+    number = _number()
+    for batch in batches:
+        written = pyarrow.BufferOutputStream()
+        with pyarrow.ipc.new_stream(written, batch.schema) as stream:
+            stream.write_batch(batch)
+        row = {"number": number, "failed": False, "found": written.getvalue().to_pybytes()}
+        yield _record(row)
+
+
+@contextmanager
+def _caught() -> Iterator[list[Any]]:
+    """Let an error be a result, which is raised where results are read."""
+    rows: list[Any] = []
+    try:
+        yield rows
+    except Exception as err:
+        rows[:] = [_record(_failure(err))]
+
+
+def _failure(err: Exception) -> dict[str, Any]:
+    return {"number": _number(), "failed": True, "found": pickle.dumps(err)}
+
+
+def _result(number: int, found: Any) -> dict[str, Any]:
+    return {"number": number, "failed": False, "found": pickle.dumps(found, protocol=5)}
+
+
+def _row(number: int, found: Any) -> Any:
+    return _record(_result(number, found))
+
+
+def _record(row: dict[str, Any]) -> Any:
+    """Return a batch of one row."""
+    pyarrow = import_extra("pyarrow", "spark", "Dataset.from_spark")
+    schema = {"number": pyarrow.int32(), "failed": pyarrow.bool_(), "found": pyarrow.binary()}
+    return pyarrow.RecordBatch.from_pylist([row], schema=pyarrow.schema(schema))
+
+
+def _rows(batches: Iterator[Any]) -> Iterator[dict[str, Any]]:
+    for batch in batches:
+        yield from batch.to_pylist()
+
+
+def _of(row: Any) -> tuple[Any, Any]:
+    """Return of which partitions a result is, and what it is; raise what was raised."""
+    found = row["found"]
+    if row["failed"]:
+        raise pickle.loads(found)
+    parts, value = pickle.loads(found)
+    return parts, value
+
+
+def _sorted(rows: list[Any]) -> list[Any]:
+    return sorted(rows, key=_part_of)
+
+
+def _part_of(row: Any) -> Any:
+    return row["number"]
+
+
+def _joined(pieces: Iterator[Any]) -> bytes:
+    return b"".join(_of(row)[1] for row in pieces)
+
+
+def _number() -> int:
+    context = import_extra("pyspark", "spark", "Dataset.from_spark").TaskContext.get()
+    return int(context.partitionId())
+
+
+def _table(batches: Iterator[Any], names: list[str]) -> Any:
+    pyarrow = import_extra("pyarrow", "spark", "Dataset.from_spark")
+    some = list(batches)
+    if some:
+        return pyarrow.Table.from_batches(some)
+    return pyarrow.table({name: pyarrow.nulls(0) for name in names})
+
+
+def _quoted(name: str) -> str:
+    """Return the name of a column as Spark reads it, which would take a dot for a field."""
+    return "`" + name.replace("`", "``") + "`"
+
+
+def _other_partitions(before: int, now: int) -> DataChangedError:
+    return DataChangedError(
+        f"the Spark frame came in {plural(now, 'partition')}, but in {before:,} before: persist it,"
+        " or write it to files first, so that it is divided in the same way each time"
+    )
