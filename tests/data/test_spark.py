@@ -1,0 +1,394 @@
+"""A fit to a Spark frame gives the document of the fit to one frame with all of its rows.
+
+Spark is not in the group of tests, since it is large and needs Java: these run where both are.
+"""
+
+import os
+import re
+import shutil
+import signal
+import sys
+from itertools import pairwise
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from aucrank import (
+    AURORA,
+    RIMARC,
+    GradientBoostingRanker,
+    LinearRanker,
+    RankingForest,
+    Scorecard,
+    TreeRank,
+)
+from aucrank.data import DataChangedError, Dataset
+from aucrank.data._spark import SparkRows
+from aucrank.metrics import RocState, roc_auc_score, roc_state
+from sklearn.base import clone
+
+from tests.common.parts import FEATURES, mixed_rows
+from tests.common.paths import CHECKOUT
+
+pyspark = pytest.importorskip("pyspark", reason="holds rows in workers of pyspark, not installed")
+pytestmark = [
+    pytest.mark.skipif(
+        shutil.which("java") is None and "JAVA_HOME" not in os.environ, reason="Spark needs Java"
+    ),
+    # Which Spark has of pandas, and of threads that fork.
+    pytest.mark.filterwarnings("ignore::FutureWarning:pyspark", "ignore::DeprecationWarning"),
+]
+
+ROWS = mixed_rows(600)
+NEW = mixed_rows(500, seed=1)
+TREE = TreeRank(max_depth=3, pruning="validation", random_state=0)
+
+
+@pytest.fixture(scope="module")
+def spark():
+    """Session of two workers that are this interpreter."""
+    from pyspark.sql import SparkSession
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setenv("PYSPARK_PYTHON", sys.executable)
+        patched.setenv("PYSPARK_DRIVER_PYTHON", sys.executable)
+        session = (
+            SparkSession.builder.master("local[2, 4]")
+            .config("spark.ui.enabled", "false")
+            .config("spark.ui.showConsoleProgress", "false")
+            .config("spark.driver.bindAddress", "127.0.0.1")
+            .config("spark.driver.host", "127.0.0.1")
+            .config("spark.sql.shuffle.partitions", "3")
+            .getOrCreate()
+        )
+        session.sparkContext.setLogLevel("OFF")
+        yield session
+        session.stop()
+
+
+@pytest.fixture
+def frame_of(spark, tmp_path):
+    """Make a Spark frame whose partitions are frames."""
+
+    def make(parts, schema=None):
+        types = spark_types(parts[0] if schema is None else schema)
+        for number, part in enumerate(parts):
+            path = tmp_path / f"{number}.pickle"
+            part.to_pickle(path)
+        paths = str(tmp_path)
+
+        def read(batches):
+            number = pyspark.TaskContext.get().partitionId()
+            for _ in batches:
+                pass
+            part = pd.read_pickle(f"{paths}/{number}.pickle")
+            yield from pa.Table.from_pandas(part, types, preserve_index=False).to_batches()
+
+        from pyspark.sql.pandas.types import from_arrow_schema
+
+        tasks = spark.range(0, len(parts), 1, len(parts))
+        return tasks.mapInArrow(read, from_arrow_schema(types))
+
+    return make
+
+
+def spark_types(part):
+    """Return the types of the columns of a frame in Arrow."""
+    return pa.Schema.from_pandas(part, preserve_index=False).remove_metadata()
+
+
+def cut(rows, cuts):
+    """Return the rows between some positions as frames of their own."""
+    edges = [0, *cuts, len(rows)]
+    return [rows[first:last] for first, last in pairwise(edges)]
+
+
+def check_same_fit(frame, rows, weight=None, model=TREE):
+    """The document of a fit to a Spark frame is that of the fit to a frame."""
+    dataset = Dataset.from_spark(frame, target="y", weight=weight, columns=FEATURES)
+    given = None if weight is None else rows[weight]
+    expected = clone(model).fit(rows[FEATURES], rows["y"], given)
+    found = clone(model).fit(dataset)
+    assert len(np.unique(expected.decision_function(rows[FEATURES]))) > 2
+    assert found._to_document() == expected._to_document()
+    assert found.feature_names_in_.tolist() == FEATURES
+
+
+#: Partitions that lack what the whole has.
+LACKING = {
+    "one partition": [ROWS],
+    "no row": cut(ROWS, [0, 300, 300, 600]),
+    "one row": cut(ROWS, [1, 2, 599]),
+    "one class": cut(ROWS.sort_values("y", kind="stable"), [100, 250, 500]),
+    "no weight": cut(ROWS.sort_values("w", kind="stable"), [30, 350]),
+    "categories": cut(ROWS.sort_values("colour", kind="stable"), [150, 400, 550]),
+    # More than are merged at once.
+    "many": cut(ROWS, range(20, 600, 20)),
+}
+
+
+@pytest.mark.parametrize("name", LACKING)
+def test_a_fit_does_not_depend_on_partitions(name, frame_of):
+    parts = LACKING[name]
+    frame = frame_of(parts, ROWS)
+    check_same_fit(frame, pd.concat(parts), None if name in ("no row", "many") else "w")
+
+
+@pytest.mark.parametrize(
+    ("model", "weight"),
+    [
+        (TreeRank(max_depth=3, random_state=0), "w"),
+        (RankingForest(n_estimators=3, random_state=0), "w"),
+        (GradientBoostingRanker(n_rounds=3, random_state=0), None),
+        (RIMARC(weight_folds=3, random_state=0), "w"),
+        (Scorecard(estimator=RIMARC()), None),
+        (LinearRanker(thresholds=3), "w"),
+        (AURORA(max_features=4, radius=3.0, depth="shallow", random_state=0), None),
+    ],
+    ids=lambda value: value if isinstance(value, str | None) else type(value).__name__,
+)
+def test_every_family_learns_what_it_learns_from_one_frame(model, weight, frame_of):
+    check_same_fit(frame_of(cut(ROWS, [0, 1, 400])), ROWS, weight, model)
+
+
+def test_a_frame_may_be_one_that_spark_divides_as_it_runs(spark, frame_of):
+    # Adaptive execution joins small partitions of what was shuffled.
+    frame = frame_of(cut(ROWS, [300])).repartition(5, "count").orderBy("small")
+    check_same_fit(frame, ROWS, "w")
+
+
+def test_names_of_columns_may_be_of_any_form(frame_of):
+    renamed = {"x": "x.y", "small": "the `small`", "count": "count of it"}
+    rows = ROWS.rename(columns=renamed)
+    columns = [renamed.get(name, name) for name in FEATURES]
+    dataset = Dataset.from_spark(frame_of(cut(rows, [200])), target="y", columns=columns)
+    expected = clone(TREE).fit(rows[columns], rows["y"])
+    assert clone(TREE).fit(dataset)._to_document() == expected._to_document()
+
+
+# Workers
+
+
+def test_workers_keep_the_rows_between_questions(frame_of, monkeypatch):
+    taken_over, anew = [], SparkRows._answered_anew
+
+    def look(self, missing, ask):
+        taken_over.append(missing)
+        return anew(self, missing, ask)
+
+    monkeypatch.setattr(SparkRows, "_answered_anew", look)
+    check_same_fit(frame_of(cut(ROWS, [100, 300])), ROWS)
+    # At first; later a worker is only asked anew if two tasks went to the other one.
+    assert taken_over[0] == [0, 1, 2]
+    assert sum(map(len, taken_over)) < 12
+
+
+@pytest.mark.parametrize("n_killed", [1, 2])
+def test_a_fit_outlives_its_workers(n_killed, spark, frame_of, monkeypatch):
+    round_of_fit, rounds, killed = SparkRows.round, [], []
+
+    def deadly_round(self, ask):
+        rounds.append(ask)
+        if len(rounds) == 3:
+            pids = {int(owner.rpartition("-")[2]) for owner in self.owners.values()}
+            for pid in sorted(pids)[:n_killed]:
+                os.kill(pid, signal.SIGKILL)
+                killed.append(pid)
+        return round_of_fit(self, ask)
+
+    monkeypatch.setattr(SparkRows, "round", deadly_round)
+    check_same_fit(frame_of(cut(ROWS, [100, 300, 500])), ROWS, "w")
+    assert killed
+    assert len(rounds) > 3
+
+
+def test_nothing_is_kept_after_a_fit(spark, frame_of):
+    def held(_):
+        from aucrank.data import _spark
+
+        yield len(_spark._HELD)
+
+    before = spark.sparkContext._jsc.sc().getPersistentRDDs().size()
+    check_same_fit(frame_of(cut(ROWS, [100, 300])), ROWS)
+    assert spark.sparkContext._jsc.sc().getPersistentRDDs().size() == before
+    assert sum(spark.sparkContext.parallelize(range(4), 4).mapPartitions(held).collect()) == 0
+
+
+# Rows that change, and what is refused
+
+
+LAST = ROWS[300:]
+CHANGES = {
+    "fewer rows": (LAST[:-1], "partition 1 has 299 rows, but had 300"),
+    "no rows": (LAST[:0], "partition 1 has 0 rows, but had 300"),
+    "flipped labels": (
+        LAST.assign(y=LAST["y"].map({"yes": "no", "no": "yes"})),
+        "partition 1 has other labels or weights",
+    ),
+    "a number": (LAST.assign(small=np.float32(0.5)), "partition 1 has other values"),
+}
+
+
+@pytest.mark.parametrize(("later", "said"), CHANGES.values(), ids=CHANGES)
+@pytest.mark.parametrize("model", [TREE, RIMARC(), LinearRanker()], ids=lambda m: type(m).__name__)
+def test_a_partition_that_changes_between_passes_is_named(
+    model, later, said, frame_of, tmp_path, monkeypatch
+):
+    if model is not TREE and later is not CHANGES["a number"][0]:
+        pytest.skip("all ways to fit make the same checks of a partition")
+    frame = frame_of([ROWS[:300], LAST])
+    dataset = Dataset.from_spark(frame, target="y", columns=FEATURES, weight="w")
+    facts = Dataset.facts
+
+    def then_change(self, *args, **kwargs):
+        found = facts(self, *args, **kwargs)
+        later.to_pickle(tmp_path / "1.pickle")
+        return found
+
+    monkeypatch.setattr(Dataset, "facts", then_change)
+    with pytest.raises(DataChangedError, match=said):
+        clone(model).fit(dataset)
+
+
+def test_codes_that_come_back_changed_are_noticed(frame_of, tmp_path, monkeypatch):
+    frame = frame_of([ROWS[:300], LAST])
+    dataset = Dataset.from_spark(frame, target="y", columns=FEATURES)
+    round_of_fit = SparkRows.round
+
+    def round_without_codes(self, ask):
+        CHANGES["flipped labels"][0].to_pickle(tmp_path / "1.pickle")
+        # As where the machine that has them is lost.
+        self._codes.unpersist(blocking=True)
+        return round_of_fit(self, ask)
+
+    monkeypatch.setattr(SparkRows, "round", round_without_codes)
+    with pytest.raises(DataChangedError, match="partition 1 has other labels or weights"):
+        clone(TREE).fit(dataset)
+
+
+def test_another_number_of_partitions_is_an_error(frame_of):
+    parts = [ROWS[:300], ROWS[300:], ROWS[:0]]
+    dataset = Dataset.from_spark(frame_of(parts), target="y", columns=FEATURES)
+    facts = dataset.facts(clone(TREE))
+    for others in (parts[:2], [*parts, ROWS[:5]]):
+        other = Dataset.from_spark(frame_of(others), target="y", columns=FEATURES)
+        dataset.passes.source._taken = other.passes.source._taken
+        with pytest.raises(DataChangedError, match="but in 3 before: persist it"):
+            dataset.sample(facts, 1)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"x": np.inf}, r"^column 'x' is inf in row 100 \(partition 1\); X must not hold inf"),
+        ({"y": "maybe"}, "^Only binary classification is supported"),
+        ({"y": None}, r"^target column 'y' is missing in row 100 \(partition 1\)"),
+        ({"w": -1.0}, r"^weight column 'w' holds -1.0 in row 100 \(partition 1\)"),
+    ],
+)
+def test_a_value_that_is_not_valid_is_named_with_its_partition(change, said, frame_of):
+    rows = ROWS.astype({"y": object})
+    rows.loc[400, list(change)] = list(change.values())
+    frame = frame_of(cut(rows, [300]), ROWS)
+    dataset = Dataset.from_spark(frame, target="y", weight="w", columns=FEATURES)
+    with pytest.raises(ValueError, match=said):
+        clone(TREE).fit(dataset)
+
+
+def test_an_error_of_spark_is_the_cause_of_one_that_says_what_it_was_about(frame_of, tmp_path):
+    dataset = Dataset.from_spark(frame_of(cut(ROWS, [300])), target="y", columns=FEATURES)
+    (tmp_path / "1.pickle").unlink()
+    with pytest.raises(
+        RuntimeError, match=r"^the Spark frame cannot be computed: .*1\.pickle"
+    ) as err:
+        clone(TREE).fit(dataset)
+    assert "\n" not in str(err.value)
+    assert isinstance(err.value.__cause__, pyspark.errors.PySparkException)
+
+
+def test_a_fit_needs_two_classes_and_rows(spark, frame_of):
+    one = Dataset.from_spark(frame_of([ROWS[ROWS["y"] == "no"]]), target="y", columns=FEATURES)
+    with pytest.raises(ValueError, match="the data contains only one class: 'no'"):
+        clone(TREE).fit(one)
+    none = Dataset.from_spark(frame_of([ROWS[:0], ROWS[:0]], ROWS), target="y", columns=FEATURES)
+    with pytest.raises(ValueError, match=r"0 sample\(s\) in the Spark frame"):
+        clone(TREE).fit(none)
+    empty = spark.createDataFrame([], "x double, y string")
+    with pytest.raises(ValueError, match=r"0 sample\(s\) in the Spark frame"):
+        clone(TREE).fit(Dataset.from_spark(empty, target="y"))
+
+
+def test_what_is_no_frame_is_refused(spark, frame_of):
+    with pytest.raises(TypeError, match="frame must be a data frame of Spark, got DataFrame"):
+        Dataset.from_spark(ROWS, target="y")
+    with pytest.raises(ValueError, match="has no column 'z'"):
+        Dataset.from_spark(frame_of([ROWS]), target="z")
+    with pytest.raises(ValueError, match="two columns of the Spark frame are called 'x'"):
+        Dataset.from_spark(frame_of([ROWS]).toDF(*["x"] * 8))
+    stream = spark.readStream.format("rate").load()
+    with pytest.raises(ValueError, match="frame is a stream"):
+        Dataset.from_spark(stream)
+
+
+# Scores
+
+
+@pytest.fixture(scope="module")
+def model():
+    return clone(TREE).fit(ROWS[FEATURES], ROWS["y"])
+
+
+def test_scores_come_to_the_client_in_pieces(model, frame_of, tmp_path):
+    dataset = Dataset.from_spark(frame_of(cut(NEW, [0, 300, 301]), NEW))
+    found = list(model.decision_function_batches(dataset))
+    assert [len(scores) for scores in found] == [300, 1, 199]
+    scores = model.decision_function(NEW[FEATURES])
+    np.testing.assert_array_equal(np.concatenate(found), scores)
+    path = tmp_path / "scores.parquet"
+    assert model.write_scores(dataset, path, columns=["id"]) == len(NEW)
+    written = pd.read_parquet(path)
+    pd.testing.assert_frame_equal(written, NEW[["id"]].assign(score=scores))
+
+
+def test_scores_stay_in_a_frame_of_spark(model, frame_of, tmp_path):
+    big = NEW.assign(id=(NEW["id"] + 2**60).astype("Int64").where(NEW["id"] % 2 == 0))
+    frame = frame_of(cut(big, [0, 200]), big)
+    scores = Dataset.from_spark(frame).scores(model, columns=["id", "colour"])
+    assert isinstance(scores, pyspark.sql.DataFrame)
+    assert scores.schema[:2] == frame.select("id", "colour").schema
+    assert scores.columns == ["id", "colour", "score"]
+    scores.write.parquet(str(tmp_path / "scores"))
+    found = pd.read_parquet(tmp_path / "scores", dtype_backend="numpy_nullable")
+    expected = big[["id"]].assign(score=model.decision_function(NEW[FEATURES]))
+    assert found["id"].fillna(0).tolist() == expected["id"].fillna(0).tolist()
+    np.testing.assert_array_equal(found["score"].to_numpy(float), expected["score"])
+
+
+@pytest.mark.parametrize("weight", [None, "w"])
+def test_the_auc_is_that_of_all_rows(weight, model, frame_of):
+    dataset = Dataset.from_spark(frame_of(cut(NEW, [0, 200])), target="y", weight=weight)
+    state = roc_state(model, dataset)
+    scores = model.decision_function(NEW[FEATURES])
+    given = None if weight is None else NEW[weight]
+    assert isinstance(state, RocState)
+    assert state.auc() == roc_auc_score(NEW["y"], scores, sample_weight=given)
+
+
+def test_the_example_of_the_guide_runs(spark, tmp_path, monkeypatch, capsys):
+    page = (CHECKOUT / "docs" / "larger_than_memory.md").read_text("utf-8")
+    (code,) = re.findall(r"^```py\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    rows = ROWS.assign(bad=ROWS["y"] == "yes").drop(columns="y")
+    monkeypatch.chdir(tmp_path)
+    os.mkdir("applicants")
+    for number, part in enumerate(cut(rows, [250])):
+        part.to_parquet(f"applicants/{number}.parquet")
+    # Java stays in the folder in which it was started.
+    code = re.sub(r"(?=applicants/|scores/)", f"{tmp_path}/", code)
+    exec(code, {"Dataset": Dataset, "TreeRank": TreeRank, "roc_state": roc_state})
+    expected = TreeRank(random_state=0).fit(rows.drop(columns="bad"), rows["bad"])
+    assert float(capsys.readouterr().out) == expected.score(rows.drop(columns="bad"), rows["bad"])
+    scores = pd.read_parquet("scores")
+    np.testing.assert_array_equal(
+        scores.sort_values("id")["score"], expected.decision_function(rows.drop(columns="bad"))
+    )
