@@ -80,7 +80,7 @@ RIVALS = {"lightgbm": lightgbm, "catboost": catboost}
 
 
 def fit(model, X, y):
-    if type(model).__module__.startswith("catboost"):
+    if type(model).__module__.startswith(("catboost", "chimeraboost")):
         return model.fit(X, y, cat_features=[name for name in X if is_category(X[name])])
     return model.fit(X, y)
 

@@ -99,6 +99,13 @@ def ebm():
     return ExplainableBoostingClassifier(random_state=0, n_jobs=2)
 
 
+def chimeraboost():
+    """ChimeraBoost, which stops early and combines categories by its default."""
+    from chimeraboost import ChimeraBoostClassifier
+
+    return ChimeraBoostClassifier(random_state=0, thread_count=2)
+
+
 OURS = {
     "ensemble": lambda: RankingEnsemble(random_state=0),
     "ensemble, fast": lambda: RankingEnsemble(presets="fast", random_state=0),
@@ -123,6 +130,7 @@ RIVALS = {
     "xgboost, stopped": lambda: StoppedBags(stopped_xgboost, n_bags=1),
     "catboost": catboost,
     "catboost, 5 bags": lambda: StoppedBags(stopped_catboost),
+    "chimeraboost": chimeraboost,
     "ebm": ebm,
     "autogluon": AutoGluon,
 }
@@ -132,6 +140,7 @@ MODULES = {
     "lightgbm": "lightgbm",
     "xgboost": "xgboost",
     "catboost": "catboost",
+    "chimeraboost": "chimeraboost",
     "ebm": "interpret.glassbox",
     "autogluon": "autogluon.tabular",
 }
