@@ -10,7 +10,6 @@ set that loses most to it, and CPU seconds of all fits; and what a choice by all
 """
 
 import argparse
-import csv
 import warnings
 from pathlib import Path
 from time import process_time
@@ -23,6 +22,7 @@ from sklearn.model_selection import train_test_split
 
 from benches.common.data import load
 from benches.common.over_sets import chosen_by_others, gain_in_points
+from benches.common.results import resumed
 
 PAPER = "the paper"
 MOST_TEST_ROWS = 20_000
@@ -41,13 +41,8 @@ SETTINGS = {
 
 def measure(folders, n_rows, results):
     """Fit what is not in the results yet, and return them all."""
-    known = set()
-    if results.exists():
-        known = set(pd.read_csv(results)[["set", "setting"]].itertuples(index=False, name=None))
-    with results.open("a", newline="") as file:
-        writer = csv.writer(file)
-        if not known:
-            writer.writerow(["set", "setting", "auc", "seconds", "radius", "n_terms"])
+    keys, figures = ["set", "setting"], ["auc", "seconds", "radius", "n_terms"]
+    with resumed(results, keys, figures) as (known, append):
         for path in sorted(path for folder in folders for path in folder.glob("*.parquet")):
             X, y = load(path, max_rows=MOST_TEST_ROWS + n_rows)
             size = min(n_rows, 2 * len(y) // 3)
@@ -59,8 +54,7 @@ def measure(folders, n_rows, results):
                 model = AURORA(random_state=0, **params).fit(X, y)
                 seconds = process_time() - start
                 auc = roc_auc_score(y_test, model.decision_function(test))
-                writer.writerow([path.stem, setting, auc, seconds, model.radius_, model.n_terms_])
-                file.flush()
+                append(path.stem, setting, auc, seconds, model.radius_, model.n_terms_)
     return pd.read_csv(results)
 
 

@@ -18,7 +18,6 @@ and its median, and CPU seconds a fit.
 """
 
 import argparse
-import csv
 import importlib.util
 from pathlib import Path
 from time import process_time
@@ -32,6 +31,7 @@ from sklearn.model_selection import train_test_split
 
 from benches.common.data import load_batches
 from benches.common.over_sets import gains_of_batches
+from benches.common.results import resumed
 from benches.common.rivals import of_columns, score_of
 from benches.studies.gradient_boosting import catboost, fit, prepared, with_categories
 
@@ -74,14 +74,8 @@ def largest(sets, n_sets):
 
 def measure(models, sets, options):
     """Fit what is not in the results yet, and return them all."""
-    results = options.results
-    done = pd.read_csv(results) if results.exists() else pd.DataFrame()
-    keys = ["version", "set", "seed", "model"]
-    known = {tuple(key) for key in done[keys].itertuples(index=False)} if len(done) else set()
-    with results.open("a", newline="") as file:
-        writer = csv.writer(file)
-        if not known:
-            writer.writerow([*keys, "auc", "seconds"])
+    results, keys = options.results, ["version", "set", "seed", "model"]
+    with resumed(results, keys, ["auc", "seconds"]) as (known, append):
         for seed in range(options.seeds):
             for name, (X, y) in sets.items():
                 for version in options.versions:
@@ -94,8 +88,7 @@ def measure(models, sets, options):
                         fit(model, prepared(label, X.iloc[train]), y[train])
                         seconds = process_time() - start
                         scores = score_of(model, prepared(label, X.iloc[test]))
-                        writer.writerow([*key, roc_auc_score(y[test], scores), seconds])
-                        file.flush()
+                        append(*key, roc_auc_score(y[test], scores), seconds)
     return pd.read_csv(results)
 
 

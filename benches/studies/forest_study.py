@@ -26,7 +26,6 @@ randomised trees over it, on average over the sets and on the median, all and th
 """
 
 import argparse
-import csv
 from pathlib import Path
 from time import process_time
 
@@ -40,6 +39,7 @@ from sklearn.model_selection import StratifiedKFold
 
 from benches.common.data import load_batches
 from benches.common.over_sets import chosen_by_others, gain_in_points, gains_of_batches
+from benches.common.results import resumed
 from benches.common.rivals import of_columns, score_of
 from benches.studies.gradient_boosting import with_categories
 
@@ -135,14 +135,8 @@ def versions_of(name, X, y, fold, n_splits):
 
 def measure(models, sets, options):
     """Fit what is not in the results yet, and return them all."""
-    results = options.results
-    done = pd.read_csv(results) if results.exists() else pd.DataFrame()
-    keys = ["version", "set", "fold", "model"]
-    known = {tuple(key) for key in done[keys].itertuples(index=False)} if len(done) else set()
-    with results.open("a", newline="") as file:
-        writer = csv.writer(file)
-        if not known:
-            writer.writerow([*keys, "auc", "seconds"])
+    results, keys = options.results, ["version", "set", "fold", "model"]
+    with resumed(results, keys, ["auc", "seconds"]) as (known, append):
         for fold in range(options.folds):
             for name, (X, y) in sets.items():
                 n_splits = 3 if options.criteria else 5
@@ -159,8 +153,7 @@ def measure(models, sets, options):
                         model = make().fit(columns.iloc[train], labels)
                         seconds = process_time() - start
                         auc = roc_auc_score(y[test], score_of(model, columns.iloc[test]))
-                        writer.writerow([*key, auc, seconds])
-                        file.flush()
+                        append(*key, auc, seconds)
     return pd.read_csv(results)
 
 

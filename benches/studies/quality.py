@@ -26,7 +26,6 @@ ten numbers, five columns of 40 categories and one of 300.
 """
 
 import argparse
-import csv
 import importlib.util
 from itertools import islice
 from pathlib import Path
@@ -42,6 +41,7 @@ from sklearn.model_selection import StratifiedKFold, StratifiedShuffleSplit
 
 from benches.common.data import load_batches
 from benches.common.over_sets import gain_in_points, gains_of_batches
+from benches.common.results import resumed
 from benches.common.rivals import AutoGluon, StoppedBags, of_columns, score_of
 from benches.studies.gradient_boosting import (
     catboost,
@@ -180,13 +180,8 @@ def five_folds(X, y):
 
 def measure(models, data, results, n_folds, split=five_folds):
     """Fit what is not in the results yet to the first folds of five, and return them all."""
-    done = pd.read_csv(results) if results.exists() else pd.DataFrame()
-    known = set(done[["set", "model", "fold"]].itertuples(index=False)) if len(done) else set()
-    known = {tuple(key) for key in known}
-    with results.open("a", newline="") as file:
-        writer = csv.writer(file)
-        if not known:
-            writer.writerow(["set", "model", "fold", "auc", "seconds", "clock"])
+    keys, figures = ["set", "model", "fold"], ["auc", "seconds", "clock"]
+    with resumed(results, keys, figures) as (known, append):
         for name, (X, y) in data.items():
             X = with_categories(X)
             for fold, (train, test) in islice(enumerate(split(X, y)), n_folds):
@@ -199,8 +194,7 @@ def measure(models, data, results, n_folds, split=five_folds):
                     seconds, clock = process_time() - start, perf_counter() - clock
                     scores = score_of(model, prepared(kind, X.iloc[test]))
                     auc = roc_auc_score(y[test], scores)
-                    writer.writerow([name, model_name, fold, auc, seconds, clock])
-                    file.flush()
+                    append(name, model_name, fold, auc, seconds, clock)
     return pd.read_csv(results)
 
 
