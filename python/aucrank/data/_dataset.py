@@ -515,8 +515,8 @@ class Dataset(InPieces):
         The workers need aucrank, too. In them, coded rows take a byte a value and some twelve bytes
         more, and about as much on the disks of Spark, for where a worker is lost.
         """
-        beside = [name for name in (target, weight) if name is not None]
-        used = None if columns is None else [*columns, *beside]
+        roles = [name for name in (target, weight) if name is not None]
+        used = None if columns is None else [*columns, *roles]
         return cls(
             SparkSource(frame, used),
             target=target,

@@ -486,7 +486,7 @@ class RankingEnsemble(KeepsModels, ProbabilityMixin, BaseRanker):
 
 
 def _has_weight(fitted: Sequence[CrossFitted], cross: CrossFit, blend: Blend, fit: FoldFit) -> bool:
-    """Whether a member has weight beside others in the blend of a fold that it has not seen."""
+    """Whether a member has weight in the blend with others of a fold that it has not seen."""
     sample = cross.sample.take(fit.left_out)
     scores = [*(member.scores[fit.left_out] for member in fitted), fit.scores]
     return bool(blend(scores, sample.labels, sample.weight)["weights"][-1] >= _LEAST_WEIGHT)

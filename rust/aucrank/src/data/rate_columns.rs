@@ -1,4 +1,4 @@
-//! Columns of rates beside the features of a fit.
+//! Columns of rates in addition to the features of a fit.
 //!
 //! Where rare categories of a feature hold a good part of the rows and their rates tell more than chance, a
 //! fit has one more number for the feature: the rate of the category of each row in the other folds, in
@@ -27,7 +27,8 @@ pub(crate) struct RareLevels {
 }
 
 impl RareLevels {
-    /// `None` where there is no such feature, or no row can be left out. No label has a say.
+    /// `None` where there is no such feature, or no row can be left out. Which features they are does not
+    /// depend on the labels.
     pub(crate) fn find(
         columns: &Columns<'_>,
         labels: &Labels<'_>,
@@ -94,7 +95,7 @@ pub(crate) struct RateColumn {
 }
 
 impl RateColumns {
-    /// None, beside so many features.
+    /// No columns of rates, for a fit of so many features.
     pub(crate) fn none(n_features: usize) -> Self {
         Self { n_features, columns: Vec::new() }
     }

@@ -1,4 +1,4 @@
-//! Trees that grow on columns of rates beside the features: in the finished tree they ask sets of
+//! Trees that grow on the features and on columns of rates: in the finished tree they ask sets of
 //! categories.
 
 use std::sync::Arc;
