@@ -227,24 +227,27 @@ impl SavedTree<'_> {
         // A letter takes 64 bytes as a node, but a leaf has numbers as well: without them there is none.
         let n_nodes = self.nodes.len().min((2 * columns.pos.len()).saturating_sub(1));
         let mut nodes: Vec<Node> = Vec::with_capacity(n_nodes);
-        // Nodes that wait for their right child, the last first.
-        let mut open: Vec<usize> = Vec::new();
+        // The last node that waits for its right child. In place of that child it has the number of
+        // the one that waits before it, the first its own.
+        let mut open = None;
         for letter in self.nodes.chars() {
             let number = nodes.len();
             if nodes.last().is_some_and(|node| node.split.is_none()) {
-                let parent = open.pop().and_then(|parent| nodes[parent].split.as_mut());
-                parent.ok_or("nodes go on behind the last leaf")?.set_right(number);
+                let parent: usize = open.ok_or("nodes go on behind the last leaf")?;
+                if let Some(split) = &mut nodes[parent].split {
+                    open = (split.right() != parent).then_some(split.right());
+                    split.set_right(number);
+                }
             }
             nodes.push(if letter == LEAF {
                 Node { sums: columns.sums()?, split: None }
             } else {
-                open.push(number);
                 let form = columns.form(letter, shared)?;
-                let split = NodeSplit::new(form, number + 1, 0);
+                let split = NodeSplit::new(form, number + 1, open.replace(number).unwrap_or(number));
                 Node { sums: ClassSums::default(), split: Some(split) }
             });
         }
-        if nodes.is_empty() || !open.is_empty() {
+        if nodes.is_empty() || open.is_some() {
             return Err("a node is missing at the end".to_owned());
         }
         if !columns.is_read() {
