@@ -13,41 +13,67 @@ differ from scikit-learn, so that nothing fails in silence:
 Infinite scores are legal: they rank first or last.
 """
 
+from aucrank._plots.calibration import CalibrationDisplay
+from aucrank._plots.decision import DecisionCurveDisplay
 from aucrank._plots.roc_curve import RocCurveDisplay
 from aucrank.metrics._auc import roc_auc_score
 from aucrank.metrics._average import AverageRoc, average_roc
+from aucrank.metrics._average_precision import (
+    AveragePrecision,
+    AveragePrecisionComparison,
+    average_precision,
+    average_precision_compare,
+)
 from aucrank.metrics._band import RocBand, roc_band
 from aucrank.metrics._batches import roc_state
+from aucrank.metrics._calibration import CalibrationCurve, calibration_curve
+from aucrank.metrics._contrasts import AucContrasts, auc_contrasts
 from aucrank.metrics._cross_validated import cross_validated_auc, cross_validated_compare
 from aucrank.metrics._curve import RocCurve, roc_curve
 from aucrank.metrics._cut_off import OptimalThreshold, optimal_threshold
+from aucrank.metrics._decision import DecisionCurve, decision_curve
 from aucrank.metrics._inference import AucComparison, AucInterval, auc_compare, auc_interval
 from aucrank.metrics._partial import partial_auc
 from aucrank.metrics._power import AucSampleSize, auc_detectable, auc_power, auc_sample_size
 from aucrank.metrics._precision_recall import precision_recall_curve
 from aucrank.metrics._ramp import ramp_auc, ramp_auc_gradient
 from aucrank.metrics._state import RocState
+from aucrank.metrics._subgroups import AucBySubgroup, auc_by
 from aucrank.metrics._two_sample import TwoSampleTest, two_sample_test
 
 __all__ = [
+    "AucBySubgroup",
     "AucComparison",
+    "AucContrasts",
     "AucInterval",
     "AucSampleSize",
+    "AveragePrecision",
+    "AveragePrecisionComparison",
     "AverageRoc",
+    "CalibrationCurve",
+    "CalibrationDisplay",
+    "DecisionCurve",
+    "DecisionCurveDisplay",
     "OptimalThreshold",
     "RocBand",
     "RocCurve",
     "RocCurveDisplay",
     "RocState",
     "TwoSampleTest",
+    "auc_by",
     "auc_compare",
+    "auc_contrasts",
     "auc_detectable",
     "auc_interval",
     "auc_power",
     "auc_sample_size",
+    "average_precision",
+    "average_precision_compare",
     "average_roc",
+    "calibration_curve",
     "cross_validated_auc",
     "cross_validated_compare",
+    "decision_curve",
     "optimal_threshold",
     "partial_auc",
     "precision_recall_curve",

@@ -62,7 +62,7 @@ class Groups:
         if len(values) != len(positive):
             raise ValueError(f"groups has {len(values)} entries, but y_true has {len(positive)}")
         weight = None if sample_weight is None else to_weights(sample_weight)
-        return cls(positive, scores, weight, *_codes(values))
+        return cls(positive, scores, weight, *group_codes(values))
 
     def variance(self) -> float:
         """Return the variance of the AUC by Obuchowski (1997), equation 2.
@@ -75,16 +75,29 @@ class Groups:
         ValueError
             If all rows of a class are of one group.
         """
-        placements = of_two_classes(_core.placements, self.positive, self.scores, self.weight)
+        return float(self.covariance([self.scores])[0, 0])
+
+    def covariance(self, models: list[NDArray[Any]]) -> NDArray[np.float64]:
+        """Return the covariances of the AUCs of several scores of these rows.
+
+        Raises
+        ------
+        ValueError
+            If all rows of a class are of one group.
+        """
+        placements = self.placements(models)
         sums, n_groups, of_class = [], [], []
         for of_labels in (self.positive, ~self.positive):
             is_own = of_labels if self.weight is None else of_labels & (self.weight > 0)
-            codes, own = self.codes[is_own], placements[is_own]
-            weight = None if self.weight is None else self.weight[is_own]
+            codes = self.codes[is_own]
+            weight = np.ones(len(codes)) if self.weight is None else self.weight[is_own]
             totals = np.bincount(codes, weight, self.n_codes)
-            placed = np.bincount(codes, own if weight is None else own * weight, self.n_codes)
+            placed = np.array(
+                [np.bincount(codes, own * weight, self.n_codes) for own in placements[is_own].T]
+            )
             # Less the AUC, which is the mean of the placement values.
-            sums.append((placed - placed.sum() / totals.sum() * totals) / totals.sum())
+            areas = placed.sum(axis=1, keepdims=True) / totals.sum()
+            sums.append((placed - areas * totals) / totals.sum())
             of_class.append(totals > 0)
             n_groups.append(int(of_class[-1].sum()))
         if min(n_groups) < 2:
@@ -94,9 +107,21 @@ class Groups:
             )
         (pos, neg), (n_pos, n_neg) = sums, n_groups
         n_all = int((of_class[0] | of_class[1]).sum())
-        parts = [_unbiased(n_pos) * pos @ pos, _unbiased(n_neg) * neg @ neg]
-        # Above 0, since the factor of the products is the least of the three.
-        return float(parts[0] + parts[1] + 2 * _unbiased(n_all) * pos @ neg)
+        crossed = pos @ neg.T
+        # Of one score above 0, since the factor of the products is the least of the three.
+        return np.asarray(
+            _unbiased(n_pos) * pos @ pos.T
+            + _unbiased(n_neg) * neg @ neg.T
+            + _unbiased(n_all) * (crossed + crossed.T)
+        )
+
+    def placements(self, models: list[NDArray[Any]]) -> NDArray[np.float64]:
+        """Return the placement values of the rows by several scores, a column each."""
+        of_models = [
+            of_two_classes(_core.placements, self.positive, scores, self.weight)
+            for scores in models
+        ]
+        return np.column_stack(of_models)
 
     def n_pairs(self) -> int:
         """Return the greatest number of pairs of a positive and a negative row, no group in two.
@@ -164,7 +189,7 @@ def _auc_of_ties(pos: NDArray[np.float64], neg: NDArray[np.float64]) -> float:
     return float(pos @ (below + neg / 2) / (pos.sum() * neg.sum()))
 
 
-def _codes(values: NDArray[Any]) -> tuple[NDArray[np.intp], int]:
+def group_codes(values: NDArray[Any]) -> tuple[NDArray[np.intp], int]:
     """Return the number of the group of each row, from 0, and how many numbers there are."""
     if values.dtype.kind in "iu" and len(values):
         least, most = int(values.min()), int(values.max())

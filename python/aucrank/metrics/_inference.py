@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from numbers import Integral, Real
 from statistics import NormalDist
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.random import RandomState
@@ -27,6 +27,8 @@ from aucrank.metrics._partial import Bands
 from aucrank.metrics._weighting import Weighting, are_counts, rows_to_draw
 
 AreaWithin: TypeAlias = Callable[[tuple[float, float], tuple[float, float]], float]
+
+Alternative: TypeAlias = Literal["two-sided", "greater", "less", "equivalence"]
 
 _WHOLE = Bands()
 
@@ -78,9 +80,9 @@ class AucComparison:
     standard_error : float
         Estimate of the standard deviation of the difference over samples.
     z : float
-        ``difference / standard_error``.
+        ``difference / standard_error``, of the difference less the margin where there is one.
     p_value : float
-        Two-sided, of the hypothesis that both areas are equal.
+        Of the hypothesis that both areas are equal, or what was tested instead.
     confidence : float
         Level of the interval.
     method : str
@@ -388,9 +390,13 @@ def auc_compare(
     sample_weight: ArrayLike | None = None,
     sample_weight_2: ArrayLike | None = None,
     weights: Weighting = "sampling",
+    groups: ArrayLike | None = None,
+    groups_2: ArrayLike | None = None,
     fpr: tuple[float, float] = (0, 1),
     tpr: tuple[float, float] = (0, 1),
     standardize: bool = False,
+    alternative: Alternative = "two-sided",
+    margin: float = 0.0,
     confidence: float = 0.95,
     method: Literal["delong", "bootstrap"] = "delong",
     n_resamples: int = 2000,
@@ -416,11 +422,22 @@ def auc_compare(
     weights : {"sampling", "frequency"}, default="sampling"
         What a weight says: ``"sampling"``, that the row stands for so many of the population, and
         only ratios matter; ``"frequency"``, a whole number, that there were so many such rows.
+    groups : array-like of shape (n_samples,), default=None
+        Which rows of ``y_true`` come from the same source, such as a patient: rows of a group
+        depend on each other, groups do not. Not for parts of the curves.
+    groups_2 : array-like of shape (n_samples_2,), default=None
+        The same for the rows of ``y_true_2``, whose groups are other ones.
     fpr, tpr : tuple of (float, float), default=(0, 1)
         Bands of false and of true positive rates that the area is taken within, as of
         :func:`partial_auc`.
     standardize : bool, default=False
         Whether to map the area to 0.5 for scores that tell nothing and 1 for perfect ones.
+    alternative : {"two-sided", "greater", "less", "equivalence"}, default="two-sided"
+        What a small p-value speaks for: that the difference, first less second, is not the margin;
+        is greater; is less; or lies between the margin and its negative.
+    margin : float, default=0.0
+        Difference that is tested against: ``alternative="greater", margin=-0.02`` shows that the
+        first score is not inferior by 0.02 or more. Above 0 for ``"equivalence"``.
     confidence : float, default=0.95
         Level of the interval, in (0, 1).
     method : {"delong", "bootstrap"}, default="delong"
@@ -467,6 +484,12 @@ def auc_compare(
     Bonferroni's inequality both hold together; ``z`` and ``p_value`` are NaN, unless the difference
     is 0. Within bands the same is done where a part of a curve has no variance.
 
+    ``z`` is the difference less the margin, by its standard error. Equivalence is two tests, each
+    of one side (Schuirmann): ``z`` and ``p_value`` are those of the one that speaks less for it.
+    The interval has two sides in any case; at level 1 - 2 a it lies within the margins where
+    equivalence is shown at level a. With ``groups`` the variance is that of :func:`auc_interval`,
+    with the covariance of both scores, and the bootstrap draws whole groups.
+
     References
     ----------
     .. [1] DeLong, DeLong and Clarke-Pearson, "Comparing the areas under two or more correlated
@@ -503,27 +526,47 @@ def auc_compare(
             _Sample(y_true_2, _models(y_score_2), sample_weight_2, bands, counted),
         ]
     )
+    check_method(alternative, get_args(Alternative), "alternative")
+    check_scalar(margin, "margin", Real, min_val=-1, max_val=1)
+    if alternative == "equivalence" and margin <= 0:
+        raise ValueError(f"margin is {margin}, but equivalence needs one above 0")
+    if groups_2 is not None and paired:
+        raise ValueError("groups_2 needs y_true_2: paired scores have one group a row")
+    all_groups = [groups] if paired else [groups, groups_2]
+    clustered = [
+        None if of_rows is None else Groups.of(s.y_true, s.models[0], s.sample_weight, of_rows)
+        for s, of_rows in zip(samples, all_groups, strict=True)
+    ]
+    if any(found is not None for found in clustered) and not bands.is_whole:
+        raise ValueError("groups are for the whole curve, and fpr or tpr asks for a part of it")
     curves: list[_Curve] = []
     variance = 0.0
-    for sample in samples:
+    for sample, of_groups in zip(samples, clustered, strict=True):
         areas, variances, effective = sample.spread()
         if variances is None:
             raise ValueError("a comparison needs two rows of each class, but a class has one")
         for model, (area, own) in enumerate(zip(areas, variances[0], strict=True)):
             curves.append(_Curve(sample, model, area, own, effective))
-        variance += variances[1] if paired else variances[0][0]
+        of_sample = variances[1] if paired else variances[0][0]
+        if of_groups is not None and of_sample > 0:
+            covariance = of_groups.covariance(sample.models)
+            signs = np.array([1.0, -1.0])[: len(sample.models)]
+            of_sample = float(signs @ covariance @ signs)
+        variance += of_sample
     first, second = curves
     difference = first.area - second.area
 
     used: str = method
     if variance == 0:
         error, low, high = 0.0, difference, difference
-        z, p_value = (0.0, 1.0) if difference == 0 else (math.nan, math.nan)
+        z, p_value = math.nan, math.nan
+        if difference == 0 and alternative == "two-sided" and margin == 0:
+            z, p_value = 0.0, 1.0
         if any(curve.is_degenerate for curve in curves) or difference != 0:
             used = "exact" if bands.is_whole else "simultaneous"
             ends = [curve.interval(alpha / 2) for curve in curves]
             low, high = ends[0][0] - ends[1][1], ends[0][1] - ends[1][0]
-            undefined = "" if difference == 0 else ", and z and p_value are NaN"
+            undefined = ", and z and p_value are NaN" if math.isnan(z) else ""
             _warn(
                 "The difference has variance 0, which says nothing of other samples: the interval "
                 f"is made of the {used} intervals of both AUCs{undefined}."
@@ -535,7 +578,12 @@ def auc_compare(
                 _warn(f"y_score_{number}: {says}, so the interval is too short.")
         if method == "bootstrap":
             rng = check_random_state(random_state)
-            drawn = np.hstack([s.bootstrap(n_resamples, check_seed(rng)) for s in samples])
+            drawn = np.hstack(
+                [
+                    s.bootstrap(n_resamples, check_seed(rng), of_groups)
+                    for s, of_groups in zip(samples, clustered, strict=True)
+                ]
+            )
             differences = drawn[:, 0] - drawn[:, 1]
             error = float(differences.std(ddof=1))
             low, high = np.quantile(differences, [alpha / 2, 1 - alpha / 2]).tolist()
@@ -544,8 +592,8 @@ def auc_compare(
             reach = NormalDist().inv_cdf(1 - alpha / 2) * error
             low = max(difference - reach, -bands.greatest)
             high = min(difference + reach, bands.greatest)
-        z = difference / error
-        p_value = math.erfc(abs(z) / math.sqrt(2))
+        # Margins are those of the areas that are reported.
+        z, p_value = _tested(difference, margin / bands.slope, error, alternative)
     difference, low, high, error = (bands.slope * x for x in (difference, low, high, error))
     return AucComparison(
         bands.scaled(first.area),
@@ -560,6 +608,21 @@ def auc_compare(
         used,
         paired,
     )
+
+
+def _tested(
+    difference: float, margin: float, error: float, alternative: Alternative
+) -> tuple[float, float]:
+    """Return the statistic of a test against a margin, and its p-value."""
+    above, below = (difference - margin) / error, (difference + margin) / error
+    if alternative == "equivalence":
+        # Less than the margin, and more than its negative.
+        z = above if above > -below else below
+        return z, math.erfc(min(-above, below) / math.sqrt(2)) / 2
+    if alternative == "two-sided":
+        return above, math.erfc(abs(above) / math.sqrt(2))
+    z = above if alternative == "greater" else -above
+    return above, math.erfc(z / math.sqrt(2)) / 2
 
 
 _Spread: TypeAlias = tuple[list[float], tuple[list[float], float] | None, list[float]]
@@ -584,8 +647,14 @@ class _Sample:
             statistic = with_options(_core.partial_areas, within, self.is_counted)
         return of_two_classes(statistic, self.y_true, self.models, self.sample_weight)
 
-    def bootstrap(self, n_resamples: int, seed: int) -> NDArray[np.float64]:
+    def bootstrap(
+        self, n_resamples: int, seed: int, groups: Groups | None = None
+    ) -> NDArray[np.float64]:
         """Areas of shape (n_resamples, n_models)."""
+        if groups is not None:
+            # The same groups are drawn for each model.
+            by_model = [replace(groups, scores=scores) for scores in self.models]
+            return np.column_stack([own.bootstrap(n_resamples, seed) for own in by_model])
         y_true, models, sample_weight = rows_to_draw(
             self.y_true, self.models, self.sample_weight, self.is_counted
         )

@@ -1,0 +1,344 @@
+"""One score in several subgroups of the rows."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from dataclasses import dataclass
+from statistics import NormalDist
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import chdtrc
+from sklearn.exceptions import UndefinedMetricWarning
+
+from aucrank._data.frames import array_factor
+from aucrank._data.schema import is_missing
+from aucrank._data.scores import to_scores
+from aucrank._data.table import Table, whole
+from aucrank._data.vectors import vector
+from aucrank.metrics._auc import roc_auc_score
+from aucrank.metrics._clustered import Groups
+from aucrank.metrics._contrasts import auc_covariance
+from aucrank.metrics._inference import check_confidence, exact_interval, normal_interval
+from aucrank.metrics._units import Units
+from aucrank.metrics._weighting import Weighting
+
+
+@dataclass(frozen=True, eq=False)
+class AucBySubgroup:
+    """AUC in each subgroup with a test, as :func:`auc_by` returns it.
+
+    Attributes
+    ----------
+    table : Table
+        A row for each subgroup, by its value: ``subgroup``; ``size`` and ``positives``, weights of
+        its rows; ``auc``, its ``standard_error`` and interval, ``low`` and ``high``, NaN where a
+        class is absent; ``auc_of_positives``, of its positives against the negatives of all other
+        subgroups; ``auc_of_negatives``, of its negatives against the positives of all others. With
+        probabilities, too, ``observed`` and ``expected``, the shares of positives, and their
+        ``ratio`` with its interval, ``ratio_low`` and ``ratio_high``.
+    auc : float
+        AUC of all rows: the mean of the next two by the share of pairs.
+    auc_within : float
+        AUC of the pairs of a positive and a negative row of one subgroup.
+    auc_between : float
+        AUC of the pairs of two subgroups; NaN if there are none.
+    share_within : float
+        Share of the pairs that are of one subgroup.
+    chi_square : float
+        Statistic of the hypothesis that the AUCs of the subgroups are equal.
+    df : int
+        Its degrees of freedom.
+    p_value : float
+        Chance of so large a statistic if the hypothesis is true; NaN of one subgroup.
+    confidence : float
+        Level of the intervals.
+    """
+
+    table: Table
+    auc: float
+    auc_within: float
+    auc_between: float
+    share_within: float
+    chi_square: float
+    df: int
+    p_value: float
+    confidence: float
+
+
+def auc_by(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    by: ArrayLike,
+    *,
+    y_prob: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    weights: Weighting = "sampling",
+    groups: ArrayLike | None = None,
+    confidence: float = 0.95,
+) -> AucBySubgroup:
+    """AUC in each subgroup of the rows, and a test that it is the same in all.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        Labels of two classes; the greater label is the positive class.
+    y_score : array-like of shape (n_samples,)
+        Scores; higher is more positive.
+    by : array-like of shape (n_samples,)
+        The subgroup of each row, such as the hospital or the sex; rows that miss it are a subgroup
+        of their own.
+    y_prob : array-like of shape (n_samples,), default=None
+        Probabilities of the positive class, from 0 to 1, to be compared with what was observed.
+    sample_weight : array-like of shape (n_samples,), default=None
+        Weights of the rows.
+    weights : {"sampling", "frequency"}, default="sampling"
+        What a weight says: ``"sampling"``, that the row stands for so many of the population, and
+        only ratios matter; ``"frequency"``, a whole number, that there were so many such rows.
+    groups : array-like of shape (n_samples,), default=None
+        Which rows come from the same source, such as a patient: rows of a group depend on each
+        other, groups do not. A group may have rows in several subgroups.
+    confidence : float, default=0.95
+        Level of the intervals, in (0, 1).
+
+    Returns
+    -------
+    AucBySubgroup
+        With ``table``, ``auc_within``, ``auc_between`` and ``p_value``.
+
+    Warns
+    -----
+    UndefinedMetricWarning
+        If a subgroup has no AUC, or one of no variance, so that the test leaves it out.
+
+    Raises
+    ------
+    ValueError
+        As for :func:`auc_interval`, and for a ``by`` of another length.
+
+    See Also
+    --------
+    auc_interval : Of all rows.
+    auc_contrasts : Several scores of the same rows.
+
+    Notes
+    -----
+    A score may rank well in each subgroup and badly across them, or the other way round: of all
+    pairs of a positive and a negative row, those within a subgroup and those between two are told
+    apart. What a difference means, and whether it is fair, the figures do not say.
+
+    Intervals are those of :func:`auc_interval` by ``"delong"``. The test is Wald's of equal AUCs:
+    subgroups are independent samples, unless ``groups`` have rows in several, whose covariance then
+    counts.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from aucrank.metrics import auc_by
+    >>> rng = np.random.default_rng(0)
+    >>> y_true, site = rng.integers(0, 2, 1000), rng.integers(0, 2, 1000)
+    >>> y_score = rng.normal(loc=np.where(site == 0, 2.0, 0.5) * y_true)
+    >>> found = auc_by(y_true, y_score, np.where(site == 0, "Berlin", "Bremen"))
+    >>> found.table["subgroup"].tolist()
+    ['Berlin', 'Bremen']
+    >>> found.p_value < 0.001
+    True
+    """
+    z = NormalDist().inv_cdf(0.5 + check_confidence(confidence) / 2)
+    units = Units.of(y_true, sample_weight, weights, groups)
+    scores = to_scores(y_score)[0]
+    auc = roc_auc_score(y_true, scores, sample_weight=sample_weight)
+    probability = None if y_prob is None else units.probabilities(y_prob, "y_prob")
+    values, codes = _subgroups(by, len(units.positive))
+    rows_of = [np.flatnonzero(codes == code) for code in range(len(values))]
+
+    placements = Groups(units.positive, scores, units.weight, np.empty(0, np.intp), 0).placements(
+        [scores]
+    )[:, 0]
+    total = [float(units.weight[rows].sum()) for rows in (~units.positive, units.positive)]
+    entries = [
+        _of_subgroup(units.take(rows), scores[rows], placements[rows], total, 1 - confidence)
+        for rows in rows_of
+    ]
+    table: dict[str, Any] = {
+        "subgroup": np.array(values, dtype=object),
+        "size": whole(np.array([units.weight[rows].sum() for rows in rows_of])),
+        "positives": whole(np.array([entry.of_class[1] for entry in entries])),
+    }
+    for name in ("auc", "standard_error", "low", "high", "auc_of_positives", "auc_of_negatives"):
+        table[name] = np.array([getattr(entry, name) for entry in entries])
+    if probability is not None:
+        table |= _calibration(units, probability, rows_of, z)
+    pairs = np.array([entry.of_class[0] * entry.of_class[1] for entry in entries])
+    known = pairs > 0
+    won = float(pairs[known] @ table["auc"][known])
+    all_pairs = total[0] * total[1]
+    between = all_pairs - pairs.sum()
+    # Less than a rounding error is no pair.
+    has_between = between > 1e-12 * all_pairs
+    chi_square, df, p_value = _test_equal(units, entries, rows_of)
+    return AucBySubgroup(
+        table=Table(table),
+        auc=auc,
+        auc_within=won / pairs.sum() if known.any() else math.nan,
+        auc_between=(auc * all_pairs - won) / between if has_between else math.nan,
+        share_within=float(pairs.sum() / all_pairs),
+        chi_square=chi_square,
+        df=df,
+        p_value=p_value,
+        confidence=float(confidence),
+    )
+
+
+def _subgroups(by: ArrayLike, n_rows: int) -> tuple[list[Any], NDArray[np.intp]]:
+    """Return the values of subgroups in order, what is missing last, and which each row has."""
+    column = vector(by, "by")
+    if len(column) != n_rows:
+        raise ValueError(f"by has {len(column)} entries, but y_true has {n_rows}")
+    factor = array_factor(column, "by")
+    names = [None if is_missing(value) else value for value in factor.values]
+    distinct = list(dict.fromkeys(names))
+    try:
+        ordered = sorted(name for name in distinct if name is not None)
+    except TypeError:
+        ordered = sorted((name for name in distinct if name is not None), key=str)
+    ordered += [None] * (None in distinct)
+    place = np.array([ordered.index(name) for name in names], dtype=np.intp)
+    return ordered, place[factor.codes]
+
+
+@dataclass(frozen=True, eq=False)
+class _Subgroup:
+    """Rows of a subgroup with what is known of their AUC."""
+
+    scores: NDArray[Any]
+    of_class: tuple[float, float]
+    auc: float
+    standard_error: float
+    low: float
+    high: float
+    auc_of_positives: float
+    auc_of_negatives: float
+
+
+def _of_subgroup(
+    units: Units,
+    scores: NDArray[Any],
+    placements: NDArray[np.float64],
+    total: list[float],
+    alpha: float,
+) -> _Subgroup:
+    of_class = tuple(float(units.weight[rows].sum()) for rows in (~units.positive, units.positive))
+    negatives, positives = of_class
+    own = math.nan
+    if min(of_class) > 0:
+        own = roc_auc_score(units.positive, scores, sample_weight=units.weight)
+    error, low, high = _interval(units, scores, own, alpha)
+    # Of all pairs that its rows of a class are in, less those within.
+    apart = []
+    for rows, weight, rest, others in (
+        (units.positive, positives, total[0] - negatives, total[0]),
+        (~units.positive, negatives, total[1] - positives, total[1]),
+    ):
+        if weight == 0 or rest <= 1e-12 * others:
+            apart.append(math.nan)
+            continue
+        won = float(units.weight[rows] @ placements[rows]) / weight * others
+        within = own * (others - rest) if others > rest else 0.0
+        apart.append((won - within) / rest)
+    return _Subgroup(scores, (negatives, positives), own, error, low, high, *apart)
+
+
+def _interval(
+    units: Units, scores: NDArray[Any], auc: float, alpha: float
+) -> tuple[float, float, float]:
+    """Return the standard error and the ends of the interval; NaN where nothing is known."""
+    nothing = math.nan, math.nan, math.nan
+    if math.isnan(auc):
+        return nothing
+    try:
+        variance = float(auc_covariance(units, [scores])[0, 0])
+    except ValueError:
+        # A class of one row or of one group.
+        return nothing
+    if variance > 0:
+        error = math.sqrt(variance)
+        return error, *normal_interval(auc, error, alpha)
+    if units.codes is not None:
+        groups = Groups(units.positive, scores, units.weight, units.codes, units.n_codes)
+        pairs = float(groups.n_pairs())
+    else:
+        pairs = min(
+            _effective(units.weight[rows], units.is_counted)
+            for rows in (units.positive, ~units.positive)
+        )
+    return 0.0, *exact_interval(auc, pairs, alpha)
+
+
+def _effective(weight: NDArray[np.float64], is_counted: bool) -> float:
+    return float(weight.sum() if is_counted else weight.sum() ** 2 / (weight @ weight))
+
+
+def _calibration(
+    units: Units, probability: NDArray[np.float64], rows_of: list[NDArray[np.intp]], z: float
+) -> dict[str, NDArray[np.float64]]:
+    """Return the shares of positives of each subgroup, observed and expected."""
+    columns: dict[str, list[float]] = {
+        name: [] for name in ("observed", "expected", "ratio", "ratio_low", "ratio_high")
+    }
+    for rows in rows_of:
+        own = units.take(rows)
+        found = [math.nan] * 5
+        if own.weight.any():
+            observed, expected = own.mean(own.positive), own.mean(probability[rows])
+            found[:2] = observed, expected
+            if observed > 0 and expected > 0:
+                ratio = observed / expected
+                found[2] = ratio
+                if own.n_units() > 1:
+                    influence = own.positive / observed - probability[rows] / expected
+                    reach = z * math.sqrt(own.covariance(influence[:, np.newaxis])[0, 0])
+                    found[3:] = ratio * math.exp(-reach), ratio * math.exp(reach)
+        for column, value in zip(columns.values(), found, strict=True):
+            column.append(value)
+    return {name: np.array(column) for name, column in columns.items()}
+
+
+def _test_equal(
+    units: Units, entries: list[_Subgroup], rows_of: list[NDArray[np.intp]]
+) -> tuple[float, int, float]:
+    """Return the statistic of equal AUCs, its degrees of freedom and its chance."""
+    tested = [place for place, entry in enumerate(entries) if entry.standard_error > 0]
+    if len(tested) < len(entries):
+        left_out = len(entries) - len(tested)
+        warnings.warn(
+            f"{left_out} of {len(entries)} subgroups have no AUC, or one of which the variance is"
+            " 0 or unknown: the test of equal AUCs leaves them out.",
+            UndefinedMetricWarning,
+            stacklevel=3,
+        )
+    if len(tested) < 2:
+        return math.nan, 0, math.nan
+    aucs = np.array([entries[place].auc for place in tested])
+    covariance = np.diag([entries[place].standard_error ** 2 for place in tested])
+    if units.codes is not None:
+        sums = np.array([_sums_of_groups(units, entries[k], rows_of[k]) for k in tested])
+        crossed = units.correction() * sums @ sums.T
+        covariance += crossed - np.diag(np.diag(crossed))
+    contrasts = np.eye(len(aucs))[1:] - np.eye(len(aucs))[:1]
+    differences, spread = contrasts @ aucs, contrasts @ covariance @ contrasts.T
+    df = int(np.linalg.matrix_rank(spread, hermitian=True))
+    chi_square = float(differences @ np.linalg.pinv(spread, hermitian=True) @ differences)
+    return chi_square, df, float(chdtrc(df, chi_square)) if df else math.nan
+
+
+def _sums_of_groups(units: Units, entry: _Subgroup, rows: NDArray[np.intp]) -> NDArray[np.float64]:
+    """Return by how much each group of rows moves the AUC of a subgroup."""
+    own = units.take(rows)
+    assert own.codes is not None
+    groups = Groups(own.positive, entry.scores, own.weight, own.codes, own.n_codes)
+    deviations = groups.placements([entry.scores])[:, 0] - entry.auc
+    share = own.weight / np.where(own.positive, entry.of_class[1], entry.of_class[0])
+    return np.bincount(own.codes, share * deviations, own.n_codes).astype(np.float64)

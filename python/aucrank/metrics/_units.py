@@ -1,0 +1,189 @@
+"""Rows, or groups of rows, that were drawn independently: what a standard error rests on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from aucrank._data.labels import rows_of_greater
+from aucrank._data.vectors import numbers, vector
+from aucrank._data.weights import check_weight, to_weights
+from aucrank.metrics._clustered import group_codes
+from aucrank.metrics._weighting import Weighting, are_counts
+
+
+@dataclass(frozen=True, eq=False)
+class Units:
+    """Rows of a sample with their weights and groups.
+
+    Attributes
+    ----------
+    positive : ndarray of bool, shape (n_samples,)
+        Rows of the positive class.
+    weight : ndarray of float64, shape (n_samples,)
+        Their weights.
+    codes : ndarray of int, shape (n_samples,), or None
+        The group of each; None where each row is drawn by itself.
+    n_codes : int
+        Number of codes, of which some may have no rows.
+    is_counted : bool
+        Whether a row of weight k is k rows.
+    """
+
+    positive: NDArray[np.bool_]
+    weight: NDArray[np.float64]
+    codes: NDArray[np.intp] | None
+    n_codes: int
+    is_counted: bool
+
+    @classmethod
+    def of(
+        cls,
+        y_true: ArrayLike,
+        sample_weight: ArrayLike | None,
+        weights: Weighting,
+        groups: ArrayLike | None,
+    ) -> Units:
+        """Read labels, weights and groups.
+
+        Raises
+        ------
+        ValueError
+            For labels not of two classes, weights that are negative, infinite or all 0 in a class,
+            frequencies that are not whole, and groups of which one is missing.
+        """
+        positive = rows_of_greater(vector(y_true, "y_true"), any_labels=True)
+        is_counted = are_counts(weights, sample_weight)
+        weight = np.ones(len(positive))
+        if sample_weight is not None:
+            checked = check_weight(to_weights(sample_weight), len(positive))
+            assert checked is not None
+            weight = checked
+        for rows, name in ((positive, "positive"), (~positive, "negative")):
+            if not weight[rows].any():
+                raise ValueError(f"sample_weight is zero for every row of the {name} class")
+        codes, n_codes = None, 0
+        if groups is not None:
+            values = vector(groups, "groups")
+            if len(values) != len(positive):
+                raise ValueError(
+                    f"groups has {len(values)} entries, but y_true has {len(positive)}"
+                )
+            codes, n_codes = group_codes(values)
+        return cls(positive, weight, codes, n_codes, is_counted)
+
+    def probabilities(self, values: ArrayLike, name: str) -> NDArray[np.float64]:
+        """Read a probability of the positive class for each row.
+
+        Raises
+        ------
+        ValueError
+            If there are more or fewer than rows, or one is missing or not from 0 to 1.
+        """
+        array = numbers(vector(values, name), name).astype(np.float64)
+        if len(array) != len(self.positive):
+            raise ValueError(
+                f"{name} has {len(array)} entries, but y_true has {len(self.positive)}"
+            )
+        broken = ~((array >= 0) & (array <= 1))
+        if broken.any():
+            row = int(broken.argmax())
+            raise ValueError(
+                f"{name} of row {row} is {array[row]}, but must be a probability from 0 to 1"
+            )
+        return array
+
+    def mean(self, values: NDArray[np.float64] | NDArray[np.bool_]) -> float:
+        """Return the weighted mean of a value of each row."""
+        return float(self.weight @ values / self.weight.sum())
+
+    def take(self, rows: NDArray[np.intp]) -> Units:
+        """Return some of the rows, in an order."""
+        codes = None if self.codes is None else self.codes[rows]
+        return Units(self.positive[rows], self.weight[rows], codes, self.n_codes, self.is_counted)
+
+    def quantiles(
+        self, values: NDArray[np.float64], levels: ArrayLike, *, is_sorted: bool = False
+    ) -> NDArray[np.float64]:
+        """Return the least values that at least such shares of the weight do not exceed."""
+        order = np.arange(len(values)) if is_sorted else np.argsort(values)
+        order = order[self.weight[order] > 0]
+        reached = np.cumsum(self.weight[order])
+        # A share that is met but for rounding is met.
+        wanted = np.asarray(levels) * reached[-1] * (1 - 4 * np.finfo(np.float64).eps)
+        return np.asarray(values[order[np.searchsorted(reached, wanted)]])
+
+    def squares(self) -> NDArray[np.float64]:
+        """Return what each row adds to a sum of squares, as a multiple of its own square."""
+        return self.weight if self.is_counted else self.weight**2
+
+    def n_units(self) -> float:
+        """Return how many rows, or groups, were drawn."""
+        if self.codes is not None:
+            return float(np.count_nonzero(np.bincount(self.codes, self.weight)))
+        return float(self.weight.sum() if self.is_counted else np.count_nonzero(self.weight))
+
+    def correction(self) -> float:
+        """Return n / (n - 1) of the rows, or the groups, that were drawn.
+
+        Raises
+        ------
+        ValueError
+            If there is one group.
+        """
+        n_units = self.n_units()
+        if n_units < 2:
+            raise ValueError("all rows are of one group, so that nothing is known of others")
+        return n_units / (n_units - 1)
+
+    def covariance(self, influence: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the covariance of means whose deviations are known row by row.
+
+        Parameters
+        ----------
+        influence : ndarray of shape (n_samples, n_means)
+            What each row's value is above the mean; the weighted sum is 0.
+
+        Returns
+        -------
+        ndarray of shape (n_means, n_means)
+            That of a sample of as many rows, or groups, drawn independently.
+        """
+        if self.codes is None:
+            inner = np.asarray((influence * self.squares()[:, np.newaxis]).T @ influence)
+        else:
+            weighted = influence * self.weight[:, np.newaxis]
+            sums = np.column_stack(
+                [np.bincount(self.codes, column, self.n_codes) for column in weighted.T]
+            )
+            inner = np.asarray(sums.T @ sums, dtype=np.float64)
+        total = float(self.weight.sum())
+        return np.asarray(self.correction() * inner / total**2)
+
+    def redraw(self, rng: np.random.Generator) -> NDArray[np.float64]:
+        """Return by which factor the weight of each row changes in a resample.
+
+        Rows are drawn within each class; groups from all of them, again if a class is absent.
+        """
+        if self.codes is not None:
+            units = np.flatnonzero(np.bincount(self.codes, self.weight) > 0)
+            while True:
+                drawn = np.bincount(rng.choice(units, len(units)), minlength=self.n_codes)
+                times = drawn[self.codes].astype(np.float64)
+                kept = (times > 0) & (self.weight > 0)
+                if kept[self.positive].any() and kept[~self.positive].any():
+                    return times
+        times = np.zeros(len(self.positive))
+        for of_class in (self.positive, ~self.positive):
+            rows = np.flatnonzero(of_class & (self.weight > 0))
+            if self.is_counted:
+                weight = self.weight[rows]
+                drawn = rng.multinomial(int(weight.sum()), weight / weight.sum())
+                times[rows] = drawn / weight
+            else:
+                times[rows] = np.bincount(
+                    rng.integers(len(rows), size=len(rows)), minlength=len(rows)
+                )
+        return times
