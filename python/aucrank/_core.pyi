@@ -25,7 +25,13 @@ class CodedMatrix:
     def n_weighted_rows(self) -> int: ...
 
 _Sample = (
-    tuple[_Columns, Sequence[int | None], NDArray[np.bool_] | None, NDArray[np.float64] | None]
+    tuple[
+        _Columns,
+        Sequence[int | None],
+        NDArray[np.bool_] | None,
+        NDArray[np.float64] | None,
+        tuple[NDArray[np.uint64], bool] | None,
+    ]
     | CodedMatrix
 )
 
@@ -661,6 +667,9 @@ def fit_calibration(
     n_threads: int,
 ) -> tuple[Calibration, float]: ...
 def with_threshold(model: _M, threshold: float) -> _M: ...
+def deal_blocks(
+    sample: _Sample, n_folds: int, seed: int, n_threads: int
+) -> tuple[NDArray[np.int64], int]: ...
 def held_out_rows(
     sample: _Sample, fraction: float, seed: int, n_threads: int
 ) -> NDArray[np.uint32] | None: ...

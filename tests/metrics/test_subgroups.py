@@ -6,7 +6,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from aucrank.metrics import auc_by, auc_compare, auc_contrasts, auc_interval, roc_auc_score
+from aucrank.metrics import (
+    auc_by,
+    auc_compare,
+    auc_contrasts,
+    auc_interval,
+    cross_validated_auc,
+    cross_validated_compare,
+    roc_auc_score,
+)
 from scipy.stats import chi2, norm
 from sklearn.exceptions import UndefinedMetricWarning
 
@@ -254,3 +262,32 @@ def test_two_samples_have_groups_each():
     found = auc_compare(y, first, second, y_true_2=y, groups=groups, groups_2=groups)
     apart = [auc_interval(y, score, groups=groups).standard_error for score in (first, second)]
     assert found.standard_error == pytest.approx(math.hypot(*apart))
+
+
+def test_cross_validated_areas_of_groups():
+    y, first, second, groups = clustered(3, 60)
+    # Rows of a group have one label, as those of a patient.
+    y = np.random.default_rng(7).integers(0, 2, 60)[groups]
+    first = first + y
+    fold = groups % 4
+    plain = cross_validated_auc(y, first, fold)
+    apart = cross_validated_auc(y, first, fold, groups=np.arange(len(y)))
+    n = len(y)
+    assert apart.standard_error == pytest.approx(plain.standard_error * math.sqrt(n / (n - 1)))
+    together = cross_validated_auc(y, first, fold, groups=groups)
+    # Whole groups are drawn, each with its fold.
+    rng = np.random.default_rng(0)
+    drawn = []
+    for _ in range(500):
+        times = np.bincount(rng.integers(60, size=60), minlength=60)[groups]
+        parts = [(fold == k) & (times > 0) for k in range(4)]
+        if any(len(set(y[part])) < 2 for part in parts):
+            continue
+        areas = [roc_auc_score(y[p], first[p], sample_weight=times[p]) for p in parts]
+        drawn.append(np.mean(areas))
+    assert together.standard_error == pytest.approx(np.std(drawn), rel=0.15)
+    assert together.standard_error > 1.2 * plain.standard_error
+    pair = cross_validated_compare(y, first, second, fold, groups=groups)
+    assert pair.standard_error > cross_validated_compare(y, first, second, fold).standard_error
+    with pytest.raises(ValueError, match="one group"):
+        cross_validated_auc(y, first, fold, groups=np.zeros(n))

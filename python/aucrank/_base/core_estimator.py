@@ -32,6 +32,7 @@ from aucrank._data.column_warnings import inner_fits_are_silent
 from aucrank._data.input import Columns, KindsByColumn, count_rows, learn_columns, read_columns
 from aucrank._data.labels import encode_binary
 from aucrank._data.reading import Reading
+from aucrank._data.row_blocks import read_blocks
 from aucrank._data.sample import CodedSample, Sample
 from aucrank._data.schema import Schema, errors_by_name
 from aucrank._data.weights import (
@@ -234,7 +235,13 @@ class CoreEstimator(CallbackSupportMixin, BaseEstimator, ABC):
         return f"[{type(self).__name__}] {', '.join([done, *found])}"
 
     def fit(
-        self, X: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+        self,
+        X: Any,
+        y: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        *,
+        groups: ArrayLike | None = None,
+        time: ArrayLike | None = None,
     ) -> Self:
         """Fit the model to rows of two classes.
 
@@ -249,6 +256,12 @@ class CoreEstimator(CallbackSupportMixin, BaseEstimator, ABC):
         sample_weight : array-like of shape (n,), default=None
             Weight of each row; weight k means the row repeated k times, and weight 0 a row that
             is not there.
+        groups : array-like of shape (n,), default=None
+            Which rows belong together, such as those of a patient: they stay together in folds,
+            and in what is held out or drawn.
+        time : array-like of shape (n,), default=None
+            When each row came, as numbers or dates: what is held out is the latest part, and folds
+            are ranges of time.
 
         Returns
         -------
@@ -260,7 +273,7 @@ class CoreEstimator(CallbackSupportMixin, BaseEstimator, ABC):
         ValueError
             If a parameter, the data, the labels or the weights are not valid.
         """
-        return self._fit(X, y, sample_weight)
+        return self._fit(X, y, sample_weight, groups=groups, time=time)
 
     @with_callbacks
     def _fit(
@@ -269,6 +282,9 @@ class CoreEstimator(CallbackSupportMixin, BaseEstimator, ABC):
         y: ArrayLike | None,
         sample_weight: ArrayLike | None,
         validation: ValidationSet = _NONE_GIVEN,
+        *,
+        groups: ArrayLike | None = None,
+        time: ArrayLike | None = None,
     ) -> Self:
         """Do what `fit` does, with rows to choose by where there may be any."""
         earlier = WarmStart.of(self)
@@ -278,7 +294,12 @@ class CoreEstimator(CallbackSupportMixin, BaseEstimator, ABC):
             tasks = FitTasks(self, X, y, sample_weight)
             if self._fits_dataset is not None and isinstance(X, Dataset):
                 refuse_beside_dataset(
-                    y=y, sample_weight=sample_weight, X_val=validation.X, y_val=validation.y
+                    y=y,
+                    sample_weight=sample_weight,
+                    X_val=validation.X,
+                    y_val=validation.y,
+                    groups=groups,
+                    time=time,
                 )
                 self._fit_dataset(X, FitProgress(self, tasks))
                 tasks.end()
@@ -300,7 +321,8 @@ class CoreEstimator(CallbackSupportMixin, BaseEstimator, ABC):
                 self, X, categorical_features, n_rows, kept, self._extra_categories()
             )
             seed = check_seed(getattr(self, "random_state", None))
-            sample = Sample(columns, schema, positive, weight, X)
+            blocks = read_blocks(groups, time, count_rows(columns))
+            sample = Sample(columns, schema, positive, weight, X, blocks)
             progress = FitProgress(self, tasks)
             context = FitContext(sample, seed, n_threads, progress, validation, earlier)
             with errors_by_name(schema), inner_fits_are_silent():

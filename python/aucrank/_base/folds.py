@@ -1,19 +1,20 @@
 """Rows dealt into folds: by their content, so that their order does not matter."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from aucrank import _core
 from aucrank._data.input import each_column
+from aucrank._data.row_blocks import mixed
 from aucrank._data.sample import Sample
 
 #: Most rows that whole weights are written out as, where copies of a row are dealt apart.
 _MOST_COPIES = 1 << 20
 
-# Odd constants of splitmix64.
-_STEP, _FIRST, _SECOND = 0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
+# An odd constant of splitmix64.
+_STEP = 0x9E3779B97F4A7C15
 
 
 @dataclass(frozen=True)
@@ -41,7 +42,7 @@ class Folds:
     def sample(self, sample: Sample) -> Sample:
         """Return the rows in their order."""
         taken = sample.take(self.rows)
-        return Sample(taken.columns, taken.schema, taken.positive, self.weight)
+        return replace(taken, weight=self.weight)
 
 
 def deal(sample: Sample, n_folds: int, seed: int, n_threads: int) -> Folds:
@@ -50,7 +51,8 @@ def deal(sample: Sample, n_folds: int, seed: int, n_threads: int) -> Folds:
     Copies of a row are dealt together, so that no model is asked about a row that it was fitted
     to. Rows of equal values and different labels are no copies but look alike: new rows will, too.
     They are dealt one by one, since a model of the others alone would take each for its opposite.
-    So are copies where there are hardly any rows but copies, see `_are_all_copies`.
+    So are copies where there are hardly any rows but copies, see `_are_all_copies`. Rows in blocks
+    are dealt block by block.
 
     Parameters
     ----------
@@ -70,6 +72,9 @@ def deal(sample: Sample, n_folds: int, seed: int, n_threads: int) -> Folds:
     order = np.lexsort((whole_weight, sample.labels, content))
     order = order[whole_weight[order] > 0]
     content, positive, weight = content[order], sample.labels[order], whole_weight[order]
+    if sample.blocks is not None:
+        of_row, n_folds = _core.deal_blocks(sample.core, n_folds, seed, n_threads)
+        return Folds(order, None if sample.weight is None else weight, of_row[order], n_folds)
 
     is_new = np.ones(len(order), dtype=bool)
     is_new[1:] = content[1:] != content[:-1]
@@ -126,11 +131,5 @@ def _hash(sample: Sample, seed: int) -> NDArray[np.uint64]:
             bits = values.view(np.uint64)
         else:
             bits = column.astype(np.uint64)
-        found = _mixed((found + np.uint64(_STEP)) ^ bits)
+        found = mixed((found + np.uint64(_STEP)) ^ bits)
     return found
-
-
-def _mixed(bits: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(_FIRST)
-    bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(_SECOND)
-    return bits ^ (bits >> np.uint64(31))

@@ -52,6 +52,8 @@ class Contestant:
         What ``fit`` is told beside rows, labels and weights.
     rules : callable or None
         Counts the rules of a fitted one.
+    groups : ndarray of shape (n_samples,) or None
+        Which rows belong together, for rankers that deal rows themselves.
     """
 
     name: str
@@ -61,6 +63,7 @@ class Contestant:
     y: NDArray[Any]
     fit_options: Mapping[str, Any] = field(default_factory=dict)
     rules: Callable[[Any], int | None] | None = None
+    groups: NDArray[Any] | None = None
 
     def fit(
         self, rows: NDArray[np.intp], weight: NDArray[np.float64] | None, n_jobs: int | None
@@ -71,13 +74,18 @@ class Contestant:
             check_takes_weights(model, self.name)
             name, _ = weight_parameter(model)
             options[name] = weight[rows]
+        if self.groups is not None and isinstance(model, BaseRanker):
+            options["groups"] = self.groups[rows]
         return lambda: model.fit(X, self.y[rows], **options)
 
     def fingerprint(self) -> str | None:
         """Return a text that is the same for the same model; None where that cannot be told."""
         try:
             model = self.make(None)
-            return str(joblib.hash([__version__, _versions(model), model, dict(self.fit_options)]))
+            known = [__version__, _versions(model), model, dict(self.fit_options)]
+            if self.groups is not None and isinstance(model, BaseRanker):
+                known.append(self.groups)
+            return str(joblib.hash(known))
         except Exception:  # of any package: what cannot be told apart is fitted anew
             return None
 
@@ -219,6 +227,7 @@ def _own(name: str, estimator: Any, sample: Sample) -> Contestant:
         sample.rows,
         sample.y,
         rules=_rules_of_ours if isinstance(_last(estimator), BaseRanker) else None,
+        groups=sample.groups,
     )
 
 
@@ -260,7 +269,15 @@ def _ours(name: str, sample: Sample, seed: int) -> Contestant:
 
     if get_tags(cls()).input_tags.allow_nan:
         taken_as = partial(make, categorical_features=sample.categorical_features)
-        return Contestant(name, None, taken_as, sample.rows, sample.y, rules=_rules_of_ours)
+        return Contestant(
+            name,
+            None,
+            taken_as,
+            sample.rows,
+            sample.y,
+            rules=_rules_of_ours,
+            groups=sample.groups,
+        )
 
     def make_behind_encoder(n_jobs: int | None) -> Any:
         return make_pipeline(encoder(sample.matrix, sparse_output=False), make(n_jobs))

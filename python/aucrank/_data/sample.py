@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator
 from aucrank import _core
 from aucrank._data.input import Columns, count_rows, read_columns, take_rows
 from aucrank._data.labels import match_labels
+from aucrank._data.row_blocks import RowBlocks
 from aucrank._data.schema import Schema
 from aucrank._data.weights import check_weight
 
@@ -31,6 +32,8 @@ class Sample:
         Finite, not negative, with a positive sum in each class.
     rows : array-like or data frame of shape (n, n_features), default=None
         The data as the user passed them, for estimators of the user's own choice.
+    blocks : RowBlocks or None, default=None
+        What rows are dealt into folds by, unless each by its own content.
     """
 
     columns: Columns
@@ -38,6 +41,7 @@ class Sample:
     positive: NDArray[np.bool_] | None
     weight: NDArray[np.float64] | None
     rows: Any = None
+    blocks: RowBlocks | None = None
 
     @property
     def n_rows(self) -> int:
@@ -62,14 +66,22 @@ class Sample:
             self.schema,
             None if self.positive is None else self.positive[rows],
             None if self.weight is None else self.weight[rows],
+            blocks=None if self.blocks is None else self.blocks.take(rows),
         )
 
     @property
     def core(
         self,
-    ) -> tuple[Columns, list[int | None], NDArray[np.bool_] | None, NDArray[np.float64] | None]:
+    ) -> tuple[
+        Columns,
+        list[int | None],
+        NDArray[np.bool_] | None,
+        NDArray[np.float64] | None,
+        tuple[NDArray[np.uint64], bool] | None,
+    ]:
         """The sample as the functions of the core take it."""
-        return self.columns, self.schema.n_levels, self.positive, self.weight
+        blocks = None if self.blocks is None else self.blocks.core
+        return self.columns, self.schema.n_levels, self.positive, self.weight, blocks
 
 
 def read_sample(

@@ -173,7 +173,13 @@ class LinearRanker(SampledFitMixin, ProbabilityMixin, BaseRanker):
         return [Section(f"Values ({plural(table.n_rows, 'term')})", text, table)]
 
     def fit(
-        self, X: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+        self,
+        X: Any,
+        y: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        *,
+        groups: ArrayLike | None = None,
+        time: ArrayLike | None = None,
     ) -> Self:
         """Find the weights of the largest penalised likelihood.
 
@@ -192,6 +198,12 @@ class LinearRanker(SampledFitMixin, ProbabilityMixin, BaseRanker):
         sample_weight : array-like of shape (n,), default=None
             Weight of each row; weight k means the row repeated k times, and weight 0 a row that
             is not there.
+        groups : array-like of shape (n,), default=None
+            Which rows belong together, such as those of a patient: they stay together in folds,
+            and in what is held out or drawn.
+        time : array-like of shape (n,), default=None
+            When each row came, as numbers or dates: what is held out is the latest part, and folds
+            are ranges of time.
 
         Returns
         -------
@@ -203,7 +215,7 @@ class LinearRanker(SampledFitMixin, ProbabilityMixin, BaseRanker):
         ValueError
             If a parameter, the data, the labels or the weights are not valid.
         """
-        return self._fit(X, y, sample_weight)
+        return self._fit(X, y, sample_weight, groups=groups, time=time)
 
     def _fit_model(self, context: FitContext) -> _core.LinearModel:
         params = self._core_params(context.scope)

@@ -295,7 +295,13 @@ class RIMARC(BinsMixin, ProbabilityMixin, BaseRanker):
         return 1 if self.weight_folds is None else 2
 
     def fit(
-        self, X: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+        self,
+        X: Any,
+        y: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        *,
+        groups: ArrayLike | None = None,
+        time: ArrayLike | None = None,
     ) -> Self:
         """Fit the model to rows of two classes.
 
@@ -312,6 +318,12 @@ class RIMARC(BinsMixin, ProbabilityMixin, BaseRanker):
         sample_weight : array-like of shape (n,), default=None
             Weight of each row; weight k means the row repeated k times, and weight 0 a row that
             is not there.
+        groups : array-like of shape (n,), default=None
+            Which rows belong together, such as those of a patient: they stay together in folds,
+            and in what is held out or drawn.
+        time : array-like of shape (n,), default=None
+            When each row came, as numbers or dates: what is held out is the latest part, and folds
+            are ranges of time.
 
         Returns
         -------
@@ -323,7 +335,7 @@ class RIMARC(BinsMixin, ProbabilityMixin, BaseRanker):
         ValueError
             If a parameter, the data, the labels or the weights are not valid.
         """
-        return self._fit(X, y, sample_weight)
+        return self._fit(X, y, sample_weight, groups=groups, time=time)
 
     def _fit_model(self, context: FitContext) -> _core.Rimarc:
         sample = context.sample

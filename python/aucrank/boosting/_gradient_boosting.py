@@ -415,6 +415,8 @@ class GradientBoostingRanker(PairTermsMixin, CalibratedRanker):
         y: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
         *,
+        groups: ArrayLike | None = None,
+        time: ArrayLike | None = None,
         X_val: Any = None,
         y_val: ArrayLike | None = None,
         sample_weight_val: ArrayLike | None = None,
@@ -434,6 +436,12 @@ class GradientBoostingRanker(PairTermsMixin, CalibratedRanker):
         sample_weight : array-like of shape (n,), default=None
             Weight of each row; weight k means the row repeated k times, and weight 0 a row that
             is not there.
+        groups : array-like of shape (n,), default=None
+            Which rows belong together, such as those of a patient: they stay together in folds,
+            and in what is held out or drawn.
+        time : array-like of shape (n,), default=None
+            When each row came, as numbers or dates: what is held out is the latest part, and folds
+            are ranges of time.
         X_val : array-like or data frame of shape (n_val, n_features), default=None
             Rows to choose the number of rounds by, with ``early_stopping``: the columns of ``X``,
             categories matched by value. None to hold out a part of ``X``.
@@ -454,7 +462,8 @@ class GradientBoostingRanker(PairTermsMixin, CalibratedRanker):
             choose by and nothing is chosen; or if ``warm_start`` is set and the columns or classes
             are not those of the last fit.
         """
-        return self._fit(X, y, sample_weight, ValidationSet(X_val, y_val, sample_weight_val))
+        validation = ValidationSet(X_val, y_val, sample_weight_val)
+        return self._fit(X, y, sample_weight, validation, groups=groups, time=time)
 
     def _check_all_params(self) -> None:
         super()._check_all_params()

@@ -111,7 +111,13 @@ class ProgramRanker(WeakRankersMixin, CalibratedRanker):
         }
 
     def fit(
-        self, X: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+        self,
+        X: Any,
+        y: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        *,
+        groups: ArrayLike | None = None,
+        time: ArrayLike | None = None,
     ) -> Self:
         """Fit the program to rows of two classes, layer by layer.
 
@@ -128,6 +134,12 @@ class ProgramRanker(WeakRankersMixin, CalibratedRanker):
         sample_weight : array-like of shape (n,), default=None
             Weight of each row; weight k means the row repeated k times, and weight 0 a row that
             is not there.
+        groups : array-like of shape (n,), default=None
+            Which rows belong together, such as those of a patient: they stay together in folds,
+            and in what is held out or drawn.
+        time : array-like of shape (n,), default=None
+            When each row came, as numbers or dates: what is held out is the latest part, and folds
+            are ranges of time.
 
         Returns
         -------
@@ -139,7 +151,7 @@ class ProgramRanker(WeakRankersMixin, CalibratedRanker):
         ValueError
             If a parameter, the data, the labels or the weights are not valid.
         """
-        return self._fit(X, y, sample_weight)
+        return self._fit(X, y, sample_weight, groups=groups, time=time)
 
     def _fit_model(self, context: FitContext) -> _core.BranchingProgram:
         sample, params = context.sample, json.dumps(self._core_params(context.scope))

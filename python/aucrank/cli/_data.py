@@ -50,6 +50,10 @@ class Labelled:
     target: str
     reading: Reading | None = None
     """How the file was read."""
+    groups: NDArray[Any] | None = None
+    """Which rows belong together."""
+    time: NDArray[Any] | None = None
+    """When each row came."""
 
     @property
     def y(self) -> NDArray[Any]:
@@ -317,6 +321,8 @@ def read_labelled(
     categorical: Sequence[str] = (),
     row_id: str | None = None,
     keep: Sequence[str] = (),
+    group: str | None = None,
+    time: str | None = None,
     options: CsvOptions | None = None,
 ) -> Labelled:
     """Read a file to learn from.
@@ -324,17 +330,19 @@ def read_labelled(
     The positive class is the greater value of the target, or the one that `positive` names. Where
     the target has more than two values, all but that one are one class, and the labels are texts.
     """
-    frame, reading = read_file(path, text=categorical, labels=target, options=options)
+    text = [*categorical, *([] if group is None else [group])]
+    frame, reading = read_file(path, text=text, labels=target, options=options)
     frame = with_plain_labels(frame, target)
     roles = [(target, "--target"), *((name, "--drop") for name in drop)]
     roles += [(weight, "--weight")] if weight is not None else []
-    roles += [(row_id, "--id")] if row_id is not None else []
+    single = {"--id": row_id, "--group": group, "--time": time}
+    roles += [(named, role) for role, named in single.items() if named is not None]
     others = {"--categorical": categorical, "--keep": keep}
     for name, role in [*roles, *((name, role) for role, named in others.items() for name in named)]:
         need_column(frame.columns, name, path, role)
     taken = [name for name, _ in roles]
     for name in taken:
-        if taken.count(name) > 1 and name in (target, weight):
+        if taken.count(name) > 1 and name in (target, weight, time):
             raise UsageError(f"column {name!r} is given two uses")
 
     values = values_of(frame[target], path)
@@ -351,6 +359,12 @@ def read_labelled(
         # What no estimator takes for a label, such as a date, is none in any order.
         encode_binary(labels)
 
+    for column in (group, time):
+        if column is not None and (missing := n_missing(frame[column])):
+            raise DataError(
+                f"column {column!r} of {path} is missing in {missing:,} of"
+                f" {plural(len(frame), 'row')}: fill it, or remove these rows"
+            )
     X = frame.drop(list(dict.fromkeys(taken)))
     if row_id is None:
         X = without_ids(X, {*keep, *categorical})
@@ -370,7 +384,16 @@ def read_labelled(
         weight=None if weight is None else weights_of(frame[weight], path),
         target=target,
         reading=reading,
+        groups=None if group is None else frame[group].to_numpy(),
+        time=None if time is None else times_of(frame[time], path),
     )
+
+
+def times_of(series: nw.Series[Any], path: str) -> NDArray[Any]:
+    """Read a column of times."""
+    if not (series.dtype.is_numeric() or series.dtype.is_temporal()):
+        raise DataError(f"time column {series.name!r} of {path} does not hold numbers or dates")
+    return series.to_numpy()
 
 
 def with_plain_labels(frame: nw.DataFrame[Any], target: str) -> nw.DataFrame[Any]:

@@ -152,7 +152,12 @@ def load_ranker(path: str) -> SavedModel:
 def fit_to(estimator: Any, data: Labelled) -> None:
     """Fit an estimator; its classes are the labels of the file, whichever of them is positive."""
     check_class_sums(data.weight, data.is_positive, data.labels)
-    estimator.fit(data.X.to_native(), data.y, sample_weight=data.weight)
+    dealt = {
+        name: values
+        for name, values in (("groups", data.groups), ("time", data.time))
+        if values is not None
+    }
+    estimator.fit(data.X.to_native(), data.y, sample_weight=data.weight, **dealt)
     estimator.classes_ = data.labels
     if data.reading is not None:
         estimator._set_reading(data.reading)

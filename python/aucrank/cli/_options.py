@@ -107,6 +107,16 @@ def add_reading(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_group(parser: argparse.ArgumentParser) -> None:
+    """Which rows belong together."""
+    parser.add_argument(
+        "--group",
+        metavar="COL",
+        help="column that says which rows belong together, such as those of a patient, left out of"
+        " the features: they stay together in folds and in what is held out",
+    )
+
+
 def add_columns(parser: argparse.ArgumentParser) -> None:
     """Which columns are features, and of which kind."""
     parser.add_argument(

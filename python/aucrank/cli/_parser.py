@@ -20,6 +20,7 @@ from aucrank.cli._options import (
     above_zero,
     add_columns,
     add_command,
+    add_group,
     add_memory,
     add_model_file,
     add_reading,
@@ -91,6 +92,7 @@ def _add_compare(commands: "argparse._SubParsersAction[Any]") -> None:
     parser.add_argument(
         "--weight", metavar="COL", help="column of sample weights, for fits and for the AUC"
     )
+    add_group(parser)
     add_columns(parser)
     add_reading(parser)
     add_memory(parser)
@@ -174,6 +176,13 @@ def _add_fit(commands: "argparse._SubParsersAction[Any]") -> None:
     parser.add_argument("data", metavar="DATA", help=ROWS_HELP)
     add_target(parser, "default: the greater of the two")
     parser.add_argument("--weight", metavar="COL", help="column of sample weights")
+    add_group(parser)
+    parser.add_argument(
+        "--time",
+        metavar="COL",
+        help="column of dates or numbers that says when a row came, left out of the features: what"
+        " is held out is the latest part, and folds are ranges of time",
+    )
     add_columns(parser)
     add_reading(parser)
     add_memory(parser)

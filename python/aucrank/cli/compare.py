@@ -111,6 +111,7 @@ def _read_all(args: argparse.Namespace) -> tuple[Labelled, int]:
         categorical=args.categorical,
         row_id=args.id,
         keep=args.keep,
+        group=args.group,
         options=csv_options(args),
     )
     return data, len(data.is_positive)
@@ -118,6 +119,11 @@ def _read_all(args: argparse.Namespace) -> tuple[Labelled, int]:
 
 def _read_some(args: argparse.Namespace) -> tuple[Labelled, int]:
     """Read data a piece at a time, keep a sample of the rows, and count them all."""
+    if args.group is not None:
+        raise UsageError(
+            "--group is for data in memory: of data that are read a piece at a time, a sample of"
+            " single rows is compared on"
+        )
     with progress() as say:
         dataset, _ = dataset_to_learn(args, csv_options(args), say)
         most = MOST_ROWS if args.max_rows is None else args.max_rows
@@ -155,6 +161,7 @@ def _request(args: argparse.Namespace, data: Labelled) -> Request:
             cv=args.folds,
             n_repeats=args.repeats,
             sample_weight=data.weight,
+            groups=data.groups,
             confidence=args.confidence,
             time_limit=args.time_limit,
             parallel=args.parallel,
@@ -179,7 +186,10 @@ def _sample(data: Labelled, max_rows: int | None, seed: int) -> Labelled:
         )
     kept.sort()
     weight = None if data.weight is None else data.weight[kept]
-    return replace(data, X=data.X[kept], is_positive=data.is_positive[kept], weight=weight)
+    groups = None if data.groups is None else data.groups[kept]
+    return replace(
+        data, X=data.X[kept], is_positive=data.is_positive[kept], weight=weight, groups=groups
+    )
 
 
 def _write(

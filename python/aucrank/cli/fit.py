@@ -51,6 +51,8 @@ def run(args: argparse.Namespace) -> int:
         categorical=args.categorical,
         row_id=args.id,
         keep=args.keep,
+        group=args.group,
+        time=args.time,
         options=csv_options(args),
     )
     start = perf_counter()
@@ -84,6 +86,12 @@ def run(args: argparse.Namespace) -> int:
 
 def _fit_in_pieces(estimator: Any, args: argparse.Namespace, out: Path) -> int:
     """Fit to data that are not to be in memory as they are."""
+    for option, column in (("--group", args.group), ("--time", args.time)):
+        if column is not None:
+            raise UsageError(
+                f"{option} is for data in memory: of data that are read a piece at a time, rows are"
+                " dealt by their content alone"
+            )
     if getattr(estimator, "_fits_dataset", None) is None:
         raise UsageError(
             f"{args.model} learns from data in memory only; of {args.data}, which is read a piece"
@@ -220,6 +228,8 @@ def _command(args: argparse.Namespace, model: str, out: str) -> str:
         "--positive": args.positive,
         "--weight": args.weight,
         "--id": args.id,
+        "--group": args.group,
+        "--time": args.time,
         "--sep": args.sep,
         "--decimal": args.decimal,
         "--encoding": args.encoding,

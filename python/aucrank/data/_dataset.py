@@ -1017,6 +1017,11 @@ def refuse_beside_dataset(**given: Any) -> None:
         Naming the argument.
     """
     for name, value in given.items():
+        if value is not None and name in ("groups", "time"):
+            raise ValueError(
+                f"{name} was given beside a Dataset, whose rows are dealt by their content alone:"
+                " fit to a frame with these rows"
+            )
         if value is not None:
             raise ValueError(
                 f"{name} was given beside a Dataset, which names its columns of labels and weights"

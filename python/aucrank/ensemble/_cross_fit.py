@@ -18,7 +18,7 @@ from aucrank._base.folds import Folds
 from aucrank._data.sample import Sample
 from aucrank._utils.plain_text import shown
 from aucrank.ensemble._members import Member, member_of
-from aucrank.metrics import AucInterval, cross_validated_auc
+from aucrank.metrics import AucInterval, cross_validated_auc, roc_auc_score
 
 #: Up to so many values a fold is fitted on one thread, and several at a time.
 _SMALL = 1 << 21
@@ -254,10 +254,26 @@ class CrossFit:
 
     def auc(self, scores: NDArray[np.float64]) -> AucInterval:
         """Return the mean AUC of the folds, each of whose rows are scored by one model."""
-        sample = self.sample
+        sample, blocks = self.sample, self.sample.blocks
+        groups = None
+        if blocks is not None and not blocks.are_times and self.folds.n_folds > 1:
+            groups = blocks.of_row
         return cross_validated_auc(
-            sample.labels, scores, self.folds.of_row, sample_weight=sample.weight
+            sample.labels, scores, self.folds.of_row, sample_weight=sample.weight, groups=groups
         )
+
+    @property
+    def has_times(self) -> bool:
+        """Whether folds are ranges of time, of which the last is the latest."""
+        blocks = self.sample.blocks
+        return blocks is not None and blocks.are_times
+
+    def auc_of_latest(self, scores: NDArray[np.float64]) -> float:
+        """Return the AUC of the latest rows, whose models have seen earlier ones alone."""
+        sample = self.sample
+        rows = self.folds.of_row == self.folds.n_folds - 1
+        weight = None if sample.weight is None else sample.weight[rows]
+        return roc_auc_score(sample.labels[rows], scores[rows], sample_weight=weight)
 
     def nested(self, scores: Sequence[NDArray[np.float64]], blend: Blend) -> NDArray[np.float64]:
         """Return the blend of each row by weights that the other folds chose."""

@@ -31,6 +31,7 @@ from aucrank._base.summary import Section
 from aucrank._data.as_frame import as_frame
 from aucrank._data.column_warnings import inner_fits_are_silent
 from aucrank._data.input import Columns
+from aucrank._data.row_blocks import read_blocks
 from aucrank._data.sample import Sample, read_sample
 from aucrank._data.schema import Schema, errors_by_name
 from aucrank._data.table import Table
@@ -369,6 +370,8 @@ class RankingEnsemble(KeepsModels, ProbabilityMixin, BaseRanker):
         y: ArrayLike,
         sample_weight: ArrayLike | None = None,
         *,
+        groups: ArrayLike | None = None,
+        time: ArrayLike | None = None,
         compare: bool = True,
     ) -> Distilled:
         """Fit a readable ranker to what the ensemble says of its training rows.
@@ -390,6 +393,8 @@ class RankingEnsemble(KeepsModels, ProbabilityMixin, BaseRanker):
             Their labels.
         sample_weight : array-like of shape (n,), default=None
             Their weights, if they had any.
+        groups, time : array-like of shape (n,), default=None
+            What the fit dealt them by, if it was given any.
         compare : bool, default=True
             Whether to compare it with the ensemble, and with the same ranker fitted to the labels.
             To be honest, that fits all members anew without each two folds, since what is learnt
@@ -435,7 +440,8 @@ class RankingEnsemble(KeepsModels, ProbabilityMixin, BaseRanker):
         sample = read_sample(self, X, y, sample_weight, self._schema, self.classes_)
         factors = class_factors(self.class_weight, self.classes_, sample.labels, sample.weight)
         weight = weigh_classes(factors, sample.labels, sample.weight)
-        sample = replace(sample, rows=X, weight=weight)
+        blocks = read_blocks(groups, time, sample.n_rows)
+        sample = replace(sample, rows=X, weight=weight, blocks=blocks)
         n_threads = effective_n_threads(self.n_jobs)
         context = FitContext(sample, left_out.seed, n_threads, FitProgress(self))
         with errors_by_name(self._schema), warnings.catch_warnings(), inner_fits_are_silent():
@@ -446,7 +452,9 @@ class RankingEnsemble(KeepsModels, ProbabilityMixin, BaseRanker):
             (own,) = np.flatnonzero(table["name"] == "ensemble")
             is_same = len(left_out.scores) == len(cross.folds.rows)
             if not is_same or cross.auc(left_out.scores).auc != table["auc"][own]:
-                raise ValueError("X, y and sample_weight must be those of the fit of the ensemble")
+                raise ValueError(
+                    "X, y, sample_weight, groups and time must be those of the fit of the ensemble"
+                )
             student = Student(estimator, X, cross, self.classes_)
             ranker = student.fit_to(left_out.scores)
             if not compare:
@@ -561,15 +569,15 @@ def _leaderboard(
         for member, weight in zip(members, weights, strict=True)
     ]
     found = [cross.auc(scores) for _, _, scores, _ in rows]
-    aucs = np.array([interval.auc for interval in found])
-    order = np.argsort(-aucs, kind="stable")
-    return Table(
-        {
-            "name": np.array([row[0] for row in rows], dtype=object)[order],
-            "weight": np.array([row[1] for row in rows])[order],
-            "auc": aucs[order],
-            "low": np.array([interval.low for interval in found])[order],
-            "high": np.array([interval.high for interval in found])[order],
-            "fit_seconds": np.array([row[3] for row in rows])[order],
-        }
-    )
+    columns: dict[str, Any] = {
+        "name": np.array([row[0] for row in rows], dtype=object),
+        "weight": np.array([row[1] for row in rows]),
+        "auc": np.array([interval.auc for interval in found]),
+        "low": np.array([interval.low for interval in found]),
+        "high": np.array([interval.high for interval in found]),
+    }
+    if cross.has_times:
+        columns["auc_latest"] = np.array([cross.auc_of_latest(row[2]) for row in rows])
+    columns["fit_seconds"] = np.array([row[3] for row in rows])
+    order = np.argsort(-columns["auc"], kind="stable")
+    return Table({name: column[order] for name, column in columns.items()})

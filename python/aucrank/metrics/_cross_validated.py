@@ -17,6 +17,7 @@ from aucrank._data.scores import of_two_classes, to_scores
 from aucrank._data.vectors import vector
 from aucrank._data.weights import to_weights
 from aucrank._utils.warn import warn_caller
+from aucrank.metrics._clustered import group_codes
 from aucrank.metrics._inference import (
     AucComparison,
     AucInterval,
@@ -34,6 +35,7 @@ def cross_validated_auc(
     *,
     sample_weight: ArrayLike | None = None,
     weights: Weighting = "sampling",
+    groups: ArrayLike | None = None,
     confidence: float = 0.95,
 ) -> AucInterval:
     """Mean AUC over the folds of a cross-validation, with an interval from influence curves.
@@ -55,6 +57,9 @@ def cross_validated_auc(
     weights : {"sampling", "frequency"}, default="sampling"
         What a weight says: ``"sampling"``, that the row stands for so many of the population, and
         only ratios matter; ``"frequency"``, a whole number, that there were so many such rows.
+    groups : array-like of shape (n_samples,), default=None
+        Which rows come from the same source, such as a patient: rows of a group depend on each
+        other, groups do not.
     confidence : float, default=0.95
         Level of the interval, in (0, 1).
 
@@ -101,6 +106,9 @@ def cross_validated_auc(
     of its weight, as for a sample with unequal weights; unless they are frequencies, which count as
     so many rows.
 
+    With ``groups``, the influences of the rows of a group are added before they are squared, and
+    the variance is multiplied by I / (I - 1) for I groups.
+
     References
     ----------
     .. [1] LeDell, Petersen and van der Laan, "Computationally efficient confidence intervals for
@@ -127,7 +135,7 @@ def cross_validated_auc(
     True
     """
     level = check_confidence(confidence)
-    ranking = rank_within_folds(y_true, y_score, fold, sample_weight, weights)
+    ranking = rank_within_folds(y_true, y_score, fold, sample_weight, weights, groups)
     return interval_of_folds(ranking, level)
 
 
@@ -139,6 +147,7 @@ def cross_validated_compare(
     *,
     sample_weight: ArrayLike | None = None,
     weights: Weighting = "sampling",
+    groups: ArrayLike | None = None,
     confidence: float = 0.95,
 ) -> AucComparison:
     """Test and confidence interval of the difference of two cross-validated AUCs.
@@ -159,6 +168,8 @@ def cross_validated_compare(
         Weights of the rows. A row of weight 0 is no row.
     weights : {"sampling", "frequency"}, default="sampling"
         What a weight says, as of :func:`cross_validated_auc`.
+    groups : array-like of shape (n_samples,), default=None
+        Which rows come from the same source, as of :func:`cross_validated_auc`.
     confidence : float, default=0.95
         Level of the interval, in (0, 1).
 
@@ -216,7 +227,7 @@ def cross_validated_compare(
     """
     level = check_confidence(confidence)
     first, second = (
-        rank_within_folds(y_true, scores, fold, sample_weight, weights)
+        rank_within_folds(y_true, scores, fold, sample_weight, weights, groups)
         for scores in (y_score_1, y_score_2)
     )
     if len(first.aucs) != len(second.aucs):
@@ -243,6 +254,8 @@ class FoldRanking:
         Of each fold, by repeat.
     pairs : list of ndarray of float64
         Independent pairs of a positive and a negative row in each fold, by repeat.
+    groups : ndarray of int, shape (n,), or None
+        The group of each row, from 0; None where each is by itself.
     """
 
     auc: float
@@ -250,11 +263,12 @@ class FoldRanking:
     copies: NDArray[np.float64]
     aucs: list[NDArray[np.float64]]
     pairs: list[NDArray[np.float64]]
+    groups: NDArray[np.intp] | None = None
 
     @property
     def standard_error(self) -> float:
         """Of the mean AUC."""
-        return _error(self.influence, self.copies)
+        return _error(self.influence, self.copies, self.groups)
 
 
 def rank_within_folds(
@@ -263,6 +277,7 @@ def rank_within_folds(
     fold: ArrayLike,
     sample_weight: ArrayLike | None,
     weights: Weighting = "sampling",
+    groups: ArrayLike | None = None,
 ) -> FoldRanking:
     """Rank the rows of each fold, and find by how much each row moves the mean AUC.
 
@@ -299,7 +314,15 @@ def rank_within_folds(
         aucs.append(of_folds)
         pairs.append(pairs_of_folds)
     auc = float(np.mean([of_folds.mean() for of_folds in aucs]))
-    return FoldRanking(auc, influence, copies, aucs, pairs)
+    codes = None
+    if groups is not None:
+        named = vector(groups, "groups")
+        if len(named) != n_rows:
+            raise ValueError(f"groups has {len(named)} entries, but y_true has {n_rows}")
+        codes, n_codes = group_codes(named)
+        if np.count_nonzero(np.bincount(codes, copies, n_codes)) < 2:
+            raise ValueError("all rows are of one group, so that nothing is known of others")
+    return FoldRanking(auc, influence, copies, aucs, pairs, codes)
 
 
 def interval_of_folds(ranking: FoldRanking, confidence: float) -> AucInterval:
@@ -329,7 +352,7 @@ def compare_within_folds(
     """Test the difference of two mean AUCs of the same rows and folds."""
     alpha = 1 - confidence
     difference = first.auc - second.auc
-    error = _error(first.influence - second.influence, first.copies)
+    error = _error(first.influence - second.influence, first.copies, first.groups)
     flat = [ranking.standard_error == 0 for ranking in (first, second)]
     method = "influence"
     if error > 0:
@@ -356,8 +379,16 @@ def compare_within_folds(
     )
 
 
-def _error(influence: NDArray[np.float64], copies: NDArray[np.float64]) -> float:
-    return float(np.sqrt(np.sum(copies * influence**2)) / copies.sum())
+def _error(
+    influence: NDArray[np.float64],
+    copies: NDArray[np.float64],
+    groups: NDArray[np.intp] | None,
+) -> float:
+    if groups is None:
+        return float(np.sqrt(np.sum(copies * influence**2)) / copies.sum())
+    n_groups = np.count_nonzero(np.bincount(groups, copies))
+    sums = np.bincount(groups, copies * influence)
+    return float(np.sqrt(n_groups / (n_groups - 1) * (sums @ sums)) / copies.sum())
 
 
 def _of_one_repeat(

@@ -373,7 +373,13 @@ class AURORA(AuroraTermsMixin, SampledFitMixin, CalibratedRanker):
         return "auto"
 
     def fit(
-        self, X: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+        self,
+        X: Any,
+        y: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        *,
+        groups: ArrayLike | None = None,
+        time: ArrayLike | None = None,
     ) -> Self:
         """Search for terms, and fit their coefficients.
 
@@ -392,6 +398,12 @@ class AURORA(AuroraTermsMixin, SampledFitMixin, CalibratedRanker):
         sample_weight : array-like of shape (n,), default=None
             Weight of each row; weight k means the row repeated k times, and weight 0 a row that
             is not there.
+        groups : array-like of shape (n,), default=None
+            Which rows belong together, such as those of a patient: they stay together in folds,
+            and in what is held out or drawn.
+        time : array-like of shape (n,), default=None
+            When each row came, as numbers or dates: what is held out is the latest part, and folds
+            are ranges of time.
 
         Returns
         -------
@@ -404,7 +416,7 @@ class AURORA(AuroraTermsMixin, SampledFitMixin, CalibratedRanker):
             If a parameter, the data, the labels or the weights are not valid; or if
             ``warm_start`` is set and columns, classes or the radius are not those of the last fit.
         """
-        return self._fit(X, y, sample_weight)
+        return self._fit(X, y, sample_weight, groups=groups, time=time)
 
     _stage_name = "search"
 

@@ -188,7 +188,13 @@ class RankOpt(SampledFitMixin, CalibratedRanker):
         return [Section(f"Weights ({size}, radius {rounded(self.radius_)})", score, table)]
 
     def fit(
-        self, X: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+        self,
+        X: Any,
+        y: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        *,
+        groups: ArrayLike | None = None,
+        time: ArrayLike | None = None,
     ) -> Self:
         """Climb from the difference of the class means.
 
@@ -206,6 +212,12 @@ class RankOpt(SampledFitMixin, CalibratedRanker):
         sample_weight : array-like of shape (n,), default=None
             Weight of each row; weight k means the row repeated k times, and weight 0 a row that
             is not there.
+        groups : array-like of shape (n,), default=None
+            Which rows belong together, such as those of a patient: they stay together in folds,
+            and in what is held out or drawn.
+        time : array-like of shape (n,), default=None
+            When each row came, as numbers or dates: what is held out is the latest part, and folds
+            are ranges of time.
 
         Returns
         -------
@@ -217,7 +229,7 @@ class RankOpt(SampledFitMixin, CalibratedRanker):
         ValueError
             If a parameter, the data, the labels or the weights are not valid.
         """
-        return self._fit(X, y, sample_weight)
+        return self._fit(X, y, sample_weight, groups=groups, time=time)
 
     def _fit_model(self, context: FitContext) -> _core.RankOpt:
         schema = context.sample.schema

@@ -175,7 +175,13 @@ class ThresholdBinarizer(OneToOneFeatureMixin, TransformerMixin, CoreEstimator):
         return said_to_be_categorical(self.feature_types)
 
     def fit(
-        self, X: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+        self,
+        X: Any,
+        y: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        *,
+        groups: ArrayLike | None = None,
+        time: ArrayLike | None = None,
     ) -> Self:
         """Choose the terms.
 
@@ -190,6 +196,12 @@ class ThresholdBinarizer(OneToOneFeatureMixin, TransformerMixin, CoreEstimator):
         sample_weight : array-like of shape (n,), default=None
             Weight of each row; weight k means the row repeated k times, and weight 0 a row that
             is not there.
+        groups : array-like of shape (n,), default=None
+            Which rows belong together, such as those of a patient: they stay together in folds,
+            and in what is held out or drawn.
+        time : array-like of shape (n,), default=None
+            When each row came, as numbers or dates: what is held out is the latest part, and folds
+            are ranges of time.
 
         Returns
         -------
@@ -201,7 +213,7 @@ class ThresholdBinarizer(OneToOneFeatureMixin, TransformerMixin, CoreEstimator):
         ValueError
             If a parameter, the data, the labels or the weights are not valid.
         """
-        self._fit(X, y, sample_weight)
+        self._fit(X, y, sample_weight, groups=groups, time=time)
         if not self._terms:
             warn_caller("nothing parts the training rows, so there are no terms")
         return self

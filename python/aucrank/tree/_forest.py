@@ -285,7 +285,13 @@ class RankingForest(PartialDependenceMixin, ProbabilityMixin, BaseRanker):
         self.verbose = verbose
 
     def fit(
-        self, X: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+        self,
+        X: Any,
+        y: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        *,
+        groups: ArrayLike | None = None,
+        time: ArrayLike | None = None,
     ) -> Self:
         """Fit the forest to rows of two classes.
 
@@ -301,6 +307,12 @@ class RankingForest(PartialDependenceMixin, ProbabilityMixin, BaseRanker):
         sample_weight : array-like of shape (n,), default=None
             Weight of each row in the gains; rows are drawn with equal probability whatever their
             weight, those of weight 0 never.
+        groups : array-like of shape (n,), default=None
+            Which rows belong together, such as those of a patient: they stay together in folds,
+            and in what is held out or drawn.
+        time : array-like of shape (n,), default=None
+            When each row came, as numbers or dates: what is held out is the latest part, and folds
+            are ranges of time.
 
         Returns
         -------
@@ -315,7 +327,7 @@ class RankingForest(PartialDependenceMixin, ProbabilityMixin, BaseRanker):
             last fit, which were grown on other rows or draws, would be asked about rows that they
             have not seen (``oob_score``, ``n_iter_no_change``, aggregated rankings).
         """
-        return self._fit(X, y, sample_weight)
+        return self._fit(X, y, sample_weight, groups=groups, time=time)
 
     def _size(self) -> str:
         return plural(self._fitted_model.n_trees, "tree")

@@ -248,6 +248,8 @@ class TreeRank(KeepsModels, PartialDependenceMixin, ProbabilityMixin, BaseRanker
         y: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
         *,
+        groups: ArrayLike | None = None,
+        time: ArrayLike | None = None,
         X_val: Any = None,
         y_val: ArrayLike | None = None,
         sample_weight_val: ArrayLike | None = None,
@@ -268,6 +270,12 @@ class TreeRank(KeepsModels, PartialDependenceMixin, ProbabilityMixin, BaseRanker
         sample_weight : array-like of shape (n,), default=None
             Weight of each row; weight k means the row repeated k times, and weight 0 a row that
             is not there.
+        groups : array-like of shape (n,), default=None
+            Which rows belong together, such as those of a patient: they stay together in folds,
+            and in what is held out or drawn.
+        time : array-like of shape (n,), default=None
+            When each row came, as numbers or dates: what is held out is the latest part, and folds
+            are ranges of time.
         X_val : array-like or data frame of shape (n_val, n_features), default=None
             Rows to prune by, where ``pruning`` is "validation" or a `ValidationPruning`: the
             columns of ``X``, categories matched by value. None to hold out a part of ``X``.
@@ -287,7 +295,8 @@ class TreeRank(KeepsModels, PartialDependenceMixin, ProbabilityMixin, BaseRanker
             If a parameter, the data, the labels or the weights are not valid, or if there are rows
             to prune by and ``pruning`` is another rule.
         """
-        return self._fit(X, y, sample_weight, ValidationSet(X_val, y_val, sample_weight_val))
+        validation = ValidationSet(X_val, y_val, sample_weight_val)
+        return self._fit(X, y, sample_weight, validation, groups=groups, time=time)
 
     def _core_params(self, scope: ParamScope) -> dict[str, Any]:
         min_samples_leaf = check_int(self.min_samples_leaf, "min_samples_leaf", low=1)

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use aucrank::calibration::{Calibration, CalibrationMethod};
-use aucrank::data::{Labels, hold_out};
+use aucrank::data::{Folds, Labels, NO_FOLD, hold_out};
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -71,6 +71,24 @@ pub fn with_threshold(
 ) -> PyResult<Py<PyAny>> {
     let moved = model.as_model().to_model().with_threshold(threshold);
     hand_over_any(py, moved.map_err(PyValueError::new_err)?)
+}
+
+/// The fold of each row of a sample in blocks, and how many folds there are.
+#[pyfunction]
+pub fn deal_blocks<'py>(
+    py: Python<'py>,
+    sample: SampleArg<'py>,
+    n_folds: u16,
+    seed: u64,
+    n_threads: usize,
+) -> PyResult<(Bound<'py, PyArray1<i64>>, u16)> {
+    let sample = sample.borrow()?;
+    let Folds { of_row, n_folds } = on_pool(py, n_threads, |interrupt| {
+        Folds::deal(&sample.columns, &sample.labels()?, n_folds, seed, interrupt)
+    })?;
+    // A row of weight zero is in none.
+    let number = |fold| if fold == NO_FOLD { -1 } else { i64::from(fold) };
+    Ok((of_row.into_iter().map(number).collect::<Vec<_>>().into_pyarray(py), n_folds))
 }
 
 /// The rows that a fit with this fraction and seed holds out; `None` if a class has a single distinct

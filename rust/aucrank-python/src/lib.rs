@@ -43,7 +43,9 @@ mod _core {
     #[pymodule_export]
     use super::boost::{PyBoostedModel, fit_auc_boost, fit_rank_boost};
     #[pymodule_export]
-    use super::calibration::{PyCalibration, fit_calibration, held_out_rows, with_threshold};
+    use super::calibration::{
+        PyCalibration, deal_blocks, fit_calibration, held_out_rows, with_threshold,
+    };
     #[pymodule_export]
     use super::document::{ModelFormatError, read_document, write_document};
     #[pymodule_export]

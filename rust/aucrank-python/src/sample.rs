@@ -1,7 +1,7 @@
 //! Rows from Python with their labels and weights, borrowed by the core.
 
 use aucrank::RankError;
-use aucrank::data::{Columns, Labels, NewRows};
+use aucrank::data::{Columns, Labels, NewRows, RowBlocks};
 use aucrank::rows::CodedMatrix;
 use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
@@ -17,13 +17,15 @@ pub enum SampleArg<'py> {
     Arrays(ArraysArg<'py>),
 }
 
-/// Columns, the number of categories of each, which rows are positive, and weights.
+/// Columns, the number of categories of each, which rows are positive, weights, and what rows are dealt
+/// by: the number of the block of each, and whether blocks are times.
 #[derive(FromPyObject)]
 pub struct ArraysArg<'py>(
     ColumnsArg<'py>,
     Vec<Option<u32>>,
     Option<PyReadonlyArray1<'py, bool>>,
     Option<PyReadonlyArray1<'py, f64>>,
+    Option<(PyReadonlyArray1<'py, u64>, bool)>,
 );
 
 /// A borrowed [`SampleArg`].
@@ -35,8 +37,8 @@ pub struct Sample<'a> {
 /// Where the classes and weights of rows are.
 enum Classes<'a> {
     Coded(&'a CodedMatrix),
-    /// Classes, unless there are no labels, and weights.
-    Arrays(Option<&'a [bool]>, Option<&'a [f64]>),
+    /// Classes, unless there are no labels, weights, and blocks.
+    Arrays(Option<&'a [bool]>, Option<&'a [f64]>, Option<RowBlocks<'a>>),
 }
 
 impl SampleArg<'_> {
@@ -48,11 +50,16 @@ impl SampleArg<'_> {
                 let columns = matrix.0.columns().map_err(to_py_err)?;
                 Ok(Sample { columns, classes: Classes::Coded(&matrix.0) })
             }
-            Self::Arrays(ArraysArg(columns, n_levels, positive, weight)) => {
+            Self::Arrays(ArraysArg(columns, n_levels, positive, weight, blocks)) => {
                 let positive = positive.as_ref().map(|positive| positive.as_slice()).transpose()?;
                 let weight = weight.as_ref().map(|weight| weight.as_slice()).transpose()?;
+                let blocks = match blocks {
+                    None => None,
+                    Some((times, true)) => Some(RowBlocks::Times(times.as_slice()?)),
+                    Some((groups, false)) => Some(RowBlocks::Groups(groups.as_slice()?)),
+                };
                 let columns = columns.borrow(n_levels)?;
-                Ok(Sample { columns, classes: Classes::Arrays(positive, weight) })
+                Ok(Sample { columns, classes: Classes::Arrays(positive, weight, blocks) })
             }
         }
     }
@@ -64,7 +71,13 @@ impl Sample<'_> {
     pub fn labels(&self) -> Result<Labels<'_>, RankError> {
         match self.classes {
             Classes::Coded(matrix) => matrix.labels(),
-            Classes::Arrays(positive, weight) => Labels::new(positive.unwrap_or_default(), weight),
+            Classes::Arrays(positive, weight, blocks) => {
+                let labels = Labels::new(positive.unwrap_or_default(), weight)?;
+                match blocks {
+                    None => Ok(labels),
+                    Some(blocks) => labels.in_blocks(blocks),
+                }
+            }
         }
     }
 
@@ -76,7 +89,7 @@ impl Sample<'_> {
                 value: "coded".to_owned(),
                 rule: "raw where rows are new",
             }),
-            Classes::Arrays(positive, weight) => {
+            Classes::Arrays(positive, weight, _) => {
                 NewRows::new(self.columns.n_rows(), positive, weight)
             }
         }

@@ -46,7 +46,8 @@ impl Folds {
     /// hash of their content: in turn up to 2^14 of them, and by equal ranges of the hash above.
     ///
     /// Hence a row of weight k is assigned as k copies of it are, the order of the rows does not
-    /// matter, and duplicates are always in the same fold.
+    /// matter, and duplicates are always in the same fold. Rows in blocks ([`Labels::in_blocks`]) are
+    /// dealt block by block, those of a time in its order.
     ///
     /// # Errors
     ///
@@ -58,6 +59,9 @@ impl Folds {
         seed: u64,
         interrupt: &Interrupt,
     ) -> Result<Self, RankError> {
+        if let Some(blocks) = labels.blocks() {
+            return Ok(blocks.deal(labels, n_folds, seed));
+        }
         let order = RowOrder::of(columns, labels, seed, interrupt)?;
         let hashes = columns.hashes(interrupt)?;
         let n_folds = order.n_folds(n_folds);
@@ -99,7 +103,8 @@ pub struct TwoParts {
 }
 
 /// Holds out a share of the distinct rows (values and class) of each class: the first in the order
-/// of the same seeded hash as in [`Folds::deal`]. Each part has at least one row of each class;
+/// of the same seeded hash as in [`Folds::deal`], or blocks with about that share, the latest if they
+/// are of times. Each part has at least one row of each class;
 /// `None` if a class has a single distinct row.
 ///
 /// # Errors
@@ -112,6 +117,9 @@ pub fn hold_out(
     seed: u64,
     interrupt: &Interrupt,
 ) -> Result<Option<TwoParts>, RankError> {
+    if let Some(blocks) = labels.blocks() {
+        return Ok(blocks.hold_out(labels, fraction, seed));
+    }
     let order = RowOrder::of(columns, labels, seed, interrupt)?;
     let Some(holdout) = order.holdout(fraction) else { return Ok(None) };
     let hashes = columns.hashes(interrupt)?;

@@ -1,5 +1,6 @@
 //! Classes and weights of the rows.
 
+use super::row_blocks::RowBlocks;
 use super::sums::ClassSums;
 use super::weights::{FixedScale, FixedWeights};
 use crate::RankError;
@@ -28,6 +29,7 @@ pub struct Labels<'a> {
     positive: &'a [bool],
     weights: Option<FixedWeights>,
     total: ClassSums,
+    blocks: Option<RowBlocks<'a>>,
 }
 
 impl<'a> Labels<'a> {
@@ -56,7 +58,7 @@ impl<'a> Labels<'a> {
 
     /// Those of a part of the rows, which may have one class only.
     pub(crate) fn of_part(positive: &'a [bool], weights: Option<FixedWeights>) -> Self {
-        let mut labels = Self { positive, weights, total: ClassSums::default() };
+        let mut labels = Self { positive, weights, total: ClassSums::default(), blocks: None };
         labels.total = (0..positive.len()).map(|row| labels.sums(row)).sum();
         labels
     }
@@ -82,7 +84,29 @@ impl<'a> Labels<'a> {
             Some(weights) => weights.among(kept),
             None => FixedWeights::counts((0..self.n_rows()).map(|row| kept(row).into()).collect()),
         };
-        Self::of_fixed(self.positive, Some(weights))
+        Ok(Self { blocks: self.blocks, ..Self::of_fixed(self.positive, Some(weights))? })
+    }
+
+    /// The same labels of rows that are dealt into folds by groups or by time.
+    ///
+    /// # Errors
+    ///
+    /// [`RankError::LengthMismatch`].
+    pub fn in_blocks(self, blocks: RowBlocks<'a>) -> Result<Self, RankError> {
+        let found = blocks.of_row().len();
+        if found != self.n_rows() {
+            let name = match blocks {
+                RowBlocks::Groups(_) => "groups",
+                RowBlocks::Times(_) => "time",
+            };
+            return Err(RankError::LengthMismatch { name, found, expected: self.n_rows() });
+        }
+        Ok(Self { blocks: Some(blocks), ..self })
+    }
+
+    /// What rows are dealt by, unless each by its own content.
+    pub(crate) fn blocks(&self) -> Option<RowBlocks<'a>> {
+        self.blocks
     }
 
     /// Checks that both classes have weight.

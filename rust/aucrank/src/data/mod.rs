@@ -24,6 +24,7 @@ mod pools;
 mod random;
 mod rate_columns;
 mod rate_steps;
+mod row_blocks;
 mod row_hash;
 mod row_order;
 mod source;
@@ -64,6 +65,7 @@ pub(crate) use random::{below, mix};
 pub(crate) use rate_columns::tests as rare_rows;
 pub(crate) use rate_columns::{RareLevels, RateColumns, step_above, threshold};
 pub(crate) use rate_steps::{RateSteps, coded_rates};
+pub use row_blocks::RowBlocks;
 pub(crate) use row_hash::{coin, combine, content_hashes, least_hashes, number_word, seeded};
 pub(crate) use row_order::{Holdout, MOST_RANKED, RowOrder};
 pub use source::{

@@ -1,11 +1,13 @@
 //! Which rows each tree of a forest sees.
 
+use std::collections::BTreeMap;
+
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng;
 #[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
-use crate::data::{Labels, below, mix};
+use crate::data::{Labels, RowBlocks, below, mix};
 
 /// How rows are drawn for a tree.
 ///
@@ -43,7 +45,8 @@ use crate::data::{Labels, below, mix};
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(deny_unknown_fields))]
 pub struct BootstrapParams {
     /// Rows drawn, as a share of all; in `(0, 1]`. Each class is drawn by itself, at least one row
-    /// of it, so that every tree sees both classes in their shares.
+    /// of it, so that every tree sees both classes in their shares. Groups of rows
+    /// ([`Labels::in_blocks`]) are drawn whole, from all of them.
     pub share: f64,
 }
 
@@ -51,26 +54,55 @@ pub struct BootstrapParams {
 /// the number of rows of each class before them.
 const BLOCK_ROWS: usize = 1 << 16;
 
-/// Rows of each class that may be drawn.
+/// Rows of each class that may be drawn, or groups of rows.
 #[derive(Debug)]
 pub(in crate::tree) struct Bootstrap {
-    classes: [Vec<u32>; 2],
+    drawn: Drawn,
     n_rows: usize,
     share: f64,
 }
 
+/// What is drawn.
+#[derive(Debug)]
+enum Drawn {
+    /// Rows of each class by themselves, negatives first.
+    Rows([Vec<u32>; 2]),
+    /// The rows of each group, in the order of its number, and which classes it has.
+    Groups(Vec<(Vec<u32>, [bool; 2])>),
+}
+
+impl Drawn {
+    fn new(labels: &Labels<'_>) -> Self {
+        let rows = labels.rows();
+        let Some(RowBlocks::Groups(group_of)) = labels.blocks() else {
+            let (positive, negative) =
+                rows.into_iter().partition(|&row| labels.positive()[row as usize]);
+            return Self::Rows([negative, positive]);
+        };
+        let mut groups = BTreeMap::<u64, (Vec<u32>, [bool; 2])>::new();
+        for row in rows {
+            let (rows, has) = groups.entry(group_of[row as usize]).or_default();
+            rows.push(row);
+            has[usize::from(labels.positive()[row as usize])] = true;
+        }
+        Self::Groups(groups.into_values().collect())
+    }
+}
+
 impl Bootstrap {
     pub(in crate::tree) fn new(labels: &Labels<'_>, params: BootstrapParams) -> Self {
-        let (positive, negative) =
-            labels.rows().into_iter().partition(|&row| labels.positive()[row as usize]);
-        Self { classes: [negative, positive], n_rows: labels.n_rows(), share: params.share }
+        Self { drawn: Drawn::new(labels), n_rows: labels.n_rows(), share: params.share }
     }
 
     /// How often each row is drawn, in a buffer.
     fn count(&self, seed: u64, counts: &mut Vec<u32>) {
         counts.clear();
         counts.resize(self.n_rows, 0);
-        for (class, rows) in (0..).zip(&self.classes) {
+        let classes = match &self.drawn {
+            Drawn::Rows(classes) => classes,
+            Drawn::Groups(groups) => return count_groups(groups, mix(seed), self.share, counts),
+        };
+        for (class, rows) in (0..).zip(classes) {
             for (block, rows) in (0..).zip(rows.chunks(BLOCK_ROWS)) {
                 draw_block(mix(seed) ^ mix(2 * block + class), self.share, rows.len(), |place| {
                     counts[rows[place] as usize] += 1;
@@ -107,6 +139,28 @@ fn draw_block(seed: u64, share: f64, n_rows: usize, mut take: impl FnMut(usize))
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
     let n_drawn = (share * n_rows as f64).round().max(1.0) as usize;
     (0..n_drawn).for_each(|_| take(below(&mut random, n_rows)));
+}
+
+/// Draws a share of the groups, at least one, with repetition, and one more of a class that has none.
+fn count_groups(groups: &[(Vec<u32>, [bool; 2])], seed: u64, share: f64, counts: &mut [u32]) {
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
+    let mut has = [false; 2];
+    let mut take = |(rows, of_group): &(Vec<u32>, [bool; 2])| {
+        rows.iter().for_each(|&row| counts[row as usize] += 1);
+        has = [has[0] || of_group[0], has[1] || of_group[1]];
+        has
+    };
+    let n_drawn = (share * groups.len() as f64).round().max(1.0) as usize;
+    let mut found = [false; 2];
+    for _ in 0..n_drawn {
+        found = take(&groups[below(&mut random, groups.len())]);
+    }
+    for class in 0..2 {
+        if !found[class] {
+            let of_class: Vec<_> = groups.iter().filter(|(_, has)| has[class]).collect();
+            found = take(of_class[below(&mut random, of_class.len())]);
+        }
+    }
 }
 
 /// A set of rows, one bit a row.
@@ -155,6 +209,36 @@ mod tests {
         let bootstrap = Bootstrap::new(&labels, BootstrapParams { share: 1.0 });
         for seed in 0..20 {
             assert_eq!(rows_of(&bootstrap, seed), [0, 3]);
+        }
+    }
+
+    #[test]
+    fn groups_are_drawn_whole_and_every_tree_sees_both_classes() {
+        let groups: Vec<u64> = (0..200).map(|row| mix(row) % 17).collect();
+        // All positives but one are of one group.
+        let positive: Vec<bool> = (0..200).map(|row| groups[row] == 3 || row == 7).collect();
+        let labels = Labels::new(&positive, None).unwrap();
+        let labels = labels.in_blocks(RowBlocks::Groups(&groups)).unwrap();
+        for share in [0.05, 0.5, 1.0] {
+            let bootstrap = Bootstrap::new(&labels, BootstrapParams { share });
+            let mut n_seen = 0;
+            for seed in 0..50 {
+                let mut counts = Vec::new();
+                bootstrap.count(seed, &mut counts);
+                let left_out = bootstrap.left_out(seed);
+                for (row, &group) in groups.iter().enumerate() {
+                    let first = groups.iter().position(|&other| other == group).unwrap();
+                    assert_eq!(counts[row], counts[first]);
+                    assert_eq!(left_out.contains(row as u32), counts[row] == 0);
+                }
+                for class in [false, true] {
+                    assert!((0..200).any(|row| positive[row] == class && counts[row] > 0));
+                }
+                n_seen += counts.iter().filter(|&&count| count > 0).count();
+            }
+            let expected = if share == 1.0 { 0.64 } else { share };
+            let seen = n_seen as f64 / (50.0 * 200.0);
+            assert!((seen - expected).abs() < 0.15, "{seen}");
         }
     }
 }

@@ -243,7 +243,8 @@ impl SavedTree<'_> {
                 Node { sums: columns.sums()?, split: None }
             } else {
                 let form = columns.form(letter, shared)?;
-                let split = NodeSplit::new(form, number + 1, open.replace(number).unwrap_or(number));
+                let split =
+                    NodeSplit::new(form, number + 1, open.replace(number).unwrap_or(number));
                 Node { sums: ClassSums::default(), split: Some(split) }
             });
         }

@@ -1,0 +1,89 @@
+"""`--group` and `--time`: rows that belong together, or came one after the other."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from aucrank import GradientBoostingRanker, RankingEnsemble, compare, load
+
+from tests.common.command_line import ok, run
+
+pytestmark = pytest.mark.usefixtures("short_fits")
+
+
+@pytest.fixture
+def rows():
+    rng = np.random.default_rng(0)
+    patient = np.repeat(np.arange(40), 5)
+    of_patient = rng.normal(size=40)[patient]
+    frame = pd.DataFrame(
+        {
+            "patient": [f"{number:03}" for number in patient],
+            "day": np.arange(200) % 50,
+            "x": of_patient + 0.1 * rng.normal(size=200),
+            "z": rng.normal(size=200),
+        }
+    )
+    frame["bad"] = (frame["x"] + rng.normal(size=200) > 0).astype(int)
+    frame.to_csv("rows.csv", index=False)
+    return frame
+
+
+FIT = ("fit", "rows.csv", "--target", "bad", "-o", "model.json")
+
+
+@pytest.mark.parametrize("way", ["group", "time"])
+def test_a_fit_is_that_of_python(rows, capsys, way):
+    options = {"group": ["--group", "patient", "--drop", "day"],
+               "time": ["--time", "day", "--drop", "patient"]}  # fmt: skip
+    out = ok(capsys, *FIT, *options[way])
+    given = {"group": {"groups": rows["patient"]}, "time": {"time": rows["day"]}}
+    X = rows[["x", "z"]]
+    expected = RankingEnsemble(random_state=0).fit(X, rows["bad"], **given[way])
+    assert load("model.json").feature_names_in_.tolist() == ["x", "z"]
+    assert np.array_equal(load("model.json").decision_function(X), expected.decision_function(X))
+    assert ("auc_latest" in out) == (way == "time")
+    # The command that follows deals the rows in the same way.
+    assert f"--{way} " in out
+
+
+def test_models_are_compared_on_folds_of_groups(rows, capsys):
+    out = ok(
+        capsys, "compare", "rows.csv", "--target", "bad", "--group", "patient", "--drop", "day",
+        "--models", "GradientBoostingRanker", "LinearRanker", "--no-peers",
+    )  # fmt: skip
+    assert "groups kept together" in out
+    expected = compare(
+        rows[["x", "z"]], rows["bad"], groups=rows["patient"], peers=False, random_state=0,
+        models={"GradientBoostingRanker": GradientBoostingRanker(random_state=0)},
+    )  # fmt: skip
+    (line,) = (
+        line for line in out.splitlines() if "GradientBoostingRanker " in line and "0." in line
+    )
+    assert f" {expected.table['auc'][0]:.4f} " in line
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--group", "nobody"], "no column 'nobody' (--group)"),
+        (["--time", "patient", "--group", "patient"], "given two uses"),
+        (["--time", "name"], "does not hold numbers or dates"),
+        (["--group", "gap"], "'gap' of rows.csv is missing in 1 of 200 rows"),
+        (["--group", "patient", "--memory", "1B"], "--group is for data in memory"),
+    ],
+)
+def test_what_cannot_be_dealt_by_is_refused(rows, capsys, options, message):
+    rows.assign(name="x", gap=[np.nan, *range(199)]).to_csv("rows.csv", index=False)
+    status, _, err = run(capsys, *FIT, *options)
+    assert status != 0
+    assert message in " ".join(err.split())
+
+
+def test_times_may_be_dates(rows, capsys):
+    dates = pd.date_range("2024-01-01", periods=200).strftime("%d.%m.%Y")
+    rows.assign(day=dates).to_csv("rows.csv", index=False)
+    status, out, err = run(capsys, *FIT, "--time", "day", "--drop", "patient")
+    assert (status, "dates" in err, "auc_latest" in out) == (0, True, True)
+    X, day = rows[["x", "z"]], np.arange(200)
+    expected = RankingEnsemble(random_state=0).fit(X, rows["bad"], time=day)
+    assert np.array_equal(load("model.json").decision_function(X), expected.decision_function(X))
