@@ -56,10 +56,9 @@ def test_models_are_compared_on_folds_of_groups(rows, capsys):
         rows[["x", "z"]], rows["bad"], groups=rows["patient"], peers=False, random_state=0,
         models={"GradientBoostingRanker": GradientBoostingRanker(random_state=0)},
     )  # fmt: skip
-    (line,) = (
-        line for line in out.splitlines() if "GradientBoostingRanker " in line and "0." in line
-    )
-    assert f" {expected.table['auc'][0]:.4f} " in line
+    auc = expected.to_frame()["auc"].iloc[0]
+    rows_of = [line.split() for line in out.splitlines() if "GradientBoostingRanker" in line]
+    assert any(f"{auc:.4f}" in cells for cells in rows_of)
 
 
 @pytest.mark.parametrize(
