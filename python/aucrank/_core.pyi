@@ -468,6 +468,13 @@ def fit_marti_rank(
     external: _ExternalFitter | None = None,
     observer: _Observer | None = None,
 ) -> BranchingProgram: ...
+def fit_marti_rank_rows(
+    rows: StoredRows | _Engine,
+    fit_number: int,
+    params: str,
+    n_threads: int,
+    observer: _Observer | None = None,
+) -> BranchingProgram: ...
 
 # Documents
 

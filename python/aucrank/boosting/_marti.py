@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from aucrank import _core
 from aucrank._base.calibrated import CalibratedRanker
-from aucrank._base.fit_context import FitContext, ParamScope
+from aucrank._base.fit_context import FitContext, ParamScope, RowsContext
 from aucrank._base.summary import Section, less
 from aucrank._utils.params import binning_params, check_choice, check_int, check_real
 from aucrank._utils.warn import warn_caller
@@ -17,6 +17,7 @@ from aucrank._utils.words import plural
 from aucrank.boosting._branching_program import BranchingProgram
 from aucrank.boosting._weak_rankers import WeakRankersMixin, weak_ranker_params
 from aucrank.data._dataset import refuse_for_dataset
+from aucrank.data._stored import Rows
 
 
 class ProgramRanker(WeakRankersMixin, CalibratedRanker):
@@ -87,7 +88,7 @@ class ProgramRanker(WeakRankersMixin, CalibratedRanker):
         check_is_fitted(self)
         return self._model.threshold
 
-    _fits_dataset = "codes"
+    _fits_dataset = "rows"
 
     def _check_for_dataset(self) -> None:
         super()._check_for_dataset()
@@ -161,7 +162,25 @@ class ProgramRanker(WeakRankersMixin, CalibratedRanker):
         )
         if fitter is not None:
             self._rankers = fitter.kept
-        kinds = BranchingProgram(model, sample.schema).nodes["kind"].tolist()
+        self._report(BranchingProgram(model, sample.schema))
+        return model
+
+    def _fit_rows(
+        self, rows: Rows, params: dict[str, Any], context: RowsContext
+    ) -> _core.BranchingProgram:
+        model = _core.fit_marti_rank_rows(
+            rows,
+            context.fit_number,
+            json.dumps(params),
+            context.n_threads,
+            context.progress.observer,
+        )
+        self._report(BranchingProgram(model, context.schema))
+        return model
+
+    def _report(self, program: BranchingProgram) -> None:
+        """Warn where nothing was learned, and print how many nodes of each kind there are."""
+        kinds = program.nodes["kind"].tolist()
         if kinds[0] == "frozen":
             warn_caller(
                 "A class has too few rows for a ranker (see min_samples_class), so that all rows"
@@ -171,7 +190,6 @@ class ProgramRanker(WeakRankersMixin, CalibratedRanker):
             found = {kind: kinds.count(kind) for kind in ("ranker", "coin", "frozen", "unreached")}
             nodes = ", ".join(f"{number} {kind}" for kind, number in found.items() if number)
             print(f"{type(self).__name__}: {self.n_rounds} layers, nodes: {nodes}")
-        return model
 
 
 class MartiRank(ProgramRanker):

@@ -60,7 +60,7 @@ mod _core {
         hanley_mcneil_variance, partial_areas, placements,
     };
     #[pymodule_export]
-    use super::marti::{PyBranchingProgram, fit_marti_rank};
+    use super::marti::{PyBranchingProgram, fit_marti_rank, fit_marti_rank_rows};
     #[pymodule_export]
     use super::model::PyModel;
     #[pymodule_export]

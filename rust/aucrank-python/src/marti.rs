@@ -12,6 +12,7 @@ use pyo3::types::PyDict;
 use crate::callbacks::Callbacks;
 use crate::columns::ColumnsArg;
 use crate::model::{PyModel, hand_over};
+use crate::rows::RowsArg;
 use crate::run::{fit_on_pool, read_params};
 use crate::sample::SampleArg;
 
@@ -160,4 +161,23 @@ pub fn fit_marti_rank<'py>(
         boost::fit_marti_rank(&sample.columns, &labels, &params, fitter, interrupt)
     });
     hand_over(py, Callbacks::finish_any(external.as_ref(), py, program)?)
+}
+
+/// Fits `MartiRank` or `SMartiRank` to rows in parts; `fit_number` tells the fit from others that ask
+/// the same rows.
+#[pyfunction]
+#[pyo3(signature = (rows, fit_number, params, n_threads, observer=None))]
+pub fn fit_marti_rank_rows<'py>(
+    py: Python<'py>,
+    rows: RowsArg<'py>,
+    fit_number: u64,
+    params: &str,
+    n_threads: usize,
+    observer: Option<Py<PyAny>>,
+) -> PyResult<Py<PyBranchingProgram>> {
+    let params: MartiParams = read_params(params)?;
+    let program = rows.fit(py, n_threads, observer, |rows, interrupt| {
+        boost::fit_marti_rank_rows(rows, fit_number, &params, interrupt)
+    });
+    hand_over(py, program?)
 }

@@ -43,8 +43,9 @@ pub use gradient::{
 pub use marti::{
     BoostedLayers, BranchingProgram, Chance, Freezing, Layer, MartiBoostParams, MartiParams,
     MassTile, Node, NodeKind, Outcome, ProgramScore, Routing, RowChance, TwoSidedLearner,
-    fit_marti_rank, marti_boost,
+    fit_marti_rank, fit_marti_rank_rows, marti_boost,
 };
+pub(crate) use marti::{ProgramAnswer, ProgramAsk};
 pub use rank_boost::{Alpha, RankBoostParams, fit_rank_boost};
 pub use rounds::{FitExtras, RoundParams};
 pub use scored::{RowScorer, ScoredTerm};

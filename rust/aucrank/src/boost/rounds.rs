@@ -446,7 +446,7 @@ impl<'a> Fit<'a> {
             found.values.iter().map(|value| snap(self.params.learning_rate * value)).collect();
         let unseen = snap(self.params.learning_rate * found.unseen);
         let advantage = advantage(&ranking.sums, &values);
-        let (term, groups) = ranking.into_term(self.sample, &values, unseen);
+        let (term, groups) = ranking.into_term(self.sample.binned.features(), &values, unseen);
         let values = RowValues::of_ranking(&term, groups, values, self.sample.binned);
         self.add(term.without_rates(self.rates), &values, advantage)
     }

@@ -6,7 +6,7 @@ use super::weights::{FixedScale, FixedWeights};
 use crate::RankError;
 
 /// Whole weights up to this total are counts of copies that a learner may treat individually.
-const MOST_COPIES: u64 = 1 << 32;
+pub(crate) const MOST_COPIES: u64 = 1 << 32;
 
 /// Which rows are positive, and how much each counts.
 ///

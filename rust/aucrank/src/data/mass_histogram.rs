@@ -14,7 +14,7 @@ const LANES: usize = 2;
 const GROUP_BYTES: usize = 48 << 10;
 
 /// Class masses per bin of every one-byte feature, for many sets of rows.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct MassHistogram {
     width: usize,
     /// First bin of each feature, and the end of the last.
@@ -125,6 +125,16 @@ impl MassHistogram {
         for (sum, more) in self.bins.iter_mut().zip(&other.bins) {
             *sum += more;
         }
+    }
+
+    /// All sums, to be sent.
+    pub(crate) fn sums(&self) -> &[u64] {
+        &self.bins
+    }
+
+    /// As [`MassHistogram::sums`], to be received.
+    pub(crate) fn sums_mut(&mut self) -> &mut [u64] {
+        &mut self.bins
     }
 
     /// Codes of a feature that occur in a set, ascending, with their masses; `None` for a feature

@@ -51,6 +51,7 @@ pub(crate) use fold_rates::{
 pub use folds::{Folds, NO_FOLD, TwoParts, hold_out};
 pub use histogram::{FeatureSums, Histogram};
 pub use labels::Labels;
+pub(crate) use labels::MOST_COPIES;
 pub use level_rates::LevelRates;
 pub(crate) use level_rates::{RowSquares, RowUnits, Shrinkage};
 pub use level_set::LevelSet;

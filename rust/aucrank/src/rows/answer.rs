@@ -1,9 +1,11 @@
 //! What rows answer: sums, which are merged.
 
 use super::ask::{Ask, Want};
+use super::class_units::ClassUnits;
 use super::frame::RowFrame;
 use super::words::{self, Reader, put_list, put_sums};
 use crate::RankError;
+use crate::boost::ProgramAnswer;
 use crate::data::{ClassSums, Counts, Histogram, MOST_RANKED, RowSquares, empty_histograms};
 
 /// Sums of some rows, to be merged with those of others.
@@ -38,6 +40,8 @@ pub(super) enum Sums {
     Leaves(Vec<ClassSums>),
     /// Negatives first.
     Hashes([Vec<u64>; 2]),
+    ClassUnits(ClassUnits),
+    Program(ProgramAnswer),
 }
 
 /// What the rows of a view come to.
@@ -65,6 +69,8 @@ impl Answer {
             }
             Want::Leaves(tree) => Sums::Leaves(vec![ClassSums::default(); tree.n_leaves()]),
             Want::Hashes { .. } => Sums::Hashes(Default::default()),
+            Want::ClassUnits => Sums::ClassUnits(ClassUnits::default()),
+            Want::Program(ask) => Sums::Program(ProgramAnswer::none(ask, &frame.no_rows())),
         })
     }
 
@@ -99,6 +105,8 @@ impl Answer {
                     own.truncate(MOST_RANKED + 1);
                 }
             }
+            (Sums::ClassUnits(own), Sums::ClassUnits(more)) => own.merge(&more),
+            (Sums::Program(own), Sums::Program(more)) => own.merge(more)?,
             _ => return Err(other()),
         }
         Ok(())
@@ -130,6 +138,8 @@ impl Answer {
                     put_list(&mut words, hashes.iter().copied());
                 }
             }
+            Sums::ClassUnits(units) => units.put_words(&mut words),
+            Sums::Program(answer) => answer.put_words(&mut words),
         }
         words::to_bytes(&words)
     }
@@ -170,6 +180,8 @@ impl Answer {
                     *hashes = reader.list()?.to_vec();
                 }
             }
+            Sums::ClassUnits(units) => units.take_words(&mut reader)?,
+            Sums::Program(answer) => answer.take_words(&mut reader)?,
         }
         reader.end()?;
         Ok(answer)
@@ -204,6 +216,22 @@ impl Answer {
     pub(crate) fn into_leaves(self) -> Result<Vec<ClassSums>, RankError> {
         match self.0 {
             Sums::Leaves(leaves) => Ok(leaves),
+            _ => Err(other()),
+        }
+    }
+
+    /// The weights of the classes that were asked for.
+    pub(crate) fn into_class_units(self) -> Result<ClassUnits, RankError> {
+        match self.0 {
+            Sums::ClassUnits(units) => Ok(units),
+            _ => Err(other()),
+        }
+    }
+
+    /// The sums over a program that were asked for.
+    pub(crate) fn into_program(self) -> Result<ProgramAnswer, RankError> {
+        match self.0 {
+            Sums::Program(answer) => Ok(answer),
             _ => Err(other()),
         }
     }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::fit_id::TreeId;
+use crate::boost::ProgramAsk;
 use crate::data::{CellSplit, HistogramRequest, Holdout, Regroup, RowOrder};
 use crate::tree::RankingTree;
 
@@ -89,4 +90,8 @@ pub(crate) enum Want {
     Leaves(Arc<RankingTree>),
     /// For each class, the least hashes in the order of a seed.
     Hashes { seed: u64, most: usize },
+    /// What each class weighs.
+    ClassUnits,
+    /// Sums of rows that go through a branching program.
+    Program(Arc<ProgramAsk>),
 }

@@ -78,13 +78,18 @@ impl RowFrame {
         self.no_rows().shrinks_levels()
     }
 
+    /// Whether weights are counts of copies, or all 1.
+    pub(crate) fn counts_copies(&self) -> bool {
+        self.scale.is_none_or(FixedScale::is_whole)
+    }
+
     /// Whether both classes of a bin can be counted in one word.
     pub(crate) fn counts_fit(&self) -> bool {
         self.scale.is_none() && u32::try_from(self.n_rows).is_ok()
     }
 
     /// A matrix of no rows in these bins.
-    pub(super) fn no_rows(&self) -> Binned {
+    pub(crate) fn no_rows(&self) -> Binned {
         Binned::empty(Arc::clone(&self.features), self.level_rates)
     }
 }

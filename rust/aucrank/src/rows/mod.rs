@@ -11,25 +11,31 @@
 //! - `matrix`: all rows as codes in memory, for learners that need more than sums of cells;
 //! - `digest`: by which rows that are computed anew are known to be the same;
 //! - `row_sample`: which rows are taken for learners that need rows as they are;
-//! - `cells`: answers as the source of sums that learners grow trees from.
+//! - `cells`: answers as the source of sums that learners grow trees from;
+//! - `part_view`: the rows of a part for learners that have questions of their own; `class_units`,
+//!   `score_ranges`: questions of several; `packed`: sums in few bytes.
 
 mod answer;
 mod ask;
 mod cells;
+mod class_units;
 mod coded;
 mod digest;
 mod fit_id;
 mod frame;
 mod matrix;
+mod packed;
 mod part;
+mod part_view;
 mod row_sample;
+mod score_ranges;
 #[cfg(feature = "serde")]
 mod sent;
 mod spill;
 mod stored;
 mod survey;
 #[cfg(all(test, feature = "serde"))]
-mod tests;
+pub(crate) mod tests;
 pub(crate) mod words;
 
 pub use answer::Answer;
@@ -37,11 +43,15 @@ pub(crate) use answer::Totals;
 pub use ask::Ask;
 pub(crate) use ask::{View, Want};
 pub(crate) use cells::{AskedCells, HistogramTally};
+pub(crate) use class_units::ClassUnits;
 pub use digest::RowDigest;
 pub(crate) use fit_id::Fit;
 pub use frame::RowFrame;
 pub use matrix::CodedMatrix;
+pub(crate) use packed::{put_packed, take_packed};
+pub(crate) use part_view::PartView;
 pub use row_sample::RowSample;
+pub(crate) use score_ranges::{ScoreRanges, largest_gap_of_ranges};
 pub use stored::StoredRows;
 pub use survey::Survey;
 

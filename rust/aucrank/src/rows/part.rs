@@ -7,6 +7,7 @@ use super::ask::{Ask, Step, View, Want};
 use super::coded::CodedRows;
 use super::fit_id::TreeId;
 use super::frame::RowFrame;
+use super::part_view::PartView;
 use super::spill::{Slot, Spill};
 use crate::data::{
     CellRows, FeatureBins, Histogram, HistogramRequest, MemorySource, RowTally, SumSource,
@@ -98,7 +99,11 @@ impl Part {
             _ => None,
         };
         let is_begun = grown.is_some();
-        let asks_hashes = matches!(ask.want, Want::Hashes { .. });
+        let asks_hashes = match &ask.want {
+            Want::Hashes { .. } => true,
+            Want::Program(program) => program.reads_hashes(),
+            Want::Totals | Want::Histograms(_) | Want::Leaves(_) | Want::ClassUnits => false,
+        };
         let with_hashes = asks_hashes || (!is_begun && ask.view != View::All);
         let (rows, orders) = self.rows(with_hashes, spill, scratch)?;
         match &mut sum.0 {
@@ -148,6 +153,13 @@ impl Part {
                     let own = least_hashes(&hashes, most);
                     *found = least_hashes(&found.iter().copied().chain(own), most);
                 }
+            }
+            Sums::ClassUnits(units) => units.add(&PartView::new(rows, &ask.view, frame)),
+            Sums::Program(answer) => {
+                let Want::Program(program) = &ask.want else {
+                    unreachable!("made for this question")
+                };
+                program.add(&PartView::new(rows, &ask.view, frame), answer, interrupt)?;
             }
         }
         Ok(())

@@ -14,23 +14,23 @@ use crate::tree::{
 use crate::{Interrupt, RankError};
 
 /// Rows of two numbers, one of them missing at times, and of two categories, one of many levels.
-struct Data {
+pub(crate) struct Data {
     numbers: [Vec<f64>; 2],
     codes: [Vec<u32>; 2],
     n_levels: [u32; 2],
-    positive: Vec<bool>,
-    weights: Option<Vec<f64>>,
+    pub(crate) positive: Vec<bool>,
+    pub(crate) weights: Option<Vec<f64>>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Weights {
+pub(crate) enum Weights {
     None,
     Whole,
     Fractions,
 }
 
 impl Data {
-    fn new(n_rows: usize, weights: Weights) -> Self {
+    pub(crate) fn new(n_rows: usize, weights: Weights) -> Self {
         let draw = |row: usize, what: u64| mix(mix(what) ^ row as u64);
         let unit = |row, what| (draw(row, what) >> 11) as f64 * 2_f64.powi(-53);
         let first: Vec<f64> = (0..n_rows).map(|row| unit(row, 1)).collect();
@@ -58,7 +58,7 @@ impl Data {
         }
     }
 
-    fn with_columns<T>(
+    pub(crate) fn with_columns<T>(
         &self,
         rows: std::ops::Range<usize>,
         work: impl FnOnce(&Columns<'_>) -> T,
@@ -71,7 +71,7 @@ impl Data {
         work(&Columns::new(columns, rows.len()).unwrap())
     }
 
-    fn survey(&self, bounds: &[usize], binning: BinningParams) -> RowFrame {
+    pub(crate) fn survey(&self, bounds: &[usize], binning: BinningParams) -> RowFrame {
         let ranges = || bounds.windows(2).map(|pair| pair[0]..pair[1]);
         let weights = self.weights.as_ref().map(|weights| {
             let parts = ranges().map(|rows| WeightRange::of_part(&weights[rows], 0).unwrap());
@@ -98,7 +98,12 @@ impl Data {
         RowFrame::from_bytes(&whole.frame().unwrap().to_bytes()).unwrap()
     }
 
-    fn store(&self, frame: RowFrame, bounds: &[usize], path: Option<&PathBuf>) -> StoredRows {
+    pub(crate) fn store(
+        &self,
+        frame: RowFrame,
+        bounds: &[usize],
+        path: Option<&PathBuf>,
+    ) -> StoredRows {
         let mut stored = StoredRows::new(frame, path.map(PathBuf::as_path)).unwrap();
         for pair in bounds.windows(2) {
             let rows = pair[0]..pair[1];
@@ -160,11 +165,39 @@ fn params(split: LeafRankParams, pruning: Option<PruningRule>) -> TreeRankParams
 }
 
 /// Bounds of parts of very different sizes, some of them empty.
-fn uneven(n_rows: usize, n_parts: usize) -> Vec<usize> {
+pub(crate) fn uneven(n_rows: usize, n_parts: usize) -> Vec<usize> {
     let place = |part: usize| (n_rows as f64 * (part as f64 / n_parts as f64).powi(3)) as usize;
     let mut bounds: Vec<usize> = (0..=n_parts).map(place).collect();
     bounds[n_parts] = n_rows;
     bounds
+}
+
+/// Checks what comes of rows in memory, in a file and on a cluster, also one whose holders forget
+/// all; `name` is that of the file.
+pub(crate) fn everywhere(
+    data: &Data,
+    binning: BinningParams,
+    (name, n_parts): (&str, usize),
+    check: impl Fn(&dyn Rows),
+) {
+    let bounds = uneven(data.positive.len(), n_parts);
+    let frame = data.survey(&bounds, binning);
+    let path = path_of(name);
+    for path in [None, Some(&path)] {
+        check(&data.store(frame.clone(), &bounds, path));
+    }
+    for forgets in [false, true] {
+        let holders = bounds.windows(2);
+        let holders = holders.map(|bounds| data.store(frame.clone(), bounds, None));
+        check(&Cluster {
+            frame: frame.clone(),
+            holders: holders.collect(),
+            data,
+            bounds: bounds.clone(),
+            n_asked: AtomicUsize::new(0),
+            forgets,
+        });
+    }
 }
 
 fn path_of(name: &str) -> PathBuf {

@@ -45,6 +45,16 @@ impl Chance {
         f64::from(self.0) / f64::from(Self::ALWAYS.0)
     }
 
+    /// The multiple of 2^-31.
+    pub(super) fn units(self) -> u32 {
+        self.0
+    }
+
+    /// That many times 2^-31; `None` above 1.
+    pub(super) fn of_units(units: u32) -> Option<Self> {
+        (units <= Self::ALWAYS.0).then_some(Self(units))
+    }
+
     /// The part of a mass of at most 2^31 that goes right; the rest goes left, so that mass is
     /// preserved.
     #[inline]

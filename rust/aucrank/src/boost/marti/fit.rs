@@ -1,18 +1,51 @@
-//! `MartiRank` and `SMartiRank`.
+//! `MartiRank` and `SMartiRank`, wherever the rows are.
 
-use super::freezing::Freezing;
+use super::in_memory::InMemory;
+use super::layers::LayerNodes;
 use super::learner::Outcome;
-use super::marti_boost::{MartiBoostParams, marti_boost};
 use super::noise_guess::guess_noise_rate;
-use super::params::{MartiParams, Routing};
+use super::params::MartiParams;
 use super::program::{BranchingProgram, Node, NodeKind};
-use super::rank_learner::RankLearner;
-use crate::boost::term::{LevelBudget, Term};
-use crate::boost::weak::WeakSample;
-use crate::data::{Binned, Column, Columns, Labels};
-use crate::external::{ExternalFitter, ExternalModels, keep_asked};
-use crate::roc::largest_gap;
+use crate::boost::term::Term;
+use crate::boost::two_sided::TwoSided;
+use crate::data::{ClassSums, Columns, Labels};
+use crate::external::{ExternalFitter, keep_asked};
 use crate::{Interrupt, RankError};
+
+/// Rows to which programs are fitted.
+pub(super) trait ProgramRows {
+    /// Some of the rows.
+    type Subset;
+
+    /// All of them.
+    fn all(&self) -> Self::Subset;
+
+    /// The other rows, and a share of the rows of each class held out; `None` where a class has a
+    /// single distinct row.
+    fn hold_out(&self, share: f64, seed: u64) -> Result<Option<[Self::Subset; 2]>, RankError>;
+
+    /// Their class weights.
+    fn total(&self, subset: &Self::Subset) -> Result<ClassSums, RankError>;
+
+    /// Learns all layers on some of the rows, at a share of flipped labels.
+    fn layers(&self, subset: &Self::Subset, noise_rate: f64) -> Result<CutLayers, RankError>;
+
+    /// For each feature its number of categories, or `None` if it is numeric.
+    fn n_levels(&self) -> Vec<Option<u32>>;
+
+    /// The score of largest TPR - FPR.
+    fn threshold(&self, program: &BranchingProgram) -> Result<f64, RankError>;
+
+    /// The AUC of some of the rows.
+    fn auc(&self, program: &BranchingProgram, subset: &Self::Subset) -> Result<f64, RankError>;
+}
+
+/// The layers of a program, with what each node sends rows on by.
+pub(super) struct CutLayers {
+    pub(super) nodes: LayerNodes<(Term, TwoSided)>,
+    pub(super) row_bits: u32,
+    pub(super) exponent: i32,
+}
 
 /// Fits `MartiRank`, or with `epsilon` `SMartiRank`: Basic `MartiBoost` over weak rankers cut into
 /// classifiers by Lemma 4 (paper 3 sections 4 and 5).
@@ -49,64 +82,44 @@ pub fn fit_marti_rank(
 ) -> Result<BranchingProgram, RankError> {
     params.validate()?;
     let columns = &columns.until(interrupt);
-    let fit = |labels: &Labels<'_>, noise_rate: f64| {
-        fit_at(columns, labels, params, noise_rate, external, interrupt)
-    };
-    let noise_rate = match params.noise_rate {
-        Some(noise_rate) => noise_rate,
-        None => guess_noise_rate(columns, labels, params.seed, external, fit, interrupt)?,
-    };
-    let mut program = fit(labels, noise_rate)?;
+    let rows = InMemory::new(columns, labels, params, external, interrupt)?;
+    let mut program = fit_program(&rows, params)?;
     keep_asked(program.terms_mut().filter_map(Term::external_number_mut), external);
     Ok(program)
 }
 
-/// Fits a program at a share of flipped labels.
-fn fit_at(
-    columns: &Columns<'_>,
-    labels: &Labels<'_>,
+/// Fits a program, at the share of flipped labels that is given or guessed.
+pub(super) fn fit_program<R: ProgramRows>(
+    rows: &R,
+    params: &MartiParams,
+) -> Result<BranchingProgram, RankError> {
+    let noise_rate = match params.noise_rate {
+        Some(noise_rate) => noise_rate,
+        None => guess_noise_rate(rows, params)?,
+    };
+    let mut program = program_at(rows, &rows.all(), params, noise_rate)?;
+    program.threshold = rows.threshold(&program)?;
+    Ok(program)
+}
+
+/// The program of some of the rows at a share of flipped labels, without a threshold.
+pub(super) fn program_at<R: ProgramRows>(
+    rows: &R,
+    subset: &R::Subset,
     params: &MartiParams,
     noise_rate: f64,
-    external: Option<&dyn ExternalFitter>,
-    interrupt: &Interrupt,
 ) -> Result<BranchingProgram, RankError> {
-    let total = labels.total();
-    let rarer = total.pos.min(total.neg) as f64;
-    if noise_rate >= rarer / (total.pos + total.neg) as f64 {
+    if noise_rate >= rarer_share(rows.total(subset)?) {
         return Err(RankError::BadParameter {
             name: "noise_rate",
             value: noise_rate.to_string(),
             rule: "below the share of the rarer class",
         });
     }
-    let binned = Binned::new(columns, labels, params.binning, interrupt)?;
-    let sample = WeakSample { columns, binned: &binned, labels, external, interrupt };
-    let weak = params.weak_ranker.ranker(&sample, &[])?;
-    let is_sampled = params.sample_size.is_some();
-    let learner = RankLearner {
-        sample,
-        rule: if is_sampled { None } else { weak.bin_rule() },
-        weak,
-        criterion: params.criterion,
-        noise_rate,
-        is_sampled,
-        budget: LevelBudget::default(),
-    };
-    let boost_params = MartiBoostParams {
-        n_rounds: params.n_rounds,
-        freezing: Freezing {
-            epsilon: params.epsilon,
-            min_rows: params.min_samples_class,
-            noise_rate,
-        },
-        is_sampled: params.routing == Routing::Sampled,
-        sample_size: params.sample_size,
-        seed: params.seed,
-    };
-    let layers = marti_boost(columns, labels, &boost_params, &learner, interrupt)?;
-    let nodes = layers.nodes.into_iter().map(|(masses, outcome)| {
+    let CutLayers { nodes, row_bits, exponent } = rows.layers(subset, noise_rate)?;
+    let nodes = nodes.into_iter().map(|(masses, outcome)| {
         let kind = match outcome {
-            Outcome::Classifier(ranker) => NodeKind::Ranker { term: ranker.term, cut: ranker.cut },
+            Outcome::Classifier((term, cut)) => NodeKind::Ranker { term, cut },
             Outcome::Coin => NodeKind::Coin,
             Outcome::Frozen { positive } => NodeKind::Frozen { positive },
             Outcome::Terminal => NodeKind::Terminal,
@@ -114,19 +127,21 @@ fn fit_at(
         };
         Node { masses, kind }
     });
-    let mut program = BranchingProgram {
-        n_levels: columns.iter().map(Column::n_levels).collect(),
+    Ok(BranchingProgram {
+        n_levels: rows.n_levels(),
         n_rounds: params.n_rounds,
         routing: params.routing,
         score: params.score,
         seed: params.seed,
         nodes: nodes.collect(),
-        row_bits: layers.row_bits,
-        exponent: layers.exponent,
+        row_bits,
+        exponent,
         threshold: 0.0,
         noise_rate,
-    };
-    let rankers = external.map(|external| external as &dyn ExternalModels);
-    program.threshold = largest_gap(&program.score(columns, rankers)?, labels)?;
-    Ok(program)
+    })
+}
+
+/// The share of the rarer class.
+pub(super) fn rarer_share(total: ClassSums) -> f64 {
+    total.pos.min(total.neg) as f64 / (total.pos + total.neg) as f64
 }

@@ -1,5 +1,6 @@
 //! Freezing of nodes, where paths end early (paper 3 section 5).
 
+use super::params::MartiParams;
 use crate::data::ClassMasses;
 
 /// When a node is frozen: its label then decides for the rows that reach it.
@@ -71,6 +72,11 @@ pub(super) struct Reach {
 }
 
 impl Freezing {
+    /// The rules of a fit at a share of flipped labels.
+    pub(super) fn of(params: &MartiParams, noise_rate: f64) -> Self {
+        Self { epsilon: params.epsilon, min_rows: params.min_samples_class, noise_rate }
+    }
+
     /// The label of a node that is to be frozen, `true` for positive.
     pub(super) fn label(&self, reach: &Reach, n_rounds: usize) -> Option<bool> {
         let [neg_is_rare, pos_is_rare] = [false, true].map(|c| self.is_rare(reach, c, n_rounds));

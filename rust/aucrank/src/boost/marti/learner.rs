@@ -178,3 +178,16 @@ pub enum Outcome<C> {
     /// No row reaches the node.
     Unreached,
 }
+
+impl<C> Outcome<C> {
+    /// The same with another form of its classifier.
+    pub(super) fn map<D>(self, classifier: impl FnOnce(C) -> D) -> Outcome<D> {
+        match self {
+            Self::Classifier(found) => Outcome::Classifier(classifier(found)),
+            Self::Coin => Outcome::Coin,
+            Self::Frozen { positive } => Outcome::Frozen { positive },
+            Self::Terminal => Outcome::Terminal,
+            Self::Unreached => Outcome::Unreached,
+        }
+    }
+}

@@ -9,15 +9,15 @@
 
 use crate::parallel::prelude::*;
 
-use super::freezing::{Freezing, Reach};
+use super::freezing::Freezing;
 use super::layer::{Layer, seed_of};
+use super::layers::{LayerRows, OpenLayer, boost_layers};
 use super::learner::{Outcome, TwoSidedLearner};
 use super::node_sample::SampleRing;
-use super::program::place;
 use super::start::Start;
 use super::walk::Walk;
 use crate::data::{ClassMasses, Columns, Labels, mix};
-use crate::{Interrupt, Part, RankError};
+use crate::{Interrupt, RankError};
 
 /// Parameters of `MartiBoost`.
 ///
@@ -187,86 +187,81 @@ pub fn marti_boost<L: TwoSidedLearner>(
         }
         None => None,
     };
-    let n_rounds = params.n_rounds;
-    let mut walk = if params.is_sampled {
+    let walk = if params.is_sampled {
         Walk::sampled(columns, labels, start, params.seed)
     } else {
         let recomputes_masses = ring.is_none() && learner.learns_from_sums_only();
-        Walk::expected(labels, start, n_rounds, recomputes_masses)
+        Walk::expected(labels, start, params.n_rounds, recomputes_masses)
     };
-    let mut nodes: Vec<(ClassMasses, Outcome<L::Classifier>)> = Vec::new();
-    let mut before: Vec<Outcome<L::Classifier>> = Vec::new();
-    let mut total = ClassMasses::default();
-    let rows = labels.class_rows().map(|rows| rows as f64);
-    for layer in 1..=n_rounds + 1 {
-        let learns = (layer <= n_rounds).then_some(learner);
-        let (masses, sums) = walk.step(&nodes, &before, learns, interrupt)?;
-        for (node, outcome) in (place(layer, 0) - before.len()..).zip(&mut before) {
-            if let Outcome::Classifier(classifier) = outcome
-                && !walk.recomputes_masses()
-            {
-                learner.settle(classifier);
-            }
-            nodes[node].1 = std::mem::replace(outcome, Outcome::Unreached);
-        }
-        if layer == 1 {
-            total = masses[0];
-        }
-        let estimates = match &ring {
-            None => masses.clone(),
-            Some(ring) => {
-                let estimate =
-                    |node| estimate(&walk, ring, total, node, seed_of(params.seed, layer, node));
-                (0..layer).into_par_iter().map(estimate).collect()
-            }
-        };
-        before = masses
-            .iter()
-            .zip(&estimates)
-            .map(|(masses, &node)| {
-                if masses.pos + masses.neg == 0 {
-                    return Outcome::Unreached;
-                }
-                if layer > n_rounds {
-                    return Outcome::Terminal;
-                }
-                let label = params.freezing.label(&Reach { node, total, rows }, n_rounds);
-                label.map_or(Outcome::Coin, |positive| Outcome::Frozen { positive })
-            })
-            .collect();
-        if let Some(sums) = sums {
-            let is_open = |&node: &usize| matches!(before[node], Outcome::Coin);
-            let open: Vec<usize> = (0..layer).filter(is_open).collect();
-            let found = learner.learn(
-                sums,
-                &Layer {
-                    walk: &walk,
-                    number: layer,
-                    open: &open,
-                    masses: &masses,
-                    estimates: &estimates,
-                    ring: ring.as_ref(),
-                    seed: params.seed,
-                },
-            )?;
-            for (node, classifier) in open.into_iter().zip(found) {
-                if let Some(classifier) = classifier {
-                    before[node] = Outcome::Classifier(classifier);
-                }
-            }
-        }
-        nodes.extend(masses.into_iter().map(|masses| (masses, Outcome::Unreached)));
-        if layer <= n_rounds {
-            // The program needs all of its layers.
-            let (number, most) = (layer, Some(n_rounds));
-            interrupt.part_done(&Part { unit: "layer", number, most, figures: &[] })?;
-        }
-    }
-    let last = nodes.len() - before.len();
-    for (node, outcome) in nodes[last..].iter_mut().zip(before) {
-        node.1 = outcome;
-    }
+    let class_rows = labels.class_rows().map(|rows| rows as f64);
+    let mut rows =
+        InMemory { walk, ring, learner, class_rows, seed: params.seed, sums: None, interrupt };
+    let nodes = boost_layers(&mut rows, params.n_rounds, &params.freezing, interrupt)?;
     Ok(BoostedLayers { nodes, row_bits, exponent })
+}
+
+/// Rows in memory.
+struct InMemory<'a, L: TwoSidedLearner> {
+    walk: Walk<'a>,
+    ring: Option<SampleRing>,
+    learner: &'a L,
+    class_rows: [f64; 2],
+    seed: u64,
+    /// Of the last step.
+    sums: Option<L::Sums>,
+    interrupt: &'a Interrupt,
+}
+
+impl<L: TwoSidedLearner> LayerRows for InMemory<'_, L> {
+    type Classifier = L::Classifier;
+
+    fn class_rows(&self) -> [f64; 2] {
+        self.class_rows
+    }
+
+    fn step(
+        &mut self,
+        earlier: &[(ClassMasses, Outcome<L::Classifier>)],
+        before: &[Outcome<L::Classifier>],
+        learns: bool,
+    ) -> Result<Vec<ClassMasses>, RankError> {
+        let learner = learns.then_some(self.learner);
+        let (masses, sums) = self.walk.step(earlier, before, learner, self.interrupt)?;
+        self.sums = sums;
+        Ok(masses)
+    }
+
+    fn estimates(
+        &mut self,
+        layer: usize,
+        total: ClassMasses,
+        masses: &[ClassMasses],
+    ) -> Result<Vec<ClassMasses>, RankError> {
+        let Some(ring) = &self.ring else { return Ok(masses.to_vec()) };
+        let estimate =
+            |node| estimate(&self.walk, ring, total, node, seed_of(self.seed, layer, node));
+        Ok((0..layer).into_par_iter().map(estimate).collect())
+    }
+
+    fn learn(&mut self, layer: &OpenLayer<'_>) -> Result<Vec<Option<L::Classifier>>, RankError> {
+        let sums = self.sums.take().expect("of the step before");
+        let layer = Layer {
+            walk: &self.walk,
+            number: layer.number,
+            open: layer.open,
+            masses: layer.masses,
+            estimates: layer.estimates,
+            ring: self.ring.as_ref(),
+            seed: self.seed,
+        };
+        self.learner.learn(sums, &layer)
+    }
+
+    fn settle(&self, classifier: &mut L::Classifier) {
+        if !self.walk.recomputes_masses() {
+            self.learner.settle(classifier);
+        }
+    }
 }
 
 /// Mass of each class in a node, estimated by the share of a sample of the class that is there.
@@ -280,10 +275,16 @@ fn estimate(
     let of_class = |class: bool, total: u64| {
         let (mut here, mut all) = (0, 0);
         for row in ring.rows(class, from, |_| true) {
-            here += u128::from(walk.mass(row as usize, node));
-            all += u128::from(walk.mass_at_start(row as usize));
+            here += walk.mass(row as usize, node);
+            all += walk.mass_at_start(row as usize);
         }
-        (here * u128::from(total)).checked_div(all).unwrap_or(0) as u64
+        share_of(total, here, all)
     };
     ClassMasses { pos: of_class(true, total.pos), neg: of_class(false, total.neg) }
+}
+
+/// The part of a total that a sample of mass `all` has `here`.
+pub(super) fn share_of(total: u64, here: u64, all: u64) -> u64 {
+    let product = u128::from(here) * u128::from(total);
+    product.checked_div(u128::from(all)).unwrap_or(0) as u64
 }

@@ -5,70 +5,46 @@
 //! ones: the check needs no clean labels. What is found is the guess whose program ranks best, which
 //! need not be the true share.
 
-use super::program::BranchingProgram;
-use crate::data::{Columns, Labels, hold_out, times_power_of_two};
-use crate::external::{ExternalFitter, ExternalModels};
-use crate::roc::auc_up_to;
-use crate::{Interrupt, RankError};
+use super::fit::{ProgramRows, program_at, rarer_share};
+use super::params::MartiParams;
+use crate::RankError;
 
 /// Share of the rows that the guesses are checked on.
 const HELD_OUT: f64 = 0.25;
 /// Guesses for a share of one half.
 const N_GUESSES: u32 = 10;
 
-/// The guess whose program, fitted by `fit` to the other rows, ranks rows held out best, the smallest of
-/// equals; 0 where a class has a single distinct row.
-pub(super) fn guess_noise_rate(
-    columns: &Columns<'_>,
-    labels: &Labels<'_>,
-    seed: u64,
-    external: Option<&dyn ExternalFitter>,
-    fit: impl Fn(&Labels<'_>, f64) -> Result<BranchingProgram, RankError>,
-    interrupt: &Interrupt,
+/// The guess whose program, fitted to the other rows, ranks rows held out best, the smallest of
+/// equals; 0 where a class has a single distinct row. All fits have the bins of all rows.
+pub(super) fn guess_noise_rate<R: ProgramRows>(
+    rows: &R,
+    params: &MartiParams,
 ) -> Result<f64, RankError> {
-    let Some(parts) = hold_out(columns, labels, HELD_OUT, seed, interrupt)? else {
+    let Some([kept, held_out]) = rows.hold_out(HELD_OUT, params.seed)? else {
         return Ok(0.0);
     };
-    let weight = |row: usize| {
-        labels.weights().map_or(1.0, |weights| {
-            times_power_of_two(weights.units()[row] as f64, weights.exponent())
-        })
-    };
-    let mut weights = vec![0.0; labels.n_rows()];
-    for row in parts.kept.iter().map(|&row| row as usize) {
-        weights[row] = weight(row);
-    }
-    let kept = Labels::new(labels.positive(), Some(&weights))?;
-    let held_out: Vec<usize> = parts.held_out.iter().map(|&row| row as usize).collect();
-    let positive: Vec<bool> = held_out.iter().map(|&row| labels.positive()[row]).collect();
-    let weights: Vec<f64> = held_out.iter().map(|&row| weight(row)).collect();
-    let models = external.map(|external| external as &dyn ExternalModels);
-    let total = kept.total();
-    let most = total.pos.min(total.neg) as f64 / (total.pos + total.neg) as f64;
+    let most = rarer_share(rows.total(&kept)?);
     let (mut best, mut chosen) = (f64::NEG_INFINITY, 0.0);
     for guess in 0..N_GUESSES {
         let noise_rate = f64::from(guess) / f64::from(2 * N_GUESSES);
         if noise_rate >= most {
             break;
         }
-        let scores = fit(&kept, noise_rate)?.score(columns, models)?;
-        let scores: Vec<f64> = held_out.iter().map(|&row| scores[row]).collect();
-        let auc = auc_up_to(1.0, &scores, &positive, Some(&weights))?;
+        let auc = rows.auc(&program_at(rows, &kept, params, noise_rate)?, &held_out)?;
         if auc > best {
             (best, chosen) = (auc, noise_rate);
         }
     }
     // The share of the rarer class among all rows may be a little smaller than among those kept.
-    let total = labels.total();
-    let most = total.pos.min(total.neg) as f64 / (total.pos + total.neg) as f64;
-    Ok(if chosen < most { chosen } else { 0.0 })
+    Ok(if chosen < rarer_share(rows.total(&rows.all())?) { chosen } else { 0.0 })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::boost::{MartiParams, fit_marti_rank};
-    use crate::data::mix;
+    use crate::Interrupt;
+    use crate::boost::fit_marti_rank;
+    use crate::data::{Binned, BinningParams, Columns, Labels, hold_out, mix};
     use crate::roc::auc;
 
     #[test]
@@ -93,9 +69,14 @@ mod tests {
                 seed,
                 ..MartiParams::default()
             };
+            // In the bins of all rows.
+            let interrupt = Interrupt::default();
+            let binned =
+                Binned::new(&columns, &labels, BinningParams::default(), &interrupt).unwrap();
+            let (bins, hashes) = (binned.features().into(), columns.hashes(&interrupt).unwrap());
+            let known = Columns::from_row_major(&values, 2).unwrap().known(&bins, hashes);
             let fit = |labels: &Labels<'_>, noise_rate| {
-                let interrupt = Interrupt::default();
-                fit_marti_rank(&columns, labels, &params(noise_rate), None, &interrupt).unwrap()
+                fit_marti_rank(&known, labels, &params(noise_rate), None, &interrupt).unwrap()
             };
             let parts = hold_out(&columns, &labels, 0.25, seed, &Interrupt::default());
             let parts = parts.unwrap().unwrap();

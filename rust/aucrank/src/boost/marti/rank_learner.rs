@@ -3,23 +3,17 @@
 use std::ops::Range;
 
 use super::chance::Chance;
+use super::cutter::{Cut, Cutter, WideSums, best_narrow};
 use super::layer::Layer;
 use super::learner::{RowChance, TwoSidedLearner};
 use super::tile::MassTile;
 use crate::boost::row_values::RowValues;
-use crate::boost::term::{LevelBudget, Term};
-use crate::boost::two_sided::{Criterion, TwoSided, two_sided};
+use crate::boost::term::Term;
+use crate::boost::two_sided::TwoSided;
 use crate::boost::weak::feature::{Best, BinRule};
 use crate::boost::weak::{Ranker, Ranking, WeakRanker, WeakSample, WeakTask};
 use crate::data::{Binned, ClassMasses, ClassSums, MassHistogram, RowSquares, RowUnits};
 use crate::{RankError, parallel};
-
-/// Least advantage of a ranking over a coin.
-const LEAST_ADVANTAGE: f64 = 1e-12;
-
-/// Memory in bytes for the sums of one wide feature over a batch of nodes; more nodes take further
-/// passes over the rows.
-const WIDE_BYTES: usize = 64 << 20;
 
 /// Fits weak rankers at the nodes of a layer.
 pub(super) struct RankLearner<'a> {
@@ -27,12 +21,9 @@ pub(super) struct RankLearner<'a> {
     pub(super) weak: Box<dyn WeakRanker + 'a>,
     /// The bin rule of the weak ranker, if all nodes of a layer are fitted in one pass.
     pub(super) rule: Option<BinRule>,
-    pub(super) criterion: Criterion,
-    pub(super) noise_rate: f64,
+    pub(super) cutter: Cutter,
     /// Whether nodes learn from samples of their rows.
     pub(super) is_sampled: bool,
-    /// Budget for the values of categories in the terms of all nodes.
-    pub(super) budget: LevelBudget,
 }
 
 /// A ranker cut into a two-sided classifier.
@@ -87,17 +78,16 @@ impl<'a> TwoSidedLearner for RankLearner<'a> {
         sums: Self::Sums,
         layer: &Layer<'_>,
     ) -> Result<Vec<Option<CutRanker<'a>>>, RankError> {
-        let open = layer.open();
+        let (open, binned) = (layer.open(), self.sample.binned);
         let (Some(rule), Some(sums)) = (self.rule, sums) else {
-            let alone = |&node: &usize| self.within_budget(self.learn_alone(layer, node)?);
-            return open.iter().map(alone).collect();
+            return open.iter().map(|&node| self.learn_alone(layer, node)).collect();
         };
         let units = self.level_units(layer);
-        let best = self.best_narrow(rule, &sums.histogram, open, &units);
+        let best = best_narrow(rule, binned, &sums.histogram, open, &units);
         let best = self.best_wide(rule, best, layer, &units)?;
-        let cut = |best: Best| {
-            let ranking = best.into_ranking(self.sample.binned);
-            self.within_budget(ranking.and_then(|ranking| self.cut(ranking, None)))
+        let cut = |best: Best| match best.into_ranking(binned) {
+            Some(ranking) => self.cut(ranking, None),
+            None => Ok(None),
         };
         parallel::try_map(best, cut)
     }
@@ -134,35 +124,6 @@ impl<'a> RankLearner<'a> {
         squares.iter().map(|squares| Some(squares.units())).collect()
     }
 
-    fn within_budget(
-        &self,
-        ranker: Option<CutRanker<'a>>,
-    ) -> Result<Option<CutRanker<'a>>, RankError> {
-        ranker.iter().try_for_each(|ranker| self.budget.spend(&ranker.term))?;
-        Ok(ranker)
-    }
-
-    /// The best one-byte features.
-    fn best_narrow(
-        &self,
-        rule: BinRule,
-        histogram: &MassHistogram,
-        open: &[usize],
-        units: &[Option<RowUnits>],
-    ) -> Vec<Best> {
-        let binned = self.sample.binned;
-        let best_of = |&node: &usize| {
-            let mut best = Best::default();
-            for feature in 0..binned.features().len() {
-                if let Some(occupied) = histogram.occupied(binned, feature, node) {
-                    best.ask(binned, feature, occupied, units[node].as_ref(), rule);
-                }
-            }
-            best
-        };
-        parallel::map(open.iter().collect(), best_of)
-    }
-
     /// The best features, including wide ones: each of these is summed separately, by column, over
     /// as many nodes at once as memory allows.
     fn best_wide(
@@ -176,30 +137,24 @@ impl<'a> RankLearner<'a> {
         let n_nodes = layer.class_masses().len();
         let best_of = |feature: usize| {
             let n_codes = binned.features()[feature].n_codes();
-            let n_at_once = (WIDE_BYTES / (n_codes * size_of::<ClassMasses>())).max(1);
-            let mut found = Vec::with_capacity(layer.open().len());
-            for open in layer.open().chunks(n_at_once) {
+            let mut found: Vec<Best> = Vec::with_capacity(layer.open().len());
+            for open in layer.open().chunks(WideSums::n_at_once(n_codes)) {
                 interrupt.check()?;
                 let mut place_of = vec![None; n_nodes];
                 for (place, &node) in open.iter().enumerate() {
                     place_of[node] = Some(place);
                 }
-                let mut sums = vec![ClassMasses::default(); n_codes * open.len()];
+                let mut sums = WideSums::new(n_codes, open.len());
                 for tile in layer.walk.tiles(n_nodes) {
                     tile.for_each(|row, node, mass| {
                         let Some(place) = place_of[node] else { return };
-                        let code = binned.code(row, feature) as usize;
-                        let sum = &mut sums[code * open.len() + place];
-                        if tile.is_positive(row) { sum.pos += mass } else { sum.neg += mass }
+                        sums.add(binned.code(row, feature), place, tile.is_positive(row), mass);
                     });
                 }
-                found.extend((0..open.len()).map(|place| {
-                    let mut best = Best::default();
-                    let of_node = sums.iter().skip(place).step_by(open.len()).copied();
-                    let units = units[open[place]].as_ref();
-                    best.ask(binned, feature, (0..).zip(of_node), units, rule);
-                    best
-                }));
+                let first = found.len();
+                found.resize_with(first + open.len(), Best::default);
+                let units = open.iter().map(|&node| units[node].as_ref());
+                sums.ask(rule, binned, feature, found[first..].iter_mut().zip(units));
             }
             Ok(found)
         };
@@ -225,46 +180,24 @@ impl<'a> RankLearner<'a> {
             Ranker::Scored { scorer, .. } => scorer.external_number(),
             Ranker::Feature | Ranker::Tree(_) => None,
         };
-        let cut = self.cut(ranking, natural);
+        let cut = self.cut(ranking, natural)?;
         if let (None, Some(number), Some(external)) = (&cut, number, self.sample.external) {
             external.forget(&[number]);
         }
         Ok(cut)
     }
 
-    /// Cuts a ranking; `None` if it is no better than a coin. Samples hold the classes in other
-    /// proportions than the population: `natural` are the masses that they stand for.
-    fn cut(&self, mut ranking: Ranking, natural: Option<ClassMasses>) -> Option<CutRanker<'a>> {
-        let sums = match natural {
-            Some(natural) => rescaled(&ranking.sums, natural),
-            None => std::mem::take(&mut ranking.sums),
-        };
-        // An error means that noise alone explains a class: nothing to learn.
-        let cut = two_sided(&sums, self.criterion, self.noise_rate).ok()?;
-        if cut.error >= 0.5 - LEAST_ADVANTAGE {
-            return None;
-        }
-        let [low, high] = [cut.low, cut.high].map(Chance::new);
-        let chance = |group: usize| if group < cut.n_low { low } else { high };
-        // A probability converts to a float and back without loss.
-        let values: Vec<f64> = (0..sums.len()).map(|group| chance(group).value()).collect();
-        let (term, groups) = ranking.into_term(&self.sample, &values, Chance::HALF.value());
+    /// Cuts a ranking, within the budget; `None` if it is no better than a coin.
+    fn cut(
+        &self,
+        ranking: Ranking,
+        natural: Option<ClassMasses>,
+    ) -> Result<Option<CutRanker<'a>>, RankError> {
         let binned = self.sample.binned;
+        let found = self.cutter.cut(binned, ranking, natural);
+        let Some(Cut { term, two_sided: cut, groups, values }) = found else { return Ok(None) };
+        self.cutter.spend(&term)?;
         let chances = RowValues::of_ranking(&term, groups, values, binned).map(Chance::new);
-        Some(CutRanker { term, cut, chances, binned })
+        Ok(Some(CutRanker { term, cut, chances, binned }))
     }
-}
-
-/// Groups rescaled to the given total masses of the classes.
-fn rescaled(groups: &[ClassMasses], natural: ClassMasses) -> Vec<ClassMasses> {
-    let total: ClassMasses = groups.iter().copied().sum();
-    let scaled = |mass: u64, from: u64, to: u64| {
-        let product = u128::from(mass) * u128::from(to) + u128::from(from / 2);
-        product.checked_div(u128::from(from)).unwrap_or(0) as u64
-    };
-    let of_group = |group: &ClassMasses| ClassMasses {
-        pos: scaled(group.pos, total.pos, natural.pos),
-        neg: scaled(group.neg, total.neg, natural.neg),
-    };
-    groups.iter().map(of_group).collect()
 }

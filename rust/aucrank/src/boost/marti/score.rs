@@ -255,23 +255,31 @@ impl BranchingProgram {
         }
     }
 
-    /// The score from a sum of worths, each times its mass. Equal sums give equal scores, since
-    /// sums are integers.
     fn score_of(&self, sum: u64) -> f64 {
-        let mean = sum as f64 / (1_u64 << self.row_bits) as f64;
-        let (factor, constant) = self.scale_of_worth();
-        factor * mean + constant
+        score_of(self.score, self.row_bits, sum)
     }
 
     /// What the mean worth of a row is multiplied by, and what is then added to it. The product is
     /// exact.
     pub(in crate::boost) fn scale_of_worth(&self) -> (f64, f64) {
-        match self.score {
-            ProgramScore::Votes => (0.5, 0.0),
-            ProgramScore::Sign => (2.0, -1.0),
-            ProgramScore::NodeRate => (1.0 / (1_u64 << 31) as f64, 0.0),
-        }
+        scale_of_worth(self.score)
     }
+}
+
+fn scale_of_worth(score: ProgramScore) -> (f64, f64) {
+    match score {
+        ProgramScore::Votes => (0.5, 0.0),
+        ProgramScore::Sign => (2.0, -1.0),
+        ProgramScore::NodeRate => (1.0 / (1_u64 << 31) as f64, 0.0),
+    }
+}
+
+/// The score from a sum of worths, each times its mass, where a row has 2 to the power of `row_bits`.
+/// Equal sums give equal scores, since sums are integers.
+pub(super) fn score_of(score: ProgramScore, row_bits: u32, sum: u64) -> f64 {
+    let mean = sum as f64 / (1_u64 << row_bits) as f64;
+    let (factor, constant) = scale_of_worth(score);
+    factor * mean + constant
 }
 
 impl Tile {

@@ -1,8 +1,11 @@
 //! The initial mass of each row.
 
+#[cfg(feature = "serde")]
+use serde::{Deserialize, Serialize};
+
 use super::chance::MOST_ROW_BITS;
 use crate::RankError;
-use crate::data::{FixedWeights, Labels};
+use crate::data::{ClassSums, FixedWeights, Labels};
 
 /// Bits of the mass of a class: sums are then also exact in `f64`.
 const CLASS_BITS: u32 = 52;
@@ -21,44 +24,93 @@ pub(super) struct Start<'a> {
     pub(super) exponent: i32,
 }
 
-impl<'a> Start<'a> {
-    pub(super) fn new(labels: &'a Labels<'_>) -> Result<Self, RankError> {
-        let total = labels.total();
-        let bits_for = |count: u64| {
-            MOST_ROW_BITS.min(CLASS_BITS - count.max(1).next_power_of_two().trailing_zeros())
-        };
-        let weights = match labels.weights() {
-            None => None,
-            Some(weights) => match labels.copies() {
-                None => return Self::of_fractions(labels, weights, bits_for),
-                copies => copies,
-            },
-        };
-        let row_bits = bits_for(total.pos.max(total.neg));
-        let exponent = -(row_bits as i32);
-        Ok(Self { copies: weights, masses: Vec::new(), row_bits, exponent })
+/// How weights become masses; the same for all rows of a fit, wherever they are.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+pub(crate) enum MassScale {
+    /// A mass of 2 to this power for each copy of a row.
+    Copies(u32),
+    /// A mass of as many units of weight, times 2 to this power.
+    Fractions(i32),
+}
+
+impl MassScale {
+    /// For weights that are counts, or all 1.
+    pub(super) fn of_copies(total: ClassSums) -> Self {
+        Self::Copies(bits_for(total.pos.max(total.neg)))
     }
 
-    fn of_fractions(
-        labels: &'a Labels<'_>,
-        weights: &FixedWeights,
-        bits_for: impl Fn(u64) -> u32,
-    ) -> Result<Self, RankError> {
-        let units = weights.units();
-        let row_bits = bits_for(units.len() as u64);
-        let largest = units.iter().copied().max().unwrap_or(1);
-        let shift = row_bits as i32 - largest.next_power_of_two().trailing_zeros() as i32;
-        let scale = 2_f64.powi(shift);
-        let masses: Vec<u32> =
-            units.iter().map(|&units| (units as f64 * scale).round() as u32).collect();
-        for (class, name) in [(true, "positive"), (false, "negative")] {
-            if !masses.iter().zip(labels.positive()).any(|(&mass, &p)| mass > 0 && p == class) {
-                return Err(RankError::ClassWithoutWeight { class: name });
+    /// For other weights, of which the largest has so many units.
+    pub(super) fn of_fractions(n_rows: u64, largest: u64) -> Self {
+        let bits_of_largest = largest.max(1).next_power_of_two().trailing_zeros();
+        Self::Fractions(bits_for(n_rows) as i32 - bits_of_largest as i32)
+    }
+
+    /// Bits of the mass of a row that is to be scored, and the binary exponent of the unit of mass
+    /// where weights have a unit with this exponent.
+    pub(super) fn row_bits(self, exponent: i32) -> (u32, i32) {
+        match self {
+            Self::Copies(bits) => (bits, -(bits as i32)),
+            // With the largest mass.
+            Self::Fractions(shift) => (MOST_ROW_BITS, exponent - shift),
+        }
+    }
+
+    /// Checks a scale from elsewhere.
+    pub(super) fn check(self) -> Result<(), RankError> {
+        let is_good = match self {
+            Self::Copies(bits) => bits <= MOST_ROW_BITS,
+            Self::Fractions(shift) => shift.unsigned_abs() <= u64::BITS,
+        };
+        if is_good {
+            return Ok(());
+        }
+        Err(RankError::BadAnswer("the unit of mass is that of other rows".to_owned()))
+    }
+}
+
+/// Bits of the mass of a row where there are so many.
+fn bits_for(count: u64) -> u32 {
+    MOST_ROW_BITS.min(CLASS_BITS.saturating_sub(count.max(1).next_power_of_two().trailing_zeros()))
+}
+
+impl<'a> Start<'a> {
+    pub(super) fn new(labels: &'a Labels<'_>) -> Result<Self, RankError> {
+        let (total, copies) = (labels.total(), labels.copies());
+        let scale = match (labels.weights(), copies) {
+            (Some(weights), None) => {
+                let units = weights.units();
+                let largest = units.iter().copied().max().unwrap_or(1);
+                MassScale::of_fractions(units.len() as u64, largest)
+            }
+            _ => MassScale::of_copies(total),
+        };
+        let start = Self::of_part(labels.weights().map(FixedWeights::units), scale);
+        if !start.masses.is_empty() {
+            for (class, name) in [(true, "positive"), (false, "negative")] {
+                let mut rows = start.masses.iter().zip(labels.positive());
+                if !rows.any(|(&mass, &p)| mass > 0 && p == class) {
+                    return Err(RankError::ClassWithoutWeight { class: name });
+                }
             }
         }
-        // Rows to be scored start with the largest mass.
-        let exponent = weights.exponent() - shift;
-        Ok(Self { copies: None, masses, row_bits: MOST_ROW_BITS, exponent })
+        let (row_bits, exponent) = scale.row_bits(labels.exponent());
+        Ok(Self { row_bits, exponent, ..start })
+    }
+
+    /// The rows of a part, given the units of their weights unless all count once.
+    pub(super) fn of_part(units: Option<&'a [u64]>, scale: MassScale) -> Self {
+        let (row_bits, exponent) = scale.row_bits(0);
+        match scale {
+            MassScale::Copies(_) => Self { copies: units, masses: Vec::new(), row_bits, exponent },
+            MassScale::Fractions(shift) => {
+                let factor = 2_f64.powi(shift);
+                let most = f64::from(1_u32 << MOST_ROW_BITS);
+                let mass = |&units: &u64| (units as f64 * factor).round().min(most) as u32;
+                let masses = units.into_iter().flatten().map(mass).collect();
+                Self { copies: None, masses, row_bits, exponent }
+            }
+        }
     }
 
     /// Mass of a copy of a row.

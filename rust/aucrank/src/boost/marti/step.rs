@@ -3,6 +3,7 @@
 use super::chance::{Chance, split_mass};
 use super::learner::{Outcome, RowChance, TwoSidedLearner};
 use super::program::{coin_at, place};
+use super::start::Start;
 use super::tile::{ENDED, MassTile, TilePlaces};
 use super::walk::{Places, TILE_ROWS, Walk, set_out};
 use crate::data::ClassMasses;
@@ -61,14 +62,11 @@ impl Walk<'_> {
                         let n_rows = positive.len();
                         let chances = &mut chances[..n_rows];
                         let masses = &mut all_masses[..n_nodes * n_rows];
-                        let (root, others) = masses.split_at_mut(n_rows);
-                        set_out(start, first, root);
-                        others.fill(0);
-                        for layer in 1..before.len() {
+                        let layers = (1..before.len()).map(|layer| {
                             let nodes = &earlier[place(layer, 0)..place(layer + 1, 0)];
-                            let outcomes = nodes.iter().map(|(_, outcome)| outcome);
-                            spread(outcomes, first, masses, chances);
-                        }
+                            nodes.iter().map(|(_, outcome)| outcome)
+                        });
+                        spread_from_root(start, layers, first, masses, chances);
                         spread(before.iter(), first, masses, chances);
                         let places = TilePlaces::Spread(masses);
                         sums.add(learner, &MassTile { start, first, positive, n_nodes, places });
@@ -126,8 +124,26 @@ impl<S> Sums<S> {
     }
 }
 
+/// Spreads some rows over the layer after others, from the root on.
+pub(super) fn spread_from_root<'o, C: RowChance + 'o, O>(
+    start: &Start<'_>,
+    layers: impl Iterator<Item = O>,
+    first: usize,
+    masses: &mut [u32],
+    chances: &mut [Chance],
+) where
+    O: DoubleEndedIterator<Item = &'o Outcome<C>> + ExactSizeIterator,
+{
+    let (root, others) = masses.split_at_mut(chances.len());
+    set_out(start, first, root);
+    others.fill(0);
+    for outcomes in layers {
+        spread(outcomes, first, masses, chances);
+    }
+}
+
 /// Splits the masses of some rows; `chances` is scratch memory with an element per row.
-fn spread<'o, C: RowChance + 'o>(
+pub(super) fn spread<'o, C: RowChance + 'o>(
     before: impl DoubleEndedIterator<Item = &'o Outcome<C>> + ExactSizeIterator,
     first: usize,
     masses: &mut [u32],

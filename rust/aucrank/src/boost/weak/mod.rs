@@ -12,7 +12,9 @@ use serde::{Deserialize, Serialize};
 
 use super::scored::{RowScorer, ScoredTerm};
 use super::term::{Term, TreeTerm};
-use crate::data::{Binned, ClassMasses, Columns, FeatureTerm, Labels, RateColumns, binds};
+use crate::data::{
+    Binned, ClassMasses, Columns, FeatureBins, FeatureTerm, Labels, RateColumns, binds,
+};
 use crate::external::ExternalFitter;
 use crate::tree::{RankingTree, SplitRule, TreeRankParams};
 use crate::{Interrupt, RankError};
@@ -79,6 +81,15 @@ impl WeakRankerParams {
             Self::Tree(params) => Box::new(ShallowTree::new(params, sample)?),
             Self::External => Box::new(ExternalRanker),
         })
+    }
+
+    /// The rule of choice by the masses of the bins of a feature, for rankers that need no more.
+    pub(super) fn bin_rule(&self) -> Option<BinRule> {
+        match self {
+            Self::Feature => BestFeature { monotonic: &[] }.bin_rule(),
+            Self::Threshold => BestThreshold { monotonic: &[] }.bin_rule(),
+            Self::Linear | Self::Tree(_) | Self::External => None,
+        }
     }
 
     /// Whether a ranker of single questions can ask the rates of rare categories.
@@ -228,13 +239,13 @@ impl Ranking {
     /// that was never missing; and the groups.
     pub(super) fn into_term(
         self,
-        sample: &WeakSample<'_>,
+        features: &[FeatureBins],
         values: &[f64],
         unseen: f64,
     ) -> (Term, Groups) {
         let term = match (self.ranker, &self.groups) {
             (Ranker::Feature, Groups::Codes { feature, of_code }) => {
-                let (feature, bins) = (*feature, &sample.binned.features()[*feature]);
+                let (feature, bins) = (*feature, &features[*feature]);
                 let value_of_code: Vec<Option<f64>> =
                     of_code.iter().map(|group| group.map(|group| values[group as usize])).collect();
                 let missing = value_of_code[bins.n_bins()].unwrap_or(unseen);
@@ -310,10 +321,9 @@ pub(super) mod tests {
     ) -> (Term, Vec<f64>) {
         let interrupt = &Interrupt::default();
         let binned = &Binned::new(columns, labels, BinningParams::default(), interrupt).unwrap();
-        let sample = WeakSample { columns, binned, labels, external: None, interrupt };
         let ranking = ranked(weak, columns, labels, masses, None).unwrap().with_at_most(most);
         let values: Vec<f64> = (0..ranking.sums.len()).map(|group| group as f64).collect();
-        let (term, groups) = ranking.into_term(&sample, &values, -1.0);
+        let (term, groups) = ranking.into_term(binned.features(), &values, -1.0);
         let group = |row: usize| match &groups {
             Groups::Codes { feature, of_code } => of_code[binned.code(row, *feature) as usize],
             Groups::Rows(of_row) => Some(of_row[row]),

@@ -1,0 +1,57 @@
+//! The rows of a part that are in view, for learners that keep a state of each.
+
+use std::borrow::Cow;
+
+use super::ask::View;
+use super::coded::CodedRows;
+use super::frame::RowFrame;
+use crate::data::{Binned, FixedScale};
+
+/// Coded rows of a part, of which those outside a view count for nothing.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct PartView<'a> {
+    rows: &'a CodedRows,
+    view: &'a View,
+    pub(crate) frame: &'a RowFrame,
+}
+
+impl<'a> PartView<'a> {
+    pub(super) fn new(rows: &'a CodedRows, view: &'a View, frame: &'a RowFrame) -> Self {
+        Self { rows, view, frame }
+    }
+
+    pub(crate) fn n_rows(&self) -> usize {
+        self.rows.n_rows()
+    }
+
+    pub(crate) fn binned(&self) -> &'a Binned {
+        &self.rows.binned
+    }
+
+    pub(crate) fn positive(&self) -> &'a [bool] {
+        &self.rows.positive
+    }
+
+    /// Hash of the content of each row; empty where no question needs it.
+    pub(crate) fn hashes(&self) -> &'a [u64] {
+        &self.rows.hashes
+    }
+
+    /// Units of weight of each row, 0 outside the view; `None` where every row counts once.
+    pub(crate) fn units(&self) -> Option<Cow<'a, [u64]>> {
+        let all = (self.frame.scale.is_some()).then_some(&self.rows.units);
+        if *self.view == View::All {
+            return all.map(|units| Cow::Borrowed(&units[..]));
+        }
+        let units = (0..self.n_rows()).map(|row| {
+            let is_there = self.view.contains(self.rows.positive[row], self.rows.hashes[row]);
+            if is_there { all.map_or(1, |units| units[row]) } else { 0 }
+        });
+        Some(units.collect())
+    }
+
+    /// How many rows one of so many units counts as.
+    pub(crate) fn rows_of(&self, units: u64) -> u64 {
+        if self.frame.scale.is_none_or(FixedScale::is_whole) { units } else { u64::from(units > 0) }
+    }
+}
