@@ -7,7 +7,18 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 import pytest
-from aucrank import AURORA, RIMARC, GradientBoostingRanker, LinearRanker, RankingForest, TreeRank
+from aucrank import (
+    AURORA,
+    RIMARC,
+    GradientBoostingRanker,
+    LinearRanker,
+    MartiRank,
+    RankingForest,
+    SMartiRank,
+    TreeRank,
+)
+from aucrank._base.fit_context import RowsContext
+from aucrank._base.fit_progress import FitProgress
 from aucrank.data import DataChangedError, Dataset, _sampled
 from aucrank.data._dask import DaskRows, DaskSource
 from aucrank.data._raw import ClusterRows
@@ -130,6 +141,66 @@ def test_what_holds_all_codes_has_them_brought_in_order(model, weight):
     assert clone(model).fit(dataset)._to_document() == expected._to_document()
 
 
+#: Learners that ask the workers for sums, beside trees.
+ASKING = {
+    "marti": MartiRank(n_rounds=4, random_state=1),
+    "threshold": MartiRank(
+        n_rounds=3, weak_ranker="threshold", output="node_rate", max_bins=None, random_state=2
+    ),
+    "smarti": SMartiRank(n_rounds=5, noise_rate="auto", random_state=3),
+    "sampled": SMartiRank(n_rounds=3, sample_size=150, level_rates="raw", random_state=4),
+}
+
+
+@pytest.fixture
+def codes_stay(monkeypatch):
+    """Have it fail if codes are brought to the client."""
+    monkeypatch.setattr(DaskRows, "coded_rows", None)
+
+
+@pytest.mark.usefixtures("codes_stay")
+@pytest.mark.parametrize("weight", [None, "w"])
+@pytest.mark.parametrize("model", ASKING.values(), ids=ASKING)
+def test_learners_that_ask_learn_where_the_rows_are(model, weight):
+    parts = [*LACKING["one class"], *cut(ROWS, [0, 1, 900])]
+    rows = pd.concat(parts)
+    check_same_fit(collection_of(parts), rows, weight, model)
+
+
+#: Of what the client of a fit to rows of numbers receives, in bytes.
+RECEIVED = {"marti": MartiRank(random_state=0)}
+#: An eighth of the codes, classes and hashes of 10^6 rows.
+BYTES_OF_WORKER = {MartiRank: 29e6 / 8}
+
+
+@pytest.mark.parametrize("model", RECEIVED.values(), ids=RECEIVED)
+def test_what_the_client_receives_does_not_grow_with_the_rows(model, monkeypatch):
+    gather, n_bytes = DaskSource.gather, []
+
+    def look(self, results):
+        found = gather(self, results)
+        n_bytes.extend(len(result) for result in found if isinstance(result, bytes))
+        return found
+
+    monkeypatch.setattr(DaskSource, "gather", look)
+    received = []
+    for n in (20_000, 60_000):
+        rng = np.random.default_rng(0)
+        rows = pd.DataFrame(rng.normal(size=(n, 20)), columns=list("abcdefghijklmnopqrst"))
+        rows["y"] = rows["a"] + rows["b"] + rng.normal(size=n) > 0
+        dataset = Dataset.from_dask(dd.from_pandas(rows, npartitions=4), target="y")
+        facts = dataset.facts(model)
+        context = RowsContext(facts.schema, n, 0, 1, FitProgress(model), 1)
+        params = model._core_params(context.scope)
+        with dataset.rows(facts, model._dataset_binning(params), 1) as coded:
+            n_bytes.clear()
+            model._fit_rows(coded, params, context)
+            received.append(sum(n_bytes))
+    assert received[1] < 1.15 * received[0]
+    # From each of two workers.
+    assert received[1] / 2 < BYTES_OF_WORKER[type(model)]
+
+
 SAMPLED = {
     "aurora": AURORA(max_features=4, radius=3.0, depth="shallow", random_state=0),
     "linear": LinearRanker(thresholds=3),
@@ -228,6 +299,17 @@ def test_a_fit_outlives_its_workers(n_killed, processes, monkeypatch):
     assert len(rounds) > 3
     processes.wait_for_workers(2, timeout=WAIT)
     assert len(set(workers_of(processes)) - set(before)) == n_killed
+
+
+@pytest.mark.parametrize("model", ASKING.values(), ids=ASKING)
+def test_fits_of_other_learners_outlive_a_worker(model, processes, monkeypatch):
+    processes.wait_for_workers(2, timeout=WAIT)
+    before = workers_of(processes)
+    rounds = kill_in_round(4, before[:1], DaskRows, monkeypatch)
+    collection = dd.from_pandas(ROWS, npartitions=5)
+    check_same_fit(collection, ROWS, "w", model, client=processes)
+    assert len(rounds) > 4
+    processes.wait_for_workers(2, timeout=WAIT)
 
 
 @pytest.mark.parametrize("n_killed", [1, 2])

@@ -7,7 +7,7 @@ use crate::data::{ClassMasses, ClassSums, midpoint};
 use crate::roc::Score;
 
 /// Ranges that are asked for at once.
-const MOST_RANGES: usize = 2048;
+const MOST_RANGES: usize = 512;
 
 /// Questions after which rows that answer otherwise each time are told.
 const MOST_ASKED: usize = 1000;
@@ -81,13 +81,20 @@ fn join(own: &mut Option<Range>, more: Range) {
     });
 }
 
-/// The cut that [`largest_gap`](crate::roc::largest_gap) finds, given class weights and what asks rows
-/// for the ranges between keys.
+/// The cut that [`largest_gap`](crate::roc::largest_gap) finds, given class weights, numbers between
+/// which most scores lie, and what asks rows for the ranges between keys.
 pub(crate) fn largest_gap_of_ranges(
     total: ClassSums,
+    (low, high): (f64, f64),
     mut ask: impl FnMut(Vec<u64>) -> Result<ScoreRanges, RankError>,
 ) -> Result<f64, RankError> {
-    let (mut edges, mut known) = (Vec::new(), Vec::new());
+    let first = Range {
+        sums: ClassMasses::default(),
+        least: low.min(high).key(),
+        most: low.max(high).key(),
+        is_open: false,
+    };
+    let (mut edges, mut known) = (edges_of(&[first], &[0]), Vec::new());
     for _ in 0..MOST_ASKED {
         let found: Vec<Range> = ask(edges)?.0.into_iter().flatten().collect();
         let all: ClassMasses = found.iter().map(|range| range.sums).sum();
@@ -191,7 +198,7 @@ mod tests {
 
     fn by_ranges(scores: &[f64], labels: &Labels<'_>) -> (f64, usize, usize) {
         let (mut n_asked, mut n_words) = (0, 0);
-        let cut = largest_gap_of_ranges(labels.total(), |edges| {
+        let cut = largest_gap_of_ranges(labels.total(), (0.0, 1.0), |edges| {
             n_asked += 1;
             // Two holders, whose answers travel.
             let mut sum = ScoreRanges::none(edges.len() + 1);
@@ -270,8 +277,9 @@ mod tests {
     #[test]
     fn answers_of_other_rows_are_errors() {
         let labels = Labels::new(&[false, true], None).unwrap();
-        let cut =
-            largest_gap_of_ranges(labels.total(), |edges| Ok(ScoreRanges::none(edges.len() + 1)));
+        let cut = largest_gap_of_ranges(labels.total(), (1.0, 0.0), |edges| {
+            Ok(ScoreRanges::none(edges.len() + 1))
+        });
         assert!(matches!(cut, Err(RankError::BadAnswer(_))));
         for words in [&[1, 1, 1, 0, 5, 5][..], &[1, 0, 0, 0, 5, 5], &[1, 0, 1, 1, 6, 5], &[2, 0]] {
             assert!(ScoreRanges::none(1).take_words(&mut Reader::new(words)).is_err());

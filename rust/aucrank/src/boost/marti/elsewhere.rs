@@ -14,7 +14,7 @@ use super::layer::seed_of;
 use super::layers::{LayerRows, OpenLayer, boost_layers};
 use super::learner::Outcome;
 use super::marti_boost::share_of;
-use super::params::{MartiParams, Routing};
+use super::params::{MartiParams, ProgramScore, Routing};
 use super::program::{BranchingProgram, Node, NodeKind, place};
 use super::start::MassScale;
 use crate::boost::term::Term;
@@ -186,7 +186,11 @@ impl ProgramRows for Elsewhere<'_> {
 
     fn threshold(&self, program: &BranchingProgram) -> Result<f64, RankError> {
         let total = self.units(&View::All)?.total();
-        largest_gap_of_ranges(total, |edges| {
+        let highest = match program.score {
+            ProgramScore::Votes => program.n_rounds as f64,
+            ProgramScore::Sign | ProgramScore::NodeRate => 1.0,
+        };
+        largest_gap_of_ranges(total, (0.0, highest), |edges| {
             let want = |score| ProgramWant::Ranges { score, edges: edges.clone() };
             match self.ask(&View::All, self.scored(program, want))? {
                 ProgramAnswer::Ranges(ranges) => Ok(ranges),
@@ -376,7 +380,7 @@ fn other() -> RankError {
 #[cfg(all(test, feature = "serde"))]
 mod tests {
     use super::*;
-    use crate::boost::{Criterion, ProgramScore, WeakRankerParams, fit_marti_rank};
+    use crate::boost::{Criterion, WeakRankerParams, fit_marti_rank};
     use crate::data::{BinningParams, Labels, LevelRates};
     use crate::rows::tests::{Data, Weights, everywhere};
     use crate::rows::{Ask, words};
