@@ -1,30 +1,24 @@
 //! A bag during its fit: its rounds.
 
 use super::best_split::Criterion;
-use super::code_columns::CodeColumns;
-use super::draws::Draws;
+use super::draws::FeatureDraws;
 use super::feature_pairs::RankedPairs;
-use super::fit::{Bag, Begun, Data};
-use super::grow::{GrowMemory, Grower, Grown};
-use super::held_out::{GradientHeldOut, HeldOut};
-use super::histogram::Layout;
-use super::loss::LossAt;
-use super::model::{GradientBoosted, Parts};
+use super::fit::{Bag, Begun};
+use super::grow::{Grown, TreePlan};
+use super::held_out::GradientHeldOut;
+use super::model::Parts;
 use super::params::{FEW_LEAVES, GradientParams, Interactions};
-use super::rows::{CHUNK_ROWS, FitRows};
-use super::sums::{HESSIAN_UNITS, Sums};
+use super::rows::Mass;
+use super::source::BagSource;
+use super::sums::HESSIAN_UNITS;
 use super::tree::GradientTree;
-use super::tree_rows::{Derivatives, TreeRows};
-use crate::data::{Column, LARGEST_SUM, binds, mix};
+use crate::data::{LARGEST_SUM, binds, mix};
 use crate::prepared::Prepared;
-use crate::{RankError, parallel};
+use crate::{Interrupt, RankError};
 
 /// Least number of leaves that trees of two features may have: those of one question to each on either
 /// side. More of them overfit where positives are few.
 const PAIR_LEAVES: usize = 4;
-
-/// Rows whose derivatives are computed at a time.
-const BLOCK_ROWS: usize = 512;
 
 /// What the trees of a series of rounds may ask.
 #[derive(Clone, Copy)]
@@ -38,56 +32,42 @@ pub(super) enum Terms<'a> {
 }
 
 /// A bag during its fit.
-pub(super) struct BagFit<'a> {
-    data: Data<'a>,
+pub(super) struct BagFit<'a, S> {
+    pub(super) source: S,
+    pub(super) interrupt: &'a Interrupt,
     params: &'a GradientParams,
     seed: u64,
-    rows: &'a FitRows<'a>,
     terms: Terms<'a>,
     /// Groups of features that may be asked together; `None` for all.
     groups: Option<Vec<Vec<usize>>>,
     criterion: Criterion,
-    draws: Draws<'a>,
-    pub(super) held_out: Option<HeldOut<'a>>,
+    draws: FeatureDraws,
     start: f64,
     rate: f64,
     max_leaves: usize,
     /// Most rounds of this series.
     n_rounds: usize,
-    /// The score of every row of the sample, in the training subset or not.
-    scores: Vec<f64>,
-    /// The rows that it does not learn from: held out, or without weight.
-    outside: Vec<u32>,
     pub(super) trees: Vec<GradientTree>,
-    /// How many of them are those of another series.
+    /// What the held-out rows say of each round, if there are any.
+    pub(super) values: Option<Vec<f64>>,
+    /// How many of the rounds are those of another series.
     n_begun: usize,
     /// Sum over the trees of the largest absolute value.
     largest: f64,
     is_complete: bool,
     /// Whether the observer has asked the fit to end.
     pub(super) is_ended: bool,
-    /// Made by the first round.
-    memory: Option<RoundMemory>,
 }
 
-/// Buffers of the rounds.
-struct RoundMemory {
-    rows: TreeRows,
-    /// Training rows that the tree does not learn from.
-    others: Vec<u32>,
-    columns: CodeColumns,
-    grow: GrowMemory,
-}
-
-impl<'a> BagFit<'a> {
+impl<'a, S: BagSource> BagFit<'a, S> {
     /// A bag before its first round, which draws by a seed of its own.
     pub(super) fn new(
-        data: Data<'a>,
+        source: S,
         params: &'a GradientParams,
         seed: u64,
-        rows: &'a FitRows<'a>,
         terms: Terms<'a>,
-    ) -> Result<Self, RankError> {
+        interrupt: &'a Interrupt,
+    ) -> Self {
         let groups = match (terms, &params.interactions) {
             (Terms::Asked, Interactions::Groups(groups)) => Some(groups.clone()),
             (Terms::Asked, _) => None,
@@ -96,40 +76,49 @@ impl<'a> BagFit<'a> {
                 Some(pairs.pairs.iter().map(|pair| pair.to_vec()).collect())
             }
         };
-        let start = params.loss.start(rows.class_masses());
+        let total = source.total();
         let max_leaves = params.max_leaves.unwrap_or(FEW_LEAVES);
-        Ok(Self {
-            data,
+        let n_features = source.n_levels().len();
+        let mut bag = Self {
+            values: source.has_held_out().then(Vec::new),
+            source,
+            interrupt,
             params,
             seed,
-            rows,
             terms,
             groups,
-            criterion: criterion(params, rows),
-            draws: Draws::new(data.columns, rows.training(), params, seed, data.interrupt)?,
-            held_out: None,
-            start,
-            rate: params.rate(rows.n_rows(), max_leaves),
+            criterion: criterion(params, total),
+            draws: FeatureDraws::new(n_features, params),
+            start: 0.0,
+            rate: params.rate(total.n_rows, max_leaves),
             max_leaves: match terms {
                 Terms::Pairs(_) => max_leaves.max(PAIR_LEAVES),
                 Terms::Asked | Terms::Singles => max_leaves,
             },
             n_rounds: params.n_rounds,
-            scores: vec![start; data.labels.n_rows()],
-            outside: others(rows.training(), data.labels.n_rows()),
             trees: Vec::new(),
             n_begun: 0,
-            largest: start.abs(),
+            largest: 0.0,
             is_complete: matches!(terms, Terms::Pairs(pairs) if pairs.pairs.is_empty()),
             is_ended: false,
-            memory: None,
-        })
+        };
+        bag.begin_at(params.loss.start(total.of_classes));
+        bag
     }
 
-    /// Rows to judge the rounds by.
-    pub(super) fn judge_by(&mut self, mut held_out: HeldOut<'a>) {
-        held_out.scores.fill(self.start);
-        self.held_out = Some(held_out);
+    /// Begins with the same score for all rows.
+    pub(super) fn begin_at(&mut self, score: f64) {
+        (self.start, self.largest) = (score, score.abs());
+        self.source.start(score);
+    }
+
+    /// Keeps a round, and what the held-out rows say of it.
+    pub(super) fn push(&mut self, tree: GradientTree, value: Option<f64>) {
+        self.largest += tree.largest_value();
+        self.trees.push(tree);
+        if let (Some(values), Some(value)) = (&mut self.values, value) {
+            values.push(value);
+        }
     }
 
     /// Bounds the rounds of this series.
@@ -163,54 +152,29 @@ impl<'a> BagFit<'a> {
         !self.is_complete && !self.is_ended && self.n_done() < self.n_rounds
     }
 
-    /// Begins with the rounds of an earlier model, which count as those of this series.
-    pub(super) fn replay(&mut self, earlier: &GradientBoosted) -> Result<(), RankError> {
-        self.start = earlier.start();
-        self.largest = self.start.abs();
-        self.scores.fill(self.start);
-        if let Some(held_out) = &mut self.held_out {
-            held_out.scores.fill(self.start);
-        }
-        for tree in earlier.trees() {
-            self.data.interrupt.check()?;
-            self.rows.add_values(tree, self.data.columns, &mut self.scores)?;
-            self.largest += tree.largest_value();
-            if let Some(held_out) = &mut self.held_out {
-                held_out
-                    .follow(&self.scores, |columns, scores| tree.add_values(columns, scores))?;
-            }
-            self.trees.push(tree.clone());
-            self.measure()?;
-        }
-        Ok(())
-    }
-
     /// Begins after the trees of another series.
-    pub(super) fn begin_after(&mut self, begun: Begun) {
+    pub(super) fn begin_after(&mut self, begun: Begun<S::State>) {
         self.n_begun = begun.trees.len();
         self.take_up(begun);
     }
 
     /// Begins with trees of its own series.
-    pub(super) fn take_up(&mut self, begun: Begun) {
+    pub(super) fn take_up(&mut self, begun: Begun<S::State>) {
         self.largest += begun.trees.iter().map(GradientTree::largest_value).sum::<f64>();
-        (self.trees, self.scores) = (begun.trees, begun.scores);
-        if let (Some(held_out), Some((scores, values))) = (&mut self.held_out, begun.held_out) {
-            (held_out.scores, held_out.values) = (scores, values);
+        self.trees = begun.trees;
+        self.source.take_up(begun.state);
+        if self.values.is_some() && begun.values.is_some() {
+            self.values = begun.values;
         }
     }
 
-    pub(super) fn into_begun(self) -> Begun {
-        Begun {
-            trees: self.trees,
-            scores: self.scores,
-            held_out: self.held_out.map(|held_out| (held_out.scores, held_out.values)),
-        }
+    pub(super) fn into_begun(self) -> Begun<S::State> {
+        Begun { trees: self.trees, values: self.values, state: self.source.into_state() }
     }
 
-    pub(super) fn into_bag(self, held_out: Option<GradientHeldOut>) -> Bag {
+    pub(super) fn into_bag(self, held_out: Option<GradientHeldOut>) -> Bag<S::State> {
         let parts = Parts {
-            n_levels: self.data.columns.iter().map(Column::n_levels).collect(),
+            n_levels: self.source.n_levels(),
             loss: self.params.loss,
             start: self.start,
             threshold: 0.0,
@@ -221,15 +185,13 @@ impl<'a> BagFit<'a> {
             seed: self.seed,
             prepared: Prepared::default(),
         };
-        // Of several bags only the mean is asked for scores.
-        let scores = if self.params.n_bags > 1 { Vec::new() } else { self.scores };
-        Bag { parts, scores }
+        Bag { parts, state: (self.params.n_bags == 1).then(|| self.source.into_state()) }
     }
 
     /// The features that the next tree may ask, and those that one may ask that learns from all rows if
     /// the rows and features drawn tell nothing: the first of these sets that tells anything.
     fn features(&self, seed: u64) -> (Vec<usize>, Vec<Vec<usize>>) {
-        let is_partial = self.draws.are_partial();
+        let is_partial = self.params.subsample < 1.0 || self.draws.are_partial();
         if let Terms::Pairs(pairs) = self.terms {
             // A tree takes the pair whose first question gains most. As a pair may tell nothing by
             // that alone, those that tell more than chance have every other tree, in turn.
@@ -244,155 +206,52 @@ impl<'a> BagFit<'a> {
             let others = if is_partial { vec![all.clone()] } else { Vec::new() };
             return (all, others);
         }
-        let all = || (0..self.data.columns.n_features()).collect();
+        let all = || (0..self.draws.n_features()).collect();
         (self.draws.features(seed), if is_partial { vec![all()] } else { Vec::new() })
     }
 
-    /// Measures the held-out rows after a round.
-    fn measure(&mut self) -> Result<(), RankError> {
-        match (&mut self.held_out, self.params.held_out) {
-            (Some(held_out), Some(asked)) => {
-                held_out.measure(asked.measure, self.params.loss, self.params.max_fpr)
-            }
-            _ => Ok(()),
-        }
-    }
-
     /// Runs rounds until this series has so many, or nothing is left to learn.
-    pub(super) fn run_until(&mut self, n_rounds: usize) -> Result<(), RankError> {
-        let mut memory = self.memory.take().unwrap_or_else(|| RoundMemory {
-            rows: TreeRows::new(self.rows.are_equal() && self.params.loss.is_bounded()),
-            others: Vec::new(),
-            columns: CodeColumns::new(self.rows),
-            grow: GrowMemory::default(),
-        });
-        let found = self.run_with(n_rounds, &mut memory);
-        self.memory = Some(memory);
-        found
-    }
-
-    fn run_with(&mut self, n_rounds: usize, memory: &mut RoundMemory) -> Result<(), RankError> {
-        let RoundMemory { rows, others, columns, grow } = memory;
+    pub(super) async fn run_until(&mut self, n_rounds: usize) -> Result<(), RankError> {
         while self.goes_on() && self.n_done() < n_rounds {
-            self.data.interrupt.check()?;
-            let at = self.params.loss.at(&self.scores, self.rows, self.params.max_fpr);
+            self.interrupt.check()?;
             let seed = mix(self.seed ^ mix(self.trees.len() as u64));
-            self.draws.rows(seed, &mut rows.rows, others);
-            self.differentiate(&at, rows);
             let (features, instead) = self.features(seed);
-            let mut grown = self.grow(rows, columns, grow, features, seed)?;
+            let mut grown = self.grow(features, seed, true).await?;
             for features in instead {
                 if grown.leaves.len() > 1 {
                     break;
                 }
-                rows.rows.clear();
-                rows.rows.extend_from_slice(self.rows.training());
-                others.clear();
-                self.differentiate(&at, rows);
-                grown = self.grow(rows, columns, grow, features, seed)?;
+                grown = self.grow(features, seed, false).await?;
             }
-            let largest = grown.tree.largest_value();
-            if grown.leaves.len() == 1 || self.largest + largest > LARGEST_SUM {
+            if grown.leaves.len() == 1 || self.largest + grown.tree.largest_value() > LARGEST_SUM {
                 self.is_complete = true;
                 break;
             }
-            self.largest += largest;
-            self.update(&grown, &rows.rows, others)?;
-            self.trees.push(grown.tree);
-            self.measure()?;
+            let tree = grown.tree.clone();
+            let value = self.source.add(grown).await?;
+            self.push(tree, value);
         }
         Ok(())
     }
 
-    /// Computes the derivatives of some rows at their scores.
-    fn differentiate(&self, at: &LossAt, rows: &mut TreeRows) {
-        rows.resize();
-        match &mut rows.derivatives {
-            Derivatives::Packed(packed) => {
-                self.fill(at, &rows.rows, packed, |_, sums| sums.into());
-            }
-            Derivatives::Plain(plain) => {
-                let mass = |row: u32| self.rows.mass(row as usize) as i64;
-                self.fill(at, &rows.rows, plain, |row, sums| sums.times(mass(row)));
-            }
-        }
-    }
-
-    fn fill<T: Send>(
-        &self,
-        at: &LossAt,
-        rows: &[u32],
-        places: &mut [T],
-        of: impl Fn(u32, Sums) -> T + Sync,
-    ) {
-        let positive = self.rows.positive();
-        let chunks = rows.chunks(CHUNK_ROWS).zip(places.chunks_mut(CHUNK_ROWS)).collect();
-        parallel::map(chunks, |(rows, places): (&[u32], &mut [T])| {
-            let mut scores = [0.0; BLOCK_ROWS];
-            let mut classes = [false; BLOCK_ROWS];
-            let mut found = [(0.0, 0.0); BLOCK_ROWS];
-            for (rows, places) in rows.chunks(BLOCK_ROWS).zip(places.chunks_mut(BLOCK_ROWS)) {
-                let n = rows.len();
-                for ((score, class), &row) in scores.iter_mut().zip(&mut classes).zip(rows) {
-                    (*score, *class) = (self.scores[row as usize], positive[row as usize]);
-                }
-                at.fill(&scores[..n], &classes[..n], &mut found[..n]);
-                for ((place, &row), &(gradient, hessian)) in places.iter_mut().zip(rows).zip(&found)
-                {
-                    *place = of(row, Sums::of(gradient, hessian));
-                }
-            }
-        });
-    }
-
-    fn grow(
-        &self,
-        rows: &mut TreeRows,
-        columns: &mut CodeColumns,
-        memory: &mut GrowMemory,
+    /// Grows a tree on rows that are drawn, or on all.
+    async fn grow(
+        &mut self,
         features: Vec<usize>,
         seed: u64,
+        draws: bool,
     ) -> Result<Grown, RankError> {
-        let grower = Grower {
-            data: self.rows,
-            layout: Layout::new(&self.rows.binned, self.rows.rates.with_rates(features)),
+        let plan = TreePlan {
+            features,
             criterion: &self.criterion,
             max_leaves: self.max_leaves,
             max_depth: self.params.max_depth,
             interactions: self.groups.as_deref(),
             rate: self.rate,
             seed,
-            raw_test: &|test| {
-                self.rows.rates.raw_test(test).unwrap_or_else(|| self.data.raw_test(test))
-            },
-            interrupt: self.data.interrupt,
+            interrupt: self.interrupt,
         };
-        grower.grow(rows, columns, memory)
-    }
-
-    /// Adds the values of a tree to all scores; `rows` are those it was grown on, in the order of its
-    /// leaves, and `others` the other training rows.
-    fn update(&mut self, grown: &Grown, rows: &[u32], others: &[u32]) -> Result<(), RankError> {
-        let (data, outside) = (self.rows, &self.outside[..]);
-        let chunks = self.scores.chunks_mut(CHUNK_ROWS).enumerate().collect();
-        parallel::map(chunks, |(chunk, scores): (usize, &mut [f64])| {
-            let start = (chunk * CHUNK_ROWS) as u32;
-            let end = start + scores.len() as u32;
-            for (range, value) in &grown.leaves {
-                for &row in between(&rows[range.clone()], start, end) {
-                    scores[(row - start) as usize] += value;
-                }
-            }
-            let others = between(others, start, end).iter().chain(between(outside, start, end));
-            for &row in others {
-                scores[(row - start) as usize] += grown.value(data, row);
-            }
-        });
-        if let Some(held_out) = &mut self.held_out {
-            let tree = &grown.tree;
-            held_out.follow(&self.scores, |columns, scores| tree.add_values(columns, scores))?;
-        }
-        Ok(())
+        self.source.grow(plan, draws).await
     }
 
     /// Keeps the first rounds only, of all series.
@@ -401,53 +260,26 @@ impl<'a> BagFit<'a> {
             return Ok(());
         }
         let cut = self.trees.split_off(n_rounds);
-        let mut taken = vec![0.0; self.scores.len()];
-        for tree in &cut {
-            self.rows.add_values(tree, self.data.columns, &mut taken)?;
+        if let Some(values) = &mut self.values {
+            values.truncate(n_rounds);
         }
-        // Values are exact, so that subtracting them restores the earlier scores.
-        self.scores.iter_mut().zip(taken).for_each(|(score, taken)| *score -= taken);
-        if let Some(held_out) = &mut self.held_out {
-            held_out.values.truncate(n_rounds);
-            held_out.follow(&self.scores, |columns, scores| {
-                let mut taken = vec![0.0; scores.len()];
-                for tree in &cut {
-                    tree.add_values(columns, &mut taken)?;
-                }
-                scores.iter_mut().zip(taken).for_each(|(score, taken)| *score -= taken);
-                Ok(())
-            })?;
-        }
-        Ok(())
+        self.source.take_off(&cut)
     }
 }
 
 /// How the splits of a fit are judged.
-pub(super) fn criterion(params: &GradientParams, rows: &FitRows<'_>) -> Criterion {
+pub(super) fn criterion(params: &GradientParams, rows: Mass) -> Criterion {
     let mut criterion = Criterion {
-        l2: params.l2 * f64::from(HESSIAN_UNITS) / rows.mass_unit(),
+        l2: params.l2 * f64::from(HESSIAN_UNITS) / rows.unit(),
         min_gain: 0.0,
-        min_rows: params.min_samples_leaf.of(rows.n_rows()),
+        min_rows: params.min_samples_leaf.of(rows.n_rows),
         cuts: params.cuts,
         monotonic: params.monotonic.clone(),
-        mass_unit: rows.mass_unit(),
+        mass_unit: rows.unit(),
     };
     if !binds(&criterion.monotonic) {
         criterion.monotonic.clear();
     }
     criterion.min_gain = criterion.gain_in_units(params.min_gain);
     criterion
-}
-
-/// Row numbers below `n_rows` that are not in an ascending list.
-fn others(rows: &[u32], n_rows: usize) -> Vec<u32> {
-    let mut listed = rows.iter().peekable();
-    (0..n_rows as u32).filter(|row| listed.next_if(|listed| *listed == row).is_none()).collect()
-}
-
-/// The part of ascending row numbers from `start` to `end`.
-fn between(rows: &[u32], start: u32, end: u32) -> &[u32] {
-    let first = rows.partition_point(|&row| row < start);
-    let count = rows[first..].partition_point(|&row| row < end);
-    &rows[first..first + count]
 }

@@ -5,11 +5,11 @@
 //! combinations of features: so only the rows can tell. The rounds of the better trial are those that the
 //! first bag begins with.
 
-use super::bag_fit::{BagFit, Terms};
-use super::bags::{BagRows, paths, run};
-use super::fit::{Begun, Data, GradientExtras};
+use super::bag_fit::Terms;
+use super::bags::{paths, run};
+use super::fit::Begun;
 use super::params::{FEW_LEAVES, GradientParams, Interactions};
-use super::rows::FitRows;
+use super::source::{FitSource, StateOf};
 use crate::RankError;
 
 /// Numbers of leaves to choose from; of equals the first.
@@ -22,37 +22,38 @@ const LEAST_ROWS: u64 = 20_000;
 const TRIAL_ROUNDS: usize = 300;
 
 /// The number of leaves of a fit, and the rounds of its first bag that are known by the choice.
-pub(super) struct Capacity {
+pub(super) struct Capacity<T> {
     pub(super) max_leaves: usize,
-    pub(super) begun: Option<Begun>,
+    pub(super) begun: Option<Begun<T>>,
 }
 
 /// The number of leaves of the parameters, or the one that is chosen by the first bag, for a fit in one
 /// series of rounds.
-pub(super) fn capacity<'a>(
-    data: Data<'a>,
+pub(super) fn capacity<F: FitSource>(
+    source: &F,
     params: &GradientParams,
-    given: &GradientExtras<'_>,
-    (dealt, rows): (&BagRows<'a>, &FitRows<'a>),
-) -> Result<Capacity, RankError> {
+    first: &[F::Dealt],
+) -> Result<Capacity<StateOf<F>>, RankError> {
     let max_leaves = params.max_leaves.unwrap_or(FEW_LEAVES);
     let mut best = Capacity { max_leaves, begun: None };
-    let is_few = data.labels.total().rows < LEAST_ROWS || given.earlier.is_some();
     let asks_alone =
         matches!(&params.interactions, Interactions::Groups(groups) if groups.is_empty());
-    let asked = params.held_out.filter(|_| params.max_leaves.is_none() && !is_few && !asks_alone);
-    let Some(asked) = asked else { return Ok(best) };
+    let is_tried = params.max_leaves.is_none()
+        && source.n_rows() >= LEAST_ROWS
+        && !source.goes_on()
+        && !asks_alone;
+    let Some(asked) = params.held_out.filter(|_| is_tried) else { return Ok(best) };
     let mut most = f64::NEG_INFINITY;
     for max_leaves in CANDIDATES {
         let params = GradientParams { max_leaves: Some(max_leaves), ..params.clone() };
-        let mut bag = BagFit::new(data, &params, dealt.seed, rows, Terms::Asked)?;
-        let Some(held_out) = dealt.held_out(data) else { break };
-        bag.judge_by(held_out);
-        bag.bound_rounds(TRIAL_ROUNDS.min(params.n_rounds));
-        let mut bags = [bag];
-        run(&mut bags, &params, "trial round", data.interrupt)?;
+        let mut bags = source.begin(&params, first, Terms::Asked)?;
+        if bags[0].values.is_none() {
+            break;
+        }
+        bags[0].bound_rounds(TRIAL_ROUNDS.min(params.n_rounds));
+        run(&mut bags, &params, "trial round", source.interrupt())?;
         let path = paths(&bags, &params).swap_remove(0);
-        let [bag] = bags;
+        let bag = bags.swap_remove(0);
         let is_ended = bag.is_ended;
         if let Some(path) = path
             && let Some(&value) =

@@ -1,5 +1,7 @@
 //! The rows and features that a tree learns from.
 
+use std::sync::Arc;
+
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng;
 
@@ -7,45 +9,50 @@ use super::params::GradientParams;
 use crate::data::{Columns, below, content_hashes, mix};
 use crate::{Interrupt, RankError};
 
-/// Draws of rows and features, tree by tree.
+/// Draws of rows, tree by tree.
 #[derive(Debug)]
-pub(super) struct Draws<'a> {
-    training: &'a [u32],
+pub(super) struct RowDraws {
+    training: Arc<[u32]>,
     /// Hash of the content of each training row: copies are drawn together. Empty if all rows are
     /// taken.
     hashes: Vec<u64>,
-    subsample: f64,
-    max_features: Option<usize>,
-    n_features: usize,
+    draw: Draw,
 }
 
-impl<'a> Draws<'a> {
+/// Which rows a tree learns from.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Draw {
+    bound: u64,
+}
+
+impl Draw {
+    /// A share of them.
+    pub(super) fn share(subsample: f64) -> Self {
+        Self { bound: (subsample * 2_f64.powi(64)) as u64 }
+    }
+
+    /// Whether a row is drawn, given the hash of its content.
+    #[inline]
+    pub(super) fn takes(self, seed: u64, hash: u64) -> bool {
+        mix(seed ^ hash) < self.bound
+    }
+}
+
+impl RowDraws {
     pub(super) fn new(
         columns: &Columns<'_>,
-        training: &'a [u32],
+        training: Arc<[u32]>,
         params: &GradientParams,
         seed: u64,
         interrupt: &Interrupt,
     ) -> Result<Self, RankError> {
-        let n_features = columns.n_features();
         let hashes = if params.subsample < 1.0 {
-            let hashes = content_hashes(columns, training, seed, interrupt)?;
+            let hashes = content_hashes(columns, &training, seed, interrupt)?;
             hashes.into_iter().map(|(hash, _)| hash).collect()
         } else {
             Vec::new()
         };
-        Ok(Self {
-            training,
-            hashes,
-            subsample: params.subsample,
-            max_features: params.max_features.filter(|&max| max < n_features),
-            n_features,
-        })
-    }
-
-    /// Whether a tree may see a part of the data only.
-    pub(super) fn are_partial(&self) -> bool {
-        !self.hashes.is_empty() || self.max_features.is_some()
+        Ok(Self { training, hashes, draw: Draw::share(params.subsample) })
     }
 
     /// Draws the rows that a tree learns from; the other training rows are `others`. Both ascend.
@@ -53,17 +60,41 @@ impl<'a> Draws<'a> {
         drawn.clear();
         others.clear();
         if self.hashes.is_empty() {
-            drawn.extend_from_slice(self.training);
+            drawn.extend_from_slice(&self.training);
             return;
         }
-        let bound = (self.subsample * 2_f64.powi(64)) as u64;
         for (&row, &hash) in self.training.iter().zip(&self.hashes) {
-            if mix(seed ^ hash) < bound {
+            if self.draw.takes(seed, hash) {
                 drawn.push(row);
             } else {
                 others.push(row);
             }
         }
+    }
+
+}
+
+/// Draws of features, tree by tree.
+#[derive(Debug)]
+pub(super) struct FeatureDraws {
+    max_features: Option<usize>,
+    n_features: usize,
+}
+
+impl FeatureDraws {
+    pub(super) fn new(n_features: usize, params: &GradientParams) -> Self {
+        let max_features = params.max_features.filter(|&max| max < n_features);
+        Self { max_features, n_features }
+    }
+
+    /// Number of all features.
+    pub(super) fn n_features(&self) -> usize {
+        self.n_features
+    }
+
+    /// Whether a tree may ask a part of the features only.
+    pub(super) fn are_partial(&self) -> bool {
+        self.max_features.is_some()
     }
 
     /// The features that a tree may ask, ascending.

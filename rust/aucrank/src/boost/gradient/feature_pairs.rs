@@ -144,7 +144,7 @@ impl PairSearch<'_> {
         let training = self.rows.training();
         let codes: Vec<u8> = training.iter().map(code).collect();
         let mut counts = vec![0; n_codes];
-        for (&code, &row) in codes.iter().zip(training) {
+        for (&code, &row) in codes.iter().zip(training.iter()) {
             counts[usize::from(code)] += self.rows.count(row as usize);
         }
         CodedFeature { feature, codes, n_codes, questions: questions(bins, &counts) }
@@ -333,13 +333,13 @@ mod tests {
         let interrupt = Interrupt::default();
         let binned = Binned::new(&columns, &labels, BinningParams::default(), &interrupt).unwrap();
         let training = labels.rows();
-        let rows = FitRows::new(&binned, &labels, &training);
+        let rows = FitRows::new(&binned, &labels, training.into());
         let search = PairSearch {
             rows: &rows,
             at: &Loss::Log.at(&scores, &rows, 1.0),
             scores: &scores,
             gains: &[1.0, 0.0, 2.0],
-            criterion: &criterion(&GradientParams::default(), &rows),
+            criterion: &criterion(&GradientParams::default(), rows.total()),
             interrupt: &interrupt,
         };
         let found = search.all().unwrap();

@@ -1,16 +1,21 @@
 //! A fit: bags in one series of rounds, or in one of single features and one of pairs.
 
+use std::sync::Arc;
+
 use super::bag_fit::{BagFit, Terms, criterion};
-use super::bags::{BagRows, average, paths, run};
-use super::capacity::capacity;
+use super::bags::{average, paths, run};
+use super::capacity::{Capacity, capacity};
 use super::feature_pairs::{PairSearch, RankedPairs};
 use super::held_out::GradientHeldOut;
 use super::level_codes::LevelCodes;
 use super::loss::Loss;
+use super::memory_bag::Scores;
+use super::memory_fit::MemoryFit;
 use super::model::{GradientBoosted, Parts};
 use super::params::{GradientParams, Interactions, MOST_PAIRS};
 use super::rate_columns::BoosterRates;
 use super::rows::FitRows;
+use super::source::{BagSource, FitSource, StateOf};
 use super::tree::GradientTree;
 use crate::data::{
     Binned, BinningParams, CodeRule, CodeTest, Column, Columns, Folds, Labels, LevelRates,
@@ -97,8 +102,10 @@ pub fn fit_gradient_boosting(
 ) -> Result<GradientBoosted, RankError> {
     let mut bags = fit_all_bags(columns, labels, params, given, interrupt)?;
     if params.n_bags == 1 {
-        let Bag { mut parts, scores } = bags.swap_remove(0);
-        parts.threshold = threshold(params.loss, &scores, labels)?;
+        let Bag { mut parts, state } = bags.swap_remove(0);
+        if let Some(scores) = state {
+            parts.threshold = threshold(params.loss, &scores.of_all, labels)?;
+        }
         return Ok(GradientBoosted::new(parts));
     }
     with_threshold(average(bags.into_iter().map(|bag| bag.parts).collect()), columns, labels)
@@ -187,7 +194,7 @@ fn fit_all_bags(
     params: &GradientParams,
     given: &GradientExtras<'_>,
     interrupt: &Interrupt,
-) -> Result<Vec<Bag>, RankError> {
+) -> Result<Vec<Bag<Scores>>, RankError> {
     params.validate(columns.n_features())?;
     check_monotonic(&params.monotonic, &columns.n_levels())?;
     let columns = &columns.until(interrupt);
@@ -221,127 +228,110 @@ fn fit_all_bags(
     let coded = level_codes.columns(columns, interrupt)?;
     let binned = Binned::new(&coded, labels, binning, interrupt)?;
     let data = Data { columns, labels, binned: &binned, level_codes: &level_codes, interrupt };
+    let rows = MemoryFit { data, given };
     if params.interactions.chosen_pairs().is_some() {
         let max_bins = Some(params.max_bins.min(PAIR_BINS));
         let binning = BinningParams { max_bins, ..binning };
         let coarse = Binned::new(&coded, labels, binning, interrupt)?;
-        fit_in_two_series(data, Data { binned: &coarse, ..data }, &params, given)
+        let coarse = MemoryFit { data: Data { binned: &coarse, ..data }, given };
+        in_two_series(rows, coarse, &params)
     } else {
-        fit_in_one_series(data, &params, given)
+        in_one_series(&rows, &params)
     }
 }
 
 /// Fits all bags in one series of rounds.
-fn fit_in_one_series(
-    data: Data<'_>,
+pub(super) fn in_one_series<F: FitSource>(
+    source: &F,
     params: &GradientParams,
-    given: &GradientExtras<'_>,
-) -> Result<Vec<Bag>, RankError> {
-    let dealt = BagRows::deal(data, params, given)?;
-    let rows = rows_of(data, params, &dealt)?;
-    let chosen = capacity(data, params, given, (&dealt[0], &rows[0]))?;
-    let params = &GradientParams { max_leaves: Some(chosen.max_leaves), ..params.clone() };
-    let mut bags = begin(data, params, &dealt, &rows, Terms::Asked)?;
-    if let ([bag], Some(earlier)) = (&mut bags[..], given.earlier) {
-        bag.replay(earlier)?;
-    }
-    if let Some(begun) = chosen.begun {
+) -> Result<Vec<Bag<StateOf<F>>>, RankError> {
+    let dealt = source.deal(params)?;
+    let Capacity { max_leaves, begun } = capacity(source, params, &dealt[..1])?;
+    let params = &GradientParams { max_leaves: Some(max_leaves), ..params.clone() };
+    let mut bags = source.begin(params, &dealt, Terms::Asked)?;
+    source.replay(&mut bags)?;
+    if let Some(begun) = begun {
         bags[0].take_up(begun);
     }
-    run(&mut bags, params, ROUND, data.interrupt)?;
+    run(&mut bags, params, ROUND, source.interrupt())?;
     let paths = paths(&bags, params);
     if !params.refits() {
         return finish(bags, paths);
     }
-    let all = BagRows::all(data, params);
-    let rows = rows_of(data, params, &all)?;
+    let n_rounds: Vec<usize> = n_kept(&bags, &paths);
+    drop(bags);
     // The rate is that of the rounds that were asked for.
-    let mut again = begin(data, params, &all, &rows, Terms::Asked)?;
-    for ((bag, before), path) in again.iter_mut().zip(bags).zip(&paths) {
-        bag.bound_rounds(path.as_ref().map_or(before.trees.len(), |path| path.n_rounds));
+    let mut again = source.begin(params, &source.deal_all(params)?, Terms::Asked)?;
+    for (bag, n_rounds) in again.iter_mut().zip(n_rounds) {
+        bag.bound_rounds(n_rounds);
     }
-    run(&mut again, params, ROUND, data.interrupt)?;
+    run(&mut again, params, ROUND, source.interrupt())?;
     finish(again, paths)
 }
 
 /// Fits all bags to single features, chooses pairs of them for all, and goes on with rounds of pairs,
 /// whose numbers are in few bins: those of `coarse`.
-fn fit_in_two_series(
-    data: Data<'_>,
-    coarse: Data<'_>,
+fn in_two_series<'a>(
+    source: MemoryFit<'a>,
+    coarse: MemoryFit<'a>,
     params: &GradientParams,
-    given: &GradientExtras<'_>,
-) -> Result<Vec<Bag>, RankError> {
-    let dealt = BagRows::deal(data, params, given)?;
-    let rows = rows_of(data, params, &dealt)?;
-    let mut singles = begin(data, params, &dealt, &rows, Terms::Singles)?;
-    run(&mut singles, params, ROUND, data.interrupt)?;
+) -> Result<Vec<Bag<Scores>>, RankError> {
+    let interrupt = source.interrupt();
+    let dealt = source.deal(params)?;
+    let mut singles = source.begin(params, &dealt, Terms::Singles)?;
+    run(&mut singles, params, ROUND, interrupt)?;
     let chosen = paths(&singles, params);
     cut(&mut singles, &chosen)?;
     let is_ended = singles.iter().any(|bag| bag.is_ended);
-    let begun: Vec<Begun> = singles.into_iter().map(BagFit::into_begun).collect();
+    let begun: Vec<Begun<Scores>> = singles.into_iter().map(BagFit::into_begun).collect();
     let n_singles: Vec<usize> = begun.iter().map(|bag| bag.trees.len()).collect();
-    let pairs = choose_pairs(coarse, params, &begun)?;
+    let pairs = choose_pairs(coarse.data, params, &begun)?;
 
-    let rows = rows_of(coarse, params, &dealt)?;
-    let mut bags = begin(coarse, params, &dealt, &rows, Terms::Pairs(&pairs))?;
+    let dealt = coarse.recoded(params, &dealt)?;
+    let mut bags = coarse.begin(params, &dealt, Terms::Pairs(&pairs))?;
     bags.iter_mut().zip(begun).for_each(|(bag, begun)| bag.begin_after(begun));
     if !is_ended {
-        run(&mut bags, params, ROUND, data.interrupt)?;
+        run(&mut bags, params, ROUND, interrupt)?;
     }
     let paths = paths(&bags, params);
     if !params.refits() {
         return finish(bags, paths);
     }
 
-    let all = BagRows::all(data, params);
-    let rows = rows_of(data, params, &all)?;
-    let mut again = begin(data, params, &all, &rows, Terms::Singles)?;
+    let n_rounds = n_kept(&bags, &paths);
+    drop(bags);
+    let all = source.deal_all(params)?;
+    let mut again = source.begin(params, &all, Terms::Singles)?;
     for (bag, &n_rounds) in again.iter_mut().zip(&n_singles) {
         bag.bound_rounds(n_rounds);
     }
-    run(&mut again, params, ROUND, data.interrupt)?;
-    let begun: Vec<Begun> = again.into_iter().map(BagFit::into_begun).collect();
-    let rows = rows_of(coarse, params, &all)?;
-    let mut again = begin(coarse, params, &all, &rows, Terms::Pairs(&pairs))?;
-    for (number, (bag, begun)) in again.iter_mut().zip(begun).enumerate() {
-        let of_all = paths[number].as_ref().map_or(bags[number].trees.len(), |path| path.n_rounds);
-        bag.bound_rounds(of_all.saturating_sub(n_singles[number]));
+    run(&mut again, params, ROUND, interrupt)?;
+    let begun: Vec<Begun<Scores>> = again.into_iter().map(BagFit::into_begun).collect();
+    let all = coarse.recoded(params, &all)?;
+    let mut again = coarse.begin(params, &all, Terms::Pairs(&pairs))?;
+    for (((bag, begun), of_all), singles) in
+        again.iter_mut().zip(begun).zip(n_rounds).zip(n_singles)
+    {
+        bag.bound_rounds(of_all.saturating_sub(singles));
         bag.begin_after(begun);
     }
-    run(&mut again, params, ROUND, data.interrupt)?;
+    run(&mut again, params, ROUND, interrupt)?;
     finish(again, paths)
 }
 
-/// The rows that each bag learns from.
-fn rows_of<'r>(
-    data: Data<'r>,
-    params: &GradientParams,
-    dealt: &'r [BagRows<'_>],
-) -> Result<Vec<FitRows<'r>>, RankError> {
-    parallel::try_map(dealt.iter().collect(), |bag: &BagRows<'_>| bag.fit_rows(data, params))
-}
-
-/// The bags before their first round.
-fn begin<'a>(
-    data: Data<'a>,
-    params: &'a GradientParams,
-    dealt: &[BagRows<'a>],
-    rows: &'a [FitRows<'a>],
-    terms: Terms<'a>,
-) -> Result<Vec<BagFit<'a>>, RankError> {
-    let begin = |(dealt, rows): (&BagRows<'a>, &'a FitRows<'a>)| {
-        let mut bag = BagFit::new(data, params, dealt.seed, rows, terms)?;
-        if let Some(held_out) = dealt.held_out(data) {
-            bag.judge_by(held_out);
-        }
-        Ok(bag)
+/// How many rounds of each bag are kept.
+fn n_kept<S: BagSource>(bags: &[BagFit<'_, S>], paths: &[Option<GradientHeldOut>]) -> Vec<usize> {
+    let n_rounds = |(bag, path): (&BagFit<'_, S>, &Option<GradientHeldOut>)| {
+        path.as_ref().map_or(bag.trees.len(), |path| path.n_rounds)
     };
-    parallel::try_map(dealt.iter().zip(rows).collect(), begin)
+    bags.iter().zip(paths).map(n_rounds).collect()
 }
 
 /// Keeps of each bag the rounds that were chosen.
-fn cut(bags: &mut [BagFit<'_>], paths: &[Option<GradientHeldOut>]) -> Result<(), RankError> {
+fn cut<S: BagSource>(
+    bags: &mut [BagFit<'_, S>],
+    paths: &[Option<GradientHeldOut>],
+) -> Result<(), RankError> {
     for (bag, path) in bags.iter_mut().zip(paths) {
         if let Some(path) = path {
             bag.cut(path.n_rounds)?;
@@ -350,10 +340,10 @@ fn cut(bags: &mut [BagFit<'_>], paths: &[Option<GradientHeldOut>]) -> Result<(),
     Ok(())
 }
 
-fn finish(
-    mut bags: Vec<BagFit<'_>>,
+fn finish<S: BagSource>(
+    mut bags: Vec<BagFit<'_, S>>,
     paths: Vec<Option<GradientHeldOut>>,
-) -> Result<Vec<Bag>, RankError> {
+) -> Result<Vec<Bag<S::State>>, RankError> {
     cut(&mut bags, &paths)?;
     Ok(bags.into_iter().zip(paths).map(|(bag, path)| bag.into_bag(path)).collect())
 }
@@ -362,14 +352,13 @@ fn finish(
 fn choose_pairs(
     data: Data<'_>,
     params: &GradientParams,
-    begun: &[Begun],
+    begun: &[Begun<Scores>],
 ) -> Result<RankedPairs, RankError> {
-    let training = data.labels.rows();
-    let rows = FitRows::new(data.binned, data.labels, &training);
+    let rows = FitRows::new(data.binned, data.labels, data.labels.rows().into());
     let n_bags = begun.len() as f64;
     // Sums of scores are exact.
     let scores = parallel::values(data.labels.n_rows(), |row| {
-        begun.iter().map(|bag| bag.scores[row]).sum::<f64>() / n_bags
+        begun.iter().map(|bag| bag.state.of_all[row]).sum::<f64>() / n_bags
     });
     let mut gains = vec![0.0; data.columns.n_features()];
     let trees = begun.iter().flat_map(|bag| &bag.trees);
@@ -381,7 +370,7 @@ fn choose_pairs(
         at: &params.loss.at(&scores, &rows, params.max_fpr),
         scores: &scores,
         gains: &gains,
-        criterion: &criterion(params, &rows),
+        criterion: &criterion(params, rows.total()),
         interrupt: data.interrupt,
     };
     let mut found = search.ranked()?;
@@ -402,19 +391,18 @@ fn threshold(loss: Loss, scores: &[f64], labels: &Labels<'_>) -> Result<f64, Ran
 }
 
 /// A fitted model, but for its threshold.
-pub(super) struct Bag {
+pub(super) struct Bag<T> {
     pub(super) parts: Parts,
-    /// The sums of the rows.
-    pub(super) scores: Vec<f64>,
+    /// Of several bags only the mean is asked for scores.
+    pub(super) state: Option<T>,
 }
 
 /// Rounds that others come after: those of single features before those of pairs, or those of a trial.
-pub(super) struct Begun {
+pub(super) struct Begun<T> {
     pub(super) trees: Vec<GradientTree>,
-    /// The scores of all rows.
-    pub(super) scores: Vec<f64>,
-    /// The scores of the held-out rows, and what they say of each round.
-    pub(super) held_out: Option<(Vec<f64>, Vec<f64>)>,
+    /// What the held-out rows say of each round.
+    pub(super) values: Option<Vec<f64>>,
+    pub(super) state: T,
 }
 
 /// What all parts of a fit read.
@@ -433,11 +421,11 @@ impl<'a> Data<'a> {
         self,
         params: &GradientParams,
         seed: u64,
-        training: &'a [u32],
+        training: Arc<[u32]>,
     ) -> Result<FitRows<'a>, RankError> {
         let Self { columns, labels, binned, level_codes, interrupt } = self;
         let coded = (level_codes, binned);
-        let coded = BoosterRates::new(columns, labels, training, coded, params, seed, interrupt)?;
+        let coded = BoosterRates::new(columns, labels, &training, coded, params, seed, interrupt)?;
         Ok(FitRows::with_rates(coded, labels, training))
     }
 

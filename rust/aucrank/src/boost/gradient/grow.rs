@@ -5,16 +5,12 @@ use std::collections::BinaryHeap;
 use std::ops::Range;
 
 use super::best_split::{Criterion, Node, SearchMemory, Split};
-use super::code_columns::CodeColumns;
-use super::histogram::{Bins, Layout, Memory};
-use super::partition::Sides;
-use super::rows::FitRows;
+use super::histogram::Layout;
+use super::rate_columns::BoosterRates;
 use super::sums::Sums;
 use super::tree::{GradientNode, GradientTree};
-use super::tree_rows::{Derivatives, TreeRows};
-use crate::data::{CodeTest, mix, snap};
+use crate::data::{CodeRule, CodeTest, FeatureBins, mix, snap};
 use crate::formula::Test;
-use crate::tree::Cuts;
 use crate::{Interrupt, RankError, parallel};
 
 /// Memory that the sums of open leaves may take in all; beyond it they are counted anew.
@@ -23,19 +19,10 @@ const MOST_SUMS: usize = (1 << 28) / size_of::<Sums>();
 /// Features that one task looks for a split in.
 const TASK_FEATURES: usize = 64;
 
-/// A node whose rows are fewer than its bins, divided by this, is searched row by row.
-const FEW: usize = 3;
-
-/// The same where cuts are drawn: rows are only passed over then.
-const FEW_TO_DRAW: usize = 1;
-
-/// Open leaves are looked through for such that will not be split so many times.
-const LOOKS: usize = 32;
-
-/// Grows trees on one set of rows.
-pub(super) struct Grower<'a> {
-    pub(super) data: &'a FitRows<'a>,
-    pub(super) layout: Layout,
+/// How a tree is to be grown.
+pub(super) struct TreePlan<'a> {
+    /// The features that it may ask, ascending.
+    pub(super) features: Vec<usize>,
     pub(super) criterion: &'a Criterion,
     pub(super) max_leaves: usize,
     pub(super) max_depth: usize,
@@ -43,16 +30,18 @@ pub(super) struct Grower<'a> {
     /// Factor on the values of the leaves.
     pub(super) rate: f64,
     pub(super) seed: u64,
-    /// The question about raw values that is one about codes.
-    pub(super) raw_test: &'a (dyn Fn(&CodeTest) -> Test + Sync),
     pub(super) interrupt: &'a Interrupt,
 }
 
-/// Memory that trees share.
-#[derive(Debug, Default)]
-pub(super) struct GrowMemory {
-    bins: Memory,
-    search: SearchMemory,
+/// Grows a tree from the sums of some rows.
+pub(super) struct Grower<'a> {
+    pub(super) plan: TreePlan<'a>,
+    pub(super) layout: Layout,
+    /// What the codes mean, feature by feature.
+    pub(super) features: &'a [FeatureBins],
+    rates: &'a BoosterRates,
+    /// The question about raw values that is one about codes.
+    raw_test: &'a (dyn Fn(&CodeTest) -> Test + Sync),
 }
 
 /// A grown tree, and which of its rows are in which leaf.
@@ -60,36 +49,100 @@ pub(super) struct GrowMemory {
 pub(super) struct Grown {
     pub(super) tree: GradientTree,
     /// The same tree in codes: for each node the question, and where its right side is.
-    pub(super) sides: Vec<Option<(Sides, usize)>>,
-    /// For each leaf the range of its rows in the order that the growth left, and its value.
+    pub(super) tests: Vec<Option<(CodeTest, usize)>>,
+    /// For each leaf its rows, as a range of the order that the growth left where they are in memory,
+    /// and its value.
     pub(super) leaves: Vec<(Range<usize>, f64)>,
+}
+
+/// The rows of a tree, node by node.
+pub(super) trait TreeSource {
+    /// What is kept of a node.
+    type Kept;
+
+    /// All rows.
+    async fn root(&mut self, grower: &Grower<'_>) -> Result<Root<Self::Kept>, RankError>;
+
+    /// The best split of a node.
+    fn best(
+        &mut self,
+        grower: &Grower<'_>,
+        node: &GrowNode<Self::Kept>,
+        number: usize,
+    ) -> Option<Split>;
+
+    /// Parts the rows of a node, the first of the open leaves, by a split.
+    async fn part(
+        &mut self,
+        grower: &Grower<'_>,
+        leaves: &mut Leaves<Self::Kept>,
+        number: usize,
+        split: &Split,
+    ) -> Result<Parted<Self::Kept>, RankError>;
+
+    /// Finds the sums that two new siblings need to be split.
+    async fn count_children(
+        &mut self,
+        grower: &Grower<'_>,
+        leaves: &mut Leaves<Self::Kept>,
+        parent: usize,
+        children: [usize; 2],
+    ) -> Result<(), RankError>;
+
+    /// Frees the memory of leaves that need not be split any more.
+    fn drop_unneeded(&mut self, grower: &Grower<'_>, leaves: &mut Leaves<Self::Kept>);
+
+    /// The rows of a leaf, and their mass as a number of rows.
+    fn leaf(&self, node: &GrowNode<Self::Kept>) -> (Range<usize>, f64);
+
+    /// Takes back the memory of a tree that is full.
+    fn end(&mut self, leaves: &mut Leaves<Self::Kept>);
+}
+
+/// All rows of a tree.
+pub(super) struct Root<K> {
+    pub(super) kept: K,
+    /// Number of rows, as they count.
+    pub(super) n_rows: u64,
+    pub(super) sums: Sums,
+}
+
+/// What became of a node that was to be parted.
+pub(super) enum Parted<K> {
+    /// Its sides, each with the number of its rows.
+    Sides([(K, u64); 2]),
+    /// A side has too few rows: the node has this best split instead, if any.
+    TooFew(Option<Split>),
+}
+
+/// The nodes of a tree that grows, and which of them may be split.
+pub(super) struct Leaves<K> {
+    pub(super) nodes: Vec<GrowNode<K>>,
+    pub(super) open: BinaryHeap<Open>,
+    pub(super) n_leaves: usize,
 }
 
 /// A node of the tree while it grows.
 #[derive(Debug)]
-struct GrowNode {
-    rows: Range<usize>,
+pub(super) struct GrowNode<K> {
+    pub(super) kept: K,
     /// Number of rows, as they count.
-    n_rows: u64,
-    depth: usize,
-    sums: Sums,
+    pub(super) n_rows: u64,
+    pub(super) depth: usize,
+    pub(super) sums: Sums,
     bounds: [f64; 2],
     /// Features asked on the way here.
-    asked: Vec<usize>,
-    /// Sums by bin, if they are kept.
-    bins: Option<Bins>,
-    /// The best split, and whether its sides have enough rows.
-    best: Option<Split>,
-    is_checked: bool,
+    pub(super) asked: Vec<usize>,
+    pub(super) best: Option<Split>,
     /// The question and the two nodes below.
     split: Option<(Split, usize, usize)>,
 }
 
 /// A leaf that may be split: the one that gains most first, of equals the first.
 #[derive(Debug, PartialEq)]
-struct Open {
-    gain: f64,
-    node: Reverse<usize>,
+pub(super) struct Open {
+    pub(super) gain: f64,
+    pub(super) node: Reverse<usize>,
 }
 
 impl Eq for Open {}
@@ -106,141 +159,78 @@ impl Ord for Open {
     }
 }
 
-impl Grower<'_> {
-    /// Grows a tree on some rows, ascending; leaves them in the order of the leaves.
-    pub(super) fn grow(
-        &self,
-        rows: &mut TreeRows,
-        columns: &mut CodeColumns,
-        memory: &mut GrowMemory,
-    ) -> Result<Grown, RankError> {
-        let all = 0..rows.rows.len();
-        let are_few = self.is_few(rows, &all);
-        let bins = if are_few { None } else { Some(self.count(rows, &all, memory)?) };
-        let mut nodes = vec![GrowNode {
-            rows: all.clone(),
-            n_rows: self.data.count_all(&rows.rows),
+impl<'a> Grower<'a> {
+    pub(super) fn new(
+        plan: TreePlan<'a>,
+        features: &'a [FeatureBins],
+        rates: &'a BoosterRates,
+        raw_test: &'a (dyn Fn(&CodeTest) -> Test + Sync),
+    ) -> Self {
+        let layout = Layout::new(features, rates.with_rates(plan.features.clone()));
+        Self { plan, layout, features, rates, raw_test }
+    }
+
+    /// Grows a tree on the rows of a source.
+    pub(super) async fn grow<S: TreeSource>(&self, source: &mut S) -> Result<Grown, RankError> {
+        let Root { kept, n_rows, sums } = source.root(self).await?;
+        let root = GrowNode {
+            kept,
+            n_rows,
             depth: 0,
-            sums: self.total(rows, bins.as_ref()),
+            sums,
             bounds: [f64::NEG_INFINITY, f64::INFINITY],
             asked: Vec::new(),
-            bins,
             best: None,
-            is_checked: are_few,
             split: None,
-        }];
-        let mut open = BinaryHeap::new();
-        self.find_splits(&mut nodes, &[0], rows, memory, &mut open)?;
-        let mut n_leaves = 1;
-        let keeps_sums = self.layout.n_bins().saturating_mul(self.max_leaves) <= MOST_SUMS;
-        while n_leaves < self.max_leaves
-            && let Some(Open { node: Reverse(number), .. }) = open.pop()
+        };
+        let mut leaves = Leaves { nodes: vec![root], open: BinaryHeap::new(), n_leaves: 1 };
+        self.find_splits(&mut leaves, &[0], source)?;
+        while leaves.n_leaves < self.plan.max_leaves
+            && let Some(Open { node: Reverse(number), .. }) = leaves.open.pop()
         {
-            self.interrupt.check()?;
-            let Some(split) = nodes[number].best.take() else { continue };
-            let node = &nodes[number];
-            let range = node.rows.clone();
-            let sides = Sides::new(&split.test, self.data);
-            columns.count(split.test.feature, range.len(), self.data);
-            let (n_left, left_count) = rows.part(range.clone(), &sides, self.data, columns);
-            let least = left_count.min(node.n_rows - left_count);
-            if least < self.criterion.min_rows && !node.is_checked {
-                // Sums do not tell how many rows there are: this node is looked at again.
-                rows.merge(range, n_left);
-                self.find_with_counts(&mut nodes[number], rows, memory, &mut open, number)?;
-                continue;
-            }
-            let middle = range.start + n_left;
-            let parts = [range.start..middle, middle..range.end];
-            let counts = [left_count, node.n_rows - left_count];
-            let children = self.part(&mut nodes, number, split, parts, counts);
-            n_leaves += 1;
-            if n_leaves < self.max_leaves {
-                self.count_children(&mut nodes, number, children, rows, memory)?;
-                self.find_splits(&mut nodes, &children, rows, memory, &mut open)?;
-                if !keeps_sums {
-                    for child in children {
-                        nodes[child].bins = None;
-                    }
+            self.plan.interrupt.check()?;
+            let Some(split) = leaves.nodes[number].best.take() else { continue };
+            let sides = match source.part(self, &mut leaves, number, &split).await? {
+                Parted::Sides(sides) => sides,
+                Parted::TooFew(best) => {
+                    leaves.open(number, best);
+                    continue;
                 }
-                self.drop_bins(&mut nodes, &open, self.max_leaves - n_leaves, memory);
+            };
+            let children = self.add_children(&mut leaves.nodes, number, split, sides);
+            leaves.n_leaves += 1;
+            if leaves.n_leaves < self.plan.max_leaves {
+                source.count_children(self, &mut leaves, number, children).await?;
+                self.find_splits(&mut leaves, &children, source)?;
+                source.drop_unneeded(self, &mut leaves);
             }
         }
-        for node in &mut nodes {
-            memory.bins.take_back(node.bins.take());
-        }
-        Ok(self.finish(nodes, &rows.rows))
+        source.end(&mut leaves);
+        Ok(self.finish(leaves.nodes, source))
     }
 
-    /// Whether a node has so few rows that they are not counted by bin.
-    fn is_few(&self, rows: &TreeRows, range: &Range<usize>) -> bool {
-        let n_features = self.layout.features.len();
-        let few = if self.criterion.cuts == Cuts::Random { FEW_TO_DRAW } else { FEW };
-        rows.are_packed() && few * range.len() * n_features < self.layout.n_bins()
-    }
-
-    fn count(
-        &self,
-        rows: &TreeRows,
-        range: &Range<usize>,
-        memory: &mut GrowMemory,
-    ) -> Result<Bins, RankError> {
-        let rows = rows.of(range.clone());
-        self.layout.sums(&self.data.binned, &rows, &mut memory.bins, self.interrupt)
-    }
-
-    /// Sums of all rows.
-    fn total(&self, rows: &TreeRows, bins: Option<&Bins>) -> Sums {
-        if self.layout.features.is_empty() {
-            return Sums::default();
-        }
-        match (bins, &rows.derivatives) {
-            (Some(Bins::Packed(bins)), _) => {
-                self.layout.of(0, bins).iter().map(|bin| bin.sums()).sum()
-            }
-            (Some(Bins::Plain(bins)), _) => self.layout.of(0, bins).iter().copied().sum(),
-            (None, Derivatives::Packed(packed)) => packed.iter().map(|word| word.sums()).sum(),
-            (None, Derivatives::Plain(plain)) => plain.iter().copied().sum(),
-        }
-    }
-
-    /// Forgets the sums of leaves that others come before until the tree is full: their memory is the
-    /// most of a fit to some ten thousand rows. Should one be split after all, it is counted anew.
-    fn drop_bins(
-        &self,
-        nodes: &mut [GrowNode],
-        open: &BinaryHeap<Open>,
-        n_splits: usize,
-        memory: &mut GrowMemory,
-    ) {
-        if open.len() <= n_splits || !n_splits.is_multiple_of(self.max_leaves.div_ceil(LOOKS)) {
-            return;
-        }
-        let mut leaves: Vec<&Open> = open.iter().collect();
-        leaves.sort_unstable_by(|a, b| b.cmp(a));
-        for Open { node: Reverse(number), .. } in &leaves[n_splits..] {
-            memory.bins.take_back(nodes[*number].bins.take());
-        }
+    /// Whether the sums of all open leaves are kept.
+    pub(super) fn keeps_sums(&self) -> bool {
+        self.layout.n_bins().saturating_mul(self.plan.max_leaves) <= MOST_SUMS
     }
 
     /// Adds the two sides of a split.
-    fn part(
+    fn add_children<K>(
         &self,
-        nodes: &mut Vec<GrowNode>,
+        nodes: &mut Vec<GrowNode<K>>,
         number: usize,
         split: Split,
-        parts: [Range<usize>; 2],
-        counts: [u64; 2],
+        sides: [(K, u64); 2],
     ) -> [usize; 2] {
         let node = &nodes[number];
         let sums = [split.left, node.sums - split.left];
         let mut bounds = [node.bounds; 2];
         let feature = split.test.feature;
-        let direction = self.criterion.monotonic.get(feature).copied().unwrap_or(0);
-        let is_cut = matches!(&split.test.rule, crate::data::CodeRule::Below(bound)
-            if (*bound as usize) < self.data.binned.features()[feature].n_bins());
+        let direction = self.plan.criterion.monotonic.get(feature).copied().unwrap_or(0);
+        let is_cut = matches!(&split.test.rule, CodeRule::Below(bound)
+            if (*bound as usize) < self.features[feature].n_bins());
         if direction != 0 && is_cut {
-            let [left, right] = sums.map(|sums| self.criterion.leaf(sums, node.bounds));
+            let [left, right] = sums.map(|sums| self.plan.criterion.leaf(sums, node.bounds));
             let middle = f64::midpoint(left, right);
             // The side with the lower values, and the bound above it.
             let low = usize::from(direction < 0);
@@ -248,86 +238,36 @@ impl Grower<'_> {
             bounds[1 - low][0] = bounds[1 - low][0].max(middle);
         }
         let mut asked = node.asked.clone();
-        let feature = self.data.rates.feature(feature);
-        if self.interactions.is_some() && !asked.contains(&feature) {
+        let feature = self.rates.feature(feature);
+        if self.plan.interactions.is_some() && !asked.contains(&feature) {
             asked.push(feature);
         }
         let depth = node.depth + 1;
         let children = [nodes.len(), nodes.len() + 1];
-        for ((rows, n_rows), (sums, bounds)) in
-            parts.into_iter().zip(counts).zip(sums.into_iter().zip(bounds))
+        for ((kept, n_rows), (sums, bounds)) in
+            sides.into_iter().zip(sums.into_iter().zip(bounds))
         {
             let asked = asked.clone();
-            let (best, bins, is_checked, split) = (None, None, false, None);
-            nodes.push(GrowNode {
-                rows,
-                n_rows,
-                depth,
-                sums,
-                bounds,
-                asked,
-                bins,
-                best,
-                is_checked,
-                split,
-            });
+            let (best, split) = (None, None);
+            nodes.push(GrowNode { kept, n_rows, depth, sums, bounds, asked, best, split });
         }
         nodes[number].split = Some((split, children[0], children[1]));
         children
     }
 
-    fn may_split(&self, node: &GrowNode) -> bool {
-        node.depth < self.max_depth && node.n_rows >= 2 * self.criterion.min_rows.max(1)
+    pub(super) fn may_split<K>(&self, node: &GrowNode<K>) -> bool {
+        self.may_split_at(node.depth, node.n_rows)
     }
 
-    /// Sums by bin of two siblings, where they are needed: the smaller is counted, the other is the
-    /// difference.
-    fn count_children(
-        &self,
-        nodes: &mut [GrowNode],
-        parent: usize,
-        children: [usize; 2],
-        rows: &TreeRows,
-        memory: &mut GrowMemory,
-    ) -> Result<(), RankError> {
-        let of_parent = nodes[parent].bins.take();
-        for child in children {
-            nodes[child].is_checked = self.is_few(rows, &nodes[child].rows);
-        }
-        let needs_bins = |node: &GrowNode| !node.is_checked && self.may_split(node);
-        let [left, right] = children;
-        let (small, large) = if nodes[left].rows.len() <= nodes[right].rows.len() {
-            (left, right)
-        } else {
-            (right, left)
-        };
-        let of_small = if needs_bins(&nodes[small]) || needs_bins(&nodes[large]) {
-            Some(self.count(rows, &nodes[small].rows, memory)?)
-        } else {
-            None
-        };
-        match (of_parent, &of_small) {
-            (Some(bins), Some(of_small)) if needs_bins(&nodes[large]) => {
-                let n_rows = nodes[large].rows.len();
-                nodes[large].bins = Some(bins.without(of_small, n_rows, &mut memory.bins));
-            }
-            (None, _) if needs_bins(&nodes[large]) => {
-                nodes[large].bins = Some(self.count(rows, &nodes[large].rows, memory)?);
-            }
-            (of_parent, _) => memory.bins.take_back(of_parent),
-        }
-        if needs_bins(&nodes[small]) {
-            nodes[small].bins = of_small;
-        } else {
-            memory.bins.take_back(of_small);
-        }
-        Ok(())
+    /// Whether a node of so many rows at some depth may be split.
+    pub(super) fn may_split_at(&self, depth: usize, n_rows: u64) -> bool {
+        depth < self.plan.max_depth && n_rows >= 2 * self.plan.criterion.min_rows.max(1)
     }
 
     /// Whether a feature may be asked after others.
-    fn may_ask(&self, asked: &[usize], feature: usize) -> bool {
-        let Some(sets) = self.interactions else { return true };
-        let feature = self.data.rates.feature(feature);
+    pub(super) fn may_ask(&self, asked: &[usize], feature: usize) -> bool {
+        let Some(sets) = self.plan.interactions else { return true };
+        let feature = self.rates.feature(feature);
         asked.is_empty()
             || (asked.len() == 1 && asked[0] == feature)
             || sets
@@ -335,39 +275,31 @@ impl Grower<'_> {
                 .any(|set| set.contains(&feature) && asked.iter().all(|asked| set.contains(asked)))
     }
 
-    fn node(&self, node: &GrowNode, number: usize) -> Node {
-        let seed = mix(self.seed ^ number as u64);
+    /// A node as its best split is looked for.
+    pub(super) fn node<K>(&self, node: &GrowNode<K>, number: usize) -> Node {
+        let seed = mix(self.plan.seed ^ number as u64);
         Node { sums: node.sums, rows: node.n_rows, bounds: node.bounds, seed, direction: 0 }
     }
 
     /// Finds the best split of each of some nodes.
-    fn find_splits(
+    fn find_splits<S: TreeSource>(
         &self,
-        nodes: &mut [GrowNode],
+        leaves: &mut Leaves<S::Kept>,
         numbers: &[usize],
-        rows: &TreeRows,
-        memory: &mut GrowMemory,
-        open: &mut BinaryHeap<Open>,
+        source: &mut S,
     ) -> Result<(), RankError> {
-        self.interrupt.check()?;
+        self.plan.interrupt.check()?;
         for &number in numbers {
-            if !self.may_split(&nodes[number]) {
-                continue;
+            if self.may_split(&leaves.nodes[number]) {
+                let best = source.best(self, &leaves.nodes[number], number);
+                leaves.open(number, best);
             }
-            let node = &nodes[number];
-            let best = self.best_of(&mut memory.search, |memory, place| {
-                self.best_of_feature(node, number, place, rows, memory)
-            });
-            if let Some(best) = &best {
-                open.push(Open { gain: best.gain, node: Reverse(number) });
-            }
-            nodes[number].best = best;
         }
         Ok(())
     }
 
     /// The best of the splits that a node has by one feature, by place; of equals the first.
-    fn best_of(
+    pub(super) fn best_of(
         &self,
         memory: &mut SearchMemory,
         of_place: impl Fn(&mut SearchMemory, usize) -> Option<Split> + Sync,
@@ -395,84 +327,10 @@ impl Grower<'_> {
         best
     }
 
-    fn best_of_feature(
-        &self,
-        node: &GrowNode,
-        number: usize,
-        place: usize,
-        rows: &TreeRows,
-        memory: &mut SearchMemory,
-    ) -> Option<Split> {
-        let feature = self.layout.features[place];
-        if !self.may_ask(&node.asked, feature) {
-            return None;
-        }
-        let (criterion, asked) = (self.criterion, self.node(node, number));
-        let features = self.data.binned.features();
-        match &node.bins {
-            Some(Bins::Packed(bins)) => {
-                let bins = self.layout.of(place, bins);
-                criterion.best_of_packed(&asked, feature, &features[feature], bins, memory)
-            }
-            Some(Bins::Plain(bins)) => {
-                let bins = self.layout.of(place, bins);
-                criterion.best_of_feature(&asked, feature, &features[feature], bins, None)
-            }
-            None => {
-                let rows = rows.of(node.rows.clone());
-                let Derivatives::Packed(words) = rows.derivatives else { return None };
-                let codes =
-                    rows.rows.iter().map(|&row| self.data.binned.narrow_row(row as usize)[feature]);
-                let rows = codes.zip(words.iter().copied());
-                criterion.best_of_rows(&asked, feature, &features[feature], rows, memory)
-            }
-        }
-    }
-
-    /// Finds the best split of a node whose sides have enough rows.
-    fn find_with_counts(
-        &self,
-        node: &mut GrowNode,
-        rows: &TreeRows,
-        memory: &mut GrowMemory,
-        open: &mut BinaryHeap<Open>,
-        number: usize,
-    ) -> Result<(), RankError> {
-        let of_node = rows.of(node.rows.clone());
-        let counts = self.layout.counts(self.data, of_node.rows, self.interrupt)?;
-        if node.bins.is_none() {
-            node.bins = Some(self.count(rows, &node.rows, memory)?);
-        }
-        let (binned, criterion, asked) =
-            (&self.data.binned, self.criterion, self.node(node, number));
-        node.is_checked = true;
-        node.best = self.best_of(&mut memory.search, |_, place| {
-            let feature = self.layout.features[place];
-            if !self.may_ask(&node.asked, feature) {
-                return None;
-            }
-            let counts = Some(self.layout.of(place, &counts));
-            let unpacked: Vec<Sums>;
-            let sums = match node.bins.as_ref()? {
-                Bins::Plain(bins) => self.layout.of(place, bins),
-                Bins::Packed(bins) => {
-                    let packed = self.layout.of(place, bins);
-                    unpacked = packed.iter().map(|packed| packed.sums()).collect();
-                    &unpacked
-                }
-            };
-            criterion.best_of_feature(&asked, feature, &binned.features()[feature], sums, counts)
-        });
-        if let Some(best) = &node.best {
-            open.push(Open { gain: best.gain, node: Reverse(number) });
-        }
-        Ok(())
-    }
-
     /// The tree in its final order.
-    fn finish(&self, mut nodes: Vec<GrowNode>, rows: &[u32]) -> Grown {
+    fn finish<S: TreeSource>(&self, mut nodes: Vec<GrowNode<S::Kept>>, source: &S) -> Grown {
         let mut grown =
-            Grown { tree: GradientTree::new(Vec::new()), sides: Vec::new(), leaves: Vec::new() };
+            Grown { tree: GradientTree::new(Vec::new()), tests: Vec::new(), leaves: Vec::new() };
         let mut flat: Vec<GradientNode> = Vec::with_capacity(nodes.len());
         // A node, and the place of the split that it is the right side of.
         let mut waiting = vec![(0, None)];
@@ -482,34 +340,24 @@ impl Grower<'_> {
                 if let GradientNode::Split { right, .. } = &mut flat[above] {
                     *right = place;
                 }
-                if let Some((_, right)) = &mut grown.sides[above] {
+                if let Some((_, right)) = &mut grown.tests[above] {
                     *right = place;
                 }
             }
-            let node = &mut nodes[number];
-            if let Some((split, left, right)) = node.split.take() {
+            if let Some((split, left, right)) = nodes[number].split.take() {
                 waiting.extend([(right, Some(place)), (left, None)]);
-                grown.sides.push(Some((Sides::new(&split.test, self.data), 0)));
-                let gain = self.criterion.in_loss(split.gain);
-                flat.push(GradientNode::Split {
-                    test: (self.raw_test)(&split.test),
-                    right: 0,
-                    gain,
-                });
+                let gain = self.plan.criterion.in_loss(split.gain);
+                let test = (self.raw_test)(&split.test);
+                flat.push(GradientNode::Split { test, right: 0, gain });
+                grown.tests.push(Some((split.test, 0)));
             } else {
-                let value = Criterion::leaf_value(self.criterion.leaf(node.sums, node.bounds));
-                let value = snap(self.rate * value);
-                let mass: u64 = if self.data.are_equal() {
-                    node.rows.len() as u64
-                } else {
-                    rows[node.rows.clone()].iter().map(|&row| self.data.mass(row as usize)).sum()
-                };
-                flat.push(GradientNode::Leaf {
-                    value,
-                    weight: mass as f64 * self.data.mass_unit(),
-                });
-                grown.sides.push(None);
-                grown.leaves.push((node.rows.clone(), value));
+                let node = &nodes[number];
+                let value = Criterion::leaf_value(self.plan.criterion.leaf(node.sums, node.bounds));
+                let value = snap(self.plan.rate * value);
+                let (rows, weight) = source.leaf(node);
+                flat.push(GradientNode::Leaf { value, weight });
+                grown.tests.push(None);
+                grown.leaves.push((rows, value));
             }
         }
         grown.tree = GradientTree::new(flat);
@@ -517,17 +365,20 @@ impl Grower<'_> {
     }
 }
 
-impl Grown {
-    /// The value of the leaf of a row.
-    #[inline]
-    pub(super) fn value(&self, data: &FitRows<'_>, row: u32) -> f64 {
-        let mut place = 0;
-        while let Some((sides, right)) = &self.sides[place] {
-            place = if sides.goes_left(data, row) { place + 1 } else { *right };
+impl<K> Leaves<K> {
+    /// The leaves that may be split, the one that gains most first.
+    pub(super) fn open_numbers(&self) -> impl Iterator<Item = usize> + use<K> {
+        let mut leaves: Vec<(f64, Reverse<usize>)> =
+            self.open.iter().map(|leaf| (leaf.gain, leaf.node)).collect();
+        leaves.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(b.1.cmp(&a.1)));
+        leaves.into_iter().map(|(_, Reverse(number))| number)
+    }
+
+    /// Keeps the best split of a leaf.
+    fn open(&mut self, number: usize, best: Option<Split>) {
+        if let Some(best) = &best {
+            self.open.push(Open { gain: best.gain, node: Reverse(number) });
         }
-        match self.tree.nodes()[place] {
-            GradientNode::Leaf { value, .. } => value,
-            GradientNode::Split { .. } => unreachable!("the nodes are those of the tree"),
-        }
+        self.nodes[number].best = best;
     }
 }

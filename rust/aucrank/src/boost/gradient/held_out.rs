@@ -277,7 +277,6 @@ pub(super) struct HeldOut<'a> {
     positive: Vec<bool>,
     masses: Option<Vec<u64>>,
     pub(super) scores: Vec<f64>,
-    pub(super) values: Vec<f64>,
 }
 
 /// Where held-out rows come from.
@@ -298,7 +297,6 @@ impl<'a> HeldOut<'a> {
             positive: rows.clone().map(|row| labels.positive()[row]).collect(),
             masses: masses.map(|units| rows.clone().map(|row| units[row]).collect()),
             scores: vec![0.0; rows.len()],
-            values: Vec::new(),
         }
     }
 
@@ -322,22 +320,20 @@ impl<'a> HeldOut<'a> {
 
     /// Measures the scores.
     pub(super) fn measure(
-        &mut self,
+        &self,
         measure: HeldOutMeasure,
         loss: Loss,
         max_fpr: f64,
-    ) -> Result<(), RankError> {
+    ) -> Result<f64, RankError> {
         let (scores, positive, masses) = (&self.scores, &self.positive, self.masses.as_deref());
-        let value = match measure {
+        Ok(match measure {
             HeldOutMeasure::Auc => {
                 let weights = |masses: &[u64]| masses.iter().map(|&mass| mass as f64).collect();
                 let weights: Option<Vec<f64>> = masses.map(weights);
                 auc_up_to(max_fpr, scores, positive, weights.as_deref())?
             }
             HeldOutMeasure::Loss => loss.value(scores, positive, masses, max_fpr),
-        };
-        self.values.push(value);
-        Ok(())
+        })
     }
 }
 

@@ -3,7 +3,7 @@
 use super::rows::FitRows;
 use super::sums::{MOST_PACKED, PackedSums, Sums};
 use super::tree_rows::{Derivatives, NodeRows};
-use crate::data::Binned;
+use crate::data::{Binned, FeatureBins};
 use crate::{Interrupt, RankError, parallel};
 
 /// Codes of a feature; a code is a byte.
@@ -101,13 +101,13 @@ pub(super) struct Layout {
 }
 
 impl Layout {
-    pub(super) fn new(binned: &Binned, features: Vec<usize>) -> Self {
+    pub(super) fn new(of_all: &[FeatureBins], features: Vec<usize>) -> Self {
         let mut offsets = vec![0];
         for &feature in &features {
-            let n_codes = binned.features()[feature].n_codes();
+            let n_codes = of_all[feature].n_codes();
             offsets.push(offsets[offsets.len() - 1] + n_codes);
         }
-        let are_all = features.len() == binned.features().len();
+        let are_all = features.len() == of_all.len();
         Self { features, offsets, are_all }
     }
 

@@ -25,6 +25,7 @@ mod bags;
 mod best_split;
 mod capacity;
 mod code_columns;
+mod code_tree;
 mod draws;
 mod explain;
 mod exponential;
@@ -37,6 +38,9 @@ mod histogram;
 mod level_codes;
 mod level_sets;
 mod loss;
+mod memory_bag;
+mod memory_fit;
+mod memory_tree;
 mod model;
 mod pair_grid;
 mod pair_table;
@@ -47,6 +51,7 @@ mod rows;
 mod running_sums;
 #[cfg(feature = "serde")]
 mod saved;
+mod source;
 mod sums;
 #[cfg(test)]
 mod tests;

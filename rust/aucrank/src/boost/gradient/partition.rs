@@ -2,7 +2,7 @@
 
 use super::code_columns::CodeColumns;
 use super::rows::FitRows;
-use crate::data::CodeTest;
+use crate::data::{Binned, CodeTest, FeatureBins};
 use crate::parallel;
 
 /// Rows from which on a node is parted by several threads.
@@ -19,8 +19,8 @@ pub(super) struct Sides {
 type Places<'a, T> = (&'a mut [T], &'a mut [T]);
 
 impl Sides {
-    pub(super) fn new(test: &CodeTest, data: &FitRows<'_>) -> Self {
-        let missing = data.binned.features()[test.feature].n_bins() as u32;
+    pub(super) fn new(test: &CodeTest, features: &[FeatureBins]) -> Self {
+        let missing = features[test.feature].n_bins() as u32;
         let mut goes_left = [false; 256];
         for (code, goes_left) in (0..=missing).zip(&mut goes_left) {
             *goes_left = test.goes_left(code, missing);
@@ -29,8 +29,8 @@ impl Sides {
     }
 
     #[inline]
-    pub(super) fn goes_left(&self, data: &FitRows<'_>, row: u32) -> bool {
-        self.goes_left[usize::from(data.binned.narrow_row(row as usize)[self.feature])]
+    pub(super) fn goes_left(&self, binned: &Binned, row: u32) -> bool {
+        self.goes_left[usize::from(binned.narrow_row(row as usize)[self.feature])]
     }
 
     /// Moves the rows that go left to the front, and their derivatives with them; both sides keep
@@ -47,7 +47,7 @@ impl Sides {
                 let goes_left = |row: u32| self.goes_left[usize::from(codes[row as usize])];
                 part(goes_left, rows, derivatives)
             }
-            None => part(|row| self.goes_left(data, row), rows, derivatives),
+            None => part(|row| self.goes_left(&data.binned, row), rows, derivatives),
         }
     }
 }

@@ -1,6 +1,10 @@
 //! The rows of a fit.
 
 use std::borrow::Cow;
+use std::sync::Arc;
+
+#[cfg(feature = "serde")]
+use serde::{Deserialize, Serialize};
 
 use super::rate_columns::BoosterRates;
 use super::tree::GradientTree;
@@ -21,16 +25,53 @@ pub(super) struct FitRows<'a> {
     pub(super) rates: BoosterRates,
     labels: &'a Labels<'a>,
     /// Rows of positive mass, ascending.
-    training: &'a [u32],
+    training: Arc<[u32]>,
     /// Mass of every row; `None` where all that count have mass 1.
     masses: Option<Vec<u64>>,
-    class_masses: [u64; 2],
-    n_rows: u64,
+    mass: Mass,
+}
+
+/// The mass of rows in the place of their weight.
+#[derive(Debug, Clone, Copy)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+pub(super) struct MassScale {
+    shift: u32,
+}
+
+impl MassScale {
+    /// That of rows which weigh so many units in all. Counts of copies stay as they are unless they are
+    /// very many.
+    pub(super) fn of(total: u64) -> Self {
+        Self { shift: (u64::BITS - total.leading_zeros()).saturating_sub(MOST_MASS.ilog2()) }
+    }
+
+    /// The mass of a row of so many units.
+    #[inline]
+    pub(super) fn mass(self, units: u64) -> u64 {
+        let half = (1 << self.shift) >> 1;
+        if units == 0 { 0 } else { ((units + half) >> self.shift).max(1) }
+    }
+}
+
+/// What the rows that a model learns from come to.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Mass {
+    /// Of each class, negatives first.
+    pub(super) of_classes: [u64; 2],
+    /// Number of rows, as they count.
+    pub(super) n_rows: u64,
+}
+
+impl Mass {
+    /// How many rows a unit of mass stands for: rows weigh 1 on average, and copies 1 each.
+    pub(super) fn unit(self) -> f64 {
+        self.n_rows as f64 / self.of_classes.iter().sum::<u64>() as f64
+    }
 }
 
 impl<'a> FitRows<'a> {
     /// `training` are rows of positive weight, ascending.
-    pub(super) fn new(binned: &'a Binned, labels: &'a Labels<'a>, training: &'a [u32]) -> Self {
+    pub(super) fn new(binned: &'a Binned, labels: &'a Labels<'a>, training: Arc<[u32]>) -> Self {
         let coded = (BoosterRates::default(), Cow::Borrowed(binned));
         Self::with_rates(coded, labels, training)
     }
@@ -39,21 +80,18 @@ impl<'a> FitRows<'a> {
     pub(super) fn with_rates(
         (rates, binned): (BoosterRates, Cow<'a, Binned>),
         labels: &'a Labels<'a>,
-        training: &'a [u32],
+        training: Arc<[u32]>,
     ) -> Self {
-        let total: u64 = training.iter().map(|&row| mass_of(labels, row)).sum();
-        // Counts of copies stay as they are unless they are very many.
-        let shift = (u64::BITS - total.leading_zeros()).saturating_sub(MOST_MASS.ilog2());
-        let half = (1 << shift) >> 1;
+        let scale = MassScale::of(training.iter().map(|&row| mass_of(labels, row)).sum());
         let masses = labels.weights().map(|weights| {
-            let units = weights.units().iter();
-            units.map(|&mass| if mass == 0 { 0 } else { ((mass + half) >> shift).max(1) }).collect()
+            weights.units().iter().map(|&units| scale.mass(units)).collect()
         });
-        let (class_masses, n_rows) = ([0; 2], 0);
-        let mut rows = Self { binned, rates, labels, training, masses, class_masses, n_rows };
-        for row in training.iter().map(|&row| row as usize) {
-            rows.class_masses[usize::from(labels.positive()[row])] += rows.mass(row);
-            rows.n_rows += rows.count(row);
+        let listed = Arc::clone(&training);
+        let mass = Mass { of_classes: [0; 2], n_rows: 0 };
+        let mut rows = Self { binned, rates, labels, training, masses, mass };
+        for row in listed.iter().map(|&row| row as usize) {
+            rows.mass.of_classes[usize::from(labels.positive()[row])] += rows.mass(row);
+            rows.mass.n_rows += rows.count(row);
         }
         rows
     }
@@ -65,11 +103,11 @@ impl<'a> FitRows<'a> {
         columns: &Columns<'_>,
         scores: &mut [f64],
     ) -> Result<(), RankError> {
-        self.rates.add_values(tree, columns, (&self.binned, self.training), scores)
+        self.rates.add_values(tree, columns, (&self.binned, &self.training), scores)
     }
 
-    pub(super) fn training(&self) -> &'a [u32] {
-        self.training
+    pub(super) fn training(&self) -> &Arc<[u32]> {
+        &self.training
     }
 
     pub(super) fn positive(&self) -> &'a [bool] {
@@ -100,23 +138,27 @@ impl<'a> FitRows<'a> {
         rows.iter().map(|&row| self.count(row as usize)).sum()
     }
 
-    /// Number of rows, as they count.
-    pub(super) fn n_rows(&self) -> u64 {
-        self.n_rows
+    /// The mass of some rows.
+    pub(super) fn mass_of(&self, rows: &[u32]) -> u64 {
+        if self.masses.is_none() {
+            return rows.len() as u64;
+        }
+        rows.iter().map(|&row| self.mass(row as usize)).sum()
+    }
+
+    /// What they come to.
+    pub(super) fn total(&self) -> Mass {
+        self.mass
     }
 
     /// Mass of each class, negatives first.
     pub(super) fn class_masses(&self) -> [u64; 2] {
-        self.class_masses
+        self.mass.of_classes
     }
 
-    pub(super) fn total_mass(&self) -> u64 {
-        self.class_masses.iter().sum()
-    }
-
-    /// How many rows a unit of mass stands for: rows weigh 1 on average, and copies 1 each.
+    /// As [`Mass::unit`].
     pub(super) fn mass_unit(&self) -> f64 {
-        self.n_rows as f64 / self.total_mass() as f64
+        self.mass.unit()
     }
 }
 

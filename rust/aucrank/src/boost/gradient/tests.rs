@@ -211,7 +211,7 @@ fn derivatives_are_those_of_the_losses() {
     let interrupt = Interrupt::default();
     let binned = Binned::new(&columns, &labels, BinningParams::default(), &interrupt).unwrap();
     let training = labels.rows();
-    let rows = FitRows::new(&binned, &labels, &training);
+    let rows = FitRows::new(&binned, &labels, training.into());
     let scores: Vec<f64> = (0..60).map(|row| 4.0 * unit(row, 77) - 2.0).collect();
     let masses: Vec<f64> = (0..60).map(|row| rows.mass(row) as f64).collect();
     let mass_of = |class: bool| -> f64 {

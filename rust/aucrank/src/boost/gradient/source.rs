@@ -1,0 +1,97 @@
+//! What a fit learns from: rows in memory, or rows elsewhere that are asked.
+//!
+//! All that a fit decides it decides by sums, which either gives alike. A bag waits for sums in an `async`
+//! function: those of rows in memory are there at once, and bags of rows elsewhere wait side by side,
+//! so that one question is asked for all of them.
+
+use std::pin::pin;
+use std::task::{Context, Poll, Waker};
+
+use super::bag_fit::{BagFit, Terms};
+use super::grow::{Grown, TreePlan};
+use super::params::GradientParams;
+use super::rows::Mass;
+use super::tree::GradientTree;
+use crate::{Interrupt, RankError};
+
+/// The rows of a fit, which bags learn from.
+pub(super) trait FitSource {
+    type Bag: BagSource;
+
+    /// The rows of one bag.
+    type Dealt;
+
+    /// Number of all rows, as they count.
+    fn n_rows(&self) -> u64;
+
+    fn interrupt(&self) -> &Interrupt;
+
+    /// The rows of each bag; some may be held out.
+    fn deal(&self, params: &GradientParams) -> Result<Vec<Self::Dealt>, RankError>;
+
+    /// Bags that learn from all rows.
+    fn deal_all(&self, params: &GradientParams) -> Result<Vec<Self::Dealt>, RankError>;
+
+    /// Whether rounds of an earlier fit come first.
+    fn goes_on(&self) -> bool;
+
+    /// Begins with the rounds of an earlier fit, if there is one.
+    fn replay(&self, bags: &mut [BagFit<'_, Self::Bag>]) -> Result<(), RankError>;
+
+    /// The bags before their first round.
+    fn begin<'a>(
+        &'a self,
+        params: &'a GradientParams,
+        dealt: &[Self::Dealt],
+        terms: Terms<'a>,
+    ) -> Result<Vec<BagFit<'a, Self::Bag>>, RankError>;
+}
+
+/// The rows of a bag, with their scores.
+pub(super) trait BagSource: Sized {
+    /// What is known of the rows after some rounds.
+    type State;
+
+    /// What the rows that it learns from come to.
+    fn total(&self) -> Mass;
+
+    /// For each feature its number of categories, or `None` if it is numeric.
+    fn n_levels(&self) -> Vec<Option<u32>>;
+
+    /// Gives all rows the same score.
+    fn start(&mut self, score: f64);
+
+    /// Whether rows are held out.
+    fn has_held_out(&self) -> bool;
+
+    /// Grows a tree on the gradients at the scores of rows that are drawn by its seed, or of all rows.
+    async fn grow(&mut self, plan: TreePlan<'_>, draws: bool) -> Result<Grown, RankError>;
+
+    /// Adds the values of the tree that was grown last to all scores. What the held-out rows say then,
+    /// if there are any.
+    async fn add(&mut self, grown: Grown) -> Result<Option<f64>, RankError>;
+
+    /// Takes the values of some trees, the last ones, off again.
+    fn take_off(&mut self, trees: &[GradientTree]) -> Result<(), RankError>;
+
+    fn into_state(self) -> Self::State;
+
+    fn take_up(&mut self, state: Self::State);
+
+    /// Does some work with each of several bags.
+    fn side_by_side<'a>(
+        bags: Vec<&mut BagFit<'a, Self>>,
+        work: impl AsyncFn(&mut BagFit<'a, Self>) -> Result<(), RankError> + Sync,
+    ) -> Result<(), RankError>;
+}
+
+/// What is known of the rows of a fit after some rounds.
+pub(super) type StateOf<F> = <<F as FitSource>::Bag as BagSource>::State;
+
+/// The result of what does not wait for anything.
+pub(super) fn at_once<T>(future: impl Future<Output = T>) -> T {
+    match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
+        Poll::Ready(found) => found,
+        Poll::Pending => unreachable!("rows in memory have their sums"),
+    }
+}
