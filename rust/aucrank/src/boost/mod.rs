@@ -38,8 +38,10 @@ pub use boosted_model::BoostedModel;
 pub use gradient::{
     Axis, GradientBag, GradientBoosted, GradientExtras, GradientHeldOut, GradientHeldOutParams,
     GradientNode, GradientParams, GradientTree, HeldOutMeasure, HeldOutRows, Interactions,
-    LeafRows, Loss, PairTerm, Places, fit_gradient_boosting, fit_gradient_folds,
+    LeafRows, Loss, PairTerm, Places, fit_gradient_boosting, fit_gradient_boosting_rows,
+    fit_gradient_folds,
 };
+pub(crate) use gradient::{BagStates, GradientAsk, GradientSums};
 pub use marti::{
     BoostedLayers, BranchingProgram, Chance, Freezing, Layer, MartiBoostParams, MartiParams,
     MassTile, Node, NodeKind, Outcome, ProgramScore, Routing, RowChance, TwoSidedLearner,

@@ -20,11 +20,11 @@
 use super::columns::{Column, Columns};
 use super::folds::{Folds, NO_FOLD};
 use super::labels::Labels;
-use super::sums::ClassMasses;
+use super::sums::{ClassMasses, ClassSums};
 use crate::{Interrupt, RankError};
 
 /// Folds that the rows of a fit are dealt to.
-const N_FOLDS: u16 = 5;
+pub(crate) const N_RATE_FOLDS: u16 = 5;
 
 /// What makes the seed of the folds of rates another one than that of a learner's own draws, by an
 /// exclusive or: rows that it holds out would be taken from the first fold.
@@ -101,7 +101,7 @@ pub(crate) fn deal_for_rates(
     seed: u64,
     interrupt: &Interrupt,
 ) -> Result<Option<Folds>, RankError> {
-    let folds = Folds::deal(columns, labels, N_FOLDS, seed, interrupt)?;
+    let folds = Folds::deal(columns, labels, N_RATE_FOLDS, seed, interrupt)?;
     Ok((folds.n_folds > 1).then_some(folds))
 }
 
@@ -132,6 +132,29 @@ impl FoldRates {
             let mass = u128::from(sums.pos + sums.neg);
             squares += mass * mass / u128::from(sums.rows.max(1));
         }
+        Self::of_masses(of_level, totals, n_rows, squares)
+    }
+
+    /// From sums: of each category in each fold, and of each fold; and the squared masses of rows, each
+    /// divided by how many rows it counts as.
+    pub(crate) fn of_sums(of_level: &[ClassSums], of_fold: &[ClassSums], squares: u128) -> Self {
+        let with_total = |of_folds: &[ClassSums]| {
+            let mut masses: Vec<ClassMasses> = of_folds.iter().map(|&sums| sums.into()).collect();
+            masses.push(of_folds.iter().copied().sum::<ClassSums>().into());
+            masses
+        };
+        let of_level = of_level.chunks(of_fold.len().max(1)).flat_map(with_total).collect();
+        let n_rows = of_fold.iter().map(|sums| sums.rows).sum();
+        Self::of_masses(of_level, with_total(of_fold), n_rows, squares)
+    }
+
+    fn of_masses(
+        of_level: Vec<ClassMasses>,
+        mut totals: Vec<ClassMasses>,
+        n_rows: u64,
+        squares: u128,
+    ) -> Self {
+        let n_folds = totals.len() - 1;
         let all = totals[n_folds];
         for total in &mut totals[..n_folds] {
             let mut rest = all;

@@ -46,7 +46,8 @@ pub(crate) use exact_sum::{LARGEST_SUM, is_snapped, snap};
 #[cfg(feature = "serde")]
 pub(crate) use exact_sum::{of_units, to_units};
 pub(crate) use fold_rates::{
-    FoldRates, SEED_OF_RATES, are_many, deal_for_rates, features_with_rare_levels, least_level_rows,
+    FoldRates, N_RATE_FOLDS, SEED_OF_RATES, are_many, deal_for_rates, features_with_rare_levels,
+    least_level_rows,
 };
 pub use folds::{Folds, NO_FOLD, TwoParts, hold_out};
 pub use histogram::{FeatureSums, Histogram};

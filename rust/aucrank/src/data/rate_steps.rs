@@ -23,10 +23,7 @@ pub(crate) fn coded_rates(
     are_meant: impl Fn(u32) -> bool,
 ) -> Option<(RateSteps, Vec<u8>)> {
     let rates = FoldRates::of(codes, n_levels, labels, training, folds);
-    if !rates.tell(&are_meant) {
-        return None;
-    }
-    let steps = RateSteps::new(&rates, most.min(MOST_STEPS), are_meant)?;
+    let steps = RateSteps::telling(&rates, most, are_meant)?;
     let mut of_row: Vec<u8> = codes.iter().map(|&code| steps.of_level(code) as u8).collect();
     for row in training.iter().map(|&row| row as usize) {
         of_row[row] = steps.step(rates.outside(codes[row], folds.of_row[row])) as u8;
@@ -51,6 +48,18 @@ pub(crate) struct RateSteps {
 }
 
 impl RateSteps {
+    /// Those of rates that tell more than chance, at most so many, and no more than [`MOST_STEPS`].
+    pub(crate) fn telling(
+        rates: &FoldRates,
+        most: usize,
+        are_meant: impl Fn(u32) -> bool,
+    ) -> Option<Self> {
+        if !rates.tell(&are_meant) {
+            return None;
+        }
+        Self::new(rates, most.min(MOST_STEPS), are_meant)
+    }
+
     /// At most `most` steps of nearly equal mass. Each threshold parts some categories that are meant
     /// from the mean: the others alone need no sets. `None` if there is no threshold left.
     ///

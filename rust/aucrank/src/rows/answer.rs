@@ -6,6 +6,7 @@ use super::frame::RowFrame;
 use super::words::{self, Reader, put_list, put_sums};
 use crate::RankError;
 use crate::boost::ProgramAnswer;
+use crate::boost::GradientSums;
 use crate::data::{ClassSums, Counts, Histogram, MOST_RANKED, RowSquares, empty_histograms};
 
 /// Sums of some rows, to be merged with those of others.
@@ -42,6 +43,7 @@ pub(super) enum Sums {
     Hashes([Vec<u64>; 2]),
     ClassUnits(ClassUnits),
     Program(ProgramAnswer),
+    Gradients(GradientSums),
 }
 
 /// What the rows of a view come to.
@@ -71,6 +73,7 @@ impl Answer {
             Want::Hashes { .. } => Sums::Hashes(Default::default()),
             Want::ClassUnits => Sums::ClassUnits(ClassUnits::default()),
             Want::Program(ask) => Sums::Program(ProgramAnswer::none(ask, &frame.no_rows())),
+            Want::Gradients(ask) => Sums::Gradients(GradientSums::none(ask, frame)),
         })
     }
 
@@ -107,6 +110,11 @@ impl Answer {
             }
             (Sums::ClassUnits(own), Sums::ClassUnits(more)) => own.merge(&more),
             (Sums::Program(own), Sums::Program(more)) => own.merge(more)?,
+            (Sums::Gradients(own), Sums::Gradients(more)) => {
+                if !own.merge(more) {
+                    return Err(other());
+                }
+            }
             _ => return Err(other()),
         }
         Ok(())
@@ -140,6 +148,7 @@ impl Answer {
             }
             Sums::ClassUnits(units) => units.put_words(&mut words),
             Sums::Program(answer) => answer.put_words(&mut words),
+            Sums::Gradients(sums) => sums.put(&mut words),
         }
         words::to_bytes(&words)
     }
@@ -182,6 +191,7 @@ impl Answer {
             }
             Sums::ClassUnits(units) => units.take_words(&mut reader)?,
             Sums::Program(answer) => answer.take_words(&mut reader)?,
+            Sums::Gradients(sums) => sums.take(&mut reader)?,
         }
         reader.end()?;
         Ok(answer)
@@ -232,6 +242,14 @@ impl Answer {
     pub(crate) fn into_program(self) -> Result<ProgramAnswer, RankError> {
         match self.0 {
             Sums::Program(answer) => Ok(answer),
+            _ => Err(other()),
+        }
+    }
+
+    /// The sums of a fit by gradient boosting that were asked for.
+    pub(crate) fn into_gradients(self) -> Result<GradientSums, RankError> {
+        match self.0 {
+            Sums::Gradients(sums) => Ok(sums),
             _ => Err(other()),
         }
     }

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::fit_id::TreeId;
 use crate::boost::ProgramAsk;
+use crate::boost::GradientAsk;
 use crate::data::{CellSplit, HistogramRequest, Holdout, Regroup, RowOrder};
 use crate::tree::RankingTree;
 
@@ -59,7 +60,7 @@ pub(crate) enum View {
 
 impl View {
     /// Whether a row is one of them, given its class and the hash of its content.
-    pub(super) fn contains(&self, positive: bool, hash: u64) -> bool {
+    pub(crate) fn contains(&self, positive: bool, hash: u64) -> bool {
         match self {
             Self::All => true,
             Self::Fold { order, n_folds, fold, inside } => {
@@ -94,4 +95,6 @@ pub(crate) enum Want {
     ClassUnits,
     /// Sums of rows that go through a branching program.
     Program(Arc<ProgramAsk>),
+    /// Sums of a fit by gradient boosting.
+    Gradients(GradientAsk),
 }

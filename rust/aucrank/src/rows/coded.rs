@@ -8,13 +8,13 @@ use crate::{Interrupt, RankError};
 
 /// Rows as codes, with their classes, weights and hashes.
 #[derive(Debug)]
-pub(super) struct CodedRows {
-    pub(super) binned: Binned,
-    pub(super) positive: Vec<bool>,
+pub(crate) struct CodedRows {
+    pub(crate) binned: Binned,
+    pub(crate) positive: Vec<bool>,
     /// In units of the frame; empty where every row counts once.
-    pub(super) units: Vec<u64>,
+    pub(crate) units: Vec<u64>,
     /// Hash of the content of each row; empty where it was not read.
-    pub(super) hashes: Vec<u64>,
+    pub(crate) hashes: Vec<u64>,
 }
 
 impl CodedRows {
@@ -47,7 +47,7 @@ impl CodedRows {
         })
     }
 
-    pub(super) fn n_rows(&self) -> usize {
+    pub(crate) fn n_rows(&self) -> usize {
         self.positive.len()
     }
 
@@ -83,7 +83,7 @@ impl CodedRows {
     }
 
     /// How rows count by weight.
-    pub(super) fn sums(&self, frame: &RowFrame) -> CodedSums<'_> {
+    pub(crate) fn sums(&self, frame: &RowFrame) -> CodedSums<'_> {
         let is_whole = frame.scale.is_none_or(FixedScale::is_whole);
         CodedSums { positive: &self.positive, units: &self.units, is_whole }
     }
@@ -130,7 +130,7 @@ impl CodedRows {
 
 /// How coded rows count by weight.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct CodedSums<'a> {
+pub(crate) struct CodedSums<'a> {
     positive: &'a [bool],
     units: &'a [u64],
     is_whole: bool,

@@ -44,6 +44,7 @@ pub use ask::Ask;
 pub(crate) use ask::{View, Want};
 pub(crate) use cells::{AskedCells, HistogramTally};
 pub(crate) use class_units::ClassUnits;
+pub(crate) use coded::CodedRows;
 pub use digest::RowDigest;
 pub(crate) use fit_id::Fit;
 pub use frame::RowFrame;

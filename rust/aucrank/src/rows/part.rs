@@ -9,6 +9,7 @@ use super::fit_id::TreeId;
 use super::frame::RowFrame;
 use super::part_view::PartView;
 use super::spill::{Slot, Spill};
+use crate::boost::BagStates;
 use crate::data::{
     CellRows, FeatureBins, Histogram, HistogramRequest, MemorySource, RowTally, SumSource,
     least_hashes, seeded,
@@ -25,6 +26,7 @@ pub(super) struct Part {
     rows: PartRows,
     /// In the order in which they were last asked.
     trees: Mutex<Vec<GrownCells>>,
+    bags: BagStates,
 }
 
 #[derive(Debug)]
@@ -58,12 +60,12 @@ impl Scratch {
 impl Part {
     /// Rows that stay in memory.
     pub(super) fn in_memory(rows: CodedRows) -> Self {
-        Self { rows: PartRows::Memory(rows), trees: Mutex::default() }
+        Self { rows: PartRows::Memory(rows), trees: Mutex::default(), bags: BagStates::default() }
     }
 
     /// Rows that lie in a file.
     pub(super) fn in_file(slot: Slot) -> Self {
-        Self { rows: PartRows::File(slot), trees: Mutex::default() }
+        Self { rows: PartRows::File(slot), trees: Mutex::default(), bags: BagStates::default() }
     }
 
     /// Its rows, with their hashes, read into the scratch if they lie in a file.
@@ -102,6 +104,7 @@ impl Part {
         let asks_hashes = match &ask.want {
             Want::Hashes { .. } => true,
             Want::Program(program) => program.reads_hashes(),
+            Want::Gradients(ask) => ask.needs_hashes(),
             Want::Totals | Want::Histograms(_) | Want::Leaves(_) | Want::ClassUnits => false,
         };
         let with_hashes = asks_hashes || (!is_begun && ask.view != View::All);
@@ -160,6 +163,12 @@ impl Part {
                     unreachable!("made for this question")
                 };
                 program.add(&PartView::new(rows, &ask.view, frame), answer, interrupt)?;
+            }
+            Sums::Gradients(sums) => {
+                let Want::Gradients(want) = &ask.want else {
+                    unreachable!("made for this question")
+                };
+                want.add_part((ask.tree.fit, &self.bags), rows, frame, sums, interrupt)?;
             }
         }
         Ok(())

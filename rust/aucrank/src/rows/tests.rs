@@ -119,13 +119,13 @@ impl Data {
 }
 
 /// Holders elsewhere, which are sent bytes. One of them forgets all between two questions.
-struct Cluster<'a> {
-    frame: RowFrame,
-    holders: Vec<StoredRows>,
-    data: &'a Data,
-    bounds: Vec<usize>,
-    n_asked: AtomicUsize,
-    forgets: bool,
+pub(crate) struct Cluster<'a> {
+    pub(crate) frame: RowFrame,
+    pub(crate) holders: Vec<StoredRows>,
+    pub(crate) data: &'a Data,
+    pub(crate) bounds: Vec<usize>,
+    pub(crate) n_asked: AtomicUsize,
+    pub(crate) forgets: bool,
 }
 
 impl Rows for Cluster<'_> {
@@ -200,7 +200,7 @@ pub(crate) fn everywhere(
     }
 }
 
-fn path_of(name: &str) -> PathBuf {
+pub(crate) fn path_of(name: &str) -> PathBuf {
     std::env::temp_dir().join(format!("aucrank-{name}-{}", std::process::id()))
 }
 

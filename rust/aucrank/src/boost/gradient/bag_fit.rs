@@ -9,7 +9,7 @@ use super::held_out::GradientHeldOut;
 use super::model::Parts;
 use super::params::{FEW_LEAVES, GradientParams, Interactions};
 use super::rows::Mass;
-use super::source::BagSource;
+use super::source::{BagSource, NextTree};
 use super::sums::HESSIAN_UNITS;
 use super::tree::GradientTree;
 use crate::data::{LARGEST_SUM, binds, mix};
@@ -188,9 +188,9 @@ impl<'a, S: BagSource> BagFit<'a, S> {
         Bag { parts, state: (self.params.n_bags == 1).then(|| self.source.into_state()) }
     }
 
-    /// The features that the next tree may ask, and those that one may ask that learns from all rows if
+    /// The features that the tree of a round may ask, and those that one may ask that learns from all rows if
     /// the rows and features drawn tell nothing: the first of these sets that tells anything.
-    fn features(&self, seed: u64) -> (Vec<usize>, Vec<Vec<usize>>) {
+    fn features(&self, number: usize) -> (Vec<usize>, Vec<Vec<usize>>) {
         let is_partial = self.params.subsample < 1.0 || self.draws.are_partial();
         if let Terms::Pairs(pairs) = self.terms {
             // A tree takes the pair whose first question gains most. As a pair may tell nothing by
@@ -198,7 +198,7 @@ impl<'a, S: BagSource> BagFit<'a, S> {
             let mut all = pairs.pairs.concat();
             all.sort_unstable();
             all.dedup();
-            let round = self.trees.len() - self.n_begun;
+            let round = number - self.n_begun;
             if round % 2 == 1 && pairs.n_above_chance > 0 {
                 let turn = round / 2 % pairs.n_above_chance;
                 return (pairs.pairs[turn].to_vec(), vec![all]);
@@ -207,15 +207,18 @@ impl<'a, S: BagSource> BagFit<'a, S> {
             return (all, others);
         }
         let all = || (0..self.draws.n_features()).collect();
-        (self.draws.features(seed), if is_partial { vec![all()] } else { Vec::new() })
+        (
+            self.draws.features(self.seed_of(number)),
+            if is_partial { vec![all()] } else { Vec::new() },
+        )
     }
 
     /// Runs rounds until this series has so many, or nothing is left to learn.
     pub(super) async fn run_until(&mut self, n_rounds: usize) -> Result<(), RankError> {
         while self.goes_on() && self.n_done() < n_rounds {
             self.interrupt.check()?;
-            let seed = mix(self.seed ^ mix(self.trees.len() as u64));
-            let (features, instead) = self.features(seed);
+            let seed = self.seed_of(self.trees.len());
+            let (features, instead) = self.features(self.trees.len());
             let mut grown = self.grow(features, seed, true).await?;
             for features in instead {
                 if grown.leaves.len() > 1 {
@@ -228,10 +231,17 @@ impl<'a, S: BagSource> BagFit<'a, S> {
                 break;
             }
             let tree = grown.tree.clone();
-            let value = self.source.add(grown).await?;
+            let number = self.trees.len() + 1;
+            let next = NextTree { features: self.features(number).0, seed: self.seed_of(number) };
+            let value = self.source.add(grown, next).await?;
             self.push(tree, value);
         }
         Ok(())
+    }
+
+    /// What the tree of a round draws by.
+    fn seed_of(&self, number: usize) -> u64 {
+        mix(self.seed ^ mix(number as u64))
     }
 
     /// Grows a tree on rows that are drawn, or on all.

@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng;
+#[cfg(feature = "serde")]
+use serde::{Deserialize, Serialize};
 
 use super::params::GradientParams;
 use crate::data::{Columns, below, content_hashes, mix};
@@ -21,6 +23,7 @@ pub(super) struct RowDraws {
 
 /// Which rows a tree learns from.
 #[derive(Debug, Clone, Copy)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 pub(super) struct Draw {
     bound: u64,
 }
@@ -71,7 +74,6 @@ impl RowDraws {
             }
         }
     }
-
 }
 
 /// Draws of features, tree by tree.

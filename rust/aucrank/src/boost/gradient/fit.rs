@@ -18,10 +18,9 @@ use super::rows::FitRows;
 use super::source::{BagSource, FitSource, StateOf};
 use super::tree::GradientTree;
 use crate::data::{
-    Binned, BinningParams, CodeRule, CodeTest, Column, Columns, Folds, Labels, LevelRates,
-    LevelSet, check_monotonic,
+    Binned, BinningParams, CodeTest, Column, Columns, Folds, Labels, LevelRates, check_monotonic,
 };
-use crate::formula::{Rule, Test};
+use crate::formula::Test;
 use crate::roc::largest_gap;
 use crate::{Interrupt, RankError, parallel};
 
@@ -431,16 +430,6 @@ impl<'a> Data<'a> {
 
     /// The question about raw values that gives the same answers as one about codes.
     pub(super) fn raw_test(&self, test: &CodeTest) -> Test {
-        let feature = test.feature;
-        let (CodeRule::Levels(codes), Some(kept)) = (&test.rule, &self.level_codes.kept[feature])
-        else {
-            return Test::of_codes(test, &self.binned.features()[feature]);
-        };
-        // What has no code goes where missing values go.
-        let is_listed = |code: u32| codes.contains(code) != test.missing_left;
-        let levels = (0..).zip(kept).filter(|(code, _)| is_listed(*code)).map(|(_, level)| *level);
-        let left =
-            if test.missing_left { LevelSet::all_but(levels) } else { LevelSet::only(levels) };
-        Test { feature, left: Rule::Levels(left), missing_left: test.missing_left }
+        self.level_codes.kept.raw_test(test, self.binned.features())
     }
 }

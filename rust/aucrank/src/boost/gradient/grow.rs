@@ -244,8 +244,7 @@ impl<'a> Grower<'a> {
         }
         let depth = node.depth + 1;
         let children = [nodes.len(), nodes.len() + 1];
-        for ((kept, n_rows), (sums, bounds)) in
-            sides.into_iter().zip(sums.into_iter().zip(bounds))
+        for ((kept, n_rows), (sums, bounds)) in sides.into_iter().zip(sums.into_iter().zip(bounds))
         {
             let asked = asked.clone();
             let (best, split) = (None, None);

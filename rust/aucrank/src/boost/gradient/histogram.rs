@@ -209,6 +209,33 @@ impl Layout {
         Ok(sums)
     }
 
+    /// Adds the derivatives of some rows to the sums of their bins, on this thread.
+    pub(super) fn add_sums(&self, binned: &Binned, node: &NodeRows<'_>, sums: &mut [Sums]) {
+        match node.derivatives {
+            Derivatives::Packed(words) if node.len() >= CODES => {
+                self.add_many_packed(binned, node.rows, words, sums);
+            }
+            // Places for all codes would take longer than so few rows.
+            Derivatives::Packed(words) => {
+                let words = words.iter().map(|word| word.sums());
+                self.add(binned, node.rows.iter().copied().zip(words), sums);
+            }
+            Derivatives::Plain(plain) => {
+                self.add(binned, node.rows.iter().copied().zip(plain.iter().copied()), sums);
+            }
+        }
+    }
+
+    /// Adds numbers of rows to those of their bins.
+    pub(super) fn add_counts(
+        &self,
+        binned: &Binned,
+        rows: impl Iterator<Item = (u32, u64)>,
+        counts: &mut [u64],
+    ) {
+        self.add(binned, rows, counts);
+    }
+
     /// Adds packed derivatives of any number of rows.
     fn add_many_packed(
         &self,

@@ -5,7 +5,11 @@
 //! Where the others hold many of the rows, their rates are learned from as well: see
 //! `rate_columns`.
 
-use crate::data::{Column, Columns, Labels, MISSING_CODE, are_many, least_level_rows};
+use crate::data::{
+    CodeRule, CodeTest, Column, Columns, FeatureBins, Labels, LevelSet, MISSING_CODE, are_many,
+    least_level_rows,
+};
+use crate::formula::{Rule, Test};
 use crate::{Interrupt, RankError, parallel};
 
 /// Categories of a feature with a code of their own.
@@ -16,10 +20,63 @@ const MOST_LEVELS: usize = 254;
 pub(super) struct LevelCodes {
     /// For each categorical feature the few codes of its rows.
     of_row: Vec<Option<Vec<u32>>>,
-    /// For each categorical feature the categories that have a code, in the order of their codes.
-    pub(super) kept: Vec<Option<Vec<u32>>>,
+    pub(super) kept: KeptLevels,
+}
+
+/// Which categories have a code of their own.
+#[derive(Debug)]
+pub(super) struct KeptLevels {
+    /// For each categorical feature, the categories that have a code, in the order of their codes.
+    pub(super) of_feature: Vec<Option<Vec<u32>>>,
     /// Whether the other categories of a feature hold many rows.
     are_rare_many: Vec<bool>,
+}
+
+impl KeptLevels {
+    /// Of so many rows in all, given for each categorical feature those of each category.
+    pub(super) fn new(rows_of_levels: &[Option<Vec<u64>>], n_rows: u64) -> Self {
+        let least = least_level_rows(n_rows);
+        let of_feature = |rows_of_level: &Option<Vec<u64>>| {
+            let Some(rows_of_level) = rows_of_level else { return (None, false) };
+            let rows = |&level: &u32| rows_of_level[level as usize];
+            let levels = 0..rows_of_level.len() as u32;
+            let mut kept: Vec<u32> = levels.filter(|level| rows(level) >= least).collect();
+            if kept.len() > MOST_LEVELS {
+                kept.sort_by_key(|level| std::cmp::Reverse(rows(level)));
+                kept.truncate(MOST_LEVELS);
+                kept.sort_unstable();
+            }
+            let n_rare = rows_of_level.iter().sum::<u64>() - kept.iter().map(rows).sum::<u64>();
+            (Some(kept), are_many(n_rare, n_rows))
+        };
+        let (of_feature, are_rare_many) = rows_of_levels.iter().map(of_feature).unzip();
+        Self { of_feature, are_rare_many }
+    }
+
+    /// The features of which categories without a code hold many rows, ascending.
+    pub(super) fn with_rare_levels(&self) -> Vec<usize> {
+        (0..self.of_feature.len()).filter(|&feature| self.are_rare_many[feature]).collect()
+    }
+
+    /// Whether a category has no code of its own.
+    pub(super) fn is_rare(&self, feature: usize, level: u32) -> bool {
+        let kept = self.of_feature[feature].as_ref();
+        kept.is_some_and(|kept| kept.binary_search(&level).is_err())
+    }
+
+    /// The question about raw values that gives the same answers as one about codes.
+    pub(super) fn raw_test(&self, test: &CodeTest, features: &[FeatureBins]) -> Test {
+        let feature = test.feature;
+        let (CodeRule::Levels(codes), Some(kept)) = (&test.rule, &self.of_feature[feature]) else {
+            return Test::of_codes(test, &features[feature]);
+        };
+        // What has no code goes where missing values go.
+        let is_listed = |code: u32| codes.contains(code) != test.missing_left;
+        let levels = (0..).zip(kept).filter(|(code, _)| is_listed(*code)).map(|(_, level)| *level);
+        let left =
+            if test.missing_left { LevelSet::all_but(levels) } else { LevelSet::only(levels) };
+        Test { feature, left: Rule::Levels(left), missing_left: test.missing_left }
+    }
 }
 
 impl LevelCodes {
@@ -29,11 +86,8 @@ impl LevelCodes {
             return Err(RankError::LengthMismatch { name: "X", found, expected });
         }
         let rows = labels.rows();
-        let least = least_level_rows(labels.total().rows);
-        let of_feature = |feature: usize| {
-            let Column::Codes { codes, n_levels } = columns[feature] else {
-                return Ok(((None, None), false));
-            };
+        let rows_of_levels = |feature: usize| {
+            let Column::Codes { codes, n_levels } = columns[feature] else { return Ok(None) };
             let mut rows_of_level = vec![0; n_levels as usize];
             for row in rows.iter().map(|&row| row as usize) {
                 let code = codes[row];
@@ -47,33 +101,26 @@ impl LevelCodes {
                     }
                 }
             }
-            let mut kept: Vec<u32> =
-                (0..n_levels).filter(|&level| rows_of_level[level as usize] >= least).collect();
-            if kept.len() > MOST_LEVELS {
-                kept.sort_by_key(|&level| std::cmp::Reverse(rows_of_level[level as usize]));
-                kept.truncate(MOST_LEVELS);
-                kept.sort_unstable();
-            }
-            let n_kept: u64 = kept.iter().map(|&level| rows_of_level[level as usize]).sum();
-            let n_rare = rows_of_level.iter().sum::<u64>() - n_kept;
-            let are_rare_many = are_many(n_rare, labels.total().rows);
+            Ok(Some(rows_of_level))
+        };
+        let features: Vec<usize> = (0..columns.n_features()).collect();
+        let rows_of_levels = parallel::try_map(features.clone(), rows_of_levels)?;
+        let kept = KeptLevels::new(&rows_of_levels, labels.total().rows);
+        let few = |feature: usize| {
+            let (Column::Codes { codes, n_levels }, Some(kept)) =
+                (columns[feature], &kept.of_feature[feature])
+            else {
+                return None;
+            };
             let mut code_of_level = vec![MISSING_CODE; n_levels as usize];
-            for (code, &level) in (0..).zip(&kept) {
+            for (code, &level) in (0..).zip(kept) {
                 code_of_level[level as usize] = code;
             }
             let few =
                 |&code: &u32| code_of_level.get(code as usize).copied().unwrap_or(MISSING_CODE);
-            Ok(((Some(codes.iter().map(few).collect()), Some(kept)), are_rare_many))
+            Some(codes.iter().map(few).collect())
         };
-        let found = parallel::try_map((0..columns.n_features()).collect(), of_feature)?;
-        let (coded, are_rare_many): (Vec<_>, Vec<_>) = found.into_iter().unzip();
-        let (of_row, kept) = coded.into_iter().unzip();
-        Ok(Self { of_row, kept, are_rare_many })
-    }
-
-    /// The features of which categories without a code hold many rows, ascending.
-    pub(super) fn with_rare_levels(&self) -> Vec<usize> {
-        (0..self.kept.len()).filter(|&feature| self.are_rare_many[feature]).collect()
+        Ok(Self { of_row: parallel::map(features, few), kept })
     }
 
     /// The columns with few codes in the place of categories.
@@ -82,7 +129,7 @@ impl LevelCodes {
         columns: &Columns<'c>,
         interrupt: &Interrupt,
     ) -> Result<Columns<'c>, RankError> {
-        let few = columns.iter().zip(&self.of_row).zip(&self.kept).map(
+        let few = columns.iter().zip(&self.of_row).zip(&self.kept.of_feature).map(
             |((column, codes), kept)| match (codes, kept) {
                 (Some(codes), Some(kept)) => Column::Codes { codes, n_levels: kept.len() as u32 },
                 _ => *column,

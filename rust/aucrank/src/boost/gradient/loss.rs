@@ -131,11 +131,9 @@ impl Loss {
         match self {
             Self::Log => {
                 let of_row = |(score, class, mass): (f64, usize, u64)| {
-                    let loss = softplus(if class == 1 { -score } else { score });
-                    (loss * LOSS_UNITS).round() as u128 * u128::from(mass)
+                    log_loss_units(score, class == 1) * u128::from(mass)
                 };
-                let sum: u128 = rows().map(of_row).sum();
-                sum as f64 / LOSS_UNITS / (totals[0] + totals[1]) as f64
+                mean_log_loss([rows().map(of_row).sum(), totals[0] + totals[1]])
             }
             Self::PairExponential => {
                 let mut best = [f64::NEG_INFINITY; 2];
@@ -161,6 +159,16 @@ impl Loss {
             Self::PairLogistic => PairGrid::mean_loss(rows(), max_fpr),
         }
     }
+}
+
+/// The log loss of a row, rounded to a whole number of units.
+pub(super) fn log_loss_units(score: f64, positive: bool) -> u128 {
+    (softplus(if positive { -score } else { score }) * LOSS_UNITS).round() as u128
+}
+
+/// The mean log loss, given the sum in units and the mass of the rows.
+pub(super) fn mean_log_loss([sum, mass]: [u128; 2]) -> f64 {
+    sum as f64 / LOSS_UNITS / mass as f64
 }
 
 /// The score of a row in the direction of mistakes: as it is for a negative row, reversed for a

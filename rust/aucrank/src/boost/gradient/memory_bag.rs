@@ -14,7 +14,7 @@ use super::memory_tree::{GrowMemory, MemoryTree};
 use super::model::GradientBoosted;
 use super::params::GradientParams;
 use super::rows::{CHUNK_ROWS, FitRows, Mass};
-use super::source::{BagSource, at_once};
+use super::source::{BagSource, NextTree, at_once};
 use super::sums::Sums;
 use super::tree::GradientTree;
 use super::tree_rows::{Derivatives, TreeRows};
@@ -118,7 +118,8 @@ impl<'a> MemoryBag<'a> {
         let at = self.params.loss.at(&self.scores, &self.rows, self.params.max_fpr);
         self.differentiate(&at, rows);
         let (data, FitRows { binned, rates, .. }) = (self.data, &*self.rows);
-        let raw_test = |test: &CodeTest| rates.raw_test(test).unwrap_or_else(|| data.raw_test(test));
+        let raw_test =
+            |test: &CodeTest| rates.raw_test(test).unwrap_or_else(|| data.raw_test(test));
         let grower = Grower::new(plan, binned.features(), rates, &raw_test);
         at_once(grower.grow(&mut MemoryTree { data: &self.rows, rows, columns, memory: grow }))
     }
@@ -206,7 +207,7 @@ impl BagSource for MemoryBag<'_> {
         grown
     }
 
-    async fn add(&mut self, grown: Grown) -> Result<Option<f64>, RankError> {
+    async fn add(&mut self, grown: Grown, _next: NextTree) -> Result<Option<f64>, RankError> {
         if let Some(memory) = self.memory.take() {
             self.update(&grown, &memory.rows.rows, &memory.others);
             self.memory = Some(memory);

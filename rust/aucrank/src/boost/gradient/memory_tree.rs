@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use super::code_columns::CodeColumns;
 use super::best_split::{SearchMemory, Split};
+use super::code_columns::CodeColumns;
 use super::grow::{GrowNode, Grower, Leaves, Parted, Root, TreeSource};
 use super::histogram::{Bins, Memory};
 use super::partition::Sides;

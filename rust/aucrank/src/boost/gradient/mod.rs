@@ -20,6 +20,7 @@
 //!   features add up to;
 //! - `tree`, `model`: what was learned, `saved`: the form in which it is saved; `formula`, `explain`: what is said of it.
 
+mod asked;
 mod bag_fit;
 mod bags;
 mod best_split;
@@ -58,6 +59,8 @@ mod tests;
 mod tree;
 mod tree_rows;
 
+pub use asked::fit_gradient_boosting_rows;
+pub(crate) use asked::{BagStates, GradientAsk, GradientSums};
 pub use fit::{GradientExtras, fit_gradient_boosting, fit_gradient_folds};
 pub use held_out::{GradientHeldOut, GradientHeldOutParams, HeldOutMeasure, HeldOutRows};
 pub use loss::Loss;

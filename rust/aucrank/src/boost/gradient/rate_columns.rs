@@ -48,7 +48,8 @@ impl BoosterRates {
         interrupt: &Interrupt,
     ) -> Result<(Self, Cow<'b, Binned>), RankError> {
         let nothing = || Ok((Self::default(), Cow::Borrowed(binned)));
-        let features = level_codes.with_rare_levels();
+        let kept = &level_codes.kept;
+        let features = kept.with_rare_levels();
         if features.is_empty() {
             return nothing();
         }
@@ -58,25 +59,27 @@ impl BoosterRates {
         };
         let of_feature = |feature: usize| {
             interrupt.check()?;
-            let (Column::Codes { codes, n_levels }, Some(kept)) =
-                (columns[feature], &level_codes.kept[feature])
-            else {
-                return Ok(None);
-            };
-            let is_rare = |level| kept.binary_search(&level).is_err();
+            let Column::Codes { codes, n_levels } = columns[feature] else { return Ok(None) };
+            let is_rare = |level| kept.is_rare(feature, level);
             let learned = (labels, training, &folds);
             let coded = coded_rates((codes, n_levels), learned, params.max_bins, is_rare);
             let Some((steps, of_row)) = coded else { return Ok(None) };
             let bins = FeatureBins::Numeric { cuts: steps.cuts().to_vec() };
-            Ok(Some((BoosterRate { feature, steps }, (bins, of_row))))
+            Ok(Some(((feature, steps), (bins, of_row))))
         };
         let found = parallel::try_map(features, of_feature)?;
         let (columns_of_rates, codes): (Vec<_>, Vec<_>) = found.into_iter().flatten().unzip();
         if columns_of_rates.is_empty() {
             return nothing();
         }
-        let rates = Self { n_features: columns.n_features(), columns: columns_of_rates };
+        let rates = Self::of_steps(columns.n_features(), columns_of_rates);
         Ok((rates, Cow::Owned(binned.with_narrow(codes)?)))
+    }
+
+    /// Of features, given by their steps, behind so many features.
+    pub(super) fn of_steps(n_features: usize, steps: Vec<(usize, RateSteps)>) -> Self {
+        let column = |(feature, steps)| BoosterRate { feature, steps };
+        Self { n_features, columns: steps.into_iter().map(column).collect() }
     }
 
     /// The feature that a column of codes is made of.
@@ -256,7 +259,7 @@ mod tests {
             (sample.columns(), sample.labels(), Interrupt::default());
         let params = GradientParams::default();
         let level_codes = LevelCodes::new(&columns, &labels).unwrap();
-        assert_eq!(level_codes.with_rare_levels(), [1]);
+        assert_eq!(level_codes.kept.with_rare_levels(), [1]);
         let coded = level_codes.columns(&columns, &interrupt).unwrap();
         let binning = BinningParams { level_rates: LevelRates::Raw, ..BinningParams::default() };
         let binned = Binned::new(&coded, &labels, binning, &interrupt).unwrap();

@@ -32,9 +32,9 @@ pub(super) struct FitRows<'a> {
 }
 
 /// The mass of rows in the place of their weight.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
-pub(super) struct MassScale {
+pub(crate) struct MassScale {
     shift: u32,
 }
 
@@ -83,9 +83,9 @@ impl<'a> FitRows<'a> {
         training: Arc<[u32]>,
     ) -> Self {
         let scale = MassScale::of(training.iter().map(|&row| mass_of(labels, row)).sum());
-        let masses = labels.weights().map(|weights| {
-            weights.units().iter().map(|&units| scale.mass(units)).collect()
-        });
+        let masses = labels
+            .weights()
+            .map(|weights| weights.units().iter().map(|&units| scale.mass(units)).collect());
         let listed = Arc::clone(&training);
         let mass = Mass { of_classes: [0; 2], n_rows: 0 };
         let mut rows = Self { binned, rates, labels, training, masses, mass };

@@ -68,8 +68,8 @@ pub(super) trait BagSource: Sized {
     async fn grow(&mut self, plan: TreePlan<'_>, draws: bool) -> Result<Grown, RankError>;
 
     /// Adds the values of the tree that was grown last to all scores. What the held-out rows say then,
-    /// if there are any.
-    async fn add(&mut self, grown: Grown) -> Result<Option<f64>, RankError>;
+    /// if there are any. The next tree, if there is one, will be that of `next`.
+    async fn add(&mut self, grown: Grown, next: NextTree) -> Result<Option<f64>, RankError>;
 
     /// Takes the values of some trees, the last ones, off again.
     fn take_off(&mut self, trees: &[GradientTree]) -> Result<(), RankError>;
@@ -83,6 +83,12 @@ pub(super) trait BagSource: Sized {
         bags: Vec<&mut BagFit<'a, Self>>,
         work: impl AsyncFn(&mut BagFit<'a, Self>) -> Result<(), RankError> + Sync,
     ) -> Result<(), RankError>;
+}
+
+/// The tree of a round: the features that it may ask, and its seed.
+pub(super) struct NextTree {
+    pub(super) features: Vec<usize>,
+    pub(super) seed: u64,
 }
 
 /// What is known of the rows of a fit after some rounds.

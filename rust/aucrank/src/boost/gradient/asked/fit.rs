@@ -1,0 +1,342 @@
+//! A fit to rows elsewhere: their codes, and which of them each bag learns from.
+
+use std::sync::Arc;
+
+use super::super::bag_fit::{BagFit, Terms};
+use super::super::bags::{average, bag_seed};
+use super::super::draws::Draw;
+use super::super::fit::in_one_series;
+use super::super::held_out::{HeldOutMeasure, HeldOutRows};
+use super::super::level_codes::KeptLevels;
+use super::super::loss::Loss;
+use super::super::model::GradientBoosted;
+use super::super::params::GradientParams;
+use super::super::rate_columns::BoosterRates;
+use super::super::rows::{Mass, MassScale};
+use super::super::source::FitSource;
+use super::ask::{BagRowsAsk, GradientAsk, RatesAsk};
+use super::bag::AskedBag;
+use super::codes::{LevelMap, RateCodes};
+use super::sums::{GradientSums, MassSums, RateSums};
+use super::talk::Talk;
+use crate::data::{
+    CodeTest, FeatureBins, FoldRates, MISSING_CODE, N_RATE_FOLDS, RateSteps, SEED_OF_RATES,
+    check_monotonic, mix,
+};
+use crate::formula::Test;
+use crate::rows::{Fit, Rows, View};
+use crate::{Interrupt, RankError};
+
+/// Fits a model by gradient boosting to rows in parts, wherever they are: the same model as
+/// [`fit_gradient_boosting`](crate::boost::fit_gradient_boosting) gives on all of them in memory.
+///
+/// `fit_number` tells the fit from others that ask the same rows at the same time.
+///
+/// # Errors
+///
+/// As [`fit_gradient_boosting`](crate::boost::fit_gradient_boosting); [`RankError::BadParameter`] also for
+/// what needs more than sums: losses over pairs, rounds chosen by the AUC, pairs of features that are
+/// chosen, and bins that are not those of the parameters. What the holder of the rows runs into.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::Interrupt;
+/// use aucrank::boost::{
+///     GradientExtras, GradientParams, fit_gradient_boosting, fit_gradient_boosting_rows,
+/// };
+/// use aucrank::data::{BinningParams, Columns, Labels, LevelRates};
+/// use aucrank::rows::{StoredRows, Survey};
+///
+/// let values: Vec<f64> = (0..100).map(f64::from).collect();
+/// let positive: Vec<bool> = values.iter().map(|value| (30.0..70.0).contains(value)).collect();
+/// let columns = Columns::from_column_major(&values, 100)?;
+/// let (params, interrupt) = (GradientParams::stopped(), Interrupt::default());
+/// let binning =
+///     BinningParams { max_bins: Some(255), level_rates: LevelRates::Raw, seed: params.seed };
+/// let mut survey = Survey::new(&[None], binning, None)?;
+/// survey.add(&columns, &positive, None, &interrupt)?;
+/// let mut rows = StoredRows::new(survey.frame()?, None)?;
+/// rows.add(&columns, &positive, None, &interrupt)?;
+/// rows.finish()?;
+///
+/// let (labels, extras) = (Labels::new(&positive, None)?, GradientExtras::default());
+/// let in_memory = fit_gradient_boosting(&columns, &labels, &params, &extras, &interrupt)?;
+/// assert_eq!(fit_gradient_boosting_rows(&rows, 0, &params, &interrupt)?, in_memory);
+/// # Ok::<(), aucrank::RankError>(())
+/// ```
+pub fn fit_gradient_boosting_rows(
+    rows: &dyn Rows,
+    fit_number: u64,
+    params: &GradientParams,
+    interrupt: &Interrupt,
+) -> Result<GradientBoosted, RankError> {
+    let frame = rows.frame();
+    params.validate(frame.features().len())?;
+    check_monotonic(&params.monotonic, &frame.n_levels())?;
+    check_params(params)?;
+    check_bins(params, frame.features())?;
+    frame.total().check_classes()?;
+    let talk = Talk::new(rows, Fit::new(fit_number), interrupt);
+    let mut bags = in_one_series(&AskedFit::new(&talk)?, params)?;
+    let parts = if params.n_bags == 1 {
+        bags.swap_remove(0).parts
+    } else {
+        average(bags.into_iter().map(|bag| bag.parts).collect())
+    };
+    Ok(GradientBoosted::new(parts))
+}
+
+/// Checks that a fit needs sums alone.
+fn check_params(params: &GradientParams) -> Result<(), RankError> {
+    let refuse = |name, value: String, rule| Err(RankError::BadParameter { name, value, rule });
+    if params.loss != Loss::Log {
+        let rule = "'log' where rows are read in parts";
+        return refuse("loss", format!("{:?}", params.loss), rule);
+    }
+    if params.held_out.is_some_and(|asked| asked.measure == HeldOutMeasure::Auc) {
+        return refuse("scoring", "'auc'".to_owned(), "'loss' where rows are read in parts");
+    }
+    if let Some(value) = params.interactions.chosen_pairs() {
+        let rule = "any or groups of features where rows are read in parts";
+        return refuse("interactions", value, rule);
+    }
+    Ok(())
+}
+
+/// Checks that rows are coded by the bins of a fit.
+fn check_bins(params: &GradientParams, features: &[FeatureBins]) -> Result<(), RankError> {
+    let is_fine = |bins: &FeatureBins| match bins {
+        FeatureBins::Numeric { .. } => bins.n_bins() <= params.max_bins,
+        FeatureBins::Categorical { .. } => !bins.pools_levels(),
+    };
+    if features.iter().all(is_fine) {
+        return Ok(());
+    }
+    let (name, value) = ("max_bins", params.max_bins.to_string());
+    Err(RankError::BadParameter { name, value, rule: "that of the rows, with raw rates of levels" })
+}
+
+/// The codes of a fit.
+pub(super) struct FitCodes {
+    kept: KeptLevels,
+    /// Which of them differ from those in which rows are held.
+    map: LevelMap,
+    features: Vec<FeatureBins>,
+}
+
+impl FitCodes {
+    fn new(held: &[FeatureBins], rows_of_levels: Vec<Vec<u64>>, n_rows: u64) -> Self {
+        let of_categories = |(bins, rows): (&FeatureBins, Vec<u64>)| {
+            matches!(bins, FeatureBins::Categorical { .. }).then_some(rows)
+        };
+        let rows_of_levels: Vec<Option<Vec<u64>>> =
+            held.iter().zip(rows_of_levels).map(of_categories).collect();
+        let kept = KeptLevels::new(&rows_of_levels, n_rows);
+        let differ = |(kept, held): (&Option<Vec<u32>>, &FeatureBins)| {
+            kept.clone().filter(|kept| kept.len() < held.n_bins())
+        };
+        let map = LevelMap(kept.of_feature.iter().zip(held).map(differ).collect());
+        Self { features: map.features(held), kept, map }
+    }
+
+    /// The question about raw values that gives the same answers as one about codes.
+    pub(super) fn raw_test(&self, test: &CodeTest) -> Test {
+        self.kept.raw_test(test, &self.features)
+    }
+}
+
+/// The rows of a fit elsewhere.
+struct AskedFit<'a> {
+    talk: &'a Talk<'a>,
+    codes: Arc<FitCodes>,
+}
+
+/// The rows of a bag.
+struct AskedRows {
+    /// What the bag draws by.
+    seed: u64,
+    learned: View,
+    held_out: Option<View>,
+    total: Mass,
+    scale: MassScale,
+    rates: Arc<BoosterRates>,
+    rate_codes: Vec<RateCodes>,
+}
+
+impl<'a> AskedFit<'a> {
+    fn new(talk: &'a Talk<'a>) -> Result<Self, RankError> {
+        let frame = talk.rows.frame();
+        let GradientSums::Levels(rows_of_levels) = talk.ask(GradientAsk::Levels)? else {
+            return Err(bad());
+        };
+        let codes = FitCodes::new(frame.features(), rows_of_levels, frame.total().rows);
+        Ok(Self { talk, codes: Arc::new(codes) })
+    }
+
+    fn rows(
+        &self,
+        params: &GradientParams,
+        number: usize,
+        (learned, held_out): (View, Option<View>),
+    ) -> Result<AskedRows, RankError> {
+        let seed = bag_seed(params.seed, number);
+        let mut scale = MassScale::of(0);
+        let mut sums = self.mass(&learned, scale)?;
+        let of_rows = MassScale::of(sums.weight.pos + sums.weight.neg);
+        if of_rows != scale && self.talk.rows.frame().is_weighted() {
+            scale = of_rows;
+            sums = self.mass(&learned, scale)?;
+        }
+        let total = Mass { of_classes: sums.mass, n_rows: sums.weight.rows };
+        let (steps, rate_codes) = self.rates(params, seed, &learned)?;
+        let rates = Arc::new(BoosterRates::of_steps(self.codes.features.len(), steps));
+        Ok(AskedRows { seed, learned, held_out, total, scale, rates, rate_codes })
+    }
+
+    fn mass(&self, view: &View, scale: MassScale) -> Result<MassSums, RankError> {
+        match self.talk.ask(GradientAsk::Mass { view: view.clone(), scale })? {
+            GradientSums::Mass(sums) => Ok(sums),
+            _ => Err(bad()),
+        }
+    }
+
+    /// The columns of rates by some rows.
+    fn rates(
+        &self,
+        params: &GradientParams,
+        seed: u64,
+        view: &View,
+    ) -> Result<(Vec<(usize, RateSteps)>, Vec<RateCodes>), RankError> {
+        let kept = &self.codes.kept;
+        let features = kept.with_rare_levels();
+        if features.is_empty() {
+            return Ok(Default::default());
+        }
+        let order = Arc::new(self.talk.order(mix(seed ^ SEED_OF_RATES))?);
+        let n_folds = order.n_folds(N_RATE_FOLDS);
+        if n_folds < 2 {
+            return Ok(Default::default());
+        }
+        let view = view.clone();
+        let ask = RatesAsk { view, order: Arc::clone(&order), n_folds, features };
+        let features = ask.features.clone();
+        let GradientSums::Rates(found) = self.talk.ask(GradientAsk::Rates(ask))? else {
+            return Err(bad());
+        };
+        let (mut all_steps, mut codes) = (Vec::new(), Vec::new());
+        for (feature, RateSums { of_level, of_fold, squares }) in features.into_iter().zip(found) {
+            let rates = FoldRates::of_sums(&of_level, &of_fold, squares);
+            let is_rare = |level| kept.is_rare(feature, level);
+            let Some(steps) = RateSteps::telling(&rates, params.max_bins, is_rare) else {
+                continue;
+            };
+            let of_level = |level: u32| {
+                let in_folds = (0..n_folds).map(|fold| steps.step(rates.outside(level, fold)));
+                let in_folds: Vec<u8> = in_folds.map(|step| step as u8).collect();
+                in_folds.into_iter().chain([steps.of_level(level) as u8])
+            };
+            codes.push(RateCodes {
+                feature,
+                cuts: steps.cuts().to_vec(),
+                order: Arc::clone(&order),
+                n_folds,
+                steps: (0..rates.n_levels()).flat_map(of_level).collect(),
+                of_missing: steps.of_level(MISSING_CODE) as u8,
+            });
+            all_steps.push((feature, steps));
+        }
+        Ok((all_steps, codes))
+    }
+}
+
+impl<'s> FitSource for AskedFit<'s> {
+    type Bag = AskedBag<'s>;
+    type Dealt = AskedRows;
+
+    fn n_rows(&self) -> u64 {
+        self.talk.rows.frame().total().rows
+    }
+
+    fn interrupt(&self) -> &Interrupt {
+        self.talk.interrupt
+    }
+
+    fn deal(&self, params: &GradientParams) -> Result<Vec<AskedRows>, RankError> {
+        let view_of_bag: Box<dyn Fn(usize) -> Result<(View, Option<View>), RankError> + '_> =
+            match params.held_out.map(|asked| asked.rows) {
+                None => Box::new(|_| Ok((View::All, None))),
+                Some(HeldOutRows::Share(share)) => Box::new(move |number| {
+                    let order = self.talk.order(bag_seed(params.seed, number))?;
+                    Ok(order.holdout(share).map_or((View::All, None), |holdout| {
+                        let view = |inside| View::Held { holdout, inside };
+                        (view(false), Some(view(true)))
+                    }))
+                }),
+                Some(HeldOutRows::Fold) => {
+                    let order = Arc::new(self.talk.order(params.seed)?);
+                    let n_folds = params.n_bags.min(usize::from(u16::MAX) - 1) as u16;
+                    let n_folds = order.n_folds(n_folds);
+                    Box::new(move |number| {
+                        if n_folds < 2 {
+                            return Ok((View::All, None));
+                        }
+                        let fold = (number % usize::from(n_folds)) as u16;
+                        let order = &order;
+                        let view =
+                            |inside| View::Fold { order: Arc::clone(order), n_folds, fold, inside };
+                        Ok((view(false), Some(view(true))))
+                    })
+                }
+            };
+        (0..params.n_bags).map(|number| self.rows(params, number, view_of_bag(number)?)).collect()
+    }
+
+    fn deal_all(&self, params: &GradientParams) -> Result<Vec<AskedRows>, RankError> {
+        (0..params.n_bags).map(|number| self.rows(params, number, (View::All, None))).collect()
+    }
+
+    fn goes_on(&self) -> bool {
+        false
+    }
+
+    fn replay(&self, _bags: &mut [BagFit<'_, AskedBag<'s>>]) -> Result<(), RankError> {
+        Ok(())
+    }
+
+    fn begin<'a>(
+        &'a self,
+        params: &'a GradientParams,
+        dealt: &[AskedRows],
+        terms: Terms<'a>,
+    ) -> Result<Vec<BagFit<'a, AskedBag<'s>>>, RankError> {
+        let begin = |rows: &AskedRows| {
+            let draws = params.subsample < 1.0;
+            let asked = BagRowsAsk {
+                learned: rows.learned.clone(),
+                held_out: rows.held_out.clone(),
+                draw: draws.then(|| (Draw::share(params.subsample), rows.seed)),
+                start: 0.0,
+                scale: rows.scale,
+                levels: self.codes.map.clone(),
+                rates: rows.rate_codes.clone(),
+            };
+            let source = AskedBag {
+                talk: self.talk,
+                codes: Arc::clone(&self.codes),
+                features: asked.features(self.talk.rows.frame().features()).into(),
+                rates: Arc::clone(&rows.rates),
+                total: rows.total,
+                has_held_out: rows.held_out.is_some(),
+                line: self.talk.line(asked),
+                next: None,
+            };
+            BagFit::new(source, params, rows.seed, terms, self.talk.interrupt)
+        };
+        Ok(dealt.iter().map(begin).collect())
+    }
+}
+
+fn bad() -> RankError {
+    RankError::BadAnswer("it answers another question".to_owned())
+}

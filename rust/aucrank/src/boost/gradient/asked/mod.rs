@@ -1,0 +1,32 @@
+//! Gradient boosting on rows that are asked, wherever they are: the model of a fit in memory, byte for
+//! byte.
+//!
+//! Who holds rows keeps their scores in each bag, and in which cell of the growing tree each is. A question
+//! carries the trees and splits that were decided since the last one; to a holder that has not seen earlier
+//! ones, the whole log is sent. What comes back is whole numbers: gradients and hessians of some cells by
+//! code, numbers of rows, the loss of rows held out.
+//!
+//! The children of all leaves that may be split before the tree is full are asked about in one question:
+//! sums decide nothing, so that the tree is the one that is grown leaf by leaf. Bags wait side by side, and
+//! their questions are one.
+//!
+//! - `ask`, `sums`: what travels; `state`: what a part of the rows keeps, and its answers; `codes`: the
+//!   codes of a fit;
+//! - `talk`: questions of bags that wait side by side; `tree`, `bag`: where they learn from; `fit`: which
+//!   rows they have.
+
+mod ask;
+mod bag;
+mod codes;
+mod fit;
+mod state;
+mod sums;
+mod talk;
+#[cfg(all(test, feature = "serde"))]
+mod tests;
+mod tree;
+
+pub(crate) use ask::GradientAsk;
+pub use fit::fit_gradient_boosting_rows;
+pub(crate) use state::BagStates;
+pub(crate) use sums::GradientSums;

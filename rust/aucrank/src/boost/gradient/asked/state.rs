@@ -1,0 +1,433 @@
+//! What a part of the rows keeps for a fit, and what it answers.
+
+use std::borrow::Cow;
+use std::ops::Range;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::super::histogram::Layout;
+use super::super::loss::{LossAt, log_loss_units};
+use super::super::memory_bag::fill;
+use super::super::partition::Sides;
+use super::super::sums::{PackedSums, Sums};
+use super::super::tree_rows::{Derivatives, NodeRows};
+use super::ask::{BagAsk, BagRowsAsk, BagsAsk, CellStep, GradientAsk, GrowAsk, RatesAsk};
+use super::sums::{BagSums, CellSums, GradientSums, RateSums};
+use crate::data::{Binned, CellId, CellSplit, RowTally, seeded};
+use crate::rows::{CodedRows, RowFrame, View};
+use crate::{Interrupt, RankError};
+
+/// Bags of which a part keeps the scores. Fits that were given up are forgotten by and by.
+const MOST_BAGS: usize = 256;
+
+/// What a part of the rows keeps for the bags of fits, those asked last at the end: a cache, since a
+/// question carries all that was decided, or can.
+#[derive(Debug, Default)]
+pub(crate) struct BagStates(Mutex<Vec<BagState>>);
+
+/// The rows of a part in a bag, after some trees.
+#[derive(Debug)]
+struct BagState {
+    fit: u64,
+    key: u64,
+    bag: Arc<BagRowsAsk>,
+    /// Codes of the columns of rates.
+    rates: Vec<Vec<u8>>,
+    n_trees: usize,
+    scores: Vec<f64>,
+    /// The cells of the tree that grows.
+    cells: Option<TreeCells>,
+}
+
+/// The cells of a tree after some steps.
+#[derive(Debug)]
+struct TreeCells {
+    /// Number of the trees before it.
+    n_trees: usize,
+    seed: u64,
+    draws: bool,
+    n_steps: usize,
+    /// Row numbers; each cell is a stretch of them.
+    order: Vec<u16>,
+    cells: Vec<(CellId, Range<usize>)>,
+}
+
+/// The rows of a part, as a fit sees them.
+#[derive(Clone, Copy)]
+struct Rows<'a> {
+    coded: &'a CodedRows,
+    frame: &'a RowFrame,
+    interrupt: &'a Interrupt,
+}
+
+impl GradientAsk {
+    /// Adds what the rows of a part answer.
+    pub(crate) fn add_part(
+        &self,
+        (fit, states): (u64, &BagStates),
+        rows: &CodedRows,
+        frame: &RowFrame,
+        sum: &mut GradientSums,
+        interrupt: &Interrupt,
+    ) -> Result<(), RankError> {
+        let rows = Rows { coded: rows, frame, interrupt };
+        match (self, sum) {
+            (_, GradientSums::Behind) => {}
+            (Self::Levels, GradientSums::Levels(features)) => rows.add_levels(features),
+            (Self::Mass { view, scale }, GradientSums::Mass(sums)) => {
+                let tally = rows.coded.sums(frame);
+                for row in weighted_rows(rows.coded, view) {
+                    let of_row = tally.of(row as usize);
+                    sums.weight += of_row;
+                    let class = usize::from(rows.coded.positive[row as usize]);
+                    sums.mass[class] += scale.mass(of_row.pos + of_row.neg);
+                }
+            }
+            (Self::Rates(ask), GradientSums::Rates(features)) => {
+                for (&feature, sums) in ask.features.iter().zip(features) {
+                    rows.add_rates(ask, feature, sums)?;
+                }
+            }
+            (Self::Bags(ask), sum) => states.add_bags(fit, ask, rows, sum)?,
+            _ => return Err(bad("sums are of another question")),
+        }
+        Ok(())
+    }
+}
+
+impl Rows<'_> {
+    fn add_levels(self, features: &mut [Vec<u64>]) {
+        let tally = self.coded.sums(self.frame);
+        for (feature, rows_of_level) in features.iter_mut().enumerate() {
+            if rows_of_level.is_empty() {
+                continue;
+            }
+            for row in weighted_rows(self.coded, &View::All) {
+                let level = self.coded.binned.code(row as usize, feature) as usize;
+                if let Some(rows) = rows_of_level.get_mut(level) {
+                    *rows += tally.of(row as usize).rows;
+                }
+            }
+        }
+    }
+
+    fn add_rates(
+        self,
+        ask: &RatesAsk,
+        feature: usize,
+        sums: &mut RateSums,
+    ) -> Result<(), RankError> {
+        let n_folds = usize::from(ask.n_folds);
+        if feature >= self.frame.features().len() || n_folds == 0 {
+            return Err(bad("rates are of other rows"));
+        }
+        let tally = self.coded.sums(self.frame);
+        for row in weighted_rows(self.coded, &ask.view) {
+            let row = row as usize;
+            let (positive, hash) = (self.coded.positive[row], self.coded.hashes[row]);
+            let fold = usize::from(ask.order.fold(positive, hash, ask.n_folds));
+            let of_row = tally.of(row);
+            sums.of_fold[fold] += of_row;
+            let level = self.coded.binned.code(row, feature) as usize;
+            if let Some(of_level) = sums.of_level.get_mut(level * n_folds + fold) {
+                *of_level += of_row;
+            }
+            let mass = u128::from(of_row.pos + of_row.neg);
+            sums.squares += mass * mass / u128::from(of_row.rows.max(1));
+        }
+        Ok(())
+    }
+}
+
+impl BagStates {
+    fn add_bags(
+        &self,
+        fit: u64,
+        ask: &BagsAsk,
+        rows: Rows<'_>,
+        sum: &mut GradientSums,
+    ) -> Result<(), RankError> {
+        let GradientSums::Bags(sums) = sum else {
+            return Err(bad("sums are of another question"));
+        };
+        let mut of_bags: Vec<Option<BagState>> = Vec::new();
+        {
+            let mut states = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            states.retain(|state| state.fit != fit || ask.live.contains(&state.key));
+            for bag in &ask.bags {
+                let place = states.iter().position(|own| (own.fit, own.key) == (fit, bag.key));
+                of_bags.push(place.map(|place| states.remove(place)));
+            }
+        }
+        let mut found = Vec::new();
+        // Bags without columns of rates have the same codes.
+        let mut shared: Option<Cow<'_, Binned>> = None;
+        let mut are_told = true;
+        for ((bag, state), sums) in ask.bags.iter().zip(of_bags).zip(sums) {
+            let Some(mut state) = BagState::caught_up(state, fit, bag, rows)? else {
+                are_told = false;
+                continue;
+            };
+            let own;
+            let codes: &Binned = if state.rates.is_empty() {
+                if shared.is_none() {
+                    shared = Some(state.bag.codes(rows.coded, &[])?);
+                }
+                shared.as_deref().unwrap_or(&rows.coded.binned)
+            } else {
+                own = state.bag.codes(rows.coded, &state.rates)?;
+                &own
+            };
+            are_told &= state.answer(bag, codes, rows, sums)?;
+            found.push(state);
+        }
+        if !are_told {
+            *sum = GradientSums::Behind;
+        }
+        let mut states = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        states.extend(found);
+        let n_most = states.len().saturating_sub(MOST_BAGS);
+        states.drain(..n_most);
+        Ok(())
+    }
+}
+
+impl BagState {
+    /// The state that a question sets out from; `None` where it takes as told what was not.
+    fn caught_up(
+        state: Option<Self>,
+        fit: u64,
+        ask: &BagAsk,
+        rows: Rows<'_>,
+    ) -> Result<Option<Self>, RankError> {
+        let n_trees = ask.n_told + ask.trees.len();
+        let is_known = |state: &Self| (ask.n_told..=n_trees).contains(&state.n_trees);
+        if let Some(state) = state.filter(is_known) {
+            return Ok(Some(state));
+        }
+        let Some(bag) = ask.rows.as_ref().filter(|_| ask.n_told == 0) else { return Ok(None) };
+        Ok(Some(Self {
+            fit,
+            key: ask.key,
+            rates: bag.rate_codes(rows.coded)?,
+            scores: vec![bag.start; rows.coded.n_rows()],
+            bag: Arc::clone(bag),
+            n_trees: 0,
+            cells: None,
+        }))
+    }
+
+    /// Takes the trees and steps that are new, and adds what is asked; whether all that was told before
+    /// is known.
+    fn answer(
+        &mut self,
+        ask: &BagAsk,
+        codes: &Binned,
+        rows: Rows<'_>,
+        sums: &mut BagSums,
+    ) -> Result<bool, RankError> {
+        for tree in &ask.trees[self.n_trees - ask.n_told..] {
+            rows.interrupt.check()?;
+            let walk = tree.walk(codes.features())?;
+            for (row, score) in (0..).zip(&mut self.scores) {
+                *score += walk.value(codes, row);
+            }
+            self.n_trees += 1;
+        }
+        if ask.measures
+            && let Some(view) = &self.bag.held_out
+        {
+            for row in weighted_rows(rows.coded, view) {
+                let row = row as usize;
+                let units = rows.coded.units.get(row).copied().unwrap_or(1);
+                let loss = log_loss_units(self.scores[row], rows.coded.positive[row]);
+                sums.loss[0] += loss * u128::from(units);
+                sums.loss[1] += u128::from(units);
+            }
+        }
+        match &ask.grow {
+            Some(grow) => self.add_cells(grow, codes, rows, sums),
+            None => Ok(true),
+        }
+    }
+
+    fn add_cells(
+        &mut self,
+        ask: &GrowAsk,
+        codes: &Binned,
+        rows: Rows<'_>,
+        sums: &mut BagSums,
+    ) -> Result<bool, RankError> {
+        let is_known = |cells: &TreeCells| {
+            let is_same =
+                (cells.n_trees, cells.seed, cells.draws) == (self.n_trees, ask.seed, ask.draws);
+            is_same && cells.n_steps <= ask.first_new
+        };
+        let mut cells = match self.cells.take().filter(is_known) {
+            Some(cells) => cells,
+            None if rows.coded.hashes.len() == rows.coded.n_rows() => self.draw(ask, rows),
+            None => return Ok(false),
+        };
+        let mut sides = sums.sides.iter_mut();
+        for (number, step) in ask.steps.iter().enumerate().skip(cells.n_steps) {
+            match step {
+                CellStep::Split(split) => {
+                    let left = cells.split(split, codes)?;
+                    if number >= ask.first_new
+                        && let Some([n_rows, mass]) = sides.next()
+                    {
+                        let [more_rows, more_mass] = self.count(&cells.order[left], rows);
+                        *n_rows += more_rows;
+                        *mass += more_mass;
+                    }
+                }
+                CellStep::Join { left, right, cell } => cells.join(*left, *right, *cell)?,
+            }
+        }
+        cells.n_steps = ask.steps.len();
+        let columns: Vec<usize> = ask.columns.iter().map(|(column, _)| *column).collect();
+        let are_of_codes = |&(column, n_codes): &(usize, usize)| {
+            codes.features().get(column).is_some_and(|bins| bins.n_codes() == n_codes)
+        };
+        if !ask.columns.iter().all(are_of_codes) {
+            return Err(bad("a tree is of other rows"));
+        }
+        let layout = Layout::new(codes.features(), columns);
+        for (cell, sums) in ask.cells.iter().zip(&mut sums.cells) {
+            rows.interrupt.check()?;
+            let listed: Vec<u32> =
+                cells.order[cells.rows(cell.cell)?].iter().map(|&row| row.into()).collect();
+            let [n_rows, mass] = self.count(&cells.order[cells.rows(cell.cell)?], rows);
+            sums.n_rows += n_rows;
+            sums.mass += mass;
+            self.add_cell(&listed, &layout, codes, rows, sums);
+        }
+        self.cells = Some(cells);
+        Ok(true)
+    }
+
+    /// The rows that a tree learns from, in one cell.
+    fn draw(&self, ask: &GrowAsk, rows: Rows<'_>) -> TreeCells {
+        let is_drawn = |&row: &u32| match self.bag.draw {
+            Some((draw, seed)) if ask.draws => {
+                let hash = seeded(rows.coded.hashes[row as usize], seed);
+                draw.takes(ask.seed, hash)
+            }
+            _ => true,
+        };
+        let learned = weighted_rows(rows.coded, &self.bag.learned);
+        let order: Vec<u16> = learned.filter(is_drawn).map(|row| row as u16).collect();
+        let (n_trees, seed, draws) = (self.n_trees, ask.seed, ask.draws);
+        let cells = vec![(0, 0..order.len())];
+        TreeCells { n_trees, seed, draws, n_steps: 0, order, cells }
+    }
+
+    /// Number and mass of some rows.
+    fn count(&self, order: &[u16], rows: Rows<'_>) -> [u64; 2] {
+        if rows.coded.units.is_empty() {
+            return [order.len() as u64; 2];
+        }
+        let tally = rows.coded.sums(rows.frame);
+        order.iter().fold([0; 2], |[n_rows, mass], &row| {
+            let row = usize::from(row);
+            let units = rows.coded.units[row];
+            [n_rows + tally.of(row).rows, mass + self.bag.scale.mass(units)]
+        })
+    }
+
+    /// Adds the rows of a cell.
+    fn add_cell(
+        &self,
+        listed: &[u32],
+        layout: &Layout,
+        codes: &Binned,
+        rows: Rows<'_>,
+        sums: &mut CellSums,
+    ) {
+        let scores = (&self.scores[..], &rows.coded.positive[..]);
+        if rows.coded.units.is_empty() {
+            let mut packed = vec![PackedSums::default(); listed.len()];
+            fill(&LossAt::Log, scores, listed, &mut packed, &|_, sums| sums.into());
+            let derivatives = Derivatives::Packed(&packed[..]);
+            layout.add_sums(codes, &NodeRows { rows: listed, derivatives }, &mut sums.sums);
+        } else {
+            let mut plain = vec![Sums::default(); listed.len()];
+            let mass = |row: u32| self.bag.scale.mass(rows.coded.units[row as usize]) as i64;
+            fill(&LossAt::Log, scores, listed, &mut plain, &|row, sums| sums.times(mass(row)));
+            let derivatives = Derivatives::Plain(&plain[..]);
+            layout.add_sums(codes, &NodeRows { rows: listed, derivatives }, &mut sums.sums);
+        }
+        if !sums.counts.is_empty() {
+            let tally = rows.coded.sums(rows.frame);
+            let counted = listed.iter().map(|&row| (row, tally.of(row as usize).rows));
+            layout.add_counts(codes, counted, &mut sums.counts);
+        }
+    }
+}
+
+impl TreeCells {
+    fn place(&self, cell: CellId) -> Result<usize, RankError> {
+        let place = self.cells.iter().position(|(id, _)| *id == cell);
+        place.ok_or_else(|| bad("there is no such cell"))
+    }
+
+    fn rows(&self, cell: CellId) -> Result<Range<usize>, RankError> {
+        Ok(self.cells[self.place(cell)?].1.clone())
+    }
+
+    /// Parts a cell; where its left side is.
+    fn split(&mut self, split: &CellSplit, codes: &Binned) -> Result<Range<usize>, RankError> {
+        let place = self.place(split.cell)?;
+        let range = self.cells.swap_remove(place).1;
+        if split.test.feature >= codes.features().len() {
+            return Err(bad("a split is of other rows"));
+        }
+        let sides = Sides::new(&split.test, codes.features());
+        let rows = &mut self.order[range.clone()];
+        let mut right = Vec::with_capacity(rows.len());
+        let mut n_left = 0;
+        for place in 0..rows.len() {
+            let row = rows[place];
+            if sides.goes_left(codes, row.into()) {
+                rows[n_left] = row;
+                n_left += 1;
+            } else {
+                right.push(row);
+            }
+        }
+        rows[n_left..].copy_from_slice(&right);
+        let middle = range.start + n_left;
+        self.cells.push((split.left, range.start..middle));
+        self.cells.push((split.right, middle..range.end));
+        Ok(range.start..middle)
+    }
+
+    /// Makes two neighbours one cell.
+    fn join(&mut self, left: CellId, right: CellId, cell: CellId) -> Result<(), RankError> {
+        let place = self.place(left)?;
+        let of_left = self.cells.swap_remove(place).1;
+        let place = self.place(right)?;
+        let of_right = self.cells.swap_remove(place).1;
+        if of_left.end != of_right.start {
+            return Err(bad("cells are no neighbours"));
+        }
+        self.cells.push((cell, of_left.start..of_right.end));
+        Ok(())
+    }
+}
+
+/// Rows of positive weight of a view, ascending.
+pub(super) fn weighted_rows<'r>(
+    rows: &'r CodedRows,
+    view: &'r View,
+) -> impl Iterator<Item = u32> + 'r {
+    let has_weight = |&row: &u32| rows.units.get(row as usize).is_none_or(|&units| units > 0);
+    let is_there = |&row: &u32| {
+        let row = row as usize;
+        *view == View::All || view.contains(rows.positive[row], rows.hashes[row])
+    };
+    (0..rows.n_rows() as u32).filter(has_weight).filter(is_there)
+}
+
+fn bad(why: &str) -> RankError {
+    RankError::BadAnswer(why.to_owned())
+}

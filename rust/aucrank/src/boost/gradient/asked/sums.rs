@@ -1,0 +1,339 @@
+//! What rows answer to a fit.
+
+use super::super::sums::Sums;
+use super::ask::{BagAsk, CellAsk, GradientAsk, GrowAsk};
+use crate::RankError;
+use crate::data::{ClassSums, FeatureBins};
+use crate::rows::RowFrame;
+use crate::rows::words::{Reader, put_sums};
+
+/// Sums of some rows, to be merged with those of others.
+#[derive(Debug, Clone)]
+pub(crate) enum GradientSums {
+    /// Rows of each category, feature by feature; none of a number.
+    Levels(Vec<Vec<u64>>),
+    Mass(MassSums),
+    Rates(Vec<RateSums>),
+    /// Of each bag.
+    Bags(Vec<BagSums>),
+    /// A holder has not been told all that the question takes as told.
+    Behind,
+}
+
+/// What the rows of a view come to.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct MassSums {
+    /// In units of weight.
+    pub(super) weight: ClassSums,
+    /// Of each class, negatives first.
+    pub(super) mass: [u64; 2],
+}
+
+/// Class sums by the categories of a feature.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct RateSums {
+    /// For each category those of each fold.
+    pub(super) of_level: Vec<ClassSums>,
+    /// Those of each fold.
+    pub(super) of_fold: Vec<ClassSums>,
+    /// Sum of the squared weights of rows, each divided by how many rows it counts as.
+    pub(super) squares: u128,
+}
+
+/// Sums of the rows of a bag.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct BagSums {
+    /// Loss of the rows held out, in its units, and their weight.
+    pub(super) loss: [u128; 2],
+    /// For each split that was asked about, number and mass of the rows on the left.
+    pub(super) sides: Vec<[u64; 2]>,
+    pub(super) cells: Vec<CellSums>,
+}
+
+/// Sums of the rows of a cell.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct CellSums {
+    /// Number of rows, as they count.
+    pub(super) n_rows: u64,
+    pub(super) mass: u64,
+    /// By code, column by column.
+    pub(super) sums: Vec<Sums>,
+    /// Numbers of rows by code; empty where they were not asked.
+    pub(super) counts: Vec<u64>,
+}
+
+impl GradientSums {
+    /// Those of no rows.
+    pub(crate) fn none(ask: &GradientAsk, frame: &RowFrame) -> Self {
+        let n_levels = |bins: &FeatureBins| match bins {
+            FeatureBins::Numeric { .. } => 0,
+            FeatureBins::Categorical { n_levels, .. } => *n_levels as usize,
+        };
+        match ask {
+            GradientAsk::Levels => {
+                Self::Levels(frame.features().iter().map(|bins| vec![0; n_levels(bins)]).collect())
+            }
+            GradientAsk::Mass { .. } => Self::Mass(MassSums::default()),
+            GradientAsk::Rates(ask) => {
+                let n_folds = usize::from(ask.n_folds);
+                let of_feature = |&feature: &usize| RateSums {
+                    of_level: vec![
+                        ClassSums::default();
+                        frame.features().get(feature).map_or(0, n_levels) * n_folds
+                    ],
+                    of_fold: vec![ClassSums::default(); n_folds],
+                    squares: 0,
+                };
+                Self::Rates(ask.features.iter().map(of_feature).collect())
+            }
+            GradientAsk::Bags(ask) => Self::Bags(ask.bags.iter().map(BagSums::none).collect()),
+        }
+    }
+
+    /// Adds those of other rows: whether they are an answer to the same question.
+    pub(crate) fn merge(&mut self, more: Self) -> bool {
+        match (&mut *self, more) {
+            (_, Self::Behind) => *self = Self::Behind,
+            (Self::Behind, _) => {}
+            (Self::Levels(own), Self::Levels(more)) => {
+                let features = own.iter_mut().flatten().zip(more.into_iter().flatten());
+                features.for_each(|(own, more)| *own += more);
+            }
+            (Self::Mass(own), Self::Mass(more)) => {
+                own.weight += more.weight;
+                own.mass.iter_mut().zip(more.mass).for_each(|(own, more)| *own += more);
+            }
+            (Self::Rates(own), Self::Rates(more)) => {
+                own.iter_mut().zip(more).for_each(|(own, more)| own.merge(more));
+            }
+            (Self::Bags(own), Self::Bags(more)) => {
+                own.iter_mut().zip(more).for_each(|(own, more)| own.merge(more));
+            }
+            _ => return false,
+        }
+        true
+    }
+
+    pub(crate) fn put(&self, words: &mut Vec<u64>) {
+        words.push(u64::from(matches!(self, Self::Behind)));
+        match self {
+            Self::Behind => {}
+            Self::Levels(features) => features.iter().for_each(|rows| words.extend(rows)),
+            Self::Mass(sums) => {
+                put_sums(words, sums.weight);
+                words.extend(sums.mass);
+            }
+            Self::Rates(features) => {
+                for rates in features {
+                    for &sums in rates.of_level.iter().chain(&rates.of_fold) {
+                        put_sums(words, sums);
+                    }
+                    put_wide(words, rates.squares);
+                }
+            }
+            Self::Bags(bags) => bags.iter().for_each(|bag| bag.put(words)),
+        }
+    }
+
+    /// What [`GradientSums::put`] has written, in the place of those of no rows.
+    pub(crate) fn take(&mut self, reader: &mut Reader<'_>) -> Result<(), RankError> {
+        if reader.word()? != 0 {
+            *self = Self::Behind;
+            return Ok(());
+        }
+        match self {
+            Self::Behind => {}
+            Self::Levels(features) => {
+                for rows in features {
+                    let n_levels = rows.len();
+                    rows.copy_from_slice(reader.take(n_levels)?);
+                }
+            }
+            Self::Mass(sums) => {
+                *sums = MassSums { weight: reader.sums()?, mass: *reader.array()? };
+            }
+            Self::Rates(features) => {
+                for rates in features {
+                    for sums in rates.of_level.iter_mut().chain(&mut rates.of_fold) {
+                        *sums = reader.sums()?;
+                    }
+                    rates.squares = take_wide(reader)?;
+                }
+            }
+            Self::Bags(bags) => {
+                for bag in bags {
+                    bag.take(reader)?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl RateSums {
+    fn merge(&mut self, more: Self) {
+        let sums = self.of_level.iter_mut().chain(&mut self.of_fold);
+        sums.zip(more.of_level.into_iter().chain(more.of_fold))
+            .for_each(|(own, more)| *own += more);
+        self.squares += more.squares;
+    }
+}
+
+impl BagSums {
+    fn none(ask: &BagAsk) -> Self {
+        let Some(grow) = &ask.grow else { return Self::default() };
+        let cell = |cell: &CellAsk| CellSums::none(grow, *cell);
+        Self {
+            loss: [0; 2],
+            sides: vec![[0; 2]; grow.n_sides()],
+            cells: grow.cells.iter().map(cell).collect(),
+        }
+    }
+
+    fn merge(&mut self, more: Self) {
+        self.loss.iter_mut().zip(more.loss).for_each(|(own, more)| *own += more);
+        let sides = self.sides.iter_mut().flatten().zip(more.sides.into_iter().flatten());
+        sides.for_each(|(own, more)| *own += more);
+        self.cells.iter_mut().zip(more.cells).for_each(|(own, more)| own.merge(&more));
+    }
+
+    fn put(&self, words: &mut Vec<u64>) {
+        self.loss.iter().for_each(|&sum| put_wide(words, sum));
+        words.extend(self.sides.iter().flatten());
+        for CellSums { n_rows, mass, sums, counts } in &self.cells {
+            words.extend([*n_rows, *mass]);
+            put_packed(words, sums.iter().map(|sums| zigzag(sums.gradient)));
+            put_packed(words, sums.iter().map(|sums| sums.hessian as u64));
+            put_packed(words, counts.iter().copied());
+        }
+    }
+
+    fn take(&mut self, reader: &mut Reader<'_>) -> Result<(), RankError> {
+        for sum in &mut self.loss {
+            *sum = take_wide(reader)?;
+        }
+        for side in &mut self.sides {
+            *side = *reader.array()?;
+        }
+        for CellSums { n_rows, mass, sums, counts } in &mut self.cells {
+            [*n_rows, *mass] = *reader.array()?;
+            let n_bins = sums.len();
+            take_packed(reader, n_bins, |bin, word| sums[bin].gradient = unzigzag(word))?;
+            take_packed(reader, n_bins, |bin, word| sums[bin].hessian = word as i64)?;
+            take_packed(reader, counts.len(), |bin, word| counts[bin] = word)?;
+        }
+        Ok(())
+    }
+}
+
+impl CellSums {
+    pub(super) fn none(grow: &GrowAsk, ask: CellAsk) -> Self {
+        let n_bins = grow.n_bins();
+        let counts = if ask.is_counted { vec![0; n_bins] } else { Vec::new() };
+        Self { n_rows: 0, mass: 0, sums: vec![Sums::default(); n_bins], counts }
+    }
+
+    fn merge(&mut self, more: &Self) {
+        self.n_rows += more.n_rows;
+        self.mass += more.mass;
+        self.sums.iter_mut().zip(&more.sums).for_each(|(own, more)| *own += *more);
+        self.counts.iter_mut().zip(&more.counts).for_each(|(own, more)| *own += more);
+    }
+}
+
+fn put_wide(words: &mut Vec<u64>, number: u128) {
+    words.extend([number as u64, (number >> 64) as u64]);
+}
+
+fn take_wide(reader: &mut Reader<'_>) -> Result<u128, RankError> {
+    let [low, high] = *reader.array()?;
+    Ok(u128::from(low) | u128::from(high) << 64)
+}
+
+/// Small numbers of either sign as small ones.
+fn zigzag(number: i64) -> u64 {
+    ((number << 1) ^ (number >> 63)) as u64
+}
+
+fn unzigzag(word: u64) -> i64 {
+    (word >> 1) as i64 ^ -((word & 1) as i64)
+}
+
+/// Appends numbers with as many bits each as the largest has, after the number of bits.
+fn put_packed(words: &mut Vec<u64>, numbers: impl ExactSizeIterator<Item = u64> + Clone) {
+    let width = u64::BITS - numbers.clone().fold(0, |all, number| all | number).leading_zeros();
+    words.push(u64::from(width));
+    if width == 0 {
+        return;
+    }
+    let (mut open, mut n_bits) = (0_u128, 0);
+    for number in numbers {
+        open |= u128::from(number) << n_bits;
+        n_bits += width;
+        if n_bits >= u64::BITS {
+            words.push(open as u64);
+            open >>= u64::BITS;
+            n_bits -= u64::BITS;
+        }
+    }
+    if n_bits > 0 {
+        words.push(open as u64);
+    }
+}
+
+/// Reads so many numbers that [`put_packed`] has written.
+fn take_packed(
+    reader: &mut Reader<'_>,
+    n: usize,
+    mut put: impl FnMut(usize, u64),
+) -> Result<(), RankError> {
+    let width = reader.word()?;
+    if width > u64::from(u64::BITS) {
+        return Err(RankError::BadAnswer("numbers have too many bits".to_owned()));
+    }
+    let width = width as u32;
+    if width == 0 {
+        (0..n).for_each(|place| put(place, 0));
+        return Ok(());
+    }
+    let mask = u64::MAX >> (u64::BITS - width);
+    let mut words = reader.take((n * width as usize).div_ceil(u64::BITS as usize))?.iter();
+    let (mut open, mut n_bits) = (0_u128, 0);
+    for place in 0..n {
+        if n_bits < width {
+            open |= u128::from(words.next().copied().unwrap_or(0)) << n_bits;
+            n_bits += u64::BITS;
+        }
+        put(place, open as u64 & mask);
+        open >>= width;
+        n_bits -= width;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn packed_numbers_are_read_as_they_were_written() {
+        for width in 0..=64_u32 {
+            for n in [0, 1, 7, 64, 131] {
+                let most = if width == 0 { 0 } else { u64::MAX >> (64 - width) };
+                let numbers: Vec<u64> =
+                    (0..n).map(|place| crate::data::mix(place) & most).collect();
+                let mut words = Vec::new();
+                put_packed(&mut words, numbers.iter().copied());
+                let mut found = vec![0; numbers.len()];
+                let mut reader = Reader::new(&words);
+                let n = numbers.len();
+                take_packed(&mut reader, n, |place, word| found[place] = word).unwrap();
+                reader.end().unwrap();
+                assert_eq!(found, numbers);
+            }
+        }
+        for number in [0, 1, -1, i64::MAX, i64::MIN, -12345] {
+            assert_eq!(unzigzag(zigzag(number)), number);
+        }
+    }
+}

@@ -1,0 +1,284 @@
+//! A tree on rows elsewhere.
+
+use std::ops::Range;
+
+use super::super::best_split::{SearchMemory, Split};
+use super::super::grow::{GrowNode, Grower, Leaves, Parted, Root, TreeSource};
+use super::super::sums::Sums;
+use super::ask::{CellAsk, CellStep, GrowAsk};
+use super::sums::{BagSums, CellSums};
+use super::talk::BagLine;
+use crate::RankError;
+use crate::data::{CellId, CellSplit};
+
+/// A node of at most so many times the rows that a side keeps is counted by code: where sides often have
+/// too few rows, looking again would take a question each time.
+const COUNTED: u64 = 256;
+
+/// The rows of a tree.
+pub(super) struct AskedTree<'t> {
+    pub(super) line: &'t mut BagLine,
+    /// The first question about it.
+    pub(super) first: GrowAsk,
+    /// The root, if it is known.
+    pub(super) root: Option<CellSums>,
+    /// How many rows a unit of mass stands for.
+    pub(super) mass_unit: f64,
+    pub(super) steps: Vec<CellStep>,
+    pub(super) n_cells: CellId,
+    pub(super) memory: SearchMemory,
+}
+
+/// What is kept of a node.
+#[derive(Debug)]
+pub(super) struct AskedNode {
+    cell: CellId,
+    mass: u64,
+    bins: Option<CellBins>,
+    /// Its sides by its best split, if they are known.
+    sides: Option<[AskedSide; 2]>,
+}
+
+/// Sums of a cell by code.
+#[derive(Debug)]
+struct CellBins {
+    sums: Vec<Sums>,
+    /// Numbers of rows; empty where they are not known.
+    counts: Vec<u64>,
+}
+
+/// A side of a split.
+#[derive(Debug)]
+struct AskedSide {
+    cell: CellId,
+    n_rows: u64,
+    mass: u64,
+    bins: Option<CellBins>,
+}
+
+type Node = GrowNode<AskedNode>;
+
+/// A node whose sides are asked.
+struct Target {
+    number: usize,
+    cells: [CellId; 2],
+}
+
+impl TreeSource for AskedTree<'_> {
+    type Kept = AskedNode;
+
+    async fn root(&mut self, grower: &Grower<'_>) -> Result<Root<AskedNode>, RankError> {
+        let root = match self.root.take() {
+            Some(root) => root,
+            None => {
+                let ask = Some(self.first.clone());
+                self.line.ask(false, ask).await?.cells.pop().ok_or_else(bad)?
+            }
+        };
+        let CellSums { n_rows, mass, sums, counts } = root;
+        let of_all = if grower.layout.features.is_empty() {
+            Sums::default()
+        } else {
+            grower.layout.of(0, &sums).iter().copied().sum()
+        };
+        let bins = Some(CellBins { sums, counts });
+        Ok(Root { kept: AskedNode { cell: 0, mass, bins, sides: None }, n_rows, sums: of_all })
+    }
+
+    fn best(&mut self, grower: &Grower<'_>, node: &Node, number: usize) -> Option<Split> {
+        let bins = node.kept.bins.as_ref()?;
+        let (layout, asked) = (&grower.layout, grower.node(node, number));
+        grower.best_of(&mut self.memory, |_, place| {
+            let feature = layout.features[place];
+            if !grower.may_ask(&node.asked, feature) {
+                return None;
+            }
+            let counts = (!bins.counts.is_empty()).then(|| layout.of(place, &bins.counts));
+            let sums = layout.of(place, &bins.sums);
+            let of_feature = &grower.features[feature];
+            grower.plan.criterion.best_of_feature(&asked, feature, of_feature, sums, counts)
+        })
+    }
+
+    async fn part(
+        &mut self,
+        grower: &Grower<'_>,
+        leaves: &mut Leaves<AskedNode>,
+        number: usize,
+        split: &Split,
+    ) -> Result<Parted<AskedNode>, RankError> {
+        if leaves.nodes[number].kept.sides.is_none() {
+            self.ask_sides(grower, leaves, number, split).await?;
+        }
+        let node = &mut leaves.nodes[number];
+        let sides = node.kept.sides.take().ok_or_else(bad)?;
+        let is_counted = node.kept.bins.as_ref().is_some_and(|bins| !bins.counts.is_empty());
+        let least = sides[0].n_rows.min(sides[1].n_rows);
+        if least < grower.plan.criterion.min_rows && !is_counted {
+            // Sums do not tell how many rows there are: this node is looked at again.
+            let [left, right] = [sides[0].cell, sides[1].cell];
+            let cell = self.new_cell();
+            self.steps.push(CellStep::Join { left, right, cell });
+            let ask = CellAsk { cell, is_counted: true };
+            let mut found = self.ask(self.steps.len(), vec![ask]).await?;
+            let CellSums { sums, counts, .. } = found.cells.pop().ok_or_else(bad)?;
+            node.kept.cell = cell;
+            node.kept.bins = Some(CellBins { sums, counts });
+            return Ok(Parted::TooFew(self.best(grower, &leaves.nodes[number], number)));
+        }
+        Ok(Parted::Sides(sides.map(|side| {
+            let AskedSide { cell, n_rows, mass, bins } = side;
+            (AskedNode { cell, mass, bins, sides: None }, n_rows)
+        })))
+    }
+
+    async fn count_children(
+        &mut self,
+        grower: &Grower<'_>,
+        leaves: &mut Leaves<AskedNode>,
+        parent: usize,
+        children: [usize; 2],
+    ) -> Result<(), RankError> {
+        let nodes = &mut leaves.nodes;
+        let of_parent = nodes[parent].kept.bins.take();
+        let needs_bins = |node: &Node| node.kept.bins.is_none() && grower.may_split(node);
+        let [left, right] = children;
+        for (child, other) in [(left, right), (right, left)] {
+            if needs_bins(&nodes[child])
+                && let (Some(parent), Some(other)) = (&of_parent, &nodes[other].kept.bins)
+            {
+                nodes[child].kept.bins = Some(parent.without(other));
+            }
+        }
+        let missing: Vec<usize> =
+            children.into_iter().filter(|&child| needs_bins(&nodes[child])).collect();
+        if missing.is_empty() {
+            return Ok(());
+        }
+        let ask = |&child: &usize| CellAsk {
+            cell: nodes[child].kept.cell,
+            is_counted: is_few(grower, nodes[child].n_rows),
+        };
+        let asks = missing.iter().map(ask).collect();
+        let found = self.ask(self.steps.len(), asks).await?.cells;
+        for (child, CellSums { sums, counts, .. }) in missing.into_iter().zip(found) {
+            nodes[child].kept.bins = Some(CellBins { sums, counts });
+        }
+        Ok(())
+    }
+
+    fn drop_unneeded(&mut self, grower: &Grower<'_>, leaves: &mut Leaves<AskedNode>) {
+        if !grower.keeps_sums() {
+            for child in leaves.nodes.len() - 2..leaves.nodes.len() {
+                leaves.nodes[child].kept.bins = None;
+            }
+        }
+        let n_splits = grower.plan.max_leaves - leaves.n_leaves;
+        if leaves.open.len() > n_splits {
+            for number in leaves.open_numbers().skip(n_splits) {
+                leaves.nodes[number].kept.bins = None;
+            }
+        }
+    }
+
+    fn leaf(&self, node: &Node) -> (Range<usize>, f64) {
+        (0..0, node.kept.mass as f64 * self.mass_unit)
+    }
+
+    fn end(&mut self, _leaves: &mut Leaves<AskedNode>) {}
+}
+
+impl AskedTree<'_> {
+    fn new_cell(&mut self) -> CellId {
+        self.n_cells += 1;
+        self.n_cells
+    }
+
+    async fn ask(&mut self, first_new: usize, cells: Vec<CellAsk>) -> Result<BagSums, RankError> {
+        let ask = GrowAsk { steps: self.steps.clone(), first_new, cells, ..self.first.clone() };
+        self.line.ask(false, Some(ask)).await
+    }
+
+    /// Asks for the sides of a node that is to be parted, and of all other leaves that may be before the
+    /// tree is full.
+    async fn ask_sides(
+        &mut self,
+        grower: &Grower<'_>,
+        leaves: &mut Leaves<AskedNode>,
+        number: usize,
+        split: &Split,
+    ) -> Result<(), RankError> {
+        let n_splits = grower.plan.max_leaves - leaves.n_leaves;
+        let others = if grower.keeps_sums() { n_splits - 1 } else { 0 };
+        let ranked = std::iter::once(number).chain(leaves.open_numbers().take(others));
+        let first_new = self.steps.len();
+        let (mut targets, mut asks) = (Vec::new(), Vec::new());
+        // The last split needs no sums of its sides.
+        for (number, needs_bins) in ranked.zip((1..=n_splits).map(|rank| rank < n_splits)) {
+            let node = &leaves.nodes[number];
+            let split = if targets.is_empty() { Some(split) } else { node.best.as_ref() };
+            let Some(split) = split.filter(|_| node.kept.sides.is_none()) else { continue };
+            let cells = [self.new_cell(), self.new_cell()];
+            self.steps.push(CellStep::Split(CellSplit {
+                cell: node.kept.cell,
+                test: split.test.clone(),
+                left: cells[0],
+                right: cells[1],
+            }));
+            targets.push(Target { number, cells });
+            if needs_bins && grower.may_split_at(node.depth + 1, node.n_rows) {
+                let is_counted = |bins: &CellBins| !bins.counts.is_empty();
+                let few = is_few(grower, node.n_rows);
+                match &node.kept.bins {
+                    // The larger side is the difference.
+                    Some(bins) if is_counted(bins) || !few => {
+                        let is_left_smaller = 2 * split.left.hessian <= node.sums.hessian;
+                        let cell = cells[usize::from(!is_left_smaller)];
+                        asks.push(CellAsk { cell, is_counted: is_counted(bins) });
+                    }
+                    _ => asks.extend(cells.map(|cell| CellAsk { cell, is_counted: few })),
+                }
+            }
+        }
+        let cells: Vec<CellId> = asks.iter().map(|ask| ask.cell).collect();
+        let found = self.ask(first_new, asks).await?;
+        let mut bins: Vec<(CellId, CellBins)> = Vec::new();
+        for (cell, CellSums { sums, counts, .. }) in cells.into_iter().zip(found.cells) {
+            bins.push((cell, CellBins { sums, counts }));
+        }
+        let mut bins = bins.into_iter().peekable();
+        for (Target { number, cells }, [n_rows, mass]) in targets.into_iter().zip(found.sides) {
+            let node = &mut leaves.nodes[number];
+            let rest = |all: u64, left: u64| all.checked_sub(left).ok_or_else(bad);
+            let sides = [[n_rows, mass], [rest(node.n_rows, n_rows)?, rest(node.kept.mass, mass)?]];
+            let side = |(cell, [n_rows, mass]): (CellId, [u64; 2])| {
+                let bins = bins.next_if(|(of_cell, _)| *of_cell == cell).map(|(_, bins)| bins);
+                AskedSide { cell, n_rows, mass, bins }
+            };
+            let [left, right] = [(cells[0], sides[0]), (cells[1], sides[1])].map(side);
+            node.kept.sides = Some([left, right]);
+        }
+        Ok(())
+    }
+}
+
+impl CellBins {
+    /// Those of the other side.
+    fn without(&self, part: &Self) -> Self {
+        let sums = self.sums.iter().zip(&part.sums).map(|(all, part)| *all - *part).collect();
+        let are_counted = !self.counts.is_empty() && !part.counts.is_empty();
+        let counts = self.counts.iter().zip(&part.counts);
+        let counts = counts.filter(|_| are_counted).map(|(all, part)| all.wrapping_sub(*part));
+        Self { sums, counts: counts.collect() }
+    }
+}
+
+/// Whether a node has so few rows that they are counted by code.
+fn is_few(grower: &Grower<'_>, n_rows: u64) -> bool {
+    let min_rows = grower.plan.criterion.min_rows;
+    min_rows > 1 && n_rows <= min_rows.saturating_mul(COUNTED)
+}
+
+fn bad() -> RankError {
+    RankError::BadAnswer("sums do not add up".to_owned())
+}
