@@ -391,6 +391,13 @@ def fit_gradient_boosting(
     n_threads: int,
     observer: _Observer | None = None,
 ) -> GradientBoosted: ...
+def fit_gradient_boosting_rows(
+    rows: StoredRows | _Engine,
+    fit_number: int,
+    params: str,
+    n_threads: int,
+    observer: _Observer | None = None,
+) -> GradientBoosted: ...
 def fit_gradient_folds(
     sample: _Sample,
     folds: NDArray[np.uint16],

@@ -140,9 +140,9 @@ class CoreEstimator(CallbackSupportMixin, BaseEstimator, ABC):
             The fitted model.
         """
 
-    #: How ``fit`` takes a `Dataset`: by asking its coded rows for sums (`_fit_rows`), in passes
-    #: over its values (`_fit_passes`), with all rows as codes in memory or with a sample of them
-    #: (`_fit_model`), or not at all.
+    #: How ``fit`` takes a `Dataset`: by asking its coded rows for sums (`_fit_rows`), unless the
+    #: parameters need more (`_asks_rows`); in passes over its values (`_fit_passes`), with all rows
+    #: as codes in memory or with a sample of them (`_fit_model`), or not at all.
     _fits_dataset: ClassVar[Literal["rows", "passes", "codes", "sample"] | None] = None
 
     def _dataset_binning(self, params: Any) -> dict[str, Any]:
@@ -191,9 +191,13 @@ class CoreEstimator(CallbackSupportMixin, BaseEstimator, ABC):
         if getattr(self, "warm_start", False):
             raise refuse_for_dataset("warm_start", True, "False")
 
+    def _asks_rows(self) -> bool:
+        """Whether a fit to a `Dataset` asks its coded rows for sums, whoever holds them."""
+        return self._fits_dataset == "rows"
+
     def _holds_codes(self) -> bool:
         """Whether a fit to a `Dataset` has all rows as codes in memory."""
-        return self._fits_dataset == "codes"
+        return self._fits_dataset in ("codes", "rows") and not self._asks_rows()
 
     def _check_for_counts(self, dataset: Dataset) -> None:
         """Raise for what cannot be learned from the counts of one column at a time."""
@@ -373,7 +377,7 @@ class CoreEstimator(CallbackSupportMixin, BaseEstimator, ABC):
         with errors_by_name(schema):
             if self._fits_dataset == "passes":
                 model = self._fit_passes(whole.raw_rows(), context)
-            elif self._fits_dataset == "rows":
+            elif self._asks_rows():
                 params = self._core_params(context.scope)
                 with dataset.rows(facts, self._dataset_binning(params), n_threads) as rows:
                     model = self._fit_rows(rows, params, context)

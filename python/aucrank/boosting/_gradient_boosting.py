@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from aucrank import _core
 from aucrank._base.calibrated import CalibratedRanker
-from aucrank._base.fit_context import FitContext, ParamScope
+from aucrank._base.fit_context import FitContext, ParamScope, RowsContext
 from aucrank._base.monotonic import monotonic_directions
 from aucrank._base.summary import Section
 from aucrank._base.validation_set import ValidationSet
@@ -44,6 +44,7 @@ from aucrank.boosting._held_out import (
 )
 from aucrank.boosting._pairs import PairTermsMixin, names_of_pairs
 from aucrank.data._dataset import refuse_for_dataset
+from aucrank.data._stored import Rows
 
 #: Settings for sums of single features, as `benches.studies.additive_study` chose them.
 _ADDITIVE: dict[str, Any] = {
@@ -305,7 +306,7 @@ class GradientBoostingRanker(PairTermsMixin, CalibratedRanker):
     """
 
     _family = "gradient_boosted"
-    _fits_dataset = "codes"
+    _fits_dataset = "rows"
     _model: _core.GradientBoosted  # type: ignore[assignment]
 
     def __init__(
@@ -601,6 +602,21 @@ class GradientBoostingRanker(PairTermsMixin, CalibratedRanker):
         if self._chooses_pairs:
             raise refuse_for_dataset("interactions", self.interactions, "0, None or lists of names")
 
+    def _asks_rows(self) -> bool:
+        # Losses over pairs and AUCs need all scores at once.
+        return self.loss == "log" and (self.scoring == "loss" or not self._stops())
+
+    def _fit_rows(self, rows: Rows, params: Any, context: RowsContext) -> _core.GradientBoosted:
+        model = _core.fit_gradient_boosting_rows(
+            rows,
+            context.fit_number,
+            json.dumps(params),
+            context.n_threads,
+            context.progress.within(self.time_limit).observer,
+        )
+        self._tell(model, context.schema, is_chosen=params["held_out"] is not None)
+        return model
+
     def _dataset_binning(self, params: Any) -> dict[str, Any]:
         return binning_params(params["max_bins"], "raw", params["seed"])
 
@@ -642,11 +658,15 @@ class GradientBoostingRanker(PairTermsMixin, CalibratedRanker):
             context.n_threads,
             progress.observer,
         )
-        nothing = "No split lowers the loss, so all scores are equal."
-        warn_of_rounds(model, nothing, is_chosen=chosen and not _paths(model))
-        if self.verbose > 0:
-            self._report(model, sample.schema)
+        self._tell(model, sample.schema, is_chosen=chosen)
         return model
+
+    def _tell(self, model: _core.GradientBoosted, schema: Schema, *, is_chosen: bool) -> None:
+        """Warn of a model that is not what was asked for, and report on it if wanted."""
+        nothing = "No split lowers the loss, so all scores are equal."
+        warn_of_rounds(model, nothing, is_chosen=is_chosen and not _paths(model))
+        if self.verbose > 0:
+            self._report(model, schema)
 
     def _fits_folds(self) -> bool:
         """Return whether the bags may be models without given folds."""

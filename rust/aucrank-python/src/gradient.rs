@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use aucrank::boost::{
     GradientBoosted, GradientExtras, GradientHeldOut, GradientParams, GradientTree,
-    fit_gradient_boosting as fit, fit_gradient_folds as fit_folds,
+    fit_gradient_boosting as fit, fit_gradient_boosting_rows as fit_rows,
+    fit_gradient_folds as fit_folds,
 };
 use aucrank::data::Folds;
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, ToPyArray};
@@ -13,6 +14,7 @@ use pyo3::types::PyDict;
 
 use crate::columns::ColumnsArg;
 use crate::model::{PyModel, hand_over};
+use crate::rows::RowsArg;
 use crate::run::{fit_on_pool, read_params, to_json, to_py_err};
 use crate::sample::{Sample, SampleArg};
 
@@ -178,6 +180,25 @@ pub fn fit_gradient_boosting<'py>(
         fit(&sample.columns, &labels, &params, &given, interrupt)
     })?;
     hand_over(py, fitted)
+}
+
+/// Fits a model by gradient boosting to rows that are asked; `fit_number` is of no other fit that asks
+/// them.
+#[pyfunction]
+#[pyo3(signature = (rows, fit_number, params, n_threads, observer=None))]
+pub fn fit_gradient_boosting_rows<'py>(
+    py: Python<'py>,
+    rows: RowsArg<'py>,
+    fit_number: u64,
+    params: &str,
+    n_threads: usize,
+    observer: Option<Py<PyAny>>,
+) -> PyResult<Py<PyGradientBoosted>> {
+    let params: GradientParams = read_params(params)?;
+    let fitted = rows.fit(py, n_threads, observer, |rows, interrupt| {
+        fit_rows(rows, fit_number, &params, interrupt)
+    });
+    hand_over(py, fitted?)
 }
 
 /// Fits a model without each fold; `folds` has that of each row.

@@ -53,7 +53,9 @@ mod _core {
     #[pymodule_export]
     use super::forest::{PyRankingForest, fit_ranking_forest};
     #[pymodule_export]
-    use super::gradient::{PyGradientBoosted, fit_gradient_boosting, fit_gradient_folds};
+    use super::gradient::{
+        PyGradientBoosted, fit_gradient_boosting, fit_gradient_boosting_rows, fit_gradient_folds,
+    };
     #[pymodule_export]
     use super::inference::{
         bootstrap_aucs, bootstrap_cut_offs, bootstrap_partial_aucs, bootstrap_tprs, delong,

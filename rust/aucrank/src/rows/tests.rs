@@ -16,7 +16,7 @@ use crate::{Interrupt, RankError};
 /// Rows of two numbers, one of them missing at times, and of two categories, one of many levels.
 pub(crate) struct Data {
     numbers: [Vec<f64>; 2],
-    codes: [Vec<u32>; 2],
+    pub(crate) codes: [Vec<u32>; 2],
     n_levels: [u32; 2],
     pub(crate) positive: Vec<bool>,
     pub(crate) weights: Option<Vec<f64>>,

@@ -15,7 +15,7 @@ use crate::data::{Binned, Columns, Labels};
 pub(super) const CHUNK_ROWS: usize = 1 << 14;
 
 /// Masses add up to at most this, so that their products with derivatives do not overflow.
-const MOST_MASS: u64 = 1 << 40;
+pub(super) const MOST_MASS: u64 = 1 << 40;
 
 /// The rows that a model learns from, with their masses.
 #[derive(Debug)]
@@ -48,8 +48,8 @@ impl MassScale {
     /// The mass of a row of so many units.
     #[inline]
     pub(super) fn mass(self, units: u64) -> u64 {
-        let half = (1 << self.shift) >> 1;
-        if units == 0 { 0 } else { ((units + half) >> self.shift).max(1) }
+        let half = 1_u64.unbounded_shl(self.shift) >> 1;
+        if units == 0 { 0 } else { (units + half).unbounded_shr(self.shift).max(1) }
     }
 }
 

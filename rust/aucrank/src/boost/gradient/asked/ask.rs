@@ -7,9 +7,10 @@ use serde::{Deserialize, Serialize};
 
 use super::super::code_tree::CodeTree;
 use super::super::draws::Draw;
+use super::super::histogram::CODES;
 use super::super::rows::MassScale;
 use super::codes::{LevelMap, RateCodes};
-use crate::data::{CellSplit, RowOrder};
+use crate::data::{CellSplit, N_RATE_FOLDS, RowOrder};
 use crate::rows::View;
 
 /// A question of a fit.
@@ -131,6 +132,13 @@ impl GradientAsk {
     }
 }
 
+impl RatesAsk {
+    /// Number of folds, of which a fit asks for few.
+    pub(super) fn n_folds(&self) -> usize {
+        usize::from(self.n_folds.min(N_RATE_FOLDS))
+    }
+}
+
 impl GrowAsk {
     /// Whether it is the first question about a tree.
     fn begins(&self) -> bool {
@@ -139,7 +147,8 @@ impl GrowAsk {
 
     /// Number of bins of a cell.
     pub(super) fn n_bins(&self) -> usize {
-        self.columns.iter().map(|(_, n_codes)| n_codes).sum()
+        // A question that asks for more is refused before its answer takes memory.
+        self.columns.iter().map(|(_, n_codes)| n_codes.min(&CODES)).sum()
     }
 
     /// Number of splits whose sides are asked.

@@ -8,6 +8,7 @@ use super::super::histogram::Layout;
 use super::super::loss::{LossAt, log_loss_units};
 use super::super::memory_bag::fill;
 use super::super::partition::Sides;
+use super::super::rows::MOST_MASS;
 use super::super::sums::{PackedSums, Sums};
 use super::super::tree_rows::{Derivatives, NodeRows};
 use super::ask::{BagAsk, BagRowsAsk, BagsAsk, CellStep, GradientAsk, GrowAsk, RatesAsk};
@@ -116,8 +117,8 @@ impl Rows<'_> {
         feature: usize,
         sums: &mut RateSums,
     ) -> Result<(), RankError> {
-        let n_folds = usize::from(ask.n_folds);
-        if feature >= self.frame.features().len() || n_folds == 0 {
+        let n_folds = ask.n_folds();
+        if n_folds != usize::from(ask.n_folds) || feature >= self.frame.features().len() || n_folds == 0 {
             return Err(bad("rates are of other rows"));
         }
         let tally = self.coded.sums(self.frame);
@@ -199,7 +200,7 @@ impl BagState {
         ask: &BagAsk,
         rows: Rows<'_>,
     ) -> Result<Option<Self>, RankError> {
-        let n_trees = ask.n_told + ask.trees.len();
+        let n_trees = ask.n_told.saturating_add(ask.trees.len());
         let is_known = |state: &Self| (ask.n_told..=n_trees).contains(&state.n_trees);
         if let Some(state) = state.filter(is_known) {
             return Ok(Some(state));
@@ -297,6 +298,9 @@ impl BagState {
             let listed: Vec<u32> =
                 cells.order[cells.rows(cell.cell)?].iter().map(|&row| row.into()).collect();
             let [n_rows, mass] = self.count(&cells.order[cells.rows(cell.cell)?], rows);
+            if mass > 2 * MOST_MASS {
+                return Err(bad("rows have too much mass"));
+            }
             sums.n_rows += n_rows;
             sums.mass += mass;
             self.add_cell(&listed, &layout, codes, rows, sums);

@@ -75,7 +75,7 @@ impl GradientSums {
             }
             GradientAsk::Mass { .. } => Self::Mass(MassSums::default()),
             GradientAsk::Rates(ask) => {
-                let n_folds = usize::from(ask.n_folds);
+                let n_folds = ask.n_folds();
                 let of_feature = |&feature: &usize| RateSums {
                     of_level: vec![
                         ClassSums::default();

@@ -1,15 +1,17 @@
 //! The same models from rows that are asked as from rows in memory, however they are divided.
 
 use std::path::PathBuf;
+use std::sync::Mutex;
 use std::sync::atomic::AtomicUsize;
 
 use super::super::*;
 use super::fit_gradient_boosting_rows;
-use crate::data::{BinningParams, Labels, LevelRates};
+use crate::data::{BinningParams, Labels, LevelRates, mix};
+use crate::formula::Rule;
 use crate::rows::tests::{Cluster, Data, Weights, path_of, uneven};
-use crate::rows::RowFrame;
+use crate::rows::{Answer, Ask, RowFrame, Rows, StoredRows, words};
 use crate::tree::Cuts;
-use crate::Interrupt;
+use crate::{Interrupt, RankError};
 
 fn binning(params: &GradientParams) -> BinningParams {
     let max_bins = Some(params.max_bins);
@@ -97,4 +99,160 @@ fn the_same_model_comes_from_memory_a_file_and_a_cluster() {
             }
         }
     }
+}
+
+#[test]
+fn rates_of_many_categories_are_those_of_memory() {
+    let n_rows = 3000;
+    for (weights, params) in [
+        (Weights::None, plain()),
+        (Weights::Whole, stopped(HeldOutRows::Fold, 2, false)),
+        (Weights::Fractions, stopped(HeldOutRows::Share(0.3), 1, true)),
+    ] {
+        let mut data = Data::new(n_rows, weights);
+        for (row, positive) in data.positive.iter_mut().enumerate() {
+            let town = u64::from(data.codes[0][row]);
+            *positive = mix(town) % 100 + mix(row as u64) % 50 > 75;
+        }
+        let expected = in_memory(&data, &params);
+        let of_rare = |test: &crate::formula::Test| match &test.left {
+            Rule::Levels(set) => set.listed().len() > 20,
+            _ => false,
+        };
+        let mut tests = expected.trees().iter().flat_map(GradientTree::tests);
+        assert!(tests.any(|(test, _)| test.feature == 2 && of_rare(test)), "{weights:?}");
+        let bounds = uneven(n_rows, 5);
+        let frame = data.survey(&bounds, binning(&params));
+        for forgets in [false, true] {
+            let cluster = cluster(&data, &frame, &bounds, forgets);
+            let found = fit_gradient_boosting_rows(&cluster, 2, &params, &Interrupt::default());
+            assert_eq!(found.as_ref(), Ok(&expected), "{weights:?}");
+        }
+    }
+}
+
+/// Rows that keep what they were asked and what they answered.
+struct Listened {
+    rows: StoredRows,
+    said: Mutex<Vec<(Vec<u8>, Vec<u8>)>>,
+}
+
+impl Rows for Listened {
+    fn frame(&self) -> &RowFrame {
+        self.rows.frame()
+    }
+
+    fn pass(&self, ask: &Ask, interrupt: &Interrupt) -> Result<Answer, RankError> {
+        let answer = self.rows.pass(ask, interrupt)?;
+        self.said.lock().unwrap().push((ask.to_bytes(), answer.to_bytes()));
+        Ok(answer)
+    }
+}
+
+fn said(data: &Data, params: &GradientParams) -> (GradientBoosted, Listened) {
+    let bounds = [0, data.positive.len()];
+    let rows = data.store(data.survey(&bounds, binning(params)), &bounds, None);
+    let listened = Listened { rows, said: Mutex::default() };
+    let model = fit_gradient_boosting_rows(&listened, 0, params, &Interrupt::default()).unwrap();
+    (model, listened)
+}
+
+#[test]
+fn a_tree_of_many_leaves_takes_few_questions_which_do_not_grow() {
+    let params = GradientParams {
+        max_leaves: Some(31),
+        n_rounds: 20,
+        learning_rate: Some(0.1),
+        min_samples_leaf: LeafRows::Rows(20),
+        ..GradientParams::default()
+    };
+    let (model, listened) = said(&Data::new(20_000, Weights::None), &params);
+    let said = listened.said.into_inner().unwrap();
+    let n_leaves: usize = model.trees().iter().map(GradientTree::n_leaves).sum();
+    assert!(n_leaves > 25 * model.trees().len());
+    // The cuts that are drawn for a node depend on the nodes before it: so a question cannot go before
+    // the leaf that is split next.
+    assert!(said.len() <= 18 * model.trees().len(), "{} questions", said.len());
+    // Neither the questions about late trees nor their answers are longer than about early ones.
+    let longest = |said: &[(Vec<u8>, Vec<u8>)]| {
+        [said.iter().map(|said| said.0.len()).max(), said.iter().map(|said| said.1.len()).max()]
+    };
+    let (first, last) = said.split_at(said.len() / 2);
+    let ([asks, answers], [late_asks, late_answers]) = (longest(first), longest(last));
+    assert!(late_asks.unwrap() < 2 * asks.unwrap() && late_answers.unwrap() < 2 * answers.unwrap());
+}
+
+#[test]
+fn several_bags_take_no_more_questions_than_one() {
+    let data = Data::new(3000, Weights::None);
+    let n_asked = |n_bags| {
+        let params = GradientParams { n_bags, max_leaves: Some(8), ..plain() };
+        said(&data, &params).1.said.into_inner().unwrap().len()
+    };
+    assert!(n_asked(4) < 2 * n_asked(1), "{} and {}", n_asked(4), n_asked(1));
+}
+
+#[test]
+fn damaged_questions_and_answers_are_errors() {
+    let data = Data::new(400, Weights::Whole);
+    let params = GradientParams { n_rounds: 2, ..stopped(HeldOutRows::Fold, 2, false) };
+    let (_, listened) = said(&data, &params);
+    let frame = listened.rows.frame();
+    let rows = data.store(frame.clone(), &[0, data.positive.len()], None);
+    let mut n_refused = 0;
+    for (number, (ask, answer)) in listened.said.lock().unwrap().iter().enumerate() {
+        let known = Ask::from_bytes(ask).unwrap();
+        // Rows that know what they were told before.
+        let told = rows.pass(&known, &Interrupt::default());
+        assert!(told.is_ok() || number > 0);
+        let draw = |what: u64| mix(mix(number as u64) ^ what) as usize;
+        for place in 0..40 {
+            // A digit of the question is another one.
+            let mut bytes = ask.clone();
+            let digits: Vec<usize> =
+                (0..bytes.len()).filter(|&place| bytes[place].is_ascii_digit()).collect();
+            bytes[digits[draw(place) % digits.len()]] = b'0' + (draw(place + 100) % 10) as u8;
+            if let Ok(ask) = Ask::from_bytes(&bytes) {
+                n_refused += usize::from(rows.pass(&ask, &Interrupt::default()).is_err());
+            }
+            // A word of the answer is another one.
+            let mut words = words::from_bytes(answer).unwrap();
+            let changed = draw(place + 200) % words.len();
+            words[changed] = mix(draw(place + 300) as u64) >> (draw(place + 400) % 64);
+            let bytes = words::to_bytes(&words);
+            if let Ok(mut answer) = Answer::from_bytes(&bytes, &known, frame) {
+                let none = Answer::none(&known, frame);
+                answer.merge(none).unwrap();
+            }
+            // A word less, or one more.
+            words.pop();
+            let short = Answer::from_bytes(&words::to_bytes(&words), &known, frame);
+            words.extend([0; 3]);
+            let long = Answer::from_bytes(&words::to_bytes(&words), &known, frame);
+            assert!(short.is_err() || long.is_err());
+        }
+    }
+    assert!(n_refused > 5, "{n_refused}");
+}
+
+#[test]
+fn what_needs_more_than_sums_is_refused_by_name() {
+    let data = Data::new(100, Weights::None);
+    let frame = data.survey(&[0, 100], binning(&plain()));
+    let stored = data.store(frame, &[0, 100], None);
+    let refused = |params: &GradientParams| {
+        let interrupt = Interrupt::default();
+        fit_gradient_boosting_rows(&stored, 0, params, &interrupt).unwrap_err().to_string()
+    };
+    let pairs = GradientParams { loss: Loss::PairLogistic, ..plain() };
+    assert!(refused(&pairs).starts_with("loss is PairLogistic, but must be 'log'"));
+    let mut auc = stopped(HeldOutRows::Share(0.2), 1, false);
+    if let Some(held_out) = &mut auc.held_out {
+        held_out.measure = HeldOutMeasure::Auc;
+    }
+    assert!(refused(&auc).starts_with("scoring is 'auc', but must be 'loss'"));
+    let chosen = GradientParams { interactions: Interactions::Pairs(2), ..plain() };
+    assert!(refused(&chosen).starts_with("interactions is 2 pairs"));
+    let few = GradientParams { max_bins: 16, ..plain() };
+    assert!(refused(&few).starts_with("max_bins is 16, but must be that of the rows"));
 }
