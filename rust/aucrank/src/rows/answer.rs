@@ -5,8 +5,8 @@ use super::class_units::ClassUnits;
 use super::frame::RowFrame;
 use super::words::{self, Reader, put_list, put_sums};
 use crate::RankError;
-use crate::boost::ProgramAnswer;
 use crate::boost::GradientSums;
+use crate::boost::ProgramAnswer;
 use crate::data::{ClassSums, Counts, Histogram, MOST_RANKED, RowSquares, empty_histograms};
 
 /// Sums of some rows, to be merged with those of others.

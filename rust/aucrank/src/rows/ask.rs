@@ -6,8 +6,8 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::fit_id::TreeId;
-use crate::boost::ProgramAsk;
 use crate::boost::GradientAsk;
+use crate::boost::ProgramAsk;
 use crate::data::{CellSplit, HistogramRequest, Holdout, Regroup, RowOrder};
 use crate::tree::RankingTree;
 

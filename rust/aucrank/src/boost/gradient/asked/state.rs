@@ -118,7 +118,10 @@ impl Rows<'_> {
         sums: &mut RateSums,
     ) -> Result<(), RankError> {
         let n_folds = ask.n_folds();
-        if n_folds != usize::from(ask.n_folds) || feature >= self.frame.features().len() || n_folds == 0 {
+        if n_folds != usize::from(ask.n_folds)
+            || feature >= self.frame.features().len()
+            || n_folds == 0
+        {
             return Err(bad("rates are of other rows"));
         }
         let tally = self.coded.sums(self.frame);
