@@ -39,6 +39,7 @@ from aucrank.metrics._precision_recall import precision_recall_curve
 from aucrank.metrics._ramp import ramp_auc, ramp_auc_gradient
 from aucrank.metrics._state import RocState
 from aucrank.metrics._subgroups import AucBySubgroup, auc_by
+from aucrank.metrics._survival import SurvivalAuc, survival_auc
 from aucrank.metrics._two_sample import TwoSampleTest, two_sample_test
 
 __all__ = [
@@ -59,6 +60,7 @@ __all__ = [
     "RocCurve",
     "RocCurveDisplay",
     "RocState",
+    "SurvivalAuc",
     "TwoSampleTest",
     "auc_by",
     "auc_compare",
@@ -83,5 +85,6 @@ __all__ = [
     "roc_band",
     "roc_curve",
     "roc_state",
+    "survival_auc",
     "two_sample_test",
 ]

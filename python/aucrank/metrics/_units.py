@@ -56,14 +56,33 @@ class Units:
         """
         positive = rows_of_greater(vector(y_true, "y_true"), any_labels=True)
         is_counted = are_counts(weights, sample_weight)
+        units = cls.of_rows(positive, sample_weight, groups, is_counted=is_counted)
+        for rows, name in ((positive, "positive"), (~positive, "negative")):
+            if not units.weight[rows].any():
+                raise ValueError(f"sample_weight is zero for every row of the {name} class")
+        return units
+
+    @classmethod
+    def of_rows(
+        cls,
+        positive: NDArray[np.bool_],
+        sample_weight: ArrayLike | None,
+        groups: ArrayLike | None,
+        *,
+        is_counted: bool = False,
+    ) -> Units:
+        """Read weights and groups of rows, which may be of one class.
+
+        Raises
+        ------
+        ValueError
+            As `of` says of weights and groups.
+        """
         weight = np.ones(len(positive))
         if sample_weight is not None:
             checked = check_weight(to_weights(sample_weight), len(positive))
             assert checked is not None
             weight = checked
-        for rows, name in ((positive, "positive"), (~positive, "negative")):
-            if not weight[rows].any():
-                raise ValueError(f"sample_weight is zero for every row of the {name} class")
         codes, n_codes = None, 0
         if groups is not None:
             values = vector(groups, "groups")
