@@ -2,8 +2,12 @@
 
 import numpy as np
 import pytest
+from aucrank import report
 from aucrank._report.calibration import measure_calibration, wilson
+from aucrank.metrics import calibration_curve, decision_curve
+from scipy.special import expit
 from scipy.stats import binomtest, norm
+from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import brier_score_loss
 
 from tests.common.reports import target_of
@@ -77,3 +81,19 @@ def test_probabilities_of_0_and_1_have_no_chance_to_differ():
     found = measure_calibration(positive.astype(float), target_of(positive), 0.95)
     assert np.isnan(found.p_value)
     assert (found.brier, found.brier_skill) == (0, 1)
+
+
+def test_the_page_says_what_is_wrong_with_probabilities_and_whether_they_do_good():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(800, 2))
+    y = (rng.random(800) < expit(X[:, 0] - 1)).astype(int)
+    model = LogisticRegression(C=1e6).fit(X[:400], y[:400])
+    found = report({"logistic": model}, X[400:], y[400:])
+    p = model.predict_proba(X[400:])[:, 1]
+    curve = calibration_curve(y[400:], p)
+    assert f"{curve.slope:.3f} (" in found.html
+    assert f"{100 * curve.ici:.2f}%" in found.html
+    decisions = decision_curve(y[400:], p).table
+    benefit = decisions["net_benefit"][(decisions["model"] == "model")][19]
+    assert decisions["threshold"][19] == 0.2
+    assert f"+{benefit:.4f} (" in found.html

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import math
+import warnings
 from dataclasses import dataclass
 from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.exceptions import UndefinedMetricWarning
 
 from aucrank._data.table import Table, whole
 from aucrank._report.subjects import Target
+from aucrank.metrics import CalibrationCurve, DecisionCurve, calibration_curve, decision_curve
 
 _N_BINS = 10
 
@@ -37,6 +40,10 @@ class Calibration:
     brier_skill : float
         By how much that is below the error of the share of positives alone: 1 for perfect
         probabilities, 0 or less for none better than that share.
+    curve : CalibrationCurve
+        The smooth curve with its slope and intercept.
+    decision : DecisionCurve
+        Net benefit of acting by the probabilities, of all and of none.
     """
 
     bins: Table
@@ -46,6 +53,8 @@ class Calibration:
     gap: float
     brier: float
     brier_skill: float
+    curve: CalibrationCurve
+    decision: DecisionCurve
 
     @property
     def n_within(self) -> int:
@@ -82,7 +91,20 @@ def measure_calibration(
         gap=float(np.average(np.abs(bins["predicted"] - bins["observed"]), weights=bins["size"])),
         brier=brier,
         brier_skill=1 - brier / float(rate * (1 - rate)),
+        curve=_curve(probability, target, confidence),
+        decision=decision_curve(
+            positive, probability, sample_weight=target.weight, confidence=confidence
+        ),
     )
+
+
+def _curve(probability: NDArray[np.float64], target: Target, confidence: float) -> CalibrationCurve:
+    with warnings.catch_warnings():
+        # Where there is none, the page shows none.
+        warnings.simplefilter("ignore", UndefinedMetricWarning)
+        return calibration_curve(
+            target.positive, probability, sample_weight=target.weight, confidence=confidence
+        )
 
 
 def _bins(

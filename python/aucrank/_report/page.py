@@ -58,7 +58,7 @@ def chapters_of(facts: Facts) -> list[Chapter]:
         chapters.append(_comparison(facts))
     chapters += [_gains(facts), _distribution(facts)]
     if any(model.calibration is not None for model in facts.models):
-        chapters.append(_calibration(facts))
+        chapters += [_calibration(facts), _decisions(facts)]
     chapters += [_cut_offs(facts), _columns(facts)]
     chapters += [_model(model, place) for place, model in enumerate(facts.models)]
     return chapters
@@ -125,8 +125,20 @@ def _calibration(facts: Facts) -> Chapter:
         "Whether rows that are given a probability of 20% are positive in one of five cases. A"
         " ranking does not need it; a decision by cost or a price does.",
         [figures.calibration_chart(model, place) for place, model in known],
-        [tables.calibration(facts)],
+        [tables.calibration(facts), tables.calibration_curves(facts)],
         [Fold("Groups of rows", [tables.calibration_groups(model) for _, model in known])],
+    )
+
+
+def _decisions(facts: Facts) -> Chapter:
+    return Chapter(
+        "decisions",
+        "Decisions",
+        "Who acts from a probability of 20% on says that a positive that is found is worth four"
+        " actions in vain. At each such threshold the net benefit counts both: a model that is"
+        " below acting on all, or on none, does harm there.",
+        [figures.decision_chart(facts)],
+        [tables.decisions(facts)],
     )
 
 

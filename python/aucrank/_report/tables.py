@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from aucrank._page import formats
 from aucrank._page.tables import Bar, Head, View, shortened
+from aucrank._report.calibration import Calibration
 from aucrank._report.columns import ColumnFacts
 from aucrank._report.facts import Facts, ModelFacts
 from aucrank.metrics import AucInterval
+
+# Probabilities from which on one might act.
+_THRESHOLDS = (0.05, 0.1, 0.2, 0.5)
 
 # Letters of a level that are shown.
 _LEVEL_LETTERS = 40
@@ -230,6 +236,81 @@ def calibration(facts: Facts) -> View:
         " that of predicted and observed shares in groups of equal size. The skill is by"
         " how much the squared error is below that of the share of positives alone."
         + ("" if asked is None else f" Of {formats.count(asked)} rows drawn at random."),
+    )
+
+
+def calibration_curves(facts: Facts) -> View:
+    """Show what is wrong with probabilities, if anything."""
+    rows: list[list[str | Bar]] = []
+    for model in facts.models:
+        found = model.calibration
+        if found is not None:
+            measures = [_measure(found, name) for name in ("intercept", "slope")]
+            gaps = (found.curve.ici, found.curve.e50, found.curve.e90)
+            rows.append([model.name, *measures, *(formats.share(gap, 2) for gap in gaps)])
+    return View(
+        "Too high, or too extreme",
+        [
+            Head("Model", is_text=True),
+            Head("Intercept"),
+            Head("Slope"),
+            Head("ICI"),
+            Head("E50"),
+            Head("E90"),
+        ],
+        rows,
+        "The intercept is what the log-odds lack: 0 is perfect, and less says that probabilities"
+        " are too high. The slope is what they must be multiplied by: 1 is perfect, and less says"
+        " that they are too extreme. ICI, E50 and E90 are the mean, the median and the 90 %"
+        " quantile of the distance of probabilities from the smooth curve.",
+    )
+
+
+def _measure(found: Calibration, name: str) -> str:
+    """Write a figure with its interval."""
+    table = found.curve.measures
+    row = table["measure"].tolist().index(name)
+    value, low, high = (float(table[column][row]) for column in ("value", "low", "high"))
+    if value != value:
+        return formats.MISSING
+    return f"{formats.decimal(value)} ({formats.decimal(low)} to {formats.decimal(high)})"
+
+
+def decisions(facts: Facts) -> View:
+    """Show the net benefit at a few thresholds."""
+    rows: list[list[str | Bar]] = []
+    for model in facts.models:
+        if model.calibration is None:
+            continue
+        table = model.calibration.decision.table
+        own, of_all = (table["model"] == name for name in ("model", "all"))
+        for threshold in _THRESHOLDS:
+            place = int(np.abs(table["threshold"][own] - threshold).argmin())
+            benefit, low, high, avoided = (
+                float(table[name][own][place]) for name in ("net_benefit", "low", "high", "avoided")
+            )
+            rows.append(
+                [
+                    model.name,
+                    formats.share(threshold, 0),
+                    f"{formats.signed(benefit)} ({formats.signed(low)} to {formats.signed(high)})",
+                    formats.signed(float(table["net_benefit"][of_all][place])),
+                    formats.share(avoided),
+                ]
+            )
+    return View(
+        "Net benefit of acting from a probability on",
+        [
+            Head("Model", is_text=True),
+            Head("From"),
+            Head("Net benefit"),
+            Head("Of acting on all"),
+            Head("Actions avoided"),
+        ],
+        rows,
+        "In true positives a row, less the false positives by what the threshold says that they are"
+        " worth: from 20% on, a fourth of a true positive. Acting on none has 0. Actions avoided"
+        " are those that acting on all takes more for as many true positives.",
     )
 
 

@@ -7,6 +7,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from aucrank._data.table import Table
 from aucrank._page import formats
 from aucrank._report.charts.chart import (
     QUIET,
@@ -256,7 +257,7 @@ def calibration_chart(model: ModelFacts, place: int) -> Chart:
         SQUARE,
         strokes=[
             Stroke(line(x([0, top]), y([0, top])), QUIET),
-            Stroke(line(x(bins["predicted"]), y(bins["observed"])), slot(place), is_thin=True),
+            *_smooth(model.calibration.curve.curve, place, x, y, top),
         ],
         dots=[
             Dot(
@@ -276,8 +277,77 @@ def calibration_chart(model: ModelFacts, place: int) -> Chart:
                 strict=True,
             )
         ],
-        keys=[Key("group of rows with its interval", slot(place)), Key("as predicted", QUIET)],
+        keys=[
+            Key("group of rows with its interval, and smooth curve", slot(place)),
+            Key("as predicted", QUIET),
+        ],
     )
+
+
+def _smooth(curve: Table, place: int, x: Scale, y: Scale, top: float) -> list[Stroke]:
+    """Return the smooth curve as far as the picture goes; none where there is none."""
+    inside = (curve["probability"] <= top) & (curve["observed"] <= top)
+    if not inside.any():
+        return []
+    along, up = curve["probability"][inside], curve["observed"][inside]
+    return [Stroke(line(x(along), y(up)), slot(place), is_thin=True)]
+
+
+def decision_chart(facts: Facts) -> Chart:
+    """Draw the net benefit of the models and of acting on all, by threshold."""
+    known = [
+        (place, model, model.calibration.decision.table)
+        for place, model in enumerate(facts.models)
+        if model.calibration is not None
+    ]
+    _, _, first = known[0]
+    of_all = first["model"] == "all"
+    thresholds, benefit_of_all = first["threshold"][of_all], first["net_benefit"][of_all]
+    curves = [
+        (place, model, table["net_benefit"][table["model"] == "model"])
+        for place, model, table in known
+    ]
+    most = max(facts.prevalence, *(float(benefit.max()) for _, _, benefit in curves))
+    # What falls far below 0 is not worth a look.
+    low, high = -0.15 * most, 1.05 * most
+    x, y = WIDE.across(0, 1, is_share=True), WIDE.up(low, high)
+    strokes = [
+        Stroke(line(x([0, 1]), y([0, 0])), QUIET, is_thin=True),
+        _above(thresholds, benefit_of_all, low, QUIET, x, y),
+    ]
+    strokes += [_above(thresholds, benefit, low, slot(place), x, y) for place, _, benefit in curves]
+    at = int(np.abs(thresholds - facts.prevalence).argmin())
+    return Chart(
+        "Net benefit",
+        "; ".join(
+            f"{model.name}: {formats.signed(float(benefit[at]))} from"
+            f" {formats.share(float(thresholds[at]), 0)} on"
+            for _, model, benefit in curves
+        ),
+        Axis("Acting from a probability of", x.ticks(5)),
+        Axis("Net benefit, true positives a row", y.ticks(5)),
+        WIDE,
+        strokes=strokes,
+        keys=[
+            *[Key(model.name, slot(place)) for place, model, _ in curves],
+            Key("all, and none (0)", QUIET),
+        ],
+    )
+
+
+def _above(
+    along: NDArray[np.float64],
+    up: NDArray[np.float64],
+    least: float,
+    colour: str,
+    x: Scale,
+    y: Scale,
+) -> Stroke:
+    """Return a line as far as it is in the picture, and its first point below."""
+    inside = np.flatnonzero(up >= least)
+    end = int(inside[-1]) + 2 if inside.size else 0
+    along, up = along[:end], up[:end]
+    return Stroke(line(x(along), y(np.maximum(up, least))), colour)
 
 
 def cost_chart(facts: Facts, costs: Costs) -> Chart:
