@@ -351,6 +351,20 @@ def fit_rank_boost(
     external: _ExternalFitter | None = None,
     observer: _Observer | None = None,
 ) -> BoostedModel: ...
+def fit_auc_boost_rows(
+    rows: StoredRows | _Engine,
+    fit_number: int,
+    params: str,
+    n_threads: int,
+    observer: _Observer | None = None,
+) -> BoostedModel | None: ...
+def fit_rank_boost_rows(
+    rows: StoredRows | _Engine,
+    fit_number: int,
+    params: str,
+    n_threads: int,
+    observer: _Observer | None = None,
+) -> BoostedModel | None: ...
 
 @final
 class GradientBoosted(Model):

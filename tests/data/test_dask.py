@@ -10,9 +10,11 @@ import pytest
 from aucrank import (
     AURORA,
     RIMARC,
+    AUCBoost,
     GradientBoostingRanker,
     LinearRanker,
     MartiRank,
+    RankBoost,
     RankingForest,
     SMartiRank,
     TreeRank,
@@ -149,6 +151,11 @@ ASKING = {
     ),
     "smarti": SMartiRank(n_rounds=5, noise_rate="auto", random_state=3),
     "sampled": SMartiRank(n_rounds=3, sample_size=150, level_rates="raw", random_state=4),
+    "rank boost": RankBoost(n_rounds=15, random_state=5),
+    "stopped": RankBoost(
+        n_rounds=20, early_stopping=True, n_iter_no_change=3, refit=True, random_state=6
+    ),
+    "auc boost": AUCBoost(n_rounds=8, max_features=3, learning_rate=0.5, random_state=7),
 }
 
 
@@ -168,9 +175,9 @@ def test_learners_that_ask_learn_where_the_rows_are(model, weight):
 
 
 #: Of what the client of a fit to rows of numbers receives, in bytes.
-RECEIVED = {"marti": MartiRank(random_state=0)}
+RECEIVED = {"marti": MartiRank(random_state=0), "rank": RankBoost(n_rounds=20, random_state=0)}
 #: An eighth of the codes, classes and hashes of 10^6 rows.
-BYTES_OF_WORKER = {MartiRank: 29e6 / 8}
+BYTES_OF_WORKER = {MartiRank: 29e6 / 8, RankBoost: 29e6 / 8}
 
 
 @pytest.mark.parametrize("model", RECEIVED.values(), ids=RECEIVED)

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterator
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -10,12 +10,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from aucrank import _core
 from aucrank._base.calibrated import CalibratedRanker
-from aucrank._base.fit_context import FitContext, ParamScope
+from aucrank._base.fit_context import FitContext, ParamScope, RowsContext
 from aucrank._base.monotonic import monotonic_directions
 from aucrank._base.summary import Section, less
 from aucrank._base.validation_set import ValidationSet
 from aucrank._data.as_frame import as_frame
 from aucrank._data.input import count_rows, read_columns
+from aucrank._data.sample import CodedSample, Sample
 from aucrank._data.schema import errors_by_name
 from aucrank._data.table import Table
 from aucrank._utils.params import (
@@ -37,6 +38,7 @@ from aucrank.boosting._held_out import (
 )
 from aucrank.boosting._terms import TermsMixin
 from aucrank.boosting._weak_rankers import WeakRankersMixin, weak_ranker_params
+from aucrank.data._stored import Rows, gathered
 
 #: Share of the rows that paper 5 (sec. 3.5) holds out to select by.
 _WINDOW_FRACTION = 0.25
@@ -50,6 +52,8 @@ class BoostedRanker(TermsMixin, WeakRankersMixin, CalibratedRanker):
     _model: _core.BoostedModel
     #: The fit of the core.
     _fit_core: ClassVar[Callable[..., _core.BoostedModel]]
+    #: The same, to rows that are asked; None where it needs their codes.
+    _fit_core_rows: ClassVar[Callable[..., _core.BoostedModel | None]]
 
     n_rounds: int
     learning_rate: float
@@ -123,11 +127,15 @@ class BoostedRanker(TermsMixin, WeakRankersMixin, CalibratedRanker):
         validation = ValidationSet(X_val, y_val, sample_weight_val)
         return self._fit(X, y, sample_weight, validation, groups=groups, time=time)
 
-    _fits_dataset = "codes"
+    _fits_dataset = "rows"
+
+    def _holds_codes(self) -> bool:
+        # Which rows count in full, and which of a class are drawn, is told by single rows.
+        return bool(self.subsample < 1 or getattr(self, "max_fpr", 1) < 1)
 
     def _dataset_binning(self, params: Any) -> dict[str, Any]:
-        binning: dict[str, Any] = params["rounds"]["binning"]
-        return binning
+        # What rare categories count as is decided in the fit.
+        return {**params["rounds"]["binning"], "level_rates": "raw"}
 
     def _round_params(self, scope: ParamScope) -> dict[str, Any]:
         """Return the parameters of the loop as the core takes them, each checked."""
@@ -185,11 +193,36 @@ class BoostedRanker(TermsMixin, WeakRankersMixin, CalibratedRanker):
         )
         if fitter is not None:
             self._rankers = fitter.kept
+        self._tell(model, is_chosen=chosen)
+        return model
+
+    def _fit_rows(
+        self, rows: Rows, params: dict[str, Any], context: RowsContext
+    ) -> _core.BoostedModel:
+        model: _core.BoostedModel | None = None
+        if not self._holds_codes():
+            model = type(self)._fit_core_rows(
+                rows,
+                context.fit_number,
+                json.dumps(params),
+                context.n_threads,
+                context.progress.observer,
+            )
+        if model is None:
+            # Of the rows the fit uses what coded ones have.
+            sample = cast("Sample", CodedSample(gathered(rows).matrix(), context.schema))
+            return self._fit_model(
+                FitContext(sample, context.seed, context.n_threads, context.progress)
+            )
+        self._tell(model, is_chosen=params["rounds"]["held_out"] is not None)
+        return model
+
+    def _tell(self, model: _core.BoostedModel, *, is_chosen: bool) -> None:
+        """Warn where nothing was learned, and print what was done."""
         nothing = "No weak ranker is better than chance, so all scores are equal."
-        warn_of_rounds(model, nothing, is_chosen=chosen)
+        warn_of_rounds(model, nothing, is_chosen=is_chosen)
         if self.verbose > 0:
             self._report(model)
-        return model
 
     def _rows_held_out(self, model: Any, context: FitContext) -> NDArray[np.uint32] | None:
         params = self._held_out_params()

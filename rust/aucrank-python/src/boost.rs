@@ -13,6 +13,7 @@ use pyo3::types::PyDict;
 use crate::callbacks::Callbacks;
 use crate::columns::ColumnsArg;
 use crate::model::{PyModel, hand_over};
+use crate::rows::RowsArg;
 use crate::run::{fit_on_pool, read_params, to_json, to_py_err};
 use crate::sample::{Sample, SampleArg};
 
@@ -216,4 +217,41 @@ impl FitExtrasArgs<'_> {
         });
         hand_over(py, Callbacks::finish_any(external.as_ref(), py, fitted)?)
     }
+}
+
+/// Fits `AUCBoost` to rows in parts; `fit_number` tells the fit from others that ask the same rows.
+/// `None` where sums are not enough, since rates of rare categories are learned from.
+#[pyfunction]
+#[pyo3(signature = (rows, fit_number, params, n_threads, observer=None))]
+pub fn fit_auc_boost_rows<'py>(
+    py: Python<'py>,
+    rows: RowsArg<'py>,
+    fit_number: u64,
+    params: &str,
+    n_threads: usize,
+    observer: Option<Py<PyAny>>,
+) -> PyResult<Option<Py<PyBoostedModel>>> {
+    let params: AucBoostParams = read_params(params)?;
+    let fitted = rows.fit(py, n_threads, observer, |rows, interrupt| {
+        boost::fit_auc_boost_rows(rows, fit_number, &params, interrupt)
+    });
+    fitted?.map(|model| hand_over(py, model)).transpose()
+}
+
+/// Fits `RankBoost` to rows in parts, as [`fit_auc_boost_rows`] does.
+#[pyfunction]
+#[pyo3(signature = (rows, fit_number, params, n_threads, observer=None))]
+pub fn fit_rank_boost_rows<'py>(
+    py: Python<'py>,
+    rows: RowsArg<'py>,
+    fit_number: u64,
+    params: &str,
+    n_threads: usize,
+    observer: Option<Py<PyAny>>,
+) -> PyResult<Option<Py<PyBoostedModel>>> {
+    let params: RankBoostParams = read_params(params)?;
+    let fitted = rows.fit(py, n_threads, observer, |rows, interrupt| {
+        boost::fit_rank_boost_rows(rows, fit_number, &params, interrupt)
+    });
+    fitted?.map(|model| hand_over(py, model)).transpose()
 }

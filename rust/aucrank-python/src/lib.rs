@@ -41,7 +41,9 @@ mod _core {
     #[pymodule_export]
     use super::binarizer::{PyThresholdBinarizer, fit_threshold_binarizer};
     #[pymodule_export]
-    use super::boost::{PyBoostedModel, fit_auc_boost, fit_rank_boost};
+    use super::boost::{
+        PyBoostedModel, fit_auc_boost, fit_auc_boost_rows, fit_rank_boost, fit_rank_boost_rows,
+    };
     #[pymodule_export]
     use super::calibration::{
         PyCalibration, deal_blocks, fit_calibration, held_out_rows, with_threshold,

@@ -3,10 +3,12 @@
 #[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
+use super::asked_rounds::boost_rows;
 use super::boosted_model::BoostedModel;
 use super::rounds::{FitExtras, RoundParams, RoundRule, RoundValues, boost};
 use super::two_sided::{Criterion, two_sided};
 use crate::data::{ClassMasses, Columns, Labels};
+use crate::rows::Rows;
 use crate::{Interrupt, RankError};
 
 /// Least advantage of a ranking that contributes a round (DECISIONS B6).
@@ -126,4 +128,44 @@ pub fn fit_auc_boost(
     interrupt: &Interrupt,
 ) -> Result<BoostedModel, RankError> {
     boost(columns, labels, &params.rounds, params, given, interrupt)
+}
+
+/// Fits `AUCBoost` to rows in parts, wherever they are: the same model as [`fit_auc_boost`] gives on
+/// all of them in memory, as [`fit_rank_boost_rows`](super::fit_rank_boost_rows) does; `None` where
+/// rates of rare categories are learned from.
+///
+/// # Errors
+///
+/// As [`fit_rank_boost_rows`](super::fit_rank_boost_rows).
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::Interrupt;
+/// use aucrank::boost::{AucBoostParams, FitExtras, fit_auc_boost, fit_auc_boost_rows};
+/// use aucrank::data::{BinningParams, Columns, Labels};
+/// use aucrank::rows::{StoredRows, Survey};
+///
+/// let (values, positive) = ([1.0, 2.0, 3.0, 4.0], [false, true, false, true]);
+/// let columns = Columns::from_row_major(&values, 1)?;
+/// let interrupt = Interrupt::default();
+/// let mut survey = Survey::new(&[None], BinningParams::default(), None)?;
+/// survey.add(&columns, &positive, None, &interrupt)?;
+/// let mut rows = StoredRows::new(survey.frame()?, None)?;
+/// rows.add(&columns, &positive, None, &interrupt)?;
+/// rows.finish()?;
+///
+/// let (params, labels) = (AucBoostParams::default(), Labels::new(&positive, None)?);
+/// let extras = FitExtras::default();
+/// let in_memory = fit_auc_boost(&columns, &labels, &params, &extras, &interrupt)?;
+/// assert_eq!(fit_auc_boost_rows(&rows, 0, &params, &interrupt)?, Some(in_memory));
+/// # Ok::<(), aucrank::RankError>(())
+/// ```
+pub fn fit_auc_boost_rows(
+    rows: &dyn Rows,
+    fit_number: u64,
+    params: &AucBoostParams,
+    interrupt: &Interrupt,
+) -> Result<Option<BoostedModel>, RankError> {
+    boost_rows(rows, fit_number, &params.rounds, |_| params.clone(), interrupt)
 }

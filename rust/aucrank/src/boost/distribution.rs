@@ -1,11 +1,9 @@
 //! The distributions over the rows of each class, which boosting reweights in each round.
 
-use crate::data::{ClassMasses, Labels, times_power_of_two};
+use super::mass_units::{MassUnits, mass_of, powers_of, rescaling, units_of};
+use crate::data::{ClassMasses, Labels};
 use crate::parallel;
 use crate::roc::TopNegatives;
-
-/// Bits of the mass of a class: sums are then also exact in `f64`.
-const CLASS_BITS: i32 = 52;
 
 /// Rows per task.
 const CHUNK_ROWS: usize = 1 << 13;
@@ -45,12 +43,7 @@ pub(super) struct Distribution<'a> {
     /// The factors in fixed point, times the copies.
     masses: Vec<u64>,
     total: ClassMasses,
-    /// For each class, negatives first, bits of the mass of one copy.
-    bits: [i32; 2],
-    /// For each class, the binary exponent of a factor of 1.
-    powers: [i32; 2],
-    /// For each class, the log of the product of the normalisers so far.
-    log_normalizer: [f64; 2],
+    units: MassUnits,
     /// Which negatives count in full; `None` for all.
     top: Option<Top>,
 }
@@ -98,17 +91,13 @@ impl<'a> Distribution<'a> {
             };
             n_copies[usize::from(labels.positive()[row])] += copies.map_or(1, |copies| copies[row]);
         }
-        // The masses of all copies, with factors of at most 1, fit the bits of a class.
-        let bits = n_copies.map(|n| CLASS_BITS - (n.max(1) as f64).log2().ceil() as i32);
         let mut distribution = Self {
             labels,
             copies,
             masses: vec![0; factors.len()],
             factors,
             total: ClassMasses::default(),
-            bits,
-            powers: [0; 2],
-            log_normalizer: [0.0; 2],
+            units: MassUnits::new(n_copies),
             top: (max_fpr < 1.0).then(|| {
                 let is_negative = |row: &u32| labels.sums(*row as usize).neg > 0;
                 let negatives = rows.iter().copied().filter(is_negative).collect();
@@ -133,7 +122,7 @@ impl<'a> Distribution<'a> {
     /// so far: a bound on the share of its rows with `y f(x) <= 0`. Each negative has the part of
     /// weight by which it counts.
     pub(super) fn mean_exponential(&self) -> [f64; 2] {
-        self.log_normalizer.map(f64::exp)
+        self.units.mean_exponential()
     }
 
     /// Adds the values of a round to the scores, and reduces the mass of rows that it ranks well:
@@ -143,18 +132,11 @@ impl<'a> Distribution<'a> {
         self.multiply(scores, worth);
         self.weigh_parts(scores);
         let after = self.log_total();
-        for class in 0..2 {
-            self.log_normalizer[class] += after[class] - before[class];
-        }
+        self.units.normalize(before, after);
     }
 
     fn log_total(&self) -> [f64; 2] {
-        let log = |mass: u64, class: usize| {
-            let exponent = self.powers[class] - self.bits[class];
-            (mass as f64).ln() + f64::from(exponent) * std::f64::consts::LN_2
-        };
-        let of_share = self.top.as_ref().map_or(0.0, |top| top.share.ln());
-        [log(self.total.neg, 0) - of_share, log(self.total.pos, 1)]
+        self.units.log_total(self.total, self.top.as_ref().map_or(1.0, |top| top.share))
     }
 
     /// Weighs the negatives by the part by which they count.
@@ -164,12 +146,12 @@ impl<'a> Distribution<'a> {
         let rows = || top.negatives.iter().map(|&row| row as usize);
         let weighted = rows().map(|row| (scores[row], labels.sums(row).neg)).collect();
         let found = TopNegatives::of(weighted, top.max_fpr);
-        let unit = times_power_of_two(1.0, self.bits[0]);
+        let [unit, _] = units_of(self.units.bits());
         self.total.neg = 0;
         for row in rows() {
             let factor = found.part(scores[row]) * self.factors[row];
             let copies = copies.map_or(1, |copies| copies[row]);
-            self.masses[row] = (factor.min(1.0) * unit + 0.5) as u64 * copies;
+            self.masses[row] = mass_of(factor, unit) * copies;
             self.total.neg += self.masses[row];
         }
         top.share = TopNegatives::share(top.max_fpr);
@@ -186,18 +168,12 @@ impl<'a> Distribution<'a> {
         } else {
             self.pass(scores, times, |row| worth(row).value)
         };
-        let powers = pass.largest.map(
-            |largest| {
-                if largest > 0.0 { largest.log2().ceil() as i32 } else { 0 }
-            },
-        );
+        let powers = powers_of(pass.largest);
         if powers != [0; 2] {
-            let rescale = powers.map(|power| times_power_of_two(1.0, -power));
+            let rescale = rescaling(powers);
             let times = |row: usize, factor: f64| factor * rescale[usize::from(positive[row])];
             pass = self.pass(&mut [], times, |_| 0.0);
-            for (sum, power) in self.powers.iter_mut().zip(powers) {
-                *sum += power;
-            }
+            self.units.rescale(powers);
         }
         self.total = pass.total;
     }
@@ -210,7 +186,7 @@ impl<'a> Distribution<'a> {
         value: impl Fn(usize) -> f64 + Sync,
     ) -> Pass {
         let (positive, copies) = (self.labels.positive(), self.copies);
-        let unit = self.bits.map(|bits| times_power_of_two(1.0, bits));
+        let unit = units_of(self.units.bits());
         let of_row = |row: usize, factor: &mut f64, mass: &mut u64, pass: &mut Pass| {
             let class = usize::from(positive[row]);
             *factor = times(row, *factor);
@@ -218,7 +194,7 @@ impl<'a> Distribution<'a> {
             if *factor > pass.largest[class] && copies > 0 {
                 pass.largest[class] = *factor;
             }
-            *mass = (factor.min(1.0) * unit[class] + 0.5) as u64 * copies;
+            *mass = mass_of(*factor, unit[class]) * copies;
             let pos = *mass * class as u64;
             pass.total += ClassMasses { pos, neg: *mass - pos };
         };

@@ -11,8 +11,12 @@
 //! - `subsampling`, `validation_set`: the rows a round learns from, and the number of rounds kept;
 //! - `explain`: additive explanations by feature;
 //! - `marti`: branching programs; `gradient`: gradient boosting of trees;
-//! - `rounds`: the boosting loop; `auc_boost`, `rank_boost`: how each values a ranking.
+//! - `rounds`: the boosting loop; `auc_boost`, `rank_boost`: how each values a ranking; `mass_units`:
+//!   in which unit rows have their masses;
+//! - `asked_rounds`: rounds on rows elsewhere; `round_ask`: what these are asked; `part_factors`: how a
+//!   part of them answers.
 
+mod asked_rounds;
 mod auc_boost;
 mod boosted_model;
 mod distribution;
@@ -20,8 +24,11 @@ mod explain;
 mod formula;
 mod gradient;
 mod marti;
+mod mass_units;
+mod part_factors;
 mod rank_boost;
 mod rate_terms;
+mod round_ask;
 mod rounds;
 mod row_values;
 mod scored;
@@ -33,7 +40,7 @@ mod two_sided;
 mod validation_set;
 mod weak;
 
-pub use auc_boost::{AucBoostParams, Output, fit_auc_boost};
+pub use auc_boost::{AucBoostParams, Output, fit_auc_boost, fit_auc_boost_rows};
 pub use boosted_model::BoostedModel;
 pub use gradient::{
     Axis, GradientBag, GradientBoosted, GradientExtras, GradientHeldOut, GradientHeldOutParams,
@@ -48,7 +55,8 @@ pub use marti::{
     fit_marti_rank, fit_marti_rank_rows, marti_boost,
 };
 pub(crate) use marti::{ProgramAnswer, ProgramAsk};
-pub use rank_boost::{Alpha, RankBoostParams, fit_rank_boost};
+pub use rank_boost::{Alpha, RankBoostParams, fit_rank_boost, fit_rank_boost_rows};
+pub(crate) use round_ask::{RoundAnswer, RoundAsk};
 pub use rounds::{FitExtras, RoundParams};
 pub use scored::{RowScorer, ScoredTerm};
 pub use term::{Term, TreeTerm};

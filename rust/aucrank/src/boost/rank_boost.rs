@@ -13,10 +13,12 @@
 #[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
+use super::asked_rounds::boost_rows;
 use super::boosted_model::BoostedModel;
 use super::rounds::{FitExtras, RoundParams, RoundRule, RoundValues, boost};
 use super::weak::WeakRankerParams;
 use crate::data::{ClassMasses, Columns, Labels};
+use crate::rows::Rows;
 use crate::{Interrupt, RankError};
 
 /// Maximum number of Newton steps; a handful suffices.
@@ -113,8 +115,8 @@ struct PairRule {
 }
 
 impl PairRule {
-    fn new(params: &RankBoostParams, labels: &Labels<'_>) -> Self {
-        let [n_neg, n_pos] = labels.class_rows();
+    /// For so many rows of each class, negatives first.
+    fn new(params: &RankBoostParams, [n_neg, n_pos]: [u64; 2]) -> Self {
         let RankBoostParams { alpha, max_fpr, .. } = *params;
         Self { alpha, max_fpr, n_pairs: n_pos as f64 * n_neg as f64 }
     }
@@ -280,8 +282,60 @@ pub fn fit_rank_boost(
     given: &FitExtras<'_>,
     interrupt: &Interrupt,
 ) -> Result<BoostedModel, RankError> {
-    let rule = PairRule::new(params, labels);
+    let rule = PairRule::new(params, labels.class_rows());
     boost(columns, labels, &params.rounds, &rule, given, interrupt)
+}
+
+/// Fits `RankBoost` to rows in parts, wherever they are: the same model as [`fit_rank_boost`] gives on
+/// all of them in memory. `None` where rare categories hold more than a twentieth of the rows and
+/// `level_rates` are shrunken: their rates are then learned from, which takes all codes
+/// ([`CodedMatrix`](crate::rows::CodedMatrix)).
+///
+/// The categories of the rows have to be coded as they are ([`LevelRates::Raw`]). Who holds rows keeps
+/// a factor of 8 bytes of each. Scores of rows held out are sent after each round, each distinct one
+/// with its weights. `fit_number` tells the fit from others that ask the same rows at the same time.
+///
+/// [`LevelRates::Raw`]: crate::data::LevelRates::Raw
+///
+/// # Errors
+///
+/// As [`fit_rank_boost`]; [`RankError::BadParameter`] also for what needs more than sums: weak rankers
+/// of more than one feature, `subsample` and `max_fpr` below 1. What the holder of the rows runs into.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::Interrupt;
+/// use aucrank::boost::{
+///     FitExtras, RankBoostParams, RoundParams, fit_rank_boost, fit_rank_boost_rows,
+/// };
+/// use aucrank::data::{BinningParams, Columns, Labels};
+/// use aucrank::rows::{StoredRows, Survey};
+///
+/// let (values, positive) = ([1.0, 2.0, 3.0, 4.0], [false, true, false, true]);
+/// let columns = Columns::from_row_major(&values, 1)?;
+/// let interrupt = Interrupt::default();
+/// let mut survey = Survey::new(&[None], BinningParams::default(), None)?;
+/// survey.add(&columns, &positive, None, &interrupt)?;
+/// let mut rows = StoredRows::new(survey.frame()?, None)?;
+/// rows.add(&columns, &positive, None, &interrupt)?;
+/// rows.finish()?;
+///
+/// let params = RankBoostParams { rounds: RoundParams::default(), ..RankBoostParams::default() };
+/// let labels = Labels::new(&positive, None)?;
+/// let extras = FitExtras::default();
+/// let in_memory = fit_rank_boost(&columns, &labels, &params, &extras, &interrupt)?;
+/// assert_eq!(fit_rank_boost_rows(&rows, 0, &params, &interrupt)?, Some(in_memory));
+/// # Ok::<(), aucrank::RankError>(())
+/// ```
+pub fn fit_rank_boost_rows(
+    rows: &dyn Rows,
+    fit_number: u64,
+    params: &RankBoostParams,
+    interrupt: &Interrupt,
+) -> Result<Option<BoostedModel>, RankError> {
+    let rule = |class_rows| PairRule::new(params, class_rows);
+    boost_rows(rows, fit_number, &params.rounds, rule, interrupt)
 }
 
 #[cfg(test)]

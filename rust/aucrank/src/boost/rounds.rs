@@ -85,7 +85,7 @@ impl Default for RoundParams {
 }
 
 impl RoundParams {
-    fn validate(&self) -> Result<(), RankError> {
+    pub(super) fn validate(&self) -> Result<(), RankError> {
         let bad = |name, value: String, rule| Err(RankError::BadParameter { name, value, rule });
         let is_share = |value: f64| value > 0.0 && value <= 1.0;
         if self.n_rounds == 0 {
@@ -299,104 +299,106 @@ impl Rounds<'_> {
     ) -> Result<Run, RankError> {
         let weak_ranker = self.params.weak_ranker.with_rates(rates);
         let weak = weak_ranker.ranker(sample, &self.params.monotonic)?;
-        let mut fit = Fit::new(sample, rates, self.params, self.rule, rows, held_out)?;
+        let max_fpr = self.rule.max_fpr();
+        let rows =
+            MemoryRounds::new(sample, rates, self.params, (&*weak, max_fpr), rows, held_out)?;
+        let interrupt = sample.interrupt;
+        let mut fit = Fit::new(rows, self.params, self.rule, interrupt);
         fit.replay(earlier)?;
-        fit.go_on(&*weak, n_rounds)?;
-        let held_out = fit.held_out.take().zip(self.params.held_out);
-        let path = held_out.map(|(found, asked)| (asked.rule.path(found.aucs), asked.refit));
+        fit.go_on(n_rounds)?;
+        let asked = self.params.held_out.filter(|_| fit.rows.held_out.is_some());
+        let path = asked.map(|asked| (asked.rule.path(fit.take_aucs()), asked.refit));
         if let Some((path, false)) = &path {
             fit.cut(path.n_rounds)?;
         }
-        let Fit { terms, mean_exponentials, advantages, scores, .. } = fit;
-        let path = path.map(|(path, _)| path);
+        let Fit { rows, terms, mean_exponentials, advantages, .. } = fit;
+        let (scores, path) = (rows.scores, path.map(|(path, _)| path));
         Ok(Run { terms, mean_exponentials, advantages, scores, path })
     }
 }
 
+/// Rows that rounds reweight, wherever they are.
+pub(super) trait RoundRows {
+    /// Rows to learn from; one of whole weight k counts as k rows.
+    fn n_rows(&self) -> u64;
+
+    /// Mass of each class; zero if all rows of a class are below the range of fixed point.
+    fn total(&self) -> ClassMasses;
+
+    /// A ranking of the rows and features drawn for a round, or of all; `None` if none is better
+    /// than chance.
+    fn rank(&mut self, seed: u64, takes_all: bool) -> Result<Option<Ranking>, RankError>;
+
+    /// Whether a round may be restricted to a subset.
+    fn are_partial(&self) -> bool;
+
+    /// Reweights the rows by the values of the groups of a ranking, which become a term of the
+    /// model; `unseen` is the value of a missing feature that was never missing.
+    fn take(
+        &mut self,
+        ranking: Ranking,
+        values: Vec<f64>,
+        unseen: f64,
+        budget: &LevelBudget,
+    ) -> Result<Term, RankError>;
+
+    /// For each class the mean of `exp(-y f(x))`.
+    fn mean_exponential(&self) -> [f64; 2];
+
+    /// The AUC of the rows held out, if there are any.
+    fn held_out_auc(&mut self) -> Result<Option<f64>, RankError>;
+}
+
 /// A model during its fit.
-struct Fit<'a> {
-    sample: &'a WeakSample<'a>,
-    rates: &'a RateColumns,
+pub(super) struct Fit<'a, R> {
+    pub(super) rows: R,
     params: &'a RoundParams,
     rule: &'a dyn RoundRule,
-    rows: &'a [u32],
-    n_rows: u64,
-    draws: Subsampling,
-    distribution: Distribution<'a>,
-    held_out: Option<ValidationSet<'a>>,
-    /// The score of every row of the sample.
-    scores: Vec<f64>,
-    terms: Vec<Term>,
+    interrupt: &'a Interrupt,
+    pub(super) terms: Vec<Term>,
     budget: LevelBudget,
-    mean_exponentials: Vec<[f64; 2]>,
-    advantages: Vec<f64>,
+    pub(super) mean_exponentials: Vec<[f64; 2]>,
+    pub(super) advantages: Vec<f64>,
+    aucs: Vec<f64>,
     is_complete: bool,
 }
 
-impl<'a> Fit<'a> {
-    fn new(
-        sample: &'a WeakSample<'a>,
-        rates: &'a RateColumns,
+impl<'a, R: RoundRows> Fit<'a, R> {
+    pub(super) fn new(
+        rows: R,
         params: &'a RoundParams,
         rule: &'a dyn RoundRule,
-        rows: &'a [u32],
-        held_out: Option<ValidationSet<'a>>,
-    ) -> Result<Self, RankError> {
-        let labels = sample.labels;
-        Ok(Self {
-            sample,
-            rates,
+        interrupt: &'a Interrupt,
+    ) -> Self {
+        Self {
+            rows,
             params,
             rule,
-            rows,
-            n_rows: rows.iter().map(|&row| labels.sums(row as usize).rows).sum(),
-            draws: Subsampling::new(sample, rows, params, rates.n_features())?,
-            distribution: Distribution::new(labels, rows, rule.max_fpr()),
-            held_out,
-            scores: vec![0.0; labels.n_rows()],
+            interrupt,
             terms: Vec::new(),
             budget: LevelBudget::default(),
             mean_exponentials: Vec::new(),
             advantages: Vec::new(),
+            aucs: Vec::new(),
             is_complete: false,
-        })
-    }
-
-    /// Adds the rounds of an earlier model.
-    fn replay(&mut self, earlier: Option<&BoostedModel>) -> Result<(), RankError> {
-        let Some(earlier) = earlier else { return Ok(()) };
-        for (term, &advantage) in earlier.terms().iter().zip(earlier.advantages()) {
-            self.sample.interrupt.check()?;
-            if !term.keeps_to(&self.params.monotonic) {
-                return Err(RankError::BadParameter {
-                    name: "monotonic_cst",
-                    value: "given".to_owned(),
-                    rule: "what the rounds of the last fit keep to",
-                });
-            }
-            let values = RowValues::of_term(&term.clone().with_rates(self.rates), self.sample)?;
-            let is_last = self.terms.len() + 1 == earlier.terms().len();
-            // A fit ends when a ranker makes no mistakes.
-            self.is_complete = is_last && self.is_separated_by(&values);
-            self.add(term.clone(), &values, advantage)?;
         }
-        Ok(())
     }
 
     /// Runs rounds until there are `n_rounds`, or nothing is left to learn.
-    fn go_on(&mut self, weak: &dyn WeakRanker, n_rounds: usize) -> Result<(), RankError> {
+    pub(super) fn go_on(&mut self, n_rounds: usize) -> Result<(), RankError> {
         while self.terms.len() < n_rounds && !self.is_complete {
-            self.sample.interrupt.check()?;
-            let total = self.distribution.total();
+            self.interrupt.check()?;
+            let total = self.rows.total();
             if total.pos == 0 || total.neg == 0 {
                 break;
             }
-            let Some((ranking, found)) = self.rank(weak)? else { break };
+            let Some((ranking, found)) = self.rank()? else { break };
             self.is_complete = found.is_last;
             self.take(ranking, &found)?;
             let goes_on = self.report(n_rounds)?;
-            if let (Some(held_out), Some(asked)) = (&self.held_out, self.params.held_out)
-                && asked.rule.stops(&held_out.aucs)
+            if let Some(asked) = self.params.held_out
+                && !self.aucs.is_empty()
+                && asked.rule.stops(&self.aucs)
             {
                 break;
             }
@@ -409,36 +411,34 @@ impl<'a> Fit<'a> {
 
     /// Reports the last round; whether there are to be more.
     fn report(&self, n_rounds: usize) -> Result<bool, RankError> {
-        let validation_auc = self.held_out.as_ref().and_then(|rows| rows.aucs.last().copied());
-        self.sample.interrupt.part_done(&Part {
+        self.interrupt.part_done(&Part {
             unit: "round",
             number: self.terms.len(),
             most: Some(n_rounds),
-            figures: &[("validation_auc", validation_auc)],
+            figures: &[("validation_auc", self.aucs.last().copied())],
         })
     }
 
     /// The next ranking and its values, from the subsample of the round, or from all rows and
     /// features if that gives none.
-    fn rank(&self, weak: &dyn WeakRanker) -> Result<Option<(Ranking, RoundValues)>, RankError> {
+    fn rank(&mut self) -> Result<Option<(Ranking, RoundValues)>, RankError> {
         let seed = mix(self.params.seed ^ mix(self.terms.len() as u64));
-        let masses = self.distribution.masses();
-        let positive = self.sample.labels.positive();
-        let of = |rows: &[u32], features: Option<&[usize]>| -> Result<_, RankError> {
-            let task = WeakTask { masses, rows, features, seed };
-            let Some(ranking) = weak.rank(self.sample, &task)? else { return Ok(None) };
-            let ranking = ranking.with_at_most(self.rule.most_groups());
-            let found = self.rule.values(&ranking.sums, self.n_rows);
-            Ok(found.map(|found| (ranking, found)))
-        };
-        let rows = self.draws.rows(self.rows, seed, positive, masses);
-        let features = self.draws.features(seed);
-        let features = features.map(|drawn| self.rates.with_rates(drawn));
-        let found = of(&rows, features.as_deref())?;
-        if found.is_none() && self.draws.are_partial() {
-            return of(self.rows, None);
+        let found = self.rank_of(seed, false)?;
+        if found.is_none() && self.rows.are_partial() {
+            return self.rank_of(seed, true);
         }
         Ok(found)
+    }
+
+    fn rank_of(
+        &mut self,
+        seed: u64,
+        takes_all: bool,
+    ) -> Result<Option<(Ranking, RoundValues)>, RankError> {
+        let Some(ranking) = self.rows.rank(seed, takes_all)? else { return Ok(None) };
+        let ranking = ranking.with_at_most(self.rule.most_groups());
+        let found = self.rule.values(&ranking.sums, self.rows.n_rows());
+        Ok(found.map(|found| (ranking, found)))
     }
 
     fn take(&mut self, ranking: Ranking, found: &RoundValues) -> Result<(), RankError> {
@@ -446,22 +446,82 @@ impl<'a> Fit<'a> {
             found.values.iter().map(|value| snap(self.params.learning_rate * value)).collect();
         let unseen = snap(self.params.learning_rate * found.unseen);
         let advantage = advantage(&ranking.sums, &values);
-        let (term, groups) = ranking.into_term(self.sample.binned.features(), &values, unseen);
-        let values = RowValues::of_ranking(&term, groups, values, self.sample.binned);
-        self.add(term.without_rates(self.rates), &values, advantage)
+        let term = self.rows.take(ranking, values, unseen, &self.budget)?;
+        self.add(term, advantage)
     }
 
-    /// Adds a term of the finished model, given its values in the fit.
-    fn add(&mut self, term: Term, values: &RowValues, advantage: f64) -> Result<(), RankError> {
-        self.budget.spend(&term)?;
-        values.apply(self.sample.binned, &mut self.distribution, &mut self.scores);
-        if let Some(held_out) = &mut self.held_out {
-            held_out.follow(&term, values, self.sample)?;
-        }
-        self.mean_exponentials.push(self.distribution.mean_exponential());
+    /// Adds a term by which the rows were reweighted.
+    fn add(&mut self, term: Term, advantage: f64) -> Result<(), RankError> {
+        self.aucs.extend(self.rows.held_out_auc()?);
+        self.mean_exponentials.push(self.rows.mean_exponential());
         self.advantages.push(advantage);
         self.terms.push(term);
         Ok(())
+    }
+
+    /// The AUC of the rows held out, round by round.
+    pub(super) fn take_aucs(&mut self) -> Vec<f64> {
+        std::mem::take(&mut self.aucs)
+    }
+
+    /// Keeps the first rounds only; returns the terms of the others.
+    pub(super) fn keep(&mut self, n_rounds: usize) -> Vec<Term> {
+        self.mean_exponentials.truncate(n_rounds);
+        self.advantages.truncate(n_rounds);
+        self.terms.split_off(n_rounds)
+    }
+}
+
+/// Rows in memory.
+struct MemoryRounds<'a> {
+    sample: &'a WeakSample<'a>,
+    rates: &'a RateColumns,
+    weak: &'a dyn WeakRanker,
+    rows: &'a [u32],
+    n_rows: u64,
+    draws: Subsampling,
+    distribution: Distribution<'a>,
+    held_out: Option<ValidationSet<'a>>,
+    /// The score of every row of the sample.
+    scores: Vec<f64>,
+}
+
+impl<'a> MemoryRounds<'a> {
+    fn new(
+        sample: &'a WeakSample<'a>,
+        rates: &'a RateColumns,
+        params: &RoundParams,
+        (weak, max_fpr): (&'a dyn WeakRanker, f64),
+        rows: &'a [u32],
+        held_out: Option<ValidationSet<'a>>,
+    ) -> Result<Self, RankError> {
+        let labels = sample.labels;
+        Ok(Self {
+            sample,
+            rates,
+            weak,
+            rows,
+            n_rows: rows.iter().map(|&row| labels.sums(row as usize).rows).sum(),
+            draws: Subsampling::new(sample, rows, params, rates.n_features())?,
+            distribution: Distribution::new(labels, rows, max_fpr),
+            held_out,
+            scores: vec![0.0; labels.n_rows()],
+        })
+    }
+
+    /// Reweights the rows by a term, given its values in the fit.
+    fn apply(
+        &mut self,
+        term: &Term,
+        values: &RowValues,
+        budget: &LevelBudget,
+    ) -> Result<(), RankError> {
+        budget.spend(term)?;
+        values.apply(self.sample.binned, &mut self.distribution, &mut self.scores);
+        match &mut self.held_out {
+            Some(held_out) => held_out.follow(term, values, self.sample),
+            None => Ok(()),
+        }
     }
 
     /// Whether all positive rows have one value, and all negative rows a lower one.
@@ -476,18 +536,92 @@ impl<'a> Fit<'a> {
         }
         low[0] >= high[0] && low[1] >= high[1] && low[1] > high[0]
     }
+}
+
+impl RoundRows for MemoryRounds<'_> {
+    fn n_rows(&self) -> u64 {
+        self.n_rows
+    }
+
+    fn total(&self) -> ClassMasses {
+        self.distribution.total()
+    }
+
+    fn rank(&mut self, seed: u64, takes_all: bool) -> Result<Option<Ranking>, RankError> {
+        let masses = self.distribution.masses();
+        if takes_all {
+            let task = WeakTask { masses, rows: self.rows, features: None, seed };
+            return self.weak.rank(self.sample, &task);
+        }
+        let rows = self.draws.rows(self.rows, seed, self.sample.labels.positive(), masses);
+        let features = self.draws.features(seed);
+        let features = features.map(|drawn| self.rates.with_rates(drawn));
+        let task = WeakTask { masses, rows: &rows, features: features.as_deref(), seed };
+        self.weak.rank(self.sample, &task)
+    }
+
+    fn are_partial(&self) -> bool {
+        self.draws.are_partial()
+    }
+
+    fn take(
+        &mut self,
+        ranking: Ranking,
+        values: Vec<f64>,
+        unseen: f64,
+        budget: &LevelBudget,
+    ) -> Result<Term, RankError> {
+        let binned = self.sample.binned;
+        let (term, groups) = ranking.into_term(binned.features(), &values, unseen);
+        let values = RowValues::of_ranking(&term, groups, values, binned);
+        let term = term.without_rates(self.rates);
+        self.apply(&term, &values, budget)?;
+        Ok(term)
+    }
+
+    fn mean_exponential(&self) -> [f64; 2] {
+        self.distribution.mean_exponential()
+    }
+
+    fn held_out_auc(&mut self) -> Result<Option<f64>, RankError> {
+        self.held_out.as_ref().map(ValidationSet::auc).transpose()
+    }
+}
+
+impl Fit<'_, MemoryRounds<'_>> {
+    /// Adds the rounds of an earlier model.
+    fn replay(&mut self, earlier: Option<&BoostedModel>) -> Result<(), RankError> {
+        let Some(earlier) = earlier else { return Ok(()) };
+        for (term, &advantage) in earlier.terms().iter().zip(earlier.advantages()) {
+            self.interrupt.check()?;
+            if !term.keeps_to(&self.params.monotonic) {
+                return Err(RankError::BadParameter {
+                    name: "monotonic_cst",
+                    value: "given".to_owned(),
+                    rule: "what the rounds of the last fit keep to",
+                });
+            }
+            let MemoryRounds { sample, rates, .. } = self.rows;
+            let values = RowValues::of_term(&term.clone().with_rates(rates), sample)?;
+            let is_last = self.terms.len() + 1 == earlier.terms().len();
+            // A fit ends when a ranker makes no mistakes.
+            self.is_complete = is_last && self.rows.is_separated_by(&values);
+            self.rows.apply(term, &values, &self.budget)?;
+            self.add(term.clone(), advantage)?;
+        }
+        Ok(())
+    }
 
     /// Keeps the first rounds only.
     fn cut(&mut self, n_rounds: usize) -> Result<(), RankError> {
-        for term in self.terms.drain(n_rounds..) {
+        for term in self.keep(n_rounds) {
             // Values are exact, so subtracting them restores the earlier scores.
-            let values = RowValues::of_term(&term.with_rates(self.rates), self.sample)?;
-            for (row, score) in self.scores.iter_mut().enumerate() {
-                *score -= values.get(self.sample.binned, row);
+            let MemoryRounds { sample, rates, .. } = self.rows;
+            let values = RowValues::of_term(&term.with_rates(rates), sample)?;
+            for (row, score) in self.rows.scores.iter_mut().enumerate() {
+                *score -= values.get(sample.binned, row);
             }
         }
-        self.mean_exponentials.truncate(n_rounds);
-        self.advantages.truncate(n_rounds);
         Ok(())
     }
 }

@@ -86,17 +86,21 @@ impl Subsampling {
 
     /// The features of a round, ascending; `None` for all.
     pub(super) fn features(&self, seed: u64) -> Option<Vec<usize>> {
-        let number = self.max_features?;
-        let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
-        let mut features: Vec<usize> = (0..self.n_features).collect();
-        for place in 0..number {
-            let other = place + below(&mut random, self.n_features - place);
-            features.swap(place, other);
-        }
-        features.truncate(number);
-        features.sort_unstable();
-        Some(features)
+        Some(draw_features(seed, self.n_features, self.max_features?))
     }
+}
+
+/// Some of the features, ascending.
+pub(super) fn draw_features(seed: u64, n_features: usize, number: usize) -> Vec<usize> {
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
+    let mut features: Vec<usize> = (0..n_features).collect();
+    for place in 0..number {
+        let other = place + below(&mut random, n_features - place);
+        features.swap(place, other);
+    }
+    features.truncate(number);
+    features.sort_unstable();
+    features
 }
 
 #[cfg(test)]

@@ -201,7 +201,6 @@ pub(super) struct ValidationSet<'a> {
     weights: Option<Vec<f64>>,
     max_fpr: f64,
     scores: Vec<f64>,
-    pub(super) aucs: Vec<f64>,
 }
 
 /// Where validation rows come from.
@@ -243,7 +242,6 @@ impl<'a> ValidationSet<'a> {
             weights: weights.map(|units| rows.clone().map(|row| units[row] as f64).collect()),
             max_fpr,
             scores: vec![0.0; rows.len()],
-            aucs: Vec::new(),
         }
     }
 
@@ -266,9 +264,13 @@ impl<'a> ValidationSet<'a> {
                 }
             }
         }
-        let weights = self.weights.as_deref();
-        self.aucs.push(auc_up_to(self.max_fpr, &self.scores, &self.positive, weights)?);
         Ok(())
+    }
+
+    /// The AUC after the last round.
+    pub(super) fn auc(&self) -> Result<f64, RankError> {
+        let weights = self.weights.as_deref();
+        auc_up_to(self.max_fpr, &self.scores, &self.positive, weights)
     }
 }
 

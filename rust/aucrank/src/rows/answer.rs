@@ -5,8 +5,7 @@ use super::class_units::ClassUnits;
 use super::frame::RowFrame;
 use super::words::{self, Reader, put_list, put_sums};
 use crate::RankError;
-use crate::boost::GradientSums;
-use crate::boost::ProgramAnswer;
+use crate::boost::{GradientSums, ProgramAnswer, RoundAnswer};
 use crate::data::{ClassSums, Counts, Histogram, MOST_RANKED, RowSquares, empty_histograms};
 
 /// Sums of some rows, to be merged with those of others.
@@ -44,6 +43,7 @@ pub(super) enum Sums {
     ClassUnits(ClassUnits),
     Program(ProgramAnswer),
     Gradients(GradientSums),
+    Round(RoundAnswer),
 }
 
 /// What the rows of a view come to.
@@ -74,6 +74,7 @@ impl Answer {
             Want::ClassUnits => Sums::ClassUnits(ClassUnits::default()),
             Want::Program(ask) => Sums::Program(ProgramAnswer::none(ask, &frame.no_rows())),
             Want::Gradients(ask) => Sums::Gradients(GradientSums::none(ask, frame)),
+            Want::Round(ask) => Sums::Round(RoundAnswer::none(ask, &frame.no_rows())),
         })
     }
 
@@ -115,6 +116,7 @@ impl Answer {
                     return Err(other());
                 }
             }
+            (Sums::Round(own), Sums::Round(more)) => own.merge(more)?,
             _ => return Err(other()),
         }
         Ok(())
@@ -149,6 +151,7 @@ impl Answer {
             Sums::ClassUnits(units) => units.put_words(&mut words),
             Sums::Program(answer) => answer.put_words(&mut words),
             Sums::Gradients(sums) => sums.put(&mut words),
+            Sums::Round(answer) => answer.put_words(&mut words),
         }
         words::to_bytes(&words)
     }
@@ -192,6 +195,7 @@ impl Answer {
             Sums::ClassUnits(units) => units.take_words(&mut reader)?,
             Sums::Program(answer) => answer.take_words(&mut reader)?,
             Sums::Gradients(sums) => sums.take(&mut reader)?,
+            Sums::Round(answer) => answer.take_words(&mut reader)?,
         }
         reader.end()?;
         Ok(answer)
@@ -250,6 +254,14 @@ impl Answer {
     pub(crate) fn into_gradients(self) -> Result<GradientSums, RankError> {
         match self.0 {
             Sums::Gradients(sums) => Ok(sums),
+            _ => Err(other()),
+        }
+    }
+
+    /// The sums of reweighted rows that were asked for.
+    pub(crate) fn into_round(self) -> Result<RoundAnswer, RankError> {
+        match self.0 {
+            Sums::Round(answer) => Ok(answer),
             _ => Err(other()),
         }
     }

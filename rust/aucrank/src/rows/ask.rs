@@ -6,8 +6,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::fit_id::TreeId;
-use crate::boost::GradientAsk;
-use crate::boost::ProgramAsk;
+use crate::boost::{GradientAsk, ProgramAsk, RoundAsk};
 use crate::data::{CellSplit, HistogramRequest, Holdout, Regroup, RowOrder};
 use crate::tree::RankingTree;
 
@@ -97,4 +96,6 @@ pub(crate) enum Want {
     Program(Arc<ProgramAsk>),
     /// Sums of a fit by gradient boosting.
     Gradients(GradientAsk),
+    /// Sums of rows that boosting rounds reweight.
+    Round(Arc<RoundAsk>),
 }

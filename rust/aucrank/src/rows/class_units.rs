@@ -12,6 +12,8 @@ pub(crate) struct ClassUnits {
     pub(crate) units: [u64; 2],
     /// Rows of positive weight; one of whole weight k counts as k rows.
     pub(crate) rows: [u64; 2],
+    /// Rows of positive weight, each of them once.
+    pub(crate) present: [u64; 2],
     /// Most units of a row.
     pub(crate) largest: [u64; 2],
 }
@@ -23,6 +25,7 @@ impl ClassUnits {
             let (class, units) = (usize::from(positive), units.as_ref().map_or(1, |all| all[row]));
             self.units[class] += units;
             self.rows[class] += part.rows_of(units);
+            self.present[class] += u64::from(units > 0);
             self.largest[class] = self.largest[class].max(units);
         }
     }
@@ -31,16 +34,19 @@ impl ClassUnits {
         for class in 0..2 {
             self.units[class] += more.units[class];
             self.rows[class] += more.rows[class];
+            self.present[class] += more.present[class];
             self.largest[class] = self.largest[class].max(more.largest[class]);
         }
     }
 
     pub(super) fn put_words(&self, words: &mut Vec<u64>) {
-        words.extend(self.units.iter().chain(&self.rows).chain(&self.largest));
+        let sums = [self.units, self.rows, self.present, self.largest];
+        words.extend(sums.as_flattened());
     }
 
     pub(super) fn take_words(&mut self, reader: &mut Reader<'_>) -> Result<(), RankError> {
-        for numbers in [&mut self.units, &mut self.rows, &mut self.largest] {
+        let Self { units, rows, present, largest } = self;
+        for numbers in [units, rows, present, largest] {
             *numbers = *reader.array()?;
         }
         Ok(())

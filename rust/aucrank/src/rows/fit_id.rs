@@ -57,7 +57,7 @@ impl Fit {
     }
 
     /// The number of a new tree, which is growing from now on.
-    pub(super) fn begin_tree(&self) -> u64 {
+    pub(crate) fn begin_tree(&self) -> u64 {
         let mut trees = self.trees();
         let number = trees.n_begun;
         trees.n_begun += 1;
@@ -65,11 +65,11 @@ impl Fit {
         number
     }
 
-    pub(super) fn end_tree(&self, number: u64) {
+    pub(crate) fn end_tree(&self, number: u64) {
         self.trees().growing.remove(&number);
     }
 
-    pub(super) fn tree_id(&self, number: u64) -> TreeId {
+    pub(crate) fn tree_id(&self, number: u64) -> TreeId {
         let trees = self.trees();
         let oldest = trees.growing.first().copied().unwrap_or(trees.n_begun);
         TreeId { fit: self.number, number, oldest }

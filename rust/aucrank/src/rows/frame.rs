@@ -78,6 +78,11 @@ impl RowFrame {
         self.no_rows().shrinks_levels()
     }
 
+    /// Whether rows have weights.
+    pub(crate) fn is_weighted(&self) -> bool {
+        self.scale.is_some()
+    }
+
     /// Whether weights are counts of copies, or all 1.
     pub(crate) fn counts_copies(&self) -> bool {
         self.scale.is_none_or(FixedScale::is_whole)

@@ -12,8 +12,9 @@
 //! - `digest`: by which rows that are computed anew are known to be the same;
 //! - `row_sample`: which rows are taken for learners that need rows as they are;
 //! - `cells`: answers as the source of sums that learners grow trees from;
-//! - `part_view`: the rows of a part for learners that have questions of their own; `class_units`,
-//!   `score_ranges`: questions of several; `packed`: sums in few bytes.
+//! - `part_view`: the rows of a part for learners that have questions of their own; `remembered`: what
+//!   it keeps of them in between; `class_units`, `score_ranges`, `score_counts`: questions of several;
+//!   `packed`: sums in few bytes.
 
 mod answer;
 mod ask;
@@ -27,7 +28,9 @@ mod matrix;
 mod packed;
 mod part;
 mod part_view;
+mod remembered;
 mod row_sample;
+mod score_counts;
 mod score_ranges;
 #[cfg(feature = "serde")]
 mod sent;
@@ -51,7 +54,9 @@ pub use frame::RowFrame;
 pub use matrix::CodedMatrix;
 pub(crate) use packed::{put_packed, take_packed};
 pub(crate) use part_view::PartView;
+pub(crate) use remembered::RowStates;
 pub use row_sample::RowSample;
+pub(crate) use score_counts::ScoreCounts;
 pub(crate) use score_ranges::{ScoreRanges, largest_gap_of_ranges};
 pub use stored::StoredRows;
 pub use survey::Survey;

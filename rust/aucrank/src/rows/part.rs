@@ -8,6 +8,7 @@ use super::coded::CodedRows;
 use super::fit_id::TreeId;
 use super::frame::RowFrame;
 use super::part_view::PartView;
+use super::remembered::Remembered;
 use super::spill::{Slot, Spill};
 use crate::boost::BagStates;
 use crate::data::{
@@ -27,6 +28,8 @@ pub(super) struct Part {
     /// In the order in which they were last asked.
     trees: Mutex<Vec<GrownCells>>,
     bags: BagStates,
+    /// The factors of its rows in boosting rounds.
+    factors: Remembered<Vec<f64>>,
 }
 
 #[derive(Debug)]
@@ -60,12 +63,21 @@ impl Scratch {
 impl Part {
     /// Rows that stay in memory.
     pub(super) fn in_memory(rows: CodedRows) -> Self {
-        Self { rows: PartRows::Memory(rows), trees: Mutex::default(), bags: BagStates::default() }
+        Self::of(PartRows::Memory(rows))
     }
 
     /// Rows that lie in a file.
     pub(super) fn in_file(slot: Slot) -> Self {
-        Self { rows: PartRows::File(slot), trees: Mutex::default(), bags: BagStates::default() }
+        Self::of(PartRows::File(slot))
+    }
+
+    fn of(rows: PartRows) -> Self {
+        Self {
+            rows,
+            trees: Mutex::default(),
+            bags: BagStates::default(),
+            factors: Remembered::default(),
+        }
     }
 
     /// Its rows, with their hashes, read into the scratch if they lie in a file.
@@ -105,7 +117,8 @@ impl Part {
             Want::Hashes { .. } => true,
             Want::Program(program) => program.reads_hashes(),
             Want::Gradients(ask) => ask.needs_hashes(),
-            Want::Totals | Want::Histograms(_) | Want::Leaves(_) | Want::ClassUnits => false,
+            Want::Totals | Want::Histograms(_) | Want::Leaves(_) => false,
+            Want::ClassUnits | Want::Round(_) => false,
         };
         let with_hashes = asks_hashes || (!is_begun && ask.view != View::All);
         let (rows, orders) = self.rows(with_hashes, spill, scratch)?;
@@ -169,6 +182,14 @@ impl Part {
                     unreachable!("made for this question")
                 };
                 want.add_part((ask.tree.fit, &self.bags), rows, frame, sums, interrupt)?;
+            }
+            Sums::Round(answer) => {
+                let Want::Round(round) = &ask.want else { unreachable!("made for this question") };
+                let (view, known) =
+                    (PartView::new(rows, &ask.view, frame), self.factors.take(ask.tree));
+                if let Some(states) = round.add(&view, known, answer, interrupt)? {
+                    self.factors.put(ask.tree, states);
+                }
             }
         }
         Ok(())

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::ask::View;
 use super::coded::CodedRows;
 use super::frame::RowFrame;
-use crate::data::{Binned, FixedScale};
+use crate::data::{Binned, ClassMasses, FixedScale};
 
 /// Coded rows of a part, of which those outside a view count for nothing.
 #[derive(Debug, Clone, Copy)]
@@ -48,6 +48,12 @@ impl<'a> PartView<'a> {
             if is_there { all.map_or(1, |units| units[row]) } else { 0 }
         });
         Some(units.collect())
+    }
+
+    /// The class weight of a row of so many units, if it has any.
+    pub(crate) fn class_units(&self, row: usize, units: u64) -> Option<ClassMasses> {
+        let pos = if self.rows.positive[row] { units } else { 0 };
+        (units > 0).then_some(ClassMasses { pos, neg: units - pos })
     }
 
     /// How many rows one of so many units counts as.

@@ -14,7 +14,7 @@ use super::start::MassScale;
 use crate::RankError;
 use crate::data::{Binned, ClassMasses, FeatureBins, MassHistogram, RowSquares};
 use crate::rows::words::{Reader, put_list};
-use crate::rows::{ScoreRanges, put_packed, take_packed};
+use crate::rows::{ScoreCounts, ScoreRanges, put_packed, take_packed};
 
 /// A question about rows that go through a program.
 #[derive(Debug, Clone)]
@@ -142,8 +142,7 @@ pub(crate) enum ProgramAnswer {
         sums: NarrowSums,
     },
     Ranges(ScoreRanges),
-    /// Keys of scores, ascending, with the weight of each class.
-    Scores(Vec<(u64, ClassMasses)>),
+    Scores(ScoreCounts),
 }
 
 impl ProgramAnswer {
@@ -167,7 +166,7 @@ impl ProgramAnswer {
                 sums: NarrowSums::new(binned, n_nodes),
             },
             ProgramWant::Ranges { edges, .. } => Self::Ranges(ScoreRanges::none(edges.len() + 1)),
-            ProgramWant::Scores(_) => Self::Scores(Vec::new()),
+            ProgramWant::Scores(_) => Self::Scores(ScoreCounts::default()),
         }
     }
 
@@ -206,7 +205,7 @@ impl ProgramAnswer {
                 sums.merge(&more_sums);
             }
             (Self::Ranges(own), Self::Ranges(more)) => own.merge(&more),
-            (Self::Scores(own), Self::Scores(more)) => *own = merged_scores(own, &more),
+            (Self::Scores(own), Self::Scores(more)) => own.merge(&more),
             _ => return Err(other()),
         }
         Ok(())
@@ -236,13 +235,7 @@ impl ProgramAnswer {
                 sums.put_words(words);
             }
             Self::Ranges(ranges) => ranges.put_words(words),
-            Self::Scores(scores) => {
-                words.push(scores.len() as u64);
-                for &(key, masses) in scores {
-                    words.push(key);
-                    put_masses(words, masses);
-                }
-            }
+            Self::Scores(scores) => scores.put_words(words),
         }
     }
 
@@ -276,38 +269,10 @@ impl ProgramAnswer {
                 sums.take_words(reader)?;
             }
             Self::Ranges(ranges) => ranges.take_words(reader)?,
-            Self::Scores(scores) => {
-                for _ in 0..reader.word()? {
-                    let key = reader.word()?;
-                    scores.push((key, take_masses(reader)?));
-                }
-            }
+            Self::Scores(scores) => scores.take_words(reader)?,
         }
         Ok(())
     }
-}
-
-/// The scores of both lists, ascending.
-fn merged_scores(
-    own: &[(u64, ClassMasses)],
-    more: &[(u64, ClassMasses)],
-) -> Vec<(u64, ClassMasses)> {
-    let mut all: Vec<(u64, ClassMasses)> = own.iter().chain(more).copied().collect();
-    summed_by_key(&mut all);
-    all
-}
-
-/// Sorts scores, and adds up those that are equal.
-pub(super) fn summed_by_key(scores: &mut Vec<(u64, ClassMasses)>) {
-    // Merges runs that are sorted already.
-    scores.sort_by_key(|&(key, _)| key);
-    scores.dedup_by(|(key, masses), (kept, sum)| {
-        let is_same = key == kept;
-        if is_same {
-            *sum += *masses;
-        }
-        is_same
-    });
 }
 
 fn put_masses(words: &mut Vec<u64>, masses: ClassMasses) {

@@ -22,9 +22,7 @@ use crate::boost::two_sided::TwoSided;
 use crate::boost::weak::feature::{Best, BinRule};
 use crate::data::{
     Binned, ClassMasses, ClassSums, MOST_COPIES, MOST_RANKED, RowOrder, RowSquares, RowUnits, mix,
-    times_power_of_two,
 };
-use crate::roc::{Score, auc_up_to};
 use crate::rows::{Answer, ClassUnits, Fit, Rows, View, Want, largest_gap_of_ranges};
 use crate::{Interrupt, RankError};
 
@@ -201,19 +199,10 @@ impl ProgramRows for Elsewhere<'_> {
 
     fn auc(&self, program: &BranchingProgram, view: &View) -> Result<f64, RankError> {
         let ask = self.scored(program, ProgramWant::Scores);
-        let ProgramAnswer::Scores(found) = self.ask(view, ask)? else { return Err(other()) };
-        let (mut scores, mut positive, mut weights) = (Vec::new(), Vec::new(), Vec::new());
-        let exponent = self.rows.frame().exponent();
-        for (key, masses) in found {
-            for (class, units) in [(false, masses.neg), (true, masses.pos)] {
-                if units > 0 {
-                    scores.push(f64::from_key(key));
-                    positive.push(class);
-                    weights.push(times_power_of_two(units as f64, exponent));
-                }
-            }
+        match self.ask(view, ask)? {
+            ProgramAnswer::Scores(found) => found.auc_up_to(1.0, self.rows.frame().exponent()),
+            _ => Err(other()),
         }
-        auc_up_to(1.0, &scores, &positive, Some(&weights))
     }
 }
 

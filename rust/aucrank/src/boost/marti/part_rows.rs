@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 use super::ask::{
     CodedScore, LeastHashes, NarrowSums, NodeSamples, ProgramAnswer, ProgramAsk, ProgramWant,
-    SampleOrder, summed_by_key,
+    SampleOrder,
 };
 use super::chance::Chance;
 use super::coded::PartProgram;
@@ -15,7 +15,6 @@ use super::step::{spread, spread_from_root};
 use super::tile::{MassTile, TilePlaces};
 use super::walk::TILE_ROWS;
 use crate::data::{ClassMasses, ClassSums, least_hashes, seeded};
-use crate::roc::Score;
 use crate::rows::PartView;
 use crate::{Interrupt, RankError};
 
@@ -95,15 +94,11 @@ impl ProgramAsk {
             }
             (ProgramWant::Scores(score), ProgramAnswer::Scores(scores)) => {
                 score.check()?;
-                let first = scores.len();
+                let mut found = Vec::new();
                 rows.for_each_score(*score, |row, score| {
-                    if let Some(sums) = rows.class_units(row) {
-                        scores.push((score.key(), sums));
-                    }
+                    found.extend(rows.class_units(row).map(|sums| (score, sums)));
                 })?;
-                if scores.len() > first {
-                    summed_by_key(scores);
-                }
+                scores.add(found.into_iter());
                 Ok(())
             }
             _ => Err(bad("the answer is to another question")),
@@ -179,9 +174,7 @@ impl PartRows<'_> {
 
     /// The class weight of a row, if it has any.
     fn class_units(&self, row: usize) -> Option<ClassMasses> {
-        let units = self.units.map_or(1, |units| units[row]);
-        let pos = if self.view.positive()[row] { units } else { 0 };
-        (units > 0).then_some(ClassMasses { pos, neg: units - pos })
+        self.view.class_units(row, self.units.map_or(1, |units| units[row]))
     }
 
     fn is_sampled(&self, samples: &NodeSamples, row: usize, node: usize) -> bool {

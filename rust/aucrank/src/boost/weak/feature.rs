@@ -112,7 +112,7 @@ impl Best {
     }
 
     /// As [`Best::ask`], of a feature with the direction that its rankings have to keep to, if any.
-    fn ask_bound(
+    pub(in crate::boost) fn ask_bound(
         &mut self,
         binned: &Binned,
         (feature, direction): (usize, i8),

@@ -1,0 +1,641 @@
+//! The rounds of `RankBoost` and `AUCBoost` on rows elsewhere, which are asked for sums.
+
+use std::sync::Arc;
+
+use super::boosted_model::{BoostedModel, Parts};
+use super::mass_units::{MassUnits, powers_of};
+use super::round_ask::{RoundAnswer, RoundAsk, RoundStep, RoundSums, RoundWant, Runs, ScoreTables};
+use super::rounds::{Fit as Rounds, RoundParams, RoundRows, RoundRule};
+use super::subsampling::draw_features;
+use super::term::{LevelBudget, Term};
+use super::validation_set::HeldOutPath;
+use super::weak::Ranking;
+use super::weak::feature::{Best, BinRule};
+use crate::data::{
+    Binned, ClassMasses, ClassSums, Counts, FeatureBins, FeatureTerm, HistogramRequest, LevelRates,
+    MOST_COPIES, MOST_RANKED, RowOrder, SumSource, are_many, check_monotonic, direction,
+    least_level_rows,
+};
+use crate::prepared::Prepared;
+use crate::roc::check_max_fpr;
+use crate::rows::{
+    AskedCells, ClassUnits, Fit, HistogramTally, RowFrame, Rows, View, Want, largest_gap_of_ranges,
+};
+use crate::{Interrupt, RankError};
+
+/// Fits a boosted model to rows elsewhere, by the rule for so many rows of each class, negatives
+/// first; `None` where rare categories hold so many rows that their rates are learned from, which
+/// takes all codes.
+pub(super) fn boost_rows<R: RoundRule>(
+    rows: &dyn Rows,
+    fit_number: u64,
+    params: &RoundParams,
+    rule: impl FnOnce([u64; 2]) -> R,
+    interrupt: &Interrupt,
+) -> Result<Option<BoostedModel>, RankError> {
+    params.validate()?;
+    let frame = rows.frame();
+    check_monotonic(&params.monotonic, &frame.n_levels())?;
+    let fit = Fit::new(fit_number);
+    let rule = rule(units(rows, &fit, &View::All, interrupt)?.rows);
+    check_max_fpr(rule.max_fpr())?;
+    let bin_rule = check_sums(params, &rule)?;
+    let rule = &rule;
+    let counts = LevelCounts::ask(rows, &fit, params.binning.level_rates, interrupt)?;
+    if counts.has_many_rare(frame) {
+        return Ok(None);
+    }
+    let features = counts.features(frame, params.binning.level_rates);
+    let binned = Binned::empty(features.into(), params.binning.level_rates);
+    let asked = Asked { rows, fit: &fit, binned: &binned, params, rule, bin_rule, interrupt };
+    let kept = match &params.held_out {
+        Some(held_out) => asked.hold_out(held_out.fraction)?,
+        None => None,
+    };
+    let (view, held_out) = match kept {
+        Some([kept, held_out]) => (kept, Some(held_out)),
+        None => (View::All, None),
+    };
+    let (mut run, path) = asked.run(view, held_out, params.n_rounds)?;
+    if let (Some(path), Some(held_out)) = (&path, &params.held_out)
+        && held_out.refit
+    {
+        (run, _) = asked.run(View::All, None, path.n_rounds)?;
+    }
+    let by_sign = rule.scores_by_sign();
+    Ok(Some(BoostedModel::new(Parts {
+        n_levels: frame.n_levels(),
+        threshold: if by_sign { 0.0 } else { asked.threshold(&run.terms)? },
+        terms: run.terms,
+        mean_exponentials: run.mean_exponentials,
+        advantages: run.advantages,
+        by_sign,
+        held_out: path,
+        seed: params.seed,
+        prepared: Prepared::default(),
+    })))
+}
+
+/// What the rows of a view weigh.
+fn units(
+    rows: &dyn Rows,
+    fit: &Fit,
+    view: &View,
+    interrupt: &Interrupt,
+) -> Result<ClassUnits, RankError> {
+    let ask = fit.ask(view.clone(), Want::ClassUnits);
+    let found = rows.pass(&ask, interrupt)?.into_class_units()?;
+    found.total().check_classes()?;
+    Ok(found)
+}
+
+/// Checks that sums are enough; returns by which of them a weak ranker is chosen.
+fn check_sums(params: &RoundParams, rule: &dyn RoundRule) -> Result<BinRule, RankError> {
+    let refuse = |name, value: String, rule| Err(RankError::BadParameter { name, value, rule });
+    let Some(bin_rule) = params.weak_ranker.bin_rule() else {
+        let rule = "'feature' or 'threshold' where rows are read in parts";
+        return refuse("weak_ranker", "another one".to_owned(), rule);
+    };
+    if params.subsample < 1.0 {
+        let rule = "1 where rows are read in parts";
+        return refuse("subsample", params.subsample.to_string(), rule);
+    }
+    if rule.max_fpr() < 1.0 {
+        return refuse("max_fpr", rule.max_fpr().to_string(), "1 where rows are read in parts");
+    }
+    Ok(bin_rule)
+}
+
+/// Rows of each category, where that matters.
+struct LevelCounts(Vec<(usize, Vec<u64>)>);
+
+impl LevelCounts {
+    fn ask(
+        rows: &dyn Rows,
+        fit: &Fit,
+        level_rates: LevelRates,
+        interrupt: &Interrupt,
+    ) -> Result<Self, RankError> {
+        let n_levels = rows.frame().n_levels();
+        let features: Vec<usize> = match level_rates {
+            LevelRates::Raw => Vec::new(),
+            LevelRates::Shrunken => {
+                (0..n_levels.len()).filter(|&feature| n_levels[feature].is_some()).collect()
+            }
+        };
+        if features.is_empty() {
+            return Ok(Self(Vec::new()));
+        }
+        if rows.frame().counts_fit() {
+            Self::counted::<Counts>(rows, fit, features, interrupt)
+        } else {
+            Self::counted::<ClassSums>(rows, fit, features, interrupt)
+        }
+    }
+
+    fn counted<T: HistogramTally>(
+        rows: &dyn Rows,
+        fit: &Fit,
+        features: Vec<usize>,
+        interrupt: &Interrupt,
+    ) -> Result<Self, RankError> {
+        let cells = AskedCells::<T>::new(rows, fit, View::All, interrupt);
+        let wanted = HistogramRequest { cell: 0, features: Some(features) };
+        let found = cells.histograms(&[wanted])?;
+        let n_levels = rows.frame().n_levels();
+        let of_feature = |(feature, sums): (usize, crate::data::FeatureSums<'_, T>)| {
+            let mut counts = vec![0; n_levels[feature].unwrap_or(0) as usize];
+            for (code, sums) in sums.occupied() {
+                if let Some(count) = counts.get_mut(code as usize) {
+                    *count += sums.rows;
+                }
+            }
+            (feature, counts)
+        };
+        Ok(Self(found.iter().flat_map(crate::data::Histogram::features).map(of_feature).collect()))
+    }
+
+    /// Whether rare categories of some feature hold many of the rows.
+    fn has_many_rare(&self, frame: &RowFrame) -> bool {
+        let n_rows = frame.total().rows;
+        let least = least_level_rows(n_rows);
+        self.0
+            .iter()
+            .any(|(_, counts)| are_many(counts.iter().filter(|&&rows| rows < least).sum(), n_rows))
+    }
+
+    /// What the codes mean once categories of few rows are missing.
+    fn features(&self, frame: &RowFrame, level_rates: LevelRates) -> Vec<FeatureBins> {
+        let mut features = frame.features().to_vec();
+        for (feature, counts) in &self.0 {
+            if let FeatureBins::Categorical { rare, .. } = &mut features[*feature] {
+                *rare = level_rates.rare(counts);
+            }
+        }
+        features
+    }
+}
+
+/// A fit to rows elsewhere.
+#[derive(Clone, Copy)]
+struct Asked<'a> {
+    rows: &'a dyn Rows,
+    fit: &'a Fit,
+    /// No rows, in the bins of all.
+    binned: &'a Binned,
+    params: &'a RoundParams,
+    rule: &'a dyn RoundRule,
+    bin_rule: BinRule,
+    interrupt: &'a Interrupt,
+}
+
+/// The rounds of a run.
+struct Run {
+    terms: Vec<Term>,
+    mean_exponentials: Vec<[f64; 2]>,
+    advantages: Vec<f64>,
+}
+
+impl<'a> Asked<'a> {
+    fn hold_out(&self, share: f64) -> Result<Option<[View; 2]>, RankError> {
+        let seed = self.params.seed;
+        let ask = self.fit.ask(View::All, Want::Hashes { seed, most: MOST_RANKED + 1 });
+        let hashes = self.rows.pass(&ask, self.interrupt)?.into_hashes()?;
+        let holdout = RowOrder::of_hashes(seed, hashes).holdout(share);
+        Ok(holdout.map(|holdout| [false, true].map(|inside| View::Held { holdout, inside })))
+    }
+
+    fn run(
+        &self,
+        view: View,
+        held_out: Option<View>,
+        n_rounds: usize,
+    ) -> Result<(Run, Option<HeldOutPath>), RankError> {
+        let is_held_out = held_out.is_some();
+        let rows = AskedRounds::new(*self, view, held_out)?;
+        let mut fit = Rounds::new(rows, self.params, self.rule, self.interrupt);
+        fit.go_on(n_rounds)?;
+        let asked = self.params.held_out.filter(|_| is_held_out);
+        let path = asked.map(|asked| (asked.rule.path(fit.take_aucs()), asked.refit));
+        if let Some((path, false)) = &path {
+            fit.keep(path.n_rounds);
+        }
+        let Rounds { terms, mean_exponentials, advantages, .. } = fit;
+        Ok((Run { terms, mean_exponentials, advantages }, path.map(|(path, _)| path)))
+    }
+
+    fn ask(&self, view: &View, ask: RoundAsk) -> Result<RoundAnswer, RankError> {
+        let ask = self.fit.ask(view.clone(), Want::Round(Arc::new(ask)));
+        self.rows.pass(&ask, self.interrupt)?.into_round()
+    }
+
+    /// Asks about scores, which are sums of the values of terms: no state of the rows is needed.
+    fn ask_scores(&self, view: &View, want: RoundWant) -> Result<RoundAnswer, RankError> {
+        self.ask(view, RoundAsk { counts_copies: true, n_before: 0, steps: Vec::new(), want })
+    }
+
+    /// The score of largest TPR - FPR.
+    fn threshold(&self, terms: &[Term]) -> Result<f64, RankError> {
+        let mut sums = ScoreSums::default();
+        terms.iter().for_each(|term| sums.add(feature_of(term), self.binned));
+        let total = self.rows.frame().total();
+        let tables = sums.tables();
+        largest_gap_of_ranges(total, sums.bounds(), |edges| {
+            let want = RoundWant::Ranges { tables: Arc::clone(&tables), edges };
+            match self.ask_scores(&View::All, want)? {
+                RoundAnswer::Ranges(ranges) => Ok(ranges),
+                _ => Err(other()),
+            }
+        })
+    }
+}
+
+/// For each feature the sums of the values of its terms by code. Values are such that sums are exact.
+#[derive(Default)]
+struct ScoreSums(Vec<(usize, Vec<f64>)>);
+
+impl ScoreSums {
+    fn add(&mut self, term: &FeatureTerm, binned: &Binned) {
+        let values = term.values_by_code(&binned.features()[term.feature]);
+        match self.0.iter_mut().find(|(feature, _)| *feature == term.feature) {
+            Some((_, sums)) => sums.iter_mut().zip(values).for_each(|(sum, value)| *sum += value),
+            None => self.0.push((term.feature, values)),
+        }
+    }
+
+    fn tables(&self) -> ScoreTables {
+        let table = |(feature, sums): &(usize, Vec<f64>)| {
+            (*feature, Runs::of(sums.iter().map(|sum| sum.to_bits())))
+        };
+        Arc::new(self.0.iter().map(table).collect())
+    }
+
+    /// Numbers between which all scores lie.
+    fn bounds(&self) -> (f64, f64) {
+        self.0.iter().fold((0.0, 0.0), |(low, high), (_, sums)| {
+            let least = sums.iter().copied().fold(f64::INFINITY, f64::min);
+            let most = sums.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+            (low + least, high + most)
+        })
+    }
+}
+
+fn feature_of(term: &Term) -> &FeatureTerm {
+    match term {
+        Term::Feature(term) => term,
+        _ => unreachable!("rankers are of single features"),
+    }
+}
+
+/// Rows elsewhere that rounds reweight.
+struct AskedRounds<'a> {
+    asked: Asked<'a>,
+    view: View,
+    held_out: Option<View>,
+    /// By which holders know the factors of their rows.
+    number: u64,
+    n_rows: u64,
+    counts_copies: bool,
+    units: MassUnits,
+    steps: Vec<RoundStep>,
+    /// How many of them were told.
+    n_told: usize,
+    /// What the rows came to after the last step.
+    sums: RoundSums,
+    scores: ScoreSums,
+}
+
+impl<'a> AskedRounds<'a> {
+    fn new(asked: Asked<'a>, view: View, held_out: Option<View>) -> Result<Self, RankError> {
+        let units = units(asked.rows, asked.fit, &view, asked.interrupt)?;
+        let (frame, total) = (asked.rows.frame(), asked.rows.frame().total());
+        let are_few = total.pos + total.neg <= MOST_COPIES;
+        let counts_copies = !frame.is_weighted() || frame.counts_copies() && are_few;
+        let none = RoundAsk {
+            counts_copies,
+            n_before: 0,
+            steps: Vec::new(),
+            want: RoundWant::Masses { bits: [0; 2], squares: false },
+        };
+        let RoundAnswer::Masses(sums) = RoundAnswer::none(&none, asked.binned) else {
+            unreachable!("masses are asked for")
+        };
+        let mut rows = Self {
+            asked,
+            view,
+            held_out,
+            number: asked.fit.begin_tree(),
+            n_rows: units.rows.iter().sum(),
+            counts_copies,
+            units: MassUnits::new(if counts_copies { units.units } else { units.present }),
+            steps: Vec::new(),
+            n_told: 0,
+            sums,
+            scores: ScoreSums::default(),
+        };
+        let largest = units.largest.map(|units| if counts_copies { 1.0 } else { units as f64 });
+        rows.rescale(largest);
+        rows.sums = rows.masses()?;
+        Ok(rows)
+    }
+
+    /// Keeps the largest factors below 1; whether they were not.
+    fn rescale(&mut self, largest: [f64; 2]) -> bool {
+        let powers = powers_of(largest);
+        if powers == [0; 2] {
+            return false;
+        }
+        self.units.rescale(powers);
+        self.steps.push(RoundStep::Rescale(powers));
+        true
+    }
+
+    /// What the rows come to after all steps.
+    fn masses(&mut self) -> Result<RoundSums, RankError> {
+        for n_before in [self.n_told, 0] {
+            let want = RoundWant::Masses {
+                bits: self.units.bits(),
+                squares: self.asked.binned.shrinks_levels(),
+            };
+            let steps = self.steps[n_before..].to_vec();
+            let ask = RoundAsk { counts_copies: self.counts_copies, n_before, steps, want };
+            let mut ask = self.asked.fit.ask(self.view.clone(), Want::Round(Arc::new(ask)));
+            ask.tree = self.asked.fit.tree_id(self.number);
+            match self.asked.rows.pass(&ask, self.asked.interrupt)?.into_round()? {
+                RoundAnswer::Masses(sums) => {
+                    self.n_told = self.steps.len();
+                    return Ok(sums);
+                }
+                // Rows were lost, and are made anew: they are told all.
+                RoundAnswer::Behind if n_before > 0 => {}
+                _ => break,
+            }
+        }
+        Err(other())
+    }
+}
+
+impl Drop for AskedRounds<'_> {
+    fn drop(&mut self) {
+        self.asked.fit.end_tree(self.number);
+    }
+}
+
+impl RoundRows for AskedRounds<'_> {
+    fn n_rows(&self) -> u64 {
+        self.n_rows
+    }
+
+    fn total(&self) -> ClassMasses {
+        self.sums.total
+    }
+
+    fn rank(&mut self, seed: u64, takes_all: bool) -> Result<Option<Ranking>, RankError> {
+        let Asked { binned, params, bin_rule, .. } = self.asked;
+        let n_features = binned.features().len();
+        let drawn = match params.max_features {
+            Some(max) if !takes_all && max < n_features => {
+                Some(draw_features(seed, n_features, max))
+            }
+            _ => None,
+        };
+        let units = binned.shrinks_levels().then(|| self.sums.squares.units());
+        let mut best = Best::default();
+        for (feature, sums) in self.sums.histogram.features() {
+            if drawn.as_ref().is_some_and(|drawn| drawn.binary_search(&feature).is_err()) {
+                continue;
+            }
+            let masses = sums.occupied();
+            let masses = masses.map(|(code, m)| (code, ClassMasses { pos: m.pos, neg: m.neg }));
+            let bound = (feature, direction(&params.monotonic, feature));
+            let bins = &binned.features()[feature];
+            let masses = pooled(masses, bins).into_iter();
+            best.ask_bound(binned, bound, masses, units.as_ref(), bin_rule);
+        }
+        Ok(best.into_ranking(binned))
+    }
+
+    fn are_partial(&self) -> bool {
+        let n_features = self.asked.binned.features().len();
+        self.asked.params.max_features.is_some_and(|max| max < n_features)
+    }
+
+    fn take(
+        &mut self,
+        ranking: Ranking,
+        values: Vec<f64>,
+        unseen: f64,
+        budget: &LevelBudget,
+    ) -> Result<Term, RankError> {
+        let binned = self.asked.binned;
+        let (term, _) = ranking.into_term(binned.features(), &values, unseen);
+        budget.spend(&term)?;
+        let of_feature = feature_of(&term);
+        let by_code = of_feature.values_by_code(&binned.features()[of_feature.feature]);
+        let factors = by_code.iter().map(|value| [value.exp(), (-value).exp()].map(f64::to_bits));
+        let (feature, factors) = (of_feature.feature, Runs::of(factors));
+        self.steps.push(RoundStep::Reweight { feature, factors });
+        self.scores.add(of_feature, binned);
+        let before = self.units.log_total(self.sums.total, 1.0);
+        let mut sums = self.masses()?;
+        if self.rescale(sums.largest) {
+            sums = self.masses()?;
+        }
+        self.sums = sums;
+        let after = self.units.log_total(self.sums.total, 1.0);
+        self.units.normalize(before, after);
+        Ok(term)
+    }
+
+    fn mean_exponential(&self) -> [f64; 2] {
+        self.units.mean_exponential()
+    }
+
+    fn held_out_auc(&mut self) -> Result<Option<f64>, RankError> {
+        let Some(view) = &self.held_out else { return Ok(None) };
+        let want = RoundWant::Scores(self.scores.tables());
+        match self.asked.ask_scores(view, want)? {
+            // Weights in units, as in memory.
+            RoundAnswer::Scores(scores) => scores.auc_up_to(1.0, 0).map(Some),
+            _ => Err(other()),
+        }
+    }
+}
+
+/// The masses of codes, those of categories with few rows being added to that of missing ones.
+fn pooled(
+    masses: impl Iterator<Item = (u32, ClassMasses)>,
+    bins: &FeatureBins,
+) -> Vec<(u32, ClassMasses)> {
+    let FeatureBins::Categorical { n_levels, rare: Some(rare) } = bins else {
+        return masses.collect();
+    };
+    let mut missing = ClassMasses::default();
+    let mut known: Vec<(u32, ClassMasses)> = Vec::new();
+    for (code, masses) in masses {
+        if rare.get(code as usize) == Some(&false) {
+            known.push((code, masses));
+        } else {
+            missing += masses;
+        }
+    }
+    known.push((*n_levels, missing));
+    known
+}
+
+fn other() -> RankError {
+    RankError::BadAnswer("it answers another question".to_owned())
+}
+
+#[cfg(all(test, feature = "serde"))]
+mod tests {
+    use std::cell::Cell;
+
+    use super::*;
+    use crate::boost::{
+        AucBoostParams, Criterion, FitExtras, HeldOutParams, HeldOutRule, Output, RankBoostParams,
+        WeakRankerParams, fit_auc_boost, fit_auc_boost_rows, fit_rank_boost, fit_rank_boost_rows,
+    };
+    use crate::data::{BinningParams, Labels};
+    use crate::rows::tests::{Data, Weights, everywhere};
+    use crate::rows::{Answer, Ask, words};
+
+    /// Bins of categories as they are, whatever a fit makes of them.
+    fn raw(binning: BinningParams) -> BinningParams {
+        BinningParams { level_rates: LevelRates::Raw, ..binning }
+    }
+
+    fn check(name: &str, rounds: &RoundParams, by_auc: bool) {
+        for (weights, n_parts) in [(Weights::None, 3), (Weights::Whole, 7), (Weights::Fractions, 2)]
+        {
+            let (data, interrupt) = (Data::new(1500, weights), Interrupt::default());
+            let (criterion, output, max_fpr) = (Criterion::Sum, Output::Real, 1.0);
+            let auc = AucBoostParams { rounds: rounds.clone(), criterion, output, max_fpr };
+            let rank = RankBoostParams { rounds: rounds.clone(), ..RankBoostParams::default() };
+            let expected = data.with_columns(0..data.positive.len(), |columns| {
+                let labels = Labels::new(&data.positive, data.weights.as_deref()).unwrap();
+                let extras = FitExtras::default();
+                if by_auc {
+                    fit_auc_boost(columns, &labels, &auc, &extras, &interrupt).unwrap()
+                } else {
+                    fit_rank_boost(columns, &labels, &rank, &extras, &interrupt).unwrap()
+                }
+            });
+            assert!(!expected.terms().is_empty());
+            let n_done = Cell::new(0);
+            let at = (&*format!("{name}-{weights:?}"), n_parts);
+            everywhere(&data, raw(rounds.binning), at, |rows| {
+                let found = if by_auc {
+                    fit_auc_boost_rows(rows, 3, &auc, &interrupt)
+                } else {
+                    fit_rank_boost_rows(rows, 3, &rank, &interrupt)
+                };
+                // Many of the rows are of rare categories unless these are taken as they are.
+                if rounds.binning.level_rates == LevelRates::Raw {
+                    assert_eq!(found.unwrap().as_ref(), Some(&expected), "{at:?}");
+                    n_done.set(n_done.get() + 1);
+                } else {
+                    assert_eq!(found, Ok(None));
+                }
+            });
+            assert_eq!(n_done.get() > 0, rounds.binning.level_rates == LevelRates::Raw);
+        }
+    }
+
+    fn plain() -> RoundParams {
+        let weak_ranker = WeakRankerParams::Threshold;
+        let binning = raw(BinningParams::default());
+        RoundParams { n_rounds: 12, weak_ranker, binning, ..RoundParams::default() }
+    }
+
+    #[test]
+    fn the_same_rounds_come_from_memory_a_file_and_a_cluster() {
+        check("thresholds", &plain(), false);
+        check("aucs", &plain(), true);
+        let feature = WeakRankerParams::Feature;
+        let wide = BinningParams { max_bins: None, ..plain().binning };
+        let monotonic = vec![1, -1, 0, 0];
+        let features = RoundParams { weak_ranker: feature, learning_rate: 0.5, ..plain() };
+        check("features", &RoundParams { monotonic, binning: wide, ..features.clone() }, false);
+        check("drawn", &RoundParams { max_features: Some(2), seed: 5, ..features }, true);
+    }
+
+    #[test]
+    fn rows_held_out_choose_the_same_rounds() {
+        let rule = HeldOutRule::Patience { n_iter_no_change: 3, tol: 0.0 };
+        for (name, rule, refit) in [
+            ("stopped", rule, false),
+            ("again", rule, true),
+            ("window", HeldOutRule::Window, false),
+        ] {
+            let held_out = Some(HeldOutParams { fraction: 0.3, rule, refit });
+            check(name, &RoundParams { held_out, n_rounds: 15, ..plain() }, name == "window");
+        }
+    }
+
+    #[test]
+    fn rates_of_many_rare_categories_are_left_to_who_has_all_codes() {
+        let shrunken = BinningParams::default();
+        check("rates", &RoundParams { binning: shrunken, n_rounds: 2, ..plain() }, false);
+    }
+
+    #[test]
+    fn what_needs_more_than_sums_is_refused_by_name() {
+        let data = Data::new(200, Weights::None);
+        everywhere(&data, plain().binning, ("refused rounds", 2), |rows| {
+            let refused = |rounds: RoundParams, max_fpr| {
+                let params = RankBoostParams { rounds, max_fpr, ..RankBoostParams::default() };
+                fit_rank_boost_rows(rows, 0, &params, &Interrupt::default())
+                    .unwrap_err()
+                    .to_string()
+            };
+            let linear = RoundParams { weak_ranker: WeakRankerParams::Linear, ..plain() };
+            assert!(refused(linear, 1.0).starts_with("weak_ranker is another one, but must be"));
+            let drawn = RoundParams { subsample: 0.5, ..plain() };
+            assert!(refused(drawn, 1.0).starts_with("subsample is 0.5, but must be 1"));
+            assert!(refused(plain(), 0.2).starts_with("max_fpr is 0.2, but must be 1"));
+        });
+    }
+
+    #[test]
+    fn damaged_questions_and_answers_are_errors_and_who_is_behind_says_so() {
+        let (data, interrupt) = (Data::new(300, Weights::Whole), Interrupt::default());
+        let fit = Fit::new(0);
+        everywhere(&data, plain().binning, ("damaged rounds", 2), |rows| {
+            let ask = |n_before, steps, bits| {
+                let want = RoundWant::Masses { bits, squares: true };
+                let ask = RoundAsk { counts_copies: true, n_before, steps, want };
+                let mut ask = fit.ask(View::All, Want::Round(Arc::new(ask)));
+                ask.tree = fit.tree_id(fit.begin_tree());
+                ask
+            };
+            let step = |feature, n| RoundStep::Reweight {
+                feature,
+                factors: Runs::of((0..n).map(|_| [1.0_f64, 0.5].map(f64::to_bits))),
+            };
+            let n_codes = rows.frame().features()[0].n_codes();
+            let good = ask(0, vec![step(0, n_codes)], [20; 2]);
+            let bytes = rows.pass(&good, &interrupt).unwrap().to_bytes();
+            let words = words::from_bytes(&bytes).unwrap();
+            let received =
+                |n: usize| Answer::from_bytes(&words::to_bytes(&words[..n]), &good, rows.frame());
+            assert!(received(words.len()).is_ok());
+            for n in (0..words.len()).step_by(7) {
+                assert!(matches!(received(n), Err(RankError::BadAnswer(_))), "{n} words");
+            }
+            for bad in [
+                ask(0, vec![step(9, n_codes)], [20; 2]),
+                ask(0, vec![step(0, n_codes + 1)], [20; 2]),
+                ask(0, Vec::new(), [20, 99]),
+                ask(0, Vec::new(), [-1, 20]),
+            ] {
+                let bad = Ask::from_bytes(&bad.to_bytes()).unwrap();
+                let err = rows.pass(&bad, &interrupt).unwrap_err();
+                assert!(matches!(err, RankError::BadAnswer(_)), "{err}");
+            }
+            let later = ask(7, Vec::new(), [20; 2]);
+            let answer = rows.pass(&later, &interrupt).unwrap().into_round().unwrap();
+            assert!(matches!(answer, RoundAnswer::Behind));
+        });
+    }
+}
