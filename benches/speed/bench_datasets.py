@@ -25,7 +25,7 @@ from time import perf_counter, process_time
 
 import numpy as np
 import pandas as pd
-from aucrank import RIMARC, Scorecard, TreeRank
+from aucrank import RIMARC, GradientBoostingRanker, Scorecard, TreeRank
 from aucrank.data import Dataset
 from sklearn.base import clone
 
@@ -35,8 +35,14 @@ from benches.common.options import make_parser
 #: Rows of a file, or of a partition of which many make the rows.
 BLOCK = 1 << 18
 
-#: What reads values in passes, by name.
-IN_PASSES = {
+#: Rankers other than a tree, by name.
+RANKERS = {
+    "booster": GradientBoostingRanker(
+        n_rounds=20, max_leaves=32, early_stopping=False, random_state=0, n_jobs=1
+    ),
+    "booster-bags": GradientBoostingRanker(
+        n_rounds=10, max_leaves=32, n_iter_no_change=10, random_state=0, n_jobs=1
+    ),
     "rimarc": RIMARC(n_jobs=1),
     "rimarc-folds": RIMARC(weight_folds=10, random_state=0, n_jobs=1),
     "scorecard": Scorecard(estimator=RIMARC(missing="value"), n_jobs=1),
@@ -70,7 +76,7 @@ def fit_to(kind, options):
     if options.model == "tree":
         model = model_of(None if options.pruning == "none" else options.pruning)
     else:
-        model = IN_PASSES[options.model]
+        model = RANKERS[options.model]
     clone(model).fit(Dataset.from_batches(make_rows(2000, options.columns, 0), target="y"))
     if kind == "frame":
         rows = pd.read_parquet(options.folder)
@@ -299,7 +305,7 @@ def main():
     parser = make_parser(__doc__, rows=1_000_000, columns=20, partitions=64, workers=2, repeats=20)
     parser.add_argument("part", choices=[*MEASURES, "frame"])
     parser.add_argument("--pruning", choices=["none", "cv"], default="none")
-    parser.add_argument("--model", choices=["tree", *IN_PASSES], default="tree", help="of `files`")
+    parser.add_argument("--model", choices=["tree", *RANKERS], default="tree", help="of `files`")
     parser.add_argument("--no-frame", dest="frame", action="store_false")
     parser.add_argument("--folder", type=Path, help="of the rows, in the processes of `files`")
     options = parser.parse_args()

@@ -36,6 +36,7 @@ dd = pytest.importorskip("dask.dataframe", reason="reads data frames of dask")
 ROWS = mixed_rows(1200)
 #: With pruning by cross-validation, which is the default.
 MODEL = TreeRank(max_depth=4, random_state=0)
+BOOSTER = GradientBoostingRanker(n_rounds=3, n_bags=2, max_leaves=6, random_state=0)
 #: A worker that is lost, or data that cannot be had, must not make a test wait for ever.
 WAIT = 120
 
@@ -126,14 +127,38 @@ def test_partitions_may_lack_rows_classes_and_values(parts, weight):
     check_same_fit(collection_of(parts), rows, weight)
 
 
-@pytest.mark.parametrize(
-    "model",
-    [
-        RankingForest(n_estimators=3, random_state=0),
-        GradientBoostingRanker(n_rounds=3, random_state=0),
-    ],
-    ids=["forest", "boosting"],
-)
+@pytest.mark.parametrize("n_parts", [1, 7])
+@pytest.mark.parametrize("weight", [None, "w"])
+def test_boosting_does_not_depend_on_partitions(n_parts, weight):
+    rows = ROWS.sort_values("y", kind="stable")
+    cuts = [len(rows) * part // n_parts for part in range(1, n_parts)]
+    check_same_fit(collection_of(cut(rows, [0, *cuts])), ROWS, weight, BOOSTER)
+
+
+def test_what_boosting_is_told_does_not_grow_with_the_rows(monkeypatch):
+    monkeypatch.setattr(DaskRows, "coded_rows", None)
+    round_of_fit, answers = DaskRows.round, []
+
+    def look(self, ask):
+        answers.append(len(round_of_fit(self, ask)))
+        return round_of_fit(self, ask)
+
+    monkeypatch.setattr(DaskRows, "round", look)
+    model = GradientBoostingRanker(
+        n_rounds=3, max_leaves=6, early_stopping=False, min_samples_leaf=1, random_state=0
+    )
+    n_bytes = []
+    for n_rows in (5_000, 40_000):
+        answers.clear()
+        collection = dd.from_pandas(mixed_rows(n_rows), npartitions=4)
+        model.fit(Dataset.from_dask(collection, target="y", columns=FEATURES))
+        n_bytes.append(sum(answers))
+    assert n_bytes[1] < 1.5 * n_bytes[0]
+    # A tenth of the codes of 10^6 rows, a byte a value.
+    assert n_bytes[1] < len(FEATURES) * 10**5
+
+
+@pytest.mark.parametrize("model", [RankingForest(n_estimators=3, random_state=0)], ids=["forest"])
 @pytest.mark.parametrize("weight", [None, "w"])
 def test_what_holds_all_codes_has_them_brought_in_order(model, weight):
     dataset = Dataset.from_dask(
@@ -317,6 +342,18 @@ def test_fits_of_other_learners_outlive_a_worker(model, processes, monkeypatch):
     check_same_fit(collection, ROWS, "w", model, client=processes)
     assert len(rounds) > 4
     processes.wait_for_workers(2, timeout=WAIT)
+
+
+@pytest.mark.parametrize("n_killed", [1, 2])
+def test_boosting_outlives_its_workers(n_killed, processes, monkeypatch):
+    processes.wait_for_workers(2, timeout=WAIT)
+    before = workers_of(processes)
+    # In the midst of the second tree: who has the rows then is told of the first one anew.
+    rounds = kill_in_round(20, before[:n_killed], DaskRows, monkeypatch)
+    check_same_fit(dd.from_pandas(ROWS, npartitions=5), ROWS, "w", BOOSTER, client=processes)
+    assert len(rounds) > 20
+    processes.wait_for_workers(2, timeout=WAIT)
+    assert len(set(workers_of(processes)) - set(before)) == n_killed
 
 
 @pytest.mark.parametrize("n_killed", [1, 2])

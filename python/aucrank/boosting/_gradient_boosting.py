@@ -430,7 +430,9 @@ class GradientBoostingRanker(PairTermsMixin, CalibratedRanker):
             Training data. Data frames of pandas, polars and pyarrow may have categorical columns;
             NaN, None and null are missing values.
             A :class:`~aucrank.data.Dataset` has rows that need not fit in memory, and their labels
-            and weights: the fit is that to one frame with all of its rows.
+            and weights: the fit is that to one frame with all of its rows. It asks for sums of them
+            wherever they are; with a loss over pairs, or ``scoring="auc"`` and early stopping, it
+            holds all of them as codes in memory.
         y : array-like of shape (n,), default=None
             Labels, two distinct values. The greater one is the class to rank first. None where
             ``X`` is a data set.

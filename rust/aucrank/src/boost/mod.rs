@@ -48,7 +48,7 @@ pub use gradient::{
     LeafRows, Loss, PairTerm, Places, fit_gradient_boosting, fit_gradient_boosting_rows,
     fit_gradient_folds,
 };
-pub(crate) use gradient::{BagStates, GradientAsk, GradientSums};
+pub(crate) use gradient::{BagStates, CellBuffers, GradientAsk, GradientSums};
 pub use marti::{
     BoostedLayers, BranchingProgram, Chance, Freezing, Layer, MartiBoostParams, MartiParams,
     MassTile, Node, NodeKind, Outcome, ProgramScore, Routing, RowChance, TwoSidedLearner,

@@ -93,11 +93,6 @@ impl RowFrame {
         self.scale.is_none() && u32::try_from(self.n_rows).is_ok()
     }
 
-    /// Whether rows have weights.
-    pub(crate) fn is_weighted(&self) -> bool {
-        self.scale.is_some()
-    }
-
     /// A matrix of no rows in these bins.
     pub(crate) fn no_rows(&self) -> Binned {
         Binned::empty(Arc::clone(&self.features), self.level_rates)

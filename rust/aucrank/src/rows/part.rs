@@ -10,7 +10,7 @@ use super::frame::RowFrame;
 use super::part_view::PartView;
 use super::remembered::Remembered;
 use super::spill::{Slot, Spill};
-use crate::boost::BagStates;
+use crate::boost::{BagStates, CellBuffers};
 use crate::data::{
     CellRows, FeatureBins, Histogram, HistogramRequest, MemorySource, RowTally, SumSource,
     least_hashes, seeded,
@@ -52,11 +52,13 @@ pub(super) struct Scratch {
     bytes: Vec<u8>,
     rows: CodedRows,
     orders: [Vec<u32>; 2],
+    buffers: CellBuffers,
 }
 
 impl Scratch {
     pub(super) fn new(frame: &RowFrame) -> Self {
-        Self { bytes: Vec::new(), rows: CodedRows::none(frame), orders: Default::default() }
+        let (bytes, orders, buffers) = Default::default();
+        Self { bytes, rows: CodedRows::none(frame), orders, buffers }
     }
 }
 
@@ -87,7 +89,7 @@ impl Part {
         spill: Option<&Spill>,
         scratch: &'s mut Scratch,
     ) -> Result<(&'s CodedRows, &'s mut [Vec<u32>; 2]), RankError> {
-        let Scratch { bytes, rows, orders } = scratch;
+        let Scratch { bytes, rows, orders, .. } = scratch;
         match (&self.rows, spill) {
             (PartRows::Memory(rows), _) => Ok((rows, orders)),
             (PartRows::File(slot), Some(spill)) => {
@@ -121,6 +123,7 @@ impl Part {
             Want::ClassUnits | Want::Round(_) => false,
         };
         let with_hashes = asks_hashes || (!is_begun && ask.view != View::All);
+        let mut buffers = std::mem::take(&mut scratch.buffers);
         let (rows, orders) = self.rows(with_hashes, spill, scratch)?;
         match &mut sum.0 {
             Sums::Totals(totals) => {
@@ -181,7 +184,8 @@ impl Part {
                 let Want::Gradients(want) = &ask.want else {
                     unreachable!("made for this question")
                 };
-                want.add_part((ask.tree.fit, &self.bags), rows, frame, sums, interrupt)?;
+                let of_fit = (ask.tree.fit, &self.bags);
+                want.add_part(of_fit, (rows, frame), &mut buffers, sums, interrupt)?;
             }
             Sums::Round(answer) => {
                 let Want::Round(round) = &ask.want else { unreachable!("made for this question") };
@@ -192,6 +196,7 @@ impl Part {
                 }
             }
         }
+        scratch.buffers = buffers;
         Ok(())
     }
 

@@ -13,9 +13,11 @@
 //! - `level_codes`: categories as few codes; `rate_columns`: those of many levels by their rates; `rows`: the rows of a fit, `tree_rows`: those of a tree with their
 //!   derivatives;
 //! - `histogram`: sums by bin; `best_split`, `running_sums`, `level_sets`: the best question to a node; `partition`:
-//!   the rows of a node on their sides, `code_columns`: by codes that lie side by side;
+//!   the rows of a node on their sides, `code_columns`: by codes that lie side by side; `code_tree`: trees that ask codes;
 //! - `grow`: one tree, best leaf first; `bag_fit`: the rounds of a bag, `held_out`: how many of them are kept; `bags`:
 //!   bags side by side, and their mean; `capacity`: the number of leaves; `fit`: all of it;
+//! - `source`: what a fit, a bag and a tree learn from: `memory_fit`, `memory_bag`, `memory_tree`, or `asked`, rows that
+//!   are asked for sums;
 //! - `feature_pairs`: which features are asked together after rounds of single ones; `pair_table`: what trees of two
 //!   features add up to;
 //! - `tree`, `model`: what was learned, `saved`: the form in which it is saved; `formula`, `explain`: what is said of it.
@@ -60,7 +62,7 @@ mod tree;
 mod tree_rows;
 
 pub use asked::fit_gradient_boosting_rows;
-pub(crate) use asked::{BagStates, GradientAsk, GradientSums};
+pub(crate) use asked::{BagStates, CellBuffers, GradientAsk, GradientSums};
 pub use fit::{GradientExtras, fit_gradient_boosting, fit_gradient_folds};
 pub use held_out::{GradientHeldOut, GradientHeldOutParams, HeldOutMeasure, HeldOutRows};
 pub use loss::Loss;

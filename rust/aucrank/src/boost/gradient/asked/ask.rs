@@ -57,10 +57,29 @@ pub(crate) struct BagAsk {
     /// Number of trees that were told before.
     pub(super) n_told: usize,
     /// The trees that follow.
-    pub(super) trees: Vec<Arc<CodeTree>>,
+    pub(super) trees: Vec<Arc<ToldTree>>,
     /// Whether the loss of the rows held out is asked.
     pub(super) measures: bool,
     pub(super) grow: Option<GrowAsk>,
+}
+
+/// A tree, and how it was grown: who has its cells need not ask which leaf their rows are in.
+#[derive(Debug, Clone)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+pub(crate) struct ToldTree {
+    pub(super) tree: CodeTree,
+    pub(super) growth: Growth,
+}
+
+/// The growth of a tree.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+pub(crate) struct Growth {
+    pub(super) seed: u64,
+    /// Whether rows are drawn by the seed.
+    pub(super) draws: bool,
+    /// Number of changes of its cells.
+    pub(super) n_steps: usize,
 }
 
 /// The rows of a bag.

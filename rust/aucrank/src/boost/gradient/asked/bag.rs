@@ -12,7 +12,7 @@ use super::super::rate_columns::BoosterRates;
 use super::super::rows::Mass;
 use super::super::source::{BagSource, NextTree};
 use super::super::tree::GradientTree;
-use super::ask::{CellAsk, GrowAsk};
+use super::ask::{CellAsk, GrowAsk, Growth, ToldTree};
 use super::fit::FitCodes;
 use super::sums::CellSums;
 use super::talk::{BagLine, Talk, Work};
@@ -30,6 +30,8 @@ pub(super) struct AskedBag<'a> {
     pub(super) total: Mass,
     pub(super) has_held_out: bool,
     pub(super) line: BagLine,
+    /// How the last tree was grown.
+    pub(super) growth: Option<Growth>,
     /// The root of the next tree, if it is known.
     pub(super) next: Option<(GrowAsk, CellSums)>,
 }
@@ -88,11 +90,17 @@ impl<'a> BagSource for AskedBag<'a> {
             n_cells: 0,
             memory: SearchMemory::default(),
         };
-        grower.grow(&mut tree).await
+        let grown = grower.grow(&mut tree).await?;
+        let n_steps = tree.steps.len();
+        self.growth = Some(Growth { seed: tree.first.seed, draws, n_steps });
+        Ok(grown)
     }
 
     async fn add(&mut self, grown: Grown, next: NextTree) -> Result<Option<f64>, RankError> {
-        self.line.trees.push(Arc::new(CodeTree::of(&grown)));
+        let Some(growth) = self.growth.take() else {
+            unreachable!("a tree is grown before it is added")
+        };
+        self.line.trees.push(Arc::new(ToldTree { tree: CodeTree::of(&grown), growth }));
         if !self.has_held_out {
             return Ok(None);
         }

@@ -329,6 +329,7 @@ impl<'s> FitSource for AskedFit<'s> {
                 total: rows.total,
                 has_held_out: rows.held_out.is_some(),
                 line: self.talk.line(asked),
+                growth: None,
                 next: None,
             };
             BagFit::new(source, params, rows.seed, terms, self.talk.interrupt)

@@ -28,5 +28,5 @@ mod tree;
 
 pub(crate) use ask::GradientAsk;
 pub use fit::fit_gradient_boosting_rows;
-pub(crate) use state::BagStates;
+pub(crate) use state::{BagStates, CellBuffers};
 pub(crate) use sums::GradientSums;

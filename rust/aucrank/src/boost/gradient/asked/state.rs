@@ -11,7 +11,9 @@ use super::super::partition::Sides;
 use super::super::rows::MOST_MASS;
 use super::super::sums::{PackedSums, Sums};
 use super::super::tree_rows::{Derivatives, NodeRows};
-use super::ask::{BagAsk, BagRowsAsk, BagsAsk, CellStep, GradientAsk, GrowAsk, RatesAsk};
+use super::ask::{
+    BagAsk, BagRowsAsk, BagsAsk, CellStep, GradientAsk, GrowAsk, Growth, RatesAsk, ToldTree,
+};
 use super::sums::{BagSums, CellSums, GradientSums, RateSums};
 use crate::data::{Binned, CellId, CellSplit, RowTally, seeded};
 use crate::rows::{CodedRows, RowFrame, View};
@@ -52,6 +54,15 @@ struct TreeCells {
     cells: Vec<(CellId, Range<usize>)>,
 }
 
+/// Memory that is used cell by cell.
+#[derive(Debug, Default)]
+pub(crate) struct CellBuffers {
+    rows: Vec<u32>,
+    packed: Vec<PackedSums>,
+    plain: Vec<Sums>,
+    right: Vec<u16>,
+}
+
 /// The rows of a part, as a fit sees them.
 #[derive(Clone, Copy)]
 struct Rows<'a> {
@@ -65,8 +76,8 @@ impl GradientAsk {
     pub(crate) fn add_part(
         &self,
         (fit, states): (u64, &BagStates),
-        rows: &CodedRows,
-        frame: &RowFrame,
+        (rows, frame): (&CodedRows, &RowFrame),
+        buffers: &mut CellBuffers,
         sum: &mut GradientSums,
         interrupt: &Interrupt,
     ) -> Result<(), RankError> {
@@ -88,7 +99,7 @@ impl GradientAsk {
                     rows.add_rates(ask, feature, sums)?;
                 }
             }
-            (Self::Bags(ask), sum) => states.add_bags(fit, ask, rows, sum)?,
+            (Self::Bags(ask), sum) => states.add_bags(fit, ask, rows, buffers, sum)?,
             _ => return Err(bad("sums are of another question")),
         }
         Ok(())
@@ -148,6 +159,7 @@ impl BagStates {
         fit: u64,
         ask: &BagsAsk,
         rows: Rows<'_>,
+        buffers: &mut CellBuffers,
         sum: &mut GradientSums,
     ) -> Result<(), RankError> {
         let GradientSums::Bags(sums) = sum else {
@@ -181,7 +193,7 @@ impl BagStates {
                 own = state.bag.codes(rows.coded, &state.rates)?;
                 &own
             };
-            are_told &= state.answer(bag, codes, rows, sums)?;
+            are_told &= state.answer(bag, codes, rows, buffers, sums)?;
             found.push(state);
         }
         if !are_told {
@@ -227,15 +239,12 @@ impl BagState {
         ask: &BagAsk,
         codes: &Binned,
         rows: Rows<'_>,
+        buffers: &mut CellBuffers,
         sums: &mut BagSums,
     ) -> Result<bool, RankError> {
         for tree in &ask.trees[self.n_trees - ask.n_told..] {
             rows.interrupt.check()?;
-            let walk = tree.walk(codes.features())?;
-            for (row, score) in (0..).zip(&mut self.scores) {
-                *score += walk.value(codes, row);
-            }
-            self.n_trees += 1;
+            self.add_tree(tree, codes)?;
         }
         if ask.measures
             && let Some(view) = &self.bag.held_out
@@ -249,9 +258,42 @@ impl BagState {
             }
         }
         match &ask.grow {
-            Some(grow) => self.add_cells(grow, codes, rows, sums),
+            Some(grow) => self.add_cells(grow, codes, rows, buffers, sums),
             None => Ok(true),
         }
+    }
+
+    /// Adds the values of a tree to all scores.
+    fn add_tree(&mut self, told: &ToldTree, codes: &Binned) -> Result<(), RankError> {
+        let walk = told.tree.walk(codes.features())?;
+        let n_trees = self.n_trees;
+        let cells = self.cells.take().filter(|cells| {
+            cells.n_trees == n_trees && cells.growth() == told.growth
+        });
+        self.n_trees += 1;
+        let Some(TreeCells { order, cells, .. }) = cells else {
+            for (row, score) in (0..).zip(&mut self.scores) {
+                *score += walk.value(codes, row);
+            }
+            return Ok(());
+        };
+        // A cell lies in one leaf.
+        let mut is_added = vec![false; self.scores.len()];
+        for (_, range) in cells {
+            let rows = &order[range];
+            let Some(&first) = rows.first() else { continue };
+            let value = walk.value(codes, first.into());
+            for row in rows.iter().map(|&row| usize::from(row)) {
+                self.scores[row] += value;
+                is_added[row] = true;
+            }
+        }
+        for (row, score) in self.scores.iter_mut().enumerate() {
+            if !is_added[row] {
+                *score += walk.value(codes, row as u32);
+            }
+        }
+        Ok(())
     }
 
     fn add_cells(
@@ -259,6 +301,7 @@ impl BagState {
         ask: &GrowAsk,
         codes: &Binned,
         rows: Rows<'_>,
+        buffers: &mut CellBuffers,
         sums: &mut BagSums,
     ) -> Result<bool, RankError> {
         let is_known = |cells: &TreeCells| {
@@ -275,7 +318,7 @@ impl BagState {
         for (number, step) in ask.steps.iter().enumerate().skip(cells.n_steps) {
             match step {
                 CellStep::Split(split) => {
-                    let left = cells.split(split, codes)?;
+                    let left = cells.split(split, codes, &mut buffers.right)?;
                     if number >= ask.first_new
                         && let Some([n_rows, mass]) = sides.next()
                     {
@@ -298,15 +341,16 @@ impl BagState {
         let layout = Layout::new(codes.features(), columns);
         for (cell, sums) in ask.cells.iter().zip(&mut sums.cells) {
             rows.interrupt.check()?;
-            let listed: Vec<u32> =
-                cells.order[cells.rows(cell.cell)?].iter().map(|&row| row.into()).collect();
-            let [n_rows, mass] = self.count(&cells.order[cells.rows(cell.cell)?], rows);
+            let of_cell = &cells.order[cells.rows(cell.cell)?];
+            let [n_rows, mass] = self.count(of_cell, rows);
             if mass > 2 * MOST_MASS {
                 return Err(bad("rows have too much mass"));
             }
             sums.n_rows += n_rows;
             sums.mass += mass;
-            self.add_cell(&listed, &layout, codes, rows, sums);
+            buffers.rows.clear();
+            buffers.rows.extend(of_cell.iter().map(|&row| u32::from(row)));
+            self.add_cell(buffers, &layout, codes, rows, sums);
         }
         self.cells = Some(cells);
         Ok(true)
@@ -341,28 +385,28 @@ impl BagState {
         })
     }
 
-    /// Adds the rows of a cell.
+    /// Adds the rows of a cell, which the buffers list.
     fn add_cell(
         &self,
-        listed: &[u32],
+        buffers: &mut CellBuffers,
         layout: &Layout,
         codes: &Binned,
         rows: Rows<'_>,
         sums: &mut CellSums,
     ) {
+        let CellBuffers { rows: listed, packed, plain, .. } = buffers;
         let scores = (&self.scores[..], &rows.coded.positive[..]);
-        if rows.coded.units.is_empty() {
-            let mut packed = vec![PackedSums::default(); listed.len()];
-            fill(&LossAt::Log, scores, listed, &mut packed, &|_, sums| sums.into());
-            let derivatives = Derivatives::Packed(&packed[..]);
-            layout.add_sums(codes, &NodeRows { rows: listed, derivatives }, &mut sums.sums);
+        let derivatives = if rows.coded.units.is_empty() {
+            packed.resize(listed.len(), PackedSums::default());
+            fill(&LossAt::Log, scores, listed, packed, &|_, sums| sums.into());
+            Derivatives::Packed(&packed[..])
         } else {
-            let mut plain = vec![Sums::default(); listed.len()];
+            plain.resize(listed.len(), Sums::default());
             let mass = |row: u32| self.bag.scale.mass(rows.coded.units[row as usize]) as i64;
-            fill(&LossAt::Log, scores, listed, &mut plain, &|row, sums| sums.times(mass(row)));
-            let derivatives = Derivatives::Plain(&plain[..]);
-            layout.add_sums(codes, &NodeRows { rows: listed, derivatives }, &mut sums.sums);
-        }
+            fill(&LossAt::Log, scores, listed, plain, &|row, sums| sums.times(mass(row)));
+            Derivatives::Plain(&plain[..])
+        };
+        layout.add_sums(codes, &NodeRows { rows: listed, derivatives }, &mut sums.sums);
         if !sums.counts.is_empty() {
             let tally = rows.coded.sums(rows.frame);
             let counted = listed.iter().map(|&row| (row, tally.of(row as usize).rows));
@@ -372,6 +416,10 @@ impl BagState {
 }
 
 impl TreeCells {
+    fn growth(&self) -> Growth {
+        Growth { seed: self.seed, draws: self.draws, n_steps: self.n_steps }
+    }
+
     fn place(&self, cell: CellId) -> Result<usize, RankError> {
         let place = self.cells.iter().position(|(id, _)| *id == cell);
         place.ok_or_else(|| bad("there is no such cell"))
@@ -382,7 +430,12 @@ impl TreeCells {
     }
 
     /// Parts a cell; where its left side is.
-    fn split(&mut self, split: &CellSplit, codes: &Binned) -> Result<Range<usize>, RankError> {
+    fn split(
+        &mut self,
+        split: &CellSplit,
+        codes: &Binned,
+        right: &mut Vec<u16>,
+    ) -> Result<Range<usize>, RankError> {
         let place = self.place(split.cell)?;
         let range = self.cells.swap_remove(place).1;
         if split.test.feature >= codes.features().len() {
@@ -390,18 +443,16 @@ impl TreeCells {
         }
         let sides = Sides::new(&split.test, codes.features());
         let rows = &mut self.order[range.clone()];
-        let mut right = Vec::with_capacity(rows.len());
-        let mut n_left = 0;
+        right.resize(rows.len(), 0);
+        let (mut n_left, mut n_right) = (0, 0);
         for place in 0..rows.len() {
             let row = rows[place];
-            if sides.goes_left(codes, row.into()) {
-                rows[n_left] = row;
-                n_left += 1;
-            } else {
-                right.push(row);
-            }
+            let is_left = sides.goes_left(codes, row.into());
+            (rows[n_left], right[n_right]) = (row, row);
+            n_left += usize::from(is_left);
+            n_right += usize::from(!is_left);
         }
-        rows[n_left..].copy_from_slice(&right);
+        rows[n_left..].copy_from_slice(&right[..n_right]);
         let middle = range.start + n_left;
         self.cells.push((split.left, range.start..middle));
         self.cells.push((split.right, middle..range.end));

@@ -6,8 +6,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
-use super::super::code_tree::CodeTree;
-use super::ask::{BagAsk, BagRowsAsk, BagsAsk, GradientAsk, GrowAsk};
+use super::ask::{BagAsk, BagRowsAsk, BagsAsk, GradientAsk, GrowAsk, ToldTree};
 use super::sums::{BagSums, GradientSums};
 use crate::data::{MOST_RANKED, RowOrder};
 use crate::rows::{Fit, Rows, View, Want};
@@ -27,7 +26,7 @@ pub(super) struct Talk<'a> {
 pub(super) struct BagLine {
     key: Key,
     bag: Arc<BagRowsAsk>,
-    pub(super) trees: Vec<Arc<CodeTree>>,
+    pub(super) trees: Vec<Arc<ToldTree>>,
     /// Number of trees that were told; `None` before the first question.
     n_told: Option<usize>,
     waiting: Rc<RefCell<Waiting>>,
@@ -58,7 +57,7 @@ pub(super) enum Waiting {
 pub(super) struct Question {
     key: u64,
     bag: Arc<BagRowsAsk>,
-    trees: Vec<Arc<CodeTree>>,
+    trees: Vec<Arc<ToldTree>>,
     n_told: Option<usize>,
     measures: bool,
     grow: Option<GrowAsk>,
