@@ -154,6 +154,7 @@ PARAMS: dict[str, dict[str, Values]] = {
         "subsample": [0.8, 1.0],
         "max_features": [0.6, None],
         "interactions": [None, 0, 2],
+        "category_pairs": ["auto", "auto", False],
         "monotonic_cst": [None],
         "n_iter_no_change": [1, 10],
         "scoring": ["auc", "loss"],

@@ -128,6 +128,21 @@ def clients(n: int) -> tuple[pd.DataFrame, np.ndarray[Any, Any], np.ndarray[Any,
     return frame, y, weight
 
 
+def requests(n: int) -> tuple[pd.DataFrame, np.ndarray[Any, Any]]:
+    """Rows with two columns of categories, of which pairs tell what neither does."""
+    rng = np.random.default_rng(15)
+    user, tool = rng.integers(0, 5, n), rng.integers(0, 4, n)
+    gap = rng.random(n) < 0.05
+    frame = pd.DataFrame(
+        {
+            "user": pd.Categorical(np.where(gap, None, np.array(list("abcde"))[user])),
+            "tool": pd.Categorical(np.array(list("wxyz"))[tool]),
+            "hours": np.round(rng.normal(5, 2, n), 1),
+        }
+    )
+    return frame, rng.random(n) < np.where((user + tool) % 2, 0.8, 0.2)
+
+
 def main() -> None:
     """Fit and save all of them."""
     X, y, weight = clients(160)
@@ -147,6 +162,10 @@ def main() -> None:
     numbers = X[["age", "spent, €"]].fillna(0.0).to_numpy()
     for name, model in MODELS_OF_NUMBERS.items():
         save(name, lambda model=model: model.fit(numbers, y))
+    pairs = GradientBoostingRanker(
+        n_rounds=2, max_leaves=4, max_features=None, learning_rate=0.3, n_bags=2, random_state=0
+    )
+    save("gradient_boosting_category_pairs", lambda: pairs.fit(*requests(600)))
     # Weights change the unit of all sums; a transformer need not be told labels.
     save("tree_rank_weighted", lambda: MODELS["tree_rank"].fit(X, y, sample_weight=weight))
     save("rimarc_weighted", lambda: MODELS["rimarc"].fit(X, y, sample_weight=weight))

@@ -111,6 +111,9 @@ OURS = {
     "ensemble, fast": lambda: RankingEnsemble(presets="fast", random_state=0),
     "ensemble, best": lambda: RankingEnsemble(presets="best", random_state=0),
     "gradient boosting": lambda: GradientBoostingRanker(random_state=0),
+    "gradient boosting, no pairs": lambda: GradientBoostingRanker(
+        category_pairs=False, random_state=0
+    ),
     "forest": lambda: RankingForest(n_estimators=500, random_state=0),
     "linear": LinearRanker,
     "random cuts": lambda: RankingForest(

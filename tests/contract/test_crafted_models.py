@@ -28,6 +28,8 @@ NUMBERS_ONLY = {"boosted_lines", "rank_opt"}
 
 def document(name):
     """Return the document of a small model as a dict."""
+    if name == "gradient_boosting_category_pairs":
+        return json.loads((CHECKOUT / "fuzz" / "corpus" / f"{name}.json").read_text("utf-8"))
     rng = np.random.default_rng(0)
     X = pd.DataFrame(rng.normal(size=(80, 2)).round(1), columns=["a", "b"])
     y = X["a"] + rng.normal(size=80) > 0
@@ -154,7 +156,7 @@ warm_up()
 
 
 @only_linux
-@pytest.mark.parametrize("name", SAVED)
+@pytest.mark.parametrize("name", [*SAVED, "gradient_boosting_category_pairs"])
 def test_any_list_made_long_and_any_number_made_large_is_read_in_bounded_memory(name, monkeypatch):
     monkeypatch.chdir(CHECKOUT)
     done = run_script(PEAKS.format(f"main({name!r})"), timeout=600)

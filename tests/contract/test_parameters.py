@@ -88,6 +88,7 @@ SHARED = {
     "bootstrap": BOOLS,
     "calibration": [*texts("auto", "sigmoid", "isotonic"), None],
     "categorical_features": [*COLUMNS, *texts("from_dtype"), None],
+    "category_pairs": [*texts("auto"), False, np.False_],
     "class_weight": [
         *texts("balanced"),
         *({"bad": value, np.str_("good"): 1} for value in [*reals(2.0), *ints(3)]),

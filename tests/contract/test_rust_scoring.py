@@ -19,6 +19,7 @@ from sklearn.base import clone
 
 from tests.common.estimators import SCORED_BY_THE_CRATE
 from tests.common.paths import CHECKOUT
+from tests.common.user_tools import BOOSTER, make_rows, new_rows, typed
 
 
 @pytest.fixture(scope="module")
@@ -124,6 +125,19 @@ def test_scores_are_those_of_python_to_the_bit(write, score_csv, model, tmp_path
     expected = fitted.decision_function(X[fitted.feature_names_in_])
     assert len(np.unique(expected)) > 30
     assert np.array_equal(np.array(scores, dtype=np.float64), expected)
+
+
+def test_scores_by_pairs_of_categories_are_those_of_python_to_the_bit(score_csv, tmp_path):
+    X, y = make_rows(1)
+    fitted = clone(BOOSTER).fit(typed(X), y)
+    assert json.loads(fitted._to_document())["body"]["model"]["pairs"]
+    fitted.save(tmp_path / "model.json")
+    X_new, _ = new_rows()
+    X_new.to_csv(tmp_path / "data.csv", index=False, na_rep="NA")
+    run = score_csv(tmp_path / "model.json", tmp_path / "data.csv")
+    assert (run.returncode, run.stderr) == (0, "")
+    scores = np.array(run.stdout.splitlines()[1:], dtype=np.float64)
+    assert np.array_equal(scores, fitted.decision_function(X_new))
 
 
 @pytest.mark.parametrize("aggregation", ["eta", "rank_mean", "rank_median", "kendall"])

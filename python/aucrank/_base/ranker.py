@@ -575,7 +575,8 @@ class BaseRanker(AucScoreMixin, ClassifierMixin, CoreEstimator):
             If there is no model yet.
         ValueError
             If the score is no sum of trees and step functions, as that of `RIMARC`, `LinearRanker`,
-            `MartiRank` or a forest of medians, or would have more than ten million nodes.
+            `MartiRank` or a forest of medians; if its trees ask for pairs of categories; or if it
+            would have more than ten million nodes.
 
         Examples
         --------

@@ -10,8 +10,10 @@ from math import inf
 
 from aucrank._data.schema import Schema
 from aucrank._export.formula import (
+    All,
     Always,
     Among,
+    AnyOf,
     Below,
     Condition,
     Fork,
@@ -124,7 +126,39 @@ class Words:
                     for answer, side in zip(self._answers(test), sides, strict=True)
                     for part in side
                 ]
+            case All(parts) if left:
+                regions: list[Region] = [{}]
+                for part in parts:
+                    regions = [
+                        join(region, other)
+                        for region in regions
+                        for other in self._parts(part, left=True)
+                    ]
+                return regions
+            case AnyOf(parts) if left:
+                return [region for part in parts for region in self._parts(part, left=True)]
+            case AnyOf(parts):
+                return self._other_pairs(parts)
         raise ValueError(f"a condition of kind {type(condition).__name__} is no tree of tests")
+
+    def _other_pairs(self, ways: Sequence[Condition]) -> list[Region]:
+        """Return the rows of which no way holds: pairs of a category of one feature and of another.
+
+        No two ways have a category of the first feature in common.
+        """
+        regions: list[Region] = []
+        others: Region = {}
+        for way in ways:
+            match way:
+                case All((Test(rule=Among()) as first, Test(rule=Among()) as second)):
+                    is_first, is_other = self._answers(first)
+                    regions.append(
+                        {first.feature: is_first, second.feature: self._answers(second)[1]}
+                    )
+                    others = join(others, {first.feature: is_other})
+                case _:
+                    raise ValueError(f"{way!r} is no pair of categories")
+        return [*regions, others]
 
     def _answers(self, test: Test) -> tuple[Restriction, Restriction]:
         """Return what a test says of the rows on its left and on its right."""

@@ -12,6 +12,7 @@ from aucrank._export.formula import (
     Among,
     AnyOf,
     Below,
+    Branch,
     Condition,
     Constant,
     Fork,
@@ -57,9 +58,14 @@ def treelite_model(treelite: Any, formula: Formula, schema: Schema, name: str) -
     Raises
     ------
     ValueError
-        If the score is no sum of trees, or would have too many nodes.
+        If the score is no sum of trees, asks for pairs of categories, or would have too many nodes.
     """
     trees, constant = _sum_of_trees(formula, 1.0, name)
+    if any(_asks_pairs(tree) for tree, _ in trees):
+        raise ValueError(
+            f"this {name} asks for pairs of categories, and Treelite for one feature at a time:"
+            " fit it with category_pairs=False"
+        )
     builder = _new_builder(treelite, len(schema.features), max(1, len(trees)), constant)
     writer = _TreeWriter(builder, schema.n_levels)
     for tree, factor in trees:
@@ -67,6 +73,13 @@ def treelite_model(treelite: Any, formula: Formula, schema: Schema, name: str) -
     if not trees:
         writer.add(_Value(0.0))
     return builder.commit()
+
+
+def _asks_pairs(tree: Tree) -> bool:
+    """Return whether a split of a tree lists pairs of categories."""
+    return any(
+        isinstance(node, Branch) and isinstance(node.condition, AnyOf) for node in tree.nodes
+    )
 
 
 def _new_builder(treelite: Any, n_features: int, n_trees: int, base_score: float) -> Any:

@@ -149,6 +149,10 @@ class GradientBoostingRanker(PairTermsMixin, CalibratedRanker):
     monotonic_cst : array-like of int of shape (n_features,), dict or None, default=None
         Features that the score may only rise (1) or only fall (-1) with, or 0 for neither; a dict
         has names of columns. Missing values are free.
+    category_pairs : False or "auto", default="auto"
+        Whether trees may also ask for pairs of categories of two features, by the rates of
+        positives that such pairs have in other folds of the rows. "auto": with ``early_stopping``
+        and without ``warm_start``, if rows held out say that it pays; see Notes. False: never.
     early_stopping : bool or "auto", default="auto"
         Whether to hold rows out, stop when they are no longer ranked better, and keep the rounds up
         to the best. "auto": unless ``warm_start`` is set.
@@ -261,6 +265,14 @@ class GradientBoostingRanker(PairTermsMixin, CalibratedRanker):
     (see :ref:`categories <level-rates>`), so that a column of noise with many categories costs
     nothing.
 
+    Pairs of categories of two features are learned from by the rate that each has in other folds of
+    the rows, of up to 64 pairs of features. The first bag is fitted with and without them, and they
+    are taken if the log loss of its held-out rows falls by more than two standard errors. A pair not
+    seen in fit, and a row that misses one of the two, go where the mean rate goes. They are an
+    interaction: with groups of ``interactions`` there are only those inside of one, and none where
+    trees ask at most two features, whose `terms` and `pair_terms` remain, nor of a ``Dataset`` of
+    which sums are asked. See :ref:`categories <pairs-of-categories>`.
+
     A pair of features is chosen for what it tells beside a sum of single features, as in FAST [3]_:
     two questions, one to each feature, part the rows in four, and the contrast of these lowers the
     loss beyond what steps by each question do. Of a number of pairs, each has to gain more by its
@@ -326,6 +338,7 @@ class GradientBoostingRanker(PairTermsMixin, CalibratedRanker):
         max_features: Any = 0.6,
         interactions: Any = None,
         monotonic_cst: Any = None,
+        category_pairs: Any = "auto",
         early_stopping: Any = "auto",
         scoring: str = "loss",
         validation_fraction: Any = "auto",
@@ -357,6 +370,7 @@ class GradientBoostingRanker(PairTermsMixin, CalibratedRanker):
         self.max_features = max_features
         self.interactions = interactions
         self.monotonic_cst = monotonic_cst
+        self.category_pairs = category_pairs
         self.early_stopping = early_stopping
         self.scoring = scoring
         self.validation_fraction = validation_fraction
@@ -505,6 +519,7 @@ class GradientBoostingRanker(PairTermsMixin, CalibratedRanker):
             "max_bins": check_int(self.max_bins, "max_bins", low=2, high=255),
             "monotonic": monotonic_directions(self.monotonic_cst, scope.schema),
             "interactions": self._interactions(scope.schema),
+            "category_pairs": self._tries_category_pairs(),
             "held_out": self._held_out_params(n_bags),
             "n_bags": n_bags,
             "seed": scope.seed,
@@ -518,6 +533,14 @@ class GradientBoostingRanker(PairTermsMixin, CalibratedRanker):
                 " choose loss='pair_exponential' or 'pair_logistic'"
             )
         return max_fpr
+
+    def _tries_category_pairs(self) -> bool:
+        """Return whether rows held out say whether pairs of categories pay."""
+        given = self.category_pairs
+        is_auto = isinstance(given, str) and given == "auto"
+        if not is_auto and (not isinstance(given, bool | np.bool_) or given):
+            raise ValueError(f'category_pairs must be False or "auto", got {given!r}')
+        return is_auto and self._stops() and not self.warm_start
 
     def _stops(self) -> bool:
         """Return whether rows held out choose the number of rounds."""
@@ -630,7 +653,7 @@ class GradientBoostingRanker(PairTermsMixin, CalibratedRanker):
         return isinstance(given, Integral) and given != 0
 
     def _n_stages(self) -> int | None:
-        if isinstance(self.max_leaves, str):
+        if isinstance(self.max_leaves, str) or self._tries_category_pairs():
             # There may be trial rounds.
             return None
         n_series = 2 if self._chooses_pairs else 1

@@ -88,7 +88,7 @@ impl PyGradientBoosted {
 
     /// The JSON form of one tree as an operation of a formula.
     fn tree(&self, round: usize) -> PyResult<String> {
-        to_json(&self.0.trees()[round].formula())
+        to_json(&self.0.tree(round))
     }
 
     fn probability<'py>(

@@ -206,6 +206,11 @@ pub enum Opaque {
     /// One random way through a branching program.
     #[error("a row takes one random way through the program, by a hash of its values")]
     RandomWalk,
+    /// Questions for very many pairs of categories.
+    #[error(
+        "its questions for pairs of categories list millions of them; fit it with category_pairs=False"
+    )]
+    CategoryPairs,
     /// A transformer.
     #[error("it transforms features and scores no rows")]
     NoScore,

@@ -45,7 +45,7 @@ pub struct DecisionTree {
 /// let extras = GradientExtras::default();
 /// let model = fit_gradient_boosting(&columns, &labels, &params, &extras, &Default::default())?;
 /// // A branch, and a leaf of twenty rows on either side.
-/// let nodes = model.trees()[0].formula().nodes;
+/// let nodes = model.tree(0).nodes;
 /// let weights: Vec<f64> = nodes
 ///     .iter()
 ///     .map(|node| match node {

@@ -27,10 +27,10 @@ mod split;
 pub use explain::{LeafValue, partial_dependence};
 pub(crate) use fit::ReweightedTrees;
 pub use fit::{TreeRankModel, TreeRankParams, fit, fit_by_classifiers, fit_rows, fit_validated};
-pub(crate) use forest::LeafSums;
 pub use forest::{
     Aggregation, BootstrapParams, EarlyStopping, ForestParams, OutOfBag, RankingForest, fit_forest,
 };
+pub(crate) use forest::{LeafSums, LeafTile};
 pub use grow::{GrowParams, Missing};
 pub use model::{Cubes, LeafOrder, Node, NodeSplit, RankingTree, SplitForm, SplitNode};
 pub use prune::{

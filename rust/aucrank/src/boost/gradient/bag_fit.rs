@@ -175,6 +175,7 @@ impl<'a, S: BagSource> BagFit<'a, S> {
     pub(super) fn into_bag(self, held_out: Option<GradientHeldOut>) -> Bag<S::State> {
         let parts = Parts {
             n_levels: self.source.n_levels(),
+            pairs: self.source.pairs(),
             loss: self.params.loss,
             start: self.start,
             threshold: 0.0,

@@ -141,7 +141,18 @@ pub(super) fn average(bags: Vec<Parts>) -> Parts {
     let n_bags = bags.len() as f64;
     let start = snap(bags.iter().map(|bag| bag.start).sum::<f64>() / n_bags);
     let (mut mean, mut trees, mut of_bags) = (None, Vec::new(), Vec::new());
+    let mut pairs = Vec::new();
     for mut bag in bags {
+        // The pairs of a bag come after those of the bags before.
+        let (n_features, n_pairs) = (bag.n_levels.len(), pairs.len());
+        for tree in &mut bag.trees {
+            tree.map_features(
+                |feature| {
+                    if feature < n_features { feature } else { feature + n_pairs }
+                },
+            );
+        }
+        pairs.append(&mut bag.pairs);
         of_bags.push(GradientBag { n_rounds: bag.trees.len(), held_out: bag.held_out.take() });
         trees.push(std::mem::take(&mut bag.trees).into_iter());
         mean.get_or_insert(bag);
@@ -152,5 +163,5 @@ pub(super) fn average(bags: Vec<Parts>) -> Parts {
         let of_round = trees.iter_mut().filter_map(Iterator::next);
         mean.trees.extend(of_round.map(|tree| tree.map_values(|value| snap(value / n_bags))));
     }
-    Parts { start, bags: of_bags, ..mean }
+    Parts { start, bags: of_bags, pairs, ..mean }.without_unasked_pairs()
 }

@@ -135,8 +135,11 @@ impl<'a> ByFeatures<'a> {
 impl GradientBoosted {
     /// The trees by the one or two features that each of them asks. A tree that asks several pairs, each
     /// below another side of its root, is a sum of trees of one leaf each. `None` if three features are
-    /// asked on the way to a leaf.
+    /// asked on the way to a leaf, or pairs of categories are.
     fn by_features(&self) -> Option<ByFeatures<'_>> {
+        if !self.pair_steps().is_empty() {
+            return None;
+        }
         let mut found = ByFeatures::default();
         for tree in self.trees() {
             if found.add(Cow::Borrowed(tree)).is_none() {
@@ -219,7 +222,8 @@ impl GradientBoosted {
 
     /// The trees as operations of a formula, merged as [`GradientBoosted::formula`] says.
     pub(super) fn merged_trees(&self) -> Vec<Formula> {
-        let plain = || self.trees().iter().map(|tree| Formula::Tree(tree.formula())).collect();
+        let plain =
+            || (0..self.trees().len()).map(|round| Formula::Tree(self.tree(round))).collect();
         let Some(found) = self.by_features() else { return plain() };
         let mut parts: Vec<Formula> = merge(found.singles, self.n_levels())
             .map(|term| Formula::Steps((&term).into()))

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::bag_fit::{BagFit, Terms, criterion};
 use super::bags::{average, paths, run};
 use super::capacity::{Capacity, capacity};
+use super::category_pairs::PairChoice;
 use super::feature_pairs::{PairSearch, RankedPairs};
 use super::held_out::GradientHeldOut;
 use super::level_codes::LevelCodes;
@@ -101,7 +102,8 @@ pub fn fit_gradient_boosting(
 ) -> Result<GradientBoosted, RankError> {
     let mut bags = fit_all_bags(columns, labels, params, given, interrupt)?;
     if params.n_bags == 1 {
-        let Bag { mut parts, state } = bags.swap_remove(0);
+        let Bag { parts, state } = bags.swap_remove(0);
+        let mut parts = parts.without_unasked_pairs();
         if let Some(scores) = state {
             parts.threshold = threshold(params.loss, &scores.of_all, labels)?;
         }
@@ -202,6 +204,11 @@ fn fit_all_bags(
     let n_levels: Vec<Option<u32>> = columns.iter().map(Column::n_levels).collect();
     if let Some(earlier) = given.earlier {
         columns.check_kinds(earlier.n_levels())?;
+        if !earlier.pair_steps().is_empty() {
+            let (name, value) = ("category_pairs", "those of the earlier fit".to_owned());
+            let rule = "none where an earlier fit goes on";
+            return Err(RankError::BadParameter { name, value, rule });
+        }
         let n_bags = params.n_bags.max(earlier.bags().len());
         if n_bags > 1 {
             let (name, rule) = ("n_bags", "1 where an earlier fit goes on");
@@ -227,13 +234,13 @@ fn fit_all_bags(
     let coded = level_codes.columns(columns, interrupt)?;
     let binned = Binned::new(&coded, labels, binning, interrupt)?;
     let data = Data { columns, labels, binned: &binned, level_codes: &level_codes, interrupt };
-    let rows = MemoryFit { data, given };
+    let rows = MemoryFit::new(data, given);
     if params.interactions.chosen_pairs().is_some() {
         let max_bins = Some(params.max_bins.min(PAIR_BINS));
         let binning = BinningParams { max_bins, ..binning };
         let coarse = Binned::new(&coded, labels, binning, interrupt)?;
-        let coarse = MemoryFit { data: Data { binned: &coarse, ..data }, given };
-        in_two_series(rows, coarse, &params)
+        let coarse = MemoryFit::new(Data { binned: &coarse, ..data }, given);
+        in_two_series(&rows, &coarse, &params)
     } else {
         in_one_series(&rows, &params)
     }
@@ -247,6 +254,7 @@ pub(super) fn in_one_series<F: FitSource>(
     let dealt = source.deal(params)?;
     let Capacity { max_leaves, begun } = capacity(source, params, &dealt[..1])?;
     let params = &GradientParams { max_leaves: Some(max_leaves), ..params.clone() };
+    let PairChoice { dealt, begun } = source.choose_pairs(params, dealt, begun)?;
     let mut bags = source.begin(params, &dealt, Terms::Asked)?;
     source.replay(&mut bags)?;
     if let Some(begun) = begun {
@@ -271,8 +279,8 @@ pub(super) fn in_one_series<F: FitSource>(
 /// Fits all bags to single features, chooses pairs of them for all, and goes on with rounds of pairs,
 /// whose numbers are in few bins: those of `coarse`.
 fn in_two_series<'a>(
-    source: MemoryFit<'a>,
-    coarse: MemoryFit<'a>,
+    source: &MemoryFit<'a>,
+    coarse: &MemoryFit<'a>,
     params: &GradientParams,
 ) -> Result<Vec<Bag<Scores>>, RankError> {
     let interrupt = source.interrupt();
@@ -404,6 +412,17 @@ pub(super) struct Begun<T> {
     pub(super) state: T,
 }
 
+impl Begun<Scores> {
+    /// The scores of the held-out rows.
+    ///
+    /// # Panics
+    ///
+    /// If none are held out.
+    pub(super) fn held_out_scores(&self) -> &[f64] {
+        self.state.of_held_out.as_ref().expect("rows are held out")
+    }
+}
+
 /// What all parts of a fit read.
 #[derive(Clone, Copy)]
 pub(super) struct Data<'a> {
@@ -415,15 +434,17 @@ pub(super) struct Data<'a> {
 }
 
 impl<'a> Data<'a> {
-    /// Some rows to learn from, with the rates of categories of many levels by them.
+    /// Some rows to learn from, with the rates of categories of many levels by them, and of the pairs of
+    /// categories of some features.
     pub(super) fn rows(
         self,
         params: &GradientParams,
         seed: u64,
         training: Arc<[u32]>,
+        pairs: &[[usize; 2]],
     ) -> Result<FitRows<'a>, RankError> {
         let Self { columns, labels, binned, level_codes, interrupt } = self;
-        let coded = (level_codes, binned);
+        let coded = (level_codes, binned, pairs);
         let coded = BoosterRates::new(columns, labels, &training, coded, params, seed, interrupt)?;
         Ok(FitRows::with_rates(coded, labels, training))
     }

@@ -238,9 +238,10 @@ impl<'a> Grower<'a> {
             bounds[1 - low][0] = bounds[1 - low][0].max(middle);
         }
         let mut asked = node.asked.clone();
-        let feature = self.rates.feature(feature);
-        if self.plan.interactions.is_some() && !asked.contains(&feature) {
-            asked.push(feature);
+        for feature in self.rates.features(feature) {
+            if self.plan.interactions.is_some() && !asked.contains(&feature) {
+                asked.push(feature);
+            }
         }
         let depth = node.depth + 1;
         let children = [nodes.len(), nodes.len() + 1];
@@ -266,12 +267,10 @@ impl<'a> Grower<'a> {
     /// Whether a feature may be asked after others.
     pub(super) fn may_ask(&self, asked: &[usize], feature: usize) -> bool {
         let Some(sets) = self.plan.interactions else { return true };
-        let feature = self.rates.feature(feature);
-        asked.is_empty()
-            || (asked.len() == 1 && asked[0] == feature)
-            || sets
-                .iter()
-                .any(|set| set.contains(&feature) && asked.iter().all(|asked| set.contains(asked)))
+        let [feature, other] = self.rates.features(feature);
+        let all = || asked.iter().chain([&feature, &other]);
+        all().all(|&asked| asked == feature)
+            || sets.iter().any(|set| all().all(|asked| set.contains(asked)))
     }
 
     /// A node as its best split is looked for.

@@ -3,7 +3,7 @@
 #[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
-use super::loss::Loss;
+use super::loss::{Loss, softplus};
 use crate::RankError;
 use crate::data::{Columns, FixedWeights, Labels};
 use crate::roc::auc_up_to;
@@ -271,11 +271,19 @@ impl GradientHeldOut {
     }
 }
 
+/// Units of differences of losses.
+const GAIN_UNITS: f64 = (1_u64 << 16) as f64;
+
+/// Bits of the mass that differences count by: sums of their squares do not overflow.
+const MASS_BITS: u32 = 40;
+
 /// Held-out rows and their scores so far.
 pub(super) struct HeldOut<'a> {
     place: Place<'a>,
     positive: Vec<bool>,
     masses: Option<Vec<u64>>,
+    /// How many rows each counts as; as many as masses.
+    copies: Vec<u64>,
     pub(super) scores: Vec<f64>,
 }
 
@@ -295,6 +303,10 @@ impl<'a> HeldOut<'a> {
         Self {
             place,
             positive: rows.clone().map(|row| labels.positive()[row]).collect(),
+            copies: match masses {
+                Some(_) => rows.clone().map(|row| labels.sums(row).rows).collect(),
+                None => Vec::new(),
+            },
             masses: masses.map(|units| rows.clone().map(|row| units[row]).collect()),
             scores: vec![0.0; rows.len()],
         }
@@ -316,6 +328,63 @@ impl<'a> HeldOut<'a> {
             }
             Place::Outside(columns) => change(columns, &mut self.scores),
         }
+    }
+
+    /// Which of them are positive.
+    pub(super) fn positive(&self) -> &[bool] {
+        &self.positive
+    }
+
+    /// The mass of one of them.
+    pub(super) fn mass(&self, place: usize) -> u64 {
+        self.masses.as_ref().map_or(1, |masses| masses[place])
+    }
+
+    /// The columns that they are rows of, given those of the sample.
+    pub(super) fn columns<'c>(&self, of_sample: &'c Columns<'a>) -> &'c Columns<'a>
+    where
+        'a: 'c,
+    {
+        match self.place {
+            Place::Inside(_) => of_sample,
+            Place::Outside(columns) => columns,
+        }
+    }
+
+    /// The row of these columns that one of them is.
+    pub(super) fn row(&self, place: usize) -> usize {
+        match &self.place {
+            Place::Inside(rows) => rows[place] as usize,
+            Place::Outside(_) => place,
+        }
+    }
+
+    /// By how much log loss is lower by other scores than by some, and the standard error of that.
+    pub(super) fn gain(&self, before: &[f64], after: &[f64]) -> [f64; 2] {
+        let loss = |score: f64, positive: bool| softplus(if positive { -score } else { score });
+        let differences: Vec<i128> = (before.iter().zip(after).zip(&self.positive))
+            .map(|((&before, &after), &positive)| {
+                ((loss(before, positive) - loss(after, positive)) * GAIN_UNITS).round() as i128
+            })
+            .collect();
+        let total: u128 = (0..differences.len()).map(|place| u128::from(self.mass(place))).sum();
+        // Sums of whole numbers, so that the order of the rows does not matter.
+        let shift = (u128::BITS - total.leading_zeros()).saturating_sub(MASS_BITS);
+        let (mut sum, mut squares, mut masses, mut linear, mut constant) = (0, 0, 0, 0, 0);
+        for (place, difference) in differences.into_iter().enumerate() {
+            let mass = i128::from(self.mass(place) >> shift);
+            let copies = self.copies.get(place).map_or(1, |&copies| i128::from(copies.max(1)));
+            // Of a row of weight k each copy has a k-th of the mass.
+            let square = mass * mass / copies;
+            masses += mass;
+            sum += mass * difference;
+            constant += square;
+            linear += square * difference;
+            squares += square * difference * difference;
+        }
+        let mean = sum as f64 / masses as f64;
+        let variance = squares as f64 - 2.0 * mean * linear as f64 + mean * mean * constant as f64;
+        [mean / GAIN_UNITS, variance.max(0.0).sqrt() / masses as f64 / GAIN_UNITS]
     }
 
     /// Measures the scores.
@@ -368,5 +437,39 @@ mod tests {
         let by_loss = params(HeldOutMeasure::Loss, 2, 0.0);
         assert!(!by_loss.stops(&[0.5, 0.4, 0.5, 0.3]));
         assert!(by_loss.stops(&[0.5, -0.4, 0.5, -0.3]));
+    }
+
+    #[test]
+    fn a_gain_is_the_mean_of_differences_and_copies_count_as_rows() {
+        let positive = [true, false, true, false, false, true];
+        let weights = [1.0, 3.0, 2.0, 1.0, 0.0, 4.0];
+        let before = [0.3, -0.2, 1.5, 0.0, 9.0, -1.0];
+        let after = [0.9, -1.0, 1.0, 0.25, -9.0, 0.5];
+        let copies: Vec<usize> = (0..6).flat_map(|row| vec![row; weights[row] as usize]).collect();
+        let of = |rows: &[usize], weights: Option<&[f64]>| {
+            let pick =
+                |values: &[f64]| -> Vec<f64> { rows.iter().map(|&row| values[row]).collect() };
+            let positive: Vec<bool> = rows.iter().map(|&row| positive[row]).collect();
+            let labels = Labels::new(&positive, weights).unwrap();
+            let all: Vec<u32> = (0..rows.len() as u32).collect();
+            let held_out = HeldOut::new(Place::Inside(all.clone()), &all, &labels);
+            held_out.gain(&pick(&before), &pick(&after))
+        };
+        let found = of(&copies, None);
+        assert_eq!(of(&[0, 1, 2, 3, 4, 5], Some(&weights)), found);
+        let reversed: Vec<usize> = copies.iter().rev().copied().collect();
+        assert_eq!(of(&reversed, None), found);
+
+        let loss =
+            |score: f64, positive: bool| (1.0 + (if positive { -score } else { score }).exp()).ln();
+        let differences: Vec<f64> = copies
+            .iter()
+            .map(|&row| loss(before[row], positive[row]) - loss(after[row], positive[row]))
+            .collect();
+        let n = differences.len() as f64;
+        let mean = differences.iter().sum::<f64>() / n;
+        let squares: f64 = differences.iter().map(|difference| (difference - mean).powi(2)).sum();
+        assert!((found[0] - mean).abs() < 1e-4);
+        assert!((found[1] - squares.sqrt() / n).abs() < 1e-4);
     }
 }

@@ -12,6 +12,7 @@ use super::held_out::HeldOut;
 use super::loss::LossAt;
 use super::memory_tree::{GrowMemory, MemoryTree};
 use super::model::GradientBoosted;
+use super::pair_steps::PairSteps;
 use super::params::GradientParams;
 use super::rows::{CHUNK_ROWS, FitRows, Mass};
 use super::source::{BagSource, NextTree, at_once};
@@ -52,7 +53,7 @@ struct RoundMemory {
 pub(super) struct Scores {
     /// Those of all rows.
     pub(super) of_all: Vec<f64>,
-    of_held_out: Option<Vec<f64>>,
+    pub(super) of_held_out: Option<Vec<f64>>,
 }
 
 impl<'a> MemoryBag<'a> {
@@ -80,9 +81,7 @@ impl<'a> MemoryBag<'a> {
     /// Adds the values of a tree of an earlier fit. What the held-out rows say then.
     pub(super) fn replay(&mut self, tree: &GradientTree) -> Result<Option<f64>, RankError> {
         self.rows.add_values(tree, self.data.columns, &mut self.scores)?;
-        self.follow(|held_out, scores| {
-            held_out.follow(scores, |columns, scores| tree.add_values(columns, scores))
-        })?;
+        self.follow(tree)?;
         self.measure()
     }
 
@@ -94,11 +93,11 @@ impl<'a> MemoryBag<'a> {
         held_out.measure(asked.measure, self.params.loss, self.params.max_fpr).map(Some)
     }
 
-    fn follow(
-        &mut self,
-        change: impl FnOnce(&mut HeldOut<'a>, &[f64]) -> Result<(), RankError>,
-    ) -> Result<(), RankError> {
-        self.held_out.as_mut().map_or(Ok(()), |held_out| change(held_out, &self.scores))
+    /// Brings the scores of the held-out rows to those after one more tree.
+    fn follow(&mut self, tree: &GradientTree) -> Result<(), RankError> {
+        let Some(held_out) = &mut self.held_out else { return Ok(()) };
+        let pairs = self.rows.rates.pairs();
+        held_out.follow(&self.scores, |columns, scores| tree.add_values(columns, pairs, scores))
     }
 
     fn grow_with(
@@ -184,6 +183,10 @@ impl BagSource for MemoryBag<'_> {
         self.data.columns.iter().map(Column::n_levels).collect()
     }
 
+    fn pairs(&self) -> Vec<PairSteps> {
+        self.rows.rates.pairs().to_vec()
+    }
+
     fn start(&mut self, score: f64) {
         self.scores.fill(score);
         if let Some(held_out) = &mut self.held_out {
@@ -212,10 +215,7 @@ impl BagSource for MemoryBag<'_> {
             self.update(&grown, &memory.rows.rows, &memory.others);
             self.memory = Some(memory);
         }
-        let tree = &grown.tree;
-        self.follow(|held_out, scores| {
-            held_out.follow(scores, |columns, scores| tree.add_values(columns, scores))
-        })?;
+        self.follow(&grown.tree)?;
         self.measure()
     }
 
@@ -226,15 +226,15 @@ impl BagSource for MemoryBag<'_> {
         }
         // Values are exact, so that subtracting them restores the earlier scores.
         self.scores.iter_mut().zip(taken).for_each(|(score, taken)| *score -= taken);
-        self.follow(|held_out, scores| {
-            held_out.follow(scores, |columns, scores| {
-                let mut taken = vec![0.0; scores.len()];
-                for tree in trees {
-                    tree.add_values(columns, &mut taken)?;
-                }
-                scores.iter_mut().zip(taken).for_each(|(score, taken)| *score -= taken);
-                Ok(())
-            })
+        let Some(held_out) = &mut self.held_out else { return Ok(()) };
+        let pairs = self.rows.rates.pairs();
+        held_out.follow(&self.scores, |columns, scores| {
+            let mut taken = vec![0.0; scores.len()];
+            for tree in trees {
+                tree.add_values(columns, pairs, &mut taken)?;
+            }
+            scores.iter_mut().zip(taken).for_each(|(score, taken)| *score -= taken);
+            Ok(())
         })
     }
 

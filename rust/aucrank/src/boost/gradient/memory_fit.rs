@@ -1,12 +1,13 @@
 //! The rows of a fit in memory: which of them each bag learns from, and which judge its rounds.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use super::bag_fit::{BagFit, Terms};
 use super::bags::bag_seed;
-use super::fit::{Data, GradientExtras};
+use super::category_pairs::{PairChoice, category_pairs};
+use super::fit::{Begun, Data, GradientExtras};
 use super::held_out::{HeldOut, HeldOutRows, Place};
-use super::memory_bag::MemoryBag;
+use super::memory_bag::{MemoryBag, Scores};
 use super::params::GradientParams;
 use super::rows::FitRows;
 use super::source::FitSource;
@@ -14,10 +15,11 @@ use crate::data::{Columns, Folds, Labels, hold_out};
 use crate::{Interrupt, RankError, parallel};
 
 /// The rows of a fit in memory.
-#[derive(Clone, Copy)]
 pub(super) struct MemoryFit<'a> {
     pub(super) data: Data<'a>,
     pub(super) given: &'a GradientExtras<'a>,
+    /// Features of which trees may ask pairs of categories, once they are chosen.
+    pairs: OnceLock<Vec<[usize; 2]>>,
 }
 
 /// The rows of a bag.
@@ -25,7 +27,7 @@ pub(super) struct BagRows<'a> {
     /// What the bag draws by.
     seed: u64,
     /// Those that it learns from.
-    rows: Arc<FitRows<'a>>,
+    pub(super) rows: Arc<FitRows<'a>>,
     /// Those that judge its rounds.
     held_out: Option<Judges<'a>>,
 }
@@ -43,6 +45,15 @@ enum Judges<'a> {
 type Dealt<'a> = (Arc<[u32]>, Option<Judges<'a>>);
 
 impl<'a> MemoryFit<'a> {
+    pub(super) fn new(data: Data<'a>, given: &'a GradientExtras<'a>) -> Self {
+        Self { data, given, pairs: OnceLock::new() }
+    }
+
+    /// Lets trees ask pairs of categories of some features from now on.
+    pub(super) fn set_pairs(&self, pairs: Vec<[usize; 2]>) {
+        self.pairs.get_or_init(|| pairs);
+    }
+
     fn dealt(&self, params: &GradientParams) -> Result<Vec<Dealt<'a>>, RankError> {
         let Data { columns, labels, interrupt, .. } = self.data;
         let all: Arc<[u32]> = labels.rows().into();
@@ -94,8 +105,21 @@ impl<'a> MemoryFit<'a> {
         let dealt = dealt.into_iter().enumerate().collect();
         parallel::try_map(dealt, |(number, (training, held_out)): (usize, Dealt<'a>)| {
             let seed = bag_seed(params.seed, number);
-            let rows = Arc::new(self.data.rows(params, seed, training)?);
+            let pairs = self.pairs.get().map_or(&[][..], Vec::as_slice);
+            let rows = Arc::new(self.data.rows(params, seed, training, pairs)?);
             Ok(BagRows { seed, rows, held_out })
+        })
+    }
+
+    /// The rows that judge a bag, if there are any.
+    pub(super) fn held_out(&self, bag: &BagRows<'a>) -> Option<HeldOut<'a>> {
+        let labels = self.data.labels;
+        bag.held_out.as_ref().map(|judges| match judges {
+            Judges::Inside(rows) => HeldOut::new(Place::Inside(rows.to_vec()), rows, labels),
+            Judges::Given((columns, labels)) => {
+                let rows: Vec<u32> = (0..labels.n_rows() as u32).collect();
+                HeldOut::new(Place::Outside(columns), &rows, labels)
+            }
         })
     }
 
@@ -135,6 +159,15 @@ impl<'s> FitSource for MemoryFit<'s> {
         self.given.earlier.is_some()
     }
 
+    fn choose_pairs(
+        &self,
+        params: &GradientParams,
+        dealt: Vec<BagRows<'s>>,
+        begun: Option<Begun<Scores>>,
+    ) -> Result<PairChoice<BagRows<'s>, Scores>, RankError> {
+        category_pairs(self, params, dealt, begun)
+    }
+
     fn replay(&self, bags: &mut [BagFit<'_, MemoryBag<'s>>]) -> Result<(), RankError> {
         match (bags, self.given.earlier) {
             ([bag], Some(earlier)) => bag.replay(earlier),
@@ -149,14 +182,7 @@ impl<'s> FitSource for MemoryFit<'s> {
         terms: Terms<'a>,
     ) -> Result<Vec<BagFit<'a, MemoryBag<'s>>>, RankError> {
         parallel::try_map(dealt.iter().collect(), |bag: &BagRows<'s>| {
-            let labels = self.data.labels;
-            let held_out = bag.held_out.as_ref().map(|judges| match judges {
-                Judges::Inside(rows) => HeldOut::new(Place::Inside(rows.to_vec()), rows, labels),
-                Judges::Given((columns, labels)) => {
-                    let rows: Vec<u32> = (0..labels.n_rows() as u32).collect();
-                    HeldOut::new(Place::Outside(columns), &rows, labels)
-                }
-            });
+            let held_out = self.held_out(bag);
             let rows = Arc::clone(&bag.rows);
             let source = MemoryBag::new(self.data, params, bag.seed, rows, held_out)?;
             Ok(BagFit::new(source, params, bag.seed, terms, self.data.interrupt))

@@ -15,7 +15,8 @@
 //! - `histogram`: sums by bin; `best_split`, `running_sums`, `level_sets`: the best question to a node; `partition`:
 //!   the rows of a node on their sides, `code_columns`: by codes that lie side by side; `code_tree`: trees that ask codes;
 //! - `grow`: one tree, best leaf first; `bag_fit`: the rounds of a bag, `held_out`: how many of them are kept; `bags`:
-//!   bags side by side, and their mean; `capacity`: the number of leaves; `fit`: all of it;
+//!   bags side by side, and their mean; `capacity`: the number of leaves; `category_pairs`: whether pairs of categories
+//!   pay, `pair_steps`: in which step the rate of each is; `fit`: all of it;
 //! - `source`: what a fit, a bag and a tree learn from: `memory_fit`, `memory_bag`, `memory_tree`, or `asked`, rows that
 //!   are asked for sums;
 //! - `feature_pairs`: which features are asked together after rounds of single ones; `pair_table`: what trees of two
@@ -27,6 +28,7 @@ mod bag_fit;
 mod bags;
 mod best_split;
 mod capacity;
+mod category_pairs;
 mod code_columns;
 mod code_tree;
 mod draws;
@@ -46,6 +48,7 @@ mod memory_fit;
 mod memory_tree;
 mod model;
 mod pair_grid;
+mod pair_steps;
 mod pair_table;
 mod params;
 mod partition;

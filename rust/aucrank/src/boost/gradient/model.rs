@@ -5,12 +5,13 @@ use serde::{Deserialize, Serialize};
 
 use super::held_out::GradientHeldOut;
 use super::loss::{Loss, logistic};
+use super::pair_steps::PairSteps;
 use super::tree::{GradientNode, GradientTree};
 use crate::RankError;
-use crate::data::{Columns, LARGEST_SUM, is_snapped};
-use crate::formula::Test;
+use crate::data::{Column, Columns, LARGEST_SUM, is_snapped};
+use crate::formula::{Rule, Test};
 use crate::prepared::Prepared;
-use crate::tree::LeafSums;
+use crate::tree::{LeafSums, LeafTile};
 
 /// A sum of trees, the model of `GradientBoostingRanker`.
 ///
@@ -44,6 +45,9 @@ pub struct GradientBoosted(Parts);
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 pub(super) struct Parts {
     pub(super) n_levels: Vec<Option<u32>>,
+    /// Pairs of categories, which are further features to the trees: numbers in steps.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Vec::is_empty"))]
+    pub(super) pairs: Vec<PairSteps>,
     pub(super) loss: Loss,
     /// Score of every row before the first round.
     pub(super) start: f64,
@@ -65,7 +69,77 @@ pub(super) struct Parts {
 impl Parts {
     fn leaf_sums(&self) -> &LeafSums {
         let of_tree = |tree: &GradientTree| (tree.routes(), tree.values().collect());
-        self.prepared.get(|| LeafSums::of_routes(&self.n_levels, self.trees.iter().map(of_tree)))
+        let n_levels = self.n_levels_of_tests();
+        self.prepared.get(|| LeafSums::of_routes(&n_levels, self.trees.iter().map(of_tree)))
+    }
+
+    /// For each feature of the trees, pairs included, its number of categories.
+    fn n_levels_of_tests(&self) -> Vec<Option<u32>> {
+        self.n_levels.iter().copied().chain(self.pairs.iter().map(|_| None)).collect()
+    }
+
+    /// The feature that a question is about, or the two of a pair.
+    pub(super) fn features(&self, test: &Test) -> [usize; 2] {
+        match test.feature.checked_sub(self.n_levels.len()) {
+            Some(pair) => self.pairs[pair].features(),
+            None => [test.feature; 2],
+        }
+    }
+
+    /// The same without the pairs that no tree asks.
+    pub(super) fn without_unasked_pairs(mut self) -> Self {
+        let n_features = self.n_levels.len();
+        let mut is_asked = vec![false; self.pairs.len()];
+        for (test, _) in self.trees.iter().flat_map(GradientTree::tests) {
+            if let Some(pair) = test.feature.checked_sub(n_features) {
+                is_asked[pair] = true;
+            }
+        }
+        let mut place = n_features;
+        let places: Vec<usize> = is_asked
+            .iter()
+            .map(|&is_asked| {
+                place += usize::from(is_asked);
+                place - 1
+            })
+            .collect();
+        for tree in &mut self.trees {
+            tree.map_features(|feature| {
+                feature.checked_sub(n_features).map_or(feature, |pair| places[pair])
+            });
+        }
+        let mut asked = is_asked.into_iter();
+        self.pairs.retain(|_| asked.next() == Some(true));
+        self
+    }
+
+    /// Adds the values of all trees to the sums of all rows.
+    fn add_values(&self, columns: &Columns<'_>, sums: &mut [f64]) -> Result<(), RankError> {
+        let trees = self.leaf_sums();
+        if self.pairs.is_empty() {
+            return trees.add_to_all(columns, sums);
+        }
+        let n_features = columns.n_features();
+        let width = n_features + self.pairs.len();
+        columns.by_tile(sums, 1, |memory: &mut (Vec<f64>, LeafTile), rows, values, sums| {
+            let (more, tile) = memory;
+            more.clear();
+            for row in values.chunks(n_features) {
+                more.extend_from_slice(row);
+                more.extend(self.pairs.iter().map(|pair| f64::from(pair.step(row))));
+            }
+            let Ok(numbers) = Columns::from_row_major(&more[..], width) else { return };
+            let of_tile = numbers.iter().enumerate().map(|(feature, numbers)| {
+                match columns.iter().nth(feature) {
+                    Some(Column::Codes { codes, n_levels }) => {
+                        Column::Codes { codes: &codes[rows.clone()], n_levels: *n_levels }
+                    }
+                    _ => *numbers,
+                }
+            });
+            let Ok(of_tile) = Columns::new(of_tile.collect(), rows.len()) else { return };
+            trees.add(&of_tile, 0..rows.len(), tile, sums);
+        })
     }
 }
 
@@ -114,6 +188,11 @@ impl GradientBoosted {
     #[must_use]
     pub fn loss(&self) -> Loss {
         self.0.loss
+    }
+
+    /// Those whose pairs of categories are further features to the trees.
+    pub(super) fn pair_steps(&self) -> &[PairSteps] {
+        &self.0.pairs
     }
 
     /// The trees, round by round; of several bags, the first tree of each comes first.
@@ -174,7 +253,11 @@ impl GradientBoosted {
     pub fn importances(&self) -> Vec<f64> {
         let mut gains = vec![0.0; self.0.n_levels.len()];
         for (test, gain) in self.0.trees.iter().flat_map(GradientTree::tests) {
-            gains[test.feature] += gain;
+            match self.0.features(test) {
+                [first, second] if first == second => gains[first] += gain,
+                // A pair of categories tells of both.
+                pair => pair.iter().for_each(|&feature| gains[feature] += 0.5 * gain),
+            }
         }
         let total: f64 = gains.iter().sum();
         if total > 0.0 {
@@ -193,7 +276,7 @@ impl GradientBoosted {
     pub fn score(&self, columns: &Columns<'_>) -> Result<Vec<f64>, RankError> {
         columns.check_kinds(&self.0.n_levels)?;
         let mut scores = vec![0.0; columns.n_rows()];
-        self.0.leaf_sums().add_to_all(columns, &mut scores)?;
+        self.0.add_values(columns, &mut scores)?;
         // Last, because it alone may round: the threshold of a calibrated model is any number.
         let base = self.base();
         for score in &mut scores {
@@ -244,7 +327,7 @@ impl GradientBoosted {
     pub fn round_values(&self, columns: &Columns<'_>, round: usize) -> Result<Vec<f64>, RankError> {
         columns.check_kinds(&self.0.n_levels)?;
         let mut values = vec![0.0; columns.n_rows()];
-        self.0.trees[round].add_values(columns, &mut values)?;
+        self.0.trees[round].add_values(columns, &self.0.pairs, &mut values)?;
         Ok(values)
     }
 
@@ -259,9 +342,21 @@ impl GradientBoosted {
         if !(is_snapped(parts.start) && largest <= LARGEST_SUM) {
             return Err(format!("{} is no score to start from", parts.start));
         }
+        for (place, pair) in parts.pairs.iter().enumerate() {
+            let checked = pair.check(&parts.n_levels);
+            checked.map_err(|what| format!("pair {place} of categories: {what}"))?;
+        }
+        let n_levels = parts.n_levels_of_tests();
         for (round, tree) in parts.trees.iter().enumerate() {
-            let checked = tree.check(&parts.n_levels);
+            let checked = tree.check(&n_levels);
             checked.map_err(|what| format!("the tree of round {round}: {what}"))?;
+            let is_about_steps = |test: &Test| {
+                test.feature < parts.n_levels.len()
+                    || matches!(test.left, Rule::Below(_)) && !test.missing_left
+            };
+            if !tree.tests().all(|(test, _)| is_about_steps(test)) {
+                return Err(format!("the tree of round {round} asks of pairs what they have not"));
+            }
             largest += tree.largest_value();
         }
         if !(largest <= LARGEST_SUM && parts.threshold.abs() <= LARGEST_SUM) {
@@ -282,6 +377,17 @@ impl GradientBoosted {
             .into_iter()
             .chain(of_bags)
             .try_for_each(|(path, n_trees)| path.iter().try_for_each(|path| path.check(n_trees)))
+    }
+}
+
+impl Test {
+    /// The side of a row, given the pairs of categories that are further features.
+    #[inline]
+    pub(super) fn goes_left_of(&self, row: &[f64], pairs: &[PairSteps]) -> bool {
+        match self.feature.checked_sub(row.len()) {
+            Some(pair) => self.goes_left_by(pairs[pair].step(row).into()),
+            None => self.goes_left(row),
+        }
     }
 }
 
@@ -314,13 +420,14 @@ impl GradientTree {
     pub(super) fn add_values(
         &self,
         columns: &Columns<'_>,
+        pairs: &[PairSteps],
         out: &mut [f64],
     ) -> Result<(), RankError> {
         let n_features = columns.n_features();
         columns.by_tile(out, 1, |(): &mut (), _, values, out| {
             for (place, out) in out.iter_mut().enumerate() {
                 let row = &values[place * n_features..(place + 1) * n_features];
-                *out += self.value(|test| test.goes_left(row));
+                *out += self.value(|test| test.goes_left_of(row, pairs));
             }
         })
     }

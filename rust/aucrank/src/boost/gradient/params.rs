@@ -82,6 +82,9 @@ pub struct GradientParams {
     pub monotonic: Vec<i8>,
     /// Which features a tree may ask together.
     pub interactions: Interactions,
+    /// Whether trees may also ask for pairs of categories of two features by their rates, in a fit that
+    /// holds rows out and of which these say that it pays.
+    pub category_pairs: bool,
     /// How the number of rounds is chosen on held-out rows, if it is.
     pub held_out: Option<GradientHeldOutParams>,
     /// Number of models that are fitted, each with a seed of its own, and averaged; at least 1.
@@ -211,6 +214,7 @@ impl Default for GradientParams {
             max_bins: 255,
             monotonic: Vec::new(),
             interactions: Interactions::Any,
+            category_pairs: true,
             held_out: None,
             n_bags: 1,
             seed: 0,

@@ -6,6 +6,9 @@
 //! categories that it stands for by all rows of the fit (`data/rate_steps.rs`). So the column is known to
 //! the fit alone: drawn, constrained and credited as the feature it is made of.
 //!
+//! Pairs of categories of two features, if the fit learns from them, have columns of their own, which come
+//! last (see `pair_steps`).
+//!
 //! Rows that the fit learns from are parted by the steps of their fold, in which their own label does not
 //! count, all others by the steps of all rows learned from, which is what the sets say. Hence scores during
 //! a fit are not those of the trees for the rows that it learns from; where a model is gone on with, its
@@ -14,13 +17,14 @@
 use std::borrow::Cow;
 
 use super::level_codes::LevelCodes;
+use super::pair_steps::{PairCodes, PairSteps};
 use super::params::GradientParams;
 use super::tree::{GradientNode, GradientTree};
 use crate::data::{
     Binned, CodeRule, CodeTest, Column, Columns, FeatureBins, Labels, RateSteps, SEED_OF_RATES,
     coded_rates, deal_for_rates, mix,
 };
-use crate::formula::Test;
+use crate::formula::{Rule, Test};
 use crate::{Interrupt, RankError, parallel};
 
 /// The columns of rates of a fit, behind those of its features.
@@ -28,6 +32,8 @@ use crate::{Interrupt, RankError, parallel};
 pub(super) struct BoosterRates {
     n_features: usize,
     columns: Vec<BoosterRate>,
+    /// Those of pairs of categories, whose columns come last.
+    pairs: Vec<PairSteps>,
 }
 
 #[derive(Debug)]
@@ -42,7 +48,7 @@ impl BoosterRates {
         columns: &Columns<'_>,
         labels: &Labels<'_>,
         training: &[u32],
-        (level_codes, binned): (&LevelCodes, &'b Binned),
+        (level_codes, binned, pairs): (&LevelCodes, &'b Binned, &[[usize; 2]]),
         params: &GradientParams,
         seed: u64,
         interrupt: &Interrupt,
@@ -50,7 +56,7 @@ impl BoosterRates {
         let nothing = || Ok((Self::default(), Cow::Borrowed(binned)));
         let kept = &level_codes.kept;
         let features = kept.with_rare_levels();
-        if features.is_empty() {
+        if features.is_empty() && pairs.is_empty() {
             return nothing();
         }
         let seed = mix(seed ^ SEED_OF_RATES);
@@ -68,30 +74,63 @@ impl BoosterRates {
             Ok(Some(((feature, steps), (bins, of_row))))
         };
         let found = parallel::try_map(features, of_feature)?;
-        let (columns_of_rates, codes): (Vec<_>, Vec<_>) = found.into_iter().flatten().unzip();
-        if columns_of_rates.is_empty() {
+        let (columns_of_rates, mut codes): (Vec<_>, Vec<_>) = found.into_iter().flatten().unzip();
+        let of_pair = |pair: &[usize; 2]| {
+            interrupt.check()?;
+            Ok(PairSteps::new(*pair, columns, (labels, training, &folds), params.max_bins))
+        };
+        let found = parallel::try_map(pairs.iter().collect(), of_pair)?;
+        let (steps_of_pairs, codes_of_pairs): (Vec<_>, Vec<_>) =
+            found.into_iter().flatten().unzip();
+        codes.extend(
+            codes_of_pairs
+                .into_iter()
+                .map(|(cuts, of_row): PairCodes| (FeatureBins::Numeric { cuts }, of_row)),
+        );
+        if codes.is_empty() {
             return nothing();
         }
-        let rates = Self::of_steps(columns.n_features(), columns_of_rates);
+        let rates = Self {
+            pairs: steps_of_pairs,
+            ..Self::of_steps(columns.n_features(), columns_of_rates)
+        };
         Ok((rates, Cow::Owned(binned.with_narrow(codes)?)))
     }
 
     /// Of features, given by their steps, behind so many features.
     pub(super) fn of_steps(n_features: usize, steps: Vec<(usize, RateSteps)>) -> Self {
         let column = |(feature, steps)| BoosterRate { feature, steps };
-        Self { n_features, columns: steps.into_iter().map(column).collect() }
+        let columns = steps.into_iter().map(column).collect();
+        Self { n_features, columns, pairs: Vec::new() }
     }
 
-    /// The feature that a column of codes is made of.
-    pub(super) fn feature(&self, column: usize) -> usize {
-        let place = column.checked_sub(self.n_features);
-        place.and_then(|place| self.columns.get(place)).map_or(column, |rates| rates.feature)
+    /// The feature that a column of codes is made of, or the two.
+    pub(super) fn features(&self, column: usize) -> [usize; 2] {
+        let Some(place) = column.checked_sub(self.n_features) else { return [column; 2] };
+        match (self.columns.get(place), self.pair(place)) {
+            (Some(rates), _) => [rates.feature; 2],
+            (_, Some(pair)) => pair.features(),
+            (None, None) => [column; 2],
+        }
     }
 
-    /// Some features, ascending, with their columns of rates.
+    /// The pair of features of a column, by its place among those of rates.
+    fn pair(&self, place: usize) -> Option<&PairSteps> {
+        self.pairs.get(place.checked_sub(self.columns.len())?)
+    }
+
+    /// The pairs that trees may ask, which are as further features to them.
+    pub(super) fn pairs(&self) -> &[PairSteps] {
+        &self.pairs
+    }
+
+    /// Some features, ascending, with the columns that are made of them alone.
     pub(super) fn with_rates(&self, mut features: Vec<usize>) -> Vec<usize> {
-        let rates = (self.n_features..).zip(&self.columns);
-        let drawn = rates.filter(|(_, rates)| features.contains(&rates.feature));
+        let of_singles = self.columns.iter().map(|rates| [rates.feature; 2]);
+        let made_of = of_singles.chain(self.pairs.iter().map(PairSteps::features));
+        let drawn = (self.n_features..)
+            .zip(made_of)
+            .filter(|(_, made_of)| made_of.iter().all(|feature| features.contains(feature)));
         let drawn: Vec<usize> = drawn.map(|(column, _)| column).collect();
         features.extend(drawn);
         features
@@ -100,13 +139,27 @@ impl BoosterRates {
     /// The question about raw values that a question about rates stands for; `None` for one about the
     /// codes of a feature.
     pub(super) fn raw_test(&self, test: &CodeTest) -> Option<Test> {
-        let rates = self.columns.get(test.feature.checked_sub(self.n_features)?)?;
+        let place = test.feature.checked_sub(self.n_features)?;
+        if place >= self.columns.len() + self.pairs.len() {
+            return None;
+        }
         let CodeRule::Below(step) = test.rule else { unreachable!("numbers are cut from below") };
-        Some(Test::of_rates(rates.feature, &rates.steps, step))
+        Some(match self.columns.get(place) {
+            Some(rates) => Test::of_rates(rates.feature, &rates.steps, step),
+            None => Test {
+                feature: self.n_features + place - self.columns.len(),
+                left: Rule::Below(step.into()),
+                missing_left: false,
+            },
+        })
     }
 
     /// The column and the step that a question is about, if it is about rates.
     fn step_of(&self, test: &Test) -> Option<(usize, u32)> {
+        if test.feature >= self.n_features {
+            let Rule::Below(step) = test.left else { return None };
+            return Some((test.feature + self.columns.len(), step as u32));
+        }
         let place = self.columns.iter().position(|rates| rates.feature == test.feature)?;
         let step = test.step_of_rates(&self.columns[place].steps)?;
         Some((self.n_features + place, step))
@@ -121,8 +174,8 @@ impl BoosterRates {
         (binned, training): (&Binned, &[u32]),
         scores: &mut [f64],
     ) -> Result<(), RankError> {
-        if self.columns.is_empty() {
-            return tree.add_values(columns, scores);
+        if self.columns.is_empty() && self.pairs.is_empty() {
+            return tree.add_values(columns, &[], scores);
         }
         let of_node = |node: &GradientNode| match node {
             GradientNode::Split { test, .. } => self.step_of(test),
@@ -142,7 +195,7 @@ impl BoosterRates {
                     Some((column, step)) if is_learned => {
                         u32::from(binned.narrow_row(row)[column]) < step
                     }
-                    _ => test.goes_left(values),
+                    _ => test.goes_left_of(values, &self.pairs),
                 };
                 *out += tree.value_by_place(goes_left);
             }
@@ -155,7 +208,6 @@ mod tests {
     use super::super::*;
     use super::*;
     use crate::data::{BinningParams, Folds, LevelRates, MISSING_CODE, hold_out};
-    use crate::formula::Rule;
 
     const N_LEVELS: u32 = 400;
 
@@ -266,7 +318,7 @@ mod tests {
         let training: Vec<u32> =
             labels.rows().into_iter().filter(|&row| unit(row as usize, 9) < 0.8).collect();
         let of = |labels: &Labels<'_>, training: &[u32]| {
-            let given = (&level_codes, &binned);
+            let given = (&level_codes, &binned, &[][..]);
             let (rates, binned) =
                 BoosterRates::new(&columns, labels, training, given, &params, 0, &interrupt)
                     .unwrap();

@@ -8,7 +8,10 @@ use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 
 use super::bag_fit::{BagFit, Terms};
+use super::category_pairs::PairChoice;
+use super::fit::Begun;
 use super::grow::{Grown, TreePlan};
+use super::pair_steps::PairSteps;
 use super::params::GradientParams;
 use super::rows::Mass;
 use super::tree::GradientTree;
@@ -35,6 +38,20 @@ pub(super) trait FitSource {
     /// Whether rounds of an earlier fit come first.
     fn goes_on(&self) -> bool;
 
+    /// Chooses whether trees ask pairs of categories, given what is known of the first bag; rows of which
+    /// they are not known do not.
+    fn choose_pairs(
+        &self,
+        _params: &GradientParams,
+        dealt: Vec<Self::Dealt>,
+        begun: Option<Begun<StateOf<Self>>>,
+    ) -> Result<PairChoice<Self::Dealt, StateOf<Self>>, RankError>
+    where
+        Self: Sized,
+    {
+        Ok(PairChoice { dealt, begun })
+    }
+
     /// Begins with the rounds of an earlier fit, if there is one.
     fn replay(&self, bags: &mut [BagFit<'_, Self::Bag>]) -> Result<(), RankError>;
 
@@ -57,6 +74,11 @@ pub(super) trait BagSource: Sized {
 
     /// For each feature its number of categories, or `None` if it is numeric.
     fn n_levels(&self) -> Vec<Option<u32>>;
+
+    /// The pairs of categories that trees may ask.
+    fn pairs(&self) -> Vec<PairSteps> {
+        Vec::new()
+    }
 
     /// Gives all rows the same score.
     fn start(&mut self, score: f64);

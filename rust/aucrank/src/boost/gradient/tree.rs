@@ -121,6 +121,15 @@ impl GradientTree {
         self
     }
 
+    /// Changes the features that it asks.
+    pub(super) fn map_features(&mut self, of: impl Fn(usize) -> usize) {
+        for node in &mut self.nodes {
+            if let GradientNode::Split { test, .. } = node {
+                test.feature = of(test.feature);
+            }
+        }
+    }
+
     /// The values of its leaves, from left to right.
     pub(super) fn values(&self) -> impl Iterator<Item = f64> {
         self.nodes.iter().filter_map(|node| match node {

@@ -28,6 +28,6 @@ mod votes;
 
 pub use bootstrap::BootstrapParams;
 pub use fit::fit_forest;
-pub(crate) use leaf_sums::LeafSums;
+pub(crate) use leaf_sums::{LeafSums, LeafTile};
 pub use params::{EarlyStopping, ForestParams};
 pub use ranking_forest::{Aggregation, OutOfBag, RankingForest};

@@ -267,9 +267,10 @@ impl BagState {
     fn add_tree(&mut self, told: &ToldTree, codes: &Binned) -> Result<(), RankError> {
         let walk = told.tree.walk(codes.features())?;
         let n_trees = self.n_trees;
-        let cells = self.cells.take().filter(|cells| {
-            cells.n_trees == n_trees && cells.growth() == told.growth
-        });
+        let cells = self
+            .cells
+            .take()
+            .filter(|cells| cells.n_trees == n_trees && cells.growth() == told.growth);
         self.n_trees += 1;
         let Some(TreeCells { order, cells, .. }) = cells else {
             for (row, score) in (0..).zip(&mut self.scores) {

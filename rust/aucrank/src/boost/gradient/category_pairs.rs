@@ -1,0 +1,479 @@
+//! Pairs of categories: whether a fit learns from the rates of pairs of categories of two features, by what
+//! held-out rows say of a trial.
+//!
+//! Two features of many categories may tell together what neither does: who asks for which resource. To
+//! trees that ask one feature at a time such pairs are out of reach, as each is of few rows. The rates of pairs
+//! (see `pair_steps`) reach them, but lose where pairs tell nothing. So the first bag is fitted with and
+//! without all of them, and they are taken if the loss of its held-out rows falls by more than
+//! [`CAUTION`] standard errors. Of more pairs of features than [`MOST_PAIRS`] those are tried by which one
+//! step of Newton from the scores without them lowers that loss most.
+//!
+//! Fewer, chosen by how far the rate of a pair exceeds what the two single rates tell, gained a fourth as much
+//! on `amazon_access`: the rates that tell most are those of many pairs of few rows, each of which tells little.
+
+use super::bag_fit::Terms;
+use super::bags::run;
+use super::fit::{Begun, Data};
+use super::held_out::{HeldOut, HeldOutMeasure};
+use super::loss::{Loss, logistic};
+use super::memory_bag::Scores;
+use super::memory_fit::{BagRows, MemoryFit};
+use super::params::{GradientParams, Interactions};
+use super::rows::FitRows;
+use super::source::FitSource;
+use crate::data::{Column, Columns};
+use crate::{RankError, parallel};
+
+/// Rounds of each trial.
+const TRIAL_ROUNDS: usize = 300;
+
+/// Most pairs of features that a fit learns from.
+const MOST_PAIRS: usize = 64;
+
+/// Least number of pairs of categories that two features may have: fewer are asked one by one.
+const LEAST_LEVELS: u64 = 5;
+
+/// Standard errors by which the loss of held-out rows must fall. Of 14 data sets with categories pairs paid on
+/// two, by 1.4 to 6.5 errors; on the others they lost in the mean, and exceeded 1 error on two splits of 36.
+const CAUTION: f64 = 2.0;
+
+/// Rows that the step of Newton of a pair of categories is shrunk by.
+const PAIR_SHRINKAGE: f64 = 10.0;
+
+/// Units that numbers of rows are added up in, so that the order of the rows does not matter.
+const UNITS: f64 = (1_u64 << 32) as f64;
+
+/// The rows of the bags, with the pairs that were chosen, and the rounds of the first one that are known by
+/// the choice.
+pub(super) struct PairChoice<D, T> {
+    pub(super) dealt: Vec<D>,
+    pub(super) begun: Option<Begun<T>>,
+}
+
+/// Chooses the pairs of features of a fit in one series of rounds, given what is known of its first bag.
+pub(super) fn category_pairs<'a>(
+    source: &MemoryFit<'a>,
+    params: &GradientParams,
+    dealt: Vec<BagRows<'a>>,
+    begun: Option<Begun<Scores>>,
+) -> Result<PairChoice<BagRows<'a>, Scores>, RankError> {
+    let data = source.data;
+    let mut pairs = candidates(data, params);
+    let (Some(asked), Some(held_out), false) =
+        (params.held_out, source.held_out(&dealt[0]), pairs.is_empty() || source.goes_on())
+    else {
+        return Ok(PairChoice { dealt, begun });
+    };
+    // Whether pairs tell anything is a matter of the rows, whatever loss they are ranked by.
+    let mut trial = params.clone();
+    (trial.loss, trial.max_fpr) = (Loss::Log, 1.0);
+    if let Some(held_out) = &mut trial.held_out {
+        held_out.measure = HeldOutMeasure::Loss;
+    }
+    let is_same = params.loss == Loss::Log && asked.measure == HeldOutMeasure::Loss;
+    let (known, other) = if is_same { (begun, None) } else { (None, begun) };
+    let plain = match known {
+        Some(begun) => Some(begun),
+        None => run_trial(source, &trial, &dealt[..1])?,
+    };
+    let Some(plain) = plain else { return Ok(PairChoice { dealt, begun: other }) };
+    if pairs.len() > MOST_PAIRS {
+        pairs = strongest(pairs, data, &dealt[0].rows, &plain, &held_out);
+    }
+    let with_pairs = MemoryFit::new(data, source.given);
+    with_pairs.set_pairs(pairs.clone());
+    let found = run_trial(&with_pairs, &trial, &with_pairs.recoded(&trial, &dealt[..1])?)?;
+    let pays = found.as_ref().is_some_and(|found| {
+        let [gain, error] = held_out.gain(plain.held_out_scores(), found.held_out_scores());
+        gain > CAUTION * error
+    });
+    if !pays {
+        return Ok(PairChoice { dealt, begun: if is_same { Some(plain) } else { other } });
+    }
+    source.set_pairs(pairs);
+    let dealt = source.recoded(params, &dealt)?;
+    Ok(PairChoice { dealt, begun: found.filter(|_| is_same) })
+}
+
+/// The pairs of features of categories that a tree may ask together.
+fn candidates(data: Data<'_>, params: &GradientParams) -> Vec<[usize; 2]> {
+    let may_ask = |pair: [usize; 2]| match &params.interactions {
+        Interactions::Any => true,
+        Interactions::Groups(groups) => {
+            groups.iter().any(|group| pair.iter().all(|feature| group.contains(feature)))
+        }
+        Interactions::Pairs(_) | Interactions::Auto => false,
+    };
+    if !params.category_pairs || is_sum_of_small_terms(params) {
+        return Vec::new();
+    }
+    let n_levels = |feature: usize| data.columns[feature].n_levels().map_or(0, u64::from);
+    let of_categories: Vec<usize> =
+        (0..data.columns.n_features()).filter(|&feature| n_levels(feature) >= 2).collect();
+    let mut pairs = Vec::new();
+    for (place, &first) in of_categories.iter().enumerate() {
+        for &second in &of_categories[place + 1..] {
+            if n_levels(first) * n_levels(second) >= LEAST_LEVELS && may_ask([first, second]) {
+                pairs.push([first, second]);
+            }
+        }
+    }
+    pairs
+}
+
+/// Whether trees ask at most two features on the way to a leaf, so that the score is a sum of functions of
+/// one or two features each, which it is to stay; or draw one feature each, without the other of a pair.
+fn is_sum_of_small_terms(params: &GradientParams) -> bool {
+    let are_small = match &params.interactions {
+        Interactions::Groups(groups) => groups.iter().all(|group| group.len() <= 2),
+        Interactions::Any | Interactions::Pairs(_) | Interactions::Auto => false,
+    };
+    let has_few_leaves = params.max_leaves.is_some_and(|most| most <= 3);
+    are_small || has_few_leaves || params.max_depth <= 2 || params.max_features == Some(1)
+}
+
+/// Some rounds of the first bag; `None` where there are none, or the fit is to end.
+fn run_trial<'a>(
+    source: &MemoryFit<'a>,
+    params: &GradientParams,
+    first: &[BagRows<'a>],
+) -> Result<Option<Begun<Scores>>, RankError> {
+    let mut bags = source.begin(params, first, Terms::Asked)?;
+    bags[0].bound_rounds(TRIAL_ROUNDS.min(params.n_rounds));
+    run(&mut bags, params, "trial round", source.interrupt())?;
+    let bag = bags.swap_remove(0);
+    let is_known = !bag.is_ended && !bag.trees.is_empty();
+    Ok(is_known.then(|| bag.into_begun()))
+}
+
+/// The pairs by which a step of Newton lowers the loss of the held-out rows most, in standard deviations.
+fn strongest(
+    pairs: Vec<[usize; 2]>,
+    data: Data<'_>,
+    rows: &FitRows<'_>,
+    begun: &Begun<Scores>,
+    held_out: &HeldOut<'_>,
+) -> Vec<[usize; 2]> {
+    let mut found: Vec<(f64, [usize; 2])> = parallel::map(pairs, |pair: [usize; 2]| {
+        let values = newton_step(pair, data.columns, rows, &begun.state.of_all);
+        (merit(pair, &values, data.columns, begun, held_out), pair)
+    });
+    found.sort_by(|(a, _), (b, _)| b.total_cmp(a));
+    found.truncate(MOST_PAIRS);
+    let mut pairs: Vec<[usize; 2]> = found.into_iter().map(|(_, pair)| pair).collect();
+    pairs.sort_unstable();
+    pairs
+}
+
+/// What each pair of categories adds to the score by a step of Newton for the rows learned from, ascending.
+fn newton_step(
+    pair: [usize; 2],
+    columns: &Columns<'_>,
+    rows: &FitRows<'_>,
+    scores: &[f64],
+) -> Vec<([u32; 2], f64)> {
+    let levels = levels_of(pair, columns);
+    let of_row = |&row: &u32| {
+        let row = row as usize;
+        let (levels, rate) = (levels(row)?, logistic(scores[row]));
+        let residual = f64::from(u8::from(rows.positive()[row])) - rate;
+        let in_units = |value: f64| in_units(value, rows.mass(row));
+        Some((levels, in_units(residual), in_units(rate * (1.0 - rate))))
+    };
+    let mut terms: Vec<([u32; 2], i128, i128)> =
+        rows.training().iter().filter_map(of_row).collect();
+    terms.sort_unstable_by_key(|(levels, ..)| *levels);
+    let all: i128 = terms.iter().map(|(_, _, hessian)| hessian).sum();
+    let added = PAIR_SHRINKAGE * all as f64 / rows.total().n_rows as f64;
+    let steps = terms.chunk_by(|a, b| a.0 == b.0).map(|terms| {
+        let gradient: i128 = terms.iter().map(|(_, gradient, _)| gradient).sum();
+        let hessian: i128 = terms.iter().map(|(_, _, hessian)| hessian).sum();
+        (terms[0].0, gradient as f64 / (hessian as f64 + added))
+    });
+    steps.collect()
+}
+
+/// By how much the step lowers the loss of the held-out rows, to first order and in standard deviations.
+fn merit(
+    pair: [usize; 2],
+    values: &[([u32; 2], f64)],
+    columns: &Columns<'_>,
+    begun: &Begun<Scores>,
+    held_out: &HeldOut<'_>,
+) -> f64 {
+    let scores = begun.held_out_scores();
+    let levels = levels_of(pair, held_out.columns(columns));
+    let (mut gain, mut variance) = (0, 0);
+    for (place, (&score, &positive)) in scores.iter().zip(held_out.positive()).enumerate() {
+        let found = levels(held_out.row(place))
+            .and_then(|levels| values.binary_search_by_key(&levels, |(levels, _)| *levels).ok());
+        let (Some(found), mass) = (found, held_out.mass(place)) else { continue };
+        let (value, rate) = (values[found].1, logistic(score));
+        gain += in_units((f64::from(u8::from(positive)) - rate) * value, mass);
+        variance += in_units(rate * (1.0 - rate) * value * value, mass);
+    }
+    if variance == 0 { 0.0 } else { gain as f64 / (variance as f64).sqrt() }
+}
+
+/// The categories of a row of two features; `None` where one is missing.
+fn levels_of<'c>(
+    pair: [usize; 2],
+    columns: &'c Columns<'_>,
+) -> impl Fn(usize) -> Option<[u32; 2]> + 'c {
+    let [first, second] = pair.map(|feature| match columns[feature] {
+        Column::Codes { codes, n_levels } => (codes, n_levels),
+        _ => unreachable!("pairs are of categories"),
+    });
+    move |row| {
+        let levels = [first.0[row], second.0[row]];
+        (levels[0] < first.1 && levels[1] < second.1).then_some(levels)
+    }
+}
+
+/// A number of a row in units, as often as the row counts.
+fn in_units(value: f64, mass: u64) -> i128 {
+    (value * UNITS).round() as i128 * i128::from(mass)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::*;
+    use super::*;
+    use crate::Interrupt;
+    use crate::data::{Labels, MISSING_CODE, mix};
+
+    const N_LEVELS: u32 = 20;
+
+    fn draw(row: usize, what: u64) -> u64 {
+        mix(mix(row as u64) ^ what) >> 8
+    }
+
+    /// A number and three features of categories, the classes of which pairs of the last two tell, or none do.
+    struct Sample {
+        number: Vec<f64>,
+        codes: [Vec<u32>; 3],
+        positive: Vec<bool>,
+        weights: Option<Vec<f64>>,
+    }
+
+    impl Sample {
+        fn new(n_rows: usize, do_pairs_tell: bool) -> Self {
+            let codes = [0, 1, 2].map(|feature| {
+                let code = |row| match draw(row, feature) {
+                    word if word % 20 == 0 => MISSING_CODE,
+                    word => (word % 9973 % u64::from(N_LEVELS)) as u32,
+                };
+                (0..n_rows).map(code).collect::<Vec<u32>>()
+            });
+            let positive = |row: usize| {
+                let of_pair = draw(codes[1][row] as usize, u64::from(codes[2][row])) % 5;
+                draw(row, 7) % 5 < if do_pairs_tell { of_pair } else { 2 }
+            };
+            Self {
+                number: (0..n_rows).map(|row| (draw(row, 5) % 50) as f64).collect(),
+                positive: (0..n_rows).map(positive).collect(),
+                codes,
+                weights: None,
+            }
+        }
+
+        /// The rows with such numbers, in their order.
+        fn rows(&self, rows: &[usize]) -> Self {
+            Self {
+                number: rows.iter().map(|&row| self.number[row]).collect(),
+                codes: [0, 1, 2]
+                    .map(|feature| rows.iter().map(|&row| self.codes[feature][row]).collect()),
+                positive: rows.iter().map(|&row| self.positive[row]).collect(),
+                weights: self
+                    .weights
+                    .as_ref()
+                    .map(|weights| rows.iter().map(|&row| weights[row]).collect()),
+            }
+        }
+
+        fn columns(&self) -> Columns<'_> {
+            let codes = self.codes.iter().map(|codes| Column::Codes { codes, n_levels: N_LEVELS });
+            let columns = std::iter::once(self.number.as_slice().into()).chain(codes);
+            Columns::new(columns.collect(), self.positive.len()).unwrap()
+        }
+
+        fn fit_given(
+            &self,
+            params: &GradientParams,
+            given: &GradientExtras<'_>,
+        ) -> GradientBoosted {
+            let labels = Labels::new(&self.positive, self.weights.as_deref()).unwrap();
+            let interrupt = Interrupt::default();
+            fit_gradient_boosting(&self.columns(), &labels, params, given, &interrupt).unwrap()
+        }
+
+        fn fit(&self, params: &GradientParams) -> GradientBoosted {
+            self.fit_given(params, &GradientExtras::default())
+        }
+    }
+
+    fn params() -> GradientParams {
+        let stopped = GradientParams::stopped();
+        let held_out = GradientHeldOutParams { n_iter_no_change: 5, ..stopped.held_out.unwrap() };
+        GradientParams {
+            n_rounds: 40,
+            learning_rate: Some(0.2),
+            n_bags: 3,
+            held_out: Some(held_out),
+            ..stopped
+        }
+    }
+
+    fn asked(model: &GradientBoosted) -> Vec<[usize; 2]> {
+        let mut found: Vec<[usize; 2]> =
+            model.pair_steps().iter().map(|steps| steps.features()).collect();
+        found.sort_unstable();
+        found.dedup();
+        found
+    }
+
+    #[test]
+    fn pairs_are_taken_where_they_tell_and_left_where_they_do_not() {
+        let sample = Sample::new(4000, true);
+        let model = sample.fit(&params());
+        assert!(asked(&model).contains(&[2, 3]));
+        let without = sample.fit(&GradientParams { category_pairs: false, ..params() });
+        assert_eq!(asked(&without), Vec::<[usize; 2]>::new());
+        let other = Sample::new(8000, true).rows(&(4000..8000).collect::<Vec<_>>());
+        let auc = |model: &GradientBoosted| {
+            crate::roc::auc(&model.score(&other.columns()).unwrap(), &other.positive).unwrap()
+        };
+        assert!(auc(&model) > auc(&without) + 0.05);
+
+        let sample = Sample::new(4000, false);
+        let never = GradientParams { category_pairs: false, ..params() };
+        assert_eq!(sample.fit(&params()), sample.fit(&never));
+    }
+
+    #[test]
+    fn order_and_copies_of_rows_do_not_matter() {
+        let n_rows = 3000;
+        let weights = (0..n_rows).map(|row| (draw(row, 11) % 3) as f64).collect();
+        let sample = Sample { weights: Some(weights), ..Sample::new(n_rows, true) };
+        let model = sample.fit(&params());
+        assert!(asked(&model).contains(&[2, 3]));
+        let mut order: Vec<usize> = (0..n_rows).collect();
+        order.sort_by_key(|&row| draw(row, 12));
+        assert_eq!(sample.rows(&order).fit(&params()), model);
+        let copies = |row: usize| vec![row; sample.weights.as_ref().unwrap()[row] as usize];
+        let copies: Vec<usize> = (0..n_rows).flat_map(copies).collect();
+        let copied = Sample { weights: None, ..sample.rows(&copies) }.fit(&params());
+        assert_eq!(copied.trees(), model.trees());
+        assert_eq!(copied.pair_steps(), model.pair_steps());
+    }
+
+    #[test]
+    fn every_way_to_score_gives_the_same() {
+        let sample = Sample::new(3000, true);
+        let columns = sample.columns();
+        for (loss, refit) in [(Loss::Log, false), (Loss::Log, true), (Loss::PairLogistic, false)] {
+            let mut params = GradientParams { loss, ..params() };
+            params.held_out.as_mut().unwrap().refit = refit;
+            let model = sample.fit(&params);
+            assert!(!asked(&model).is_empty());
+            assert_eq!(model.check(), Ok(()));
+            let scores = model.score(&columns).unwrap();
+            let mut sums = vec![0.0; scores.len()];
+            for round in 0..model.trees().len() {
+                let values = model.round_values(&columns, round).unwrap();
+                sums.iter_mut().zip(values).for_each(|(sum, value)| *sum += value);
+            }
+            sums.iter_mut().for_each(|sum| *sum += model.base());
+            assert_eq!(sums, scores);
+            assert_eq!(model.formula().values(&columns).unwrap(), scores);
+            assert_eq!(model.pairs(), None);
+            let importances = model.importances();
+            assert!((importances.iter().sum::<f64>() - 1.0).abs() < 1e-12);
+            assert!(importances[2] > importances[1] && importances[3] > importances[1]);
+        }
+    }
+
+    #[test]
+    fn the_score_of_rows_to_validate_on_is_that_of_the_model() {
+        let (sample, other) = (Sample::new(3000, true), Sample::new(5000, true));
+        let other = other.rows(&(3000..5000).collect::<Vec<_>>());
+        let (columns, labels) = (other.columns(), Labels::new(&other.positive, None).unwrap());
+        let held_out =
+            GradientHeldOutParams { rows: HeldOutRows::Share(0.1), ..params().held_out.unwrap() };
+        let params = GradientParams { n_bags: 1, held_out: Some(held_out), ..params() };
+        let given =
+            GradientExtras { validation: Some((&columns, &labels)), ..GradientExtras::default() };
+        let model = sample.fit_given(&params, &given);
+        assert!(!asked(&model).is_empty());
+        let path = model.held_out().unwrap();
+        let scores = model.score(&columns).unwrap();
+        let loss = Loss::Log.value(&scores, &other.positive, None, 1.0);
+        assert_eq!(loss, path.values[path.n_rounds - 1]);
+
+        let interrupt = Interrupt::default();
+        let given = GradientExtras { earlier: Some(&model), ..GradientExtras::default() };
+        let labels = Labels::new(&sample.positive, None).unwrap();
+        let params = GradientParams { n_rounds: 100, held_out: None, ..params };
+        let found = fit_gradient_boosting(&sample.columns(), &labels, &params, &given, &interrupt);
+        assert!(found.unwrap_err().to_string().contains("category_pairs"));
+    }
+
+    #[test]
+    fn a_pair_is_an_interaction() {
+        let sample = Sample::new(3000, true);
+        for interactions in [
+            Interactions::Groups(Vec::new()),
+            Interactions::Groups(vec![vec![0, 1, 2], vec![0, 3]]),
+            Interactions::Groups(vec![vec![0, 1], vec![2, 3]]),
+            Interactions::Pairs(3),
+        ] {
+            let model = sample.fit(&GradientParams { interactions, ..params() });
+            assert!(asked(&model).is_empty());
+        }
+        for small in [
+            GradientParams { max_leaves: Some(3), ..params() },
+            GradientParams { max_depth: 2, ..params() },
+        ] {
+            let model = sample.fit(&small);
+            assert!(asked(&model).is_empty() && model.pairs().is_some());
+        }
+        let groups = vec![vec![0, 1], vec![0, 2, 3]];
+        let interactions = Interactions::Groups(groups.clone());
+        let model = sample.fit(&GradientParams { interactions, ..params() });
+        assert_eq!(asked(&model), [[2, 3]]);
+        for tree in model.trees() {
+            let mut ways = vec![(0, Vec::new())];
+            while let Some((place, mut features)) = ways.pop() {
+                let GradientNode::Split { test, right, .. } = &tree.nodes()[place] else {
+                    let is_one = |group: &Vec<usize>| features.iter().all(|f| group.contains(f));
+                    assert!(features.len() < 2 || groups.iter().any(is_one));
+                    continue;
+                };
+                features.extend(match test.feature {
+                    4.. => vec![2, 3],
+                    feature => vec![feature],
+                });
+                features.sort_unstable();
+                features.dedup();
+                ways.extend([(place + 1, features.clone()), (*right, features)]);
+            }
+        }
+    }
+
+    #[test]
+    fn of_very_many_pairs_those_that_tell_are_tried() {
+        // Twelve features of categories have 66 pairs.
+        let sample = Sample::new(3000, true);
+        let noise: Vec<Vec<u32>> = (0..9)
+            .map(|what| (0..3000).map(|row| (draw(row, 50 + what) % 6) as u32).collect())
+            .collect();
+        let noise = noise.iter().map(|codes| Column::Codes { codes, n_levels: 6 });
+        let columns = sample.columns();
+        let columns = Columns::new(columns.iter().copied().chain(noise).collect(), 3000).unwrap();
+        let labels = Labels::new(&sample.positive, None).unwrap();
+        let (extras, interrupt) = (GradientExtras::default(), Interrupt::default());
+        let model =
+            fit_gradient_boosting(&columns, &labels, &params(), &extras, &interrupt).unwrap();
+        assert!(asked(&model).contains(&[2, 3]));
+    }
+}
