@@ -267,8 +267,8 @@ class GradientBoostingRanker(PairTermsMixin, CalibratedRanker):
 
     Pairs of categories of two features are learned from by the rate that each has in other folds of
     the rows, of up to 64 pairs of features. The first bag is fitted with and without them, and they
-    are taken if the log loss of its held-out rows falls by more than two standard errors. A pair not
-    seen in fit, and a row that misses one of the two, go where the mean rate goes. They are an
+    are taken if the log loss of its held-out rows falls by more than two standard errors. A pair
+    not seen in fit, and a row that misses one of the two, go where the mean rate goes. They are an
     interaction: with groups of ``interactions`` there are only those inside of one, and none where
     trees ask at most two features, whose `terms` and `pair_terms` remain, nor of a ``Dataset`` of
     which sums are asked. See :ref:`categories <pairs-of-categories>`.
