@@ -61,7 +61,7 @@ def treelite_model(treelite: Any, formula: Formula, schema: Schema, name: str) -
         If the score is no sum of trees, asks for pairs of categories, or would have too many nodes.
     """
     trees, constant = _sum_of_trees(formula, 1.0, name)
-    if any(_asks_pairs(tree) for tree, _ in trees):
+    if any(isinstance(tree, Tree) and _asks_pairs(tree) for tree, _ in trees):
         raise ValueError(
             f"this {name} asks for pairs of categories, and Treelite for one feature at a time:"
             " fit it with category_pairs=False"
