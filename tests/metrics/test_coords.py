@@ -27,6 +27,8 @@ def test_counts_at_a_threshold_are_those_of_the_confusion_matrix(rows, threshold
         called = scores >= threshold
         matrix = confusion_matrix(y, called, labels=[0, 1], sample_weight=weights)
         tn, fp, fn, tp = matrix.ravel().astype(float)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            ratios = np.divide([tp, fn], [fp, tn]) * (fp + tn) / (tp + fn)
         expected = {
             "tp": tp,
             "fp": fp,
@@ -39,6 +41,8 @@ def test_counts_at_a_threshold_are_those_of_the_confusion_matrix(rows, threshold
             "precision": tp / (tp + fp) if tp + fp else np.nan,
             "npv": tn / (tn + fn) if tn + fn else np.nan,
             "accuracy": (tp + tn) / weights.sum(),
+            "lr_positive": ratios[0],
+            "lr_negative": ratios[1],
             "youden": tp / (tp + fn) + tn / (fp + tn) - 1,
             "closest_topleft": (fn / (tp + fn)) ** 2 + (fp / (fp + tn)) ** 2,
         }

@@ -241,7 +241,9 @@ class RocCurve:
             One row for each point, in the columns ``threshold``; the rates ``fpr`` and
             ``tpr``; ``specificity`` and ``sensitivity``; ``precision``, the share of positives
             among the rows called so, and ``npv``, that of negatives among the others, NaN where
-            there is no such row; ``accuracy``; the weights of rows ``tp``, ``fp``, ``tn``, ``fn``;
+            there is no such row; ``accuracy``; the likelihood ratios ``lr_positive``, of the true
+            to the false positive rate, and ``lr_negative``, of what both lack of 1, infinite or
+            NaN where the other rate is 0; the weights of rows ``tp``, ``fp``, ``tn``, ``fn``;
             ``youden``, sensitivity plus specificity less 1; and ``closest_topleft``, the squared
             distance to the corner (0, 1).
 
@@ -293,8 +295,9 @@ class RocCurve:
         else:
             fp, tp = x * n_neg, y * n_pos
         tn, fn = n_neg - fp, n_pos - tp
-        with np.errstate(invalid="ignore"):
+        with np.errstate(invalid="ignore", divide="ignore"):
             precision, npv = tp / (tp + fp), tn / (tn + fn)
+            lr_positive, lr_negative = y / x, (1 - y) / (1 - x)
         return Table(
             threshold=threshold,
             fpr=x,
@@ -304,6 +307,8 @@ class RocCurve:
             precision=precision,
             npv=npv,
             accuracy=(tp + tn) / (n_pos + n_neg),
+            lr_positive=lr_positive,
+            lr_negative=lr_negative,
             tp=tp,
             fp=fp,
             tn=tn,
