@@ -41,7 +41,9 @@ BOOSTERS = {
     ),
     "rank boost": RankBoost(n_rounds=20, random_state=3),
     "by features": RankBoost(n_rounds=12, weak_ranker="feature", max_bins=None, random_state=13),
-    "monotone boost": RankBoost(n_rounds=12, monotonic_cst={"x": 1}, level_rates="raw"),
+    "monotone boost": RankBoost(
+        n_rounds=12, monotonic_cst={"x": 1}, level_rates="raw", random_state=15
+    ),
     "window": RankBoost(n_rounds=12, selection="window", random_state=14),
     "stopped": RankBoost(n_rounds=60, early_stopping=True, random_state=4),
     "top": RankBoost(n_rounds=20, max_fpr=0.1, early_stopping=True, random_state=11),

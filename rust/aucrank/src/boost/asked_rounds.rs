@@ -196,7 +196,7 @@ struct Run {
     advantages: Vec<f64>,
 }
 
-impl<'a> Asked<'a> {
+impl Asked<'_> {
     fn hold_out(&self, share: f64) -> Result<Option<[View; 2]>, RankError> {
         let seed = self.params.seed;
         let ask = self.fit.ask(View::All, Want::Hashes { seed, most: MOST_RANKED + 1 });
@@ -237,7 +237,9 @@ impl<'a> Asked<'a> {
     /// The score of largest TPR - FPR.
     fn threshold(&self, terms: &[Term]) -> Result<f64, RankError> {
         let mut sums = ScoreSums::default();
-        terms.iter().for_each(|term| sums.add(feature_of(term), self.binned));
+        for term in terms {
+            sums.add(feature_of(term), self.binned);
+        }
         let total = self.rows.frame().total();
         let tables = sums.tables();
         largest_gap_of_ranges(total, sums.bounds(), |edges| {

@@ -10,7 +10,7 @@ use crate::data::{
     Binned, ClassMasses, FeatureBins, Histogram, HistogramRequest, RowSquares, empty_histograms,
 };
 use crate::rows::words::Reader;
-use crate::rows::{ScoreCounts, ScoreRanges};
+use crate::rows::{ScoreCounts, ScoreRanges, put_packed, take_packed_list};
 
 /// A question about rows that rounds reweight.
 ///
@@ -149,7 +149,10 @@ impl RoundAnswer {
             Self::Behind => {}
             Self::Masses(RoundSums { largest, histogram, total, squares }) => {
                 words.extend(largest.map(f64::to_bits));
-                histogram.put_words(words);
+                let mut sums = Vec::new();
+                histogram.put_words(&mut sums);
+                words.push(sums.len() as u64);
+                put_packed(words, &sums);
                 words.extend([total.pos, total.neg]);
                 words.extend(squares.to_words());
             }
@@ -171,7 +174,10 @@ impl RoundAnswer {
                 if !largest.iter().all(|factor| (0.0..f64::INFINITY).contains(factor)) {
                     return Err(RankError::BadAnswer("a factor is no factor".to_owned()));
                 }
-                histogram.take_words(|n| reader.take(n))?;
+                let sums = take_packed_list(reader)?;
+                let mut sums = Reader::new(&sums);
+                histogram.take_words(|n| sums.take(n))?;
+                sums.end()?;
                 let &[pos, neg] = reader.array()?;
                 *total = ClassMasses { pos, neg };
                 *squares = RowSquares::from_words(reader.array()?);

@@ -52,7 +52,7 @@ pub use digest::RowDigest;
 pub(crate) use fit_id::Fit;
 pub use frame::RowFrame;
 pub use matrix::CodedMatrix;
-pub(crate) use packed::{put_packed, take_packed};
+pub(crate) use packed::{put_packed, take_packed, take_packed_list};
 pub(crate) use part_view::PartView;
 pub(crate) use remembered::RowStates;
 pub use row_sample::RowSample;

@@ -38,6 +38,18 @@ pub(crate) fn take_packed(reader: &mut Reader<'_>, numbers: &mut [u64]) -> Resul
     if rest.len() < 8 && rest.iter().all(|&byte| byte == 0) { Ok(()) } else { Err(bad()) }
 }
 
+/// Numbers that [`put_packed`] has written, before which stands how many they are.
+pub(crate) fn take_packed_list(reader: &mut Reader<'_>) -> Result<Vec<u64>, RankError> {
+    let n = usize::try_from(reader.word()?).unwrap_or(usize::MAX);
+    // Each takes half a byte at the least.
+    if n > 16 * reader.n_left() {
+        return Err(RankError::BadAnswer("packed sums are cut off".to_owned()));
+    }
+    let mut numbers = vec![0; n];
+    take_packed(reader, &mut numbers)?;
+    Ok(numbers)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -72,5 +84,8 @@ mod tests {
         words[1] |= 15;
         assert!(take(&words, 3).is_err());
         assert!(take(&words[..1], 3).is_err());
+        for words in [&[u64::MAX, 0][..], &[40, 1, 0], &[2, 1, 15]] {
+            assert!(take_packed_list(&mut Reader::new(words)).is_err());
+        }
     }
 }

@@ -119,8 +119,11 @@ impl Part {
             Want::Hashes { .. } => true,
             Want::Program(program) => program.reads_hashes(),
             Want::Gradients(ask) => ask.needs_hashes(),
-            Want::Totals | Want::Histograms(_) | Want::Leaves(_) => false,
-            Want::ClassUnits | Want::Round(_) => false,
+            Want::Totals
+            | Want::Histograms(_)
+            | Want::Leaves(_)
+            | Want::ClassUnits
+            | Want::Round(_) => false,
         };
         let with_hashes = asks_hashes || (!is_begun && ask.view != View::All);
         let mut buffers = std::mem::take(&mut scratch.buffers);

@@ -52,6 +52,11 @@ impl<'a> Reader<'a> {
         Ok(taken)
     }
 
+    /// Number of words that are left.
+    pub(crate) fn n_left(&self) -> usize {
+        self.0.len()
+    }
+
     pub(crate) fn word(&mut self) -> Result<u64, RankError> {
         let [word] = self.array()?;
         Ok(*word)

@@ -266,6 +266,7 @@ impl BranchingProgram {
     }
 }
 
+#[inline]
 fn scale_of_worth(score: ProgramScore) -> (f64, f64) {
     match score {
         ProgramScore::Votes => (0.5, 0.0),
@@ -276,6 +277,7 @@ fn scale_of_worth(score: ProgramScore) -> (f64, f64) {
 
 /// The score from a sum of worths, each times its mass, where a row has 2 to the power of `row_bits`.
 /// Equal sums give equal scores, since sums are integers.
+#[inline]
 pub(super) fn score_of(score: ProgramScore, row_bits: u32, sum: u64) -> f64 {
     let mean = sum as f64 / (1_u64 << row_bits) as f64;
     let (factor, constant) = scale_of_worth(score);

@@ -125,6 +125,7 @@ impl<S> Sums<S> {
 }
 
 /// Spreads some rows over the layer after others, from the root on.
+#[inline]
 pub(super) fn spread_from_root<'o, C: RowChance + 'o, O>(
     start: &Start<'_>,
     layers: impl Iterator<Item = O>,
@@ -143,6 +144,7 @@ pub(super) fn spread_from_root<'o, C: RowChance + 'o, O>(
 }
 
 /// Splits the masses of some rows; `chances` is scratch memory with an element per row.
+#[inline]
 pub(super) fn spread<'o, C: RowChance + 'o>(
     before: impl DoubleEndedIterator<Item = &'o Outcome<C>> + ExactSizeIterator,
     first: usize,
