@@ -25,6 +25,7 @@ enum CodeNode {
 /// The same tree, ready for codes of given features.
 pub(super) struct Walk(Vec<Step>);
 
+#[expect(clippy::large_enum_variant, reason = "a box would be one more look-up at each step")]
 enum Step {
     Split(Sides, usize),
     Leaf(f64),

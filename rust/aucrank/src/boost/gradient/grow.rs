@@ -75,7 +75,7 @@ pub(super) trait TreeSource {
     async fn part(
         &mut self,
         grower: &Grower<'_>,
-        leaves: &mut Leaves<Self::Kept>,
+        leaves: &mut GrowingTree<Self::Kept>,
         number: usize,
         split: &Split,
     ) -> Result<Parted<Self::Kept>, RankError>;
@@ -84,19 +84,19 @@ pub(super) trait TreeSource {
     async fn count_children(
         &mut self,
         grower: &Grower<'_>,
-        leaves: &mut Leaves<Self::Kept>,
+        leaves: &mut GrowingTree<Self::Kept>,
         parent: usize,
         children: [usize; 2],
     ) -> Result<(), RankError>;
 
     /// Frees the memory of leaves that need not be split any more.
-    fn drop_unneeded(&mut self, grower: &Grower<'_>, leaves: &mut Leaves<Self::Kept>);
+    fn drop_unneeded(&mut self, grower: &Grower<'_>, leaves: &mut GrowingTree<Self::Kept>);
 
     /// The rows of a leaf, and their mass as a number of rows.
     fn leaf(&self, node: &GrowNode<Self::Kept>) -> (Range<usize>, f64);
 
     /// Takes back the memory of a tree that is full.
-    fn end(&mut self, leaves: &mut Leaves<Self::Kept>);
+    fn end(&mut self, leaves: &mut GrowingTree<Self::Kept>);
 }
 
 /// All rows of a tree.
@@ -116,7 +116,7 @@ pub(super) enum Parted<K> {
 }
 
 /// The nodes of a tree that grows, and which of them may be split.
-pub(super) struct Leaves<K> {
+pub(super) struct GrowingTree<K> {
     pub(super) nodes: Vec<GrowNode<K>>,
     pub(super) open: BinaryHeap<Open>,
     pub(super) n_leaves: usize,
@@ -183,7 +183,7 @@ impl<'a> Grower<'a> {
             best: None,
             split: None,
         };
-        let mut leaves = Leaves { nodes: vec![root], open: BinaryHeap::new(), n_leaves: 1 };
+        let mut leaves = GrowingTree { nodes: vec![root], open: BinaryHeap::new(), n_leaves: 1 };
         self.find_splits(&mut leaves, &[0], source)?;
         while leaves.n_leaves < self.plan.max_leaves
             && let Some(Open { node: Reverse(number), .. }) = leaves.open.pop()
@@ -282,7 +282,7 @@ impl<'a> Grower<'a> {
     /// Finds the best split of each of some nodes.
     fn find_splits<S: TreeSource>(
         &self,
-        leaves: &mut Leaves<S::Kept>,
+        leaves: &mut GrowingTree<S::Kept>,
         numbers: &[usize],
         source: &mut S,
     ) -> Result<(), RankError> {
@@ -363,7 +363,7 @@ impl<'a> Grower<'a> {
     }
 }
 
-impl<K> Leaves<K> {
+impl<K> GrowingTree<K> {
     /// The leaves that may be split, the one that gains most first.
     pub(super) fn open_numbers(&self) -> impl Iterator<Item = usize> + use<K> {
         let mut leaves: Vec<(f64, Reverse<usize>)> =

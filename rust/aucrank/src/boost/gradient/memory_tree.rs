@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::best_split::{SearchMemory, Split};
 use super::code_columns::CodeColumns;
-use super::grow::{GrowNode, Grower, Leaves, Parted, Root, TreeSource};
+use super::grow::{GrowNode, Grower, GrowingTree, Parted, Root, TreeSource};
 use super::histogram::{Bins, Memory};
 use super::partition::Sides;
 use super::rows::FitRows;
@@ -72,7 +72,7 @@ impl TreeSource for MemoryTree<'_, '_> {
     async fn part(
         &mut self,
         grower: &Grower<'_>,
-        leaves: &mut Leaves<MemoryNode>,
+        leaves: &mut GrowingTree<MemoryNode>,
         number: usize,
         split: &Split,
     ) -> Result<Parted<MemoryNode>, RankError> {
@@ -99,7 +99,7 @@ impl TreeSource for MemoryTree<'_, '_> {
     async fn count_children(
         &mut self,
         grower: &Grower<'_>,
-        leaves: &mut Leaves<MemoryNode>,
+        leaves: &mut GrowingTree<MemoryNode>,
         parent: usize,
         children: [usize; 2],
     ) -> Result<(), RankError> {
@@ -141,7 +141,7 @@ impl TreeSource for MemoryTree<'_, '_> {
 
     /// Forgets the sums of leaves that others come before until the tree is full: their memory is the
     /// most of a fit to some ten thousand rows. Should one be split after all, it is counted anew.
-    fn drop_unneeded(&mut self, grower: &Grower<'_>, leaves: &mut Leaves<MemoryNode>) {
+    fn drop_unneeded(&mut self, grower: &Grower<'_>, leaves: &mut GrowingTree<MemoryNode>) {
         let nodes = &mut leaves.nodes;
         if !grower.keeps_sums() {
             for child in nodes.len() - 2..nodes.len() {
@@ -165,7 +165,7 @@ impl TreeSource for MemoryTree<'_, '_> {
         (rows, mass as f64 * self.data.mass_unit())
     }
 
-    fn end(&mut self, leaves: &mut Leaves<MemoryNode>) {
+    fn end(&mut self, leaves: &mut GrowingTree<MemoryNode>) {
         for node in &mut leaves.nodes {
             self.memory.bins.take_back(node.kept.bins.take());
         }

@@ -68,13 +68,13 @@ pub(crate) struct BagAsk {
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 pub(crate) struct ToldTree {
     pub(super) tree: CodeTree,
-    pub(super) growth: Growth,
+    pub(super) growth: CellGrowth,
 }
 
 /// The growth of a tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
-pub(crate) struct Growth {
+pub(crate) struct CellGrowth {
     pub(super) seed: u64,
     /// Whether rows are drawn by the seed.
     pub(super) draws: bool,

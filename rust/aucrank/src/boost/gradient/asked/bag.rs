@@ -12,7 +12,7 @@ use super::super::rate_columns::BoosterRates;
 use super::super::rows::Mass;
 use super::super::source::{BagSource, NextTree};
 use super::super::tree::GradientTree;
-use super::ask::{CellAsk, GrowAsk, Growth, ToldTree};
+use super::ask::{CellAsk, CellGrowth, GrowAsk, ToldTree};
 use super::fit::FitCodes;
 use super::sums::CellSums;
 use super::talk::{BagLine, Talk, Work};
@@ -31,7 +31,7 @@ pub(super) struct AskedBag<'a> {
     pub(super) has_held_out: bool,
     pub(super) line: BagLine,
     /// How the last tree was grown.
-    pub(super) growth: Option<Growth>,
+    pub(super) growth: Option<CellGrowth>,
     /// The root of the next tree, if it is known.
     pub(super) next: Option<(GrowAsk, CellSums)>,
 }
@@ -54,7 +54,7 @@ impl AskedBag<'_> {
     }
 }
 
-impl<'a> BagSource for AskedBag<'a> {
+impl BagSource for AskedBag<'_> {
     type State = BagLine;
 
     fn total(&self) -> Mass {
@@ -92,7 +92,7 @@ impl<'a> BagSource for AskedBag<'a> {
         };
         let grown = grower.grow(&mut tree).await?;
         let n_steps = tree.steps.len();
-        self.growth = Some(Growth { seed: tree.first.seed, draws, n_steps });
+        self.growth = Some(CellGrowth { seed: tree.first.seed, draws, n_steps });
         Ok(grown)
     }
 

@@ -20,8 +20,8 @@ use super::codes::{LevelMap, RateCodes};
 use super::sums::{GradientSums, MassSums, RateSums};
 use super::talk::Talk;
 use crate::data::{
-    CodeTest, FeatureBins, FoldRates, MISSING_CODE, N_RATE_FOLDS, RateSteps, SEED_OF_RATES,
-    check_monotonic, mix,
+    CodeTest, FeatureBins, FoldRates, MISSING_CODE, N_RATE_FOLDS, RateSteps, RowOrder,
+    SEED_OF_RATES, check_monotonic, mix,
 };
 use crate::formula::Test;
 use crate::rows::{Fit, Rows, View};
@@ -164,6 +164,21 @@ struct AskedRows {
     rate_codes: Vec<RateCodes>,
 }
 
+/// Columns of rates by the rows of a bag.
+#[derive(Default)]
+struct RatesOfRows {
+    /// For each its feature.
+    steps: Vec<(usize, RateSteps)>,
+    codes: Vec<RateCodes>,
+}
+
+/// Which rows each bag holds out.
+enum Dealing {
+    None,
+    Share(f64),
+    Folds { order: Arc<RowOrder>, n_folds: u16 },
+}
+
 impl<'a> AskedFit<'a> {
     fn new(talk: &'a Talk<'a>) -> Result<Self, RankError> {
         let frame = talk.rows.frame();
@@ -189,9 +204,34 @@ impl<'a> AskedFit<'a> {
             sums = self.mass(&learned, scale)?;
         }
         let total = Mass { of_classes: sums.mass, n_rows: sums.weight.rows };
-        let (steps, rate_codes) = self.rates(params, seed, &learned)?;
+        let RatesOfRows { steps, codes: rate_codes } = self.rates(params, seed, &learned)?;
         let rates = Arc::new(BoosterRates::of_steps(self.codes.features.len(), steps));
         Ok(AskedRows { seed, learned, held_out, total, scale, rates, rate_codes })
+    }
+
+    /// The rows that a bag learns from, and those that judge its rounds.
+    fn views(
+        &self,
+        params: &GradientParams,
+        dealing: &Dealing,
+        number: usize,
+    ) -> Result<(View, Option<View>), RankError> {
+        let view: &dyn Fn(bool) -> View = match dealing {
+            Dealing::Share(share) => {
+                let order = self.talk.order(bag_seed(params.seed, number))?;
+                let Some(holdout) = order.holdout(*share) else { return Ok((View::All, None)) };
+                &move |inside| View::Held { holdout, inside }
+            }
+            Dealing::Folds { order, n_folds } if *n_folds > 1 => {
+                let fold = (number % usize::from(*n_folds)) as u16;
+                &move |inside| {
+                    let (order, n_folds) = (Arc::clone(order), *n_folds);
+                    View::Fold { order, n_folds, fold, inside }
+                }
+            }
+            Dealing::Folds { .. } | Dealing::None => return Ok((View::All, None)),
+        };
+        Ok((view(false), Some(view(true))))
     }
 
     fn mass(&self, view: &View, scale: MassScale) -> Result<MassSums, RankError> {
@@ -207,16 +247,16 @@ impl<'a> AskedFit<'a> {
         params: &GradientParams,
         seed: u64,
         view: &View,
-    ) -> Result<(Vec<(usize, RateSteps)>, Vec<RateCodes>), RankError> {
+    ) -> Result<RatesOfRows, RankError> {
         let kept = &self.codes.kept;
         let features = kept.with_rare_levels();
         if features.is_empty() {
-            return Ok(Default::default());
+            return Ok(RatesOfRows::default());
         }
         let order = Arc::new(self.talk.order(mix(seed ^ SEED_OF_RATES))?);
         let n_folds = order.n_folds(N_RATE_FOLDS);
         if n_folds < 2 {
-            return Ok(Default::default());
+            return Ok(RatesOfRows::default());
         }
         let view = view.clone();
         let ask = RatesAsk { view, order: Arc::clone(&order), n_folds, features };
@@ -224,7 +264,7 @@ impl<'a> AskedFit<'a> {
         let GradientSums::Rates(found) = self.talk.ask(GradientAsk::Rates(ask))? else {
             return Err(bad());
         };
-        let (mut all_steps, mut codes) = (Vec::new(), Vec::new());
+        let mut all = RatesOfRows::default();
         for (feature, RateSums { of_level, of_fold, squares }) in features.into_iter().zip(found) {
             let rates = FoldRates::of_sums(&of_level, &of_fold, squares);
             let is_rare = |level| kept.is_rare(feature, level);
@@ -236,7 +276,7 @@ impl<'a> AskedFit<'a> {
                 let in_folds: Vec<u8> = in_folds.map(|step| step as u8).collect();
                 in_folds.into_iter().chain([steps.of_level(level) as u8])
             };
-            codes.push(RateCodes {
+            all.codes.push(RateCodes {
                 feature,
                 cuts: steps.cuts().to_vec(),
                 order: Arc::clone(&order),
@@ -244,9 +284,9 @@ impl<'a> AskedFit<'a> {
                 steps: (0..rates.n_levels()).flat_map(of_level).collect(),
                 of_missing: steps.of_level(MISSING_CODE) as u8,
             });
-            all_steps.push((feature, steps));
+            all.steps.push((feature, steps));
         }
-        Ok((all_steps, codes))
+        Ok(all)
     }
 }
 
@@ -263,33 +303,17 @@ impl<'s> FitSource for AskedFit<'s> {
     }
 
     fn deal(&self, params: &GradientParams) -> Result<Vec<AskedRows>, RankError> {
-        let view_of_bag: Box<dyn Fn(usize) -> Result<(View, Option<View>), RankError> + '_> =
-            match params.held_out.map(|asked| asked.rows) {
-                None => Box::new(|_| Ok((View::All, None))),
-                Some(HeldOutRows::Share(share)) => Box::new(move |number| {
-                    let order = self.talk.order(bag_seed(params.seed, number))?;
-                    Ok(order.holdout(share).map_or((View::All, None), |holdout| {
-                        let view = |inside| View::Held { holdout, inside };
-                        (view(false), Some(view(true)))
-                    }))
-                }),
-                Some(HeldOutRows::Fold) => {
-                    let order = Arc::new(self.talk.order(params.seed)?);
-                    let n_folds = params.n_bags.min(usize::from(u16::MAX) - 1) as u16;
-                    let n_folds = order.n_folds(n_folds);
-                    Box::new(move |number| {
-                        if n_folds < 2 {
-                            return Ok((View::All, None));
-                        }
-                        let fold = (number % usize::from(n_folds)) as u16;
-                        let order = &order;
-                        let view =
-                            |inside| View::Fold { order: Arc::clone(order), n_folds, fold, inside };
-                        Ok((view(false), Some(view(true))))
-                    })
-                }
-            };
-        (0..params.n_bags).map(|number| self.rows(params, number, view_of_bag(number)?)).collect()
+        let dealing = match params.held_out.map(|asked| asked.rows) {
+            None => Dealing::None,
+            Some(HeldOutRows::Share(share)) => Dealing::Share(share),
+            Some(HeldOutRows::Fold) => {
+                let order = Arc::new(self.talk.order(params.seed)?);
+                let n_folds = params.n_bags.min(usize::from(u16::MAX) - 1) as u16;
+                Dealing::Folds { n_folds: order.n_folds(n_folds), order }
+            }
+        };
+        let of_bag = |number| self.rows(params, number, self.views(params, &dealing, number)?);
+        (0..params.n_bags).map(of_bag).collect()
     }
 
     fn deal_all(&self, params: &GradientParams) -> Result<Vec<AskedRows>, RankError> {

@@ -12,7 +12,7 @@ use super::super::rows::MOST_MASS;
 use super::super::sums::{PackedSums, Sums};
 use super::super::tree_rows::{Derivatives, NodeRows};
 use super::ask::{
-    BagAsk, BagRowsAsk, BagsAsk, CellStep, GradientAsk, GrowAsk, Growth, RatesAsk, ToldTree,
+    BagAsk, BagRowsAsk, BagsAsk, CellGrowth, CellStep, GradientAsk, GrowAsk, RatesAsk, ToldTree,
 };
 use super::sums::{BagSums, CellSums, GradientSums, RateSums};
 use crate::data::{Binned, CellId, CellSplit, RowTally, seeded};
@@ -65,7 +65,7 @@ pub(crate) struct CellBuffers {
 
 /// The rows of a part, as a fit sees them.
 #[derive(Clone, Copy)]
-struct Rows<'a> {
+struct RowsOfPart<'a> {
     coded: &'a CodedRows,
     frame: &'a RowFrame,
     interrupt: &'a Interrupt,
@@ -81,7 +81,7 @@ impl GradientAsk {
         sum: &mut GradientSums,
         interrupt: &Interrupt,
     ) -> Result<(), RankError> {
-        let rows = Rows { coded: rows, frame, interrupt };
+        let rows = RowsOfPart { coded: rows, frame, interrupt };
         match (self, sum) {
             (_, GradientSums::Behind) => {}
             (Self::Levels, GradientSums::Levels(features)) => rows.add_levels(features),
@@ -106,7 +106,7 @@ impl GradientAsk {
     }
 }
 
-impl Rows<'_> {
+impl RowsOfPart<'_> {
     fn add_levels(self, features: &mut [Vec<u64>]) {
         let tally = self.coded.sums(self.frame);
         for (feature, rows_of_level) in features.iter_mut().enumerate() {
@@ -158,7 +158,7 @@ impl BagStates {
         &self,
         fit: u64,
         ask: &BagsAsk,
-        rows: Rows<'_>,
+        rows: RowsOfPart<'_>,
         buffers: &mut CellBuffers,
         sum: &mut GradientSums,
     ) -> Result<(), RankError> {
@@ -213,7 +213,7 @@ impl BagState {
         state: Option<Self>,
         fit: u64,
         ask: &BagAsk,
-        rows: Rows<'_>,
+        rows: RowsOfPart<'_>,
     ) -> Result<Option<Self>, RankError> {
         let n_trees = ask.n_told.saturating_add(ask.trees.len());
         let is_known = |state: &Self| (ask.n_told..=n_trees).contains(&state.n_trees);
@@ -238,7 +238,7 @@ impl BagState {
         &mut self,
         ask: &BagAsk,
         codes: &Binned,
-        rows: Rows<'_>,
+        rows: RowsOfPart<'_>,
         buffers: &mut CellBuffers,
         sums: &mut BagSums,
     ) -> Result<bool, RankError> {
@@ -301,7 +301,7 @@ impl BagState {
         &mut self,
         ask: &GrowAsk,
         codes: &Binned,
-        rows: Rows<'_>,
+        rows: RowsOfPart<'_>,
         buffers: &mut CellBuffers,
         sums: &mut BagSums,
     ) -> Result<bool, RankError> {
@@ -358,7 +358,7 @@ impl BagState {
     }
 
     /// The rows that a tree learns from, in one cell.
-    fn draw(&self, ask: &GrowAsk, rows: Rows<'_>) -> TreeCells {
+    fn draw(&self, ask: &GrowAsk, rows: RowsOfPart<'_>) -> TreeCells {
         let is_drawn = |&row: &u32| match self.bag.draw {
             Some((draw, seed)) if ask.draws => {
                 let hash = seeded(rows.coded.hashes[row as usize], seed);
@@ -374,7 +374,7 @@ impl BagState {
     }
 
     /// Number and mass of some rows.
-    fn count(&self, order: &[u16], rows: Rows<'_>) -> [u64; 2] {
+    fn count(&self, order: &[u16], rows: RowsOfPart<'_>) -> [u64; 2] {
         if rows.coded.units.is_empty() {
             return [order.len() as u64; 2];
         }
@@ -392,7 +392,7 @@ impl BagState {
         buffers: &mut CellBuffers,
         layout: &Layout,
         codes: &Binned,
-        rows: Rows<'_>,
+        rows: RowsOfPart<'_>,
         sums: &mut CellSums,
     ) {
         let CellBuffers { rows: listed, packed, plain, .. } = buffers;
@@ -417,8 +417,8 @@ impl BagState {
 }
 
 impl TreeCells {
-    fn growth(&self) -> Growth {
-        Growth { seed: self.seed, draws: self.draws, n_steps: self.n_steps }
+    fn growth(&self) -> CellGrowth {
+        CellGrowth { seed: self.seed, draws: self.draws, n_steps: self.n_steps }
     }
 
     fn place(&self, cell: CellId) -> Result<usize, RankError> {

@@ -28,7 +28,7 @@ fn in_memory(data: &Data, params: &GradientParams) -> GradientBoosted {
 
 fn plain() -> GradientParams {
     GradientParams {
-        n_rounds: 6,
+        n_rounds: 4,
         learning_rate: Some(0.2),
         max_leaves: Some(12),
         seed: 3,
@@ -39,7 +39,7 @@ fn plain() -> GradientParams {
 fn stopped(rows: HeldOutRows, n_bags: usize, refit: bool) -> GradientParams {
     let (measure, n_iter_no_change, tol) = (HeldOutMeasure::Loss, 3, 0.0);
     let held_out = GradientHeldOutParams { rows, measure, n_iter_no_change, tol, refit };
-    GradientParams { held_out: Some(held_out), n_bags, n_rounds: 12, ..plain() }
+    GradientParams { held_out: Some(held_out), n_bags, n_rounds: 8, ..plain() }
 }
 
 fn cluster<'a>(data: &'a Data, frame: &RowFrame, bounds: &[usize], forgets: bool) -> Cluster<'a> {
@@ -56,7 +56,7 @@ fn cluster<'a>(data: &'a Data, frame: &RowFrame, bounds: &[usize], forgets: bool
 
 #[test]
 fn the_same_model_comes_from_memory_a_file_and_a_cluster() {
-    let n_rows = 2000;
+    let n_rows = 1200;
     let best = GradientParams { cuts: Cuts::Best, max_features: Some(3), ..plain() };
     let all = GradientParams { subsample: 1.0, min_samples_leaf: LeafRows::Rows(1), ..plain() };
     let directed = GradientParams {
@@ -92,7 +92,8 @@ fn the_same_model_comes_from_memory_a_file_and_a_cluster() {
                 let found = fit_gradient_boosting_rows(&stored, 1, &params, &interrupt);
                 assert_eq!(found.as_ref(), Ok(&expected), "{weights:?}, {params:?}");
             }
-            for forgets in [false, true] {
+            // Who forgets is told all anew in each round, which takes its time where parts are many.
+            for &forgets in if n_parts < 64 { &[false, true][..] } else { &[false] } {
                 let cluster = cluster(&data, &frame, &bounds, forgets);
                 let found = fit_gradient_boosting_rows(&cluster, 2, &params, &interrupt);
                 assert_eq!(found.as_ref(), Ok(&expected), "{weights:?}, {params:?}");

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::super::best_split::{SearchMemory, Split};
-use super::super::grow::{GrowNode, Grower, Leaves, Parted, Root, TreeSource};
+use super::super::grow::{GrowNode, Grower, GrowingTree, Parted, Root, TreeSource};
 use super::super::sums::Sums;
 use super::ask::{CellAsk, CellStep, GrowAsk};
 use super::sums::{BagSums, CellSums};
@@ -68,12 +68,11 @@ impl TreeSource for AskedTree<'_> {
     type Kept = AskedNode;
 
     async fn root(&mut self, grower: &Grower<'_>) -> Result<Root<AskedNode>, RankError> {
-        let root = match self.root.take() {
-            Some(root) => root,
-            None => {
-                let ask = Some(self.first.clone());
-                self.line.ask(false, ask).await?.cells.pop().ok_or_else(bad)?
-            }
+        let root = if let Some(root) = self.root.take() {
+            root
+        } else {
+            let ask = Some(self.first.clone());
+            self.line.ask(false, ask).await?.cells.pop().ok_or_else(bad)?
         };
         let CellSums { n_rows, mass, sums, counts } = root;
         let of_all = if grower.layout.features.is_empty() {
@@ -103,7 +102,7 @@ impl TreeSource for AskedTree<'_> {
     async fn part(
         &mut self,
         grower: &Grower<'_>,
-        leaves: &mut Leaves<AskedNode>,
+        leaves: &mut GrowingTree<AskedNode>,
         number: usize,
         split: &Split,
     ) -> Result<Parted<AskedNode>, RankError> {
@@ -135,7 +134,7 @@ impl TreeSource for AskedTree<'_> {
     async fn count_children(
         &mut self,
         grower: &Grower<'_>,
-        leaves: &mut Leaves<AskedNode>,
+        leaves: &mut GrowingTree<AskedNode>,
         parent: usize,
         children: [usize; 2],
     ) -> Result<(), RankError> {
@@ -167,7 +166,7 @@ impl TreeSource for AskedTree<'_> {
         Ok(())
     }
 
-    fn drop_unneeded(&mut self, grower: &Grower<'_>, leaves: &mut Leaves<AskedNode>) {
+    fn drop_unneeded(&mut self, grower: &Grower<'_>, leaves: &mut GrowingTree<AskedNode>) {
         if !grower.keeps_sums() {
             for child in leaves.nodes.len() - 2..leaves.nodes.len() {
                 leaves.nodes[child].kept.bins = None;
@@ -185,7 +184,7 @@ impl TreeSource for AskedTree<'_> {
         (0..0, node.kept.mass as f64 * self.mass_unit)
     }
 
-    fn end(&mut self, _leaves: &mut Leaves<AskedNode>) {}
+    fn end(&mut self, _leaves: &mut GrowingTree<AskedNode>) {}
 }
 
 impl AskedTree<'_> {
@@ -204,7 +203,7 @@ impl AskedTree<'_> {
     async fn ask_sides(
         &mut self,
         grower: &Grower<'_>,
-        leaves: &mut Leaves<AskedNode>,
+        leaves: &mut GrowingTree<AskedNode>,
         number: usize,
         split: &Split,
     ) -> Result<(), RankError> {
