@@ -237,6 +237,7 @@ fn in_units(value: f64, mass: u64) -> i128 {
 
 #[cfg(test)]
 mod tests {
+    use super::super::pair_steps::PairSteps;
     use super::super::*;
     use super::*;
     use crate::Interrupt;
@@ -326,7 +327,7 @@ mod tests {
 
     fn asked(model: &GradientBoosted) -> Vec<[usize; 2]> {
         let mut found: Vec<[usize; 2]> =
-            model.pair_steps().iter().map(|steps| steps.features()).collect();
+            model.pair_steps().iter().map(PairSteps::features).collect();
         found.sort_unstable();
         found.dedup();
         found
@@ -383,7 +384,9 @@ mod tests {
                 let values = model.round_values(&columns, round).unwrap();
                 sums.iter_mut().zip(values).for_each(|(sum, value)| *sum += value);
             }
-            sums.iter_mut().for_each(|sum| *sum += model.base());
+            for sum in &mut sums {
+                *sum += model.base();
+            }
             assert_eq!(sums, scores);
             assert_eq!(model.formula().values(&columns).unwrap(), scores);
             assert_eq!(model.pairs(), None);
