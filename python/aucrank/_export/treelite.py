@@ -75,8 +75,10 @@ def treelite_model(treelite: Any, formula: Formula, schema: Schema, name: str) -
     return builder.commit()
 
 
-def _asks_pairs(tree: Tree) -> bool:
+def _asks_pairs(tree: _Treelike) -> bool:
     """Return whether a split of a tree lists pairs of categories."""
+    if not isinstance(tree, Tree):
+        return False
     return any(
         isinstance(node, Branch) and isinstance(node.condition, AnyOf) for node in tree.nodes
     )
