@@ -64,8 +64,9 @@ def score_of(model, X):
 class AutoGluon:
     """Its `TabularPredictor` with the preset of the best quality and a time limit in seconds."""
 
-    def __init__(self, time_limit=60):
+    def __init__(self, time_limit=120, presets="best_quality_v150"):
         self.time_limit = time_limit
+        self.presets = presets
 
     def fit(self, X, y):
         """Learn to rank rows by the AUC."""
@@ -79,7 +80,7 @@ class AutoGluon:
             eval_metric="roc_auc",
             path=self._folder.name,
             verbosity=0,
-        ).fit(X.assign(target=y), presets="best_quality", time_limit=self.time_limit)
+        ).fit(X.assign(target=y), presets=self.presets, time_limit=self.time_limit)
         return self
 
     def predict_proba(self, X):

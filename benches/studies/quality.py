@@ -17,8 +17,9 @@ clock; then the sets on which the ensemble loses more than 0.5 points to the bes
 its three members are there, what it gains over the best of them. All is over the folds that every
 model was fitted to. Nothing is chosen here.
 
-AutoGluon has its preset of the best quality and 60 seconds of the clock a fit, on a machine that
-should do nothing else: `--models ensemble catboost autogluon --folds 1` is a minute a set.
+AutoGluon has its preset of the best quality on processors and 120 seconds of the clock a fit, on a
+machine that should do nothing else: `--models ensemble catboost autogluon --folds 1` is two minutes
+a set.
 
 With --noise every model is fitted to columns that tell nothing as well, and the table then has what
 they cost: "ids" are one of 1,500 categories and one that is another for every row; "all" are these,

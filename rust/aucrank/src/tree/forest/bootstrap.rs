@@ -146,7 +146,9 @@ fn count_groups(groups: &[(Vec<u32>, [bool; 2])], seed: u64, share: f64, counts:
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
     let mut has = [false; 2];
     let mut take = |(rows, of_group): &(Vec<u32>, [bool; 2])| {
-        rows.iter().for_each(|&row| counts[row as usize] += 1);
+        for &row in rows {
+            counts[row as usize] += 1;
+        }
         has = [has[0] || of_group[0], has[1] || of_group[1]];
         has
     };
