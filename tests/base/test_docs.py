@@ -120,8 +120,18 @@ def of_scores():
     }
 
 
+def of_reviewers():
+    """Return labels and the probabilities of two models for the guide for reviewers."""
+    names = of_scores()
+    p, q = (1 / (1 + np.exp(-names[score])) for score in ("score_of_a", "score_of_b"))
+    site = np.where(names["patient"] % 3 == 0, "north", "south")
+    return {"y": names["y_true"], "p": p, "q": q, "patient": names["patient"], "site": site}
+
+
 def given(page):
     """Return what a guide takes for granted."""
+    if page.endswith("reviewers.md"):
+        return of_reviewers()
     return of_scores() if page.endswith("roc_statistics.md") else of_estimators(page)
 
 

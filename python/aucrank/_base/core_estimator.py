@@ -191,8 +191,14 @@ class CoreEstimator(CallbackSupportMixin, BaseEstimator, ABC):
         if getattr(self, "warm_start", False):
             raise refuse_for_dataset("warm_start", True, "False")
 
-    def _asks_rows(self) -> bool:
-        """Whether a fit to a `Dataset` asks its coded rows for sums, whoever holds them."""
+    def _asks_rows(self, schema: Schema | None = None) -> bool:
+        """Whether a fit to a `Dataset` asks its coded rows for sums, whoever holds them.
+
+        Parameters
+        ----------
+        schema : Schema or None
+            Of the rows, where they are known.
+        """
         return self._fits_dataset == "rows"
 
     def _holds_codes(self) -> bool:
@@ -377,7 +383,7 @@ class CoreEstimator(CallbackSupportMixin, BaseEstimator, ABC):
         with errors_by_name(schema):
             if self._fits_dataset == "passes":
                 model = self._fit_passes(whole.raw_rows(), context)
-            elif self._asks_rows():
+            elif self._asks_rows(schema):
                 params = self._core_params(context.scope)
                 with dataset.rows(facts, self._dataset_binning(params), n_threads) as rows:
                     model = self._fit_rows(rows, params, context)

@@ -270,8 +270,8 @@ class GradientBoostingRanker(PairTermsMixin, CalibratedRanker):
     are taken if the log loss of its held-out rows falls by more than two standard errors. A pair
     not seen in fit, and a row that misses one of the two, go where the mean rate goes. They are an
     interaction: with groups of ``interactions`` there are only those inside of one, and none where
-    trees ask at most two features, whose `terms` and `pair_terms` remain, nor of a ``Dataset`` of
-    which sums are asked. See :ref:`categories <pairs-of-categories>`.
+    trees ask at most two features, whose `terms` and `pair_terms` remain. See
+    :ref:`categories <pairs-of-categories>`.
 
     A pair of features is chosen for what it tells beside a sum of single features, as in FAST [3]_:
     two questions, one to each feature, part the rows in four, and the contrast of these lowers the
@@ -627,9 +627,14 @@ class GradientBoostingRanker(PairTermsMixin, CalibratedRanker):
         if self._chooses_pairs:
             raise refuse_for_dataset("interactions", self.interactions, "0, None or lists of names")
 
-    def _asks_rows(self) -> bool:
-        # Losses over pairs and AUCs need all scores at once.
-        return self.loss == "log" and (self.scoring == "loss" or not self._stops())
+    def _asks_rows(self, schema: Schema | None = None) -> bool:
+        # Losses over pairs and AUCs need all scores at once, and sums of single columns do not tell
+        # of pairs of categories.
+        sums_do = self.loss == "log" and (self.scoring == "loss" or not self._stops())
+        n_of_categories = 0
+        if schema is not None:
+            n_of_categories = sum(feature.levels is not None for feature in schema.features)
+        return sums_do and (n_of_categories < 2 or not self._tries_category_pairs())
 
     def _fit_rows(self, rows: Rows, params: Any, context: RowsContext) -> _core.GradientBoosted:
         model = _core.fit_gradient_boosting_rows(
