@@ -7,14 +7,11 @@ from numpy.typing import NDArray
 
 from aucrank import _core
 from aucrank._data.input import each_column
-from aucrank._data.row_blocks import mixed
+from aucrank._data.row_blocks import STEP, mixed
 from aucrank._data.sample import Sample
 
 #: Most rows that whole weights are written out as, where copies of a row are dealt apart.
 _MOST_COPIES = 1 << 20
-
-# An odd constant of splitmix64.
-_STEP = 0x9E3779B97F4A7C15
 
 
 @dataclass(frozen=True)
@@ -131,5 +128,5 @@ def _hash(sample: Sample, seed: int) -> NDArray[np.uint64]:
             bits = values.view(np.uint64)
         else:
             bits = column.astype(np.uint64)
-        found = mixed((found + np.uint64(_STEP)) ^ bits)
+        found = mixed((found + np.uint64(STEP)) ^ bits)
     return found

@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from aucrank._data.frames import array_factor
-from aucrank._data.schema import is_missing
+from aucrank._data.schema import Factor, is_missing
 from aucrank._data.vectors import vector
 
-# Odd constants of splitmix64.
-_STEP, _FIRST, _SECOND = 0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
+#: Odd constants of splitmix64.
+STEP, _FIRST, _SECOND = 0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,9 +90,10 @@ def _ranks(column: NDArray[Any]) -> NDArray[np.uint64]:
                 f"time must hold numbers or dates, but holds {column.dtype}: read text as dates"
                 " first, as pandas.to_datetime does"
             )
-    missing = np.fromiter(map(is_missing, column.tolist()), dtype=bool, count=len(column))
-    if column.dtype.kind in "mM":
-        missing = np.isnat(column)
+    if column.dtype.kind == "O":
+        missing = np.fromiter(map(is_missing, column.tolist()), dtype=bool, count=len(column))
+    else:
+        missing = np.isnat(column) if column.dtype.kind in "mM" else np.isnan(column)
     if missing.any():
         raise ValueError(f"the time of row {int(missing.argmax())} is missing")
     try:
@@ -105,20 +106,32 @@ def _ranks(column: NDArray[Any]) -> NDArray[np.uint64]:
 def _hashes(column: NDArray[Any]) -> NDArray[np.uint64]:
     """Return a number for each row that depends on the name of its group alone."""
     if column.dtype.kind in "biu":
-        return mixed(column.astype(np.uint64) + np.uint64(_STEP))
+        return mixed(column.astype(np.uint64) + np.uint64(STEP))
+    factor = factor_of_groups(column)
+    of_values = [_hash_of(value) for value in factor.values]
+    return np.asarray(np.array(of_values, dtype=np.uint64)[factor.codes])
+
+
+def factor_of_groups(column: NDArray[Any]) -> Factor:
+    """Return groups as codes into their names.
+
+    Raises
+    ------
+    ValueError
+        If one is missing.
+    """
     factor = array_factor(column, "groups")
     if missing := [place for place, value in enumerate(factor.values) if is_missing(value)]:
         row = int(np.isin(factor.codes, missing).argmax())
         raise ValueError(f"the group of row {row} is missing")
-    of_values = [_hash_of(value) for value in factor.values]
-    return np.asarray(np.array(of_values, dtype=np.uint64)[factor.codes])
+    return factor
 
 
 def _hash_of(value: Any) -> int:
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     if isinstance(value, int) and abs(value) < 1 << 63:
-        return int(mixed(np.array([value], dtype=np.int64).astype(np.uint64) + np.uint64(_STEP))[0])
+        return int(mixed(np.array([value], dtype=np.int64).astype(np.uint64) + np.uint64(STEP))[0])
     text = f"{type(value).__name__} {value!r}".encode()
     return int.from_bytes(blake2b(text, digest_size=8).digest(), "little")
 

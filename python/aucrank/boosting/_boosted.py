@@ -17,7 +17,7 @@ from aucrank._base.validation_set import ValidationSet
 from aucrank._data.as_frame import as_frame
 from aucrank._data.input import count_rows, read_columns
 from aucrank._data.sample import CodedSample, Sample
-from aucrank._data.schema import errors_by_name
+from aucrank._data.schema import Schema, errors_by_name
 from aucrank._data.table import Table
 from aucrank._utils.params import (
     binning_params,
@@ -129,9 +129,9 @@ class BoostedRanker(TermsMixin, WeakRankersMixin, CalibratedRanker):
 
     _fits_dataset = "rows"
 
-    def _holds_codes(self) -> bool:
-        # Which rows count in full, and which of a class are drawn, is told by single rows.
-        return bool(self.subsample < 1 or getattr(self, "max_fpr", 1) < 1)
+    def _asks_rows(self, schema: Schema | None = None) -> bool:
+        # Which rows count in full, and which of a class are drawn, depends on single rows.
+        return not (self.subsample < 1 or getattr(self, "max_fpr", 1) < 1)
 
     def _dataset_binning(self, params: Any) -> dict[str, Any]:
         # What rare categories count as is decided in the fit.
@@ -199,15 +199,13 @@ class BoostedRanker(TermsMixin, WeakRankersMixin, CalibratedRanker):
     def _fit_rows(
         self, rows: Rows, params: dict[str, Any], context: RowsContext
     ) -> _core.BoostedModel:
-        model: _core.BoostedModel | None = None
-        if not self._holds_codes():
-            model = type(self)._fit_core_rows(
-                rows,
-                context.fit_number,
-                json.dumps(params),
-                context.n_threads,
-                context.progress.observer,
-            )
+        model = type(self)._fit_core_rows(
+            rows,
+            context.fit_number,
+            json.dumps(params),
+            context.n_threads,
+            context.progress.observer,
+        )
         if model is None:
             # Of the rows the fit uses what coded ones have.
             sample = cast("Sample", CodedSample(gathered(rows).matrix(), context.schema))

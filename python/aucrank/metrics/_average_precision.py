@@ -171,10 +171,7 @@ def average_precision(
     units = Units.of(y_true, sample_weight, weights, groups)
     ranked = _Ranked.of(units, to_scores(y_score)[0])
     value, prevalence = ranked.value(), units.mean(units.positive)
-    positives = units.weight[units.positive]
-    n_pos = float(
-        positives.sum() if units.is_counted else positives.sum() ** 2 / (positives @ positives)
-    )
+    n_pos = units.n_effective(units.positive)
     used: str = method
     if value == 1:
         error, used = 0.0, "exact"

@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from aucrank import _core
-from aucrank._data.frames import array_factor
 from aucrank._data.labels import rows_of_greater
-from aucrank._data.schema import is_missing
+from aucrank._data.row_blocks import factor_of_groups
 from aucrank._data.scores import of_two_classes
 from aucrank._data.vectors import vector
 from aucrank._data.weights import to_weights
@@ -58,11 +57,8 @@ class Groups:
             If there are more or fewer than rows, or one is missing.
         """
         positive = rows_of_greater(vector(y_true, "y_true"), True)
-        values = vector(groups, "groups")
-        if len(values) != len(positive):
-            raise ValueError(f"groups has {len(values)} entries, but y_true has {len(positive)}")
         weight = None if sample_weight is None else to_weights(sample_weight)
-        return cls(positive, scores, weight, *group_codes(values))
+        return cls(positive, scores, weight, *read_groups(groups, len(positive)))
 
     def variance(self) -> float:
         """Return the variance of the AUC by Obuchowski (1997), equation 2.
@@ -189,15 +185,21 @@ def _auc_of_ties(pos: NDArray[np.float64], neg: NDArray[np.float64]) -> float:
     return float(pos @ (below + neg / 2) / (pos.sum() * neg.sum()))
 
 
-def group_codes(values: NDArray[Any]) -> tuple[NDArray[np.intp], int]:
-    """Return the number of the group of each row, from 0, and how many numbers there are."""
+def read_groups(groups: ArrayLike, n_rows: int) -> tuple[NDArray[np.intp], int]:
+    """Return the number of the group of each row, from 0, and how many numbers there are.
+
+    Raises
+    ------
+    ValueError
+        If there are more or fewer than rows, or one is missing.
+    """
+    values = vector(groups, "groups")
+    if len(values) != n_rows:
+        raise ValueError(f"groups has {len(values)} entries, but y_true has {n_rows}")
     if values.dtype.kind in "iu" and len(values):
         least, most = int(values.min()), int(values.max())
         if most - least < 4 * len(values):
             # Many times as fast as to sort them.
             return (values - values.dtype.type(least)).astype(np.intp), most - least + 1
-    factor = array_factor(values, "groups")
-    if missing := [place for place, value in enumerate(factor.values) if is_missing(value)]:
-        row = int(np.isin(factor.codes, missing).argmax())
-        raise ValueError(f"the group of row {row} is missing")
+    factor = factor_of_groups(values)
     return np.asarray(factor.codes, dtype=np.intp), len(factor.values)

@@ -140,8 +140,7 @@ def auc_contrasts(
     ratios = np.divide(
         estimates, errors, where=errors > 0, out=np.where(estimates == 0, 0.0, np.nan)
     )
-    df = int(np.linalg.matrix_rank(spread, hermitian=True))
-    chi_square = float(estimates @ np.linalg.pinv(spread, hermitian=True) @ estimates)
+    chi_square, df, p_value = wald_test(estimates, spread)
     of_areas = np.sqrt(np.diag(covariance))
     return AucContrasts(
         areas=Table(
@@ -163,7 +162,7 @@ def auc_contrasts(
         covariance=covariance,
         chi_square=chi_square,
         df=df,
-        p_value=float(chdtrc(df, chi_square)) if df else np.nan,
+        p_value=p_value,
         confidence=float(confidence),
     )
 
@@ -187,6 +186,18 @@ def _factors(
             )
         rows.append(row)
     return list(contrasts), np.array(rows)
+
+
+def wald_test(
+    estimates: NDArray[np.float64], covariance: NDArray[np.float64]
+) -> tuple[float, int, float]:
+    """Return Wald's statistic of estimates that are all 0, its degrees of freedom and its chance.
+
+    The chance is NaN where there is no degree of freedom.
+    """
+    df = int(np.linalg.matrix_rank(covariance, hermitian=True))
+    statistic = float(estimates @ np.linalg.pinv(covariance, hermitian=True) @ estimates)
+    return statistic, df, float(chdtrc(df, statistic)) if df else float("nan")
 
 
 def auc_covariance(units: Units, models: list[NDArray[np.float64]]) -> NDArray[np.float64]:

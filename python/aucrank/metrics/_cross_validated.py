@@ -17,7 +17,7 @@ from aucrank._data.scores import of_two_classes, to_scores
 from aucrank._data.vectors import vector
 from aucrank._data.weights import to_weights
 from aucrank._utils.warn import warn_caller
-from aucrank.metrics._clustered import group_codes
+from aucrank.metrics._clustered import read_groups
 from aucrank.metrics._inference import (
     AucComparison,
     AucInterval,
@@ -316,10 +316,7 @@ def rank_within_folds(
     auc = float(np.mean([of_folds.mean() for of_folds in aucs]))
     codes = None
     if groups is not None:
-        named = vector(groups, "groups")
-        if len(named) != n_rows:
-            raise ValueError(f"groups has {len(named)} entries, but y_true has {n_rows}")
-        codes, n_codes = group_codes(named)
+        codes, n_codes = read_groups(groups, n_rows)
         if np.count_nonzero(np.bincount(codes, copies, n_codes)) < 2:
             raise ValueError("all rows are of one group, so that nothing is known of others")
     return FoldRanking(auc, influence, copies, aucs, pairs, codes)

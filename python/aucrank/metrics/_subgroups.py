@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import chdtrc
 from sklearn.exceptions import UndefinedMetricWarning
 
 from aucrank._data.frames import array_factor
@@ -20,7 +19,7 @@ from aucrank._data.table import Table, whole
 from aucrank._data.vectors import vector
 from aucrank.metrics._auc import roc_auc_score
 from aucrank.metrics._clustered import Groups
-from aucrank.metrics._contrasts import auc_covariance
+from aucrank.metrics._contrasts import auc_covariance, wald_test
 from aucrank.metrics._inference import check_confidence, exact_interval, normal_interval
 from aucrank.metrics._units import Units
 from aucrank.metrics._weighting import Weighting
@@ -270,15 +269,8 @@ def _interval(
         groups = Groups(units.positive, scores, units.weight, units.codes, units.n_codes)
         pairs = float(groups.n_pairs())
     else:
-        pairs = min(
-            _effective(units.weight[rows], units.is_counted)
-            for rows in (units.positive, ~units.positive)
-        )
+        pairs = min(units.n_effective(rows) for rows in (units.positive, ~units.positive))
     return 0.0, *exact_interval(auc, pairs, alpha)
-
-
-def _effective(weight: NDArray[np.float64], is_counted: bool) -> float:
-    return float(weight.sum() if is_counted else weight.sum() ** 2 / (weight @ weight))
 
 
 def _calibration(
@@ -328,10 +320,7 @@ def _test_equal(
         crossed = units.correction() * sums @ sums.T
         covariance += crossed - np.diag(np.diag(crossed))
     contrasts = np.eye(len(aucs))[1:] - np.eye(len(aucs))[:1]
-    differences, spread = contrasts @ aucs, contrasts @ covariance @ contrasts.T
-    df = int(np.linalg.matrix_rank(spread, hermitian=True))
-    chi_square = float(differences @ np.linalg.pinv(spread, hermitian=True) @ differences)
-    return chi_square, df, float(chdtrc(df, chi_square)) if df else math.nan
+    return wald_test(contrasts @ aucs, contrasts @ covariance @ contrasts.T)
 
 
 def _sums_of_groups(units: Units, entry: _Subgroup, rows: NDArray[np.intp]) -> NDArray[np.float64]:

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from aucrank._data.labels import rows_of_greater
 from aucrank._data.vectors import numbers, vector
 from aucrank._data.weights import check_weight, to_weights
-from aucrank.metrics._clustered import group_codes
+from aucrank.metrics._clustered import read_groups
 from aucrank.metrics._weighting import Weighting, are_counts
 
 
@@ -85,12 +85,7 @@ class Units:
             weight = checked
         codes, n_codes = None, 0
         if groups is not None:
-            values = vector(groups, "groups")
-            if len(values) != len(positive):
-                raise ValueError(
-                    f"groups has {len(values)} entries, but y_true has {len(positive)}"
-                )
-            codes, n_codes = group_codes(values)
+            codes, n_codes = read_groups(groups, len(positive))
         return cls(positive, weight, codes, n_codes, is_counted)
 
     def probabilities(self, values: ArrayLike, name: str) -> NDArray[np.float64]:
@@ -133,6 +128,11 @@ class Units:
         # A share that is met but for rounding is met.
         wanted = np.asarray(levels) * reached[-1] * (1 - 4 * np.finfo(np.float64).eps)
         return np.asarray(values[order[np.searchsorted(reached, wanted)]])
+
+    def n_effective(self, rows: NDArray[np.bool_]) -> float:
+        """Return Kish's effective number of some rows, (Σw)² / Σw², or of all copies of them."""
+        weight = self.weight[rows]
+        return float(weight.sum() if self.is_counted else weight.sum() ** 2 / (weight @ weight))
 
     def squares(self) -> NDArray[np.float64]:
         """Return what each row adds to a sum of squares, as a multiple of its own square."""
