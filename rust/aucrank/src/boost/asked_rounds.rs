@@ -13,8 +13,7 @@ use super::weak::Ranking;
 use super::weak::feature::{Best, BinRule};
 use crate::data::{
     Binned, ClassMasses, ClassSums, Counts, FeatureBins, FeatureTerm, HistogramRequest, LevelRates,
-    MOST_COPIES, MOST_RANKED, RowOrder, SumSource, are_many, check_monotonic, direction,
-    least_level_rows,
+    MOST_COPIES, SumSource, are_many, check_monotonic, direction, least_level_rows,
 };
 use crate::prepared::Prepared;
 use crate::roc::check_max_fpr;
@@ -198,11 +197,7 @@ struct Run {
 
 impl Asked<'_> {
     fn hold_out(&self, share: f64) -> Result<Option<[View; 2]>, RankError> {
-        let seed = self.params.seed;
-        let ask = self.fit.ask(View::All, Want::Hashes { seed, most: MOST_RANKED + 1 });
-        let hashes = self.rows.pass(&ask, self.interrupt)?.into_hashes()?;
-        let holdout = RowOrder::of_hashes(seed, hashes).holdout(share);
-        Ok(holdout.map(|holdout| [false, true].map(|inside| View::Held { holdout, inside })))
+        self.fit.hold_out(self.rows, share, self.params.seed, self.interrupt)
     }
 
     fn run(

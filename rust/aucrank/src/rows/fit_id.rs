@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::Rows;
 use super::answer::Totals;
 use super::ask::{Ask, View, Want};
+use crate::data::{MOST_RANKED, RowOrder};
 use crate::{Interrupt, RankError};
 
 /// Which tree of which fit: what a holder remembers its rows' cells by.
@@ -90,5 +91,30 @@ impl Fit {
         let totals = rows.pass(&self.ask(view, Want::Totals), interrupt)?.into_totals()?;
         totals.sums.check_classes()?;
         Ok(totals)
+    }
+
+    /// The order of all rows by a seed.
+    pub(crate) fn order(
+        &self,
+        rows: &dyn Rows,
+        seed: u64,
+        interrupt: &Interrupt,
+    ) -> Result<RowOrder, RankError> {
+        let ask = self.ask(View::All, Want::Hashes { seed, most: MOST_RANKED + 1 });
+        let hashes = rows.pass(&ask, interrupt)?.into_hashes()?;
+        Ok(RowOrder::of_hashes(seed, hashes))
+    }
+
+    /// The rows that are kept and those that are held out, of which there is a share; `None` if a class
+    /// has a single distinct row.
+    pub(crate) fn hold_out(
+        &self,
+        rows: &dyn Rows,
+        share: f64,
+        seed: u64,
+        interrupt: &Interrupt,
+    ) -> Result<Option<[View; 2]>, RankError> {
+        let holdout = self.order(rows, seed, interrupt)?.holdout(share);
+        Ok(holdout.map(|holdout| [false, true].map(|inside| View::Held { holdout, inside })))
     }
 }

@@ -1,14 +1,11 @@
 //! A part of the rows, which answers.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
-
 use super::answer::{Answer, Sums};
 use super::ask::{Ask, Step, View, Want};
 use super::coded::CodedRows;
-use super::fit_id::TreeId;
 use super::frame::RowFrame;
 use super::part_view::PartView;
-use super::remembered::Remembered;
+use super::remembered::{Remembered, RowStates};
 use super::spill::{Slot, Spill};
 use crate::boost::{BagStates, CellBuffers};
 use crate::data::{
@@ -18,15 +15,16 @@ use crate::data::{
 use crate::tree::{RankingTree, places_by_codes};
 use crate::{Interrupt, RankError};
 
-/// Trees of which a part remembers the cells. Fits that were given up are forgotten by and by.
+/// Trees of which a part remembers the cells, and fits by boosting of which it remembers the factors.
 const MOST_TREES: usize = 16;
+const MOST_BOOSTED: usize = 4;
 
 /// Coded rows in memory or in a file, with the cells of the trees that grow on them.
 #[derive(Debug)]
 pub(super) struct Part {
     rows: PartRows,
-    /// In the order in which they were last asked.
-    trees: Mutex<Vec<GrownCells>>,
+    /// The cells of its rows in trees that grow.
+    trees: Remembered<CellRows>,
     bags: BagStates,
     /// The factors of its rows in boosting rounds.
     factors: Remembered<Vec<f64>>,
@@ -36,14 +34,6 @@ pub(super) struct Part {
 enum PartRows {
     Memory(CodedRows),
     File(Slot),
-}
-
-/// The cells of a tree after some steps: a cache, since the steps are told with each question.
-#[derive(Debug)]
-struct GrownCells {
-    tree: TreeId,
-    n_steps: usize,
-    cells: CellRows,
 }
 
 /// Memory that is used part by part.
@@ -76,9 +66,9 @@ impl Part {
     fn of(rows: PartRows) -> Self {
         Self {
             rows,
-            trees: Mutex::default(),
+            trees: Remembered::new(MOST_TREES),
             bags: BagStates::default(),
-            factors: Remembered::default(),
+            factors: Remembered::new(MOST_BOOSTED),
         }
     }
 
@@ -143,17 +133,17 @@ impl Part {
                 }
             }
             Sums::Counts(histograms) => {
-                let grown = grown.unwrap_or_else(|| GrownCells::new(ask, rows));
+                let grown = grown.unwrap_or_else(|| ungrown(ask, rows));
                 let counts = rows.counts();
                 let grown =
                     add_histograms(ask, rows, counts, grown, orders, histograms, interrupt)?;
-                self.remember(grown);
+                self.trees.put(ask.tree, grown);
             }
             Sums::Weights(histograms) => {
-                let grown = grown.unwrap_or_else(|| GrownCells::new(ask, rows));
+                let grown = grown.unwrap_or_else(|| ungrown(ask, rows));
                 let sums = rows.sums(frame);
                 let grown = add_histograms(ask, rows, sums, grown, orders, histograms, interrupt)?;
-                self.remember(grown);
+                self.trees.put(ask.tree, grown);
             }
             Sums::Leaves(leaves) => {
                 let Want::Leaves(tree) = &ask.want else { unreachable!("made for this question") };
@@ -203,36 +193,16 @@ impl Part {
         Ok(())
     }
 
-    fn trees(&self) -> MutexGuard<'_, Vec<GrownCells>> {
-        self.trees.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// The cells of the tree that is asked about, if they are known and no further than asked.
-    fn remembered(&self, ask: &Ask) -> Option<GrownCells> {
-        let mut trees = self.trees();
-        trees.retain(|grown| !ask.tree.ends(grown.tree));
-        let place = trees.iter().position(|grown| grown.tree.is(ask.tree))?;
-        let grown = trees.remove(place);
-        (grown.n_steps <= ask.log.len()).then_some(grown)
-    }
-
-    fn remember(&self, grown: GrownCells) {
-        let mut trees = self.trees();
-        if trees.len() == MOST_TREES {
-            trees.remove(0);
-        }
-        trees.push(grown);
+    fn remembered(&self, ask: &Ask) -> Option<RowStates<CellRows>> {
+        self.trees.take(ask.tree).filter(|grown| grown.n_steps <= ask.log.len())
     }
 }
 
-impl GrownCells {
-    fn new(ask: &Ask, rows: &CodedRows) -> Self {
-        Self {
-            tree: ask.tree,
-            n_steps: 0,
-            cells: CellRows::new(rows_of_view(rows, &ask.view).into_iter()),
-        }
-    }
+/// The cells of a tree before its first step.
+fn ungrown(ask: &Ask, rows: &CodedRows) -> RowStates<CellRows> {
+    let states = CellRows::new(rows_of_view(rows, &ask.view).into_iter());
+    RowStates { n_steps: 0, states }
 }
 
 /// Rows of positive weight of a view, ascending.
@@ -255,15 +225,15 @@ fn add_histograms<R: RowTally>(
     ask: &Ask,
     rows: &CodedRows,
     tally: R,
-    grown: GrownCells,
+    grown: RowStates<CellRows>,
     orders: &mut [Vec<u32>; 2],
     histograms: &mut [Histogram<R::Tally>],
     interrupt: &Interrupt,
-) -> Result<GrownCells, RankError> {
+) -> Result<RowStates<CellRows>, RankError> {
     let Want::Histograms(requests) = &ask.want else { unreachable!("made for this question") };
     let buffers = std::mem::take(orders);
-    let GrownCells { tree, n_steps, cells } = grown;
-    let mut source = MemorySource::of_cells(&rows.binned, tally, cells, buffers, interrupt);
+    let RowStates { n_steps, states } = grown;
+    let mut source = MemorySource::of_cells(&rows.binned, tally, states, buffers, interrupt);
     for step in &ask.log[n_steps..] {
         match step {
             Step::Split(splits) => source.split(splits)?,
@@ -271,9 +241,9 @@ fn add_histograms<R: RowTally>(
         }
     }
     add_all(&source, requests, histograms)?;
-    let (cells, buffers) = source.into_cells();
+    let (states, buffers) = source.into_cells();
     *orders = buffers;
-    Ok(GrownCells { tree, n_steps: ask.log.len(), cells })
+    Ok(RowStates { n_steps: ask.log.len(), states })
 }
 
 fn add_all<R: RowTally>(

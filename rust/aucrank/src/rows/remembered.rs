@@ -4,9 +4,6 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::fit_id::TreeId;
 
-/// Fits of which a part remembers the rows. Those that were given up are forgotten by and by.
-const MOST_REMEMBERED: usize = 4;
-
 /// The rows of a part after some steps of a learner: a cache, since steps can be told again.
 #[derive(Debug)]
 pub(crate) struct RowStates<S> {
@@ -16,17 +13,19 @@ pub(crate) struct RowStates<S> {
 
 /// States of rows by whose they are, in the order in which they were last asked.
 #[derive(Debug)]
-pub(super) struct Remembered<S>(Mutex<Vec<(TreeId, RowStates<S>)>>);
-
-impl<S> Default for Remembered<S> {
-    fn default() -> Self {
-        Self(Mutex::default())
-    }
+pub(super) struct Remembered<S> {
+    /// How many there are at most: those of fits that were given up are forgotten by and by.
+    most: usize,
+    states: Mutex<Vec<(TreeId, RowStates<S>)>>,
 }
 
 impl<S> Remembered<S> {
+    pub(super) fn new(most: usize) -> Self {
+        Self { most, states: Mutex::default() }
+    }
+
     fn lock(&self) -> MutexGuard<'_, Vec<(TreeId, RowStates<S>)>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.states.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Takes out what is known for a learner; what is done with is forgotten.
@@ -39,7 +38,7 @@ impl<S> Remembered<S> {
 
     pub(super) fn put(&self, tree: TreeId, states: RowStates<S>) {
         let mut all = self.lock();
-        if all.len() == MOST_REMEMBERED {
+        if all.len() == self.most {
             all.remove(0);
         }
         all.push((tree, states));

@@ -20,9 +20,7 @@ use super::start::MassScale;
 use crate::boost::term::Term;
 use crate::boost::two_sided::TwoSided;
 use crate::boost::weak::feature::{Best, BinRule};
-use crate::data::{
-    Binned, ClassMasses, ClassSums, MOST_COPIES, MOST_RANKED, RowOrder, RowSquares, RowUnits, mix,
-};
+use crate::data::{Binned, ClassMasses, ClassSums, MOST_COPIES, RowSquares, RowUnits, mix};
 use crate::rows::{Answer, ClassUnits, Fit, Rows, View, Want, largest_gap_of_ranges};
 use crate::{Interrupt, RankError};
 
@@ -150,10 +148,7 @@ impl ProgramRows for Elsewhere<'_> {
     }
 
     fn hold_out(&self, share: f64, seed: u64) -> Result<Option<[View; 2]>, RankError> {
-        let want = Want::Hashes { seed, most: MOST_RANKED + 1 };
-        let order = RowOrder::of_hashes(seed, self.pass(&View::All, want)?.into_hashes()?);
-        let holdout = order.holdout(share);
-        Ok(holdout.map(|holdout| [false, true].map(|inside| View::Held { holdout, inside })))
+        self.fit.hold_out(self.rows, share, seed, self.interrupt)
     }
 
     fn total(&self, view: &View) -> Result<ClassSums, RankError> {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::growth::{Growth, grow_and_prune};
 use super::params::TreeRankParams;
 use super::tree_rank_model::TreeRankModel;
-use crate::data::{ClassSums, Counts, MOST_RANKED, RowOrder, binding, check_monotonic};
+use crate::data::{ClassSums, Counts, binding, check_monotonic};
 use crate::rows::{AskedCells, Fit, HistogramTally, RowFrame, Rows, Totals, View, Want};
 use crate::tree::grow::{Missing, grow};
 use crate::tree::model::{RankingTree, TreeFrame};
@@ -79,13 +79,6 @@ struct Elsewhere<'a> {
 }
 
 impl Elsewhere<'_> {
-    fn order(&self, seed: u64) -> Result<RowOrder, RankError> {
-        let want = Want::Hashes { seed, most: MOST_RANKED + 1 };
-        let ask = self.fit.ask(View::All, want);
-        let hashes = self.rows.pass(&ask, self.interrupt)?.into_hashes()?;
-        Ok(RowOrder::of_hashes(seed, hashes))
-    }
-
     fn grow_counted<T: HistogramTally>(&self, view: &View) -> Result<RankingTree, RankError> {
         let totals = self.fit.totals(self.rows, view.clone(), self.interrupt)?;
         let units = self.rows.frame().shrinks_levels().then(|| totals.squares.units());
@@ -114,15 +107,14 @@ impl Growth for Elsewhere<'_> {
     }
 
     fn folds(&self, n_folds: u16, seed: u64) -> Result<Vec<[View; 2]>, RankError> {
-        let order = Arc::new(self.order(seed)?);
+        let order = Arc::new(self.fit.order(self.rows, seed, self.interrupt)?);
         let n_folds = order.n_folds(n_folds);
         let view = |fold, inside| View::Fold { order: Arc::clone(&order), n_folds, fold, inside };
         Ok((0..n_folds).map(|fold| [false, true].map(|inside| view(fold, inside))).collect())
     }
 
     fn hold_out(&self, share: f64, seed: u64) -> Result<Option<[View; 2]>, RankError> {
-        let holdout = self.order(seed)?.holdout(share);
-        Ok(holdout.map(|holdout| [false, true].map(|inside| View::Held { holdout, inside })))
+        self.fit.hold_out(self.rows, share, seed, self.interrupt)
     }
 
     fn grow(&self, rows: &View) -> Result<RankingTree, RankError> {

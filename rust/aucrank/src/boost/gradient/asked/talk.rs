@@ -8,7 +8,7 @@ use std::task::{Context, Poll, Waker};
 
 use super::ask::{BagAsk, BagRowsAsk, BagsAsk, GradientAsk, GrowAsk, ToldTree};
 use super::sums::{BagSums, GradientSums};
-use crate::data::{MOST_RANKED, RowOrder};
+use crate::data::RowOrder;
 use crate::rows::{Fit, Rows, View, Want};
 use crate::{Interrupt, RankError};
 
@@ -85,9 +85,7 @@ impl<'a> Talk<'a> {
 
     /// The order of all rows by a seed.
     pub(super) fn order(&self, seed: u64) -> Result<RowOrder, RankError> {
-        let ask = self.fit.ask(View::All, Want::Hashes { seed, most: MOST_RANKED + 1 });
-        let hashes = self.rows.pass(&ask, self.interrupt)?.into_hashes()?;
-        Ok(RowOrder::of_hashes(seed, hashes))
+        self.fit.order(self.rows, seed, self.interrupt)
     }
 
     /// Runs some work with bags until all of it is done.
