@@ -77,7 +77,7 @@ for ax, (name, curve) in zip(axes, found.items(), strict=True):
 # %%
 # Do decisions by it do good?
 # ---------------------------
-# Who treats from a risk of 20 % on says that a case that is found is worth four treatments in vain.
+# To treat from a risk of 20 % on is to say that finding a case is worth four needless treatments.
 # At each such threshold the net benefit counts both.
 decisions = decision_curve(y_new, risk, groups=patient_new)
 shown = decisions.plot()

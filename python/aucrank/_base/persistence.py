@@ -225,7 +225,7 @@ def read_model(data: bytes, path: str | os.PathLike[str]) -> Any:
             text = data.decode("utf-8")
         except UnicodeDecodeError as err:
             raise _core.ModelFormatError(f"not a text file: {err}") from None
-        # Of a large model the bytes need not stay beside the text.
+        # Frees the bytes of a large model before its text is parsed.
         del data
         header, model, calibration = read_document(text)
         if not registry.is_savable(header.estimator):

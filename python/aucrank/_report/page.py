@@ -134,8 +134,8 @@ def _decisions(facts: Facts) -> Chapter:
     return Chapter(
         "decisions",
         "Decisions",
-        "Who acts from a probability of 20% on says that a positive that is found is worth four"
-        " actions in vain. At each such threshold the net benefit counts both: a model that is"
+        "To act from a probability of 20% on is to say that finding a positive is worth four"
+        " needless actions. At each such threshold the net benefit counts both: a model that is"
         " below acting on all, or on none, does harm there.",
         [figures.decision_chart(facts)],
         [tables.decisions(facts)],

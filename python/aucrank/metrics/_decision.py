@@ -130,7 +130,7 @@ def decision_curve(
 
     Notes
     -----
-    Who acts at a threshold t says that a false positive is worth t / (1 - t) of a true positive.
+    To act from a probability t on is to say that a false positive costs t / (1 - t) true positives.
     With the prevalence π, the net benefit is π TPR - (1 - π) FPR t / (1 - t) [1]_; treating none
     has 0. Intervals are normal, with the variance of the mean of what each row adds; where the
     prevalence is given it is held fixed. They are pointwise: over a range of thresholds some miss.

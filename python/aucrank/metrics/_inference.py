@@ -433,7 +433,7 @@ def auc_compare(
     standardize : bool, default=False
         Whether to map the area to 0.5 for scores that tell nothing and 1 for perfect ones.
     alternative : {"two-sided", "greater", "less", "equivalence"}, default="two-sided"
-        What a small p-value speaks for: that the difference, first less second, is not the margin;
+        The alternative hypothesis: that the difference, first minus second, is not the margin;
         is greater; is less; or lies between the margin and its negative.
     margin : float, default=0.0
         Difference that is tested against: ``alternative="greater", margin=-0.02`` shows that the

@@ -125,8 +125,8 @@ def auc_by(
     Notes
     -----
     A score may rank well in each subgroup and badly across them, or the other way round: of all
-    pairs of a positive and a negative row, those within a subgroup and those between two are told
-    apart. What a difference means, and whether it is fair, the figures do not say.
+    pairs of a positive and a negative row, those within a subgroup and those between two are shown
+    separately. What a difference means, and whether it is fair, the figures do not say.
 
     Intervals are those of :func:`auc_interval` by ``"delong"``. The test is Wald's of equal AUCs:
     subgroups are independent samples, unless ``groups`` have rows in several, whose covariance then

@@ -363,7 +363,7 @@ impl<'a> AskedRounds<'a> {
                     self.n_told = self.steps.len();
                     return Ok(sums);
                 }
-                // Rows were lost, and are made anew: they are told all.
+                // A holder was made anew after a loss: it is sent the whole log.
                 RoundAnswer::Behind if n_before > 0 => {}
                 _ => break,
             }

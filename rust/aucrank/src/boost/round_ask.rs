@@ -14,7 +14,7 @@ use crate::rows::{ScoreCounts, ScoreRanges, put_packed, take_packed_list};
 
 /// A question about rows that rounds reweight.
 ///
-/// Steps are told once. A holder that lacks earlier ones answers that it is behind, and is then told
+/// Steps are sent once. A holder that lacks earlier ones answers that it is behind, and is then sent
 /// all of them.
 #[derive(Debug, Clone)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]

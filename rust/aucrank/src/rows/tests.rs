@@ -244,7 +244,7 @@ fn the_same_tree_comes_from_memory_a_file_and_a_cluster() {
                 assert_eq!(fit_rows(&stored, 1, &params, &interrupt).as_ref(), Ok(&in_memory));
             }
             assert!(!path.exists());
-            // Who forgets is told all anew in each round, which takes its time where parts are many.
+            // Holders that forget are sent the whole log in each round, which is slow with many parts.
             for forgets in if n_parts < 64 { &[false, true][..] } else { &[false] } {
                 let holders = bounds.windows(2);
                 let holders = holders.map(|bounds| data.store(frame.clone(), bounds, None));

@@ -92,7 +92,7 @@ fn the_same_model_comes_from_memory_a_file_and_a_cluster() {
                 let found = fit_gradient_boosting_rows(&stored, 1, &params, &interrupt);
                 assert_eq!(found.as_ref(), Ok(&expected), "{weights:?}, {params:?}");
             }
-            // Who forgets is told all anew in each round, which takes its time where parts are many.
+            // Holders that forget are sent the whole log in each round, which is slow with many parts.
             for &forgets in if n_parts < 64 { &[false, true][..] } else { &[false] } {
                 let cluster = cluster(&data, &frame, &bounds, forgets);
                 let found = fit_gradient_boosting_rows(&cluster, 2, &params, &interrupt);
