@@ -3,7 +3,7 @@
 #[cfg(feature = "serde")]
 use std::cmp::Ordering;
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 #[cfg(feature = "serde")]
 mod saved;
@@ -35,6 +35,16 @@ struct Listed {
     are_out: bool,
 }
 
+/// What sets with an empty list share: a file may have one for every three of its bytes.
+static NONE: LazyLock<Arc<Listed>> = LazyLock::new(|| Arc::new(Listed::empty(false)));
+static ALL: LazyLock<Arc<Listed>> = LazyLock::new(|| Arc::new(Listed::empty(true)));
+
+impl Listed {
+    fn empty(are_out: bool) -> Self {
+        Self { codes: Box::default(), are_out }
+    }
+}
+
 impl LevelSet {
     /// The categories with the given codes, in any order.
     #[must_use]
@@ -54,12 +64,21 @@ impl LevelSet {
             codes.sort_unstable();
             codes.dedup();
         }
-        Self(Arc::new(Listed { codes: codes.into(), are_out }))
+        Self::of_sorted(codes, are_out)
+    }
+
+    /// Of codes that ascend.
+    fn of_sorted(codes: impl Into<Box<[u32]>>, are_out: bool) -> Self {
+        let codes = codes.into();
+        if codes.is_empty() {
+            return Self(Arc::clone(if are_out { &ALL } else { &NONE }));
+        }
+        Self(Arc::new(Listed { codes, are_out }))
     }
 
     /// All other categories.
     pub(crate) fn complement(&self) -> Self {
-        Self(Arc::new(Listed { codes: self.0.codes.clone(), are_out: !self.0.are_out }))
+        Self::of_sorted(self.0.codes.clone(), !self.0.are_out)
     }
 
     /// Whether the set contains the category of a code.
@@ -75,7 +94,7 @@ impl LevelSet {
         if Arc::ptr_eq(&self.0, &other.0) { Ordering::Equal } else { self.0.cmp(&other.0) }
     }
 
-    /// A number that clones share, and no other set has while they exist.
+    /// A number that clones share, and no set of other categories has while they exist.
     pub(crate) fn address(&self) -> usize {
         Arc::as_ptr(&self.0).addr()
     }

@@ -1,13 +1,12 @@
 //! The saved form of a set of categories.
 
 use std::fmt;
-use std::sync::Arc;
 
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Serialize, Serializer};
 
-use super::{LevelSet, Listed};
+use super::LevelSet;
 
 /// A set as it is saved.
 #[derive(Serialize, Deserialize)]
@@ -67,7 +66,7 @@ impl<'de> Visitor<'de> for Reader {
             *step = code.ok_or_else(|| A::Error::custom("codes of categories do not ascend"))?;
             last = Some(*step);
         }
-        Ok(LevelSet(Arc::new(Listed { codes: codes.into(), are_out })))
+        Ok(LevelSet::of_sorted(codes, are_out))
     }
 }
 
