@@ -49,6 +49,8 @@ mod interrupt;
 mod memory;
 mod parallel;
 mod prepared;
+#[cfg(feature = "serde")]
+mod questions;
 mod spilled;
 
 pub use error::RankError;

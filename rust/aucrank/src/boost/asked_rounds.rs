@@ -18,7 +18,8 @@ use crate::data::{
 use crate::prepared::Prepared;
 use crate::roc::check_max_fpr;
 use crate::rows::{
-    AskedCells, ClassUnits, Fit, HistogramTally, RowFrame, Rows, View, Want, largest_gap_of_ranges,
+    AskClassUnits, AskedCells, ClassUnits, Fit, HistogramTally, RowFrame, Rows, View,
+    largest_gap_of_ranges, other,
 };
 use crate::{Interrupt, RankError};
 
@@ -82,8 +83,7 @@ fn units(
     view: &View,
     interrupt: &Interrupt,
 ) -> Result<ClassUnits, RankError> {
-    let ask = fit.ask(view.clone(), Want::ClassUnits);
-    let found = rows.pass(&ask, interrupt)?.into_class_units()?;
+    let found = fit.ask(rows, view.clone(), AskClassUnits, interrupt)?;
     found.total().check_classes()?;
     Ok(found)
 }
@@ -220,8 +220,7 @@ impl Asked<'_> {
     }
 
     fn ask(&self, view: &View, ask: RoundAsk) -> Result<RoundAnswer, RankError> {
-        let ask = self.fit.ask(view.clone(), Want::Round(Arc::new(ask)));
-        self.rows.pass(&ask, self.interrupt)?.into_round()
+        self.fit.ask(self.rows, view.clone(), ask, self.interrupt)
     }
 
     /// Asks about scores, which are sums of the values of terms: no state of the rows is needed.
@@ -356,9 +355,8 @@ impl<'a> AskedRounds<'a> {
             };
             let steps = self.steps[n_before..].to_vec();
             let ask = RoundAsk { counts_copies: self.counts_copies, n_before, steps, want };
-            let mut ask = self.asked.fit.ask(self.view.clone(), Want::Round(Arc::new(ask)));
-            ask.tree = self.asked.fit.tree_id(self.number);
-            match self.asked.rows.pass(&ask, self.asked.interrupt)?.into_round()? {
+            let (Asked { rows, fit, interrupt, .. }, view) = (&self.asked, self.view.clone());
+            match fit.ask_of(self.number, *rows, view, ask, interrupt)? {
                 RoundAnswer::Masses(sums) => {
                     self.n_told = self.steps.len();
                     return Ok(sums);
@@ -480,10 +478,6 @@ fn pooled(
     known
 }
 
-fn other() -> RankError {
-    RankError::BadAnswer("it answers another question".to_owned())
-}
-
 #[cfg(all(test, feature = "serde"))]
 mod tests {
     use std::cell::Cell;
@@ -602,9 +596,7 @@ mod tests {
             let ask = |n_before, steps, bits| {
                 let want = RoundWant::Masses { bits, squares: true };
                 let ask = RoundAsk { counts_copies: true, n_before, steps, want };
-                let mut ask = fit.ask(View::All, Want::Round(Arc::new(ask)));
-                ask.tree = fit.tree_id(fit.begin_tree());
-                ask
+                fit.question_of(fit.begin_tree(), View::All, ask)
             };
             let step = |feature, n| RoundStep::Reweight {
                 feature,
@@ -631,7 +623,7 @@ mod tests {
                 assert!(matches!(err, RankError::BadAnswer(_)), "{err}");
             }
             let later = ask(7, Vec::new(), [20; 2]);
-            let answer = rows.pass(&later, &interrupt).unwrap().into_round().unwrap();
+            let answer = rows.pass(&later, &interrupt).unwrap().to::<RoundAsk>().unwrap();
             assert!(matches!(answer, RoundAnswer::Behind));
         });
     }

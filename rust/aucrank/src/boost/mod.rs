@@ -42,21 +42,24 @@ mod weak;
 
 pub use auc_boost::{AucBoostParams, Output, fit_auc_boost, fit_auc_boost_rows};
 pub use boosted_model::BoostedModel;
+#[cfg(feature = "serde")]
+pub(crate) use gradient::GradientAsk;
 pub use gradient::{
     Axis, GradientBag, GradientBoosted, GradientExtras, GradientHeldOut, GradientHeldOutParams,
     GradientNode, GradientParams, GradientTree, HeldOutMeasure, HeldOutRows, Interactions,
     LeafRows, Loss, PairTerm, Places, fit_gradient_boosting, fit_gradient_boosting_rows,
     fit_gradient_folds,
 };
-pub(crate) use gradient::{BagStates, CellBuffers, GradientAsk, GradientSums};
+#[cfg(feature = "serde")]
+pub(crate) use marti::ProgramAsk;
 pub use marti::{
     BoostedLayers, BranchingProgram, Chance, Freezing, Layer, MartiBoostParams, MartiParams,
     MassTile, Node, NodeKind, Outcome, ProgramScore, Routing, RowChance, TwoSidedLearner,
     fit_marti_rank, fit_marti_rank_rows, marti_boost,
 };
-pub(crate) use marti::{ProgramAnswer, ProgramAsk};
 pub use rank_boost::{Alpha, RankBoostParams, fit_rank_boost, fit_rank_boost_rows};
-pub(crate) use round_ask::{RoundAnswer, RoundAsk};
+#[cfg(feature = "serde")]
+pub(crate) use round_ask::RoundAsk;
 pub use rounds::{FitExtras, RoundParams};
 pub use scored::{RowScorer, ScoredTerm};
 pub use term::{Term, TreeTerm};

@@ -4,37 +4,42 @@
 use super::mass_units::{mass_of, rescaling, units_of};
 use super::round_ask::{RoundAnswer, RoundAsk, RoundStep, RoundSums, RoundWant, ScoreTables};
 use crate::data::{ClassMasses, ClassSums, HistogramRequest, MassRows, MemorySource, RowSquares};
-use crate::rows::{PartView, RowStates};
+use crate::rows::{Kept, PartView, Question, RowFrame, RowStates, other};
 use crate::{Interrupt, RankError};
 
 /// Bits of the largest mass of a row.
 const MOST_BITS: i32 = 52;
 
-impl RoundAsk {
-    /// Adds what the rows of a part answer, given their factors if they are known, and returns
-    /// those after the last step.
-    ///
-    /// # Errors
-    ///
-    /// [`RankError::BadAnswer`] for a question about other rows; [`RankError::Interrupted`].
-    pub(crate) fn add(
+/// The factors of the rows of a part after some steps.
+type Factors = RowStates<Vec<f64>>;
+
+impl Question for RoundAsk {
+    const NAME: &'static str = "round";
+
+    type Answer = RoundAnswer;
+
+    fn none(&self, frame: &RowFrame) -> RoundAnswer {
+        RoundAnswer::none(self, &frame.no_rows())
+    }
+
+    fn add(
         &self,
         view: &PartView<'_>,
-        known: Option<RowStates<Vec<f64>>>,
+        kept: &mut Kept<'_>,
         sum: &mut RoundAnswer,
         interrupt: &Interrupt,
-    ) -> Result<Option<RowStates<Vec<f64>>>, RankError> {
+    ) -> Result<(), RankError> {
         match (&self.want, &mut *sum) {
             (RoundWant::Masses { bits, squares }, RoundAnswer::Masses(sums)) => {
-                let Some(rows) = self.replayed(view, known)? else {
+                let Some(rows) = self.replayed(view, kept.take())? else {
                     *sum = RoundAnswer::Behind;
-                    return Ok(None);
+                    return Ok(());
                 };
                 if !bits.iter().all(|bits| (0..=MOST_BITS).contains(bits)) {
                     return Err(too_large());
                 }
                 self.add_masses(view, &rows.states, *bits, *squares, sums, interrupt)?;
-                return Ok(Some(rows));
+                kept.put(rows);
             }
             // A holder that is behind has all others answer anew.
             (RoundWant::Masses { .. }, RoundAnswer::Behind) => {}
@@ -46,19 +51,21 @@ impl RoundAsk {
             (RoundWant::Scores(tables), RoundAnswer::Scores(counts)) => {
                 counts.add(scores(tables, view)?.into_iter());
             }
-            _ => return Err(RankError::BadAnswer("it answers another question".to_owned())),
+            _ => return Err(other()),
         }
-        Ok(known)
+        Ok(())
     }
+}
 
+impl RoundAsk {
     /// The factors of the rows after all steps; `None` if earlier steps are not known.
     fn replayed(
         &self,
         view: &PartView<'_>,
-        known: Option<RowStates<Vec<f64>>>,
-    ) -> Result<Option<RowStates<Vec<f64>>>, RankError> {
+        known: Option<Factors>,
+    ) -> Result<Option<Factors>, RankError> {
         let n_steps = self.n_before + self.steps.len();
-        let is_near = |rows: &RowStates<Vec<f64>>| {
+        let is_near = |rows: &Factors| {
             (self.n_before..=n_steps).contains(&rows.n_steps) && rows.states.len() == view.n_rows()
         };
         let mut rows = match known.filter(is_near) {

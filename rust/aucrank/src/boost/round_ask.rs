@@ -10,7 +10,7 @@ use crate::data::{
     Binned, ClassMasses, FeatureBins, Histogram, HistogramRequest, RowSquares, empty_histograms,
 };
 use crate::rows::words::Reader;
-use crate::rows::{ScoreCounts, ScoreRanges, put_packed, take_packed_list};
+use crate::rows::{Mergeable, ScoreCounts, ScoreRanges, other, put_packed, take_packed_list};
 
 /// A question about rows that rounds reweight.
 ///
@@ -106,7 +106,7 @@ pub(crate) struct RoundSums {
 
 impl RoundAnswer {
     /// That of no rows.
-    pub(crate) fn none(ask: &RoundAsk, binned: &Binned) -> Self {
+    pub(super) fn none(ask: &RoundAsk, binned: &Binned) -> Self {
         match &ask.want {
             RoundWant::Masses { .. } => {
                 let all = HistogramRequest::all(0);
@@ -118,13 +118,10 @@ impl RoundAnswer {
             RoundWant::Scores(_) => Self::Scores(ScoreCounts::default()),
         }
     }
+}
 
-    /// Adds the answer of other rows to the same question.
-    ///
-    /// # Errors
-    ///
-    /// [`RankError::BadAnswer`] if it is one to another question.
-    pub(crate) fn merge(&mut self, more: Self) -> Result<(), RankError> {
+impl Mergeable for RoundAnswer {
+    fn merge(&mut self, more: Self) -> Result<(), RankError> {
         match (&mut *self, more) {
             (Self::Behind, _) => {}
             (_, Self::Behind) => *self = Self::Behind,
@@ -138,12 +135,12 @@ impl RoundAnswer {
             }
             (Self::Ranges(own), Self::Ranges(more)) => own.merge(&more),
             (Self::Scores(own), Self::Scores(more)) => own.merge(&more),
-            _ => return Err(RankError::BadAnswer("it answers another question".to_owned())),
+            _ => return Err(other()),
         }
         Ok(())
     }
 
-    pub(crate) fn put_words(&self, words: &mut Vec<u64>) {
+    fn put_words(&self, words: &mut Vec<u64>) {
         words.push(u64::from(matches!(self, Self::Behind)));
         match self {
             Self::Behind => {}
@@ -161,8 +158,7 @@ impl RoundAnswer {
         }
     }
 
-    /// Replaces the answer of no rows by what [`RoundAnswer::put_words`] has written.
-    pub(crate) fn take_words(&mut self, reader: &mut Reader<'_>) -> Result<(), RankError> {
+    fn take_words(&mut self, reader: &mut Reader<'_>) -> Result<(), RankError> {
         if reader.word()? != 0 {
             *self = Self::Behind;
             return Ok(());

@@ -6,9 +6,8 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::fit_id::TreeId;
-use crate::boost::{GradientAsk, ProgramAsk, RoundAsk};
-use crate::data::{CellSplit, HistogramRequest, Holdout, Regroup, RowOrder};
-use crate::tree::RankingTree;
+use super::question::{AnyQuestion, Question};
+use crate::data::{Holdout, RowOrder};
 
 /// A question to rows, which any holder of the same rows answers alike.
 ///
@@ -33,16 +32,26 @@ use crate::tree::RankingTree;
 /// }
 /// ```
 #[derive(Debug, Clone)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 pub struct Ask {
-    /// Whose cells they are.
-    pub(crate) tree: TreeId,
+    pub(super) head: Head,
+    pub(super) question: Arc<dyn AnyQuestion>,
+}
+
+/// What every question has.
+#[derive(Debug, Clone)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+pub(crate) struct Head {
+    /// Whose question it is.
+    pub(super) tree: TreeId,
     /// Of which rows.
-    pub(crate) view: View,
-    /// How cells came about, from the first on.
-    pub(crate) log: Arc<Vec<Step>>,
-    /// What is asked.
-    pub(crate) want: Want,
+    pub(super) view: View,
+}
+
+impl Ask {
+    /// A question about the rows of a view, for a tree or whatever else a fit has states of rows for.
+    pub(super) fn new(tree: TreeId, view: View, question: impl Question) -> Self {
+        Self { head: Head { tree, view }, question: Arc::new(question) }
+    }
 }
 
 /// Some of the rows.
@@ -68,34 +77,4 @@ impl View {
             Self::Held { holdout, inside } => holdout.contains(positive, hash) == *inside,
         }
     }
-}
-
-/// A decision that changes the cells.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
-pub(crate) enum Step {
-    Split(Vec<CellSplit>),
-    Regroup(Vec<Regroup>),
-}
-
-/// What is asked of a view.
-#[derive(Debug, Clone)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
-pub(crate) enum Want {
-    /// Its class sums.
-    Totals,
-    /// Histograms of cells.
-    Histograms(Vec<HistogramRequest>),
-    /// Class sums of its rows in the leaves of a tree, in ranking order.
-    Leaves(Arc<RankingTree>),
-    /// For each class, the least hashes in the order of a seed.
-    Hashes { seed: u64, most: usize },
-    /// What each class weighs.
-    ClassUnits,
-    /// Sums of rows that go through a branching program.
-    Program(Arc<ProgramAsk>),
-    /// Sums of a fit by gradient boosting.
-    Gradients(GradientAsk),
-    /// Sums of rows that boosting rounds reweight.
-    Round(Arc<RoundAsk>),
 }

@@ -4,38 +4,11 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 use super::Rows;
-use super::answer::{Answer, Sums, other};
-use super::ask::{Ask, Step, View, Want};
+use super::ask::View;
 use super::fit_id::Fit;
-use crate::data::{
-    CellSplit, ClassSums, Counts, FeatureBins, Histogram, HistogramRequest, Regroup, SumSource,
-    Tally,
-};
+use super::histograms::{AskHistograms, HistogramTally, Step};
+use crate::data::{CellSplit, FeatureBins, Histogram, HistogramRequest, Regroup, SumSource};
 use crate::{Interrupt, RankError};
-
-/// Bins in which answers come.
-pub(crate) trait HistogramTally: Tally {
-    /// The histograms that were asked for.
-    fn histograms(answer: Answer) -> Result<Vec<Histogram<Self>>, RankError>;
-}
-
-impl HistogramTally for Counts {
-    fn histograms(answer: Answer) -> Result<Vec<Histogram<Self>>, RankError> {
-        match answer.0 {
-            Sums::Counts(histograms) => Ok(histograms),
-            _ => Err(other()),
-        }
-    }
-}
-
-impl HistogramTally for ClassSums {
-    fn histograms(answer: Answer) -> Result<Vec<Histogram<Self>>, RankError> {
-        match answer.0 {
-            Sums::Weights(histograms) => Ok(histograms),
-            _ => Err(other()),
-        }
-    }
-}
 
 /// The cells of a tree that grows on rows elsewhere. What is decided is told with the next question.
 pub(crate) struct AskedCells<'a, T> {
@@ -78,13 +51,10 @@ impl<T: HistogramTally> SumSource for AskedCells<'_, T> {
         if requests.is_empty() {
             return Ok(Vec::new());
         }
-        let ask = Ask {
-            tree: self.fit.tree_id(self.tree),
-            view: self.view.clone(),
-            log: Arc::clone(&self.log),
-            want: Want::Histograms(requests.to_vec()),
-        };
-        let mut histograms = T::histograms(self.rows.pass(&ask, self.interrupt)?)?;
+        let ask = AskHistograms { log: Arc::clone(&self.log), requests: requests.to_vec() };
+        let view = self.view.clone();
+        let found = self.fit.ask_of(self.tree, self.rows, view, ask, self.interrupt)?;
+        let mut histograms = T::histograms(found)?;
         histograms.iter_mut().for_each(Histogram::settle);
         Ok(histograms)
     }

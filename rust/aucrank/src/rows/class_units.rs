@@ -1,9 +1,20 @@
 //! How much the rows of each class weigh.
 
+#[cfg(feature = "serde")]
+use serde::{Deserialize, Serialize};
+
+use super::frame::RowFrame;
+use super::kept::Kept;
 use super::part_view::PartView;
+use super::question::{Mergeable, Question};
 use super::words::Reader;
-use crate::RankError;
 use crate::data::ClassSums;
+use crate::{Interrupt, RankError};
+
+/// What each class weighs.
+#[derive(Debug)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+pub(crate) struct AskClassUnits;
 
 /// What the rows of each class come to, negatives first.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -18,40 +29,60 @@ pub(crate) struct ClassUnits {
     pub(crate) largest: [u64; 2],
 }
 
-impl ClassUnits {
-    pub(super) fn add(&mut self, part: &PartView<'_>) {
+impl Question for AskClassUnits {
+    const NAME: &'static str = "class units";
+
+    type Answer = ClassUnits;
+
+    fn none(&self, _: &RowFrame) -> ClassUnits {
+        ClassUnits::default()
+    }
+
+    fn add(
+        &self,
+        part: &PartView<'_>,
+        _: &mut Kept<'_>,
+        sums: &mut ClassUnits,
+        _: &Interrupt,
+    ) -> Result<(), RankError> {
         let units = part.units();
         for (row, &positive) in part.positive().iter().enumerate() {
             let (class, units) = (usize::from(positive), units.as_ref().map_or(1, |all| all[row]));
-            self.units[class] += units;
-            self.rows[class] += part.rows_of(units);
-            self.present[class] += u64::from(units > 0);
-            self.largest[class] = self.largest[class].max(units);
+            sums.units[class] += units;
+            sums.rows[class] += part.rows_of(units);
+            sums.present[class] += u64::from(units > 0);
+            sums.largest[class] = sums.largest[class].max(units);
         }
+        Ok(())
     }
+}
 
-    pub(super) fn merge(&mut self, more: &Self) {
+impl Mergeable for ClassUnits {
+    fn merge(&mut self, more: Self) -> Result<(), RankError> {
         for class in 0..2 {
             self.units[class] += more.units[class];
             self.rows[class] += more.rows[class];
             self.present[class] += more.present[class];
             self.largest[class] = self.largest[class].max(more.largest[class]);
         }
+        Ok(())
     }
 
-    pub(super) fn put_words(&self, words: &mut Vec<u64>) {
+    fn put_words(&self, words: &mut Vec<u64>) {
         let sums = [self.units, self.rows, self.present, self.largest];
         words.extend(sums.as_flattened());
     }
 
-    pub(super) fn take_words(&mut self, reader: &mut Reader<'_>) -> Result<(), RankError> {
+    fn take_words(&mut self, reader: &mut Reader<'_>) -> Result<(), RankError> {
         let Self { units, rows, present, largest } = self;
         for numbers in [units, rows, present, largest] {
             *numbers = *reader.array()?;
         }
         Ok(())
     }
+}
 
+impl ClassUnits {
     /// Both classes together.
     pub(crate) fn total(&self) -> ClassSums {
         let [neg, pos] = self.units;

@@ -2,8 +2,9 @@
 
 use std::ops::Range;
 
+use super::ask::View;
 use super::frame::RowFrame;
-use crate::data::{Binned, ClassSums, Columns, CountedRows, FixedScale, FixedWeights, RowTally};
+use crate::data::{Binned, ClassSums, Columns, FixedScale, FixedWeights, RowTally};
 use crate::{Interrupt, RankError};
 
 /// Rows as codes, with their classes, weights and hashes.
@@ -77,9 +78,14 @@ impl CodedRows {
         }
     }
 
-    /// How often rows count, where each counts once.
-    pub(super) fn counts(&self) -> CountedRows<'_> {
-        CountedRows(&self.positive)
+    /// Rows of positive weight of a view, ascending.
+    pub(crate) fn of_view<'r>(&'r self, view: &'r View) -> impl Iterator<Item = u32> + 'r {
+        let has_weight = |&row: &u32| self.units.get(row as usize).is_none_or(|&units| units > 0);
+        let is_there = |&row: &u32| {
+            let row = row as usize;
+            *view == View::All || view.contains(self.positive[row], self.hashes[row])
+        };
+        (0..self.n_rows() as u32).filter(has_weight).filter(is_there)
     }
 
     /// How rows count by weight.

@@ -1,15 +1,17 @@
 //! Which trees of a fit are growing.
 
 use std::collections::BTreeSet;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 #[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 use super::Rows;
-use super::answer::Totals;
-use super::ask::{Ask, View, Want};
-use crate::data::{MOST_RANKED, RowOrder};
+use super::ask::{Ask, View};
+use super::least_hashes::AskLeastHashes;
+use super::question::Question;
+use super::totals::{AskTotals, Totals};
+use crate::data::RowOrder;
 use crate::{Interrupt, RankError};
 
 /// Which tree of which fit: what a holder remembers its rows' cells by.
@@ -70,15 +72,38 @@ impl Fit {
         self.trees().growing.remove(&number);
     }
 
-    pub(crate) fn tree_id(&self, number: u64) -> TreeId {
+    fn tree_id(&self, number: u64) -> TreeId {
         let trees = self.trees();
         let oldest = trees.growing.first().copied().unwrap_or(trees.n_begun);
         TreeId { fit: self.number, number, oldest }
     }
 
-    /// A question that is about no cells.
-    pub(crate) fn ask(&self, view: View, want: Want) -> Ask {
-        Ask { tree: self.tree_id(u64::MAX), view, log: Arc::default(), want }
+    /// A question about a tree, or about what else the fit numbers as one.
+    pub(crate) fn question_of(&self, tree: u64, view: View, question: impl Question) -> Ask {
+        Ask::new(self.tree_id(tree), view, question)
+    }
+
+    /// Asks about a tree.
+    pub(crate) fn ask_of<Q: Question>(
+        &self,
+        tree: u64,
+        rows: &dyn Rows,
+        view: View,
+        question: Q,
+        interrupt: &Interrupt,
+    ) -> Result<Q::Answer, RankError> {
+        rows.pass(&self.question_of(tree, view, question), interrupt)?.to::<Q>()
+    }
+
+    /// Asks about no tree.
+    pub(crate) fn ask<Q: Question>(
+        &self,
+        rows: &dyn Rows,
+        view: View,
+        question: Q,
+        interrupt: &Interrupt,
+    ) -> Result<Q::Answer, RankError> {
+        self.ask_of(u64::MAX, rows, view, question, interrupt)
     }
 
     /// What the rows of a view come to.
@@ -88,7 +113,7 @@ impl Fit {
         view: View,
         interrupt: &Interrupt,
     ) -> Result<Totals, RankError> {
-        let totals = rows.pass(&self.ask(view, Want::Totals), interrupt)?.into_totals()?;
+        let totals = self.ask(rows, view, AskTotals, interrupt)?;
         totals.sums.check_classes()?;
         Ok(totals)
     }
@@ -100,9 +125,8 @@ impl Fit {
         seed: u64,
         interrupt: &Interrupt,
     ) -> Result<RowOrder, RankError> {
-        let ask = self.ask(View::All, Want::Hashes { seed, most: MOST_RANKED + 1 });
-        let hashes = rows.pass(&ask, interrupt)?.into_hashes()?;
-        Ok(RowOrder::of_hashes(seed, hashes))
+        let least = self.ask(rows, View::All, AskLeastHashes { seed }, interrupt)?;
+        Ok(RowOrder::of_hashes(seed, least.0))
     }
 
     /// The rows that are kept and those that are held out, of which there is a share; `None` if a class

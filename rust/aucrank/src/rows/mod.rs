@@ -7,14 +7,15 @@
 //!
 //! - `survey`: one pass over raw rows, from which bins are chosen; `frame`: what it comes to;
 //! - `coded`: rows as codes; `spill`: in a file; `part`: what answers; `stored`: many parts;
-//! - `ask`, `answer`: what travels; `words`, `sent`: in which form; `fit_id`: which trees it is about;
+//! - `question`: what a learner's question has to say; `ask`, `answer`: what travels; `words`, `sent`:
+//!   in which form; `fit_id`: which trees it is about; `kept`: what a part keeps between questions;
 //! - `matrix`: all rows as codes in memory, for learners that need more than sums of cells;
 //! - `digest`: by which rows that are computed anew are known to be the same;
 //! - `row_sample`: which rows are taken for learners that need rows as they are;
-//! - `cells`: answers as the source of sums that learners grow trees from;
-//! - `part_view`: the rows of a part for learners that have questions of their own; `remembered`: what
-//!   it keeps of them in between; `class_units`, `score_ranges`, `score_counts`: questions of several;
-//!   `packed`: sums in few bytes.
+//! - `part_view`: the rows of a part, of which questions are answered; `totals`, `class_units`,
+//!   `least_hashes`, `histograms`: questions of several learners; `score_ranges`, `score_counts`: sums by
+//!   score; `packed`: sums in few bytes;
+//! - `cells`: histograms as the source of sums that learners grow trees from.
 
 mod answer;
 mod ask;
@@ -24,11 +25,14 @@ mod coded;
 mod digest;
 mod fit_id;
 mod frame;
+mod histograms;
+mod kept;
+mod least_hashes;
 mod matrix;
 mod packed;
 mod part;
 mod part_view;
-mod remembered;
+mod question;
 mod row_sample;
 mod score_counts;
 mod score_ranges;
@@ -39,27 +43,32 @@ mod stored;
 mod survey;
 #[cfg(all(test, feature = "serde"))]
 pub(crate) mod tests;
+mod totals;
 pub(crate) mod words;
 
 pub use answer::Answer;
-pub(crate) use answer::Totals;
 pub use ask::Ask;
-pub(crate) use ask::{View, Want};
-pub(crate) use cells::{AskedCells, HistogramTally};
-pub(crate) use class_units::ClassUnits;
+pub(crate) use ask::View;
+pub(crate) use cells::AskedCells;
+pub(crate) use class_units::{AskClassUnits, ClassUnits};
 pub(crate) use coded::CodedRows;
 pub use digest::RowDigest;
 pub(crate) use fit_id::Fit;
 pub use frame::RowFrame;
+pub(crate) use histograms::HistogramTally;
+pub(crate) use kept::{Kept, RowStates};
 pub use matrix::CodedMatrix;
 pub(crate) use packed::{put_packed, take_packed, take_packed_list};
 pub(crate) use part_view::PartView;
-pub(crate) use remembered::RowStates;
+pub(crate) use question::{Mergeable, Question, other};
 pub use row_sample::RowSample;
 pub(crate) use score_counts::ScoreCounts;
 pub(crate) use score_ranges::{ScoreRanges, largest_gap_of_ranges};
+#[cfg(feature = "serde")]
+pub(crate) use sent::{QuestionReader, SHARED_QUESTIONS, read};
 pub use stored::StoredRows;
 pub use survey::Survey;
+pub(crate) use totals::Totals;
 
 use crate::{Interrupt, RankError};
 

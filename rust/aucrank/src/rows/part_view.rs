@@ -3,9 +3,9 @@
 use std::borrow::Cow;
 
 use super::ask::View;
-use super::coded::CodedRows;
+use super::coded::{CodedRows, CodedSums};
 use super::frame::RowFrame;
-use crate::data::{Binned, ClassMasses, FixedScale};
+use crate::data::{Binned, ClassMasses, CountedRows, FixedScale};
 
 /// Coded rows of a part, of which those outside a view count for nothing.
 #[derive(Debug, Clone, Copy)]
@@ -18,6 +18,26 @@ pub(crate) struct PartView<'a> {
 impl<'a> PartView<'a> {
     pub(super) fn new(rows: &'a CodedRows, view: &'a View, frame: &'a RowFrame) -> Self {
         Self { rows, view, frame }
+    }
+
+    /// All rows of the part.
+    pub(crate) fn coded(&self) -> &'a CodedRows {
+        self.rows
+    }
+
+    /// Rows of positive weight in view, ascending.
+    pub(crate) fn rows(&self) -> Vec<u32> {
+        self.rows.of_view(self.view).collect()
+    }
+
+    /// How rows count, where each counts once.
+    pub(super) fn counts(&self) -> CountedRows<'a> {
+        CountedRows(&self.rows.positive)
+    }
+
+    /// How rows count by weight.
+    pub(crate) fn sums(&self) -> CodedSums<'a> {
+        self.rows.sums(self.frame)
     }
 
     pub(crate) fn n_rows(&self) -> usize {

@@ -1,7 +1,31 @@
 //! Questions and frames as bytes, to be sent to who holds the rows.
 
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::ask::Head;
+use super::class_units::AskClassUnits;
+use super::histograms::AskHistograms;
+use super::least_hashes::AskLeastHashes;
+use super::question::Question;
+use super::totals::AskTotals;
 use super::{Ask, RowFrame};
 use crate::RankError;
+
+/// What a question is sent by, in a line before it.
+#[derive(Serialize)]
+struct Line<'a> {
+    name: &'a str,
+    head: &'a Head,
+}
+
+/// That line, as it is received.
+#[derive(Deserialize)]
+struct Received<'a> {
+    name: &'a str,
+    head: Head,
+}
 
 impl Ask {
     /// The question as bytes, to be sent to who holds the rows.
@@ -11,17 +35,46 @@ impl Ask {
     /// Never: all parts of a question can be written.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
-        serde_json::to_vec(self).expect("numbers and lists")
+        let line = Line { name: self.question.name(), head: &self.head };
+        let mut bytes = serde_json::to_vec(&line).expect("numbers and lists");
+        bytes.push(b'\n');
+        bytes.extend(self.question.to_json().expect("numbers and lists"));
+        bytes
     }
 
-    /// What [`Ask::to_bytes`] has written.
-    ///
-    /// # Errors
-    ///
-    /// [`RankError::BadAnswer`] for other bytes.
-    pub fn from_bytes(bytes: &[u8]) -> Result<Self, RankError> {
-        serde_json::from_slice(bytes).map_err(|err| RankError::BadAnswer(err.to_string()))
+    /// What [`Ask::to_bytes`] has written, given what reads a question by its name.
+    pub(crate) fn received(
+        bytes: &[u8],
+        reader_of: impl FnOnce(&str) -> Option<QuestionReader>,
+    ) -> Result<Self, RankError> {
+        let bad = |why: &str| RankError::BadAnswer(why.to_owned());
+        let end = bytes.iter().position(|&byte| byte == b'\n');
+        let (line, question) = bytes.split_at(end.ok_or_else(|| bad("a question is cut off"))?);
+        let Received { name, head } = serde_json::from_slice(line).map_err(|err| not_read(&err))?;
+        let reader = reader_of(name).ok_or_else(|| bad("there is no such question"))?;
+        reader(head, &question[1..])
     }
+}
+
+/// Reads a question after its line.
+pub(crate) type QuestionReader = fn(Head, &[u8]) -> Result<Ask, RankError>;
+
+/// What reads a question of a kind.
+pub(crate) fn read<Q: Question>(head: Head, bytes: &[u8]) -> Result<Ask, RankError> {
+    let question: Q = serde_json::from_slice(bytes).map_err(|err| not_read(&err))?;
+    Ok(Ask { head, question: Arc::new(question) })
+}
+
+/// The questions of several learners.
+pub(crate) const SHARED_QUESTIONS: [(&str, QuestionReader); 4] = [
+    (AskTotals::NAME, read::<AskTotals>),
+    (AskClassUnits::NAME, read::<AskClassUnits>),
+    (AskLeastHashes::NAME, read::<AskLeastHashes>),
+    (AskHistograms::NAME, read::<AskHistograms>),
+];
+
+fn not_read(err: &serde_json::Error) -> RankError {
+    RankError::BadAnswer(err.to_string())
 }
 
 impl RowFrame {

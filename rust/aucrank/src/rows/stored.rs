@@ -143,7 +143,7 @@ impl StoredRows {
         let mut all = CodedRows::none(&self.frame);
         let mut scratch = self.scratch();
         for part in &self.parts {
-            let (rows, _) = part.rows(true, self.spill.as_ref(), &mut scratch)?;
+            let rows = part.rows(true, self.spill.as_ref(), &mut scratch)?;
             all.extend(rows);
         }
         Ok(all)
@@ -158,7 +158,7 @@ impl StoredRows {
         let mut bytes = Vec::new();
         let mut scratch = self.scratch();
         for part in &self.parts {
-            let (rows, _) = part.rows(true, self.spill.as_ref(), &mut scratch)?;
+            let rows = part.rows(true, self.spill.as_ref(), &mut scratch)?;
             bytes.extend((rows.n_rows() as u64).to_le_bytes());
             bytes.extend(rows.to_bytes());
             bytes.extend(rows.hashes_to_bytes());

@@ -25,6 +25,8 @@ mod sample;
 mod split;
 
 pub use explain::{LeafValue, partial_dependence};
+#[cfg(feature = "serde")]
+pub(crate) use fit::AskLeaves;
 pub(crate) use fit::ReweightedTrees;
 pub use fit::{TreeRankModel, TreeRankParams, fit, fit_by_classifiers, fit_rows, fit_validated};
 pub use forest::{
@@ -37,7 +39,6 @@ pub use prune::{
     Complexity, CrossValidation, CvParams, Penalization, PenaltyParams, PenaltyScale, PruningRule,
     PruningStep, Validation, ValidationParams,
 };
-pub(crate) use sample::places_by_codes;
 pub use split::{CutCriterion, Cuts, DyadicParams, LeafRankParams, SplitRule};
 
 pub use crate::formula::{Rule, Test};

@@ -64,8 +64,9 @@ mod tests;
 mod tree;
 mod tree_rows;
 
+#[cfg(feature = "serde")]
+pub(crate) use asked::GradientAsk;
 pub use asked::fit_gradient_boosting_rows;
-pub(crate) use asked::{BagStates, CellBuffers, GradientAsk, GradientSums};
 pub use fit::{GradientExtras, fit_gradient_boosting, fit_gradient_folds};
 pub use held_out::{GradientHeldOut, GradientHeldOutParams, HeldOutMeasure, HeldOutRows};
 pub use loss::Loss;

@@ -14,7 +14,7 @@ use super::start::MassScale;
 use crate::RankError;
 use crate::data::{Binned, ClassMasses, FeatureBins, MassHistogram, RowSquares};
 use crate::rows::words::{Reader, put_list};
-use crate::rows::{ScoreCounts, ScoreRanges, put_packed, take_packed};
+use crate::rows::{Mergeable, ScoreCounts, ScoreRanges, other, put_packed, take_packed};
 
 /// A question about rows that go through a program.
 #[derive(Debug, Clone)]
@@ -147,7 +147,7 @@ pub(crate) enum ProgramAnswer {
 
 impl ProgramAnswer {
     /// That of no rows.
-    pub(crate) fn none(ask: &ProgramAsk, binned: &Binned) -> Self {
+    pub(super) fn none(ask: &ProgramAsk, binned: &Binned) -> Self {
         let n_nodes = n_layers_of(ask.nodes.len()) + 1;
         match &ask.want {
             ProgramWant::Layer { learns } => Self::Layer {
@@ -169,13 +169,10 @@ impl ProgramAnswer {
             ProgramWant::Scores(_) => Self::Scores(ScoreCounts::default()),
         }
     }
+}
 
-    /// Adds the answer of other rows to the same question.
-    ///
-    /// # Errors
-    ///
-    /// [`RankError::BadAnswer`] if it is one to another question.
-    pub(crate) fn merge(&mut self, more: Self) -> Result<(), RankError> {
+impl Mergeable for ProgramAnswer {
+    fn merge(&mut self, more: Self) -> Result<(), RankError> {
         match (self, more) {
             (
                 Self::Layer { masses, sums },
@@ -211,7 +208,7 @@ impl ProgramAnswer {
         Ok(())
     }
 
-    pub(crate) fn put_words(&self, words: &mut Vec<u64>) {
+    fn put_words(&self, words: &mut Vec<u64>) {
         match self {
             Self::Layer { masses, sums } => {
                 for &masses in masses {
@@ -239,8 +236,7 @@ impl ProgramAnswer {
         }
     }
 
-    /// Replaces the answer of no rows by what [`ProgramAnswer::put_words`] has written.
-    pub(crate) fn take_words(&mut self, reader: &mut Reader<'_>) -> Result<(), RankError> {
+    fn take_words(&mut self, reader: &mut Reader<'_>) -> Result<(), RankError> {
         match self {
             Self::Layer { masses, sums } => {
                 for masses in masses {
@@ -282,8 +278,4 @@ fn put_masses(words: &mut Vec<u64>, masses: ClassMasses) {
 fn take_masses(reader: &mut Reader<'_>) -> Result<ClassMasses, RankError> {
     let &[pos, neg] = reader.array()?;
     Ok(ClassMasses { pos, neg })
-}
-
-fn other() -> RankError {
-    RankError::BadAnswer("it answers another question".to_owned())
 }

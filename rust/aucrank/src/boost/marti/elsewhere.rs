@@ -21,7 +21,9 @@ use crate::boost::term::Term;
 use crate::boost::two_sided::TwoSided;
 use crate::boost::weak::feature::{Best, BinRule};
 use crate::data::{Binned, ClassMasses, ClassSums, MOST_COPIES, RowSquares, RowUnits, mix};
-use crate::rows::{Answer, ClassUnits, Fit, Rows, View, Want, largest_gap_of_ranges};
+use crate::rows::{
+    AskClassUnits, ClassUnits, Fit, Question, Rows, View, largest_gap_of_ranges, other,
+};
 use crate::{Interrupt, RankError};
 
 /// Fits `MartiRank` or `SMartiRank` to rows in parts, wherever they are: the same program as
@@ -95,16 +97,12 @@ struct Elsewhere<'a> {
 }
 
 impl Elsewhere<'_> {
-    fn pass(&self, view: &View, want: Want) -> Result<Answer, RankError> {
-        self.rows.pass(&self.fit.ask(view.clone(), want), self.interrupt)
-    }
-
-    fn ask(&self, view: &View, ask: ProgramAsk) -> Result<ProgramAnswer, RankError> {
-        self.pass(view, Want::Program(Arc::new(ask)))?.into_program()
+    fn ask<Q: Question>(&self, view: &View, question: Q) -> Result<Q::Answer, RankError> {
+        self.fit.ask(self.rows, view.clone(), question, self.interrupt)
     }
 
     fn units(&self, view: &View) -> Result<ClassUnits, RankError> {
-        let found = self.pass(view, Want::ClassUnits)?.into_class_units()?;
+        let found = self.ask(view, AskClassUnits)?;
         found.total().check_classes()?;
         Ok(found)
     }
@@ -357,17 +355,13 @@ impl LayerRows for AskedLayers<'_> {
     }
 }
 
-fn other() -> RankError {
-    RankError::BadAnswer("it answers another question".to_owned())
-}
-
 #[cfg(all(test, feature = "serde"))]
 mod tests {
     use super::*;
     use crate::boost::{Criterion, WeakRankerParams, fit_marti_rank};
     use crate::data::{BinningParams, Labels, LevelRates};
     use crate::rows::tests::{Data, Weights, everywhere};
-    use crate::rows::{Ask, words};
+    use crate::rows::{Answer, Ask, words};
 
     fn in_memory(data: &Data, params: &MartiParams) -> BranchingProgram {
         data.with_columns(0..data.positive.len(), |columns| {
@@ -446,7 +440,7 @@ mod tests {
             let ask = |nodes: Vec<CodedNode>, want| {
                 let scale = MassScale::Fractions(-10);
                 let ask = ProgramAsk { scale, nodes: Arc::new(nodes), want };
-                fit.ask(View::All, Want::Program(Arc::new(ask)))
+                fit.question_of(fit.begin_tree(), View::All, ask)
             };
             let layer = || ProgramWant::Layer { learns: true };
             let n_codes = rows.frame().features()[0].n_codes() as u32;

@@ -36,7 +36,8 @@ mod step;
 mod tile;
 mod walk;
 
-pub(crate) use ask::{ProgramAnswer, ProgramAsk};
+#[cfg(feature = "serde")]
+pub(crate) use ask::ProgramAsk;
 pub use chance::Chance;
 pub use elsewhere::fit_marti_rank_rows;
 pub use fit::fit_marti_rank;

@@ -15,29 +15,33 @@ use super::step::{spread, spread_from_root};
 use super::tile::{MassTile, TilePlaces};
 use super::walk::TILE_ROWS;
 use crate::data::{ClassMasses, ClassSums, least_hashes, seeded};
-use crate::rows::PartView;
+use crate::rows::{Kept, PartView, Question, RowFrame, View};
 use crate::{Interrupt, RankError};
 
-impl ProgramAsk {
-    /// Whether the answer depends on the hashes of the rows.
-    pub(crate) fn reads_hashes(&self) -> bool {
-        match &self.want {
+impl Question for ProgramAsk {
+    const NAME: &'static str = "program";
+
+    type Answer = ProgramAnswer;
+
+    fn none(&self, frame: &RowFrame) -> ProgramAnswer {
+        ProgramAnswer::none(self, &frame.no_rows())
+    }
+
+    fn needs_hashes(&self, view: &View, _: &Kept<'_>) -> bool {
+        let draws_samples = match &self.want {
             ProgramWant::Least { .. } | ProgramWant::Sampled(_) => true,
             ProgramWant::Wide { samples, .. } => samples.is_some(),
             ProgramWant::Layer { .. } | ProgramWant::Ranges { .. } | ProgramWant::Scores(_) => {
                 false
             }
-        }
+        };
+        draws_samples || *view != View::All
     }
 
-    /// Adds what the rows of a part answer.
-    ///
-    /// # Errors
-    ///
-    /// [`RankError::BadAnswer`] for a question about other rows; [`RankError::Interrupted`].
-    pub(crate) fn add(
+    fn add(
         &self,
         view: &PartView<'_>,
+        _: &mut Kept<'_>,
         sum: &mut ProgramAnswer,
         interrupt: &Interrupt,
     ) -> Result<(), RankError> {

@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use super::growth::{Growth, grow_and_prune};
+use super::leaf_question::AskLeaves;
 use super::params::TreeRankParams;
 use super::tree_rank_model::TreeRankModel;
 use crate::data::{ClassSums, Counts, binding, check_monotonic};
-use crate::rows::{AskedCells, Fit, HistogramTally, RowFrame, Rows, Totals, View, Want};
+use crate::rows::{AskedCells, Fit, HistogramTally, RowFrame, Rows, Totals, View};
 use crate::tree::grow::{Missing, grow};
 use crate::tree::model::{RankingTree, TreeFrame};
 use crate::tree::split::{LeafRankParams, LeafRankSplitter, SplitRule, StumpTerms};
@@ -126,8 +127,8 @@ impl Growth for Elsewhere<'_> {
     }
 
     fn sums_of_nodes(&self, tree: &RankingTree, rows: &View) -> Result<Vec<ClassSums>, RankError> {
-        let ask = self.fit.ask(rows.clone(), Want::Leaves(Arc::new(tree.clone())));
-        let of_leaves = self.rows.pass(&ask, self.interrupt)?.into_leaves()?;
+        let ask = AskLeaves(Arc::new(tree.clone()));
+        let of_leaves = self.fit.ask(self.rows, rows.clone(), ask, self.interrupt)?.0;
         let mut sums = vec![ClassSums::default(); tree.nodes().len()];
         for (leaf, of_leaf) in tree.leaves().into_iter().zip(of_leaves) {
             sums[leaf] = of_leaf;

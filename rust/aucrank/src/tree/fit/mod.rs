@@ -12,6 +12,7 @@ mod elsewhere;
 mod grower;
 mod growth;
 mod in_memory;
+mod leaf_question;
 mod params;
 mod reweighted;
 mod tree_rank;
@@ -20,6 +21,8 @@ mod with_rates;
 
 pub use elsewhere::fit_rows;
 pub(super) use grower::Grower;
+#[cfg(feature = "serde")]
+pub(crate) use leaf_question::AskLeaves;
 pub use params::TreeRankParams;
 pub(crate) use reweighted::ReweightedTrees;
 pub use tree_rank::{fit, fit_by_classifiers, fit_validated};

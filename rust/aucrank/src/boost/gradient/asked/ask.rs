@@ -137,20 +137,6 @@ pub(super) struct CellAsk {
     pub(super) is_counted: bool,
 }
 
-impl GradientAsk {
-    /// Whether the hashes of rows are needed for an answer.
-    pub(crate) fn needs_hashes(&self) -> bool {
-        match self {
-            Self::Levels => false,
-            Self::Mass { view, .. } => *view != View::All,
-            Self::Rates(_) => true,
-            Self::Bags(ask) => ask.bags.iter().any(|bag| {
-                bag.rows.is_some() || bag.measures || bag.grow.as_ref().is_some_and(GrowAsk::begins)
-            }),
-        }
-    }
-}
-
 impl RatesAsk {
     /// Number of folds, of which a fit asks for few.
     pub(super) fn n_folds(&self) -> usize {
@@ -160,7 +146,7 @@ impl RatesAsk {
 
 impl GrowAsk {
     /// Whether it is the first question about a tree.
-    fn begins(&self) -> bool {
+    pub(super) fn begins(&self) -> bool {
         self.steps.is_empty()
     }
 

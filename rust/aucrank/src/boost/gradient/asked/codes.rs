@@ -12,7 +12,6 @@ use crate::rows::CodedRows;
 
 use super::super::histogram::CODES;
 use super::ask::BagRowsAsk;
-use super::state::weighted_rows;
 
 /// For each feature the categories that have a code of their own, in the order of their codes; `None` for
 /// a number, and where the codes are those in which rows are held.
@@ -113,7 +112,7 @@ impl BagRowsAsk {
             return Err(bad());
         }
         let mut is_learned = vec![false; rows.n_rows()];
-        for row in weighted_rows(rows, &self.learned) {
+        for row in rows.of_view(&self.learned) {
             is_learned[row as usize] = true;
         }
         self.rates.iter().map(|rates| rates.codes(rows, &is_learned)).collect()

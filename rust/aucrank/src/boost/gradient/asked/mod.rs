@@ -26,7 +26,6 @@ mod talk;
 mod tests;
 mod tree;
 
+#[cfg(feature = "serde")]
 pub(crate) use ask::GradientAsk;
 pub use fit::fit_gradient_boosting_rows;
-pub(crate) use state::{BagStates, CellBuffers};
-pub(crate) use sums::GradientSums;

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::ops::Range;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use super::super::histogram::Layout;
 use super::super::loss::{LossAt, log_loss_units};
@@ -16,21 +16,16 @@ use super::ask::{
 };
 use super::sums::{BagSums, CellSums, GradientSums, RateSums};
 use crate::data::{Binned, CellId, CellSplit, RowTally, seeded};
-use crate::rows::{CodedRows, RowFrame, View};
+use crate::rows::{CodedRows, Kept, PartView, Question, RowFrame, View};
 use crate::{Interrupt, RankError};
 
-/// Bags of which a part keeps the scores. Fits that were given up are forgotten by and by.
-const MOST_BAGS: usize = 256;
-
-/// What a part of the rows keeps for the bags of fits, those asked last at the end: a cache, since a
-/// question carries all that was decided, or can.
+/// What a part of the rows keeps for the bags of a fit.
 #[derive(Debug, Default)]
-pub(crate) struct BagStates(Mutex<Vec<BagState>>);
+struct BagStates(Vec<BagState>);
 
 /// The rows of a part in a bag, after some trees.
 #[derive(Debug)]
 struct BagState {
-    fit: u64,
     key: u64,
     bag: Arc<BagRowsAsk>,
     /// Codes of the columns of rates.
@@ -56,7 +51,7 @@ struct TreeCells {
 
 /// Memory that is used cell by cell.
 #[derive(Debug, Default)]
-pub(crate) struct CellBuffers {
+struct CellBuffers {
     rows: Vec<u32>,
     packed: Vec<PackedSums>,
     plain: Vec<Sums>,
@@ -71,23 +66,41 @@ struct RowsOfPart<'a> {
     interrupt: &'a Interrupt,
 }
 
-impl GradientAsk {
-    /// Adds what the rows of a part answer.
-    pub(crate) fn add_part(
+impl Question for GradientAsk {
+    const NAME: &'static str = "gradients";
+
+    type Answer = GradientSums;
+
+    fn none(&self, frame: &RowFrame) -> GradientSums {
+        GradientSums::none(self, frame)
+    }
+
+    fn needs_hashes(&self, _: &View, _: &Kept<'_>) -> bool {
+        match self {
+            Self::Levels => false,
+            Self::Mass { view, .. } => *view != View::All,
+            Self::Rates(_) => true,
+            Self::Bags(ask) => ask.bags.iter().any(|bag| {
+                bag.rows.is_some() || bag.measures || bag.grow.as_ref().is_some_and(GrowAsk::begins)
+            }),
+        }
+    }
+
+    fn add(
         &self,
-        (fit, states): (u64, &BagStates),
-        (rows, frame): (&CodedRows, &RowFrame),
-        buffers: &mut CellBuffers,
+        part: &PartView<'_>,
+        kept: &mut Kept<'_>,
         sum: &mut GradientSums,
         interrupt: &Interrupt,
     ) -> Result<(), RankError> {
-        let rows = RowsOfPart { coded: rows, frame, interrupt };
+        let frame = part.frame;
+        let rows = RowsOfPart { coded: part.coded(), frame, interrupt };
         match (self, sum) {
             (_, GradientSums::Behind) => {}
             (Self::Levels, GradientSums::Levels(features)) => rows.add_levels(features),
             (Self::Mass { view, scale }, GradientSums::Mass(sums)) => {
                 let tally = rows.coded.sums(frame);
-                for row in weighted_rows(rows.coded, view) {
+                for row in rows.coded.of_view(view) {
                     let of_row = tally.of(row as usize);
                     sums.weight += of_row;
                     let class = usize::from(rows.coded.positive[row as usize]);
@@ -99,7 +112,11 @@ impl GradientAsk {
                     rows.add_rates(ask, feature, sums)?;
                 }
             }
-            (Self::Bags(ask), sum) => states.add_bags(fit, ask, rows, buffers, sum)?,
+            (Self::Bags(ask), sum) => {
+                let mut states = kept.take::<BagStates>().unwrap_or_default();
+                states.add_bags(ask, rows, kept.buffers(), sum)?;
+                kept.put(states);
+            }
             _ => return Err(bad("sums are of another question")),
         }
         Ok(())
@@ -113,7 +130,7 @@ impl RowsOfPart<'_> {
             if rows_of_level.is_empty() {
                 continue;
             }
-            for row in weighted_rows(self.coded, &View::All) {
+            for row in self.coded.of_view(&View::All) {
                 let level = self.coded.binned.code(row as usize, feature) as usize;
                 if let Some(rows) = rows_of_level.get_mut(level) {
                     *rows += tally.of(row as usize).rows;
@@ -136,7 +153,7 @@ impl RowsOfPart<'_> {
             return Err(bad("rates are of other rows"));
         }
         let tally = self.coded.sums(self.frame);
-        for row in weighted_rows(self.coded, &ask.view) {
+        for row in self.coded.of_view(&ask.view) {
             let row = row as usize;
             let (positive, hash) = (self.coded.positive[row], self.coded.hashes[row]);
             let fold = usize::from(ask.order.fold(positive, hash, ask.n_folds));
@@ -155,8 +172,7 @@ impl RowsOfPart<'_> {
 
 impl BagStates {
     fn add_bags(
-        &self,
-        fit: u64,
+        &mut self,
         ask: &BagsAsk,
         rows: RowsOfPart<'_>,
         buffers: &mut CellBuffers,
@@ -165,21 +181,15 @@ impl BagStates {
         let GradientSums::Bags(sums) = sum else {
             return Err(bad("sums are of another question"));
         };
-        let mut of_bags: Vec<Option<BagState>> = Vec::new();
-        {
-            let mut states = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-            states.retain(|state| state.fit != fit || ask.live.contains(&state.key));
-            for bag in &ask.bags {
-                let place = states.iter().position(|own| (own.fit, own.key) == (fit, bag.key));
-                of_bags.push(place.map(|place| states.remove(place)));
-            }
-        }
+        self.0.retain(|state| ask.live.contains(&state.key));
         let mut found = Vec::new();
         // Bags without columns of rates have the same codes.
         let mut shared: Option<Cow<'_, Binned>> = None;
         let mut are_told = true;
-        for ((bag, state), sums) in ask.bags.iter().zip(of_bags).zip(sums) {
-            let Some(mut state) = BagState::caught_up(state, fit, bag, rows)? else {
+        for (bag, sums) in ask.bags.iter().zip(sums) {
+            let place = self.0.iter().position(|state| state.key == bag.key);
+            let state = place.map(|place| self.0.remove(place));
+            let Some(mut state) = BagState::caught_up(state, bag, rows)? else {
                 are_told = false;
                 continue;
             };
@@ -199,10 +209,7 @@ impl BagStates {
         if !are_told {
             *sum = GradientSums::Behind;
         }
-        let mut states = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        states.extend(found);
-        let n_most = states.len().saturating_sub(MOST_BAGS);
-        states.drain(..n_most);
+        self.0.extend(found);
         Ok(())
     }
 }
@@ -211,7 +218,6 @@ impl BagState {
     /// The state that a question sets out from; `None` where it takes as told what was not.
     fn caught_up(
         state: Option<Self>,
-        fit: u64,
         ask: &BagAsk,
         rows: RowsOfPart<'_>,
     ) -> Result<Option<Self>, RankError> {
@@ -222,7 +228,6 @@ impl BagState {
         }
         let Some(bag) = ask.rows.as_ref().filter(|_| ask.n_told == 0) else { return Ok(None) };
         Ok(Some(Self {
-            fit,
             key: ask.key,
             rates: bag.rate_codes(rows.coded)?,
             scores: vec![bag.start; rows.coded.n_rows()],
@@ -249,7 +254,7 @@ impl BagState {
         if ask.measures
             && let Some(view) = &self.bag.held_out
         {
-            for row in weighted_rows(rows.coded, view) {
+            for row in rows.coded.of_view(view) {
                 let row = row as usize;
                 let units = rows.coded.units.get(row).copied().unwrap_or(1);
                 let loss = log_loss_units(self.scores[row], rows.coded.positive[row]);
@@ -366,7 +371,7 @@ impl BagState {
             }
             _ => true,
         };
-        let learned = weighted_rows(rows.coded, &self.bag.learned);
+        let learned = rows.coded.of_view(&self.bag.learned);
         let order: Vec<u16> = learned.filter(is_drawn).map(|row| row as u16).collect();
         let (n_trees, seed, draws) = (self.n_trees, ask.seed, ask.draws);
         let cells = vec![(0, 0..order.len())];
@@ -472,19 +477,6 @@ impl TreeCells {
         self.cells.push((cell, of_left.start..of_right.end));
         Ok(())
     }
-}
-
-/// Rows of positive weight of a view, ascending.
-pub(super) fn weighted_rows<'r>(
-    rows: &'r CodedRows,
-    view: &'r View,
-) -> impl Iterator<Item = u32> + 'r {
-    let has_weight = |&row: &u32| rows.units.get(row as usize).is_none_or(|&units| units > 0);
-    let is_there = |&row: &u32| {
-        let row = row as usize;
-        *view == View::All || view.contains(rows.positive[row], rows.hashes[row])
-    };
-    (0..rows.n_rows() as u32).filter(has_weight).filter(is_there)
 }
 
 fn bad(why: &str) -> RankError {

@@ -4,8 +4,8 @@ use super::super::sums::Sums;
 use super::ask::{BagAsk, CellAsk, GradientAsk, GrowAsk};
 use crate::RankError;
 use crate::data::{ClassSums, FeatureBins};
-use crate::rows::RowFrame;
 use crate::rows::words::{Reader, put_sums};
+use crate::rows::{Mergeable, RowFrame, other};
 
 /// Sums of some rows, to be merged with those of others.
 #[derive(Debug, Clone)]
@@ -64,7 +64,7 @@ pub(crate) struct CellSums {
 
 impl GradientSums {
     /// Those of no rows.
-    pub(crate) fn none(ask: &GradientAsk, frame: &RowFrame) -> Self {
+    pub(super) fn none(ask: &GradientAsk, frame: &RowFrame) -> Self {
         let n_levels = |bins: &FeatureBins| match bins {
             FeatureBins::Numeric { .. } => 0,
             FeatureBins::Categorical { n_levels, .. } => *n_levels as usize,
@@ -89,9 +89,10 @@ impl GradientSums {
             GradientAsk::Bags(ask) => Self::Bags(ask.bags.iter().map(BagSums::none).collect()),
         }
     }
+}
 
-    /// Adds those of other rows: whether they are an answer to the same question.
-    pub(crate) fn merge(&mut self, more: Self) -> bool {
+impl Mergeable for GradientSums {
+    fn merge(&mut self, more: Self) -> Result<(), RankError> {
         match (&mut *self, more) {
             (_, Self::Behind) => *self = Self::Behind,
             (Self::Behind, _) => {}
@@ -109,12 +110,12 @@ impl GradientSums {
             (Self::Bags(own), Self::Bags(more)) => {
                 own.iter_mut().zip(more).for_each(|(own, more)| own.merge(more));
             }
-            _ => return false,
+            _ => return Err(other()),
         }
-        true
+        Ok(())
     }
 
-    pub(crate) fn put(&self, words: &mut Vec<u64>) {
+    fn put_words(&self, words: &mut Vec<u64>) {
         words.push(u64::from(matches!(self, Self::Behind)));
         match self {
             Self::Behind => {}
@@ -135,8 +136,7 @@ impl GradientSums {
         }
     }
 
-    /// What [`GradientSums::put`] has written, in the place of those of no rows.
-    pub(crate) fn take(&mut self, reader: &mut Reader<'_>) -> Result<(), RankError> {
+    fn take_words(&mut self, reader: &mut Reader<'_>) -> Result<(), RankError> {
         if reader.word()? != 0 {
             *self = Self::Behind;
             return Ok(());

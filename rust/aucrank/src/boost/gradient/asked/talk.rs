@@ -9,7 +9,7 @@ use std::task::{Context, Poll, Waker};
 use super::ask::{BagAsk, BagRowsAsk, BagsAsk, GradientAsk, GrowAsk, ToldTree};
 use super::sums::{BagSums, GradientSums};
 use crate::data::RowOrder;
-use crate::rows::{Fit, Rows, View, Want};
+use crate::rows::{Fit, Rows, View};
 use crate::{Interrupt, RankError};
 
 /// A fit that asks rows.
@@ -79,8 +79,7 @@ impl<'a> Talk<'a> {
 
     /// The sums that are asked.
     pub(super) fn ask(&self, ask: GradientAsk) -> Result<GradientSums, RankError> {
-        let ask = self.fit.ask(View::All, Want::Gradients(ask));
-        self.rows.pass(&ask, self.interrupt)?.into_gradients()
+        self.fit.ask(self.rows, View::All, ask, self.interrupt)
     }
 
     /// The order of all rows by a seed.

@@ -1,0 +1,59 @@
+//! Every question that rows elsewhere are asked. Learners have their own, and only here all are known.
+
+use crate::RankError;
+use crate::boost::{GradientAsk, ProgramAsk, RoundAsk};
+use crate::rows::{Ask, Question, QuestionReader, SHARED_QUESTIONS, read};
+use crate::tree::AskLeaves;
+
+impl Ask {
+    /// What [`Ask::to_bytes`] has written.
+    ///
+    /// # Errors
+    ///
+    /// [`RankError::BadAnswer`] for other bytes.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, RankError> {
+        Self::received(bytes, reader_of)
+    }
+}
+
+const OF_LEARNERS: [(&str, QuestionReader); 4] = [
+    (AskLeaves::NAME, read::<AskLeaves>),
+    (ProgramAsk::NAME, read::<ProgramAsk>),
+    (RoundAsk::NAME, read::<RoundAsk>),
+    (GradientAsk::NAME, read::<GradientAsk>),
+];
+
+fn reader_of(name: &str) -> Option<QuestionReader> {
+    let mut all = SHARED_QUESTIONS.iter().chain(&OF_LEARNERS);
+    all.find(|(known, _)| *known == name).map(|&(_, reader)| reader)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn no_two_questions_have_one_name() {
+        let all = || SHARED_QUESTIONS.iter().chain(&OF_LEARNERS);
+        let names: BTreeSet<&str> = all().map(|&(name, _)| name).collect();
+        assert_eq!(names.len(), all().count());
+    }
+
+    #[test]
+    fn other_bytes_are_no_question() {
+        let sent = |line: &str| Ask::from_bytes(line.as_bytes()).unwrap_err();
+        let tree = r#"{"fit":0,"number":0,"oldest":0}"#;
+        for line in [
+            String::new(),
+            "{}".to_owned(),
+            "{}\nnull".to_owned(),
+            format!(r#"{{"name":"totals","head":{{"tree":{tree},"view":"All"}}}}"#),
+            format!("{{\"name\":\"x\",\"head\":{{\"tree\":{tree},\"view\":\"All\"}}}}\nnull"),
+            format!("{{\"name\":\"totals\",\"head\":{{\"tree\":{tree},\"view\":\"All\"}}}}\n[1]"),
+        ] {
+            assert!(matches!(sent(&line), RankError::BadAnswer(_)), "{line}");
+        }
+    }
+}
