@@ -48,10 +48,10 @@ mod tests {
         for line in [
             String::new(),
             "{}".to_owned(),
-            "{}\nnull".to_owned(),
-            format!(r#"{{"name":"totals","head":{{"tree":{tree},"view":"All"}}}}"#),
-            format!("{{\"name\":\"x\",\"head\":{{\"tree\":{tree},\"view\":\"All\"}}}}\nnull"),
-            format!("{{\"name\":\"totals\",\"head\":{{\"tree\":{tree},\"view\":\"All\"}}}}\n[1]"),
+            "{}\nnull\n".to_owned(),
+            format!(r#"{{"name":"totals","head":{{"tree":{tree},"view":"All"}}}}"#) + "\n",
+            format!("{{\"name\":\"x\",\"head\":{{\"tree\":{tree},\"view\":\"All\"}}}}\nnull\n"),
+            format!("{{\"name\":\"totals\",\"head\":{{\"tree\":{tree},\"view\":\"All\"}}}}\n[1]\n"),
         ] {
             assert!(matches!(sent(&line), RankError::BadAnswer(_)), "{line}");
         }

@@ -4,7 +4,7 @@ use std::any::Any;
 
 use super::ask::Ask;
 use super::frame::RowFrame;
-use super::question::{AnyAnswer, Question};
+use super::question::{AnyAnswer, Question, other};
 use super::words::{self, Reader};
 use crate::RankError;
 
@@ -28,18 +28,18 @@ use crate::RankError;
 /// }
 /// ```
 #[derive(Debug)]
-pub struct Answer(pub(super) Box<dyn AnyAnswer>);
+pub struct Answer(pub(super) Vec<Box<dyn AnyAnswer>>);
 
 impl Clone for Answer {
     fn clone(&self) -> Self {
-        Self(self.0.copy())
+        Self(self.0.iter().map(|one| one.copy()).collect())
     }
 }
 
 impl Answer {
     /// That of no rows.
     pub(crate) fn none(ask: &Ask, frame: &RowFrame) -> Self {
-        Self(ask.question.none_of_any(frame))
+        Self(ask.0.iter().map(|one| one.question.none_of_any(frame)).collect())
     }
 
     /// Adds the answer of other rows to the same question.
@@ -48,14 +48,17 @@ impl Answer {
     ///
     /// [`RankError::BadAnswer`] if it is one to another question.
     pub fn merge(&mut self, more: Self) -> Result<(), RankError> {
-        self.0.merge_any(more.0)
+        if self.0.len() != more.0.len() {
+            return Err(other());
+        }
+        self.0.iter_mut().zip(more.0).try_for_each(|(own, more)| own.merge_any(more))
     }
 
     /// The answer as bytes.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut words = Vec::new();
-        self.0.put(&mut words);
+        self.0.iter().for_each(|one| one.put(&mut words));
         words::to_bytes(&words)
     }
 
@@ -68,7 +71,7 @@ impl Answer {
         let words = words::from_bytes(bytes)?;
         let mut reader = Reader::new(&words);
         let mut answer = Self::none(ask, frame);
-        answer.0.take(&mut reader)?;
+        answer.0.iter_mut().try_for_each(|one| one.take(&mut reader))?;
         reader.end()?;
         Ok(answer)
     }
@@ -90,10 +93,17 @@ impl Answer {
         Ok(sum.to_bytes())
     }
 
-    /// What was asked for by a question of a kind.
-    pub(crate) fn to<Q: Question>(self) -> Result<Q::Answer, RankError> {
-        let sums: Box<dyn Any> = self.0;
-        let other = |_| RankError::BadAnswer(format!("it does not answer about {}", Q::NAME));
-        sums.downcast().map(|sums| *sums).map_err(other)
+    /// The answers to questions that were joined.
+    #[cfg(feature = "parallel")]
+    pub(super) fn parts_of(self, asks: &[Ask]) -> Vec<Self> {
+        let mut all = self.0.into_iter();
+        asks.iter().map(|ask| Self(all.by_ref().take(ask.0.len()).collect())).collect()
+    }
+
+    /// What was asked for by one question of a kind.
+    pub(crate) fn to<Q: Question>(mut self) -> Result<Q::Answer, RankError> {
+        let other = || RankError::BadAnswer(format!("it does not answer about {}", Q::NAME));
+        let sums: Box<dyn Any> = self.0.pop().filter(|_| self.0.is_empty()).ok_or_else(other)?;
+        sums.downcast().map(|sums| *sums).map_err(|_| other())
     }
 }

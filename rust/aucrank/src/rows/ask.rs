@@ -9,7 +9,7 @@ use super::fit_id::TreeId;
 use super::question::{AnyQuestion, Question};
 use crate::data::{Holdout, RowOrder};
 
-/// A question to rows, which any holder of the same rows answers alike.
+/// A question to rows, or several at once, which any holder of the same rows answers alike.
 ///
 /// It carries all that was decided since the fit began: what a holder remembers of earlier questions
 /// saves time and changes nothing.
@@ -32,7 +32,11 @@ use crate::data::{Holdout, RowOrder};
 /// }
 /// ```
 #[derive(Debug, Clone)]
-pub struct Ask {
+pub struct Ask(pub(super) Vec<Asked>);
+
+/// One of the questions that are sent together: rows are read once for all.
+#[derive(Debug, Clone)]
+pub(crate) struct Asked {
     pub(super) head: Head,
     pub(super) question: Arc<dyn AnyQuestion>,
 }
@@ -50,7 +54,13 @@ pub(crate) struct Head {
 impl Ask {
     /// A question about the rows of a view, for a tree or whatever else a fit has states of rows for.
     pub(super) fn new(tree: TreeId, view: View, question: impl Question) -> Self {
-        Self { head: Head { tree, view }, question: Arc::new(question) }
+        Self(vec![Asked { head: Head { tree, view }, question: Arc::new(question) }])
+    }
+
+    /// All questions in one.
+    #[cfg(feature = "parallel")]
+    pub(super) fn joined(asks: &[Self]) -> Self {
+        Self(asks.iter().flat_map(|ask| ask.0.iter().cloned()).collect())
     }
 }
 

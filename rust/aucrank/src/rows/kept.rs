@@ -8,7 +8,7 @@ use super::fit_id::TreeId;
 
 /// Fits and trees of which a part keeps the states of its rows: those that were given up are forgotten
 /// by and by.
-const MOST: usize = 16;
+const MOST: usize = 256;
 
 /// The rows of a part after some steps of a learner.
 #[derive(Debug)]

@@ -9,6 +9,7 @@
 //! - `coded`: rows as codes; `spill`: in a file; `part`: what answers; `stored`: many parts;
 //! - `question`: what a learner's question has to say; `ask`, `answer`: what travels; `words`, `sent`:
 //!   in which form; `fit_id`: which trees it is about; `kept`: what a part keeps between questions;
+//!   `together`: questions of several works in one;
 //! - `matrix`: all rows as codes in memory, for learners that need more than sums of cells;
 //! - `digest`: by which rows that are computed anew are known to be the same;
 //! - `row_sample`: which rows are taken for learners that need rows as they are;
@@ -43,6 +44,7 @@ mod stored;
 mod survey;
 #[cfg(all(test, feature = "serde"))]
 pub(crate) mod tests;
+mod together;
 mod totals;
 pub(crate) mod words;
 
@@ -68,6 +70,7 @@ pub(crate) use score_ranges::{ScoreRanges, largest_gap_of_ranges};
 pub(crate) use sent::{QuestionReader, SHARED_QUESTIONS, read};
 pub use stored::StoredRows;
 pub use survey::Survey;
+pub(crate) use together::together;
 pub(crate) use totals::Totals;
 
 use crate::{Interrupt, RankError};

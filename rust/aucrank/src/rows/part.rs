@@ -1,7 +1,7 @@
 //! A part of the rows, which answers.
 
 use super::answer::Answer;
-use super::ask::{Ask, Head};
+use super::ask::{Ask, Asked};
 use super::coded::CodedRows;
 use super::frame::RowFrame;
 use super::kept::{Buffers, Kept, States};
@@ -80,14 +80,16 @@ impl Part {
         sum: &mut Answer,
         interrupt: &Interrupt,
     ) -> Result<(), RankError> {
-        let (Head { tree, view }, question) = (&ask.head, &ask.question);
         let mut buffers = std::mem::take(&mut scratch.buffers);
-        let mut kept = Kept::new(&self.states, *tree, &mut buffers);
-        let with_hashes = question.reads_hashes(view, &kept);
+        let with_hashes = ask.0.iter().any(|Asked { head, question }| {
+            question.reads_hashes(&head.view, &Kept::new(&self.states, head.tree, &mut buffers))
+        });
         let rows = self.rows(with_hashes, spill, scratch)?;
-        let view = PartView::new(rows, view, frame);
-        question.add_to_any(&view, &mut kept, &mut *sum.0, interrupt)?;
-        drop(kept);
+        for (Asked { head, question }, sum) in ask.0.iter().zip(&mut sum.0) {
+            let view = PartView::new(rows, &head.view, frame);
+            let mut kept = Kept::new(&self.states, head.tree, &mut buffers);
+            question.add_to_any(&view, &mut kept, &mut **sum, interrupt)?;
+        }
         scratch.buffers = buffers;
         Ok(())
     }

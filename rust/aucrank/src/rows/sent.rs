@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::ask::Head;
+use super::ask::{Asked, Head};
 use super::class_units::AskClassUnits;
 use super::histograms::AskHistograms;
 use super::least_hashes::AskLeastHashes;
@@ -35,34 +35,44 @@ impl Ask {
     /// Never: all parts of a question can be written.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
-        let line = Line { name: self.question.name(), head: &self.head };
-        let mut bytes = serde_json::to_vec(&line).expect("numbers and lists");
-        bytes.push(b'\n');
-        bytes.extend(self.question.to_json().expect("numbers and lists"));
+        let mut bytes = Vec::new();
+        for Asked { head, question } in &self.0 {
+            let line = Line { name: question.name(), head };
+            bytes.extend(serde_json::to_vec(&line).expect("numbers and lists"));
+            bytes.push(b'\n');
+            bytes.extend(question.to_json().expect("numbers and lists"));
+            bytes.push(b'\n');
+        }
         bytes
     }
 
     /// What [`Ask::to_bytes`] has written, given what reads a question by its name.
     pub(crate) fn received(
         bytes: &[u8],
-        reader_of: impl FnOnce(&str) -> Option<QuestionReader>,
+        reader_of: impl Fn(&str) -> Option<QuestionReader>,
     ) -> Result<Self, RankError> {
         let bad = |why: &str| RankError::BadAnswer(why.to_owned());
-        let end = bytes.iter().position(|&byte| byte == b'\n');
-        let (line, question) = bytes.split_at(end.ok_or_else(|| bad("a question is cut off"))?);
-        let Received { name, head } = serde_json::from_slice(line).map_err(|err| not_read(&err))?;
-        let reader = reader_of(name).ok_or_else(|| bad("there is no such question"))?;
-        reader(head, &question[1..])
+        let bytes = bytes.strip_suffix(b"\n").ok_or_else(|| bad("a question is cut off"))?;
+        let mut lines = bytes.split(|&byte| byte == b'\n');
+        let mut all = Vec::new();
+        while let Some(line) = lines.next() {
+            let question = lines.next().ok_or_else(|| bad("a question is cut off"))?;
+            let Received { name, head } =
+                serde_json::from_slice(line).map_err(|err| not_read(&err))?;
+            let reader = reader_of(name).ok_or_else(|| bad("there is no such question"))?;
+            all.push(reader(head, question)?);
+        }
+        Ok(Self(all))
     }
 }
 
 /// Reads a question after its line.
-pub(crate) type QuestionReader = fn(Head, &[u8]) -> Result<Ask, RankError>;
+pub(crate) type QuestionReader = fn(Head, &[u8]) -> Result<Asked, RankError>;
 
 /// What reads a question of a kind.
-pub(crate) fn read<Q: Question>(head: Head, bytes: &[u8]) -> Result<Ask, RankError> {
+pub(crate) fn read<Q: Question>(head: Head, bytes: &[u8]) -> Result<Asked, RankError> {
     let question: Q = serde_json::from_slice(bytes).map_err(|err| not_read(&err))?;
-    Ok(Ask { head, question: Arc::new(question) })
+    Ok(Asked { head, question: Arc::new(question) })
 }
 
 /// The questions of several learners.

@@ -159,6 +159,29 @@ impl Rows for Cluster<'_> {
     }
 }
 
+/// Rows that count how often they are passed over.
+pub(crate) struct Counted<'a> {
+    rows: &'a dyn Rows,
+    pub(crate) n_passes: AtomicUsize,
+}
+
+impl<'a> Counted<'a> {
+    pub(crate) fn new(rows: &'a dyn Rows) -> Self {
+        Self { rows, n_passes: AtomicUsize::new(0) }
+    }
+}
+
+impl Rows for Counted<'_> {
+    fn frame(&self) -> &RowFrame {
+        self.rows.frame()
+    }
+
+    fn pass(&self, ask: &Ask, interrupt: &Interrupt) -> Result<Answer, RankError> {
+        self.n_passes.fetch_add(1, Ordering::Relaxed);
+        self.rows.pass(ask, interrupt)
+    }
+}
+
 fn params(split: LeafRankParams, pruning: Option<PruningRule>) -> TreeRankParams {
     let grow = GrowParams { max_depth: 6, ..GrowParams::default() };
     TreeRankParams { pruning, seed: 3, ..TreeRankParams::new(grow, SplitRule::Stumps(split)) }
@@ -260,6 +283,25 @@ fn the_same_tree_comes_from_memory_a_file_and_a_cluster() {
             }
         }
     }
+}
+
+#[cfg(feature = "parallel")]
+#[test]
+fn all_folds_are_grown_by_the_questions_of_one_tree() {
+    let data = Data::new(3000, Weights::None);
+    let cv = CvParams { n_folds: 10, one_standard_error: false, seed: 9 };
+    let bounds = uneven(3000, 3);
+    let n_passes = |pruning| {
+        let params = params(LeafRankParams::orthogonal(5), pruning);
+        let stored = data.store(data.survey(&bounds, params.binning), &bounds, None);
+        let counted = Counted::new(&stored);
+        fit_rows(&counted, 1, &params, &Interrupt::default()).unwrap();
+        counted.n_passes.into_inner()
+    };
+    let (of_one, of_all) = (n_passes(None), n_passes(Some(PruningRule::CrossValidation(cv))));
+    // The order of the rows is asked before, and what the rows left out come to afterwards; a tree
+    // without a fold may be deeper.
+    assert!((2..12).contains(&of_one) && of_all <= of_one + 6, "{of_one} and {of_all}");
 }
 
 #[test]

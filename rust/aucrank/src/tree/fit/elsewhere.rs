@@ -7,9 +7,11 @@ use super::leaf_question::AskLeaves;
 use super::params::TreeRankParams;
 use super::tree_rank_model::TreeRankModel;
 use crate::data::{ClassSums, Counts, binding, check_monotonic};
-use crate::rows::{AskedCells, Fit, HistogramTally, RowFrame, Rows, Totals, View};
+use crate::interrupt::PartCounter;
+use crate::rows::{AskedCells, Fit, HistogramTally, RowFrame, Rows, Totals, View, together};
 use crate::tree::grow::{Missing, grow};
 use crate::tree::model::{RankingTree, TreeFrame};
+use crate::tree::prune::WithoutFold;
 use crate::tree::split::{LeafRankParams, LeafRankSplitter, SplitRule, StumpTerms};
 use crate::{Interrupt, RankError};
 
@@ -36,7 +38,7 @@ pub fn fit_rows(
     let fit = Fit::new(fit_number);
     let totals = fit.totals(rows, View::All, interrupt)?;
     let tree_frame = tree_frame(frame, params, &totals);
-    let elsewhere = Elsewhere { rows, fit, split, params, tree_frame, interrupt };
+    let elsewhere = Elsewhere { rows, fit: &fit, split, params, tree_frame, interrupt };
     grow_and_prune(&elsewhere, params, interrupt)
 }
 
@@ -72,7 +74,7 @@ fn tree_frame(frame: &RowFrame, params: &TreeRankParams, totals: &Totals) -> Arc
 /// Rows elsewhere on which trees are grown.
 struct Elsewhere<'a> {
     rows: &'a dyn Rows,
-    fit: Fit,
+    fit: &'a Fit,
     split: LeafRankParams,
     params: &'a TreeRankParams,
     tree_frame: Arc<TreeFrame>,
@@ -80,6 +82,11 @@ struct Elsewhere<'a> {
 }
 
 impl Elsewhere<'_> {
+    /// The same with other rows to ask.
+    fn through<'b>(&'b self, rows: &'b dyn Rows) -> Elsewhere<'b> {
+        Elsewhere { rows, tree_frame: Arc::clone(&self.tree_frame), ..*self }
+    }
+
     fn grow_counted<T: HistogramTally>(&self, view: &View) -> Result<RankingTree, RankError> {
         let totals = self.fit.totals(self.rows, view.clone(), self.interrupt)?;
         let units = self.rows.frame().shrinks_levels().then(|| totals.squares.units());
@@ -93,7 +100,7 @@ impl Elsewhere<'_> {
         };
         let least = self.params.grow.least_split(totals.sums);
         let splitter = LeafRankSplitter::new(self.split, least, terms);
-        let mut cells = AskedCells::<T>::new(self.rows, &self.fit, view.clone(), self.interrupt);
+        let mut cells = AskedCells::<T>::new(self.rows, self.fit, view.clone(), self.interrupt);
         let frame = Arc::clone(&self.tree_frame);
         let TreeRankParams { grow: params, seed, .. } = self.params;
         grow(&mut cells, &splitter, totals.sums, frame, params, *seed, self.interrupt)
@@ -135,5 +142,22 @@ impl Growth for Elsewhere<'_> {
         }
         tree.add_up(&mut sums);
         Ok(sums)
+    }
+
+    fn grow_with_folds(
+        &self,
+        folds: &[[View; 2]],
+        done: &PartCounter<'_>,
+    ) -> Result<(RankingTree, Vec<WithoutFold>), RankError> {
+        let work = |fold: Option<_>| {
+            move |rows: &dyn Rows| match (self.through(rows), fold) {
+                (rows, Some(fold)) => rows.grow_without(fold, done),
+                (rows, None) => Ok((rows.grow(&View::All)?, Vec::new())),
+            }
+        };
+        let all = std::iter::once(None).chain(folds.iter().map(Some)).map(work).collect();
+        let mut grown = together(self.rows, all, self.interrupt)?;
+        let (tree, _) = grown.remove(0);
+        Ok((tree, grown))
     }
 }

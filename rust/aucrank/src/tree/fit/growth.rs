@@ -6,10 +6,9 @@ use crate::data::ClassSums;
 use crate::interrupt::PartCounter;
 use crate::tree::model::RankingTree;
 use crate::tree::prune::{
-    CrossValidation, CvParams, PruningPath, PruningRule, Validation, ValidationParams,
-    cross_validate, penalize,
+    PruningPath, PruningRule, Validation, ValidationParams, WithoutFold, cross_validate, penalize,
 };
-use crate::{Interrupt, RankError};
+use crate::{Interrupt, RankError, parallel};
 
 /// Rows on which trees are grown.
 pub(super) trait Growth: Sync {
@@ -39,6 +38,30 @@ pub(super) trait Growth: Sync {
 
     /// Lets go of what is kept elsewhere for a tree that was grown to be measured.
     fn forget(&self, _tree: &RankingTree) {}
+
+    /// Grows a tree on all rows, and one without each fold.
+    fn grow_with_folds(
+        &self,
+        folds: &[[Self::Subset; 2]],
+        done: &PartCounter<'_>,
+    ) -> Result<(RankingTree, Vec<WithoutFold>), RankError> {
+        let tree = self.grow(&self.all())?;
+        let without = |fold: &[Self::Subset; 2]| self.grow_without(fold, done);
+        Ok((tree, parallel::try_map(folds.iter().collect(), without)?))
+    }
+
+    /// Grows a tree without a fold.
+    fn grow_without(
+        &self,
+        [others, inside]: &[Self::Subset; 2],
+        done: &PartCounter<'_>,
+    ) -> Result<WithoutFold, RankError> {
+        let tree = self.grow(others)?;
+        let sums = self.sums_of_nodes(&tree, inside)?;
+        self.forget(&tree);
+        done.add()?;
+        Ok((tree, sums))
+    }
 }
 
 /// Grows a tree, and prunes it as `params` say.
@@ -50,13 +73,14 @@ pub(super) fn grow_and_prune<G: Growth>(
     match &params.pruning {
         None => Ok(TreeRankModel::unpruned(rows.grow(&rows.all())?)),
         Some(PruningRule::CrossValidation(pruning)) => {
-            let tree = rows.grow(&rows.all())?;
             let folds = rows.folds(pruning.n_folds, pruning.seed)?;
             if folds.len() < 2 {
-                return Ok(TreeRankModel::unpruned(tree));
+                return Ok(TreeRankModel::unpruned(rows.grow(&rows.all())?));
             }
-            let max_fpr = params.grow.max_fpr;
-            let found = cross_validate_on(rows, &tree, &folds, max_fpr, pruning, interrupt)?;
+            let done = PartCounter::new(interrupt, "fold", folds.len());
+            let (tree, without) = rows.grow_with_folds(&folds, &done)?;
+            let one_standard_error = pruning.one_standard_error;
+            let found = cross_validate(&tree, without, params.grow.max_fpr, one_standard_error);
             let tree = PruningPath::of(&tree).tree(&tree, found.chosen);
             Ok(TreeRankModel { cross_validation: Some(found), ..TreeRankModel::unpruned(tree) })
         }
@@ -75,26 +99,4 @@ pub(super) fn grow_and_prune<G: Growth>(
             Ok(TreeRankModel { validation: Some(found), ..TreeRankModel::unpruned(tree) })
         }
     }
-}
-
-/// Cross-validates the size of a tree.
-fn cross_validate_on<G: Growth>(
-    rows: &G,
-    tree: &RankingTree,
-    folds: &[[G::Subset; 2]],
-    max_fpr: f64,
-    params: &CvParams,
-    interrupt: &Interrupt,
-) -> Result<CrossValidation, RankError> {
-    let done = PartCounter::new(interrupt, "fold", folds.len());
-    let without = |fold: u16| {
-        let [others, inside] = &folds[usize::from(fold)];
-        let tree = rows.grow(others)?;
-        let sums = rows.sums_of_nodes(&tree, inside)?;
-        rows.forget(&tree);
-        done.add()?;
-        Ok((tree, sums))
-    };
-    let all = (0..folds.len() as u16).collect();
-    cross_validate(tree, all, max_fpr, params.one_standard_error, without)
 }

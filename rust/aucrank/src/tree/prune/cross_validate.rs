@@ -124,17 +124,17 @@ impl CrossValidation {
     }
 }
 
-/// Prunes the tree that is grown without each fold along its path, and scores every pruned tree on the
-/// fold left out (DECISIONS E18, T13, T14). What is averaged is the AUC up to `max_fpr`.
-///
-/// `without` grows the tree without a fold, and gives class sums of the rows of the fold in its nodes.
+/// A tree that was grown without a fold, and class sums of the rows of the fold in its nodes.
+pub(in crate::tree) type WithoutFold = (RankingTree, Vec<ClassSums>);
+
+/// Prunes the trees that were grown without each fold along their paths, and scores every pruned tree on
+/// the fold left out (DECISIONS E18, T13, T14). What is averaged is the AUC up to `max_fpr`.
 pub(in crate::tree) fn cross_validate(
     tree: &RankingTree,
-    folds: Vec<u16>,
+    without: Vec<WithoutFold>,
     max_fpr: f64,
     one_standard_error: bool,
-    without: impl Fn(u16) -> Result<(RankingTree, Vec<ClassSums>), RankError> + Sync,
-) -> Result<CrossValidation, RankError> {
+) -> CrossValidation {
     let steps = tree.pruning_path();
     // Between two prices the tree is the same, so their geometric mean stands for all of them.
     let prices: Vec<f64> = (0..steps.len())
@@ -143,12 +143,11 @@ pub(in crate::tree) fn cross_validate(
             None => f64::INFINITY,
         })
         .collect();
-    let score_fold = |fold: u16| -> Result<Vec<f64>, RankError> {
-        let (tree, left_out) = without(fold)?;
+    let score_fold = |(tree, left_out): WithoutFold| -> Vec<f64> {
         let path = PruningPath::of(&tree);
         let aucs = path.aucs_up_to(max_fpr, &tree, &left_out);
-        Ok(prices.iter().map(|&price| aucs[path.step_at(price)].0).collect())
+        prices.iter().map(|&price| aucs[path.step_at(price)].0).collect()
     };
-    let fold_aucs = parallel::try_map(folds, score_fold)?;
-    Ok(CrossValidation::new(steps, &fold_aucs, one_standard_error))
+    let fold_aucs = parallel::map(without, score_fold);
+    CrossValidation::new(steps, &fold_aucs, one_standard_error)
 }

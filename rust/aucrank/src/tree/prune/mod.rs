@@ -12,8 +12,8 @@ mod ranking;
 mod rule;
 mod validate;
 
-pub(super) use cross_validate::cross_validate;
 pub use cross_validate::{CrossValidation, CvParams};
+pub(super) use cross_validate::{WithoutFold, cross_validate};
 pub(super) use path::PruningPath;
 pub use path::PruningStep;
 pub(super) use penalize::penalize;

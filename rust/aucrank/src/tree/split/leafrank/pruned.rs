@@ -55,7 +55,8 @@ impl<R: RowTally + Copy> PrunedLeafRankSplitter<'_, R> {
             let sums = self.sample.sums_of_nodes(&tree, &inside, &places);
             Ok((tree, sums))
         };
-        let found = cross_validate(tree, usable, 1.0, self.pruning.one_standard_error, without)?;
+        let without = parallel::try_map(usable, without)?;
+        let found = cross_validate(tree, without, 1.0, self.pruning.one_standard_error);
         Ok(Some(PruningPath::of(tree).tree(tree, found.chosen)))
     }
 

@@ -1,0 +1,255 @@
+//! Several pieces of work that ask the same rows: those that wait are answered in one pass.
+
+#[cfg(feature = "parallel")]
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+
+use super::Rows;
+#[cfg(feature = "parallel")]
+use super::{Answer, Ask, RowFrame};
+#[cfg(feature = "parallel")]
+use crate::parallel;
+use crate::{Interrupt, RankError};
+
+/// Runs pieces of work, each on the rows that it is given, as many at a time as there are threads. Once
+/// all that are left wait for answers, their questions are sent as one.
+///
+/// # Errors
+///
+/// The first error in the order of the works; [`RankError::NoThread`].
+#[cfg(feature = "parallel")]
+pub(crate) fn together<T: Send, W: FnOnce(&dyn Rows) -> Result<T, RankError> + Send>(
+    rows: &dyn Rows,
+    works: Vec<W>,
+    interrupt: &Interrupt,
+) -> Result<Vec<T>, RankError> {
+    let table = Table::new(works.len(), parallel::current_num_threads());
+    std::thread::scope(|scope| {
+        let work_at = |(place, work): (usize, W)| {
+            let seat = Seat { rows, table: &table, place };
+            // It may block its thread, which must not be one of a pool that others share.
+            scope.spawn(move || {
+                let found = parallel::in_own_pool(1, || {
+                    seat.begin();
+                    work(&seat)
+                });
+                seat.end(found.unwrap_or_else(Err))
+            })
+        };
+        let begun: Vec<_> = works.into_iter().enumerate().map(work_at).collect();
+        table.answer_all(interrupt, rows);
+        let ends = begun.into_iter().map(std::thread::ScopedJoinHandle::join);
+        ends.map(|end| end.unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect()
+    })
+}
+
+/// Runs pieces of work one after the other: there is one thread.
+#[cfg(not(feature = "parallel"))]
+pub(crate) fn together<T: Send, W: FnOnce(&dyn Rows) -> Result<T, RankError> + Send>(
+    rows: &dyn Rows,
+    works: Vec<W>,
+    _: &Interrupt,
+) -> Result<Vec<T>, RankError> {
+    works.into_iter().map(|work| work(rows)).collect()
+}
+
+/// Where works leave questions and find answers.
+#[cfg(feature = "parallel")]
+struct Table {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[cfg(feature = "parallel")]
+struct State {
+    /// How many more works may run.
+    n_free: usize,
+    /// Of each work.
+    places: Vec<Place>,
+    /// Why a work has failed: the others are told when they ask next.
+    failed: Option<RankError>,
+}
+
+#[cfg(feature = "parallel")]
+enum Place {
+    /// It waits for a turn.
+    Ready,
+    Runs,
+    Asks(Ask),
+    Answered(Result<Answer, RankError>),
+    Ended,
+}
+
+#[cfg(feature = "parallel")]
+impl Table {
+    fn new(n_works: usize, n_free: usize) -> Self {
+        let places = (0..n_works).map(|_| Place::Ready).collect();
+        let state = Mutex::new(State { n_free, places, failed: None });
+        Self { state, changed: Condvar::new() }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn wait_while(&self, is_early: impl Fn(&State) -> bool) -> MutexGuard<'_, State> {
+        let state = self.lock();
+        let wait = self.changed.wait_while(state, |state| is_early(state));
+        wait.unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Answers questions until all works have ended.
+    fn answer_all(&self, interrupt: &Interrupt, rows: &dyn Rows) {
+        loop {
+            let waits = |place: &Place| matches!(place, Place::Asks(_) | Place::Ended);
+            let mut state = self.wait_while(|state| !state.places.iter().all(waits));
+            let mut asks = Vec::new();
+            for (number, place) in state.places.iter_mut().enumerate() {
+                if let Place::Asks(ask) = place {
+                    asks.push((number, ask.clone()));
+                }
+            }
+            let failed = state.failed.clone();
+            drop(state);
+            if asks.is_empty() {
+                return;
+            }
+            let (numbers, asks): (Vec<usize>, Vec<Ask>) = asks.into_iter().unzip();
+            let answers = match failed {
+                None => rows.pass(&Ask::joined(&asks), interrupt).map(|all| all.parts_of(&asks)),
+                Some(err) => Err(err),
+            };
+            let of_each = match answers {
+                Ok(answers) => answers.into_iter().map(Ok).collect(),
+                Err(err) => vec![Err(err); numbers.len()],
+            };
+            let mut state = self.lock();
+            for (number, answer) in numbers.into_iter().zip(of_each) {
+                state.places[number] = Place::Answered(answer);
+            }
+            drop(state);
+            self.changed.notify_all();
+        }
+    }
+}
+
+/// The place of a work, which asks the rows through it.
+#[cfg(feature = "parallel")]
+struct Seat<'a> {
+    rows: &'a dyn Rows,
+    table: &'a Table,
+    place: usize,
+}
+
+#[cfg(feature = "parallel")]
+impl Seat<'_> {
+    /// Waits for a turn.
+    fn begin(&self) {
+        let mut state = self.table.wait_while(|state| state.n_free == 0);
+        state.n_free -= 1;
+        state.places[self.place] = Place::Runs;
+    }
+
+    fn end<T>(&self, found: Result<T, RankError>) -> Result<T, RankError> {
+        if let Err(err) = &found {
+            self.table.lock().failed.get_or_insert_with(|| err.clone());
+        }
+        found
+    }
+}
+
+#[cfg(feature = "parallel")]
+impl Rows for Seat<'_> {
+    fn frame(&self) -> &RowFrame {
+        self.rows.frame()
+    }
+
+    fn pass(&self, ask: &Ask, _: &Interrupt) -> Result<Answer, RankError> {
+        let mut state = self.table.lock();
+        state.places[self.place] = Place::Asks(ask.clone());
+        state.n_free += 1;
+        drop(state);
+        self.table.changed.notify_all();
+        let mut state = self.table.wait_while(|state| {
+            state.n_free == 0 || !matches!(state.places[self.place], Place::Answered(_))
+        });
+        state.n_free -= 1;
+        match std::mem::replace(&mut state.places[self.place], Place::Runs) {
+            Place::Answered(answer) => answer,
+            _ => unreachable!("it has waited for an answer"),
+        }
+    }
+}
+
+#[cfg(feature = "parallel")]
+impl Drop for Seat<'_> {
+    fn drop(&mut self) {
+        let mut state = self.table.lock();
+        if matches!(state.places[self.place], Place::Runs) {
+            state.n_free += 1;
+        }
+        state.places[self.place] = Place::Ended;
+        drop(state);
+        self.table.changed.notify_all();
+    }
+}
+
+#[cfg(all(test, feature = "serde", feature = "parallel"))]
+mod tests {
+    use super::*;
+    use crate::data::BinningParams;
+    use crate::rows::tests::{Counted, Data, Weights, everywhere};
+    use crate::rows::{Fit, View};
+
+    #[test]
+    fn works_that_wait_are_answered_in_one_pass_each_as_if_it_were_alone() {
+        let data = Data::new(500, Weights::Fractions);
+        let interrupt = Interrupt::default();
+        everywhere(&data, BinningParams::default(), ("together", 3), |rows| {
+            let fit = Fit::new(1);
+            // The work of number k asks 1 + k questions.
+            let sums = |rows: &dyn Rows, number: u64| {
+                let order = fit.order(rows, number, &interrupt)?;
+                let holdout = order.holdout(0.3).expect("both classes have many rows");
+                let view = |inside| View::Held { holdout, inside };
+                let of = |inside| Ok(fit.totals(rows, view(inside), &interrupt)?.sums);
+                (0..number).map(|k| of(k % 2 == 0)).collect::<Result<Vec<_>, RankError>>()
+            };
+            let alone: Vec<_> = (0..5).map(|number| sums(rows, number).unwrap()).collect();
+            for n_threads in [1, 2, 8] {
+                let pool = rayon::ThreadPoolBuilder::new().num_threads(n_threads).build().unwrap();
+                let counted = Counted::new(rows);
+                let sums = &sums;
+                let works = || (0..5).map(|number| move |rows: &dyn Rows| sums(rows, number));
+                let found = pool.install(|| together(&counted, works().collect(), &interrupt));
+                assert_eq!(found.unwrap(), alone);
+                assert_eq!(counted.n_passes.into_inner(), 5);
+            }
+        });
+    }
+
+    #[test]
+    fn an_error_ends_all() {
+        let data = Data::new(100, Weights::None);
+        let interrupt = Interrupt::default();
+        everywhere(&data, BinningParams::default(), ("together fails", 2), |rows| {
+            let fit = &Fit::new(1);
+            let work = |number: u64| {
+                let interrupt = &interrupt;
+                move |rows: &dyn Rows| {
+                    for seed in 0..1000 {
+                        fit.order(rows, seed, interrupt)?;
+                        if number == 2 && seed == 3 {
+                            return Err(RankError::BadAnswer("of the third".to_owned()));
+                        }
+                    }
+                    Ok(())
+                }
+            };
+            let counted = Counted::new(rows);
+            let found = together(&counted, (0..4).map(work).collect(), &interrupt);
+            assert_eq!(found, Err(RankError::BadAnswer("of the third".to_owned())));
+            assert_eq!(counted.n_passes.into_inner(), 4);
+            assert_eq!(together(rows, (0..0).map(work).collect(), &interrupt), Ok(Vec::new()));
+        });
+    }
+}
