@@ -8,5 +8,6 @@ a database stay where they are.
 
 from aucrank._data.passes import DataChangedError
 from aucrank.data._dataset import Dataset
+from aucrank.data._patience import ClusterError
 
-__all__ = ["DataChangedError", "Dataset"]
+__all__ = ["ClusterError", "DataChangedError", "Dataset"]

@@ -1,6 +1,8 @@
 """Rows of a Dask collection: they stay on the workers of a cluster."""
 
+import asyncio
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import wait
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
@@ -9,10 +11,14 @@ from aucrank._data.passes import check_column_names
 from aucrank._utils.extras import import_extra
 from aucrank.data import _holder
 from aucrank.data._cluster import FutureSource
+from aucrank.data._patience import LOOK_AGAIN, ClusterError, Patience
 from aucrank.data._stored import Rows
 
 #: How often a task is begun anew where a worker is lost with it.
 _RETRIES = 2
+
+#: Seconds in which the scheduler tells who works.
+_ANSWER_WITHIN = 10.0
 
 
 class DaskSource(FutureSource):
@@ -24,6 +30,8 @@ class DaskSource(FutureSource):
         What is read.
     client : distributed.Client or None
         Who computes; None for the current one.
+    timeout : float or None
+        Seconds for which a fit waits while no worker works; None for ever.
 
     Raises
     ------
@@ -35,7 +43,7 @@ class DaskSource(FutureSource):
         If there is no client.
     """
 
-    def __init__(self, collection: Any, client: Any) -> None:
+    def __init__(self, collection: Any, client: Any, timeout: float | None) -> None:
         self._delayed = import_extra("dask", "dask", "Dataset.from_dask").delayed
         self._distributed = import_extra("distributed", "dask", "Dataset.from_dask")
         if not (hasattr(collection, "to_delayed") and hasattr(collection, "columns")):
@@ -51,6 +59,7 @@ class DaskSource(FutureSource):
                     " distributed.Client(n_workers=2), or pass it as client"
                 ) from err
         self._client = client
+        self._timeout = timeout
         self._collection = collection
         self._partitions = collection.to_delayed()
         description = f"the Dask collection of {len(self._partitions)} partitions"
@@ -78,7 +87,7 @@ class DaskSource(FutureSource):
     def _open_client(self) -> Any:
         """Return the client, or say that it was closed."""
         if self._client.status not in ("running", "connecting"):
-            raise RuntimeError(f"{self.description}: the client of the cluster is closed")
+            raise ClusterError(f"{self.description}: the client of the cluster is closed")
         return self._client
 
     def _tasks(self, function: Callable[..., Any], *args: Any) -> list[Any]:
@@ -96,18 +105,81 @@ class DaskSource(FutureSource):
         return self._open_client().submit(function, results, *args, pure=False, retries=_RETRIES)
 
     def gather(self, results: Sequence[Any]) -> list[Any]:
-        """Wait for futures."""
+        """Wait for futures.
+
+        Raises
+        ------
+        ClusterError
+            If workers, scheduler or partitions are gone, or workers die of a partition.
+        """
+        futures = list(results)
+        distributed, client = self._distributed, self._open_client()
         try:
-            found: list[Any] = self._open_client().gather(results)
-        except self._distributed.CancelledError as err:
+            found: list[Any] = self._awaited(client.gather(futures, asynchronous=True), futures)
+        except distributed.KilledWorker as err:
+            raise ClusterError(
+                f"{self.description}: worker after worker died of one task, most often of want of"
+                " memory: give them more, or make smaller partitions; their logs say why"
+            ) from err
+        except distributed.scheduler.NoValidWorkerError as err:
+            raise ClusterError(
+                f"{self.description}: the scheduler has no worker for a task: start workers, and"
+                " fit again"
+            ) from err
+        except OSError as err:
+            if any(future.status == "error" for future in futures):
+                # One of a task, such as of a file that it cannot read.
+                raise
+            raise self._unreachable() from err
+        except distributed.CancelledError as err:
             # So it ends, too, if another thread has closed the client.
-            self._open_client()
-            raise RuntimeError(
+            if self._open_client().status != "running":
+                raise self._unreachable() from err
+            raise ClusterError(
                 f"{self.description}: partitions are lost that cannot be computed again, such as"
                 " frames that were scattered to a worker which has gone; make the collection of"
                 " files or of functions"
             ) from err
         return found
+
+    def _awaited(self, call: Any, futures: Sequence[Any]) -> Any:
+        """Wait for a call of the client as long as workers work, or may come soon."""
+        patience = Patience(self.description, self._timeout)
+        waited = asyncio.run_coroutine_threadsafe(call, self._client.loop.asyncio_loop)
+        try:
+            while not wait([waited], timeout=LOOK_AGAIN).done:
+                patience.look(self._why_idle(futures))
+            return waited.result()
+        finally:
+            waited.cancel()
+
+    def _why_idle(self, futures: Sequence[Any]) -> str | None:
+        """Return why no worker works for futures, None where one does."""
+        client = self._open_client()
+        try:
+            known = client.sync(client.scheduler.identity, callback_timeout=_ANSWER_WITHIN)
+            tasks = client.sync(
+                client.scheduler.processing, workers=None, callback_timeout=_ANSWER_WITHIN
+            )
+        except OSError:
+            return "the scheduler of the cluster does not answer"
+        workers = known["workers"]
+        if not workers:
+            return "the cluster has no workers"
+        running = [name for name, worker in workers.items() if worker["status"] == "running"]
+        if not running:
+            return "all workers of the cluster have paused, most often as their memory is full"
+        if any(tasks.get(name) for name in running):
+            return None
+        # What is there is on its way.
+        is_computed = not any(future.status == "pending" for future in futures)
+        return None if is_computed else "the workers of the cluster have nothing to do"
+
+    def _unreachable(self) -> ClusterError:
+        return ClusterError(
+            f"{self.description}: the scheduler of the cluster has gone, and the futures with it:"
+            " start it again, and fit with a new client"
+        )
 
     def fetch(self, number: int) -> Any:
         """Compute a partition, and get it."""
@@ -125,7 +197,12 @@ class DaskSource(FutureSource):
 
     def by_worker(self, futures: Sequence[Any]) -> list[list[Any]]:
         """Part futures by where their results lie; each of those that are lost is alone."""
-        places = self._open_client().who_has(futures)
+        client = self._open_client()
+        keys = [future.key for future in futures]
+        try:
+            places = self._awaited(client.scheduler.who_has(keys=keys), [])
+        except OSError as err:
+            raise self._unreachable() from err
         groups: dict[str, list[Any]] = {}
         for number, future in enumerate(futures):
             workers = places.get(future.key) or (f"lost {number}",)

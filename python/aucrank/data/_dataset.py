@@ -25,7 +25,7 @@ from aucrank._data.reading import Fitted, Reading
 from aucrank._data.sample import Sample
 from aucrank._data.wrapped_source import PartitionedSource, reading_of, with_folders
 from aucrank._utils.dialects import Dialect
-from aucrank._utils.params import check_int
+from aucrank._utils.params import check_int, check_real
 from aucrank._utils.plain_text import shown
 from aucrank._utils.words import plural
 from aucrank.data import _sampled
@@ -361,6 +361,7 @@ class Dataset(InPieces):
         weight: str | None = None,
         columns: Sequence[str] | None = None,
         client: Any = None,
+        timeout: float | None = 300.0,
     ) -> Self:
         """Rows of a Dask data frame, which stay on the workers of its cluster.
 
@@ -384,6 +385,10 @@ class Dataset(InPieces):
             Columns to learn from, in this order; None for all but target and weight.
         client : distributed.Client, default=None
             Of the cluster; None for the current one.
+        timeout : float, default=300.0
+            Seconds for which a fit waits while no worker works for it, as where all of them are
+            gone. After 30 s it warns, and at the end it raises `ClusterError`. None to wait for
+            ever.
 
         Returns
         -------
@@ -405,7 +410,7 @@ class Dataset(InPieces):
         if that is persisted.
         """
         return cls(
-            DaskSource(collection, client),
+            DaskSource(collection, client, _timeout_of(timeout)),
             target=target,
             positive=positive,
             weight=weight,
@@ -1006,6 +1011,10 @@ class Dataset(InPieces):
                 f" {type(self).__name__}.from_parquet(paths, target='y')"
             )
         return self._target
+
+
+def _timeout_of(value: float | None) -> float | None:
+    return check_real(value, "timeout", low=0.0, low_open=True, optional=True)
 
 
 def refuse_beside_dataset(**given: Any) -> None:
