@@ -3,6 +3,9 @@
 Ray is not in the group of tests, since it is large: these run where it is installed.
 """
 
+import os
+import signal
+import time
 from itertools import pairwise
 
 import numpy as np
@@ -10,8 +13,8 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from aucrank import RIMARC, RankingForest, Scorecard, TreeRank
-from aucrank.data import Dataset
+from aucrank import RIMARC, LinearRanker, RankingForest, Scorecard, TreeRank
+from aucrank.data import ClusterError, DataChangedError, Dataset, _patience
 from aucrank.data._ray import RayRows
 from aucrank.metrics import roc_auc_score, roc_state
 from sklearn.base import clone
@@ -117,13 +120,116 @@ def test_a_fit_outlives_its_actors(monkeypatch):
         n_rounds += 1
         assert len(self._actors) == 2
         # One, and then both.
-        for actor in self._actors[: {2: 1, 4: 2}.get(n_rounds, 0)]:
+        for actor, _ in self._actors[: {2: 1, 4: 2}.get(n_rounds, 0)]:
             ray.kill(actor, no_restart=False)
         return round_of_fit(self, ask)
 
     monkeypatch.setattr(RayRows, "round", deadly_round)
     check_same_fit(put(cut(ROWS, [200, 700])), ROWS, "w")
     assert n_rounds > 4
+
+
+def test_actors_that_are_made_anew_are_no_matter_to_warn_of(capfd):
+    check_same_fit(put(cut(ROWS, [200])), ROWS)
+    assert "constructor arguments" not in capfd.readouterr().err
+
+
+# Blocks that change, and processes that are gone
+
+
+def with_value(name, value):
+    rows = LAST.reset_index(drop=True)
+    rows.loc[5, name] = value
+    return rows
+
+
+LAST = ROWS[600:]
+CHANGES = {
+    "fewer rows": (LAST[:-1], "partition 1 has 599 rows, but had 600"),
+    "flipped labels": (
+        LAST.assign(y=LAST["y"].map({"yes": "no", "no": "yes"})),
+        "partition 1 has other labels or weights",
+    ),
+    "other weights": (LAST.assign(w=LAST["w"] + 1), "partition 1 has other labels or weights"),
+    "a number": (with_value("x", 0.123), "partition 1 has other values"),
+    "a category": (with_value("colour", "green"), "partition 1 has other values"),
+}
+
+
+@pytest.mark.parametrize(
+    ("model", "change"),
+    [*((MODEL, change) for change in CHANGES), (RIMARC(), "a number"), (LinearRanker(), "a number")],
+    ids=lambda value: value if isinstance(value, str) else type(value).__name__,
+)
+def test_a_block_that_changes_between_passes_is_named(model, change, monkeypatch):
+    later, said = CHANGES[change]
+    dataset = Dataset.from_ray(put([ROWS[:600], LAST]), target="y", columns=FEATURES, weight="w")
+    facts, source = Dataset.facts, dataset.passes.source
+
+    def then_change(self, *args, **kwargs):
+        found = facts(self, *args, **kwargs)
+        source._blocks[1] = ray.put(later)
+        return found
+
+    monkeypatch.setattr(Dataset, "facts", then_change)
+    with pytest.raises(DataChangedError, match=said):
+        clone(model).fit(dataset)
+
+
+def test_a_lost_actor_whose_block_comes_back_changed_is_noticed(monkeypatch, tmp_path):
+    path = tmp_path / "rows.pickle"
+    LAST.to_pickle(path)
+    hold, round_of_fit = RayRows.__init__, RayRows.round
+
+    def made_of_file(self, source, actors, frame, kept):
+        # As of a task that Ray runs anew, since the node with its block is lost.
+        last = ray.remote(lambda: pd.read_pickle(path)).remote()
+        (refs, first, shared), (actor, _) = ray.get(actors[1][1][0]), actors[1]
+        assert (len(refs), first) == (1, 1)
+        self.reads_file = [ray.put(([last], first, shared))]
+        hold(self, source, actors, frame, kept)
+
+    def deadly_round(self, ask):
+        CHANGES["flipped labels"][0].to_pickle(path)
+        actor, _ = self._actors[1]
+        self._actors[1] = actor, self.reads_file
+        ray.kill(actor, no_restart=False)
+        return round_of_fit(self, ask)
+
+    monkeypatch.setattr(RayRows, "__init__", made_of_file)
+    monkeypatch.setattr(RayRows, "round", deadly_round)
+    dataset = Dataset.from_ray(put([ROWS[:600], LAST]), target="y", columns=FEATURES)
+    with pytest.raises(DataChangedError, match="partition 1 has other labels or weights"):
+        clone(MODEL).fit(dataset)
+
+
+def kill_me(*_):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def test_a_block_that_kills_each_process_is_an_error_that_says_what_to_do():
+    dataset = Dataset.from_ray(put([ROWS]), target="y", columns=FEATURES)
+    source = dataset.passes.source
+    with pytest.raises(ClusterError, match="give them more, or make smaller blocks") as err:
+        source.gather(source.map(kill_me))
+    assert isinstance(err.value.__cause__, ray.exceptions.WorkerCrashedError)
+    merged = source.submit(lambda results: len(results), source.map(kill_me))
+    with pytest.raises(ClusterError, match="give them more, or make smaller blocks"):
+        source.gather([merged])
+
+
+def test_a_fit_ends_where_there_is_no_node(monkeypatch):
+    monkeypatch.setattr(_patience, "_SAID_AFTER", 1.0)
+    dataset = Dataset.from_ray(put([ROWS]), target="y", columns=FEATURES, timeout=2)
+    source = dataset.passes.source
+    slow = source.map(lambda *_: time.sleep(30))
+    monkeypatch.setattr(ray, "cluster_resources", dict)
+    with (
+        pytest.warns(UserWarning, match="no node of the cluster has CPUs; the fit waits"),
+        pytest.raises(ClusterError, match="no node of the cluster has CPUs, for 2 s now"),
+    ):
+        source.gather(slow)
+    ray.cancel(slow[0], force=True)
 
 
 def test_a_value_that_is_not_valid_is_named_with_its_block():

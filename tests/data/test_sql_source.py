@@ -18,8 +18,8 @@ from aucrank import (
     TreeRank,
 )
 from aucrank._data.as_frame import as_frame
-from aucrank.data import DataChangedError, Dataset
-from aucrank.metrics import RocState, roc_state
+from aucrank.data import DataChangedError, Dataset, _sql
+from aucrank.metrics import RocState, _batches, roc_state
 from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
 
@@ -117,6 +117,90 @@ def test_the_fit_is_that_to_a_frame(database, model):
     assert found._to_document() == expected._to_document()
     assert found.feature_names_in_.tolist() == FEATURES
     assert dataset.n_rows == 15_000
+
+
+# Weights
+
+#: Columns of weights: fractions of which some are 0, copies, and sums beyond 2^53.
+WEIGHTS = {
+    "fractions": lambda rows: rows["w"].round(2),
+    "copies": lambda rows: (rows["w"] * 5).astype(int),
+    "large": lambda rows: (rows["w"] * 9).astype(int) * 2.0**50,
+    "tiny": lambda rows: rows["w"].round(1) * 1e-200,
+}
+#: Of the models above, those that differ in what they take of weights.
+WEIGHED = ["rimarc", "rimarc of all kinds", "balanced rimarc", "weighted rimarc", "mad2c", "card"]
+WEIGHED += ["card of all kinds", "frozen card"]
+
+
+def weighed_rows(kind):
+    """Rows with weights, and categories of which all rows weigh nothing."""
+    rows = many_rows().assign(w=lambda rows: WEIGHTS[kind](rows))
+    none = rows["w"] == 0
+    rows.loc[none & (rows["id"] % 3 == 0), "colour"] = "weightless"
+    return rows
+
+
+@pytest.mark.parametrize("kind", WEIGHTS)
+@pytest.mark.parametrize("name", ["duckdb", "sqlite"])
+def test_weights_count_as_those_of_a_frame(name, kind):
+    query = DATABASES[name](weighed_rows(kind))
+    frame = nw.from_native(as_frame(query("SELECT * FROM loans")))
+    dataset = Dataset.from_sql(query, "loans", target="y", weight="w", columns=FEATURES)
+    X, y, w = frame[FEATURES].to_native(), frame["y"].to_native(), frame["w"].to_native()
+    unweighed = clone(MODELS["rimarc"]).fit(X, y)._to_document()
+    for model in (MODELS[key] for key in WEIGHED):
+        expected = clone(model).fit(X, y, w)._to_document()
+        assert expected != unweighed
+        assert clone(model).fit(dataset)._to_document() == expected
+
+
+@pytest.mark.parametrize("kind", WEIGHTS)
+def test_the_state_of_weighed_rows_is_that_of_the_rows(kind, monkeypatch):
+    monkeypatch.setattr(_batches, "_ROWS_AT_ONCE", 1000)
+    rows = weighed_rows(kind)
+    query = in_sqlite(rows)
+    frame = query("SELECT * FROM loans")
+    model = RIMARC().fit(frame[FEATURES], frame["y"])
+    found = roc_state(
+        model, Dataset.from_sql(query, "loans", target="y", weight="w", columns=FEATURES)
+    )
+    expected = roc_state(
+        model, Dataset.from_batches(frame, target="y", weight="w", columns=FEATURES)
+    )
+    assert found.to_bytes() == expected.to_bytes()
+
+
+def test_a_fit_by_weights_says_what_cannot_be_counted(monkeypatch):
+    monkeypatch.setattr(_sql, "MOST_VALUES", 2000)
+    dataset = Dataset.from_sql(in_sqlite(many_rows()), "loans", target="y", weight="w")
+    said = r"column 'id' of table loans has 12,000 distinct pairs of a value and 'w', and 2,000 at"
+    with pytest.raises(ValueError, match=said + r" most are counted: round it or 'w' in a view"):
+        RIMARC().fit(dataset)
+
+
+@pytest.mark.parametrize("bad", [-1.0, None, np.inf])
+def test_weights_that_are_none_are_named(bad):
+    rows = mixed_rows()
+    rows.loc[7, "w"] = bad
+    dataset = Dataset.from_sql(in_duckdb(rows).sql, "loans", target="y", weight="w")
+    with pytest.raises(ValueError, match=r"weight column 'w' holds .* in 1 row of table loans"):
+        RIMARC().fit(dataset)
+
+
+def test_weights_that_change_between_queries_are_noticed():
+    connection = in_duckdb(mixed_rows())
+    asked = []
+
+    def query(text):
+        if len(asked) == 2:
+            connection.execute("UPDATE loans SET w = 3 WHERE id = 8")
+        asked.append(text)
+        return connection.sql(text)
+
+    dataset = Dataset.from_sql(query, "loans", target="y", weight="w", columns=["x"])
+    with pytest.raises(DataChangedError, match="column 'x' of table loans has rows of other wei"):
+        RIMARC().fit(dataset)
 
 
 @pytest.mark.parametrize("model", [RIMARC(), MAD2C()], ids=["rimarc", "mad2c"])

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from aucrank._data import frames
 from aucrank._data.apart import columns_apart
 from aucrank._data.facts import Facts
+from aucrank._data.fingerprint import compared_batches
 from aucrank._data.passes import Batch, Passes
 from aucrank._data.target_survey import positive_rows, weights_of
 from aucrank._data.weights import weigh_classes
@@ -30,7 +31,7 @@ def coded_rows(
         If a value is not valid, which is said with its column and its place.
     """
     beside = [target] if weight is None else [target, weight]
-    for batch in passes.batches(list(dict.fromkeys([*features, *beside]))):
+    for batch in compared_batches(passes, features, beside):
         yield coded_batch(batch, facts, target, weight)
 
 
@@ -74,7 +75,7 @@ def weights_of_rows(
     TypeError, ValueError
         If a value is not valid, which is said with its place.
     """
-    for batch in passes.batches([target] if weight is None else [target, weight]):
+    for batch in compared_batches(passes, [], [target] if weight is None else [target, weight]):
         yield labels_and_weights(batch, facts, target, weight)[1]
 
 

@@ -8,7 +8,7 @@ from sklearn.base import BaseEstimator
 
 from aucrank._data.apart import schema_apart
 from aucrank._data.column_survey import ColumnSurvey
-from aucrank._data.fingerprint import Fingerprint
+from aucrank._data.fingerprint import Fingerprint, compared_batches
 from aucrank._data.input import KindsByColumn, learn_names
 from aucrank._data.passes import Passes
 from aucrank._data.schema import Schema
@@ -105,7 +105,7 @@ def learn_facts(
                 )
             columns.look_at_dtypes(head.frame, head.origin)
         needed = columns.categorical
-    for batch in passes.batches(list(dict.fromkeys([*beside, *needed]))):
+    for batch in compared_batches(passes, needed, beside):
         if heads is None:
             if batch.first_row == 0:
                 learn_names(estimator, batch.frame.select(features))

@@ -1,7 +1,7 @@
 """A part of the rows in a few bytes, to know whether it is the same when it is computed again."""
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from aucrank import _core
 from aucrank._data import frames
-from aucrank._data.passes import Batch, DataChangedError
+from aucrank._data.passes import Batch, DataChangedError, Passes
 from aucrank._data.schema import Factor, is_missing
 from aucrank._utils.words import plural
 
@@ -63,6 +63,42 @@ class Fingerprint:
             raise DataChangedError(
                 f"{batch.origin} has other {what} than when the fit began: {_AGAIN}"
             )
+
+
+def compared_batches(
+    passes: Passes, features: Sequence[str], beside: Sequence[str]
+) -> Iterator[Batch]:
+    """Read columns for a fit, and hold what they held against earlier passes.
+
+    Files tell by their time of change whether they are what they were, and frames in memory are:
+    what a function or a query gives is summed up.
+
+    Parameters
+    ----------
+    passes : Passes
+        What is read.
+    features : sequence of str
+        Columns to learn from.
+    beside : sequence of str
+        Those of labels and weights.
+
+    Raises
+    ------
+    DataChangedError
+        If labels, weights or values are not those of a pass before.
+    """
+    source = passes.source
+    is_given = bool(source.files) or source.count_rows() is not None
+    columns = sorted(features)
+    labels = rows = 0
+    for batch in passes.batches(list(dict.fromkeys([*features, *beside]))):
+        if not is_given:
+            found = Fingerprint.of(batch, columns, beside)
+            labels, rows = labels + found.labels, rows + found.rows
+        yield batch
+    if not is_given:
+        passes.check_sum(tuple(beside), labels % 2**64, "labels or weights")
+        passes.check_sum((*beside, *columns), rows % 2**64, "values")
 
 
 _AGAIN = (

@@ -142,6 +142,7 @@ class Passes:
     def __init__(self, source: Source) -> None:
         self.source = source
         self.n_rows: int | None = None
+        self._sums: dict[tuple[str, ...], int] = {}
 
     def batches(self, columns: Sequence[str]) -> Iterator[Batch]:
         """Read some of the columns.
@@ -175,6 +176,21 @@ class Passes:
             raise DataChangedError(
                 f"{self.source.description} gave {plural(n_rows, 'row')}, but {self.n_rows:,}"
                 " before: data that are read more than once must be the same each time"
+            )
+
+    def check_sum(self, columns: tuple[str, ...], found: int, what: str) -> None:
+        """Hold a sum of hashes of the rows of some columns against the one before.
+
+        Raises
+        ------
+        DataChangedError
+            If it is another.
+        """
+        if self._sums.setdefault(columns, found) != found:
+            raise DataChangedError(
+                f"{self.source.description} gave other {what} than before: data that are read more"
+                " than once must be the same each time; seed what draws them, or write them to"
+                " files first"
             )
 
 

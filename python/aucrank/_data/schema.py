@@ -252,21 +252,23 @@ class LevelSet:
         kept : ndarray of bool, shape (n_rows,), or None
             Which are added; None for all.
         counts : ndarray of uint64, shape (n_rows,), or None
-            How many rows each stands for, where all are kept; None for one.
+            How many rows each stands for; None for one.
         """
         start = 0
         for codes, values in ((factor.codes, factor.values) for factor in factors):
             start, first = start + len(codes), start
+            counted = None if counts is None else counts[first:start]
             if kept is not None:
                 codes = codes[kept[first:start]]
+                counted = None if counted is None else counted[kept[first:start]]
             # The last entry is where -1 and len(values) lead.
             used = np.zeros(len(values) + 1, dtype=np.bool_)
             used[codes] = True
             is_known = np.array([*(not is_missing(value) for value in values), False])
-            if counts is None:
+            if counted is None:
                 self.n_known += _count_known(codes, is_known)
             else:
-                self.n_known += int(counts[first:start][is_known[codes]].sum())
+                self.n_known += int(counted[is_known[codes]].sum())
             self._found.update(
                 _as_level(values[index], self._label) for index in np.flatnonzero(used & is_known)
             )

@@ -80,7 +80,8 @@ class TargetSurvey:
             known = self._label(value)
             known.n_rows += batch.count(rows)
             if weight is not None:
-                known.add_weights(weight[rows], is_summed=needs_sums(self._class_weight))
+                counts = None if batch.counts is None else batch.counts[rows]
+                known.add_weights(weight[rows], counts, is_summed=needs_sums(self._class_weight))
         return None if weight is None or weight.all() else weight > 0
 
     def finish(self, positive: Any) -> TargetFacts:
@@ -166,11 +167,13 @@ class _Label:
         self.has_zero = self.has_zero or other.has_zero
         self.sum.merge(other.sum)
 
-    def add_weights(self, weight: NDArray[np.float64], *, is_summed: bool) -> None:
+    def add_weights(
+        self, weight: NDArray[np.float64], counts: NDArray[np.uint64] | None, *, is_summed: bool
+    ) -> None:
         self.largest = max(self.largest, float(weight.max()))
         self.has_zero = self.has_zero or not weight.all()
         if is_summed:
-            self.sum.add(weight)
+            self.sum.add(weight, counts)
 
 
 def labels_of(batch: Batch, target: str) -> NDArray[Any]:

@@ -426,6 +426,7 @@ class Dataset(InPieces):
         positive: Any = None,
         weight: str | None = None,
         columns: Sequence[str] | None = None,
+        timeout: float | None = 300.0,
     ) -> Self:
         """Rows that Ray holds, which stay in its cluster.
 
@@ -447,6 +448,9 @@ class Dataset(InPieces):
             Column of weights of rows.
         columns : sequence of str, default=None
             Columns to learn from, in this order; None for all but target and weight.
+        timeout : float, default=300.0
+            Seconds for which a fit waits while no node of the cluster has CPUs. After 30 s it
+            warns, and at the end it raises `ClusterError`. None to wait for ever.
 
         Returns
         -------
@@ -467,7 +471,11 @@ class Dataset(InPieces):
         In an actor, coded rows take a byte a value and some twelve bytes more.
         """
         return cls(
-            RaySource(blocks), target=target, positive=positive, weight=weight, columns=columns
+            RaySource(blocks, _timeout_of(timeout)),
+            target=target,
+            positive=positive,
+            weight=weight,
+            columns=columns,
         )
 
     @classmethod
@@ -538,6 +546,7 @@ class Dataset(InPieces):
         *,
         target: str,
         positive: Any = None,
+        weight: str | None = None,
         columns: Sequence[str] | None = None,
         dialect: Dialect = "ansi",
     ) -> Self:
@@ -564,9 +573,11 @@ class Dataset(InPieces):
             Column of labels.
         positive : object, default=None
             Label of the class to be ranked first; None for the greater one.
+        weight : str, default=None
+            Column of weights of rows, which are counted by them, too.
         columns : sequence of str, default=None
             Columns to learn from, in this order, as the database spells them; None for all but
-            target, for which the database is asked by ``SELECT *`` of no row.
+            target and weight, for which the database is asked by ``SELECT *`` of no row.
         dialect : str, default="ansi"
             How names are quoted, see `RIMARC.to_sql`.
 
@@ -588,11 +599,15 @@ class Dataset(InPieces):
         which may be 1,000,000 at most, and by ``COUNT(*)`` of each value and label. What comes of
         the latter stays in memory until the fit is done, up to 17 bytes for each pair of a value
         and a label. A `Scorecard` asks for three more counts of all rows: by the score of its
-        ranker, by the values of its bins, which may differ in every row, and by points. There are
-        no weights: rows of different weights would be as many groups.
+        ranker, by the values of its bins, which may differ in every row, and by points.
 
-        The table must not change meanwhile. Where a column has not as many rows of each class as
-        the labels had, a `DataChangedError` says so; a transaction that reads a snapshot is safe.
+        With weights, rows are grouped by weight as well: a database adds up fractions in any order,
+        and a fit must not depend on it. So a column may have 1,000,000 pairs of a value and a
+        weight. Of weights that hardly repeat, round them in a view.
+
+        The table must not change meanwhile. Where a column has not as many rows of each class and
+        weight as the labels had, a `DataChangedError` says so; a transaction that reads a snapshot
+        is safe.
 
         NULL and NaN are missing values; but to a database that scores rows NaN is a number, which a
         `Scorecard` finds out and refuses: store it as NULL. What type a column has is what its
@@ -618,9 +633,10 @@ class Dataset(InPieces):
         True
         >>> connection.close()
         """
-        names = None if columns is None else [*columns, target]
+        beside = [target] if weight is None else [target, weight]
+        names = None if columns is None else [*columns, *beside]
         source = SqlSource(query, table, names, dialect)
-        return cls(source, target=target, positive=positive, columns=columns)
+        return cls(source, target=target, positive=positive, weight=weight, columns=columns)
 
     def __repr__(self) -> str:
         said = [self._passes.source.description]
@@ -812,6 +828,7 @@ class Dataset(InPieces):
                 self._columns,
                 self.need_target(),
                 self._positive,
+                self._weight,
                 categorical_features=categorical_features,
                 class_weight=class_weight,
                 also=also,
@@ -934,7 +951,7 @@ class Dataset(InPieces):
         source = self._passes.source
         if isinstance(source, SqlSource):
             assert isinstance(facts, CountedFacts)
-            return CountedRows(facts, source, self.need_target())
+            return CountedRows(facts, source, self.need_target(), self._weight)
         if isinstance(source, ClusterSource):
             roles = (self.need_target(), self._weight)
             return source.raw(facts, *roles, self._spill_dir, n_threads)

@@ -10,6 +10,7 @@ from aucrank._data.passes import check_column_names
 from aucrank._utils.extras import import_extra
 from aucrank.data import _holder
 from aucrank.data._cluster import FutureSource
+from aucrank.data._patience import LOOK_AGAIN, ClusterError, Patience
 from aucrank.data._stored import Rows
 
 #: How often a call is begun anew where a process is lost with it.
@@ -23,6 +24,8 @@ class RaySource(FutureSource):
     ----------
     blocks : ray.data.Dataset or sequence of ray.ObjectRef
         What is read.
+    timeout : float or None
+        Seconds for which a fit waits while no node has CPUs; None for ever.
 
     Raises
     ------
@@ -34,7 +37,9 @@ class RaySource(FutureSource):
         If there is no block.
     """
 
-    def __init__(self, blocks: Any) -> None:
+    def __init__(self, blocks: Any, timeout: float | None) -> None:
+        self.description = "the blocks of Ray"
+        self._timeout = timeout
         self._ray = import_extra("ray", "ray", "Dataset.from_ray")
         remote = self._ray.remote(max_retries=_RETRIES)
         self._on_part, self._on_results = remote(_on_part), remote(_on_results)
@@ -69,18 +74,51 @@ class RaySource(FutureSource):
         return self._on_results.remote((function, args), *results)
 
     def gather(self, results: Sequence[Any]) -> list[Any]:
-        """Wait for references."""
+        """Wait for references.
+
+        Raises
+        ------
+        ClusterError
+            If nodes, processes or blocks are gone, or processes die of a block.
+        """
+        exceptions, refs = self._ray.exceptions, list(results)
         try:
-            found: list[Any] = self._ray.get(list(results))
-        except self._ray.exceptions.RayTaskError as err:
+            self._wait(refs)
+            found: list[Any] = self._ray.get(refs)
+        except exceptions.RayTaskError as err:
+            if isinstance(err.cause, exceptions.RayError):
+                raise self._error_of(err.cause) from err.cause
             # What was wrong, without the way that it came.
             raise err.cause from None
-        except self._ray.exceptions.ObjectLostError as err:
-            raise RuntimeError(
-                "blocks of Ray are lost that cannot be computed again, such as frames that were put"
-                " into the store of a node which has gone; let tasks make them"
-            ) from err
+        except exceptions.RayError as err:
+            raise self._error_of(err) from err
         return found
+
+    def _wait(self, refs: list[Any]) -> None:
+        """Wait as long as there are nodes, or some may come soon."""
+        patience = Patience(self.description, self._timeout)
+        while refs and self._ray.wait(refs, num_returns=len(refs), timeout=LOOK_AGAIN)[1]:
+            has_cpus = self._ray.cluster_resources().get("CPU", 0) > 0
+            patience.look(None if has_cpus else "no node of the cluster has CPUs")
+
+    def _error_of(self, err: Exception) -> ClusterError:
+        """Return what an error of Ray means."""
+        exceptions = self._ray.exceptions
+        if isinstance(err, exceptions.ObjectLostError):
+            said = (
+                "blocks are lost that cannot be computed again, such as frames that were put into"
+                " the store of a node which has gone; let tasks make them"
+            )
+        elif isinstance(err, exceptions.OutOfMemoryError | exceptions.ObjectStoreFullError):
+            said = "a node has not enough memory: give it more, or make smaller blocks"
+        elif isinstance(err, exceptions.RayActorError | exceptions.WorkerCrashedError):
+            said = (
+                "process after process died of one task, most often of want of memory: give them"
+                " more, or make smaller blocks; their logs say why"
+            )
+        else:
+            said = f"Ray cannot compute what it was asked for: {type(err).__name__}"
+        return ClusterError(f"{self.description}: {said}")
 
     def fetch(self, number: int) -> Any:
         """Get a block."""
@@ -103,12 +141,15 @@ class RaySource(FutureSource):
         )(_Holders)
         shared = self._ray.put((facts, target, weight, frame))
         edges = [len(self._blocks) * index // n_actors for index in range(n_actors + 1)]
-        actors = [
-            actor.remote(self._blocks[first:last], first, shared) for first, last in pairwise(edges)
+        # In a list, for what is given as it is comes to an actor with each call.
+        parts = [
+            [self._ray.put((self._blocks[first:last], first, [shared]))]
+            for first, last in pairwise(edges)
         ]
+        rows = RayRows(self, [(actor.remote(), part) for part in parts], frame, shared)
         # What is wrong with a block is said now, not at the first question.
-        self.gather([one.code.remote() for one in actors])
-        return nullcontext(RayRows(self, actors, frame, shared))
+        self.gather(rows.call("code"))
+        return nullcontext(rows)
 
     def share(self, value: Any) -> Any:
         """Put a value where all actors find it; return a reference."""
@@ -125,70 +166,66 @@ class RayRows:
     ----------
     source : RaySource
         The blocks.
-    actors : list of actor handle
-        Of `_Holders`.
+    actors : list of tuple of actor handle and list
+        Of `_Holders`, each with its part.
     frame : bytes
         What is known of all rows.
     kept : ray.ObjectRef
-        What actors are begun anew with. Ray would forget it, as it does not count what an actor
-        might need again.
+        What blocks are coded by. Ray would forget it, as it does not count references in a value.
     """
 
-    def __init__(self, source: RaySource, actors: list[Any], frame: bytes, kept: Any) -> None:
+    def __init__(
+        self, source: RaySource, actors: list[tuple[Any, list[Any]]], frame: bytes, kept: Any
+    ) -> None:
         self.frame = frame
         self._source = source
         self._actors = actors
         self._kept = kept
 
+    def call(self, method: str, *args: Any) -> list[Any]:
+        """Call a method of every actor; return references."""
+        return [getattr(actor, method).remote(part, *args) for actor, part in self._actors]
+
     def round(self, ask: bytes) -> bytes:
         """Return the merged answer of all rows to a question of the core."""
-        shared = self._source.share(ask)
-        answers = [actor.answer.remote(shared) for actor in self._actors]
+        answers = self.call("answer", self._source.share(ask))
         return self._source.answer_of(answers, ask, self.frame)
 
     def coded_rows(self) -> Iterator[bytes]:
         """Yield all coded rows, in order, those of an actor at a time."""
-        for actor in self._actors:
-            yield from self._source.gather([actor.coded_rows.remote()])[0]
+        for actor, part in self._actors:
+            yield from self._source.gather([actor.coded_rows.remote(part)])[0]
 
 
 class _Holders:
     """Coded rows of some blocks, in an actor.
 
-    Parameters
-    ----------
-    refs : list of ray.ObjectRef
-        The blocks.
-    first : int
-        Number of the first.
-    args : tuple
-        Of `_holder.hold`, after the number.
+    Which blocks these are comes with each call: what is given when an actor is made Ray may have
+    lost when it makes the actor anew, and it warns of that.
     """
 
-    def __init__(self, refs: list[Any], first: int, args: tuple[Any, ...]) -> None:
-        self._refs = refs
-        self._first = first
-        self._args = args
+    def __init__(self) -> None:
         self._holders: list[_holder.Holder] | None = None
 
-    def code(self) -> None:
+    def code(self, part: list[Any]) -> None:
         """Code the blocks, one after the other."""
-        self._coded()
+        self._coded(part)
 
-    def answer(self, ask: bytes) -> bytes:
+    def answer(self, part: list[Any], ask: bytes) -> bytes:
         """Answer a question about the rows."""
-        return _holder.answer(self._coded(), ask, 1)
+        return _holder.answer(self._coded(part), ask, 1)
 
-    def coded_rows(self) -> list[bytes]:
+    def coded_rows(self, part: list[Any]) -> list[bytes]:
         """Return the rows as the core writes them."""
-        return _holder.coded_rows(self._coded())
+        return _holder.coded_rows(self._coded(part))
 
-    def _coded(self) -> list[_holder.Holder]:
+    def _coded(self, part: list[Any]) -> list[_holder.Holder]:
         if self._holders is None:
             get = import_extra("ray", "ray", "Dataset.from_ray").get
+            refs, first, (shared,) = get(part[0])
+            args = get(shared)
             self._holders = [
-                _holder.hold(get(ref), number, *self._args)
-                for number, ref in enumerate(self._refs, start=self._first)
+                _holder.hold(get(ref), number, *args) for number, ref in enumerate(refs, first)
             ]
         return self._holders
 

@@ -18,7 +18,7 @@ from aucrank._data.frames import to_numbers
 from aucrank._data.input import KindsByColumn, learn_names
 from aucrank._data.passes import Batch, DataChangedError, check_column_names
 from aucrank._data.schema import errors_by_name
-from aucrank._data.target_survey import TargetSurvey, positive_rows
+from aucrank._data.target_survey import TargetSurvey, positive_rows, weights_of
 from aucrank._data.weights import check_class_weight, weigh_classes
 from aucrank._utils.sql_spelling import column_name, spelling_of
 from aucrank.data._scores import Scores, in_units, spilling_state
@@ -144,29 +144,29 @@ class SqlSource:
         return Batch(frame, 0, self.description, counts)
 
     def scored(
-        self, score: str, target: str, table: str | None = None
+        self, score: str, beside: Sequence[str], table: str | None = None
     ) -> tuple[Batch, NDArray[np.float64]]:
-        """Count the rows by an expression and their label.
+        """Count the rows by an expression, their label and their weight.
 
         Parameters
         ----------
         score : str
             What is computed of a row, a number.
-        target : str
-            Column of labels.
+        beside : sequence of str
+            Columns of labels and of weights.
         table : str, default=None
             What stands after FROM in place of the table.
 
         Returns
         -------
         batch : Batch
-            With the labels.
+            With the labels and weights.
         scores : ndarray of float64
             The numbers.
         """
-        # Other than the target.
-        name = f"score beside {target}"
-        batch = self.grouped({name: score, target: self.quoted(target)}, table)
+        # Other than those beside.
+        name = f"score beside {' and '.join(beside)}"
+        batch = self.grouped({name: score, **self._quoted_all(beside)}, table)
         with batch.named_in_errors():
             return batch, to_numbers(batch.frame[name], "of scores").astype(np.float64)
 
@@ -186,24 +186,28 @@ class SqlSource:
         ]
         return f"(SELECT {', '.join(listed)} FROM {self._table}) {self.quoted(_NUMBERS)}"
 
-    def check_values(self, column: str) -> None:
-        """Check that a column has not too many distinct values to be counted.
+    def check_values(self, column: str, weight: str | None) -> None:
+        """Check that a column has not too many distinct values, or pairs with weights, to count.
 
         Raises
         ------
         ValueError
             Naming the column, and how many it has.
         """
-        frame = self._ask(
-            f"SELECT COUNT(DISTINCT {self.quoted(column)}) AS {self.quoted(_COUNT)}"
-            f" FROM {self._table}",
-            n_columns=1,
-        )
+        if weight is None:
+            asked = f"COUNT(DISTINCT {self.quoted(column)}) AS {self.quoted(_COUNT)}"
+            rows, what, instead = self._table, "values", "round it"
+        else:
+            pair = f"{self.quoted(column)}, {self.quoted(weight)}"
+            asked = f"COUNT(*) AS {self.quoted(_COUNT)}"
+            rows = f"(SELECT DISTINCT {pair} FROM {self._table}) {self.quoted(_ROWS)}"
+            what, instead = f"pairs of a value and {weight!r}", f"round it or {weight!r}"
+        frame = self._ask(f"SELECT {asked} FROM {rows}", n_columns=1)
         n_values = int(frame[frame.columns[0]].item(0))
         if n_values > MOST_VALUES:
             raise ValueError(
-                f"column {column!r} of {self.description} has {n_values:,} distinct values, and"
-                f" {MOST_VALUES:,} at most are counted: round it in a view, or leave it out of"
+                f"column {column!r} of {self.description} has {n_values:,} distinct {what}, and"
+                f" {MOST_VALUES:,} at most are counted: {instead} in a view, or leave it out of"
                 " `columns`"
             )
 
@@ -213,6 +217,7 @@ class SqlSource:
         features: list[str],
         target: str,
         positive: Any,
+        weight: str | None,
         *,
         categorical_features: Any,
         class_weight: Any,
@@ -221,8 +226,9 @@ class SqlSource:
         """Learn what a fit has to know of all rows, and keep the counts; see `learn_facts`."""
         check_class_weight(class_weight)
         survey = ColumnSurvey(features, categorical_features, also)
-        labels = TargetSurvey(target, None, class_weight)
-        of_target = self.grouped({target: self.quoted(target)})
+        labels = TargetSurvey(target, weight, class_weight)
+        beside = self._quoted_all([target] if weight is None else [target, weight])
+        of_target = self.grouped(beside)
         labels.look_at(of_target)
         learn_names(estimator, nw.from_dict({name: [] for name in features}, backend="pandas"))
         assert of_target.counts is not None
@@ -232,21 +238,30 @@ class SqlSource:
             # Labels that are not two are said before all columns are counted.
             labels.finish(positive)
         for name in features if n_rows else []:
-            self.check_values(name)
-            batch = self.grouped({name: self.quoted(name), target: self.quoted(target)})
+            self.check_values(name, weight)
+            batch = self.grouped({name: self.quoted(name), **beside})
             survey.look_at_dtypes(batch.frame, batch.origin)
+            kept = None if weight is None else weights_of(batch, weight) > 0
             with batch.named_in_errors():
-                survey.look_at(batch, None)
+                survey.look_at(batch, kept)
             counted.append(batch)
         facts = finish_facts(estimator, survey, labels, positive, n_rows, self.description)
-        columns = [_coded(batch, facts, index, target) for index, batch in enumerate(counted)]
+        of_rows = CountedGroups.of(of_target, facts.target.classes, target, weight)
+        columns = []
+        for index, batch in enumerate(counted):
+            groups = CountedGroups.of(batch, facts.target.classes, target, weight)
+            of_rows.check_same(groups, f"column {facts.schema.label(index)} of {batch.origin}")
+            columns.append(CountedColumn(coded_column(batch, facts, index), groups))
         truths = [
             name
             for name, batch in zip(features, counted, strict=True)
             if batch.frame.schema[name] == nw.Boolean
         ]
         known = facts.target, facts.schema, facts.dtypes, facts.n_rows
-        return CountedFacts(*known, tuple(columns), tuple(truths))
+        return CountedFacts(*known, of_rows, tuple(columns), tuple(truths))
+
+    def _quoted_all(self, names: Sequence[str]) -> dict[str, str]:
+        return {name: self.quoted(name) for name in names}
 
     def _ask(self, text: str, n_columns: int | None = None) -> nw.DataFrame[Any]:
         try:
@@ -269,6 +284,73 @@ class SqlSource:
 
 
 @dataclass(frozen=True, slots=True)
+class CountedGroups:
+    """Groups of rows that have the same class and weight, and maybe more in common.
+
+    Attributes
+    ----------
+    positive : ndarray of bool
+        Of which class.
+    weights : ndarray of float64, or None
+        Weight of a row, without that of its class; None where there is no column of weights.
+    counts : ndarray of uint64
+        How many rows a group has.
+    """
+
+    positive: NDArray[np.bool_]
+    weights: NDArray[np.float64] | None
+    counts: NDArray[np.uint64]
+
+    @classmethod
+    def of(
+        cls, batch: Batch, classes: NDArray[Any], target: str, weight: str | None
+    ) -> "CountedGroups":
+        """Return what was counted of rows."""
+        assert batch.counts is not None
+        weights = None if weight is None else weights_of(batch, weight)
+        return cls(positive_rows(batch, target, classes), weights, batch.counts)
+
+    def check_same(self, others: "CountedGroups", what: str) -> None:
+        """Check that others may be groups of the same rows.
+
+        Raises
+        ------
+        DataChangedError
+            If their classes or weights are others.
+        """
+        (before, rows_before), (now, rows_now) = self._by_class(), others._by_class()
+        if rows_now != rows_before:
+            raise DataChangedError(
+                f"{what} has {rows_now[0]:,} negative and {rows_now[1]:,} positive rows, but"
+                f" {rows_before[0]:,} and {rows_before[1]:,} were counted before: {_STAY}"
+            )
+        if now != before:
+            raise DataChangedError(
+                f"{what} has rows of other weights than were counted before: {_STAY}"
+            )
+
+    def _by_class(self) -> tuple[dict[tuple[bool, float], int], tuple[int, int]]:
+        """Return how many rows have each class and weight, and each class."""
+        weights = np.ones(len(self.counts)) if self.weights is None else self.weights
+        found: dict[tuple[bool, float], int] = {}
+        rows = [0, 0]
+        groups = zip(
+            self.positive.tolist(), weights.tolist(), self.counts.tolist(), strict=True
+        )
+        for is_positive, weight, count in groups:
+            found[is_positive, weight] = found.get((is_positive, weight), 0) + count
+            rows[is_positive] += count
+        return found, (rows[0], rows[1])
+
+    def weighed(self, factors: tuple[float, float] | None) -> NDArray[np.float64] | None:
+        """Return the weight of a row of each group times that of its class."""
+        return weigh_classes(factors, self.positive, self.weights)
+
+
+_STAY = "a table must stay the same while it is learned from"
+
+
+@dataclass(frozen=True, slots=True)
 class CountedColumn:
     """The distinct values of a column in either class.
 
@@ -276,15 +358,12 @@ class CountedColumn:
     ----------
     values : ndarray
         As the core borrows them.
-    positive : ndarray of bool
-        Of which class.
-    counts : ndarray of uint64
-        How many rows have the value and the class.
+    groups : CountedGroups
+        How many rows have each of them.
     """
 
     values: NDArray[Any]
-    positive: NDArray[np.bool_]
-    counts: NDArray[np.uint64]
+    groups: CountedGroups
 
 
 @dataclass(frozen=True, slots=True)
@@ -293,12 +372,15 @@ class CountedFacts(Facts):
 
     Attributes
     ----------
+    of_rows : CountedGroups
+        The rows by class and weight alone.
     columns : tuple of CountedColumn
         One for each feature.
     truths : tuple of str
         Names of the features that are truth values to the database.
     """
 
+    of_rows: CountedGroups
     columns: tuple[CountedColumn, ...]
     truths: tuple[str, ...]
 
@@ -314,104 +396,72 @@ class CountedRows:
         Where they are.
     target : str
         Column of labels.
+    weight : str or None
+        Column of weights.
     """
 
-    def __init__(self, facts: CountedFacts, source: SqlSource, target: str) -> None:
+    def __init__(
+        self, facts: CountedFacts, source: SqlSource, target: str, weight: str | None
+    ) -> None:
         self.n_levels = facts.schema.n_levels
         self.weights = _weight_unit(facts)
         self._facts = facts
         self._source = source
         self._target = target
+        self._weight = weight
 
     def round(self, ask: bytes) -> bytes:
         """Return the sums of all rows that a question asks for."""
         sums = _core.RawSums(ask)
-        classes = np.array([False, True])
-        sums.add_classes(
-            classes, self._weights(classes), np.array(self._facts.target.class_counts, np.uint64)
-        )
+        rows = self._facts.of_rows
+        sums.add_classes(rows.positive, self._weighed(rows), rows.counts)
         with errors_by_name(self._facts.schema):
             for index, column in enumerate(self._facts.columns):
-                batch = [column.values], column.positive, self._weights(column.positive)
-                sums.add_counts(index, batch, column.counts)
+                groups = column.groups
+                batch = [column.values], groups.positive, self._weighed(groups)
+                sums.add_counts(index, batch, groups.counts)
         return sums.to_bytes()
 
     def roc_state(self, score: Scores) -> _core.RocState:
         """Return the scores of all rows, which the database computes and counts."""
-        scores, positive, counts = self._scored(score)
-        units = in_units(self._weights(positive), self.weights)
-        if units is not None:
-            counts = counts * units.astype(np.uint64)
+        scores, groups = self._scored(score)
+        units = in_units(self._weighed(groups), self.weights)
+        counts = groups.counts if units is None else groups.counts * units.astype(np.uint64)
         state = spilling_state(None)
-        state.update_counts(positive, scores, counts)
+        state.update_counts(groups.positive, scores, counts)
         return state
 
     def point_counts(self, score: Scores) -> _core.PointCounts:
         """Return the rows by points, which the database adds up and counts."""
-        points, positive, counts = self._scored(score)
+        points, groups = self._scored(score)
         found = _core.PointCounts(self.weights)
-        found.add_counts(points, positive, self._weights(positive), counts)
+        found.add_counts(points, groups.positive, self._weighed(groups), groups.counts)
         return found
 
-    def _scored(
-        self, score: Scores
-    ) -> tuple[NDArray[np.float64], NDArray[np.bool_], NDArray[np.uint64]]:
+    def _scored(self, score: Scores) -> tuple[NDArray[np.float64], CountedGroups]:
         """Return the distinct scores of either class, and how many rows have each."""
         source, facts, table = self._source, self._facts, None
+        beside = [self._target] if self._weight is None else [self._target, self._weight]
         if facts.truths:
-            table = source.with_numbers([*facts.names, self._target], facts.truths)
-        batch, scores = source.scored(score.to_sql(source.dialect), self._target, table)
-        positive = _positive(batch, facts, "the score", self._target)
-        assert batch.counts is not None
-        return scores, positive, batch.counts
+            table = source.with_numbers([*facts.names, *beside], facts.truths)
+        batch, scores = source.scored(score.to_sql(source.dialect), beside, table)
+        groups = CountedGroups.of(batch, facts.target.classes, self._target, self._weight)
+        facts.of_rows.check_same(groups, f"the score of {batch.origin}")
+        return scores, groups
 
-    def _weights(self, positive: NDArray[np.bool_]) -> NDArray[np.float64] | None:
-        return weigh_classes(self._facts.target.class_factors, positive, None)
-
-
-def _coded(batch: Batch, facts: Facts, index: int, target: str) -> CountedColumn:
-    """Return what was counted of a column as the core borrows it.
-
-    Raises
-    ------
-    DataChangedError
-        If these are not the rows of the facts.
-    """
-    positive = _positive(batch, facts, f"column {facts.schema.label(index)}", target)
-    assert batch.counts is not None
-    return CountedColumn(coded_column(batch, facts, index), positive, batch.counts)
+    def _weighed(self, groups: CountedGroups) -> NDArray[np.float64] | None:
+        return groups.weighed(self._facts.target.class_factors)
 
 
-def _positive(batch: Batch, facts: Facts, what: str, target: str) -> NDArray[np.bool_]:
-    """Return which of the values that were counted are of positive rows.
-
-    Raises
-    ------
-    DataChangedError
-        If these are not the rows of the facts.
-    """
-    positive = positive_rows(batch, target, facts.target.classes)
-    found = batch.count(~positive), batch.count(positive)
-    if found != facts.target.class_counts:
-        expected = facts.target.class_counts
-        raise DataChangedError(
-            f"{what} of {batch.origin} has {found[0]:,} negative and {found[1]:,} positive rows,"
-            f" but {expected[0]:,} and {expected[1]:,} were counted before: a table must stay the"
-            " same while it is learned from"
-        )
-    return positive
-
-
-def _weight_unit(facts: Facts) -> tuple[_core.WeightRange, int] | None:
+def _weight_unit(facts: CountedFacts) -> tuple[_core.WeightRange, int] | None:
     """Return what the unit of all weights is chosen by, None where every row counts once."""
-    factors = facts.target.class_factors
-    if factors is None:
+    weights = facts.of_rows.weighed(facts.target.class_factors)
+    if weights is None:
         return None
-    whole, of_classes = _core.WeightRange(), []
-    for factor, n_rows in zip(factors, facts.target.class_counts, strict=True):
-        weight = np.array([factor])
-        of_classes.append((weight, n_rows))
+    whole = _core.WeightRange()
+    groups = list(zip(weights.reshape(-1, 1), facts.of_rows.counts.tolist(), strict=True))
+    for weight, n_rows in groups:
         whole = whole.merge(_core.WeightRange().with_part(weight, 0).repeated(n_rows))
     if whole.are_counts():
         return whole, 0
-    return whole, sum(whole.relative_sum(weight) * n_rows for weight, n_rows in of_classes)
+    return whole, sum(whole.relative_sum(weight) * n_rows for weight, n_rows in groups)

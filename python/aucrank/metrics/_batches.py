@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import reduce
 from operator import add
 from typing import Any
@@ -21,6 +20,9 @@ from aucrank.data._cluster import ClusterSource
 from aucrank.data._holder import PartSource
 from aucrank.data._sql import SqlSource
 from aucrank.metrics._state import RocState
+
+#: Rows that are made of counted groups at a time.
+_ROWS_AT_ONCE = 2**20
 
 
 def roc_state(
@@ -99,12 +101,10 @@ def roc_state(
     check_dataset(dataset)
     target, weight = dataset.need_target(), dataset.weight
     source = dataset.passes.source
+    state = RocState(
+        max_size=max_size, weight_unit=weight_unit, spill_dir=spill_dir, max_bytes=max_bytes
+    )
     if isinstance(source, ClusterSource):
-        if spill_dir is not None:
-            raise ValueError(
-                f"spill_dir is {os.fspath(spill_dir)!r}, but states of the workers of a cluster lie"
-                " in memory: give a max_size instead"
-            )
         roles = {
             "target": target,
             "positive": dataset.positive,
@@ -112,11 +112,13 @@ def roc_state(
             "columns": dataset.columns,
         }
         states = source.map(_state_of_part, ranker, roles, max_size, weight_unit)
-        whole: RocState = source.merged(_sum_of_states, states)
-        return whole
-    state = RocState(
-        max_size=max_size, weight_unit=weight_unit, spill_dir=spill_dir, max_bytes=max_bytes
-    )
+        if spill_dir is None:
+            whole: RocState = source.merged(_sum_of_states, states)
+            return whole
+        # No worker need have the memory for all.
+        for part in source.one_by_one(states):
+            state.merge(part)
+        return state
     classes = np.asarray(ranker.classes_)
     if dataset.positive is not None:
         classes = with_last(classes, dataset.positive, target)
@@ -126,7 +128,12 @@ def roc_state(
         dataset.passes.check_rows(int(batch.counts.sum()))
         positive = positive_rows(batch, target, classes)
         with batch.named_in_errors():
-            return state.update_counts(positive, scores, batch.counts)
+            if weight is None:
+                return state.update_counts(positive, scores, batch.counts)
+            weights = weights_of(batch, weight)
+            for rows in _rows_of_groups(batch.counts):
+                state.update(positive[rows], scores[rows], sample_weight=weights[rows])
+            return state
     beside = [target] if weight is None else [target, weight]
     for batch, _, scores in scored_batches(ranker, dataset, beside):
         positive = positive_rows(batch, target, classes)
@@ -139,7 +146,7 @@ def roc_state(
 def _counted_scores(
     ranker: Any, dataset: Dataset, source: SqlSource
 ) -> tuple[Batch, NDArray[np.float64]]:
-    """Have a database score its rows, and count them by score and label."""
+    """Have a database score its rows, and count them by score, label and weight."""
     if not hasattr(ranker, "to_sql"):
         raise TypeError(
             f"{type(ranker).__name__} has no to_sql, by which {dataset!r} would be scored in its"
@@ -150,7 +157,17 @@ def _counted_scores(
             f"{type(ranker).__name__} was fitted to columns without names, by which {dataset!r}"
             " would be scored"
         )
-    return source.scored(ranker.to_sql(source.dialect), dataset.need_target())
+    beside = [name for name in (dataset.need_target(), dataset.weight) if name is not None]
+    return source.scored(ranker.to_sql(source.dialect), beside)
+
+
+def _rows_of_groups(counts: NDArray[np.uint64]) -> Iterator[NDArray[np.intp]]:
+    """Yield the group of each row, some of the rows at a time."""
+    ends = np.cumsum(counts.astype(np.int64))
+    n_rows = int(ends[-1]) if len(ends) else 0
+    for first in range(0, n_rows, _ROWS_AT_ONCE):
+        rows = np.arange(first, min(first + _ROWS_AT_ONCE, n_rows))
+        yield np.searchsorted(ends, rows, side="right")
 
 
 def _state_of_part(
