@@ -115,7 +115,7 @@ def fit_once(number, client, collection, expected, options, rng):
     try:
         document = clone(MODELS[name]).fit(dataset)._to_document()
         found = "same" if document == expected[name] else "another model"
-    except Exception as err:  # noqa: BLE001
+    except Exception as err:
         found = f"{type(err).__name__}: {err}"
     finally:
         killer.stop()

@@ -643,6 +643,28 @@ def test_the_roc_of_partitions_is_that_of_all_rows(weight, model, monkeypatch):
     assert state.to_bytes() == at_once.to_bytes()
 
 
+@pytest.mark.parametrize("weight", [None, "w"])
+def test_scores_of_partitions_may_lie_in_files_of_the_client(weight, model, tmp_path, monkeypatch):
+    monkeypatch.setattr(DaskSource, "merged", None)
+    rows = mixed_rows(150_000, seed=2)
+    parts = cut(rows, [30_000, 30_000, 90_000])
+    dataset = Dataset.from_dask(collection_of(parts), target="y", weight=weight)
+    whole = Dataset.from_batches(rows, target="y", weight=weight)
+    by_score = clone(LinearRanker(thresholds=3)).fit(*roles(ROWS))
+    state = roc_state(by_score, dataset, spill_dir=tmp_path, max_bytes=2**20)
+    assert os.listdir(tmp_path)
+    expected = roc_state(by_score, whole)
+    assert (state.n_pos, state.n_neg, state.size) == (
+        expected.n_pos,
+        expected.n_neg,
+        expected.size,
+    )
+    assert state.auc() == expected.auc()
+    assert state.interval() == expected.interval()
+    del state
+    assert os.listdir(tmp_path) == []
+
+
 def test_the_roc_of_partitions_can_be_that_of_the_other_label(model):
     dataset = Dataset.from_dask(collection_of(cut(NEW, [300])), target="y", positive="no")
     scores = -model.decision_function(NEW[FEATURES])

@@ -2,6 +2,8 @@
 
 import gc
 import os
+import signal
+import subprocess
 import sys
 from contextlib import suppress
 
@@ -23,6 +25,7 @@ from aucrank.tree import LeafRank, ValidationPruning
 from sklearn.base import clone
 
 from tests.common.parts import FEATURES, mixed_rows, write_parts
+from tests.common.paths import CHECKOUT
 
 TREES = {
     "orthogonal": TreeRank(random_state=1),
@@ -131,14 +134,15 @@ def test_codes_lie_in_a_file_where_they_are_many(monkeypatch, tmp_path):
     fit_rows = TreeRank._fit_rows
 
     def look(self, stored, params, context):
-        # Where the system allows it, the file has no name once it is open.
-        (folder,) = os.listdir(tmp_path)
+        # Where the system allows it, the file has no name once it is open, and no folder.
         if sys.platform == "linux":
-            assert os.listdir(tmp_path / folder) == []
+            assert os.listdir(tmp_path) == []
             found.extend(sizes_without_a_name())
-        else:
-            (path,) = (tmp_path / folder).iterdir()
+        elif folders := os.listdir(tmp_path):
+            (path,) = (tmp_path / folders[0]).iterdir()
             found.append(path.stat().st_size)
+        else:
+            found.append(stored.n_file_bytes)
         assert stored.n_file_bytes in found
         return fit_rows(self, stored, params, context)
 
@@ -147,6 +151,29 @@ def test_codes_lie_in_a_file_where_they_are_many(monkeypatch, tmp_path):
     assert document(fitted) == document(whole)
     assert found
     gc.collect()
+    assert os.listdir(tmp_path) == []
+
+
+KILLED = """
+import os, signal, sys
+from aucrank import TreeRank
+from aucrank.data import Dataset, _stored
+from tests.common.parts import FEATURES, mixed_rows
+_stored._IN_MEMORY = 0
+def die(self, stored, params, context):
+    assert stored.n_file_bytes > 0
+    os.kill(os.getpid(), signal.SIGKILL)
+TreeRank._fit_rows = die
+dataset = Dataset.from_batches(mixed_rows(500), target="y", columns=FEATURES, spill_dir=sys.argv[1])
+TreeRank(random_state=0).fit(dataset)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="open files have names on Windows")
+def test_a_fit_that_is_killed_leaves_no_file(tmp_path):
+    env = os.environ | {"PYTHONPATH": os.pathsep.join([str(CHECKOUT), *sys.path])}
+    command = [sys.executable, "-P", "-c", KILLED, str(tmp_path)]
+    assert subprocess.run(command, env=env, check=False).returncode == -signal.SIGKILL
     assert os.listdir(tmp_path) == []
 
 

@@ -158,7 +158,11 @@ CHANGES = {
 
 @pytest.mark.parametrize(
     ("model", "change"),
-    [*((MODEL, change) for change in CHANGES), (RIMARC(), "a number"), (LinearRanker(), "a number")],
+    [
+        *((MODEL, change) for change in CHANGES),
+        (RIMARC(), "a number"),
+        (LinearRanker(), "a number"),
+    ],
     ids=lambda value: value if isinstance(value, str) else type(value).__name__,
 )
 def test_a_block_that_changes_between_passes_is_named(model, change, monkeypatch):
@@ -184,7 +188,7 @@ def test_a_lost_actor_whose_block_comes_back_changed_is_noticed(monkeypatch, tmp
     def made_of_file(self, source, actors, frame, kept):
         # As of a task that Ray runs anew, since the node with its block is lost.
         last = ray.remote(lambda: pd.read_pickle(path)).remote()
-        (refs, first, shared), (actor, _) = ray.get(actors[1][1][0]), actors[1]
+        refs, first, shared = ray.get(actors[1][1][0])
         assert (len(refs), first) == (1, 1)
         self.reads_file = [ray.put(([last], first, shared))]
         hold(self, source, actors, frame, kept)

@@ -7,8 +7,11 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pyarrow.dataset
 import pyarrow.parquet as pq
 import pytest
+from aucrank import TreeRank
+from aucrank._data.frame_source import FrameSource
 from aucrank.data import DataChangedError, Dataset
 
 from tests.common.parts import mixed_rows, write_parts
@@ -149,6 +152,7 @@ SOURCES = {
     "function": lambda: days,
     "lazy polars": lambda: pl.from_pandas(ROWS).lazy(),
     "DuckDB": lambda: duckdb.sql("SELECT * FROM ROWS ORDER BY id"),
+    "Arrow dataset": lambda: pyarrow.dataset.dataset(pa.Table.from_pandas(ROWS)),
     "stream": lambda: Stream(pa.Table.from_pandas(ROWS)),
 }
 
@@ -169,6 +173,44 @@ def test_what_can_be_read_again_is_read_again(source):
     assert dataset.columns == ["id", "x", "small", "count", "colour", "flag"]
     assert dataset.files == []
     check_reads_all(dataset)
+
+
+def test_a_dataset_of_arrow_is_read_by_its_partitions_and_filter(tmp_path):
+    rows = mixed_rows(500).assign(year=lambda rows: 2023 + rows["id"] % 3)
+    pq.write_to_dataset(pa.Table.from_pandas(rows), tmp_path, partition_cols=["year", "flag"])
+    folder = pyarrow.dataset.dataset(tmp_path, partitioning="hive")
+    recent = folder.filter(pyarrow.dataset.field("year") >= 2024)
+    columns = ["x", "count", "colour", "year", "flag"]
+    dataset = Dataset.from_batches(recent, target="y", columns=columns, chunk_rows=40)
+    assert dataset.columns == columns
+    found = TreeRank(max_depth=3, random_state=0).fit(dataset)
+    given = recent.to_table().to_pandas()
+    assert sorted(given["year"].unique()) == [2024, 2025]
+    expected = TreeRank(max_depth=3, random_state=0).fit(
+        recent.to_table().select(columns), given["y"]
+    )
+    assert found._to_document() == expected._to_document()
+    scores = np.concatenate(list(found.decision_function_batches(dataset)))
+    np.testing.assert_array_equal(
+        scores, expected.decision_function(recent.to_table().select(columns))
+    )
+    assert all(frame.num_rows <= 40 for frame in dataset.batches())
+
+
+def test_of_a_dataset_of_arrow_only_the_columns_that_are_named_are_read(tmp_path, monkeypatch):
+    asked = []
+
+    class Watched(FrameSource):
+        def _pieces_of_dataset(self, columns):
+            asked.append(columns)
+            return super()._pieces_of_dataset(columns)
+
+    pq.write_table(pa.Table.from_pandas(mixed_rows(100)), tmp_path / "rows.parquet")
+    source = Watched(pyarrow.dataset.dataset(tmp_path), 50)
+    frames = [frame for frame, _ in source.read(["x", "y"])]
+    assert [frame.columns for frame in frames] == [["x", "y"]] * 2
+    assert asked == [None, ["x", "y"]]
+    assert [head.names for head in source.heads(["x"])] == [list(mixed_rows(1).columns)]
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ from aucrank import (
     Scorecard,
     TreeRank,
 )
-from aucrank.data import DataChangedError, Dataset
+from aucrank.data import ClusterError, DataChangedError, Dataset
 from aucrank.data._spark import SparkRows
 from aucrank.metrics import RocState, roc_auc_score, roc_state
 from sklearn.base import clone
@@ -226,6 +226,7 @@ CHANGES = {
         LAST.assign(y=LAST["y"].map({"yes": "no", "no": "yes"})),
         "partition 1 has other labels or weights",
     ),
+    "other weights": (LAST.assign(w=LAST["w"] + 1), "partition 1 has other labels or weights"),
     "a number": (LAST.assign(small=np.float32(0.5)), "partition 1 has other values"),
 }
 
@@ -302,11 +303,25 @@ def test_an_error_of_spark_is_the_cause_of_one_that_says_what_it_was_about(frame
     dataset = Dataset.from_spark(frame_of(cut(ROWS, [300])), target="y", columns=FEATURES)
     (tmp_path / "1.pickle").unlink()
     with pytest.raises(
-        RuntimeError, match=r"^the Spark frame cannot be computed: .*1\.pickle"
+        ClusterError, match=r"^the Spark frame cannot be computed: .*1\.pickle"
     ) as err:
         clone(TREE).fit(dataset)
     assert "\n" not in str(err.value)
     assert isinstance(err.value.__cause__, pyspark.errors.PySparkException)
+
+
+@pytest.mark.parametrize(
+    "lost", ["ExecutorLostFailure (executor 3", "java.lang.OutOfMemoryError: "]
+)
+def test_executors_that_are_lost_are_an_error_that_says_what_to_do(lost, frame_of):
+    source = Dataset.from_spark(frame_of([ROWS]), target="y").passes.source
+    raised = pyspark.errors.PySparkException(f"Job aborted due to stage failure\n{lost}")
+    with (
+        pytest.raises(ClusterError, match="give them more, or make smaller partitions") as err,
+        source.explained(),
+    ):
+        raise raised
+    assert err.value.__cause__ is raised
 
 
 def test_a_fit_needs_two_classes_and_rows(spark, frame_of):

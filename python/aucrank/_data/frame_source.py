@@ -1,5 +1,6 @@
 """Frames, queries and functions that give frames, as data to be read time and again."""
 
+import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
@@ -11,8 +12,8 @@ from aucrank._utils.extras import import_extra
 
 _INSTEAD = (
     "pass what can be read again: a data frame of pandas, polars or pyarrow, a polars LazyFrame, a"
-    " DuckDB relation, a list of frames, or a function without arguments that starts a new iterator"
-    " of frames each time it is called"
+    " DuckDB relation, a pyarrow.dataset, a list of frames, or a function without arguments that"
+    " starts a new iterator of frames each time it is called"
 )
 
 
@@ -47,12 +48,16 @@ class FrameSource:
     def _starter(self, given: Any, kind: str) -> Callable[..., Iterable[nw.DataFrame[Any]]]:
         """Return what starts a pass, given the columns to read or None for all of them."""
         self._query: nw.LazyFrame[Any] | None = None
+        self._dataset: Any = None
         self._n_rows: int | None = None
         self._last: Any = None
         if isinstance(given, Iterator):
             raise TypeError(
                 f"{kind} can be read only once, and a fit reads the data several times: {_INSTEAD}"
             )
+        if _is_arrow_dataset(given):
+            self._dataset = given
+            return self._pieces_of_dataset
         known = nw.from_native(given, pass_through=True)
         if isinstance(known, nw.LazyFrame):
             native = known.to_native()
@@ -73,7 +78,10 @@ class FrameSource:
         raise TypeError(f"{kind} is no source of frames; {_INSTEAD}")
 
     def heads(self, columns: Sequence[str]) -> Iterable[Head] | None:
-        """Return the dtypes of columns of a query; those of frames the rows tell."""
+        """Return the dtypes of columns of a query or dataset; those of frames the rows tell."""
+        if self._dataset is not None:
+            empty = self._no_rows(columns)
+            return [Head(empty, self.description, self.names)]
         if self._query is None:
             return None
         empty = self._query.select(columns).head(0).collect()
@@ -120,6 +128,21 @@ class FrameSource:
             )
         return frame
 
+    def _no_rows(self, columns: Sequence[str] | None) -> nw.DataFrame[Any]:
+        """Return the columns of a dataset of Arrow without rows."""
+        native = self._dataset.schema.empty_table()
+        empty: nw.DataFrame[Any] = nw.from_native(native, eager_only=True)
+        return empty if columns is None else empty.select(columns)
+
+    def _pieces_of_dataset(self, columns: Sequence[str] | None) -> Iterator[nw.DataFrame[Any]]:
+        """Read a dataset of Arrow, whose filter and columns its reader applies."""
+        if columns is None:
+            yield self._no_rows(None)
+            return
+        pyarrow = import_extra("pyarrow", "arrow", "Dataset.from_batches")
+        for batch in self._dataset.to_batches(columns=list(columns), batch_size=self._chunk_rows):
+            yield nw.from_native(pyarrow.Table.from_batches([batch]), eager_only=True)
+
     def _pieces_of_query(self, columns: Sequence[str] | None) -> Iterable[nw.DataFrame[Any]]:
         assert self._query is not None
         if columns is None:
@@ -136,6 +159,12 @@ class FrameSource:
             )
         pieces = native.collect_batches(chunk_size=self._chunk_rows, maintain_order=True)
         return (nw.from_native(piece, eager_only=True) for piece in pieces)
+
+
+def _is_arrow_dataset(given: Any) -> bool:
+    """Tell whether this is a dataset of pyarrow, whose module who has one has loaded."""
+    module = sys.modules.get("pyarrow.dataset")
+    return module is not None and isinstance(given, module.Dataset)
 
 
 def _from_stream(given: Any) -> Iterator[nw.DataFrame[Any]]:

@@ -160,14 +160,14 @@ class ExactSum:
     def __init__(self) -> None:
         self._parts: list[float] = []
 
-    def add(
-        self, numbers: NDArray[np.float64], counts: NDArray[np.uint64] | None = None
-    ) -> None:
+    def add(self, numbers: NDArray[np.float64], counts: NDArray[np.uint64] | None = None) -> None:
         """Add numbers, all of them finite, each as often as it was counted."""
         if counts is not None:
             # Times a power of two a number is exact.
             bits = range(int(counts.max(initial=0)).bit_length())
-            taken = [numbers[(counts >> np.uint64(bit)) & np.uint64(1) == 1] * 2.0**bit for bit in bits]
+            taken = [
+                numbers[(counts >> np.uint64(bit)) & np.uint64(1) == 1] * 2.0**bit for bit in bits
+            ]
             numbers = np.concatenate([numbers[:0], *taken])
         left = [*numbers.tolist(), *self._parts]
         self._parts = []

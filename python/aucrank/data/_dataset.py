@@ -294,9 +294,10 @@ class Dataset(InPieces):
         ----------
         source : object
             What gives the same rows in the same order each time: a data frame of pandas, polars or
-            pyarrow; a polars LazyFrame or a DuckDB relation; anything else with
-            ``__arrow_c_stream__`` that can be read again; a list of frames; or a function without
-            arguments that starts a new iterator of frames.
+            pyarrow; a polars LazyFrame, a DuckDB relation or a ``pyarrow.dataset.Dataset``, whose
+            partitions and filter its reader applies; anything else with ``__arrow_c_stream__`` that
+            can be read again; a list of frames; or a function without arguments that starts a new
+            iterator of frames.
         target : str, default=None
             Column of labels; None for rows to score only.
         positive : object, default=None

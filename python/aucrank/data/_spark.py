@@ -18,10 +18,14 @@ from aucrank._utils.extras import import_extra
 from aucrank._utils.words import plural
 from aucrank.data import _holder
 from aucrank.data._cluster import MERGED_AT_ONCE, ClusterSource
+from aucrank.data._patience import ClusterError
 from aucrank.data._stored import Rows
 
 #: What workers return: the number of a partition or of a task, and what was found, or the error.
 _RESULT = "number int, failed boolean, found binary"
+
+#: What stands in an error of Spark where executors died.
+_LOST = ("ExecutorLostFailure", "OutOfMemoryError")
 
 #: Bytes of coded rows in a value of a Spark frame, of which several may be one Arrow batch.
 _PIECE = 32 * 2**20
@@ -181,10 +185,15 @@ class SparkSource(ClusterSource):
         try:
             yield
         except self._errors as err:
+            if any(name in str(err) for name in _LOST):
+                raise ClusterError(
+                    f"{self.description}: executors were lost again and again, most often of want"
+                    " of memory: give them more, or make smaller partitions; their logs say why"
+                ) from err
             lines = str(err).strip().splitlines()
             # That of a worker ends with what was raised there; others begin with what is wrong.
             said = lines[-1] if isinstance(err, self._worker_error) else lines[0]
-            raise RuntimeError(f"{self.description} cannot be computed: {said}") from err
+            raise ClusterError(f"{self.description} cannot be computed: {said}") from err
 
     def _plain(self, columns: Sequence[str]) -> Any:
         """Return a frame of some columns under names that Spark's workers can do with."""

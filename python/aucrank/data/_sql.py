@@ -334,9 +334,7 @@ class CountedGroups:
         weights = np.ones(len(self.counts)) if self.weights is None else self.weights
         found: dict[tuple[bool, float], int] = {}
         rows = [0, 0]
-        groups = zip(
-            self.positive.tolist(), weights.tolist(), self.counts.tolist(), strict=True
-        )
+        groups = zip(self.positive.tolist(), weights.tolist(), self.counts.tolist(), strict=True)
         for is_positive, weight, count in groups:
             found[is_positive, weight] = found.get((is_positive, weight), 0) + count
             rows[is_positive] += count

@@ -1,6 +1,7 @@
 """Rows as codes, in memory or in a file: what a fit asks again and again."""
 
 import json
+import os
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -77,6 +78,9 @@ def stored_rows(
             folder = tempfile.mkdtemp(prefix="aucrank-", dir=dataset.spill_dir)
             path = Path(folder) / "codes"
         rows = _core.StoredRows(frame, path)
+        if folder is not None and _removed(folder):
+            # The open file has no name, so that nothing stays where this process is killed.
+            folder = None
         with errors_by_name(facts.schema):
             for batch in dataset.coded_batches(facts):
                 rows.add(batch, n_threads)
@@ -85,6 +89,15 @@ def stored_rows(
     finally:
         if folder is not None:
             shutil.rmtree(folder, ignore_errors=True)
+
+
+def _removed(folder: str) -> bool:
+    """Remove a folder that is empty."""
+    try:
+        os.rmdir(folder)
+    except OSError:
+        return False
+    return True
 
 
 def _surveyed(dataset: "Dataset", facts: Facts, binning: dict[str, Any], n_threads: int) -> bytes:

@@ -54,7 +54,8 @@ def roc_state(
         What weights are rounded to; see `RocState`.
     spill_dir : path-like, default=None
         Folder for scores that take more than ``max_bytes``, of which hardly two are equal; see
-        `RocState`. Not for rows of a cluster, whose states travel.
+        `RocState`. States of the partitions of a cluster then come to the client one after the
+        other, and lie there; without it, workers merge them, and one of them holds all in the end.
     max_bytes : int, default=2**30
         With a ``spill_dir``: bytes of memory that the state may take, at least 2**20.
 
@@ -65,6 +66,8 @@ def roc_state(
 
     Raises
     ------
+    ClusterError
+        If a cluster cannot score its rows.
     DataChangedError
         If the data change while they are read.
     OSError
@@ -73,8 +76,8 @@ def roc_state(
         If ``ranker`` scores no rows of two classes, or ``dataset`` is no `Dataset`, or its rows are
         in a database and ``ranker`` has no ``to_sql``.
     ValueError
-        If the data set has no target, a label, a weight or a score is not valid, a ``spill_dir``
-        is given for rows of a cluster, or the ranker has no form in SQL for rows of a database.
+        If the data set has no target, a label, a weight or a score is not valid, or the ranker has
+        no form in SQL for rows of a database.
 
     See Also
     --------
@@ -130,9 +133,9 @@ def roc_state(
         with batch.named_in_errors():
             if weight is None:
                 return state.update_counts(positive, scores, batch.counts)
-            weights = weights_of(batch, weight)
+            of_groups = weights_of(batch, weight)
             for rows in _rows_of_groups(batch.counts):
-                state.update(positive[rows], scores[rows], sample_weight=weights[rows])
+                state.update(positive[rows], scores[rows], sample_weight=of_groups[rows])
             return state
     beside = [target] if weight is None else [target, weight]
     for batch, _, scores in scored_batches(ranker, dataset, beside):
