@@ -48,7 +48,8 @@ class Dataset(InPieces):
     Made by `from_parquet`, `from_csv` or `from_batches`, and by `from_dask`, `from_ray`,
     `from_spark` or `from_sql` of rows that stay where they are. At most one piece is in memory,
     beside what its reader needs. Between two passes the data must not change: files are looked at,
-    rows are counted, and a difference is an error.
+    rows are counted and what a fit reads is summed up, and a difference is a `DataChangedError`.
+    What a cluster cannot give is a `ClusterError`.
 
     Parameters
     ----------
@@ -729,6 +730,8 @@ class Dataset(InPieces):
 
         Raises
         ------
+        ClusterError
+            If a cluster cannot compute its rows, or has had no workers for too long.
         DataChangedError
             If the data are not those of an earlier pass.
         """
@@ -814,6 +817,8 @@ class Dataset(InPieces):
 
         Raises
         ------
+        ClusterError
+            If a cluster cannot compute its rows, or has had no workers for too long.
         DataChangedError
             If the data are not those of an earlier pass.
         TypeError
