@@ -468,24 +468,30 @@ def test_rows_of_a_partition_may_come_in_another_order():
     assert len(CALLS) > 1
 
 
-def test_a_lost_worker_whose_rows_come_back_changed_is_noticed(processes, monkeypatch, tmp_path):
+@pytest.mark.parametrize("change", ["fewer rows", "flipped labels", "other weights", "a number"])
+def test_a_lost_worker_whose_rows_come_back_changed_is_noticed(
+    change, processes, monkeypatch, tmp_path
+):
     processes.wait_for_workers(2, timeout=WAIT)
     path = tmp_path / "rows.pickle"
     ROWS[600:].to_pickle(path)
     parts = [dask.delayed(ROWS[:600]), dask.delayed(pd.read_pickle)(path)]
     collection = dd.from_delayed(parts, meta=ROWS[:0], verify_meta=False)
-    dataset = Dataset.from_dask(collection, target="y", columns=FEATURES, client=processes)
+    dataset = Dataset.from_dask(
+        collection, target="y", columns=FEATURES, weight="w", client=processes
+    )
     round_of_fit, pids = DaskRows.round, workers_of(processes)
+    later, said = CHANGES[change]
 
     def deadly_round(self, ask):
         if pids:
-            FLIPPED.to_pickle(path)
+            later.to_pickle(path)
             while pids:
                 os.kill(pids.pop(), signal.SIGKILL)
         return round_of_fit(self, ask)
 
     monkeypatch.setattr(DaskRows, "round", deadly_round)
-    with pytest.raises(DataChangedError, match="partition 1 has other labels or weights"):
+    with pytest.raises(DataChangedError, match=said):
         clone(MODEL).fit(dataset)
 
 

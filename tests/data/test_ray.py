@@ -180,20 +180,21 @@ def test_a_block_that_changes_between_passes_is_named(model, change, monkeypatch
         clone(model).fit(dataset)
 
 
-def test_a_lost_actor_whose_block_comes_back_changed_is_noticed(monkeypatch):
+@pytest.mark.parametrize("change", ["fewer rows", "flipped labels", "other weights", "a number"])
+def test_a_lost_actor_whose_block_comes_back_changed_is_noticed(change, monkeypatch):
     round_of_fit = RayRows.round
 
     def deadly_round(self, ask):
         actor, part = self._actors[1]
         (_,), first, shared = ray.get(part[0])
         # As of a task that Ray runs anew, since the node with its block is lost.
-        self._actors[1] = actor, [ray.put(([ray.put(flipped)], first, shared))]
+        self._actors[1] = actor, [ray.put(([ray.put(later)], first, shared))]
         ray.kill(actor, no_restart=False)
         return round_of_fit(self, ask)
 
-    flipped, said = CHANGES["flipped labels"]
+    later, said = CHANGES[change]
     monkeypatch.setattr(RayRows, "round", deadly_round)
-    dataset = Dataset.from_ray(put([ROWS[:600], LAST]), target="y", columns=FEATURES)
+    dataset = Dataset.from_ray(put([ROWS[:600], LAST]), target="y", columns=FEATURES, weight="w")
     with pytest.raises(DataChangedError, match=said):
         clone(MODEL).fit(dataset)
 

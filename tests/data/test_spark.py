@@ -254,19 +254,21 @@ def test_a_partition_that_changes_between_passes_is_named(
         clone(model).fit(dataset)
 
 
-def test_codes_that_come_back_changed_are_noticed(frame_of, tmp_path, monkeypatch):
+@pytest.mark.parametrize("change", CHANGES)
+def test_codes_that_come_back_changed_are_noticed(change, frame_of, tmp_path, monkeypatch):
     frame = frame_of([ROWS[:300], LAST])
-    dataset = Dataset.from_spark(frame, target="y", columns=FEATURES)
+    dataset = Dataset.from_spark(frame, target="y", columns=FEATURES, weight="w")
     round_of_fit = SparkRows.round
+    later, said = CHANGES[change]
 
     def round_without_codes(self, ask):
-        CHANGES["flipped labels"][0].to_pickle(tmp_path / "1.pickle")
+        later.to_pickle(tmp_path / "1.pickle")
         # As where the machine that has them is lost.
         self._codes.unpersist(blocking=True)
         return round_of_fit(self, ask)
 
     monkeypatch.setattr(SparkRows, "round", round_without_codes)
-    with pytest.raises(DataChangedError, match="partition 1 has other labels or weights"):
+    with pytest.raises(DataChangedError, match=said):
         clone(TREE).fit(dataset)
 
 
