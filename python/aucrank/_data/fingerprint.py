@@ -91,7 +91,7 @@ def compared_batches(
     is_given = bool(source.files) or source.count_rows() is not None
     columns = sorted(features)
     labels = rows = 0
-    for batch in passes.batches(list(dict.fromkeys([*features, *beside]))):
+    for batch in passes.batches(list(dict.fromkeys([*beside, *features]))):
         if not is_given:
             found = Fingerprint.of(batch, columns, beside)
             labels, rows = labels + found.labels, rows + found.rows
