@@ -167,7 +167,6 @@ def test_groups_that_are_alike_tell_of_no_others():
         ({"groups": [0.0] * 119 + [np.nan]}, "the group of row 119 is missing"),
         ({"groups": np.zeros(120)}, "all rows of the positive class are of one group"),
         ({"groups": np.zeros((120, 2))}, "groups should be a 1d array"),
-        ({"fpr": (0, 0.1)}, "groups are for the whole curve"),
     ],
 )
 def test_groups_that_say_nothing_are_refused(change, said):

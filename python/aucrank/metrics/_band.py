@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from aucrank import _core
 from aucrank._data.scores import of_two_classes, to_scores, with_options
 from aucrank._utils.params import check_seed
+from aucrank.metrics._clustered import Groups
 from aucrank.metrics._curve import core_curve
 from aucrank.metrics._inference import (
     band_reach,
@@ -55,6 +56,7 @@ def roc_band(
     *,
     sample_weight: ArrayLike | None = None,
     weights: Weighting = "sampling",
+    groups: ArrayLike | None = None,
     confidence: float = 0.95,
     method: Literal["pointwise", "simultaneous"] = "pointwise",
     fpr: ArrayLike | None = None,
@@ -74,6 +76,9 @@ def roc_band(
     weights : {"sampling", "frequency"}, default="sampling"
         What a weight says: ``"sampling"``, that the row stands for so many of the population, and
         only ratios matter; ``"frequency"``, a whole number, that there were so many such rows.
+    groups : array-like of shape (n_samples,), default=None
+        Which rows come from the same source, such as a patient: rows of a group depend on each
+        other, groups do not (see Notes).
     confidence : float, default=0.95
         Level of the band, in (0, 1).
     method : {"pointwise", "simultaneous"}, default="pointwise"
@@ -95,7 +100,8 @@ def roc_band(
     Raises
     ------
     ValueError
-        As for :func:`roc_auc_score`, and for a parameter outside of its range.
+        As for :func:`roc_auc_score`, for a parameter outside of its range, and for ``groups`` of
+        which one is missing, or of one of which all rows are.
 
     See Also
     --------
@@ -120,6 +126,11 @@ def roc_band(
     With weights, the resamples draw rows with equal chances and each keeps its weight; m and n are
     Kish's effective numbers (Σw)² / Σw², which makes the simultaneous band approximate. Where
     weights are frequencies, both are those of the rows repeated.
+
+    With ``groups``, whole groups are drawn, from all of them, and again if a class is absent; m and
+    n are Kish's effective numbers of groups with positive and with negative rows, w being the
+    weight of the rows of a class in a group. The simultaneous band is then approximate, and wider
+    than rows that differ within their group call for.
 
     References
     ----------
@@ -156,6 +167,11 @@ def roc_band(
     whole = (0.0, 1.0), (0.0, 1.0)
     spread = with_options(_core.partial_areas, whole, True) if is_counted else _core.delong
     effective = of_two_classes(spread, y_true, [scores], sample_weight)[2]
+    clustered = None
+    if groups is not None:
+        clustered = Groups.of(y_true, scores, sample_weight, groups)
+        clustered.n_pairs()  # Says so if there is one group.
+        effective = clustered.n_effective()
     if method == "simultaneous":
         reach_up, reach_right = band_reach(alpha, effective)
         low = _lowest_at(curve, grid - reach_right) - reach_up
@@ -163,13 +179,20 @@ def roc_band(
             grid + reach_right < 1, curve.tpr_at(np.minimum(grid + reach_right, 1)) + reach_up, 1
         )
     else:
-        y_true, (scores,), sample_weight = rows_to_draw(y_true, [scores], sample_weight, is_counted)
-        drawn = of_two_classes(
-            resampling(_core.bootstrap_tprs, grid, n_resamples, check_seed(random_state)),
-            y_true,
-            scores,
-            sample_weight,
-        )
+        seed = check_seed(random_state)
+        if clustered is not None:
+            curves = clustered.curves([scores], n_resamples, seed)
+            drawn = np.array([of_resample.tpr_at(grid) for (of_resample,) in curves])
+        else:
+            y_true, (scores,), sample_weight = rows_to_draw(
+                y_true, [scores], sample_weight, is_counted
+            )
+            drawn = of_two_classes(
+                resampling(_core.bootstrap_tprs, grid, n_resamples, seed),
+                y_true,
+                scores,
+                sample_weight,
+            )
         low, high = np.quantile(drawn.reshape(-1, grid.size), [alpha / 2, 1 - alpha / 2], axis=0)
         least = (alpha / 2) ** (1 / effective[0])
         low = np.where((tpr == 1) & (grid < 1), np.minimum(low, least), low)

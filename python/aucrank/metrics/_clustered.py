@@ -15,6 +15,10 @@ from aucrank._data.row_blocks import factor_of_groups
 from aucrank._data.scores import of_two_classes
 from aucrank._data.vectors import vector
 from aucrank._data.weights import to_weights
+from aucrank.metrics._curve import core_curve
+from aucrank.metrics._partial import Bands
+
+_WHOLE = Bands()
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +64,7 @@ class Groups:
         weight = None if sample_weight is None else to_weights(sample_weight)
         return cls(positive, scores, weight, *read_groups(groups, len(positive)))
 
-    def variance(self) -> float:
+    def variance(self, bands: Bands = _WHOLE) -> float:
         """Return the variance of the AUC by Obuchowski (1997), equation 2.
 
         With equal weights it is that of the paper. A row counts by its share in the weight of its
@@ -71,17 +75,17 @@ class Groups:
         ValueError
             If all rows of a class are of one group.
         """
-        return float(self.covariance([self.scores])[0, 0])
+        return float(self.covariance([self.scores], bands)[0, 0])
 
-    def covariance(self, models: list[NDArray[Any]]) -> NDArray[np.float64]:
-        """Return the covariances of the AUCs of several scores of these rows.
+    def covariance(self, models: list[NDArray[Any]], bands: Bands = _WHOLE) -> NDArray[np.float64]:
+        """Return the covariances of the AUCs, or partial areas, of several scores of these rows.
 
         Raises
         ------
         ValueError
             If all rows of a class are of one group.
         """
-        placements = self.placements(models)
+        placements = self.placements(models) if bands.is_whole else self.clipped(models, bands)
         sums, n_groups, of_class = [], [], []
         for of_labels in (self.positive, ~self.positive):
             is_own = of_labels if self.weight is None else of_labels & (self.weight > 0)
@@ -91,7 +95,7 @@ class Groups:
             placed = np.array(
                 [np.bincount(codes, own * weight, self.n_codes) for own in placements[is_own].T]
             )
-            # Less the AUC, which is the mean of the placement values.
+            # Less the mean of the placement values, which is the AUC of all of the curve.
             areas = placed.sum(axis=1, keepdims=True) / totals.sum()
             sums.append((placed - areas * totals) / totals.sum())
             of_class.append(totals > 0)
@@ -118,6 +122,52 @@ class Groups:
             for scores in models
         ]
         return np.column_stack(of_models)
+
+    def clipped(self, models: list[NDArray[Any]], bands: Bands) -> NDArray[np.float64]:
+        """Return the influences of the rows on partial areas, a column each, but for a constant.
+
+        Those of He and Escobar (2008): the false positive rate at the score of a positive row with
+        a minus, and the true positive rate at that of a negative row, clipped to where the curve
+        lies within the bands. A tie has the mean over its segment of the curve.
+        """
+        return np.column_stack([self._clipped(scores, bands) for scores in models])
+
+    def _clipped(self, scores: NDArray[Any], bands: Bands) -> NDArray[np.float64]:
+        curve = core_curve(self.positive, scores, self.weight)
+        x, y = curve.fpr(), curve.tpr()
+        (a, b), (c, d) = bands.fpr, bands.tpr
+        enters, leaves = curve.fpr_at(np.array(bands.tpr)).tolist()
+        enters, leaves = enters if c > 0 else 0.0, leaves if d < 1 else 1.0
+        at = np.clip(curve.tpr_at(np.array(bands.fpr)), c, d).tolist()
+        of_fpr = np.clip([enters, leaves], a, b)
+        # Where the curve enters or leaves on a jump, the jump goes on outside of the band.
+        of_tpr = c if enters > a else at[0], d if leaves < b else at[1]
+        # Rows of a weight above 0 have a knot of their own; others count for nothing.
+        ends = np.searchsorted(-curve.thresholds(), -scores.astype(np.float64))
+        ends = np.clip(ends, 1, len(x) - 1)
+        at_positive = -_mean_clipped(x[ends - 1], x[ends], *of_fpr)
+        at_negative = _mean_clipped(y[ends - 1], y[ends], *of_tpr)
+        return np.where(self.positive, at_positive, at_negative)
+
+    def effective(self, rows: list[float], bands: Bands = _WHOLE) -> list[float]:
+        """Return how many positives and negatives an interval for any law may count on.
+
+        Of all of the curve, no more than there are pairs of different groups; of its parts, Kish's
+        effective numbers of groups, (Σw)² / Σw², which for rows apart is that of rows.
+        """
+        if bands.is_whole:
+            n_pairs = self.n_pairs()
+            return [min(own, n_pairs) for own in rows]
+        return self.n_effective()
+
+    def n_effective(self) -> list[float]:
+        """Return Kish's effective numbers of groups with positive and with negative rows."""
+        weight = np.ones(len(self.positive)) if self.weight is None else self.weight
+        of_class = [
+            np.bincount(self.codes, weight * rows, self.n_codes)
+            for rows in (self.positive, ~self.positive)
+        ]
+        return [float(own.sum() ** 2 / (own @ own)) for own in of_class]
 
     def n_pairs(self) -> int:
         """Return the greatest number of pairs of a positive and a negative row, no group in two.
@@ -162,6 +212,16 @@ class Groups:
             )
         return areas
 
+    def curves(
+        self, models: list[NDArray[Any]], n_resamples: int, seed: int
+    ) -> Iterator[list[_core.RocCurve]]:
+        """Yield the curve of each of several scores of the same resamples of whole groups."""
+        weight = np.ones(len(self.positive)) if self.weight is None else self.weight
+        for n_drawn in self._draws(n_resamples, seed):
+            times = n_drawn[self.codes] * weight
+            kept = times > 0
+            yield [core_curve(self.positive[kept], own[kept], times[kept]) for own in models]
+
     def _draws(self, n_resamples: int, seed: int) -> Iterator[NDArray[np.float64]]:
         """Yield how often each group is drawn."""
         has = self._of_classes()
@@ -177,6 +237,18 @@ class Groups:
 
 def _unbiased(n_groups: int) -> float:
     return n_groups / (n_groups - 1)
+
+
+def _mean_clipped(
+    low: NDArray[np.float64], high: NDArray[np.float64], least: float, most: float
+) -> NDArray[np.float64]:
+    """Return the mean of a rate that is uniform between two, clipped to a band."""
+    of_low, of_high = np.clip(low, least, most), np.clip(high, least, most)
+    below = np.maximum(np.minimum(high, least) - low, 0) * least
+    above = np.maximum(high - np.maximum(low, most), 0) * most
+    total = below + (of_high - of_low) * (of_low + of_high) / 2 + above
+    mean = np.divide(total, high - low, where=high > low, out=of_low.copy())
+    return np.clip(mean, of_low, of_high)
 
 
 def _auc_of_ties(pos: NDArray[np.float64], neg: NDArray[np.float64]) -> float:

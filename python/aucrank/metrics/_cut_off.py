@@ -15,6 +15,7 @@ from sklearn.utils import check_scalar
 from aucrank import _core
 from aucrank._data.scores import of_two_classes, to_scores
 from aucrank._utils.params import check_seed
+from aucrank.metrics._clustered import Groups
 from aucrank.metrics._curve import RocCurve
 from aucrank.metrics._inference import (
     check_confidence,
@@ -83,6 +84,7 @@ def optimal_threshold(
     prevalence: float | None = None,
     sample_weight: ArrayLike | None = None,
     weights: Weighting = "sampling",
+    groups: ArrayLike | None = None,
     confidence: float = 0.95,
     n_resamples: int = 2000,
     random_state: int | RandomState | None = None,
@@ -108,6 +110,9 @@ def optimal_threshold(
         Weights of the rows.
     weights : {"sampling", "frequency"}, default="sampling"
         What a weight says, as for :func:`auc_interval`.
+    groups : array-like of shape (n_samples,), default=None
+        Which rows come from the same source, such as a patient: whole groups are drawn, from all of
+        them, in place of rows within each class.
     confidence : float, default=0.95
         Level of the intervals, in (0, 1).
     n_resamples : int, default=2000
@@ -123,8 +128,8 @@ def optimal_threshold(
     Raises
     ------
     ValueError
-        As for :func:`roc_auc_score`, for a parameter outside of its range, and for a frequency that
-        is not whole.
+        As for :func:`roc_auc_score`, for a parameter outside of its range, for a frequency that is
+        not whole, and for ``groups`` of which one is missing, or of one of which all rows are.
 
     See Also
     --------
@@ -195,16 +200,23 @@ def optimal_threshold(
 
     by = _CRITERIA[criterion]
     best = curve._curve.cut_off(by, slope)
-    y_true, (scores,), sample_weight = rows_to_draw(
-        y_true, [to_scores(y_score)[0]], sample_weight, is_counted
-    )
-    drawn = of_two_classes(
-        resampling(_core.bootstrap_cut_offs, by, slope, n_resamples, check_seed(random_state)),
-        y_true,
-        scores,
-        sample_weight,
-    ).reshape(n_resamples, 3)
-    knots, fpr, tpr = drawn[:, 0].astype(np.intp), drawn[:, 1], drawn[:, 2]
+    seed = check_seed(random_state)
+    scores = to_scores(y_score)[0]
+    if groups is not None:
+        clustered = Groups.of(y_true, scores, sample_weight, groups)
+        clustered.n_pairs()  # Says so if there is one group.
+        found_at, fpr, tpr = _of_groups(clustered, by, slope, n_resamples, seed)
+        # Of these scores, which are ranks where float64 cannot tell scores apart.
+        knots = RocCurve.from_scores(y_true, scores, sample_weight=sample_weight).knot_at(found_at)
+    else:
+        y_true, (scores,), sample_weight = rows_to_draw(y_true, [scores], sample_weight, is_counted)
+        drawn = of_two_classes(
+            resampling(_core.bootstrap_cut_offs, by, slope, n_resamples, seed),
+            y_true,
+            scores,
+            sample_weight,
+        ).reshape(n_resamples, 3)
+        knots, fpr, tpr = drawn[:, 0].astype(np.intp), drawn[:, 1], drawn[:, 2]
     # The thresholds of the resamples, used on all rows.
     all_fpr, all_tpr = curve.fpr[knots], curve.tpr[knots]
     found = float(value(curve.fpr[best], curve.tpr[best]))
@@ -233,3 +245,18 @@ def optimal_threshold(
         criterion=criterion,
         confidence=confidence,
     )
+
+
+def _of_groups(
+    groups: Groups,
+    by: Literal["slope", "corner", "equal"],
+    slope: float,
+    n_resamples: int,
+    seed: int,
+) -> NDArray[np.float64]:
+    """Return the best threshold of each resample of whole groups, and its rates there."""
+    found = np.empty((3, n_resamples))
+    for resample, (curve,) in enumerate(groups.curves([groups.scores], n_resamples, seed)):
+        best = curve.cut_off(by, slope)
+        found[:, resample] = curve.thresholds()[best], curve.fpr()[best], curve.tpr()[best]
+    return found

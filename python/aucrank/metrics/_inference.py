@@ -135,7 +135,7 @@ def auc_interval(
         only ratios matter; ``"frequency"``, a whole number, that there were so many such rows.
     groups : array-like of shape (n_samples,), default=None
         Which rows come from the same source, such as a patient of whom there are several images:
-        rows of a group depend on each other, groups do not (see Notes). Not for parts of the curve.
+        rows of a group depend on each other, groups do not (see Notes).
     fpr, tpr : tuple of (float, float), default=(0, 1)
         Bands of false and of true positive rates that the area is taken within, as of
         :func:`partial_auc`.
@@ -171,8 +171,7 @@ def auc_interval(
     ValueError
         As for :func:`partial_auc`; for a parameter outside of its range; for a frequency that is
         not whole; for a bootstrap, or a part of the curve, of a class with one row; and for
-        ``groups`` of which one is missing, of one of which all rows of a class are, or with a part
-        of the curve.
+        ``groups`` of which one is missing, or of one of which all rows of a class are.
 
     See Also
     --------
@@ -203,7 +202,8 @@ def auc_interval(
     ``"delong"`` and ``"logit"``. In 1000 samples of 40 groups of 25 like rows, intervals of level
     0.95 held the AUC in 0.91 of them, by ``"logit"`` in 0.96, and without ``groups`` in 0.31
     (``python -m benches.studies.rows_of_a_group``). Frequencies are equal rows of one group. The
-    pairs that the exact interval rests on have no group in common.
+    pairs that the exact interval rests on have no group in common. Within bands, the clipped rates
+    below take the place of the placement values, less their mean.
 
     Within bands, with the curve in them from (f, r) to (g, s), the false positive rate at the score
     of a positive row, clipped to [f, g], takes the place of its placement value, and the true
@@ -280,8 +280,6 @@ def auc_interval(
     sample = _Sample(
         y_true, _models(y_score), sample_weight, bands, are_counts(weights, sample_weight)
     )
-    if groups is not None and not bands.is_whole:
-        raise ValueError("groups are for the whole curve, and fpr or tpr asks for a part of it")
     (area,), variances, effective = sample.spread()
     variance = variances and variances[0][0]
     degenerate = _is_degenerate(area, variance, bands)
@@ -289,17 +287,14 @@ def auc_interval(
     if groups is not None:
         clustered = Groups.of(y_true, sample.models[0], sample_weight, groups)
         if degenerate:
-            effective = [min(rows, clustered.n_pairs()) for rows in effective]
+            effective = clustered.effective(effective, bands)
         else:
-            variance = _clustered_variance(clustered, variance)
+            variance = _clustered_variance(clustered, variance, bands)
     if method == "bootstrap" and not degenerate:
         if variance is None:
             raise ValueError("the bootstrap needs two rows of each class, but a class has one")
         seed = check_seed(random_state)
-        if clustered is None:
-            areas = sample.bootstrap(n_resamples, seed)[:, 0]
-        else:
-            areas = clustered.bootstrap(n_resamples, seed)
+        areas = sample.bootstrap(n_resamples, seed, clustered)[:, 0]
         ends = np.quantile(areas, [alpha / 2, 1 - alpha / 2]).tolist()
         auc, low, high = (bands.scaled(end) for end in (area, *ends))
         error = float(areas.std(ddof=1)) * bands.slope
@@ -315,9 +310,9 @@ def auc_interval(
     )
 
 
-def _clustered_variance(groups: Groups, of_rows: float | None) -> float:
-    """Return the variance of the AUC of groups, given that of independent rows."""
-    found = groups.variance()
+def _clustered_variance(groups: Groups, of_rows: float | None, bands: Bands) -> float:
+    """Return the variance of the area of groups, given that of independent rows."""
+    found = groups.variance(bands)
     if of_rows is None or found > _NO_SPREAD * of_rows:
         return found
     _warn(
@@ -424,7 +419,7 @@ def auc_compare(
         only ratios matter; ``"frequency"``, a whole number, that there were so many such rows.
     groups : array-like of shape (n_samples,), default=None
         Which rows of ``y_true`` come from the same source, such as a patient: rows of a group
-        depend on each other, groups do not. Not for parts of the curves.
+        depend on each other, groups do not.
     groups_2 : array-like of shape (n_samples_2,), default=None
         The same for the rows of ``y_true_2``, whose groups are other ones.
     fpr, tpr : tuple of (float, float), default=(0, 1)
@@ -537,19 +532,19 @@ def auc_compare(
         None if of_rows is None else Groups.of(s.y_true, s.models[0], s.sample_weight, of_rows)
         for s, of_rows in zip(samples, all_groups, strict=True)
     ]
-    if any(found is not None for found in clustered) and not bands.is_whole:
-        raise ValueError("groups are for the whole curve, and fpr or tpr asks for a part of it")
     curves: list[_Curve] = []
     variance = 0.0
     for sample, of_groups in zip(samples, clustered, strict=True):
         areas, variances, effective = sample.spread()
         if variances is None:
             raise ValueError("a comparison needs two rows of each class, but a class has one")
+        if of_groups is not None:
+            effective = of_groups.effective(effective, bands)
         for model, (area, own) in enumerate(zip(areas, variances[0], strict=True)):
             curves.append(_Curve(sample, model, area, own, effective))
         of_sample = variances[1] if paired else variances[0][0]
         if of_groups is not None and of_sample > 0:
-            covariance = of_groups.covariance(sample.models)
+            covariance = of_groups.covariance(sample.models, bands)
             signs = np.array([1.0, -1.0])[: len(sample.models)]
             of_sample = float(signs @ covariance @ signs)
         variance += of_sample
@@ -651,6 +646,10 @@ class _Sample:
         self, n_resamples: int, seed: int, groups: Groups | None = None
     ) -> NDArray[np.float64]:
         """Areas of shape (n_resamples, n_models)."""
+        if groups is not None and not self.bands.is_whole:
+            drawn = groups.curves(self.models, n_resamples, seed)
+            fpr, tpr = self.bands.fpr, self.bands.tpr
+            return np.array([[own.partial_auc(fpr, tpr, False) for own in of] for of in drawn])
         if groups is not None:
             # The same groups are drawn for each model.
             by_model = [replace(groups, scores=scores) for scores in self.models]
