@@ -31,12 +31,16 @@ from aucrank.metrics._contrasts import AucContrasts, auc_contrasts
 from aucrank.metrics._cross_validated import cross_validated_auc, cross_validated_compare
 from aucrank.metrics._curve import RocCurve, roc_curve
 from aucrank.metrics._cut_off import OptimalThreshold, optimal_threshold
+from aucrank.metrics._data_sets import ComparisonOverSets, compare_over_sets
 from aucrank.metrics._decision import DecisionCurve, decision_curve
 from aucrank.metrics._inference import AucComparison, AucInterval, auc_compare, auc_interval
 from aucrank.metrics._partial import partial_auc
+from aucrank.metrics._points import McNemarTest, RateComparison, mcnemar_test, rate_compare
 from aucrank.metrics._power import AucSampleSize, auc_detectable, auc_power, auc_sample_size
 from aucrank.metrics._precision_recall import precision_recall_curve
 from aucrank.metrics._ramp import ramp_auc, ramp_auc_gradient
+from aucrank.metrics._roc_compare import RocComparison, roc_compare
+from aucrank.metrics._smooth import SmoothRoc, smooth_roc
 from aucrank.metrics._state import RocState
 from aucrank.metrics._subgroups import AucBySubgroup, auc_by
 from aucrank.metrics._survival import SurvivalAuc, survival_auc
@@ -53,13 +57,18 @@ __all__ = [
     "AverageRoc",
     "CalibrationCurve",
     "CalibrationDisplay",
+    "ComparisonOverSets",
     "DecisionCurve",
     "DecisionCurveDisplay",
+    "McNemarTest",
     "OptimalThreshold",
+    "RateComparison",
     "RocBand",
+    "RocComparison",
     "RocCurve",
     "RocCurveDisplay",
     "RocState",
+    "SmoothRoc",
     "SurvivalAuc",
     "TwoSampleTest",
     "auc_by",
@@ -73,18 +82,23 @@ __all__ = [
     "average_precision_compare",
     "average_roc",
     "calibration_curve",
+    "compare_over_sets",
     "cross_validated_auc",
     "cross_validated_compare",
     "decision_curve",
+    "mcnemar_test",
     "optimal_threshold",
     "partial_auc",
     "precision_recall_curve",
     "ramp_auc",
     "ramp_auc_gradient",
+    "rate_compare",
     "roc_auc_score",
     "roc_band",
+    "roc_compare",
     "roc_curve",
     "roc_state",
+    "smooth_roc",
     "survival_auc",
     "two_sample_test",
 ]

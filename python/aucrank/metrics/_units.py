@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from aucrank._data.labels import rows_of_greater
+from aucrank._data.scores import to_scores
 from aucrank._data.vectors import numbers, vector
 from aucrank._data.weights import check_weight, to_weights
 from aucrank.metrics._clustered import read_groups
@@ -109,6 +110,23 @@ class Units:
             )
         return array
 
+    def scores(self, values: ArrayLike, name: str) -> NDArray[np.float64]:
+        """Read a score of each row.
+
+        Raises
+        ------
+        ValueError
+            If there are more or fewer than rows, or one is NaN.
+        """
+        array = np.asarray(to_scores(values)[0], dtype=np.float64)
+        if len(array) != len(self.positive):
+            raise ValueError(
+                f"{name} has {len(array)} entries, but y_true has {len(self.positive)}"
+            )
+        if np.isnan(array).any():
+            raise ValueError(f"{name} of row {int(np.isnan(array).argmax())} is NaN")
+        return array
+
     def mean(self, values: NDArray[np.float64] | NDArray[np.bool_]) -> float:
         """Return the weighted mean of a value of each row."""
         return float(self.weight @ values / self.weight.sum())
@@ -117,6 +135,24 @@ class Units:
         """Return some of the rows, in an order."""
         codes = None if self.codes is None else self.codes[rows]
         return Units(self.positive[rows], self.weight[rows], codes, self.n_codes, self.is_counted)
+
+    def arranged(
+        self, *values: NDArray[np.float64]
+    ) -> tuple[Units, tuple[NDArray[np.float64], ...]]:
+        """Return rows and a value or more of each in an order that follows from them alone.
+
+        What is drawn by place is then drawn whatever the order of the rows. A row of frequency k is
+        k rows, one of weight 0 is none.
+        """
+        order = np.lexsort((self.weight, self.positive, *values))
+        order = order[self.weight[order] > 0]
+        weight = self.weight[order]
+        if self.is_counted:
+            order = np.repeat(order, weight.astype(np.intp))
+            weight = np.ones(len(order))
+        codes = None if self.codes is None else self.codes[order]
+        units = Units(self.positive[order], weight, codes, self.n_codes, is_counted=False)
+        return units, tuple(own[order] for own in values)
 
     def quantiles(
         self, values: NDArray[np.float64], levels: ArrayLike, *, is_sorted: bool = False
