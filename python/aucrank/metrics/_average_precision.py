@@ -172,19 +172,31 @@ def average_precision(
     ranked = _Ranked.of(units, to_scores(y_score)[0])
     value, prevalence = ranked.value(), units.mean(units.positive)
     n_pos = units.n_effective(units.positive)
-    used: str = method
+    if value == 1 or method == "logit":
+        return precision_of_rows(value, prevalence, n_pos, confidence)
+    rng = np.random.default_rng(check_seed(random_state))
+    drawn = np.array([ranked.value(units.redraw(rng)) for _ in range(n_resamples)])
+    error = float(drawn.std(ddof=1))
+    low, high = np.quantile(drawn, [alpha / 2, 1 - alpha / 2]).tolist()
+    return AveragePrecision(value, low, high, error, prevalence, confidence, method)
+
+
+def precision_of_rows(
+    value: float, prevalence: float, n_pos: float, confidence: float
+) -> AveragePrecision:
+    """Return an average precision with the interval of so many positive rows."""
+    alpha = 1 - confidence
     if value == 1:
-        error, used = 0.0, "exact"
         low, high = exact_interval(1.0, n_pos, alpha)
-    elif method == "logit":
-        error = math.sqrt(value * (1 - value) / n_pos)
-        low, high = normal_interval(value, error, alpha, logit=True)
-    else:
-        rng = np.random.default_rng(check_seed(random_state))
-        drawn = np.array([ranked.value(units.redraw(rng)) for _ in range(n_resamples)])
-        error = float(drawn.std(ddof=1))
-        low, high = np.quantile(drawn, [alpha / 2, 1 - alpha / 2]).tolist()
-    return AveragePrecision(value, low, high, error, prevalence, confidence, used)
+        return AveragePrecision(value, low, high, 0.0, prevalence, confidence, "exact")
+    error = math.sqrt(value * (1 - value) / n_pos)
+    low, high = normal_interval(value, error, alpha, logit=True)
+    return AveragePrecision(value, low, high, error, prevalence, confidence, "logit")
+
+
+def precision_of_counts(scores: NDArray[np.float64], units: Units) -> float:
+    """Return the average precision of rows that have been read."""
+    return _Ranked.of(units, scores).value()
 
 
 def average_precision_compare(

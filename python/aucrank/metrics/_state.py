@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from numbers import Integral
 from os import PathLike
@@ -14,14 +15,26 @@ from sklearn.utils import check_scalar
 from aucrank import _core
 from aucrank._data.labels import refuse_missing
 from aucrank._data.scores import to_scores
+from aucrank._data.table import Table
 from aucrank._data.vectors import vector
 from aucrank._data.weights import to_weights
 from aucrank._utils.threads import effective_n_threads
+from aucrank.metrics._average_precision import (
+    AveragePrecision,
+    precision_of_counts,
+    precision_of_rows,
+)
+from aucrank.metrics._calibration import CalibrationCurve, calibration_curve
 from aucrank.metrics._curve import RocCurve, at_rates
+from aucrank.metrics._decision import DecisionCurve, decision_curve
 from aucrank.metrics._inference import AucInterval, check_confidence, check_method, interval_of
 from aucrank.metrics._partial import Bands
 from aucrank.metrics._precision_recall import precision_recall_of
+from aucrank.metrics._units import Units
 from aucrank.metrics._weighting import Weighting, are_counts
+
+# Weights whose means differ by less are equal but for rounding.
+_EQUAL = 1e-12
 
 
 class RocState:
@@ -407,6 +420,199 @@ class RocState:
             self._state.curve(effective_n_threads(None)), bool(drop_intermediate)
         )
 
+    def average_precision(
+        self, *, weights: Weighting = "sampling", confidence: float = 0.95
+    ) -> AveragePrecision:
+        """Average precision of all rows, as :func:`average_precision` by ``"logit"``.
+
+        Parameters
+        ----------
+        weights : {"sampling", "frequency"}, default="sampling"
+            What a weight says: that the row stands for so many, or, as a whole number, that there
+            were so many such rows.
+        confidence : float, default=0.95
+            Level of the interval, in (0, 1).
+
+        Returns
+        -------
+        AveragePrecision
+            Of the rows; with a ``max_size``, of scores rounded to their cells.
+
+        Raises
+        ------
+        ValueError
+            If a class is absent, ``confidence`` is out of range, or a frequency is not whole.
+
+        Examples
+        --------
+        >>> from aucrank.metrics import RocState
+        >>> state = RocState().update([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
+        >>> round(state.average_precision().value, 3)
+        0.833
+        """
+        level = check_confidence(confidence)
+        is_counted = are_counts(weights)
+        scores, positive, weight = self._table()
+        units = Units.of_rows(positive, weight, None)
+        n_pos = self._effective(is_counted)[0]
+        value = precision_of_counts(scores, units)
+        return precision_of_rows(value, units.mean(positive), n_pos, level)
+
+    def decision_curve(
+        self,
+        *,
+        thresholds: ArrayLike | None = None,
+        prevalence: float | None = None,
+        weights: Weighting = "sampling",
+        confidence: float = 0.95,
+    ) -> DecisionCurve:
+        """Net benefit of all rows, whose scores are probabilities, as :func:`decision_curve`.
+
+        Parameters
+        ----------
+        thresholds : array-like of shape (n_thresholds,), default=None
+            Probabilities in (0, 1) from which on a row is treated; ``None`` takes 0.01 to 0.99.
+        prevalence : float, default=None
+            Share of positives, in (0, 1), of the population that the decisions are for; ``None``
+            takes that of the rows.
+        weights : {"sampling", "frequency"}, default="sampling"
+            What a weight says: that the row stands for so many, or, as a whole number, that there
+            were so many such rows.
+        confidence : float, default=0.95
+            Level of the intervals, in (0, 1).
+
+        Returns
+        -------
+        DecisionCurve
+            Of one model, named ``"model"``; with a ``max_size``, of probabilities rounded to their
+            cells. Where sampling weights differ within a class, the intervals and p-values are NaN,
+            since the table has the sum of the weights at each score alone.
+
+        Raises
+        ------
+        ValueError
+            As for :func:`decision_curve`, and if a class is absent.
+
+        Examples
+        --------
+        >>> from aucrank.metrics import RocState
+        >>> state = RocState().update([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
+        >>> state.decision_curve(thresholds=[0.2]).table["net_benefit"].tolist()
+        [0.4375, 0.375]
+        """
+        scores, positive, rows, scale = self._probabilities(are_counts(weights))
+        found = decision_curve(
+            positive,
+            scores,
+            thresholds=thresholds,
+            prevalence=prevalence,
+            sample_weight=rows,
+            weights="sampling" if scale is None else "frequency",
+            confidence=confidence,
+        )
+        if scale is not None:
+            return found
+        return replace(
+            found,
+            table=_without(found.table, "low", "high"),
+            differences=_without(found.differences, "low", "high", "p_value"),
+        )
+
+    def calibration_curve(
+        self, *, weights: Weighting = "sampling", confidence: float = 0.95
+    ) -> CalibrationCurve:
+        """Calibration of all rows, whose scores are probabilities, as :func:`calibration_curve`.
+
+        Parameters
+        ----------
+        weights : {"sampling", "frequency"}, default="sampling"
+            What a weight says: that the row stands for so many, or, as a whole number, that there
+            were so many such rows.
+        confidence : float, default=0.95
+            Level of the intervals, in (0, 1).
+
+        Returns
+        -------
+        CalibrationCurve
+            Of the rows; with a ``max_size``, of probabilities rounded to their cells. Intervals are
+            NaN where sampling weights differ, as of :meth:`decision_curve`.
+
+        Raises
+        ------
+        ValueError
+            As for :func:`calibration_curve`, and if a class is absent.
+
+        Examples
+        --------
+        >>> from aucrank.metrics import RocState
+        >>> state = RocState().update([0, 1, 0, 1, 0, 0, 1], [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7])
+        >>> round(state.calibration_curve().brier, 3)
+        0.257
+        """
+        scores, positive, rows, scale = self._probabilities(are_counts(weights))
+        found = calibration_curve(
+            positive,
+            scores,
+            sample_weight=rows,
+            weights="sampling" if scale is None else "frequency",
+            confidence=confidence,
+        )
+        if scale is not None:
+            size = found.isotonic["size"] * scale
+            return replace(found, isotonic=Table(dict(found.isotonic) | {"size": size}))
+        return replace(
+            found,
+            measures=_without(found.measures, "low", "high"),
+            curve=_without(found.curve, "low", "high"),
+        )
+
+    def _table(self) -> tuple[NDArray[np.float64], NDArray[np.bool_], NDArray[np.float64]]:
+        """Distinct scores of each class, which they are, and the weight of their rows."""
+        curve = self._state.curve(effective_n_threads(None))
+        scores = curve.thresholds()[1:]
+        # A class that has no row at a score adds exactly 0 to its sum.
+        of_class = [np.diff(above) for above in curve.weights_above()]
+        positive = np.repeat([False, True], scores.size)
+        weight = np.concatenate(of_class)
+        kept = weight > 0
+        return np.tile(scores, 2)[kept], positive[kept], weight[kept]
+
+    def _effective(self, is_counted: bool) -> tuple[float, float]:
+        """Effective numbers of positive and of negative rows."""
+        n_threads = effective_n_threads(None)
+        if is_counted:
+            negative, positive = self._state.frequencies(n_threads)
+            return positive, negative
+        positive, negative = self._state.effective_rows(n_threads)
+        return positive, negative
+
+    def _probabilities(
+        self, is_counted: bool
+    ) -> tuple[NDArray[np.float64], NDArray[np.bool_], NDArray[np.float64], float | None]:
+        """Distinct probabilities of each class, which they are, their rows, and the weight of one.
+
+        Where sampling weights differ there is no such weight, and they stand for the rows.
+        """
+        scores, positive, weight = self._table()
+        broken = ~((scores >= 0) & (scores <= 1))
+        if broken.any():
+            score = scores[broken.argmax()]
+            raise ValueError(f"a score of the rows is {score}, but must be a probability")
+        if is_counted:
+            self._effective(is_counted)  # Says so if a frequency is not whole.
+            return scores, positive, weight, 1.0
+        n_rows = np.array([self.n_pos, self.n_neg], dtype=np.float64)
+        total = np.array([weight[positive].sum(), weight[~positive].sum()])
+        if np.array_equal(total, n_rows) and np.array_equal(self._effective(False), n_rows):
+            return scores, positive, weight, 1.0
+        scale, other = (total / n_rows).tolist()
+        if not (
+            math.isclose(scale, other, rel_tol=_EQUAL)
+            and np.allclose(self._effective(False), n_rows, rtol=_EQUAL, atol=0)
+        ):
+            return scores, positive, weight, None
+        return scores, positive, np.asarray(np.round(weight / scale), dtype=np.float64), scale
+
     def variance(self, *, weights: Weighting = "sampling") -> float:
         r"""Variance of the AUC by the method of DeLong, DeLong and Clarke-Pearson [1]_.
 
@@ -454,10 +660,7 @@ class RocState:
     def _spread(self, bands: Bands, is_counted: bool) -> tuple[float | None, list[float]]:
         """Variance, unless a class has one row, and effective rows of either class."""
         n_threads = effective_n_threads(None)
-        if is_counted:
-            negative, positive = self._state.frequencies(n_threads)
-        else:
-            positive, negative = self._state.effective_rows(n_threads)
+        positive, negative = self._effective(is_counted)
         variance: float | None
         if is_counted or not bands.is_whole:
             variance = self._state.partial_variance(bands.fpr, bands.tpr, is_counted, n_threads)
@@ -607,3 +810,9 @@ class RocState:
                     f"y_true holds {labels[row]!r} in row {row}"
                 )
         return positive
+
+
+def _without(table: Table, *columns: str) -> Table:
+    """Return a table with some of its columns unknown."""
+    nothing = {name: np.full(len(table[name]), math.nan) for name in columns}
+    return Table({name: table[name] for name in table} | nothing)
