@@ -4,7 +4,8 @@
     python -m benches.studies.coverage_of_groups coverage.csv --summary
 
 Normal scores of ten rows a group, which share a part of their variance, the intraclass correlation;
-labels are those of the groups, or of the rows. The truth is that of rows of different groups.
+labels are those of the groups, or of the rows. The truth is that of rows of different groups, but
+for folds, of whose pairs some are within a group: these are in the AUC of a fold.
 Results are appended to the file a hundred samples at a time; what it has is not computed again.
 """
 
@@ -50,6 +51,19 @@ def folds(y, group):
     return place[group]
 
 
+def truth_within(y, fold, group, correlation):
+    """Return the mean AUC that folds have, of whose pairs some are within a group."""
+    apart, within = (norm.cdf(SHIFTS[0] / np.sqrt(2 * noise)) for noise in (1, 1 - correlation))
+    found = []
+    for number in np.unique(fold):
+        counts = [
+            np.bincount(group[(fold == number) & own], minlength=group.max() + 1) for own in (y, ~y)
+        ]
+        share = counts[0] @ counts[1] / (counts[0].sum() * counts[1].sum())
+        found.append(share * within + (1 - share) * apart)
+    return np.mean(found)
+
+
 def truths():
     """Return the two AUCs, the partial area and the curve."""
     areas = [norm.cdf(shift / np.sqrt(2)) for shift in SHIFTS]
@@ -62,24 +76,25 @@ def intervals(seed, labels, correlation, n_groups):
     """Yield the name of each interval, whether it holds the truth, and its length."""
     y, first, second, group = sample(np.random.default_rng(seed), labels, correlation, n_groups)
     areas, part, at, curve = truths()
+    fold = folds(y, group)
     drawn = {"n_resamples": 500, "random_state": seed}
     found = {
         "AUC, rows apart": (auc_interval(y, first), areas[0]),
         "AUC": (auc_interval(y, first, groups=group), areas[0]),
-        "AUC, logit": (auc_interval(y, first, groups=group, method="logit"), areas[0]),
+        "AUC, delong": (auc_interval(y, first, groups=group, method="delong"), areas[0]),
         "AUC, bootstrap": (
             auc_interval(y, first, groups=group, method="bootstrap", **drawn),
             areas[0],
         ),
         "difference": (auc_compare(y, first, second, groups=group), areas[0] - areas[1]),
         "partial area": (auc_interval(y, first, groups=group, fpr=PART), part),
-        "partial area, logit": (
-            auc_interval(y, first, groups=group, fpr=PART, method="logit"),
+        "partial area, delong": (
+            auc_interval(y, first, groups=group, fpr=PART, method="delong"),
             part,
         ),
         "cross-validated": (
-            cross_validated_auc(y, first, folds(y, group), groups=group),
-            areas[0],
+            cross_validated_auc(y, first, fold, groups=group),
+            truth_within(y, fold, group, correlation),
         ),
     }
     for name, (interval, truth) in found.items():

@@ -7,12 +7,14 @@ from aucrank.metrics import (
     RocCurve,
     auc_compare,
     auc_interval,
+    cross_validated_auc,
     optimal_threshold,
     partial_auc,
     roc_band,
 )
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import norm, t
 
 BANDS = [
     {"fpr": (0, 0.2)},
@@ -44,6 +46,13 @@ def resamples(group, n_resamples=800):
         yield np.concatenate([members[name] for name in rng.choice(names, len(names))])
 
 
+def tails(y, group):
+    """Shares of resamples beyond the ends of Hesterberg's percentile interval of groups."""
+    n_groups = min(len(np.unique(group[y == label])) for label in (False, True))
+    tail = norm.cdf(-t.ppf(0.975, n_groups - 1) * np.sqrt(n_groups / (n_groups - 1)))
+    return [tail, 1 - tail]
+
+
 @given(
     st.integers(0, 2**32),
     st.sampled_from(BANDS),
@@ -56,7 +65,7 @@ def test_partial_areas_of_groups_of_one_row_are_those_of_rows(seed, bands, weigh
     how = {**bands, "sample_weight": None if weights is None else rng.integers(0, 4, len(y)) / 2}
     first, second = (10 * first).astype(dtype), (10 * second).astype(dtype)
     plain = auc_interval(y, first, **how)
-    found = auc_interval(y, first, groups=rng.permutation(len(y)), **how)
+    found = auc_interval(y, first, groups=rng.permutation(len(y)), method="delong", **how)
     for end in ("auc", "low", "high", "standard_error"):
         assert getattr(found, end) == pytest.approx(getattr(plain, end), rel=1e-9, abs=1e-12)
     both = auc_compare(y, first, second, groups=np.arange(len(y)), **how)
@@ -97,7 +106,7 @@ def test_partial_areas_of_groups_have_the_errors_of_a_plain_bootstrap_of_groups(
     how = {**bands, "method": "bootstrap", "n_resamples": 800, "random_state": SEED}
     found = auc_interval(y, first, groups=group, **how)
     assert found.standard_error == pytest.approx(error, rel=1e-9)
-    ends = np.quantile(areas[:, 0], [0.025, 0.975])
+    ends = np.quantile(areas[:, 0], tails(y, group))
     assert (found.low, found.high) == pytest.approx(ends, abs=1e-12)
     # Others there, of which the deviation scatters.
     both = auc_compare(y, first, second, groups=group, **how)
@@ -124,7 +133,7 @@ def test_a_band_of_groups_is_that_of_a_plain_bootstrap_of_groups():
     curves = np.array([RocCurve.from_scores(y[r], score[r]).tpr_at(grid) for r in resamples(group)])
     how = {"groups": group, "fpr": grid, "n_resamples": 800, "random_state": SEED}
     found = roc_band(y, score, **how)
-    low, high = np.quantile(curves, [0.025, 0.975], axis=0)
+    low, high = np.quantile(curves, tails(y, group), axis=0)
     assert found.low == pytest.approx(np.minimum(low, found.tpr), abs=1e-12)
     assert found.high == pytest.approx(np.maximum(high, found.tpr), abs=1e-12)
     order = np.random.default_rng(1).permutation(len(y))
@@ -183,3 +192,40 @@ def test_groups_that_say_nothing_are_refused(call):
         call(y, score, groups=np.zeros(len(y)))
     with pytest.raises(ValueError, match="the group of row 0 is missing"):
         call(y, score, groups=np.where(np.arange(len(y)) == 0, np.nan, group))
+
+
+def test_intervals_of_groups_are_those_of_t():
+    y, first, second, group = rows()
+    n_groups = min(len(np.unique(group[y == label])) for label in (False, True))
+    reach = t.ppf(0.975, n_groups - 1)
+    found = auc_interval(y, first, groups=group, method="delong")
+    assert found.high - found.auc == pytest.approx(reach * found.standard_error)
+    found = auc_interval(y, first, groups=group)
+    assert found.method == "logit"
+    odds = np.log(found.high / (1 - found.high)) - np.log(found.auc / (1 - found.auc))
+    assert odds == pytest.approx(reach * found.standard_error / (found.auc * (1 - found.auc)))
+    both = auc_compare(y, first, second, groups=group)
+    assert both.high - both.difference == pytest.approx(reach * both.standard_error)
+    assert both.p_value == pytest.approx(2 * t.sf(abs(both.z), n_groups - 1))
+    # Of two samples, by Satterthwaite: twice the degrees of freedom of one of them twice.
+    apart = auc_compare(y, first, first, y_true_2=y, groups=group, groups_2=group)
+    reach = t.ppf(0.975, 2 * (n_groups - 1))
+    assert apart.high == pytest.approx(reach * apart.standard_error)
+
+
+def test_cross_validated_groups_have_the_variance_of_each_fold_by_itself():
+    y, score, _, group = rows()
+    fold = group % 4
+    found = cross_validated_auc(y, score, fold, groups=group)
+    of_folds = [
+        auc_interval(y[own], score[own], groups=group[own], method="delong")
+        for own in (fold == number for number in range(4))
+    ]
+    # Groups have one label each, and as many rows in each fold.
+    assert found.auc == pytest.approx(np.mean([own.auc for own in of_folds]))
+    expected = np.sqrt(sum(own.standard_error**2 for own in of_folds)) / 4
+    assert found.standard_error == pytest.approx(expected, rel=0.02)
+    n_groups = min(len(np.unique(group[y == label])) for label in (False, True))
+    odds = np.log(found.high / (1 - found.high)) - np.log(found.auc / (1 - found.auc))
+    reach = t.ppf(0.975, n_groups - 4) * found.standard_error
+    assert odds == pytest.approx(reach / (found.auc * (1 - found.auc)))

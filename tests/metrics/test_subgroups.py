@@ -15,7 +15,7 @@ from aucrank.metrics import (
     cross_validated_compare,
     roc_auc_score,
 )
-from scipy.stats import chi2, norm
+from scipy.stats import chi2, norm, t
 from sklearn.exceptions import UndefinedMetricWarning
 
 R = json.loads(Path(__file__).with_name("r").joinpath("reviewers.json").read_text("utf-8"))
@@ -211,7 +211,6 @@ def test_margins():
         ({"alternative": "other"}, "alternative is 'other'"),
         ({"margin": 2}, "margin"),
         ({"groups_2": [1, 2, 3, 4]}, "needs y_true_2"),
-        ({"groups": [1, 2, 3, 4], "fpr": (0, 0.5)}, "for the whole curve"),
     ],
 )
 def test_bad_comparisons_are_refused(how, message):
@@ -254,7 +253,10 @@ def test_groups_of_one_row_are_rows_and_copies_are_one():
     assert (apart.z, apart.low) == pytest.approx((plain.z, plain.low))
     twice = np.repeat(np.arange(200), 2)
     copies = auc_compare(y[twice], score[twice], other[twice], groups=twice)
-    assert (copies.z, copies.low) == pytest.approx((plain.z, plain.low))
+    assert (copies.z, copies.standard_error) == pytest.approx((plain.z, plain.standard_error))
+    # Groups of two rows have the quantiles of t, by the class of fewer groups.
+    reach = t.ppf(0.975, min(np.sum(y == 1), np.sum(y == 0)) - 1) * copies.standard_error
+    assert copies.low == pytest.approx(copies.difference - reach)
 
 
 def test_two_samples_have_groups_each():
@@ -273,7 +275,16 @@ def test_cross_validated_areas_of_groups():
     plain = cross_validated_auc(y, first, fold)
     apart = cross_validated_auc(y, first, fold, groups=np.arange(len(y)))
     n = len(y)
-    assert apart.standard_error == pytest.approx(plain.standard_error * math.sqrt(n / (n - 1)))
+    # By the definition: in each fold, the squares of placements from their mean, by n - 1.
+    variance = 0
+    for number in range(4):
+        pos, neg = (first[(fold == number) & (y == label)] for label in (1, 0))
+        wins = (pos[:, None] > neg) + 0.5 * (pos[:, None] == neg)
+        scale = n / (4 * wins.shape[0] + 4 * wins.shape[1])
+        for values, label in ((wins.mean(1), 1), (wins.mean(0), 0)):
+            squares = len(values) * values.var(ddof=1) / np.mean(y == label) ** 2
+            variance += scale * squares / n**2
+    assert apart.standard_error == pytest.approx(math.sqrt(variance))
     together = cross_validated_auc(y, first, fold, groups=groups)
     # Whole groups are drawn, each with its fold.
     rng = np.random.default_rng(0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Literal
 
@@ -19,6 +20,7 @@ from aucrank.metrics._inference import (
     check_confidence,
     check_method,
     check_n_resamples,
+    levels_of,
     resampling,
 )
 from aucrank.metrics._weighting import Weighting, are_counts, rows_to_draw
@@ -167,11 +169,11 @@ def roc_band(
     whole = (0.0, 1.0), (0.0, 1.0)
     spread = with_options(_core.partial_areas, whole, True) if is_counted else _core.delong
     effective = of_two_classes(spread, y_true, [scores], sample_weight)[2]
-    clustered = None
+    clustered, degrees = None, math.inf
     if groups is not None:
         clustered = Groups.of(y_true, scores, sample_weight, groups)
         clustered.n_pairs()  # Says so if there is one group.
-        effective = clustered.n_effective()
+        effective, degrees = clustered.n_effective(), max(clustered.degrees(), 1.0)
     if method == "simultaneous":
         reach_up, reach_right = band_reach(alpha, effective)
         low = _lowest_at(curve, grid - reach_right) - reach_up
@@ -193,7 +195,7 @@ def roc_band(
                 scores,
                 sample_weight,
             )
-        low, high = np.quantile(drawn.reshape(-1, grid.size), [alpha / 2, 1 - alpha / 2], axis=0)
+        low, high = np.quantile(drawn.reshape(-1, grid.size), levels_of(alpha, degrees), axis=0)
         least = (alpha / 2) ** (1 / effective[0])
         low = np.where((tpr == 1) & (grid < 1), np.minimum(low, least), low)
         high = np.where(tpr == 0, np.maximum(high, 1 - least), high)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -168,6 +169,17 @@ class Groups:
             for rows in (self.positive, ~self.positive)
         ]
         return [float(own.sum() ** 2 / (own @ own)) for own in of_class]
+
+    def degrees(self) -> float:
+        """Return the degrees of freedom that a variance of groups has.
+
+        One less than the groups of the class that is in fewer; infinite where each row is a group
+        of its own, so that the intervals are those of rows.
+        """
+        counted = np.ones(len(self.positive), bool) if self.weight is None else self.weight > 0
+        if np.bincount(self.codes[counted]).max() == 1:
+            return math.inf
+        return float(min(np.count_nonzero(has) for has in self._of_classes()) - 1)
 
     def n_pairs(self) -> int:
         """Return the greatest number of pairs of a positive and a negative row, no group in two.

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import chdtrc, erfc
+from scipy.special import chdtrc
 
 from aucrank._data.scores import to_scores
 from aucrank._data.table import Table
 from aucrank.metrics._auc import roc_auc_score
 from aucrank.metrics._clustered import Groups
-from aucrank.metrics._inference import check_confidence
+from aucrank.metrics._inference import chance_above, check_confidence, quantile_of
 from aucrank.metrics._units import Units
 from aucrank.metrics._weighting import Weighting
 
@@ -103,7 +103,8 @@ def auc_contrasts(
     -----
     With L the contrasts, θ the AUCs and S their covariance, the statistic is
     (Lθ)ᵀ (L S Lᵀ)⁻ Lθ, of a chi-square distribution with the rank of L S Lᵀ as degrees of freedom
-    [1]_. With ``groups``, S is that of Obuchowski [2]_.
+    [1]_. With ``groups``, S is that of Obuchowski [2]_, and quantiles and chances of single AUCs
+    and contrasts are those of Student's t, as of :func:`auc_compare`.
 
     References
     ----------
@@ -126,13 +127,19 @@ def auc_contrasts(
     >>> found.df, found.p_value < 0.001
     (2, True)
     """
-    z = NormalDist().inv_cdf(0.5 + check_confidence(confidence) / 2)
+    alpha = 1 - check_confidence(confidence)
     if len(y_scores) < 2:
         raise ValueError(f"y_scores must hold two models or more, got {len(y_scores)}")
     units = Units.of(y_true, sample_weight, weights, groups)
     aucs = np.array(
         [roc_auc_score(y_true, score, sample_weight=sample_weight) for score in y_scores.values()]
     )
+    degrees = math.inf
+    if units.codes is not None:
+        degrees = Groups(
+            units.positive, np.empty(0), units.weight, units.codes, units.n_codes
+        ).degrees()
+    z = quantile_of(alpha, degrees)
     covariance = auc_covariance(units, [to_scores(score)[0] for score in y_scores.values()])
     names, factors = _factors(contrasts, list(y_scores))
     estimates, spread = factors @ aucs, factors @ covariance @ factors.T
@@ -157,7 +164,7 @@ def auc_contrasts(
             low=estimates - z * errors,
             high=estimates + z * errors,
             z=ratios,
-            p_value=erfc(np.abs(ratios) / np.sqrt(2)),
+            p_value=np.array([2 * chance_above(abs(ratio), degrees) for ratio in ratios.tolist()]),
         ),
         covariance=covariance,
         chi_square=chi_square,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -21,9 +20,11 @@ from aucrank.metrics._clustered import read_groups
 from aucrank.metrics._inference import (
     AucComparison,
     AucInterval,
+    chance_above,
     check_confidence,
     exact_interval,
     normal_interval,
+    quantile_of,
 )
 from aucrank.metrics._weighting import Weighting, are_counts
 
@@ -106,8 +107,10 @@ def cross_validated_auc(
     of its weight, as for a sample with unequal weights; unless they are frequencies, which count as
     so many rows.
 
-    With ``groups``, the influences of the rows of a group are added before they are squared, and
-    the variance is multiplied by I / (I - 1) for I groups.
+    With ``groups``, the influences of the rows of a group are added before they are squared, those
+    of a class in a fold multiplied by sqrt(I / (I - 1)) for the I groups that it has there. The
+    interval is then one on the scale of log(AUC / (1 - AUC)) by Student's t, with the degrees of
+    freedom I - 1, added up over the folds, of the class that has fewer.
 
     References
     ----------
@@ -256,6 +259,8 @@ class FoldRanking:
         Independent pairs of a positive and a negative row in each fold, by repeat.
     groups : ndarray of int, shape (n,), or None
         The group of each row, from 0; None where each is by itself.
+    degrees : float
+        Degrees of freedom of the variance; infinite unless rows come in groups.
     """
 
     auc: float
@@ -264,6 +269,7 @@ class FoldRanking:
     aucs: list[NDArray[np.float64]]
     pairs: list[NDArray[np.float64]]
     groups: NDArray[np.intp] | None = None
+    degrees: float = math.inf
 
     @property
     def standard_error(self) -> float:
@@ -304,22 +310,46 @@ def rank_within_folds(
     copies = weight if is_counted else np.where(weight > 0, 1.0, 0.0)
     n_present = float(copies.sum())
     weight = weight * (n_present / weight.sum())
-    aucs, pairs = [], []
-    influence = np.zeros(n_rows)
-    for number, (column, labels) in enumerate(zip(scores, folds, strict=True)):
-        within, of_folds, pairs_of_folds = _of_one_repeat(
-            positive, to_scores(column)[0], labels, copies, weight, number
-        )
-        influence += within / len(scores)
-        aucs.append(of_folds)
-        pairs.append(pairs_of_folds)
-    auc = float(np.mean([of_folds.mean() for of_folds in aucs]))
     codes = None
     if groups is not None:
         codes, n_codes = read_groups(groups, n_rows)
         if np.count_nonzero(np.bincount(codes, copies, n_codes)) < 2:
             raise ValueError("all rows are of one group, so that nothing is known of others")
-    return FoldRanking(auc, influence, copies, aucs, pairs, codes)
+    aucs, pairs = [], []
+    influence = np.zeros(n_rows)
+    for number, (column, labels) in enumerate(zip(scores, folds, strict=True)):
+        within, of_folds, pairs_of_folds = _of_one_repeat(
+            positive, to_scores(column)[0], labels, copies, weight, number, codes
+        )
+        influence += within / len(scores)
+        aucs.append(of_folds)
+        pairs.append(pairs_of_folds)
+    auc = float(np.mean([of_folds.mean() for of_folds in aucs]))
+    degrees = math.inf if codes is None else _degrees(codes, positive, copies, folds)
+    return FoldRanking(auc, influence, copies, aucs, pairs, codes, degrees)
+
+
+def _degrees(
+    codes: NDArray[np.intp],
+    positive: NDArray[np.bool_],
+    copies: NDArray[np.float64],
+    folds: list[NDArray[Any]],
+) -> float:
+    """Return the degrees of freedom of a variance of groups within folds.
+
+    Of the class that has fewer, groups less one in each fold, on average over repeats; infinite
+    where each row is a group of its own.
+    """
+    if np.bincount(codes, copies).max() <= 1:
+        return math.inf
+    of_class = np.zeros(2)
+    for labels in folds:
+        _, fold = np.unique(labels, return_inverse=True)
+        for place, own in enumerate((~positive, positive)):
+            kept = own & (copies > 0)
+            pairs = np.unique(np.column_stack([fold[kept], codes[kept]]), axis=0)
+            of_class[place] += len(pairs) - len(np.unique(pairs[:, 0]))
+    return float(max(of_class.min() / len(folds), 1.0))
 
 
 def interval_of_folds(ranking: FoldRanking, confidence: float) -> AucInterval:
@@ -327,7 +357,8 @@ def interval_of_folds(ranking: FoldRanking, confidence: float) -> AucInterval:
     alpha = 1 - confidence
     auc, error = ranking.auc, ranking.standard_error
     if error > 0:
-        low, high = normal_interval(auc, error, alpha)
+        has_groups = not math.isinf(ranking.degrees)
+        low, high = normal_interval(auc, error, alpha, degrees=ranking.degrees, logit=has_groups)
         return AucInterval(auc, low, high, error, confidence, "influence")
     warn_caller(
         "In no fold do the placement values vary, so the influence curves say nothing of other "
@@ -360,10 +391,10 @@ def compare_within_folds(
                     " too short.",
                     UndefinedMetricWarning,
                 )
-        reach = NormalDist().inv_cdf(1 - alpha / 2) * error
+        reach = quantile_of(alpha, first.degrees) * error
         low, high = max(difference - reach, -1.0), min(difference + reach, 1.0)
         z = difference / error
-        p_value = math.erfc(abs(z) / math.sqrt(2))
+        p_value = 2 * chance_above(abs(z), first.degrees)
     else:
         low = high = difference
         z, p_value = (0.0, 1.0) if difference == 0 else (math.nan, math.nan)
@@ -383,9 +414,8 @@ def _error(
 ) -> float:
     if groups is None:
         return float(np.sqrt(np.sum(copies * influence**2)) / copies.sum())
-    n_groups = np.count_nonzero(np.bincount(groups, copies))
     sums = np.bincount(groups, copies * influence)
-    return float(np.sqrt(n_groups / (n_groups - 1) * (sums @ sums)) / copies.sum())
+    return float(np.sqrt(sums @ sums) / copies.sum())
 
 
 def _of_one_repeat(
@@ -395,6 +425,7 @@ def _of_one_repeat(
     copies: NDArray[np.float64],
     weights: NDArray[np.float64],
     repeat: int,
+    groups: NDArray[np.intp] | None = None,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
     """Influence of each copy of a row, AUC and independent pairs of each fold.
 
@@ -419,9 +450,24 @@ def _of_one_repeat(
         size = n_rows * own_weights / own_weights.sum() / copies[rows]
         scale = math.sqrt(n_present / (names.size * n_rows))
         influence[rows] = scale * size * (values - auc) / np.where(own, shares[1], shares[0])
+        if groups is not None:
+            influence[rows] *= _widening(groups[rows], own)
         aucs.append(auc)
         pairs.append(min(_effective(own_weights[of], copies[rows][of]) for of in (own, ~own)))
     return influence, np.array(aucs), np.array(pairs)
+
+
+def _widening(groups: NDArray[np.intp], positive: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """Return what influences in a fold are multiplied by, sqrt(I / (I - 1)) for I groups.
+
+    They are taken from the mean of these groups, and so are too small. Of one group they are 0.
+    """
+    factor = np.ones(len(groups))
+    for own in (positive, ~positive):
+        n_groups = len(np.unique(groups[own]))
+        if n_groups > 1:
+            factor[own] = math.sqrt(n_groups / (n_groups - 1))
+    return factor
 
 
 def _effective(weights: NDArray[np.float64], copies: NDArray[np.float64]) -> float:

@@ -128,9 +128,9 @@ def auc_by(
     pairs of a positive and a negative row, those within a subgroup and those between two are shown
     separately. What a difference means, and whether it is fair, the figures do not say.
 
-    Intervals are those of :func:`auc_interval` by ``"delong"``. The test is Wald's of equal AUCs:
-    subgroups are independent samples, unless ``groups`` have rows in several, whose covariance then
-    counts.
+    Intervals are those of :func:`auc_interval`, on the logit scale with ``groups``. The test is
+    Wald's of equal AUCs: subgroups are independent samples, unless ``groups`` have rows in several,
+    whose covariance then counts.
 
     Examples
     --------
@@ -264,7 +264,13 @@ def _interval(
         return nothing
     if variance > 0:
         error = math.sqrt(variance)
-        return error, *normal_interval(auc, error, alpha)
+        degrees = math.inf
+        if units.codes is not None:
+            degrees = Groups(
+                units.positive, scores, units.weight, units.codes, units.n_codes
+            ).degrees()
+        logit = units.codes is not None
+        return error, *normal_interval(auc, error, alpha, degrees=degrees, logit=logit)
     if units.codes is not None:
         groups = Groups(units.positive, scores, units.weight, units.codes, units.n_codes)
         pairs = float(groups.n_pairs())
