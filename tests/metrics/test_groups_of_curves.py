@@ -139,6 +139,11 @@ def test_a_band_of_groups_is_that_of_a_plain_bootstrap_of_groups():
     order = np.random.default_rng(1).permutation(len(y))
     moved = roc_band(y[order], score[order], **how | {"groups": group[order]})
     np.testing.assert_array_equal(found.low, moved.low)
+    names = np.array([f"patient {k}" for k in group])
+    named, moved = (
+        roc_band(y[r], score[r], **how | {"groups": names[r]}) for r in (np.arange(len(y)), order)
+    )
+    np.testing.assert_array_equal(named.low, moved.low)
 
 
 def test_the_simultaneous_band_of_copies_is_that_of_the_rows():

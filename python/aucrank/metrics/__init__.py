@@ -33,6 +33,14 @@ from aucrank.metrics._curve import RocCurve, roc_curve
 from aucrank.metrics._cut_off import OptimalThreshold, optimal_threshold
 from aucrank.metrics._data_sets import ComparisonOverSets, compare_over_sets
 from aucrank.metrics._decision import DecisionCurve, decision_curve
+from aucrank.metrics._grades import (
+    AucDecline,
+    ExpectedAuc,
+    GradeTable,
+    auc_decline,
+    expected_auc,
+    grade_table,
+)
 from aucrank.metrics._inference import AucComparison, AucInterval, auc_compare, auc_interval
 from aucrank.metrics._partial import partial_auc
 from aucrank.metrics._points import McNemarTest, RateComparison, mcnemar_test, rate_compare
@@ -41,6 +49,12 @@ from aucrank.metrics._precision_recall import precision_recall_curve
 from aucrank.metrics._ramp import ramp_auc, ramp_auc_gradient
 from aucrank.metrics._roc_compare import RocComparison, roc_compare
 from aucrank.metrics._smooth import SmoothRoc, smooth_roc
+from aucrank.metrics._stability import (
+    Drift,
+    PopulationStability,
+    drift,
+    population_stability,
+)
 from aucrank.metrics._state import RocState
 from aucrank.metrics._subgroups import AucBySubgroup, auc_by
 from aucrank.metrics._survival import SurvivalAuc, survival_auc
@@ -50,6 +64,7 @@ __all__ = [
     "AucBySubgroup",
     "AucComparison",
     "AucContrasts",
+    "AucDecline",
     "AucInterval",
     "AucSampleSize",
     "AveragePrecision",
@@ -60,8 +75,12 @@ __all__ = [
     "ComparisonOverSets",
     "DecisionCurve",
     "DecisionCurveDisplay",
+    "Drift",
+    "ExpectedAuc",
+    "GradeTable",
     "McNemarTest",
     "OptimalThreshold",
+    "PopulationStability",
     "RateComparison",
     "RocBand",
     "RocComparison",
@@ -74,6 +93,7 @@ __all__ = [
     "auc_by",
     "auc_compare",
     "auc_contrasts",
+    "auc_decline",
     "auc_detectable",
     "auc_interval",
     "auc_power",
@@ -86,9 +106,13 @@ __all__ = [
     "cross_validated_auc",
     "cross_validated_compare",
     "decision_curve",
+    "drift",
+    "expected_auc",
+    "grade_table",
     "mcnemar_test",
     "optimal_threshold",
     "partial_auc",
+    "population_stability",
     "precision_recall_curve",
     "ramp_auc",
     "ramp_auc_gradient",

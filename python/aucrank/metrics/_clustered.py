@@ -286,4 +286,8 @@ def read_groups(groups: ArrayLike, n_rows: int) -> tuple[NDArray[np.intp], int]:
             # Many times as fast as to sort them.
             return (values - values.dtype.type(least)).astype(np.intp), most - least + 1
     factor = factor_of_groups(values)
-    return np.asarray(factor.codes, dtype=np.intp), len(factor.values)
+    # By name, not by the row that comes first, so that groups are drawn in any order of the rows.
+    names = [(type(value).__name__, repr(value)) for value in factor.values]
+    place = np.empty(len(names), np.intp)
+    place[sorted(range(len(names)), key=names.__getitem__)] = np.arange(len(names))
+    return place[factor.codes], len(names)
