@@ -1,4 +1,4 @@
-"""Pictures of what a score has learned: its level sets, beside those of the best score."""
+"""What a score has learned, in pictures, and how much it depends on the rows it learned from."""
 
 from aucrank._plots.bins import FeatureDisplay
 from aucrank._plots.drift import DriftDisplay
@@ -6,6 +6,7 @@ from aucrank._plots.path import PathDisplay
 from aucrank._plots.program import BranchingProgramDisplay
 from aucrank._plots.terms import TermsDisplay
 from aucrank._plots.tree import RankingTreeDisplay
+from aucrank.inspection._instability import RankingInstability, ranking_instability
 from aucrank.inspection._level_sets import LevelSetDisplay
 
 __all__ = [
@@ -14,6 +15,8 @@ __all__ = [
     "FeatureDisplay",
     "LevelSetDisplay",
     "PathDisplay",
+    "RankingInstability",
     "RankingTreeDisplay",
     "TermsDisplay",
+    "ranking_instability",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 from numbers import Integral
 from typing import Any
@@ -348,7 +349,7 @@ def _bins_of_numbers(
         at = np.unique(np.searchsorted(reached, wanted)) + 1
         bounds = values[at[at < len(values)]]
         ends = ["-inf", *(f"{bound:g}" for bound in bounds.tolist()), "inf"]
-        names = [f"[{low}, {high})" for low, high in zip(ends, ends[1:], strict=False)]
+        names = [f"[{low}, {high})" for low, high in itertools.pairwise(ends)]
     codes = []
     for column in (then, now):
         code = np.searchsorted(bounds, column, side="right")

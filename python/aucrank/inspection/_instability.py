@@ -1,0 +1,186 @@
+"""How much a ranking depends on the rows that it was learned from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from numbers import Integral
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+from numpy.random import RandomState
+from numpy.typing import ArrayLike, NDArray
+from scipy.stats import rankdata
+from sklearn.base import clone
+from sklearn.utils import check_scalar
+
+from aucrank._base.scoring import score_rows, scoring_method
+from aucrank._data.as_frame import as_frame
+from aucrank._utils.params import check_seed
+from aucrank.metrics._units import Units
+
+# Pairs of so many rows with all others are compared at a time.
+_BLOCK = 256
+
+
+@dataclass(frozen=True, eq=False)
+class RankingInstability:
+    """How far rankings of resamples are apart, as :func:`ranking_instability` returns it.
+
+    Attributes
+    ----------
+    distance : float
+        Mean Kendall distance of two of the rankings: 0 if all order the rows alike, about 1/2 if
+        they have nothing in common.
+    distances : ndarray of shape (n_resamples, n_resamples)
+        That of each two.
+    spread : ndarray of shape (n_rows,)
+        Of each row, the standard deviation over the rankings of its place, from 0 to 1.
+    """
+
+    distance: float
+    distances: NDArray[np.float64]
+    spread: NDArray[np.float64]
+
+
+def ranking_instability(
+    estimator: Any,
+    X: Any,
+    y: ArrayLike,
+    *,
+    X_eval: Any = None,
+    sample_weight: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
+    n_resamples: int = 20,
+    random_state: int | RandomState | None = None,
+) -> RankingInstability:
+    """Mean Kendall distance of the rankings that an estimator learns from resamples of the rows.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Binary classifier with ``decision_function`` or ``predict_proba``; it is cloned, and fitted
+        to each resample. Its own ``random_state`` stays: give it one, or its chance counts, too.
+    X : array-like or data frame of shape (n_samples, n_features)
+        Rows to learn from.
+    y : array-like of shape (n_samples,)
+        Their labels.
+    X_eval : array-like or data frame of shape (n_rows, n_features), default=None
+        Rows to be ranked; ``None`` takes ``X``. Time and memory for each two rankings grow with
+        the square of their number.
+    sample_weight : array-like of shape (n_samples,), default=None
+        Weights, passed to ``fit``. A row keeps its weight where it is drawn.
+    groups : array-like of shape (n_samples,), default=None
+        Which rows come from the same source, such as a patient: they are drawn together.
+    n_resamples : int, default=20
+        Number of bootstrap resamples, 2 or more.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the bootstrap.
+
+    Returns
+    -------
+    RankingInstability
+        With ``distance``, ``distances`` and ``spread``.
+
+    Raises
+    ------
+    TypeError
+        If the estimator has no scores.
+    ValueError
+        For labels not of two classes, bad weights, groups of which one is missing, fewer than two
+        rows to rank, and ``n_resamples`` below 2.
+
+    See Also
+    --------
+    aucrank.metrics.cross_validated_auc : How good rankings are; two as good may differ much.
+
+    Notes
+    -----
+    Rows are drawn within each class, or whole groups from all, by their place: another order of the
+    rows has other resamples. The Kendall distance of two scores is the share of pairs of rows that
+    they put in opposite orders, a pair that ties in one of them alone counting one half [1]_.
+    Models that are as good may be far apart where many scores serve as well; what is told to a
+    single person should not depend on which one was found.
+
+    References
+    ----------
+    .. [1] Fagin, Kumar, Mahdian, Sivakumar and Vee, "Comparing and aggregating rankings with ties",
+       PODS 2004. :doi:`10.1145/1055558.1055568`
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from aucrank import LinearRanker
+    >>> from aucrank.inspection import ranking_instability
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(300, 3))
+    >>> y = X[:, 0] + rng.normal(size=300) > 0
+    >>> found = ranking_instability(LinearRanker(), X, y, n_resamples=5, random_state=0)
+    >>> 0 < found.distance < 0.2
+    True
+    """
+    check_scalar(n_resamples, "n_resamples", Integral, min_val=2)
+    if scoring_method(estimator) is None:
+        raise TypeError(
+            f"{type(estimator).__name__} has neither decision_function nor predict_proba"
+        )
+    units = Units.of(y, sample_weight, "sampling", groups)
+    labels = np.asarray(y)
+    rows = _rows(X, "X")
+    if len(rows) != len(labels):
+        raise ValueError(f"X has {len(rows)} rows, but y has {len(labels)}")
+    ranked = X if X_eval is None else X_eval
+    rng = np.random.default_rng(check_seed(random_state))
+    scores = []
+    for _ in range(n_resamples):
+        times = units.redraw(rng).astype(np.intp)
+        drawn = np.repeat(np.arange(len(times)), times)
+        given = {} if sample_weight is None else {"sample_weight": units.weight[drawn]}
+        model = clone(estimator).fit(_take(rows, drawn), labels[drawn], **given)
+        scores.append(score_rows(model, ranked))
+    n_rows = len(scores[0])
+    if n_rows < 2:
+        raise ValueError(f"a ranking needs two rows or more, got {n_rows}")
+    distances = np.zeros((n_resamples, n_resamples))
+    for first in range(n_resamples):
+        for second in range(first):
+            distance = kendall_distance(scores[first], scores[second])
+            distances[first, second] = distances[second, first] = distance
+    places = np.array([(rankdata(own) - 1) / (n_rows - 1) for own in scores])
+    return RankingInstability(
+        distance=float(distances.sum() / (n_resamples * (n_resamples - 1))),
+        distances=distances,
+        spread=places.std(axis=0, ddof=1),
+    )
+
+
+def kendall_distance(first: NDArray[np.float64], second: NDArray[np.float64]) -> float:
+    """Return the share of pairs in opposite orders, one that ties in one score counting half."""
+    places, n_rows, halves = _finite(first, second), len(first), 0
+    for start in range(0, n_rows, _BLOCK):
+        block = slice(start, start + _BLOCK)
+        signs = [np.sign(own[block, np.newaxis] - own) for own in places]
+        halves += int(np.abs(signs[0] - signs[1]).sum())
+    # Each pair was met twice, and an opposite one counts two.
+    return halves / (2 * n_rows * (n_rows - 1))
+
+
+def _finite(*scores: NDArray[np.float64]) -> list[NDArray[np.float64]]:
+    """Return places in order, whose differences are numbers where scores are infinite, too."""
+    return [np.unique(own, return_inverse=True)[1].astype(np.float64) for own in scores]
+
+
+def _rows(X: Any, name: str) -> Any:
+    frame = nw.from_native(as_frame(X), eager_only=True, pass_through=True)
+    if isinstance(frame, nw.DataFrame):
+        return frame
+    array = np.asarray(X)
+    if array.ndim != 2:
+        raise ValueError(f"{name} must have shape (n_samples, n_features), got {array.shape}")
+    return array
+
+
+def _take(rows: Any, places: NDArray[np.intp]) -> Any:
+    if isinstance(rows, np.ndarray):
+        return rows[places]
+    return rows[places.tolist()].to_native()
