@@ -1,11 +1,15 @@
 """The best threshold and its intervals."""
 
+import json
+
 import numpy as np
 import pytest
 from aucrank.metrics import RocCurve, optimal_threshold
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import norm
+
+from tests.common.paths import CHECKOUT
 
 CRITERIA = ["youden", "closest_topleft", "cost", "equal"]
 FEW = {"n_resamples": 20, "random_state": 0}
@@ -165,3 +169,14 @@ def test_thresholds_of_intervals_are_scores_and_seeds_hold():
 def test_bad_input_is_named(kwargs, message):
     with pytest.raises(ValueError, match=message):
         optimal_threshold([0, 1, 0, 1], [1, 2, 3, 4], **kwargs)
+
+
+@pytest.mark.parametrize("criterion", CRITERIA)
+@pytest.mark.parametrize("marker", ["s100b", "ndka"])
+def test_thresholds_of_patients_are_those_of_cutpointr(asah, criterion, marker):
+    expected = json.loads((CHECKOUT / "tests/metrics/r/cutpoints.json").read_text())
+    costs = {"cost_fn": 3} if criterion == "cost" else {}
+    found = optimal_threshold(asah.poor, asah[marker], criterion=criterion, **costs, **FEW)
+    assert [found.threshold, found.sensitivity, found.specificity] == pytest.approx(
+        expected[f"{criterion} of {marker}"]
+    )
