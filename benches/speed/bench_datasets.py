@@ -25,7 +25,7 @@ from time import perf_counter, process_time
 
 import numpy as np
 import pandas as pd
-from aucrank import RIMARC, GradientBoostingRanker, Scorecard, TreeRank
+from aucrank import RIMARC, GradientBoostingRanker, RankingEnsemble, Scorecard, TreeRank
 from aucrank.data import Dataset
 from sklearn.base import clone
 
@@ -43,6 +43,7 @@ RANKERS = {
     "booster-bags": GradientBoostingRanker(
         n_rounds=10, max_leaves=32, n_iter_no_change=10, random_state=0, n_jobs=1
     ),
+    "ensemble": RankingEnsemble(random_state=0, n_jobs=1),
     "rimarc": RIMARC(n_jobs=1),
     "rimarc-folds": RIMARC(weight_folds=10, random_state=0, n_jobs=1),
     "scorecard": Scorecard(estimator=RIMARC(missing="value"), n_jobs=1),

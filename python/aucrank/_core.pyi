@@ -186,6 +186,14 @@ class RowDigest:
 def sampled_rows(
     columns: _Columns, n_levels: list[int | None], bound: int, n_threads: int
 ) -> NDArray[np.uint32]: ...
+def deal_among(
+    rows: StoredRows | _Engine,
+    fit_number: int,
+    batch: _Batch,
+    n_levels: list[int | None],
+    dealing: tuple[int, int],
+    n_threads: int,
+) -> tuple[NDArray[np.int64], int]: ...
 
 @final
 class StoredRows:
@@ -415,6 +423,14 @@ def fit_gradient_boosting_rows(
 def fit_gradient_folds(
     sample: _Sample,
     folds: NDArray[np.uint16],
+    n_folds: int,
+    params: str,
+    n_threads: int,
+    observer: _Observer | None = None,
+) -> list[GradientBoosted]: ...
+def fit_gradient_folds_rows(
+    rows: StoredRows | _Engine,
+    fit_number: int,
     n_folds: int,
     params: str,
     n_threads: int,

@@ -13,6 +13,7 @@ from aucrank._data.csv_form import CsvOptions
 from aucrank.cli import _stream
 from aucrank.cli._model import load_ranker
 from aucrank.cli._options import n_bytes
+from aucrank.ensemble import _presets
 
 from tests.common.command_line import TREE, loans, ok, run
 
@@ -203,12 +204,56 @@ def test_a_card_of_a_folder_is_that_of_one_file(tmp_path, capsys):
     assert parts._to_document() == whole._to_document()
 
 
-def test_fit_to_a_folder_has_a_default_of_its_own(tmp_path, capsys):
+@pytest.mark.parametrize("way", WAYS)
+def test_an_ensemble_of_a_folder_is_that_of_one_file(way, tmp_path, capsys):
     split(tmp_path, "csv")
-    said = ok(capsys, "fit", "parts", "--target", "bad", "--positive", "1", "--id", "nr")
-    assert "GradientBoostingRanker, fitted in" in said
+    words = ["--target", "bad", "--positive", "1", "--drop", "nr", "--preset", "fast"]
+    at_once = ok(capsys, "fit", "all.csv", *words, "-o", "whole.json")
+    data = [word.replace("1KB", "15KB") for word in WAYS[way]("csv")]
+    said = ok(capsys, "fit", *data, *words, "-o", "parts.json")
+    assert "RankingEnsemble, fitted in" in said
     assert "positive is bad = 1" in said
+    whole, parts = (load_ranker(name).estimator for name in ("whole.json", "parts.json"))
+    assert parts._model.factors() == whole._model.factors()
+    rows = new_rows()[["income", "purpose", "age"]]
+    assert (parts.decision_function(rows) == whole.decision_function(rows)).all()
+    # The same AUC, leaderboard and readable models, which may be too late.
+    for first in ("AUC", "ensemble"):
+        assert lines_of(said, first)[0].split()[:4] == lines_of(at_once, first)[0].split()[:4]
+    assert "An ensemble cannot be read. Of models that can, the AUC on the same rows" in said
+    assert f"aucrank fit {data[0]} --target bad" in said.replace("'", "")
+    scores = ok(capsys, "score", "parts.json", "parts", "--memory", "1KB")
+    assert len(scores.splitlines()) == 601
+    assert "AUC" in ok(capsys, "evaluate", "parts.json", "parts", "--target", "bad")
+
+
+def lines_of(text, first):
+    return [line for line in text.splitlines() if line.split()[:1] == [first]]
+
+
+def test_an_ensemble_of_many_values_is_judged_by_a_sample(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(_presets, "MOST_IN_MEMORY", 1000)
+    split(tmp_path, "parquet")
+    said = ok(capsys, "fit", "parts", "--target", "bad", "--drop", "nr", "--memory", "1MB")
+    assert "RankingEnsemble, fitted in" in said
+    assert len(lines_of(said, "boosting")) == 1
+    assert "Models that can are not compared with it on so many rows" in said
+    assert "AUC" in ok(capsys, "evaluate", "parts.model.json", "parts", "--target", "bad")
+
+
+def test_without_memory_for_the_rows_a_booster_is_fitted_and_said_to_be(tmp_path, capsys):
+    split(tmp_path, "csv")
+    words = ["fit", "parts", "--target", "bad", "--drop", "nr", "--memory", "1KB"]
+    said = ok(capsys, *words)
+    assert "GradientBoostingRanker, fitted in" in said
+    assert "; RankingEnsemble holds rows in memory, which takes" in said
     assert load_ranker("parts.model.json").class_name == "GradientBoostingRanker"
+    for more in (["--model", "RankingEnsemble"], ["--preset", "fast"], ["--time-limit", "9"]):
+        code, _, err = run(capsys, *words, *more)
+        assert code == 2
+        assert "RankingEnsemble holds rows in memory" in err
+        assert "less take" in err
+        assert "GradientBoostingRanker" in err
 
 
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
@@ -257,11 +302,3 @@ def test_a_model_that_would_take_more_memory_than_there_is_is_refused(tmp_path, 
     ok(capsys, "fit", *words, "1KB", "--model", "Scorecard")
     ok(capsys, "fit", *words, "1MB", *forest)
     ok(capsys, "fit", *words, "1KB", *TREE)
-
-
-def test_a_model_that_needs_a_frame_is_refused(tmp_path, capsys):
-    split(tmp_path, "csv")
-    code, _, err = run(capsys, "fit", "parts", "--target", "bad", "--model", "RankingEnsemble")
-    assert code == 2
-    assert "RankingEnsemble learns from data in memory only" in err
-    assert "GradientBoostingRanker" in err

@@ -205,6 +205,19 @@ class CoreEstimator(CallbackSupportMixin, BaseEstimator, ABC):
         """Whether a fit to a `Dataset` has all rows as codes in memory."""
         return self._fits_dataset in ("codes", "rows") and not self._asks_rows()
 
+    def _bytes_held(self, n_rows: int, n_columns: int) -> int:
+        """Return how many bytes a fit to a `Dataset` takes at least for rows that it has in memory.
+
+        Parameters
+        ----------
+        n_rows : int
+            Number of rows of the data set.
+        n_columns : int
+            Number of columns that are learned from.
+        """
+        # A byte a value, by rows and by columns.
+        return 2 * n_rows * n_columns if self._holds_codes() else 0
+
     def _check_for_counts(self, dataset: Dataset) -> None:
         """Raise for what cannot be learned from the counts of one column at a time."""
         if self._fits_dataset != "passes":

@@ -64,7 +64,7 @@ def deal(sample: Sample, n_folds: int, seed: int, n_threads: int) -> Folds:
         At least 1.
     """
     _core.check_columns(sample.core, n_threads)
-    content = _hash(sample, seed)
+    content = content_of_rows(sample, seed)
     whole_weight = np.ones(sample.n_rows) if sample.weight is None else sample.weight
     order = np.lexsort((whole_weight, sample.labels, content))
     order = order[whole_weight[order] > 0]
@@ -117,7 +117,7 @@ def _are_all_copies(
     return bool(is_whole and few and n_rows[rarer] >= max(n_folds, 4 * n_distinct[rarer]))
 
 
-def _hash(sample: Sample, seed: int) -> NDArray[np.uint64]:
+def content_of_rows(sample: Sample, seed: int) -> NDArray[np.uint64]:
     """Return a number for each row that depends on its values alone."""
     found = np.full(sample.n_rows, seed, dtype=np.uint64)
     for column in each_column(sample.columns):

@@ -717,6 +717,19 @@ class GradientBoostingRanker(PairTermsMixin, CalibratedRanker):
             context.progress.within(self.time_limit).observer,
         )
 
+    def _fit_folds_rows(
+        self, rows: Rows, context: RowsContext, n_folds: int
+    ) -> list[_core.GradientBoosted]:
+        """Return a model without each fold of rows that are asked, which are dealt by the seed."""
+        return _core.fit_gradient_folds_rows(
+            rows,
+            context.fit_number,
+            n_folds,
+            json.dumps(self._core_params(context.scope)),
+            context.n_threads,
+            context.progress.within(self.time_limit).observer,
+        )
+
     def _report(self, model: _core.GradientBoosted, schema: Schema) -> None:
         name = type(self).__name__
         n_bags = max(1, len(model.held_out_of_bags()))

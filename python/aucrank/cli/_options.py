@@ -11,7 +11,7 @@ DATA_HELP = (
     "data file: .csv, .tsv, .txt or .data, also with .gz, or .parquet; - for the standard input"
 )
 DEFAULT_MODEL = "RankingEnsemble"
-#: Of data that are read a piece at a time.
+#: Of data that are read a piece at a time, where the other has no memory for its rows.
 DEFAULT_LARGE_MODEL = "GradientBoostingRanker"
 
 #: What can also be read a piece at a time.

@@ -190,7 +190,7 @@ def _add_fit(commands: "argparse._SubParsersAction[Any]") -> None:
         "--model",
         metavar="NAME",
         help="estimator, such as TreeRank, Scorecard or LinearRanker, which can be read "
-        f"(default: {DEFAULT_MODEL}; {DEFAULT_LARGE_MODEL} where data are read a piece at a time)",
+        f"(default: {DEFAULT_MODEL}; {DEFAULT_LARGE_MODEL} where --memory has no room for it)",
     )
     parser.add_argument(
         "--preset",

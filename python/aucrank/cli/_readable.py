@@ -1,12 +1,12 @@
 """What models that a person can read would give in place of an ensemble, on the same folds."""
 
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 from sklearn.base import clone
 
 from aucrank._data.column_warnings import inner_fits_are_silent
-from aucrank.cli._data import Labelled
 from aucrank.cli._model import build_estimator
 
 #: The quickest first: it is tried however little time there is.
@@ -21,19 +21,28 @@ def leaves_rows_out(ensemble: Any) -> bool:
     return bool(model.factors()) and len(model.models(0)) > 1
 
 
-def readable_aucs(ensemble: Any, data: Labelled, seconds: float) -> dict[str, float]:
+def readable_aucs(ensemble: Any, fit: Callable[[Any], Any], seconds: float) -> dict[str, float]:
     """Return the AUC of readable models by name, the best first.
 
     They are the members of an ensemble of their own: it deals the rows into folds as the other one
     did, for the same seed, and its leaderboard is of the same rows left out. What would not be done
     within some seconds is not there.
+
+    Parameters
+    ----------
+    ensemble : RankingEnsemble
+        Fitted.
+    fit : callable
+        Fits another ensemble to the same rows.
+    seconds : float
+        The limit of time.
     """
     members = [(name, build_estimator(name)) for name in READABLE]
     judge = clone(ensemble).set_params(members=members, time_limit=seconds, verbose=0)
     with warnings.catch_warnings(), inner_fits_are_silent():
         # Of models that the user did not ask for.
         warnings.simplefilter("ignore")
-        judge.fit(data.X.to_native(), data.y, sample_weight=data.weight)
+        fit(judge)
     table = judge.leaderboard_
     found = zip(table["name"], table["auc"], strict=True)
     return {name: float(auc) for name, auc in found if name in READABLE}

@@ -3,6 +3,7 @@
 import argparse
 import shlex
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -33,15 +34,15 @@ _SECONDS_AT_LEAST = 1.0
 
 def run(args: argparse.Namespace) -> int:
     """Fit, save, and say what came out."""
-    if args.model is None:
-        is_large = is_streamed(args.data, args.memory)
-        args.model = DEFAULT_LARGE_MODEL if is_large else DEFAULT_MODEL
+    is_default = args.model is None
+    if is_default:
+        args.model = DEFAULT_MODEL
     estimator = build_estimator(args.model, _params(args), args.random_state, args.n_jobs)
     if args.verbose and "verbose" in estimator.get_params(deep=False):
         estimator.set_params(verbose=args.verbose)
     out = writable(args.out if args.out is not None else _default_out(args.data))
     if is_streamed(args.data, args.memory):
-        return _fit_in_pieces(estimator, args, out)
+        return _fit_in_pieces(estimator, args, out, is_default=is_default)
     data = read_labelled(
         args.data,
         target=args.target,
@@ -72,19 +73,19 @@ def run(args: argparse.Namespace) -> int:
     print(f"AUC     {said}")
     print(f"saved   {out} ({n_bytes:,} bytes)")
     if is_ensemble:
-        rows = " of rows left out" if is_honest else ""
-        print(heading(f"Leaderboard: AUC{rows}, with its 95 % interval"))
-        print(aligned(estimator.leaderboard_))
+        _say_leaderboard(estimator, is_honest=is_honest)
     if is_honest and args.readable:
         print(flush=True)
         with progress() as say, plain_errors("cannot fit readable models (see --no-readable)"):
             say("fitting readable models")
-            aucs = readable_aucs(estimator, data, max(seconds, _SECONDS_AT_LEAST))
+            aucs = readable_aucs(
+                estimator, partial(fit_to, data=data), max(seconds, _SECONDS_AT_LEAST)
+            )
         print(_readable_in_words(aucs, _auc_row(estimator)["auc"], args, out))
     return 0
 
 
-def _fit_in_pieces(estimator: Any, args: argparse.Namespace, out: Path) -> int:
+def _fit_in_pieces(estimator: Any, args: argparse.Namespace, out: Path, *, is_default: bool) -> int:
     """Fit to data that are not to be in memory as they are."""
     for option, column in (("--group", args.group), ("--time", args.time)):
         if column is not None:
@@ -92,65 +93,95 @@ def _fit_in_pieces(estimator: Any, args: argparse.Namespace, out: Path) -> int:
                 f"{option} is for data in memory: of data that are read a piece at a time, rows are"
                 " dealt by their content alone"
             )
-    if getattr(estimator, "_fits_dataset", None) is None:
-        raise UsageError(
-            f"{args.model} learns from data in memory only; of {args.data}, which is read a piece"
-            f" at a time, learn {listed(_fitting_pieces())}"
-        )
-    start = perf_counter()
+    start, instead = perf_counter(), ""
     with progress() as say:
         dataset, positive = dataset_to_learn(args, csv_options(args), say)
+        too_large = _too_large(estimator, dataset, args)
+        if too_large and is_default and not _params(args):
+            instead = f"; {too_large}"
+            args.model = DEFAULT_LARGE_MODEL
+            estimator = build_estimator(args.model, [], args.random_state, args.n_jobs)
+            if args.verbose:
+                estimator.set_params(verbose=args.verbose)
+        elif too_large:
+            raise UsageError(f"{too_large}; less take {listed(_with_less_memory())}")
         with stream_errors(f"cannot fit {args.model} to {args.data}"):
             if args.categorical:
                 names = [name for name in dataset.columns if name in set(args.categorical)]
                 estimator.set_params(categorical_features=names)
-            _check_memory(estimator, dataset, args)
             estimator.fit(dataset)
             seconds = perf_counter() - start
-            say("scoring the rows")
-            with room_for_scores(args.memory) as options:
-                auc = roc_state(estimator, dataset, **options).auc()
+            is_ensemble = args.model == DEFAULT_MODEL
+            is_honest = is_ensemble and leaves_rows_out(estimator)
+            if is_honest:
+                said = _auc_of_ensemble(estimator)
+            else:
+                say("scoring the rows")
+                with room_for_scores(args.memory) as options:
+                    auc = roc_state(estimator, dataset, **options).auc()
+                said = (
+                    f"{auc:.4f} of the rows that it learned from; `aucrank evaluate` measures it on"
+                    " others"
+                )
     n_bytes = save_model(estimator, out)
     n_rows, n_columns = plural(dataset.n_rows or 0, "row"), plural(len(dataset.columns), "column")
-    of_all = "of the rows that it learned from; `aucrank evaluate` measures it on others"
     print(f"data    {args.data}: {n_rows}, {n_columns}, read a piece at a time")
     print(f"target  positive is {shown(args.target)} = {shown(text_of(positive))}")
-    print(f"model   {args.model}, fitted in {seconds:.3g} s{_in_brief(estimator)}")
-    print(f"AUC     {auc:.4f} {of_all}")
+    print(f"model   {args.model}, fitted in {seconds:.3g} s{_in_brief(estimator)}{instead}")
+    print(f"AUC     {said}")
     print(f"saved   {out} ({n_bytes:,} bytes)")
+    if is_ensemble:
+        _say_leaderboard(estimator, is_honest=is_honest)
+    if is_honest and args.readable:
+        _say_readable_in_pieces(estimator, dataset, args, out, seconds)
     return 0
 
 
-def _check_memory(estimator: Any, dataset: Dataset, args: argparse.Namespace) -> None:
-    """Refuse what would take more memory than was said."""
-    if args.memory is None or not estimator._holds_codes() or dataset.n_rows is None:
-        return
-    # A byte a value, by rows and by columns.
-    n_bytes = 2 * dataset.n_rows * len(dataset.columns)
-    if n_bytes > args.memory:
-        raise UsageError(
-            f"{args.model} holds all values as codes in memory, which takes"
-            f" {n_bytes / 1e9:.2g} GB or more, and --memory says {args.memory / 1e9:.2g} GB; less"
-            f" take {listed(_fitting_pieces(hold_codes=False))}"
+def _say_readable_in_pieces(
+    estimator: Any, dataset: Dataset, args: argparse.Namespace, out: Path, seconds: float
+) -> None:
+    """Say what readable models would give, of rows that fit in memory."""
+    print(flush=True)
+    if estimator._is_judged_by_sample((dataset.n_rows or 0) * len(dataset.columns)):
+        sentence = (
+            "An ensemble cannot be read. Models that can are not compared with it on so many rows:"
+            " fit one by --model Scorecard, and let `aucrank evaluate` measure both on others."
         )
+        print(hanging(sentence, 0))
+        return
+
+    def fit(judge: Any) -> None:
+        judge.fit(dataset)
+
+    doing = "cannot fit readable models (see --no-readable)"
+    with progress() as say, stream_errors(doing):
+        say("fitting readable models")
+        aucs = readable_aucs(estimator, fit, max(seconds, _SECONDS_AT_LEAST))
+    print(_readable_in_words(aucs, _auc_row(estimator)["auc"], args, out))
 
 
-def _fitting_pieces(*, hold_codes: bool = True) -> list[str]:
-    """Name the estimators that learn from data that are read a piece at a time.
-
-    Unless told so, those are left out that hold codes of all values as their parameters are.
-    """
-    fitting = {
-        name: estimator
-        for name, estimator in public_estimators().items()
-        if getattr(estimator, "_fits_dataset", None) is not None
-    }
-    return [name for name, estimator in fitting.items() if hold_codes or not _is_codes(estimator)]
+def _say_leaderboard(estimator: Any, *, is_honest: bool) -> None:
+    rows = " of rows left out" if is_honest else ""
+    print(heading(f"Leaderboard: AUC{rows}, with its 95 % interval"))
+    print(aligned(estimator.leaderboard_))
 
 
-def _is_codes(estimator: Any) -> bool:
-    is_held: bool = estimator()._holds_codes()
-    return is_held
+def _too_large(estimator: Any, dataset: Dataset, args: argparse.Namespace) -> str:
+    """Say what takes more memory than there is; "" for nothing."""
+    n_bytes = estimator._bytes_held(dataset.n_rows or 0, len(dataset.columns))
+    if args.memory is None or n_bytes <= args.memory:
+        return ""
+    held = "all values as codes" if estimator._holds_codes() else "rows"
+    return (
+        f"{args.model} holds {held} in memory, which takes {n_bytes / 1e9:.2g} GB or more, and"
+        f" --memory says {args.memory / 1e9:.2g} GB"
+    )
+
+
+def _with_less_memory() -> list[str]:
+    """Name the estimators that hold no rows in memory as their parameters are."""
+    known = public_estimators().items()
+    return [name for name, estimator in known if estimator()._bytes_held(1, 1) == 0]
 
 
 def _params(args: argparse.Namespace) -> list[str]:
@@ -236,6 +267,7 @@ def _command(args: argparse.Namespace, model: str, out: str) -> str:
         "--skip-rows": None if args.skip_rows is None else str(args.skip_rows),
         "--comment": args.comment,
         "--n-jobs": None if args.n_jobs is None else str(args.n_jobs),
+        "--memory": None if args.memory is None else str(args.memory),
     }
     for option, value in one.items():
         words += [] if value is None else _spelled(option, [value])

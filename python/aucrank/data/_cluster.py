@@ -21,7 +21,7 @@ from aucrank._data.target_survey import TargetSurvey
 from aucrank._data.weights import check_class_weight
 from aucrank.data import _holder
 from aucrank.data._raw import ClusterRows, RawRows
-from aucrank.data._sampled import ALL_ROWS
+from aucrank.data._sampled import Bounds, LeastRows
 from aucrank.data._stored import Rows
 
 #: Results that one task merges; up to so many are gathered as they are.
@@ -133,17 +133,21 @@ class ClusterSource(ABC):
             unit = self._weight_unit(*roles)
             return self.hold(*roles, self._surveyed(*roles, binning, unit))
 
-    def sampled_parts(
-        self, facts: Facts, target: str, weight: str | None, most: int
+    def least_bounds(
+        self, facts: Facts, target: str, weight: str | None, most: int, *, by_class: bool
+    ) -> Bounds:
+        """Return the largest hashes of a sample, which the workers look for."""
+        found = self.map(_holder.least_rows, facts, target, weight, most, by_class)
+        sample = LeastRows(facts.schema.n_levels, most, by_class=by_class)
+        merged = self.merged(_holder.merge_least_rows, found, facts, most, by_class)
+        sample.merge_bytes(merged)
+        return sample.bounds
+
+    def parts_within(
+        self, facts: Facts, target: str, weight: str | None, bounds: Bounds
     ) -> list[CodedBatch]:
-        """Get the rows of the common sample, those of a partition after another."""
-        roles, bound = (facts, target, weight), ALL_ROWS
-        if facts.n_rows > most:
-            found = self.map(_holder.least_rows, *roles, most)
-            sample = _core.RowSample(facts.schema.n_levels, most)
-            sample.merge_bytes(self.merged(_holder.merge_least_rows, found, facts, most))
-            bound = sample.bound()
-        parts = self.gather(self.map(_holder.rows_of_sample, *roles, bound))
+        """Get the rows within the bounds of a sample, those of a partition after another."""
+        parts = self.gather(self.map(_holder.rows_of_sample, facts, target, weight, bounds))
         return [part for part in parts if part is not None]
 
     def raw(

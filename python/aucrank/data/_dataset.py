@@ -1007,13 +1007,93 @@ class Dataset(InPieces):
         ValueError
             If a class has no row among them.
         """
+        bounds = self._bounds_of_sample(facts, n_threads, most)
+        return _sampled.joined(self._parts_within(facts, bounds, n_threads), facts)
+
+    def frame_of_sample(self, facts: Facts, n_threads: int, most: int | None = None) -> Any:
+        """Take the common sample of the rows as they are; for estimators.
+
+        Parameters
+        ----------
+        facts : Facts
+            What `facts` has learned of these rows.
+        n_threads : int
+            At least 1.
+        most : int, optional
+            As of `sample`.
+
+        Returns
+        -------
+        data frame
+            The rows of `sample`, in the same order, of the library that the pieces are of.
+        """
+        bounds = self._bounds_of_sample(facts, n_threads, most)
+        return _sampled.frame_within(self, facts, bounds, n_threads)
+
+    def all_rows(self, facts: Facts, n_threads: int) -> Sample:
+        """Take all rows into memory, as those of a frame; for estimators.
+
+        Parameters
+        ----------
+        facts : Facts
+            What `facts` has learned of these rows.
+        n_threads : int
+            At least 1.
+
+        Returns
+        -------
+        Sample
+            The rows in their order.
+        """
+        return _sampled.in_one(self._parts_within(facts, _sampled.ALL_ROWS, n_threads), facts)
+
+    def sample_of_classes(
+        self, facts: Facts, n_threads: int, most: int
+    ) -> tuple[Sample, _sampled.Bounds]:
+        """Take of each class the rows whose content has the smallest hashes; for estimators.
+
+        Parameters
+        ----------
+        facts : Facts
+            What `facts` has learned of these rows.
+        n_threads : int
+            At least 1.
+        most : int
+            Distinct rows of each class.
+
+        Returns
+        -------
+        sample : Sample
+            All copies of these rows, with their weights and with the categories of all rows. They
+            are the same however the rows are ordered or divided.
+        bounds : tuple of int
+            The largest hashes of negative and of positive rows.
+        """
+        bounds = self._least_bounds(facts, n_threads, most, by_class=True)
+        return _sampled.in_one(self._parts_within(facts, bounds, n_threads), facts), bounds
+
+    def _bounds_of_sample(self, facts: Facts, n_threads: int, most: int | None) -> _sampled.Bounds:
         most = _sampled.MOST_ROWS if most is None else most
+        if facts.n_rows <= most:
+            return _sampled.ALL_ROWS
+        return self._least_bounds(facts, n_threads, most, by_class=False)
+
+    def _least_bounds(
+        self, facts: Facts, n_threads: int, most: int, *, by_class: bool
+    ) -> _sampled.Bounds:
         source = self._passes.source
         if isinstance(source, ClusterSource):
-            parts = source.sampled_parts(facts, self.need_target(), self._weight, most)
-        else:
-            parts = list(_sampled.sampled_parts(self, facts, most, n_threads))
-        return _sampled.joined(parts, facts)
+            roles = (facts, self.need_target(), self._weight)
+            return source.least_bounds(*roles, most, by_class=by_class)
+        return _sampled.least_bounds(self, facts, most, n_threads, by_class=by_class)
+
+    def _parts_within(
+        self, facts: Facts, bounds: _sampled.Bounds, n_threads: int
+    ) -> list[CodedBatch]:
+        source = self._passes.source
+        if isinstance(source, ClusterSource):
+            return source.parts_within(facts, self.need_target(), self._weight, bounds)
+        return list(_sampled.parts_within(self, facts, bounds, n_threads))
 
     def need_target(self) -> str:
         """Return the column of labels, where there has to be one.

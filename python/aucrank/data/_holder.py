@@ -17,11 +17,11 @@ from aucrank._data.facts import Facts
 from aucrank._data.fingerprint import Fingerprint
 from aucrank._data.passes import Batch, need_columns
 from aucrank._data.target_survey import TargetSurvey
-from aucrank.data._sampled import take_sampled
+from aucrank.data._sampled import Bounds, LeastRows, take_sampled
 from aucrank.data._scores import Scores, add_points, add_scores, weights_of_json
 
 #: What is learned of parts of the rows, and merged as bytes.
-_Mergeable = _core.Survey | _core.RawSums | _core.RowSample | _core.PointCounts
+_Mergeable = _core.Survey | _core.RawSums | LeastRows | _core.PointCounts
 
 #: Bytes that a state may take in memory, which do not matter where it has no files.
 _ANY_SIZE = 2**30
@@ -255,29 +255,33 @@ def hold(
 
 
 def least_rows(
-    part: Any, number: int, facts: Facts, target: str, weight: str | None, most: int
+    part: Any,
+    number: int,
+    facts: Facts,
+    target: str,
+    weight: str | None,
+    most: int,
+    by_class: bool,
 ) -> bytes:
-    """Look for the rows of the common sample in a partition."""
-    sample = _core.RowSample(facts.schema.n_levels, most)
+    """Look for the rows of a sample in a partition."""
+    sample = LeastRows(facts.schema.n_levels, most, by_class=by_class)
     return _of_part(sample, _coded(part, number, facts, target, weight))
 
 
-def merge_least_rows(samples: Sequence[bytes], facts: Facts, most: int) -> bytes:
-    """Merge what was found of the common sample in several partitions."""
-    return _merged(_core.RowSample(facts.schema.n_levels, most), samples)
+def merge_least_rows(samples: Sequence[bytes], facts: Facts, most: int, by_class: bool) -> bytes:
+    """Merge what was found of a sample in several partitions."""
+    return _merged(LeastRows(facts.schema.n_levels, most, by_class=by_class), samples)
 
 
 def rows_of_sample(
-    part: Any, number: int, facts: Facts, target: str, weight: str | None, bound: int
+    part: Any, number: int, facts: Facts, target: str, weight: str | None, bounds: Bounds
 ) -> CodedBatch | None:
-    """Return the rows of a partition that are of the common sample; None where it has no rows."""
+    """Return the rows of a partition that are of a sample; None where it has no rows."""
     batch = _coded(part, number, facts, target, weight)
-    return None if batch is None else take_sampled(batch, facts, bound, 1)
+    return None if batch is None else take_sampled(batch, facts, bounds, 1)
 
 
-def _of_part(
-    empty: _core.Survey | _core.RawSums | _core.RowSample, batch: CodedBatch | None
-) -> bytes:
+def _of_part(empty: _core.Survey | _core.RawSums | LeastRows, batch: CodedBatch | None) -> bytes:
     """Add the rows of a partition, if it has any, to what has none; return it as bytes."""
     if batch is not None:
         empty.add(batch, 1)

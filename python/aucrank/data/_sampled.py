@@ -1,14 +1,16 @@
-"""The common sample: the rows that learners are fitted to which need rows, not sums of them."""
+"""Samples of rows by the hashes of their content, for learners that need rows, not sums of them."""
 
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import NDArray
 
 from aucrank import _core
 from aucrank._data.coded_rows import CodedBatch
 from aucrank._data.facts import Facts
+from aucrank._data.input import Columns
 from aucrank._data.labels import plain_label
 from aucrank._data.sample import Sample
 from aucrank._data.schema import Feature, Schema
@@ -16,35 +18,160 @@ from aucrank._data.schema import Feature, Schema
 if TYPE_CHECKING:
     from aucrank.data._dataset import Dataset
 
-#: Distinct rows of the sample.
+#: Distinct rows of the common sample.
 MOST_ROWS = 200_000
 
-#: Bound of a sample that has all rows.
-ALL_ROWS = 2**64 - 1
+#: The largest hashes of a sample: those of its negative and of its positive rows.
+Bounds = tuple[int, int]
+
+#: Those of a sample that has all rows.
+ALL_ROWS: Bounds = (2**64 - 1, 2**64 - 1)
 
 
-def sampled_parts(
-    dataset: "Dataset", facts: Facts, most: int, n_threads: int
-) -> Iterator[CodedBatch]:
-    """Read a data set, and take the rows of the sample, a piece after another."""
-    bound = ALL_ROWS
-    if facts.n_rows > most:
-        sample = _core.RowSample(facts.schema.n_levels, most)
-        for batch in dataset.coded_batches(facts):
-            sample.add(batch, n_threads)
-        bound = sample.bound()
+class LeastRows:
+    """Looks for the distinct rows whose content has the least hashes.
+
+    Parameters
+    ----------
+    n_levels : list of int or None
+        Number of categories of each column.
+    most : int
+        Number of rows that are looked for.
+    by_class : bool, default=False
+        Whether so many are looked for of each class, in place of both together.
+    """
+
+    def __init__(self, n_levels: list[int | None], most: int, *, by_class: bool = False) -> None:
+        self._samples = [_core.RowSample(n_levels, most) for _ in range(2 if by_class else 1)]
+
+    def add(
+        self,
+        batch: tuple[Columns, NDArray[np.bool_], NDArray[np.float64] | None],
+        n_threads: int,
+    ) -> None:
+        """Look at the rows of a piece."""
+        if len(self._samples) == 1:
+            self._samples[0].add(batch, n_threads)
+            return
+        columns, positive, weight = batch
+        for sample, is_of_class in zip(self._samples, (~positive, positive), strict=True):
+            # Rows of weight 0 are not there.
+            of_class = is_of_class.astype(np.float64) if weight is None else weight * is_of_class
+            sample.add((columns, positive, of_class), n_threads)
+
+    def to_bytes(self) -> bytes:
+        """Return what was found."""
+        first, *second = (sample.to_bytes() for sample in self._samples)
+        return b"".join([len(first).to_bytes(8, "little"), first, *second])
+
+    def merge_bytes(self, found: bytes) -> None:
+        """Add what was found elsewhere."""
+        end = 8 + int.from_bytes(found[:8], "little")
+        for sample, part in zip(self._samples, (found[8:end], found[end:]), strict=False):
+            sample.merge_bytes(part)
+
+    @property
+    def bounds(self) -> Bounds:
+        """The largest hashes of rows of the sample."""
+        found = [sample.bound() for sample in self._samples]
+        return found[0], found[-1]
+
+
+def least_bounds(
+    dataset: "Dataset", facts: Facts, most: int, n_threads: int, *, by_class: bool
+) -> Bounds:
+    """Read a data set, and return the largest hashes of a sample."""
+    sample = LeastRows(facts.schema.n_levels, most, by_class=by_class)
     for batch in dataset.coded_batches(facts):
-        yield take_sampled(batch, facts, bound, n_threads)
+        sample.add(batch, n_threads)
+    return sample.bounds
 
 
-def take_sampled(batch: CodedBatch, facts: Facts, bound: int, n_threads: int) -> CodedBatch:
-    """Return the rows of a piece that are of the sample with this bound."""
-    if bound == ALL_ROWS:
+def parts_within(
+    dataset: "Dataset", facts: Facts, bounds: Bounds, n_threads: int
+) -> Iterator[CodedBatch]:
+    """Read a data set, and take the rows within the bounds of a sample, a piece after another."""
+    for batch in dataset.coded_batches(facts):
+        yield take_sampled(batch, facts, bounds, n_threads)
+
+
+def take_sampled(batch: CodedBatch, facts: Facts, bounds: Bounds, n_threads: int) -> CodedBatch:
+    """Return the rows of a piece that are within the bounds of a sample."""
+    if bounds == ALL_ROWS:
         return batch
     columns, positive, weight = batch
-    rows = _core.sampled_rows(columns, facts.schema.n_levels, bound, n_threads)
+    rows = rows_within(columns, positive, facts.schema.n_levels, bounds, n_threads)
     taken = None if weight is None else weight[rows]
     return [column[rows] for column in columns], positive[rows], taken
+
+
+def rows_within(
+    columns: Columns,
+    positive: NDArray[np.bool_],
+    n_levels: list[int | None],
+    bounds: Bounds,
+    n_threads: int,
+) -> NDArray[np.uint32]:
+    """Return which rows are within the bounds of a sample, ascending."""
+    found = {
+        bound: _core.sampled_rows(columns, n_levels, bound, n_threads) for bound in set(bounds)
+    }
+    if len(found) == 1:
+        return found[bounds[0]]
+    negatives, positives = (found[bound] for bound in bounds)
+    both = [negatives[~positive[negatives]], positives[positive[positives]]]
+    return np.sort(np.concatenate(both))
+
+
+def frame_within(dataset: "Dataset", facts: Facts, bounds: Bounds, n_threads: int) -> Any:
+    """Read a data set, and return the rows within the bounds of a sample as they are.
+
+    Returns
+    -------
+    data frame
+        Of the library that the pieces are of.
+    """
+    is_taken = []
+    if bounds != ALL_ROWS:
+        for columns, positive, _ in dataset.coded_batches(facts):
+            of_piece = np.zeros(len(positive), dtype=bool)
+            of_piece[rows_within(columns, positive, facts.schema.n_levels, bounds, n_threads)] = (
+                True
+            )
+            is_taken.append(of_piece)
+    of_all = np.concatenate(is_taken) if is_taken else None
+    frames, end = [], 0
+    for batch in dataset.passes.batches(dataset.columns):
+        begin, end = end, end + len(batch.frame)
+        frames.append(
+            batch.frame if of_all is None else batch.frame.filter(of_all[begin:end].tolist())
+        )
+    return nw.concat(_of_one_type(frames)).to_native()
+
+
+def _of_one_type(frames: list[nw.DataFrame[Any]]) -> list[nw.DataFrame[Any]]:
+    """Return frames whose numbers have the same types, as those of one frame would."""
+    schemas = [frame.schema for frame in frames]
+    differ = [
+        name
+        for name in frames[0].columns
+        if len({schema[name] for schema in schemas}) > 1
+        and all(schema[name].is_numeric() for schema in schemas)
+    ]
+    if not differ:
+        return frames
+    return [frame.with_columns(nw.col(*differ).cast(nw.Float64())) for frame in frames]
+
+
+def in_one(parts: Sequence[CodedBatch], facts: Facts) -> Sample:
+    """Return the rows of all parts, in their order, with the categories of all rows."""
+    columns: list[NDArray[Any]] = []
+    while parts[0][0]:
+        # What was put together is released.
+        columns.append(np.concatenate([part[0].pop(0) for part in parts]))
+    positive = np.concatenate([part[1] for part in parts])
+    weights = [part[2] for part in parts if part[2] is not None]
+    return Sample(columns, facts.schema, positive, np.concatenate(weights) if weights else None)
 
 
 def joined(parts: Sequence[CodedBatch], facts: Facts) -> Sample:
@@ -55,10 +182,8 @@ def joined(parts: Sequence[CodedBatch], facts: Facts) -> Sample:
     ValueError
         If a class has no row in the sample.
     """
-    columns = [np.concatenate(some) for some in zip(*(part[0] for part in parts), strict=True)]
-    positive = np.concatenate([part[1] for part in parts])
-    weights = [part[2] for part in parts if part[2] is not None]
-    weight = np.concatenate(weights) if weights else None
+    whole = in_one(parts, facts)
+    columns, positive, weight = list(whole.columns), whole.labels, whole.weight
     kept = slice(None) if weight is None else weight > 0
     for label, is_there in zip(facts.target.classes, (~positive, positive), strict=True):
         if not is_there[kept].any():

@@ -15,18 +15,12 @@ from numpy.typing import NDArray
 
 from aucrank._base.fit_context import FitContext
 from aucrank._base.folds import Folds
-from aucrank._data.sample import Sample
 from aucrank._utils.plain_text import shown
 from aucrank.ensemble._members import Member, member_of
-from aucrank.metrics import AucInterval, cross_validated_auc, roc_auc_score
+from aucrank.ensemble._rows_left_out import RowsLeftOut
 
 #: Up to so many values a fold is fitted on one thread, and several at a time.
 _SMALL = 1 << 21
-
-#: Brings the scores of members together, given labels and weights: see `_core.blend_scores`.
-Blend = Callable[
-    [Sequence[NDArray[np.float64]], NDArray[np.bool_], NDArray[np.float64] | None], dict[str, Any]
-]
 
 
 @dataclass(frozen=True)
@@ -57,7 +51,7 @@ class CrossFitted:
     seconds: float
 
 
-class CrossFit:
+class CrossFit(RowsLeftOut):
     """Fits members without each fold.
 
     Parameters
@@ -75,10 +69,9 @@ class CrossFit:
     def __init__(
         self, context: FitContext, folds: Folds, classes: NDArray[Any], verbose: int = 0
     ) -> None:
+        super().__init__(folds.sample(context.sample), folds)
         self._context = context
         self._classes = classes
-        self.folds = folds
-        self.sample: Sample = folds.sample(context.sample)
         n_values = len(folds.rows) * len(context.sample.schema.features)
         self._n_at_once = context.n_threads if n_values <= _SMALL else 1
         self._n_threads = 1 if n_values <= _SMALL else context.n_threads
@@ -252,42 +245,6 @@ class CrossFit:
         models = [fit.model for fit in fits]
         return CrossFitted(name, place, member, models, scores, sum(fit.seconds for fit in fits))
 
-    def auc(self, scores: NDArray[np.float64]) -> AucInterval:
-        """Return the mean AUC of the folds, each of whose rows are scored by one model."""
-        sample, blocks = self.sample, self.sample.blocks
-        groups = None
-        if blocks is not None and not blocks.are_times and self.folds.n_folds > 1:
-            groups = blocks.of_row
-        return cross_validated_auc(
-            sample.labels, scores, self.folds.of_row, sample_weight=sample.weight, groups=groups
-        )
-
-    @property
-    def has_times(self) -> bool:
-        """Whether folds are ranges of time, of which the last is the latest."""
-        blocks = self.sample.blocks
-        return blocks is not None and blocks.are_times
-
-    def auc_of_latest(self, scores: NDArray[np.float64]) -> float:
-        """Return the AUC of the latest rows, whose models have seen earlier ones alone."""
-        sample = self.sample
-        rows = self.folds.of_row == self.folds.n_folds - 1
-        weight = None if sample.weight is None else sample.weight[rows]
-        return roc_auc_score(sample.labels[rows], scores[rows], sample_weight=weight)
-
-    def nested(self, scores: Sequence[NDArray[np.float64]], blend: Blend) -> NDArray[np.float64]:
-        """Return the blend of each row by weights that the other folds chose."""
-        sample, folds = self.sample, self.folds
-        blended = np.zeros(len(folds.of_row))
-        weight = np.ones(len(folds.of_row)) if sample.weight is None else sample.weight
-        for fold in range(folds.n_folds):
-            is_out = folds.of_row == fold
-            others = np.where(is_out, 0.0, weight) if folds.n_folds > 1 else weight
-            found = blend(scores, sample.labels, others)
-            of_fold = [of_member[is_out] for of_member in scores]
-            blended[is_out] = weighted_sum(found["factors"], of_fold, found["intercept"])
-        return blended
-
 
 @dataclass(frozen=True)
 class FoldFit:
@@ -309,13 +266,3 @@ class FoldFit:
     left_out: NDArray[np.intp]
     scores: NDArray[np.float64]
     seconds: float
-
-
-def weighted_sum(
-    factors: Sequence[float], scores: Sequence[NDArray[np.float64]], intercept: float
-) -> NDArray[np.float64]:
-    """Return the blend of scores of the same rows."""
-    total = np.full(len(scores[0]), intercept)
-    for factor, of_member in zip(factors, scores, strict=True):
-        total += factor * of_member
-    return total

@@ -10,7 +10,8 @@ from sklearn.base import clone
 
 from aucrank._base.external import known_scores, row_taker, weight_parameter
 from aucrank._data.table import Table
-from aucrank.ensemble._cross_fit import Blend, CrossFit, weighted_sum
+from aucrank.ensemble._cross_fit import CrossFit
+from aucrank.ensemble._rows_left_out import Blend, weighted_sum
 
 #: A label of less than this share of its class in all rows is left out: it would weigh nothing and
 #: count as a row all the same.

@@ -10,7 +10,7 @@ from aucrank import _core
 from aucrank._data.input import Columns, each_column
 from aucrank._data.sample import Sample
 from aucrank._data.scores import of_two_classes
-from aucrank.ensemble._cross_fit import CrossFit
+from aucrank.ensemble._rows_left_out import RowsLeftOut
 
 #: So many rows are scored in all, one for each row and feature, ...
 _ROWS_TIMES_FEATURES = 40_000
@@ -35,9 +35,9 @@ class AskedRows:
     order: NDArray[np.intp]
 
 
-def draw_rows(cross: CrossFit, seed: int) -> list[AskedRows]:
+def draw_rows(left_out: RowsLeftOut, seed: int) -> list[AskedRows]:
     """Draw from the rows of each fold those that its models are asked about."""
-    folds, sample = cross.folds, cross.sample
+    folds, sample = left_out.folds, left_out.sample
     n_asked = int(np.clip(_ROWS_TIMES_FEATURES // len(sample.schema.features), _FEWEST, _MOST))
     rng = np.random.default_rng(seed)
     drawn = []

@@ -130,13 +130,13 @@ def member_of(
         What a ranker of aucrank prints by.
     """
     if not is_external(ranker):
-        return _OwnMember(ranker, sample, classes, verbose)
+        return OwnMember(ranker, sample, classes, verbose)
     if sample.weight is not None:
         check_takes_weights(ranker, f"member {name!r}")
     return _ExternalMember(ranker, context.sample, sample.weight, rows)
 
 
-class _OwnMember:
+class OwnMember:
     """A ranker of aucrank."""
 
     def __init__(self, ranker: BaseRanker, sample: Sample, classes: NDArray[Any], verbose: int):
@@ -149,7 +149,7 @@ class _OwnMember:
     def fit(
         self, rows: NDArray[np.intp], seed: int, n_threads: int, end: float | None
     ) -> _core.Model:
-        fitted, context = self._begin(self._sample.take(rows), seed, n_threads, end)
+        fitted, context = self.begin(self._sample.take(rows), seed, n_threads, end)
         model: _core.Model = fitted._fit_model(context)
         return model
 
@@ -161,13 +161,14 @@ class _OwnMember:
     def fit_folds(
         self, of_row: NDArray[np.intp], n_folds: int, seed: int, n_threads: int, end: float | None
     ) -> Sequence[_core.Model]:
-        fitted, context = self._begin(self._sample, seed, n_threads, end)
+        fitted, context = self.begin(self._sample, seed, n_threads, end)
         models: list[_core.Model] = fitted._fit_folds(context, of_row, n_folds)
         return models
 
-    def _begin(
+    def begin(
         self, sample: Sample, seed: int, n_threads: int, end: float | None
     ) -> tuple[Any, FitContext]:
+        """Return a clone of the ranker, and what it fits a model to some rows with."""
         fitted: Any = clone(self._ranker)
         # Some fits look at the labels.
         fitted.classes_ = self._classes

@@ -15,8 +15,9 @@ _WHOLE_FORESTS = 1 << 17
 #: Up to so many values there are forests: beyond, they would have some ten trees.
 _MOST_FOR_FORESTS = 1 << 20
 
-#: Up to so many values members are blended. Beyond, folds would take longer than anyone waits.
-_MOST_FOR_BLENDS = 1 << 24
+#: Up to so many values (rows times features) all rows are in memory, and members are blended.
+#: Beyond, folds of several members would take longer than anyone waits.
+MOST_IN_MEMORY = 1 << 24
 
 
 #: Forests would choose the size of their leaves. In a blend that gains 0.0004 of AUC, for an eighth
@@ -70,6 +71,11 @@ PRESETS: dict[str, tuple[str, ...]] = {
 }
 
 
+def is_large(n_values: int) -> bool:
+    """Whether rows times features are too many to blend members, or to hold in memory."""
+    return n_values > MOST_IN_MEMORY
+
+
 def is_on_trial(preset: str, name: str, n_values: int) -> bool:
     """Whether the first fold tells if a member of a preset is worth the others.
 
@@ -80,10 +86,7 @@ def is_on_trial(preset: str, name: str, n_values: int) -> bool:
 
 def members_of(preset: str, n_values: int) -> list[tuple[str, Any]]:
     """Return the members of a preset by name, unfitted, for so many rows times features."""
-    if n_values > _MOST_FOR_BLENDS:
-        names: tuple[str, ...] = PRESETS[preset][:1]
-    else:
-        names = PRESETS[preset]
+    names = PRESETS[preset][:1] if is_large(n_values) else PRESETS[preset]
     found = []
     for name in names:
         if name not in _FORESTS:

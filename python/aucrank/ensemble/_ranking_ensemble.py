@@ -2,11 +2,11 @@
 
 import json
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from time import perf_counter
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -23,13 +23,15 @@ from aucrank._base.external import (
     known_scores,
     refuse_missing,
 )
-from aucrank._base.fit_context import FitContext, ParamScope
+from aucrank._base.fit_context import DatasetContext, FitContext, ParamScope
 from aucrank._base.fit_progress import FitProgress
 from aucrank._base.folds import deal
 from aucrank._base.ranker import BaseRanker, ProbabilityMixin
+from aucrank._base.sampled_fit import SampledFitMixin
 from aucrank._base.summary import Section
 from aucrank._data.as_frame import as_frame
 from aucrank._data.column_warnings import inner_fits_are_silent
+from aucrank._data.facts import Facts
 from aucrank._data.input import Columns
 from aucrank._data.row_blocks import read_blocks
 from aucrank._data.sample import Sample, read_sample
@@ -41,11 +43,15 @@ from aucrank._utils.params import check_bool, check_choice, check_int, check_rea
 from aucrank._utils.threads import effective_n_threads
 from aucrank._utils.warn import warn_caller
 from aucrank._utils.words import plural
-from aucrank.ensemble._cross_fit import Blend, CrossFit, CrossFitted, FoldFit
+from aucrank.data import Dataset
+from aucrank.data._sampled import MOST_ROWS
+from aucrank.ensemble._cross_fit import CrossFit, CrossFitted, FoldFit
 from aucrank.ensemble._distill import Distilled, Student
 from aucrank.ensemble._importances import AskedRows, draw_rows, permutation_importances
+from aucrank.ensemble._judged_by_sample import JudgedBySample, most_of_class
 from aucrank.ensemble._members import check_members, is_external
-from aucrank.ensemble._presets import PRESETS, is_on_trial, members_of
+from aucrank.ensemble._presets import MOST_IN_MEMORY, PRESETS, is_large, is_on_trial, members_of
+from aucrank.ensemble._rows_left_out import Blend, RowsLeftOut
 
 #: By as many folds as `GradientBoostingRanker` has bags, the booster of an ensemble is that ranker.
 _FOLDS = 5
@@ -55,7 +61,11 @@ _FOLDS = 5
 _LEAST_WEIGHT = 0.05
 
 
-class RankingEnsemble(KeepsModels, ProbabilityMixin, BaseRanker):
+#: That a fit to a `Dataset` takes for each value that it has in memory, and for each row: measured.
+_BYTES_OF_VALUE, _BYTES_OF_ROW = 16, 400
+
+
+class RankingEnsemble(KeepsModels, ProbabilityMixin, SampledFitMixin, BaseRanker):
     """Rankers of several kinds, blended: the best ranking without a choice to make.
 
     Each member is fitted as often as there are folds, each time without one of them; its score is
@@ -115,6 +125,9 @@ class RankingEnsemble(KeepsModels, ProbabilityMixin, BaseRanker):
         them: about 0 for a column of noise, however many values it has. Taken on a sample of at
         most 2,000 rows, which are kept until it is asked for or pickled. Only with members of
         aucrank that ask no estimators; not kept in a saved file.
+    sampled_rows_ : tuple of int, or None
+        Number of rows that were learned from, and of all rows, where ``members`` were fitted to the
+        common sample of a `Dataset`; None where all were learned from.
     classes_ : ndarray of shape (2,)
         Sorted labels; the second is the class to rank first.
     n_features_in_ : int
@@ -137,7 +150,9 @@ class RankingEnsemble(KeepsModels, ProbabilityMixin, BaseRanker):
 
     Of rows times features, more than 2^17 leave forests fewer than 100 trees, so that they cost no
     more, and the default preset has a forest only if the first fold gives it some weight; beyond
-    2^20 presets have no forest, and beyond 2^24 they are one booster.
+    2^20 presets have no forest, and beyond 2^24 they are one booster. Its folds have all copies of
+    a row together, and it is calibrated and judged by the distinct rows of each class whose content
+    has the 100,000 smallest hashes (of more than 83 features fewer, 2^23 values).
 
     Where a member is an estimator of scikit-learn, the ensemble can be pickled, but neither saved
     nor written as SQL or PMML.
@@ -167,6 +182,7 @@ class RankingEnsemble(KeepsModels, ProbabilityMixin, BaseRanker):
     _FITTED = (*BaseRanker._FITTED, "_estimators", *_NOT_SAVED)
     _model: _core.Ensemble
     _estimators: tuple[Any, ...]
+    _left_out: "_LeftOut | None"
     _importances: NDArray[np.float64] | list[AskedRows]
 
     def __init__(
@@ -193,6 +209,52 @@ class RankingEnsemble(KeepsModels, ProbabilityMixin, BaseRanker):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
+
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        *,
+        groups: ArrayLike | None = None,
+        time: ArrayLike | None = None,
+    ) -> Self:
+        """Fit the members without each fold, and blend them.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n, n_features), or Dataset
+            Training data. Data frames of pandas, polars and pyarrow may have categorical columns;
+            NaN, None and null are missing values.
+            A :class:`~aucrank.data.Dataset` has rows that need not fit in memory, and their labels
+            and weights: the fit is that to one frame with all of its rows. Up to 2^24 values, rows
+            times features, it takes all of them into memory; beyond, its booster asks for sums of
+            them wherever they are, and ``members`` are fitted to the common sample: the 200,000
+            distinct rows whose content has the smallest hashes, all copies of them.
+        y : array-like of shape (n,), default=None
+            Labels, two distinct values. The greater one is the class to rank first. None where
+            ``X`` is a data set.
+        sample_weight : array-like of shape (n,), default=None
+            Weight of each row; weight k means the row repeated k times, and weight 0 a row that
+            is not there.
+        groups : array-like of shape (n,), default=None
+            Which rows belong together, such as those of a patient: they stay together in folds,
+            and in what is held out or drawn.
+        time : array-like of shape (n,), default=None
+            When each row came, as numbers or dates: what is held out is the latest part, and folds
+            are ranges of time.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+
+        Raises
+        ------
+        ValueError
+            If a parameter, the data, the labels or the weights are not valid.
+        """
+        return self._fit(X, y, sample_weight, groups=groups, time=time)
 
     def _core_params(self, scope: ParamScope) -> dict[str, Any]:
         check_choice(self.presets, "presets", tuple(PRESETS))
@@ -227,11 +289,34 @@ class RankingEnsemble(KeepsModels, ProbabilityMixin, BaseRanker):
         # Members are fitted and kept by `CrossFit`.
         return None
 
+    def _fit_facts(self, whole: DatasetContext) -> None:
+        dataset, facts, n_threads = whole.dataset, whole.facts, whole.n_threads
+        schema, n_values = facts.schema, _n_values_of(facts)
+        with errors_by_name(schema), inner_fits_are_silent():
+            if self._is_judged_by_sample(n_values):
+                model = self._told_of(self._fit_large, whole)
+                self._set_fitted(self.classes_, schema, model)
+                return
+        # Of few values all rows are taken, as those of a frame.
+        is_sampled = is_large(n_values)
+        most = None if is_sampled else facts.n_rows
+        sample = (
+            dataset.sample(facts, n_threads) if is_sampled else dataset.all_rows(facts, n_threads)
+        )
+        if any(is_external(ranker) for _, ranker in self._rankers(n_values)):
+            sample = replace(sample, rows=dataset.frame_of_sample(facts, n_threads, most))
+        self._fit_sample(FitContext(sample, whole.seed, n_threads, whole.progress), facts.n_rows)
+
     def _fit_model(self, context: FitContext) -> _core.Ensemble:
+        is_judged_by_sample = self._is_judged_by_sample(_n_values(context.sample))
+        return self._told_of(self._fit_large if is_judged_by_sample else self._fit_members, context)
+
+    def _told_of(self, fit: Callable[[Any], tuple[_core.Ensemble, str]], context: Any) -> Any:
+        """Fit, warn of what is to be warned of, and report on the ensemble if wanted."""
         # Members and intervals of few rows have their own warnings; one is enough.
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            model, message = self._fit_members(context)
+            model, message = fit(context)
         if message:
             warn_caller(message)
         if self.verbose > 0:
@@ -241,52 +326,95 @@ class RankingEnsemble(KeepsModels, ProbabilityMixin, BaseRanker):
             print(f"[RankingEnsemble] {size}, AUC {auc:.4f} on rows left out")
         return model
 
+    def _bytes_held(self, n_rows: int, n_columns: int) -> int:
+        n_values = n_rows * n_columns
+        if not is_large(n_values):
+            return _BYTES_OF_VALUE * n_values + _BYTES_OF_ROW * n_rows
+        if self.members is not None:
+            n_rows = min(n_rows, MOST_ROWS)
+            return _BYTES_OF_VALUE * n_rows * n_columns + _BYTES_OF_ROW * n_rows
+        n_rows = min(n_rows, 2 * most_of_class(n_columns))
+        return _BYTES_OF_VALUE * n_rows * n_columns
+
+    def _is_judged_by_sample(self, n_values: int) -> bool:
+        """Whether so many values have one booster, which is judged by a sample of the rows."""
+        return self.members is None and is_large(n_values)
+
+    def _fit_large(self, context: FitContext | DatasetContext) -> tuple[_core.Ensemble, str]:
+        """As `_fit_members`, where there is one booster: to rows in memory, or of a `Dataset`."""
+        end, in_memory = self._end(perf_counter()), isinstance(context, FitContext)
+        n_values = _n_values(context.sample) if in_memory else _n_values_of(context.facts)
+        [(name, booster)] = rankers = members_of(self.presets, n_values)
+        judge = JudgedBySample(name, booster, self.classes_, self._folds(), self.verbose, end)
+        found, left_out = judge.fit(context) if in_memory else judge.fit_dataset(context)
+        _goes_on(context.progress, found, 1)
+        return self._blended([found], left_out, rankers, context)
+
     def _fit_members(self, context: FitContext) -> tuple[_core.Ensemble, str]:
         """Return the ensemble, and what the user should be warned of, if anything."""
-        start, message, sample = perf_counter(), "", context.sample
-        params = json.dumps(self._core_params(context.scope))
-        blend = _blend_by(params, context.n_threads)
-        n_values = _n_values(sample)
-        n_folds, rankers = self._folds(), self._rankers(n_values)
-        folds = deal(sample, n_folds, context.seed, context.n_threads)
+        start, sample = perf_counter(), context.sample
+        rankers = self._rankers(_n_values(sample))
+        folds = deal(sample, self._folds(), context.seed, context.n_threads)
+        cross = CrossFit(context, folds, self.classes_, self.verbose)
+        fitted: list[CrossFitted] = []
+        for found in self._fit_each(cross, rankers, self._end(start), self._blend(context)):
+            fitted.append(found)
+            if not _goes_on(context.progress, found, len(rankers)):
+                break
+        return self._blended(fitted, cross, rankers, context)
+
+    def _blended(
+        self,
+        fitted: list[CrossFitted],
+        left_out: RowsLeftOut,
+        rankers: list[tuple[str, Any]],
+        context: FitContext | DatasetContext,
+    ) -> tuple[_core.Ensemble, str]:
+        """Return the blend of fitted members, and what the user should be warned of."""
+        message, folds, blend = "", left_out.folds, self._blend(context)
         if folds.n_folds < 2:
             message = (
                 "A class has one distinct row, so no rows can be left out: members are weighted by"
                 " rows that they were fitted to."
             )
-        cross = CrossFit(context, folds, self.classes_, self.verbose)
-        fitted: list[CrossFitted] = []
-        for found in self._fit_each(cross, rankers, start, blend):
-            fitted.append(found)
-            observer = context.progress.observer
-            if observer is not None and not observer(
-                "member", found.place + 1, len(rankers), {"seconds": found.seconds}
-            ):
-                break
         scores = [member.scores for member in fitted]
-        blended = blend(scores, cross.sample.labels, cross.sample.weight)
-        nested = cross.nested(scores, blend)
-        self._leaderboard = _leaderboard(fitted, blended["weights"], nested, cross)
-        used = [
-            (member.name, clone(rankers[member.place][1]), member.place)
-            for member, factor in zip(fitted, blended["factors"], strict=True)
-            if factor > 0
-        ]
-        self._left_out = _LeftOut(nested, context.seed, n_folds, folds.n_folds, used, params)
-        model, self._estimators = _put_together(fitted, blended, sample.schema.n_levels)
+        blended = blend(scores, left_out.sample.labels, left_out.sample.weight)
+        blended["intercept"] += left_out.shift
+        nested = left_out.nested(scores, blend)
+        self._leaderboard = _leaderboard(fitted, blended["weights"], nested, left_out)
+        self._left_out = None
+        if isinstance(left_out, CrossFit):
+            used = [
+                (member.name, clone(rankers[member.place][1]), member.place)
+                for member, factor in zip(fitted, blended["factors"], strict=True)
+                if factor > 0
+            ]
+            dealt = (self._folds(), folds.n_folds)
+            self._left_out = _LeftOut(nested, context.seed, *dealt, used, self._blend_params())
+        n_levels = left_out.sample.schema.n_levels
+        model, self._estimators = _put_together(fitted, blended, n_levels)
         if not any(blended["factors"]):
             message = "No member is better than chance, so all scores are equal."
         if not any(is_external(ranker) for _, ranker in rankers):
             self.__dict__.pop(self._kept)
         if not model.external_models():
-            self._importances = draw_rows(cross, context.seed)
+            self._importances = draw_rows(left_out, context.seed)
         return model, message
 
+    def _blend(self, context: FitContext | DatasetContext) -> Blend:
+        return _blend_by(self._blend_params(), context.n_threads)
+
+    def _blend_params(self) -> str:
+        return json.dumps(self._core_params(ParamScope()))
+
+    def _end(self, start: float) -> float | None:
+        """Return when members have to be done, by `time.perf_counter`."""
+        return None if self.time_limit is None else start + self.time_limit
+
     def _fit_each(
-        self, cross: CrossFit, rankers: list[tuple[str, Any]], start: float, blend: Blend
+        self, cross: CrossFit, rankers: list[tuple[str, Any]], end: float | None, blend: Blend
     ) -> Iterator[CrossFitted]:
         """Fit the members that there is time for and that are worth it; the first in any case."""
-        end = None if self.time_limit is None else start + self.time_limit
         fitted: list[CrossFitted] = []
         n_together = 0
         if end is None:
@@ -413,8 +541,8 @@ class RankingEnsemble(KeepsModels, ProbabilityMixin, BaseRanker):
         TypeError
             If ``estimator`` is none that ranks.
         ValueError
-            If these are not the rows of the fit, the estimator takes no weights, or ``compare``
-            needs more folds than there are.
+            If these are not the rows of the fit, the estimator takes no weights, ``compare`` needs
+            more folds than there are, or the ensemble was fitted to more than 2^24 values.
 
         Examples
         --------
@@ -428,7 +556,17 @@ class RankingEnsemble(KeepsModels, ProbabilityMixin, BaseRanker):
         >>> tree.score(X, y) > 0.97
         True
         """
-        left_out: _LeftOut = self._not_saved("_left_out", "record of the rows left out")
+        left_out: _LeftOut | None = self._not_saved("_left_out", "record of the rows left out")
+        if left_out is None:
+            raise ValueError(
+                "distill needs what the ensemble says of each row that was left out, but it was"
+                f" fitted to more than {MOST_IN_MEMORY:,} values (rows times columns), of which it"
+                " was asked about a sample: distill an ensemble of fewer rows"
+            )
+        if isinstance(X, Dataset):
+            raise TypeError(
+                "distill needs the rows in a frame: pass those of the Dataset as X and y"
+            )
         if check_bool(compare, "compare") and left_out.n_dealt < 3:
             raise ValueError(
                 "compare=True needs three folds or more, but the ensemble has"
@@ -493,6 +631,13 @@ class RankingEnsemble(KeepsModels, ProbabilityMixin, BaseRanker):
         return tags
 
 
+def _goes_on(progress: FitProgress, found: CrossFitted, n_members: int) -> bool:
+    """Tell of a member that is done; whether there are to be more."""
+    figures = {"seconds": found.seconds}
+    observer = progress.observer
+    return observer is None or bool(observer("member", found.place + 1, n_members, figures))
+
+
 def _has_weight(fitted: Sequence[CrossFitted], cross: CrossFit, blend: Blend, fit: FoldFit) -> bool:
     """Whether a member has weight in the blend with others of a fold that it has not seen."""
     sample = cross.sample.take(fit.left_out)
@@ -506,6 +651,10 @@ def _blend_by(params: str, n_threads: int) -> Blend:
 
 def _n_values(sample: Sample) -> int:
     return sample.n_rows * len(sample.schema.features)
+
+
+def _n_values_of(facts: Facts) -> int:
+    return facts.n_rows * len(facts.schema.features)
 
 
 def _put_together(
@@ -560,7 +709,7 @@ def _leaderboard(
     members: Sequence[CrossFitted],
     weights: Sequence[float],
     blended: NDArray[np.float64],
-    cross: CrossFit,
+    left_out: RowsLeftOut,
 ) -> Table:
     """Return the ensemble and its members by the AUC of rows that were left out, best first."""
     rows = [("ensemble", 1.0, blended, sum(member.seconds for member in members))]
@@ -568,7 +717,7 @@ def _leaderboard(
         (member.name, weight, member.scores, member.seconds)
         for member, weight in zip(members, weights, strict=True)
     ]
-    found = [cross.auc(scores) for _, _, scores, _ in rows]
+    found = [left_out.auc(scores) for _, _, scores, _ in rows]
     columns: dict[str, Any] = {
         "name": np.array([row[0] for row in rows], dtype=object),
         "weight": np.array([row[1] for row in rows]),
@@ -576,8 +725,8 @@ def _leaderboard(
         "low": np.array([interval.low for interval in found]),
         "high": np.array([interval.high for interval in found]),
     }
-    if cross.has_times:
-        columns["auc_latest"] = np.array([cross.auc_of_latest(row[2]) for row in rows])
+    if left_out.has_times:
+        columns["auc_latest"] = np.array([left_out.auc_of_latest(row[2]) for row in rows])
     columns["fit_seconds"] = np.array([row[3] for row in rows])
     order = np.argsort(-columns["auc"], kind="stable")
     return Table({name: column[order] for name, column in columns.items()})

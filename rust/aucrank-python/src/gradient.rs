@@ -5,7 +5,7 @@ use std::sync::Arc;
 use aucrank::boost::{
     GradientBoosted, GradientExtras, GradientHeldOut, GradientParams, GradientTree,
     fit_gradient_boosting as fit, fit_gradient_boosting_rows as fit_rows,
-    fit_gradient_folds as fit_folds,
+    fit_gradient_folds as fit_folds, fit_gradient_folds_rows as fit_folds_rows,
 };
 use aucrank::data::Folds;
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, ToPyArray};
@@ -218,6 +218,25 @@ pub fn fit_gradient_folds<'py>(
     let folds = Folds { of_row: folds.as_array().to_vec(), n_folds };
     let fitted = fit_on_pool(py, n_threads, observer, |interrupt| {
         fit_folds(&sample.columns, &sample.labels()?, &folds, &params, interrupt)
+    })?;
+    fitted.into_iter().map(|model| hand_over(py, model)).collect()
+}
+
+/// Fits a model without each fold of rows that are asked, which are dealt by the seed of the parameters.
+#[pyfunction]
+#[pyo3(signature = (rows, fit_number, n_folds, params, n_threads, observer=None))]
+pub fn fit_gradient_folds_rows<'py>(
+    py: Python<'py>,
+    rows: RowsArg<'py>,
+    fit_number: u64,
+    n_folds: u16,
+    params: &str,
+    n_threads: usize,
+    observer: Option<Py<PyAny>>,
+) -> PyResult<Vec<Py<PyGradientBoosted>>> {
+    let params: GradientParams = read_params(params)?;
+    let fitted = rows.fit(py, n_threads, observer, |rows, interrupt| {
+        fit_folds_rows(rows, fit_number, n_folds, &params, interrupt)
     })?;
     fitted.into_iter().map(|model| hand_over(py, model)).collect()
 }

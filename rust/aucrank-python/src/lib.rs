@@ -57,6 +57,7 @@ mod _core {
     #[pymodule_export]
     use super::gradient::{
         PyGradientBoosted, fit_gradient_boosting, fit_gradient_boosting_rows, fit_gradient_folds,
+        fit_gradient_folds_rows,
     };
     #[pymodule_export]
     use super::inference::{
@@ -78,7 +79,7 @@ mod _core {
     #[pymodule_export]
     use super::rows::{
         PyCodedMatrix, PyRowDigest, PyRowSample, PyStoredRows, PySurvey, PyWeightRange,
-        answer_rows, merge_answers, sampled_rows,
+        answer_rows, deal_among, merge_answers, sampled_rows,
     };
     #[pymodule_export]
     use super::run::ColumnError;

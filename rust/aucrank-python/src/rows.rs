@@ -4,9 +4,10 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-use aucrank::data::{BinningParams, Columns, WeightRange};
+use aucrank::data::{BinningParams, Columns, Folds, WeightRange};
 use aucrank::rows::{
     Answer, Ask, CodedMatrix, RowDigest, RowFrame, RowSample, Rows, StoredRows, Survey,
+    deal_among as deal_among_rows,
 };
 use aucrank::{Interrupt, RankError};
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
@@ -417,4 +418,25 @@ impl RowsArg<'_> {
             }
         }
     }
+}
+
+/// The folds of some rows, as all rows that are asked are dealt, and how many there are; `fit_number` is
+/// of no other fit that asks them.
+#[pyfunction]
+pub fn deal_among<'py>(
+    py: Python<'py>,
+    rows: RowsArg<'py>,
+    fit_number: u64,
+    batch: BatchArg<'py>,
+    n_levels: Vec<Option<u32>>,
+    dealing: (u16, u64),
+    n_threads: usize,
+) -> PyResult<(Bound<'py, PyArray1<i64>>, u16)> {
+    let Batch { columns, positive, .. } = batch.borrow(&n_levels)?;
+    let (n_folds, seed) = dealing;
+    let Folds { of_row, n_folds } = rows.fit(py, n_threads, None, |rows, interrupt| {
+        deal_among_rows(rows, fit_number, (&columns, positive), n_folds, seed, interrupt)
+    })?;
+    let of_row: Vec<i64> = of_row.into_iter().map(i64::from).collect();
+    Ok((of_row.into_pyarray(py), n_folds))
 }

@@ -48,7 +48,7 @@ pub use gradient::{
     Axis, GradientBag, GradientBoosted, GradientExtras, GradientHeldOut, GradientHeldOutParams,
     GradientNode, GradientParams, GradientTree, HeldOutMeasure, HeldOutRows, Interactions,
     LeafRows, Loss, PairTerm, Places, fit_gradient_boosting, fit_gradient_boosting_rows,
-    fit_gradient_folds,
+    fit_gradient_folds, fit_gradient_folds_rows,
 };
 #[cfg(feature = "serde")]
 pub(crate) use marti::ProgramAsk;

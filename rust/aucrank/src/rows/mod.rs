@@ -12,7 +12,8 @@
 //!   `together`: questions of several works in one;
 //! - `matrix`: all rows as codes in memory, for learners that need more than sums of cells;
 //! - `digest`: by which rows that are computed anew are known to be the same;
-//! - `row_sample`: which rows are taken for learners that need rows as they are;
+//! - `row_sample`: which rows are taken for learners that need rows as they are; `dealt`: in which folds
+//!   they are;
 //! - `part_view`: the rows of a part, of which questions are answered; `totals`, `class_units`,
 //!   `least_hashes`, `histograms`: questions of several learners; `score_ranges`, `score_counts`: sums by
 //!   score; `packed`: sums in few bytes;
@@ -23,6 +24,7 @@ mod ask;
 mod cells;
 mod class_units;
 mod coded;
+mod dealt;
 mod digest;
 mod fit_id;
 mod frame;
@@ -54,6 +56,7 @@ pub(crate) use ask::View;
 pub(crate) use cells::AskedCells;
 pub(crate) use class_units::{AskClassUnits, ClassUnits};
 pub(crate) use coded::CodedRows;
+pub use dealt::deal_among;
 pub use digest::RowDigest;
 pub(crate) use fit_id::Fit;
 pub use frame::RowFrame;

@@ -144,10 +144,7 @@ pub fn fit_gradient_folds(
     params: &GradientParams,
     interrupt: &Interrupt,
 ) -> Result<Vec<GradientBoosted>, RankError> {
-    if !params.shares_rounds() {
-        let (name, value) = ("held_out", "other rows".to_owned());
-        return Err(RankError::BadParameter { name, value, rule: "folds for a fit to folds" });
-    }
+    params.check_folds()?;
     check_folds(folds, labels)?;
     let params = GradientParams { n_bags: usize::from(folds.n_folds), ..params.clone() };
     let given = GradientExtras { folds: Some(folds), ..GradientExtras::default() };

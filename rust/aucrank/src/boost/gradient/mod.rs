@@ -66,7 +66,7 @@ mod tree_rows;
 
 #[cfg(feature = "serde")]
 pub(crate) use asked::GradientAsk;
-pub use asked::fit_gradient_boosting_rows;
+pub use asked::{fit_gradient_boosting_rows, fit_gradient_folds_rows};
 pub use fit::{GradientExtras, fit_gradient_boosting, fit_gradient_folds};
 pub use held_out::{GradientHeldOut, GradientHeldOutParams, HeldOutMeasure, HeldOutRows};
 pub use loss::Loss;

@@ -335,6 +335,15 @@ impl GradientParams {
         self.held_out.is_some_and(|asked| asked.rows == HeldOutRows::Fold)
     }
 
+    /// Checks that the rows held out are folds.
+    pub(super) fn check_folds(&self) -> Result<(), RankError> {
+        if self.shares_rounds() {
+            return Ok(());
+        }
+        let (name, value) = ("held_out", "other rows".to_owned());
+        Err(RankError::BadParameter { name, value, rule: "folds for a fit to folds" })
+    }
+
     /// Whether the rounds that were chosen are fitted anew to all rows.
     pub(super) fn refits(&self) -> bool {
         self.held_out.is_some_and(|asked| asked.refit)

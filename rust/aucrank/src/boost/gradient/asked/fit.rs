@@ -9,7 +9,7 @@ use super::super::fit::in_one_series;
 use super::super::held_out::{HeldOutMeasure, HeldOutRows};
 use super::super::level_codes::KeptLevels;
 use super::super::loss::Loss;
-use super::super::model::GradientBoosted;
+use super::super::model::{GradientBoosted, Parts};
 use super::super::params::GradientParams;
 use super::super::rate_columns::BoosterRates;
 use super::super::rows::{Mass, MassScale};
@@ -71,6 +71,76 @@ pub fn fit_gradient_boosting_rows(
     params: &GradientParams,
     interrupt: &Interrupt,
 ) -> Result<GradientBoosted, RankError> {
+    let mut bags = fit_bags(rows, fit_number, params, interrupt)?;
+    let parts = if params.n_bags == 1 { bags.swap_remove(0) } else { average(bags) };
+    Ok(GradientBoosted::new(parts))
+}
+
+/// Fits a model without each fold of rows in parts, wherever they are: the same models as
+/// [`fit_gradient_folds`](crate::boost::fit_gradient_folds) gives on all of them in memory, of
+/// [folds](crate::data::Folds::deal) by the seed of the parameters.
+///
+/// `fit_number` tells the fit from others that ask the same rows at the same time. There are fewer folds
+/// where a class has fewer distinct rows.
+///
+/// # Errors
+///
+/// As [`fit_gradient_boosting_rows`]; [`RankError::BadParameter`] also if a class has a single distinct
+/// row, or if the parameters do not hold folds out.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::Interrupt;
+/// use aucrank::boost::{GradientParams, fit_gradient_folds, fit_gradient_folds_rows};
+/// use aucrank::data::{BinningParams, Columns, Folds, Labels, LevelRates};
+/// use aucrank::rows::{StoredRows, Survey};
+///
+/// let values: Vec<f64> = (0..100).map(f64::from).collect();
+/// let positive: Vec<bool> = values.iter().map(|value| (30.0..70.0).contains(value)).collect();
+/// let columns = Columns::from_column_major(&values, 100)?;
+/// let (params, interrupt) = (GradientParams::stopped(), Interrupt::default());
+/// let binning =
+///     BinningParams { max_bins: Some(255), level_rates: LevelRates::Raw, seed: params.seed };
+/// let mut survey = Survey::new(&[None], binning, None)?;
+/// survey.add(&columns, &positive, None, &interrupt)?;
+/// let mut rows = StoredRows::new(survey.frame()?, None)?;
+/// rows.add(&columns, &positive, None, &interrupt)?;
+/// rows.finish()?;
+///
+/// let labels = Labels::new(&positive, None)?;
+/// let folds = Folds::deal(&columns, &labels, 4, params.seed, &interrupt)?;
+/// let in_memory = fit_gradient_folds(&columns, &labels, &folds, &params, &interrupt)?;
+/// assert_eq!(fit_gradient_folds_rows(&rows, 0, 4, &params, &interrupt)?, in_memory);
+/// # Ok::<(), aucrank::RankError>(())
+/// ```
+pub fn fit_gradient_folds_rows(
+    rows: &dyn Rows,
+    fit_number: u64,
+    n_folds: u16,
+    params: &GradientParams,
+    interrupt: &Interrupt,
+) -> Result<Vec<GradientBoosted>, RankError> {
+    params.check_folds()?;
+    let order = Fit::new(fit_number).order(rows, params.seed, interrupt)?;
+    let n_folds = usize::from(order.n_folds(n_folds));
+    if n_folds < 2 {
+        let (name, value) = ("n_folds", n_folds.to_string());
+        let rule = "at least 2, each with rows of both classes";
+        return Err(RankError::BadParameter { name, value, rule });
+    }
+    let params = GradientParams { n_bags: n_folds, ..params.clone() };
+    let bags = fit_bags(rows, fit_number, &params, interrupt)?;
+    Ok(bags.into_iter().map(GradientBoosted::new).collect())
+}
+
+/// Fits all bags, whose scores need no threshold.
+fn fit_bags(
+    rows: &dyn Rows,
+    fit_number: u64,
+    params: &GradientParams,
+    interrupt: &Interrupt,
+) -> Result<Vec<Parts>, RankError> {
     let frame = rows.frame();
     params.validate(frame.features().len())?;
     check_monotonic(&params.monotonic, &frame.n_levels())?;
@@ -78,13 +148,8 @@ pub fn fit_gradient_boosting_rows(
     check_bins(params, frame.features())?;
     frame.total().check_classes()?;
     let talk = Talk::new(rows, Fit::new(fit_number), interrupt);
-    let mut bags = in_one_series(&AskedFit::new(&talk)?, params)?;
-    let parts = if params.n_bags == 1 {
-        bags.swap_remove(0).parts
-    } else {
-        average(bags.into_iter().map(|bag| bag.parts).collect())
-    };
-    Ok(GradientBoosted::new(parts))
+    let bags = in_one_series(&AskedFit::new(&talk)?, params)?;
+    Ok(bags.into_iter().map(|bag| bag.parts).collect())
 }
 
 /// Checks that a fit needs sums alone.

@@ -28,4 +28,4 @@ mod tree;
 
 #[cfg(feature = "serde")]
 pub(crate) use ask::GradientAsk;
-pub use fit::fit_gradient_boosting_rows;
+pub use fit::{fit_gradient_boosting_rows, fit_gradient_folds_rows};

@@ -5,11 +5,11 @@ use std::sync::Mutex;
 use std::sync::atomic::AtomicUsize;
 
 use super::super::*;
-use super::fit_gradient_boosting_rows;
-use crate::data::{BinningParams, Labels, LevelRates, mix};
+use super::{fit_gradient_boosting_rows, fit_gradient_folds_rows};
+use crate::data::{BinningParams, Folds, Labels, LevelRates, NO_FOLD, mix};
 use crate::formula::Rule;
 use crate::rows::tests::{Cluster, Data, Weights, path_of, uneven};
-use crate::rows::{Answer, Ask, RowFrame, Rows, StoredRows, words};
+use crate::rows::{Answer, Ask, RowFrame, Rows, StoredRows, deal_among, words};
 use crate::tree::Cuts;
 use crate::{Interrupt, RankError};
 
@@ -99,6 +99,44 @@ fn the_same_model_comes_from_memory_a_file_and_a_cluster() {
                 assert_eq!(found.as_ref(), Ok(&expected), "{weights:?}, {params:?}");
             }
         }
+    }
+}
+
+#[test]
+fn models_without_each_fold_are_those_of_memory() {
+    let (n_rows, n_folds, interrupt) = (1200, 4, Interrupt::default());
+    let params = stopped(HeldOutRows::Fold, 2, false);
+    for weights in [Weights::None, Weights::Whole, Weights::Fractions] {
+        let data = Data::new(n_rows, weights);
+        let bounds = uneven(n_rows, 7);
+        let frame = data.survey(&bounds, binning(&params));
+        let cluster = cluster(&data, &frame, &bounds, false);
+        data.with_columns(0..n_rows, |columns| {
+            let labels = Labels::new(&data.positive, data.weights.as_deref()).unwrap();
+            let folds = Folds::deal(columns, &labels, n_folds, params.seed, &interrupt).unwrap();
+            let expected = fit_gradient_folds(columns, &labels, &folds, &params, &interrupt);
+            let found = fit_gradient_folds_rows(&cluster, 3, n_folds, &params, &interrupt);
+            assert_eq!(found, expected, "{weights:?}");
+
+            let rows = (columns, &data.positive[..]);
+            let dealt = deal_among(&cluster, 4, rows, n_folds, params.seed, &interrupt).unwrap();
+            assert_eq!(dealt.n_folds, folds.n_folds);
+            let both = dealt.of_row.iter().zip(&folds.of_row);
+            assert!(both.into_iter().all(|(dealt, fold)| *fold == NO_FOLD || dealt == fold));
+        });
+        let some = 300..340;
+        data.with_columns(some.clone(), |columns| {
+            let rows = (columns, &data.positive[some.start + 1..some.end]);
+            let found = deal_among(&cluster, 4, rows, n_folds, params.seed, &interrupt);
+            let (found, expected) = (found.unwrap_err(), 40);
+            assert_eq!(found, RankError::LengthMismatch { name: "y", found: 39, expected });
+        });
+        let refused = |params| {
+            let found = fit_gradient_folds_rows(&cluster, 5, 1, params, &interrupt);
+            found.unwrap_err().to_string()
+        };
+        assert!(refused(&params).contains("n_folds"), "{}", refused(&params));
+        assert!(refused(&plain()).contains("held_out"), "{}", refused(&plain()));
     }
 }
 

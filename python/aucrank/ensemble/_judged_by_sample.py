@@ -1,0 +1,187 @@
+"""The booster of large data: fitted to all rows without each fold, judged by a sample of these.
+
+Rows in memory and those of a `Dataset` are dealt and sampled by the same hashes of their content,
+so that both make the same model. Rows of the rarer class tell most of an AUC, so that the sample
+takes as many distinct rows of each class, and log-odds are then shifted to those of all rows.
+"""
+
+import math
+import secrets
+from time import perf_counter
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aucrank import _core
+from aucrank._base.fit_context import DatasetContext, FitContext, RowsContext
+from aucrank._base.folds import Folds, content_of_rows
+from aucrank._data.sample import CodedSample, Sample
+from aucrank.boosting import GradientBoostingRanker
+from aucrank.data._sampled import Bounds, LeastRows, rows_within
+from aucrank.data._stored import Rows, gathered
+from aucrank.ensemble._cross_fit import CrossFitted
+from aucrank.ensemble._members import OwnMember
+from aucrank.ensemble._rows_left_out import RowsLeftOut
+
+#: Distinct rows of each class that judge, ...
+MOST_OF_CLASS = 100_000
+
+#: ... fewer of many columns, so that there are no more values of a class than this, ...
+_MOST_VALUES = 1 << 23
+
+#: ... but no fewer than this.
+_FEWEST_OF_CLASS = 2_000
+
+#: Added to the seed of the fit. The sample is drawn by 0: of folds by that seed, the first would
+#: have all of its rows.
+_SEED_OF_FOLDS = 1 << 33
+
+
+class JudgedBySample:
+    """Fits a booster without each fold, and judges it by a sample of the rows left out.
+
+    Parameters
+    ----------
+    name : str
+        What the booster is called.
+    booster : GradientBoostingRanker
+        Cloned, never fitted itself.
+    classes : ndarray of shape (2,)
+        The labels.
+    n_folds : int
+        At least 2; there are fewer where a class has fewer distinct rows.
+    verbose : int
+        What the booster prints by.
+    end : float or None
+        When it has to be done, by `time.perf_counter`.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        booster: GradientBoostingRanker,
+        classes: NDArray[Any],
+        n_folds: int,
+        verbose: int,
+        end: float | None,
+    ) -> None:
+        self._name = name
+        self._booster = booster
+        self._classes = classes
+        self._n_folds = n_folds
+        self._verbose = verbose
+        self._end = end
+
+    def fit(self, context: FitContext) -> tuple[CrossFitted, RowsLeftOut]:
+        """Fit to rows in memory."""
+        start, sample, n_threads = perf_counter(), context.sample, context.n_threads
+        seed = context.seed + _SEED_OF_FOLDS
+        n_levels = sample.schema.n_levels
+        _core.check_columns(sample.core, n_threads)
+        of_row, n_folds = _core.deal_blocks(sample.core, self._n_folds, seed, n_threads)
+        least = LeastRows(n_levels, most_of_class(len(n_levels)), by_class=True)
+        least.add((sample.columns, sample.labels, sample.weight), n_threads)
+        bounds = least.bounds
+        rows = rows_within(sample.columns, sample.labels, n_levels, bounds, n_threads)
+        left_out = _rows_left_out(sample.take(rows.astype(np.intp)), of_row[rows], n_folds, bounds)
+        member = self._member(sample)
+        models = _fit_folds(member, sample, of_row, n_folds, (seed, n_threads, self._end))
+        return self._judged(member, models, left_out, n_threads, start), left_out
+
+    def fit_dataset(self, whole: DatasetContext) -> tuple[CrossFitted, RowsLeftOut]:
+        """Fit to rows that are asked, or held as codes where the booster needs more than sums."""
+        start, facts, n_threads = perf_counter(), whole.facts, whole.n_threads
+        seed, schema = whole.seed + _SEED_OF_FOLDS, facts.schema
+        most = most_of_class(len(schema.features))
+        sample, bounds = whole.dataset.sample_of_classes(facts, n_threads, most)
+        member = self._member(sample)
+        booster, inner = member.begin(sample, seed, n_threads, self._end)
+        numbers = (secrets.randbits(63) for _ in range(2))
+        context = RowsContext(
+            schema, facts.n_rows, seed, n_threads, inner.progress, fit_number=next(numbers)
+        )
+        params = booster._core_params(context.scope)
+        with whole.dataset.rows(facts, booster._dataset_binning(params), n_threads) as rows:
+            batch, dealing = (sample.columns, sample.labels, sample.weight), (self._n_folds, seed)
+            of_row, n_folds = _core.deal_among(
+                rows, next(numbers), batch, schema.n_levels, dealing, n_threads
+            )
+            left_out = _rows_left_out(sample, of_row, n_folds, bounds)
+            if booster._asks_rows(schema):
+                models = _fit_folds_rows(booster, rows, params, context, n_folds)
+            else:
+                matrix = gathered(rows).matrix()
+                coded = cast("Sample", CodedSample(matrix, schema))
+                of_all, _ = _core.deal_blocks(matrix, self._n_folds, seed, n_threads)
+                models = _fit_folds(member, coded, of_all, n_folds, (seed, n_threads, self._end))
+        return self._judged(member, models, left_out, n_threads, start), left_out
+
+    def _member(self, sample: Sample) -> OwnMember:
+        return OwnMember(self._booster, sample, self._classes, max(0, self._verbose - 2))
+
+    def _judged(
+        self,
+        member: OwnMember,
+        models: list[_core.GradientBoosted],
+        left_out: RowsLeftOut,
+        n_threads: int,
+        start: float,
+    ) -> CrossFitted:
+        of_row, scores = left_out.folds.of_row, np.zeros(len(left_out.folds.rows))
+        for fold, model in enumerate(models):
+            rows = np.flatnonzero(of_row == fold)
+            scores[rows] = model.score(left_out.sample.take(rows).columns, n_threads)
+        seconds = perf_counter() - start
+        if self._verbose > 1:
+            print(f"[RankingEnsemble] {self._name} without each fold, {seconds:.2f} s")
+        return CrossFitted(self._name, 0, member, models, scores, seconds)
+
+
+def most_of_class(n_columns: int) -> int:
+    """Return how many distinct rows of each class judge at most."""
+    return min(MOST_OF_CLASS, max(_FEWEST_OF_CLASS, _MOST_VALUES // n_columns))
+
+
+def _fit_folds(
+    member: OwnMember,
+    sample: Sample,
+    of_row: NDArray[np.int64],
+    n_folds: int,
+    how: tuple[int, int, float | None],
+) -> list[_core.GradientBoosted]:
+    booster, context = member.begin(sample, *how)
+    if n_folds > 1:
+        # Rows of weight zero, in fold -1, are in none of the core either.
+        models: list[_core.GradientBoosted] = booster._fit_folds(context, of_row, n_folds)
+        return models
+    return [booster._fit_model(context)]
+
+
+def _fit_folds_rows(
+    booster: Any, rows: Rows, params: dict[str, Any], context: RowsContext, n_folds: int
+) -> list[_core.GradientBoosted]:
+    if n_folds > 1:
+        models: list[_core.GradientBoosted] = booster._fit_folds_rows(rows, context, n_folds)
+        return models
+    return [booster._fit_rows(rows, params, context)]
+
+
+def _rows_left_out(
+    sample: Sample, of_row: NDArray[np.int64], n_folds: int, bounds: Bounds
+) -> RowsLeftOut:
+    """Return the rows of a sample by their content alone: in an order of it, copies as one row."""
+    weight = np.ones(sample.n_rows) if sample.weight is None else sample.weight
+    content, positive = content_of_rows(sample, 0), sample.labels
+    order = np.lexsort((weight, positive, content))
+    order = order[weight[order] > 0]
+    is_first = np.ones(len(order), dtype=bool)
+    if sample.blocks is None:
+        is_first[1:] = content[order[1:]] != content[order[:-1]]
+        is_first[1:] |= positive[order[1:]] != positive[order[:-1]]
+    rows, weight = order[is_first], np.add.reduceat(weight[order], np.flatnonzero(is_first))
+    is_weighted = sample.weight is not None or len(rows) < len(order)
+    folds = Folds(rows, weight if is_weighted else None, of_row[rows], n_folds)
+    # The share of the hashes within a bound is that of the distinct rows which are drawn.
+    negatives, positives = (math.log((bound + 1) / 2**64) for bound in bounds)
+    return RowsLeftOut(folds.sample(sample), folds, shift=negatives - positives)
