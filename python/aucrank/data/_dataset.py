@@ -2,7 +2,7 @@
 
 import copy
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Literal, Self
 
@@ -1008,7 +1008,7 @@ class Dataset(InPieces):
             If a class has no row among them.
         """
         bounds = self._bounds_of_sample(facts, n_threads, most)
-        return _sampled.joined(self._parts_within(facts, bounds, n_threads), facts)
+        return _sampled.joined(list(self._parts_within(facts, bounds, n_threads)), facts)
 
     def frame_of_sample(self, facts: Facts, n_threads: int, most: int | None = None) -> Any:
         """Take the common sample of the rows as they are; for estimators.
@@ -1045,7 +1045,7 @@ class Dataset(InPieces):
         Sample
             The rows in their order.
         """
-        return _sampled.in_one(self._parts_within(facts, _sampled.ALL_ROWS, n_threads), facts)
+        return _sampled.all_in_one(self._parts_within(facts, _sampled.ALL_ROWS, n_threads), facts)
 
     def sample_of_classes(
         self, facts: Facts, n_threads: int, most: int
@@ -1070,7 +1070,8 @@ class Dataset(InPieces):
             The largest hashes of negative and of positive rows.
         """
         bounds = self._least_bounds(facts, n_threads, most, by_class=True)
-        return _sampled.in_one(self._parts_within(facts, bounds, n_threads), facts), bounds
+        parts = list(self._parts_within(facts, bounds, n_threads))
+        return _sampled.in_one(parts, facts), bounds
 
     def _bounds_of_sample(self, facts: Facts, n_threads: int, most: int | None) -> _sampled.Bounds:
         most = _sampled.MOST_ROWS if most is None else most
@@ -1089,11 +1090,11 @@ class Dataset(InPieces):
 
     def _parts_within(
         self, facts: Facts, bounds: _sampled.Bounds, n_threads: int
-    ) -> list[CodedBatch]:
+    ) -> Iterable[CodedBatch]:
         source = self._passes.source
         if isinstance(source, ClusterSource):
             return source.parts_within(facts, self.need_target(), self._weight, bounds)
-        return list(_sampled.parts_within(self, facts, bounds, n_threads))
+        return _sampled.parts_within(self, facts, bounds, n_threads)
 
     def need_target(self) -> str:
         """Return the column of labels, where there has to be one.

@@ -1,6 +1,6 @@
 """Samples of rows by the hashes of their content, for learners that need rows, not sums of them."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import narwhals.stable.v2 as nw
@@ -165,13 +165,27 @@ def _of_one_type(frames: list[nw.DataFrame[Any]]) -> list[nw.DataFrame[Any]]:
 
 def in_one(parts: Sequence[CodedBatch], facts: Facts) -> Sample:
     """Return the rows of all parts, in their order, with the categories of all rows."""
-    columns: list[NDArray[Any]] = []
-    while parts[0][0]:
-        # What was put together is released.
-        columns.append(np.concatenate([part[0].pop(0) for part in parts]))
+    columns = [np.concatenate(some) for some in zip(*(part[0] for part in parts), strict=True)]
     positive = np.concatenate([part[1] for part in parts])
     weights = [part[2] for part in parts if part[2] is not None]
     return Sample(columns, facts.schema, positive, np.concatenate(weights) if weights else None)
+
+
+def all_in_one(parts: Iterable[CodedBatch], facts: Facts) -> Sample:
+    """Return all rows, in their order: each part is released once it is copied."""
+    columns: list[NDArray[Any]] = [np.empty(facts.n_rows, dtype) for dtype in facts.dtypes]
+    positive = np.empty(facts.n_rows, dtype=bool)
+    weight: NDArray[np.float64] | None = None
+    end = 0
+    for of_columns, labels, of_rows in parts:
+        begin, end = end, end + len(labels)
+        positive[begin:end] = labels
+        for column, values in zip(columns, of_columns, strict=True):
+            column[begin:end] = values
+        if of_rows is not None:
+            weight = np.empty(facts.n_rows) if weight is None else weight
+            weight[begin:end] = of_rows
+    return Sample(columns, facts.schema, positive, weight)
 
 
 def joined(parts: Sequence[CodedBatch], facts: Facts) -> Sample:

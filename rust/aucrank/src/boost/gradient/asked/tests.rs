@@ -131,7 +131,7 @@ fn models_without_each_fold_are_those_of_memory() {
             let (found, expected) = (found.unwrap_err(), 40);
             assert_eq!(found, RankError::LengthMismatch { name: "y", found: 39, expected });
         });
-        let refused = |params| {
+        let refused = |params: &GradientParams| {
             let found = fit_gradient_folds_rows(&cluster, 5, 1, params, &interrupt);
             found.unwrap_err().to_string()
         };
