@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from aucrank import _core
 from aucrank._data.coded_rows import CodedBatch
 from aucrank._data.facts import Facts
-from aucrank._data.input import Columns
+from aucrank._data.input import Columns, each_column
 from aucrank._data.labels import plain_label
 from aucrank._data.sample import Sample
 from aucrank._data.schema import Feature, Schema
@@ -197,7 +197,7 @@ def joined(parts: Sequence[CodedBatch], facts: Facts) -> Sample:
         If a class has no row in the sample.
     """
     whole = in_one(parts, facts)
-    columns, positive, weight = list(whole.columns), whole.labels, whole.weight
+    columns, positive, weight = list(each_column(whole.columns)), whole.labels, whole.weight
     kept = slice(None) if weight is None else weight > 0
     for label, is_there in zip(facts.target.classes, (~positive, positive), strict=True):
         if not is_there[kept].any():

@@ -311,7 +311,9 @@ class RankingEnsemble(KeepsModels, ProbabilityMixin, SampledFitMixin, BaseRanker
         is_judged_by_sample = self._is_judged_by_sample(_n_values(context.sample))
         return self._told_of(self._fit_large if is_judged_by_sample else self._fit_members, context)
 
-    def _told_of(self, fit: Callable[[Any], tuple[_core.Ensemble, str]], context: Any) -> Any:
+    def _told_of(
+        self, fit: Callable[[Any], tuple[_core.Ensemble, str]], context: Any
+    ) -> _core.Ensemble:
         """Fit, warn of what is to be warned of, and report on the ensemble if wanted."""
         # Members and intervals of few rows have their own warnings; one is enough.
         with warnings.catch_warnings():
@@ -342,11 +344,14 @@ class RankingEnsemble(KeepsModels, ProbabilityMixin, SampledFitMixin, BaseRanker
 
     def _fit_large(self, context: FitContext | DatasetContext) -> tuple[_core.Ensemble, str]:
         """As `_fit_members`, where there is one booster: to rows in memory, or of a `Dataset`."""
-        end, in_memory = self._end(perf_counter()), isinstance(context, FitContext)
-        n_values = _n_values(context.sample) if in_memory else _n_values_of(context.facts)
-        [(name, booster)] = rankers = members_of(self.presets, n_values)
+        end = self._end(perf_counter())
+        # Any number of many values.
+        [(name, booster)] = rankers = members_of(self.presets, MOST_IN_MEMORY + 1)
         judge = JudgedBySample(name, booster, self.classes_, self._folds(), self.verbose, end)
-        found, left_out = judge.fit(context) if in_memory else judge.fit_dataset(context)
+        if isinstance(context, FitContext):
+            found, left_out = judge.fit(context)
+        else:
+            found, left_out = judge.fit_dataset(context)
         _goes_on(context.progress, found, 1)
         return self._blended([found], left_out, rankers, context)
 
