@@ -61,8 +61,9 @@ _FOLDS = 5
 _LEAST_WEIGHT = 0.05
 
 
-#: That a fit to a `Dataset` takes for each value that it has in memory, and for each row: measured.
-_BYTES_OF_VALUE, _BYTES_OF_ROW = 16, 400
+#: What a fit to a `Dataset` takes for each value that it has in memory, and for each row. Measured
+#: on 100,000 and 400,000 rows of 20 numbers: 960 and 921 bytes a row.
+_BYTES_OF_VALUE, _BYTES_OF_ROW = 32, 300
 
 
 class RankingEnsemble(KeepsModels, ProbabilityMixin, SampledFitMixin, BaseRanker):
