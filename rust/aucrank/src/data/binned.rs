@@ -333,6 +333,17 @@ impl Binned {
         })
     }
 
+    /// Makes room for so many rows more and no others, which would take as much again.
+    pub(crate) fn reserve(&mut self, n_rows: usize) {
+        self.narrow.reserve_exact(n_rows * self.n_narrow);
+        for codes in &mut self.wide {
+            match codes {
+                WideCodes::U16(codes) => codes.reserve_exact(n_rows),
+                WideCodes::U32(codes) => codes.reserve_exact(n_rows),
+            }
+        }
+    }
+
     /// Appends rows of the same features.
     pub(crate) fn append(&mut self, more: &Self) {
         self.n_rows += more.n_rows;

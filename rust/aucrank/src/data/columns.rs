@@ -513,9 +513,9 @@ impl<'a> Columns<'a> {
     }
 
     /// The same columns, of which the bins and the hash of each row are known.
-    pub(crate) fn known(self, bins: &Arc<[FeatureBins]>, hashes: &[u64]) -> Self {
+    pub(crate) fn known(self, bins: &Arc<[FeatureBins]>, hashes: &Arc<OnceLock<Vec<u64>>>) -> Self {
         let known_bins = Some(Arc::clone(bins));
-        Self { hashes: Arc::new(OnceLock::from(hashes.to_vec())), known_bins, ..self }
+        Self { hashes: Arc::clone(hashes), known_bins, ..self }
     }
 
     /// The bins that the numbers were coded by, if they were: no others can be found from them.

@@ -52,6 +52,16 @@ impl CodedRows {
         self.positive.len()
     }
 
+    /// No rows, and room for so many.
+    pub(super) fn with_room(frame: &RowFrame, n_rows: usize) -> Self {
+        let mut rows = Self::none(frame);
+        rows.binned.reserve(n_rows);
+        rows.positive.reserve_exact(n_rows);
+        rows.units.reserve_exact(if frame.scale.is_some() { n_rows } else { 0 });
+        rows.hashes.reserve_exact(n_rows);
+        rows
+    }
+
     pub(super) fn append(&mut self, more: Self) {
         if self.n_rows() == 0 {
             *self = more;

@@ -1,5 +1,7 @@
 //! Coded rows in memory as the columns of any learner that looks at its features through bins.
 
+use std::sync::{Arc, OnceLock};
+
 use super::Rows;
 use super::coded::CodedRows;
 use super::frame::RowFrame;
@@ -44,7 +46,8 @@ pub struct CodedMatrix {
     binned: Binned,
     positive: Vec<bool>,
     weights: Option<FixedWeights>,
-    hashes: Vec<u64>,
+    /// Of the content of each row; shared with its columns.
+    hashes: Arc<OnceLock<Vec<u64>>>,
     /// For each feature a number of each bin, NaN for the missing one; empty for categories.
     numbers: Vec<Vec<f64>>,
     /// The categories of each row; empty for numbers.
@@ -80,7 +83,7 @@ impl CodedMatrix {
             frame,
             binned,
             positive,
-            hashes,
+            hashes: Arc::new(OnceLock::from(hashes)),
         })
     }
 

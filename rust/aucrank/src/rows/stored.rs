@@ -140,7 +140,7 @@ impl StoredRows {
 
     /// All rows in one piece.
     pub(super) fn gathered(&self) -> Result<CodedRows, RankError> {
-        let mut all = CodedRows::none(&self.frame);
+        let mut all = CodedRows::with_room(&self.frame, self.n_rows as usize);
         let mut scratch = self.scratch();
         for part in &self.parts {
             let rows = part.rows(true, self.spill.as_ref(), &mut scratch)?;

@@ -41,6 +41,8 @@ pub(super) fn guess_noise_rate<R: ProgramRows>(
 
 #[cfg(test)]
 mod tests {
+    use std::sync::{Arc, OnceLock};
+
     use super::*;
     use crate::Interrupt;
     use crate::boost::fit_marti_rank;
@@ -73,8 +75,10 @@ mod tests {
             let interrupt = Interrupt::default();
             let binned =
                 Binned::new(&columns, &labels, BinningParams::default(), &interrupt).unwrap();
-            let (bins, hashes) = (binned.features().into(), columns.hashes(&interrupt).unwrap());
-            let known = Columns::from_row_major(&values, 2).unwrap().known(&bins, hashes);
+            let hashes = columns.hashes(&interrupt).unwrap().to_vec();
+            let hashes = Arc::new(OnceLock::from(hashes));
+            let known = Columns::from_row_major(&values, 2).unwrap();
+            let known = known.known(&binned.features().into(), &hashes);
             let fit = |labels: &Labels<'_>, noise_rate| {
                 fit_marti_rank(&known, labels, &params(noise_rate), None, &interrupt).unwrap()
             };
