@@ -1,11 +1,12 @@
 """A folder of Parquet files that is larger than memory, from the command line.
 
     python -m benches.speed.bench_folder [--gigabytes 4] [--columns 20] [--memory 1GB]
-        [--model TreeRank] [--param pruning=penalty] [--folder DIR] [--json FILE]
+        [--model TreeRank] [--param pruning=penalty] [--time-limit 120] [--folder DIR] [--json FILE]
 
 Makes a folder of files of that size, without compression, then runs ``aucrank fit``, ``score`` and
 ``evaluate`` on it, each with ``--memory``, and prints what they say with the time and the peak
-resident memory of each. Linux and macOS only. The folder, for which DIR must have room twice, is
+resident memory of each. Where no model is named it is the one of the command line, whose time
+should be limited. Linux and macOS only. The folder, for which DIR must have room twice, is
 removed.
 """
 
@@ -56,7 +57,8 @@ def main():
     parser.add_argument("--gigabytes", type=float, default=4)
     parser.add_argument("--columns", type=int, default=20)
     parser.add_argument("--memory", default="1GB")
-    parser.add_argument("--model", default="TreeRank")
+    parser.add_argument("--model")
+    parser.add_argument("--time-limit")
     parser.add_argument("--param", action="append", default=[])
     parser.add_argument("--folder", type=Path)
     options = parser.parse_args()
@@ -71,7 +73,9 @@ def main():
         model, memory = str(root / "model.json"), ["--memory", options.memory]
         params = [word for param in options.param for word in ("--param", param)]
         target, scores = ["--target", "y"], str(root / "scores.parquet")
-        learner = ["--model", options.model, *params]
+        named = {"--model": options.model, "--time-limit": options.time_limit}
+        given = [(option, value) for option, value in named.items() if value is not None]
+        learner = [*(word for pair in given for word in pair), *params]
         figures = {
             "fit": run(["fit", str(folder), *target, *memory, *learner, "--out", model]),
             "score": run(["score", model, str(folder), *memory, "--out", scores]),

@@ -287,7 +287,7 @@ fn the_same_tree_comes_from_memory_a_file_and_a_cluster() {
 
 #[cfg(feature = "parallel")]
 #[test]
-fn all_folds_are_grown_by_the_questions_of_one_tree() {
+fn ten_folds_are_grown_by_the_questions_of_two_trees() {
     let data = Data::new(3000, Weights::None);
     let cv = CvParams { n_folds: 10, one_standard_error: false, seed: 9 };
     let bounds = uneven(3000, 3);
@@ -301,7 +301,7 @@ fn all_folds_are_grown_by_the_questions_of_one_tree() {
     let (of_one, of_all) = (n_passes(None), n_passes(Some(PruningRule::CrossValidation(cv))));
     // The order of the rows is asked before, and what the rows left out come to afterwards; a tree
     // without a fold may be deeper.
-    assert!((2..12).contains(&of_one) && of_all <= of_one + 6, "{of_one} and {of_all}");
+    assert!((2..12).contains(&of_one) && of_all <= 2 * of_one + 8, "{of_one} and {of_all}");
 }
 
 #[test]

@@ -71,6 +71,17 @@ fn tree_frame(frame: &RowFrame, params: &TreeRankParams, totals: &Totals) -> Arc
     })
 }
 
+/// Most trees that grow at once, each with the histograms of a level, ...
+const MOST_TREES: u64 = 6;
+
+/// ... and the bytes that the cells of their rows take at most, if two trees do not take more.
+const MOST_CELL_BYTES: u64 = 1 << 27;
+
+/// Number of trees that are asked about in one pass. Whoever holds rows keeps two bytes a row and tree.
+fn trees_at_once(n_rows: u64) -> usize {
+    (MOST_CELL_BYTES / (2 * n_rows.max(1))).clamp(2, MOST_TREES) as usize
+}
+
 /// Rows elsewhere on which trees are grown.
 struct Elsewhere<'a> {
     rows: &'a dyn Rows,
@@ -155,8 +166,12 @@ impl Growth for Elsewhere<'_> {
                 (rows, None) => Ok((rows.grow(&View::All)?, Vec::new())),
             }
         };
-        let all = std::iter::once(None).chain(folds.iter().map(Some)).map(work).collect();
-        let mut grown = together(self.rows, all, self.interrupt)?;
+        let all: Vec<_> = std::iter::once(None).chain(folds.iter().map(Some)).collect();
+        let mut grown = Vec::new();
+        for some in all.chunks(trees_at_once(self.rows.frame().n_rows())) {
+            let works = some.iter().copied().map(work).collect();
+            grown.extend(together(self.rows, works, self.interrupt)?);
+        }
         let (tree, _) = grown.remove(0);
         Ok((tree, grown))
     }
