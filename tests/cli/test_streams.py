@@ -286,6 +286,21 @@ def test_models_are_compared_on_a_sample_of_a_folder(tmp_path, capsys):
     assert "parts: 200 rows (a sample of 600), 4 features" in said
 
 
+def test_one_booster_has_as_many_folds_as_there_is_memory_for(tmp_path, capsys, monkeypatch):
+    # So few rows that they would fit, and their states would not be counted.
+    monkeypatch.setattr("aucrank.ensemble._presets.MOST_IN_MEMORY", 1)
+    monkeypatch.setattr("aucrank._base.core_estimator._FEW_BYTES", 0)
+    split(tmp_path, "parquet")
+    words = ["fit", "parts", "--target", "bad", "--drop", "nr", "-o", "m.json", "--memory"]
+    # 600 rows take 32 bytes a value of three columns to judge, and 10 a fold; two thirds are theirs.
+    said = ok(capsys, *words, "117KB")
+    assert "1 member; n_folds=3, for more of which RankingEnsemble holds rows in memory" in said
+    assert "n_folds" not in ok(capsys, *words, "132KB")
+    status, _, err = run(capsys, *words, "117KB", "--param", "n_folds=4")
+    assert status == 2
+    assert "RankingEnsemble holds rows in memory" in err
+
+
 def test_a_model_that_would_take_more_memory_than_there_is_is_refused(tmp_path, capsys):
     split(tmp_path, "parquet")
     words = ["parts", "--target", "bad", "--drop", "nr", "--memory"]

@@ -54,6 +54,9 @@ from aucrank.data._stored import Rows
 #: No rows to choose by.
 _NONE_GIVEN = ValidationSet()
 
+#: States of rows that take less are not counted: a process takes several times as much without any.
+_FEW_BYTES = 1 << 26
+
 
 class CoreEstimator(CallbackSupportMixin, BaseEstimator, ABC):
     """Base of all estimators that learn a model of the core, from two classes or from rows alone.
@@ -206,7 +209,7 @@ class CoreEstimator(CallbackSupportMixin, BaseEstimator, ABC):
         return self._fits_dataset in ("codes", "rows") and not self._asks_rows()
 
     def _bytes_held(self, n_rows: int, n_columns: int) -> int:
-        """Return how many bytes a fit to a `Dataset` takes at least for rows that it has in memory.
+        """Return how many bytes a fit to a `Dataset` takes for rows in memory, or their states.
 
         Parameters
         ----------
@@ -216,7 +219,14 @@ class CoreEstimator(CallbackSupportMixin, BaseEstimator, ABC):
             Number of columns that are learned from.
         """
         # A byte a value, by rows and by columns.
-        return 2 * n_rows * n_columns if self._holds_codes() else 0
+        if self._holds_codes():
+            return 2 * n_rows * n_columns
+        states = self._bytes_of_state() * n_rows
+        return states if states > _FEW_BYTES else 0
+
+    def _bytes_of_state(self) -> int:
+        """Return how many bytes a fit that asks rows keeps of each of them between questions."""
+        return 0
 
     def _check_for_counts(self, dataset: Dataset) -> None:
         """Raise for what cannot be learned from the counts of one column at a time."""

@@ -196,6 +196,9 @@ class BoostedRanker(TermsMixin, WeakRankersMixin, CalibratedRanker):
         self._tell(model, is_chosen=chosen)
         return model
 
+    def _bytes_of_state(self) -> int:
+        return 8
+
     def _fit_rows(
         self, rows: Rows, params: dict[str, Any], context: RowsContext
     ) -> _core.BoostedModel:

@@ -698,6 +698,10 @@ class GradientBoostingRanker(PairTermsMixin, CalibratedRanker):
         if self.verbose > 0:
             self._report(model, schema)
 
+    def _bytes_of_state(self) -> int:
+        # A score and a place in the growing tree.
+        return 10 * self._bags()
+
     def _fits_folds(self) -> bool:
         """Return whether the bags may be models without given folds."""
         is_auto = isinstance(self.n_bags, str) and isinstance(self.validation_fraction, str)

@@ -1,12 +1,15 @@
 """`aucrank fit`: learn a model from a data file and save it."""
 
 import argparse
+import math
 import shlex
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from time import perf_counter
 from typing import Any
+
+from sklearn.base import clone
 
 from aucrank._base.registry import public_estimators
 from aucrank._base.scoring import score_rows
@@ -27,6 +30,9 @@ from aucrank.cli._stream import (
 from aucrank.cli._text import aligned, hanging, heading, progress
 from aucrank.data import Dataset
 from aucrank.metrics import roc_auc_score, roc_state
+
+#: What Python takes with its packages, measured.
+_BYTES_OF_PYTHON = 300_000_000
 
 # What readable models may take in any case: less than anyone notices.
 _SECONDS_AT_LEAST = 1.0
@@ -97,14 +103,18 @@ def _fit_in_pieces(estimator: Any, args: argparse.Namespace, out: Path, *, is_de
     with progress() as say:
         dataset, positive = dataset_to_learn(args, csv_options(args), say)
         too_large = _too_large(estimator, dataset, args)
+        if too_large and (n_folds := _fewer_folds(estimator, dataset, args)):
+            too_large, instead = "", f"; n_folds={n_folds}, for more of which {too_large}"
         if too_large and is_default and not _params(args):
             instead = f"; {too_large}"
             args.model = DEFAULT_LARGE_MODEL
             estimator = build_estimator(args.model, [], args.random_state, args.n_jobs)
             if args.verbose:
                 estimator.set_params(verbose=args.verbose)
-        elif too_large:
-            raise UsageError(f"{too_large}; less take {listed(_with_less_memory())}")
+            too_large = _too_large(estimator, dataset, args)
+        if too_large:
+            less = _with_less_memory(dataset, args)
+            raise UsageError(f"{too_large}; {_less_in_words(less)}")
         with stream_errors(f"cannot fit {args.model} to {args.data}"):
             if args.categorical:
                 names = [name for name in dataset.columns if name in set(args.categorical)]
@@ -168,8 +178,8 @@ def _say_leaderboard(estimator: Any, *, is_honest: bool) -> None:
 
 def _too_large(estimator: Any, dataset: Dataset, args: argparse.Namespace) -> str:
     """Say what takes more memory than there is; "" for nothing."""
-    n_bytes = estimator._bytes_held(dataset.n_rows or 0, len(dataset.columns))
-    if args.memory is None or n_bytes <= args.memory:
+    n_bytes = _bytes_held(estimator, dataset)
+    if n_bytes <= _room(args):
         return ""
     held = "all values as codes" if estimator._holds_codes() else "rows"
     return (
@@ -178,10 +188,42 @@ def _too_large(estimator: Any, dataset: Dataset, args: argparse.Namespace) -> st
     )
 
 
-def _with_less_memory() -> list[str]:
-    """Name the estimators that hold no rows in memory as their parameters are."""
+def _bytes_held(estimator: Any, dataset: Dataset) -> int:
+    n_bytes: int = estimator._bytes_held(dataset.n_rows or 0, len(dataset.columns))
+    return n_bytes
+
+
+def _room(args: argparse.Namespace) -> float:
+    """Return the bytes of --memory that are left beside Python and its packages."""
+    memory: float = math.inf if args.memory is None else args.memory
+    return max(memory - _BYTES_OF_PYTHON, 2 / 3 * memory)
+
+
+def _fewer_folds(estimator: Any, dataset: Dataset, args: argparse.Namespace) -> int | None:
+    """Set the most folds of one booster that there is room for, where none were asked for."""
+    n_values = (dataset.n_rows or 0) * len(dataset.columns)
+    named = {param.partition("=")[0] for param in args.param}
+    if (
+        args.model != DEFAULT_MODEL
+        or "n_folds" in named
+        or not estimator._is_judged_by_sample(n_values)
+    ):
+        return None
+    for n_folds in range(estimator._folds() - 1, 1, -1):
+        if _bytes_held(clone(estimator).set_params(n_folds=n_folds), dataset) <= _room(args):
+            estimator.set_params(n_folds=n_folds)
+            return n_folds
+    return None
+
+
+def _with_less_memory(dataset: Dataset, args: argparse.Namespace) -> list[str]:
+    """Name the estimators that there is room for as their parameters are."""
     known = public_estimators().items()
-    return [name for name, estimator in known if estimator()._bytes_held(1, 1) == 0]
+    return [name for name, made in known if _bytes_held(made(), dataset) <= _room(args)]
+
+
+def _less_in_words(less: list[str]) -> str:
+    return f"less take {listed(less)}" if less else "no other takes so little"
 
 
 def _params(args: argparse.Namespace) -> list[str]:

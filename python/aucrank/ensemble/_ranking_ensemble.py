@@ -43,6 +43,7 @@ from aucrank._utils.params import check_bool, check_choice, check_int, check_rea
 from aucrank._utils.threads import effective_n_threads
 from aucrank._utils.warn import warn_caller
 from aucrank._utils.words import plural
+from aucrank.boosting import GradientBoostingRanker
 from aucrank.data import Dataset
 from aucrank.data._sampled import MOST_ROWS
 from aucrank.ensemble._cross_fit import CrossFit, CrossFitted, FoldFit
@@ -336,8 +337,9 @@ class RankingEnsemble(KeepsModels, ProbabilityMixin, SampledFitMixin, BaseRanker
         if self.members is not None:
             n_rows = min(n_rows, MOST_ROWS)
             return _BYTES_OF_VALUE * n_rows * n_columns + _BYTES_OF_ROW * n_rows
-        n_rows = min(n_rows, 2 * most_of_class(n_columns))
-        return _BYTES_OF_VALUE * n_rows * n_columns
+        judging = _BYTES_OF_VALUE * min(n_rows, 2 * most_of_class(n_columns)) * n_columns
+        booster = GradientBoostingRanker(n_bags=self._folds())
+        return judging + booster._bytes_held(n_rows, n_columns)
 
     def _is_judged_by_sample(self, n_values: int) -> bool:
         """Whether so many values have one booster, which is judged by a sample of the rows."""

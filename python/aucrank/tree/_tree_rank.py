@@ -375,6 +375,10 @@ class TreeRank(KeepsModels, PartialDependenceMixin, ProbabilityMixin, BaseRanker
         super()._check_for_dataset()
         check_stumps_of_dataset(self)
 
+    def _bytes_of_state(self) -> int:
+        # Two trees grow at a time where they are pruned by folds, more of fewer rows.
+        return 4
+
     def _fit_rows(
         self, rows: Rows, params: dict[str, Any], context: RowsContext
     ) -> _core.TreeRankModel:
