@@ -71,15 +71,21 @@ fn tree_frame(frame: &RowFrame, params: &TreeRankParams, totals: &Totals) -> Arc
     })
 }
 
-/// Most trees that grow at once, each with the histograms of a level, ...
+/// Most trees that grow at once, if two do not take more than the bytes below.
 const MOST_TREES: u64 = 6;
 
-/// ... and the bytes that the cells of their rows take at most, if two trees do not take more.
+/// What the cells of their rows take at most, two bytes a row and tree, ...
 const MOST_CELL_BYTES: u64 = 1 << 27;
 
-/// Number of trees that are asked about in one pass. Whoever holds rows keeps two bytes a row and tree.
-fn trees_at_once(n_rows: u64) -> usize {
-    (MOST_CELL_BYTES / (2 * n_rows.max(1))).clamp(2, MOST_TREES) as usize
+/// ... and an answer about a level of them, where one of depth 10 has half a megabyte a feature.
+const MOST_ANSWER_BYTES: u64 = 1 << 26;
+const BYTES_OF_LEVEL: u64 = 1 << 19;
+
+/// Number of trees that are asked about in one pass.
+fn trees_at_once(frame: &RowFrame) -> usize {
+    let by_rows = MOST_CELL_BYTES / (2 * frame.n_rows().max(1));
+    let by_features = MOST_ANSWER_BYTES / (BYTES_OF_LEVEL * frame.features().len().max(1) as u64);
+    by_rows.min(by_features).clamp(2, MOST_TREES) as usize
 }
 
 /// Rows elsewhere on which trees are grown.
@@ -168,7 +174,7 @@ impl Growth for Elsewhere<'_> {
         };
         let all: Vec<_> = std::iter::once(None).chain(folds.iter().map(Some)).collect();
         let mut grown = Vec::new();
-        for some in all.chunks(trees_at_once(self.rows.frame().n_rows())) {
+        for some in all.chunks(trees_at_once(self.rows.frame())) {
             let works = some.iter().copied().map(work).collect();
             grown.extend(together(self.rows, works, self.interrupt)?);
         }
