@@ -15,9 +15,9 @@ from aucrank import (
     GradientBoostingRanker,
     MartiRank,
     RankBoost,
-    RankingEnsemble,
     RankingForest,
     SMartiRank,
+    ThresholdBinarizer,
     TreeRank,
 )
 from aucrank.data import Dataset, _stored
@@ -220,9 +220,9 @@ def test_what_needs_a_frame_is_refused_by_name(message):
     assert not hasattr(ranker, "classes_")
 
 
-def test_a_ranker_that_takes_no_data_set_says_so():
+def test_what_takes_no_data_set_says_so():
     with pytest.raises(TypeError, match=r"^X is a Dataset, whose rows need not fit in memory"):
-        RankingEnsemble().fit(dataset_of(mixed_rows(100), 50))
+        ThresholdBinarizer().fit(dataset_of(mixed_rows(100), 50))
 
 
 def test_labels_and_weights_are_those_of_the_data_set():
