@@ -292,7 +292,7 @@ def test_one_booster_has_as_many_folds_as_there_is_memory_for(tmp_path, capsys, 
     monkeypatch.setattr("aucrank._base.core_estimator._FEW_BYTES", 0)
     split(tmp_path, "parquet")
     words = ["fit", "parts", "--target", "bad", "--drop", "nr", "-o", "m.json", "--memory"]
-    # 600 rows take 32 bytes a value of three columns to judge, and 10 a fold; two thirds are theirs.
+    # 600 rows take 32 bytes a value of three columns to judge and 10 a fold, of two thirds.
     said = ok(capsys, *words, "117KB")
     assert "1 member; n_folds=3, for more of which RankingEnsemble holds rows in memory" in said
     assert "n_folds" not in ok(capsys, *words, "132KB")
