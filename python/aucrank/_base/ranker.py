@@ -23,7 +23,7 @@ from aucrank._export.onnx.columns import Inputs
 from aucrank._export.onnx.model import Model, write_model
 from aucrank._export.pmml.document import check_names
 from aucrank._export.pmml.formula import write_formula
-from aucrank._export.sql import sql_of
+from aucrank._export.sql_layers import sql_of
 from aucrank._export.treelite import treelite_model
 from aucrank._page.model import model_page
 from aucrank._utils.dialects import Dialect

@@ -532,7 +532,7 @@ def opaque_reasons(formula: Formula) -> Iterator[str]:
         case Indicator(condition):
             yield from _opaque_conditions(condition)
         case _:
-            for part in _parts(formula):
+            for part in parts_of(formula):
                 yield from opaque_reasons(part)
 
 
@@ -562,11 +562,11 @@ def features_of(formula: Formula) -> Iterator[int]:
         case Linear(terms):
             yield from (term.feature for term in terms)
         case _:
-            for part in _parts(formula):
+            for part in parts_of(formula):
                 yield from features_of(part)
 
 
-def _parts(formula: Formula) -> Iterator[Formula]:
+def parts_of(formula: Formula) -> Iterator[Formula]:
     """Yield the formulas that a formula is made of."""
     match formula:
         case StepsOf(of) | Product(_, of):

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from aucrank._data.schema import Level, Schema
 from aucrank._export.formula import (
@@ -33,12 +32,8 @@ from aucrank._export.formula import (
     Test,
     Tree,
     in_units,
-    read_formula,
 )
 from aucrank._utils.sql_spelling import check_characters, column_name, spelling_of
-
-if TYPE_CHECKING:
-    from aucrank._core import Model
 
 # Decimal digits that every double keeps, and whole numbers below which it keeps all.
 _PLAIN_DIGITS = 15
@@ -339,30 +334,6 @@ class SqlWriter:
             return "1 = 1" if test.missing_left else "1 = 0"
         known = self.among(test.feature, listed, negated=test.missing_left)
         return f"({self.name(test.feature)} IS NULL OR {known})" if test.missing_left else known
-
-
-def sql_of(model: "Model", what: str, schema: Schema, dialect: str) -> str:
-    """Return the score of a model as a SQL expression.
-
-    Parameters
-    ----------
-    model : _core.Model
-        The model.
-    what : str
-        What to call it in an error.
-    schema : Schema
-        Of its columns.
-    dialect : Dialect
-        How names, strings and truth values are written.
-
-    Raises
-    ------
-    ValueError
-        If a part of the model has no form in SQL, or the dialect is unknown or has no way to write
-        a name or a category.
-    """
-    writer = SqlWriter(schema, dialect)
-    return writer.formula(read_formula(model.formula(), what, "SQL"))
 
 
 def _signed(parts: Sequence[str]) -> str:

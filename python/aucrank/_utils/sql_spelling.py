@@ -69,6 +69,10 @@ class Spelling:
     double: Callable[[str], str] = lambda number: number
     # Whether a query in FROM may ask the row outside.
     nests_queries: bool = True
+    # Whether large models are written in steps; elsewhere nothing shows that it is of use.
+    has_layers: bool = False
+    # What has a database compute the columns of a step once, not wherever they are used.
+    kept: str = ""
 
     def whole(self, number: int) -> str:
         """Return a whole number whose products have 64 bits."""
@@ -83,7 +87,7 @@ def _in_backticks(name: str) -> str:
     return _quoted(name, "`", "`")
 
 
-_PLAIN = Spelling(_in_double_quotes, _plain_text)
+_PLAIN = Spelling(_in_double_quotes, _plain_text, has_layers=True)
 
 DIALECTS: dict[str, Spelling] = {
     "ansi": _PLAIN,
@@ -99,6 +103,8 @@ DIALECTS: dict[str, Spelling] = {
         rounded=lambda number: f"SIGN({number}) * FLOOR(ABS({number}) + 5e-1::float8)",
         # Numbers with a point or an exponent are decimals.
         double=lambda number: f"{number}::float8",
+        has_layers=True,
+        kept="MATERIALIZED ",
     ),
     "mysql": Spelling(
         _in_backticks,

@@ -1,0 +1,333 @@
+"""Large sums of trees in SQL: a query of several steps in place of one nested expression.
+
+Databases have limits that a model of some hundreds of trees exceeds as one expression: sqlite takes
+sums of fewer than a thousand terms and some fifteen nested ``CASE``, and duckdb plans an expression
+in time that grows with the square of its size. Here the first step looks up, once a row, between
+which thresholds a number lies and which category there is. The trees compare these codes, small
+whole numbers, and each of the following steps adds some trees to the sum so far, in the order in
+which the model adds them.
+"""
+
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from aucrank._data.schema import Schema
+from aucrank._export.formula import (
+    Below,
+    Branch,
+    Formula,
+    Indicator,
+    Known,
+    Leaf,
+    LevelSteps,
+    Linear,
+    NumberSteps,
+    Program,
+    Sum,
+    Test,
+    Tree,
+    parts_of,
+    read_formula,
+    tests_of,
+)
+from aucrank._export.sql import SqlWriter
+from aucrank._utils.sql_spelling import spelling_of
+from aucrank._utils.warn import warn_caller
+
+if TYPE_CHECKING:
+    from aucrank._core import Model
+
+# More than this is for no person to read.
+_MOST_READABLE = 500
+
+# Parsers of sqlite before 3.46 take about 15 nested expressions.
+_DEEPEST = 12
+
+# Measured: with fewer nodes PostgreSQL plans ten times as long, with more duckdb does.
+_NODES_OF_STEP = 4000
+
+# Of a step: PostgreSQL takes 1664, sqlite 2000.
+_MOST_COLUMNS = 1500
+
+_FAN_OUT = 4
+
+# In characters; and those of the text of a node, measured.
+_LARGE = 20_000_000
+_CHARACTERS_OF_NODE = 32
+
+
+def sql_of(model: "Model", what: str, schema: Schema, dialect: str) -> str:
+    """Return the score of a model as a SQL expression.
+
+    Parameters
+    ----------
+    model : _core.Model
+        The model.
+    what : str
+        What to call it in an error.
+    schema : Schema
+        Of its columns.
+    dialect : Dialect
+        How names, strings and truth values are written.
+
+    Raises
+    ------
+    ValueError
+        If a part of the model has no form in SQL, or the dialect is unknown or has no way to write
+        a name or a category.
+    """
+    formula = read_formula(model.formula(), what, "SQL")
+    n_nodes = sum(len(tree.nodes) for tree in trees_of(formula))
+    if n_nodes * _CHARACTERS_OF_NODE > _LARGE:
+        warn_caller(
+            f"the SQL of this {what} of {n_nodes:,} nodes takes about"
+            f" {n_nodes * _CHARACTERS_OF_NODE // 10**6} MB, which few databases take: distill it to"
+            " a smaller model, or use to_treelite() or to_onnx()",
+        )
+    if spelling_of(dialect).has_layers and needs_layers(formula):
+        query = LayeredSqlWriter(schema, dialect).query(formula)
+        if query is not None:
+            return query
+    return SqlWriter(schema, dialect).formula(formula)
+
+
+def needs_layers(formula: Formula) -> bool:
+    """Return whether a formula is too large for one expression."""
+    trees = list(trees_of(formula))
+    n_nodes = sum(len(tree.nodes) // 2 for tree in trees)
+    return bool(trees) and (n_nodes > _MOST_READABLE or max(map(_depth, trees)) > _DEEPEST)
+
+
+def trees_of(formula: Formula) -> Iterator[Tree]:
+    """Yield the trees of a formula outside of branching programs."""
+    if isinstance(formula, Tree):
+        yield formula
+    elif not isinstance(formula, Program):
+        for part in parts_of(formula):
+            yield from trees_of(part)
+
+
+class LayeredSqlWriter(SqlWriter):
+    """Writes a formula as a query of several steps, which is an expression over the row outside.
+
+    Parameters
+    ----------
+    schema : Schema
+        Of the columns that the formula asks.
+    dialect : Dialect
+        How names, strings and truth values are written.
+    """
+
+    def __init__(self, schema: Schema, dialect: str) -> None:
+        super().__init__(schema, dialect)
+        self._plain = SqlWriter(schema, dialect)
+        self._taken = {schema.shown_name(place).casefold() for place in range(len(schema.features))}
+        self._thresholds: dict[int, list[float]] = {}
+        # Columns of codes by feature, and whether what is missing lies below all numbers.
+        self._codes: dict[tuple[int, bool], str] = {}
+        # Columns of the first step by what they hold; and those of the later steps, of which those
+        # in use are passed on.
+        self._first: dict[str, str] = {}
+        self._steps_of_query: list[tuple[str, str, tuple[str, ...]]] = []
+        self._in_use: list[str] = []
+
+    def query(self, formula: Formula) -> str | None:
+        """Return the query, or None if it needs more columns than databases take."""
+        self._thresholds = _thresholds(formula)
+        score = self.formula(formula)
+        if len(self._first) > _MOST_COLUMNS:
+            return None
+        first = ",\n".join(f"{written} AS {name}" for written, name in self._first.items())
+        kept = self._spelling.kept
+        steps = [f"codes AS {kept}(SELECT {first or '0 AS c0'})"]
+        before, codes = "codes", tuple(self._first.values())
+        for name, written, in_use in self._steps_of_query:
+            columns = ", ".join([*codes, *in_use])
+            steps.append(f"{name}_ AS (SELECT {columns},\n{written} AS {name} FROM {before})")
+            before = f"{name}_"
+        written = ",\n".join(steps)
+        return f"(WITH {written}\nSELECT {score} FROM {before})"
+
+    def formula(self, formula: Formula) -> str:
+        """Return an expression over the columns of the steps so far; see `SqlWriter.formula`."""
+        match formula:
+            case Tree(nodes):
+                return self._cut_tree(nodes)
+            case NumberSteps() | LevelSteps() | Linear() | Program():
+                return self._column(self._plain.formula(formula), "f")
+        return super().formula(formula)
+
+    def _column(self, written: str, prefix: str) -> str:
+        """Return the name of a column of the first step."""
+        name = f"{prefix}{len(self._first)}"
+        # duckdb lets an expression ask for the result of another one beside it.
+        while name in self._taken:
+            name += "_"
+        return self._first.setdefault(written, name)
+
+    def _sum(self, parts: Sequence[Formula]) -> str:
+        """Return a sum, of which all but the last terms are added up in steps before."""
+        blocks: list[list[Formula]] = [[]]
+        size = 0
+        for part in parts:
+            of_part = _size(part)
+            if blocks[-1] and size + of_part > _NODES_OF_STEP:
+                blocks.append([])
+                size = 0
+            blocks[-1].append(part)
+            size += of_part
+        if len(blocks) == 1 and size <= _NODES_OF_STEP:
+            return super()._sum(parts)
+        total = ""
+        for block in blocks:
+            written = super()._sum(block)
+            if total:
+                written = f"{total}\n{written}" if written[0] == "-" else f"{total}\n+ {written}"
+            total = self._step(written, total)
+        return total
+
+    def _step(self, written: str, replaces: str) -> str:
+        """Add a step; return the name of its column, which takes the place of another one."""
+        name = f"s{len(self._steps_of_query)}"
+        if replaces:
+            self._steps_of_query.append((name, written, self._others(replaces)))
+            self._in_use.remove(replaces)
+        else:
+            self._steps_of_query.append((name, written, tuple(self._in_use)))
+        self._in_use.append(name)
+        return name
+
+    def _others(self, name: str) -> tuple[str, ...]:
+        return tuple(column for column in self._in_use if column != name)
+
+    def _cut_tree(self, nodes: Sequence[Branch | Leaf]) -> str:
+        """Return a tree; parts that lie deep come first, each with all conditions on its way."""
+        deep: list[tuple[int, list[str]]] = []
+        whole = self._part_of_tree(nodes, 0, [], _DEEPEST, deep)
+        whens: list[str] = []
+        while deep:
+            place, way = deep.pop(0)
+            part = self._part_of_tree(nodes, place, way, _DEEPEST - 1, deep)
+            whens.insert(0, f"WHEN {' AND '.join(way)} THEN {part}")
+        return f"CASE {' '.join(whens)} ELSE {whole} END" if whens else whole
+
+    def _part_of_tree(
+        self,
+        nodes: Sequence[Branch | Leaf],
+        place: int,
+        way: list[str],
+        depth: int,
+        deep: list[tuple[int, list[str]]],
+    ) -> str:
+        node = nodes[place]
+        if isinstance(node, Leaf):
+            return self.real(node.value)
+        if depth == 0:
+            deep.append((place, way))
+            return self.real(0.0)
+        condition = self.condition(node.condition)
+        left = self._part_of_tree(nodes, node.left, [*way, f"({condition})"], depth - 1, deep)
+        right = self._part_of_tree(nodes, node.right, [*way, f"NOT ({condition})"], depth - 1, deep)
+        return f"CASE WHEN {condition} THEN {left} ELSE {right} END"
+
+    def _question(self, test: Test) -> str:
+        """Return a condition over the codes, which are never NULL."""
+        levels = self._schema.features[test.feature].levels
+        match test.rule:
+            case Known(goes_left) if goes_left == test.missing_left:
+                return "1 = 1" if goes_left else "1 = 0"
+            case Known(goes_left) if levels is None:
+                return f"{self._number_code(test.feature, low=True)} {'>=' if goes_left else '<'} 0"
+            case Below(threshold, is_reversed):
+                # Missing values lie below all numbers or above them, where they are to go.
+                code = self._number_code(test.feature, low=test.missing_left != is_reversed)
+                place = bisect_left(self._thresholds[test.feature], threshold) + 1
+                return f"{code} {'>=' if is_reversed else '<'} {place}"
+            case Known(goes_left):
+                left = frozenset(range(len(levels or ()))) if goes_left else frozenset()
+            case rule:
+                left = rule.left(len(levels or ()))
+        code = self._level_code(test.feature)
+        # A category that was not seen has the code of what is missing.
+        n_levels = len(levels or ())
+        sent = sorted(left | {n_levels}) if test.missing_left else sorted(left)
+        others = sorted(frozenset(range(n_levels + 1)).difference(sent))
+        if not sent or not others:
+            return "1 = 1" if sent else "1 = 0"
+        shorter, word = (sent, "IN") if len(sent) <= len(others) else (others, "NOT IN")
+        return f"{code} {word} ({', '.join(map(str, shorter))})"
+
+    def _number_code(self, feature: int, *, low: bool) -> str:
+        """Return the column of how many thresholds are not above a number; see `_question`."""
+        if (feature, low) not in self._codes:
+            name, thresholds = self.name(feature), self._thresholds.get(feature, [])
+            missing = -1 if low else len(thresholds) + 1
+            known = self._search(name, thresholds, 0, len(thresholds))
+            written = f"CASE WHEN {name} IS NULL THEN {missing} ELSE {known} END"
+            self._codes[feature, low] = self._column(written, "n")
+        return self._codes[feature, low]
+
+    def _search(self, name: str, thresholds: Sequence[float], low: int, high: int) -> str:
+        """Return how many thresholds are not above a number, where it is from low to high."""
+        if low == high:
+            return str(low)
+        n_parts = min(_FAN_OUT, high - low + 1)
+        bounds = [low + (high - low + 1) * part // n_parts for part in range(n_parts + 1)]
+        *parts, last = (
+            self._search(name, thresholds, first, end - 1) for first, end in pairwise(bounds)
+        )
+        whens = (
+            f"WHEN {name} < {self.number(thresholds[bound - 1])} THEN {part}"
+            for bound, part in zip(bounds[1:-1], parts, strict=True)
+        )
+        return f"CASE {' '.join(whens)} ELSE {last} END"
+
+    def _level_code(self, feature: int) -> str:
+        """Return the column of the code of a category."""
+        if (feature, False) not in self._codes:
+            levels = self._schema.features[feature].levels or ()
+            whens = (
+                f"WHEN {self.name(feature)} = {self.literal(feature, level)} THEN {code}"
+                for code, level in enumerate(levels)
+            )
+            written = f"CASE {' '.join(whens)} ELSE {len(levels)} END" if levels else "0"
+            self._codes[feature, False] = self._column(written, "k")
+        return self._codes[feature, False]
+
+
+def _size(formula: Formula) -> int:
+    """Return how many nodes a formula is written with."""
+    return sum(len(tree.nodes) for tree in trees_of(formula)) + 1
+
+
+def _depth(tree: Tree) -> int:
+    """Return how many branches the longest way has."""
+    depths = [0] * len(tree.nodes)
+    for place, node in enumerate(tree.nodes):
+        if isinstance(node, Branch):
+            depths[node.left] = depths[node.right] = depths[place] + 1
+    return max(depths)
+
+
+def _thresholds(formula: Formula) -> dict[int, list[float]]:
+    """Return the thresholds of each feature in trees and conditions, ascending."""
+    found: dict[int, set[float]] = {}
+    for test in _tests(formula):
+        if isinstance(test.rule, Below):
+            found.setdefault(test.feature, set()).add(test.rule.threshold)
+    return {feature: sorted(thresholds) for feature, thresholds in found.items()}
+
+
+def _tests(formula: Formula) -> Iterator[Test]:
+    match formula:
+        case Tree(nodes):
+            for node in nodes:
+                if isinstance(node, Branch):
+                    yield from tests_of(node.condition)
+        case Indicator(condition):
+            yield from tests_of(condition)
+        case _:
+            for part in parts_of(formula):
+                yield from _tests(part)

@@ -1,0 +1,149 @@
+"""SQL of models that are too large for one expression: the score to the last bit, by databases."""
+
+import sqlite3
+from contextlib import closing
+
+import numpy as np
+import pytest
+from aucrank import GradientBoostingRanker, RankingForest, TreeRank
+from aucrank._export import sql_layers
+from numpy.testing import assert_array_equal
+
+from tests.common.formulas import OF_NUMBERS, WITH_CATEGORIES, fitted_formula
+from tests.common.loans import loans
+
+pd = pytest.importorskip("pandas")
+
+LARGE = {
+    "booster": GradientBoostingRanker(random_state=0),
+    "forest": RankingForest(n_estimators=60, max_depth=8, min_samples_leaf=1, random_state=0),
+    "deep tree": TreeRank(max_depth=40, min_samples_leaf=1, pruning=None),
+}
+
+
+@pytest.fixture(scope="module", params=LARGE)
+def large(request):
+    X, y = loans(2500, 0)
+    new, _ = loans(300, 1)
+    new["trade"] = new["trade"].astype(object).where(np.arange(300) % 40 > 0, "never seen")
+    new = new.assign(age=new["age"].where(np.arange(300) % 30 > 0))
+    return LARGE[request.param].fit(X, y), new
+
+
+@pytest.fixture
+def small_steps(monkeypatch):
+    """Have small models written in steps, too, and their trees in parts."""
+    monkeypatch.setattr(sql_layers, "_MOST_READABLE", 1)
+    monkeypatch.setattr(sql_layers, "_NODES_OF_STEP", 30)
+    monkeypatch.setattr(sql_layers, "_DEEPEST", 2)
+
+
+def plain_rows(frame):
+    """Return rows of Python's numbers and strings, None for what is missing."""
+    return [
+        tuple(None if pd.isna(v) else v if isinstance(v, str) else float(v) for v in row)
+        for row in frame.astype(object).to_numpy()
+    ]
+
+
+def columns(frame, number):
+    return ", ".join(f'"{c}" {"text" if c == "trade" else number}' for c in frame)
+
+
+def by_sqlite(model, new):
+    with closing(sqlite3.connect(":memory:")) as database:
+        database.execute(f"CREATE TABLE stored ({columns(new, 'real')})")
+        marks = ", ".join("?" * new.shape[1])
+        database.executemany(f"INSERT INTO stored VALUES ({marks})", plain_rows(new))
+        scores = database.execute(f"SELECT {model.to_sql('sqlite')} FROM stored ORDER BY rowid")
+        return [score for (score,) in scores]
+
+
+def by_duckdb(model, new):
+    duckdb = pytest.importorskip("duckdb")
+    with closing(duckdb.connect()) as database:
+        database.execute(f"CREATE TABLE stored (place integer, {columns(new, 'double')})")
+        marks = ", ".join("?" * (new.shape[1] + 1))
+        rows = [(place, *row) for place, row in enumerate(plain_rows(new))]
+        database.executemany(f"INSERT INTO stored VALUES ({marks})", rows)
+        query = f"SELECT place, {model.to_sql('duckdb')} FROM stored ORDER BY place"
+        return [score for _, score in database.execute(query).fetchall()]
+
+
+def by_postgres(model, new, postgres):
+    postgres.execute("DROP TABLE IF EXISTS stored")
+    postgres.execute(f"CREATE TABLE stored (place integer, {columns(new, 'float8')})")
+    marks = ", ".join(["%s"] * (new.shape[1] + 1))
+    rows = [(place, *row) for place, row in enumerate(plain_rows(new))]
+    postgres.cursor().executemany(f"INSERT INTO stored VALUES ({marks})", rows)
+    query = f"SELECT {model.to_sql('postgres')} FROM stored ORDER BY place"
+    return [score for (score,) in postgres.execute(query).fetchall()]
+
+
+def test_sqlite_gives_the_score_of_a_large_model(large):
+    model, new = large
+    assert model.to_sql().startswith("(WITH codes AS (SELECT ")
+    scores = model.decision_function(new)
+    assert len(np.unique(scores)) > 50
+    assert_array_equal(by_sqlite(model, new), scores)
+
+
+def test_duckdb_gives_the_score_of_a_large_model(large):
+    model, new = large
+    assert_array_equal(by_duckdb(model, new), model.decision_function(new))
+
+
+def test_postgres_gives_the_score_of_a_large_model(large, postgres):
+    model, new = large
+    assert_array_equal(by_postgres(model, new, postgres), model.decision_function(new))
+
+
+@pytest.mark.parametrize("name", [*WITH_CATEGORIES, *OF_NUMBERS])
+@pytest.mark.usefixtures("small_steps")
+def test_steps_give_the_score_of_every_family(name):
+    model, new = fitted_formula(name)
+    scores = model.decision_function(new)
+    assert_array_equal(np.array(by_sqlite(model, new), dtype=float), scores)
+    assert_array_equal(np.array(by_duckdb(model, new), dtype=float), scores)
+
+
+@pytest.mark.parametrize("name", ["gradient boosting", "forest of small trees", "stumps"])
+@pytest.mark.usefixtures("small_steps")
+def test_steps_give_the_score_in_postgres(name, postgres):
+    model, new = fitted_formula(name)
+    assert_array_equal(by_postgres(model, new, postgres), model.decision_function(new))
+
+
+@pytest.mark.usefixtures("small_steps")
+def test_columns_may_be_named_as_those_of_the_steps():
+    X, y = loans(1200, 0)
+    names = {"age": "n0", "income": "N1", "months": "codes", "trade": "trade", "noise": "s0"}
+    X, new = (frame.rename(columns=names) for frame in (X, loans(200, 1)[0]))
+    model = GradientBoostingRanker(n_rounds=20, random_state=0).fit(X, y)
+    scores = model.decision_function(new)
+    assert_array_equal(by_sqlite(model, new), scores)
+    assert_array_equal(by_duckdb(model, new), scores)
+
+
+def test_a_number_next_to_a_threshold_has_the_code_of_its_side():
+    X = np.column_stack((np.arange(400.0), np.arange(400.0) % 20))
+    model = GradientBoostingRanker(n_rounds=60, min_samples_leaf=1, random_state=0)
+    model.fit(X, (X[:, 0] + X[:, 0] * X[:, 1]) % 7 > 3)
+    cuts = np.arange(0.5, 400, 3)
+    rows = np.concatenate([cuts, np.nextafter(cuts, -np.inf), [-1e308, 1e308, -0.0, np.nan]])
+    new = pd.DataFrame({"x0": rows, "x1": rows[::-1] % 20})
+    assert model.to_sql().startswith("(WITH")
+    assert_array_equal(by_sqlite(model, new), model.decision_function(new.to_numpy()))
+
+
+def test_a_very_large_statement_is_announced(monkeypatch):
+    model, _ = fitted_formula("gradient boosting")
+    monkeypatch.setattr(sql_layers, "_LARGE", 1000)
+    with pytest.warns(UserWarning, match=r"which few databases take: distill it to a smaller"):
+        model.to_sql()
+
+
+def test_dialects_that_are_not_run_keep_one_expression(large):
+    model, _ = large
+    for dialect in ("mysql", "spark"):
+        assert not model.to_sql(dialect).startswith("(WITH")
