@@ -99,6 +99,29 @@ def test_the_other_forms_of_a_tree(tree, capsys):
     assert ok(capsys, "export", "model.json", "--to", "html").strip() == tree.to_html().strip()
 
 
+def test_code_goes_to_a_file_that_scores(tree, capsys):
+    names = {}
+    exec(ok(capsys, "export", "model.json", "--to", "python"), names)
+    rows = loans(50, 1).drop(columns="bad")
+    plain = rows.astype(object).where(rows.notna(), None).to_numpy()
+    found = [names["score"](row) for row in plain]
+    np.testing.assert_array_equal(found, tree.decision_function(rows))
+    for language in ("c", "java", "javascript"):
+        code = ok(capsys, "export", "model.json", "--to", language)
+        assert code == tree.to_code(language)
+
+
+def test_a_model_of_treelite_goes_to_a_file(tree, capsys):
+    treelite = pytest.importorskip("treelite")
+    ok(capsys, "export", "model.json", "--to", "treelite", "-o", "model.bin")
+    with open("model.bin", "rb") as file:
+        model = treelite.Model.deserialize_bytes(file.read())
+    assert model.num_tree == 1
+    status, _, err = run(capsys, "export", "model.json", "--to", "treelite")
+    assert status == 2
+    assert err.endswith("a model of Treelite is no text: --out says which file it goes to\n")
+
+
 def test_a_card_has_its_own_forms(card, capsys):
     assert ok(capsys, "export", "model.json", "--to", "html").strip() == card.to_html().strip()
     assert json.loads(ok(capsys, "export", "model.json", "--to", "json")) == json.loads(

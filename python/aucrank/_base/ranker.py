@@ -16,6 +16,7 @@ from aucrank._base.core_estimator import CoreEstimator
 from aucrank._data.data_files import PathLike
 from aucrank._data.labels import match_labels
 from aucrank._data.scores import of_two_classes
+from aucrank._export.code import code_of
 from aucrank._export.formula import check_written, parse, read_formula
 from aucrank._export.links import Link
 from aucrank._export.onnx import pipeline_step
@@ -591,6 +592,55 @@ class BaseRanker(AucScoreMixin, ClassifierMixin, CoreEstimator):
         treelite = import_extra("treelite", "treelite", f"{name}.to_treelite")
         formula = read_formula(self._model.formula(), name, "Treelite")
         return treelite_model(treelite, formula, self._schema, name)
+
+    def to_code(self, language: Literal["c", "python", "javascript", "java"]) -> str:
+        """Return the source of a function that scores a row as `decision_function` does.
+
+        Parameters
+        ----------
+        language : {"c", "python", "javascript", "java"}
+            What it is written in. The code needs nothing but the standard library.
+
+        Returns
+        -------
+        str
+            A function ``score``, and tables that it reads. A row has the columns of the fit in
+            their order, which comments list: numbers, and categories as they were in the fit.
+            None, null and NaN are missing, and so is a category that was not seen in fit.
+
+            - Python and JavaScript: ``score(row)``, of a list or an array.
+            - Java: ``Ranker.score(Object[] row)``.
+            - C: ``score(numbers, texts)``, of two arrays with a place for each column: categories
+              that are text are in the second one, and ``NULL`` where they are missing.
+
+        Raises
+        ------
+        NotFittedError
+            If there is no model yet.
+        ValueError
+            If a part of the model cannot be written down, such as a split by a classifier of your
+            own; if the language is unknown, or a category has no form in C, such as NUL.
+
+        Notes
+        -----
+        Sums are in the order of the model, so that scores are equal to the last bit. A compiler of
+        C must not fuse products with sums: ``-ffp-contract=off``. Large models are tables of
+        nodes, which compilers take in seconds.
+
+        Examples
+        --------
+        >>> from aucrank import RankBoost
+        >>> X, y = [[1.0], [2.0], [3.0], [4.0]], [0, 1, 0, 1]
+        >>> model = RankBoost(n_rounds=1).fit(X, y)
+        >>> names = {}
+        >>> exec(model.to_code("python"), names)
+        >>> names["score"]([4.0]) == model.decision_function([[4.0]])[0]
+        np.True_
+        """
+        check_is_fitted(self)
+        name = type(self).__name__
+        formula = read_formula(self._model.formula(), name, "code")
+        return code_of(formula, self._schema, language, f"Score by a {name}")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

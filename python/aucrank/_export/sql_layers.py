@@ -25,7 +25,6 @@ from aucrank._export.formula import (
     Linear,
     NumberSteps,
     Program,
-    Sum,
     Test,
     Tree,
     parts_of,

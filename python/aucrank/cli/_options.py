@@ -22,7 +22,21 @@ ROWS_HELP = (
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([kmgt]?)(i?)b?", re.IGNORECASE)
 
 #: Forms of `export`.
-EXPORTS = ("onnx", "sql", "pmml", "json", "dot", "text", "csv", "html")
+EXPORTS = (
+    "onnx",
+    "sql",
+    "pmml",
+    "treelite",
+    "c",
+    "python",
+    "javascript",
+    "java",
+    "json",
+    "dot",
+    "text",
+    "csv",
+    "html",
+)
 
 
 def add_command(

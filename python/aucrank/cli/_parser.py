@@ -338,8 +338,9 @@ def _add_export(commands: "argparse._SubParsersAction[Any]") -> None:
         "export",
         "write a saved model in the form that another system takes",
         "onnx: for onnxruntime, whole, in double precision; sql: an expression over the columns; "
-        "pmml: for decision engines; json: the score as data; dot: the graph of a tree; text: what "
-        "`describe` says of the model; csv: its table, such as the terms of a sum, the strata of a "
+        "pmml: for decision engines; treelite: for what reads its models; c, python, javascript, "
+        "java: a function of a row that needs no library; json: the score as data; dot: the graph "
+        "of a tree; text: what `describe` says of the model; csv: its table, such as the terms of a sum, the strata of a "
         "tree or the lines of a card; html: a page about the model, or a card to print.",
     )
     add_model_file(parser)

@@ -17,8 +17,8 @@ def run(args: argparse.Namespace) -> int:
     """Write the model."""
     if args.dialect is not None and args.to != "sql":
         raise UsageError(f"--dialect is of SQL, and --to says {args.to}")
-    if args.out is None and args.to == "onnx":
-        raise UsageError("ONNX is no text: --out says which file it goes to")
+    if args.out is None and args.to in _NO_TEXT:
+        raise UsageError(f"{_NO_TEXT[args.to]} is no text: --out says which file it goes to")
     out = None if args.out is None else writable(args.out)
     model = load_ranker(args.model)
     try:
@@ -64,10 +64,24 @@ def _dot(estimator: Any, _: argparse.Namespace) -> str:
     return text
 
 
+def _code(estimator: Any, args: argparse.Namespace) -> str:
+    """Return the source of a function."""
+    text: str = estimator.to_code(args.to)
+    return text
+
+
+#: Forms that are written to files only, and their names.
+_NO_TEXT = {"onnx": "ONNX", "treelite": "a model of Treelite"}
+
 _WRITERS: dict[str, Callable[[Any, argparse.Namespace], Any]] = {
     "onnx": lambda estimator, _: estimator.to_onnx().SerializeToString(),
     "sql": lambda estimator, args: estimator.to_sql(args.dialect or "ansi"),
     "pmml": lambda estimator, _: estimator.to_pmml(),
+    "treelite": lambda estimator, _: estimator.to_treelite().serialize_bytes(),
+    "c": _code,
+    "python": _code,
+    "javascript": _code,
+    "java": _code,
     "json": lambda estimator, _: estimator.to_json(),
     "dot": _dot,
     "text": _text,
