@@ -123,6 +123,11 @@ def test_a_model_of_treelite_goes_to_a_file(tree, capsys):
 
 
 def test_a_card_has_its_own_forms(card, capsys):
+    for output in ("score", "points", "probability"):
+        sql = ok(capsys, "export", "model.json", "--to", "sql", "--output", output)
+        assert sql == f"{card.to_sql(output=output)}\n"
+        code = ok(capsys, "export", "model.json", "--to", "c", "--output", output)
+        assert code == card.to_code("c", output=output)
     assert ok(capsys, "export", "model.json", "--to", "html").strip() == card.to_html().strip()
     assert json.loads(ok(capsys, "export", "model.json", "--to", "json")) == json.loads(
         card.to_json()
@@ -136,6 +141,8 @@ def test_a_card_has_its_own_forms(card, capsys):
 def test_what_is_wrong_is_said(tree, capsys):
     status, _, err = run(capsys, "export", "model.json", "--to", "pmml", "--dialect", "mysql")
     assert (status, err) == (2, "aucrank: error: --dialect is of SQL, and --to says pmml\n")
+    status, _, err = run(capsys, "export", "model.json", "--to", "pmml", "--output", "score")
+    assert (status, err) == (2, "aucrank: error: --output is of SQL and code, and --to says pmml\n")
     status, _, err = run(capsys, "export", "model.json", "--to", "excel")
     assert status == 2
     assert "invalid choice: 'excel'" in err

@@ -17,8 +17,8 @@ from aucrank._data.data_files import PathLike
 from aucrank._data.labels import match_labels
 from aucrank._data.scores import of_two_classes
 from aucrank._export.code import code_of
-from aucrank._export.formula import check_written, parse, read_formula
-from aucrank._export.links import Link
+from aucrank._export.formula import Formula, check_written, parse, read_formula
+from aucrank._export.links import Link, probability_of
 from aucrank._export.onnx import pipeline_step
 from aucrank._export.onnx.columns import Inputs
 from aucrank._export.onnx.model import Model, write_model
@@ -211,7 +211,17 @@ class BaseRanker(AucScoreMixin, ClassifierMixin, CoreEstimator):
         positive = self.decision_function(X) > 0
         return self.classes_[positive.astype(np.intp)]
 
-    def to_sql(self, dialect: Dialect = "ansi") -> str:
+    def _output_formula(self, output: str, form: str) -> Formula:
+        """Return what an export computes: the score, or the probability."""
+        check_is_fitted(self)
+        check_choice(output, "output", ("score", "probability"))
+        name = type(self).__name__
+        score = read_formula(self._model.formula(), name, form)
+        return score if output == "score" else probability_of(score, self._link(), name)
+
+    def to_sql(
+        self, dialect: Dialect = "ansi", *, output: Literal["score", "probability"] = "score"
+    ) -> str:
         """Return a SQL expression that scores a row as `decision_function` does.
 
         Parameters
@@ -221,6 +231,9 @@ class BaseRanker(AucScoreMixin, ClassifierMixin, CoreEstimator):
             "duckdb", "postgres", "mysql", also for MariaDB, "bigquery", "snowflake", "spark" or
             "tsql". Categories are compared as the database compares strings: one whose collation
             ignores case or accents takes those that differ only so for one.
+        output : {"score", "probability"}, default="score"
+            What is computed: what `decision_function` gives, or the probability of ``classes_[1]``
+            that `predict_proba` does, up to the rounding of ``EXP`` where scores are log-odds.
 
         Returns
         -------
@@ -229,14 +242,16 @@ class BaseRanker(AucScoreMixin, ClassifierMixin, CoreEstimator):
             names), without a trailing semicolon. NULL is a missing value; a category that was not
             seen in fit counts as missing. NaN is not NULL to a database: store it as NULL. Of
             branching programs it holds nested queries, which MariaDB, Oracle and
-            Spark do not take.
+            Spark do not take; so it does of models of more than 500 branches in the dialects
+            "ansi", "sqlite", "duckdb" and "postgres".
 
         Raises
         ------
         NotFittedError
             If there is no model yet.
         ValueError
-            If a part of the model has no form in SQL, such as a split by a classifier of your own;
+            If a part of the model has no form in SQL, such as a split by a classifier of your own,
+            or a calibration curve where probabilities are written;
             if the dialect is unknown, or has no way to write a name or a category, such as an empty
             name or NUL.
 
@@ -244,7 +259,9 @@ class BaseRanker(AucScoreMixin, ClassifierMixin, CoreEstimator):
         -----
         Terms are added in the order in which the model adds them, and most sums are exact, so that
         a database that computes in double precision, as sqlite and duckdb do, gives the very
-        doubles of `decision_function`. A linear score needs columns of a floating type: what
+        doubles of `decision_function`. Beyond 500 branches the expression is a query of steps over
+        codes of the columns, of 2.6 MB for a default `GradientBoostingRanker`; a warning says when
+        it takes more than 20 MB. A linear score needs columns of a floating type: what
         databases make of weights times decimals differs.
 
         Examples
@@ -258,8 +275,8 @@ class BaseRanker(AucScoreMixin, ClassifierMixin, CoreEstimator):
           ELSE 0.549306144239381e0 END
         - 0.2746530721196905e0
         """
-        check_is_fitted(self)
-        return sql_of(self._model, type(self).__name__, self._schema, dialect)
+        formula = self._output_formula(output, "SQL")
+        return sql_of(formula, type(self).__name__, self._schema, dialect)
 
     def to_pmml(self, *, model_name: str = "ranker", timestamp: datetime | None = None) -> str:
         """Return the score as a PMML 4.4 document.
@@ -593,13 +610,21 @@ class BaseRanker(AucScoreMixin, ClassifierMixin, CoreEstimator):
         formula = read_formula(self._model.formula(), name, "Treelite")
         return treelite_model(treelite, formula, self._schema, name)
 
-    def to_code(self, language: Literal["c", "python", "javascript", "java"]) -> str:
+    def to_code(
+        self,
+        language: Literal["c", "python", "javascript", "java"],
+        *,
+        output: Literal["score", "probability"] = "score",
+    ) -> str:
         """Return the source of a function that scores a row as `decision_function` does.
 
         Parameters
         ----------
         language : {"c", "python", "javascript", "java"}
             What it is written in. The code needs nothing but the standard library.
+        output : {"score", "probability"}, default="score"
+            What the function returns: what `decision_function` gives, or the probability of
+            ``classes_[1]`` that `predict_proba` does.
 
         Returns
         -------
@@ -637,10 +662,9 @@ class BaseRanker(AucScoreMixin, ClassifierMixin, CoreEstimator):
         >>> names["score"]([4.0]) == model.decision_function([[4.0]])[0]
         np.True_
         """
-        check_is_fitted(self)
-        name = type(self).__name__
-        formula = read_formula(self._model.formula(), name, "code")
-        return code_of(formula, self._schema, language, f"Score by a {name}")
+        formula = self._output_formula(output, "code")
+        what = f"{output.capitalize()} by a {type(self).__name__}"
+        return code_of(formula, self._schema, language, what)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

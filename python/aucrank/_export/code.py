@@ -28,6 +28,7 @@ from aucrank._export.formula import (
     Leaf,
     LevelSteps,
     Linear,
+    Logistic,
     Median,
     NumberSteps,
     Product,
@@ -99,9 +100,9 @@ class _CodeWriter:
                 start = self._table(values)
                 return f"levelSteps(x[{feature}], {start}, {len(values)}, {number(missing)})"
             case StepsOf(of, thresholds, values):
-                value = self.formula(of)
+                inner = self.formula(of)
                 start = self._table(thresholds, values)
-                return f"numberSteps({value}, {start}, {len(thresholds)}, {number(values[-1])})"
+                return f"numberSteps({inner}, {start}, {len(thresholds)}, {number(values[-1])})"
             case Linear():
                 return self._linear(formula)
             case Sum(terms):
@@ -111,6 +112,8 @@ class _CodeWriter:
             case Quotient(numerator, denominator, otherwise):
                 above, below = self.formula(numerator), self.formula(denominator)
                 return self._set(f"quotient({above}, {below}, {number(otherwise)})")
+            case Logistic(of):
+                return self._set(f"logistic({self.formula(of)})")
             case Median(of):
                 values_of = [self.formula(part) for part in of]
                 return self._set(f"median({self.language.array(values_of)}{self._count(of)})")
@@ -133,15 +136,17 @@ class _CodeWriter:
         total = self._set(self.language.number(0.0))
         place = 0
         while place < len(terms):
-            end = place
-            while end < len(terms) and isinstance(terms[end], Tree | Indicator):
-                end += 1
-            if end > place + 1:
+            trees: list[Tree | Indicator] = []
+            for term in terms[place:]:
+                if not isinstance(term, Tree | Indicator):
+                    break
+                trees.append(term)
+            if len(trees) > 1:
                 first = len(self.tables.roots)
-                self.tables.roots += [self._root(tree) for tree in terms[place:end]]
+                self.tables.roots += map(self._root, trees)
                 written = f"addTrees(x, {total}, {first}, {len(self.tables.roots)})"
                 self.statements.append(self.language.changed(total, written))
-                place = end
+                place += len(trees)
             else:
                 added = f"{total} + {self.formula(terms[place])}"
                 self.statements.append(self.language.changed(total, added))

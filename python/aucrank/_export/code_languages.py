@@ -227,6 +227,11 @@ def scaled(v, mean, deviation, limit, unit):
 def quotient(above, below, otherwise):
     return above / below if below > 0.0 else otherwise
 """,
+        "logistic": """
+def logistic(v):
+    from math import exp
+    return 1.0 / (1.0 + exp(-v)) if v >= 0.0 else exp(v) / (1.0 + exp(v))
+""",
         "median": """
 def median(values):
     values, n = sorted(values), len(values)
@@ -353,6 +358,11 @@ function scaled(v, mean, deviation, limit, unit) {
         "quotient": """
 function quotient(above, below, otherwise) {
   return below > 0.0 ? above / below : otherwise;
+}
+""",
+        "logistic": """
+function logistic(v) {
+  return v >= 0.0 ? 1.0 / (1.0 + Math.exp(-v)) : Math.exp(v) / (1.0 + Math.exp(v));
 }
 """,
         "median": """
@@ -483,6 +493,11 @@ static double quotient(double above, double below, double otherwise) {
   return below > 0.0 ? above / below : otherwise;
 }
 """,
+    "logistic": """
+static double logistic(double v) {
+  return v >= 0.0 ? 1.0 / (1.0 + Math.exp(-v)) : Math.exp(v) / (1.0 + Math.exp(v));
+}
+""",
     "median": """
 static double median(double[] values) {
   java.util.Arrays.sort(values);
@@ -542,8 +557,8 @@ class _Java(Language):
         for name, of_ints in tables.of_whole_numbers(functions):
             parts.append(f"static final int[] {name} = ints({self._texts(map(str, of_ints))});")
         for name, of_doubles in tables.of_doubles(functions):
-            said = ("Infinity" if isinf(value) else repr(float(value)) for value in of_doubles)
-            parts.append(f"static final double[] {name} = doubles({self._texts(said)});")
+            texts = ("Infinity" if isinf(value) else repr(float(value)) for value in of_doubles)
+            parts.append(f"static final double[] {name} = doubles({self._texts(texts)});")
         body = [
             f"double[] x = new double[{len(schema.features)}];",
             "java.util.Arrays.fill(x, Double.NaN);",
@@ -605,6 +620,7 @@ class _C(Language):
     helpers: ClassVar[dict[str, str]] = {
         name: text.replace("const double[] x", "const double *x")
         .replace("boolean goes", "int goes")
+        .replace("Math.exp(", "exp(")
         .replace("Math.floor(units)", "(double)(int64_t)units")
         .replace("static long", "static int64_t")
         .replace("(long) share", "(int64_t)share")

@@ -311,6 +311,13 @@ class Program:
 
 
 @dataclass(frozen=True, slots=True)
+class Logistic:
+    """The probability of log-odds: of outputs alone, not of models."""
+
+    of: "Formula"
+
+
+@dataclass(frozen=True, slots=True)
 class Opaque:
     """A part of a model that cannot be written down, and why."""
 
@@ -329,6 +336,7 @@ Formula = (
     | Quotient
     | Median
     | Program
+    | Logistic
     | Opaque
 )
 
@@ -569,7 +577,7 @@ def features_of(formula: Formula) -> Iterator[int]:
 def parts_of(formula: Formula) -> Iterator[Formula]:
     """Yield the formulas that a formula is made of."""
     match formula:
-        case StepsOf(of) | Product(_, of):
+        case StepsOf(of) | Product(_, of) | Logistic(of):
             yield of
         case Sum(parts) | Median(parts):
             yield from parts

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucrank import _core
-from aucrank._export.formula import Formula
+from aucrank._export.formula import Constant, Formula, Logistic, StepsOf, Sum
 
 
 @dataclass(frozen=True)
@@ -63,3 +63,37 @@ class OwnFormula:
 
 
 Link: TypeAlias = LogOdds | AboveHalf | Steps | Curve | OwnFormula
+
+
+def probability_of(score: Formula, link: Link | None, name: str) -> Formula:
+    """Return the probability of the positive class as a formula.
+
+    Parameters
+    ----------
+    score : Formula
+        The score.
+    link : Link or None
+        What brings it to a probability.
+    name : str
+        Of the estimator, for errors.
+
+    Raises
+    ------
+    ValueError
+        If there is no probability, or it is a curve that was fitted to scores.
+    """
+    match link:
+        case LogOdds():
+            return Logistic(score)
+        case AboveHalf():
+            return Sum((score, Constant(0.5)))
+        case Steps(scores, probabilities):
+            return StepsOf(score, tuple(scores[1:].tolist()), tuple(probabilities.tolist()))
+        case OwnFormula(formula):
+            return formula
+        case Curve():
+            raise ValueError(
+                f"the probabilities of this {name} are a calibration curve, which this form has no"
+                " words for: use to_onnx(), or write its score"
+            )
+    raise ValueError(f"this {name} has no probabilities: write its score")

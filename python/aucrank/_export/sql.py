@@ -22,6 +22,7 @@ from aucrank._export.formula import (
     LevelSteps,
     Linear,
     LinearTerm,
+    Logistic,
     NumberSteps,
     Product,
     Program,
@@ -96,6 +97,9 @@ class SqlWriter:
                 return self._quotient(numerator, denominator, otherwise)
             case Program():
                 return self._program(formula)
+            case Logistic(of):
+                one = self.real(1.0)
+                return f"{one} / ({one} + EXP(-(\n{self.formula(of)}\n)))"
         raise ValueError(
             f"SQL has no form for a {type(formula).__name__.lower()} of several scores"
         )

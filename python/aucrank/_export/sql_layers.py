@@ -11,7 +11,6 @@ which the model adds them.
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 from aucrank._data.schema import Schema
 from aucrank._export.formula import (
@@ -28,15 +27,11 @@ from aucrank._export.formula import (
     Test,
     Tree,
     parts_of,
-    read_formula,
     tests_of,
 )
 from aucrank._export.sql import SqlWriter
 from aucrank._utils.sql_spelling import spelling_of
 from aucrank._utils.warn import warn_caller
-
-if TYPE_CHECKING:
-    from aucrank._core import Model
 
 # More than this is for no person to read.
 _MOST_READABLE = 500
@@ -57,15 +52,15 @@ _LARGE = 20_000_000
 _CHARACTERS_OF_NODE = 32
 
 
-def sql_of(model: "Model", what: str, schema: Schema, dialect: str) -> str:
-    """Return the score of a model as a SQL expression.
+def sql_of(formula: Formula, what: str, schema: Schema, dialect: str) -> str:
+    """Return a formula as a SQL expression, in steps where it is too large for one.
 
     Parameters
     ----------
-    model : _core.Model
-        The model.
+    formula : Formula
+        All of it can be written down.
     what : str
-        What to call it in an error.
+        What it is of, for a warning.
     schema : Schema
         Of its columns.
     dialect : Dialect
@@ -74,10 +69,14 @@ def sql_of(model: "Model", what: str, schema: Schema, dialect: str) -> str:
     Raises
     ------
     ValueError
-        If a part of the model has no form in SQL, or the dialect is unknown or has no way to write
-        a name or a category.
+        If a part of it has no form in SQL, or the dialect is unknown or has no way to write a name
+        or a category.
+
+    Warns
+    -----
+    UserWarning
+        If it is larger than most databases take.
     """
-    formula = read_formula(model.formula(), what, "SQL")
     n_nodes = sum(len(tree.nodes) for tree in trees_of(formula))
     if n_nodes * _CHARACTERS_OF_NODE > _LARGE:
         warn_caller(

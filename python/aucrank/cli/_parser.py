@@ -340,8 +340,9 @@ def _add_export(commands: "argparse._SubParsersAction[Any]") -> None:
         "onnx: for onnxruntime, whole, in double precision; sql: an expression over the columns; "
         "pmml: for decision engines; treelite: for what reads its models; c, python, javascript, "
         "java: a function of a row that needs no library; json: the score as data; dot: the graph "
-        "of a tree; text: what `describe` says of the model; csv: its table, such as the terms of a sum, the strata of a "
-        "tree or the lines of a card; html: a page about the model, or a card to print.",
+        "of a tree; text: what `describe` says of the model; csv: its table, such as the terms of "
+        "a sum, the strata of a tree or the lines of a card; html: a page about the model, or a "
+        "card to print.",
     )
     add_model_file(parser)
     parser.add_argument("--to", required=True, choices=EXPORTS, help="which form")
@@ -349,6 +350,12 @@ def _add_export(commands: "argparse._SubParsersAction[Any]") -> None:
         "--dialect",
         choices=DIALECT_NAMES,
         help="how SQL is written (default: ansi)",
+    )
+    parser.add_argument(
+        "--output",
+        choices=("score", "points", "probability"),
+        help="what SQL and code compute; points are of a scorecard, and what its SQL computes by "
+        "default (default: score)",
     )
     parser.add_argument(
         "-o", "--out", metavar="FILE", help="where to write (default: the standard output stream)"

@@ -17,6 +17,8 @@ def run(args: argparse.Namespace) -> int:
     """Write the model."""
     if args.dialect is not None and args.to != "sql":
         raise UsageError(f"--dialect is of SQL, and --to says {args.to}")
+    if args.output is not None and args.to not in _OF_ONE_NUMBER:
+        raise UsageError(f"--output is of SQL and code, and --to says {args.to}")
     if args.out is None and args.to in _NO_TEXT:
         raise UsageError(f"{_NO_TEXT[args.to]} is no text: --out says which file it goes to")
     out = None if args.out is None else writable(args.out)
@@ -66,16 +68,29 @@ def _dot(estimator: Any, _: argparse.Namespace) -> str:
 
 def _code(estimator: Any, args: argparse.Namespace) -> str:
     """Return the source of a function."""
-    text: str = estimator.to_code(args.to)
+    text: str = estimator.to_code(args.to, **_output(args))
     return text
 
+
+def _sql(estimator: Any, args: argparse.Namespace) -> str:
+    """Return an expression."""
+    text: str = estimator.to_sql(args.dialect or "ansi", **_output(args))
+    return text
+
+
+def _output(args: argparse.Namespace) -> dict[str, str]:
+    return {} if args.output is None else {"output": args.output}
+
+
+#: Forms that compute one number, which an option chooses.
+_OF_ONE_NUMBER = ("sql", "c", "python", "javascript", "java")
 
 #: Forms that are written to files only, and their names.
 _NO_TEXT = {"onnx": "ONNX", "treelite": "a model of Treelite"}
 
 _WRITERS: dict[str, Callable[[Any, argparse.Namespace], Any]] = {
     "onnx": lambda estimator, _: estimator.to_onnx().SerializeToString(),
-    "sql": lambda estimator, args: estimator.to_sql(args.dialect or "ansi"),
+    "sql": _sql,
     "pmml": lambda estimator, _: estimator.to_pmml(),
     "treelite": lambda estimator, _: estimator.to_treelite().serialize_bytes(),
     "c": _code,

@@ -21,7 +21,7 @@ from aucrank._data.input import count_rows
 from aucrank._data.sample import read_sample
 from aucrank._data.schema import Schema, errors_by_name
 from aucrank._data.table import Table, whole
-from aucrank._export.formula import read_formula
+from aucrank._export.formula import Formula, read_formula
 from aucrank._export.links import Link, LogOdds
 from aucrank._export.pmml.document import check_names
 from aucrank._export.sql import SqlWriter
@@ -895,10 +895,20 @@ class Scorecard(ProbabilityMixin, BaseRanker):
         write_atomically(path, text.encode("utf-8-sig" if excel else "utf-8"))
         return None
 
+    def _output_formula(self, output: str, form: str) -> Formula:
+        check_is_fitted(self)
+        check_choice(output, "output", ("points", "score", "probability"))
+        if output == "points":
+            return read_formula(self._model.points_formula(), "Scorecard", form)
+        return super()._output_formula(output, form)
+
     def to_sql(
-        self, dialect: Dialect = "ansi", *, output: Literal["points", "score"] = "points"
+        self,
+        dialect: Dialect = "ansi",
+        *,
+        output: Literal["points", "score", "probability"] = "points",
     ) -> str:
-        """Return a SQL expression of the points of a row, or of its score.
+        """Return a SQL expression of the points of a row, or of its score or its probability.
 
         Parameters
         ----------
@@ -907,8 +917,9 @@ class Scorecard(ProbabilityMixin, BaseRanker):
             "duckdb", "postgres", "mysql", also for MariaDB, "bigquery", "snowflake", "spark" or
             "tsql". Categories are compared as the database compares strings: one whose collation
             ignores case or accents takes those that differ only so for one.
-        output : {"points", "score"}, default="points"
-            What is computed: what `points` gives, or what `decision_function` does.
+        output : {"points", "score", "probability"}, default="points"
+            What is computed: what `points` gives, what `decision_function` does, or the probability
+            of ``classes_[1]`` that `predict_proba` does.
 
         Returns
         -------
@@ -940,11 +951,46 @@ class Scorecard(ProbabilityMixin, BaseRanker):
           WHEN "x0" < 1.5 THEN 0
           ELSE 53 END
         """
-        check_is_fitted(self)
-        check_choice(output, "output", ("points", "score"))
-        model = self._model
-        formula = model.points_formula() if output == "points" else model.formula()
-        return SqlWriter(self._schema, dialect).formula(read_formula(formula, "Scorecard", "SQL"))
+        return SqlWriter(self._schema, dialect).formula(self._output_formula(output, "SQL"))
+
+    def to_code(
+        self,
+        language: Literal["c", "python", "javascript", "java"],
+        *,
+        output: Literal["points", "score", "probability"] = "score",
+    ) -> str:
+        """Return the source of a function of a row: of its score, its points or its probability.
+
+        Parameters
+        ----------
+        language : {"c", "python", "javascript", "java"}
+            What it is written in. The code needs nothing but the standard library.
+        output : {"points", "score", "probability"}, default="score"
+            What the function returns: what `points` gives, what `decision_function` does, or the
+            probability of ``classes_[1]`` that `predict_proba` does.
+
+        Returns
+        -------
+        str
+            A function ``score``, and tables that it reads, as `to_code` of any ranker has them.
+
+        Raises
+        ------
+        NotFittedError
+            If there is no card yet.
+        ValueError
+            If the language or the output is unknown, or a category has no form in C.
+
+        Examples
+        --------
+        >>> from aucrank import Scorecard
+        >>> card = Scorecard().fit([[1.0], [1.0], [2.0], [2.0]] * 10, [0, 0, 1, 1] * 10)
+        >>> names = {}
+        >>> exec(card.to_code("python", output="points"), names)
+        >>> names["score"]([2.0]) == card.points([[2.0]])[0]
+        np.True_
+        """
+        return super().to_code(language, output=output)  # type: ignore[arg-type]
 
     def to_pmml(
         self,
@@ -953,6 +999,7 @@ class Scorecard(ProbabilityMixin, BaseRanker):
         why: Literal["few", "many"] = "few",
         n_reasons: int = 4,
         timestamp: datetime | None = None,
+        output: Literal["points", "score"] = "points",
     ) -> str:
         """Return the card as a PMML 4.4 document.
 
@@ -971,12 +1018,15 @@ class Scorecard(ProbabilityMixin, BaseRanker):
         timestamp : datetime, default=None
             When the document is said to be written. None leaves it out, so that equal cards make
             equal documents.
+        output : {"points", "score"}, default="points"
+            The card with its points, or as the PMML of other rankers the score that
+            `decision_function` gives, in a ``RegressionModel`` without reason codes.
 
         Returns
         -------
         str
-            An XML document. Its outputs are ``points``; ``reason_1``, ``reason_2``, ...; and
-            ``probability``, that of the positive class, as `predict_proba` has it.
+            An XML document. The outputs of a card are ``points``; ``reason_1``, ``reason_2``, ...;
+            and ``probability``, that of the positive class, as `predict_proba` has it.
 
         Raises
         ------
@@ -1029,6 +1079,9 @@ class Scorecard(ProbabilityMixin, BaseRanker):
         check_names(model_name, timestamp)
         check_choice(why, "why", ("few", "many"))
         check_int(n_reasons, "n_reasons", low=0)
+        check_choice(output, "output", ("points", "score"))
+        if output == "score":
+            return super().to_pmml(model_name=model_name, timestamp=timestamp)
         return export.to_pmml(
             self._card,
             model_name,
