@@ -951,7 +951,8 @@ class Scorecard(ProbabilityMixin, BaseRanker):
           WHEN "x0" < 1.5 THEN 0
           ELSE 53 END
         """
-        return SqlWriter(self._schema, dialect).formula(self._output_formula(output, "SQL"))
+        formula = self._output_formula(output, "SQL")
+        return SqlWriter(self._schema, dialect).formula(formula)
 
     def to_code(
         self,
