@@ -3,7 +3,7 @@
 import json
 from dataclasses import dataclass
 from functools import cached_property
-from math import isclose, ldexp, log
+from math import isclose, ldexp, log, nan
 from typing import Any
 
 import numpy as np
@@ -69,6 +69,8 @@ class Card:
         Of the columns of the fit.
     classes : ndarray of shape (2,)
         The labels.
+    is_counted : bool, default=True
+        Whether rows were counted by the points as they are: not after an edit without rows.
 
     Attributes
     ----------
@@ -79,10 +81,18 @@ class Card:
     high_points : {"positive", "negative"}
         The class that many points speak for.
     aucs : tuple of float
-        Of the training rows: by the ranker, by the bins, by the points.
+        Of the training rows: by the ranker, by the bins, by the points. The last is NaN where rows
+        were not counted.
     """
 
-    def __init__(self, model: _core.Scorecard, schema: Schema, classes: NDArray[Any]) -> None:
+    def __init__(
+        self,
+        model: _core.Scorecard,
+        schema: Schema,
+        classes: NDArray[Any],
+        *,
+        is_counted: bool = True,
+    ) -> None:
         self._document: dict[str, Any] = json.loads(model.to_json())
         self.schema = schema
         self.classes = classes
@@ -90,7 +100,8 @@ class Card:
         self.offset: float = self._document["offset"]
         self.factor: float = self._document["factor"]
         self.high_points: str = self._document["high_points"]
-        self.aucs = (model.ranker_auc, model.exact_auc, model.auc)
+        self.is_counted = is_counted
+        self.aucs = (model.ranker_auc, model.exact_auc, model.auc if is_counted else nan)
 
     @cached_property
     def features(self) -> list[CardFeature]:
@@ -118,6 +129,14 @@ class Card:
     def distribution(self) -> Distribution:
         """How the training rows spread over the points."""
         return Distribution.read(self._document)
+
+    def check_counted(self, what: str) -> None:
+        """Raise ValueError if nobody knows how many rows have which total."""
+        if not self.is_counted:
+            raise ValueError(
+                f"{what} needs rows by their points, which an edit without rows does not know: give"
+                " X and y to the last edit"
+            )
 
     @property
     def sign(self) -> int:

@@ -8,7 +8,9 @@ from aucrank import _core
 from aucrank._export.bins import CardBin, CardFeature, Kind
 from aucrank._export.pmml.card import PmmlCard, write_pmml
 from aucrank._export.pmml.document import check_columns
+from aucrank._utils.plain_text import shown
 from aucrank.additive._scorecard.card import Card
+from aucrank.additive._scorecard.edits import Edit
 
 #: What `to_json` says of its form.
 JSON_FORMAT = "aucrank-scorecard"
@@ -41,6 +43,12 @@ def to_pmml(
             positive=str(card.classes[1]),
         )
     )
+
+
+def sql_comment(edit: Edit) -> str:
+    """Return an edit as a comment of one line, which no name in it can end."""
+    text = shown(str(edit)).replace("*/", "* /").replace("/*", "/ *")
+    return f"/* edited {text} */\n"
 
 
 def to_json(card: Card, scale: dict[str, Any], *, indent: int | None) -> str:

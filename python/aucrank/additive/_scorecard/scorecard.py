@@ -5,6 +5,7 @@ import os
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime
+from math import nan
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -14,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from aucrank import _core
 from aucrank._base.fit_context import DatasetContext, FitContext
-from aucrank._base.ranker import BaseRanker, ProbabilityMixin
+from aucrank._base.ranker import ProbabilityMixin
 from aucrank._base.summary import Section
 from aucrank._data.column_lookup import Wording, find_column
 from aucrank._data.input import count_rows
@@ -33,6 +34,7 @@ from aucrank.additive._bins import special_by_column
 from aucrank.additive._scorecard import export, sheet
 from aucrank.additive._scorecard.card import Card
 from aucrank.additive._scorecard.drift import DriftReport, report_drift
+from aucrank.additive._scorecard.editing import EditedCard
 from aucrank.additive._scorecard.ranker import (
     check_for_dataset,
     check_ranker,
@@ -53,7 +55,7 @@ _MONOTONE = Wording(
 )
 
 
-class Scorecard(ProbabilityMixin, BaseRanker):
+class Scorecard(ProbabilityMixin, EditedCard):
     """Whole points for the bins of each feature, which a person can add up.
 
     The card stands for a ranker whose score is a sum of step functions, one for each feature:
@@ -284,10 +286,12 @@ class Scorecard(ProbabilityMixin, BaseRanker):
         return LogOdds()
 
     def _summary(self) -> list[Section]:
-        return [
-            Section("The card", self.to_text().rstrip("\n")),
-            Section("Training rows by points", table=self.score_table()),
-        ]
+        sections = [Section("The card", self.to_text().rstrip("\n"))]
+        if self.edits_:
+            sections.append(Section("Changes by hand", table=self._edit_table()))
+        if self._is_counted:
+            sections.append(Section("Training rows by points", table=self.score_table()))
+        return sections
 
     def _n_stages(self) -> int | None:
         # Those of the ranker, if it is to be fitted, and the passes over a data set.
@@ -442,9 +446,9 @@ class Scorecard(ProbabilityMixin, BaseRanker):
         Returns
         -------
         float
-            As `score` gives it on these rows.
+            As `score` gives it on these rows; NaN after an edit without rows.
         """
-        return self._fitted.auc
+        return self._card.aucs[2]
 
     @property
     def merging_loss_(self) -> float:
@@ -475,8 +479,10 @@ class Scorecard(ProbabilityMixin, BaseRanker):
         Returns
         -------
         float
-            From 0 to 1, on the training rows.
+            From 0 to 1, on the training rows; NaN after an edit without rows.
         """
+        if not self._card.is_counted:
+            return nan
         return float(np.abs(_gaps(self._card.distribution.masses)).max())
 
     @property
@@ -719,6 +725,7 @@ class Scorecard(ProbabilityMixin, BaseRanker):
         """
         n_bands = check_int(n_bands, "n_bands", low=1) or 1
         card = self._card
+        card.check_counted("score_table")
         points, weights = card.distribution.points, card.distribution.masses
         size = card.distribution.sizes
         # The band of the middle row of all that have the same points.
@@ -928,6 +935,7 @@ class Scorecard(ProbabilityMixin, BaseRanker):
             each feature of the card, over the columns of the fit (``x0``, ``x1``, ... where they
             had no names), without a trailing semicolon. NULL is a missing value; a category that
             was not seen in fit counts as missing. NaN is not NULL to a database: store it as NULL.
+            A comment for each of ``edits_`` stands before it.
 
         Raises
         ------
@@ -952,7 +960,8 @@ class Scorecard(ProbabilityMixin, BaseRanker):
           ELSE 53 END
         """
         formula = self._output_formula(output, "SQL")
-        return SqlWriter(self._schema, dialect).formula(formula)
+        text = SqlWriter(self._schema, dialect).formula(formula)
+        return "".join([*map(export.sql_comment, self.edits_), text])
 
     def to_code(
         self,
@@ -1300,6 +1309,7 @@ class Scorecard(ProbabilityMixin, BaseRanker):
         1      x1  0.01   stable
         """
         check_is_fitted(self)
+        self._card.check_counted("drift")
         sample = read_sample(self, X, y, sample_weight, self._schema, self.classes_)
         if sample.weight is not None and not sample.weight.any():
             raise ValueError("sample_weight is zero for every row; drift needs rows to compare")
@@ -1308,17 +1318,12 @@ class Scorecard(ProbabilityMixin, BaseRanker):
             counts = json.loads(self._model.drift(sample.core, n_threads))
         return report_drift(self._card, counts, has_y=y is not None)
 
-    @property
-    def _card(self) -> Card:
-        """What the fitted card says."""
-        return Card(self._fitted, self._schema, self.classes_)
-
     def _scale(self, card: Card) -> dict[str, Any]:
         return card.scale(*self._base())
 
     def _sheet(self) -> sheet.Sheet:
         card = self._card
-        return sheet.Sheet(card, self._scale(card))
+        return sheet.Sheet(card, self._scale(card), self.edits_)
 
 
 def _gaps(weights: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -4,7 +4,7 @@ import textwrap
 from collections.abc import Callable
 from dataclasses import dataclass
 from html import escape
-from math import floor, log10
+from math import floor, isnan, log10, nan
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from aucrank._export.bins import CardBin, CardFeature
 from aucrank._utils.numbers import rounded
 from aucrank._utils.plain_text import shown
 from aucrank.additive._scorecard.card import Card
+from aucrank.additive._scorecard.edits import Edit
 
 #: Lines at most of the table of chances.
 _MOST_LINES = 14
@@ -39,10 +40,13 @@ class Sheet:
         The card.
     scale : dict
         What points mean, as `Card.scale` says it.
+    edits : tuple of Edit
+        What was changed by hand.
     """
 
     card: Card
     scale: dict[str, Any]
+    edits: tuple[Edit, ...] = ()
 
     @property
     def features(self) -> list[CardFeature]:
@@ -111,13 +115,16 @@ class Sheet:
         """Points, the chance of the positive class there, and the share of rows with fewer."""
         points, of_point = self.card.distribution.points, self.card.distribution.sizes
         low, high = int(points[0]), int(points[-1])
+        if not self.card.is_counted:
+            low = self.initial_points
+            high = low + sum(max(bin_.points for bin_ in f.bins) for f in self.features)
         step = _nice_step((high - low) / (_MOST_LINES - 1))
         marks = range(step * (low // step), high + step, step)
         return [
             (
                 mark,
                 float(self.card.probability(mark)),
-                float(of_point[points < mark].sum()) / self.size,
+                float(of_point[points < mark].sum()) / self.size if self.card.is_counted else nan,
             )
             for mark in marks
         ]
@@ -136,6 +143,11 @@ class Sheet:
         )
 
     @property
+    def edits_in_words(self) -> list[str]:
+        """What was changed by hand, a line for each."""
+        return [f"Changed by hand {shown(str(edit))}." for edit in self.edits]
+
+    @property
     def legend(self) -> str:
         return (
             f"Rows are those of the training data: how many a line holds, their share of all"
@@ -145,6 +157,12 @@ class Sheet:
     @property
     def quality_in_words(self) -> str:
         ranker, exact, auc = self.card.aucs
+        if self.edits:
+            points = f" {auc:.4f} by points," if self.card.is_counted else ""
+            return (
+                f"AUC of the {_count(self.size)} training rows:{points} {exact:.4f} before rounding"
+                f" and before the changes by hand, {ranker:.4f} by the ranker."
+            )
         return (
             f"AUC of the {_count(self.size)} training rows: {auc:.4f} by points, {exact:.4f} before"
             f" rounding, {ranker:.4f} by the ranker."
@@ -182,7 +200,7 @@ def to_text(sheet: Sheet) -> str:
         out.append(
             f"No feature tells the classes apart: every row has {sheet.initial_points} points."
         )
-        return "\n".join([*out, "", sheet.quality_in_words, ""])
+        return "\n".join([*out, "", sheet.quality_in_words, *sheet.edits_in_words, ""])
     out += [
         f"Start with {sheet.initial_points} points and add those of one line of each block.",
         "",
@@ -205,7 +223,12 @@ def to_text(sheet: Sheet) -> str:
     out += [
         f"{mark:>{width}}  {p:>{len(chance)}}  {share:>{len(fewer)}}" for mark, p, share in marks
     ]
-    notes = [sheet.scale_in_words, sheet.legend, sheet.quality_in_words]
+    notes = [
+        sheet.scale_in_words,
+        sheet.legend,
+        sheet.quality_in_words,
+        *sheet.edits_in_words,
+    ]
     return "\n".join([*out, "", *(line for note in notes for line in _wrapped(note, 78)), ""])
 
 
@@ -274,6 +297,7 @@ def to_html(sheet: Sheet) -> str:
         f"<p>{escape(sheet.scale_in_words)}</p>",
         f"<p>{escape(sheet.legend)}</p>",
         f"<p>{escape(sheet.quality_in_words)}</p>",
+        *(f"<p>{escape(line)}</p>" for line in sheet.edits_in_words),
         "</body></html>",
     ]
     return "\n".join(out) + "\n"
@@ -317,6 +341,8 @@ def _wrapped(text: str, width: int) -> list[str]:
 
 def _percent(share: float) -> str:
     """Return a share in percent; only none and all are 0.0% and 100.0%."""
+    if isnan(share):
+        return "-"
     text = f"{100 * share:.1f}%"
     if share > 0 and text == "0.0%":
         return "<0.1%"
