@@ -298,3 +298,59 @@ def test_a_card_of_german_credit_hangs_on_the_wall():
     assert card.auc_ > 0.8
     assert abs(card.rounding_loss_) < 0.002
     assert max(map(len, card.to_text().splitlines())) <= 100
+
+
+# Evidence.
+
+
+def test_evidence_is_that_of_the_shares_of_both_classes(card):
+    table = card.card().to_frame()
+    positive = Y == "default"
+    n_pos, n_neg = positive.sum(), (~positive).sum()
+    for _, lines in table.groupby("feature", sort=False):
+        pos, neg = lines["n_pos"].to_numpy(), (lines["size"] - lines["n_pos"]).to_numpy()
+        half = 0.5 * (((pos == 0) | (neg == 0)) & (pos + neg > 0))
+        pos, neg = (pos + half) / n_pos, (neg + half) / n_neg
+        with np.errstate(divide="ignore", invalid="ignore"):
+            woe = np.log(pos / neg)
+        assert_allclose(lines["woe"], woe)
+        assert_allclose(lines["iv"], np.nansum((pos - neg) * woe))
+
+
+def test_of_many_categories_the_first_are_listed_and_all_in_the_sheet():
+    towns = np.array([f"town {place:02}" for place in range(40)])
+    frame = pd.DataFrame({"town": pd.Categorical(np.repeat(towns, 20))})
+    y = np.tile(np.arange(20) < 10, 40)
+    y[: 20 * 20] = np.tile(np.arange(20) < 5, 20)
+    ranker = RIMARC(missing="value", level_rates="raw")
+    model = Scorecard(estimator=ranker).fit(frame, y)
+    listed = ", ".join(towns[:6])
+    assert f"town in {{{listed} and 14 more}}" in model.card()["rule"]
+    assert f"{listed} and 14 more" in " ".join(model.to_text().split())
+    assert f"{listed} and 14 more" in model.to_html()
+    assert ", ".join(towns[:20]) in model.to_csv()
+
+
+def test_the_table_of_a_changed_card_says_when():
+    model = Scorecard(special_values=SPECIAL).fit(X, Y)
+    edited = model.merge("age", [0, 1], date="2026-01-31")
+    table = edited.card()
+    assert set(table["edited"][table["feature"] == "age"]) == {"2026-01-31"}
+    assert set(table["edited"][table["feature"] != "age"]) == {""}
+    rows = list(csv.reader(io.StringIO(edited.to_csv())))
+    assert rows[0] == list(table)
+    assert {len(row) for row in rows} == {len(table)}
+
+
+def test_days_are_dates_in_the_table_and_in_cuts():
+    frame = pd.DataFrame({"opened": 18_262.0 + X["age"]})
+    model = Scorecard(min_bin_share=0.2).fit(frame, Y)
+    model._schema = model._schema.counting({"opened": "days"})
+    edited = model.with_cuts("opened", [18_293, 18_322], frame, Y)
+    assert edited.card()["rule"].tolist() == [
+        "opened < 2020-02-01",
+        "2020-02-01 <= opened < 2020-03-01",
+        "opened >= 2020-03-01",
+        "opened is missing",
+    ]
+    assert edited.edits_[0].change == "cuts 2020-02-01, 2020-03-01"

@@ -18,7 +18,7 @@ from aucrank._data.input import each_column
 from aucrank._data.sample import Sample, read_sample
 from aucrank._data.schema import errors_by_name
 from aucrank._data.table import Table
-from aucrank._utils.numbers import exact
+from aucrank._utils.numbers import bound_text, exact
 from aucrank._utils.threads import threads_for
 from aucrank._utils.words import plural
 from aucrank.additive._scorecard import edits as by_hand
@@ -139,7 +139,9 @@ class EditedCard(BaseRanker):
         constant = by_hand.constant_of(edited, scale)
         document["features"][place], least = by_hand.whole_points(draft, points, scale, constant)
         document["initial_points"] += least
-        change = f"cuts {', '.join(map(exact, numbers))}" if numbers else "no cuts"
+        counts = self._schema.features[shown.place].counts
+        listed = ", ".join(bound_text(cut, counts) for cut in numbers)
+        change = f"cuts {listed}" if numbers else "no cuts"
         return self._edited(document, "cuts", shown.name, change, date, sample)
 
     def merge(

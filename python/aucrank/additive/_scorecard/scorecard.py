@@ -760,7 +760,13 @@ class Scorecard(ProbabilityMixin, EditedCard):
             One row for each bin of each feature that has points: ``feature`` (its name, or ``x0``
             for a first column without one), ``rule`` (the values in words), ``size`` (weight of the
             training rows in the bin), ``share`` (of all training rows), ``n_pos`` (weight of the
-            positive ones), ``rate`` (their share in the bin, NaN where no row was) and ``points``.
+            positive ones), ``rate`` (their share in the bin, NaN where no row was),
+            ``woe`` (weight of evidence: the logarithm of the share of all positives that the bin
+            holds, divided by that of all negatives; a bin that lacks a class has half a row more of
+            both) and ``iv`` (information value of the feature, the same in all of its lines: the
+            sum of the differences of these shares times ``woe``). On a card changed by hand also
+            ``edited``, the date of the last change of the feature. Of a line of more than seven
+            categories the first six are listed; `to_csv` has all.
             Intervals ascend, categories stand by what they add to the ranker's score, from low to
             high; then come special values, and what is missing the last, categories not seen in fit
             included.
@@ -775,10 +781,10 @@ class Scorecard(ProbabilityMixin, EditedCard):
         >>> from aucrank import RIMARC, Scorecard
         >>> X = [[0.0], [1.0], [2.0], [3.0], [float("nan")]]
         >>> Scorecard(estimator=RIMARC(missing="value")).fit(X, [0, 0, 1, 1, 0]).card()
-        feature  rule           size  share  n_pos  rate  points
-        x0       x0 < 1.5          2    0.4      0     0       0
-        x0       x0 >= 1.5         2    0.4      2     1      72
-        x0       x0 is missing     1    0.2      0     0       0
+        feature  rule           size  share  n_pos  rate      woe      iv  points
+        x0       x0 < 1.5          2    0.4      0     0  -1.2040  3.0584       0
+        x0       x0 >= 1.5         2    0.4      2     1   2.0149  3.0584      72
+        x0       x0 is missing     1    0.2      0     0  -0.6931  3.0584       0
         """
         return self._sheet().table()
 
@@ -888,11 +894,11 @@ class Scorecard(ProbabilityMixin, EditedCard):
         ...     [["=1+1"], ["=1+1"], ["b"], ["b"]], [1, 1, 0, 0]
         ... )
         >>> print(card.to_csv().replace("\r", ""))  # doctest: +NORMALIZE_WHITESPACE
-        "feature","rule","size","share","n_pos","rate","points"
-        "initial points","every row",4,1.0,2,0.5,568
-        "x0","x0 = b",2,0.5,0,0.0,0
-        "x0","x0 = =1+1",2,0.5,2,1.0,63
-        "x0","x0 is missing",0,0.0,0,,32
+        "feature","rule","size","share","n_pos","rate","woe","iv","points"
+        "initial points","every row",4,1.0,2,0.5,0.0,,568
+        "x0","x0 = b",2,0.5,0,0.0,-1.6094379124341003,3.2188758248682006,0
+        "x0","x0 = =1+1",2,0.5,2,1.0,1.6094379124341003,3.2188758248682006,63
+        "x0","x0 is missing",0,0.0,0,,,3.2188758248682006,32
         <BLANKLINE>
         """
         check_bool(excel, "excel")

@@ -8,6 +8,7 @@ from math import floor, isnan, log10, nan
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from aucrank._data.csv_text import csv_text
 from aucrank._data.table import Table, whole
@@ -22,6 +23,9 @@ _MOST_LINES = 14
 
 #: Widest first column of a printed card.
 _WIDEST = 52
+
+#: Categories of a line that are listed.
+_MOST_LEVELS = 6
 
 #: Keeps a name and its points on one line.
 _NO_BREAK = "\N{NO-BREAK SPACE}"
@@ -78,20 +82,45 @@ class Sheet:
         """The class that many points speak for."""
         return self.positive if self.card.sign > 0 else _plain(self.card.classes[0])
 
-    def table(self) -> Table:
-        """Return the card as a table."""
+    def table(self, *, all_levels: bool = False) -> Table:
+        """Return the card as a table, its rules with all categories or with the first of many."""
         lines = [(feature.name, bin_) for feature in self.features for bin_ in feature.bins]
+        evidence = [self.evidence(feature) for feature in self.features]
+        known = evidence or [(np.zeros(0), 0.0)]
+        edited = {edit.feature: edit.date for edit in self.edits}
+        dates = [edited.get(name, "") for name, _ in lines]
         size = np.array([bin_.size for _, bin_ in lines], dtype=np.float64)
         n_pos = np.array([bin_.n_pos for _, bin_ in lines], dtype=np.float64)
         return Table(
             feature=np.array([name for name, _ in lines], dtype=np.str_),
-            rule=np.array([bin_.rule for _, bin_ in lines], dtype=np.str_),
+            rule=np.array(
+                [bin_.rule if all_levels else _short_rule(bin_) for _, bin_ in lines],
+                dtype=np.str_,
+            ),
             size=whole(size),
             share=size / self.size,
             n_pos=whole(n_pos),
             rate=np.divide(n_pos, size, out=np.full(len(size), np.nan), where=size > 0),
+            woe=np.concatenate([woe for woe, _ in known]),
+            iv=np.concatenate([np.full(len(woe), iv) for woe, iv in known]),
+            **({"edited": np.array(dates, dtype=np.str_)} if self.edits else {}),
             points=np.array([bin_.points for _, bin_ in lines], dtype=np.int64),
         )
+
+    def evidence(self, feature: CardFeature) -> tuple[NDArray[np.float64], float]:
+        """Return the weight of evidence of each bin, and the information value of the feature.
+
+        A bin that lacks a class has half a row more of both; one without rows has none of it.
+        """
+        n_pos = np.array([bin_.n_pos for bin_ in feature.bins])
+        n_neg = np.array([bin_.size for bin_ in feature.bins]) - n_pos
+        lacks_one = ((n_pos <= 0) | (n_neg <= 0)) & (n_pos + n_neg > 0)
+        pos = (n_pos + 0.5 * lacks_one) / self.n_pos
+        neg = (n_neg + 0.5 * lacks_one) / (self.size - self.n_pos)
+        has_rows = n_pos + n_neg > 0
+        woe = np.full(len(n_pos), np.nan)
+        woe[has_rows] = np.log(pos[has_rows] / neg[has_rows])
+        return woe, float(((pos - neg) * woe)[has_rows].sum())
 
     def lines(self, feature: CardFeature) -> list[tuple[str, CardBin]]:
         """Lines of a block: what no training row had stands below the card."""
@@ -171,10 +200,11 @@ class Sheet:
 
 def to_csv(sheet: Sheet, *, excel: bool) -> str:
     """Return the card as comma-separated values, without a byte order mark."""
-    table = sheet.table()
+    table = sheet.table(all_levels=True)
     size, n_pos = whole(np.array([sheet.size, sheet.n_pos])).tolist()
     rate = sheet.n_pos / sheet.size
-    first = ["initial points", "every row", size, 1.0, n_pos, rate, sheet.initial_points]
+    first = ["initial points", "every row", size, 1.0, n_pos, rate, 0.0, None]
+    first += [*[""] * bool(sheet.edits), sheet.initial_points]
     columns = (column.tolist() for column in table.values())
     return csv_text(table, [first, *zip(*columns, strict=True)], excel=excel)
 
@@ -320,6 +350,8 @@ def _is_unseen(bin_: CardBin) -> bool:
 
 def _label(bin_: CardBin) -> str:
     """Say what a bin holds, without the name of its feature."""
+    if bin_.kind == "category":
+        return _short_levels(bin_)
     if bin_.kind != "interval":
         return f"exactly {bin_.label}" if bin_.kind == "special" else bin_.label
     match bin_.bounds:
@@ -331,6 +363,23 @@ def _label(bin_: CardBin) -> str:
             return f"{low} and up"
         case low, high:
             return f"{low} to under {high}"
+
+
+def _short_levels(bin_: CardBin) -> str:
+    """List the categories of a bin, the first of many and how many more there are."""
+    first, n_more = bin_.levels[:_MOST_LEVELS], len(bin_.levels) - _MOST_LEVELS
+    # As long as its name, a single one is not worth leaving out.
+    if n_more <= 1:
+        return bin_.label
+    return f"{', '.join(shown(level) for level in first)} and {n_more:,} more"
+
+
+def _short_rule(bin_: CardBin) -> str:
+    """Write the rule of a bin, with the first of many categories."""
+    full = ", ".join(shown(level) for level in bin_.levels)
+    if bin_.kind != "category" or len(bin_.levels) <= _MOST_LEVELS + 1 or full not in bin_.rule:
+        return bin_.rule
+    return bin_.rule.replace(full, _short_levels(bin_))
 
 
 def _wrapped(text: str, width: int) -> list[str]:
