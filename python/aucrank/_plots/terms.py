@@ -57,6 +57,8 @@ def draw_terms(
     schema: Schema,
     features: Sequence[Asked] | int,
     ax: Sequence[Axes] | Axes | None,
+    *,
+    what: str = "adds to the score",
 ) -> TermsDisplay:
     """Draw step functions, and functions of two features.
 
@@ -70,6 +72,8 @@ def draw_terms(
         How many, or which.
     ax : matplotlib.axes.Axes, a sequence of them, or None
         Where; None makes a figure.
+    what : str, default="adds to the score"
+        What the functions give, beside the axis.
 
     Returns
     -------
@@ -89,7 +93,7 @@ def draw_terms(
     if not chosen:
         raise ValueError("there is nothing to draw: no feature adds to the score")
     if ax is None:
-        axes, figure = _new_axes(plt, chosen)
+        axes, figure = _new_axes(plt, chosen, what)
     else:
         axes, figure = given_axes(ax, len(chosen), "features")
     for panel, term in zip(axes, chosen, strict=True):
@@ -100,7 +104,7 @@ def draw_terms(
     for panel, term in zip(axes, chosen, strict=True):
         if isinstance(term, PairTable):
             colours = draw_pair(panel, term, schema, most)
-            figure.colorbar(colours, ax=panel, label="adds to the score")
+            figure.colorbar(colours, ax=panel, label=what)
     is_first = True
     for panel, term in zip(axes, chosen, strict=True):
         if isinstance(term, PairTable):
@@ -111,7 +115,7 @@ def draw_terms(
     return TermsDisplay(axes, figure)
 
 
-def _new_axes(plt: Any, chosen: Sequence[Term]) -> tuple[list[Axes], Figure]:
+def _new_axes(plt: Any, chosen: Sequence[Term], what: str) -> tuple[list[Axes], Figure]:
     """Return a panel for each term: those of single features have one height."""
     n_columns = min(_N_COLUMNS, len(chosen))
     n_rows = ceil(len(chosen) / n_columns)
@@ -141,7 +145,7 @@ def _new_axes(plt: Any, chosen: Sequence[Term]) -> tuple[list[Axes], Figure]:
         if is_on_left:
             panel.tick_params(labelleft=False)
         else:
-            panel.set_ylabel("adds to the score")
+            panel.set_ylabel(what)
         is_on_left = True
     return axes, figure
 

@@ -1,6 +1,7 @@
 """What a score has learned, in pictures, and how much it depends on the rows it learned from."""
 
 from aucrank._plots.bins import FeatureDisplay
+from aucrank._plots.card import CardDisplay
 from aucrank._plots.drift import DriftDisplay
 from aucrank._plots.path import PathDisplay
 from aucrank._plots.program import BranchingProgramDisplay
@@ -11,6 +12,7 @@ from aucrank.inspection._level_sets import LevelSetDisplay
 
 __all__ = [
     "BranchingProgramDisplay",
+    "CardDisplay",
     "DriftDisplay",
     "FeatureDisplay",
     "LevelSetDisplay",

@@ -124,7 +124,11 @@ class Sheet:
 
     def lines(self, feature: CardFeature) -> list[tuple[str, CardBin]]:
         """Lines of a block: what no training row had stands below the card."""
-        bins = [bin_ for bin_ in feature.bins if not _is_unseen(bin_)]
+        return [(label, bin_) for label, bin_ in self.all_lines(feature) if not _is_unseen(bin_)]
+
+    def all_lines(self, feature: CardFeature) -> list[tuple[str, CardBin]]:
+        """Lines of a block, with what no training row had."""
+        bins = list(feature.bins)
         if not feature.is_numeric:
             bins.sort(key=lambda bin_: (bin_.kind == "missing", -bin_.points))
         return [(_label(bin_), bin_) for bin_ in bins]
