@@ -3,6 +3,7 @@
 from aucrank._plots.bins import FeatureDisplay
 from aucrank._plots.card import CardDisplay
 from aucrank._plots.drift import DriftDisplay
+from aucrank._plots.parsimony import ParsimonyDisplay
 from aucrank._plots.path import PathDisplay
 from aucrank._plots.program import BranchingProgramDisplay
 from aucrank._plots.terms import TermsDisplay
@@ -16,6 +17,7 @@ __all__ = [
     "DriftDisplay",
     "FeatureDisplay",
     "LevelSetDisplay",
+    "ParsimonyDisplay",
     "PathDisplay",
     "RankingInstability",
     "RankingTreeDisplay",

@@ -33,8 +33,8 @@ from aucrank._utils.threads import threads_for
 from aucrank.additive._bins import special_by_column
 from aucrank.additive._scorecard import export, sheet
 from aucrank.additive._scorecard.card import Card
+from aucrank.additive._scorecard.clinical import ClinicalCard
 from aucrank.additive._scorecard.drift import DriftReport, report_drift
-from aucrank.additive._scorecard.pictures import DrawnCard
 from aucrank.additive._scorecard.ranker import (
     check_for_dataset,
     check_ranker,
@@ -55,7 +55,7 @@ _MONOTONE = Wording(
 )
 
 
-class Scorecard(ProbabilityMixin, DrawnCard):
+class Scorecard(ProbabilityMixin, ClinicalCard):
     """Whole points for the bins of each feature, which a person can add up.
 
     The card stands for a ranker whose score is a sum of step functions, one for each feature:

@@ -87,7 +87,12 @@ class Sheet:
         lines = [(feature.name, bin_) for feature in self.features for bin_ in feature.bins]
         evidence = [self.evidence(feature) for feature in self.features]
         known = evidence or [(np.zeros(0), 0.0)]
-        edited = {edit.feature: edit.date for edit in self.edits}
+        edited: dict[str, str] = {}
+        for edit in self.edits:
+            names = [edit.feature]
+            if edit.kind == "integer":
+                names = [feature.name for feature in self.features]
+            edited |= dict.fromkeys(names, edit.date)
         dates = [edited.get(name, "") for name, _ in lines]
         size = np.array([bin_.size for _, bin_ in lines], dtype=np.float64)
         n_pos = np.array([bin_.n_pos for _, bin_ in lines], dtype=np.float64)

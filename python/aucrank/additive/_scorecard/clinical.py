@@ -1,0 +1,388 @@
+"""Scores that are added up in the head: few features, few bins, points from 0 to 10."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date
+from typing import TYPE_CHECKING, Any, Literal, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import clone
+from sklearn.model_selection import StratifiedKFold, check_cv
+from sklearn.utils import _safe_indexing
+from sklearn.utils.validation import check_is_fitted
+
+from aucrank._data.input import each_column
+from aucrank._data.weights import check_weight
+from aucrank._utils.params import check_choice, check_int, check_real
+from aucrank._utils.words import plural
+from aucrank.additive._scorecard.edits import bin_places
+from aucrank.additive._scorecard.integer import (
+    Rows,
+    bin_coefficients,
+    forward_order,
+    line_of_totals,
+    quantile_cuts,
+    round_cuts,
+    with_rows,
+)
+from aucrank.additive._scorecard.parsimony import Parsimony
+from aucrank.additive._scorecard.pictures import DrawnCard
+
+if TYPE_CHECKING:
+    from aucrank._data.sample import Sample
+
+
+# Features that are tried one after another, at least.
+_MOST_TRIED = 20
+
+
+@dataclass(frozen=True, slots=True)
+class _Recipe:
+    """How a small score is made; ``rounding`` is None for cuts at quantiles."""
+
+    order: str
+    max_points: int
+    rounding: float | None
+
+    @classmethod
+    def checked(cls, order: Any, max_points: Any, cuts: Any, tolerance: Any) -> _Recipe:
+        check_choice(order, "order", ("forward", "spread"))
+        check_choice(cuts, "cuts", ("round", "quantiles"))
+        most = check_int(max_points, "max_points", low=1, high=10**6) or 1
+        lost = check_real(tolerance, "tolerance", low=0.0, high=0.5)
+        return cls(order, most, lost if cuts == "round" else None)
+
+
+@dataclass(frozen=True, slots=True)
+class _Binned:
+    """Rows of positive weight, and features in the bins of a small score."""
+
+    rows: Rows
+    raw: list[NDArray[Any]]
+    bins: list[dict[str, Any]]
+    places: NDArray[np.intp]
+
+    @classmethod
+    def of(cls, sample: Sample, features: list[dict[str, Any]], tolerance: float | None) -> _Binned:
+        weight = np.ones(sample.n_rows) if sample.weight is None else sample.weight
+        has_weight = weight > 0
+        rows = Rows(sample.labels[has_weight], weight[has_weight])
+        columns = list(each_column(sample.columns))
+        raw = [np.asarray(columns[f["feature"]])[has_weight] for f in features]
+        bins = [
+            _bins_of(f["bins"], values, rows, tolerance)
+            for f, values in zip(features, raw, strict=True)
+        ]
+        places = np.stack([_places(b, v) for b, v in zip(bins, raw, strict=True)], axis=1)
+        return cls(rows, raw, bins, places)
+
+
+class ClinicalCard(DrawnCard):
+    """Small integer scores from a `Scorecard`."""
+
+    def to_integer_score(
+        self,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        max_features: int | None = None,
+        order: Literal["forward", "spread"] = "forward",
+        max_points: int = 10,
+        cuts: Literal["round", "quantiles"] = "round",
+        tolerance: float = 0.005,
+        date: date | str | None = None,
+    ) -> Self:
+        """Return a small card: few features in few bins, each with 0 to some points.
+
+        Its steps are those of AutoScore [1]_: numbers are cut at quantiles, a logistic regression
+        on the bins gives points, the least of a feature 0, and a total is a sum that starts at 0.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n, n_features)
+            Rows to learn the points from, most often those of the fit.
+        y : array-like of shape (n,)
+            Their labels.
+        sample_weight : array-like of shape (n,), default=None
+            Their weights.
+        max_features : int, default=None
+            So many features of the card at most, None for all; `parsimony` tells how many are
+            needed.
+        order : {"forward", "spread"}, default="forward"
+            Which features come first: one after another that which raises the AUC of the score
+            most, of the twenty whose points on the card vary most between rows, or in the order
+            of the latter.
+        max_points : int, default=10
+            Points of the bin that has most.
+        cuts : {"round", "quantiles"}, default="round"
+            Where to cut numbers: at the quantiles 0.05, 0.2, 0.8 and 0.95, or near them at the
+            roundest numbers, multiples of 5, 2.5, 2 or 1 times a power of ten, that ``tolerance``
+            allows.
+        tolerance : float, default=0.005
+            What a number may lose of its own AUC by rounding its cuts; in [0, 0.5].
+        date : datetime.date or str, default=None
+            What the record says of when; None for today.
+
+        Returns
+        -------
+        Scorecard
+            A new card of the same columns. Neighbours of equal points are one bin. `predict_proba`
+            and `odds` follow a logistic regression on the totals.
+
+        Raises
+        ------
+        NotFittedError
+            If there is no card yet.
+        TypeError, ValueError
+            If a parameter or the rows are not valid, or no feature has points.
+
+        References
+        ----------
+        .. [1] Xie, Chakraborty, Ong, Goldstein and Liu, "AutoScore: a machine learning-based
+           automatic clinical score generator and its application to mortality prediction using
+           electronic health records", JMIR Med. Inform. 8(10), 2020. :doi:`10.2196/21798`
+
+        Examples
+        --------
+        >>> from aucrank import Scorecard
+        >>> from aucrank.datasets import load_breast_cancer
+        >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+        >>> card = Scorecard().fit(X, y)
+        >>> score = card.to_integer_score(X, y, max_features=3, date="2026-01-31")
+        >>> score.points_range_[0], int(max(score.card()["points"]))
+        (0, 10)
+        >>> print(score.edits_[0].change)
+        3 features with 0 to 10 points
+        """
+        check_is_fitted(self)
+        n_features = check_int(max_features, "max_features", low=1, optional=True)
+        recipe = _Recipe.checked(order, max_points, cuts, tolerance)
+        sample = self._edit_rows(X, y, sample_weight)
+        assert sample is not None
+        kept = self._first_features(sample, n_features, recipe)
+        return self._integer_score(sample, kept, recipe, date)
+
+    def parsimony(
+        self,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        max_features: int = 15,
+        cv: Any = 5,
+        confidence: float = 0.95,
+        order: Literal["forward", "spread"] = "forward",
+        max_points: int = 10,
+        cuts: Literal["round", "quantiles"] = "round",
+        tolerance: float = 0.005,
+    ) -> Parsimony:
+        """Tell how many features a small score needs, by cross-validation.
+
+        In each fold the card is fitted anew to the other rows, its features are ranked there, and
+        `to_integer_score` makes a score of the first, of the first two and so on.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n, n_features)
+            The rows.
+        y : array-like of shape (n,)
+            Their labels.
+        sample_weight : array-like of shape (n,), default=None
+            Their weights.
+        max_features : int, default=15
+            So many features at most.
+        cv : int or cross-validation splitter, default=5
+            How rows are dealt into folds, each row into one; a number shuffles them by a fixed
+            seed.
+        confidence : float, default=0.95
+            Level of the intervals, in (0, 1).
+        order, max_points, cuts, tolerance
+            As for `to_integer_score`.
+
+        Returns
+        -------
+        Parsimony
+            AUC by number of features, with ``plot()``.
+
+        Raises
+        ------
+        NotFittedError
+            If there is no card yet.
+        TypeError, ValueError
+            If a parameter or the rows are not valid.
+
+        Examples
+        --------
+        >>> from aucrank import RIMARC, Scorecard
+        >>> from aucrank.datasets import load_breast_cancer
+        >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+        >>> card = Scorecard(estimator=RIMARC()).fit(X, y)
+        >>> path = card.parsimony(X, y, max_features=4)
+        >>> path.table["n_features"]
+        array([1, 2, 3, 4])
+        >>> bool((path.table["low"] <= path.table["auc"]).all())
+        True
+        """
+        check_is_fitted(self)
+        most = check_int(max_features, "max_features", low=1) or 1
+        recipe = _Recipe.checked(order, max_points, cuts, tolerance)
+        labels = np.asarray(y)
+        weight = check_weight(sample_weight, len(labels))
+        folds = StratifiedKFold(cv, shuffle=True, random_state=0) if isinstance(cv, int) else cv
+        splitter = check_cv(folds, labels, classifier=True)
+        fold = np.full(len(labels), -1)
+        scores = np.zeros((len(labels), most))
+        for number, (train, test) in enumerate(splitter.split(np.zeros(len(labels)), labels)):
+            if (fold[test] >= 0).any():
+                raise ValueError("cv deals a row into two folds")
+            fold[test] = number
+            rows, of_rows = _safe_indexing(X, train), labels[train]
+            held_out, w = _safe_indexing(X, test), None if weight is None else weight[train]
+            card = clone(self).fit(rows, of_rows, w)
+            sample = card._edit_rows(rows, of_rows, w)
+            features = card._first_features(sample, most, recipe)
+            for n in range(1, len(features) + 1):
+                score = card._integer_score(sample, features[:n], recipe, None)
+                # Where a fold has fewer features than others, its last score stands for more.
+                scores[test, n - 1 :] = score.decision_function(held_out)[:, None]
+        if (fold < 0).any():
+            raise ValueError("cv leaves rows in no fold")
+        whole = self._edit_rows(X, y, sample_weight)
+        assert whole is not None
+        names = [self._schema.shown_name(f) for f in self._first_features(whole, most, recipe)]
+        return Parsimony.measured(labels, scores[:, : len(names)], fold, weight, names, confidence)
+
+    def _first_features(self, sample: Sample, n: int | None, recipe: _Recipe) -> list[int]:
+        """Return the columns of the features that a small score takes, the first one first."""
+        document = self._document()
+        ranked = self._ranked(document)
+        if not ranked:
+            raise ValueError("the card has no feature with points")
+        if n is None or recipe.order == "spread" or (n >= len(ranked) and len(ranked) == 1):
+            return ranked[:n]
+        tried = ranked[: max(_MOST_TRIED, n)]
+        of_place = {f["feature"]: f for f in document["features"]}
+        binned = _Binned.of(sample, [of_place[place] for place in tried], recipe.rounding)
+        order = forward_order(binned.places, [_n_bins(b) for b in binned.bins], binned.rows, n)
+        return [tried[place] for place in order]
+
+    def _integer_score(self, sample: Sample, kept: list[int], recipe: _Recipe, when: Any) -> Self:
+        document = self._document()
+        self._make_integer(document, sample, set(kept), recipe)
+        what = plural(len(document["features"]), "feature")
+        change = f"{what} with 0 to {recipe.max_points} points"
+        return self._edited(document, "integer", "all features", change, when, sample)
+
+    @staticmethod
+    def _ranked(document: dict[str, Any]) -> list[int]:
+        """Return the columns of the features, that whose points vary most first."""
+
+        def spread(feature: dict[str, Any]) -> float:
+            weights = np.array([s["pos"] + s["neg"] for s in feature["sums"]], dtype=np.float64)
+            points = np.array(feature["points"], dtype=np.float64)
+            mean = float(weights @ points / weights.sum())
+            return float(weights @ (points - mean) ** 2)
+
+        ranked = sorted(document["features"], key=lambda f: (-spread(f), f["feature"]))
+        return [feature["feature"] for feature in ranked]
+
+    def _make_integer(
+        self, document: dict[str, Any], sample: Sample, kept: set[int], recipe: _Recipe
+    ) -> None:
+        """Replace bins, points and scale of a document."""
+        features = [f for f in document["features"] if f["feature"] in kept]
+        binned = _Binned.of(sample, features, recipe.rounding)
+        rows, raw, bins, places = binned.rows, binned.raw, binned.bins, binned.places
+        found = bin_coefficients(places, [_n_bins(b) for b in bins], rows)
+        sign = self._card.sign
+        exact = [
+            sign * _filled(values, rows.masses(of, len(values)).sum(axis=1))
+            for values, of in zip(found, places.T, strict=True)
+        ]
+        widest = max(float(values.max() - values.min()) for values in exact)
+        if widest <= 0:
+            raise ValueError("no feature tells the classes of these rows apart")
+        document["features"] = []
+        totals = np.zeros(len(rows.weight), dtype=np.int64)
+        for f, of_bins, values, column in zip(features, bins, exact, raw, strict=True):
+            scaled = recipe.max_points * (values - values.min()) / widest
+            points = np.rint(scaled).astype(np.int64)
+            joined, first = _without_ties(of_bins, points)
+            points, values = points[first] - points.min(), values[first]
+            if not points.any():
+                continue
+            totals += points[_places(joined, column)]
+            document["features"].append(
+                {
+                    "feature": f["feature"],
+                    "bins": joined,
+                    "sums": [{"pos": 0, "neg": 0, "rows": 0}] * len(points),
+                    "values": values.tolist(),
+                    "points": points.tolist(),
+                }
+            )
+        slope, intercept = line_of_totals(totals, rows)
+        if not sign * slope > 0:
+            raise ValueError("the points of these rows do not rank better than chance")
+        document["initial_points"] = 0
+        document["factor"] = 1 / (sign * slope)
+        document["offset"] = -intercept / slope
+
+
+def _bins_of(
+    bins: dict[str, Any], values: NDArray[Any], rows: Rows, tolerance: float | None
+) -> dict[str, Any]:
+    """Return the bins of a small score: categories as they are, numbers cut anew."""
+    if "categorical" in bins:
+        return bins
+    special = bins["numeric"]["special"]
+    known = ~np.isnan(values) & ~np.isin(values, special)
+    numbers = values[known].astype(np.float64)
+    cuts: list[float] = []
+    if len(numbers):
+        cuts = with_rows(quantile_cuts(numbers, rows.weight[known]), numbers)
+    inside = Rows(rows.positive[known], rows.weight[known])
+    if tolerance is not None and inside.positive.any() and not inside.positive.all():
+        cuts = round_cuts(numbers, inside, cuts, tolerance)
+    return {"numeric": {"cuts": cuts, "special": special}}
+
+
+def _n_bins(bins: dict[str, Any]) -> int:
+    if "categorical" in bins:
+        return int(bins["categorical"]["n_bins"]) + 1
+    return len(bins["numeric"]["cuts"]) + 2 + len(bins["numeric"]["special"])
+
+
+def _places(bins: dict[str, Any], values: NDArray[Any]) -> NDArray[np.intp]:
+    """Return the bin of each value, that of missing values the last."""
+    if "numeric" in bins:
+        return bin_places(bins["numeric"]["cuts"], bins["numeric"]["special"], values)
+    n_bins = bins["categorical"]["n_bins"]
+    of_level = np.array([*bins["categorical"]["bin_of_level"], n_bins], dtype=np.intp)
+    places: NDArray[np.intp] = of_level[np.minimum(values, len(of_level) - 1).astype(np.intp)]
+    return places
+
+
+def _filled(values: NDArray[np.float64], sizes: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Give bins without rows the mean of the others, by the weight of their rows."""
+    is_empty = np.isnan(values)
+    if is_empty.any():
+        known = sizes[~is_empty]
+        values = values.copy()
+        values[is_empty] = round(float(known @ values[~is_empty] / known.sum()), 9)
+    return values
+
+
+def _without_ties(
+    bins: dict[str, Any], points: NDArray[np.int64]
+) -> tuple[dict[str, Any], list[int]]:
+    """Join intervals of equal points; return the bins, and the places of those that are left."""
+    if "categorical" in bins:
+        return bins, list(range(len(points)))
+    cuts = bins["numeric"]["cuts"]
+    kept = [place for place in range(1, len(cuts) + 1) if points[place] != points[place - 1]]
+    joined = {"numeric": bins["numeric"] | {"cuts": [cuts[place - 1] for place in kept]}}
+    return joined, [0, *kept, *range(len(cuts) + 1, len(points))]

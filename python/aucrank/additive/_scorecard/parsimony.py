@@ -1,0 +1,83 @@
+"""How the AUC of a small score grows with its features."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aucrank._data.table import Table
+from aucrank._plots.parsimony import ParsimonyDisplay, draw_parsimony
+from aucrank.metrics import cross_validated_auc
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+@dataclass(frozen=True, eq=False)
+class Parsimony:
+    """AUC of small scores by their number of features, on rows held out.
+
+    Attributes
+    ----------
+    table : Table
+        One row for each number of features: ``n_features``; ``feature``, the one that the card of
+        all rows adds; ``auc``, ``low``, ``high`` and ``standard_error``, cross-validated.
+    n_features : int
+        The fewest whose AUC is at most one standard error below the highest.
+    """
+
+    table: Table
+    n_features: int
+
+    @classmethod
+    def measured(
+        cls,
+        y: NDArray[Any],
+        scores: NDArray[np.float64],
+        fold: NDArray[np.intp],
+        weight: NDArray[np.float64] | None,
+        names: Sequence[str],
+        confidence: float,
+    ) -> Parsimony:
+        """Measure scores of rows held out, a column for each number of features."""
+        found = [
+            cross_validated_auc(y, score, fold, sample_weight=weight, confidence=confidence)
+            for score in scores.T
+        ]
+        auc = np.array([interval.auc for interval in found])
+        errors = np.array([interval.standard_error for interval in found])
+        best = int(auc.argmax())
+        chosen = int(np.flatnonzero(auc >= auc[best] - errors[best])[0]) + 1
+        table = Table(
+            n_features=np.arange(1, len(found) + 1),
+            feature=np.array([*names, *[""] * (len(found) - len(names))], dtype=np.str_),
+            auc=auc,
+            low=np.array([interval.low for interval in found]),
+            high=np.array([interval.high for interval in found]),
+            standard_error=errors,
+        )
+        return cls(table, chosen)
+
+    def plot(self, *, ax: Axes | None = None) -> ParsimonyDisplay:
+        """Draw the AUC by number of features with matplotlib.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, default=None
+            Where to draw. None makes a figure.
+
+        Returns
+        -------
+        ParsimonyDisplay
+            What was drawn.
+
+        Raises
+        ------
+        ImportError
+            If matplotlib is not installed.
+        """
+        return draw_parsimony(self.table, self.n_features, ax)
