@@ -364,7 +364,8 @@ class _Regression:
 
     def errors(self) -> NDArray[np.float64]:
         """Return the standard errors of the coefficients."""
-        return np.sqrt(np.diag(self.covariance))
+        # Of few groups a variance may be 0 but for rounding.
+        return np.sqrt(np.maximum(np.diag(self.covariance), 0.0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -391,7 +392,8 @@ class _Smooth:
         """Return it with the ends of its interval at some log-odds."""
         design = _spline(log_odds, self.knots)
         middle = design @ self.regression.coefficients
-        error = np.sqrt(np.einsum("ij,jk,ik->i", design, self.regression.covariance, design))
+        variance = np.einsum("ij,jk,ik->i", design, self.regression.covariance, design)
+        error = np.sqrt(np.maximum(variance, 0.0))
         return tuple(expit(middle + side * z * error) for side in (0, -1, 1))
 
 
