@@ -48,10 +48,10 @@ def to_arrow(frame):
     return pa.table(plain(frame))
 
 
-def target_of(positive, weight=None):
+def target_of(positive, weight=None, groups=None):
     positive = np.asarray(positive, dtype=np.bool_)
     weight = None if weight is None else np.asarray(weight, dtype=np.float64)
-    return Target(positive, weight, ("0", "1"))
+    return Target(positive, weight, ("0", "1"), groups)
 
 
 def subject_of(scores, *, own_cut=0.0):
@@ -95,6 +95,16 @@ def page_of_two():
     X_train, _, X, y = halves()
     two = {name: models()[name] for name in ("table", "tree")}
     return aucrank.report(two, X, y, X_train=X_train).html
+
+
+@cache
+def page_of_parts():
+    X, y = halves()[2:]
+    two = {name: models()[name] for name in ("table", "tree")}
+    n = len(X)
+    parts = {HOSTILE[0]: np.array(HOSTILE, dtype=object)[np.arange(n) % 3], "third": np.arange(n)}
+    time = pd.date_range("2024-01-05", periods=n, freq="D")
+    return aucrank.report(two, X, y, groups=np.arange(n) // 2, time=time, by=parts).html
 
 
 @cache
@@ -153,7 +163,12 @@ def hostile_model_page():
     return TreeRank(random_state=0, pruning=None).fit(X, y).to_html()
 
 
-PAGES = {"one": page_of_one, "two": page_of_two, "hostile": hostile_page}
+PAGES = {
+    "one": page_of_one,
+    "two": page_of_two,
+    "parts": page_of_parts,
+    "hostile": hostile_page,
+}
 
 #: Pages of the same form that are no reports of models.
 OTHER_PAGES = {

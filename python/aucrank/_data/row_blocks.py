@@ -62,7 +62,7 @@ def read_blocks(groups: ArrayLike | None, time: ArrayLike | None, n_rows: int) -
     TypeError, ValueError
         If there are more or fewer than rows, one is missing, or a time is no number or date.
     """
-    times = None if time is None else _ranks(_column(time, "time", n_rows))
+    times = None if time is None else _ranks(read_times(time, n_rows))
     if groups is None:
         return None if times is None else RowBlocks(times, are_times=True)
     hashes = _hashes(_column(groups, "groups", n_rows))
@@ -81,8 +81,15 @@ def _column(values: ArrayLike, name: str, n_rows: int) -> NDArray[Any]:
     return column
 
 
-def _ranks(column: NDArray[Any]) -> NDArray[np.uint64]:
-    """Return the place of each time among the distinct ones."""
+def read_times(time: ArrayLike, n_rows: int) -> NDArray[Any]:
+    """Return when each row came.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If there are more or fewer than rows, one is missing, or one is no number or date.
+    """
+    column = _column(time, "time", n_rows)
     if column.dtype.kind not in "biufmM":
         known = [value for value in column.tolist() if not is_missing(value)]
         if column.dtype.kind != "O" or any(isinstance(value, str) for value in known):
@@ -96,6 +103,11 @@ def _ranks(column: NDArray[Any]) -> NDArray[np.uint64]:
         missing = np.isnat(column) if column.dtype.kind in "mM" else np.isnan(column)
     if missing.any():
         raise ValueError(f"the time of row {int(missing.argmax())} is missing")
+    return column
+
+
+def _ranks(column: NDArray[Any]) -> NDArray[np.uint64]:
+    """Return the place of each time among the distinct ones."""
     try:
         ranks = np.unique(column, return_inverse=True)[1]
     except TypeError as err:

@@ -71,7 +71,8 @@ def measure_calibration(
 ) -> Calibration:
     """Compare probabilities with what happened.
 
-    With weights, an interval is that of Kish's effective number of rows (Σw)² / Σw².
+    With weights, an interval is that of Kish's effective number of rows (Σw)² / Σw²; with groups,
+    of as many rows as have the variance of the groups.
     """
     weights, positive = target.weights, target.positive
     total = weights.sum()
@@ -79,8 +80,8 @@ def measure_calibration(
     observed = float(weights[positive].sum())
     brier = float((weights * (probability - positive) ** 2).sum() / total)
     rate = observed / total
-    variance = float((weights**2 * probability * (1 - probability)).sum())
-    bins = _bins(probability, positive, weights, confidence)
+    variance = _variance_of_sum(probability, target)
+    bins = _bins(probability, target, confidence)
     return Calibration(
         bins=bins,
         expected=expected,
@@ -93,9 +94,25 @@ def measure_calibration(
         brier_skill=1 - brier / float(rate * (1 - rate)),
         curve=_curve(probability, target, confidence),
         decision=decision_curve(
-            positive, probability, sample_weight=target.weight, confidence=confidence
+            positive,
+            probability,
+            sample_weight=target.weight,
+            groups=target.groups,
+            confidence=confidence,
         ),
     )
+
+
+def _variance_of_sum(probability: NDArray[np.float64], target: Target) -> float:
+    """Return the variance of observed less expected positives if probabilities are right."""
+    weights = target.weights
+    if target.groups is None:
+        return float((weights**2 * probability * (1 - probability)).sum())
+    # How rows of a group depend on each other, only the groups tell.
+    _, codes = np.unique(target.groups, return_inverse=True)
+    sums = np.bincount(codes, weights * (target.positive - probability))
+    n_groups = len(sums)
+    return float((sums**2).sum() - sums.sum() ** 2 / n_groups) * n_groups / max(n_groups - 1, 1)
 
 
 def _curve(probability: NDArray[np.float64], target: Target, confidence: float) -> CalibrationCurve:
@@ -103,16 +120,16 @@ def _curve(probability: NDArray[np.float64], target: Target, confidence: float) 
         # Where there is none, the page shows none.
         warnings.simplefilter("ignore", UndefinedMetricWarning)
         return calibration_curve(
-            target.positive, probability, sample_weight=target.weight, confidence=confidence
+            target.positive,
+            probability,
+            sample_weight=target.weight,
+            groups=target.groups,
+            confidence=confidence,
         )
 
 
-def _bins(
-    probability: NDArray[np.float64],
-    positive: NDArray[np.bool_],
-    weights: NDArray[np.float64],
-    confidence: float,
-) -> Table:
+def _bins(probability: NDArray[np.float64], target: Target, confidence: float) -> Table:
+    positive, weights = target.positive, target.weights
     distinct, group = np.unique(probability, return_inverse=True)
     n = len(distinct)
     size, squares, predicted, pos = (
@@ -127,7 +144,11 @@ def _bins(
     size, squares, predicted, pos = (
         np.add.reduceat(values, starts) for values in (size, squares, predicted, pos)
     )
-    low, high = wilson(pos / size, size**2 / squares, confidence)
+    rows = size**2 / squares
+    if target.groups is not None:
+        of_row = (np.cumsum(np.bincount(starts, minlength=n)) - 1)[group]
+        rows = effective_rows(target, of_row, len(starts))
+    low, high = wilson(pos / size, rows, confidence)
     return Table(
         low=distinct[starts],
         high=distinct[ends],
@@ -137,6 +158,46 @@ def _bins(
         observed_low=low,
         observed_high=high,
     )
+
+
+def effective_rows(target: Target, codes: NDArray[np.intp], n_codes: int) -> NDArray[np.float64]:
+    """Return how many independent rows tell as much of the share of positives, by part.
+
+    Parameters
+    ----------
+    target : Target
+        Labels, weights and groups.
+    codes : ndarray of int
+        Part of each row.
+    n_codes : int
+        Number of parts.
+
+    Returns
+    -------
+    ndarray of float64
+        Kish's effective number of rows; with groups, the number of rows of which a share has the
+        variance that it has over groups, between the number of groups and the former. Where all
+        rows are alike, it is the number of groups.
+    """
+    weights = target.weights
+    size = np.bincount(codes, weights, n_codes)
+    rows = size**2 / np.bincount(codes, weights**2, n_codes)
+    if target.groups is None:
+        return np.asarray(rows)
+    share = np.bincount(codes, weights * target.positive, n_codes) / size
+    # One number for each pair of a part and a group.
+    pairs, place = np.unique(
+        codes.astype(np.int64) * (int(target.groups.max()) + 1) + target.groups,
+        return_inverse=True,
+    )
+    part = pairs // (int(target.groups.max()) + 1)
+    sums = np.bincount(place, weights * (target.positive - share[codes]))
+    n_groups = np.bincount(part, minlength=n_codes)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        variance = np.bincount(part, sums**2, n_codes) / size**2 * n_groups / (n_groups - 1)
+        found = share * (1 - share) / variance
+    found = np.where(np.isfinite(found) & (share > 0) & (share < 1), found, n_groups)
+    return np.asarray(np.clip(found, np.minimum(n_groups, rows), rows))
 
 
 def wilson(

@@ -45,8 +45,8 @@ class Comparison:
 def compare_all(
     subjects: Sequence[Subject], target: Target, options: Options
 ) -> list[Comparison] | None:
-    """Test each pair of models; None where a class has one row, which has no spread."""
-    if min(target.positive.sum(), (~target.positive).sum()) < 2:
+    """Test each pair of models; None where a class has one row, or group, which has no spread."""
+    if not target.has_spread:
         return None
     pairs = list(combinations(subjects, 2))
     with warnings.catch_warnings():
@@ -58,6 +58,7 @@ def compare_all(
                 first.scores,
                 second.scores,
                 sample_weight=target.weight,
+                groups=target.groups,
                 confidence=options.confidence,
             )
             for first, second in pairs

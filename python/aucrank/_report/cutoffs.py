@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.model_selection import StratifiedKFold
+from sklearn.model_selection import GroupKFold, StratifiedKFold
 
 from aucrank._report.options import Costs, Options
 from aucrank._report.ranking import flagged_share
@@ -129,7 +129,8 @@ def costs_of_others(
     """Return the mean cost of rows that are cut where other rows are cheapest to cut.
 
     A threshold looks better on the rows that it was chosen on than it is. So the rows are dealt
-    into five folds, stratified; the threshold of each fold is the cheapest of the other four.
+    into five folds, stratified, or whole groups where there are groups; the threshold of each fold
+    is the cheapest of the other four.
 
     Parameters
     ----------
@@ -145,14 +146,22 @@ def costs_of_others(
     Returns
     -------
     list of float or None
-        None where a class has fewer than five rows.
+        None where a class has fewer than five rows, or is absent from what is left of a fold.
     """
     positive, weights = target.positive, target.weights
     if min(positive.sum(), (~positive).sum()) < _N_FOLDS:
         return [None] * len(all_costs)
     spent = np.zeros(len(all_costs))
-    folds = StratifiedKFold(_N_FOLDS, shuffle=True, random_state=seed)
-    for others, fold in folds.split(np.zeros(len(positive)), positive):
+    folds: StratifiedKFold | GroupKFold
+    if target.groups is None:
+        folds = StratifiedKFold(_N_FOLDS, shuffle=True, random_state=seed)
+    elif (target.n_groups or 0) < _N_FOLDS:
+        return [None] * len(all_costs)
+    else:
+        folds = GroupKFold(_N_FOLDS, shuffle=True, random_state=seed)
+    for others, fold in folds.split(np.zeros(len(positive)), positive, target.groups):
+        if positive[others].all() or not positive[others].any():
+            return [None] * len(all_costs)
         curve = RocCurve.from_scores(
             positive[others],
             scores[others],

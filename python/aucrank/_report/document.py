@@ -21,12 +21,14 @@ from aucrank._report.facts import Facts, measure
 from aucrank._report.options import Options, read_options
 from aucrank._report.page import write_page
 from aucrank._report.rows import Rows
+from aucrank._report.subgroups import MEASURES, PartFacts, Split
 from aucrank._report.subjects import (
     Target,
     counted,
     name_models,
     read_target,
     score_subject,
+    with_parts,
 )
 from aucrank._report.words import one_line, summary_of
 from aucrank._utils.files import write_atomically
@@ -57,6 +59,15 @@ class Report:
         What the page says in words, a paragraph a line.
     warnings : list of str
         What it says should be looked at first.
+    subgroups : Table or None
+        One row for each model and subgroup: ``by``, ``subgroup``, ``model``; ``size`` and
+        ``positives``, weights of the rows; ``auc`` with its interval ``low`` to ``high``;
+        ``intercept``, ``slope`` and ``observed_to_expected`` of the probabilities. None without
+        ``by``.
+    periods : Table or None
+        One row for each model and period: ``period`` in place of ``by`` and ``subgroup``, and with
+        ``observed`` and ``expected``, shares of positives, and ``psi`` of the score. None without
+        ``time``.
 
     Examples
     --------
@@ -75,6 +86,8 @@ class Report:
         self.models = _models_table(facts)
         self.summary = "\n".join(summary_of(facts))
         self.warnings = doubts_of(facts)
+        self.subgroups = _subgroups_table(facts)
+        self.periods = _periods_table(facts)
 
     def __repr__(self) -> str:
         return f"<Report of {shown(self.one_line)}>"
@@ -109,6 +122,9 @@ def report(
     y: ArrayLike,
     *,
     sample_weight: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
+    time: ArrayLike | None = None,
+    by: Any = None,
     names: Sequence[str] | None = None,
     path: str | os.PathLike[str] | None = None,
     X_train: Any = None,
@@ -123,7 +139,8 @@ def report(
 
     The page has a summary in words; the ROC curve with a band and its hull, the AUC with its
     interval, partial areas, and paired tests of the models; gains, lift and KS; the scores by
-    class; calibration; the cheapest cut-offs; what the columns hold and how far they have moved
+    class; calibration; the cheapest cut-offs; subgroups and the course over time, where these are
+    given; what the columns hold and how far they have moved
     from the training data; and the models themselves: what the columns are worth, partial
     dependence, and what each model tells of itself, such as strata or points. What is doubtful
     stands first. It asks for nothing from any network, prints on A4, and can be read on a phone,
@@ -140,6 +157,16 @@ def report(
         Their labels, of two classes; the greater one is positive, as for the models.
     sample_weight : array-like of shape (n_samples,), default=None
         Weight of each row. A row of weight 0 is no row.
+    groups : array-like of shape (n_samples,), default=None
+        Which rows come from the same source, such as a patient. Intervals, bands and tests are then
+        of whole groups.
+    time : array-like of shape (n_samples,), default=None
+        When each row came, in numbers or dates: the page then has a chapter on months, quarters or
+        years, or on ranges of about as many rows.
+    by : array-like of shape (n_samples,), dict of str to array-like, or data frame, default=None
+        What parts the rows into subgroups, such as the hospital or the sex; a dict or a frame for
+        several such splits, each with a name. Numbers of more than 12 values are parted at their
+        quartiles.
     names : list of str, default=None
         What to call the models; ``None`` for their classes, or the keys of a dict.
     path : str or path-like, default=None
@@ -177,7 +204,8 @@ def report(
         If something is no model that scores rows, or of a type that is not valid.
     ValueError
         If ``y`` does not hold the two classes of the models, a model scores a row NaN, ``X_train``
-        has other columns, or a parameter is out of bounds.
+        has other columns, a parameter is out of bounds, all rows of a class are of one group, or
+        ``groups``, ``time`` or ``by`` is of another length.
 
     See Also
     --------
@@ -188,7 +216,9 @@ def report(
     Every figure is the value of a documented function: :func:`~aucrank.metrics.auc_interval` with
     ``method="logit"``, :func:`~aucrank.metrics.auc_compare` with p-values adjusted by Holm's method
     [1]_, :func:`~aucrank.metrics.roc_band` with ``method="simultaneous"``,
-    :func:`~aucrank.metrics.partial_auc`. Shares in groups of probabilities have Wilson's interval
+    :func:`~aucrank.metrics.partial_auc`, and in subgroups and periods
+    :func:`~aucrank.metrics.auc_by` and :func:`~aucrank.metrics.calibration_curve`. Shares in
+    groups of probabilities have Wilson's interval
     [2]_. The cost of the cheapest cut-off is also told for rows that had no say in choosing it: a
     threshold looks better on the rows that it was chosen on. The importance of a column is by how
     much the AUC falls when its values are shuffled [3]_, on at most 1,000 rows of each class.
@@ -226,7 +256,7 @@ def report(
     )
     named = name_models(models, names)
     rows = Rows(X)
-    target = read_target(named, y, sample_weight, rows.n_rows)
+    target = with_parts(read_target(named, y, sample_weight, rows.n_rows), groups, time, by)
     training = None if X_train is None else Rows(X_train)
     made = make_report(
         {name: (model, rows) for name, model in named.items()},
@@ -271,6 +301,10 @@ def make_report(
     for _, rows in models.values():
         if id(rows) not in kept:
             kept[id(rows)], smaller = counted(rows, target)
+    if smaller.groups is not None and not smaller.has_spread:
+        raise ValueError(
+            "all rows of a class are of one group, so that nothing is known of other groups"
+        )
     with each_column_named_once(set()):
         subjects = [
             score_subject(name, model, kept[id(rows)], options.seed)
@@ -298,3 +332,51 @@ def _models_table(facts: Facts) -> Table:
             for model in facts.models
         ],
     )
+
+
+def _subgroups_table(facts: Facts) -> Table | None:
+    if not facts.subgroups:
+        return None
+    parts = [
+        _parts_table(model.name, found.split, own)
+        | {"by": [found.split.name] * len(found.split.labels)}
+        for found in facts.subgroups
+        for model, own in zip(facts.models, found.models, strict=True)
+    ]
+    return _stacked(parts, ("by", "subgroup", "model"))
+
+
+def _periods_table(facts: Facts) -> Table | None:
+    periods = facts.periods
+    if periods is None:
+        return None
+    parts = []
+    for model, own in zip(facts.models, periods.models, strict=True):
+        table = _parts_table(model.name, periods.split, own.parts)
+        table["period"] = table.pop("subgroup")
+        table |= {
+            "observed": periods.observed["observed"].tolist(),
+            "expected": own.expected.tolist(),
+            "psi": own.psi.tolist(),
+        }
+        parts.append(table)
+    return _stacked(parts, ("period", "model"))
+
+
+def _parts_table(model: str, split: Split, parts: PartFacts) -> dict[str, list[Any]]:
+    table = parts.ranking.table
+    n_parts = len(split.labels)
+    found: dict[str, list[Any]] = {"subgroup": split.labels, "model": [model] * n_parts}
+    found |= {name: table[name].tolist() for name in ("size", "positives", "auc", "low", "high")}
+    for name in MEASURES:
+        found[name] = (
+            [np.nan] * n_parts
+            if parts.calibration is None
+            else [value for value, _, _ in parts.calibration[name]]
+        )
+    return found
+
+
+def _stacked(parts: list[dict[str, list[Any]]], first: Sequence[str]) -> Table:
+    names = [*first, *(name for name in parts[0] if name not in first)]
+    return Table({name: [value for part in parts for value in part[name]] for name in names})

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from aucrank._base.external import known_scores
 from aucrank._report.calibration import Calibration, measure_calibration
@@ -23,8 +24,10 @@ from aucrank._report.cutoffs import CutOff, find_cut_offs
 from aucrank._report.distribution import Distribution, measure_distribution
 from aucrank._report.effects import Effects, measure_effects
 from aucrank._report.options import Options
+from aucrank._report.periods import Periods, measure_periods
 from aucrank._report.ranking import Ranking, measure_ranking
 from aucrank._report.rows import Rows
+from aucrank._report.subgroups import Subgroups, measure_subgroups
 from aucrank._report.subjects import Subject, Target
 from aucrank.additive._scorecard.drift import Shift, measure_shift
 
@@ -94,6 +97,12 @@ class Facts:
         Rows that are training rows, too; None without training data.
     n_training : int or None
         Number of training rows.
+    n_groups : int or None
+        Number of groups that rows come in; None where each is drawn by itself.
+    subgroups : list of Subgroups
+        What is measured in the subgroups by each column that was named.
+    periods : Periods or None
+        What is measured as time goes on; None where times are not known.
     """
 
     options: Options
@@ -107,6 +116,9 @@ class Facts:
     columns: list[ColumnFacts]
     overlap: Overlap | None
     n_training: int | None
+    n_groups: int | None
+    subgroups: list[Subgroups]
+    periods: Periods | None
 
     @property
     def n_negative(self) -> int:
@@ -133,8 +145,14 @@ def measure(
     training : sequence of Rows, default=None
         Training rows of each model, as it takes them.
     """
+    then = None
+    if training is not None:
+        then = [
+            known_scores(subject.estimator, rows.native)
+            for subject, rows in zip(subjects, training, strict=True)
+        ]
     models = [
-        _measure_model(subject, target, options, None if training is None else training[place])
+        _measure_model(subject, target, options, None if then is None else then[place])
         for place, subject in enumerate(subjects)
     ]
     columns: dict[str, ColumnFacts] = {}
@@ -162,11 +180,14 @@ def measure(
         columns=list(columns.values()),
         overlap=overlap,
         n_training=None if training is None else training[0].n_rows,
+        n_groups=target.n_groups,
+        subgroups=measure_subgroups(subjects, target, options.confidence),
+        periods=measure_periods(subjects, target, options.confidence, then),
     )
 
 
 def _measure_model(
-    subject: Subject, target: Target, options: Options, training: Rows | None
+    subject: Subject, target: Target, options: Options, then: NDArray[np.float64] | None
 ) -> ModelFacts:
     ranking = measure_ranking(subject.scores, target, options)
     calibration = None
@@ -182,17 +203,16 @@ def _measure_model(
         calibration=calibration,
         cut_offs=find_cut_offs(subject, ranking.curve, ranking.ks_knot, target, options),
         effects=measure_effects(subject, target, options.seed),
-        shift=None if training is None else _score_shift(subject, training),
+        shift=None if then is None else _score_shift(subject.scores, then),
         unknown={} if schema is None else unknown_to(schema, subject.rows),
     )
 
 
-def _score_shift(subject: Subject, training: Rows) -> Shift:
+def _score_shift(now: NDArray[np.float64], then: NDArray[np.float64]) -> Shift:
     """Compare the scores with those of the training rows, in tenths of the latter."""
-    then = known_scores(subject.estimator, training.native)
     inner = tenths(then)
     counts = [
         np.bincount(number_bins(scores, inner), minlength=len(inner) + 2).astype(np.float64)
-        for scores in (then, subject.scores)
+        for scores in (then, now)
     ]
-    return measure_shift(counts[0], counts[1], training.n_rows, subject.rows.n_rows)
+    return measure_shift(counts[0], counts[1], len(then), len(now))

@@ -9,8 +9,8 @@ from aucrank._base.summary import Section
 from aucrank._page import formats
 from aucrank._page.page import Chapter, Fold, render
 from aucrank._page.tables import View, parameters, parts_of
-from aucrank._report import tables
-from aucrank._report.charts import figures
+from aucrank._report import part_tables, tables
+from aucrank._report.charts import figures, parts
 from aucrank._report.columns import RARE_SHARE
 from aucrank._report.doubts import (
     BELOW_HULL,
@@ -23,6 +23,8 @@ from aucrank._report.doubts import (
 )
 from aucrank._report.facts import Facts, ModelFacts
 from aucrank._report.options import Costs
+from aucrank._report.periods import Periods
+from aucrank._report.subgroups import Subgroups
 from aucrank._report.words import summary_of
 from aucrank._utils.words import listed, plural
 
@@ -59,7 +61,12 @@ def chapters_of(facts: Facts) -> list[Chapter]:
     chapters += [_gains(facts), _distribution(facts)]
     if any(model.calibration is not None for model in facts.models):
         chapters += [_calibration(facts), _decisions(facts)]
-    chapters += [_cut_offs(facts), _columns(facts)]
+    chapters.append(_cut_offs(facts))
+    if facts.subgroups:
+        chapters.append(_subgroups(facts))
+    if facts.periods is not None:
+        chapters.append(_periods(facts, facts.periods))
+    chapters.append(_columns(facts))
     chapters += [_model(model, place) for place, model in enumerate(facts.models)]
     return chapters
 
@@ -166,6 +173,68 @@ def _tables_or_folds(views: Sequence[View], what: str) -> dict[str, Any]:
         "tables": [first],
         "folds": [Fold(f"The {what} of the other models", others)] if others else [],
     }
+
+
+def _subgroups(facts: Facts) -> Chapter:
+    return Chapter(
+        "subgroups",
+        "Subgroups",
+        "How the models rank in parts of the rows, and whether their probabilities hold there. What"
+        " a difference means, and whether it is fair, the figures do not say: subgroups also differ"
+        " in how many are positive, and in how hard these are to tell.",
+        subchapters=[
+            _subgroups_by(facts, found, place) for place, found in enumerate(facts.subgroups)
+        ],
+    )
+
+
+def _subgroups_by(facts: Facts, found: Subgroups, place: int) -> Chapter:
+    known = [
+        at for at, model in enumerate(facts.models) if found.models[at].calibration is not None
+    ]
+    first, *others = (
+        [
+            part_tables.subgroup_aucs(facts, found, at),
+            *([part_tables.subgroup_calibration(facts, found, at)] if at in known else []),
+        ]
+        for at in range(len(facts.models))
+    )
+    return Chapter(
+        f"subgroups-{place + 1}",
+        f"By {found.split.name}",
+        f"{plural(len(found.split.labels), 'subgroup')}. {found.split.how}".strip(),
+        [parts.auc_chart(facts, found.split, found.models, found.split.name)],
+        [part_tables.equality_tests(facts, found), *first],
+        [Fold("The subgroups of the other models", [view for own in others for view in own])]
+        if others
+        else [],
+    )
+
+
+def _periods(facts: Facts, periods: Periods) -> Chapter:
+    charts = [
+        parts.auc_chart(facts, periods.split, [own.parts for own in periods.models], "period"),
+        parts.rate_chart(facts, periods),
+        parts.drift_chart(facts, periods),
+    ]
+    first, *others = (
+        [
+            part_tables.period_aucs(facts, periods, at),
+            part_tables.period_rates(facts, periods, at),
+        ]
+        for at in range(len(facts.models))
+    )
+    return Chapter(
+        "time",
+        "Over time",
+        "Whether the ranking and the probabilities last, and whether what comes in has changed."
+        f" {periods.split.how}".rstrip(),
+        charts,
+        first,
+        [Fold("The periods of the other models", [view for own in others for view in own])]
+        if others
+        else [],
+    )
 
 
 def _columns(facts: Facts) -> Chapter:

@@ -40,7 +40,8 @@ class PartialArea:
     standardized : float
         0.5 for scores that tell nothing, 1 for perfect ones.
     interval : AucInterval or None
-        Of that, normal on the logit scale; None where a class has one row.
+        Of that, normal on the logit scale; None where a class has one row, and of groups, for which
+        none is known.
     """
 
     fpr: tuple[float, float]
@@ -108,7 +109,12 @@ def measure_ranking(scores: NDArray[np.float64], target: Target, options: Option
         # That a variance says nothing is told by the method of the interval, and shown.
         warnings.simplefilter("ignore", UndefinedMetricWarning)
         interval = auc_interval(
-            y, scores, sample_weight=weight, confidence=options.confidence, method="logit"
+            y,
+            scores,
+            sample_weight=weight,
+            groups=target.groups,
+            confidence=options.confidence,
+            method="logit",
         )
     grid = np.union1d(np.linspace(0, 1, 101), OPERATING_FPRS)
     least, most = _RESAMPLES
@@ -117,8 +123,10 @@ def measure_ranking(scores: NDArray[np.float64], target: Target, options: Option
         y,
         scores,
         sample_weight=weight,
+        groups=target.groups,
         confidence=options.confidence,
-        method="pointwise" if n_resamples >= least else "simultaneous",
+        # No band of the whole curve is known of groups.
+        method="pointwise" if n_resamples >= least or target.groups is not None else "simultaneous",
         fpr=grid,
         n_resamples=max(n_resamples, least),
         random_state=options.seed,
@@ -164,7 +172,7 @@ def _partial(
         for standardize in (False, True)
     )
     interval = None
-    if min(target.positive.sum(), (~target.positive).sum()) > 1:
+    if target.groups is None and min(target.positive.sum(), (~target.positive).sum()) > 1:
         with warnings.catch_warnings():
             # The method of an interval that is no normal one is shown by its width.
             warnings.simplefilter("ignore", UndefinedMetricWarning)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
@@ -13,8 +14,11 @@ from sklearn.utils.validation import check_is_fitted
 from aucrank._base.external import check_has_methods, known_scores
 from aucrank._base.scoring import scoring_method
 from aucrank._data.labels import encode_binary, match_labels, plain_label
+from aucrank._data.row_blocks import read_times
+from aucrank._data.vectors import vector
 from aucrank._data.weights import check_class_sums, check_weight
 from aucrank._report.rows import Rows
+from aucrank.metrics._clustered import read_groups
 
 #: More lines in one picture nobody can tell apart.
 MOST_MODELS = 8
@@ -72,11 +76,20 @@ class Target:
         Weight of each row; None where all count once.
     labels : tuple of two str
         What the negative and the positive class are called.
+    groups : ndarray of int or None, default=None
+        Group of each row, as a number; None where each row is drawn by itself.
+    time : ndarray or None, default=None
+        When each row came, in numbers or dates.
+    by : dict of str to ndarray, default={}
+        Values of the columns that part the rows into subgroups.
     """
 
     positive: NDArray[np.bool_]
     weight: NDArray[np.float64] | None
     labels: tuple[str, str]
+    groups: NDArray[np.intp] | None = None
+    time: NDArray[Any] | None = None
+    by: Mapping[str, NDArray[Any]] = field(default_factory=dict)
 
     @property
     def weights(self) -> NDArray[np.float64]:
@@ -89,12 +102,31 @@ class Target:
         weights = self.weights
         return float(weights[self.positive].sum() / weights.sum())
 
+    @property
+    def has_spread(self) -> bool:
+        """Whether each class has two rows, or rows of two groups."""
+        classes = self.positive, ~self.positive
+        if self.groups is None:
+            return all(rows.sum() > 1 for rows in classes)
+        return all(len(np.unique(self.groups[rows])) > 1 for rows in classes)
+
     def take(self, rows: NDArray[np.intp] | None) -> Target:
         """Return the target of some rows; None for all of them."""
         if rows is None:
             return self
-        weight = None if self.weight is None else self.weight[rows]
-        return Target(self.positive[rows], weight, self.labels)
+        return Target(
+            self.positive[rows],
+            None if self.weight is None else self.weight[rows],
+            self.labels,
+            None if self.groups is None else self.groups[rows],
+            None if self.time is None else self.time[rows],
+            {name: values[rows] for name, values in self.by.items()},
+        )
+
+    @property
+    def n_groups(self) -> int | None:
+        """Number of groups; None where each row is drawn by itself."""
+        return None if self.groups is None else len(np.unique(self.groups))
 
 
 def name_models(models: Any, names: Sequence[str] | None) -> dict[str, Any]:
@@ -185,6 +217,50 @@ def read_target(
     check_class_sums(weight, positive, labels)
     negative_text, positive_text = (str(plain_label(label)) for label in labels)
     return Target(positive, weight, (negative_text, positive_text))
+
+
+def with_parts(target: Target, groups: Any, time: Any, by: Any) -> Target:
+    """Return a target that knows which rows belong together, when they came, and their subgroups.
+
+    Parameters
+    ----------
+    target : Target
+        Labels and weights.
+    groups, time : array-like of shape (n,) or None
+        As a user passed them.
+    by : array-like of shape (n,), mapping of str to array-like, data frame or None
+        As a user passed it.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If there are more or fewer than rows, a group or a time is missing, or a time is no number
+        or date.
+    """
+    n_rows = len(target.positive)
+    return replace(
+        target,
+        groups=None if groups is None else read_groups(groups, n_rows)[0],
+        time=None if time is None else read_times(time, n_rows),
+        by={} if by is None else _read_by(by, n_rows),
+    )
+
+
+def _read_by(by: Any, n_rows: int) -> dict[str, NDArray[Any]]:
+    """Return the values that part the rows, by what they are called."""
+    frame = nw.from_native(by, eager_only=True, allow_series=True, pass_through=True)
+    if isinstance(frame, nw.DataFrame):
+        named = {str(name): frame[name].to_native() for name in frame.columns}
+    elif isinstance(by, Mapping):
+        named = {str(name): values for name, values in by.items()}
+    else:
+        name = frame.name if isinstance(frame, nw.Series) else None
+        named = {str(name) if name else "subgroup": by}
+    found = {name: vector(values, f"by {name!r}") for name, values in named.items()}
+    for name, values in found.items():
+        if len(values) != n_rows:
+            raise ValueError(f"by {name!r} has {len(values)} entries, but X has {n_rows} rows")
+    return found
 
 
 def counted(rows: Rows, target: Target) -> tuple[Rows, Target]:

@@ -55,12 +55,18 @@ def areas(facts: Facts) -> View:
             ]
             for model, interval in zip(facts.models, intervals, strict=True)
         ],
-        "Intervals are DeLong's, on the logit scale"
-        + (
-            "; with weights, for a stratified sample of unequal weights."
-            if facts.is_weighted
-            else "."
-        ),
+        _whose_intervals(facts),
+    )
+
+
+def _whose_intervals(facts: Facts) -> str:
+    if facts.n_groups is not None:
+        return (
+            "Intervals are Obuchowski's for rows that come in groups, on the logit scale: of"
+            f" {formats.count(facts.n_groups)} groups."
+        )
+    return "Intervals are DeLong's, on the logit scale" + (
+        "; with weights, for a stratified sample of unequal weights." if facts.is_weighted else "."
     )
 
 
@@ -96,8 +102,13 @@ def partial_areas(facts: Facts) -> View:
             for model in facts.models
         ],
         "The share is that of the area which a perfect ranking has there. Standardised, 0.5 is"
-        " chance and 1 is perfect (McClish, 1989). Intervals are those of He and Escobar (2008), on"
-        " the logit scale; where the area cannot vary, that of the area under a band of the curve.",
+        " chance and 1 is perfect (McClish, 1989). "
+        + (
+            "Intervals are those of He and Escobar (2008), on the logit scale; where the area"
+            " cannot vary, that of the area under a band of the curve."
+            if facts.n_groups is None
+            else "There are no intervals: none are known for rows that come in groups."
+        ),
     )
 
 
@@ -132,7 +143,8 @@ def operating_points(facts: Facts) -> View:
             ]
             for model in facts.models
         ],
-        f"In brackets, {band_in_words(facts.models[0], facts.options.confidence)}.",
+        f"In brackets, {band_in_words(facts.models[0], facts.options.confidence)}"
+        + ("." if facts.n_groups is None else " of whole groups."),
     )
 
 
@@ -168,10 +180,16 @@ def comparisons(facts: Facts) -> View:
             ]
             for found in facts.comparisons or []
         ],
-        "DeLong's test on the same rows. Intervals are of each pair alone; p-values are adjusted"
+        f"{_whose_test(facts)}. Intervals are of each pair alone; p-values are adjusted"
         " for the number of pairs by Holm's method, and models are told apart where the adjusted"
         f" one is below {formats.decimal(1 - level, 3).rstrip('0')}.",
     )
+
+
+def _whose_test(facts: Facts) -> str:
+    if facts.n_groups is None:
+        return "DeLong's test on the same rows"
+    return f"Obuchowski's test on the same rows, of {formats.count(facts.n_groups)} groups"
 
 
 def gains(model: ModelFacts) -> View:

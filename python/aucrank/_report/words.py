@@ -9,6 +9,7 @@ from aucrank._report.comparison import Comparison
 from aucrank._report.cutoffs import CutOff
 from aucrank._report.doubts import UNLIKELY
 from aucrank._report.facts import Facts, ModelFacts
+from aucrank._report.subgroups import PartFacts, Split
 from aucrank._utils.words import listed, plural
 
 # Of the rows, those that score highest, of which the summary tells what they hold.
@@ -25,6 +26,7 @@ def summary_of(facts: Facts) -> list[str]:
         _top(facts, best),
         *([_probabilities(best)] if best.calibration is not None else []),
         _cut(facts, best),
+        *_in_parts(facts, best),
     ]
 
 
@@ -50,6 +52,11 @@ def _rows(facts: Facts) -> str:
         text += f" Rows have weights; by weight, {share(facts.prevalence)} is positive."
     else:
         text += f" That is {share(facts.prevalence)} positive."
+    if facts.n_groups is not None:
+        text += (
+            f" They come in {plural(facts.n_groups, 'group')}, and intervals and tests are of whole"
+            " groups."
+        )
     return text
 
 
@@ -148,6 +155,38 @@ def _cut(facts: Facts, best: ModelFacts) -> str:
             f" positive rate of {share(own.fpr)}."
         )
     return _cheapest(cheapest[0], best.name)
+
+
+def _in_parts(facts: Facts, best: ModelFacts) -> list[str]:
+    """Say how the AUC of a model differs in subgroups and over time."""
+    place = facts.models.index(best)
+    said = [
+        _extremes(found.split, found.models[place], f"By {found.split.name}", best.name)
+        for found in facts.subgroups
+    ]
+    if facts.periods is not None:
+        parts = facts.periods.models[place].parts
+        said.append(_extremes(facts.periods.split, parts, "Over time", best.name))
+    return [text for text in said if text]
+
+
+def _extremes(split: Split, parts: PartFacts, where: str, name: str) -> str:
+    known = [
+        (auc, label)
+        for auc, label in zip(parts.ranking.table["auc"].tolist(), split.labels, strict=True)
+        if not math.isnan(auc)
+    ]
+    if len(known) < 2:
+        return ""
+    (least, at_least), (most, at_most) = (pick(known, key=lambda of: of[0]) for pick in (min, max))
+    text = (
+        f"{where}, the AUC of {name} is from {area(least)} ({at_least}) to {area(most)} ({at_most})"
+        f" in {len(known)} parts of the rows"
+    )
+    p_value = parts.ranking.p_value
+    if math.isnan(p_value):
+        return f"{text}."
+    return f"{text}; equal AUCs: p {is_p(p_value)}."
 
 
 def _cheapest(cut: CutOff, name: str) -> str:

@@ -179,6 +179,9 @@ SQUARE = Frame(400, 392)
 #: Of charts that stand beside many others.
 SMALL = Frame(300, 236, left=56, bottom=68)
 
+#: Of wide charts below which names stand aslant.
+TILTED = Frame(400, 320, bottom=84)
+
 
 def model_keys(names: Sequence[str]) -> list[Key]:
     """Return the legend of one curve for each model."""
