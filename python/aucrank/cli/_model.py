@@ -16,7 +16,7 @@ from aucrank._base.persistence import read_model
 from aucrank._base.registry import TRANSFORMERS, public_estimators
 from aucrank._base.scoring import score_rows
 from aucrank._data.csv_form import CsvOptions
-from aucrank._data.reading import Fitted
+from aucrank._data.reading import Fitted, Reading
 from aucrank._data.schema import Feature
 from aucrank._data.weights import check_class_sums
 from aucrank._utils.words import did_you_mean
@@ -25,7 +25,7 @@ from aucrank.cli._data import (
     as_categories,
     check_two,
     pick_class,
-    read_data,
+    read_file,
     rest,
     text_of,
     values_of,
@@ -170,9 +170,15 @@ def save_model(estimator: Any, path: Path) -> int:
         return path.stat().st_size
 
 
-def read_for(model: SavedModel, path: str, options: CsvOptions) -> nw.DataFrame[Any]:
-    """Read a data file whose columns the model is to score; the others are kept too."""
-    return read_data(path, text=text_columns(model), options=options, fitted=model.fitted)
+def read_for(
+    model: SavedModel, path: str, options: CsvOptions, text: Sequence[str] = ()
+) -> tuple[nw.DataFrame[Any], Reading]:
+    """Read a data file whose columns the model is to score; the others are kept too.
+
+    Those that `text` names are text even where they look like numbers.
+    """
+    text = [*text_columns(model), *text]
+    return read_file(path, text=text, options=options, fitted=model.fitted)
 
 
 def text_columns(model: SavedModel) -> list[str]:

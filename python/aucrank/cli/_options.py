@@ -55,10 +55,10 @@ def add_command(
 
 def _number_columns(args: argparse.Namespace) -> None:
     """Let options that name columns by their positions mean those of a file without names."""
-    for option in ("target", "weight", "id"):
+    for option in ("target", "weight", "id", "group", "time"):
         if getattr(args, option, None) is not None:
             setattr(args, option, _numbered(getattr(args, option)))
-    for option in ("drop", "keep", "categorical"):
+    for option in ("drop", "keep", "categorical", "by"):
         if hasattr(args, option):
             setattr(args, option, [_numbered(name) for name in getattr(args, option)])
 
@@ -128,6 +128,32 @@ def add_group(parser: argparse.ArgumentParser) -> None:
         metavar="COL",
         help="column that says which rows belong together, such as those of a patient, left out of"
         " the features: they stay together in folds and in what is held out",
+    )
+
+
+def add_parts(parser: argparse.ArgumentParser) -> None:
+    """Add what says which rows belong together, when they came, and their subgroups."""
+    parser.add_argument(
+        "--group",
+        metavar="COL",
+        help="column that says which rows belong together, such as those of a patient: intervals"
+        " and tests are of whole groups",
+    )
+    parser.add_argument(
+        "--time",
+        metavar="COL",
+        help="column of dates or numbers that says when a row came: figures by month, quarter or"
+        " year, or by ranges of time",
+    )
+    parser.add_argument(
+        "--by",
+        nargs="+",
+        action="extend",
+        default=[],
+        metavar="COL",
+        help="columns whose values part the rows into subgroups, such as the hospital: figures of"
+        " each. Columns of --group, --time and --by are no features, unless the model was fitted to"
+        " them",
     )
 
 

@@ -23,6 +23,7 @@ from aucrank.cli._options import (
     add_group,
     add_memory,
     add_model_file,
+    add_parts,
     add_reading,
     add_seed,
     add_seed_and_threads,
@@ -265,6 +266,7 @@ def _add_evaluate(commands: "argparse._SubParsersAction[Any]") -> None:
     add_model_file(parser)
     parser.add_argument("data", metavar="DATA", help=ROWS_HELP)
     add_target(parser, "default: the one the model was fitted to rank first")
+    add_parts(parser)
     add_memory(parser)
     add_reading(parser)
 
@@ -290,6 +292,7 @@ def _add_report(commands: "argparse._SubParsersAction[Any]") -> None:
         help="other saved models to compare with on the same rows",
     )
     parser.add_argument("--weight", metavar="COL", help="column of sample weights")
+    add_parts(parser)
     parser.add_argument(
         "--train",
         metavar="FILE",

@@ -10,7 +10,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 
 from aucrank._data.csv_form import CsvOptions
-from aucrank._data.reading import Fitted
+from aucrank._data.reading import Fitted, Reading
 from aucrank._data.weights import check_class_sums, check_weight
 from aucrank._page.page import import_jinja
 from aucrank._report.document import make_report
@@ -19,7 +19,7 @@ from aucrank._report.rows import Rows
 from aucrank._report.subjects import MOST_MODELS, Target
 from aucrank._utils.plain_text import shown
 from aucrank.cli._csv import STDIN, csv_options
-from aucrank.cli._data import need_column, read_data, weights_of, with_plain_labels
+from aucrank.cli._data import need_column, read_file, weights_of, with_plain_labels
 from aucrank.cli._errors import DataError, UsageError, plain_errors, writable
 from aucrank.cli._model import (
     SavedModel,
@@ -28,6 +28,7 @@ from aucrank.cli._model import (
     positive_rows,
     text_columns,
 )
+from aucrank.cli._parts import check_parts, say_features, target_in_parts, text_of_parts
 
 
 def run(args: argparse.Namespace) -> int:
@@ -54,12 +55,13 @@ def run(args: argparse.Namespace) -> int:
         raise UsageError(f"a report is about 1 to {MOST_MODELS} models, got {len(paths)}")
     models = [load_ranker(path) for path in paths]
     names = _names(paths)
-    data = _Files(args.data, csv_options(args))
+    check_parts(args)
+    data = _Files(args.data, csv_options(args), args)
     target = _target(models, data, args)
     rows = [data.rows(model) for model in models]
     training = None
     if args.train is not None:
-        file = _Files(args.train, csv_options(args))
+        file = _Files(args.train, csv_options(args), args)
         training = {name: file.rows(model) for name, model in zip(names, models, strict=True)}
     with plain_errors(f"cannot report on {args.data}"):
         made = make_report(
@@ -74,6 +76,8 @@ def run(args: argparse.Namespace) -> int:
     with plain_errors(f"cannot write {out}"):
         made.save(out)
     print(shown(made.one_line))
+    for line in say_features(args, models):
+        print(line)
     print(f"wrote {shown(out)} ({len(made.html.encode()):,} bytes)")
     return 0
 
@@ -81,21 +85,27 @@ def run(args: argparse.Namespace) -> int:
 class _Files:
     """A data file as each of several models reads it, no more often than they differ."""
 
-    def __init__(self, path: str, options: CsvOptions) -> None:
+    def __init__(self, path: str, options: CsvOptions, args: argparse.Namespace) -> None:
         self.path = path
         self._options = options
-        self._frames: list[tuple[frozenset[str], Fitted, nw.DataFrame[Any]]] = []
+        self._args = args
+        self._frames: list[tuple[frozenset[str], Fitted, nw.DataFrame[Any], Reading]] = []
         self._rows: dict[tuple[Any, ...], Rows] = {}
 
     def frame(self, model: SavedModel) -> nw.DataFrame[Any]:
         """Read the file as the model takes it."""
-        text, fitted = frozenset(text_columns(model)), model.fitted
-        for known_text, known, frame in self._frames:
+        return self.read(model)[0]
+
+    def read(self, model: SavedModel) -> tuple[nw.DataFrame[Any], Reading]:
+        """Read the file as the model takes it; return how it was read, too."""
+        text = frozenset([*text_columns(model), *text_of_parts(self._args, model)])
+        fitted = model.fitted
+        for known_text, known, frame, reading in self._frames:
             if (known_text, known.reading) == (text, fitted.reading):
-                return frame
-        frame = read_data(self.path, text=text, options=self._options, fitted=fitted)
-        self._frames.append((text, fitted, frame))
-        return frame
+                return frame, reading
+        frame, reading = read_file(self.path, text=text, options=self._options, fitted=fitted)
+        self._frames.append((text, fitted, frame, reading))
+        return frame, reading
 
     def rows(self, model: SavedModel) -> Rows:
         """Pick the features of the model."""
@@ -111,7 +121,7 @@ class _Files:
 def _target(models: Sequence[SavedModel], data: _Files, args: argparse.Namespace) -> Target:
     """Read labels, in which all models must see the same positives."""
     first, *others = models
-    frame = data.frame(first)
+    frame, reading = data.read(first)
     need_column(frame.columns, args.target, args.data, "--target")
     frame = with_plain_labels(frame, args.target)
     positive = positive_rows(first, frame[args.target], args.positive, args.data)
@@ -137,7 +147,7 @@ def _target(models: Sequence[SavedModel], data: _Files, args: argparse.Namespace
             f"every row of {args.data} has {args.target} = {said}: a report needs rows of both"
             " classes"
         )
-    return Target(positive, weight, labels)
+    return target_in_parts(Target(positive, weight, labels), frame, reading, args)
 
 
 def _names(paths: Sequence[str]) -> list[str]:

@@ -28,7 +28,7 @@ def run(args: argparse.Namespace) -> int:
         )
     if is_streamed(args.data, args.memory):
         return _score_in_pieces(model, args, out)
-    frame = read_for(model, args.data, csv_options(args))
+    frame = read_for(model, args.data, csv_options(args))[0]
     columns: dict[str, NDArray[Any]] = {}
     if args.id is not None:
         need_column(frame.columns, args.id, args.data, "--id")

@@ -1,0 +1,93 @@
+"""Columns of a data file that say how its rows belong together: of groups, times and subgroups."""
+
+import argparse
+from collections.abc import Sequence
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from aucrank._data.reading import Reading
+from aucrank._report.subjects import Target, with_parts
+from aucrank._utils.plain_text import shown
+from aucrank._utils.words import listed
+from aucrank.cli._data import n_missing, need_column, times_of
+from aucrank.cli._errors import DataError, UsageError, plain_errors
+from aucrank.cli._model import SavedModel
+
+_SECONDS_A_DAY = 86_400
+
+
+def named_parts(args: argparse.Namespace) -> dict[str, list[str]]:
+    """Return the columns that options name, by option."""
+    single = {"--group": args.group, "--time": args.time}
+    named = {option: [name] for option, name in single.items() if name is not None}
+    return named | ({"--by": list(args.by)} if args.by else {})
+
+
+def check_parts(args: argparse.Namespace) -> None:
+    """Refuse columns that are of two uses.
+
+    The group may be a subgroup as well, and so may the time.
+    """
+    taken = [args.target, *(name for name in (args.group, args.time) if name is not None)]
+    twice = next((name for name in taken if taken.count(name) > 1), None)
+    if twice is None and args.target in args.by:
+        twice = args.target
+    if twice is not None:
+        raise UsageError(f"column {twice!r} is given two uses")
+    named = next((name for name in args.by if args.by.count(name) > 1), None)
+    if named is not None:
+        raise UsageError(f"--by names {named!r} twice")
+
+
+def text_of_parts(args: argparse.Namespace, model: SavedModel) -> list[str]:
+    """Name the columns to take as text: a group 007 is no group 7.
+
+    Those that a model takes as numbers stay numbers.
+    """
+    numbers = {feature.name for feature in model.features if feature.levels is None}
+    named = [*args.by, *([] if args.group is None else [args.group])]
+    return [name for name in named if name not in numbers and name != args.time]
+
+
+def say_features(args: argparse.Namespace, models: Sequence[SavedModel]) -> list[str]:
+    """Say which of the columns are features of a model, too: they are not left out then."""
+    said = []
+    for option, names in named_parts(args).items():
+        for name in names:
+            users = [model.path for model in models if name in {f.name for f in model.features}]
+            if users:
+                said.append(f"{shown(name)} ({option}) stays a feature of {listed(users)}")
+    return said
+
+
+def target_in_parts(
+    target: Target, frame: nw.DataFrame[Any], reading: Reading, args: argparse.Namespace
+) -> Target:
+    """Return a target that knows the groups, times and subgroups of its rows."""
+    for option, names in named_parts(args).items():
+        for name in names:
+            need_column(frame.columns, name, args.data, option)
+    for column in (args.group, args.time):
+        if column is not None and (missing := n_missing(frame[column])):
+            raise DataError(
+                f"column {column!r} of {args.data} is missing in {missing:,} of"
+                f" {len(frame):,} rows: fill it, or remove these rows"
+            )
+    with plain_errors(f"cannot part the rows of {args.data}"):
+        return with_parts(
+            target,
+            None if args.group is None else frame[args.group].to_numpy(),
+            None if args.time is None else _times(frame[args.time], reading, args.data),
+            {name: frame[name].to_numpy() for name in args.by} or None,
+        )
+
+
+def _times(series: nw.Series[Any], reading: Reading, path: str) -> NDArray[Any]:
+    """Return when each row came; dates, which are read as days since 1970, are dates again."""
+    times = times_of(series, path)
+    if series.name not in reading.date_units or times.dtype.kind not in "iuf":
+        return times
+    return np.round(times.astype(np.float64) * _SECONDS_A_DAY).astype("datetime64[s]")
