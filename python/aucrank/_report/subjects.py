@@ -77,7 +77,7 @@ class Target:
     labels : tuple of two str
         What the negative and the positive class are called.
     groups : ndarray of int or None, default=None
-        Group of each row, as a number; None where each row is drawn by itself.
+        Group of each row, as a number from 0; None where each row is drawn by itself.
     time : ndarray or None, default=None
         When each row came, in numbers or dates.
     by : dict of str to ndarray, default={}
@@ -108,7 +108,7 @@ class Target:
         classes = self.positive, ~self.positive
         if self.groups is None:
             return all(rows.sum() > 1 for rows in classes)
-        return all(len(np.unique(self.groups[rows])) > 1 for rows in classes)
+        return all(np.count_nonzero(np.bincount(self.groups[rows])) > 1 for rows in classes)
 
     def take(self, rows: NDArray[np.intp] | None) -> Target:
         """Return the target of some rows; None for all of them."""
@@ -126,7 +126,7 @@ class Target:
     @property
     def n_groups(self) -> int | None:
         """Number of groups; None where each row is drawn by itself."""
-        return None if self.groups is None else len(np.unique(self.groups))
+        return None if self.groups is None else int(np.count_nonzero(np.bincount(self.groups)))
 
 
 def name_models(models: Any, names: Sequence[str] | None) -> dict[str, Any]:
