@@ -5,6 +5,7 @@ import secrets
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from inspect import signature
 from typing import Any, ClassVar, Literal, Self, cast
 
 import numpy as np
@@ -28,6 +29,7 @@ from aucrank._base.summary import Section
 from aucrank._base.validation_set import ValidationSet
 from aucrank._base.warm_start import WarmStart
 from aucrank._data.as_frame import as_frame
+from aucrank._data.block_warnings import warn_of_blocks
 from aucrank._data.column_warnings import inner_fits_are_silent
 from aucrank._data.input import Columns, KindsByColumn, count_rows, learn_columns, read_columns
 from aucrank._data.labels import encode_binary
@@ -353,6 +355,8 @@ class CoreEstimator(CallbackSupportMixin, BaseEstimator, ABC):
             columns, schema = learn_columns(
                 self, X, categorical_features, n_rows, kept, self._extra_categories()
             )
+            if groups is None and time is None and "groups" in signature(self.fit).parameters:
+                warn_of_blocks(columns, schema, positive)
             seed = check_seed(getattr(self, "random_state", None))
             blocks = read_blocks(groups, time, count_rows(columns))
             sample = Sample(columns, schema, positive, weight, X, blocks)

@@ -13,9 +13,9 @@ from aucrank._data.matching import NUMBER, Matcher, type_name
 from aucrank._data.schema import Factor, Feature, Level, Schema, column_label, is_missing
 from aucrank._utils.warn import warn_caller
 
-# An identifier has fewer known rows for a category than this, on average. Columns of real data sets
-# have 45 and more, identifiers 1, or 2 where the same customer comes twice.
-_ROWS_OF_CATEGORY = 3
+#: An identifier has fewer known rows for a category than this, on average. Columns of real data
+#: sets have 45 and more, identifiers 1, or 2 where the same customer comes twice.
+ROWS_OF_CATEGORY = 3
 # In fewer rows, many categories of one row each are nothing unusual.
 _LEAST_ROWS = 50
 
@@ -47,9 +47,12 @@ _named_before: ContextVar[set[str] | None] = ContextVar("_named_before", default
 class ColumnWarning(UserWarning):
     """A column looks like something else than it is taken for.
 
-    A fit gives it at most once, and a fit inside another one never. It names the columns that look
-    like identifiers, with more than one category for every 3 rows; and the columns of text that
-    hold numbers but for a few codes, such as "?", for which each number is a category of its own.
+    A fit gives it at most once of a kind, and a fit inside another one never. It names the columns
+    that look like identifiers, with more than one category for every 3 rows; and the columns of
+    text that hold numbers but for a few codes, such as "?", for which each number is a category of
+    its own.
+    Where ``fit`` takes ``groups`` and ``time`` and is given neither, it also names the columns that
+    look as if they said which rows belong together, or when they came.
 
     Scoring gives it where nearly all values of a column of categories match none of the training
     data because they are of another type, such as numbers for texts that are no numbers, or are
@@ -71,6 +74,11 @@ def inner_fits_are_silent() -> Iterator[None]:
         yield
     finally:
         _is_inner.reset(token)
+
+
+def is_inner_fit() -> bool:
+    """Tell whether a fit around this one has said what there is to say."""
+    return _is_inner.get()
 
 
 @contextmanager
@@ -168,7 +176,7 @@ class OtherTypes:
         if found:
             labels = [f"{label} ({text})" for label, text in found.items()]
             warn_caller(
-                f"{_columns(labels)}: nearly no value is a category of the training data, because"
+                f"{in_words(labels)}: nearly no value is a category of the training data, because"
                 " of how it is written, so that the rows are scored as if the value were missing."
                 " Convert what is scored to the type and the form of the training data.",
                 ColumnWarning,
@@ -218,7 +226,7 @@ class Doubts:
         label = column_label(feature.name, index)
         if not is_declared and (odd := _odd_numbers(levels)):
             self._numbers.append(f"{label} (such as {', '.join(map(_quoted, odd))})")
-        elif _LEAST_ROWS <= n_known < _ROWS_OF_CATEGORY * len(levels):
+        elif _LEAST_ROWS <= n_known < ROWS_OF_CATEGORY * len(levels):
             self._identifiers.append(label)
 
     def warn(self) -> None:
@@ -231,16 +239,16 @@ class Doubts:
         if self._identifiers:
             one = len(self._identifiers) == 1
             said.append(
-                f"{_columns(self._identifiers)} {'looks' if one else 'look'} like"
+                f"{in_words(self._identifiers)} {'looks' if one else 'look'} like"
                 f" {'an identifier' if one else 'identifiers'}, with more than one category for"
-                f" every {_ROWS_OF_CATEGORY} rows: what categories of so few rows tell holds for"
+                f" every {ROWS_OF_CATEGORY} rows: what categories of so few rows tell holds for"
                 " these rows alone."
                 f" Leave {'it' if one else 'them'} out of X."
             )
         if self._numbers:
             one = len(self._numbers) == 1
             said.append(
-                f"{_columns(self._numbers)} {'holds' if one else 'hold'} numbers but for a few"
+                f"{in_words(self._numbers)} {'holds' if one else 'hold'} numbers but for a few"
                 " texts, so that every number is a category of its own. Replace what stands for"
                 " a missing value by NaN or None, write the rest as plain numbers, and convert the"
                 f" column{'' if one else 's'} to numbers; name in categorical_features what does"
@@ -250,7 +258,8 @@ class Doubts:
             warn_caller(" ".join(said), ColumnWarning)
 
 
-def _columns(labels: Sequence[str]) -> str:
+def in_words(labels: Sequence[str]) -> str:
+    """Name a few columns, and count the others."""
     shown = ", ".join(labels[:_SHOWN_COLUMNS])
     more = len(labels) - _SHOWN_COLUMNS
     return f"Column{'s' * (len(labels) > 1)} {shown}" + (f" and {more} more" if more > 0 else "")

@@ -34,8 +34,13 @@ def names_rows(column: str) -> bool:
     name = column.strip()
     if name.lower() in _WHOLE or _ENDING.fullmatch(name.lower()):
         return True
-    words = [word.lower() for word in _WORD.findall(name)]
+    words = words_of(name)
     return bool(words) and (not _ANYWHERE.isdisjoint(words) or words[-1] in _LAST)
+
+
+def words_of(name: str) -> list[str]:
+    """Return the words of a name in small letters."""
+    return [word.lower() for word in _WORD.findall(name)]
 
 
 class RowNames:

@@ -1,0 +1,196 @@
+"""Columns that look as if they said which rows belong together, or when they came."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aucrank._data.column_warnings import (
+    ROWS_OF_CATEGORY,
+    ColumnWarning,
+    in_words,
+    is_inner_fit,
+)
+from aucrank._data.row_blocks import STEP, mixed
+from aucrank._data.row_names import words_of
+from aucrank._data.schema import Schema
+from aucrank._utils.warn import warn_caller
+
+# Words of the names of what comes several times.
+_GROUP_WORDS = frozenset(
+    {
+        *("id", "ids", "group", "groups", "cluster", "patient", "subject", "person", "customer"),
+        *("client", "user", "household", "account", "loan", "molecule", "kunde", "patnr", "nr"),
+    }
+)
+_TIME_WORDS = frozenset(
+    {"time", "date", "day", "timestamp", "datetime", "datum", "zeit", "tag", "ts", "when"}
+)
+
+# A group has so many rows on average, and there are so many groups.
+_ROWS_OF_GROUP = 1.5, 60.0
+_LEAST_GROUPS = 30
+
+# So many pairs of rows of a group are looked at, or nothing is said.
+_LEAST_PAIRS = 200
+
+# Of the values, such a share has several rows; a column that is called so may have fewer.
+_SHARE_REPEATED, _SHARE_REPEATED_NAMED = 0.75, 0.5
+
+# Two rows of a group have one label more often than two of all rows: by such a share of what they
+# could, and by so much more than rows of neighbouring numbers. Of the columns of 28 real data sets
+# whose values are repeated so often, those of a person and of a molecule have 0.42 and 1.0, all
+# others less than 0.27, but for numbers whose neighbours are as much alike.
+_LIKENESS, _LIKENESS_NAMED, _MORE_THAN_NEIGHBOURS = 0.35, 0.3, 0.3
+
+# Dates are told from fewer values by their names alone, which is not enough.
+_LEAST_TIMES = 30
+
+# Of more rows, those of a share of the values are looked at, which keeps groups whole.
+_MOST_ROWS = 50_000
+
+_ISO_DATE = re.compile(r"(?:19|20)\d\d-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])(?:[T ].*)?")
+
+
+def warn_of_blocks(columns: Any, schema: Schema, positive: NDArray[np.bool_] | None) -> None:
+    """Say which columns look like groups or times, where a fit was given neither.
+
+    Parameters
+    ----------
+    columns : ndarray of shape (n, n_features) or list of ndarray
+        The rows as the core takes them; of other kinds nothing is said.
+    schema : Schema
+        What the columns are.
+    positive : ndarray of bool, shape (n,), or None
+        Labels; without them nothing is said.
+    """
+    if positive is None or is_inner_fit() or not isinstance(columns, np.ndarray | list):
+        return
+    groups, times = [], []
+    for index, feature in enumerate(schema.features):
+        values = columns[index] if isinstance(columns, list) else columns[:, index]
+        levels, name = feature.levels, feature.name or ""
+        if levels is None and not _is_whole(values):
+            continue
+        if _looks_like_times(values, levels, name):
+            times.append(schema.label(index))
+        elif _looks_like_groups(values, levels, name, positive):
+            groups.append(schema.label(index))
+    said = []
+    if groups:
+        it = "it" if len(groups) == 1 else "one of them"
+        said.append(
+            f"{in_words(groups)} {'looks' if len(groups) == 1 else 'look'} as if rows of"
+            " one value belonged together, such as those of a customer: most have one label. A"
+            f" model that was fitted to {it} ranks other ones worse than it says. Leave"
+            f" {'it' if len(groups) == 1 else 'them'} out of X, and pass {it} to fit as groups."
+        )
+    if times:
+        it = "it" if len(times) == 1 else "one of them"
+        said.append(
+            f"{in_words(times)} {'looks' if len(times) == 1 else 'look'} like the time when"
+            " a row came. Rows to come are later than all of these. Leave"
+            f" {'it' if len(times) == 1 else 'them'} out of X, and pass {it} to fit as time."
+        )
+    if said:
+        warn_caller(" ".join(said), ColumnWarning)
+
+
+def _is_whole(values: NDArray[Any]) -> bool:
+    """Tell whether a column of numbers holds whole ones, all known."""
+    if values.dtype.kind != "f":
+        return values.dtype.kind in "iu"
+    # The first rows settle nearly all columns; NaN is not whole, either.
+    return all(bool((part % 1 == 0).all()) for part in (values[:256], values))
+
+
+def _looks_like_times(values: NDArray[Any], levels: Sequence[Any] | None, name: str) -> bool:
+    if levels is not None:
+        return len(levels) >= _LEAST_TIMES and all(
+            isinstance(level, str) and _ISO_DATE.fullmatch(level) for level in levels
+        )
+    # The first rows settle nearly all columns; those in order may begin with many of one day.
+    if all(len(np.unique(part)) < _LEAST_TIMES for part in (values[:1000], values)):
+        return False
+    if _are_calendar_numbers(values):
+        return True
+    if _TIME_WORDS.isdisjoint(words_of(name)):
+        return False
+    steps = np.diff(values.astype(np.float64))
+    is_in_order = bool((steps >= 0).all() or (steps <= 0).all())
+    # Seconds since 1970, from 1990 on.
+    are_seconds = bool(values.min() > 6.3e8 and values.max() < 4.1e9)
+    return is_in_order or are_seconds
+
+
+def _are_calendar_numbers(values: NDArray[Any]) -> bool:
+    """Tell whether all numbers are dates such as 20240131."""
+    if values.min() < 19_000_101 or values.max() > 21_001_231:
+        return False
+    whole = values.astype(np.int64)
+    month, day = whole // 100 % 100, whole % 100
+    return bool(((month >= 1) & (month <= 12) & (day >= 1) & (day <= 31)).all())
+
+
+@dataclass(frozen=True, slots=True)
+class _Likeness:
+    """How much the rows of one value are alike in their labels."""
+
+    n_values: int
+    rows_of_value: float
+    n_repeated: int
+    n_pairs: float
+    within: float
+    of_neighbours: float
+
+
+def _looks_like_groups(
+    values: NDArray[Any], levels: Sequence[Any] | None, name: str, positive: NDArray[np.bool_]
+) -> bool:
+    if levels is not None and len(levels) < _LEAST_GROUPS:
+        return False
+    found = _likeness(values, positive)
+    if found is None or found.n_values < _LEAST_GROUPS or found.n_pairs < _LEAST_PAIRS:
+        return False
+    low, high = _ROWS_OF_GROUP
+    if levels is not None:
+        # Of categories, those of fewer rows are told as identifiers.
+        low = ROWS_OF_CATEGORY
+    if not low <= found.rows_of_value <= high:
+        return False
+    repeated = found.n_repeated / found.n_values
+    if not _GROUP_WORDS.isdisjoint(words_of(name)):
+        return repeated >= _SHARE_REPEATED_NAMED and found.within >= _LIKENESS_NAMED
+    # The order of levels says nothing.
+    apart = levels is not None or found.within - found.of_neighbours >= _MORE_THAN_NEIGHBOURS
+    return repeated >= _SHARE_REPEATED and found.within >= _LIKENESS and apart
+
+
+def _likeness(values: NDArray[Any], positive: NDArray[np.bool_]) -> _Likeness | None:
+    """Compare the labels of rows of one value; None where both classes are not there."""
+    share = min(1.0, _MOST_ROWS / max(len(values), 1))
+    # Also those of values that are not looked at, of which one may have most rows.
+    n_rows = share * len(values)
+    if share < 1:
+        bits = mixed(values.astype(np.int64).astype(np.uint64) + np.uint64(STEP))
+        kept = bits < np.uint64(int(2**64 * share))
+        values, positive = values[kept], positive[kept]
+    rate = float(positive.mean()) if len(positive) else 0.0
+    if rate in (0, 1):
+        return None
+    _, codes = np.unique(values, return_inverse=True)
+    size = np.bincount(codes).astype(np.float64)
+    pos = np.bincount(codes, positive)
+    n_pairs = float((size * (size - 1)).sum() / 2)
+    by_chance = 2 * rate * (1 - rate)
+    within = 1 - float((pos * (size - pos)).sum()) / max(n_pairs, 1) / by_chance
+    of_value, weight = pos / size, np.minimum(size[1:], size[:-1])
+    unlike = of_value[1:] * (1 - of_value[:-1]) + of_value[:-1] * (1 - of_value[1:])
+    of_neighbours = 1 - float(weight @ unlike) / max(float(weight.sum()), 1) / by_chance
+    n_repeated = int((size > 1).sum())
+    return _Likeness(len(size), n_rows / len(size), n_repeated, n_pairs, within, of_neighbours)
