@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from aucrank import GradientBoostingRanker, RankingEnsemble, compare, load
 
-from tests.common.command_line import ok, run
+from tests.common.command_line import leaderboard, ok, run
 
 pytestmark = pytest.mark.usefixtures("short_fits")
 
@@ -59,6 +59,23 @@ def test_models_are_compared_on_folds_of_groups(rows, capsys):
     auc = expected.to_frame()["auc"].iloc[0]
     rows_of = [line.split() for line in out.splitlines() if "GradientBoostingRanker" in line]
     assert any(f"{auc:.4f}" in cells for cells in rows_of)
+
+
+def test_models_are_compared_on_ranges_of_time(rows, capsys):
+    out = ok(
+        capsys, "compare", "rows.csv", "--target", "bad", "--time", "day", "--drop", "patient",
+        "--models", "GradientBoostingRanker", "LinearRanker", "--no-peers", "--csv", "board.csv",
+    )  # fmt: skip
+    assert "folds   5 ranges of time" in out
+    expected = compare(
+        rows[["x", "z"]], rows["bad"], time=rows["day"], peers=False, random_state=0,
+        models={"GradientBoostingRanker": GradientBoostingRanker(random_state=0)},
+    )  # fmt: skip
+    latest = expected.to_frame()["auc_latest"].iloc[0]
+    cells = leaderboard(out)["GradientBoostingRanker"]
+    assert cells[5] == f"{latest:.4f}"
+    table = pd.read_csv("board.csv").set_index("model")
+    assert table.loc["GradientBoostingRanker", "latest"] == pytest.approx(latest)
 
 
 @pytest.mark.parametrize(

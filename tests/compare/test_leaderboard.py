@@ -20,6 +20,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import (
     GroupKFold,
+    KFold,
     RepeatedStratifiedKFold,
     ShuffleSplit,
     StratifiedKFold,
@@ -223,6 +224,74 @@ def test_a_model_that_takes_no_weights_fails_where_there_are_some():
     error = "failed: ValueError: KNeighborsClassifier must take sample_weight"
     assert board.loc["KNeighborsClassifier", "error"].startswith(error)
     assert board.loc["RIMARC", "error"] == ""
+
+
+def test_folds_are_ranges_of_time():
+    X, y = sample(120)
+    time = np.random.default_rng(0).permutation(120) // 3
+    X = np.c_[X, time]
+    met = []
+
+    class Spy(Column):
+        def fit(self, X, y):
+            self.times_ = set(X[:, -1])
+            return super().fit(X, y)
+
+        def decision_function(self, X):
+            met.append((self.times_, set(X[:, -1])))
+            return super().decision_function(X)
+
+    board = aucrank.compare(X, y, models={"spy": Spy()}, time=time, cv=4)
+    for fold, (fitted, held_out) in enumerate(met):
+        assert held_out == set(range(10 * fold, 10 * fold + 10))
+        assert fitted == set(range(40)) - held_out
+    latest = time >= 30
+    auc = roc_auc_score(y[latest], Column(0).fit(X, y).decision_function(X[latest]))
+    assert board.models["auc_latest"].tolist() == [pytest.approx(auc)]
+    assert "4 ranges of time" in board.to_html()
+    assert "AUC, latest" in board.to_html()
+    assert "auc_latest" not in list(aucrank.compare(X, y, models={"spy": Spy()}).models)
+
+
+def test_a_group_is_where_its_latest_row_is():
+    X, y = sample(120)
+    time = np.arange(120)
+    groups = np.r_[0, np.arange(1, 119), 0]
+    met = []
+
+    class Spy(Column):
+        def decision_function(self, X):
+            met.append(set(X[:, -1]))
+            return super().decision_function(X)
+
+    aucrank.compare(np.c_[X, time], y, models={"spy": Spy()}, time=time, groups=groups, cv=3)
+    assert {0, 119} <= met[-1]
+
+
+def test_rankers_are_told_the_times():
+    X, y = sample(200)
+    time = np.arange(200)
+    board = aucrank.compare(X, y, models=["GradientBoostingRanker"], time=time, cv=2)
+    rows = np.arange(100)
+    model = aucrank.GradientBoostingRanker(random_state=0).fit(X[rows], y[rows], time=time[rows])
+    auc = roc_auc_score(y[100:], model.decision_function(X[100:]))
+    assert board.models["auc_latest"][0] == pytest.approx(auc)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"time": np.arange(119)}, "time has 119 entries"),
+        ({"time": np.arange(120) // 60}, "time has 2 values"),
+        ({"time": np.arange(120), "cv": KFold(3)}, "leave time out for folds of your own"),
+        ({"time": np.arange(120), "n_repeats": 2}, "the same ranges of time again"),
+        ({"time": np.sort(sample(120)[1])}, "time has 2 values"),
+    ],
+)
+def test_times_that_make_no_folds_are_refused(given, message):
+    X, y = sample(120)
+    with pytest.raises(ValueError, match=message):
+        aucrank.compare(X, y, models={"x": Column(0)}, **given)
 
 
 def test_groups_are_never_parted():

@@ -54,6 +54,8 @@ class Contestant:
         Counts the rules of a fitted one.
     groups : ndarray of shape (n_samples,) or None
         Which rows belong together, for rankers that deal rows themselves.
+    time : ndarray of shape (n_samples,) or None
+        When each row came, for the same.
     """
 
     name: str
@@ -64,6 +66,7 @@ class Contestant:
     fit_options: Mapping[str, Any] = field(default_factory=dict)
     rules: Callable[[Any], int | None] | None = None
     groups: NDArray[Any] | None = None
+    time: NDArray[Any] | None = None
 
     def fit(
         self, rows: NDArray[np.intp], weight: NDArray[np.float64] | None, n_jobs: int | None
@@ -74,17 +77,22 @@ class Contestant:
             check_takes_weights(model, self.name)
             name, _ = weight_parameter(model)
             options[name] = weight[rows]
-        if self.groups is not None and isinstance(model, BaseRanker):
-            options["groups"] = self.groups[rows]
+        if isinstance(model, BaseRanker):
+            options |= {name: values[rows] for name, values in self._dealt_by().items()}
         return lambda: model.fit(X, self.y[rows], **options)
+
+    def _dealt_by(self) -> dict[str, NDArray[Any]]:
+        """Return what a fit deals rows by, as its options."""
+        given = {"groups": self.groups, "time": self.time}
+        return {name: values for name, values in given.items() if values is not None}
 
     def fingerprint(self) -> str | None:
         """Return a text that is the same for the same model; None where that cannot be told."""
         try:
             model = self.make(None)
             known = [__version__, _versions(model), model, dict(self.fit_options)]
-            if self.groups is not None and isinstance(model, BaseRanker):
-                known.append(self.groups)
+            if isinstance(model, BaseRanker):
+                known += self._dealt_by().values()
             return str(joblib.hash(known))
         except Exception:  # of any package: what cannot be told apart is fitted anew
             return None
@@ -228,6 +236,7 @@ def _own(name: str, estimator: Any, sample: Sample) -> Contestant:
         sample.y,
         rules=_rules_of_ours if isinstance(_last(estimator), BaseRanker) else None,
         groups=sample.groups,
+        time=sample.time,
     )
 
 
@@ -277,6 +286,7 @@ def _ours(name: str, sample: Sample, seed: int) -> Contestant:
             sample.y,
             rules=_rules_of_ours,
             groups=sample.groups,
+            time=sample.time,
         )
 
     def make_behind_encoder(n_jobs: int | None) -> Any:

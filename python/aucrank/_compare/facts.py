@@ -30,6 +30,8 @@ class Facts:
         What the folds are, in words.
     is_weighted : bool
         Whether rows have weights.
+    is_by_time : bool
+        Whether the folds are ranges of time, the last one the latest.
     confidence : float
         Level of intervals.
     notes : list of str
@@ -43,6 +45,7 @@ class Facts:
     labels: tuple[str, str]
     folds: str
     is_weighted: bool
+    is_by_time: bool
     confidence: float
     notes: list[str]
 
@@ -68,7 +71,7 @@ def models_table(facts: Facts) -> Table:
     def mean(value: Callable[[FoldResult], float | None]) -> list[float]:
         return [mean_of(outcome, value) for outcome in outcomes]
 
-    return Table(
+    table = Table(
         rank=_counts([*range(1, len(ranked) + 1), *[np.nan] * n_others]),
         model=[outcome.model for outcome in outcomes],
         package=[outcome.package or "aucrank" for outcome in outcomes],
@@ -84,6 +87,14 @@ def models_table(facts: Facts) -> Table:
         n_folds=[len(outcome.folds) for outcome in outcomes],
         error=["" if outcome.is_complete else outcome.unfinished for outcome in outcomes],
     )
+    if facts.is_by_time:
+        return Table(table | {"auc_latest": np.array(of_ranked(auc_of_latest))})
+    return table
+
+
+def auc_of_latest(standing: Standing) -> float:
+    """Return the AUC of a model on the last fold, which of ranges of time is the latest."""
+    return float(standing.of_folds[-1])
 
 
 def folds_table(facts: Facts) -> Table:

@@ -87,6 +87,11 @@ def deal(sample: Sample, cv: Any, n_repeats: int, seed: int) -> Folds:
         return _dealt_by_number(sample, check_int(cv, "cv", low=2) or 2, n_repeats, seed)
     if n_repeats != 1:
         raise ValueError(f"n_repeats={n_repeats} needs a number of folds as cv, got {cv!r}")
+    if sample.blocks is not None:
+        raise ValueError(
+            f"folds are ranges of time, of which cv is the number, got {cv!r}: leave time out for"
+            " folds of your own"
+        )
     if hasattr(cv, "split") and not isinstance(cv, str):
         pairs = list(cv.split(np.zeros(sample.n_rows), sample.positive, sample.groups))
     elif isinstance(cv, Iterable) and not isinstance(cv, str):
@@ -107,6 +112,8 @@ def _dealt_by_number(sample: Sample, n_folds: int, n_repeats: int, seed: int) ->
             f"the smaller class has {plural(smaller, 'row')}, so there is none for each of"
             f" {n_folds} folds: use more rows, or fewer folds"
         )
+    if sample.blocks is not None:
+        return _dealt_by_time(sample, sample.blocks, n_folds, n_repeats)
     rows = np.zeros(sample.n_rows)
     if sample.groups is None:
         by = RepeatedStratifiedKFold(n_splits=n_folds, n_repeats=n_repeats, random_state=seed)
@@ -124,6 +131,29 @@ def _dealt_by_number(sample: Sample, n_folds: int, n_repeats: int, seed: int) ->
         + (", groups kept together" if sample.groups is not None else "")
         + f", shuffled with seed {seed}"
         + (f", dealt {n_repeats} times" if n_repeats > 1 else "")
+    )
+    return Folds(_by_repeat(pairs, sample.positive), says)
+
+
+def _dealt_by_time(
+    sample: Sample, blocks: NDArray[np.uint64], n_folds: int, n_repeats: int
+) -> Folds:
+    """Deal ranges of time with about as many rows each, the earliest first."""
+    if n_repeats != 1:
+        raise ValueError(f"n_repeats={n_repeats} would deal the same ranges of time again: leave 1")
+    distinct, places = np.unique(blocks, return_inverse=True)
+    size = np.bincount(places)
+    middle = (np.cumsum(size) - size / 2) / size.sum()
+    of_row = np.minimum((middle * n_folds).astype(np.intp), n_folds - 1)[places]
+    if len(np.unique(of_row)) < n_folds:
+        raise ValueError(
+            f"time has {plural(len(distinct), 'value')}, too few or of too many rows each for"
+            f" {n_folds} ranges of about as many rows: use fewer folds"
+        )
+    pairs = [(np.flatnonzero(of_row != fold), np.flatnonzero(of_row == fold))
+             for fold in range(n_folds)]  # fmt: skip
+    says = f"{n_folds} ranges of time" + (
+        ", groups kept together" if sample.groups is not None else ""
     )
     return Folds(_by_repeat(pairs, sample.positive), says)
 

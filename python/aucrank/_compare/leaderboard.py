@@ -37,7 +37,8 @@ class Leaderboard:
         of the folds, with its interval ``low`` to ``high``; ``difference``, its AUC less that of
         the best; ``p_value`` of that difference, adjusted for all pairs; ``fit_seconds``,
         ``score_seconds``, ``n_bytes`` and ``n_rules``, means of the folds; ``n_folds`` that were
-        done; ``error``, empty for a model that did all of them. What is not known is NaN. Models
+        done; ``error``, empty for a model that did all of them; where times were passed,
+        ``auc_latest``, the AUC of the latest range of them. What is not known is NaN. Models
         that did not do all folds stand last and have no rank.
     folds : Table
         One row for each model and each fold that it did: ``model``, ``fold``, ``auc``,
@@ -145,6 +146,7 @@ def compare(
     n_repeats: int = 1,
     sample_weight: ArrayLike | None = None,
     groups: ArrayLike | None = None,
+    time: ArrayLike | None = None,
     categorical_features: Any = "from_dtype",
     confidence: float = 0.95,
     time_limit: float | None = None,
@@ -187,7 +189,13 @@ def compare(
         Weight of each row, in fits and in the AUC. A row of weight 0 is no row. A model that takes
         no weights fails.
     groups : array-like of shape (n_samples,), default=None
-        Rows of the same group are in the same fold.
+        Rows of the same group are in the same fold. Rankers of this package keep them together in
+        what they hold out themselves, too.
+    time : array-like of shape (n_samples,), default=None
+        When each row came, in numbers or dates. Folds are then ranges of time with about as many
+        rows each, and equal times, or groups, which are where their latest row is, are in one of
+        them; rankers of this package deal rows by time, too. The models that rank the latest range
+        were fitted to earlier rows alone: ``auc_latest`` is their AUC there. ``cv`` is a number.
     categorical_features : "from_dtype", list or None, default="from_dtype"
         Which columns hold categories, as for the rankers of this package: by their type, or by
         position, name or mask. Estimators of your own are not told.
@@ -289,6 +297,7 @@ def compare(
         n_repeats=n_repeats,
         sample_weight=sample_weight,
         groups=groups,
+        time=time,
         categorical_features=categorical_features,
         confidence=confidence,
         time_limit=time_limit,

@@ -6,7 +6,7 @@ from datetime import datetime
 
 import numpy as np
 
-from aucrank._compare.facts import Facts, mean_of
+from aucrank._compare.facts import Facts, auc_of_latest, mean_of
 from aucrank._compare.standings import Standing
 from aucrank._page import formats
 from aucrank._page.page import Chapter, Fold, render
@@ -107,6 +107,8 @@ def _headline(facts: Facts) -> View:
         Head("Fit, s"),
         Head("Rules"),
     ]
+    if facts.is_by_time:
+        heads.insert(4, Head("AUC, latest"))
     rows: list[list[str | Bar]] = []
     for rank, standing in enumerate(facts.standings, 1):
         low, high = _extent(facts)
@@ -129,7 +131,10 @@ def _headline(facts: Facts) -> View:
                 formats.MISSING if np.isnan(n_rules) else f"{round(n_rules):,}",
             ]
         )
-    return View("Leaderboard", heads, rows)
+        if facts.is_by_time:
+            rows[-1].insert(4, formats.area(auc_of_latest(standing)))
+    note = "The latest range of time is ranked by models that were fitted to earlier rows alone."
+    return View("Leaderboard", heads, rows, note if facts.is_by_time else "")
 
 
 def _areas(facts: Facts) -> Chapter:

@@ -96,6 +96,7 @@ class Request:
             given if labels is None else labels,
             self.folds.says,
             sample.weight is not None,
+            sample.time is not None,
             self._confidence,
             notes + ([] if store is None else store.says()),
         )
@@ -111,6 +112,7 @@ def read_request(
     n_repeats: int = 1,
     sample_weight: ArrayLike | None = None,
     groups: ArrayLike | None = None,
+    time: ArrayLike | None = None,
     categorical_features: Any = "from_dtype",
     confidence: float = 0.95,
     time_limit: float | None = None,
@@ -132,8 +134,11 @@ def read_request(
     notes: list[str] = []
     if isinstance(X, Dataset):
         refuse_beside_dataset(y=y, sample_weight=sample_weight)
-        if groups is not None:
-            raise ValueError("groups was given beside a Dataset: compare on a frame of its rows")
+        for name, values in (("groups", groups), ("time", time)):
+            if values is not None:
+                raise ValueError(
+                    f"{name} was given beside a Dataset: compare on a frame of its rows"
+                )
         rows = sampled_rows(X, MOST_ROWS, categorical_features, n_jobs)
         if rows.are_few:
             notes.append(f"on a sample of {len(rows.positive):,} of {rows.n_all:,} rows")
@@ -141,7 +146,7 @@ def read_request(
         categorical_features = "from_dtype"
     elif y is None:
         raise ValueError("y is None: labels are left out beside a Dataset only, which has its own")
-    sample = read_sample(X, y, sample_weight, groups, categorical_features)
+    sample = read_sample(X, y, sample_weight, groups, categorical_features, time)
     folds = deal(sample, cv, n_repeats, seed)
     chosen = choose(models, peers, sample.n_values)
     plan = Plan(n_jobs, parallel, limit)

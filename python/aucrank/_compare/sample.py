@@ -17,6 +17,7 @@ from aucrank._core import MISSING_CODE
 from aucrank._data.as_frame import as_frame
 from aucrank._data.input import Columns, each_column, learn_columns
 from aucrank._data.labels import encode_binary
+from aucrank._data.row_blocks import read_blocks, read_times
 from aucrank._data.schema import Schema
 from aucrank._data.vectors import vector
 from aucrank._data.weights import check_class_sums, check_weight
@@ -74,6 +75,10 @@ class Sample:
         Their weights.
     groups : ndarray of shape (n_samples,) or None
         Rows of a group are never parted.
+    time : ndarray of shape (n_samples,) or None
+        When each row came, as the user passed it.
+    blocks : ndarray of uint64, shape (n_samples,), or None
+        The place of each row in time, a group being where its latest row is.
     kept : ndarray of int, shape (n_samples,)
         Their numbers among the rows that the user passed.
     n_passed : int
@@ -90,6 +95,8 @@ class Sample:
     positive: NDArray[np.bool_]
     weight: NDArray[np.float64] | None
     groups: NDArray[Any] | None
+    time: NDArray[Any] | None
+    blocks: NDArray[np.uint64] | None
     kept: NDArray[np.intp]
     n_passed: int
     categorical_features: Any
@@ -112,6 +119,7 @@ def read_sample(
     sample_weight: ArrayLike | None = None,
     groups: ArrayLike | None = None,
     categorical_features: Any = "from_dtype",
+    time: ArrayLike | None = None,
 ) -> Sample:
     """Check what a user passed; what the columns look like is warned of here, once.
 
@@ -135,6 +143,7 @@ def read_sample(
         groups = vector(groups, "groups")
         if len(groups) != len(positive):
             raise ValueError(f"groups has {len(groups)} entries, but y has {len(positive)}")
+    times = None if time is None else read_times(time, len(positive))
     kept = np.arange(len(positive)) if weight is None else np.flatnonzero(weight)
     matrix = _as_matrix(columns, schema, kept)
     take = row_taker(X)
@@ -145,11 +154,23 @@ def read_sample(
         positive=positive[kept],
         weight=None if weight is None else weight[kept],
         groups=None if groups is None else groups[kept],
+        time=None if times is None else times[kept],
+        blocks=_places_in_time(groups, times, kept),
         kept=kept,
         n_passed=len(positive),
         categorical_features=categorical_features,
         fingerprint=_fingerprint(schema, matrix, classes, positive[kept], weight),
     )
+
+
+def _places_in_time(
+    groups: NDArray[Any] | None, time: NDArray[Any] | None, kept: NDArray[np.intp]
+) -> NDArray[np.uint64] | None:
+    if time is None:
+        return None
+    blocks = read_blocks(None if groups is None else groups[kept], time[kept], len(kept))
+    assert blocks is not None
+    return blocks.of_row
 
 
 def _as_matrix(columns: Columns, schema: Schema, kept: NDArray[np.intp]) -> Matrix:

@@ -131,6 +131,16 @@ def add_group(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_time(parser: argparse.ArgumentParser) -> None:
+    """When a row came."""
+    parser.add_argument(
+        "--time",
+        metavar="COL",
+        help="column of dates or numbers that says when a row came, left out of the features: what"
+        " is held out is the latest part, and folds are ranges of time",
+    )
+
+
 def add_parts(parser: argparse.ArgumentParser) -> None:
     """Add what says which rows belong together, when they came, and their subgroups."""
     parser.add_argument(

@@ -28,6 +28,7 @@ from aucrank.cli._options import (
     add_seed,
     add_seed_and_threads,
     add_target,
+    add_time,
     at_least,
 )
 
@@ -94,6 +95,7 @@ def _add_compare(commands: "argparse._SubParsersAction[Any]") -> None:
         "--weight", metavar="COL", help="column of sample weights, for fits and for the AUC"
     )
     add_group(parser)
+    add_time(parser)
     add_columns(parser)
     add_reading(parser)
     add_memory(parser)
@@ -178,12 +180,7 @@ def _add_fit(commands: "argparse._SubParsersAction[Any]") -> None:
     add_target(parser, "default: the greater of the two")
     parser.add_argument("--weight", metavar="COL", help="column of sample weights")
     add_group(parser)
-    parser.add_argument(
-        "--time",
-        metavar="COL",
-        help="column of dates or numbers that says when a row came, left out of the features: what"
-        " is held out is the latest part, and folds are ranges of time",
-    )
+    add_time(parser)
     add_columns(parser)
     add_reading(parser)
     add_memory(parser)

@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.model_selection import train_test_split
 
 from aucrank._compare.contestants import choose
-from aucrank._compare.facts import Facts, mean_of
+from aucrank._compare.facts import Facts, auc_of_latest, mean_of
 from aucrank._compare.of_dataset import MOST_ROWS, sampled_rows
 from aucrank._compare.outcome import FoldResult, Outcome
 from aucrank._compare.page import write_page
@@ -66,6 +66,8 @@ def run(args: argparse.Namespace) -> int:
     print(f"data    {args.data}: {plural(n_rows, 'row')}{sampled}, {count_kinds(data.X)}")
     print(f"target  {data.say()}")
     print(f"folds   {request.folds.says}; the same for all models")
+    if args.time is not None:
+        print("latest  AUC of the latest range, of models that were fitted to earlier rows alone")
     for reason, left_out in request.chosen.left_out.items():
         more = "; --models all compares all" if reason.startswith("slow") else ""
         print(hanging(f"without {listed(left_out)}: {reason}{more}", 8))
@@ -112,6 +114,7 @@ def _read_all(args: argparse.Namespace) -> tuple[Labelled, int]:
         row_id=args.id,
         keep=args.keep,
         group=args.group,
+        time=args.time,
         options=csv_options(args),
     )
     return data, len(data.is_positive)
@@ -119,11 +122,12 @@ def _read_all(args: argparse.Namespace) -> tuple[Labelled, int]:
 
 def _read_some(args: argparse.Namespace) -> tuple[Labelled, int]:
     """Read data a piece at a time, keep a sample of the rows, and count them all."""
-    if args.group is not None:
-        raise UsageError(
-            "--group is for data in memory: of data that are read a piece at a time, a sample of"
-            " single rows is compared on"
-        )
+    for option, column in (("--group", args.group), ("--time", args.time)):
+        if column is not None:
+            raise UsageError(
+                f"{option} is for data in memory: of data that are read a piece at a time, a sample"
+                " of single rows is compared on"
+            )
     with progress() as say:
         dataset, _ = dataset_to_learn(args, csv_options(args), say)
         most = MOST_ROWS if args.max_rows is None else args.max_rows
@@ -162,6 +166,7 @@ def _request(args: argparse.Namespace, data: Labelled) -> Request:
             n_repeats=args.repeats,
             sample_weight=data.weight,
             groups=data.groups,
+            time=data.time,
             confidence=args.confidence,
             time_limit=args.time_limit,
             parallel=args.parallel,
@@ -186,9 +191,13 @@ def _sample(data: Labelled, max_rows: int | None, seed: int) -> Labelled:
         )
     kept.sort()
     weight = None if data.weight is None else data.weight[kept]
-    groups = None if data.groups is None else data.groups[kept]
     return replace(
-        data, X=data.X[kept], is_positive=data.is_positive[kept], weight=weight, groups=groups
+        data,
+        X=data.X[kept],
+        is_positive=data.is_positive[kept],
+        weight=weight,
+        groups=None if data.groups is None else data.groups[kept],
+        time=None if data.time is None else data.time[kept],
     )
 
 
@@ -212,12 +221,14 @@ def _write(
 def _table(facts: Facts) -> dict[str, list[Any]]:
     """Return the columns of the leaderboard: of the models that did all folds."""
     ranked = facts.standings
+    latest = {"latest": [*map(auc_of_latest, ranked)]} if facts.is_by_time else {}
     return {
         "rank": list(range(1, len(ranked) + 1)),
         "model": [standing.outcome.label for standing in ranked],
         "AUC": [standing.interval.auc for standing in ranked],
         "low": [standing.interval.low for standing in ranked],
         "high": [standing.interval.high for standing in ranked],
+        **latest,
         "fit s": [mean_of(standing.outcome, lambda fold: fold.fit_seconds) for standing in ranked],
         "score s": [
             mean_of(standing.outcome, lambda fold: fold.score_seconds) for standing in ranked
