@@ -72,6 +72,8 @@ def of_estimators(page):
         old = GradientBoostingRanker(n_rounds=10).fit(X, y)
         names |= {"model": TreeRank(random_state=0).fit(X, y), "old_model": old}
         names |= {"X_train": X, "X_test": X_new, "y_test": y_new}
+        number = np.arange(len(y_new))
+        names |= {"patient": number // 2, "admitted": number, "hospital": number % 2, "age": number}
     if page.endswith("ensemble.md"):
         names |= {"GradientBoostingRanker": GradientBoostingRanker, "TreeRank": TreeRank}
         names |= {"LogisticRegression": LogisticRegression, "StandardScaler": StandardScaler}
