@@ -4,7 +4,8 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from aucrank.metrics import auc_interval
+from aucrank.metrics import RocCurve, auc_interval
+from aucrank.metrics._clustered import Groups
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.exceptions import UndefinedMetricWarning
@@ -179,3 +180,34 @@ def test_a_class_in_one_group_has_no_spread():
     y, score, group = rows()
     with pytest.raises(ValueError, match="all rows of the negative class are of one group"):
         auc_interval(y, score, groups=np.where(y, group, 99))
+
+
+def test_rates_of_resamples_are_those_of_curves_of_groups_drawn_as_a_whole():
+    rng = np.random.default_rng(1)
+    group = rng.integers(0, 30, 200)
+    y = rng.random(200) < 0.4
+    score = rng.normal(loc=y).round(1)
+    grid = np.linspace(0, 1, 21)
+    groups = Groups.of(y, score, None, group)
+    seed = check_seed(3)
+    drawn = groups.bootstrap_tprs(grid, 50, seed)
+    for n_drawn, tprs in zip(groups._draws(50, seed), drawn, strict=True):
+        rows = np.repeat(np.arange(200), n_drawn[groups.codes].astype(int))
+        np.testing.assert_allclose(tprs, RocCurve.from_scores(y[rows], score[rows]).tpr_at(grid))
+
+
+def test_a_curve_of_many_scores_is_drawn_to_a_ten_thousandth_of_the_rows():
+    rng = np.random.default_rng(3)
+    n = 60_000
+    y = rng.random(n) < 0.5
+    score = rng.normal(loc=y)
+    grid = np.linspace(0.01, 0.99, 50)
+    groups = Groups.of(y, score, None, np.arange(n) // 10)
+    drawn = groups.bootstrap_tprs(grid, 3, seed=0)
+    for n_drawn, tprs in zip(groups._draws(3, 0), drawn, strict=True):
+        weight = n_drawn[groups.codes]
+        curve = RocCurve.from_scores(y, score, sample_weight=weight)
+        # A range is of six rows, and the rate is between those at its ends.
+        by_score = (weight * y)[np.argsort(score)]
+        within = np.convolve(by_score, np.ones(6), "valid").max() / by_score.sum()
+        np.testing.assert_allclose(tprs, curve.tpr_at(grid), rtol=0, atol=within)

@@ -183,8 +183,7 @@ def roc_band(
     else:
         seed = check_seed(random_state)
         if clustered is not None:
-            curves = clustered.curves([scores], n_resamples, seed)
-            drawn = np.array([of_resample.tpr_at(grid) for (of_resample,) in curves])
+            drawn = clustered.bootstrap_tprs(grid, n_resamples, seed)
         else:
             y_true, (scores,), sample_weight = rows_to_draw(
                 y_true, [scores], sample_weight, is_counted
