@@ -39,7 +39,7 @@ except ImportError:
 OURS = "to_integer_score()"
 VARIANTS = {
     OURS: {},
-    'order="spread"': {"order": "spread"},
+    'order="forward"': {"order": "forward"},
     'cuts="quantiles"': {"cuts": "quantiles"},
 }
 

@@ -48,7 +48,10 @@ ANSWERS = {
 }
 
 #: They fit, write, set, make another estimator, or show the parameters themselves.
-OTHERS = re.compile(r"_|fit|save|write|get_params|get_metadata_routing|set_|additive|to_html")
+OTHERS = re.compile(
+    r"_|fit|save|write|get_params|get_metadata_routing|set_|additive|to_html"
+    r"|with_|without|merge|to_integer_score|parsimony"
+)
 
 
 def questions(model):

@@ -48,7 +48,7 @@ class _Recipe:
 
     @classmethod
     def checked(cls, order: Any, max_points: Any, cuts: Any, tolerance: Any) -> _Recipe:
-        check_choice(order, "order", ("forward", "spread"))
+        check_choice(order, "order", ("spread", "forward"))
         check_choice(cuts, "cuts", ("round", "quantiles"))
         most = check_int(max_points, "max_points", low=1, high=10**6) or 1
         lost = check_real(tolerance, "tolerance", low=0.0, high=0.5)
@@ -89,7 +89,7 @@ class ClinicalCard(DrawnCard):
         sample_weight: ArrayLike | None = None,
         *,
         max_features: int | None = None,
-        order: Literal["forward", "spread"] = "forward",
+        order: Literal["spread", "forward"] = "spread",
         max_points: int = 10,
         cuts: Literal["round", "quantiles"] = "round",
         tolerance: float = 0.005,
@@ -111,10 +111,10 @@ class ClinicalCard(DrawnCard):
         max_features : int, default=None
             So many features of the card at most, None for all; `parsimony` tells how many are
             needed.
-        order : {"forward", "spread"}, default="forward"
-            Which features come first: one after another that which raises the AUC of the score
-            most, of the twenty whose points on the card vary most between rows, or in the order
-            of the latter.
+        order : {"spread", "forward"}, default="spread"
+            Which features come first: those whose points on the card vary most between rows; or
+            one after another, of the first twenty of these, that which raises the AUC of the score
+            most.
         max_points : int, default=10
             Points of the bin that has most.
         cuts : {"round", "quantiles"}, default="round"
@@ -174,7 +174,7 @@ class ClinicalCard(DrawnCard):
         max_features: int = 15,
         cv: Any = 5,
         confidence: float = 0.95,
-        order: Literal["forward", "spread"] = "forward",
+        order: Literal["spread", "forward"] = "spread",
         max_points: int = 10,
         cuts: Literal["round", "quantiles"] = "round",
         tolerance: float = 0.005,
