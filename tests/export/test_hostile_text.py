@@ -94,6 +94,8 @@ FUNCTIONS = (exp.Coalesce, exp.Nullif, exp.Cast, exp.DataType, exp.Round)
 #: How PostgreSQL rounds halves away from 0.
 ROUNDING = (exp.Sign, exp.Floor, exp.Abs)
 EXPECTED = (exp.Select, *ARITHMETIC, *CONDITIONS, *LEAVES, *STRINGS, *FUNCTIONS, *ROUNDING)
+#: What models of many trees have besides, in any dialect.
+STEPS = (exp.Subquery, exp.With, exp.CTE, exp.From, exp.Table, exp.Alias, exp.TableAlias)
 #: What a branching program has besides: queries in queries, none of which reads a table, and whole
 #: numbers, some of them shifted. Masses, their parts and shares have names of its own.
 NESTED = (
@@ -137,6 +139,13 @@ def read_back(sql, reader, *, is_nested=False):
     assert [key for key, value in tree.args.items() if value] == ["expressions"]
     assert len(tree.expressions) == 1
     expected = (*EXPECTED, *NESTED) if is_nested else EXPECTED
+    if is_in_steps := sql.startswith("(WITH codes AS "):
+        expected = (*EXPECTED, *STEPS)
+        (steps,) = tree.find_all(exp.With)
+        own = [step.alias for step in steps.expressions]
+        assert own == ["codes", *(f"s{place}_" for place in range(len(own) - 1))]
+        # Each step reads the one before it, and no other table.
+        assert sorted(table.sql() for table in tree.find_all(exp.Table)) == sorted(own)
     for node in tree.walk():
         assert isinstance(node, expected), f"{node!r} in {sql}"
         assert not node.comments, f"{node.comments} in {sql}"
@@ -146,6 +155,10 @@ def read_back(sql, reader, *, is_nested=False):
     names = {".".join(part.this for part in column.parts) for column in tree.find_all(exp.Column)}
     if is_nested:
         names = {name for name in names if not OWN_NAME.fullmatch(name)}
+    if is_in_steps:
+        # Names of the fit are quoted, those of the steps never.
+        columns = tree.find_all(exp.Column)
+        names = {column.name for column in columns if column.this.args["quoted"]}
     return names, set(strings_in(tree))
 
 
