@@ -189,7 +189,7 @@ def test_rates_of_resamples_are_those_of_curves_of_groups_drawn_as_a_whole():
     score = rng.normal(loc=y).round(1)
     grid = np.linspace(0, 1, 21)
     groups = Groups.of(y, score, None, group)
-    seed = check_seed(3)
+    seed = 3
     drawn = groups.bootstrap_tprs(grid, 50, seed)
     for n_drawn, tprs in zip(groups._draws(50, seed), drawn, strict=True):
         rows = np.repeat(np.arange(200), n_drawn[groups.codes].astype(int))
