@@ -139,6 +139,8 @@ class Scorecard(ProbabilityMixin, ClinicalCard):
     feature_importances_ : ndarray of shape (n_features,)
         By how much the AUC of the training rows, ranked by the points of one feature alone, is
         above 1/2; 0 for features that are not on the card.
+    edits_ : tuple of Edit
+        What was changed by hand since the fit, the first first, with the AUC before and after.
     classes_ : ndarray of shape (2,)
         Sorted labels; the second is the positive class.
     n_features_in_ : int
