@@ -42,6 +42,7 @@ ANSWERS = {
     "points": [600.0],
     "probability": [0.5],
     "dialect": "sqlite",
+    "language": "python",
     "estimator": RankBoost(n_rounds=3),
     "random_state": 0,
     "dataset": Dataset.from_batches(FRAME),
