@@ -8,6 +8,7 @@ use aucrank::additive::{
 };
 use aucrank::data::FeatureTerm;
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use crate::columns::ColumnsArg;
@@ -156,6 +157,14 @@ impl PyScorecard {
     /// The model as JSON text.
     fn to_json(&self) -> PyResult<String> {
         to_json(&*self.0)
+    }
+
+    /// A model of JSON text as `to_json` writes it, checked as one of a file is.
+    #[staticmethod]
+    fn from_json(py: Python<'_>, text: &str) -> PyResult<Py<Self>> {
+        let card: Scorecard = read_params(text)?;
+        card.check().map_err(PyValueError::new_err)?;
+        hand_over(py, card)
     }
 
     /// The JSON form of what its points compute.

@@ -24,7 +24,6 @@ from aucrank._utils.words import plural
 from aucrank.additive._scorecard import edits as by_hand
 from aucrank.additive._scorecard.card import Card
 from aucrank.additive._scorecard.edits import EDITS, Edit
-from aucrank.additive._scorecard.rebuilt import rebuild
 
 
 class EditedCard(BaseRanker):
@@ -414,7 +413,7 @@ class EditedCard(BaseRanker):
                 (max(feature["points"]) for feature in document["features"][:1]), default=0
             )
             document["distribution"] = [[middle, document["total"]]]
-            model = rebuild(self._model, self._to_document(), document)
+            model = _model_of(document)
         else:
             counts = self._counts(self._model, sample)
             before = by_hand.auc_of(counts["distribution"], self._card.sign)
@@ -436,18 +435,17 @@ class EditedCard(BaseRanker):
     def _counted(self, document: dict[str, Any], sample: Sample) -> _core.Scorecard:
         """Return the model of a document with the rows of a sample as its training rows."""
         _check_range(document)
-        saved = self._to_document()
         nothing = {"pos": 0, "neg": 0, "rows": 0}
         first = document["features"]
         for feature in first:
             # Some bin has to hold all rows until they are counted.
             feature["sums"] = [document["total"], *[nothing] * (len(feature["points"]) - 1)]
         document["distribution"] = [[document["initial_points"], document["total"]]]
-        counts = self._counts(rebuild(self._model, saved, document), sample)
+        counts = self._counts(_model_of(document), sample)
         for feature, sums in zip(first, counts["features"], strict=True):
             feature["sums"] = sums
         changes = {key: counts[key] for key in ("total", "exponent", "distribution")}
-        return rebuild(self._model, saved, document | changes)
+        return _model_of(document | changes)
 
     def _set_fitted(self, classes: Any, schema: Any, model: Any) -> None:
         super()._set_fitted(classes, schema, model)
@@ -492,6 +490,10 @@ class EditedCard(BaseRanker):
         """What the fitted card says."""
         check_is_fitted(self)
         return Card(self._model, self._schema, self.classes_, is_counted=self._is_counted)
+
+
+def _model_of(document: dict[str, Any]) -> _core.Scorecard:
+    return _core.Scorecard.from_json(json.dumps(document))
 
 
 def _check_range(document: dict[str, Any]) -> None:
