@@ -35,8 +35,8 @@ def as_frame(X: Any) -> Any:
         return X if X.dtype.names is None else _from_fields(X)
     if isinstance(X, InPieces):
         raise TypeError(
-            f"X is a {type(X).__name__}, whose rows need not fit in memory: all rankers but"
-            " RankingEnsemble, and MAD2C, are fitted to it, decision_function_batches and"
+            f"X is a {type(X).__name__}, whose rows need not fit in memory: all rankers, and MAD2C,"
+            " are fitted to it, decision_function_batches and"
             " write_scores score it, aucrank.metrics.roc_state measures scores, and aucrank.compare"
             " takes a sample of it; all else takes a data frame"
         )
@@ -54,6 +54,30 @@ def as_frame(X: Any) -> Any:
         return X
     library = _installed("an Arrow stream", X, "pyarrow", "polars")
     return nw.from_arrow(X, backend=library).to_native()
+
+
+def frame_or_matrix(X: Any, name: str) -> Any:
+    """Return rows as a frame of narwhals, or else as a two-dimensional array.
+
+    Parameters
+    ----------
+    X : object
+        What the user passed.
+    name : str
+        What messages call it.
+
+    Raises
+    ------
+    ValueError
+        If it is neither.
+    """
+    frame = nw.from_native(as_frame(X), eager_only=True, pass_through=True)
+    if isinstance(frame, nw.DataFrame):
+        return frame
+    array = np.asarray(frame)
+    if array.ndim != 2:
+        raise ValueError(f"{name} must have shape (n_samples, n_features), got {array.shape}")
+    return array
 
 
 def _is_records(X: Any) -> bool:

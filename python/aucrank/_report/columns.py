@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from aucrank._data.matching import Matcher
 from aucrank._data.schema import Schema, is_missing
 from aucrank._report.rows import Column, Rows
-from aucrank.additive._scorecard.drift import Shift, measure_shift
+from aucrank.metrics._shift import Shift, measure_shift
 
 #: A category of a smaller share of the rows is rare.
 RARE_SHARE = 0.005

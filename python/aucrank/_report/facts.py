@@ -29,7 +29,7 @@ from aucrank._report.ranking import Ranking, measure_ranking
 from aucrank._report.rows import Rows
 from aucrank._report.subgroups import Subgroups, measure_subgroups
 from aucrank._report.subjects import Subject, Target
-from aucrank.additive._scorecard.drift import Shift, measure_shift
+from aucrank.metrics._shift import Shift, measure_shift
 
 
 @dataclass(frozen=True, eq=False, slots=True)

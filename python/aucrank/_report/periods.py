@@ -16,7 +16,7 @@ from aucrank._report.calibration import effective_rows, wilson
 from aucrank._report.columns import number_bins, tenths
 from aucrank._report.subgroups import PartFacts, Split, measure_parts
 from aucrank._report.subjects import Subject, Target
-from aucrank.additive._scorecard.drift import measure_shift
+from aucrank.metrics._shift import measure_shift
 
 # More periods no picture has room for; fewer show no course.
 _LEAST_PERIODS, _MOST_PERIODS = 3, 24

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from numbers import Integral
 from typing import Any
 
-import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.random import RandomState
 from numpy.typing import ArrayLike, NDArray
@@ -15,7 +14,7 @@ from sklearn.base import clone
 from sklearn.utils import check_scalar
 
 from aucrank._base.scoring import score_rows, scoring_method
-from aucrank._data.as_frame import as_frame
+from aucrank._data.as_frame import frame_or_matrix
 from aucrank._utils.params import check_seed
 from aucrank.metrics._units import Units
 
@@ -126,7 +125,7 @@ def ranking_instability(
         )
     units = Units.of(y, sample_weight, "sampling", groups)
     labels = np.asarray(y)
-    rows = _rows(X, "X")
+    rows = frame_or_matrix(X, "X")
     if len(rows) != len(labels):
         raise ValueError(f"X has {len(rows)} rows, but y has {len(labels)}")
     ranked = X if X_eval is None else X_eval
@@ -168,16 +167,6 @@ def kendall_distance(first: NDArray[np.float64], second: NDArray[np.float64]) ->
 def _finite(*scores: NDArray[np.float64]) -> list[NDArray[np.float64]]:
     """Return places in order, whose differences are numbers where scores are infinite, too."""
     return [np.unique(own, return_inverse=True)[1].astype(np.float64) for own in scores]
-
-
-def _rows(X: Any, name: str) -> Any:
-    frame = nw.from_native(as_frame(X), eager_only=True, pass_through=True)
-    if isinstance(frame, nw.DataFrame):
-        return frame
-    array = np.asarray(X)
-    if array.ndim != 2:
-        raise ValueError(f"{name} must have shape (n_samples, n_features), got {array.shape}")
-    return array
 
 
 def _take(rows: Any, places: NDArray[np.intp]) -> Any:

@@ -7,22 +7,18 @@ from dataclasses import dataclass
 from numbers import Integral
 from typing import Any
 
-import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import chdtrc
 from sklearn.utils import check_scalar
 
 from aucrank._base.scoring import score_rows, scoring_method
-from aucrank._data.as_frame import as_frame
+from aucrank._data.as_frame import as_frame, frame_or_matrix
 from aucrank._data.frames import array_factor
 from aucrank._data.schema import is_missing
 from aucrank._data.table import Table, whole
 from aucrank._data.vectors import vector
 from aucrank._data.weights import check_weight, to_weights
-
-# What a bank calls small and large.
-_STABLE, _SHIFTED = 0.1, 0.25
+from aucrank.metrics._shift import measure_shift
 
 
 @dataclass(frozen=True, eq=False)
@@ -269,14 +265,11 @@ def _periods(period: ArrayLike | None, n_rows: int) -> list[tuple[Any, NDArray[n
 
 def _columns(X: Any, name: str) -> tuple[list[str], list[NDArray[Any]]]:
     """Return the names of columns, and what is in them."""
-    frame = nw.from_native(X, eager_only=True, pass_through=True)
-    if isinstance(frame, nw.DataFrame):
-        columns = [np.asarray(frame[column].to_numpy()) for column in frame.columns]
-        return [str(column) for column in frame.columns], columns
-    array = np.asarray(X)
-    if array.ndim != 2:
-        raise ValueError(f"{name} must have shape (n_samples, n_features), got {array.shape}")
-    return [f"x{place}" for place in range(array.shape[1])], list(array.T)
+    rows = frame_or_matrix(X, name)
+    if isinstance(rows, np.ndarray):
+        return [f"x{place}" for place in range(rows.shape[1])], list(rows.T)
+    columns = [np.asarray(rows[column].to_numpy()) for column in rows.columns]
+    return [str(column) for column in rows.columns], columns
 
 
 def _weights(given: ArrayLike | None, n_rows: int, name: str) -> NDArray[np.float64]:
@@ -304,28 +297,22 @@ def _stability(
     else:
         names, codes = _bins_of_levels(then, now)
     counts = [
-        np.bincount(own, weight, len(names))
+        np.asarray(np.bincount(own, weight, len(names)), dtype=np.float64)
         for own, weight in zip(codes, (weight_then, weight_now), strict=True)
     ]
     filled = (counts[0] > 0) | (counts[1] > 0)
-    # Half a row for what is empty in one of the samples.
-    sizes = [float(own.sum()) for own in counts]
-    shares = [np.where(own > 0, own, 0.5) / size for own, size in zip(counts, sizes, strict=True)]
-    parts = np.where(filled, (shares[1] - shares[0]) * np.log(shares[1] / shares[0]), 0.0)
-    psi, df = float(parts.sum()), int(np.count_nonzero(filled)) - 1
-    scale = 1 / sizes[0] + 1 / sizes[1]
-    verdict = "stable" if psi < _STABLE else "moved" if psi < _SHIFTED else "shifted"
+    shift = measure_shift(counts[0], counts[1], float(counts[0].sum()), float(counts[1].sum()))
     return PopulationStability(
-        psi=psi,
-        p_value=float(chdtrc(df, psi / scale)) if df else 1.0,
-        verdict=verdict,
+        psi=shift.psi,
+        p_value=shift.p_value,
+        verdict="moved" if shift.verdict == "watch" else shift.verdict,
         table=Table(
             bin=np.array(
                 [name for name, is_in in zip(names, filled, strict=True) if is_in], object
             ),
-            then=(counts[0] / sizes[0])[filled],
-            now=(counts[1] / sizes[1])[filled],
-            part=parts[filled],
+            then=shift.then[filled],
+            now=shift.now[filled],
+            part=shift.parts[filled],
         ),
     )
 

@@ -17,7 +17,7 @@ from sklearn.utils import check_random_state, check_scalar
 
 from aucrank._base.registry import get_estimator
 from aucrank._base.scoring import score_rows
-from aucrank._data.as_frame import as_frame
+from aucrank._data.as_frame import frame_or_matrix
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -128,7 +128,7 @@ def two_sample_test(
     check_scalar(test_size, "test_size", Real, min_val=0, max_val=1, include_boundaries="neither")
     rng = check_random_state(random_state)
     seed = int(rng.randint(np.iinfo(np.int32).max))
-    first, second = _rows(X0, "X0"), _rows(X1, "X1")
+    first, second = frame_or_matrix(X0, "X0"), frame_or_matrix(X1, "X1")
     columns = first.shape[1], second.shape[1]
     if columns[0] != columns[1]:
         raise ValueError(f"X0 has {columns[0]} columns, but X1 has {columns[1]}")
@@ -150,18 +150,6 @@ def two_sample_test(
         statistic, pvalue = float(test.statistic), float(test.pvalue)
     sizes = (scores_0.size, scores_1.size)
     return TwoSampleTest(statistic, statistic / n_pairs, pvalue, ranker, sizes)
-
-
-def _rows(X: Any, name: str) -> Any:
-    """Take a data frame as it is, anything else as a two-dimensional array."""
-    X = as_frame(X)
-    frame = nw.from_native(X, eager_only=True, pass_through=True)
-    if isinstance(frame, nw.DataFrame):
-        return frame
-    array = np.asarray(X)
-    if array.ndim != 2:
-        raise ValueError(f"{name} must have shape (n_samples, n_features), got {array.shape}")
-    return array
 
 
 def _split(rows: Any, name: str, test_size: float, rng: RandomState) -> tuple[Any, Any]:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import chi2
 from sklearn.exceptions import UndefinedMetricWarning
 
 from aucrank._data.table import Table
@@ -20,6 +19,7 @@ from aucrank._utils.plain_text import shown
 from aucrank.additive._scorecard.card import Card, Distribution, masses_of
 from aucrank.metrics import AucInterval
 from aucrank.metrics._inference import interval_of
+from aucrank.metrics._shift import Shift, measure_shift
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,9 +29,6 @@ if TYPE_CHECKING:
 # Bands of points with as equal shares of the training rows as whole points allow.
 _N_BANDS = 10
 
-# The usual limits of the PSI.
-_WATCH, _SHIFTED = 0.1, 0.25
-
 # Chance of a PSI as high without drift, above which a verdict is said to prove nothing.
 _BY_CHANCE = 0.05
 
@@ -40,68 +37,6 @@ _STANDARD_ERRORS = 1.96
 
 # Level of the intervals of the AUC.
 _CONFIDENCE = 0.95
-
-
-@dataclass(frozen=True, slots=True)
-class Shift:
-    """How far the shares of some bins have moved.
-
-    Attributes
-    ----------
-    then, now : ndarray of float64
-        Share of the rows in each bin, in training and now.
-    parts : ndarray of float64
-        What each bin adds to the PSI.
-    psi : float
-        Population stability index.
-    p_value : float
-        Chance of a PSI of at least this value if nothing but chance had moved the rows.
-    """
-
-    then: NDArray[np.float64]
-    now: NDArray[np.float64]
-    parts: NDArray[np.float64]
-    psi: float
-    p_value: float
-
-    @property
-    def verdict(self) -> str:
-        """What is usually said of a PSI."""
-        if self.psi < _WATCH:
-            return "stable"
-        return "watch" if self.psi < _SHIFTED else "shifted"
-
-
-def measure_shift(
-    then: NDArray[np.float64], now: NDArray[np.float64], rows_then: int, rows_now: int
-) -> Shift:
-    """Compare the shares of bins in two samples.
-
-    Parameters
-    ----------
-    then, now : ndarray of float64, shape (n_bins,)
-        Weight of each bin in training and now; neither sum is 0.
-    rows_then, rows_now : int
-        Number of rows of each sample.
-
-    Returns
-    -------
-    Shift
-        A bin that is empty in one sample has the share of half a row there; one that is empty in
-        both is no bin.
-    """
-    shares = then / then.sum(), now / now.sum()
-    used = (then > 0) | (now > 0)
-    # The floor stands in both factors: else a bin of less than half a row could lower the index.
-    floored = [
-        np.where(used, np.where(share > 0, share, 0.5 / rows), 1.0)
-        for share, rows in zip(shares, (rows_then, rows_now), strict=True)
-    ]
-    parts = (floored[1] - floored[0]) * np.log(floored[1] / floored[0])
-    psi = float(parts.sum())
-    n_free = int(used.sum()) - 1
-    p_value = float(chi2.sf(psi / (1 / rows_then + 1 / rows_now), n_free)) if n_free else 1.0
-    return Shift(shares[0], shares[1], parts, psi, p_value)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
