@@ -489,6 +489,18 @@ def tests_of(condition: Condition) -> Iterator[Test]:
                 yield from tests_of(part)
 
 
+def conditions_of(formula: Formula) -> Iterator[Condition]:
+    """Yield the conditions of a formula, those of its parts among them."""
+    match formula:
+        case Tree(nodes):
+            yield from (node.condition for node in nodes if isinstance(node, Branch))
+        case Indicator(condition):
+            yield condition
+        case _:
+            for part in parts_of(formula):
+                yield from conditions_of(part)
+
+
 def with_values(formula: Formula, change: Callable[[float], float]) -> Formula:
     """Return a step function or a tree with its values changed."""
     match formula:
@@ -533,12 +545,9 @@ def opaque_reasons(formula: Formula) -> Iterator[str]:
     match formula:
         case Opaque(reason):
             yield reason
-        case Tree(branches):
-            for branch in branches:
-                if isinstance(branch, Branch):
-                    yield from _opaque_conditions(branch.condition)
-        case Indicator(condition):
-            yield from _opaque_conditions(condition)
+        case Tree() | Indicator():
+            for condition in conditions_of(formula):
+                yield from _opaque_conditions(condition)
         case _:
             for part in parts_of(formula):
                 yield from opaque_reasons(part)
@@ -561,12 +570,9 @@ def features_of(formula: Formula) -> Iterator[int]:
     match formula:
         case NumberSteps() | LevelSteps():
             yield formula.feature
-        case Tree(branches):
-            for branch in branches:
-                if isinstance(branch, Branch):
-                    yield from (test.feature for test in tests_of(branch.condition))
-        case Indicator(condition):
-            yield from (test.feature for test in tests_of(condition))
+        case Tree() | Indicator():
+            for condition in conditions_of(formula):
+                yield from (test.feature for test in tests_of(condition))
         case Linear(terms):
             yield from (term.feature for term in terms)
         case _:

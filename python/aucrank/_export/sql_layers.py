@@ -17,7 +17,6 @@ from aucrank._export.formula import (
     Below,
     Branch,
     Formula,
-    Indicator,
     Known,
     Leaf,
     LevelSteps,
@@ -26,6 +25,7 @@ from aucrank._export.formula import (
     Program,
     Test,
     Tree,
+    conditions_of,
     parts_of,
     tests_of,
 )
@@ -312,20 +312,8 @@ def _depth(tree: Tree) -> int:
 def _thresholds(formula: Formula) -> dict[int, list[float]]:
     """Return the thresholds of each feature in trees and conditions, ascending."""
     found: dict[int, set[float]] = {}
-    for test in _tests(formula):
-        if isinstance(test.rule, Below):
-            found.setdefault(test.feature, set()).add(test.rule.threshold)
+    for condition in conditions_of(formula):
+        for test in tests_of(condition):
+            if isinstance(test.rule, Below):
+                found.setdefault(test.feature, set()).add(test.rule.threshold)
     return {feature: sorted(thresholds) for feature, thresholds in found.items()}
-
-
-def _tests(formula: Formula) -> Iterator[Test]:
-    match formula:
-        case Tree(nodes):
-            for node in nodes:
-                if isinstance(node, Branch):
-                    yield from tests_of(node.condition)
-        case Indicator(condition):
-            yield from tests_of(condition)
-        case _:
-            for part in parts_of(formula):
-                yield from _tests(part)

@@ -202,10 +202,9 @@ def _room(args: argparse.Namespace) -> float:
 def _fewer_folds(estimator: Any, dataset: Dataset, args: argparse.Namespace) -> int | None:
     """Set the most folds of one booster that there is room for, where none were asked for."""
     n_values = (dataset.n_rows or 0) * len(dataset.columns)
-    named = {param.partition("=")[0] for param in args.param}
     if (
         args.model != DEFAULT_MODEL
-        or "n_folds" in named
+        or "n_folds" in _named(args)
         or not estimator._is_judged_by_sample(n_values)
     ):
         return None
@@ -226,12 +225,17 @@ def _less_in_words(less: list[str]) -> str:
     return f"less take {listed(less)}" if less else "no other takes so little"
 
 
+def _named(args: argparse.Namespace) -> set[str]:
+    """Return the parameters that are given as KEY=VALUE."""
+    return {param.partition("=")[0] for param in args.param}
+
+
 def _params(args: argparse.Namespace) -> list[str]:
     """Return the parameters as KEY=VALUE, also those that have an option of their own."""
     given = {"presets": args.preset, "time_limit": args.time_limit}
     options = {"presets": "--preset", "time_limit": "--time-limit"}
     params = list(args.param)
-    named = {param.partition("=")[0] for param in params}
+    named = _named(args)
     for name, value in given.items():
         if value is None:
             continue
