@@ -28,6 +28,7 @@ from aucrank.metrics import RocState, roc_auc_score, roc_state
 from sklearn.base import clone
 
 from tests.common.parts import FEATURES, mixed_rows
+from tests.common.spilled import n_spilled_bytes
 
 dask = pytest.importorskip("dask", reason="fits on the workers of dask, which is not installed")
 distributed = pytest.importorskip("distributed", reason="fits on workers of distributed")
@@ -657,8 +658,9 @@ def test_scores_of_partitions_may_lie_in_files_of_the_client(weight, model, tmp_
     dataset = Dataset.from_dask(collection_of(parts), target="y", weight=weight)
     whole = Dataset.from_batches(rows, target="y", weight=weight)
     by_score = clone(LinearRanker(thresholds=3)).fit(*roles(ROWS))
+    before = n_spilled_bytes(tmp_path)
     state = roc_state(by_score, dataset, spill_dir=tmp_path, max_bytes=2**20)
-    assert os.listdir(tmp_path)
+    assert n_spilled_bytes(tmp_path) > before + 2**16
     expected = roc_state(by_score, whole)
     assert (state.n_pos, state.n_neg, state.size) == (
         expected.n_pos,

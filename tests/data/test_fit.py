@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-from contextlib import suppress
 
 import numpy as np
 import pandas as pd
@@ -26,6 +25,7 @@ from sklearn.base import clone
 
 from tests.common.parts import FEATURES, mixed_rows, write_parts
 from tests.common.paths import CHECKOUT
+from tests.common.spilled import sizes_without_a_name
 
 TREES = {
     "orthogonal": TreeRank(random_state=1),
@@ -117,16 +117,6 @@ def test_more_rows_than_cuts_are_sampled_from(ranker, weight):
     assert document(clone(ranker).fit(dataset)) == document(whole)
 
 
-def sizes_without_a_name():
-    """Bytes of the open files of this process that have no name any more."""
-    for number in os.listdir("/proc/self/fd"):
-        # The folder itself was open while it was listed.
-        with suppress(FileNotFoundError):
-            status = os.stat(f"/proc/self/fd/{number}")
-            if status.st_nlink == 0:
-                yield status.st_size
-
-
 def test_codes_lie_in_a_file_where_they_are_many(monkeypatch, tmp_path):
     rows, found = mixed_rows(500), []
     whole = TreeRank(random_state=0).fit(rows[FEATURES], rows["y"])
@@ -134,13 +124,12 @@ def test_codes_lie_in_a_file_where_they_are_many(monkeypatch, tmp_path):
     fit_rows = TreeRank._fit_rows
 
     def look(self, stored, params, context):
-        # Where the system allows it, the file has no name once it is open, and no folder.
+        # Where the system allows it, the file has no name once it is open.
         if sys.platform == "linux":
             assert os.listdir(tmp_path) == []
             found.extend(sizes_without_a_name())
-        elif folders := os.listdir(tmp_path):
-            (path,) = (tmp_path / folders[0]).iterdir()
-            found.append(path.stat().st_size)
+        elif files := list(tmp_path.iterdir()):
+            found.extend(path.stat().st_size for path in files)
         else:
             found.append(stored.n_file_bytes)
         assert stored.n_file_bytes in found
@@ -191,11 +180,14 @@ def test_a_fit_that_fails_leaves_no_file(monkeypatch, tmp_path):
     assert not hasattr(ranker, "classes_")
 
 
-def test_a_full_disk_is_said(monkeypatch, tmp_path):
+def test_a_folder_that_is_gone_is_said(monkeypatch, tmp_path):
     monkeypatch.setattr(_stored, "_IN_MEMORY", 100)
-    monkeypatch.setattr(_stored.tempfile, "mkdtemp", lambda **_: str(tmp_path / "gone"))
+    folder = tmp_path / "gone"
+    folder.mkdir()
+    dataset = dataset_of(mixed_rows(300), 100, spill_dir=folder)
+    folder.rmdir()
     with pytest.raises(OSError, match="gone"):
-        TreeRank().fit(dataset_of(mixed_rows(300), 100))
+        TreeRank().fit(dataset)
 
 
 REFUSED = {

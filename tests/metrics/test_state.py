@@ -1,6 +1,7 @@
 import copy
 import os
 import pickle
+import signal
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -25,6 +26,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.common.memory import usual_heap
+from tests.common.paths import CHECKOUT
+from tests.common.spilled import n_spilled_bytes
 
 
 @st.composite
@@ -329,12 +332,14 @@ def test_scores_in_files_have_every_statistic_of_those_in_memory(kind, tmp_path)
     scores = rng.normal(loc=y).round(4)
     weights = WEIGHTS[kind](rng, n)
     memory = RocState()
+    before = n_spilled_bytes(tmp_path)
     spilled = [RocState(spill_dir=tmp_path, max_bytes=2**20) for _ in range(2)]
     for part, rows in enumerate(np.array_split(rng.permutation(n), 9)):
         of_rows = {} if weights is None else {"sample_weight": weights[rows]}
         memory.update(y[rows], scores[rows], **of_rows)
         spilled[part % 2].update(y[rows], scores[rows], **of_rows)
-    assert len(list(tmp_path.iterdir())) > 2
+    # An entry takes two bytes at least.
+    assert n_spilled_bytes(tmp_path) > before + 2**16
     state = spilled[0] + spilled[1]
     assert state.auc() == memory.auc() == roc_auc_score(y, scores, sample_weight=weights)
     assert state.variance() == memory.variance()
@@ -358,7 +363,55 @@ def test_scores_in_files_have_every_statistic_of_those_in_memory(kind, tmp_path)
     with pytest.raises(ValueError, match=r"spill_dir is given, and \d+ scores lie in a file"):
         state.to_bytes()
     del state, spilled
+    assert n_spilled_bytes(tmp_path) == before
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="open files have names on Windows")
+def test_a_process_that_is_killed_leaves_no_scores(tmp_path):
+    program = """
+import os, signal, sys
+import numpy as np
+from aucrank.metrics import RocState
+from tests.common.spilled import n_spilled_bytes
+state = RocState(spill_dir=sys.argv[1], max_bytes=2**20)
+scores = np.random.default_rng(0).random(200_000)
+state.update(scores < 0.5, scores)
+assert n_spilled_bytes(sys.argv[1]) > 2**16
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+    command = [sys.executable, "-P", "-c", program, str(tmp_path)]
+    env = os.environ | {"PYTHONPATH": os.pathsep.join([str(CHECKOUT), *sys.path])}
+    done = subprocess.run(command, check=False, capture_output=True, text=True, env=env)
+    assert done.returncode == -signal.SIGKILL, done.stderr
+    assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="the system has no fork")
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+def test_a_copy_of_the_process_appends_to_a_file_of_its_own(tmp_path):
+    program = """
+import os, sys
+import numpy as np
+from aucrank.metrics import RocState, roc_auc_score
+scores = np.random.default_rng(0).random(200_000)
+y = np.random.default_rng(1).random(200_000) < scores
+state = RocState(spill_dir=sys.argv[1], max_bytes=2**20)
+state.update(y[:80_000], scores[:80_000])
+is_copy = os.fork() == 0
+rest = -scores[80_000:] if is_copy else scores[80_000:]
+for labels, part in zip(np.array_split(y[80_000:], 10), np.array_split(rest, 10)):
+    state.update(labels, part)
+if not is_copy:
+    os.wait()
+assert state.auc() == roc_auc_score(y, np.concatenate([scores[:80_000], rest]))
+print("copy" if is_copy else "first", flush=True)
+"""
+    command = [sys.executable, "-P", "-c", program, str(tmp_path)]
+    env = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run(command, check=True, capture_output=True, text=True, env=env)
+    assert done.stdout.split() == ["copy", "first"]
+    assert os.listdir(tmp_path) == []
 
 
 def test_memory_of_a_state_with_files_is_bounded(tmp_path):

@@ -76,23 +76,21 @@ def is_streamed(path: str, memory: int | None) -> bool:
     return memory is not None and os.path.isfile(path) and _is_larger(path, memory)
 
 
-@contextmanager
-def room_for_scores(memory: int | None) -> Iterator[dict[str, Any]]:
-    """Give the options of a `RocState` of scores of which hardly two may be equal.
+def room_for_scores(memory: int | None) -> dict[str, Any]:
+    """Return the options of a `RocState` of scores of which hardly two may be equal.
 
     Parameters
     ----------
     memory : int or None
         Bytes that the program may take; None for any number.
 
-    Yields
-    ------
+    Returns
+    -------
     dict
-        A folder, which is removed in the end, and the bytes beyond which scores go there.
+        The folder of temporary files, and the bytes beyond which scores go there.
     """
-    with tempfile.TemporaryDirectory(prefix="aucrank-") as folder:
-        share = (_MEMORY if memory is None else memory) // 4
-        yield {"spill_dir": folder, "max_bytes": max(share, _LEAST_FOR_SCORES)}
+    share = (_MEMORY if memory is None else memory) // 4
+    return {"spill_dir": tempfile.gettempdir(), "max_bytes": max(share, _LEAST_FOR_SCORES)}
 
 
 def _is_larger(path: str, memory: int) -> bool:

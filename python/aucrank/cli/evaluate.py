@@ -57,9 +57,8 @@ def run(args: argparse.Namespace) -> int:
                 f"{option} is for data in memory: of data that are read a piece at a time, the AUC"
                 " of all rows alone is measured"
             )
-        with room_for_scores(args.memory) as options:
-            state = RocState(**options)
-            _say(args, model, state, _measure_in_pieces(model, args, state))
+        state = RocState(**room_for_scores(args.memory))
+        _say(args, model, state, _measure_in_pieces(model, args, state))
     else:
         frame, reading = read_for(model, args.data, csv_options(args), text_of_parts(args, model))
         need_column(frame.columns, args.target, args.data, "--target")

@@ -127,8 +127,7 @@ def _fit_in_pieces(estimator: Any, args: argparse.Namespace, out: Path, *, is_de
                 said = _auc_of_ensemble(estimator)
             else:
                 say("scoring the rows")
-                with room_for_scores(args.memory) as options:
-                    auc = roc_state(estimator, dataset, **options).auc()
+                auc = roc_state(estimator, dataset, **room_for_scores(args.memory)).auc()
                 said = (
                     f"{auc:.4f} of the rows that it learned from; `aucrank evaluate` measures it on"
                     " others"

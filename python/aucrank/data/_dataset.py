@@ -3,7 +3,7 @@
 import copy
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -936,7 +936,7 @@ class Dataset(InPieces):
         source = self._passes.source
         if isinstance(source, ClusterSource):
             return source.coded(facts, self.need_target(), self._weight, binning)
-        return stored_rows(self, facts, binning, n_threads)
+        return nullcontext(stored_rows(self, facts, binning, n_threads))
 
     def raw_rows(self, facts: Facts, n_threads: int) -> RawRows:
         """Return the rows for a fit that reads raw values in passes; for estimators.

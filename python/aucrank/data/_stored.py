@@ -1,11 +1,9 @@
 """Rows as codes, in memory or in a file: what a fit asks again and again."""
 
 import json
-import os
-import shutil
+import secrets
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -48,10 +46,9 @@ class Engine(Protocol):
 Rows = _core.StoredRows | Engine
 
 
-@contextmanager
 def stored_rows(
     dataset: "Dataset", facts: Facts, binning: dict[str, Any], n_threads: int
-) -> Iterator[_core.StoredRows]:
+) -> _core.StoredRows:
     """Read a data set twice, choose its bins and code its rows.
 
     Parameters
@@ -65,39 +62,22 @@ def stored_rows(
     n_threads : int
         At least 1.
 
-    Yields
-    ------
+    Returns
+    -------
     _core.StoredRows
-        The rows; in a file where they are many, which is removed in the end.
+        The rows; in a file where they are many, which goes with them.
     """
     frame = _surveyed(dataset, facts, binning, n_threads)
-    folder: str | None = None
-    try:
-        path: Path | None = None
-        if facts.n_rows * _row_bytes(facts) > _IN_MEMORY:
-            folder = tempfile.mkdtemp(prefix="aucrank-", dir=dataset.spill_dir)
-            path = Path(folder) / "codes"
-        rows = _core.StoredRows(frame, path)
-        if folder is not None and _removed(folder):
-            # The open file has no name, so that nothing stays where this process is killed.
-            folder = None
-        with errors_by_name(facts.schema):
-            for batch in dataset.coded_batches(facts):
-                rows.add(batch, n_threads)
-        rows.finish()
-        yield rows
-    finally:
-        if folder is not None:
-            shutil.rmtree(folder, ignore_errors=True)
-
-
-def _removed(folder: str) -> bool:
-    """Remove a folder that is empty."""
-    try:
-        os.rmdir(folder)
-    except OSError:
-        return False
-    return True
+    path: Path | None = None
+    if facts.n_rows * _row_bytes(facts) > _IN_MEMORY:
+        folder = dataset.spill_dir or tempfile.gettempdir()
+        path = Path(folder) / f"aucrank-codes-{secrets.token_hex(8)}.tmp"
+    rows = _core.StoredRows(frame, path)
+    with errors_by_name(facts.schema):
+        for batch in dataset.coded_batches(facts):
+            rows.add(batch, n_threads)
+    rows.finish()
+    return rows
 
 
 def _surveyed(dataset: "Dataset", facts: Facts, binning: dict[str, Any], n_threads: int) -> bytes:

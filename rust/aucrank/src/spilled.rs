@@ -1,16 +1,112 @@
 //! What lies in files for a while, or travels: files for their owner alone, and a checksum.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io;
-use std::path::Path;
+#[cfg(not(unix))]
+use std::io::{Read, Seek, SeekFrom, Write};
+#[cfg(unix)]
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
 
-/// Opens a file that is not there yet, which nobody else may read: scores and labels may be secret.
-pub(crate) fn new_file(path: &Path) -> io::Result<File> {
-    let mut options = File::options();
-    options.read(true).write(true).create_new(true);
+use crate::RankError;
+
+/// A file for a while, which nobody else may read: scores and labels may be secret. Where the system
+/// allows it, it has no name once it is open, so that it goes with the process however that ends; else
+/// the process that made it removes it in the end.
+#[derive(Debug)]
+pub(crate) struct TemporaryFile {
+    path: PathBuf,
+    file: File,
+    has_name: bool,
+    process: u32,
+}
+
+impl TemporaryFile {
+    /// A new file; there must be none of its name.
+    pub(crate) fn create(path: PathBuf) -> io::Result<Self> {
+        let mut options = File::options();
+        options.read(true).write(true).create_new(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        let file = options.open(&path)?;
+        let has_name = !cfg!(unix) || fs::remove_file(&path).is_err();
+        Ok(Self { path, file, has_name, process: std::process::id() })
+    }
+
+    /// Whether this process made the file: a copy of it, made by a fork, must leave the file alone.
+    pub(crate) fn is_own(&self) -> bool {
+        self.process == std::process::id()
+    }
+
+    /// What went wrong with the file.
+    pub(crate) fn error(&self, message: &str) -> RankError {
+        storage(&self.path, message)
+    }
+
+    /// Writes all bytes, from a place on. No two threads may write at once.
+    pub(crate) fn write(&self, bytes: &[u8], offset: u64) -> Result<(), RankError> {
+        #[cfg(unix)]
+        let written = self.file.write_all_at(bytes, offset);
+        #[cfg(not(unix))]
+        let written = (&self.file)
+            .seek(SeekFrom::Start(offset))
+            .and_then(|_| (&self.file).write_all(bytes));
+        written.map_err(|err| self.error(&err.to_string()))
+    }
+
+    /// Reads so many bytes from a place on, or up to the end of the file. Threads may read at once.
+    pub(crate) fn read(
+        &self,
+        bytes: &mut Vec<u8>,
+        n_bytes: usize,
+        offset: u64,
+    ) -> Result<(), RankError> {
+        bytes.clear();
+        #[cfg(unix)]
+        let read = self.read_at(bytes, n_bytes, offset);
+        #[cfg(not(unix))]
+        let read = File::open(&self.path).and_then(|mut file| {
+            file.seek(SeekFrom::Start(offset))?;
+            file.take(n_bytes as u64).read_to_end(bytes).map(|_| ())
+        });
+        read.map_err(|err| self.error(&err.to_string()))
+    }
+
     #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(path)
+    fn read_at(&self, bytes: &mut Vec<u8>, n_bytes: usize, offset: u64) -> io::Result<()> {
+        bytes.resize(n_bytes, 0);
+        let mut n_read = 0;
+        while n_read < n_bytes {
+            match self.file.read_at(&mut bytes[n_read..], offset + n_read as u64) {
+                Ok(0) => break,
+                Ok(n) => n_read += n,
+                Err(err) if err.kind() == io::ErrorKind::Interrupted => {}
+                Err(err) => return Err(err),
+            }
+        }
+        bytes.truncate(n_read);
+        Ok(())
+    }
+
+    /// The file itself, to damage it.
+    #[cfg(test)]
+    pub(crate) fn file(&self) -> &File {
+        &self.file
+    }
+}
+
+impl Drop for TemporaryFile {
+    fn drop(&mut self) {
+        if self.has_name && self.is_own() {
+            // Nothing can be done about a file that somebody else has removed.
+            let _ = fs::remove_file(&self.path);
+        }
+    }
+}
+
+/// What went wrong with a file or folder.
+pub(crate) fn storage(path: &Path, message: &str) -> RankError {
+    RankError::Storage { path: path.display().to_string(), message: message.to_owned() }
 }
 
 /// Tells changed bytes, not a forger; their number is a multiple of 8. Four sums at once, since one

@@ -1,24 +1,15 @@
 //! Coded rows in a file, which is read part by part.
 
-use std::fs::{self, File};
-use std::io::{self, Read, Write};
-#[cfg(not(unix))]
-use std::io::{Seek, SeekFrom};
-#[cfg(unix)]
-use std::os::unix::fs::FileExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::coded::CodedRows;
 use crate::RankError;
-use crate::spilled::{checksum, new_file};
+use crate::spilled::{TemporaryFile, checksum, storage};
 
-/// A file of coded rows. Where the system allows it, it has no name once it is open, so that it goes
-/// with the process however that ends; else it is removed in the end.
+/// A file of coded rows.
 #[derive(Debug)]
 pub(super) struct Spill {
-    path: PathBuf,
-    has_name: bool,
-    file: File,
+    file: TemporaryFile,
     n_bytes: u64,
 }
 
@@ -47,17 +38,17 @@ impl Section {
 impl Spill {
     /// A new file; there must be none of its name.
     pub(super) fn create(path: &Path) -> Result<Self, RankError> {
-        let file = new_file(path).map_err(|err| storage(path, &err.to_string()))?;
-        let has_name = !cfg!(unix) || fs::remove_file(path).is_err();
-        Ok(Self { path: path.to_owned(), has_name, file, n_bytes: 0 })
+        let created = TemporaryFile::create(path.to_owned());
+        let file = created.map_err(|err| storage(path, &err.to_string()))?;
+        Ok(Self { file, n_bytes: 0 })
     }
 
     /// Appends rows.
     pub(super) fn write(&mut self, rows: &CodedRows) -> Result<Slot, RankError> {
         let body = rows.to_bytes();
         let hashes = rows.hashes_to_bytes();
-        let written = self.file.write_all(&body).and_then(|()| self.file.write_all(&hashes));
-        written.map_err(|err| storage(&self.path, &err.to_string()))?;
+        self.file.write(&body, self.n_bytes)?;
+        self.file.write(&hashes, self.n_bytes + body.len() as u64)?;
         let slot = Slot {
             offset: self.n_bytes,
             n_rows: rows.n_rows(),
@@ -92,71 +83,24 @@ impl Spill {
         section: Section,
         bytes: &mut Vec<u8>,
     ) -> Result<(), RankError> {
-        bytes.clear();
-        let read = self
-            .reader(offset)
-            .and_then(|reader| reader.take(section.n_bytes as u64).read_to_end(bytes).map(|_| ()));
-        read.map_err(|err| storage(&self.path, &err.to_string()))?;
+        self.file.read(bytes, section.n_bytes, offset)?;
         if bytes.len() != section.n_bytes {
-            return Err(storage(&self.path, "the file of coded rows was cut off"));
+            return Err(self.file.error("the file of coded rows was cut off"));
         }
         if checksum(bytes) != section.checksum {
-            return Err(storage(&self.path, "the file of coded rows was changed or damaged"));
+            return Err(self.file.error("the file of coded rows was changed or damaged"));
         }
         Ok(())
     }
 
-    /// What reads from some byte on, beside others: threads read several parts at once.
-    #[cfg(unix)]
-    #[expect(clippy::unnecessary_wraps, reason = "elsewhere it opens the file")]
-    fn reader(&self, offset: u64) -> io::Result<ReadAt<'_>> {
-        Ok(ReadAt { file: &self.file, offset })
-    }
-
-    #[cfg(not(unix))]
-    fn reader(&self, offset: u64) -> io::Result<File> {
-        let mut file = File::open(&self.path)?;
-        file.seek(SeekFrom::Start(offset))?;
-        Ok(file)
-    }
-
     /// The file itself, to damage it.
     #[cfg(test)]
-    pub(super) fn file(&self) -> &File {
-        &self.file
+    pub(super) fn file(&self) -> &std::fs::File {
+        self.file.file()
     }
 
     /// Size of the file in bytes.
     pub(super) fn n_bytes(&self) -> u64 {
         self.n_bytes
     }
-}
-
-impl Drop for Spill {
-    fn drop(&mut self) {
-        if self.has_name {
-            // Nothing can be done about a file that somebody else has removed.
-            let _ = fs::remove_file(&self.path);
-        }
-    }
-}
-
-/// Reads from a place of its own in a shared file.
-#[cfg(unix)]
-struct ReadAt<'f> {
-    file: &'f File,
-    offset: u64,
-}
-
-#[cfg(unix)]
-impl Read for ReadAt<'_> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let n_bytes = self.file.read_at(buffer, self.offset)?;
-        self.offset += n_bytes as u64;
-        Ok(n_bytes)
-    }
-}
-
-fn storage(path: &Path, message: &str) -> RankError {
-    RankError::Storage { path: path.display().to_string(), message: message.to_owned() }
 }

@@ -11,8 +11,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
-use std::fs::{self, File};
-use std::io::{ErrorKind, Read, Seek, SeekFrom, Write};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
@@ -20,7 +19,7 @@ use super::cells::{Cell, Count};
 use super::runs::{Entry, Runs};
 use super::wide_cells::WideCell;
 use crate::RankError;
-use crate::spilled::{checksum, new_file};
+use crate::spilled::{TemporaryFile, checksum, storage};
 
 /// Bytes written or read at once.
 const BLOCK: usize = 1 << 20;
@@ -45,56 +44,36 @@ pub(super) enum Kind {
     Wide { words: usize, low: i32 },
 }
 
-/// The files of a state.
-#[derive(Debug, Clone)]
+/// The files of a state: one to which runs are appended, and those of states that were added.
+#[derive(Debug)]
 pub(super) struct Files {
     folder: PathBuf,
     /// Bytes of memory for rows that wait, and for entries.
     pub max_bytes: usize,
-    /// Number in the name of the next file.
-    next: u64,
+    /// The file that is appended to, and its bytes so far.
+    last: Option<(Arc<TemporaryFile>, u64)>,
     runs: Vec<Arc<FileRun>>,
     /// What went wrong as a statistic read a run.
     failure: Arc<OnceLock<RankError>>,
 }
 
-/// A file that is removed in the end, by the process that made it.
-#[derive(Debug)]
-struct Temporary {
-    path: PathBuf,
-    process: u32,
-}
-
-impl Temporary {
-    fn new(path: PathBuf) -> Self {
-        Self { path, process: std::process::id() }
-    }
-
-    fn error(&self, message: &str) -> RankError {
-        storage(&self.path, message)
-    }
-}
-
-impl Drop for Temporary {
-    fn drop(&mut self) {
-        // A copy of the process, made by a fork, must not take the file from the first.
-        if self.process == std::process::id() {
-            // Nothing can be done about a file that somebody else has removed.
-            let _ = fs::remove_file(&self.path);
-        }
-    }
-}
-
 #[derive(Debug)]
 struct FileRun {
-    file: Temporary,
+    file: Arc<TemporaryFile>,
+    /// Where the run begins in the file, and where it ends.
+    offset: u64,
+    end: u64,
     n_entries: usize,
-    n_frames: u64,
     kind: Kind,
 }
 
-fn storage(path: &Path, message: &str) -> RankError {
-    RankError::Storage { path: path.display().to_string(), message: message.to_owned() }
+impl Clone for Files {
+    /// Shares the runs; those to come are appended to a file of its own.
+    fn clone(&self) -> Self {
+        let (folder, runs) = (self.folder.clone(), self.runs.clone());
+        let failure = Arc::clone(&self.failure);
+        Self { folder, max_bytes: self.max_bytes, last: None, runs, failure }
+    }
 }
 
 impl Files {
@@ -103,7 +82,7 @@ impl Files {
             return Err(storage(folder, "there is no such folder"));
         }
         let (folder, failure) = (folder.to_owned(), Arc::default());
-        Ok(Self { folder, max_bytes, next: 0, runs: Vec::new(), failure })
+        Ok(Self { folder, max_bytes, last: None, runs: Vec::new(), failure })
     }
 
     pub fn is_empty(&self) -> bool {
@@ -132,14 +111,21 @@ impl Files {
 
     /// Moves the runs of a table to files. An error leaves both as they were.
     pub fn take<E: Packed>(&mut self, runs: &mut Runs<E>, kind: Kind) -> Result<(), RankError> {
+        let (file, mut end) = match self.last.take().filter(|(file, _)| file.is_own()) {
+            Some(last) => last,
+            None => (self.create()?, 0),
+        };
         let mut written = Vec::new();
         for run in runs.each().filter(|run| !run.is_empty()) {
-            let mut writer = self.create()?;
+            let mut writer = Writer::new(Arc::clone(&file), end);
             run.iter().try_for_each(|entry| writer.push(entry))?;
-            written.push(writer.finish(kind)?);
+            let run = writer.finish(kind)?;
+            end = run.end;
+            written.push(Arc::new(run));
         }
         *runs = Runs::default();
-        self.runs.extend(written.into_iter().map(Arc::new));
+        self.last = Some((file, end));
+        self.runs.extend(written);
         Ok(())
     }
 
@@ -156,7 +142,7 @@ impl Files {
                 order.push(Reverse((entry.key(), number)));
             }
         }
-        let mut writer = self.create()?;
+        let mut writer = Writer::new(self.create()?, 0);
         let mut last: Option<E> = None;
         while let Some(mut least) = order.peek_mut() {
             let number = least.0.1;
@@ -180,7 +166,9 @@ impl Files {
         if let Some(last) = last {
             writer.push(&last)?;
         }
-        self.runs = vec![Arc::new(writer.finish(kind)?)];
+        let run = writer.finish(kind)?;
+        self.last = Some((Arc::clone(&run.file), run.end));
+        self.runs = vec![Arc::new(run)];
         Ok(())
     }
 
@@ -195,24 +183,26 @@ impl Files {
         self.failure.get().map_or(Ok(()), |err| Err(err.clone()))
     }
 
+    /// The file that is appended to, to damage it.
+    #[cfg(test)]
+    pub fn last_file(&self) -> &std::fs::File {
+        self.last.as_ref().expect("entries in a file").0.file()
+    }
+
     /// Lets the files be read again, once they are what they were.
     #[cfg(test)]
     pub fn forgive(&mut self) {
         self.failure = Arc::default();
     }
 
-    fn create(&mut self) -> Result<Writer, RankError> {
+    fn create(&self) -> Result<Arc<TemporaryFile>, RankError> {
+        let mut number = 0_u64;
         loop {
-            let path = self.folder.join(format!("aucrank-roc-{}.tmp", self.next));
-            self.next += 1;
-            match new_file(&path) {
-                Ok(file) => {
-                    let bytes = Vec::with_capacity(BLOCK + LONGEST);
-                    let path = Temporary::new(path);
-                    return Ok(Writer { path, file, bytes, key: 0, n_entries: 0, n_frames: 0 });
-                }
+            let path = self.folder.join(format!("aucrank-roc-{number}.tmp"));
+            match TemporaryFile::create(path.clone()) {
+                Ok(file) => return Ok(Arc::new(file)),
                 // That of another state.
-                Err(err) if err.kind() == ErrorKind::AlreadyExists => {}
+                Err(err) if err.kind() == ErrorKind::AlreadyExists => number += 1,
                 Err(err) => return Err(storage(&path, &err.to_string())),
             }
         }
@@ -231,8 +221,10 @@ fn frame_sum(number: u64, bytes: &[u8]) -> u64 {
 
 /// A run that is being written.
 struct Writer {
-    path: Temporary,
-    file: File,
+    file: Arc<TemporaryFile>,
+    /// Where the run begins, and where it ends so far.
+    offset: u64,
+    end: u64,
     bytes: Vec<u8>,
     key: u64,
     n_entries: usize,
@@ -240,6 +232,11 @@ struct Writer {
 }
 
 impl Writer {
+    fn new(file: Arc<TemporaryFile>, offset: u64) -> Self {
+        let bytes = Vec::with_capacity(BLOCK + LONGEST);
+        Self { file, offset, end: offset, bytes, key: 0, n_entries: 0, n_frames: 0 }
+    }
+
     fn push<E: Packed>(&mut self, entry: &E) -> Result<(), RankError> {
         let step = entry.key() - self.key;
         let n_bytes = (u64::BITS - step.leading_zeros()).div_ceil(8) as usize;
@@ -266,15 +263,16 @@ impl Writer {
             framed.extend(frame_sum(self.n_frames, frame).to_le_bytes());
             self.n_frames += 1;
         }
-        self.file.write_all(&framed).map_err(|err| self.path.error(&err.to_string()))?;
+        self.file.write(&framed, self.end)?;
+        self.end += framed.len() as u64;
         self.bytes.drain(..n_bytes);
         Ok(())
     }
 
     fn finish(mut self, kind: Kind) -> Result<FileRun, RankError> {
         self.flush(self.bytes.len())?;
-        let Self { path, n_entries, n_frames, .. } = self;
-        Ok(FileRun { file: path, n_entries, n_frames, kind })
+        let Self { file, offset, end, n_entries, .. } = self;
+        Ok(FileRun { file, offset, end, n_entries, kind })
     }
 }
 
@@ -302,7 +300,7 @@ impl Reader {
             return Ok(None);
         }
         self.n_left -= 1;
-        if self.bytes.len() - self.at < LONGEST && self.frame < self.run.n_frames {
+        if self.bytes.len() - self.at < LONGEST && self.n_unread() > 0 {
             self.fill()?;
         }
         let mut rest = &self.bytes[self.at..];
@@ -322,12 +320,25 @@ impl Reader {
         E::unpack(head >> 4, self.key.checked_add(u64::from_le_bytes(word))?, rest)
     }
 
+    /// Where the next frame begins in the file.
+    fn offset(&self) -> u64 {
+        self.run.offset + self.frame * FRAME_IN_FILE as u64
+    }
+
+    /// Bytes of the run that follow those in memory.
+    fn n_unread(&self) -> u64 {
+        // The last frame may be shorter than others.
+        self.run.end.saturating_sub(self.offset())
+    }
+
     /// Reads frames of about a block.
     fn fill(&mut self) -> Result<(), RankError> {
         self.bytes.drain(..self.at);
         self.at = 0;
-        let n_bytes = (self.block / FRAME_IN_FILE).max(1) * FRAME_IN_FILE;
-        let framed = self.read(n_bytes).map_err(|err| self.run.file.error(&err.to_string()))?;
+        let most = (self.block / FRAME_IN_FILE).max(1) * FRAME_IN_FILE;
+        let n_bytes = self.n_unread().min(most as u64) as usize;
+        let mut framed = Vec::new();
+        self.run.file.read(&mut framed, n_bytes, self.offset())?;
         for frame in framed.chunks(FRAME_IN_FILE) {
             let sum_of = |(frame, sum): &(&[u8], &[u8; 8])| {
                 u64::from_le_bytes(**sum) == frame_sum(self.frame, frame)
@@ -339,15 +350,6 @@ impl Reader {
             self.frame += 1;
         }
         Ok(())
-    }
-
-    fn read(&self, n_bytes: usize) -> std::io::Result<Vec<u8>> {
-        // A handle of its own, as runs are shared.
-        let mut file = File::open(&self.run.file.path)?;
-        file.seek(SeekFrom::Start(self.frame * FRAME_IN_FILE as u64))?;
-        let mut framed = Vec::with_capacity(n_bytes);
-        file.take(n_bytes as u64).read_to_end(&mut framed)?;
-        Ok(framed)
     }
 
     fn changed(&self) -> RankError {
