@@ -52,7 +52,19 @@ test: $(STAMPS)/package $(STAMPS)/group-test  ## Run the Python tests and docstr
 RUST_PROFILE ?= dev
 .PHONY: rust-test
 rust-test:  ## Run the Rust tests and documentation examples
-	cargo test --locked --profile $(RUST_PROFILE) -p aucrank -p aucrank-fuzz
+	cargo test --locked --profile $(RUST_PROFILE) -p aucrank --lib --all-features
+	cargo test --locked --profile $(RUST_PROFILE) -p aucrank -p aucrank-fuzz --bins --examples --test '*'
+	cargo test --locked --profile $(RUST_PROFILE) -p aucrank --doc
+
+# A module of WebAssembly, and whether it scores the stored models to the last bit; rustup fetches the target.
+WASM := wasm32-unknown-unknown
+WASM_PROFILE ?= small
+.PHONY: wasm
+wasm:  ## Build the scorer for browsers, and try it where node is
+	rustup target add $(WASM)
+	cargo build --locked --profile $(WASM_PROFILE) --target $(WASM) -p aucrank-wasm
+	! command -v node || node rust/aucrank-wasm/check.mjs \
+		target/$(WASM)/$(WASM_PROFILE)/aucrank_wasm.wasm tests/golden
 
 # Minutes of each of the two harnesses. Without a seed each run has its own, which it prints.
 MINUTES ?= 10
@@ -86,7 +98,7 @@ lint: lint-rust lint-python  ## Run every check of form, types, stubs and docstr
 .PHONY: lint-rust
 lint-rust:
 	cargo fmt --all --check
-	cargo clippy --workspace --all-targets --locked -- -D warnings
+	cargo clippy --workspace --all-targets --features aucrank/arrow,aucrank/ndarray --locked -- -D warnings
 	cargo clippy -p aucrank --no-default-features --locked -- -D warnings
 
 # The oldest compiler that Cargo.toml promises; rustup fetches it. A folder of its own, since another

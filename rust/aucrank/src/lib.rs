@@ -20,13 +20,15 @@
 //!
 //! # Features
 //!
-//! Both are on by default.
+//! The first two are on by default.
 //!
 //! - `parallel`: threads. Without it all runs on the calling thread and gives the same bits.
 //! - `serde`: saved models. Without it there are no documents, headers and rows of text in [`model`], no
 //!   model, parameter or formula is serialised, and questions to [`rows`] do not travel as bytes. All
 //!   learners, scores, explanations and statistics are there, and [`roc::RocState`] and answers, which
 //!   are bytes without it.
+//! - `arrow`: record batches of Apache Arrow as the rows of a model, by `model::BatchRows`.
+//! - `ndarray`: views of matrices as [`data::Columns`], by `try_from`.
 
 #![cfg_attr(test, allow(clippy::float_cmp, reason = "tests expect exact values"))]
 
@@ -52,6 +54,38 @@ mod prepared;
 #[cfg(feature = "serde")]
 mod questions;
 mod spilled;
+
+/// What most programs name: rows and labels, models, and the area under the curve.
+///
+/// Learners are not among it, since each program has its own: see [`tree`], [`boost`], [`additive`],
+/// [`aurora`].
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::boost::{FitExtras, RankBoostParams, fit_rank_boost};
+/// use aucrank::prelude::*;
+///
+/// let columns = Columns::from_column_major(&[1.0, 2.0, 3.0, 4.0], 4)?;
+/// let positive = [false, false, true, true];
+/// let model = fit_rank_boost(
+///     &columns,
+///     &Labels::new(&positive, None)?,
+///     &RankBoostParams::default(),
+///     &FitExtras::default(),
+///     &Interrupt::default(),
+/// )?;
+/// assert_eq!(auc(&model.score(&columns, None)?, &positive)?, 1.0);
+/// # Ok::<(), RankError>(())
+/// ```
+pub mod prelude {
+    pub use crate::data::{Column, Columns, Labels};
+    pub use crate::model::Model;
+    #[cfg(feature = "serde")]
+    pub use crate::model::{Document, Feature, Header, TextRows, learn_features};
+    pub use crate::roc::{DeLong, RocCurve, RocState, auc};
+    pub use crate::{Interrupt, RankError};
+}
 
 pub use error::RankError;
 pub use interrupt::{Interrupt, Part};

@@ -48,9 +48,8 @@ impl TemporaryFile {
         #[cfg(unix)]
         let written = self.file.write_all_at(bytes, offset);
         #[cfg(not(unix))]
-        let written = (&self.file)
-            .seek(SeekFrom::Start(offset))
-            .and_then(|_| (&self.file).write_all(bytes));
+        let written =
+            (&self.file).seek(SeekFrom::Start(offset)).and_then(|_| (&self.file).write_all(bytes));
         written.map_err(|err| self.error(&err.to_string()))
     }
 

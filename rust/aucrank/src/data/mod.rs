@@ -18,6 +18,8 @@ mod level_set;
 mod logistic;
 mod lookup;
 mod mass_histogram;
+#[cfg(feature = "ndarray")]
+mod matrix_views;
 mod monotonic;
 mod new_rows;
 mod pools;

@@ -11,6 +11,8 @@ mod saved;
 
 pub use ensemble::{Ensemble, Member};
 pub use family::{Family, Model, ModelRef};
+#[cfg(feature = "arrow")]
+pub use saved::{BatchError, BatchRows, features_of_batches};
 #[cfg(feature = "serde")]
 pub use saved::{
     Classes, DateUnit, Document, Estimator, FORMAT_VERSION, Feature, FeatureKind, Header,

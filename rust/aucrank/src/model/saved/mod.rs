@@ -4,10 +4,12 @@
 //! - `document`: header and model as one text; `canonical_json`: the form over which its checksum is;
 //! - `header`, `header_builder`: what a fitted estimator is, beside what it learned; `levels`, `json`: the
 //!   values in it;
-//! - `text_rows`: rows of text as the features of a header;
+//! - `text_rows`, `batch_rows`: rows of text, and batches of Apache Arrow, as the features of a header;
 //! - `reading`: models in texts of any length; `ensemble`: many models in one;
 //! - `error`: why a text is not a model.
 
+#[cfg(feature = "arrow")]
+mod batch_rows;
 mod canonical_json;
 mod document;
 pub(super) mod ensemble;
@@ -19,6 +21,8 @@ mod levels;
 mod reading;
 mod text_rows;
 
+#[cfg(feature = "arrow")]
+pub use batch_rows::{BatchError, BatchRows, features_of_batches};
 pub use document::Document;
 pub use error::ModelError;
 use error::malformed;

@@ -125,10 +125,7 @@ impl<'a> TextRows<'a> {
         names: impl IntoIterator<Item = &'b str>,
     ) -> Result<Self, TextError> {
         let names: Vec<&str> = names.into_iter().collect();
-        let mut seen = HashSet::new();
-        if let Some(twice) = names.iter().find(|name| !seen.insert(**name)) {
-            return Err(TextError::NameTwice((*twice).to_owned()));
-        }
+        check_names(&names)?;
         let inputs = features.iter().map(|feature| Input::new(feature, &names));
         Ok(Self { inputs: inputs.collect::<Result<_, _>>()?, n_columns: names.len(), n_rows: 0 })
     }
@@ -174,19 +171,11 @@ impl<'a> TextRows<'a> {
 
 impl<'a> Input<'a> {
     fn new(feature: &'a Feature, names: &[&str]) -> Result<Self, TextError> {
-        let name = feature.name.as_deref().ok_or(TextError::NoNames)?;
-        let place = names.iter().position(|found| *found == name);
-        let place = place.ok_or_else(|| TextError::NoColumn(name.to_owned()))?;
+        let (name, place) = place_of(feature, names)?;
         let cells = match &feature.kind {
             FeatureKind::Numeric => Cells::Numbers(Vec::new()),
             FeatureKind::Categorical { levels } => {
-                let of_value = |(code, value): (u32, Value)| {
-                    let level = Level::of_value(&value).map(|level| (level, code));
-                    let name = name.to_owned();
-                    level.ok_or_else(|| TextError::UnknownLevel { name, level: value.to_string() })
-                };
-                let code_of = (0..).zip(levels.values()).map(of_value).collect::<Result<_, _>>()?;
-                Cells::Codes { codes: Vec::new(), code_of }
+                Cells::Codes { codes: Vec::new(), code_of: codes_of(name, levels)? }
             }
         };
         Ok(Self { name, place, cells })
@@ -225,6 +214,25 @@ impl<'a> Input<'a> {
             }
         }
     }
+}
+
+/// Refuses a name that two columns have.
+pub(super) fn check_names(names: &[&str]) -> Result<(), TextError> {
+    let mut seen = HashSet::new();
+    match names.iter().find(|name| !seen.insert(**name)) {
+        Some(twice) => Err(TextError::NameTwice((*twice).to_owned())),
+        None => Ok(()),
+    }
+}
+
+/// The name of a feature, and its place among those of columns.
+pub(super) fn place_of<'a>(
+    feature: &'a Feature,
+    names: &[&str],
+) -> Result<(&'a str, usize), TextError> {
+    let name = feature.name.as_deref().ok_or(TextError::NoNames)?;
+    let place = names.iter().position(|found| *found == name);
+    Ok((name, place.ok_or_else(|| TextError::NoColumn(name.to_owned()))?))
 }
 
 /// The features that rows of text hold: a column is numeric if each of its cells is a finite number or
@@ -287,9 +295,22 @@ fn number(cell: &str) -> Option<f64> {
     }
 }
 
+/// The codes of the categories of a feature.
+pub(super) fn codes_of<'a>(
+    name: &str,
+    levels: &Levels,
+) -> Result<HashMap<Level<'a>, u32>, TextError> {
+    let of_value = |(code, value): (u32, Value)| {
+        let level = Level::of_value(&value).map(|level| (level, code));
+        let name = name.to_owned();
+        level.ok_or_else(|| TextError::UnknownLevel { name, level: value.to_string() })
+    };
+    (0..).zip(levels.values()).map(of_value).collect()
+}
+
 /// A category, equal to another where Python has them equal: 1, 1.0 and True are the same.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-enum Level<'a> {
+pub(super) enum Level<'a> {
     Text(Cow<'a, str>),
     Whole(i128),
     /// Bits of a number that is not whole, or too large to be exact.
@@ -314,7 +335,7 @@ impl Level<'_> {
         whole.or_else(|| number(cell).map(Self::of_number))
     }
 
-    fn of_number(number: f64) -> Self {
+    pub(super) fn of_number(number: f64) -> Self {
         if number.fract() == 0.0 && number.abs() < 2_f64.powi(126) {
             Self::Whole(number as i128)
         } else {
