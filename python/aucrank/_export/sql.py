@@ -223,9 +223,10 @@ class SqlWriter:
             masses = [" + ".join(parts) or self._spelling.whole(0) for parts in following]
         query = f"SELECT {', '.join(shares)}" if shares else "SELECT 0 AS s"
         for layer, columns in enumerate(queries):
+            query += self._spelling.fence
             query = f"SELECT *, {', '.join(columns)} FROM ({query}) AS layer{layer}"
         mean = f"({' + '.join(ends)}) * {self.real(1.0)} / {self.real(float(2**program.row_bits))}"
-        return f"(SELECT {mean} FROM ({query}) AS program)"
+        return f"(SELECT {mean} FROM ({query}{self._spelling.fence}) AS program)"
 
     def name(self, feature: int) -> str:
         """Return the quoted name of a column.

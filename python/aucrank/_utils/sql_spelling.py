@@ -69,6 +69,9 @@ class Spelling:
     double: Callable[[str], str] = lambda number: number
     # Whether a query in FROM may ask the row outside.
     nests_queries: bool = True
+    # Ends a query in FROM that is to be computed as it is written, for a planner that would put its
+    # columns in wherever they are used, layer by layer, until they are millions.
+    fence: str = ""
     # Whether large models are written in steps; elsewhere nothing shows that it is of use.
     has_layers: bool = False
     # What has a database compute the columns of a step once, not wherever they are used.
@@ -103,6 +106,7 @@ DIALECTS: dict[str, Spelling] = {
         rounded=lambda number: f"SIGN({number}) * FLOOR(ABS({number}) + 5e-1::float8)",
         # Numbers with a point or an exponent are decimals.
         double=lambda number: f"{number}::float8",
+        fence=" OFFSET 0",
         has_layers=True,
         kept="MATERIALIZED ",
     ),
