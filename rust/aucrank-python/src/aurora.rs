@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use aucrank::aurora::{self, Aurora, AuroraParams, BinaryFeature, Criterion};
+use aucrank::aurora::{self, Aurora, AuroraParams, BinaryFeature, SelectionCriterion};
 use numpy::{IntoPyArray, PyArray1, ToPyArray};
 use pyo3::prelude::*;
 
@@ -45,8 +45,8 @@ impl PyAurora {
     #[getter]
     fn criterion(&self) -> &'static str {
         match self.0.criterion() {
-            Criterion::Ramp => "ramp",
-            Criterion::Auc => "auc",
+            SelectionCriterion::Ramp => "ramp",
+            SelectionCriterion::Auc => "auc",
         }
     }
 

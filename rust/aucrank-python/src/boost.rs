@@ -219,7 +219,7 @@ impl FitExtrasArgs<'_> {
     }
 }
 
-/// Fits `AUCBoost` to rows in parts; `fit_number` tells the fit from others that ask the same rows.
+/// Fits `AUCBoost` to rows in parts; `fit_number` distinguishes the fit from others that query the same rows.
 /// `None` where sums are not enough, since rates of rare categories are learned from.
 #[pyfunction]
 #[pyo3(signature = (rows, fit_number, params, n_threads, observer=None))]

@@ -86,7 +86,7 @@ pub fn write_document(
     let model = model.as_model();
     let calibration = calibration.as_ref().map(|calibration| &*calibration.0);
     let write = |interrupt: &Interrupt| {
-        model.to_json_heeding(&Header::from_json(header)?, calibration, interrupt)
+        model.to_json_interruptible(&Header::from_json(header)?, calibration, interrupt)
     };
     on_pool_or(py, 1, write, to_format_error)
 }
@@ -97,7 +97,7 @@ pub fn read_document(
     py: Python<'_>,
     text: &str,
 ) -> PyResult<(String, Py<PyAny>, Option<PyCalibration>)> {
-    let read = |interrupt: &Interrupt| Document::from_json_heeding(text, interrupt);
+    let read = |interrupt: &Interrupt| Document::from_json_interruptible(text, interrupt);
     let document = on_pool_or(py, 1, read, to_format_error)?;
     let header = document.header.to_json().map_err(to_format_error)?;
     let calibration = document.calibration.map(|calibration| PyCalibration(Arc::new(calibration)));

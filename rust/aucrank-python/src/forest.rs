@@ -29,7 +29,7 @@ impl PyRankingForest {
         self.0.seed()
     }
 
-    /// Rows that each side of a split keeps, or `None` if the file of the forest does not tell.
+    /// Rows that each side of a split keeps, or `None` if the file of the forest does not say.
     #[getter]
     fn min_samples_leaf(&self) -> Option<u64> {
         self.0.min_samples_leaf()

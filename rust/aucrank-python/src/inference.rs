@@ -1,7 +1,7 @@
 //! Uncertainty of an AUC: `aucrank::roc`'s `DeLong` and bootstrap as Python functions.
 
 use aucrank::RankError;
-use aucrank::roc::{self, Bootstrap, Criterion, PartialAreas, Score, Weighting};
+use aucrank::roc::{self, Bootstrap, CutOffCriterion, PartialAreas, Score, Weighting};
 use numpy::{Element, IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -202,11 +202,11 @@ pub fn bootstrap_partial_aucs<'py>(
 }
 
 /// The criterion of a name; `slope` is that of the first.
-pub fn criterion(name: &str, slope: f64) -> PyResult<Criterion> {
+pub fn criterion(name: &str, slope: f64) -> PyResult<CutOffCriterion> {
     Ok(match name {
-        "slope" => Criterion::Slope(slope),
-        "corner" => Criterion::Corner,
-        "equal" => Criterion::Equal,
+        "slope" => CutOffCriterion::Slope(slope),
+        "corner" => CutOffCriterion::Corner,
+        "equal" => CutOffCriterion::Equal,
         other => {
             let known = "\"slope\", \"corner\" or \"equal\"";
             return Err(PyValueError::new_err(format!(

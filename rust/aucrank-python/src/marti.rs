@@ -50,7 +50,7 @@ impl PyBranchingProgram {
         self.0.threshold()
     }
 
-    /// What the classifiers of each feature contribute to the AUC, if that can be told.
+    /// What the classifiers of each feature contribute to the AUC, if that is known.
     fn importances<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyArray1<f64>>> {
         Some(self.0.importances()?.into_pyarray(py))
     }
@@ -163,7 +163,7 @@ pub fn fit_marti_rank<'py>(
     hand_over(py, Callbacks::finish_any(external.as_ref(), py, program)?)
 }
 
-/// Fits `MartiRank` or `SMartiRank` to rows in parts; `fit_number` tells the fit from others that ask
+/// Fits `MartiRank` or `SMartiRank` to rows in parts; `fit_number` distinguishes the fit from others that query
 /// the same rows.
 #[pyfunction]
 #[pyo3(signature = (rows, fit_number, params, n_threads, observer=None))]

@@ -4,7 +4,7 @@
 use std::sync::mpsc::{RecvTimeoutError, SyncSender, sync_channel};
 use std::time::Duration;
 
-use aucrank::{Interrupt, Part, RankError};
+use aucrank::{FitPart, Interrupt, RankError};
 use pyo3::exceptions::{
     PyKeyboardInterrupt, PyMemoryError, PyOSError, PyRuntimeError, PyValueError,
 };
@@ -65,7 +65,7 @@ where
     on_pool_or(py, n_threads, work, to_py_err)
 }
 
-/// As [`on_pool`], for work that is over in a moment and needs no pool: signals are heeded once it is
+/// As [`on_pool`], for work that is over in a moment and needs no pool: signals are handled once it is
 /// done.
 pub fn on_this_thread<T, F>(py: Python<'_>, work: F) -> PyResult<T>
 where
@@ -75,8 +75,8 @@ where
     py.detach(|| work(&Interrupt::default())).map_err(to_py_err)
 }
 
-/// As [`on_pool`], for a fit: the callable `observer` is told of each part that is done, as
-/// [`tell`] does, on the calling thread.
+/// As [`on_pool`], for a fit: the callable `observer` is called for each part that is done, as
+/// [`call_observer`] does, on the calling thread.
 pub fn fit_on_pool<T, F>(
     py: Python<'_>,
     n_threads: usize,
@@ -137,7 +137,7 @@ where
     outcome.ok_or_else(|| PyRuntimeError::new_err("a worker thread died"))
 }
 
-/// What the working threads tell the one that waits.
+/// Messages of the working threads to the one that waits.
 enum Message {
     Done,
     Part(PartDone, SyncSender<bool>),
@@ -186,8 +186,8 @@ struct PartDone {
 
 /// An interrupt that hands each part to the thread that waits, and waits for its answer.
 fn reporting_to(sender: SyncSender<Message>) -> Interrupt {
-    Interrupt::observed_by(move |part: &Part<'_>| {
-        let Part { unit, number, most, figures } = *part;
+    Interrupt::observed_by(move |part: &FitPart<'_>| {
+        let FitPart { unit, number, most, figures } = *part;
         let (answer, answered) = sync_channel(1);
         let done = PartDone { unit, number, most, figures: figures.to_vec() };
         // Without an answer the fit is being interrupted.
@@ -196,7 +196,7 @@ fn reporting_to(sender: SyncSender<Message>) -> Interrupt {
 }
 
 /// Calls `observer(unit, number, most, figures)`, which returns whether the fit goes on.
-fn tell(observer: &Py<PyAny>, part: PartDone) -> PyResult<bool> {
+fn call_observer(observer: &Py<PyAny>, part: PartDone) -> PyResult<bool> {
     Python::attach(|py| {
         let figures: Bound<'_, PyDict> = part.figures.into_py_dict(py)?;
         observer.call1(py, (part.unit, part.number, part.most, figures))?.extract(py)
@@ -239,7 +239,7 @@ fn run_heeding_signals(
                     }
                     Ok(Message::Part(part, answer)) => {
                         let told = match (&observer, &raised) {
-                            (Some(observer), None) => tell(observer, part),
+                            (Some(observer), None) => call_observer(observer, part),
                             _ => Ok(false),
                         };
                         // Who waits for the answer cannot be gone.

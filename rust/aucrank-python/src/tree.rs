@@ -312,7 +312,7 @@ pub fn fit_tree_rank<'py>(
     hand_over(py, Callbacks::finish_any(external.as_ref(), py, fitted)?)
 }
 
-/// Fits a ranking tree to rows in parts; `fit_number` tells the fit from others that ask the same
+/// Fits a ranking tree to rows in parts; `fit_number` distinguishes the fit from others that query the same
 /// rows.
 #[pyfunction]
 #[pyo3(signature = (rows, fit_number, params, n_threads, observer=None))]

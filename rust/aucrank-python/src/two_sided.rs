@@ -1,6 +1,6 @@
 //! A ranking by scores as a classifier with equal errors on both classes (paper 3 Lemma 4).
 
-use aucrank::boost::{Criterion, two_sided_by_scores};
+use aucrank::boost::{ThresholdCriterion, two_sided_by_scores};
 use aucrank::data::Labels;
 use numpy::PyReadonlyArray1;
 use pyo3::exceptions::PyValueError;
@@ -21,8 +21,8 @@ pub fn two_sided<'py>(
     n_threads: usize,
 ) -> PyResult<Bound<'py, PyDict>> {
     let criterion = match criterion {
-        "sum" => Criterion::Sum,
-        "error" => Criterion::Error,
+        "sum" => ThresholdCriterion::Sum,
+        "error" => ThresholdCriterion::Error,
         other => return Err(PyValueError::new_err(format!("no criterion is called {other:?}"))),
     };
     let (scores, positive) = (scores.as_slice()?, positive.as_slice()?);

@@ -215,9 +215,9 @@ pub(crate) mod tests {
 
     /// Has one answer too few.
     #[derive(Debug)]
-    struct Short;
+    struct TooFewAnswers;
 
-    impl ExternalModels for Short {
+    impl ExternalModels for TooFewAnswers {
         fn answer(&self, _: usize, rows: &[u32]) -> Result<Vec<f64>, RankError> {
             Ok(vec![1.0; rows.len() - 1])
         }
@@ -238,9 +238,9 @@ pub(crate) mod tests {
         let fixed = Fixed::new(vec![1.0, f64::NAN, 0.0]);
         assert_eq!(scores_of(&fixed, 0, &[2, 1]), Err(RankError::NanScore(1)));
         assert_eq!(called_positive(&fixed, 0, &[2, 1]), Err(RankError::NanScore(1)));
-        let err = scores_of(&Short, 0, &[2, 1]).unwrap_err();
+        let err = scores_of(&TooFewAnswers, 0, &[2, 1]).unwrap_err();
         assert_eq!(err.to_string(), "a ranker gave 1 answers about 2 rows");
-        let err = called_positive(&Short, 0, &[2, 1]).unwrap_err();
+        let err = called_positive(&TooFewAnswers, 0, &[2, 1]).unwrap_err();
         assert_eq!(err.to_string(), "a classifier gave 1 answers about 2 rows");
     }
 

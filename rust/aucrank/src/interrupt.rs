@@ -18,13 +18,13 @@ use crate::RankError;
 /// use std::sync::Arc;
 /// use aucrank::boost::{FitExtras, RankBoostParams, RoundParams, fit_rank_boost};
 /// use aucrank::data::{Columns, Labels};
-/// use aucrank::{Interrupt, Part};
+/// use aucrank::{Interrupt, FitPart};
 ///
 /// let columns = Columns::from_row_major(&[1.0, 2.0, 3.0, 4.0], 1).unwrap();
 /// let labels = Labels::new(&[false, true, false, true], None).unwrap();
 /// let n_rounds = Arc::new(AtomicUsize::new(0));
 /// let seen = Arc::clone(&n_rounds);
-/// let interrupt = Interrupt::observed_by(move |part: &Part<'_>| {
+/// let interrupt = Interrupt::observed_by(move |part: &FitPart<'_>| {
 ///     seen.store(part.number, Ordering::Relaxed);
 ///     part.number < 3
 /// });
@@ -40,7 +40,7 @@ pub struct Interrupt {
 }
 
 /// Told of each part; `false` asks the fit to end with what it has.
-type Observer = dyn Fn(&Part<'_>) -> bool + Send + Sync;
+type Observer = dyn Fn(&FitPart<'_>) -> bool + Send + Sync;
 
 /// A part of a fit that is done, such as a round, a tree or a term.
 ///
@@ -51,11 +51,11 @@ type Observer = dyn Fn(&Part<'_>) -> bool + Send + Sync;
 ///
 /// use aucrank::aurora::{RankOptParams, fit_rank_opt};
 /// # use aucrank::data::{Columns, Labels};
-/// use aucrank::{Interrupt, Part};
+/// use aucrank::{Interrupt, FitPart};
 ///
 /// let lines = Arc::new(Mutex::new(Vec::new()));
 /// let seen = Arc::clone(&lines);
-/// let interrupt = Interrupt::observed_by(move |part: &Part<'_>| {
+/// let interrupt = Interrupt::observed_by(move |part: &FitPart<'_>| {
 ///     seen.lock().unwrap().push(format!("{} {} of {:?}", part.unit, part.number, part.most));
 ///     true
 /// });
@@ -67,7 +67,7 @@ type Observer = dyn Fn(&Part<'_>) -> bool + Send + Sync;
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Part<'a> {
+pub struct FitPart<'a> {
     /// What it is, in the singular.
     pub unit: &'static str,
     /// How many are done. 1 begins a stage: a fit may have several, such as one for each fold.
@@ -79,9 +79,9 @@ pub struct Part<'a> {
 }
 
 impl Interrupt {
-    /// With an observer that is told of each part of the fit, on the thread that has finished it.
+    /// With an observer that is called for each part of the fit, on the thread that has finished it.
     /// Where it returns `false`, fits that can do with fewer parts end there.
-    pub fn observed_by(observer: impl Fn(&Part<'_>) -> bool + Send + Sync + 'static) -> Self {
+    pub fn observed_by(observer: impl Fn(&FitPart<'_>) -> bool + Send + Sync + 'static) -> Self {
         Self { is_stopped: AtomicBool::default(), observer: Some(Box::new(observer)) }
     }
 
@@ -104,7 +104,7 @@ impl Interrupt {
     /// # Errors
     ///
     /// [`RankError::Interrupted`].
-    pub(crate) fn part_done(&self, part: &Part<'_>) -> Result<bool, RankError> {
+    pub(crate) fn part_done(&self, part: &FitPart<'_>) -> Result<bool, RankError> {
         let goes_on = self.observer.as_ref().is_none_or(|observer| observer(part));
         self.check()?;
         Ok(goes_on)
@@ -147,6 +147,6 @@ impl<'a> PartCounter<'a> {
         let mut n_done = self.n_done.lock().unwrap_or_else(PoisonError::into_inner);
         *n_done += 1;
         let (unit, number, most) = (self.unit, *n_done, Some(self.most));
-        self.interrupt.part_done(&Part { unit, number, most, figures: &[] }).map(drop)
+        self.interrupt.part_done(&FitPart { unit, number, most, figures: &[] }).map(drop)
     }
 }

@@ -88,7 +88,7 @@ pub mod prelude {
 }
 
 pub use error::RankError;
-pub use interrupt::{Interrupt, Part};
+pub use interrupt::{FitPart, Interrupt};
 
 /// The programs of the README, as tests.
 #[cfg(all(doctest, feature = "serde"))]

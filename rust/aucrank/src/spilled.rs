@@ -108,7 +108,7 @@ pub(crate) fn storage(path: &Path, message: &str) -> RankError {
     RankError::Storage { path: path.display().to_string(), message: message.to_owned() }
 }
 
-/// Tells changed bytes, not a forger; their number is a multiple of 8. Four sums at once, since one
+/// Detects accidental changes, not forgery; their number is a multiple of 8. Four sums at once, since one
 /// would wait for each product.
 pub(crate) fn checksum(bytes: &[u8]) -> u64 {
     const FACTOR: u64 = 0x9E37_79B9_7F4A_7C15;

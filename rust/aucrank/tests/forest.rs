@@ -417,7 +417,7 @@ fn a_forest_that_grows_on_keeps_the_size_that_was_chosen() {
             assert!(json(&both) == json(&whole), "{aggregation:?}");
         }
     }
-    // What an earlier version has saved does not tell the size.
+    // What an earlier version has saved does not say the size.
     let mut saved = serde_json::to_value(rows.fit(&params(3, Aggregation::Eta))).unwrap();
     saved.as_object_mut().unwrap().remove("min_samples_leaf").unwrap();
     let earlier: RankingForest = serde_json::from_value(saved).unwrap();

@@ -6,11 +6,13 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use aucrank::boost::{
-    BoostedLayers, BranchingProgram, Chance, Criterion, Freezing, Layer, MartiBoostParams,
-    MartiParams, MassTile, NodeKind, Outcome, ProgramScore, Routing, RowChance, Term,
+    BoostedLayers, BranchingProgram, Chance, Freezing, Layer, MartiBoostParams, MartiParams,
+    MassTile, NodeKind, Outcome, ProgramScore, Routing, RowChance, Term, ThresholdCriterion,
     TwoSidedLearner, WeakRankerParams, fit_marti_rank, marti_boost,
 };
-use aucrank::data::{BinningParams, ClassMasses, Column, Columns, Labels, MISSING_CODE, Steps};
+use aucrank::data::{
+    BinningParams, ClassMasses, Column, Columns, FeatureSteps, Labels, MISSING_CODE,
+};
 use aucrank::tree::{GrowParams, LeafOrder, LeafRankParams, SplitRule, TreeRankParams};
 use aucrank::{Interrupt, RankError};
 use proptest::prelude::*;
@@ -254,7 +256,7 @@ fn defaults() -> MartiParams {
         binning: BinningParams::default(),
         weak_ranker: WeakRankerParams::Feature,
         n_rounds: 5,
-        criterion: Criterion::Sum,
+        criterion: ThresholdCriterion::Sum,
         routing: Routing::Expected,
         score: ProgramScore::Votes,
         noise_rate: Some(0.0),
@@ -337,10 +339,10 @@ fn chance_of(term: &Term, data: &Data, row: usize) -> f64 {
     let value = data.value(row, term.feature);
     match &term.steps {
         _ if value.is_nan() => term.missing,
-        Steps::Numeric { thresholds, values } => {
+        FeatureSteps::Numeric { thresholds, values } => {
             values[thresholds.iter().filter(|&&threshold| threshold <= value).count()]
         }
-        Steps::Categorical { values } => values[value as usize],
+        FeatureSteps::Categorical { values } => values[value as usize],
     }
 }
 
@@ -515,7 +517,7 @@ fn the_first_node_has_the_best_feature_and_lemma_4() {
         panic!("a ranker")
     };
     // TPR - FPR is 1/2 at 2 and at 4; the larger threshold: p_+ = 1/2, p_- = 0, zeta = 1/3.
-    let Steps::Numeric { thresholds, values } = &term.steps else { panic!("a number") };
+    let FeatureSteps::Numeric { thresholds, values } = &term.steps else { panic!("a number") };
     assert_eq!(thresholds, &[3.5]);
     assert_eq!((cut.p_pos, cut.p_neg), (0.5, 0.0));
     assert!((values[0] - 1.0 / 3.0).abs() < 1e-9 && values[1] == 1.0, "{values:?}");
@@ -633,7 +635,7 @@ fn on_exact_noise_the_noise_rate_gives_the_program_of_the_true_labels() {
         let found = noisy.fit(&MartiParams { noise_rate: Some(0.25), ..params.clone() }).unwrap();
         let literal = noisy.fit(&params).unwrap();
         let cuts = |program: &BranchingProgram| -> Vec<[f64; 2]> {
-            let cut = |(.., node): (usize, usize, &aucrank::boost::Node)| match &node.kind {
+            let cut = |(.., node): (usize, usize, &aucrank::boost::MartiNode)| match &node.kind {
                 NodeKind::Ranker { cut, .. } => [cut.p_pos, cut.p_neg],
                 _ => [-1.0; 2],
             };
@@ -696,7 +698,7 @@ fn settings() -> impl Strategy<Value = MartiParams> {
             n_rounds,
             routing: if is_sampled { Routing::Sampled } else { Routing::Expected },
             weak_ranker: if cuts { WeakRankerParams::Threshold } else { WeakRankerParams::Feature },
-            criterion: if by_error { Criterion::Error } else { Criterion::Sum },
+            criterion: if by_error { ThresholdCriterion::Error } else { ThresholdCriterion::Sum },
             epsilon,
             min_samples_class: f64::from(least),
             sample_size: size,

@@ -4,7 +4,10 @@
 use serde::{Deserialize, Serialize};
 
 use crate::RankError;
-use crate::data::{Bins, ClassMasses, ClassSums, are_distinct, check_weight, sum_checked};
+use crate::data::{
+    Bins, ClassMasses, ClassSums, Columns, Lookups, are_distinct, check_weight, sum_checked,
+};
+use crate::formula::{Formula, Steps};
 
 /// Whether high or low values of a number rank high.
 ///
@@ -156,4 +159,170 @@ pub(super) fn gini(groups: Vec<ClassSums>) -> f64 {
     let masses = groups.into_iter().map(|sums| ClassMasses { pos: sums.pos, neg: sums.neg });
     let area = ClassMasses::area(masses);
     area as f64 / (u128::from(total.pos) * u128::from(total.neg)) as f64
+}
+
+/// A feature in bins, and what each of them adds to a sum.
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+pub(super) struct ValuedBins {
+    pub(super) feature: usize,
+    pub(super) bins: Bins,
+    /// Of each bin, that of missing values last.
+    pub(super) values: Vec<f64>,
+}
+
+/// A sum of values of bins, which whoever holds rows computes.
+///
+/// # Examples
+///
+/// It travels as JSON text:
+///
+/// ```
+/// use aucrank::RankError;
+/// use aucrank::additive::BinSum;
+/// use aucrank::data::Columns;
+///
+/// let text = r#"{
+///     "n_levels": [null],
+///     "initial": 100.0,
+///     "features": [{
+///         "feature": 0,
+///         "bins": {"numeric": {"cuts": [2.5], "special": []}},
+///         "values": [0.0, 10.0, 5.0]
+///     }]
+/// }"#;
+/// let sum: BinSum = serde_json::from_str(text).unwrap();
+/// sum.check().unwrap();
+/// let columns = Columns::from_row_major(&[1.0, 4.0, f64::NAN], 1)?;
+/// assert_eq!(sum.values(&columns)?, [100.0, 110.0, 105.0]);
+/// # Ok::<(), RankError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+pub struct BinSum {
+    /// Number of categories of each feature of the rows, or `None` for a number.
+    pub(super) n_levels: Vec<Option<u32>>,
+    /// What every row begins with.
+    pub(super) initial: f64,
+    pub(super) features: Vec<ValuedBins>,
+}
+
+impl BinSum {
+    /// Checks a sum read from elsewhere.
+    ///
+    /// # Errors
+    ///
+    /// A description of the fault.
+    pub fn check(&self) -> Result<(), String> {
+        for ValuedBins { feature, bins, values } in &self.features {
+            let Some(&n_levels) = self.n_levels.get(*feature) else {
+                return Err(format!("there is no feature {feature}"));
+            };
+            bins.check(n_levels)?;
+            if values.len() != bins.n_bins() + 1 {
+                return Err(format!("feature {feature} has not one value for each bin"));
+            }
+        }
+        let mut numbers = self.features.iter().flat_map(|of| &of.values).chain([&self.initial]);
+        if !numbers.all(|value| value.is_finite()) {
+            return Err("a value is not finite".to_owned());
+        }
+        Ok(())
+    }
+
+    /// Number of categories of each feature, or `None` for a number.
+    #[must_use]
+    pub fn n_levels(&self) -> &[Option<u32>] {
+        &self.n_levels
+    }
+
+    /// The sum of each row.
+    ///
+    /// # Errors
+    ///
+    /// [`RankError`] if the columns are not of these kinds, or hold infinity.
+    pub fn values(&self, columns: &Columns<'_>) -> Result<Vec<f64>, RankError> {
+        columns.check_kinds(&self.n_levels)?;
+        let lookups = Lookups::new(self.features.iter().map(|of| (of.feature, &of.bins)));
+        let mut sums = vec![0.0; columns.n_rows()];
+        lookups.by_tile(columns, &mut sums, 1, |(): &mut (), of_feature, sums| {
+            sums.fill(self.initial);
+            for (of, bins) in self.features.iter().zip(of_feature) {
+                sums.iter_mut().zip(bins).for_each(|(sum, &bin)| *sum += of.values[bin as usize]);
+            }
+        })?;
+        Ok(sums)
+    }
+
+    /// The sum as a formula.
+    #[must_use]
+    pub fn formula(&self) -> Formula {
+        Formula::Sum(self.parts().collect())
+    }
+
+    /// What is added up: the number that every row begins with, and the steps of each feature.
+    pub(super) fn parts(&self) -> impl Iterator<Item = Formula> {
+        let steps =
+            |of: &ValuedBins| Formula::Steps(Steps::of_bins(of.feature, &of.bins, &of.values));
+        std::iter::once(Formula::Constant(self.initial)).chain(self.features.iter().map(steps))
+    }
+}
+
+#[cfg(all(test, feature = "serde"))]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn sum() -> Value {
+        json!({
+            "n_levels": [null, 2],
+            "initial": 1.0,
+            "features": [
+                {
+                    "feature": 0,
+                    "bins": {"numeric": {"cuts": [0.5], "special": [-1.0]}},
+                    "values": [0.0, 2.0, 4.0, 8.0],
+                },
+                {
+                    "feature": 1,
+                    "bins": {"categorical": {"bin_of_level": [1, 0], "n_bins": 2}},
+                    "values": [16.0, 32.0, 64.0],
+                },
+            ],
+        })
+    }
+
+    #[test]
+    fn a_row_has_one_value_of_each_feature() {
+        let sum: BinSum = serde_json::from_value(sum()).unwrap();
+        sum.check().unwrap();
+        let numbers = [0.4, 0.5, -1.0, f64::NAN];
+        let codes = [0, 1, u32::MAX, 0];
+        let columns =
+            vec![numbers[..].into(), crate::data::Column::Codes { codes: &codes, n_levels: 2 }];
+        let columns = Columns::new(columns, 4).unwrap();
+        let expected = [1.0 + 32.0, 1.0 + 2.0 + 16.0, 1.0 + 4.0 + 64.0, 1.0 + 8.0 + 32.0];
+        assert_eq!(sum.values(&columns).unwrap(), expected);
+    }
+
+    #[test]
+    fn a_forged_sum_is_refused_in_words() {
+        for (place, forged, message) in [
+            ("/features/0/feature", json!(2), "no feature 2"),
+            ("/features/0/feature", json!(1), "for a categorical feature"),
+            ("/features/0/values", json!([1.0]), "one value for each bin"),
+            ("/features/0/bins/numeric/special", json!([]), "one value for each bin"),
+            ("/features/1/bins/categorical/n_bins", json!(3), "3 bins of 2 categories"),
+        ] {
+            let mut document = sum();
+            *document.pointer_mut(place).unwrap() = forged;
+            let read: BinSum = serde_json::from_value(document).unwrap();
+            let err = read.check().expect_err(place);
+            assert!(err.contains(message), "{place}: {err}");
+        }
+        let mut infinite: BinSum = serde_json::from_value(sum()).unwrap();
+        infinite.initial = f64::INFINITY;
+        assert!(infinite.check().unwrap_err().contains("not finite"));
+    }
 }

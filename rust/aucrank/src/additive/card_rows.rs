@@ -1,8 +1,8 @@
 //! Rows that are read in passes for a scorecard.
 
-use super::bin_sum::BinSum;
+use super::bins::BinSum;
+use super::cut_search::RawRows;
 use super::point_counts::PointCounts;
-use super::sieve::RawRows;
 use crate::roc::RocState;
 use crate::{Interrupt, RankError};
 
@@ -24,7 +24,7 @@ use crate::{Interrupt, RankError};
 ///     BinSum, CardRows, PointCounts, RawAsk, RawRows, RawSums, ScorecardParams, build_scorecard,
 ///     build_scorecard_rows,
 /// };
-/// use aucrank::data::{Columns, FeatureTerm, Labels, Steps, WeightRange};
+/// use aucrank::data::{Columns, FeatureTerm, Labels, FeatureSteps, WeightRange};
 /// use aucrank::roc::RocState;
 /// use aucrank::{Interrupt, RankError};
 ///
@@ -76,7 +76,7 @@ use crate::{Interrupt, RankError};
 /// }
 ///
 /// let parts = TwoParts([(vec![1.0, 4.0], vec![false, true]), (vec![2.0, 3.0], vec![true, false])]);
-/// let steps = Steps::Numeric { thresholds: vec![1.5, 3.5], values: vec![0.0, 0.5, 1.0] };
+/// let steps = FeatureSteps::Numeric { thresholds: vec![1.5, 3.5], values: vec![0.0, 0.5, 1.0] };
 /// let terms = [FeatureTerm { feature: 0, steps, missing: 0.5 }];
 /// let (params, interrupt) = (ScorecardParams::default(), Interrupt::default());
 /// let of_parts = build_scorecard_rows(&parts, &terms, &params, &interrupt)?;

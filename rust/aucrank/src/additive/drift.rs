@@ -16,11 +16,11 @@ use crate::data::{ClassSums, NewRows};
 /// ```
 /// use aucrank::Interrupt;
 /// use aucrank::additive::{ScorecardParams, build_scorecard};
-/// use aucrank::data::{ClassSums, Columns, FeatureTerm, Labels, NewRows, Steps};
+/// use aucrank::data::{ClassSums, Columns, FeatureTerm, Labels, NewRows, FeatureSteps};
 ///
 /// let columns = Columns::from_row_major(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0], 1)?;
 /// let labels = Labels::new(&[false, false, true, false, true, true], None)?;
-/// let steps = Steps::Numeric { thresholds: vec![3.5], values: vec![-1.0, 1.0] };
+/// let steps = FeatureSteps::Numeric { thresholds: vec![3.5], values: vec![-1.0, 1.0] };
 /// let term = FeatureTerm { feature: 0, steps, missing: 0.0 };
 /// let scores = [-1.0, -1.0, -1.0, 1.0, 1.0, 1.0];
 /// let (params, interrupt) = (ScorecardParams::default(), Interrupt::default());

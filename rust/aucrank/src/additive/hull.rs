@@ -31,13 +31,13 @@
 use std::ops::Range;
 
 use super::bins::Direction;
-use super::cells::Cells;
+use super::draft::KeyIntervals;
 use crate::data::{ClassMasses, ClassSums, RowTally, Tally, Value, midpoint, place_among};
 use crate::roc::Score;
 use crate::{Interrupt, RankError, parallel};
 
 /// A number to be cut.
-pub(super) struct Feature<'a, T, R> {
+pub(super) struct HullFeature<'a, T, R> {
     /// Value of each row, at least one.
     pub values: &'a [T],
     /// Contribution of each row to its interval, zero if it does not count.
@@ -50,11 +50,11 @@ pub(super) struct Feature<'a, T, R> {
     pub n_shares: usize,
 }
 
-impl<'a, T, R> Feature<'a, T, R> {
+impl<'a, T, R> HullFeature<'a, T, R> {
     /// Other values, to be cut in the same way.
-    pub fn of<U>(&self, values: &'a [U]) -> Feature<'a, U, R> {
+    pub fn of<U>(&self, values: &'a [U]) -> HullFeature<'a, U, R> {
         let Self { rows, special, direction, n_shares, .. } = *self;
-        Feature { values, rows, special, direction, n_shares }
+        HullFeature { values, rows, special, direction, n_shares }
     }
 }
 
@@ -72,20 +72,20 @@ pub(super) struct BestCuts {
 
 /// Scratch memory, reused from feature to feature.
 #[derive(Debug)]
-pub(super) struct Memory<C> {
+pub(super) struct HullMemory<C> {
     /// Cell of each row.
     cells: Vec<u16>,
     /// Sums of each share of the rows.
-    shares: Vec<Share<C>>,
+    shares: Vec<HullShare<C>>,
     /// End of the records of each cell.
     ends: Vec<u32>,
     /// The rows to sort, cell by cell.
-    records: Vec<Record<C>>,
-    spare: Vec<Record<C>>,
+    records: Vec<HullRecord<C>>,
+    spare: Vec<HullRecord<C>>,
 }
 
 #[derive(Debug)]
-struct Share<C> {
+struct HullShare<C> {
     /// Class sums of each cell.
     tallies: Vec<C>,
     /// Whether a cell holds other keys than the sampled one.
@@ -99,19 +99,19 @@ struct Share<C> {
 
 /// A row to sort.
 #[derive(Debug, Clone, Copy, Default)]
-struct Record<C> {
+struct HullRecord<C> {
     key: u64,
     tally: C,
 }
 
-impl<C> Default for Memory<C> {
+impl<C> Default for HullMemory<C> {
     fn default() -> Self {
         let (cells, shares, ends) = (Vec::new(), Vec::new(), Vec::new());
         Self { cells, shares, ends, records: Vec::new(), spare: Vec::new() }
     }
 }
 
-impl<C> Default for Share<C> {
+impl<C> Default for HullShare<C> {
     fn default() -> Self {
         let (tallies, is_mixed, taken) = (Vec::new(), Vec::new(), Vec::new());
         Self { tallies, is_mixed, taken, special: Vec::new(), any_infinite: false }
@@ -125,7 +125,7 @@ const FEW_ROWS: usize = 1 << 11;
 const CELL: usize = 32;
 
 /// Maximum target number of cells: the index of a cell has 16 bits.
-const MOST_CELLS: usize = (1 << 16) - Cells::MOST_OTHERS - SPARE_CELLS;
+const MOST_CELLS: usize = (1 << 16) - KeyIntervals::MOST_OTHERS - SPARE_CELLS;
 
 /// Cells of infinity, missing values and special values.
 const SPARE_CELLS: usize = 4;
@@ -145,25 +145,25 @@ const STRETCH: usize = 1 << 16;
 ///
 /// [`RankError::Interrupted`].
 pub(super) fn best_cuts<T: Value, R: RowTally>(
-    feature: &Feature<'_, T, R>,
-    memory: &mut Memory<R::Tally>,
+    feature: &HullFeature<'_, T, R>,
+    memory: &mut HullMemory<R::Tally>,
     interrupt: &Interrupt,
 ) -> Result<Option<BestCuts>, RankError> {
     let found = if feature.values.len() <= FEW_ROWS {
         take_all(feature, memory)
     } else {
-        sieve(feature, memory, interrupt)?
+        skipping_pieces(feature, memory, interrupt)?
     };
-    let Some(Sample { pieces, mut special }) = found else { return Ok(None) };
+    let Some(HullSample { pieces, mut special }) = found else { return Ok(None) };
     let pieces = refine(pieces, memory, feature.direction, interrupt)?;
 
     let mut curve = Curve::default();
     for piece in pieces {
         match piece.rows {
             // No cut is at its borders, so the key is never read.
-            Rows::Skipped => curve.push(0, piece.sums),
-            Rows::Tied(key) => curve.push(key, piece.sums),
-            Rows::Open(rows) => {
+            HullRows::Skipped => curve.push(0, piece.sums),
+            HullRows::Tied(key) => curve.push(key, piece.sums),
+            HullRows::Open(rows) => {
                 let records = &mut memory.records[rows];
                 records.sort_unstable_by_key(|record| record.key);
                 let ties = records.chunk_by(|a, b| a.key == b.key);
@@ -225,12 +225,12 @@ fn directions(only: Option<Direction>) -> impl Iterator<Item = Direction> {
 }
 
 /// Rows between two borders of the curve.
-struct Piece {
+struct HullPiece {
     sums: ClassSums,
-    rows: Rows,
+    rows: HullRows,
 }
 
-enum Rows {
+enum HullRows {
     /// No corner is within or next to them.
     Skipped,
     /// They all have the value of this key.
@@ -240,18 +240,18 @@ enum Rows {
 }
 
 /// All rows.
-struct Sample {
+struct HullSample {
     /// Those on the curve, in ascending order of their values.
-    pieces: Vec<Piece>,
+    pieces: Vec<HullPiece>,
     /// Those of each special value, then those with a missing value.
     special: Vec<ClassSums>,
 }
 
 /// Few rows, as one piece. `None` if a value is infinite.
 fn take_all<T: Value, R: RowTally>(
-    feature: &Feature<'_, T, R>,
-    memory: &mut Memory<R::Tally>,
-) -> Option<Sample> {
+    feature: &HullFeature<'_, T, R>,
+    memory: &mut HullMemory<R::Tally>,
+) -> Option<HullSample> {
     let mut special = vec![ClassSums::default(); feature.special.len() + 1];
     let records = &mut memory.records;
     records.clear();
@@ -263,26 +263,27 @@ fn take_all<T: Value, R: RowTally>(
         } else if value.is_infinite() {
             return None;
         } else {
-            records.push(Record { key: value.key(), tally });
+            records.push(HullRecord { key: value.key(), tally });
         }
     }
-    let piece = Piece { sums: total(records), rows: Rows::Open(0..records.len()) };
-    Some(Sample { pieces: vec![piece], special })
+    let piece = HullPiece { sums: total(records), rows: HullRows::Open(0..records.len()) };
+    Some(HullSample { pieces: vec![piece], special })
 }
 
 /// Many rows, as pieces of which most are skipped. `None` if a value is infinite.
-fn sieve<T: Value, R: RowTally>(
-    feature: &Feature<'_, T, R>,
-    memory: &mut Memory<R::Tally>,
+fn skipping_pieces<T: Value, R: RowTally>(
+    feature: &HullFeature<'_, T, R>,
+    memory: &mut HullMemory<R::Tally>,
     interrupt: &Interrupt,
-) -> Result<Option<Sample>, RankError> {
-    let cells = Cells::lay_out(feature.values, (feature.values.len() / CELL).min(MOST_CELLS));
+) -> Result<Option<HullSample>, RankError> {
+    let cells =
+        KeyIntervals::lay_out(feature.values, (feature.values.len() / CELL).min(MOST_CELLS));
     let ties = cells.ties();
     match &ties {
         Some(keys) => count::<_, _, true>(feature, &cells, keys, memory, interrupt)?,
         None => count::<_, _, false>(feature, &cells, &[], memory, interrupt)?,
     }
-    let Share { tallies, is_mixed, special, any_infinite, .. } = &mut memory.shares[0];
+    let HullShare { tallies, is_mixed, special, any_infinite, .. } = &mut memory.shares[0];
     if *any_infinite {
         return Ok(None);
     }
@@ -290,44 +291,44 @@ fn sieve<T: Value, R: RowTally>(
     special.push(cells.missing().into_iter().map(|cell| tallies[cell].sums()).sum());
     let pieces = tallies[..cells.n()].iter().enumerate().map(|(cell, tally)| {
         let rows = match &ties {
-            Some(keys) if !is_mixed[cell] => Rows::Tied(keys[cell]),
-            _ => Rows::Open(cell..cell + 1),
+            Some(keys) if !is_mixed[cell] => HullRows::Tied(keys[cell]),
+            _ => HullRows::Open(cell..cell + 1),
         };
-        Piece { sums: tally.sums(), rows }
+        HullPiece { sums: tally.sums(), rows }
     });
     let pieces = pieces.filter(|piece| piece.sums.rows > 0).collect();
     let mut pieces = skip(pieces, feature.direction);
     let mut is_taken = vec![false; cells.n() + SPARE_CELLS];
     for piece in &pieces {
-        if let Rows::Open(cell) = &piece.rows {
+        if let HullRows::Open(cell) = &piece.rows {
             is_taken[cell.start] = true;
         }
     }
     take(feature, &is_taken, memory, interrupt)?;
     let mut start = 0;
     for piece in &mut pieces {
-        if let Rows::Open(cell) = &mut piece.rows {
+        if let HullRows::Open(cell) = &mut piece.rows {
             let end = memory.ends[cell.start] as usize;
             *cell = start..end;
             start = end;
         }
     }
-    Ok(Some(Sample { pieces, special }))
+    Ok(Some(HullSample { pieces, special }))
 }
 
 /// Marks the pieces that no corner of the hull of all points is within or next to, and merges
 /// adjacent ones.
-fn skip(mut pieces: Vec<Piece>, only: Option<Direction>) -> Vec<Piece> {
+fn skip(mut pieces: Vec<HullPiece>, only: Option<Direction>) -> Vec<HullPiece> {
     let borders = borders(pieces.iter().map(|piece| piece.sums));
     let is_open: Vec<bool> =
-        pieces.iter().map(|piece| matches!(piece.rows, Rows::Open(_))).collect();
+        pieces.iter().map(|piece| matches!(piece.rows, HullRows::Open(_))).collect();
     for (piece, is_wanted) in pieces.iter_mut().zip(wanted(&borders, &is_open, only)) {
         if !is_wanted {
-            piece.rows = Rows::Skipped;
+            piece.rows = HullRows::Skipped;
         }
     }
     pieces.dedup_by(|next, piece| {
-        let is_one = matches!((&piece.rows, &next.rows), (Rows::Skipped, Rows::Skipped));
+        let is_one = matches!((&piece.rows, &next.rows), (HullRows::Skipped, HullRows::Skipped));
         if is_one {
             piece.sums += next.sums;
         }
@@ -387,25 +388,25 @@ pub(super) fn borders(sums: impl Iterator<Item = ClassSums>) -> Vec<ClassMasses>
 }
 
 /// A share of the rows: its index, the cell of each row, and the sums over them.
-type OfShare<'a, T> = (usize, (&'a mut [u16], &'a mut Share<T>));
+type OfShare<'a, T> = (usize, (&'a mut [u16], &'a mut HullShare<T>));
 
 /// Counts the classes in each cell, into the first share, and stores the cell of each row. With
 /// `TIES`, also finds which cells hold other keys than their own of `keys`.
 fn count<T: Value, R: RowTally, const TIES: bool>(
-    feature: &Feature<'_, T, R>,
-    cells: &Cells,
+    feature: &HullFeature<'_, T, R>,
+    cells: &KeyIntervals,
     keys: &[u64],
-    memory: &mut Memory<R::Tally>,
+    memory: &mut HullMemory<R::Tally>,
     interrupt: &Interrupt,
 ) -> Result<(), RankError> {
     let n_rows = feature.values.len();
     let rows_of_share = n_rows.div_ceil(feature.n_shares);
     let special_cell = cells.n() + SPARE_CELLS - 1;
     memory.cells.resize(n_rows, 0);
-    memory.shares.resize_with(n_rows.div_ceil(rows_of_share), Share::default);
+    memory.shares.resize_with(n_rows.div_ceil(rows_of_share), HullShare::default);
     let shares = memory.cells.chunks_mut(rows_of_share).zip(&mut memory.shares).enumerate();
     let count_share = |(number, (cell_of_row, share)): OfShare<'_, R::Tally>| {
-        let Share { tallies, is_mixed, special, any_infinite, .. } = share;
+        let HullShare { tallies, is_mixed, special, any_infinite, .. } = share;
         tallies.clear();
         tallies.resize(cells.n() + SPARE_CELLS, R::Tally::default());
         is_mixed.clear();
@@ -449,29 +450,32 @@ fn count<T: Value, R: RowTally, const TIES: bool>(
 
 /// Gathers the rows of some cells, cell by cell.
 fn take<T: Value, R: RowTally>(
-    feature: &Feature<'_, T, R>,
+    feature: &HullFeature<'_, T, R>,
     is_taken: &[bool],
-    memory: &mut Memory<R::Tally>,
+    memory: &mut HullMemory<R::Tally>,
     interrupt: &Interrupt,
 ) -> Result<(), RankError> {
     const TILE: usize = 1024;
     let rows_of_share = feature.values.len().div_ceil(feature.n_shares);
-    let Memory { cells, shares, ends, records, .. } = memory;
+    let HullMemory { cells, shares, ends, records, .. } = memory;
     let parts = cells.chunks(rows_of_share).zip(&mut *shares).enumerate().collect();
-    parallel::map(parts, |(number, (cells, share)): (usize, (&[u16], &mut Share<R::Tally>))| {
-        share.taken.clear();
-        let mut tile = [0; TILE];
-        for (place, cells) in cells.chunks(TILE).enumerate() {
-            // Without a branch, since the pattern is unpredictable.
-            let start = (number * rows_of_share + place * TILE) as u32;
-            let mut n_taken = 0;
-            for (row, &cell) in (start..).zip(cells) {
-                tile[n_taken] = row;
-                n_taken += usize::from(is_taken[usize::from(cell)]);
+    parallel::map(
+        parts,
+        |(number, (cells, share)): (usize, (&[u16], &mut HullShare<R::Tally>))| {
+            share.taken.clear();
+            let mut tile = [0; TILE];
+            for (place, cells) in cells.chunks(TILE).enumerate() {
+                // Without a branch, since the pattern is unpredictable.
+                let start = (number * rows_of_share + place * TILE) as u32;
+                let mut n_taken = 0;
+                for (row, &cell) in (start..).zip(cells) {
+                    tile[n_taken] = row;
+                    n_taken += usize::from(is_taken[usize::from(cell)]);
+                }
+                share.taken.extend_from_slice(&tile[..n_taken]);
             }
-            share.taken.extend_from_slice(&tile[..n_taken]);
-        }
-    });
+        },
+    );
     interrupt.check()?;
     let rows = || {
         let rows = shares.iter().flat_map(|share| &share.taken).map(|&row| row as usize);
@@ -482,10 +486,10 @@ fn take<T: Value, R: RowTally>(
     rows().for_each(|(_, cell)| ends[cell] += 1);
     let n_taken = starts(ends);
     interrupt.check()?;
-    records.resize(n_taken as usize, Record::default());
+    records.resize(n_taken as usize, HullRecord::default());
     for (row, cell) in rows() {
         let value: f64 = feature.values[row].into();
-        records[ends[cell] as usize] = Record { key: value.key(), tally: feature.rows.of(row) };
+        records[ends[cell] as usize] = HullRecord { key: value.key(), tally: feature.rows.of(row) };
         ends[cell] += 1;
     }
     interrupt.check()
@@ -509,14 +513,14 @@ const MOST_DEALS: usize = 6;
 
 /// Splits the records of large pieces until all remaining ones are small.
 fn refine<C: Tally>(
-    mut pieces: Vec<Piece>,
-    memory: &mut Memory<C>,
+    mut pieces: Vec<HullPiece>,
+    memory: &mut HullMemory<C>,
     only: Option<Direction>,
     interrupt: &Interrupt,
-) -> Result<Vec<Piece>, RankError> {
+) -> Result<Vec<HullPiece>, RankError> {
     let is_large =
-        |piece: &Piece| matches!(&piece.rows, Rows::Open(rows) if rows.len() > FEW_RECORDS);
-    let Memory { records, spare, .. } = memory;
+        |piece: &HullPiece| matches!(&piece.rows, HullRows::Open(rows) if rows.len() > FEW_RECORDS);
+    let HullMemory { records, spare, .. } = memory;
     for _ in 0..MOST_DEALS {
         interrupt.check()?;
         if !pieces.iter().any(is_large) {
@@ -525,7 +529,7 @@ fn refine<C: Tally>(
         let mut finer = Vec::with_capacity(pieces.len());
         for piece in pieces {
             match piece.rows {
-                Rows::Open(rows) if rows.len() > FEW_RECORDS => {
+                HullRows::Open(rows) if rows.len() > FEW_RECORDS => {
                     deal(&mut records[rows.clone()], rows.start, spare, &mut finer);
                 }
                 _ => finer.push(piece),
@@ -538,16 +542,16 @@ fn refine<C: Tally>(
 
 /// Splits records by the leading bits in which their keys differ.
 fn deal<C: Tally>(
-    records: &mut [Record<C>],
+    records: &mut [HullRecord<C>],
     first: usize,
-    spare: &mut Vec<Record<C>>,
-    pieces: &mut Vec<Piece>,
+    spare: &mut Vec<HullRecord<C>>,
+    pieces: &mut Vec<HullPiece>,
 ) {
     let keys = || records.iter().map(|record| record.key);
     let (least, greatest) =
         keys().fold((u64::MAX, 0), |(low, high), key| (low.min(key), high.max(key)));
     if least == greatest {
-        pieces.push(Piece { sums: total(records), rows: Rows::Tied(least) });
+        pieces.push(HullPiece { sums: total(records), rows: HullRows::Tied(least) });
         return;
     }
     let n_bits = u64::BITS - (greatest - least).leading_zeros();
@@ -568,13 +572,16 @@ fn deal<C: Tally>(
         let rows = start..end as usize;
         let sums = total(&records[rows.clone()]);
         if sums.rows > 0 {
-            pieces.push(Piece { sums, rows: Rows::Open(first + rows.start..first + rows.end) });
+            pieces.push(HullPiece {
+                sums,
+                rows: HullRows::Open(first + rows.start..first + rows.end),
+            });
         }
         start = end as usize;
     }
 }
 
-fn total<C: Tally>(records: &[Record<C>]) -> ClassSums {
+fn total<C: Tally>(records: &[HullRecord<C>]) -> ClassSums {
     let mut total = C::default();
     for record in records {
         total += record.tally;
@@ -752,18 +759,18 @@ pub(super) mod tests {
         direction: Option<Direction>,
         n_shares: usize,
     ) -> Option<BestCuts> {
-        fn run<T: Value, R: RowTally>(feature: &Feature<'_, T, R>) -> Option<BestCuts> {
-            let mut memory = Memory::default();
+        fn run<T: Value, R: RowTally>(feature: &HullFeature<'_, T, R>) -> Option<BestCuts> {
+            let mut memory = HullMemory::default();
             // Memory that has been used before.
             let _ = best_cuts(feature, &mut memory, &Interrupt::default());
             best_cuts(feature, &mut memory, &Interrupt::default()).unwrap()
         }
         if labels.weights().is_some() {
             let rows = &WeightedRows(labels);
-            return run(&Feature { values, rows, special, direction, n_shares });
+            return run(&HullFeature { values, rows, special, direction, n_shares });
         }
         let rows = &CountedRows(labels.positive());
-        run(&Feature { values, rows, special, direction, n_shares })
+        run(&HullFeature { values, rows, special, direction, n_shares })
     }
 
     /// Compares with the definition: all directions, shares, weights and widths.
@@ -859,8 +866,9 @@ pub(super) mod tests {
         let interrupt = Interrupt::default();
         interrupt.stop();
         let rows = &CountedRows(&positive);
-        let feature = Feature { values: &values, rows, special: &[], direction: None, n_shares: 1 };
-        let found = best_cuts(&feature, &mut Memory::default(), &interrupt);
+        let feature =
+            HullFeature { values: &values, rows, special: &[], direction: None, n_shares: 1 };
+        let found = best_cuts(&feature, &mut HullMemory::default(), &interrupt);
         assert_eq!(found, Err(RankError::Interrupted));
     }
 

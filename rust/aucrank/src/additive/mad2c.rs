@@ -7,8 +7,8 @@ use crate::parallel::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::bins::{BinnedFeature, Direction, check_special, check_total};
-use super::hull::{BestCuts, Feature, Memory, best_cuts};
-use super::sieve::{RawRows, Sieved, View};
+use super::cut_search::{CutSearch, FoldView, RawRows};
+use super::hull::{BestCuts, HullFeature, HullMemory, best_cuts};
 use crate::data::{
     Bins, ClassSums, Column, Columns, CountedRows, Labels, Lookups, MISSING_CODE, RowTally,
     WeightedRows,
@@ -195,7 +195,7 @@ pub fn fit_mad2c_rows(
     params: &Mad2cParams,
     interrupt: &Interrupt,
 ) -> Result<Mad2c, RankError> {
-    Sieved::read(rows, params, None, interrupt)?.table(View::All)
+    CutSearch::read(rows, params, None, interrupt)?.table(FoldView::All)
 }
 
 /// [`fit_mad2c`]; each feature is reported as a part where `done` is given.
@@ -238,7 +238,7 @@ fn bin_all<R: RowTally>(
     let n_threads = crate::parallel::current_num_threads();
     let shared = columns.n_rows() >= PARALLEL_FROM && blocks.len() < 2 * n_threads;
     let n_shares = if shared { n_threads } else { 1 };
-    let bin_block = |(memory, copies): &mut (Memory<R::Tally>, Vec<Vec<f64>>),
+    let bin_block = |(memory, copies): &mut (HullMemory<R::Tally>, Vec<Vec<f64>>),
                      block: &Range<usize>| {
         let mut bins = Vec::with_capacity(block.len());
         if columns[block.start].is_strided() {
@@ -251,7 +251,7 @@ fn bin_all<R: RowTally>(
             let special = params.special.get(feature).map_or(&[][..], Vec::as_slice);
             let direction = params.directions.get(feature).copied().flatten();
             let none: &[f64] = &[];
-            let numeric = Feature { values: none, rows, special, direction, n_shares };
+            let numeric = HullFeature { values: none, rows, special, direction, n_shares };
             let copy = || copies[feature - block.start].as_slice();
             let found = match columns[feature] {
                 Column::F64(values) => {

@@ -11,10 +11,9 @@
 //! Güvenir and Kurtcephe, "Ranking instances by maximizing the area under ROC curve", IEEE
 //! Transactions on Knowledge and Data Engineering 25(10), 2013: "the paper" in this module.
 
-mod bin_sum;
 mod bins;
 mod card_rows;
-mod cells;
+mod cut_search;
 mod draft;
 mod drift;
 mod formula;
@@ -25,11 +24,10 @@ mod point_counts;
 mod points;
 mod rimarc;
 mod scorecard;
-mod sieve;
 
-pub use bin_sum::BinSum;
-pub use bins::{BinnedFeature, Direction};
+pub use bins::{BinSum, BinnedFeature, Direction};
 pub use card_rows::CardRows;
+pub use cut_search::{RawAsk, RawRows, RawSums};
 pub use drift::DriftCounts;
 pub use linear::{LinearModel, LinearParams, NumberTerm, Thresholds, fit_linear};
 pub use mad2c::{Mad2c, Mad2cParams, fit_mad2c, fit_mad2c_rows};
@@ -37,4 +35,3 @@ pub use point_counts::PointCounts;
 pub use points::{ScorecardParams, build_scorecard, build_scorecard_rows};
 pub use rimarc::{MissingValues, Rimarc, RimarcParams, Share, fit_rimarc, fit_rimarc_rows};
 pub use scorecard::{CardFeature, HighPoints, Scorecard};
-pub use sieve::{RawAsk, RawRows, RawSums};

@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, HashMap};
 use crate::RankError;
 use crate::data::{ClassSums, FixedScale, Labels, WeightRange};
 use crate::parallel::prelude::*;
-use crate::rows::words::{self, Reader, put_sums};
+use crate::rows::words;
+use crate::rows::words::{WordReader, put_sums};
 
 /// Rows counted by one task.
 const CHUNK_ROWS: usize = 1 << 15;
@@ -122,7 +123,7 @@ impl PointCounts {
     /// [`RankError::BadAnswer`] for other bytes; the counts are of no use then.
     pub fn merge_bytes(&mut self, bytes: &[u8]) -> Result<(), RankError> {
         let words = words::from_bytes(bytes)?;
-        let mut reader = Reader::new(&words);
+        let mut reader = WordReader::new(&words);
         for _ in 0..reader.word()? {
             let points = reader.word()?.cast_signed();
             *self.sums.entry(points).or_default() += reader.sums()?;

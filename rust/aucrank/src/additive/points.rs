@@ -5,18 +5,18 @@ use std::sync::Arc;
 #[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
-use super::bin_sum::{BinSum, ValuedBins};
 use super::bins::check_special;
+use super::bins::{BinSum, ValuedBins};
 use super::card_rows::CardRows;
+use super::cut_search::RawAsk;
 use super::draft::Draft;
 use super::point_counts::PointCounts;
 use super::scorecard::{HighPoints, MOST_POINTS, Scorecard};
-use super::sieve::RawAsk;
 use crate::data::{
     Bins, ClassSums, Columns, CountedRows, FeatureTerm, FixedScale, Labels, Lookups, WeightedRows,
 };
 use crate::roc::{Line, curve_of};
-use crate::{Interrupt, Part, RankError};
+use crate::{FitPart, Interrupt, RankError};
 
 /// Bound on the values of terms, so that their sums and squares are finite.
 const MOST_VALUE: f64 = 1e100;
@@ -32,11 +32,11 @@ const LEAST_PDO: f64 = 1e-9;
 /// ```
 /// use aucrank::Interrupt;
 /// use aucrank::additive::{ScorecardParams, build_scorecard};
-/// use aucrank::data::{Columns, FeatureTerm, Labels, Steps};
+/// use aucrank::data::{Columns, FeatureTerm, Labels, FeatureSteps};
 ///
 /// let columns = Columns::from_row_major(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0], 1)?;
 /// let labels = Labels::new(&[false, false, true, false, true, true], None)?;
-/// let steps = Steps::Numeric { thresholds: vec![3.5], values: vec![-1.0, 1.0] };
+/// let steps = FeatureSteps::Numeric { thresholds: vec![3.5], values: vec![-1.0, 1.0] };
 /// let terms = [FeatureTerm { feature: 0, steps, missing: 0.0 }];
 /// let scores = [-1.0, -1.0, -1.0, 1.0, 1.0, 1.0];
 ///
@@ -175,7 +175,7 @@ pub fn build_scorecard(
             return Err(RankError::LengthMismatch { name, found, expected });
         }
     }
-    let rows = InMemory { columns, labels, ranker_scores };
+    let rows = PointsInMemory { columns, labels, ranker_scores };
     let card = build(&columns.n_levels(), &rows, terms, params, interrupt)?;
     debug_assert_eq!(card.check(), Ok(()));
     Ok(card)
@@ -207,7 +207,7 @@ trait Answers {
     fn ranker_auc(&self) -> Result<f64, RankError>;
 
     /// The rows in the bins of each draft.
-    fn counts(&self, drafts: &[Draft]) -> Result<Counts, RankError>;
+    fn counts(&self, drafts: &[Draft]) -> Result<BinCounts, RankError>;
 
     /// AUC of a sum, and log-odds along it; given the numbers of negative and of positive rows.
     fn line(&self, of: &BinSum, class_rows: [u64; 2]) -> Result<(f64, Line), RankError>;
@@ -217,7 +217,7 @@ trait Answers {
 }
 
 /// The rows in bins.
-struct Counts {
+struct BinCounts {
     /// Of each draft, rows with a missing value last.
     of_drafts: Vec<Vec<ClassSums>>,
     total: ClassSums,
@@ -226,18 +226,18 @@ struct Counts {
     class_rows: [u64; 2],
 }
 
-struct InMemory<'a> {
+struct PointsInMemory<'a> {
     columns: &'a Columns<'a>,
     labels: &'a Labels<'a>,
     ranker_scores: &'a [f64],
 }
 
-impl Answers for InMemory<'_> {
+impl Answers for PointsInMemory<'_> {
     fn ranker_auc(&self) -> Result<f64, RankError> {
         Ok(curve_of(self.ranker_scores, self.labels)?.auc())
     }
 
-    fn counts(&self, drafts: &[Draft]) -> Result<Counts, RankError> {
+    fn counts(&self, drafts: &[Draft]) -> Result<BinCounts, RankError> {
         let Self { columns, labels, .. } = self;
         for feature in drafts.iter().map(Draft::feature) {
             columns[feature].check_codes(feature)?;
@@ -249,7 +249,7 @@ impl Answers for InMemory<'_> {
             Some(_) => lookups.count(columns, &WeightedRows(labels))?,
         };
         let (total, exponent) = (labels.total(), labels.exponent());
-        Ok(Counts { of_drafts, total, exponent, class_rows: labels.class_rows() })
+        Ok(BinCounts { of_drafts, total, exponent, class_rows: labels.class_rows() })
     }
 
     fn line(&self, of: &BinSum, class_rows: [u64; 2]) -> Result<(f64, Line), RankError> {
@@ -270,7 +270,7 @@ struct InPasses<'a> {
 
 impl InPasses<'_> {
     fn done(&self, number: usize) -> Result<(), RankError> {
-        let part = Part { unit: "pass", number, most: Some(4), figures: &[] };
+        let part = FitPart { unit: "pass", number, most: Some(4), figures: &[] };
         self.interrupt.part_done(&part)?;
         Ok(())
     }
@@ -283,7 +283,7 @@ impl Answers for InPasses<'_> {
         Ok(auc)
     }
 
-    fn counts(&self, drafts: &[Draft]) -> Result<Counts, RankError> {
+    fn counts(&self, drafts: &[Draft]) -> Result<BinCounts, RankError> {
         let weights = self.rows.weights();
         let bins = drafts.iter().map(|draft| (draft.feature(), draft.bins()));
         let ask = Arc::new(RawAsk::of_bins(self.rows.n_levels(), weights, bins));
@@ -291,7 +291,7 @@ impl Answers for InPasses<'_> {
         self.done(2)?;
         let of_draft = |draft: &Draft| sums.of_bins(draft.feature()).to_vec();
         let exponent = weights.map_or(0, |(range, sum)| FixedScale::new(range, sum).exponent());
-        Ok(Counts {
+        Ok(BinCounts {
             of_drafts: drafts.iter().map(of_draft).collect(),
             total: sums.total(),
             exponent,
@@ -327,7 +327,7 @@ fn build(
     let ranker_auc = rows.ranker_auc()?;
     interrupt.check()?;
     let mut drafts = drafts_of(n_levels, terms, params);
-    let Counts { of_drafts, total, exponent, class_rows } = rows.counts(&drafts)?;
+    let BinCounts { of_drafts, total, exponent, class_rows } = rows.counts(&drafts)?;
     for (draft, sums) in drafts.iter_mut().zip(of_drafts) {
         draft.count(&sums, total);
         if params.monotone.get(draft.feature()) == Some(&true) {
@@ -419,18 +419,23 @@ fn exact_sum(n_levels: &[Option<u32>], drafts: &[Draft]) -> BinSum {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::additive::sieve::{RawRows, RawSums};
+    use crate::additive::cut_search::{RawRows, RawSums};
     use crate::data::mix;
-    use crate::data::{Column, Steps, WeightRange};
+    use crate::data::{Column, FeatureSteps, WeightRange};
     use crate::roc::RocState;
 
     fn numeric(feature: usize, thresholds: &[f64], values: &[f64], missing: f64) -> FeatureTerm {
-        let steps = Steps::Numeric { thresholds: thresholds.to_vec(), values: values.to_vec() };
+        let steps =
+            FeatureSteps::Numeric { thresholds: thresholds.to_vec(), values: values.to_vec() };
         FeatureTerm { feature, steps, missing }
     }
 
     fn categorical(feature: usize, values: &[f64], missing: f64) -> FeatureTerm {
-        FeatureTerm { feature, steps: Steps::Categorical { values: values.to_vec() }, missing }
+        FeatureTerm {
+            feature,
+            steps: FeatureSteps::Categorical { values: values.to_vec() },
+            missing,
+        }
     }
 
     /// Rows of a number from -1 to 8 with missing values, a category, and the class.
@@ -795,8 +800,8 @@ mod tests {
             let scaled: Vec<FeatureTerm> = terms()
                 .into_iter()
                 .map(|mut term| {
-                    let (Steps::Numeric { values, .. } | Steps::Categorical { values }) =
-                        &mut term.steps;
+                    let (FeatureSteps::Numeric { values, .. }
+                    | FeatureSteps::Categorical { values }) = &mut term.steps;
                     for value in values.iter_mut() {
                         *value *= scale;
                     }

@@ -13,11 +13,11 @@ use crate::parallel::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::bins::BinnedFeature;
+use super::cut_search::{CutSearch, FoldView, RawRows};
 use super::mad2c::{Mad2c, Mad2cParams, bin_features, fit_mad2c};
-use super::sieve::{RawRows, Sieved, View};
 use crate::data::{
-    Bins, ClassMasses, ClassSums, Column, Columns, FeatureTerm, Folds, Labels, LevelRates, Lookups,
-    NO_FOLD, RowUnits, Shrinkage, Steps, times_power_of_two,
+    Bins, ClassMasses, ClassSums, Column, Columns, FeatureSteps, FeatureTerm, Folds, Labels,
+    LevelRates, Lookups, NO_FOLD, RateShrinkage, RowUnits, times_power_of_two,
 };
 use crate::interrupt::PartCounter;
 use crate::{Interrupt, RankError};
@@ -143,9 +143,9 @@ impl RimarcParams {
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
-#[cfg_attr(feature = "serde", serde(try_from = "Parts", into = "Parts"))]
+#[cfg_attr(feature = "serde", serde(try_from = "SavedRimarc", into = "SavedRimarc"))]
 pub struct Rimarc {
-    parts: Parts,
+    parts: SavedRimarc,
     /// Contributions of each bin of each feature to the numerator and the denominator of the score.
     shares: Vec<Vec<Share>>,
 }
@@ -153,7 +153,7 @@ pub struct Rimarc {
 /// The saved form.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
-struct Parts {
+struct SavedRimarc {
     table: Mad2c,
     scoring: Scoring,
     weights: Vec<f64>,
@@ -209,23 +209,23 @@ impl AddAssign for Share {
 }
 
 #[cfg(feature = "serde")]
-impl TryFrom<Parts> for Rimarc {
+impl TryFrom<SavedRimarc> for Rimarc {
     type Error = String;
 
-    fn try_from(parts: Parts) -> Result<Self, String> {
+    fn try_from(parts: SavedRimarc) -> Result<Self, String> {
         parts.check()?;
         Ok(Self::new(parts))
     }
 }
 
 #[cfg(feature = "serde")]
-impl From<Rimarc> for Parts {
+impl From<Rimarc> for SavedRimarc {
     fn from(model: Rimarc) -> Self {
         model.parts
     }
 }
 
-impl Parts {
+impl SavedRimarc {
     fn check(&self) -> Result<(), String> {
         self.table.check()?;
         let (n_features, n_weights) = (self.table.features().len(), self.weights.len());
@@ -296,7 +296,7 @@ impl Scoring {
             return Belief::Rates;
         };
         let levels = feature.sums[..feature.bins.n_bins()].iter().map(|&sums| sums.into());
-        Shrinkage::of(levels, &units).map_or(Belief::None, |shrinkage| {
+        RateShrinkage::of(levels, &units).map_or(Belief::None, |shrinkage| {
             if shrinkage.is_none() { Belief::Rates } else { Belief::Shrunken(shrinkage) }
         })
     }
@@ -306,7 +306,7 @@ impl Scoring {
         let n_bins = feature.bins.n_bins();
         let mut masses: Vec<ClassMasses> = feature.sums.iter().map(|&sums| sums.into()).collect();
         match self.belief(feature) {
-            // If rates are not believed, all balances are equal.
+            // If rates have no weight, all balances are equal.
             Belief::Rates | Belief::None => {}
             Belief::Shrunken(shrinkage) => {
                 masses[..n_bins].iter_mut().for_each(|level| *level = shrinkage.shrink(*level));
@@ -322,13 +322,13 @@ enum Belief {
     /// Not at all.
     Rates,
     /// In part.
-    Shrunken(Shrinkage),
+    Shrunken(RateShrinkage),
     /// Completely: chance explains them.
     None,
 }
 
 impl Rimarc {
-    fn new(parts: Parts) -> Self {
+    fn new(parts: SavedRimarc) -> Self {
         let bits_of_sum = parts.weights.len().max(1).next_power_of_two().ilog2() as i32;
         let largest = parts.weights.iter().copied().fold(LEAST_WEIGHT, f64::max);
         // The power of two above the largest weight.
@@ -355,13 +355,13 @@ impl Rimarc {
     /// With weights that are cross-fitted, in so many folds, or else those of all rows.
     fn of_table(table: Mad2c, scoring: Scoring, cross_fitted: Option<(Vec<f64>, u16)>) -> Self {
         let weight = |feature: &BinnedFeature| {
-            Pairs::of(&scoring.believed(feature), &scoring.balances(feature, &table)).weight()
+            ScoredPairs::of(&scoring.believed(feature), &scoring.balances(feature, &table)).weight()
         };
         let (weights, weight_folds) = cross_fitted.map_or_else(
             || (table.features().iter().map(weight).collect(), None),
             |(weights, n_folds)| (weights, Some(n_folds)),
         );
-        Self::new(Parts { table, scoring, weights, weight_folds })
+        Self::new(SavedRimarc { table, scoring, weights, weight_folds })
     }
 
     /// The features in bins.
@@ -413,7 +413,7 @@ impl Rimarc {
     /// it does not contribute.
     #[must_use]
     pub fn bin_scores(&self, feature: usize) -> Vec<Option<f64>> {
-        let Parts { table, scoring, .. } = &self.parts;
+        let SavedRimarc { table, scoring, .. } = &self.parts;
         let feature = &table.features()[feature];
         let is_plain = scoring.shrinkage == 0.0 && matches!(scoring.belief(feature), Belief::Rates);
         let balances = scoring.balances(feature, table).into_iter().zip(&feature.sums);
@@ -549,7 +549,7 @@ impl Rimarc {
             let steps = match bins {
                 Bins::Categorical { bin_of_level, .. } => {
                     let values = bin_of_level.iter().map(|&bin| of_bin[bin]).collect();
-                    Steps::Categorical { values }
+                    FeatureSteps::Categorical { values }
                 }
                 Bins::Numeric { cuts, special } => {
                     let mut thresholds = cuts.clone();
@@ -561,7 +561,7 @@ impl Rimarc {
                     let least = std::iter::once(f64::NEG_INFINITY);
                     let starts = least.chain(thresholds.iter().copied());
                     let values = starts.map(|start| of_bin[bins.bin(start)]).collect();
-                    Steps::Numeric { thresholds, values }
+                    FeatureSteps::Numeric { thresholds, values }
                 }
             };
             FeatureTerm { feature, steps, missing: of_bin[bins.n_bins()] }
@@ -581,12 +581,12 @@ impl Rimarc {
 
 /// Pairs of scored rows: concordant less discordant ones, and all of them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-struct Pairs {
+struct ScoredPairs {
     won: i128,
     all: u128,
 }
 
-impl Pairs {
+impl ScoredPairs {
     /// The pairs of rows in bins, by the score of each bin.
     fn of(masses: &[ClassMasses], balances: &[Option<f64>]) -> Self {
         let scored =
@@ -607,7 +607,7 @@ impl Pairs {
     }
 }
 
-impl std::iter::Sum for Pairs {
+impl std::iter::Sum for ScoredPairs {
     fn sum<I: Iterator<Item = Self>>(parts: I) -> Self {
         parts.fold(Self::default(), |sum, part| Self {
             won: sum.won + part.won,
@@ -666,19 +666,19 @@ pub fn fit_rimarc_rows(
 ) -> Result<Rimarc, RankError> {
     params.validate()?;
     let folds = params.weight_folds.map(|n_folds| (n_folds, params.seed));
-    let sieved = Sieved::read(rows, &params.bins, folds, interrupt)?;
-    let table = sieved.table(View::All)?;
-    let scoring = params.scoring(table.n_levels(), || sieved.units(View::All));
-    let n_folds = sieved.n_folds();
+    let search = CutSearch::read(rows, &params.bins, folds, interrupt)?;
+    let table = search.table(FoldView::All)?;
+    let scoring = params.scoring(table.n_levels(), || search.units(FoldView::All));
+    let n_folds = search.n_folds();
     let mut by_fold = Vec::new();
     // Of one fold nothing remains to learn from.
     for fold in (0..n_folds).filter(|_| n_folds > 1) {
-        let view = View::Without(fold);
-        let table = sieved.table(view)?;
-        let scoring = params.scoring(table.n_levels(), || sieved.units(view));
+        let view = FoldView::Without(fold);
+        let table = search.table(view)?;
+        let scoring = params.scoring(table.n_levels(), || search.units(view));
         let pairs = |(place, feature): (usize, &BinnedFeature)| {
-            let sums = sieved.of_fold(fold, place, &feature.bins);
-            Pairs::of(&sums, &scoring.balances(feature, &table))
+            let sums = search.of_fold(fold, place, &feature.bins);
+            ScoredPairs::of(&sums, &scoring.balances(feature, &table))
         };
         by_fold.push(table.features().iter().enumerate().map(pairs).collect());
     }
@@ -715,19 +715,19 @@ fn cross_fit(
         let scoring = params.scoring(table.n_levels(), || RowUnits::of_labels(&others));
         let pairs = |(feature, column): (&BinnedFeature, &Column<'_>)| {
             let sums = sums_by_bin(column, &feature.bins, labels, left_out);
-            Pairs::of(&sums, &scoring.balances(feature, &table))
+            ScoredPairs::of(&sums, &scoring.balances(feature, &table))
         };
         let features: Vec<_> = table.features().iter().zip(columns).collect();
-        by_fold.push(features.into_par_iter().map(pairs).collect::<Vec<Pairs>>());
+        by_fold.push(features.into_par_iter().map(pairs).collect::<Vec<ScoredPairs>>());
         done.add()?;
     }
     Ok(Some((weights_of_folds(&by_fold), n_folds)))
 }
 
 /// The weight of each feature, from its pairs of each fold.
-fn weights_of_folds(by_fold: &[Vec<Pairs>]) -> Vec<f64> {
+fn weights_of_folds(by_fold: &[Vec<ScoredPairs>]) -> Vec<f64> {
     let n_features = by_fold.first().map_or(0, Vec::len);
-    let weight = |feature| by_fold.iter().map(|pairs| pairs[feature]).sum::<Pairs>().weight();
+    let weight = |feature| by_fold.iter().map(|pairs| pairs[feature]).sum::<ScoredPairs>().weight();
     (0..n_features).map(weight).collect()
 }
 
@@ -1119,10 +1119,10 @@ mod tests {
             n_complete += 1;
             for ((term, value), part) in terms.iter().zip(values).zip(part) {
                 let found = match &term.steps {
-                    Steps::Numeric { thresholds, values } => {
+                    FeatureSteps::Numeric { thresholds, values } => {
                         values[thresholds.partition_point(|&t| t <= value)]
                     }
-                    Steps::Categorical { values } => values[value as usize],
+                    FeatureSteps::Categorical { values } => values[value as usize],
                 };
                 // A missing value adds what the prevalence would.
                 let found = found - term.missing;
@@ -1140,7 +1140,9 @@ mod tests {
         let bins = Mad2cParams { special: vec![vec![0.0, f64::MAX]], directions: vec![] };
         let params = RimarcParams { bins, ..RimarcParams::default() };
         let [term] = &fit(&columns, &positive, &params).terms()[..] else { panic!("one term") };
-        let Steps::Numeric { thresholds, values } = &term.steps else { panic!("of a number") };
+        let FeatureSteps::Numeric { thresholds, values } = &term.steps else {
+            panic!("of a number")
+        };
         assert_eq!(thresholds, &[0.0, 0.0_f64.next_up(), 2.5, f64::MAX]);
         assert_eq!(values, &[0.0, 0.5, 0.0, 1.0, 0.5]);
     }

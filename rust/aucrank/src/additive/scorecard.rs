@@ -3,7 +3,7 @@
 #[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
-use super::bin_sum::{BinSum, ValuedBins};
+use super::bins::{BinSum, ValuedBins};
 use super::bins::{check_total, gini};
 use super::drift::{DriftCounts, count_points};
 use crate::RankError;
@@ -19,11 +19,11 @@ pub(super) const MOST_POINTS: i64 = 1_000_000_000;
 /// ```
 /// use aucrank::Interrupt;
 /// use aucrank::additive::{HighPoints, ScorecardParams, build_scorecard};
-/// use aucrank::data::{Columns, FeatureTerm, Labels, Steps};
+/// use aucrank::data::{Columns, FeatureTerm, Labels, FeatureSteps};
 ///
 /// let columns = Columns::from_row_major(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0], 1)?;
 /// let labels = Labels::new(&[false, false, true, false, true, true], None)?;
-/// let steps = Steps::Numeric { thresholds: vec![3.5], values: vec![-1.0, 1.0] };
+/// let steps = FeatureSteps::Numeric { thresholds: vec![3.5], values: vec![-1.0, 1.0] };
 /// let terms = [FeatureTerm { feature: 0, steps, missing: 0.0 }];
 /// let scores = [-1.0, -1.0, -1.0, 1.0, 1.0, 1.0];
 ///
@@ -64,11 +64,11 @@ impl HighPoints {
 /// ```
 /// use aucrank::Interrupt;
 /// use aucrank::additive::{ScorecardParams, build_scorecard};
-/// use aucrank::data::{ClassSums, Columns, FeatureTerm, Labels, Steps};
+/// use aucrank::data::{ClassSums, Columns, FeatureTerm, Labels, FeatureSteps};
 ///
 /// let columns = Columns::from_row_major(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0], 1)?;
 /// let labels = Labels::new(&[false, false, true, false, true, true], None)?;
-/// let steps = Steps::Numeric { thresholds: vec![3.5], values: vec![-1.0, 1.0] };
+/// let steps = FeatureSteps::Numeric { thresholds: vec![3.5], values: vec![-1.0, 1.0] };
 /// let terms = [FeatureTerm { feature: 0, steps, missing: 0.0 }];
 /// let scores = [-1.0, -1.0, -1.0, 1.0, 1.0, 1.0];
 /// let (params, interrupt) = (ScorecardParams::default(), Interrupt::default());

@@ -1,11 +1,11 @@
 //! Gradient ascent on the sphere of weights (sec. 3.2).
 
 use super::circle::FewScores;
-use super::exact_ramp::ExactRamp;
-use super::grid_ramp::{Circle, GridRamp, RampOnCircle};
 use super::observations::Observations;
 use super::packed::PackedTerms;
-use super::signs::{Sign, angles_to_bounds, hold_back};
+use super::packed::{Sign, angles_to_bounds, hold_back};
+use super::ramp::ExactRamp;
+use super::ramp::{GridCircle, GridRamp, RampOnCircle};
 use crate::{Interrupt, RankError};
 
 /// Initial angle along a great circle.
@@ -36,16 +36,16 @@ const EXACT_UP_TO: usize = 1500;
 
 /// The objective, exact or on a grid.
 #[derive(Debug)]
-enum Ramp {
+enum RampObjective {
     Exact(Box<ExactRamp>),
     Grid(GridRamp),
 }
 
-impl Ramp {
+impl RampObjective {
     fn at(
         &mut self,
         observations: &Observations<'_>,
-        circle: Circle<'_>,
+        circle: GridCircle<'_>,
         angle: f64,
     ) -> RampOnCircle {
         match self {
@@ -58,7 +58,7 @@ impl Ramp {
 /// State and scratch memory of an ascent.
 #[derive(Debug)]
 pub(super) struct Climber {
-    ramp: Ramp,
+    ramp: RampObjective,
     /// Scores at the current point, and their derivative along the circle.
     pub here: Vec<f64>,
     pub across: Vec<f64>,
@@ -71,21 +71,21 @@ impl Climber {
         if observations.len() <= EXACT_UP_TO {
             return Self::exact(observations);
         }
-        Self::on(Ramp::Grid(GridRamp::default()))
+        Self::on(RampObjective::Grid(GridRamp::default()))
     }
 
     /// A climber that always uses the exact statistic.
     pub fn exact(observations: &Observations<'_>) -> Self {
-        Self::on(Ramp::Exact(Box::new(ExactRamp::new(observations))))
+        Self::on(RampObjective::Exact(Box::new(ExactRamp::new(observations))))
     }
 
-    fn on(ramp: Ramp) -> Self {
+    fn on(ramp: RampObjective) -> Self {
         Self { ramp, here: Vec::new(), across: Vec::new(), slopes: Vec::new() }
     }
 
     /// Whether the statistic is exact.
     pub fn is_exact(&self) -> bool {
-        matches!(self.ramp, Ramp::Exact(_))
+        matches!(self.ramp, RampObjective::Exact(_))
     }
 
     /// Moves to the point of the given weights.
@@ -96,18 +96,18 @@ impl Climber {
 
     /// The statistic at `self.here`; leaves its slopes in the scores in `self.slopes`.
     pub fn value_here(&mut self, observations: &Observations<'_>) -> f64 {
-        let circle = Circle::new(&self.here, &self.here);
+        let circle = GridCircle::new(&self.here, &self.here);
         let value = self.ramp.at(observations, circle, 0.0).value;
         match &self.ramp {
-            Ramp::Exact(ramp) => ramp.slopes().clone_into(&mut self.slopes),
-            Ramp::Grid(ramp) => ramp.slopes(observations, &self.here, &mut self.slopes),
+            RampObjective::Exact(ramp) => ramp.slopes().clone_into(&mut self.slopes),
+            RampObjective::Grid(ramp) => ramp.slopes(observations, &self.here, &mut self.slopes),
         }
         value
     }
 
     /// The statistic at an angle of the circle through `self.here` along `self.across`.
     pub fn at(&mut self, observations: &Observations<'_>, angle: f64) -> RampOnCircle {
-        self.ramp.at(observations, Circle::new(&self.here, &self.across), angle)
+        self.ramp.at(observations, GridCircle::new(&self.here, &self.across), angle)
     }
 
     /// [`line_search`] along the circle through `self.here` and `self.across`.
@@ -118,7 +118,7 @@ impl Climber {
         slope: f64,
         (start, end): (f64, f64),
     ) -> (f64, f64) {
-        let circle = Circle::new(&self.here, &self.across);
+        let circle = GridCircle::new(&self.here, &self.across);
         let at = |angle: f64| self.ramp.at(observations, circle, angle);
         line_search(at, value, slope, start, end)
     }
@@ -297,8 +297,8 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::aurora::observations::tests::{Rows, literals};
-    use crate::aurora::term::BinaryTerm;
+    use crate::aurora::binary_feature::BinaryTerm;
+    use crate::aurora::observations::tests::{ExampleRows, literals};
     use crate::data::mix;
 
     const LIMITS: Limits = Limits { circles: 30, least_gain: 1e-8, walks: true };
@@ -327,7 +327,7 @@ mod tests {
     #[test]
     fn an_ascent_rises_stays_on_the_sphere_and_keeps_its_scores() {
         for (n, seed, radius) in [(300, 1, 1.0), (300, 2, 6.0), (4000, 3, 1.5), (4000, 4, 5.0)] {
-            Rows::new(n, seed).observe(None, |observations| {
+            ExampleRows::new(n, seed).observe(None, |observations| {
                 let (terms, mut weights) = start(observations, seed, radius);
                 let before = exact_value(observations, &terms, &weights);
                 let mut climber = Climber::new(observations);
@@ -351,7 +351,7 @@ mod tests {
     fn weights_that_are_bound_keep_their_signs_and_the_others_climb_on() {
         let mut n_held = 0;
         for (n, seed, radius) in [(300, 1, 1.0), (300, 2, 6.0), (4000, 3, 1.5), (4000, 4, 5.0)] {
-            Rows::new(n, seed).observe(None, |observations| {
+            ExampleRows::new(n, seed).observe(None, |observations| {
                 let (terms, start) = start(observations, seed, radius);
                 let sign = |(place, &weight): (usize, &f64)| match (place % 4, weight > 0.0) {
                     (0, _) => Sign::Free,
@@ -385,7 +385,7 @@ mod tests {
 
     #[test]
     fn no_circle_of_an_exact_ascent_falls() {
-        Rows::new(500, 5).observe(None, |observations| {
+        ExampleRows::new(500, 5).observe(None, |observations| {
             let (terms, mut weights) = start(observations, 5, 4.0);
             let mut last = exact_value(observations, &terms, &weights);
             for _ in 0..12 {
@@ -404,7 +404,7 @@ mod tests {
 
     #[test]
     fn two_weights_climb_to_the_highest_point_of_their_circle() {
-        Rows::new(800, 6).observe(None, |observations| {
+        ExampleRows::new(800, 6).observe(None, |observations| {
             let all = literals(observations);
             let mut terms = PackedTerms::default();
             for literal in [all[8], all[28]] {
@@ -432,7 +432,7 @@ mod tests {
 
     #[test]
     fn an_ascent_can_be_stopped() {
-        Rows::new(300, 7).observe(None, |observations| {
+        ExampleRows::new(300, 7).observe(None, |observations| {
             let (terms, mut weights) = start(observations, 7, 1.0);
             let interrupt = Interrupt::default();
             interrupt.stop();

@@ -6,7 +6,7 @@ use crate::parallel::prelude::*;
 #[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
-use super::binary_feature::{BinaryFeature, Rule};
+use super::binary_feature::{BinaryFeature, BinaryRule};
 use super::known_values::{Known, between};
 use crate::RankError;
 use crate::data::{Column, Columns, Labels};
@@ -264,7 +264,7 @@ fn categorical(
     if parts == 1 || parts == 2 && (missing || !any_missing) {
         levels.pop();
     }
-    BinaryFeature { rule: Rule::Equals { levels, n_levels }, missing }
+    BinaryFeature { rule: BinaryRule::Equals { levels, n_levels }, missing }
 }
 
 fn numeric(known: &Known, of_type: Option<FeatureType>, params: &BinarizerParams) -> BinaryFeature {
@@ -278,7 +278,7 @@ fn numeric(known: &Known, of_type: Option<FeatureType>, params: &BinarizerParams
         None => known.percentiles(&params.percentiles, params.max_spike_share),
     };
     let missing = known.any_missing && !known.values.is_empty() && params.missing_indicator;
-    BinaryFeature { rule: Rule::AtLeast(thresholds), missing }
+    BinaryFeature { rule: BinaryRule::AtLeast(thresholds), missing }
 }
 
 #[cfg(test)]
@@ -304,8 +304,8 @@ mod tests {
 
     fn thresholds(values: &[f64], params: &BinarizerParams) -> Vec<f64> {
         match feature(values, None, params).rule {
-            Rule::AtLeast(thresholds) => thresholds,
-            Rule::Equals { .. } => unreachable!(),
+            BinaryRule::AtLeast(thresholds) => thresholds,
+            BinaryRule::Equals { .. } => unreachable!(),
         }
     }
 
@@ -419,7 +419,8 @@ mod tests {
             let columns = Columns::new(columns, codes.len()).unwrap();
             let rows: Vec<u32> = (0..codes.len() as u32).collect();
             let found = Binarizer::choose(&columns, None, &rows, &params).unwrap();
-            let BinaryFeature { rule: Rule::Equals { levels, .. }, missing } = &found.features[0]
+            let BinaryFeature { rule: BinaryRule::Equals { levels, .. }, missing } =
+                &found.features[0]
             else {
                 unreachable!()
             };
@@ -439,7 +440,7 @@ mod tests {
     #[test]
     fn codes_that_do_not_fit_are_refused_by_their_column() {
         let equals = |n_levels| BinaryFeature {
-            rule: Rule::Equals { levels: vec![0], n_levels },
+            rule: BinaryRule::Equals { levels: vec![0], n_levels },
             missing: false,
         };
         let binarizer = Binarizer { features: vec![equals(3), equals(65_535)] };
@@ -530,7 +531,7 @@ mod tests {
         fn every_threshold_parts_the_rows_in_another_way(values in any_values()) {
             for params in [BinarizerParams::default(), continuous()] {
                 let found = feature(&values, None, &params);
-                let Rule::AtLeast(thresholds) = &found.rule else { unreachable!() };
+                let BinaryRule::AtLeast(thresholds) = &found.rule else { unreachable!() };
                 let columns = Columns::from_row_major(&values, 1).unwrap();
                 let rows: Vec<u32> = (0..values.len() as u32).collect();
                 let codes = found.codes(&columns[0], &rows);

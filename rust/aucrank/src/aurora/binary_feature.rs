@@ -12,10 +12,10 @@ use crate::data::{Bins, Column, MISSING_CODE};
 /// # Examples
 ///
 /// ```
-/// use aucrank::aurora::{BinaryFeature, Rule};
+/// use aucrank::aurora::{BinaryFeature, BinaryRule};
 ///
-/// let of_number = BinaryFeature { rule: Rule::AtLeast(vec![1.5, 3.0]), missing: false };
-/// let rule = Rule::Equals { levels: vec![0, 2], n_levels: 5 };
+/// let of_number = BinaryFeature { rule: BinaryRule::AtLeast(vec![1.5, 3.0]), missing: false };
+/// let rule = BinaryRule::Equals { levels: vec![0, 2], n_levels: 5 };
 /// let of_category = BinaryFeature { rule, missing: false };
 /// assert_eq!((of_number.n_terms(), of_category.n_terms()), (2, 2));
 /// // Intervals or categories, and what is missing.
@@ -23,7 +23,7 @@ use crate::data::{Bins, Column, MISSING_CODE};
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(rename_all = "snake_case"))]
-pub enum Rule {
+pub enum BinaryRule {
     /// `x >= t` for each threshold, ascending.
     AtLeast(Vec<f64>),
     /// `x = level` for each of these codes, ascending; the feature has `n_levels`.
@@ -40,11 +40,11 @@ pub enum Rule {
 /// # Examples
 ///
 /// ```
-/// use aucrank::aurora::{BinaryFeature, Rule, TermTest};
+/// use aucrank::aurora::{BinaryFeature, BinaryRule, TermTest};
 ///
-/// let feature = BinaryFeature { rule: Rule::AtLeast(vec![1.5]), missing: true };
+/// let feature = BinaryFeature { rule: BinaryRule::AtLeast(vec![1.5]), missing: true };
 /// assert_eq!(feature.tests(), [TermTest::AtLeast(1.5), TermTest::Missing]);
-/// let rule = Rule::Equals { levels: vec![2], n_levels: 5 };
+/// let rule = BinaryRule::Equals { levels: vec![2], n_levels: 5 };
 /// let feature = BinaryFeature { rule, missing: false };
 /// assert_eq!(feature.tests(), [TermTest::Equals(2)]);
 /// ```
@@ -64,10 +64,10 @@ pub enum TermTest {
 /// # Examples
 ///
 /// ```
-/// use aucrank::aurora::{BinaryFeature, Rule};
+/// use aucrank::aurora::{BinaryFeature, BinaryRule};
 /// use aucrank::data::Columns;
 ///
-/// let feature = BinaryFeature { rule: Rule::AtLeast(vec![1.5, 3.0]), missing: true };
+/// let feature = BinaryFeature { rule: BinaryRule::AtLeast(vec![1.5, 3.0]), missing: true };
 /// let columns = Columns::from_row_major(&[1.0, 1.5, 9.0, f64::NAN], 1)?;
 /// assert_eq!(feature.codes(&columns[0], &[0, 1, 2, 3]), [0, 1, 2, 3]);
 /// // At least 1.5, at least 3, missing.
@@ -78,7 +78,7 @@ pub enum TermTest {
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 pub struct BinaryFeature {
     /// The tests of its terms.
-    pub rule: Rule,
+    pub rule: BinaryRule,
     /// Whether there is a term for missing values.
     pub missing: bool,
 }
@@ -88,8 +88,8 @@ impl BinaryFeature {
     #[must_use]
     pub fn n_terms(&self) -> usize {
         let known = match &self.rule {
-            Rule::AtLeast(thresholds) => thresholds.len(),
-            Rule::Equals { levels, .. } => levels.len(),
+            BinaryRule::AtLeast(thresholds) => thresholds.len(),
+            BinaryRule::Equals { levels, .. } => levels.len(),
         };
         known + usize::from(self.missing)
     }
@@ -98,10 +98,12 @@ impl BinaryFeature {
     #[must_use]
     pub fn tests(&self) -> Vec<TermTest> {
         let mut tests: Vec<TermTest> = match &self.rule {
-            Rule::AtLeast(thresholds) => {
+            BinaryRule::AtLeast(thresholds) => {
                 thresholds.iter().copied().map(TermTest::AtLeast).collect()
             }
-            Rule::Equals { levels, .. } => levels.iter().copied().map(TermTest::Equals).collect(),
+            BinaryRule::Equals { levels, .. } => {
+                levels.iter().copied().map(TermTest::Equals).collect()
+            }
         };
         tests.extend(self.missing.then_some(TermTest::Missing));
         tests
@@ -111,8 +113,8 @@ impl BinaryFeature {
     #[must_use]
     pub fn n_codes(&self) -> usize {
         match &self.rule {
-            Rule::AtLeast(thresholds) => thresholds.len() + 2,
-            Rule::Equals { n_levels, .. } => *n_levels as usize + 1,
+            BinaryRule::AtLeast(thresholds) => thresholds.len() + 2,
+            BinaryRule::Equals { n_levels, .. } => *n_levels as usize + 1,
         }
     }
 
@@ -122,8 +124,8 @@ impl BinaryFeature {
     pub fn codes_on(&self, term: usize) -> Range<usize> {
         let missing = self.n_codes() - 1;
         match &self.rule {
-            Rule::AtLeast(thresholds) if term < thresholds.len() => term + 1..missing,
-            Rule::Equals { levels, .. } if term < levels.len() => {
+            BinaryRule::AtLeast(thresholds) if term < thresholds.len() => term + 1..missing,
+            BinaryRule::Equals { levels, .. } if term < levels.len() => {
                 let level = levels[term] as usize;
                 level..level + 1
             }
@@ -134,7 +136,7 @@ impl BinaryFeature {
     /// For each term, the sum over the rows for which it is on, given the sums by code.
     pub(super) fn sums_on<T: Copy + Default + AddAssign>(&self, by_code: &[T]) -> Vec<T> {
         let mut sums = match &self.rule {
-            Rule::AtLeast(thresholds) => {
+            BinaryRule::AtLeast(thresholds) => {
                 let mut above = T::default();
                 let reached = by_code[1..=thresholds.len()].iter().rev().map(|&sum| {
                     above += sum;
@@ -144,7 +146,7 @@ impl BinaryFeature {
                 sums.reverse();
                 sums
             }
-            Rule::Equals { levels, .. } => {
+            BinaryRule::Equals { levels, .. } => {
                 levels.iter().map(|&level| by_code[level as usize]).collect()
             }
         };
@@ -155,10 +157,10 @@ impl BinaryFeature {
     /// Bins whose indices are the codes.
     pub(super) fn bins(&self) -> Bins {
         match &self.rule {
-            Rule::AtLeast(thresholds) => {
+            BinaryRule::AtLeast(thresholds) => {
                 Bins::Numeric { cuts: thresholds.clone(), special: Vec::new() }
             }
-            Rule::Equals { n_levels, .. } => {
+            BinaryRule::Equals { n_levels, .. } => {
                 let n_bins = *n_levels as usize;
                 Bins::Categorical { bin_of_level: (0..n_bins).collect(), n_bins }
             }
@@ -168,7 +170,7 @@ impl BinaryFeature {
     /// Checks a feature read from a file, given its number of categories.
     pub(super) fn check(&self, n_levels: Option<u32>) -> Result<(), String> {
         match (&self.rule, n_levels) {
-            (Rule::AtLeast(thresholds), None) => {
+            (BinaryRule::AtLeast(thresholds), None) => {
                 if !thresholds.iter().all(|threshold| threshold.is_finite()) {
                     return Err("a threshold is not a finite number".to_owned());
                 }
@@ -176,7 +178,7 @@ impl BinaryFeature {
                     return Err("thresholds are not in strictly ascending order".to_owned());
                 }
             }
-            (Rule::Equals { levels, n_levels: found }, Some(n_levels)) => {
+            (BinaryRule::Equals { levels, n_levels: found }, Some(n_levels)) => {
                 if *found != n_levels {
                     return Err(format!("terms of {found} categories, expected {n_levels}"));
                 }
@@ -187,8 +189,8 @@ impl BinaryFeature {
                     return Err(format!("a term of category {level}, and there are {n_levels}"));
                 }
             }
-            (Rule::AtLeast(_), Some(_)) => return Err("thresholds of a category".to_owned()),
-            (Rule::Equals { .. }, None) => return Err("categories of a number".to_owned()),
+            (BinaryRule::AtLeast(_), Some(_)) => return Err("thresholds of a category".to_owned()),
+            (BinaryRule::Equals { .. }, None) => return Err("categories of a number".to_owned()),
         }
         Ok(())
     }
@@ -196,13 +198,13 @@ impl BinaryFeature {
     /// Whether two terms are both thresholds: their conjunction is then the higher one, and their
     /// disjunction the lower one.
     pub(super) fn are_thresholds(&self, a: usize, b: usize) -> bool {
-        matches!(&self.rule, Rule::AtLeast(thresholds) if a.max(b) < thresholds.len())
+        matches!(&self.rule, BinaryRule::AtLeast(thresholds) if a.max(b) < thresholds.len())
     }
 
     /// The code of a number.
     #[inline]
     fn code_of_number(&self, value: f64) -> usize {
-        let Rule::AtLeast(thresholds) = &self.rule else { return self.n_codes() - 1 };
+        let BinaryRule::AtLeast(thresholds) = &self.rule else { return self.n_codes() - 1 };
         if value.is_nan() {
             return thresholds.len() + 1;
         }
@@ -232,5 +234,80 @@ impl BinaryFeature {
                 })
                 .collect(),
         }
+    }
+}
+
+/// A term of one feature, by its index among those of the feature.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::aurora::{BinaryFeature, Literal, BinaryRule, TermTest};
+///
+/// let features = [
+///     BinaryFeature { rule: BinaryRule::AtLeast(vec![1.5, 3.0]), missing: false },
+///     BinaryFeature { rule: BinaryRule::AtLeast(vec![10.0]), missing: true },
+/// ];
+/// let literal = Literal { feature: 1, slot: 1 };
+/// assert_eq!(features[literal.feature].tests()[literal.slot], TermTest::Missing);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+pub struct Literal {
+    /// The raw feature.
+    pub feature: usize,
+    /// Its index among the terms of the feature.
+    pub slot: usize,
+}
+
+/// A binary term.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::aurora::{BinaryTerm, Literal};
+///
+/// let (first, second) = (Literal { feature: 0, slot: 2 }, Literal { feature: 3, slot: 0 });
+/// assert_eq!(BinaryTerm::First(first).literals().len(), 1);
+/// let both = BinaryTerm::And(first, second);
+/// assert_eq!(both.literals().map(|literal| literal.feature).collect::<Vec<_>>(), [0, 3]);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(rename_all = "snake_case"))]
+pub enum BinaryTerm {
+    /// Of one feature.
+    First(Literal),
+    /// Both are on.
+    And(Literal, Literal),
+    /// At least one is on.
+    Or(Literal, Literal),
+}
+
+impl BinaryTerm {
+    /// The one or two literals that it uses.
+    #[must_use]
+    pub fn literals(&self) -> impl ExactSizeIterator<Item = Literal> + Clone {
+        let (pair, n) = match *self {
+            Self::First(a) => ([a, a], 1),
+            Self::And(a, b) | Self::Or(a, b) => ([a, b], 2),
+        };
+        pair.into_iter().take(n)
+    }
+
+    /// Where it is on, 1 or 0, given where its literals are.
+    pub(super) fn on(&self, of: impl Fn(Literal) -> Vec<u8>) -> Vec<u8> {
+        let mut on;
+        match *self {
+            Self::First(a) => on = of(a),
+            Self::And(a, b) => {
+                on = of(a);
+                on.iter_mut().zip(of(b)).for_each(|(a, b)| *a &= b);
+            }
+            Self::Or(a, b) => {
+                on = of(a);
+                on.iter_mut().zip(of(b)).for_each(|(a, b)| *a |= b);
+            }
+        }
+        on
     }
 }

@@ -8,8 +8,8 @@
 
 use std::f64::consts::{PI, TAU};
 
-use super::grid_ramp::{HALF_WIDTH, SIDE_SLOPE};
 use super::observations::Observations;
+use super::ramp::{HALF_WIDTH, SIDE_SLOPE};
 use crate::data::mix;
 
 /// Number of distinct scores up to which all pairs are swept: this takes no longer than a search by
@@ -28,7 +28,7 @@ const N_SLOTS: usize = 4 * MOST_SCORES;
 
 /// Observations with the same score along the whole circle.
 #[derive(Debug, Clone, Copy)]
-struct Group {
+struct ScoreGroup {
     here: f64,
     across: f64,
     /// Share of the negatives, and of the positives.
@@ -38,7 +38,7 @@ struct Group {
 /// Two groups: the difference of their scores is `a cos t + b sin t`, and the statistic is the sum
 /// of `share` times that, clipped, over all pairs.
 #[derive(Debug, Clone, Copy)]
-struct Pair {
+struct GroupPair {
     a: f64,
     b: f64,
     share: f64,
@@ -46,7 +46,7 @@ struct Pair {
 
 /// The piece of the ramp that the difference of a pair is on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Piece {
+enum RampPiece {
     Below,
     Central,
     Above,
@@ -70,12 +70,12 @@ impl Wave {
     }
 
     /// Adds the contribution of a pair on a piece, or subtracts it.
-    fn add(&mut self, pair: Pair, piece: Piece, sign: f64) {
+    fn add(&mut self, pair: GroupPair, piece: RampPiece, sign: f64) {
         let share = sign * (1.0 - SIDE_SLOPE) * pair.share;
         match piece {
-            Piece::Below => self.level -= HALF_WIDTH * share,
-            Piece::Above => self.level += HALF_WIDTH * share,
-            Piece::Central => {
+            RampPiece::Below => self.level -= HALF_WIDTH * share,
+            RampPiece::Above => self.level += HALF_WIDTH * share,
+            RampPiece::Central => {
                 self.a += share * pair.a;
                 self.b += share * pair.b;
             }
@@ -85,7 +85,7 @@ impl Wave {
 
 /// All pairs of the distinct scores.
 #[derive(Debug)]
-pub(super) struct FewScores(Vec<Pair>);
+pub(super) struct FewScores(Vec<GroupPair>);
 
 impl FewScores {
     /// The pairs of scores `here cos t + across sin t`; `None` if too many are distinct.
@@ -94,7 +94,7 @@ impl FewScores {
         here: &[f64],
         across: &[f64],
     ) -> Option<Self> {
-        let mut groups: Vec<Group> = Vec::new();
+        let mut groups: Vec<ScoreGroup> = Vec::new();
         let mut slots = [usize::MAX; N_SLOTS];
         let scores = here.iter().zip(across).zip(&observations.shares).enumerate();
         for (row, ((&here, &across), &share)) in scores {
@@ -109,7 +109,7 @@ impl FewScores {
                     None if groups.len() == MOST_SCORES => return None,
                     None => {
                         slots[slot] = groups.len();
-                        groups.push(Group { here, across, shares: [0.0; 2] });
+                        groups.push(ScoreGroup { here, across, shares: [0.0; 2] });
                         break slots[slot];
                     }
                 }
@@ -122,7 +122,7 @@ impl FewScores {
                 // A pair in reverse order counts 1 less the same.
                 let share = one.shares[1] * other.shares[0] - other.shares[1] * one.shares[0];
                 if share != 0.0 {
-                    pairs.push(Pair {
+                    pairs.push(GroupPair {
                         a: one.here - other.here,
                         b: one.across - other.across,
                         share,
@@ -137,22 +137,22 @@ impl FewScores {
     /// start of the circle, and its angle, from -pi to pi.
     pub(super) fn highest(&self, end: f64) -> (f64, f64) {
         let mut wave = Wave::default();
-        let mut events: Vec<(f64, usize, Piece)> = Vec::new();
+        let mut events: Vec<(f64, usize, RampPiece)> = Vec::new();
         for (number, pair) in self.0.iter().enumerate() {
             wave.a += SIDE_SLOPE * pair.share * pair.a;
             wave.b += SIDE_SLOPE * pair.share * pair.b;
             let top = pair.b.atan2(pair.a);
             let reach = HALF_WIDTH / pair.a.hypot(pair.b);
             if reach >= 1.0 {
-                wave.add(*pair, Piece::Central, 1.0);
+                wave.add(*pair, RampPiece::Central, 1.0);
                 continue;
             }
             let half = reach.acos();
             let of_pair = [
-                (top - half, Piece::Above),
-                (top + half, Piece::Central),
-                (top + PI - half, Piece::Below),
-                (top + PI + half, Piece::Central),
+                (top - half, RampPiece::Above),
+                (top + half, RampPiece::Central),
+                (top + PI - half, RampPiece::Below),
+                (top + PI + half, RampPiece::Central),
             ]
             .map(|(angle, piece)| (angle.rem_euclid(TAU), number, piece));
             // The circle is closed: each pair starts on the piece it ends on.
@@ -161,7 +161,7 @@ impl FewScores {
             events.extend(of_pair);
         }
         events.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-        let mut piece_of: Vec<Piece> = vec![Piece::Central; self.0.len()];
+        let mut piece_of: Vec<RampPiece> = vec![RampPiece::Central; self.0.len()];
         for &(_, number, piece) in &events {
             piece_of[number] = piece;
         }
@@ -175,7 +175,8 @@ impl FewScores {
         };
         let end = end.min(TAU);
         events.retain(|event| event.0 <= end);
-        for (angle, number, piece) in events.into_iter().chain([(end, usize::MAX, Piece::Central)])
+        for (angle, number, piece) in
+            events.into_iter().chain([(end, usize::MAX, RampPiece::Central)])
         {
             let at = angle.sin_cos();
             // Over less than half a turn a sinusoid has at most one maximum, between a rise and a
@@ -186,7 +187,7 @@ impl FewScores {
                     consider(wave, top, top.sin_cos());
                 }
             }
-            let inside = if piece == Piece::Central { INSIDE } else { -INSIDE };
+            let inside = if piece == RampPiece::Central { INSIDE } else { -INSIDE };
             consider(wave, angle + inside, at);
             let Some(pair) = self.0.get(number) else { break };
             wave.add(*pair, piece_of[number], -1.0);
@@ -203,7 +204,7 @@ impl FewScores {
     /// The statistic at an angle, up to a constant.
     fn value_at(&self, angle: f64) -> f64 {
         let (sin, cos) = angle.sin_cos();
-        let of_pair = |pair: &Pair| {
+        let of_pair = |pair: &GroupPair| {
             let difference = pair.a * cos + pair.b * sin;
             let clipped = difference.clamp(-HALF_WIDTH, HALF_WIDTH);
             pair.share * ((1.0 - SIDE_SLOPE) * clipped + SIDE_SLOPE * difference)
@@ -212,13 +213,101 @@ impl FewScores {
     }
 }
 
+/// Angle of the contour midpoint (DECISIONS A10).
+pub(super) const MIDPOINT: f64 = PI / 6.0;
+
+/// A row: its score times the cosine of the midpoint, and its share in the weight of its class.
+#[derive(Debug, Clone, Copy)]
+struct Row {
+    score: f64,
+    pos: f64,
+    neg: f64,
+}
+
+/// The two lists of a merge, kept from one term to the next.
+#[derive(Debug, Default)]
+pub(super) struct MergeMemory([Vec<Row>; 2]);
+
+/// The rows in ascending order of their scores.
+#[derive(Debug)]
+pub(super) struct Ranked {
+    /// The place of each row among the observations.
+    places: Vec<u32>,
+    rows: Vec<Row>,
+    n_distinct: usize,
+}
+
+impl Ranked {
+    pub fn new(observations: &Observations<'_>, scores: &[f64]) -> Self {
+        let mut places: Vec<u32> = (0..scores.len() as u32).collect();
+        places.sort_unstable_by(|&a, &b| {
+            scores[a as usize].total_cmp(&scores[b as usize]).then(a.cmp(&b))
+        });
+        let row = |&place: &u32| {
+            let place = place as usize;
+            let share = observations.shares[place];
+            let is_pos = place < observations.n_pos;
+            let (pos, neg) = if is_pos { (share, 0.0) } else { (0.0, share) };
+            Row { score: MIDPOINT.cos() * scores[place], pos, neg }
+        };
+        let rows: Vec<Row> = places.iter().map(row).collect();
+        let n_distinct = rows.chunk_by(|a, b| a.score.total_cmp(&b.score).is_eq()).count();
+        Self { places, rows, n_distinct }
+    }
+
+    /// Number of distinct scores.
+    pub fn n_distinct(&self) -> usize {
+        self.n_distinct
+    }
+
+    /// The AUC at the midpoint between the score and a term, given where the term is on as a bit
+    /// for each observation, and the score of its pole.
+    pub fn auc(&self, on: &[u64], pole: f64, memory: &mut MergeMemory) -> f64 {
+        let MergeMemory([off_rows, on_rows]) = memory;
+        off_rows.clear();
+        on_rows.clear();
+        let shift = MIDPOINT.sin() * pole;
+        for (&place, &row) in self.places.iter().zip(&self.rows) {
+            if on[place as usize / 64] >> (place % 64) & 1 == 1 {
+                on_rows.push(Row { score: row.score + shift, ..row });
+            } else {
+                off_rows.push(row);
+            }
+        }
+        merged_auc(off_rows, on_rows)
+    }
+}
+
+/// The AUC of two lists together, each in ascending order; ties count one half.
+fn merged_auc(one: &[Row], other: &[Row]) -> f64 {
+    let (mut a, mut b) = (0, 0);
+    let (mut below, mut auc) = (0.0, 0.0);
+    // The rows tied with the last.
+    let (mut tied, mut pos, mut neg) = (f64::NAN, 0.0, 0.0);
+    while a < one.len() || b < other.len() {
+        let from_one = b == other.len() || a < one.len() && one[a].score <= other[b].score;
+        let row = if from_one { one[a] } else { other[b] };
+        a += usize::from(from_one);
+        b += usize::from(!from_one);
+        #[expect(clippy::float_cmp, reason = "a tie is exact equality")]
+        if row.score != tied {
+            auc += pos * (below + 0.5 * neg);
+            below += neg;
+            (tied, pos, neg) = (row.score, 0.0, 0.0);
+        }
+        pos += row.pos;
+        neg += row.neg;
+    }
+    auc + pos * (below + 0.5 * neg)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::aurora::ascent::{Climber, norm};
-    use crate::aurora::observations::tests::{Rows, literals};
+    use crate::aurora::binary_feature::BinaryTerm;
+    use crate::aurora::observations::tests::{ExampleRows, literals};
     use crate::aurora::packed::PackedTerms;
-    use crate::aurora::term::BinaryTerm;
 
     /// Scores of some terms by weights of length `radius`, and others at right angles to them.
     fn circle(
@@ -268,7 +357,7 @@ mod tests {
                 (2 + (seed % 5) as usize, [0.4, 1.0, 3.0, 8.0][seed as usize % 4]);
             let weights: Vec<f64> = (0..n).map(|row| (mix(row as u64) % 3) as f64 + 0.5).collect();
             let weights = (seed % 3 == 0).then_some(&weights[..]);
-            Rows::new(n, seed).observe(weights, |observations| {
+            ExampleRows::new(n, seed).observe(weights, |observations| {
                 let (here, across) = circle(observations, seed, n_terms, radius);
                 let mut exact = Climber::exact(observations);
                 (exact.here, exact.across) = (here.clone(), across.clone());
@@ -309,7 +398,7 @@ mod tests {
 
     #[test]
     fn equal_scores_leave_nothing_to_gain() {
-        Rows::new(40, 1).observe(None, |observations| {
+        ExampleRows::new(40, 1).observe(None, |observations| {
             let same = vec![0.5; observations.len()];
             assert_eq!(
                 FewScores::of(observations, &same, &same).unwrap().highest(f64::INFINITY),
@@ -318,5 +407,45 @@ mod tests {
             let distinct: Vec<f64> = (0..observations.len()).map(|row| row as f64).collect();
             assert!(FewScores::of(observations, &distinct, &same).is_none());
         });
+    }
+}
+
+#[cfg(test)]
+mod tests_of_midpoint {
+    use super::*;
+    use crate::aurora::binary_feature::BinaryTerm;
+    use crate::aurora::observations::tests::{ExampleRows, literals};
+    use crate::aurora::ramp::ExactRamp;
+    use crate::data::mix;
+
+    #[test]
+    fn a_midpoint_has_the_auc_of_its_scores() {
+        let weights: Vec<f64> = (0..700).map(|row| f64::from(row % 3)).collect();
+        for (seed, weights) in [(1, None), (2, Some(&weights[..]))] {
+            ExampleRows::new(700, seed).observe(weights, |observations| {
+                // Few distinct scores, so that ties are common.
+                let draw = |row: usize| (mix(seed ^ mix(row as u64)) % 9) as f64 / 4.0 - 1.0;
+                let scores: Vec<f64> = (0..observations.len()).map(draw).collect();
+                let ranked = Ranked::new(observations, &scores);
+                let mut memory = MergeMemory::default();
+                let all = literals(observations);
+                let pair = BinaryTerm::And(all[3], all[25]);
+                for term in all.into_iter().step_by(4).map(BinaryTerm::First).chain([pair]) {
+                    for pole in [-1.5, 0.5, 4.0] {
+                        let on = observations.on(term);
+                        let mixed: Vec<f64> = scores
+                            .iter()
+                            .zip(&on)
+                            .map(|(score, &on)| {
+                                MIDPOINT.cos() * score + MIDPOINT.sin() * pole * f64::from(on)
+                            })
+                            .collect();
+                        let expected = ExactRamp::new(observations).of(&mixed).auc;
+                        let found = ranked.auc(&observations.bits_of(term), pole, &mut memory);
+                        assert!((found - expected).abs() < 1e-12, "{found} {expected}");
+                    }
+                }
+            });
+        }
     }
 }

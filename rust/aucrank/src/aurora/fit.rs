@@ -1,16 +1,16 @@
 //! The fit of `AURORA`: the search, and the choice of the number of terms (sec. 3.5).
 
 use super::binarize::Binarizer;
-use super::exact_ramp::Statistics;
-use super::model::{Aurora, Parts, PathStep, TriedRadius};
+use super::binary_feature::BinaryTerm;
+use super::model::{Aurora, AuroraFields, PathStep, TriedRadius};
 use super::observations::Observations;
+use super::packed::Sign;
 use super::params::{AuroraParams, Radius, Selection};
-use super::search::{Path, Search, Step, best_number, climb_to_the_end, scores_of};
-use super::signs::Sign;
-use super::term::BinaryTerm;
+use super::ramp::Statistics;
+use super::search::{Path, Search, SelectionStep, best_number, climb_to_the_end, scores_of};
 use crate::data::{Column, Columns, Folds, Labels, check_monotonic, hold_out};
 use crate::roc::{DeLong, auc_up_to, smoothed};
-use crate::{Interrupt, Part, RankError};
+use crate::{FitPart, Interrupt, RankError};
 
 /// The initial radii, in ascending equal steps of their logarithm (DECISIONS A19). The paper's
 /// range of 1 to 10 is for a ramp of half-width 1, twice the one here.
@@ -66,7 +66,7 @@ pub fn fit_aurora(
             });
         }
     }
-    let fit = Fit { columns, labels, params, earlier, interrupt };
+    let fit = AuroraFit { columns, labels, params, earlier, interrupt };
     let (mut splits, all) = fit.splits()?;
     let (mut chosen, tried) = fit.chosen(&splits)?;
     if params.max_fpr < 1.0 {
@@ -76,7 +76,7 @@ pub fn fit_aurora(
 }
 
 /// Training rows and held-out rows.
-struct Split {
+struct HeldOutSplit {
     binarizer: Binarizer,
     kept: Vec<u32>,
     held_out: Option<Vec<u32>>,
@@ -133,7 +133,7 @@ impl Chosen {
     }
 }
 
-struct Fit<'a, 'b> {
+struct AuroraFit<'a, 'b> {
     columns: &'a Columns<'b>,
     labels: &'a Labels<'b>,
     params: &'a AuroraParams,
@@ -141,7 +141,7 @@ struct Fit<'a, 'b> {
     interrupt: &'a Interrupt,
 }
 
-impl Fit<'_, '_> {
+impl AuroraFit<'_, '_> {
     /// The terms chosen from the given rows, or those of the earlier model.
     fn binarizer(&self, rows: &[u32]) -> Result<Binarizer, RankError> {
         if let Some(earlier) = self.earlier {
@@ -166,10 +166,10 @@ impl Fit<'_, '_> {
 
     /// The splits that choose the model, and all rows. If a class has a single distinct row, there
     /// is one split without held-out rows.
-    fn splits(&self) -> Result<(Vec<Split>, Vec<u32>), RankError> {
+    fn splits(&self) -> Result<(Vec<HeldOutSplit>, Vec<u32>), RankError> {
         let all = self.labels.rows();
         let split = |kept: Vec<u32>, held_out: Option<Vec<u32>>| {
-            Ok(Split { binarizer: self.binarizer(&kept)?, kept, held_out, aim: None })
+            Ok(HeldOutSplit { binarizer: self.binarizer(&kept)?, kept, held_out, aim: None })
         };
         let seed = self.earlier.map_or(self.params.seed, Aurora::seed);
         let splits = match self.params.selection {
@@ -199,7 +199,7 @@ impl Fit<'_, '_> {
 
     /// The result of the search at the radius that is asked for, or at the best one; and the radii
     /// that were tried.
-    fn chosen(&self, splits: &[Split]) -> Result<(Chosen, Vec<TriedRadius>), RankError> {
+    fn chosen(&self, splits: &[HeldOutSplit]) -> Result<(Chosen, Vec<TriedRadius>), RankError> {
         let max_features = self.params.max_features;
         let radius = match (self.params.radius, self.earlier) {
             (_, Some(earlier)) => earlier.radius(),
@@ -215,7 +215,7 @@ impl Fit<'_, '_> {
     /// Searches once more, at the same radius, where the negatives that the `first` search scores
     /// highest matter, and returns the search whose partial AUC of the held-out rows is higher. Aims
     /// of the splits say whether that is the second one.
-    fn narrowed(&self, splits: &mut [Split], first: Chosen) -> Result<Chosen, RankError> {
+    fn narrowed(&self, splits: &mut [HeldOutSplit], first: Chosen) -> Result<Chosen, RankError> {
         for (split, path) in splits.iter_mut().zip(&first.paths) {
             split.aim = Aim::of(path, first.n_terms);
         }
@@ -231,7 +231,7 @@ impl Fit<'_, '_> {
     }
 
     /// The partial AUC of the held-out rows, as a mean over the splits; 0 where there are none.
-    fn partial_auc(&self, splits: &[Split], chosen: &Chosen) -> Result<f64, RankError> {
+    fn partial_auc(&self, splits: &[HeldOutSplit], chosen: &Chosen) -> Result<f64, RankError> {
         let mut sum = 0.0;
         for (split, path) in splits.iter().zip(&chosen.paths) {
             self.interrupt.check()?;
@@ -247,7 +247,7 @@ impl Fit<'_, '_> {
     /// earlier search at that radius, one for each split, the search goes on there.
     fn choose(
         &self,
-        splits: &[Split],
+        splits: &[HeldOutSplit],
         radius: f64,
         max_features: usize,
         earlier: Option<Vec<Path>>,
@@ -304,7 +304,7 @@ impl Fit<'_, '_> {
             max_features,
             interrupt: self.interrupt,
         };
-        let chosen = &mut |step: &Step| {
+        let chosen = &mut |step: &SelectionStep| {
             let figures = [
                 ("radius", Some(radius)),
                 ("fold", fold.map(f64::from)),
@@ -314,7 +314,7 @@ impl Fit<'_, '_> {
                 ("validation_auc", step.validation.map(|found| found.auc)),
             ];
             let (number, most) = (step.weights.len(), Some(max_features));
-            self.interrupt.part_done(&Part { unit: "term", number, most, figures: &figures })
+            self.interrupt.part_done(&FitPart { unit: "term", number, most, figures: &figures })
         };
         search.run(path, self.earlier.map_or(&[], Aurora::all_terms), chosen)
     }
@@ -327,7 +327,10 @@ impl Fit<'_, '_> {
     /// Tries radii: three at first, then those between the best and its neighbours (DECISIONS A19).
     /// Of those within a standard error of the best the smallest is chosen: a difference that the
     /// held-out rows cannot resolve is no reason for a less smooth statistic.
-    fn best_radius(&self, splits: &[Split]) -> Result<(Chosen, Vec<TriedRadius>), RankError> {
+    fn best_radius(
+        &self,
+        splits: &[HeldOutSplit],
+    ) -> Result<(Chosen, Vec<TriedRadius>), RankError> {
         let mut tried: Vec<(Chosen, Vec<HeldOutScores>)> = Vec::new();
         let auc = |chosen: &Chosen| chosen.tried().auc.unwrap_or(0.0);
         let best = |tried: &[(Chosen, Vec<HeldOutScores>)]| {
@@ -375,7 +378,7 @@ impl Fit<'_, '_> {
     /// The held-out rows, scored by the first terms of a path.
     fn held_out(
         &self,
-        split: &Split,
+        split: &HeldOutSplit,
         path: &Path,
         n_terms: usize,
     ) -> Result<Option<HeldOutScores>, RankError> {
@@ -392,7 +395,7 @@ impl Fit<'_, '_> {
     /// as the folds chose.
     fn finish(
         &self,
-        splits: Vec<Split>,
+        splits: Vec<HeldOutSplit>,
         all: &[u32],
         mut chosen: Chosen,
         tried: Vec<TriedRadius>,
@@ -400,7 +403,7 @@ impl Fit<'_, '_> {
         // The terms of a fold are those of its own thresholds: all rows need an aim of their own.
         let of_aims = splits.iter().filter_map(|split| split.aim.as_ref());
         let n_aimed = of_aims.map(|aim| aim.terms.len()).max();
-        if let Ok([split]) = <[Split; 1]>::try_from(splits) {
+        if let Ok([split]) = <[HeldOutSplit; 1]>::try_from(splits) {
             let path = chosen.paths.swap_remove(0);
             return self.model(split.binarizer, all, split.aim.as_ref(), path, chosen, tried);
         }
@@ -447,7 +450,7 @@ impl Fit<'_, '_> {
             }
         };
         Aurora::new(
-            Parts {
+            AuroraFields {
                 n_levels: self.columns.iter().map(Column::n_levels).collect(),
                 binarizer,
                 terms: path.terms,
@@ -494,7 +497,7 @@ fn mean_steps(paths: &[Path]) -> Vec<PathStep> {
             paths.iter().filter_map(move |path| ended(path).map(|step| &path.steps[step]))
         };
         let n = at().count() as f64;
-        let mean = |value: &dyn Fn(&Step) -> f64| at().map(value).sum::<f64>() / n;
+        let mean = |value: &dyn Fn(&SelectionStep) -> f64| at().map(value).sum::<f64>() / n;
         let validation = |value: &dyn Fn(Statistics) -> f64| {
             at().filter_map(|step| step.validation).map(value).sum::<f64>() / n
         };

@@ -23,11 +23,11 @@ const MOST_CELLS: usize = 1 << 16;
 const ROWS_OF_CELL: usize = 16;
 
 /// A value and how many rows have it.
-pub(super) type Level = (f64, u64);
+pub(super) type ValueCount = (f64, u64);
 
 /// Merges equal adjacent values.
-fn joined(values: impl Iterator<Item = Level>) -> Vec<Level> {
-    let mut levels: Vec<Level> = Vec::new();
+fn joined(values: impl Iterator<Item = ValueCount>) -> Vec<ValueCount> {
+    let mut levels: Vec<ValueCount> = Vec::new();
     for (value, count) in values {
         match levels.last_mut() {
             #[expect(clippy::float_cmp, reason = "a tie is exact equality")]
@@ -39,9 +39,9 @@ fn joined(values: impl Iterator<Item = Level>) -> Vec<Level> {
 }
 
 /// Thresholds between adjacent levels, unless both are rare (DECISIONS A2, A3).
-pub(super) fn between(levels: &[Level], min_share: f64) -> Vec<f64> {
+pub(super) fn between(levels: &[ValueCount], min_share: f64) -> Vec<f64> {
     let n: u64 = levels.iter().map(|level| level.1).sum();
-    let is_rare = |level: &Level| (level.1 as f64) < min_share * n as f64;
+    let is_rare = |level: &ValueCount| (level.1 as f64) < min_share * n as f64;
     levels
         .windows(2)
         .filter(|pair| !(is_rare(&pair[0]) && is_rare(&pair[1])))
@@ -106,24 +106,24 @@ impl Known {
         self.copies.as_ref().map_or(1, |copies| copies[place])
     }
 
-    fn levels(&self) -> impl Iterator<Item = Level> {
+    fn levels(&self) -> impl Iterator<Item = ValueCount> {
         self.values.iter().enumerate().map(|(place, &value)| (value, self.copies(place)))
     }
 
     /// All values in ascending order.
-    pub fn all_levels(&self) -> Vec<Level> {
+    pub fn all_levels(&self) -> Vec<ValueCount> {
         sorted(self.levels().collect())
     }
 
     /// All values in ascending order, if there are at most `most`.
-    pub fn few_levels(&self, most: usize) -> Option<Vec<Level>> {
+    pub fn few_levels(&self, most: usize) -> Option<Vec<ValueCount>> {
         if most > FEW {
             return self.few_levels(FEW).or_else(|| {
                 let levels = self.all_levels();
                 (levels.len() <= most).then_some(levels)
             });
         }
-        let mut levels: Vec<Level> = Vec::new();
+        let mut levels: Vec<ValueCount> = Vec::new();
         let mut last = 0;
         for (value, count) in self.levels() {
             // Neighbouring rows are often equal.
@@ -157,7 +157,7 @@ impl Known {
             Some(copies) => copies.iter().sum(),
         };
         let cap = ((max_spike_share * n as f64).floor() as u64).max(1);
-        let cells = Cells::new(self, cap);
+        let cells = EqualCells::new(self, cap);
         let last = cells.n() - 1;
         let places = percentiles.iter().map(|percentile| {
             let place = percentile / 100.0 * last as f64;
@@ -182,7 +182,7 @@ impl Known {
     }
 }
 
-fn sorted(mut values: Vec<Level>) -> Vec<Level> {
+fn sorted(mut values: Vec<ValueCount>) -> Vec<ValueCount> {
     values.par_sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
     joined(values.into_iter())
 }
@@ -198,17 +198,17 @@ pub(super) fn interpolated(low: f64, high: f64, share: f64) -> f64 {
 
 /// Values in cells of equal width. The cell of a value is computed by rounded, monotone arithmetic,
 /// so any cell width gives the right result; it affects the speed only.
-struct Cells {
+struct EqualCells {
     low: f64,
     per_unit: f64,
     /// Capped row counts before each cell and after the last.
     starts: Vec<u64>,
     /// Values of the cells in which some value may exceed the cap.
-    heaped: Vec<(u32, Vec<Level>)>,
+    heaped: Vec<(u32, Vec<ValueCount>)>,
     cap: u64,
 }
 
-impl Cells {
+impl EqualCells {
     fn new(known: &Known, cap: u64) -> Self {
         let values = &known.values;
         let n_cells = (values.len() / ROWS_OF_CELL).clamp(1, MOST_CELLS);
@@ -245,7 +245,11 @@ impl Cells {
     }
 
     /// The values of some cells, in ascending order.
-    fn gather(&self, known: &Known, is_wanted: impl Fn(usize) -> bool) -> Vec<(u32, Vec<Level>)> {
+    fn gather(
+        &self,
+        known: &Known,
+        is_wanted: impl Fn(usize) -> bool,
+    ) -> Vec<(u32, Vec<ValueCount>)> {
         let is_wanted: Vec<bool> = (0..self.starts.len() - 1).map(is_wanted).collect();
         if !is_wanted.contains(&true) {
             return Vec::new();
@@ -260,7 +264,7 @@ impl Cells {
     fn values_at(&self, known: &Known, places: impl Iterator<Item = u64>) -> Vec<f64> {
         let cell_of = |place: u64| self.starts.partition_point(|&start| start <= place) - 1;
         let places: Vec<(u64, usize)> = places.map(|place| (place, cell_of(place))).collect();
-        let find = |cells: &[(u32, Vec<Level>)], cell: usize| {
+        let find = |cells: &[(u32, Vec<ValueCount>)], cell: usize| {
             cells.binary_search_by_key(&(cell as u32), |cell| cell.0).ok()
         };
         let mut is_light = vec![false; self.starts.len() - 1];
@@ -274,7 +278,7 @@ impl Cells {
                 None => &light[find(&light, cell).expect("gathered")].1,
             };
             let mut end = self.starts[cell];
-            let reaches = |level: &&Level| {
+            let reaches = |level: &&ValueCount| {
                 end += level.1.min(self.cap);
                 end > place
             };

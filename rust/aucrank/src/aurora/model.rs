@@ -4,14 +4,17 @@
 use serde::{Deserialize, Serialize};
 
 use super::binarize::Binarizer;
-use super::binary_feature::{BinaryFeature, Rule};
-use super::exact_ramp::Statistics;
-use super::params::Criterion;
-use super::term::{BinaryTerm, Literal};
+use super::binary_feature::{BinaryFeature, BinaryRule, TermTest};
+use super::binary_feature::{BinaryTerm, Literal};
+use super::params::SelectionCriterion;
+use super::ramp::Statistics;
+use super::rank_opt::RankOpt;
 use crate::RankError;
 use crate::data::{
-    Bins, Columns, FeatureTerm, LARGEST_SUM, Labels, Lookups, Steps, is_snapped, snap,
+    Bins, Columns, FeatureSteps, FeatureTerm, LARGEST_SUM, Labels, LevelSet, Lookups, is_snapped,
+    snap,
 };
+use crate::formula::{Condition, Formula, Linear, LinearTerm, Rule, Test};
 use crate::roc::largest_gap;
 
 /// A fitted `AURORA`.
@@ -22,7 +25,7 @@ use crate::roc::largest_gap;
 /// use aucrank::Interrupt;
 /// use aucrank::aurora::{BinaryTerm, fit_aurora};
 /// use aucrank::data::{Columns, Labels};
-/// # use aucrank::aurora::{AuroraParams, BinarizerParams, Criterion, Radius, SearchDepth};
+/// # use aucrank::aurora::{AuroraParams, BinarizerParams, SelectionCriterion, Radius, SearchDepth};
 /// # use aucrank::aurora::Selection;
 ///
 /// let columns = Columns::from_row_major(&[1.0, 2.0, 11.0, 12.0], 1)?;
@@ -30,7 +33,7 @@ use crate::roc::largest_gap;
 /// # let params = AuroraParams {
 /// #     binarizer: BinarizerParams::default(), max_features: 10, order: 1,
 /// #     radius: Radius::Fixed(2.0), depth: SearchDepth::default(), first_gain: 0.01,
-/// #     last_gain: 0.01, tol: None, selection: Selection::Keep, criterion: Criterion::Auc,
+/// #     last_gain: 0.01, tol: None, selection: Selection::Keep, criterion: SelectionCriterion::Auc,
 /// #     radius_terms: None, patience: None, monotonic: vec![], max_fpr: 1.0, seed: 0,
 /// # };
 /// let model = fit_aurora(&columns, &labels, &params, None, &Interrupt::default())?;
@@ -42,12 +45,12 @@ use crate::roc::largest_gap;
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(transparent))]
-pub struct Aurora(Parts);
+pub struct Aurora(AuroraFields);
 
 /// The fields of a fitted `AURORA`.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
-pub(super) struct Parts {
+pub(super) struct AuroraFields {
     pub n_levels: Vec<Option<u32>>,
     pub binarizer: Binarizer,
     /// All terms that the search found; those that are kept come first.
@@ -61,7 +64,7 @@ pub(super) struct Parts {
     pub radii: Vec<TriedRadius>,
     pub path: Vec<PathStep>,
     /// The statistic that chose the number of terms.
-    pub criterion: Criterion,
+    pub criterion: SelectionCriterion,
     /// Number of folds that chose it, if it was chosen by folds.
     pub n_folds: Option<u16>,
     /// The gain required of the next term.
@@ -77,14 +80,14 @@ pub(super) struct Parts {
 /// use aucrank::Interrupt;
 /// use aucrank::aurora::{AuroraParams, Selection, fit_aurora};
 /// use aucrank::data::{Columns, Labels};
-/// # use aucrank::aurora::{BinarizerParams, Criterion, Radius, SearchDepth};
+/// # use aucrank::aurora::{BinarizerParams, SelectionCriterion, Radius, SearchDepth};
 ///
 /// let columns = Columns::from_row_major(&[1.0, 2.0, 11.0, 12.0], 1)?;
 /// let labels = Labels::new(&[false, false, true, true], None)?;
 /// # let params = AuroraParams {
 /// #     binarizer: BinarizerParams::default(), max_features: 10, order: 1,
 /// #     radius: Radius::Fixed(2.0), depth: SearchDepth::default(), first_gain: 0.01,
-/// #     last_gain: 0.01, tol: None, selection: Selection::Keep, criterion: Criterion::Auc,
+/// #     last_gain: 0.01, tol: None, selection: Selection::Keep, criterion: SelectionCriterion::Auc,
 /// #     radius_terms: None, patience: None, monotonic: vec![], max_fpr: 1.0, seed: 0,
 /// # };
 /// let params = AuroraParams { selection: Selection::HoldOut(0.5), ..params };
@@ -113,14 +116,14 @@ pub struct PathStep {
 /// use aucrank::Interrupt;
 /// use aucrank::aurora::{AuroraParams, Radius, fit_aurora};
 /// use aucrank::data::{Columns, Labels};
-/// # use aucrank::aurora::{BinarizerParams, Criterion, SearchDepth, Selection};
+/// # use aucrank::aurora::{BinarizerParams, SelectionCriterion, SearchDepth, Selection};
 ///
 /// let columns = Columns::from_row_major(&[1.0, 2.0, 11.0, 12.0], 1)?;
 /// let labels = Labels::new(&[false, false, true, true], None)?;
 /// # let params = AuroraParams {
 /// #     binarizer: BinarizerParams::default(), max_features: 10, order: 1,
 /// #     radius: Radius::Fixed(2.0), depth: SearchDepth::default(), first_gain: 0.01,
-/// #     last_gain: 0.01, tol: None, selection: Selection::HoldOut(0.5), criterion: Criterion::Auc,
+/// #     last_gain: 0.01, tol: None, selection: Selection::HoldOut(0.5), criterion: SelectionCriterion::Auc,
 /// #     radius_terms: None, patience: None, monotonic: vec![], max_fpr: 1.0, seed: 0,
 /// # };
 /// let params = AuroraParams { radius: Radius::Auto, ..params };
@@ -146,7 +149,7 @@ pub struct TriedRadius {
 impl Aurora {
     /// Rounds the weights, and finds the threshold.
     pub(super) fn new(
-        mut parts: Parts,
+        mut parts: AuroraFields,
         columns: &Columns<'_>,
         labels: &Labels<'_>,
     ) -> Result<Self, RankError> {
@@ -226,7 +229,7 @@ impl Aurora {
 
     /// The statistic of held-out rows that chose the number of terms, if rows were held out.
     #[must_use]
-    pub fn criterion(&self) -> Criterion {
+    pub fn criterion(&self) -> SelectionCriterion {
         self.0.criterion
     }
 
@@ -290,10 +293,10 @@ impl Aurora {
                 on.fold(0.0, |sum, (_, value)| sum + value)
             };
             let steps = match &binary.rule {
-                Rule::AtLeast(all) => {
+                BinaryRule::AtLeast(all) => {
                     let has_term = |&slot: &usize| terms.iter().any(|(other, _)| *other == slot);
                     let slots: Vec<usize> = (0..all.len()).filter(has_term).collect();
-                    Steps::Numeric {
+                    FeatureSteps::Numeric {
                         thresholds: slots.iter().map(|&slot| all[slot]).collect(),
                         values: std::iter::once(0)
                             .chain(slots.iter().map(|slot| slot + 1))
@@ -301,8 +304,8 @@ impl Aurora {
                             .collect(),
                     }
                 }
-                Rule::Equals { n_levels, .. } => {
-                    Steps::Categorical { values: (0..*n_levels as usize).map(at).collect() }
+                BinaryRule::Equals { n_levels, .. } => {
+                    FeatureSteps::Categorical { values: (0..*n_levels as usize).map(at).collect() }
                 }
             };
             (!terms.is_empty()).then(|| FeatureTerm {
@@ -390,7 +393,7 @@ impl Aurora {
     ///
     /// A description of the fault.
     pub fn check(&self) -> Result<(), String> {
-        let Parts { n_levels, binarizer, terms, values, gains, path, .. } = &self.0;
+        let AuroraFields { n_levels, binarizer, terms, values, gains, path, .. } = &self.0;
         if binarizer.features.len() != n_levels.len() {
             return Err("the binary terms are not those of the features".to_owned());
         }
@@ -421,5 +424,46 @@ impl Aurora {
             return Err("the threshold or a gain is out of its range".to_owned());
         }
         Ok(())
+    }
+}
+
+impl Aurora {
+    /// Its score: the weights of the terms that are on, less the threshold.
+    #[must_use]
+    pub fn formula(&self) -> Formula {
+        let tests: Vec<Vec<TermTest>> =
+            self.binarizer().features.iter().map(BinaryFeature::tests).collect();
+        let is_on =
+            |Literal { feature, slot }| Condition::Test(test_of(feature, tests[feature][slot]));
+        let indicators = self.terms().iter().zip(self.values()).map(|(term, &value)| {
+            let condition = match *term {
+                BinaryTerm::First(a) => is_on(a),
+                BinaryTerm::And(a, b) => Condition::All(vec![is_on(a), is_on(b)]),
+                BinaryTerm::Or(a, b) => Condition::Any(vec![is_on(a), is_on(b)]),
+            };
+            Formula::Indicator { condition, value }
+        });
+        let threshold = Formula::Constant(-self.threshold());
+        Formula::Sum(std::iter::once(threshold).chain(indicators).collect())
+    }
+}
+
+/// Whether a binary term is on.
+fn test_of(feature: usize, test: TermTest) -> Test {
+    let (left, missing_left) = match test {
+        TermTest::AtLeast(threshold) => (Rule::AtLeast(threshold), false),
+        TermTest::Equals(code) => (Rule::Levels(LevelSet::only([code])), false),
+        TermTest::Missing => (Rule::Known(false), true),
+    };
+    Test { feature, left, missing_left }
+}
+
+impl RankOpt {
+    /// Its score: a weighted sum less the threshold.
+    #[must_use]
+    pub fn formula(&self) -> Formula {
+        let weighted = self.coefficients().iter().enumerate().filter(|(_, weight)| **weight != 0.0);
+        let terms = weighted.map(|(feature, &weight)| LinearTerm { feature, weight, scale: None });
+        Formula::Linear(Linear { terms: terms.collect(), intercept: -self.threshold() })
     }
 }

@@ -4,7 +4,7 @@ use crate::parallel::prelude::*;
 
 use super::binarize::Binarizer;
 use super::binary_feature::BinaryFeature;
-use super::term::{BinaryTerm, Literal};
+use super::binary_feature::{BinaryTerm, Literal};
 use crate::data::{Column, Columns, Labels, mix};
 use crate::roc::TopNegatives;
 use crate::{RankError, parallel};
@@ -184,14 +184,14 @@ pub(super) mod tests {
     use crate::aurora::BinarizerParams;
 
     /// Rows of two numbers, a number of few values that may be missing, and a category.
-    pub struct Rows {
+    pub struct ExampleRows {
         numbers: Vec<f64>,
         few: Vec<f64>,
         codes: Vec<u32>,
         pub positive: Vec<bool>,
     }
 
-    impl Rows {
+    impl ExampleRows {
         pub fn new(n: usize, seed: u64) -> Self {
             let draw = |row: usize, what: u64, below: u64| {
                 mix(seed ^ mix(row as u64 ^ what << 32)) % below
@@ -262,7 +262,7 @@ pub(super) mod tests {
 
     #[test]
     fn rows_are_seen_alike_in_any_order_and_however_often_they_are_written() {
-        let rows = Rows::new(300, 1);
+        let rows = ExampleRows::new(300, 1);
         let weights: Vec<f64> = (0..300).map(|row| f64::from(row % 4)).collect();
         let copies: Vec<usize> =
             (0..300).rev().flat_map(|row| std::iter::repeat_n(row, row % 4)).collect();
@@ -279,7 +279,7 @@ pub(super) mod tests {
 
     #[test]
     fn sums_are_those_of_the_rows_where_a_term_is_on() {
-        Rows::new(400, 2).observe(None, |observations| {
+        ExampleRows::new(400, 2).observe(None, |observations| {
             let slopes: Vec<f64> =
                 (0..observations.len() as u64).map(|row| (mix(row) % 64) as f64).collect();
             let by_term: Vec<f64> = (0..observations.binarizer.features.len())
@@ -301,7 +301,7 @@ pub(super) mod tests {
 
     #[test]
     fn a_term_of_two_is_on_where_both_or_either_are() {
-        Rows::new(200, 3).observe(None, |observations| {
+        ExampleRows::new(200, 3).observe(None, |observations| {
             let literals = literals(observations);
             let (a, b) = (literals[3], literals[literals.len() - 2]);
             let on = |term| observations.on(term);

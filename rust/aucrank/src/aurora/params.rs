@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::binarize::BinarizerParams;
-use super::exact_ramp::Statistics;
+use super::ramp::Statistics;
 use crate::RankError;
 use crate::roc::check_max_fpr;
 
@@ -54,7 +54,7 @@ pub struct AuroraParams {
     /// How the number of terms is chosen.
     pub selection: Selection,
     /// The statistic of the held-out rows that chooses it.
-    pub criterion: Criterion,
+    pub criterion: SelectionCriterion,
     /// Maximum number of terms of the searches that choose the radius, of which that of the chosen
     /// one goes on; at least 1. `None` for `max_features`, as in the paper.
     pub radius_terms: Option<usize>,
@@ -88,7 +88,7 @@ impl Default for AuroraParams {
             last_gain: 1e-6,
             tol: None,
             selection: Selection::HoldOut(0.25),
-            criterion: Criterion::Auc,
+            criterion: SelectionCriterion::Auc,
             radius_terms: Some(100),
             patience: Some(80),
             monotonic: Vec::new(),
@@ -106,12 +106,12 @@ impl Default for AuroraParams {
 /// use aucrank::Interrupt;
 /// use aucrank::aurora::{AuroraParams, Radius, fit_aurora};
 /// use aucrank::data::{Columns, Labels};
-/// # use aucrank::aurora::{BinarizerParams, Criterion, SearchDepth, Selection};
+/// # use aucrank::aurora::{BinarizerParams, SelectionCriterion, SearchDepth, Selection};
 ///
 /// # let params = AuroraParams {
 /// #     binarizer: BinarizerParams::default(), max_features: 10, order: 1,
 /// #     radius: Radius::Fixed(2.0), depth: SearchDepth::default(), first_gain: 0.01,
-/// #     last_gain: 0.01, tol: None, selection: Selection::HoldOut(0.5), criterion: Criterion::Auc,
+/// #     last_gain: 0.01, tol: None, selection: Selection::HoldOut(0.5), criterion: SelectionCriterion::Auc,
 /// #     radius_terms: None, patience: None, monotonic: vec![], max_fpr: 1.0, seed: 0,
 /// # };
 /// let columns = Columns::from_row_major(&[1.0, 2.0, 11.0, 12.0], 1)?;
@@ -141,12 +141,12 @@ pub enum Radius {
 ///
 /// ```
 /// use aucrank::aurora::{AuroraParams, SearchDepth};
-/// # use aucrank::aurora::{BinarizerParams, Criterion, Radius, Selection};
+/// # use aucrank::aurora::{BinarizerParams, SelectionCriterion, Radius, Selection};
 ///
 /// # let params = AuroraParams {
 /// #     binarizer: BinarizerParams::default(), max_features: 10, order: 1,
 /// #     radius: Radius::Fixed(2.0), depth: SearchDepth::default(), first_gain: 0.01,
-/// #     last_gain: 0.01, tol: None, selection: Selection::Keep, criterion: Criterion::Auc,
+/// #     last_gain: 0.01, tol: None, selection: Selection::Keep, criterion: SelectionCriterion::Auc,
 /// #     radius_terms: None, patience: None, monotonic: vec![], max_fpr: 1.0, seed: 0,
 /// # };
 /// // One ascent to the best candidate of each measure, and no midpoints: the fastest search.
@@ -188,12 +188,12 @@ impl Default for SearchDepth {
 /// use aucrank::Interrupt;
 /// use aucrank::aurora::{AuroraParams, Selection, fit_aurora};
 /// use aucrank::data::{Columns, Labels};
-/// # use aucrank::aurora::{BinarizerParams, Criterion, Radius, SearchDepth};
+/// # use aucrank::aurora::{BinarizerParams, SelectionCriterion, Radius, SearchDepth};
 ///
 /// # let params = AuroraParams {
 /// #     binarizer: BinarizerParams::default(), max_features: 10, order: 1,
 /// #     radius: Radius::Fixed(2.0), depth: SearchDepth::default(), first_gain: 0.01,
-/// #     last_gain: 0.01, tol: None, selection: Selection::Keep, criterion: Criterion::Auc,
+/// #     last_gain: 0.01, tol: None, selection: Selection::Keep, criterion: SelectionCriterion::Auc,
 /// #     radius_terms: None, patience: None, monotonic: vec![], max_fpr: 1.0, seed: 0,
 /// # };
 /// let columns = Columns::from_row_major(&[1.0, 2.0, 11.0, 12.0], 1)?;
@@ -227,14 +227,14 @@ pub enum Selection {
 ///
 /// ```
 /// use aucrank::Interrupt;
-/// use aucrank::aurora::{AuroraParams, Criterion, Selection, fit_aurora};
+/// use aucrank::aurora::{AuroraParams, SelectionCriterion, Selection, fit_aurora};
 /// use aucrank::data::{Columns, Labels};
 /// # use aucrank::aurora::{BinarizerParams, Radius, SearchDepth};
 ///
 /// # let params = AuroraParams {
 /// #     binarizer: BinarizerParams::default(), max_features: 1, order: 1,
 /// #     radius: Radius::Fixed(2.0), depth: SearchDepth::default(), first_gain: 0.01,
-/// #     last_gain: 0.01, tol: None, selection: Selection::HoldOut(0.5), criterion: Criterion::Auc,
+/// #     last_gain: 0.01, tol: None, selection: Selection::HoldOut(0.5), criterion: SelectionCriterion::Auc,
 /// #     radius_terms: None, patience: None, monotonic: vec![], max_fpr: 1.0, seed: 0,
 /// # };
 /// let columns = Columns::from_row_major(&[1.0, 2.0, 11.0, 12.0], 1)?;
@@ -245,15 +245,15 @@ pub enum Selection {
 ///     let model = fit_aurora(&columns, &labels, &params, None, &Interrupt::default());
 ///     model.map(|model| (model.path()[0].smoothed, model.path()[0].validation))
 /// };
-/// let (found, validation) = smoothed(Criterion::Ramp)?;
+/// let (found, validation) = smoothed(SelectionCriterion::Ramp)?;
 /// assert_eq!(found, validation.map(|statistics| statistics.ramp));
-/// let (found, validation) = smoothed(Criterion::Auc)?;
+/// let (found, validation) = smoothed(SelectionCriterion::Auc)?;
 /// assert_eq!(found, validation.map(|statistics| statistics.auc));
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(rename_all = "snake_case"))]
-pub enum Criterion {
+pub enum SelectionCriterion {
     /// The ramp statistic, as in the paper (DECISIONS A18).
     Ramp,
     /// The AUC, which does not depend on the norm of the weights.
@@ -261,7 +261,7 @@ pub enum Criterion {
     Auc,
 }
 
-impl Criterion {
+impl SelectionCriterion {
     pub(super) fn of(self, found: Statistics) -> f64 {
         match self {
             Self::Ramp => found.ramp,

@@ -1,14 +1,14 @@
 //! Forward selection of terms, each followed by an ascent (table 3).
 
 use super::ascent::{Climber, Limits};
-use super::exact_ramp::{ExactRamp, Statistics};
-use super::midpoint::Ranked;
+use super::binary_feature::{BinaryTerm, Literal};
+use super::circle::Ranked;
 use super::observations::Observations;
 use super::packed::PackedTerms;
+use super::packed::Sign;
 use super::params::AuroraParams;
-use super::select::{Climbed, Position};
-use super::signs::Sign;
-use super::term::{BinaryTerm, Literal};
+use super::ramp::{ExactRamp, Statistics};
+use super::select::{ClimbedCandidate, Position};
 use super::trial::TrialGrid;
 use crate::roc::smoothed;
 use crate::{Interrupt, RankError};
@@ -26,7 +26,7 @@ const MANY_SCORES: usize = 256;
 
 /// The score of the first k terms, with its statistics on the training and the held-out rows.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Step {
+pub(super) struct SelectionStep {
     pub weights: Vec<f64>,
     pub train: Statistics,
     pub validation: Option<Statistics>,
@@ -36,7 +36,7 @@ pub(super) struct Step {
 #[derive(Debug, Clone, Default)]
 pub(super) struct Path {
     pub terms: Vec<BinaryTerm>,
-    pub steps: Vec<Step>,
+    pub steps: Vec<SelectionStep>,
     /// The current required gain of a term.
     pub enough: f64,
     /// Whether no term is to follow, however many there may be.
@@ -52,7 +52,7 @@ impl Path {
 
 /// Rows with the terms of a score.
 #[derive(Debug)]
-struct Scored<'a, 'b> {
+struct ScoredCandidates<'a, 'b> {
     observations: &'a Observations<'b>,
     /// As [`AuroraParams::monotonic`].
     monotonic: &'a [i8],
@@ -63,7 +63,7 @@ struct Scored<'a, 'b> {
     ramp: ExactRamp,
 }
 
-impl<'a, 'b> Scored<'a, 'b> {
+impl<'a, 'b> ScoredCandidates<'a, 'b> {
     fn of(observations: &'a Observations<'b>, terms: &[BinaryTerm], monotonic: &'a [i8]) -> Self {
         let mut scored = Self {
             observations,
@@ -130,7 +130,7 @@ pub(super) fn climb_to_the_end(
     weights: &mut Vec<f64>,
     interrupt: &Interrupt,
 ) -> Result<(), RankError> {
-    let mut scored = Scored::of(observations, terms, monotonic);
+    let mut scored = ScoredCandidates::of(observations, terms, monotonic);
     let mut climber = Climber::new(observations);
     scored.climb(&mut climber, weights, LEAST_LAST_GAIN, interrupt).map(drop)
 }
@@ -149,7 +149,7 @@ pub(super) fn scores_of(
     terms: &[BinaryTerm],
     weights: &[f64],
 ) -> Vec<f64> {
-    let mut scored = Scored::of(observations, terms, &[]);
+    let mut scored = ScoredCandidates::of(observations, terms, &[]);
     scored.terms.scores(weights, &mut scored.scores);
     scored.scores
 }
@@ -172,11 +172,12 @@ impl Search<'_, '_> {
         &self,
         mut path: Path,
         given: &[BinaryTerm],
-        chosen: &mut dyn FnMut(&Step) -> Result<bool, RankError>,
+        chosen: &mut dyn FnMut(&SelectionStep) -> Result<bool, RankError>,
     ) -> Result<Path, RankError> {
         let monotonic = &self.params.monotonic;
-        let mut rows = Scored::of(self.observations, &path.terms, monotonic);
-        let mut held_out = self.held_out.map(|rows| Scored::of(rows, &path.terms, monotonic));
+        let mut rows = ScoredCandidates::of(self.observations, &path.terms, monotonic);
+        let mut held_out =
+            self.held_out.map(|rows| ScoredCandidates::of(rows, &path.terms, monotonic));
         let mut here = Climber::new(self.observations);
         while path.terms.len() < self.max_features && !path.ended {
             self.interrupt.check()?;
@@ -217,7 +218,7 @@ impl Search<'_, '_> {
                     }
                 }
             };
-            let Some(Climbed { term, mut weights, .. }) = next else {
+            let Some(ClimbedCandidate { term, mut weights, .. }) = next else {
                 path.ended = true;
                 break;
             };
@@ -234,7 +235,7 @@ impl Search<'_, '_> {
                 rows.statistics(&weights)
             });
             path.terms.push(term);
-            path.steps.push(Step { weights, train, validation });
+            path.steps.push(SelectionStep { weights, train, validation });
             let goes_on = chosen(&path.steps[path.steps.len() - 1])?;
             let gain = last.map_or(f64::INFINITY, |last| train.auc - last.auc);
             path.ended = !goes_on || self.params.tol.is_some_and(|tol| gain < tol);
@@ -244,14 +245,15 @@ impl Search<'_, '_> {
 
     /// Whether the held-out rows were ranked best too many terms ago.
     fn is_past_its_best(&self, path: &Path) -> bool {
-        let criterion = |step: &Step| step.validation.map(|found| self.params.criterion.of(found));
+        let criterion =
+            |step: &SelectionStep| step.validation.map(|found| self.params.criterion.of(found));
         let found: Vec<f64> = path.steps.iter().filter_map(criterion).collect();
         let n_since = || found.len() - best_number(&smoothed(&found));
         self.params.patience.is_some_and(|patience| found.len() > patience && n_since() >= patience)
     }
 
     /// The one-feature term with the highest AUC on its own (DECISIONS A11).
-    fn first(&self, given: Option<BinaryTerm>) -> Option<Climbed> {
+    fn first(&self, given: Option<BinaryTerm>) -> Option<ClimbedCandidate> {
         let observations = self.observations;
         let signed = |(row, &share): (usize, &f64)| {
             if row < observations.n_pos { share } else { -share }
@@ -274,7 +276,7 @@ impl Search<'_, '_> {
         }
         let (term, excess) = best?;
         let weight = self.radius * self.sign(term).toward(excess + 0.0);
-        Some(Climbed { term, weights: vec![weight], value: 0.0 })
+        Some(ClimbedCandidate { term, weights: vec![weight], value: 0.0 })
     }
 
     /// The sign that the weight of a term may have.
@@ -288,8 +290,8 @@ impl Search<'_, '_> {
         &self,
         position: &Position<'_, '_>,
         enough: &mut f64,
-    ) -> Result<Option<Climbed>, RankError> {
-        let adds = |found: &Option<Climbed>| {
+    ) -> Result<Option<ClimbedCandidate>, RankError> {
+        let adds = |found: &Option<ClimbedCandidate>| {
             found.as_ref().map_or(0.0, |found| found.value - position.value)
         };
         let mut first_order = position.first_order();

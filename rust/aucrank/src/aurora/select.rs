@@ -5,14 +5,14 @@ use std::f64::consts::PI;
 use crate::parallel::prelude::*;
 
 use super::ascent::{Climber, FIRST_ANGLE, Limits, line_search};
+use super::binary_feature::{BinaryTerm, Literal};
 use super::circle::{FewScores, MOST_SCORES};
-use super::grid_ramp::RampOnCircle;
-use super::midpoint::{MIDPOINT, Memory, Ranked};
+use super::circle::{MIDPOINT, MergeMemory, Ranked};
 use super::observations::Observations;
 use super::packed::PackedTerms;
+use super::packed::Sign;
 use super::params::SearchDepth;
-use super::signs::Sign;
-use super::term::{BinaryTerm, Literal};
+use super::ramp::RampOnCircle;
 use super::trial::{LAST_ANGLE, Trial, TrialGrid};
 use crate::data::binds;
 use crate::{Interrupt, RankError};
@@ -61,7 +61,7 @@ impl Candidate {
 
 /// A candidate after its ascent.
 #[derive(Debug, Clone)]
-pub(super) struct Climbed {
+pub(super) struct ClimbedCandidate {
     pub term: BinaryTerm,
     pub weights: Vec<f64>,
     pub value: f64,
@@ -69,12 +69,15 @@ pub(super) struct Climbed {
 
 impl Position<'_, '_> {
     /// The candidate that climbs highest, among those not yet in the score.
-    pub fn best(&self, candidates: &mut [Candidate]) -> Result<Option<Climbed>, RankError> {
+    pub fn best(
+        &self,
+        candidates: &mut [Candidate],
+    ) -> Result<Option<ClimbedCandidate>, RankError> {
         let is_new = |candidate: &Candidate| {
             !self.chosen.contains(&candidate.term)
                 && self.sign(candidate.term).allows(candidate.gradient)
         };
-        let climbed: Vec<Climbed> = self
+        let climbed: Vec<ClimbedCandidate> = self
             .short_list(candidates, is_new, self.depth.shortlist)?
             .into_par_iter()
             .map_init(
@@ -82,8 +85,9 @@ impl Position<'_, '_> {
                 |bench, candidate| self.climb(bench, candidate),
             )
             .collect::<Result<_, RankError>>()?;
-        let higher =
-            |best: Climbed, other: Climbed| if other.value > best.value { other } else { best };
+        let higher = |best: ClimbedCandidate, other: ClimbedCandidate| {
+            if other.value > best.value { other } else { best }
+        };
         Ok(climbed.into_iter().reduce(higher))
     }
 
@@ -148,7 +152,7 @@ impl Position<'_, '_> {
         let n_midpoints = eligible.len().min(self.depth.midpoints);
         let steepest = &mut eligible[..n_midpoints];
         let unknown = steepest.par_iter_mut().filter(|candidate| candidate.midpoint.is_none());
-        unknown.for_each_init(Memory::default, |memory, candidate| {
+        unknown.for_each_init(MergeMemory::default, |memory, candidate| {
             let bits = self.observations.bits_of(candidate.term);
             let pole = self.pole(candidate.term, candidate.gradient);
             candidate.midpoint = Some(self.ranked.auc(&bits, pole, memory));
@@ -203,7 +207,7 @@ impl Position<'_, '_> {
     }
 
     /// The trial ascent of a given term, equal to that from the short list.
-    pub fn climb_to(&self, term: BinaryTerm) -> Result<Climbed, RankError> {
+    pub fn climb_to(&self, term: BinaryTerm) -> Result<ClimbedCandidate, RankError> {
         self.climb(&mut Bench::new(self.observations), Candidate::new(term, 0.0))
     }
 
@@ -232,7 +236,11 @@ impl Position<'_, '_> {
         if binds(self.monotonic) { 0.5 * PI } else { f64::INFINITY }
     }
 
-    fn climb(&self, bench: &mut Bench, candidate: Candidate) -> Result<Climbed, RankError> {
+    fn climb(
+        &self,
+        bench: &mut Bench,
+        candidate: Candidate,
+    ) -> Result<ClimbedCandidate, RankError> {
         self.interrupt.check()?;
         let bits = self.observations.bits_of(candidate.term);
         // Summed anew, so that it does not depend on the other candidates to the last bit.
@@ -246,7 +254,7 @@ impl Position<'_, '_> {
         let mut weights: Vec<f64> = self.weights.iter().map(|weight| cos * weight).collect();
         // 0 where nothing is gained, not -0.
         weights.push(sin * pole + 0.0);
-        let mut climbed = Climbed { term: candidate.term, weights, value };
+        let mut climbed = ClimbedCandidate { term: candidate.term, weights, value };
         if self.depth.circles > 1 && value > self.value {
             let climber = &mut bench.climber;
             self.stand(climber, &bits, pole);

@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::binarize::{Binarizer, BinarizerParams};
-use super::binary_feature::{BinaryFeature, Rule, TermTest};
+use super::binary_feature::{BinaryFeature, BinaryRule, TermTest};
 use crate::data::{
     Bins, ClassSums, Column, Columns, CountedRows, Lookups, MISSING_CODE, NewRows, check_weight,
     sum_checked,
@@ -150,7 +150,7 @@ impl ThresholdBinarizer {
         lookups.by_tile(columns, out, n_terms, |(): &mut (), of_feature, out| {
             for (spans, codes) in spans.iter().zip(of_feature) {
                 for (row, &code) in out.chunks_mut(n_terms).zip(codes) {
-                    let Span { start, end } = spans[code as usize];
+                    let TermRange { start, end } = spans[code as usize];
                     row[start as usize..end as usize].fill(one);
                 }
             }
@@ -170,7 +170,7 @@ impl ThresholdBinarizer {
         lookups.by_tile(columns, &mut counts, 1, |(): &mut (), of_feature, counts| {
             for (spans, codes) in spans.iter().zip(of_feature) {
                 for (count, &code) in counts.iter_mut().zip(codes) {
-                    let Span { start, end } = spans[code as usize];
+                    let TermRange { start, end } = spans[code as usize];
                     *count += i64::from(end - start);
                 }
             }
@@ -217,7 +217,7 @@ impl ThresholdBinarizer {
                 .collect();
             for (spans, codes) in spans.iter().zip(of_feature) {
                 for (place, &code) in places.iter_mut().zip(codes) {
-                    let Span { start, end } = spans[code as usize];
+                    let TermRange { start, end } = spans[code as usize];
                     for (out, term) in out.iter_mut().skip(*place).zip(start..end) {
                         *out = term as i32;
                     }
@@ -228,7 +228,7 @@ impl ThresholdBinarizer {
     }
 
     /// The coding of each feature, and the terms that are on for each code.
-    fn codings(&self) -> (Vec<Bins>, Vec<Vec<Span>>) {
+    fn codings(&self) -> (Vec<Bins>, Vec<Vec<TermRange>>) {
         let mut first = 0;
         let spans = self.features.iter().map(|feature| {
             let start = first;
@@ -273,7 +273,7 @@ impl ThresholdBinarizer {
 
 /// A contiguous range of terms.
 #[derive(Debug, Clone, Copy)]
-struct Span {
+struct TermRange {
     start: u32,
     end: u32,
 }
@@ -286,26 +286,26 @@ fn check_places(found: usize, expected: usize) -> Result<(), RankError> {
 }
 
 /// The terms that are on for each code, given the index of the first. They are always contiguous.
-fn spans(feature: &BinaryFeature, first: u32) -> Vec<Span> {
+fn spans(feature: &BinaryFeature, first: u32) -> Vec<TermRange> {
     let n_terms = feature.n_terms() as u32;
-    let none = Span { start: first, end: first };
+    let none = TermRange { start: first, end: first };
     let mut spans = vec![none; feature.n_codes()];
     match &feature.rule {
-        Rule::AtLeast(_) => {
+        BinaryRule::AtLeast(_) => {
             for (span, reached) in spans.iter_mut().zip(0..) {
                 span.end = first + reached;
             }
         }
-        Rule::Equals { levels, .. } => {
+        BinaryRule::Equals { levels, .. } => {
             for (&level, term) in levels.iter().zip(first..) {
-                spans[level as usize] = Span { start: term, end: term + 1 };
+                spans[level as usize] = TermRange { start: term, end: term + 1 };
             }
         }
     }
     let last = spans.len() - 1;
     spans[last] = none;
     if feature.missing {
-        spans[last] = Span { start: first + n_terms - 1, end: first + n_terms };
+        spans[last] = TermRange { start: first + n_terms - 1, end: first + n_terms };
     }
     spans
 }

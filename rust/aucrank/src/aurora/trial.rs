@@ -11,8 +11,8 @@
 //! vanishes there, so that the error is of second order in the width of a cell, and nearly the same
 //! for all terms of a score, which are only compared.
 
-use super::grid_ramp::{HALF_WIDTH, RampOnCircle, SIDE_SLOPE, bounds};
 use super::observations::Observations;
+use super::ramp::{HALF_WIDTH, RampOnCircle, SIDE_SLOPE, bounds};
 
 /// Cells of a half-width of the ramp, at most and at least.
 const MOST_HALF_CELLS: usize = 64;
@@ -23,12 +23,12 @@ pub(super) const LAST_ANGLE: f64 = 1.4;
 
 /// Weight, and weight times score, of the rows of a class by cell.
 #[derive(Debug, Clone, Default)]
-struct Sums {
+struct ClassCellSums {
     weight: Vec<f64>,
     moment: Vec<f64>,
 }
 
-impl Sums {
+impl ClassCellSums {
     fn reset(&mut self, n_cells: usize) {
         for values in [&mut self.weight, &mut self.moment] {
             values.clear();
@@ -58,7 +58,7 @@ struct Below {
 }
 
 impl Below {
-    fn set(&mut self, sums: &Sums) {
+    fn set(&mut self, sums: &ClassCellSums) {
         let accumulate = |out: &mut Vec<f64>, values: &[f64]| {
             let mut below = 0.0;
             out.clear();
@@ -91,7 +91,7 @@ pub(super) struct TrialGrid {
     n_cells: usize,
     n_pos: usize,
     /// The sums of each class: the positives, the negatives.
-    all: [Sums; 2],
+    all: [ClassCellSums; 2],
     /// The statistic of the score itself.
     value: f64,
 }
@@ -115,7 +115,7 @@ impl TrialGrid {
         let rows: Vec<(f64, f64)> =
             scores.iter().zip(shares).map(|(score, &share)| (share, share * score)).collect();
         let n_pos = observations.n_pos;
-        let mut all = [Sums::default(), Sums::default()];
+        let mut all = [ClassCellSums::default(), ClassCellSums::default()];
         for (sums, range) in all.iter_mut().zip([0..n_pos, n_pos..scores.len()]) {
             sums.reset(n_cells);
             for (&cell, &row) in cells[range.clone()].iter().zip(&rows[range]) {
@@ -140,7 +140,7 @@ impl TrialGrid {
 #[derive(Debug, Default)]
 pub(super) struct Trial {
     /// The sums of each class where the term is off, and where it is on.
-    sums: [[Sums; 2]; 2],
+    sums: [[ClassCellSums; 2]; 2],
     /// The same of the negatives, accumulated.
     below: [Below; 2],
     /// Weight of the positives, and weight times score.
@@ -189,7 +189,7 @@ impl Trial {
             many.become_difference(all, few);
         }
         for side in 0..2 {
-            let Sums { weight, moment } = &self.sums[0][side];
+            let ClassCellSums { weight, moment } = &self.sums[0][side];
             self.pos[side] = [weight.iter().sum(), moment.iter().sum()];
             self.below[side].set(&self.sums[1][side]);
         }
@@ -225,7 +225,7 @@ impl Trial {
 
     /// The pairs whose scores differ by more than `-offset` cells.
     fn above(&self, pos: usize, neg: &Below, offset: f64) -> Above {
-        let Sums { weight, moment } = &self.sums[0][pos];
+        let ClassCellSums { weight, moment } = &self.sums[0][pos];
         let n = weight.len();
         let whole = offset.floor();
         // The cells from `first` to `last` have partners that end within the grid.
@@ -270,10 +270,10 @@ impl Trial {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::aurora::exact_ramp::ExactRamp;
-    use crate::aurora::grid_ramp::Circle;
-    use crate::aurora::observations::tests::{Rows, literals};
-    use crate::aurora::term::BinaryTerm;
+    use crate::aurora::binary_feature::BinaryTerm;
+    use crate::aurora::observations::tests::{ExampleRows, literals};
+    use crate::aurora::ramp::ExactRamp;
+    use crate::aurora::ramp::GridCircle;
     use crate::data::mix;
 
     /// Scores spread as those of many terms are.
@@ -285,7 +285,7 @@ mod tests {
     /// Calls `check` with what the trial finds and what the definition says, for some terms and
     /// angles.
     fn compare(n: usize, width: f64, mut check: impl FnMut(RampOnCircle, RampOnCircle)) {
-        Rows::new(n, 8).observe(None, |observations| {
+        ExampleRows::new(n, 8).observe(None, |observations| {
             let scores = spread(observations.len(), width);
             let grid = TrialGrid::new(observations, &scores).unwrap();
             let mut exact = ExactRamp::new(observations);
@@ -301,7 +301,7 @@ mod tests {
                     for angle in [0.0, 0.05, 0.5, 1.2, LAST_ANGLE] {
                         let mut found = trial.at(&grid, angle);
                         found.value -= grid.value();
-                        let mut expected = exact.at(Circle::new(&scores, &across), angle);
+                        let mut expected = exact.at(GridCircle::new(&scores, &across), angle);
                         expected.value -= start;
                         check(found, expected);
                     }
@@ -322,14 +322,14 @@ mod tests {
 
     #[test]
     fn scores_beyond_any_grid_have_none() {
-        Rows::new(2000, 9).observe(None, |observations| {
+        ExampleRows::new(2000, 9).observe(None, |observations| {
             assert!(TrialGrid::new(observations, &spread(observations.len(), 500.0)).is_none());
         });
     }
 
     #[test]
     fn a_term_that_is_nowhere_or_everywhere_on_changes_the_scale_alone() {
-        Rows::new(3000, 10).observe(None, |observations| {
+        ExampleRows::new(3000, 10).observe(None, |observations| {
             let n = observations.len();
             let scores = spread(n, 2.0);
             let grid = TrialGrid::new(observations, &scores).unwrap();

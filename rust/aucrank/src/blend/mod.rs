@@ -4,9 +4,8 @@
 //! the simplex and maximise the ramp AUC of the weighted mean, less a penalty that draws them to
 //! equal weights where rows are few; a second line calibrates the mean.
 //!
-//! - `weights`: the weights; `simplex`: the projection they need.
+//! - `weights`: the weights, by projections on the simplex.
 
-mod simplex;
 mod weights;
 
 #[cfg(feature = "serde")]

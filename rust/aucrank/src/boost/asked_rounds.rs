@@ -2,24 +2,28 @@
 
 use std::sync::Arc;
 
-use super::boosted_model::{BoostedModel, Parts};
-use super::mass_units::{MassUnits, powers_of};
-use super::round_ask::{RoundAnswer, RoundAsk, RoundStep, RoundSums, RoundWant, Runs, ScoreTables};
-use super::rounds::{Fit as Rounds, RoundParams, RoundRows, RoundRule};
+#[cfg(feature = "serde")]
+use serde::{Deserialize, Serialize};
+
+use super::boosted_model::{BoostedFields, BoostedModel};
+use super::distribution::{MassUnits, powers_of};
+use super::rounds::{RoundParams, RoundRows, RoundRule, RoundsFit as Rounds};
 use super::subsampling::draw_features;
 use super::term::{LevelBudget, Term};
 use super::validation_set::HeldOutPath;
-use super::weak::Ranking;
+use super::weak::WeakRanking;
 use super::weak::feature::{Best, BinRule};
 use crate::data::{
-    Binned, ClassMasses, ClassSums, Counts, FeatureBins, FeatureTerm, HistogramRequest, LevelRates,
-    MOST_COPIES, SumSource, are_many, check_monotonic, direction, least_level_rows,
+    Binned, ClassMasses, ClassSums, Counts, FeatureBins, FeatureTerm, Histogram, HistogramRequest,
+    LevelRates, MOST_COPIES, RowSquares, SumSource, are_many, check_monotonic, direction,
+    empty_histograms, least_level_rows,
 };
 use crate::prepared::Prepared;
 use crate::roc::check_max_fpr;
+use crate::rows::words::WordReader;
 use crate::rows::{
-    AskClassUnits, AskedCells, ClassUnits, Fit, HistogramTally, RowFrame, Rows, View,
-    largest_gap_of_ranges, other,
+    AskClassUnits, AskedCells, ClassUnits, FitId, HistogramTally, Mergeable, RowFrame, Rows,
+    ScoreCounts, ScoreRanges, View, largest_gap_of_ranges, other, put_packed, take_packed_list,
 };
 use crate::{Interrupt, RankError};
 
@@ -36,7 +40,7 @@ pub(super) fn boost_rows<R: RoundRule>(
     params.validate()?;
     let frame = rows.frame();
     check_monotonic(&params.monotonic, &frame.n_levels())?;
-    let fit = Fit::new(fit_number);
+    let fit = FitId::new(fit_number);
     let rule = rule(units(rows, &fit, &View::All, interrupt)?.rows);
     check_max_fpr(rule.max_fpr())?;
     let bin_rule = check_sums(params, &rule)?;
@@ -47,7 +51,8 @@ pub(super) fn boost_rows<R: RoundRule>(
     }
     let features = counts.features(frame, params.binning.level_rates);
     let binned = Binned::empty(features.into(), params.binning.level_rates);
-    let asked = Asked { rows, fit: &fit, binned: &binned, params, rule, bin_rule, interrupt };
+    let asked =
+        AskedRoundsFit { rows, fit: &fit, binned: &binned, params, rule, bin_rule, interrupt };
     let kept = match &params.held_out {
         Some(held_out) => asked.hold_out(held_out.fraction)?,
         None => None,
@@ -63,7 +68,7 @@ pub(super) fn boost_rows<R: RoundRule>(
         (run, _) = asked.run(View::All, None, path.n_rounds)?;
     }
     let by_sign = rule.scores_by_sign();
-    Ok(Some(BoostedModel::new(Parts {
+    Ok(Some(BoostedModel::new(BoostedFields {
         n_levels: frame.n_levels(),
         threshold: if by_sign { 0.0 } else { asked.threshold(&run.terms)? },
         terms: run.terms,
@@ -79,7 +84,7 @@ pub(super) fn boost_rows<R: RoundRule>(
 /// What the rows of a view weigh.
 fn units(
     rows: &dyn Rows,
-    fit: &Fit,
+    fit: &FitId,
     view: &View,
     interrupt: &Interrupt,
 ) -> Result<ClassUnits, RankError> {
@@ -111,7 +116,7 @@ struct LevelCounts(Vec<(usize, Vec<u64>)>);
 impl LevelCounts {
     fn ask(
         rows: &dyn Rows,
-        fit: &Fit,
+        fit: &FitId,
         level_rates: LevelRates,
         interrupt: &Interrupt,
     ) -> Result<Self, RankError> {
@@ -134,7 +139,7 @@ impl LevelCounts {
 
     fn counted<T: HistogramTally>(
         rows: &dyn Rows,
-        fit: &Fit,
+        fit: &FitId,
         features: Vec<usize>,
         interrupt: &Interrupt,
     ) -> Result<Self, RankError> {
@@ -177,9 +182,9 @@ impl LevelCounts {
 
 /// A fit to rows elsewhere.
 #[derive(Clone, Copy)]
-struct Asked<'a> {
+struct AskedRoundsFit<'a> {
     rows: &'a dyn Rows,
-    fit: &'a Fit,
+    fit: &'a FitId,
     /// No rows, in the bins of all.
     binned: &'a Binned,
     params: &'a RoundParams,
@@ -189,13 +194,13 @@ struct Asked<'a> {
 }
 
 /// The rounds of a run.
-struct Run {
+struct AskedRun {
     terms: Vec<Term>,
     mean_exponentials: Vec<[f64; 2]>,
     advantages: Vec<f64>,
 }
 
-impl Asked<'_> {
+impl AskedRoundsFit<'_> {
     fn hold_out(&self, share: f64) -> Result<Option<[View; 2]>, RankError> {
         self.fit.hold_out(self.rows, share, self.params.seed, self.interrupt)
     }
@@ -205,7 +210,7 @@ impl Asked<'_> {
         view: View,
         held_out: Option<View>,
         n_rounds: usize,
-    ) -> Result<(Run, Option<HeldOutPath>), RankError> {
+    ) -> Result<(AskedRun, Option<HeldOutPath>), RankError> {
         let is_held_out = held_out.is_some();
         let rows = AskedRounds::new(*self, view, held_out)?;
         let mut fit = Rounds::new(rows, self.params, self.rule, self.interrupt);
@@ -216,7 +221,7 @@ impl Asked<'_> {
             fit.keep(path.n_rounds);
         }
         let Rounds { terms, mean_exponentials, advantages, .. } = fit;
-        Ok((Run { terms, mean_exponentials, advantages }, path.map(|(path, _)| path)))
+        Ok((AskedRun { terms, mean_exponentials, advantages }, path.map(|(path, _)| path)))
     }
 
     fn ask(&self, view: &View, ask: RoundAsk) -> Result<RoundAnswer, RankError> {
@@ -261,7 +266,7 @@ impl ScoreSums {
 
     fn tables(&self) -> ScoreTables {
         let table = |(feature, sums): &(usize, Vec<f64>)| {
-            (*feature, Runs::of(sums.iter().map(|sum| sum.to_bits())))
+            (*feature, CodeRuns::of(sums.iter().map(|sum| sum.to_bits())))
         };
         Arc::new(self.0.iter().map(table).collect())
     }
@@ -285,7 +290,7 @@ fn feature_of(term: &Term) -> &FeatureTerm {
 
 /// Rows elsewhere that rounds reweight.
 struct AskedRounds<'a> {
-    asked: Asked<'a>,
+    asked: AskedRoundsFit<'a>,
     view: View,
     held_out: Option<View>,
     /// By which holders know the factors of their rows.
@@ -294,7 +299,7 @@ struct AskedRounds<'a> {
     counts_copies: bool,
     units: MassUnits,
     steps: Vec<RoundStep>,
-    /// How many of them were told.
+    /// How many of them were sent.
     n_told: usize,
     /// What the rows came to after the last step.
     sums: RoundSums,
@@ -302,7 +307,11 @@ struct AskedRounds<'a> {
 }
 
 impl<'a> AskedRounds<'a> {
-    fn new(asked: Asked<'a>, view: View, held_out: Option<View>) -> Result<Self, RankError> {
+    fn new(
+        asked: AskedRoundsFit<'a>,
+        view: View,
+        held_out: Option<View>,
+    ) -> Result<Self, RankError> {
         let units = units(asked.rows, asked.fit, &view, asked.interrupt)?;
         let (frame, total) = (asked.rows.frame(), asked.rows.frame().total());
         let are_few = total.pos + total.neg <= MOST_COPIES;
@@ -355,7 +364,8 @@ impl<'a> AskedRounds<'a> {
             };
             let steps = self.steps[n_before..].to_vec();
             let ask = RoundAsk { counts_copies: self.counts_copies, n_before, steps, want };
-            let (Asked { rows, fit, interrupt, .. }, view) = (&self.asked, self.view.clone());
+            let (AskedRoundsFit { rows, fit, interrupt, .. }, view) =
+                (&self.asked, self.view.clone());
             match fit.ask_of(self.number, *rows, view, ask, interrupt)? {
                 RoundAnswer::Masses(sums) => {
                     self.n_told = self.steps.len();
@@ -385,8 +395,8 @@ impl RoundRows for AskedRounds<'_> {
         self.sums.total
     }
 
-    fn rank(&mut self, seed: u64, takes_all: bool) -> Result<Option<Ranking>, RankError> {
-        let Asked { binned, params, bin_rule, .. } = self.asked;
+    fn rank(&mut self, seed: u64, takes_all: bool) -> Result<Option<WeakRanking>, RankError> {
+        let AskedRoundsFit { binned, params, bin_rule, .. } = self.asked;
         let n_features = binned.features().len();
         let drawn = match params.max_features {
             Some(max) if !takes_all && max < n_features => {
@@ -417,7 +427,7 @@ impl RoundRows for AskedRounds<'_> {
 
     fn take(
         &mut self,
-        ranking: Ranking,
+        ranking: WeakRanking,
         values: Vec<f64>,
         unseen: f64,
         budget: &LevelBudget,
@@ -428,7 +438,7 @@ impl RoundRows for AskedRounds<'_> {
         let of_feature = feature_of(&term);
         let by_code = of_feature.values_by_code(&binned.features()[of_feature.feature]);
         let factors = by_code.iter().map(|value| [value.exp(), (-value).exp()].map(f64::to_bits));
-        let (feature, factors) = (of_feature.feature, Runs::of(factors));
+        let (feature, factors) = (of_feature.feature, CodeRuns::of(factors));
         self.steps.push(RoundStep::Reweight { feature, factors });
         self.scores.add(of_feature, binned);
         let before = self.units.log_total(self.sums.total, 1.0);
@@ -484,8 +494,9 @@ mod tests {
 
     use super::*;
     use crate::boost::{
-        AucBoostParams, Criterion, FitExtras, HeldOutParams, HeldOutRule, Output, RankBoostParams,
-        WeakRankerParams, fit_auc_boost, fit_auc_boost_rows, fit_rank_boost, fit_rank_boost_rows,
+        AucBoostParams, FitExtras, HeldOutParams, HeldOutRule, Output, RankBoostParams,
+        ThresholdCriterion, WeakRankerParams, fit_auc_boost, fit_auc_boost_rows, fit_rank_boost,
+        fit_rank_boost_rows,
     };
     use crate::data::{BinningParams, Labels};
     use crate::rows::tests::{Data, Weights, everywhere};
@@ -500,7 +511,7 @@ mod tests {
         for (weights, n_parts) in [(Weights::None, 3), (Weights::Whole, 7), (Weights::Fractions, 2)]
         {
             let (data, interrupt) = (Data::new(1500, weights), Interrupt::default());
-            let (criterion, output, max_fpr) = (Criterion::Sum, Output::Real, 1.0);
+            let (criterion, output, max_fpr) = (ThresholdCriterion::Sum, Output::Real, 1.0);
             let auc = AucBoostParams { rounds: rounds.clone(), criterion, output, max_fpr };
             let rank = RankBoostParams { rounds: rounds.clone(), ..RankBoostParams::default() };
             let expected = data.with_columns(0..data.positive.len(), |columns| {
@@ -591,7 +602,7 @@ mod tests {
     #[test]
     fn damaged_questions_and_answers_are_errors_and_who_is_behind_says_so() {
         let (data, interrupt) = (Data::new(300, Weights::Whole), Interrupt::default());
-        let fit = Fit::new(0);
+        let fit = FitId::new(0);
         everywhere(&data, plain().binning, ("damaged rounds", 2), |rows| {
             let ask = |n_before, steps, bits| {
                 let want = RoundWant::Masses { bits, squares: true };
@@ -600,7 +611,7 @@ mod tests {
             };
             let step = |feature, n| RoundStep::Reweight {
                 feature,
-                factors: Runs::of((0..n).map(|_| [1.0_f64, 0.5].map(f64::to_bits))),
+                factors: CodeRuns::of((0..n).map(|_| [1.0_f64, 0.5].map(f64::to_bits))),
             };
             let n_codes = rows.frame().features()[0].n_codes();
             let good = ask(0, vec![step(0, n_codes)], [20; 2]);
@@ -626,5 +637,178 @@ mod tests {
             let answer = rows.pass(&later, &interrupt).unwrap().to::<RoundAsk>().unwrap();
             assert!(matches!(answer, RoundAnswer::Behind));
         });
+    }
+}
+
+/// A question about rows that rounds reweight.
+///
+/// Steps are sent once. A holder that lacks earlier ones answers that it is behind, and is then sent
+/// all of them.
+#[derive(Debug, Clone)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+pub(crate) struct RoundAsk {
+    /// Whether weights are counts of copies, or all 1.
+    pub(super) counts_copies: bool,
+    /// Steps that were sent before.
+    pub(super) n_before: usize,
+    pub(super) steps: Vec<RoundStep>,
+    pub(super) want: RoundWant,
+}
+
+/// What changes the factors of the rows. Numbers are written as their bits.
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+pub(super) enum RoundStep {
+    /// By the code of a feature: factors of a negative and of a positive row.
+    Reweight { feature: usize, factors: CodeRuns<[u64; 2]> },
+    /// Factors are divided by two to these powers, negatives first.
+    Rescale([i32; 2]),
+}
+
+/// A value for each code, in runs of equal ones.
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+pub(super) struct CodeRuns<T>(Vec<(u32, T)>);
+
+impl<T: Copy + PartialEq> CodeRuns<T> {
+    pub(super) fn of(values: impl Iterator<Item = T>) -> Self {
+        let mut runs: Vec<(u32, T)> = Vec::new();
+        for value in values {
+            match runs.last_mut() {
+                Some((n, last)) if *last == value => *n += 1,
+                _ => runs.push((1, value)),
+            }
+        }
+        Self(runs)
+    }
+
+    /// The values of the codes of a feature.
+    ///
+    /// # Errors
+    ///
+    /// [`RankError::BadAnswer`] if there is no such feature, or it has another number of codes.
+    pub(super) fn values(&self, binned: &Binned, feature: usize) -> Result<Vec<T>, RankError> {
+        let n_codes = binned.features().get(feature).map(FeatureBins::n_codes);
+        if n_codes.map(|n| n as u64) != Some(self.0.iter().map(|&(n, _)| u64::from(n)).sum()) {
+            return Err(RankError::BadAnswer("a step is of other features".to_owned()));
+        }
+        let values = self.0.iter().flat_map(|&(n, value)| std::iter::repeat_n(value, n as usize));
+        Ok(values.collect())
+    }
+}
+
+/// For some features, once each, the bits of a value for each code; a score is their sum.
+pub(super) type ScoreTables = Arc<Vec<(usize, CodeRuns<u64>)>>;
+
+#[derive(Debug, Clone)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+pub(super) enum RoundWant {
+    /// Masses by code, given the bits of the mass of a copy of a row, and what the rows come to.
+    Masses { bits: [i32; 2], squares: bool },
+    /// Class weights by ranges of the score.
+    Ranges { tables: ScoreTables, edges: Vec<u64> },
+    /// Class weights of each score.
+    Scores(ScoreTables),
+}
+
+/// What rows answer.
+#[derive(Debug, Clone)]
+pub(crate) enum RoundAnswer {
+    /// Some holder lacks earlier steps.
+    Behind,
+    Masses(RoundSums),
+    Ranges(ScoreRanges),
+    Scores(ScoreCounts),
+}
+
+/// What reweighted rows come to.
+#[derive(Debug, Clone)]
+pub(crate) struct RoundSums {
+    /// The largest factor of each class, negatives first.
+    pub(super) largest: [f64; 2],
+    pub(super) histogram: Histogram<ClassMasses>,
+    pub(super) total: ClassMasses,
+    /// If they were asked for.
+    pub(super) squares: RowSquares,
+}
+
+impl RoundAnswer {
+    /// That of no rows.
+    pub(super) fn none(ask: &RoundAsk, binned: &Binned) -> Self {
+        match &ask.want {
+            RoundWant::Masses { .. } => {
+                let all = HistogramRequest::all(0);
+                let histogram = empty_histograms(binned, &[all]).pop().expect("one was asked for");
+                let (largest, total, squares) = Default::default();
+                Self::Masses(RoundSums { largest, histogram, total, squares })
+            }
+            RoundWant::Ranges { edges, .. } => Self::Ranges(ScoreRanges::none(edges.len() + 1)),
+            RoundWant::Scores(_) => Self::Scores(ScoreCounts::default()),
+        }
+    }
+}
+
+impl Mergeable for RoundAnswer {
+    fn merge(&mut self, more: Self) -> Result<(), RankError> {
+        match (&mut *self, more) {
+            (Self::Behind, _) => {}
+            (_, Self::Behind) => *self = Self::Behind,
+            (Self::Masses(own), Self::Masses(more)) => {
+                for (own, more) in own.largest.iter_mut().zip(more.largest) {
+                    *own = own.max(more);
+                }
+                own.histogram.merge(more.histogram);
+                own.total += more.total;
+                own.squares.merge(&more.squares);
+            }
+            (Self::Ranges(own), Self::Ranges(more)) => own.merge(&more),
+            (Self::Scores(own), Self::Scores(more)) => own.merge(&more),
+            _ => return Err(other()),
+        }
+        Ok(())
+    }
+
+    fn put_words(&self, words: &mut Vec<u64>) {
+        words.push(u64::from(matches!(self, Self::Behind)));
+        match self {
+            Self::Behind => {}
+            Self::Masses(RoundSums { largest, histogram, total, squares }) => {
+                words.extend(largest.map(f64::to_bits));
+                let mut sums = Vec::new();
+                histogram.put_words(&mut sums);
+                words.push(sums.len() as u64);
+                put_packed(words, &sums);
+                words.extend([total.pos, total.neg]);
+                words.extend(squares.to_words());
+            }
+            Self::Ranges(ranges) => ranges.put_words(words),
+            Self::Scores(scores) => scores.put_words(words),
+        }
+    }
+
+    fn take_words(&mut self, reader: &mut WordReader<'_>) -> Result<(), RankError> {
+        if reader.word()? != 0 {
+            *self = Self::Behind;
+            return Ok(());
+        }
+        match self {
+            Self::Behind => {}
+            Self::Masses(RoundSums { largest, histogram, total, squares }) => {
+                *largest = reader.array::<2>()?.map(f64::from_bits);
+                if !largest.iter().all(|factor| (0.0..f64::INFINITY).contains(factor)) {
+                    return Err(RankError::BadAnswer("a factor is no factor".to_owned()));
+                }
+                let sums = take_packed_list(reader)?;
+                let mut sums = WordReader::new(&sums);
+                histogram.take_words(|n| sums.take(n))?;
+                sums.end()?;
+                let &[pos, neg] = reader.array()?;
+                *total = ClassMasses { pos, neg };
+                *squares = RowSquares::from_words(reader.array()?);
+            }
+            Self::Ranges(ranges) => ranges.take_words(reader)?,
+            Self::Scores(scores) => scores.take_words(reader)?,
+        }
+        Ok(())
     }
 }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::asked_rounds::boost_rows;
 use super::boosted_model::BoostedModel;
 use super::rounds::{FitExtras, RoundParams, RoundRule, RoundValues, boost};
-use super::two_sided::{Criterion, two_sided};
+use super::two_sided::{ThresholdCriterion, two_sided};
 use crate::data::{ClassMasses, Columns, Labels};
 use crate::rows::Rows;
 use crate::{Interrupt, RankError};
@@ -21,14 +21,14 @@ const LEAST_ADVANTAGE: f64 = 1e-12;
 /// ```
 /// use aucrank::Interrupt;
 /// use aucrank::boost::{
-///     AucBoostParams, Criterion, FitExtras, Output, RoundParams, fit_auc_boost,
+///     AucBoostParams, ThresholdCriterion, FitExtras, Output, RoundParams, fit_auc_boost,
 /// };
 /// use aucrank::data::{Columns, Labels};
 ///
 /// let columns = Columns::from_row_major(&[1.0, 2.0, 3.0, 4.0], 1)?;
 /// let labels = Labels::new(&[false, true, false, true], None)?;
 /// let rounds = RoundParams { n_rounds: 3, ..RoundParams::default() };
-/// let params = AucBoostParams { rounds, criterion: Criterion::Sum, output: Output::Real, max_fpr: 1.0 };
+/// let params = AucBoostParams { rounds, criterion: ThresholdCriterion::Sum, output: Output::Real, max_fpr: 1.0 };
 /// let extras = FitExtras::default();
 /// let model = fit_auc_boost(&columns, &labels, &params, &extras, &Interrupt::default())?;
 /// assert_eq!((model.terms().len(), model.n_levels()), (3, &[None][..]));
@@ -40,7 +40,7 @@ pub struct AucBoostParams {
     /// Parameters of the boosting loop.
     pub rounds: RoundParams,
     /// How rankings are cut into classifiers.
-    pub criterion: Criterion,
+    pub criterion: ThresholdCriterion,
     /// The score of a row.
     pub output: Output,
     /// The false positive rate up to which rows are to be ranked well, above 0 and at most 1. Below
@@ -64,7 +64,7 @@ impl Default for AucBoostParams {
 /// ```
 /// use aucrank::Interrupt;
 /// use aucrank::boost::{
-///     AucBoostParams, Criterion, FitExtras, Output, RoundParams, fit_auc_boost,
+///     AucBoostParams, ThresholdCriterion, FitExtras, Output, RoundParams, fit_auc_boost,
 /// };
 /// use aucrank::data::{Columns, Labels};
 ///

@@ -2,68 +2,60 @@
 //!
 //! - `two_sided`: a ranking cut into a classifier with equal errors on both classes (paper 3
 //!   Lemma 4);
-//! - `distribution`: the rows reweighted, class by class;
+//! - `distribution`: the rows reweighted, class by class, and the unit of their masses;
 //! - `weak`: weak rankers, one per file;
-//! - `term`, `scored`: the function that a ranker contributes to a score, `term_values`: its values
-//!   on raw data; `boosted_model`: a sum of terms;
-//! - `row_values`: the values of a term on the rows of a fit; `rate_terms`: terms on the rates of rare
+//! - `term`: the function that a ranker contributes to a score, and its values on raw data; `scored`: its
+//!   values on the rows of a fit; `boosted_model`: a sum of terms; `rate_terms`: terms on the rates of rare
 //!   categories;
 //! - `subsampling`, `validation_set`: the rows a round learns from, and the number of rounds kept;
 //! - `explain`: additive explanations by feature;
 //! - `marti`: branching programs; `gradient`: gradient boosting of trees;
-//! - `rounds`: the boosting loop; `auc_boost`, `rank_boost`: how each values a ranking; `mass_units`:
-//!   in which unit rows have their masses;
-//! - `asked_rounds`: rounds on rows elsewhere; `round_ask`: what these are asked; `part_factors`: how a
-//!   part of them answers.
+//! - `rounds`: the boosting loop; `auc_boost`, `rank_boost`: the weight of a ranking in each;
+//! - `asked_rounds`: rounds on rows that are queried for sums; `part_factors`: the factors of a part of
+//!   them.
 
 mod asked_rounds;
 mod auc_boost;
 mod boosted_model;
 mod distribution;
 mod explain;
-mod formula;
 mod gradient;
 mod marti;
-mod mass_units;
 mod part_factors;
 mod rank_boost;
 mod rate_terms;
-mod round_ask;
 mod rounds;
-mod row_values;
 mod scored;
 mod subsampling;
 mod term;
-mod term_values;
-mod ties;
 mod two_sided;
 mod validation_set;
 mod weak;
 
+#[cfg(feature = "serde")]
+pub(crate) use asked_rounds::RoundAsk;
 pub use auc_boost::{AucBoostParams, Output, fit_auc_boost, fit_auc_boost_rows};
 pub use boosted_model::BoostedModel;
 #[cfg(feature = "serde")]
 pub(crate) use gradient::GradientAsk;
 pub use gradient::{
-    Axis, GradientBag, GradientBoosted, GradientExtras, GradientHeldOut, GradientHeldOutParams,
-    GradientNode, GradientParams, GradientTree, HeldOutMeasure, HeldOutRows, Interactions,
-    LeafRows, Loss, PairTerm, Places, fit_gradient_boosting, fit_gradient_boosting_rows,
+    Axis, AxisPlaces, GradientBag, GradientBoosted, GradientExtras, GradientHeldOut,
+    GradientHeldOutParams, GradientNode, GradientParams, GradientTree, HeldOutMeasure, HeldOutRows,
+    Interactions, LeafRows, Loss, PairTerm, fit_gradient_boosting, fit_gradient_boosting_rows,
     fit_gradient_folds, fit_gradient_folds_rows,
 };
 #[cfg(feature = "serde")]
 pub(crate) use marti::ProgramAsk;
 pub use marti::{
-    BoostedLayers, BranchingProgram, Chance, Freezing, Layer, MartiBoostParams, MartiParams,
-    MassTile, Node, NodeKind, Outcome, ProgramScore, Routing, RowChance, TwoSidedLearner,
+    BoostedLayers, BranchingProgram, Chance, Freezing, Layer, MartiBoostParams, MartiNode,
+    MartiParams, MassTile, NodeKind, Outcome, ProgramScore, Routing, RowChance, TwoSidedLearner,
     fit_marti_rank, fit_marti_rank_rows, marti_boost,
 };
 pub use rank_boost::{Alpha, RankBoostParams, fit_rank_boost, fit_rank_boost_rows};
-#[cfg(feature = "serde")]
-pub(crate) use round_ask::RoundAsk;
 pub use rounds::{FitExtras, RoundParams};
 pub use scored::{RowScorer, ScoredTerm};
 pub use term::{Term, TreeTerm};
-pub use two_sided::{Criterion, TwoSided, two_sided, two_sided_by_scores};
+pub use two_sided::{ThresholdCriterion, TwoSided, two_sided, two_sided_by_scores};
 pub use validation_set::{HeldOutParams, HeldOutPath, HeldOutRule};
 pub use weak::WeakRankerParams;
 pub use weak::linear::LinearRanker;

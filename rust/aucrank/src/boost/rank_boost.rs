@@ -293,7 +293,7 @@ pub fn fit_rank_boost(
 ///
 /// The categories of the rows have to be coded as they are ([`LevelRates::Raw`]). Who holds rows keeps
 /// a factor of 8 bytes of each. Scores of rows held out are sent after each round, each distinct one
-/// with its weights. `fit_number` tells the fit from others that ask the same rows at the same time.
+/// with its weights. `fit_number` distinguishes the fit from others that query the same rows at the same time.
 ///
 /// [`LevelRates::Raw`]: crate::data::LevelRates::Raw
 ///

@@ -1,7 +1,7 @@
 //! Terms on columns of rates, which are terms on categories once the fit is over.
 
 use super::term::{Term, TreeTerm};
-use crate::data::{FeatureTerm, RateColumns, RateSteps, Steps, threshold};
+use crate::data::{FeatureSteps, FeatureTerm, RateColumns, RateSteps, threshold};
 
 impl Term {
     /// The term of features that it stands for by all rows that the fit learned from.
@@ -40,7 +40,7 @@ fn of_levels(term: &FeatureTerm, feature: usize, steps: &RateSteps) -> FeatureTe
     let value = |step: u32| term.value(step.into());
     let values = (0..steps.n_levels()).map(|level| value(steps.of_level(level))).collect();
     let missing = value(steps.of_mean());
-    FeatureTerm { feature, steps: Steps::Categorical { values }, missing }
+    FeatureTerm { feature, steps: FeatureSteps::Categorical { values }, missing }
 }
 
 /// The term on the steps of rates that [`of_levels`] has made a term of, if it has. Values then rise or
@@ -71,7 +71,7 @@ fn of_steps(term: &FeatureTerm, column: usize, steps: &RateSteps) -> Option<Feat
     }
     Some(FeatureTerm {
         feature: column,
-        steps: Steps::Numeric { thresholds, values },
+        steps: FeatureSteps::Numeric { thresholds, values },
         missing: term.missing,
     })
 }
@@ -124,7 +124,7 @@ mod tests {
         model.score(&sample.columns(), None).unwrap()
     }
 
-    /// Whether rare categories are told apart from one another.
+    /// Whether rare categories are distinguished from one another.
     fn asks_rates(model: &BoostedModel) -> bool {
         let rows = RareRows {
             number: vec![0.5; 300],
@@ -154,7 +154,7 @@ mod tests {
             let sign = if seed % 2 == 0 { 1.0 } else { -1.0 };
             let values: Vec<f64> = (0..=at.len()).map(|step| sign * step as f64).collect();
             let thresholds = at.iter().map(|&step| threshold(step)).collect();
-            let of_rates = Steps::Numeric { thresholds, values: values.clone() };
+            let of_rates = FeatureSteps::Numeric { thresholds, values: values.clone() };
             let term = FeatureTerm { feature: 2, steps: of_rates, missing: 0.0 };
             let Term::Feature(found) = Term::Feature(term.clone()).without_rates(&rates) else {
                 panic!("a feature")
@@ -174,7 +174,7 @@ mod tests {
         // A term on frequent categories stays what it is.
         let mut values = vec![0.5; N_LEVELS as usize];
         values[..4].copy_from_slice(&[1.0, 0.5, -1.0, 0.5]);
-        let steps = Steps::Categorical { values };
+        let steps = FeatureSteps::Categorical { values };
         let term = Term::Feature(FeatureTerm { feature: 1, steps, missing: 0.5 });
         assert_eq!(term.clone().with_rates(&rates), term);
     }

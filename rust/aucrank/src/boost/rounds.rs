@@ -4,13 +4,13 @@
 #[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
-use super::boosted_model::{BoostedModel, Parts};
+use super::boosted_model::{BoostedFields, BoostedModel};
 use super::distribution::Distribution;
-use super::row_values::RowValues;
+use super::scored::RowValues;
 use super::subsampling::Subsampling;
 use super::term::{LevelBudget, Term};
 use super::validation_set::{HeldOutParams, HeldOutPath, ValidationSet};
-use super::weak::{Ranking, WeakRanker, WeakRankerParams, WeakSample, WeakTask};
+use super::weak::{WeakRanker, WeakRankerParams, WeakRanking, WeakSample, WeakTask};
 use crate::data::{
     Binned, BinningParams, ClassMasses, Column, Columns, Labels, RareLevels, RateColumns,
     check_monotonic, mix, snap,
@@ -18,7 +18,7 @@ use crate::data::{
 use crate::external::{ExternalFitter, keep_asked};
 use crate::prepared::Prepared;
 use crate::roc::{check_max_fpr, largest_gap};
-use crate::{Interrupt, Part, RankError};
+use crate::{FitPart, Interrupt, RankError};
 
 /// Parameters that `AUCBoost` and `RankBoost` share.
 ///
@@ -231,7 +231,7 @@ pub(super) fn boost(
     keep_asked(run.terms.iter_mut().filter_map(Term::external_number_mut), external);
     let by_sign = rule.scores_by_sign();
     let threshold = if by_sign { 0.0 } else { largest_gap(&run.scores, labels)? };
-    Ok(BoostedModel::new(Parts {
+    Ok(BoostedModel::new(BoostedFields {
         n_levels,
         terms: run.terms,
         mean_exponentials: run.mean_exponentials,
@@ -253,7 +253,7 @@ struct Rounds<'a> {
 }
 
 /// The rounds of a run, and what they say of all rows.
-struct Run {
+struct RoundsRun {
     terms: Vec<Term>,
     mean_exponentials: Vec<[f64; 2]>,
     advantages: Vec<f64>,
@@ -271,7 +271,7 @@ impl Rounds<'_> {
         held_out: Option<ValidationSet<'_>>,
         earlier: Option<&BoostedModel>,
         n_rounds: usize,
-    ) -> Result<Run, RankError> {
+    ) -> Result<RoundsRun, RankError> {
         let WeakSample { columns, binned, labels, interrupt, .. } = self.sample;
         let most = self.params.binning.max_bins;
         let rates = match &self.rare {
@@ -296,14 +296,14 @@ impl Rounds<'_> {
         held_out: Option<ValidationSet<'_>>,
         earlier: Option<&BoostedModel>,
         n_rounds: usize,
-    ) -> Result<Run, RankError> {
+    ) -> Result<RoundsRun, RankError> {
         let weak_ranker = self.params.weak_ranker.with_rates(rates);
         let weak = weak_ranker.ranker(sample, &self.params.monotonic)?;
         let max_fpr = self.rule.max_fpr();
         let rows =
             MemoryRounds::new(sample, rates, self.params, (&*weak, max_fpr), rows, held_out)?;
         let interrupt = sample.interrupt;
-        let mut fit = Fit::new(rows, self.params, self.rule, interrupt);
+        let mut fit = RoundsFit::new(rows, self.params, self.rule, interrupt);
         fit.replay(earlier)?;
         fit.go_on(n_rounds)?;
         let asked = self.params.held_out.filter(|_| fit.rows.held_out.is_some());
@@ -311,9 +311,9 @@ impl Rounds<'_> {
         if let Some((path, false)) = &path {
             fit.cut(path.n_rounds)?;
         }
-        let Fit { rows, terms, mean_exponentials, advantages, .. } = fit;
+        let RoundsFit { rows, terms, mean_exponentials, advantages, .. } = fit;
         let (scores, path) = (rows.scores, path.map(|(path, _)| path));
-        Ok(Run { terms, mean_exponentials, advantages, scores, path })
+        Ok(RoundsRun { terms, mean_exponentials, advantages, scores, path })
     }
 }
 
@@ -327,7 +327,7 @@ pub(super) trait RoundRows {
 
     /// A ranking of the rows and features drawn for a round, or of all; `None` if none is better
     /// than chance.
-    fn rank(&mut self, seed: u64, takes_all: bool) -> Result<Option<Ranking>, RankError>;
+    fn rank(&mut self, seed: u64, takes_all: bool) -> Result<Option<WeakRanking>, RankError>;
 
     /// Whether a round may be restricted to a subset.
     fn are_partial(&self) -> bool;
@@ -336,7 +336,7 @@ pub(super) trait RoundRows {
     /// model; `unseen` is the value of a missing feature that was never missing.
     fn take(
         &mut self,
-        ranking: Ranking,
+        ranking: WeakRanking,
         values: Vec<f64>,
         unseen: f64,
         budget: &LevelBudget,
@@ -350,7 +350,7 @@ pub(super) trait RoundRows {
 }
 
 /// A model during its fit.
-pub(super) struct Fit<'a, R> {
+pub(super) struct RoundsFit<'a, R> {
     pub(super) rows: R,
     params: &'a RoundParams,
     rule: &'a dyn RoundRule,
@@ -363,7 +363,7 @@ pub(super) struct Fit<'a, R> {
     is_complete: bool,
 }
 
-impl<'a, R: RoundRows> Fit<'a, R> {
+impl<'a, R: RoundRows> RoundsFit<'a, R> {
     pub(super) fn new(
         rows: R,
         params: &'a RoundParams,
@@ -411,7 +411,7 @@ impl<'a, R: RoundRows> Fit<'a, R> {
 
     /// Reports the last round; whether there are to be more.
     fn report(&self, n_rounds: usize) -> Result<bool, RankError> {
-        self.interrupt.part_done(&Part {
+        self.interrupt.part_done(&FitPart {
             unit: "round",
             number: self.terms.len(),
             most: Some(n_rounds),
@@ -421,7 +421,7 @@ impl<'a, R: RoundRows> Fit<'a, R> {
 
     /// The next ranking and its values, from the subsample of the round, or from all rows and
     /// features if that gives none.
-    fn rank(&mut self) -> Result<Option<(Ranking, RoundValues)>, RankError> {
+    fn rank(&mut self) -> Result<Option<(WeakRanking, RoundValues)>, RankError> {
         let seed = mix(self.params.seed ^ mix(self.terms.len() as u64));
         let found = self.rank_of(seed, false)?;
         if found.is_none() && self.rows.are_partial() {
@@ -434,14 +434,14 @@ impl<'a, R: RoundRows> Fit<'a, R> {
         &mut self,
         seed: u64,
         takes_all: bool,
-    ) -> Result<Option<(Ranking, RoundValues)>, RankError> {
+    ) -> Result<Option<(WeakRanking, RoundValues)>, RankError> {
         let Some(ranking) = self.rows.rank(seed, takes_all)? else { return Ok(None) };
         let ranking = ranking.with_at_most(self.rule.most_groups());
         let found = self.rule.values(&ranking.sums, self.rows.n_rows());
         Ok(found.map(|found| (ranking, found)))
     }
 
-    fn take(&mut self, ranking: Ranking, found: &RoundValues) -> Result<(), RankError> {
+    fn take(&mut self, ranking: WeakRanking, found: &RoundValues) -> Result<(), RankError> {
         let values: Vec<f64> =
             found.values.iter().map(|value| snap(self.params.learning_rate * value)).collect();
         let unseen = snap(self.params.learning_rate * found.unseen);
@@ -547,7 +547,7 @@ impl RoundRows for MemoryRounds<'_> {
         self.distribution.total()
     }
 
-    fn rank(&mut self, seed: u64, takes_all: bool) -> Result<Option<Ranking>, RankError> {
+    fn rank(&mut self, seed: u64, takes_all: bool) -> Result<Option<WeakRanking>, RankError> {
         let masses = self.distribution.masses();
         if takes_all {
             let task = WeakTask { masses, rows: self.rows, features: None, seed };
@@ -566,7 +566,7 @@ impl RoundRows for MemoryRounds<'_> {
 
     fn take(
         &mut self,
-        ranking: Ranking,
+        ranking: WeakRanking,
         values: Vec<f64>,
         unseen: f64,
         budget: &LevelBudget,
@@ -588,7 +588,7 @@ impl RoundRows for MemoryRounds<'_> {
     }
 }
 
-impl Fit<'_, MemoryRounds<'_>> {
+impl RoundsFit<'_, MemoryRounds<'_>> {
     /// Adds the rounds of an earlier model.
     fn replay(&mut self, earlier: Option<&BoostedModel>) -> Result<(), RankError> {
         let Some(earlier) = earlier else { return Ok(()) };
@@ -642,7 +642,7 @@ fn advantage(groups: &[ClassMasses], values: &[f64]) -> f64 {
 mod tests {
     use super::*;
     use crate::boost::{
-        AucBoostParams, Criterion, HeldOutRule, Output, RankBoostParams, fit_auc_boost,
+        AucBoostParams, HeldOutRule, Output, RankBoostParams, ThresholdCriterion, fit_auc_boost,
         fit_rank_boost,
     };
     use crate::data::hold_out;
@@ -688,7 +688,7 @@ mod tests {
             let labels = Labels::new(&self.positive, None).unwrap();
             let (columns, interrupt) = (self.columns(), Interrupt::default());
             if by_auc {
-                let (criterion, output) = (Criterion::Sum, Output::Real);
+                let (criterion, output) = (ThresholdCriterion::Sum, Output::Real);
                 let params = AucBoostParams { rounds, criterion, output, max_fpr: 1.0 };
                 fit_auc_boost(&columns, &labels, &params, given, &interrupt).unwrap()
             } else {
@@ -809,7 +809,7 @@ mod tests {
                 .map(|row| f64::from(u8::from(!parts.held_out.contains(&(row as u32)))))
                 .collect();
             let rest = Labels::new(&sample.positive, Some(&kept)).unwrap();
-            let (criterion, output) = (Criterion::Sum, Output::Real);
+            let (criterion, output) = (ThresholdCriterion::Sum, Output::Real);
             let plain =
                 AucBoostParams { rounds: params(path.n_rounds), criterion, output, max_fpr: 1.0 };
             let none = FitExtras::default();

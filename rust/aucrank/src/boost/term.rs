@@ -6,9 +6,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use serde::{Deserialize, Serialize};
 
 use super::scored::{RowScorer, ScoredTerm};
-use crate::RankError;
-use crate::data::{FeatureTerm, Steps, binds, direction};
+use crate::data::{
+    ClassMasses, Column, Columns, FeatureSteps, FeatureTerm, MISSING_CODE, binds, direction,
+};
+use crate::external::{ExternalModels, scores_of};
 use crate::tree::RankingTree;
+use crate::{RankError, parallel};
 
 /// Maximum number of values of categories in all terms of a model, a gigabyte.
 const MOST_LEVEL_VALUES: usize = 1 << 27;
@@ -106,7 +109,7 @@ impl Term {
         }
     }
 
-    /// Whether the term never runs against the direction of a feature, as far as its form tells.
+    /// Whether the term never runs against the direction of a feature, as far as its form shows.
     pub(super) fn keeps_to(&self, monotonic: &[i8]) -> bool {
         match self {
             Self::Feature(FeatureTerm { feature, steps, .. }) => {
@@ -185,7 +188,9 @@ impl LevelBudget {
     ///
     /// [`RankError::TooManyCodes`] naming its column if the budget is exceeded.
     pub(super) fn spend(&self, term: &Term) -> Result<(), RankError> {
-        let Term::Feature(FeatureTerm { feature, steps: Steps::Categorical { values }, .. }) = term
+        let Term::Feature(FeatureTerm {
+            feature, steps: FeatureSteps::Categorical { values }, ..
+        }) = term
         else {
             return Ok(());
         };
@@ -216,6 +221,115 @@ impl TreeTerm {
     }
 }
 
+/// Rows per task.
+const CHUNK_ROWS: usize = 1 << 12;
+
+impl Term {
+    /// The value of each row, equal to what [`Term::add_values`] adds.
+    pub(super) fn values(
+        &self,
+        columns: &Columns<'_>,
+        external: Option<&dyn ExternalModels>,
+    ) -> Result<Vec<f64>, RankError> {
+        let mut values = vec![0.0; columns.n_rows()];
+        self.add_values(columns, external, &mut values)?;
+        Ok(values)
+    }
+
+    /// Adds the value of each row to `out`; `external` provides the scores of external rankers.
+    ///
+    /// The columns must be those of the fit in number and kind, and finite.
+    pub(super) fn add_values(
+        &self,
+        columns: &Columns<'_>,
+        external: Option<&dyn ExternalModels>,
+        out: &mut [f64],
+    ) -> Result<(), RankError> {
+        columns.check_interrupt()?;
+        match self {
+            Self::Feature(term) => {
+                term.add_values(&columns[term.feature], out);
+                Ok(())
+            }
+            Self::Tree(term) => {
+                let values = term.tree.values_of_rows(columns, &term.values)?;
+                add_all(out, |row| values[row]);
+                Ok(())
+            }
+            Self::Scored(term) => {
+                let scores = term.scores(columns, external)?;
+                add_all(out, |row| term.value(scores[row]));
+                Ok(())
+            }
+        }
+    }
+}
+
+fn add_all(out: &mut [f64], value: impl Fn(usize) -> f64 + Sync) {
+    parallel::map(out.chunks_mut(CHUNK_ROWS).enumerate().collect(), |(chunk, out)| {
+        let rows = chunk * CHUNK_ROWS..;
+        rows.zip(out).for_each(|(row, out): (usize, &mut f64)| *out += value(row));
+    });
+}
+
+impl FeatureTerm {
+    fn add_values(&self, column: &Column<'_>, out: &mut [f64]) {
+        match column {
+            Column::F64(values) => add_all(out, |row| self.value(values.get(row))),
+            Column::F32(values) => add_all(out, |row| self.value(values.get(row))),
+            Column::Codes { codes, .. } => add_all(out, |row| {
+                let code = codes[row];
+                self.value(if code == MISSING_CODE { f64::NAN } else { f64::from(code) })
+            }),
+        }
+    }
+}
+
+impl ScoredTerm {
+    /// The scores of all rows.
+    fn scores(
+        &self,
+        columns: &Columns<'_>,
+        external: Option<&dyn ExternalModels>,
+    ) -> Result<Vec<f64>, RankError> {
+        match &self.scorer {
+            RowScorer::Linear(linear) => linear.scores(columns),
+            RowScorer::External { number, is_reversed } => {
+                let external = external.ok_or(RankError::NeedsRankers)?;
+                let rows: Vec<u32> = (0..columns.n_rows() as u32).collect();
+                let mut scores = scores_of(external, *number, &rows)?;
+                if *is_reversed {
+                    for score in &mut scores {
+                        *score = -*score;
+                    }
+                }
+                Ok(scores)
+            }
+        }
+    }
+}
+
+/// Binary digits of a gain that are compared.
+const DIGITS: u32 = 40;
+
+/// How gains between masses are rounded.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct TiedGains(i128);
+
+impl TiedGains {
+    /// For gains at most as large as the product of the masses of the classes.
+    pub(super) fn of(total: ClassMasses) -> Self {
+        let pairs = i128::from(total.pos) * i128::from(total.neg);
+        Self((pairs >> DIGITS).max(1))
+    }
+
+    /// A gain, which is not negative, as a multiple of the unit of comparison.
+    pub(super) fn round(self, gain: i128) -> i128 {
+        // Halves round up: no gain of small masses lies there.
+        gain / self.0 + i128::from(2 * (gain % self.0) >= self.0 && self.0 > 1)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -223,8 +337,8 @@ mod tests {
     #[test]
     fn values_of_categories_are_limited_and_the_column_is_named() {
         let term = |feature, steps| Term::Feature(FeatureTerm { feature, steps, missing: 0.0 });
-        let levels = |feature, n| term(feature, Steps::Categorical { values: vec![0.0; n] });
-        let number = Steps::Numeric { thresholds: vec![1.0; 99], values: vec![0.0; 100] };
+        let levels = |feature, n| term(feature, FeatureSteps::Categorical { values: vec![0.0; n] });
+        let number = FeatureSteps::Numeric { thresholds: vec![1.0; 99], values: vec![0.0; 100] };
         let budget = LevelBudget { most: 10, ..LevelBudget::default() };
         for term in [levels(0, 7), term(1, number), levels(2, 3)] {
             assert_eq!(budget.spend(&term), Ok(()));
@@ -234,5 +348,69 @@ mod tests {
         let budget = LevelBudget { most: 10, ..LevelBudget::default() };
         let err = budget.spend(&levels(5, 11)).unwrap_err();
         assert!(err.to_string().contains("column 5 needs 11 codes, but at most 10 fit"), "{err}");
+    }
+}
+
+#[cfg(test)]
+mod tests_of_term_values {
+    use super::*;
+    use crate::boost::WeakRankerParams;
+    use crate::boost::weak::tests::{Draws, graded};
+    use crate::data::Labels;
+    use crate::tree::{GrowParams, LeafOrder, LeafRankParams, SplitRule, TreeRankParams};
+
+    #[test]
+    fn rows_are_worth_what_their_groups_are() {
+        let mut draws = Draws(1);
+        let n = 300;
+        let values: Vec<f64> = (0..3 * n)
+            .map(|_| if draws.below(8) == 0 { f64::NAN } else { draws.number(60) })
+            .collect();
+        let positive: Vec<bool> =
+            (0..n).map(|row| values[3 * row] + draws.number(40) > 45.0).collect();
+        let tree = TreeRankParams::new(
+            GrowParams { max_depth: 3, leaf_order: LeafOrder::Tree, ..GrowParams::default() },
+            SplitRule::Stumps(LeafRankParams::orthogonal(5)),
+        );
+        let columns = Columns::from_row_major(&values, 3).unwrap();
+        let labels = Labels::new(&positive, None).unwrap();
+        let masses: Vec<u64> = (0..n).map(|_| draws.below(100) + 1).collect();
+        let rankers = [
+            WeakRankerParams::Feature,
+            WeakRankerParams::Threshold,
+            WeakRankerParams::Linear,
+            WeakRankerParams::Tree(Box::new(tree)),
+        ];
+        for weak in rankers {
+            for most in [usize::MAX, 9, 2] {
+                let (term, of_row) = graded(&weak, &columns, &labels, &masses, most);
+                let mut out = vec![0.5; n];
+                term.add_values(&columns, None, &mut out).unwrap();
+                let expected: Vec<f64> = of_row.iter().map(|value| 0.5 + value).collect();
+                assert_eq!(out, expected, "{weak:?}");
+                if let Term::Scored(scored) = &term {
+                    assert!(scored.values.len() <= most);
+                }
+                assert_eq!(term.check(&[None; 3]), Ok(()));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests_of_ties {
+    use super::*;
+
+    #[test]
+    fn gains_of_whole_rows_are_exact_and_those_of_rounded_masses_tie() {
+        let whole = TiedGains::of(ClassMasses { pos: 900_000, neg: 1_000_000 });
+        assert_eq!([whole.round(17), whole.round(18)], [17, 18]);
+        // Two fifths of the pairs, from masses that were rounded up or down.
+        let (pos, neg) = (1 << 52, 1 << 52);
+        let tied = TiedGains::of(ClassMasses { pos, neg });
+        let gain = |part: i128| part * i128::from(neg);
+        let two_fifths = i128::from(pos) * 2 / 5;
+        assert_eq!(tied.round(gain(two_fifths)), tied.round(gain(two_fifths + 3)));
+        assert!(tied.round(gain(two_fifths)) < tied.round(gain(two_fifths + (1 << 13))));
     }
 }

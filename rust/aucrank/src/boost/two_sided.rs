@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 #[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
-use super::ties::TiedGains;
+use super::term::TiedGains;
 use crate::RankError;
 use crate::data::{ClassMasses, Labels, Wide, midpoint, quotient};
 use crate::roc::curve_of;
@@ -18,22 +18,22 @@ const TIED_ERRORS: f64 = 1.0 / (1_u64 << 40) as f64;
 /// # Examples
 ///
 /// ```
-/// use aucrank::boost::{Criterion, two_sided};
+/// use aucrank::boost::{ThresholdCriterion, two_sided};
 /// use aucrank::data::ClassMasses;
 ///
 /// // Above the first group lie all positive and half of the negative rows. Above the second lie
 /// // 75 and 26 in a hundred: the rates of mistakes have a larger sum, but are nearly equal.
 /// let groups = [(0, 50), (25, 24), (75, 26)].map(|(pos, neg)| ClassMasses { pos, neg });
-/// let by_sum = two_sided(&groups, Criterion::Sum, 0.0)?;
+/// let by_sum = two_sided(&groups, ThresholdCriterion::Sum, 0.0)?;
 /// assert_eq!((by_sum.n_low, by_sum.p_pos, by_sum.p_neg), (1, 0.0, 0.5));
-/// let by_error = two_sided(&groups, Criterion::Error, 0.0)?;
+/// let by_error = two_sided(&groups, ThresholdCriterion::Error, 0.0)?;
 /// assert_eq!((by_error.n_low, by_error.p_pos, by_error.p_neg), (2, 0.25, 0.26));
 /// assert!(by_error.error < by_sum.error);
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(rename_all = "snake_case"))]
-pub enum Criterion {
+pub enum ThresholdCriterion {
     /// The least sum of both error rates, as in the proof.
     #[default]
     Sum,
@@ -46,11 +46,11 @@ pub enum Criterion {
 /// # Examples
 ///
 /// ```
-/// use aucrank::boost::{Criterion, two_sided};
+/// use aucrank::boost::{ThresholdCriterion, two_sided};
 /// use aucrank::data::ClassMasses;
 ///
 /// let groups = [(2, 4), (2, 0)].map(|(pos, neg)| ClassMasses { pos, neg });
-/// let cut = two_sided(&groups, Criterion::Sum, 0.0)?;
+/// let cut = two_sided(&groups, ThresholdCriterion::Sum, 0.0)?;
 /// // Both classes are called right with the same probability.
 /// let right_pos = cut.p_pos * cut.low + (1.0 - cut.p_pos) * cut.high;
 /// let right_neg = (1.0 - cut.p_neg) * (1.0 - cut.low) + cut.p_neg * (1.0 - cut.high);
@@ -95,18 +95,18 @@ pub struct TwoSided {
 /// # Examples
 ///
 /// ```
-/// use aucrank::boost::{Criterion, two_sided};
+/// use aucrank::boost::{ThresholdCriterion, two_sided};
 /// use aucrank::data::ClassMasses;
 ///
 /// let groups = [(2, 4), (2, 0)].map(|(pos, neg)| ClassMasses { pos, neg });
-/// let cut = two_sided(&groups, Criterion::Sum, 0.0).unwrap();
+/// let cut = two_sided(&groups, ThresholdCriterion::Sum, 0.0).unwrap();
 /// // A half of the positives lies below the second group: a third of what lies there is called positive.
 /// assert_eq!((cut.n_low, cut.p_pos, cut.p_neg), (1, 0.5, 0.0));
 /// assert!((cut.zeta - 1.0 / 3.0).abs() < 1e-15 && (cut.error - 1.0 / 3.0).abs() < 1e-15);
 /// ```
 pub fn two_sided(
     groups: &[ClassMasses],
-    criterion: Criterion,
+    criterion: ThresholdCriterion,
     noise_rate: f64,
 ) -> Result<TwoSided, RankError> {
     let total: ClassMasses = groups.iter().copied().sum();
@@ -134,8 +134,10 @@ pub fn two_sided(
             }
         };
         let order = match criterion {
-            Criterion::Sum => tied.round(gain).cmp(&tied.round(best.0)).then_with(by_error),
-            Criterion::Error => by_error(),
+            ThresholdCriterion::Sum => {
+                tied.round(gain).cmp(&tied.round(best.0)).then_with(by_error)
+            }
+            ThresholdCriterion::Error => by_error(),
         };
         // Of equal thresholds, the larger.
         if order != Ordering::Less {
@@ -181,18 +183,18 @@ impl TwoSided {
 /// # Examples
 ///
 /// ```
-/// use aucrank::boost::{Criterion, two_sided_by_scores};
+/// use aucrank::boost::{ThresholdCriterion, two_sided_by_scores};
 /// use aucrank::data::Labels;
 ///
 /// let labels = Labels::new(&[false, true, false, true], None).unwrap();
 /// let (threshold, cut) =
-///     two_sided_by_scores(&[0.0, 3.0, 1.0, 4.0], &labels, Criterion::Sum, 0.0).unwrap();
+///     two_sided_by_scores(&[0.0, 3.0, 1.0, 4.0], &labels, ThresholdCriterion::Sum, 0.0).unwrap();
 /// assert_eq!((threshold, cut.error), (2.0, 0.0));
 /// ```
 pub fn two_sided_by_scores(
     scores: &[f64],
     labels: &Labels<'_>,
-    criterion: Criterion,
+    criterion: ThresholdCriterion,
     noise_rate: f64,
 ) -> Result<(f64, TwoSided), RankError> {
     let curve = curve_of(scores, labels)?;
@@ -335,7 +337,7 @@ mod tests {
             for scale in [1, (1 << 52) / 54] {
                 let scaled: Vec<_> =
                     groups.iter().map(|group| (scale * group.0, scale * group.1)).collect();
-                let found = two_sided(&masses(&scaled), Criterion::Error, 0.0).unwrap();
+                let found = two_sided(&masses(&scaled), ThresholdCriterion::Error, 0.0).unwrap();
                 prop_assert_eq!(found.n_low, best);
             }
         }
@@ -345,7 +347,7 @@ mod tests {
             // Scaling all masses does not change a bit.
             let scaled: Vec<_> =
                 groups.iter().map(|group| (scale * group.0, scale * group.1)).collect();
-            for criterion in [Criterion::Sum, Criterion::Error] {
+            for criterion in [ThresholdCriterion::Sum, ThresholdCriterion::Error] {
                 let cut = two_sided(&masses(&groups), criterion, 0.0).unwrap();
                 prop_assert_eq!(two_sided(&masses(&scaled), criterion, 0.0).unwrap(), cut);
                 let sum = |part: &[(u64, u64)]| {
@@ -357,15 +359,15 @@ mod tests {
                 let of = |part: u64| part as f64 / (all.0 * all.1 + pos.abs_diff(neg)) as f64;
                 prop_assert_eq!((cut.error, cut.zeta), (of(pos.max(neg)), of(pos.abs_diff(neg))));
             }
-            let [sum, error] = [Criterion::Sum, Criterion::Error]
+            let [sum, error] = [ThresholdCriterion::Sum, ThresholdCriterion::Error]
                 .map(|criterion| two_sided(&masses(&groups), criterion, 0.0).unwrap());
             prop_assert!(error.error <= sum.error);
         }
 
         #[test]
         fn no_other_threshold_is_better(groups in rankings()) {
-            let found = two_sided(&masses(&groups), Criterion::Sum, 0.0).unwrap();
-            let least = two_sided(&masses(&groups), Criterion::Error, 0.0).unwrap();
+            let found = two_sided(&masses(&groups), ThresholdCriterion::Sum, 0.0).unwrap();
+            let least = two_sided(&masses(&groups), ThresholdCriterion::Error, 0.0).unwrap();
             for n_low in 0..=groups.len() {
                 let (p_pos, p_neg, error) = errors(&groups, n_low);
                 let more = p_pos + p_neg - (found.p_pos + found.p_neg);
@@ -383,7 +385,7 @@ mod tests {
         fn both_classes_have_the_error_of_equation_1_and_at_most_that_of_lemma_4(
             groups in rankings()
         ) {
-            for criterion in [Criterion::Sum, Criterion::Error] {
+            for criterion in [ThresholdCriterion::Sum, ThresholdCriterion::Error] {
                 let cut = two_sided(&masses(&groups), criterion, 0.0).unwrap();
                 let (p_pos, p_neg, error) = errors(&groups, cut.n_low);
                 prop_assert_eq!((cut.p_pos, cut.p_neg), (p_pos, p_neg));
@@ -403,8 +405,8 @@ mod tests {
             // One label in four flipped: each row counts as three with its label and one with the
             // other.
             let noisy: Vec<_> = groups.iter().map(|(pos, neg)| (3 * pos + neg, 3 * neg + pos)).collect();
-            let clean = two_sided(&masses(&groups), Criterion::Sum, 0.0).unwrap();
-            let found = two_sided(&masses(&noisy), Criterion::Sum, 0.25).unwrap();
+            let clean = two_sided(&masses(&groups), ThresholdCriterion::Sum, 0.0).unwrap();
+            let found = two_sided(&masses(&noisy), ThresholdCriterion::Sum, 0.25).unwrap();
             prop_assert_eq!(found, clean);
         }
 
@@ -419,7 +421,7 @@ mod tests {
                 }
             }
             let labels = Labels::new(&positive, Some(&weights)).unwrap();
-            for criterion in [Criterion::Sum, Criterion::Error] {
+            for criterion in [ThresholdCriterion::Sum, ThresholdCriterion::Error] {
                 let (threshold, cut) = two_sided_by_scores(&scores, &labels, criterion, 0.0).unwrap();
                 let by_groups = two_sided(&masses(&groups), criterion, 0.0).unwrap();
                 prop_assert_eq!((cut.low, cut.high, cut.error), (by_groups.low, by_groups.high, by_groups.error));
@@ -440,7 +442,7 @@ mod tests {
     #[test]
     fn thresholds_of_one_error_have_the_same_float() {
         let groups = masses(&[(0, 1), (3, 2), (9, 6)]);
-        let cuts = [Criterion::Sum, Criterion::Error]
+        let cuts = [ThresholdCriterion::Sum, ThresholdCriterion::Error]
             .map(|criterion| two_sided(&groups, criterion, 0.0).unwrap());
         // 8/9 of one class by 1 + 8/9, and 2/3 by 1 + 2/3 - 1/4.
         assert_eq!(cuts.map(|cut| (cut.n_low, cut.error)), [(1, 8.0 / 17.0), (2, 8.0 / 17.0)]);
@@ -450,7 +452,8 @@ mod tests {
     fn rows_of_weight_zero_do_not_move_the_threshold() {
         let (scores, positive) = ([0.0, 0.9, 1.0, f64::NAN], [false, true, true, true]);
         let labels = Labels::new(&positive, Some(&[1.0, 0.0, 2.0, 0.0])).unwrap();
-        let (threshold, _) = two_sided_by_scores(&scores, &labels, Criterion::Sum, 0.0).unwrap();
+        let (threshold, _) =
+            two_sided_by_scores(&scores, &labels, ThresholdCriterion::Sum, 0.0).unwrap();
         assert_eq!(threshold.to_bits(), 0.5_f64.to_bits());
     }
 
@@ -459,12 +462,12 @@ mod tests {
         let groups = masses(&[(1, 3), (2, 1)]);
         for noise_rate in [-0.1, 0.5, f64::NAN, 0.43] {
             // Three of seven rows are positive, and 0.43 exceeds that.
-            let err = two_sided(&groups, Criterion::Sum, noise_rate).unwrap_err();
+            let err = two_sided(&groups, ThresholdCriterion::Sum, noise_rate).unwrap_err();
             assert!(err.to_string().starts_with("noise_rate"), "{err}");
         }
         let labels = Labels::new(&[false, true], Some(&[1.0, 1.0])).unwrap();
         for scores in [&[0.0][..], &[0.0, f64::NAN]] {
-            assert!(two_sided_by_scores(scores, &labels, Criterion::Sum, 0.0).is_err());
+            assert!(two_sided_by_scores(scores, &labels, ThresholdCriterion::Sum, 0.0).is_err());
         }
     }
 }

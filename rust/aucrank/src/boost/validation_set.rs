@@ -3,7 +3,7 @@
 #[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
-use super::row_values::RowValues;
+use super::scored::RowValues;
 use super::term::Term;
 use super::weak::WeakSample;
 use crate::RankError;
@@ -196,7 +196,7 @@ impl HeldOutPath {
 
 /// Validation rows and their scores so far.
 pub(super) struct ValidationSet<'a> {
-    place: Place<'a>,
+    place: ValidationSource<'a>,
     positive: Vec<bool>,
     weights: Option<Vec<f64>>,
     max_fpr: f64,
@@ -204,7 +204,7 @@ pub(super) struct ValidationSet<'a> {
 }
 
 /// Where validation rows come from.
-enum Place<'a> {
+enum ValidationSource<'a> {
     /// Rows of the sample.
     Inside(Vec<u32>),
     /// Other rows.
@@ -215,7 +215,7 @@ impl<'a> ValidationSet<'a> {
     /// The validation rows given by the caller; rows of weight zero do not contribute.
     pub(super) fn given(columns: &'a Columns<'a>, labels: &Labels<'_>, max_fpr: f64) -> Self {
         let all: Vec<u32> = (0..labels.n_rows() as u32).collect();
-        Self::new(Place::Outside(columns), &all, labels, max_fpr)
+        Self::new(ValidationSource::Outside(columns), &all, labels, max_fpr)
     }
 
     /// Holds out rows of the sample; also returns the others. `None` if a class has a single
@@ -228,12 +228,12 @@ impl<'a> ValidationSet<'a> {
     ) -> Result<Option<(Self, Vec<u32>)>, RankError> {
         let parts = hold_out(sample.columns, sample.labels, fraction, seed, sample.interrupt)?;
         Ok(parts.map(|parts| {
-            let (place, rows) = (Place::Inside(parts.held_out.clone()), parts.held_out);
+            let (place, rows) = (ValidationSource::Inside(parts.held_out.clone()), parts.held_out);
             (Self::new(place, &rows, sample.labels, max_fpr), parts.kept)
         }))
     }
 
-    fn new(place: Place<'a>, rows: &[u32], labels: &Labels<'_>, max_fpr: f64) -> Self {
+    fn new(place: ValidationSource<'a>, rows: &[u32], labels: &Labels<'_>, max_fpr: f64) -> Self {
         let rows = rows.iter().map(|&row| row as usize);
         let weights = labels.weights().map(FixedWeights::units);
         Self {
@@ -253,12 +253,12 @@ impl<'a> ValidationSet<'a> {
         sample: &WeakSample<'_>,
     ) -> Result<(), RankError> {
         match &self.place {
-            Place::Inside(rows) => {
+            ValidationSource::Inside(rows) => {
                 for (score, &row) in self.scores.iter_mut().zip(rows) {
                     *score += values.get(sample.binned, row as usize);
                 }
             }
-            Place::Outside(columns) => {
+            ValidationSource::Outside(columns) => {
                 for (score, value) in self.scores.iter_mut().zip(term.values(columns, None)?) {
                     *score += value;
                 }

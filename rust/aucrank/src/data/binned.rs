@@ -10,8 +10,8 @@ use super::columns::{CodeSlice, Column, Columns, MISSING_CODE, Numbers, Value};
 use super::cuts;
 use super::labels::Labels;
 use super::level_rates::LevelRates;
-use super::lookup::Grid;
-use super::row_hash::{least_hashes, seeded};
+use super::lookup::CutGrid;
+use super::row_order::{least_hashes, seeded};
 use crate::memory::{check_room, filled};
 use crate::{Interrupt, RankError, parallel};
 
@@ -172,7 +172,7 @@ impl WideCodes {
 
 /// Where the codes of a feature are stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Slot {
+pub(super) enum CodeSlot {
     /// Column of the byte matrix, by index.
     Narrow(usize),
     /// Index among the wide features.
@@ -205,7 +205,7 @@ pub struct Binned {
     n_rows: usize,
     features: Arc<[FeatureBins]>,
     level_rates: LevelRates,
-    slots: Vec<Slot>,
+    slots: Vec<CodeSlot>,
     narrow: Vec<u8>,
     n_narrow: usize,
     wide: Vec<WideCodes>,
@@ -289,10 +289,10 @@ impl Binned {
             let n_codes = feature.n_codes();
             if n_codes <= NARROW_CODES {
                 n_narrow += 1;
-                return Slot::Narrow(n_narrow - 1);
+                return CodeSlot::Narrow(n_narrow - 1);
             }
             wide.push(WideCodes::empty(n_codes));
-            Slot::Wide(wide.len() - 1)
+            CodeSlot::Wide(wide.len() - 1)
         };
         let slots = features.iter().map(slot).collect();
         Self { n_rows: 0, features, level_rates, slots, narrow: Vec::new(), n_narrow, wide }
@@ -320,7 +320,7 @@ impl Binned {
                 *to = codes[row];
             }
         }
-        let slots = self.slots.iter().copied().chain((n_before..n_narrow).map(Slot::Narrow));
+        let slots = self.slots.iter().copied().chain((n_before..n_narrow).map(CodeSlot::Narrow));
         let features: Vec<FeatureBins> = self.features.iter().cloned().chain(bins).collect();
         Ok(Self {
             n_rows: self.n_rows,
@@ -431,7 +431,7 @@ impl Binned {
         let level_rates = LevelRates::default();
         let Self { slots, n_narrow, .. } = Self::empty(Arc::clone(&features), level_rates);
         let of_kind = |narrow: bool| -> Vec<usize> {
-            let is_kind = |&f: &usize| matches!(slots[f], Slot::Narrow(_)) == narrow;
+            let is_kind = |&f: &usize| matches!(slots[f], CodeSlot::Narrow(_)) == narrow;
             (0..features.len()).filter(is_kind).collect()
         };
 
@@ -440,7 +440,7 @@ impl Binned {
             FeatureBins::Numeric { cuts }
                 if cuts.len() <= MOST_CUTS && n_rows >= ROWS_OF_CUT * cuts.len() =>
             {
-                Some(Grid::new(cuts))
+                Some(CutGrid::new(cuts))
             }
             _ => None,
         };
@@ -468,11 +468,11 @@ impl Binned {
             match &mut wide {
                 WideCodes::U16(codes) => {
                     *codes = filled(n_rows, 0)?;
-                    coder.code(feature, all, codes.iter_mut().map(Short))?;
+                    coder.code(feature, all, codes.iter_mut().map(ShortCode))?;
                 }
                 WideCodes::U32(codes) => {
                     *codes = filled(n_rows, 0)?;
-                    coder.code(feature, all, codes.iter_mut().map(Word))?;
+                    coder.code(feature, all, codes.iter_mut().map(WordCode))?;
                 }
             }
             Ok(wide)
@@ -504,18 +504,18 @@ impl Binned {
     #[must_use]
     pub fn code(&self, row: usize, feature: usize) -> u32 {
         match self.slots[feature] {
-            Slot::Narrow(j) => u32::from(self.narrow[row * self.n_narrow + j]),
-            Slot::Wide(j) => self.wide[j].get(row),
+            CodeSlot::Narrow(j) => u32::from(self.narrow[row * self.n_narrow + j]),
+            CodeSlot::Wide(j) => self.wide[j].get(row),
         }
     }
 
     /// The codes of all rows in a feature.
     pub(crate) fn codes(&self, feature: usize) -> CodeSlice<'_> {
         match self.slots[feature] {
-            Slot::Narrow(j) => {
+            CodeSlot::Narrow(j) => {
                 CodeSlice::Bytes { codes: self.narrow.get(j..).unwrap_or(&[]), step: self.n_narrow }
             }
-            Slot::Wide(j) => match &self.wide[j] {
+            CodeSlot::Wide(j) => match &self.wide[j] {
                 WideCodes::U16(codes) => CodeSlice::Shorts(codes),
                 WideCodes::U32(codes) => CodeSlice::Words(codes),
             },
@@ -569,10 +569,10 @@ impl Binned {
 
     /// Whether the codes of a feature take one byte.
     pub(crate) fn is_narrow(&self, feature: usize) -> bool {
-        matches!(self.slots[feature], Slot::Narrow(_))
+        matches!(self.slots[feature], CodeSlot::Narrow(_))
     }
 
-    pub(super) fn slot(&self, feature: usize) -> Slot {
+    pub(super) fn slot(&self, feature: usize) -> CodeSlot {
         self.slots[feature]
     }
 
@@ -583,7 +583,7 @@ impl Binned {
         rows: Range<usize>,
         feature: usize,
     ) -> Option<impl Iterator<Item = u8>> {
-        let Slot::Narrow(column) = self.slots[feature] else { return None };
+        let CodeSlot::Narrow(column) = self.slots[feature] else { return None };
         let rows = &self.narrow[rows.start * self.n_narrow..rows.end * self.n_narrow];
         Some(rows.iter().skip(column).step_by(self.n_narrow).copied())
     }
@@ -653,29 +653,29 @@ fn sample_rows(
 }
 
 /// A destination for a code, in the width of its feature.
-trait Place {
+trait CodePlace {
     fn put(self, code: usize);
 }
 
 struct Byte<'a>(&'a mut u8);
-struct Short<'a>(&'a mut u16);
-struct Word<'a>(&'a mut u32);
+struct ShortCode<'a>(&'a mut u16);
+struct WordCode<'a>(&'a mut u32);
 
-impl Place for Byte<'_> {
+impl CodePlace for Byte<'_> {
     #[inline]
     fn put(self, code: usize) {
         *self.0 = code as u8;
     }
 }
 
-impl Place for Short<'_> {
+impl CodePlace for ShortCode<'_> {
     #[inline]
     fn put(self, code: usize) {
         *self.0 = code as u16;
     }
 }
 
-impl Place for Word<'_> {
+impl CodePlace for WordCode<'_> {
     #[inline]
     fn put(self, code: usize) {
         *self.0 = code as u32;
@@ -687,12 +687,12 @@ struct Coder<'a> {
     columns: &'a Columns<'a>,
     features: &'a [FeatureBins],
     /// For each feature the grid of its cuts, if it has one.
-    grids: &'a [Option<Grid>],
+    grids: &'a [Option<CutGrid>],
 }
 
 impl Coder<'_> {
     /// Codes `rows` of one feature into `places`.
-    fn code<P: Place>(
+    fn code<P: CodePlace>(
         &self,
         feature: usize,
         rows: Range<usize>,
@@ -731,7 +731,7 @@ impl Coder<'_> {
         }
     }
 
-    fn code_numbers<T: Value, P: Place>(
+    fn code_numbers<T: Value, P: CodePlace>(
         &self,
         column: Numbers<'_, T>,
         cuts: &[f64],

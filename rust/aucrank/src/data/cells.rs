@@ -7,10 +7,10 @@ use super::source::CellId;
 /// The stretch of rows of each cell. Cells that were split or merged are forgotten: a fit keeps one list
 /// for each of many parts.
 #[derive(Debug, Clone)]
-pub(super) struct Cells(Vec<Cell>);
+pub(super) struct Cells(Vec<CellStretch>);
 
 #[derive(Debug, Clone, Copy)]
-struct Cell {
+struct CellStretch {
     id: CellId,
     start: u32,
     end: u32,
@@ -19,7 +19,7 @@ struct Cell {
 impl Cells {
     /// All of so many rows in cell 0.
     pub(super) fn one(n_rows: usize) -> Self {
-        Self(vec![Cell { id: 0, start: 0, end: n_rows as u32 }])
+        Self(vec![CellStretch { id: 0, start: 0, end: n_rows as u32 }])
     }
 
     /// Rows of a cell.
@@ -30,7 +30,7 @@ impl Cells {
     pub(super) fn get(&self, id: CellId) -> Range<usize> {
         let place =
             self.0.binary_search_by_key(&id, |cell| cell.id).expect("a cell of this source");
-        let Cell { start, end, .. } = self.0[place];
+        let CellStretch { start, end, .. } = self.0[place];
         start as usize..end as usize
     }
 
@@ -42,7 +42,7 @@ impl Cells {
     ) {
         old.sort_unstable();
         self.0.retain(|cell| old.binary_search(&cell.id).is_err());
-        let cell = |(id, Range { start, end }): (CellId, Range<usize>)| Cell {
+        let cell = |(id, Range { start, end }): (CellId, Range<usize>)| CellStretch {
             id,
             start: start as u32,
             end: end as u32,

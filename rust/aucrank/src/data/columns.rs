@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
 use super::binned::FeatureBins;
-use super::row_hash::hash_rows;
+use super::row_order::hash_rows;
 use crate::{Interrupt, RankError, parallel};
 
 /// Rows read at a time: they stay in the cache while they are processed.
@@ -64,12 +64,12 @@ impl Value for f64 {}
 #[derive(Debug, Clone, Copy)]
 pub struct Numbers<'a, T> {
     values: &'a [T],
-    layout: Layout<'a>,
+    layout: ValueLayout<'a>,
 }
 
 /// The rows that the values of a column belong to.
 #[derive(Debug, Clone, Copy)]
-enum Layout<'a> {
+enum ValueLayout<'a> {
     /// Every so many values is the next row.
     Step(usize),
     /// The values are those of these rows, ascending; of other rows they are 0.
@@ -112,12 +112,12 @@ impl CodeSlice<'_> {
 impl<'a, T: Value> Numbers<'a, T> {
     /// Those that codes stand for.
     pub(crate) fn of_codes(values: &'a [T], codes: CodeSlice<'a>) -> Self {
-        Self { values, layout: Layout::Codes(codes) }
+        Self { values, layout: ValueLayout::Codes(codes) }
     }
 
     /// The values of all rows, if they are contiguous.
     pub(crate) fn contiguous(&self) -> Option<&'a [T]> {
-        matches!(self.layout, Layout::Step(1)).then_some(self.values)
+        matches!(self.layout, ValueLayout::Step(1)).then_some(self.values)
     }
 
     /// Value of a row, in double precision.
@@ -125,12 +125,12 @@ impl<'a, T: Value> Numbers<'a, T> {
     #[must_use]
     pub fn get(&self, row: usize) -> f64 {
         match self.layout {
-            Layout::Step(step) => self.values[row * step].into(),
-            Layout::Rows { rows, .. } => {
+            ValueLayout::Step(step) => self.values[row * step].into(),
+            ValueLayout::Rows { rows, .. } => {
                 let place = rows.binary_search(&(row as u32));
                 place.map_or(0.0, |place| self.values[place].into())
             }
-            Layout::Codes(codes) => self.values[codes.get(row)].into(),
+            ValueLayout::Codes(codes) => self.values[codes.get(row)].into(),
         }
     }
 
@@ -142,12 +142,12 @@ impl<'a, T: Value> Numbers<'a, T> {
     ) -> bool {
         match self.layout {
             // A separate loop for contiguous values, which the compiler vectorises.
-            Layout::Step(1) => copy(&self.values[range], places),
-            Layout::Step(step) => {
+            ValueLayout::Step(1) => copy(&self.values[range], places),
+            ValueLayout::Step(step) => {
                 let start = (range.start * step).min(self.values.len());
                 copy(self.values[start..].iter().step_by(step).take(range.len()), places)
             }
-            Layout::Rows { rows, .. } => {
+            ValueLayout::Rows { rows, .. } => {
                 let first = rows.partition_point(|&row| (row as usize) < range.start);
                 let mut known = rows[first..].iter().zip(&self.values[first..]).peekable();
                 let mut any_infinite = false;
@@ -158,32 +158,34 @@ impl<'a, T: Value> Numbers<'a, T> {
                 }
                 any_infinite
             }
-            Layout::Codes(codes) => copy(range.map(|row| &self.values[codes.get(row)]), places),
+            ValueLayout::Codes(codes) => {
+                copy(range.map(|row| &self.values[codes.get(row)]), places)
+            }
         }
     }
 
     fn n_rows(&self) -> usize {
         match self.layout {
-            Layout::Step(step) => self.values.len().div_ceil(step),
-            Layout::Rows { n_rows, .. } => n_rows,
-            Layout::Codes(codes) => codes.n_rows(),
+            ValueLayout::Step(step) => self.values.len().div_ceil(step),
+            ValueLayout::Rows { n_rows, .. } => n_rows,
+            ValueLayout::Codes(codes) => codes.n_rows(),
         }
     }
 
     fn is_sparse(&self) -> bool {
-        matches!(self.layout, Layout::Rows { .. })
+        matches!(self.layout, ValueLayout::Rows { .. })
     }
 
     /// Rows and their values: all, or those that are stored of a sparse column.
     fn entries(&self) -> impl Iterator<Item = (usize, f64)> {
         let n_entries = match self.layout {
-            Layout::Rows { rows, .. } => rows.len(),
+            ValueLayout::Rows { rows, .. } => rows.len(),
             _ => self.n_rows(),
         };
         (0..n_entries).map(|place| match self.layout {
-            Layout::Step(step) => (place, self.values[place * step].into()),
-            Layout::Rows { rows, .. } => (rows[place] as usize, self.values[place].into()),
-            Layout::Codes(codes) => (place, self.values[codes.get(place)].into()),
+            ValueLayout::Step(step) => (place, self.values[place * step].into()),
+            ValueLayout::Rows { rows, .. } => (rows[place] as usize, self.values[place].into()),
+            ValueLayout::Codes(codes) => (place, self.values[codes.get(place)].into()),
         })
     }
 }
@@ -388,7 +390,7 @@ impl<'a> Columns<'a> {
         Column<'a>: From<Numbers<'a, T>>,
     {
         let n_rows = values.len().checked_div(n_features).unwrap_or(0);
-        let layout = Layout::Step(n_features);
+        let layout = ValueLayout::Step(n_features);
         let column = |j| Numbers { values: values.get(j..).unwrap_or(&[]), layout };
         Self::new((0..n_features).map(|j| column(j).into()).collect(), n_rows)
     }
@@ -402,7 +404,7 @@ impl<'a> Columns<'a> {
     where
         Column<'a>: From<Numbers<'a, T>>,
     {
-        let layout = Layout::Step(1);
+        let layout = ValueLayout::Step(1);
         let columns = values.chunks_exact(n_rows.max(1));
         Self::new(columns.map(|values| Numbers { values, layout }.into()).collect(), n_rows)
     }
@@ -459,7 +461,7 @@ impl<'a> Columns<'a> {
             let ascend = rows.is_sorted_by(|row, next| row < next);
             let is_within = rows.last().is_none_or(|&last| (last as usize) < n_rows);
             (ascend && is_within)
-                .then(|| Numbers { values, layout: Layout::Rows { rows, n_rows } }.into())
+                .then(|| Numbers { values, layout: ValueLayout::Rows { rows, n_rows } }.into())
         };
         match starts.windows(2).map(column).collect() {
             Some(columns) => Self::new(columns, n_rows),
@@ -712,7 +714,7 @@ where
     Self: From<Numbers<'a, T>>,
 {
     fn from(values: &'a [T]) -> Self {
-        Numbers { values, layout: Layout::Step(1) }.into()
+        Numbers { values, layout: ValueLayout::Step(1) }.into()
     }
 }
 

@@ -1,7 +1,7 @@
 //! Class rates of the categories of one feature, as each fold of the rows sees them in the others.
 //!
 //! A category of few rows has no rate to speak of, but many such categories do: sorted by their rates,
-//! they are a number that tells something. A learner that reads for a row a rate in which its own label
+//! they are an informative number. A learner that reads for a row a rate in which its own label
 //! counts learns to trust the label. So each row is given the rate of its category in the *other*
 //! folds, as in stacking (Wolpert, 1992, <https://doi.org/10.1016/S0893-6080(05)80023-1>; for rates of
 //! categories Micci-Barreca, 2001, <https://doi.org/10.1145/507533.507538>).
@@ -9,12 +9,12 @@
 //! With `p` of the `n` rows of a category positive and the rate `r` of all rows of the same folds, a
 //! category has the excess `(p - n r) / (n + 10)`: what its rate, shrunk by [`SHRINKAGE`] rows at `r`,
 //! exceeds `r` by. The excess and not the rate, since `r` differs from fold to fold with the labels of the
-//! fold that is left out: a category without rows elsewhere has the excess 0 in every fold, and tells
+//! fold that is left out: a category without rows elsewhere has the excess 0 in every fold, and says
 //! nothing. A missing value has 0, too, as has a category that is not seen in the fit.
 //!
-//! Of categories that tell nothing the sum of `(y - r) e` over rows of label `y` and excess `e` is 0 on
+//! Of uninformative categories the sum of `(y - r) e` over rows of label `y` and excess `e` is 0 on
 //! average, for the label of a row is not in its excess, with variance `2 r (1 - r)` times the sum of `e^2`:
-//! twice, since each of two rows of a category counts in the excess of the other. So [`FoldRates::tell`]
+//! twice, since each of two rows of a category counts in the excess of the other. So [`FoldRates::are_informative`]
 //! whether rates are worth learning from: by [`CAUTION`] standard deviations.
 
 use super::columns::{Column, Columns};
@@ -36,12 +36,12 @@ const SHRINKAGE: f64 = 10.0;
 /// Share of the rows that a category needs not to be rare.
 const LEAST_SHARE: f64 = 0.002;
 
-/// Share of the rows that categories too rare to be told apart may hold before their rates are learned
+/// Share of the rows that categories too rare to be distinguished may hold before their rates are learned
 /// from. Rates of all categories of all features would lose up to 2.4 points of AUC where there are few.
 const MOST_RARE: f64 = 0.05;
 
-/// Number of standard deviations by which rates must tell more than chance would. On real data those
-/// that tell anything exceed it several times over.
+/// Number of standard deviations by which rates must are informative beyond chance would. On real data those
+/// that are informative exceed it several times over.
 const CAUTION: f64 = 3.0;
 
 /// The class rates of the categories of a feature.
@@ -206,9 +206,9 @@ impl FoldRates {
         pos + neg > 0
     }
 
-    /// Whether the rates of some categories tell more than chance, by the rows outside each fold for
+    /// Whether the rates of some categories are informative beyond chance, by the rows outside each fold for
     /// those in it.
-    pub(crate) fn tell(&self, are_meant: impl Fn(u32) -> bool) -> bool {
+    pub(crate) fn are_informative(&self, are_meant: impl Fn(u32) -> bool) -> bool {
         let all = self.others[self.n_folds];
         let total = (all.pos + all.neg) as f64;
         let (mut sum, mut squares) = (0.0, 0.0);
@@ -301,7 +301,7 @@ mod tests {
         }
     }
 
-    /// Rates of a sample of so many rows, in five folds, with categories that tell something or not.
+    /// Rates of a sample of so many rows, in five folds, with informative categories or not.
     fn drawn(n_rows: u64, n_levels: u64, seed: u64, tell: bool, copies: f64) -> FoldRates {
         let draw = |row: u64, what: u64| mix(mix(mix(seed) ^ row) ^ what);
         let codes: Vec<u32> = (0..n_rows).map(|row| (draw(row, 1) % n_levels) as u32).collect();
@@ -321,16 +321,18 @@ mod tests {
     #[test]
     fn rates_of_noise_seldom_tell_and_those_of_a_law_do() {
         for (n_rows, n_levels) in [(300, 100), (2000, 300), (6000, 1500)] {
-            let tell =
-                (0..300).filter(|&seed| drawn(n_rows, n_levels, seed, false, 1.0).tell(|_| true));
+            let tell = (0..300).filter(|&seed| {
+                drawn(n_rows, n_levels, seed, false, 1.0).are_informative(|_| true)
+            });
             assert!(tell.count() <= 3, "{n_levels} categories of {n_rows} rows");
             // Weights that are no counts of copies do not make rates more certain.
-            let tell =
-                (0..300).filter(|&seed| drawn(n_rows, n_levels, seed, false, 0.37).tell(|_| true));
+            let tell = (0..300).filter(|&seed| {
+                drawn(n_rows, n_levels, seed, false, 0.37).are_informative(|_| true)
+            });
             assert!(tell.count() <= 3, "{n_levels} categories of {n_rows} rows");
         }
-        assert!((0..30).all(|seed| drawn(6000, 1000, seed, true, 1.0).tell(|_| true)));
-        assert!(!drawn(6000, 1000, 0, true, 1.0).tell(|_| false));
+        assert!((0..30).all(|seed| drawn(6000, 1000, seed, true, 1.0).are_informative(|_| true)));
+        assert!(!drawn(6000, 1000, 0, true, 1.0).are_informative(|_| false));
     }
 
     #[test]

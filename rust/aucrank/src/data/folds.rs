@@ -132,8 +132,8 @@ pub fn hold_out(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::data::row_hash::seeded;
     use crate::data::row_order::MOST_RANKED;
+    use crate::data::row_order::seeded;
 
     /// The fold of each content: (value, class) -> fold.
     fn folds_by_content(

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::binned::{Binned, Slot};
+use super::binned::{Binned, CodeSlot};
 use super::sums::{ClassSums, Tally};
 use crate::RankError;
 
@@ -16,10 +16,10 @@ const SPARSE_FACTOR: usize = 2;
 
 /// Offsets of the features in a histogram, for all features of a source or some of them.
 #[derive(Debug)]
-pub(super) struct Layout {
+pub(super) struct HistogramLayout {
     /// Indices of the features, ascending.
     features: Vec<usize>,
-    slots: Vec<Slot>,
+    slots: Vec<CodeSlot>,
     /// First bin of each narrow feature, and the end of the last.
     offsets: Vec<usize>,
     /// Column of each narrow feature in the byte matrix.
@@ -30,7 +30,7 @@ pub(super) struct Layout {
     wide_codes: Vec<usize>,
 }
 
-impl Layout {
+impl HistogramLayout {
     pub(super) fn of(binned: &Binned, features: Vec<usize>) -> Arc<Self> {
         let mut layout = Self {
             slots: Vec::with_capacity(features.len()),
@@ -43,16 +43,16 @@ impl Layout {
         for &feature in &layout.features {
             let n_codes = binned.features()[feature].n_codes();
             let slot = match binned.slot(feature) {
-                Slot::Narrow(column) => {
+                CodeSlot::Narrow(column) => {
                     let j = layout.narrow_columns.len();
                     layout.offsets.push(layout.offsets[j] + n_codes);
                     layout.narrow_columns.push(column);
-                    Slot::Narrow(j)
+                    CodeSlot::Narrow(j)
                 }
-                Slot::Wide(column) => {
+                CodeSlot::Wide(column) => {
                     layout.wide_columns.push(column);
                     layout.wide_codes.push(n_codes);
-                    Slot::Wide(layout.wide_columns.len() - 1)
+                    CodeSlot::Wide(layout.wide_columns.len() - 1)
                 }
             };
             layout.slots.push(slot);
@@ -154,7 +154,7 @@ pub(super) enum WideBins<T> {
 /// ```
 #[derive(Debug, Clone)]
 pub struct Histogram<T> {
-    pub(super) layout: Arc<Layout>,
+    pub(super) layout: Arc<HistogramLayout>,
     pub(super) n_rows: usize,
     pub(super) narrow: Vec<T>,
     pub(super) wide: Vec<WideBins<T>>,
@@ -165,7 +165,7 @@ pub struct Histogram<T> {
 
 impl<T: Tally> Histogram<T> {
     pub(super) fn new(
-        layout: Arc<Layout>,
+        layout: Arc<HistogramLayout>,
         n_rows: usize,
         narrow: Vec<T>,
         wide: Vec<WideBins<T>>,
@@ -182,10 +182,10 @@ impl<T: Tally> Histogram<T> {
     /// The bins of the feature at an index within the histogram.
     pub(super) fn at(&self, place: usize) -> FeatureSums<'_, T> {
         let (dense, sparse): (&[T], &[(u32, T)]) = match self.layout.slots[place] {
-            Slot::Narrow(j) => {
+            CodeSlot::Narrow(j) => {
                 (&self.narrow[self.layout.offsets[j]..self.layout.offsets[j + 1]], &[])
             }
-            Slot::Wide(j) => match &self.wide[j] {
+            CodeSlot::Wide(j) => match &self.wide[j] {
                 WideBins::Dense(bins) => (bins, &[]),
                 WideBins::Sparse(bins) => (&[], bins),
             },
@@ -214,7 +214,7 @@ impl<T: Tally> Histogram<T> {
     }
 
     /// That of no rows.
-    pub(super) fn empty(layout: Arc<Layout>) -> Self {
+    pub(super) fn empty(layout: Arc<HistogramLayout>) -> Self {
         let narrow = vec![T::default(); layout.n_narrow_bins()];
         let wide = layout.wide_columns.iter().map(|_| WideBins::Sparse(Vec::new())).collect();
         Self { layout, n_rows: 0, narrow, wide, values: Vec::new() }

@@ -17,7 +17,7 @@
 //! ```
 //!
 //! and 0 where `c` is not positive: up to five categories of several rows each offer no more choice
-//! than a threshold of a number. If `Q` is no larger than `noise`, the categories cannot be told
+//! than a threshold of a number. If `Q` is no larger than `noise`, the categories cannot be distinguished
 //! from chance. Otherwise the rate of each is that of its own rows together with `h` times as many
 //! rows as the cell has, at the rate of the cell, with `h = noise / (K (Q - noise))`: a large
 //! category is shrunk less than a small one.
@@ -179,14 +179,14 @@ impl RowSquares {
 
 /// Strength of the shrinkage of the categories of a cell.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Shrinkage {
+pub(crate) struct RateShrinkage {
     /// Class masses of the whole cell.
     cell: ClassMasses,
     /// Mass at the rate of the cell that is added to each category.
     added: f64,
 }
 
-impl Shrinkage {
+impl RateShrinkage {
     /// Estimates the shrinkage from the categories of a cell, the missing value being one of them.
     /// `None` if they do not differ by more than chance.
     pub(crate) fn of(
@@ -299,8 +299,8 @@ mod tests {
         RowUnits::of(levels.iter().flat_map(of_level))
     }
 
-    fn shrinkage(levels: &[ClassSums]) -> Option<Shrinkage> {
-        Shrinkage::of(masses(levels), &units_of(levels, 1))
+    fn shrinkage(levels: &[ClassSums]) -> Option<RateShrinkage> {
+        RateShrinkage::of(masses(levels), &units_of(levels, 1))
     }
 
     #[test]
@@ -393,7 +393,7 @@ mod tests {
             .iter()
             .map(|sums| ClassSums { pos: 3 * sums.pos, neg: 3 * sums.neg, rows: sums.rows })
             .collect();
-        let heavier = Shrinkage::of(masses(&tripled), &units_of(&levels, 3)).unwrap();
+        let heavier = RateShrinkage::of(masses(&tripled), &units_of(&levels, 3)).unwrap();
         let swapped: Vec<ClassSums> = levels
             .iter()
             .map(|sums| ClassSums { pos: sums.neg, neg: sums.pos, rows: sums.rows })

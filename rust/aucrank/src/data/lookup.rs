@@ -26,7 +26,7 @@ const CELLS_OF_CUT: usize = 4;
 /// Bins of one feature, prepared for many lookups.
 #[derive(Debug)]
 enum Lookup<'a> {
-    Numeric { grid: Grid, n_intervals: usize, special: &'a [f64] },
+    Numeric { grid: CutGrid, n_intervals: usize, special: &'a [f64] },
     Categorical { bin_of_level: &'a [usize], n_bins: usize },
 }
 
@@ -34,7 +34,7 @@ impl<'a> Lookup<'a> {
     fn new(bins: &'a Bins) -> Self {
         match bins {
             Bins::Numeric { cuts, special } => {
-                Self::Numeric { grid: Grid::new(cuts), n_intervals: cuts.len() + 1, special }
+                Self::Numeric { grid: CutGrid::new(cuts), n_intervals: cuts.len() + 1, special }
             }
             Bins::Categorical { bin_of_level, n_bins } => {
                 Self::Categorical { bin_of_level, n_bins: *n_bins }
@@ -74,7 +74,7 @@ impl<'a> Lookup<'a> {
 /// it. So any cell width gives the right result; it affects the speed only. A cell is searched by
 /// bisection, and if too many cuts fall into one cell, all cuts are.
 #[derive(Debug)]
-pub(crate) struct Grid {
+pub(crate) struct CutGrid {
     low: f64,
     cells_of_one: f64,
     /// Number of cuts in the cells before each.
@@ -86,7 +86,7 @@ pub(crate) struct Grid {
     n_steps: u32,
 }
 
-impl Grid {
+impl CutGrid {
     pub(crate) fn new(cuts: &[f64]) -> Self {
         let low = cuts.first().copied().unwrap_or(0.0);
         let high = cuts.last().copied().unwrap_or(0.0);
@@ -169,7 +169,7 @@ pub(crate) struct Lookups<'a> {
 
 /// Buffers for some rows.
 #[derive(Debug, Default)]
-struct Tile {
+struct LookupTile {
     values: Vec<f64>,
     /// The bins of the rows, feature by feature.
     bins: Vec<u32>,
@@ -209,9 +209,9 @@ impl<'a> Lookups<'a> {
         columns: &Columns<'_>,
         others: &[usize],
         rows: &Range<usize>,
-        tile: &mut Tile,
+        tile: &mut LookupTile,
     ) -> bool {
-        let Tile { values, bins } = tile;
+        let LookupTile { values, bins } = tile;
         values.resize(rows.len(), 0.0);
         bins.resize(rows.len() * self.features.len(), 0);
         if columns.check_interrupt().is_err() {
@@ -263,7 +263,7 @@ impl<'a> Lookups<'a> {
         work: impl Fn(&mut M, std::slice::Chunks<'_, u32>, P) + Sync,
     ) -> Result<(), RankError> {
         let others = self.others(columns);
-        let of_part = |(memory, tile): &mut (M, Tile), (rows, part): (Range<usize>, P)| {
+        let of_part = |(memory, tile): &mut (M, LookupTile), (rows, part): (Range<usize>, P)| {
             let is_refused = self.look_up(columns, &others, &rows, tile);
             if !is_refused {
                 work(memory, tile.bins.chunks(rows.len()), part);
@@ -296,7 +296,7 @@ impl<'a> Lookups<'a> {
             })
             .collect();
         let none = || vec![R::Tally::default(); self.n_bins.iter().sum()];
-        let start = || (none(), false, Tile::default(), Vec::new());
+        let start = || (none(), false, LookupTile::default(), Vec::new());
         let tiles = (0..n_rows.div_ceil(TILE_ROWS)).into_par_iter().with_min_len(LEAST_TILES);
         let parts = tiles.fold(start, |(mut tallies, refused, mut tile, mut of_row), number| {
             let here = number * TILE_ROWS..n_rows.min((number + 1) * TILE_ROWS);

@@ -3,7 +3,7 @@
 //! A row may belong to every set, with a different mass in each. The masses of one row in all sets
 //! are contiguous, and so are the sums of a bin: a row is read once and adds a vector.
 
-use super::binned::{Binned, Slot};
+use super::binned::{Binned, CodeSlot};
 use super::sums::ClassMasses;
 
 /// The number of sets is padded to a multiple of this, so that vector instructions have no
@@ -29,7 +29,7 @@ impl MassHistogram {
         let width = Self::width(n_sets);
         let mut offsets = vec![0];
         for (feature, bins) in binned.features().iter().enumerate() {
-            if matches!(binned.slot(feature), Slot::Narrow(_)) {
+            if matches!(binned.slot(feature), CodeSlot::Narrow(_)) {
                 offsets.push(offsets[offsets.len() - 1] + bins.n_codes());
             }
         }
@@ -145,7 +145,7 @@ impl MassHistogram {
         feature: usize,
         set: usize,
     ) -> Option<impl Iterator<Item = (u32, ClassMasses)>> {
-        let Slot::Narrow(column) = binned.slot(feature) else { return None };
+        let CodeSlot::Narrow(column) = binned.slot(feature) else { return None };
         let bins = self.offsets[column]..self.offsets[column + 1];
         let masses = (0..).zip(bins).map(move |(code, bin)| {
             let of = |side: usize| self.bins[(2 * bin + side) * self.width + set];

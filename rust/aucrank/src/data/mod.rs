@@ -2,7 +2,6 @@
 //! codes only here. Also the sums of class weight from which learners decide, and the step
 //! functions of one feature that several families learn.
 
-mod binary;
 mod binned;
 mod bins;
 mod cells;
@@ -27,16 +26,13 @@ mod random;
 mod rate_columns;
 mod rate_steps;
 mod row_blocks;
-mod row_hash;
 mod row_order;
 mod source;
 mod step_function;
 mod sums;
 mod values;
 mod weights;
-mod wide;
 
-pub use binary::{Label, positive_rows};
 pub(crate) use binned::CUT_SAMPLE;
 pub use binned::{Binned, BinningParams, FeatureBins};
 pub use bins::Bins;
@@ -44,7 +40,7 @@ pub(crate) use bins::{are_distinct, place_among};
 pub(crate) use columns::CodeSlice;
 pub use columns::{Column, Columns, MISSING_CODE, Numbers, Value};
 pub(crate) use cuts::{add_distinct, cuts_of_sample, midpoint, quantile_cuts};
-pub(crate) use exact_sum::{LARGEST_SUM, is_snapped, snap};
+pub(crate) use exact_sum::{LARGEST_SUM, Wide, is_snapped, quotient, snap};
 #[cfg(feature = "serde")]
 pub(crate) use exact_sum::{of_units, to_units};
 pub(crate) use fold_rates::{
@@ -53,13 +49,13 @@ pub(crate) use fold_rates::{
 };
 pub use folds::{Folds, NO_FOLD, TwoParts, hold_out};
 pub use histogram::{FeatureSums, Histogram};
-pub use labels::Labels;
 pub(crate) use labels::MOST_COPIES;
+pub use labels::{Label, Labels, positive_rows};
 pub use level_rates::LevelRates;
-pub(crate) use level_rates::{RowSquares, RowUnits, Shrinkage};
+pub(crate) use level_rates::{RateShrinkage, RowSquares, RowUnits};
 pub use level_set::LevelSet;
 pub(crate) use logistic::logistic;
-pub(crate) use lookup::{Grid, Lookups};
+pub(crate) use lookup::{CutGrid, Lookups};
 pub(crate) use mass_histogram::MassHistogram;
 pub(crate) use monotonic::{binding, binds, check_monotonic, direction};
 pub use new_rows::NewRows;
@@ -70,20 +66,21 @@ pub(crate) use rate_columns::tests as rare_rows;
 pub(crate) use rate_columns::{RareLevels, RateColumns, step_above, threshold};
 pub(crate) use rate_steps::{RateSteps, coded_rates};
 pub use row_blocks::RowBlocks;
-pub(crate) use row_hash::{coin, combine, content_hashes, least_hashes, number_word, seeded};
-pub(crate) use row_order::{Holdout, MOST_RANKED, RowOrder};
+pub(crate) use row_order::{
+    Holdout, MOST_RANKED, RowOrder, coin, combine, content_hashes, least_hashes, number_word,
+    seeded,
+};
 pub use source::{
     CellId, CellSplit, CodeRule, CodeTest, HistogramRequest, MemorySource, Regroup, SumSource,
 };
 pub(crate) use source::{CellRows, empty_histograms};
-pub use step_function::{FeatureTerm, Steps};
+pub use step_function::{FeatureSteps, FeatureTerm};
 pub use sums::{
     ClassMasses, ClassSums, CountedRows, Counts, MassRows, ReweightedRows, RowTally, Tally,
     WeightedRows,
 };
 pub(crate) use sums::{check_weight, sum_checked};
-pub(crate) use values::Moments;
+pub(crate) use values::ValueMoments;
 pub use values::ValueScale;
 pub(crate) use weights::{FixedScale, power_of_two_factors, times_power_of_two};
 pub use weights::{FixedWeights, WeightRange};
-pub(crate) use wide::{Wide, quotient};

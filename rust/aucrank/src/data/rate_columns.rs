@@ -1,6 +1,6 @@
 //! Columns of rates in addition to the features of a fit.
 //!
-//! Where rare categories of a feature hold a good part of the rows and their rates tell more than chance, a
+//! Where rare categories of a feature hold a good part of the rows and their rates are informative beyond chance, a
 //! fit has one more number for the feature: the rate of the category of each row in the other folds, in
 //! steps (`fold_rates`). In the finished model a threshold on it is the set of categories that it stands for
 //! by all rows that the fit learned from (`rate_steps`, `formula/of_rates`). So the column is known to the

@@ -13,7 +13,7 @@ use super::level_set::LevelSet;
 /// Most steps of rates, whose numbers are bytes.
 const MOST_STEPS: usize = 250;
 
-/// A feature of categories as the rates of some of them tell of it, if they tell more than chance: its
+/// A feature of categories as the rates of some of them describe it, if they are informative beyond chance: its
 /// rates in at most so many steps, and no more than [`MOST_STEPS`], and the step of each row. Rows learned from have the step
 /// of the other folds, all others that of all rows learned from.
 pub(crate) fn coded_rates(
@@ -23,7 +23,7 @@ pub(crate) fn coded_rates(
     are_meant: impl Fn(u32) -> bool,
 ) -> Option<(RateSteps, Vec<u8>)> {
     let rates = FoldRates::of(codes, n_levels, labels, training, folds);
-    let steps = RateSteps::telling(&rates, most, are_meant)?;
+    let steps = RateSteps::informative(&rates, most, are_meant)?;
     let mut of_row: Vec<u8> = codes.iter().map(|&code| steps.of_level(code) as u8).collect();
     for row in training.iter().map(|&row| row as usize) {
         of_row[row] = steps.step(rates.outside(codes[row], folds.of_row[row])) as u8;
@@ -48,13 +48,13 @@ pub(crate) struct RateSteps {
 }
 
 impl RateSteps {
-    /// Those of rates that tell more than chance, at most so many, and no more than [`MOST_STEPS`].
-    pub(crate) fn telling(
+    /// Those of rates that are informative beyond chance, at most so many, and no more than [`MOST_STEPS`].
+    pub(crate) fn informative(
         rates: &FoldRates,
         most: usize,
         are_meant: impl Fn(u32) -> bool,
     ) -> Option<Self> {
-        if !rates.tell(&are_meant) {
+        if !rates.are_informative(&are_meant) {
             return None;
         }
         Self::new(rates, most.min(MOST_STEPS), are_meant)

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::folds::{Folds, NO_FOLD, TwoParts};
 use super::labels::Labels;
-use super::row_hash::seeded;
+use super::row_order::seeded;
 
 /// What rows are dealt by, instead of each by its own content.
 ///

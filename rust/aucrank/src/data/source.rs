@@ -9,10 +9,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::parallel::prelude::*;
 
-use super::binned::{Binned, FeatureBins, Slot, WideCodes};
+use super::binned::{Binned, CodeSlot, FeatureBins, WideCodes};
 use super::cells::Cells;
 use super::columns::{Column, Columns, Numbers, Value};
-use super::histogram::{Histogram, Layout, WideBins, add_up_codes};
+use super::histogram::{Histogram, HistogramLayout, WideBins, add_up_codes};
 use super::level_set::LevelSet;
 use super::sums::{RowTally, Tally};
 use super::values::ValueScale;
@@ -287,10 +287,10 @@ pub(crate) fn empty_histograms<T: Tally>(
     binned: &Binned,
     requests: &[HistogramRequest],
 ) -> Vec<Histogram<T>> {
-    let all = Layout::of(binned, (0..binned.features().len()).collect());
+    let all = HistogramLayout::of(binned, (0..binned.features().len()).collect());
     let layout = |request: &HistogramRequest| match &request.features {
         None => Arc::clone(&all),
-        Some(features) => Layout::of(binned, features.clone()),
+        Some(features) => HistogramLayout::of(binned, features.clone()),
     };
     requests.iter().map(|request| Histogram::empty(layout(request))).collect()
 }
@@ -320,7 +320,7 @@ pub struct MemorySource<'a, R> {
     row_tally: R,
     interrupt: &'a Interrupt,
     values: Option<(&'a Columns<'a>, &'a [ValueScale])>,
-    layout: Arc<Layout>,
+    layout: Arc<HistogramLayout>,
     groups: Vec<Range<usize>>,
     /// Row numbers; each cell is a range of them.
     order: Cow<'a, [u32]>,
@@ -364,7 +364,7 @@ impl<'a, R: RowTally> MemorySource<'a, R> {
         scratch: Vec<u32>,
         interrupt: &'a Interrupt,
     ) -> Self {
-        let layout = Layout::of(binned, (0..binned.features().len()).collect());
+        let layout = HistogramLayout::of(binned, (0..binned.features().len()).collect());
         Self {
             binned,
             row_tally,
@@ -471,7 +471,7 @@ impl<'a, R: RowTally> MemorySource<'a, R> {
         let rows = self.rows(request.cell);
         let layout = match &request.features {
             None => Arc::clone(&self.layout),
-            Some(features) => Layout::of(self.binned, features.clone()),
+            Some(features) => HistogramLayout::of(self.binned, features.clone()),
         };
         // Each chunk costs a partial histogram, so it has several rows per bin. The number of
         // chunks is a multiple of the number of threads, to balance the load.
@@ -572,14 +572,18 @@ impl<'a, R: RowTally> MemorySource<'a, R> {
     }
 
     /// The same for some of the features.
-    fn narrow_sums_of(&self, layout: &Layout, rows: &[u32]) -> Result<Vec<R::Tally>, RankError> {
+    fn narrow_sums_of(
+        &self,
+        layout: &HistogramLayout,
+        rows: &[u32],
+    ) -> Result<Vec<R::Tally>, RankError> {
         self.interrupt.check()?;
         let mut sums = vec![R::Tally::default(); layout.n_narrow_bins()];
         self.add_narrow_of(layout, rows, &mut sums);
         Ok(sums)
     }
 
-    fn add_narrow_of(&self, layout: &Layout, rows: &[u32], sums: &mut [R::Tally]) {
+    fn add_narrow_of(&self, layout: &HistogramLayout, rows: &[u32], sums: &mut [R::Tally]) {
         let places: Vec<(usize, usize)> =
             layout.narrow_columns().iter().copied().zip(layout.offsets().iter().copied()).collect();
         for &row in rows {
@@ -692,7 +696,7 @@ impl<R: RowTally> SumSource for MemorySource<'_, R> {
 fn partition(binned: &Binned, test: &CodeTest, rows: &mut [u32], scratch: &mut [u32]) -> usize {
     let missing = binned.features()[test.feature].n_bins() as u32;
     match binned.slot(test.feature) {
-        Slot::Narrow(j) => {
+        CodeSlot::Narrow(j) => {
             let mut left = [false; 256];
             for (code, left) in (0..=missing).zip(&mut left) {
                 *left = test.goes_left(code, missing);
@@ -700,7 +704,7 @@ fn partition(binned: &Binned, test: &CodeTest, rows: &mut [u32], scratch: &mut [
             let goes_left = |row: u32| left[usize::from(binned.narrow_row(row as usize)[j])];
             partition_by(goes_left, rows, scratch)
         }
-        Slot::Wide(j) => {
+        CodeSlot::Wide(j) => {
             let codes = &binned.wide()[j];
             partition_by(|row| test.goes_left(codes.get(row as usize), missing), rows, scratch)
         }

@@ -13,9 +13,9 @@ mod saved;
 /// # Examples
 ///
 /// ```
-/// use aucrank::data::{FeatureTerm, Steps};
+/// use aucrank::data::{FeatureTerm, FeatureSteps};
 ///
-/// let steps = |threshold| Steps::Numeric { thresholds: vec![threshold], values: vec![0.0, 1.0] };
+/// let steps = |threshold| FeatureSteps::Numeric { thresholds: vec![threshold], values: vec![0.0, 1.0] };
 /// let mut term = FeatureTerm { feature: 0, steps: steps(10.0), missing: 0.5 };
 /// term.add(&FeatureTerm { feature: 0, steps: steps(20.0), missing: 0.25 });
 /// assert_eq!([5.0, 10.0, 20.0, f64::NAN].map(|raw| term.value(raw)), [0.0, 1.0, 2.0, 0.75]);
@@ -27,7 +27,7 @@ pub struct FeatureTerm {
     pub feature: usize,
     /// Its values where the feature is known.
     #[cfg_attr(feature = "serde", serde(flatten))]
-    pub steps: Steps,
+    pub steps: FeatureSteps,
     /// The value of rows in which the feature is missing.
     pub missing: f64,
 }
@@ -37,16 +37,16 @@ pub struct FeatureTerm {
 /// # Examples
 ///
 /// ```
-/// use aucrank::data::{FeatureTerm, Steps};
+/// use aucrank::data::{FeatureTerm, FeatureSteps};
 ///
-/// let steps = Steps::Categorical { values: vec![-1.0, 1.0] };
+/// let steps = FeatureSteps::Categorical { values: vec![-1.0, 1.0] };
 /// let term = FeatureTerm { feature: 0, steps, missing: 0.0 };
 /// // Codes of categories; that of 2 is unknown.
 /// assert_eq!([0.0, 1.0, 2.0].map(|code| term.value(code)), [-1.0, 1.0, 0.0]);
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(rename_all = "snake_case"))]
-pub enum Steps {
+pub enum FeatureSteps {
     /// Of a number.
     Numeric {
         /// Ascending; a number equal to a threshold is above it.
@@ -61,7 +61,7 @@ pub enum Steps {
     },
 }
 
-impl Steps {
+impl FeatureSteps {
     /// The values of all steps.
     pub(crate) fn values(&self) -> &[f64] {
         match self {
@@ -73,7 +73,8 @@ impl Steps {
 impl FeatureTerm {
     /// Changes all its values.
     pub(crate) fn change(&mut self, change: impl Fn(f64) -> f64) {
-        let (Steps::Numeric { values, .. } | Steps::Categorical { values }) = &mut self.steps;
+        let (FeatureSteps::Numeric { values, .. } | FeatureSteps::Categorical { values }) =
+            &mut self.steps;
         for value in values {
             *value = change(*value);
         }
@@ -104,7 +105,7 @@ impl FeatureTerm {
             return Err(format!("there is no feature {}", self.feature));
         };
         match (&self.steps, n_levels) {
-            (Steps::Numeric { thresholds, values }, None) => {
+            (FeatureSteps::Numeric { thresholds, values }, None) => {
                 if values.len() != thresholds.len() + 1 {
                     return Err("a term has not one value more than thresholds".to_owned());
                 }
@@ -113,7 +114,7 @@ impl FeatureTerm {
                     return Err("the thresholds of a term are not finite and ascending".to_owned());
                 }
             }
-            (Steps::Categorical { values }, Some(n_levels)) => {
+            (FeatureSteps::Categorical { values }, Some(n_levels)) => {
                 if values.len() > *n_levels as usize {
                     return Err("a term has more values than there are categories".to_owned());
                 }
@@ -131,10 +132,10 @@ impl FeatureTerm {
             return self.missing;
         }
         match &self.steps {
-            Steps::Numeric { thresholds, values } => {
+            FeatureSteps::Numeric { thresholds, values } => {
                 values[thresholds.partition_point(|&threshold| threshold <= raw)]
             }
-            Steps::Categorical { values } => {
+            FeatureSteps::Categorical { values } => {
                 values.get(raw as usize).copied().unwrap_or(self.missing)
             }
         }
@@ -155,7 +156,7 @@ impl FeatureTerm {
                 let levels = 0..*n_levels as usize;
                 let value =
                     |code: usize| value_of_code.get(code).copied().flatten().unwrap_or(missing);
-                Steps::Categorical { values: levels.map(value).collect() }
+                FeatureSteps::Categorical { values: levels.map(value).collect() }
             }
             FeatureBins::Numeric { cuts } => {
                 let (mut thresholds, mut values) = (Vec::new(), Vec::new());
@@ -174,7 +175,7 @@ impl FeatureTerm {
                 if values.is_empty() {
                     values.push(missing);
                 }
-                Steps::Numeric { thresholds, values }
+                FeatureSteps::Numeric { thresholds, values }
             }
         };
         Self { feature, steps, missing }
@@ -184,7 +185,7 @@ impl FeatureTerm {
     pub fn add(&mut self, other: &Self) {
         debug_assert_eq!(self.feature, other.feature);
         match (&mut self.steps, &other.steps) {
-            (Steps::Categorical { values }, Steps::Categorical { values: more }) => {
+            (FeatureSteps::Categorical { values }, FeatureSteps::Categorical { values: more }) => {
                 let n_levels = values.len().max(more.len());
                 values.resize(n_levels, self.missing);
                 for (code, value) in values.iter_mut().enumerate() {
@@ -192,8 +193,8 @@ impl FeatureTerm {
                 }
             }
             (
-                Steps::Numeric { thresholds, values },
-                Steps::Numeric { thresholds: more_thresholds, values: more },
+                FeatureSteps::Numeric { thresholds, values },
+                FeatureSteps::Numeric { thresholds: more_thresholds, values: more },
             ) => {
                 let mut merged: Vec<f64> =
                     thresholds.iter().chain(more_thresholds).copied().collect();
@@ -230,13 +231,17 @@ mod tests {
         thresholds.sort_by(f64::total_cmp);
         thresholds.dedup();
         let values = (0..=thresholds.len() as u64).map(|step| value(seed + 10 + step)).collect();
-        let steps = Steps::Numeric { thresholds, values };
+        let steps = FeatureSteps::Numeric { thresholds, values };
         FeatureTerm { feature: 2, steps, missing: value(seed + 20) }
     }
 
     fn levels(seed: u64, n_levels: u64) -> FeatureTerm {
         let values = (0..n_levels).map(|level| value(seed + level)).collect();
-        FeatureTerm { feature: 2, steps: Steps::Categorical { values }, missing: value(seed + 20) }
+        FeatureTerm {
+            feature: 2,
+            steps: FeatureSteps::Categorical { values },
+            missing: value(seed + 20),
+        }
     }
 
     fn sum(terms: &[FeatureTerm]) -> FeatureTerm {
@@ -247,7 +252,8 @@ mod tests {
 
     #[test]
     fn a_number_on_a_threshold_lies_above_it() {
-        let steps = Steps::Numeric { thresholds: vec![1.0, 2.0], values: vec![5.0, 6.0, 7.0] };
+        let steps =
+            FeatureSteps::Numeric { thresholds: vec![1.0, 2.0], values: vec![5.0, 6.0, 7.0] };
         let term = FeatureTerm { feature: 0, steps, missing: 9.0 };
         let raw = [-f64::MAX, 1.0, f64::midpoint(1.0, 2.0), 2.0, f64::MAX, f64::NAN];
         assert_eq!(raw.map(|raw| term.value(raw)), [5.0, 6.0, 6.0, 7.0, 7.0, 9.0]);
@@ -259,12 +265,12 @@ mod tests {
         // Codes 1 to 3 and 6 hold no rows; codes 4 and 5 have the same value.
         let values = [Some(1.0), None, None, None, Some(2.0), Some(2.0), None, Some(8.0)];
         let term = FeatureTerm::of_codes(3, &bins, &values, 8.0);
-        let expected = Steps::Numeric { thresholds: vec![3.0], values: vec![1.0, 2.0] };
+        let expected = FeatureSteps::Numeric { thresholds: vec![3.0], values: vec![1.0, 2.0] };
         assert_eq!(term, FeatureTerm { feature: 3, steps: expected, missing: 8.0 });
         // Adjacent codes: the step is the cut between them.
         let values = [None, None, Some(1.0), Some(2.0), None, None, None, None];
         let term = FeatureTerm::of_codes(3, &bins, &values, 0.0);
-        let expected = Steps::Numeric { thresholds: vec![3.0], values: vec![1.0, 2.0] };
+        let expected = FeatureSteps::Numeric { thresholds: vec![3.0], values: vec![1.0, 2.0] };
         assert_eq!(term.steps, expected);
     }
 

@@ -97,12 +97,12 @@ const DEVIATION_SHIFT: i32 = VALUE_BITS - 30;
 /// Weighted mean and standard deviation of the known values of a feature; both 0 if none is known,
 /// and for a categorical feature.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Moments {
+pub(crate) struct ValueMoments {
     pub(crate) mean: f64,
     pub(crate) deviation: f64,
 }
 
-impl Moments {
+impl ValueMoments {
     /// The moments of each feature. Sums are integers, so the order of the rows does not matter.
     pub(crate) fn of(
         columns: &Columns<'_>,
@@ -203,7 +203,7 @@ mod tests {
         let of = |values: &[f64], positive: &[bool], weights: Option<&[f64]>| {
             let columns = Columns::from_row_major(values, 1).unwrap();
             let labels = Labels::new(positive, weights).unwrap();
-            Moments::of(&columns, &labels, &Interrupt::default()).unwrap()[0]
+            ValueMoments::of(&columns, &labels, &Interrupt::default()).unwrap()[0]
         };
         let found = of(&values, &positive, None);
         assert_eq!(found.mean, 4.75);
@@ -215,8 +215,8 @@ mod tests {
         labels.reverse();
         assert_eq!(of(&turned, &labels, None), found);
         let constant = of(&[3.5, 3.5, f64::NAN], &[true, false, true], None);
-        assert_eq!(constant, Moments { mean: 3.5, deviation: 0.0 });
+        assert_eq!(constant, ValueMoments { mean: 3.5, deviation: 0.0 });
         let none = of(&[f64::NAN; 2], &[true, false], None);
-        assert_eq!(none, Moments { mean: 0.0, deviation: 0.0 });
+        assert_eq!(none, ValueMoments { mean: 0.0, deviation: 0.0 });
     }
 }

@@ -7,7 +7,6 @@
 
 mod condition;
 mod evaluate;
-mod of_rates;
 mod program;
 mod steps;
 mod test;

@@ -1,6 +1,6 @@
 //! Questions to single features in columns, as the saved forms of trees hold them.
 //!
-//! A letter for each node tells its kind, and so in which columns the rest of it stands.
+//! A letter for each node says its kind, and so in which columns the rest of it stands.
 
 use std::vec::IntoIter;
 

@@ -48,7 +48,7 @@ pub trait Family: Send + Sync {
     /// For each feature its number of categories, or `None` if it is numeric.
     fn n_levels(&self) -> &[Option<u32>];
 
-    /// Whether its parts fit together: what a file is asked before it is believed.
+    /// Validates a loaded model: whether its parts are consistent.
     ///
     /// # Errors
     ///

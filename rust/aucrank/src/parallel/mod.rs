@@ -45,7 +45,7 @@ pub(crate) fn in_own_pool<T: Send>(
 }
 
 /// A piece of work, before and after it is done.
-enum Piece<I, T> {
+enum WorkPiece<I, T> {
     Todo(I),
     /// Taken by a thread; remains only after a panic, which ends everything.
     Taken,
@@ -94,23 +94,23 @@ pub(crate) fn map_with<I: Send, T: Send, S>(
         // Several blocks per thread balance the load.
         items.len().div_ceil(16 * current_num_threads()).max(least)
     };
-    let mut pieces: Vec<Piece<I, T>> = items.into_iter().map(Piece::Todo).collect();
-    let blocks: Vec<Mutex<&mut [Piece<I, T>]>> =
+    let mut pieces: Vec<WorkPiece<I, T>> = items.into_iter().map(WorkPiece::Todo).collect();
+    let blocks: Vec<Mutex<&mut [WorkPiece<I, T>]>> =
         pieces.chunks_mut(block.max(1)).map(Mutex::new).collect();
     run(blocks.len(), &|number| {
         let mut scratch = new_scratch();
         // No other thread takes this block, so the lock is never contended.
         let mut block = blocks[number].lock().unwrap_or_else(PoisonError::into_inner);
         for piece in block.iter_mut() {
-            if let Piece::Todo(item) = std::mem::replace(piece, Piece::Taken) {
-                *piece = Piece::Done(work(&mut scratch, item));
+            if let WorkPiece::Todo(item) = std::mem::replace(piece, WorkPiece::Taken) {
+                *piece = WorkPiece::Done(work(&mut scratch, item));
             }
         }
     });
     drop(blocks);
     let done = pieces.into_iter().filter_map(|piece| match piece {
-        Piece::Done(result) => Some(result),
-        Piece::Todo(_) | Piece::Taken => None,
+        WorkPiece::Done(result) => Some(result),
+        WorkPiece::Todo(_) | WorkPiece::Taken => None,
     });
     done.collect()
 }

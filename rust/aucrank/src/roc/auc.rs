@@ -2,7 +2,7 @@
 
 use super::RocState;
 use super::mass::{Mass, Shifted, Weights};
-use super::sample::{MassOf, Sample, Unweighted, Weigh};
+use super::sample::{MassOf, ScoreSample, Unweighted, Weigh};
 use super::score::{Score, Word};
 use super::sort::{Record, Sink, sweep};
 use crate::RankError;
@@ -22,7 +22,7 @@ use crate::RankError;
 /// assert_eq!(aucrank::roc::auc(&[0.1, 0.4, 0.4], &[false, false, true]), Ok(0.75));
 /// ```
 pub fn auc<S: Score>(scores: &[S], positive: &[bool]) -> Result<f64, RankError> {
-    area::<S, _, S::Key>(&Sample::new(scores, positive, Unweighted)?)
+    area::<S, _, S::Key>(&ScoreSample::new(scores, positive, Unweighted)?)
 }
 
 /// [`auc`] of weighted rows: a row of weight k counts as k rows, one of weight 0 as none.
@@ -44,9 +44,9 @@ pub fn weighted_auc<S: Score>(
     weights: &[f64],
 ) -> Result<f64, RankError> {
     match Weights::new(weights, positive)? {
-        Weights::Few(few) => area::<S, _, (S::Key, u64)>(&Sample::new(scores, positive, few)?),
+        Weights::Few(few) => area::<S, _, (S::Key, u64)>(&ScoreSample::new(scores, positive, few)?),
         Weights::Many(many) => {
-            let sample = Sample::new(scores, positive, many)?;
+            let sample = ScoreSample::new(scores, positive, many)?;
             if many.is_exact {
                 return area::<S, _, (S::Key, Shifted)>(&sample);
             }
@@ -55,26 +55,26 @@ pub fn weighted_auc<S: Score>(
     }
 }
 
-fn area<S, W, R>(sample: &Sample<'_, S, W>) -> Result<f64, RankError>
+fn area<S, W, R>(sample: &ScoreSample<'_, S, W>) -> Result<f64, RankError>
 where
     S: Score,
     W: Weigh,
     R: Record<S::Key, Unit = W::Unit, Mass = MassOf<W>>,
 {
-    let parts = sweep::<S, W, R, _>(sample, |_| Pairs::default());
-    parts.into_iter().fold(Pairs::default(), Pairs::then).area()
+    let parts = sweep::<S, W, R, _>(sample, |_| ConcordantPairs::default());
+    parts.into_iter().fold(ConcordantPairs::default(), ConcordantPairs::then).area()
 }
 
 /// Concordant pairs among the rows of a range of scores.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Pairs<M: Mass> {
+pub(super) struct ConcordantPairs<M: Mass> {
     /// Two for each pair whose positive row has the higher score, one for each tie.
     half_wins: M::Product,
     positive: M,
     negative: M,
 }
 
-impl<M: Mass> Pairs<M> {
+impl<M: Mass> ConcordantPairs<M> {
     /// Adds rows of one score, which is above all scores so far.
     #[inline]
     pub fn push(&mut self, positive: M, negative: M) {
@@ -110,7 +110,7 @@ impl<M: Mass> Pairs<M> {
     }
 }
 
-impl<K: Word, M: Mass> Sink<K, M> for Pairs<M> {
+impl<K: Word, M: Mass> Sink<K, M> for ConcordantPairs<M> {
     fn tie(&mut self, _: K, positive: M, negative: M) {
         self.push(positive, negative);
     }

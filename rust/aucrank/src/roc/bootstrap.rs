@@ -12,11 +12,11 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
 use super::compare::highest_at;
-use super::cut_off::Criterion;
-use super::delong::{Rows, order, split_rows};
+use super::cut_off::CutOffCriterion;
+use super::delong::{RowMasses, order, split_rows};
 use super::mass::{Mass, Weights};
 use super::partial::{area_of_rates, check_bands};
-use super::sample::{MassOf, Sample, Unweighted, Weigh};
+use super::sample::{MassOf, ScoreSample, Unweighted, Weigh};
 use super::score::Score;
 use crate::data::Wide;
 use crate::{Interrupt, RankError, parallel};
@@ -65,7 +65,7 @@ impl Bootstrap {
             return Err(RankError::BadParameter { name: "models", value, rule });
         }
         for scores in models {
-            Sample::new(scores, positive, Unweighted)?;
+            ScoreSample::new(scores, positive, Unweighted)?;
         }
         match weights.map(|weights| Weights::new(weights, positive)).transpose()? {
             // Integer sums in both cases; those of counts fit in one word.
@@ -78,7 +78,7 @@ impl Bootstrap {
     }
 
     /// As [`Bootstrap::aucs`], given the product of two masses.
-    fn aucs_by<S: Score, W: Weigh, T: Total>(
+    fn aucs_by<S: Score, W: Weigh, T: HalfWinTotal>(
         &self,
         models: &[&[S]],
         positive: &[bool],
@@ -88,11 +88,13 @@ impl Bootstrap {
     ) -> Result<Vec<f64>, RankError> {
         let classes = split(positive, weights)?;
         let [negative, positives] = sorted_by(models[0], &classes);
-        let models: Vec<Model> =
-            models.iter().map(|scores| Model::new(scores, &negative, &positives)).collect();
+        let models: Vec<ResampledModel> = models
+            .iter()
+            .map(|scores| ResampledModel::new(scores, &negative, &positives))
+            .collect();
         let one = MassOf::<W>::from(1);
         self.on_each_resample(
-            || Scratch::new(negative.len(), positives.len(), models.len()),
+            || ResampleScratch::new(negative.len(), positives.len(), models.len()),
             |scratch, resample| {
                 interrupt.check()?;
                 let mut rng = self.stream(resample);
@@ -161,7 +163,7 @@ impl Bootstrap {
         scores: &[S],
         positive: &[bool],
         weights: Option<&[f64]>,
-        criterion: Criterion,
+        criterion: CutOffCriterion,
         interrupt: &Interrupt,
     ) -> Result<Vec<f64>, RankError> {
         // A score that was not drawn repeats the knot before it, which is then the best one.
@@ -184,7 +186,7 @@ impl Bootstrap {
             return Err(RankError::BadParameter { name: "models", value, rule });
         }
         for scores in models {
-            Sample::new(scores, positive, Unweighted)?;
+            ScoreSample::new(scores, positive, Unweighted)?;
         }
         match weights.map(|weights| Weights::new(weights, positive)).transpose()? {
             None => self.on_each_curve(models, positive, Unweighted, interrupt, work),
@@ -265,7 +267,7 @@ impl Bootstrap {
 }
 
 /// Rows of positive weight, negative then positive, with their weights.
-fn split<W: Weigh>(positive: &[bool], weights: W) -> Result<[Rows<MassOf<W>>; 2], RankError> {
+fn split<W: Weigh>(positive: &[bool], weights: W) -> Result<[RowMasses<MassOf<W>>; 2], RankError> {
     let classes = split_rows(positive, weights)?;
     for rows in &classes {
         if u32::try_from(rows.len()).is_err() {
@@ -277,7 +279,7 @@ fn split<W: Weigh>(positive: &[bool], weights: W) -> Result<[Rows<MassOf<W>>; 2]
 }
 
 /// Rows of each class in ascending order of the score.
-fn sorted_by<S: Score, M: Mass>(scores: &[S], classes: &[Rows<M>; 2]) -> [Rows<M>; 2] {
+fn sorted_by<S: Score, M: Mass>(scores: &[S], classes: &[RowMasses<M>; 2]) -> [RowMasses<M>; 2] {
     classes
         .each_ref()
         .map(|rows| order(scores, rows).into_iter().map(|(_, position)| rows[position]).collect())
@@ -285,7 +287,10 @@ fn sorted_by<S: Score, M: Mass>(scores: &[S], classes: &[Rows<M>; 2]) -> [Rows<M
 
 /// The number of distinct scores, and the index of the score of each row of each class in them, in
 /// descending order.
-fn places_of<S: Score, M: Mass>(scores: &[S], classes: &[Rows<M>; 2]) -> (usize, [Vec<usize>; 2]) {
+fn places_of<S: Score, M: Mass>(
+    scores: &[S],
+    classes: &[RowMasses<M>; 2],
+) -> (usize, [Vec<usize>; 2]) {
     let keys = classes
         .each_ref()
         .map(|rows| -> Vec<S::Key> { rows.iter().map(|&(row, _)| scores[row].key()).collect() });
@@ -298,7 +303,7 @@ fn places_of<S: Score, M: Mass>(scores: &[S], classes: &[Rows<M>; 2]) -> (usize,
 }
 
 /// What a resample needs of a model.
-struct Model {
+struct ResampledModel {
     /// Negative rows in ascending order of the score; `None` if they are already in that order.
     negative: Option<Vec<u32>>,
     /// For each positive row, the number of negative rows below it, and of those below or tied with
@@ -306,8 +311,12 @@ struct Model {
     bounds: Vec<[u32; 2]>,
 }
 
-impl Model {
-    fn new<S: Score, M: Mass>(scores: &[S], negative: &Rows<M>, positive: &Rows<M>) -> Self {
+impl ResampledModel {
+    fn new<S: Score, M: Mass>(
+        scores: &[S],
+        negative: &RowMasses<M>,
+        positive: &RowMasses<M>,
+    ) -> Self {
         let order = order(scores, negative);
         let bound = |&(row, _): &(usize, M)| {
             let key = scores[row].key();
@@ -323,7 +332,7 @@ impl Model {
 }
 
 /// Scratch memory of one thread.
-struct Scratch<M> {
+struct ResampleScratch<M> {
     /// How often each negative row was drawn.
     counts: Vec<u32>,
     /// Prefix sums of the weights of the negative rows in the order of a model.
@@ -332,7 +341,7 @@ struct Scratch<M> {
     half_wins: Vec<Vec<M>>,
 }
 
-impl<M: Mass> Scratch<M> {
+impl<M: Mass> ResampleScratch<M> {
     fn new(n_neg: usize, n_pos: usize, n_models: usize) -> Self {
         let none = M::default();
         let half_wins = vec![vec![none; n_pos]; n_models];
@@ -341,23 +350,23 @@ impl<M: Mass> Scratch<M> {
 }
 
 /// A sum of weighted half-wins.
-trait Total: Copy + Default + Send + std::ops::AddAssign {
+trait HalfWinTotal: Copy + Default + Send + std::ops::AddAssign {
     fn value(self) -> f64;
 }
 
-impl Total for u64 {
+impl HalfWinTotal for u64 {
     fn value(self) -> f64 {
         self as f64
     }
 }
 
-impl Total for u128 {
+impl HalfWinTotal for u128 {
     fn value(self) -> f64 {
         self as f64
     }
 }
 
-impl Total for Wide {
+impl HalfWinTotal for Wide {
     fn value(self) -> f64 {
         self.to_f64()
     }
@@ -365,16 +374,16 @@ impl Total for Wide {
 
 /// AUC of each model on one resample, given the weight of a count of negative rows, the
 /// contribution of the half-wins of a positive row, and its weight.
-fn resampled_aucs<M: Mass, T: Total>(
+fn resampled_aucs<M: Mass, T: HalfWinTotal>(
     rng: &mut Xoshiro256PlusPlus,
-    models: &[Model],
-    scratch: &mut Scratch<M>,
+    models: &[ResampledModel],
+    scratch: &mut ResampleScratch<M>,
     n_pos: usize,
     negative: impl Fn(u32, usize) -> M,
     wins: impl Fn(M, usize) -> T,
     positive: impl Fn(usize) -> T,
 ) -> Vec<f64> {
-    let Scratch { counts, below, half_wins } = scratch;
+    let ResampleScratch { counts, below, half_wins } = scratch;
     counts.fill(0);
     draw(rng, counts.len(), |row| counts[row] += 1);
     let mut n_neg = M::default();
@@ -480,7 +489,7 @@ mod tests {
                 let bands = ([0.1, 0.6], [0.2, 0.9]);
                 let models = [&first[..], &second[..]];
                 let areas = bootstrap.partial_aucs(&models, &positive, weights, bands, &go).unwrap();
-                let youden = Criterion::Slope(1.0);
+                let youden = CutOffCriterion::Slope(1.0);
                 let cuts = bootstrap.cut_offs(&first, &positive, weights, youden, &go).unwrap();
                 let all = weights.map_or_else(
                     || RocCurve::new(&first, &positive),

@@ -1,7 +1,7 @@
 //! The ramp statistic evaluated again and again while the scores change, as in gradient ascent.
 
 use super::ramp::Ramp;
-use super::ramp_sums::{Ordered, Pair, Partners, RampSums};
+use super::ramp_sums::{ClassPair, Ordered, Partners, RampSums};
 use super::ranking::{Bounds, Ranking};
 use super::sample::PARALLEL_FROM;
 use crate::data::{FixedWeights, Labels};
@@ -247,7 +247,7 @@ pub(super) fn infinite_score(score: f64) -> RankError {
 }
 
 /// Value and slopes of rows in sorted order, given the class weights of each.
-fn sum_up<P: Pair>(
+fn sum_up<P: ClassPair>(
     own: impl Fn(usize) -> P + Sync,
     below: &mut Vec<P>,
     ranking: &Ranking,

@@ -2,8 +2,8 @@
 
 use super::RocState;
 use super::mass::{Mass, Shifted, Weights, is_few, simplest};
-use super::sample::{MassOf, PARALLEL_FROM, Sample, Unweighted, Weigh};
-use super::score::{Coding, Score, Word};
+use super::sample::{MassOf, PARALLEL_FROM, ScoreSample, Unweighted, Weigh};
+use super::score::{Score, ScoreCoding, Word};
 use super::sort::{FEW, Record, Sink, for_ties, sort_range, sweep};
 use crate::data::times_power_of_two;
 use crate::{RankError, parallel};
@@ -294,11 +294,11 @@ impl RocCurve {
 }
 
 /// Masses that can be the counts of a curve.
-pub(super) trait Counted: Mass {
+pub(super) trait CountedMass: Mass {
     fn curve(thresholds: Vec<f64>, counts: [Vec<Self>; 2], exponents: [i32; 2]) -> RocCurve;
 }
 
-impl Counted for u64 {
+impl CountedMass for u64 {
     fn curve(thresholds: Vec<f64>, counts: [Vec<Self>; 2], mut exponents: [i32; 2]) -> RocCurve {
         let mut counts = counts;
         for (counts, exponent) in counts.iter_mut().zip(&mut exponents) {
@@ -312,7 +312,7 @@ impl Counted for u64 {
     }
 }
 
-impl Counted for u128 {
+impl CountedMass for u128 {
     fn curve(
         thresholds: Vec<f64>,
         mut counts: [Vec<Self>; 2],
@@ -396,7 +396,7 @@ trait FromKnots: Sized {
     fn value<M: Mass>(count: M, all: M) -> Self::Value<M>;
 
     /// False and true positive counts come in this order.
-    fn from_knots<M: Counted>(
+    fn from_knots<M: CountedMass>(
         thresholds: Vec<f64>,
         values: [Vec<Self::Value<M>>; 2],
         exponents: [i32; 2],
@@ -412,7 +412,7 @@ impl FromKnots for RocCurve {
         count
     }
 
-    fn from_knots<M: Counted>(
+    fn from_knots<M: CountedMass>(
         thresholds: Vec<f64>,
         counts: [Vec<M>; 2],
         exponents: [i32; 2],
@@ -432,7 +432,7 @@ impl FromKnots for Rates {
         count.to_f64() / all.to_f64()
     }
 
-    fn from_knots<M: Counted>(
+    fn from_knots<M: CountedMass>(
         thresholds: Vec<f64>,
         [fpr, tpr]: [Vec<f64>; 2],
         _: [i32; 2],
@@ -454,16 +454,17 @@ fn measure<T: FromKnots, S: Score>(
 ) -> Result<T, RankError> {
     let Some(weights) = weights else {
         return measure_sample::<T, S, _, S::Key>(
-            &Sample::new(scores, positive, Unweighted)?,
+            &ScoreSample::new(scores, positive, Unweighted)?,
             knots,
         );
     };
     match Weights::new(weights, positive)? {
-        Weights::Few(few) => {
-            measure_sample::<T, S, _, (S::Key, u64)>(&Sample::new(scores, positive, few)?, knots)
-        }
+        Weights::Few(few) => measure_sample::<T, S, _, (S::Key, u64)>(
+            &ScoreSample::new(scores, positive, few)?,
+            knots,
+        ),
         Weights::Many(many) => {
-            let sample = Sample::new(scores, positive, many)?;
+            let sample = ScoreSample::new(scores, positive, many)?;
             if many.is_exact {
                 return measure_sample::<T, S, _, (S::Key, Shifted)>(&sample, knots);
             }
@@ -474,13 +475,13 @@ fn measure<T: FromKnots, S: Score>(
     }
 }
 
-fn measure_sample<T, S, W, R>(sample: &Sample<'_, S, W>, knots: Knots) -> Result<T, RankError>
+fn measure_sample<T, S, W, R>(sample: &ScoreSample<'_, S, W>, knots: Knots) -> Result<T, RankError>
 where
     T: FromKnots,
     S: Score,
     W: Weigh,
     R: Record<S::Key, Unit = W::Unit, Mass = MassOf<W>>,
-    MassOf<W>: Counted,
+    MassOf<W>: CountedMass,
 {
     let sinks = sweep::<S, W, R, _>(sample, |coding| Stretch::new(coding, knots));
     // From the highest scores down.
@@ -491,7 +492,7 @@ where
         .collect();
     let n_knots = 1 + written.iter().map(Written::n_knots).sum::<usize>();
     let none = MassOf::<W>::default();
-    let mut all = Total::default();
+    let mut all = RowTotal::default();
     for stretch in &stretches {
         all.negative += stretch.total.negative;
         all.positive += stretch.total.positive;
@@ -504,7 +505,7 @@ where
     let mut values = [0, 1].map(|_| vec![T::Value::<MassOf<W>>::default(); n_knots]);
 
     // Each stretch writes to its own range, starting from the counts of those above it.
-    let mut above = Total::default();
+    let mut above = RowTotal::default();
     let [false_positives, true_positives] = &mut values;
     let mut rest = (&mut thresholds[1..], &mut false_positives[1..], &mut true_positives[1..]);
     let mut tasks = Vec::with_capacity(written.len());
@@ -569,34 +570,34 @@ impl Rates {
 
 /// Weights of some rows.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-struct Total<M> {
+struct RowTotal<M> {
     negative: M,
     positive: M,
 }
 
 /// A distinct score or, if intermediate knots are dropped, consecutive scores with equal weights.
-struct Run<S, M> {
+struct ScoreRun<S, M> {
     lowest: S,
     /// Weights of the rows of the same stretch that score less.
-    below: Total<M>,
+    below: RowTotal<M>,
 }
 
 /// A sink that collects the runs of a range of scores, ascending.
 struct Stretch<S: Score, M> {
-    coding: Coding<S>,
+    coding: ScoreCoding<S>,
     knots: Knots,
-    runs: Vec<Run<S, M>>,
-    total: Total<M>,
+    runs: Vec<ScoreRun<S, M>>,
+    total: RowTotal<M>,
     /// Weights at each score of the lowest and of the highest run.
-    at: [Total<M>; 2],
+    at: [RowTotal<M>; 2],
     highest: S,
 }
 
 impl<S: Score, M: Mass> Stretch<S, M> {
-    fn new(coding: Coding<S>, knots: Knots) -> Self {
-        let at = [Total::default(); 2];
+    fn new(coding: ScoreCoding<S>, knots: Knots) -> Self {
+        let at = [RowTotal::default(); 2];
         let (runs, highest) = (Vec::new(), S::NEG_INFINITY);
-        Self { coding, knots, runs, total: Total::default(), at, highest }
+        Self { coding, knots, runs, total: RowTotal::default(), at, highest }
     }
 
     /// The knots of this stretch, if `next` has the next lower scores.
@@ -643,12 +644,12 @@ impl<S: Score, M: Mass> Sink<S::Key, M> for Stretch<S, M> {
     #[inline]
     fn tie(&mut self, code: S::Key, positive: M, negative: M) {
         let (score, at, below) =
-            (self.coding.score(code), Total { negative, positive }, self.total);
+            (self.coding.score(code), RowTotal { negative, positive }, self.total);
         if self.runs.is_empty() {
             self.at[0] = at;
         }
         if self.knots == Knots::All || self.runs.is_empty() || self.at[1] != at {
-            self.runs.push(Run { lowest: score, below });
+            self.runs.push(ScoreRun { lowest: score, below });
             self.at[1] = at;
         }
         self.highest = score;
@@ -671,7 +672,7 @@ impl<S: Score, M: Mass> Sink<S::Key, M> for Stretch<S, M> {
 }
 
 /// Where thresholds and what is kept of false and of true positive counts are written.
-type Places<'a, V> = (&'a mut [f64], &'a mut [V], &'a mut [V]);
+type KnotSlots<'a, V> = (&'a mut [f64], &'a mut [V], &'a mut [V]);
 
 /// A stretch whose knots are known.
 struct Written<'a, S: Score, M> {
@@ -679,7 +680,7 @@ struct Written<'a, S: Score, M> {
     /// Whether the highest score has a knot of its own.
     has_top: bool,
     /// Those that have a knot.
-    runs: &'a [Run<S, M>],
+    runs: &'a [ScoreRun<S, M>],
 }
 
 impl<S: Score, M: Mass> Written<'_, S, M> {
@@ -689,9 +690,9 @@ impl<S: Score, M: Mass> Written<'_, S, M> {
 
     fn write<T: FromKnots>(
         &self,
-        all: Total<M>,
-        above: Total<M>,
-        (thresholds, false_positives, true_positives): Places<'_, T::Value<M>>,
+        all: RowTotal<M>,
+        above: RowTotal<M>,
+        (thresholds, false_positives, true_positives): KnotSlots<'_, T::Value<M>>,
     ) {
         let Stretch { total, at: [_, top], highest, .. } = self.stretch;
         if self.has_top {

@@ -1,24 +1,30 @@
 //! Where to cut a score in two, by what the two kinds of error are worth.
 
 use super::RocCurve;
+use super::mass::FewBits;
+use super::sample::{MassOf, ScoreSample, Unweighted, Weigh};
+use super::score::{Score, ScoreCoding};
+use super::sort::{Record, Sink, for_ties, sort_range, sweep};
+use crate::RankError;
+use crate::data::{ClassSums, Labels, midpoint};
 
 /// What makes a threshold the best one.
 ///
 /// # Examples
 ///
 /// ```
-/// use aucrank::roc::{Criterion, RocCurve};
+/// use aucrank::roc::{CutOffCriterion, RocCurve};
 ///
 /// let positive = [false, false, false, false, true, true];
 /// let curve = RocCurve::new(&[1.0, 2.0, 3.0, 5.0, 4.0, 6.0], &positive).unwrap();
 /// // At 4 both positive rows are found, and one negative row of four is taken for one.
-/// assert_eq!(curve.thresholds()[curve.cut_off(Criterion::Slope(1.0))], 4.0);
+/// assert_eq!(curve.thresholds()[curve.cut_off(CutOffCriterion::Slope(1.0))], 4.0);
 /// // Where a false positive costs much, only the row at the top is called positive.
-/// assert_eq!(curve.thresholds()[curve.cut_off(Criterion::Slope(9.0))], 6.0);
-/// assert_eq!(curve.thresholds()[curve.cut_off(Criterion::Corner)], 4.0);
+/// assert_eq!(curve.thresholds()[curve.cut_off(CutOffCriterion::Slope(9.0))], 6.0);
+/// assert_eq!(curve.thresholds()[curve.cut_off(CutOffCriterion::Corner)], 4.0);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Criterion {
+pub enum CutOffCriterion {
     /// Greatest `TPR - slope * FPR`. Slope 1 is Youden's index; where a false positive costs `c` and
     /// a false negative `d`, and a share `p` of the rows is positive, slope `c (1 - p) / (d p)`
     /// makes the mean cost least (Metz, 1978).
@@ -29,7 +35,7 @@ pub enum Criterion {
     Equal,
 }
 
-impl Criterion {
+impl CutOffCriterion {
     /// Index of the best of the knots of a curve; of equally good ones, that of the highest
     /// threshold.
     pub(super) fn best(self, x: &[f64], y: &[f64]) -> usize {
@@ -55,18 +61,134 @@ impl RocCurve {
     /// # Examples
     ///
     /// ```
-    /// use aucrank::roc::{Criterion, RocCurve};
+    /// use aucrank::roc::{CutOffCriterion, RocCurve};
     ///
     /// let curve = RocCurve::new(&[0.1, 0.4, 0.35, 0.8], &[false, false, true, true]).unwrap();
-    /// let best = curve.cut_off(Criterion::Slope(1.0));
+    /// let best = curve.cut_off(CutOffCriterion::Slope(1.0));
     /// assert_eq!(curve.thresholds()[best], 0.8);
-    /// let best = curve.cut_off(Criterion::Slope(0.1));
+    /// let best = curve.cut_off(CutOffCriterion::Slope(0.1));
     /// assert_eq!(curve.thresholds()[best], 0.35);
     /// ```
     #[must_use]
-    pub fn cut_off(&self, criterion: Criterion) -> usize {
+    pub fn cut_off(&self, criterion: CutOffCriterion) -> usize {
         criterion.best(&self.fpr(), &self.tpr())
     }
+}
+
+/// The cut that maximises TPR - FPR: the midpoint of the scores on its two sides, and the highest
+/// such cut if several are best.
+///
+/// Rows of weight zero do not contribute. If all scores are equal, the cut is that score.
+///
+/// # Errors
+///
+/// [`RankError`] if the lengths differ, or a score is NaN.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::{data::Labels, roc::largest_gap};
+///
+/// let labels = Labels::new(&[false, true, false, true], None).unwrap();
+/// assert_eq!(largest_gap(&[0.0, 3.0, 1.0, 4.0], &labels), Ok(2.0));
+/// ```
+pub fn largest_gap(scores: &[f64], labels: &Labels<'_>) -> Result<f64, RankError> {
+    match labels.weights() {
+        None => {
+            let sample = ScoreSample::new(scores, labels.positive(), Unweighted)?;
+            Ok(cut::<_, <f64 as Score>::Key>(&sample, labels.total()))
+        }
+        Some(weights) => {
+            let units: Vec<f64> = weights.units().iter().map(|&units| units as f64).collect();
+            let sample = ScoreSample::new(scores, labels.positive(), FewBits::whole(&units))?;
+            Ok(cut::<_, (<f64 as Score>::Key, u64)>(&sample, labels.total()))
+        }
+    }
+}
+
+fn cut<W: Weigh, R>(sample: &ScoreSample<'_, f64, W>, total: ClassSums) -> f64
+where
+    R: Record<<f64 as Score>::Key, Unit = W::Unit, Mass = MassOf<W>>,
+    Gaps: Sink<<f64 as Score>::Key, MassOf<W>>,
+{
+    let parts = sweep::<f64, W, R, _>(sample, |coding| Gaps {
+        coding,
+        n_pos: total.pos.into(),
+        n_neg: total.neg.into(),
+        below: 0,
+        last: None,
+        best: None,
+    });
+    // Below the lowest score every row is called positive, where TPR - FPR is 0.
+    let (mut below, mut last) = (0, f64::NEG_INFINITY);
+    let mut best: Option<(i128, f64)> = None;
+    for part in parts {
+        if let Some((gap, low, high)) = part.best {
+            let gap = below + gap;
+            // Of equal gaps, the highest cut.
+            if gap > 0 && best.is_none_or(|(largest, _)| gap >= largest) {
+                best = Some((gap, midpoint(low.unwrap_or(last), high)));
+            }
+        }
+        below += part.below;
+        last = part.last.unwrap_or(last);
+    }
+    best.map_or(last, |(_, cut)| cut)
+}
+
+/// The largest TPR - FPR among the scores of a range, in units of `1/PN`.
+struct Gaps {
+    coding: ScoreCoding<f64>,
+    n_pos: i128,
+    n_neg: i128,
+    /// Contribution of the rows so far to the gap at higher scores.
+    below: i128,
+    last: Option<f64>,
+    /// The largest gap relative to the start of the range; the score below the cut, if it is in the
+    /// range, and the score above it.
+    best: Option<(i128, Option<f64>, f64)>,
+}
+
+impl Sink<<f64 as Score>::Key, u64> for Gaps {
+    fn tie(&mut self, code: <f64 as Score>::Key, positive: u64, negative: u64) {
+        let score = self.coding.score(code);
+        if self.best.is_none_or(|(largest, ..)| self.below >= largest) {
+            self.best = Some((self.below, self.last, score));
+        }
+        self.below += i128::from(negative) * self.n_pos - i128::from(positive) * self.n_neg;
+        self.last = Some(score);
+    }
+
+    fn range<R: Record<<f64 as Score>::Key, Mass = u64>>(
+        &mut self,
+        rows: &mut [R],
+        _: usize,
+        top: <f64 as Score>::Key,
+    ) {
+        sort_range(rows);
+        for_ties(rows, top, |code, positive, negative| self.tie(code, positive, negative));
+    }
+}
+
+/// The curve of the rows of positive weight, one knot per distinct score, in units of weight.
+///
+/// # Errors
+///
+/// [`RankError`] if the lengths differ, or a score is NaN.
+pub(crate) fn curve_of(scores: &[f64], labels: &Labels<'_>) -> Result<RocCurve, RankError> {
+    let Some(weights) = labels.weights() else {
+        return RocCurve::new(scores, labels.positive());
+    };
+    if scores.len() != labels.n_rows() {
+        let (found, expected) = (scores.len(), labels.n_rows());
+        return Err(RankError::LengthMismatch { name: "y_score", found, expected });
+    }
+    let rows = labels.rows();
+    let of_rows = |values: &[f64]| rows.iter().map(|&row| values[row as usize]).collect();
+    let units: Vec<f64> = weights.units().iter().map(|&units| units as f64).collect();
+    let (scores, units): (Vec<f64>, Vec<f64>) = (of_rows(scores), of_rows(&units));
+    let positive: Vec<bool> = rows.iter().map(|&row| labels.positive()[row as usize]).collect();
+    RocCurve::weighted(&scores, &positive, &units)
 }
 
 #[cfg(test)]
@@ -77,21 +199,108 @@ mod tests {
     fn ties_take_the_highest_threshold_whatever_the_rounding() {
         // TPR less FPR is 0.2 at both inner knots; in floating point it is less at the first.
         let (x, y) = ([0.0, 0.1, 0.3, 1.0], [0.0, 0.3, 0.5, 1.0]);
-        assert_eq!(Criterion::Slope(1.0).best(&x, &y), 1);
+        assert_eq!(CutOffCriterion::Slope(1.0).best(&x, &y), 1);
         // Here it is less at the second.
         let (x, y) = ([0.0, 0.0, 0.1, 1.0], [0.0, 0.2, 0.3, 1.0]);
-        assert_eq!(Criterion::Slope(1.0).best(&x, &y), 1);
+        assert_eq!(CutOffCriterion::Slope(1.0).best(&x, &y), 1);
     }
 
     #[test]
     fn each_criterion_takes_its_knot() {
         let (x, y) = ([0.0, 0.1, 0.3, 0.6, 1.0], [0.0, 0.5, 0.75, 0.9, 1.0]);
         // 0.45 at the second; distances² 0.26, 0.1525; gaps 0.4, 0.05.
-        assert_eq!(Criterion::Slope(1.0).best(&x, &y), 2);
-        assert_eq!(Criterion::Slope(2.0).best(&x, &y), 1);
-        assert_eq!(Criterion::Corner.best(&x, &y), 2);
-        assert_eq!(Criterion::Equal.best(&x, &y), 2);
-        assert_eq!(Criterion::Slope(100.0).best(&x, &y), 0);
-        assert_eq!(Criterion::Slope(0.0).best(&x, &y), 4);
+        assert_eq!(CutOffCriterion::Slope(1.0).best(&x, &y), 2);
+        assert_eq!(CutOffCriterion::Slope(2.0).best(&x, &y), 1);
+        assert_eq!(CutOffCriterion::Corner.best(&x, &y), 2);
+        assert_eq!(CutOffCriterion::Equal.best(&x, &y), 2);
+        assert_eq!(CutOffCriterion::Slope(100.0).best(&x, &y), 0);
+        assert_eq!(CutOffCriterion::Slope(0.0).best(&x, &y), 4);
+    }
+}
+
+#[cfg(test)]
+mod tests_of_cut {
+    use super::*;
+    use crate::data::mix;
+
+    /// The definition: TPR - FPR at every cut between two scores, the highest cut first.
+    fn by_definition(scores: &[f64], positive: &[bool], weights: &[f64]) -> f64 {
+        let sum = |keep: &dyn Fn(usize) -> bool| -> f64 {
+            (0..scores.len()).filter(|&row| keep(row)).map(|row| weights[row]).sum()
+        };
+        let mut distinct: Vec<f64> =
+            (0..scores.len()).filter(|&row| weights[row] > 0.0).map(|row| scores[row]).collect();
+        distinct.sort_by(|a, b| b.total_cmp(a));
+        distinct.dedup();
+        let mut best = (0.0, distinct[0]);
+        for pair in distinct.windows(2) {
+            let cut = pair[0] / 2.0 + pair[1] / 2.0;
+            let rate = |class: bool| {
+                let above = sum(&|row| positive[row] == class && scores[row] > cut);
+                above / sum(&|row| positive[row] == class)
+            };
+            let gap = rate(true) - rate(false);
+            if gap > best.0 + 1e-12 {
+                best = (gap, cut);
+            }
+        }
+        best.1
+    }
+
+    #[test]
+    fn equals_the_definition_for_every_labelling_and_ties() {
+        let scores = [0.0, 1.0, -2.0, 1.0, 0.5, 3.0, 3.0];
+        for bits in 1..127_u32 {
+            let positive: Vec<bool> = (0..7).map(|row| bits >> row & 1 == 1).collect();
+            let labels = Labels::new(&positive, None).unwrap();
+            assert_eq!(
+                largest_gap(&scores, &labels).unwrap(),
+                by_definition(&scores, &positive, &[1.0; 7]),
+                "{positive:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn equals_the_definition_on_more_rows_than_one_range_holds() {
+        for (n, n_values) in [(3000, 40), (3000, 1 << 20), (200_000, 1000)] {
+            let draw = |row: usize, seed: u64| mix(row as u64 ^ seed << 32) % n_values;
+            let scores: Vec<f64> = (0..n).map(|row| draw(row, 1) as f64 - 17.5).collect();
+            let positive: Vec<bool> =
+                (0..n).map(|row| draw(row, 2) + draw(row, 1) / 2 > n_values / 2).collect();
+            let weights: Vec<f64> = (0..n).map(|row| (draw(row, 3) % 3) as f64).collect();
+            for weights in [None, Some(&weights[..])] {
+                let labels = Labels::new(&positive, weights).unwrap();
+                let curve = curve_of(&scores, &labels).unwrap();
+                let (fps, tps) = (curve.false_positives(), curve.true_positives());
+                let last = fps.len() - 1;
+                let gap = |knot: usize| {
+                    i128::from(tps[knot]) * i128::from(fps[last])
+                        - i128::from(fps[knot]) * i128::from(tps[last])
+                };
+                let best = (1..last).rev().max_by_key(|&knot| gap(knot)).unwrap();
+                let thresholds = curve.thresholds();
+                let expected = midpoint(thresholds[best + 1], thresholds[best]);
+                assert_eq!(largest_gap(&scores, &labels), Ok(expected), "{n} rows");
+            }
+        }
+    }
+
+    #[test]
+    fn rows_without_weight_have_no_say() {
+        let scores = [0.0, 1.0, 1.5, 2.0, 9.0];
+        let positive = [false, false, true, true, false];
+        let weights = [1.0, 2.0, 0.0, 0.5, 0.0];
+        let labels = Labels::new(&positive, Some(&weights)).unwrap();
+        assert_eq!(largest_gap(&scores, &labels), Ok(1.5));
+        assert_eq!(by_definition(&scores, &positive, &weights), 1.5);
+    }
+
+    #[test]
+    fn equal_scores_have_no_cut() {
+        let labels = Labels::new(&[true, false], None).unwrap();
+        assert_eq!(largest_gap(&[0.25, 0.25], &labels), Ok(0.25));
+        // If the ranking is reversed, nothing is called positive.
+        assert_eq!(largest_gap(&[1.0, 2.0], &labels), Ok(2.0));
     }
 }

@@ -11,7 +11,7 @@
 //! even stored: their sums are computed range by range, like the pairs of [`auc`](super::auc()).
 
 use super::mass::{Mass, Unit, Weights};
-use super::sample::{MassOf, PARALLEL_FROM, Sample, Unweighted, Weigh};
+use super::sample::{MassOf, PARALLEL_FROM, ScoreSample, Unweighted, Weigh};
 use super::score::{Score, Word};
 use super::sort::{Record, Sink, sweep};
 use crate::RankError;
@@ -49,7 +49,7 @@ impl DeLong {
     /// [`RankError`] if there is no model, lengths differ, a score is NaN, or a class is absent.
     pub fn new<S: Score>(models: &[&[S]], positive: &[bool]) -> Result<Self, RankError> {
         if let [scores] = models {
-            return Ok(of_one(&Sample::new(scores, positive, Unweighted)?));
+            return Ok(of_one(&ScoreSample::new(scores, positive, Unweighted)?));
         }
         let placed = Placed::of_models(models, positive, Unweighted)?;
         let spread = Spread::of(&placed, |class| {
@@ -190,7 +190,7 @@ impl DeLong {
 /// # Examples
 ///
 /// ```
-/// // For scores that tell nothing, that of the Mann-Whitney statistic, (m + n + 1) / (12 m n).
+/// // For uninformative scores, that of the Mann-Whitney statistic, (m + n + 1) / (12 m n).
 /// let variance = aucrank::roc::hanley_mcneil_variance(0.5, 10.0, 20.0);
 /// assert!((variance - 31.0 / 2400.0).abs() < 1e-15);
 /// ```
@@ -281,7 +281,7 @@ impl<M: Mass> Placed<M> {
             return Err(RankError::BadParameter { name: "models", value, rule });
         }
         for scores in models {
-            Sample::new(scores, positive, weights)?;
+            ScoreSample::new(scores, positive, weights)?;
         }
         let [negative, positives] = split_rows(positive, weights)?;
         let totals = [&negative, &positives].map(|rows| rows.iter().map(|row| row.1).sum::<M>());
@@ -324,13 +324,13 @@ impl<M: Mass> Placed<M> {
 }
 
 /// Rows with their units of weight.
-pub(super) type Rows<M> = Vec<(usize, M)>;
+pub(super) type RowMasses<M> = Vec<(usize, M)>;
 
 /// Negative, then positive rows of positive weight, each with its units of weight.
 pub(super) fn split_rows<W: Weigh>(
     positive: &[bool],
     weights: W,
-) -> Result<[Rows<MassOf<W>>; 2], RankError> {
+) -> Result<[RowMasses<MassOf<W>>; 2], RankError> {
     let mut classes = [Vec::new(), Vec::new()];
     for ((row, &positive), raw) in positive.iter().enumerate().zip(weights.slice(0, positive.len()))
     {
@@ -363,7 +363,7 @@ pub(super) fn order<S: Score, M: Mass>(scores: &[S], rows: &[(usize, M)]) -> Vec
 /// and below it or tied with it; by one merge of the two classes in order.
 pub(super) fn place<S: Score, M: Mass, T: Copy + Default>(
     scores: &[S],
-    classes: [&Rows<M>; 2],
+    classes: [&RowMasses<M>; 2],
     value: impl Fn(usize, M, M) -> T,
 ) -> [Vec<T>; 2] {
     let orders = classes.map(|rows| order(scores, rows));
@@ -460,9 +460,9 @@ fn scatter(m: u64, products: u128, sum_a: u128, sum_b: u128) -> f64 {
 }
 
 /// One unweighted model: sums only.
-fn of_one<S: Score>(sample: &Sample<'_, S, Unweighted>) -> DeLong {
-    let parts = sweep::<S, _, S::Key, _>(sample, |_| Moments::default());
-    let all = parts.into_iter().fold(Moments::default(), Moments::then);
+fn of_one<S: Score>(sample: &ScoreSample<'_, S, Unweighted>) -> DeLong {
+    let parts = sweep::<S, _, S::Key, _>(sample, |_| WinMoments::default());
+    let all = parts.into_iter().fold(WinMoments::default(), WinMoments::then);
     let (n_pos, n_neg) = (all.positive, all.negative);
     let pairs = 2 * u128::from(n_pos) * u128::from(n_neg);
     let aucs = vec![all.half_wins as f64 / pairs as f64];
@@ -483,7 +483,7 @@ fn of_one<S: Score>(sample: &Sample<'_, S, Unweighted>) -> DeLong {
 
 /// Sums of half-wins within a range of scores.
 #[derive(Debug, Clone, Copy, Default)]
-struct Moments {
+struct WinMoments {
     positive: u64,
     negative: u64,
     /// Sum of the half-wins of the positive rows.
@@ -495,7 +495,7 @@ struct Moments {
     neg_squares: u128,
 }
 
-impl Moments {
+impl WinMoments {
     /// Sums over this range followed by one above it.
     fn then(self, above: Self) -> Self {
         let (negative, positive) = (2 * u128::from(self.negative), 2 * u128::from(self.positive));
@@ -515,7 +515,7 @@ impl Moments {
     }
 }
 
-impl<K: Word> Sink<K, u64> for Moments {
+impl<K: Word> Sink<K, u64> for WinMoments {
     fn tie(&mut self, _: K, positive: u64, negative: u64) {
         let (pos, neg) = (u128::from(positive), u128::from(negative));
         *self = self.then(Self {

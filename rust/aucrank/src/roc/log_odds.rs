@@ -76,7 +76,7 @@ impl Line {
 
 /// Rows of one score: its position on the axis of the fit, and the weights of both classes.
 #[derive(Clone, Copy)]
-struct Group {
+struct TiedRows {
     x: f64,
     pos: f64,
     neg: f64,
@@ -84,7 +84,7 @@ struct Group {
 
 /// The axis of the fit, along which scores are standardised.
 #[derive(Debug, Clone, Copy)]
-struct Axis {
+struct FitAxis {
     low: f64,
     range: f64,
     mean: f64,
@@ -93,21 +93,25 @@ struct Axis {
     whole: f64,
 }
 
-impl Axis {
-    fn group(&self, (score, [neg, pos]): (f64, [f64; 2])) -> Group {
+impl FitAxis {
+    fn group(&self, (score, [neg, pos]): (f64, [f64; 2])) -> TiedRows {
         let x = (score - self.low) / self.range;
-        Group { x: (x - self.mean) / self.deviation, pos: pos / self.whole, neg: neg / self.whole }
+        TiedRows {
+            x: (x - self.mean) / self.deviation,
+            pos: pos / self.whole,
+            neg: neg / self.whole,
+        }
     }
 }
 
 /// Groups that are summed over.
-trait Groups {
+trait SummedGroups {
     /// Sums over all groups, the same for any number of threads.
-    fn sums_of(&self, of: impl Fn(&Group) -> [f64; 6] + Sync) -> [f64; 6];
+    fn sums_of(&self, of: impl Fn(&TiedRows) -> [f64; 6] + Sync) -> [f64; 6];
 }
 
-impl Groups for [Group] {
-    fn sums_of(&self, of: impl Fn(&Group) -> [f64; 6] + Sync) -> [f64; 6] {
+impl SummedGroups for [TiedRows] {
+    fn sums_of(&self, of: impl Fn(&TiedRows) -> [f64; 6] + Sync) -> [f64; 6] {
         add_chunks([0.0; 6], self, &of)
     }
 }
@@ -115,11 +119,11 @@ impl Groups for [Group] {
 /// Groups that are made anew each time.
 struct Streamed<I> {
     groups: I,
-    axis: Axis,
+    axis: FitAxis,
 }
 
-impl<I: Iterator<Item = (f64, [f64; 2])> + Clone> Groups for Streamed<I> {
-    fn sums_of(&self, of: impl Fn(&Group) -> [f64; 6] + Sync) -> [f64; 6] {
+impl<I: Iterator<Item = (f64, [f64; 2])> + Clone> SummedGroups for Streamed<I> {
+    fn sums_of(&self, of: impl Fn(&TiedRows) -> [f64; 6] + Sync) -> [f64; 6] {
         let mut groups = self.groups.clone().map(|group| self.axis.group(group));
         let (mut sums, mut block) = ([0.0; 6], Vec::with_capacity(BLOCK));
         loop {
@@ -172,7 +176,7 @@ fn log_odds_line(
         return flat;
     }
     // Standardised, so that both components of a step have similar magnitude.
-    let axis = Axis { low, range, mean: 0.0, deviation: 1.0, whole };
+    let axis = FitAxis { low, range, mean: 0.0, deviation: 1.0, whole };
     let [mean, square, ..] = Streamed { groups: groups.clone(), axis }.sums_of(|group| {
         let weight = group.pos + group.neg;
         [weight * group.x, weight * group.x * group.x, 0.0, 0.0, 0.0, 0.0]
@@ -181,7 +185,7 @@ fn log_odds_line(
     if deviation <= f64::EPSILON {
         return flat;
     }
-    let axis = Axis { mean, deviation, ..axis };
+    let axis = FitAxis { mean, deviation, ..axis };
 
     // Newton's method starts from the line fitted to few groups, which is close to that of all.
     let start = (flat.intercept, 0.0);
@@ -193,7 +197,7 @@ fn log_odds_line(
         start
     };
     let (a, b) = if n_groups <= most_held {
-        let held: Vec<Group> = groups.map(|group| axis.group(group)).collect();
+        let held: Vec<TiedRows> = groups.map(|group| axis.group(group)).collect();
         most_likely(&held[..], targets, start)
     } else {
         most_likely(&Streamed { groups, axis }, targets, start)
@@ -206,7 +210,7 @@ fn log_odds_line(
 }
 
 /// Merges each run of `n_joined` neighbours into one group, at their weighted mean.
-fn joined(mut groups: impl Iterator<Item = Group>, n_joined: usize) -> Vec<Group> {
+fn joined(mut groups: impl Iterator<Item = TiedRows>, n_joined: usize) -> Vec<TiedRows> {
     let mut few = Vec::new();
     loop {
         let mut run = groups.by_ref().take(n_joined).peekable();
@@ -218,19 +222,19 @@ fn joined(mut groups: impl Iterator<Item = Group>, n_joined: usize) -> Vec<Group
         });
         // The position of a group without weight is irrelevant.
         let x = if pos + neg > 0.0 { moment / (pos + neg) } else { 0.0 };
-        few.push(Group { x, pos, neg });
+        few.push(TiedRows { x, pos, neg });
     }
 }
 
 /// The maximum likelihood line `a + b x`, by Newton's method from a given start.
-fn most_likely<G: Groups + ?Sized>(
+fn most_likely<G: SummedGroups + ?Sized>(
     groups: &G,
     targets: [f64; 2],
     (mut a, mut b): (f64, f64),
 ) -> (f64, f64) {
     // The loss, its gradient and its Hessian.
     let at = |a: f64, b: f64| {
-        groups.sums_of(|&Group { x, pos, neg }| {
+        groups.sums_of(|&TiedRows { x, pos, neg }| {
             let z = a + b * x;
             let small = (-z.abs()).exp();
             let (larger, smaller) = (1.0 / (1.0 + small), small / (1.0 + small));
@@ -271,14 +275,14 @@ fn most_likely<G: Groups + ?Sized>(
 /// Adds the sums of chunks of groups to those of the groups before, chunk by chunk.
 fn add_chunks(
     before: [f64; 6],
-    groups: &[Group],
-    of: &(impl Fn(&Group) -> [f64; 6] + Sync),
+    groups: &[TiedRows],
+    of: &(impl Fn(&TiedRows) -> [f64; 6] + Sync),
 ) -> [f64; 6] {
     let add = |mut sums: [f64; 6], more: [f64; 6]| {
         sums.iter_mut().zip(more).for_each(|(sum, more)| *sum += more);
         sums
     };
-    let chunk = |groups: &[Group]| groups.iter().map(of).fold([0.0; 6], add);
+    let chunk = |groups: &[TiedRows]| groups.iter().map(of).fold([0.0; 6], add);
     let chunks: Vec<[f64; 6]> = groups.par_chunks(CHUNK).map(chunk).collect();
     chunks.into_iter().fold(before, add)
 }

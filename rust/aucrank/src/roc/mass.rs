@@ -191,14 +191,14 @@ impl<'a> Weights<'a> {
         if whole && total <= 1 << FEW_BITS {
             return Ok(Self::Few(FewBits { raw, exponents: [0; 2], factors: None }));
         }
-        let mut spans = [Span::default(); 2];
+        let mut spans = [WeightSpan::default(); 2];
         for (&weight, &positive) in raw.iter().zip(positive) {
             if weight > 0.0 {
                 spans[usize::from(positive)].add(weight);
             }
         }
         // A class without weight is refused later; its unit is irrelevant.
-        let spans = spans.map(|span| if span.rows == 0 { Span::NONE } else { span });
+        let spans = spans.map(|span| if span.rows == 0 { WeightSpan::NONE } else { span });
         let bits = spans.map(|span| span.top() - span.low);
         if bits.iter().all(|&bits| bits <= FEW_BITS) {
             let exponents = spans.map(|span| span.low);
@@ -214,20 +214,20 @@ impl<'a> Weights<'a> {
 
 /// The weights of one class, summarised to choose its unit; independent of the order of the rows.
 #[derive(Debug, Clone, Copy)]
-struct Span {
+struct WeightSpan {
     rows: u64,
     /// Exponent of the lowest digit of all.
     low: i32,
     largest: f64,
 }
 
-impl Default for Span {
+impl Default for WeightSpan {
     fn default() -> Self {
         Self { rows: 0, low: i32::MAX, largest: 0.0 }
     }
 }
 
-impl Span {
+impl WeightSpan {
     const NONE: Self = Self { rows: 0, low: 0, largest: 0.0 };
 
     fn add(&mut self, weight: f64) {

@@ -10,7 +10,7 @@
 //! - [`DeLong`], [`Bootstrap`]: the uncertainty of the area; [`PartialAreas`]: of a part of it;
 //! - [`RocCurve`]: the knots, their hull, partial areas, interpolation, distances;
 //! - [`RocState`]: all of these for rows that come in batches;
-//! - [`largest_gap`], [`Criterion`]: the cut of a score into two classes;
+//! - [`largest_gap`], [`CutOffCriterion`]: the cut of a score into two classes;
 //! - [`Ramp`]: a differentiable AUC and its gradient; [`RampClimber`]: the same, evaluated
 //!   repeatedly on the same rows.
 
@@ -19,7 +19,6 @@ mod bootstrap;
 mod climber;
 mod compare;
 mod curve;
-mod cut;
 mod cut_off;
 mod delong;
 mod hull;
@@ -36,19 +35,17 @@ mod score;
 mod smooth;
 mod sort;
 mod state;
-mod top_negatives;
 
 pub use auc::{auc, weighted_auc};
 pub use bootstrap::Bootstrap;
 pub use climber::RampClimber;
 pub use compare::Norm;
 pub use curve::{Knots, Rates, RocCurve};
-pub(crate) use cut::curve_of;
-pub use cut::largest_gap;
-pub use cut_off::Criterion;
+pub(crate) use cut_off::curve_of;
+pub use cut_off::{CutOffCriterion, largest_gap};
 pub use delong::{DeLong, hanley_mcneil_variance, placements};
 pub(crate) use log_odds::Line;
-pub(crate) use partial::auc_up_to;
+pub(crate) use partial::{TopNegatives, auc_up_to, check_max_fpr};
 pub use partial_spread::{PartialAreas, Weighting};
 pub use precision_recall::PrecisionRecall;
 pub use ramp::{Ramp, RampGradient, by_coefficient};
@@ -56,4 +53,3 @@ pub use sample::PARALLEL_FROM;
 pub use score::Score;
 pub(crate) use smooth::smoothed;
 pub use state::RocState;
-pub(crate) use top_negatives::{TopNegatives, check_max_fpr};

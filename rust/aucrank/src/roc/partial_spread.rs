@@ -14,10 +14,10 @@
 //! and the variance is `DeLong`'s.
 
 use super::RocCurve;
-use super::delong::{Rows, Spread, place, split_rows};
+use super::delong::{RowMasses, Spread, place, split_rows};
 use super::mass::{Mass, Weights};
-use super::partial::{Part, check_bands};
-use super::sample::{MassOf, PARALLEL_FROM, Sample, Unweighted, Weigh};
+use super::partial::{CurvePart, check_bands};
+use super::sample::{MassOf, PARALLEL_FROM, ScoreSample, Unweighted, Weigh};
 use super::score::Score;
 use crate::RankError;
 use crate::data::times_power_of_two;
@@ -38,7 +38,7 @@ use crate::parallel::prelude::*;
 /// let (scores, positive) = ([1.0, 3.0, 2.0, 4.0], [false, false, true, true]);
 /// let weights = [2.0, 2.0, 2.0, 2.0];
 /// let one = variance(&scores, &positive, None, Weighting::Sampling);
-/// // All rows weigh as much as another: nothing is told.
+/// // All rows weigh the same: nothing is written.
 /// assert_eq!(variance(&scores, &positive, Some(&weights), Weighting::Sampling), one);
 /// // There are twice as many rows.
 /// let twice = [scores, scores].concat();
@@ -105,13 +105,13 @@ impl PartialAreas {
         let mut areas = Vec::with_capacity(models.len());
         let mut parts = Vec::with_capacity(models.len());
         for scores in models {
-            Sample::new(scores, positive, Unweighted)?;
+            ScoreSample::new(scores, positive, Unweighted)?;
             let curve = match weights {
                 None => RocCurve::new(scores, positive)?,
                 Some(weights) => RocCurve::weighted(scores, positive, weights)?,
             };
             areas.push(curve.partial_auc(fpr, tpr, false)?);
-            parts.push(Part::of(&curve.fpr(), &curve.tpr(), fpr, tpr));
+            parts.push(CurvePart::of(&curve.fpr(), &curve.tpr(), fpr, tpr));
         }
         let (spread, effective) =
             match weights.map(|weights| Weights::new(weights, positive)).transpose()? {
@@ -177,7 +177,7 @@ impl PartialAreas {
 /// Spread, unless a class has a single row, and the numbers of positive and of negative rows.
 fn spread_of<S: Score, W: Weigh>(
     models: &[&[S]],
-    parts: &[Part],
+    parts: &[CurvePart],
     positive: &[bool],
     weights: W,
     weighting: Weighting,
@@ -240,7 +240,7 @@ fn spread_of<S: Score, W: Weigh>(
 }
 
 /// A sum over the rows of a class that does not depend on their order.
-fn sum_of<M: Mass>(rows: &Rows<M>, term: impl Fn(usize) -> f64) -> f64 {
+fn sum_of<M: Mass>(rows: &RowMasses<M>, term: impl Fn(usize) -> f64) -> f64 {
     let mut terms: Vec<f64> = (0..rows.len()).map(term).collect();
     if terms.len() < PARALLEL_FROM {
         terms.sort_unstable_by(f64::total_cmp);
@@ -287,7 +287,7 @@ impl RocCurve {
             return Ok(None);
         }
         let (x, y) = (self.fpr(), self.tpr());
-        let part = Part::of(&x, &y, fpr, tpr);
+        let part = CurvePart::of(&x, &y, fpr, tpr);
         let of_class = |own: &[f64], other: &[f64], band, total: f64| {
             let segments = || {
                 own.windows(2)

@@ -23,8 +23,8 @@
 
 use super::climber::{RampClimber, infinite_score};
 use super::curve::RocCurve;
-use super::ramp_sums::{Ordered, Pair, Partners};
-use super::sample::{Sample, Unweighted};
+use super::ramp_sums::{ClassPair, Ordered, Partners};
+use super::sample::{ScoreSample, Unweighted};
 use super::score::Score;
 use crate::RankError;
 use crate::data::FixedScale;
@@ -171,7 +171,7 @@ impl Ramp {
         self.validate()?;
         let scales =
             weights.map(|weights| FixedScale::of_classes(weights, positive)).transpose()?;
-        Sample::new(scores, positive, Unweighted)?;
+        ScoreSample::new(scores, positive, Unweighted)?;
         let mut climber = RampClimber::of_rows(*self, scores.len(), |row| {
             let units = match (&scales, weights) {
                 (Some(scales), Some(weights)) => {

@@ -20,7 +20,7 @@ use super::ramp::Ramp;
 use crate::{RankError, parallel};
 
 /// Weight of both classes in one word.
-pub(super) trait Pair:
+pub(super) trait ClassPair:
     Copy + Default + Debug + Send + Sync + PartialEq + Add<Output = Self> + Sub<Output = Self>
 {
     fn new(neg: u64, pos: u64) -> Self;
@@ -29,7 +29,7 @@ pub(super) trait Pair:
 }
 
 /// Weights less than 2^32.
-impl Pair for u64 {
+impl ClassPair for u64 {
     #[inline]
     fn new(neg: u64, pos: u64) -> Self {
         pos << 32 | neg
@@ -47,7 +47,7 @@ impl Pair for u64 {
 }
 
 /// Weights less than 2^64.
-impl Pair for u128 {
+impl ClassPair for u128 {
     #[inline]
     fn new(neg: u64, pos: u64) -> Self {
         Self::from(pos) << 64 | Self::from(neg)
@@ -198,7 +198,7 @@ fn walk([mut a, mut b, mut c, mut d]: [Lane<'_>; LANES], scores: &[f64], half_wi
 
 impl Partners {
     /// Finds the partners of every row, on all threads or on this one.
-    pub fn find<P: Pair>(&mut self, ordered: Ordered<'_, P>, half_width: f64, parallel: bool) {
+    pub fn find<P: ClassPair>(&mut self, ordered: Ordered<'_, P>, half_width: f64, parallel: bool) {
         let Ordered { scores, below } = ordered;
         let n = scores.len();
         self.first.resize(n, 0);
@@ -251,7 +251,7 @@ impl Partners {
     }
 
     /// Sums and slopes of one part, whose scores begin at `start`.
-    fn part<P: Pair>(
+    fn part<P: ClassPair>(
         &self,
         start: usize,
         ordered: Ordered<'_, P>,
@@ -303,7 +303,7 @@ impl Partners {
     }
 
     /// The sums of all parts; `slopes` are in the order of the scores.
-    pub fn sums<P: Pair>(
+    pub fn sums<P: ClassPair>(
         &self,
         ordered: Ordered<'_, P>,
         ramp: &Ramp,
@@ -337,7 +337,7 @@ struct Nearby<P> {
     all: P,
 }
 
-impl<P: Pair> Nearby<P> {
+impl<P: ClassPair> Nearby<P> {
     fn add_to(&self, sums: &mut RampSums, below_next: P, total: P) {
         let own = below_next - self.all;
         sums.central.add(self.central, self.score);

@@ -29,7 +29,7 @@ const MOST_DEALINGS: u32 = 3;
 
 /// A row being sorted; `tag` is a value of the caller's that is kept with it.
 #[derive(Debug, Clone, Copy, Default)]
-struct Record {
+struct TaggedRecord {
     score: f64,
     origin: u32,
     tag: u32,
@@ -44,8 +44,8 @@ pub(super) struct Ranking {
     pub tags: Vec<u32>,
     /// Position of the row of each score before it was sorted within its bucket.
     origins: Vec<u32>,
-    records: Vec<Record>,
-    scratch: Scratch,
+    records: Vec<TaggedRecord>,
+    scratch: SortScratch,
     /// How the rows were distributed, if they were too many for the cache.
     deal: Option<Deal>,
 }
@@ -53,7 +53,7 @@ pub(super) struct Ranking {
 /// The distribution of rows into buckets.
 #[derive(Debug, Clone)]
 struct Deal {
-    grid: Grid,
+    grid: ScoreGrid,
     /// Rows distributed by one task.
     share: usize,
     /// Rows of each share in each bucket.
@@ -64,8 +64,8 @@ struct Deal {
 
 /// Scratch memory of the sort.
 #[derive(Debug, Clone, Default)]
-struct Scratch {
-    records: Vec<Record>,
+struct SortScratch {
+    records: Vec<TaggedRecord>,
     ends: Vec<u32>,
     crowds: Vec<(usize, usize)>,
 }
@@ -103,12 +103,12 @@ impl Bounds {
 
 /// Cells of equal width.
 #[derive(Debug, Clone, Copy)]
-struct Grid {
+struct ScoreGrid {
     low: f64,
     scale: f64,
 }
 
-impl Grid {
+impl ScoreGrid {
     /// A grid of `n_cells`, or `None` if the scores are too close or too far apart for one.
     fn new(low: f64, high: f64, n_cells: usize) -> Option<Self> {
         let scale = (n_cells - 1) as f64 / (high - low);
@@ -131,12 +131,13 @@ impl Ranking {
         self.scores.resize(n, 0.0);
         self.tags.resize(n, 0);
         self.origins.resize(n, 0);
-        self.records.resize(n, Record::default());
+        self.records.resize(n, TaggedRecord::default());
         let n_buckets = (n / BUCKET).max(1).next_power_of_two().min(MOST_BUCKETS);
-        let grid = Grid::new(bounds.low, bounds.high, n_buckets).filter(|_| n >= PARALLEL_FROM);
+        let grid =
+            ScoreGrid::new(bounds.low, bounds.high, n_buckets).filter(|_| n >= PARALLEL_FROM);
         self.deal = grid.map(|grid| Deal::new(scores, grid, n_buckets));
         // Adding 0.0 turns -0.0 into 0.0.
-        let record = |row: usize, score: f64| Record {
+        let record = |row: usize, score: f64| TaggedRecord {
             score: score + 0.0,
             origin: row as u32,
             tag: tag(row),
@@ -153,9 +154,9 @@ impl Ranking {
         take_apart(&self.records, out);
     }
 
-    fn sort_buckets(&mut self, scores: &[f64], record: impl Fn(usize, f64) -> Record + Sync) {
+    fn sort_buckets(&mut self, scores: &[f64], record: impl Fn(usize, f64) -> TaggedRecord + Sync) {
         let Some(deal) = &self.deal else { return };
-        let places = deal.pieces(&mut self.records, <[Record]>::iter_mut);
+        let places = deal.pieces(&mut self.records, <[TaggedRecord]>::iter_mut);
         scores.par_chunks(deal.share).zip(places.into_par_iter()).enumerate().for_each(
             |(i, (scores, mut places))| {
                 for (row, &score) in scores.iter().enumerate() {
@@ -182,7 +183,7 @@ impl Ranking {
             out = (scores_after, tags_after, origins_after);
         }
         tasks.into_par_iter().with_min_len(8).for_each_init(
-            Scratch::default,
+            SortScratch::default,
             |scratch, (start, records, out)| {
                 let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
                 for (place, record) in records.iter_mut().enumerate() {
@@ -232,7 +233,7 @@ impl Ranking {
 }
 
 impl Deal {
-    fn new(scores: &[f64], grid: Grid, n_buckets: usize) -> Self {
+    fn new(scores: &[f64], grid: ScoreGrid, n_buckets: usize) -> Self {
         let n_threads = crate::parallel::current_num_threads();
         // More shares than threads, to balance the load.
         let n_shares = if n_threads == 1 { 1 } else { 2 * n_threads };
@@ -279,7 +280,10 @@ fn greatest(a: f64, b: f64) -> f64 {
     if b > a { b } else { a }
 }
 
-fn take_apart(records: &[Record], (scores, tags, origins): (&mut [f64], &mut [u32], &mut [u32])) {
+fn take_apart(
+    records: &[TaggedRecord],
+    (scores, tags, origins): (&mut [f64], &mut [u32], &mut [u32]),
+) {
     for (((record, score), tag), origin) in records.iter().zip(scores).zip(tags).zip(origins) {
         (*score, *tag, *origin) = (record.score, record.tag, record.origin);
     }
@@ -287,13 +291,19 @@ fn take_apart(records: &[Record], (scores, tags, origins): (&mut [f64], &mut [u3
 
 /// Sorts `records` by their scores, which are between `low` and `high`, with at most `dealings`
 /// distribution passes.
-fn order(records: &mut [Record], low: f64, high: f64, scratch: &mut Scratch, dealings: u32) {
+fn order(
+    records: &mut [TaggedRecord],
+    low: f64,
+    high: f64,
+    scratch: &mut SortScratch,
+    dealings: u32,
+) {
     let n = records.len();
     if low >= high {
         return;
     }
     if scratch.records.len() < n {
-        scratch.records.resize(n, Record::default());
+        scratch.records.resize(n, TaggedRecord::default());
     }
     if n <= CROWD {
         let dealt = &mut scratch.records[..n];
@@ -302,7 +312,7 @@ fn order(records: &mut [Record], low: f64, high: f64, scratch: &mut Scratch, dea
         return;
     }
     let n_cells = n.next_power_of_two().min(MOST_CELLS);
-    let Some(grid) = Grid::new(low, high, n_cells).filter(|_| dealings > 0) else {
+    let Some(grid) = ScoreGrid::new(low, high, n_cells).filter(|_| dealings > 0) else {
         records.sort_unstable_by(|a, b| a.score.total_cmp(&b.score));
         return;
     };
@@ -355,7 +365,7 @@ fn order(records: &mut [Record], low: f64, high: f64, scratch: &mut Scratch, dea
 }
 
 /// Insertion sort, fast when next to nothing is out of order.
-fn insert_all(from: &[Record], into: &mut [Record]) {
+fn insert_all(from: &[TaggedRecord], into: &mut [TaggedRecord]) {
     for (i, &record) in from.iter().enumerate() {
         let mut place = i;
         while place > 0 && into[place - 1].score > record.score {

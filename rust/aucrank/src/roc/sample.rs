@@ -110,7 +110,7 @@ weigh_raw!(ManyBits, Shifted);
 
 /// Order of the scores in the input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Order {
+pub(super) enum InputOrder {
     Ascending,
     Descending,
     None,
@@ -118,15 +118,15 @@ pub(super) enum Order {
 
 /// Validated input.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Sample<'a, S, W> {
+pub(super) struct ScoreSample<'a, S, W> {
     pub scores: &'a [S],
     pub positive: &'a [bool],
     pub weights: W,
-    pub order: Order,
+    pub order: InputOrder,
     pub extremes: Extremes<S>,
 }
 
-impl<'a, S: Score, W: Weigh> Sample<'a, S, W> {
+impl<'a, S: Score, W: Weigh> ScoreSample<'a, S, W> {
     /// Validates the input in one pass.
     pub fn new(scores: &'a [S], positive: &'a [bool], weights: W) -> Result<Self, RankError> {
         let (sample, n_pos) = Self::of_any_class(scores, positive, weights)?;
@@ -152,25 +152,25 @@ impl<'a, S: Score, W: Weigh> Sample<'a, S, W> {
             });
         }
         let survey = if n < PARALLEL_FROM {
-            Survey::of(scores, positive)
+            ScoreSurvey::of(scores, positive)
         } else {
             // One score more than labels: chunks overlap, so that every pair of neighbours is
             // compared.
             let of_part = |start: usize| {
                 let end = (start + CHUNK).min(n);
-                Survey::of(&scores[start..(end + 1).min(n)], &positive[start..end])
+                ScoreSurvey::of(&scores[start..(end + 1).min(n)], &positive[start..end])
             };
             let parts = parallel::map((0..n).step_by(CHUNK).collect(), of_part);
-            parts.into_iter().fold(Survey::EMPTY, Survey::merge)
+            parts.into_iter().fold(ScoreSurvey::EMPTY, ScoreSurvey::merge)
         };
         if survey.has_nan {
             let row = scores.iter().position(|s| s.partial_cmp(s).is_none());
             return Err(RankError::NanScore(row.unwrap_or_default()));
         }
         let order = match (survey.ascending, survey.descending) {
-            (true, _) => Order::Ascending,
-            (false, true) => Order::Descending,
-            (false, false) => Order::None,
+            (true, _) => InputOrder::Ascending,
+            (false, true) => InputOrder::Descending,
+            (false, false) => InputOrder::None,
         };
         Ok((Self { scores, positive, weights, order, extremes: survey.extremes }, survey.n_pos))
     }
@@ -178,7 +178,7 @@ impl<'a, S: Score, W: Weigh> Sample<'a, S, W> {
 
 /// Summary of one pass over some rows.
 #[derive(Clone, Copy)]
-struct Survey<S> {
+struct ScoreSurvey<S> {
     has_nan: bool,
     n_pos: usize,
     ascending: bool,
@@ -186,7 +186,7 @@ struct Survey<S> {
     extremes: Extremes<S>,
 }
 
-impl<S: Score> Survey<S> {
+impl<S: Score> ScoreSurvey<S> {
     const EMPTY: Self = Self {
         has_nan: false,
         n_pos: 0,

@@ -4,9 +4,9 @@ use std::borrow::Cow;
 use std::fmt::Debug;
 
 mod sealed {
-    pub trait Sealed {}
-    impl Sealed for f32 {}
-    impl Sealed for f64 {}
+    pub trait SealedScore {}
+    impl SealedScore for f32 {}
+    impl SealedScore for f64 {}
 }
 
 /// A type of score: `f32` or `f64`. Infinities are legal scores, NaN is not, and `-0.0` ties with
@@ -28,7 +28,7 @@ mod sealed {
 /// assert_eq!(gini(&[1.0_f64, 2.0, 3.0, 4.0], &positive)?, 0.5);
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
-pub trait Score: sealed::Sealed + Copy + PartialOrd + Into<f64> + Debug + Send + Sync {
+pub trait Score: sealed::SealedScore + Copy + PartialOrd + Into<f64> + Debug + Send + Sync {
     /// Unsigned integer of the same width.
     #[doc(hidden)]
     type Key: Word;
@@ -168,7 +168,7 @@ impl<S: Score> Extremes<S> {
 /// score is there. Without that gap the leading bits of a code discriminate scores of both signs as
 /// well as those of one sign.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Coding<S: Score> {
+pub(super) struct ScoreCoding<S: Score> {
     zero: S::Key,
     /// Offset subtracted from a key below, at and above that of zero.
     off: [u64; 3],
@@ -176,7 +176,7 @@ pub(super) struct Coding<S: Score> {
     pub last: u64,
 }
 
-impl<S: Score> Coding<S> {
+impl<S: Score> ScoreCoding<S> {
     pub fn new(extremes: Extremes<S>) -> Self {
         let zero = S::ZERO.key();
         let first: u64 = extremes.least.key().into();
@@ -225,7 +225,7 @@ mod tests {
     use super::*;
 
     fn check_order_and_return<S: Score>(scores: &[S]) {
-        let coding = Coding::new(Extremes::of(scores));
+        let coding = ScoreCoding::new(Extremes::of(scores));
         for &a in scores {
             assert_eq!(coding.score(coding.code(a)), a);
             assert!(coding.code(a).into() <= coding.last);
@@ -250,7 +250,7 @@ mod tests {
 
     #[test]
     fn codes_of_scores_around_zero_take_no_room_for_the_gap() {
-        let coding = Coding::new(Extremes::of(&[-2.0_f64, -1.0, 0.0, 1.0, 2.0]));
+        let coding = ScoreCoding::new(Extremes::of(&[-2.0_f64, -1.0, 0.0, 1.0, 2.0]));
         assert_eq!(coding.last, 2 * (1 << 52) + 2);
     }
 

@@ -27,8 +27,8 @@ use std::ops::Range;
 use crate::parallel::prelude::*;
 
 use super::mass::{Mass, Unit};
-use super::sample::{MassOf, Order, PARALLEL_FROM, Sample, Weigh};
-use super::score::{Coding, Score, Word};
+use super::sample::{InputOrder, MassOf, PARALLEL_FROM, ScoreSample, Weigh};
+use super::score::{Score, ScoreCoding, Word};
 use crate::parallel;
 
 /// A consumer of the rows in ascending order of their scores, range by range.
@@ -100,8 +100,8 @@ impl<K: Word, U: Unit> Record<K> for (K, U) {
 
 /// Runs sinks over all rows; their results are in ascending order of the scores.
 pub(super) fn sweep<S, W, R, T>(
-    sample: &Sample<'_, S, W>,
-    sink: impl Fn(Coding<S>) -> T + Sync,
+    sample: &ScoreSample<'_, S, W>,
+    sink: impl Fn(ScoreCoding<S>) -> T + Sync,
 ) -> Vec<T>
 where
     S: Score,
@@ -109,10 +109,10 @@ where
     R: Record<S::Key, Unit = W::Unit, Mass = MassOf<W>>,
     T: Sink<S::Key, MassOf<W>>,
 {
-    let coding = Coding::new(sample.extremes);
+    let coding = ScoreCoding::new(sample.extremes);
     let new_sink = || sink(coding);
     let n = sample.scores.len();
-    if sample.order != Order::None {
+    if sample.order != InputOrder::None {
         return sweep_sorted(sample, coding, new_sink);
     }
     // The leading bit of a code is lost unless it is implied by the bucket.
@@ -191,8 +191,8 @@ impl Buckets {
 }
 
 fn sweep_buckets<S, W, R, T>(
-    sample: &Sample<'_, S, W>,
-    coding: Coding<S>,
+    sample: &ScoreSample<'_, S, W>,
+    coding: ScoreCoding<S>,
     new_sink: impl Fn() -> T + Sync,
 ) -> Vec<T>
 where
@@ -451,8 +451,8 @@ pub(super) fn for_ties<K: Word, R: Record<K>>(
 
 /// Runs sinks over rows that are already sorted, in either direction.
 fn sweep_sorted<S, W, T>(
-    sample: &Sample<'_, S, W>,
-    coding: Coding<S>,
+    sample: &ScoreSample<'_, S, W>,
+    coding: ScoreCoding<S>,
     new_sink: impl Fn() -> T + Sync,
 ) -> Vec<T>
 where
@@ -481,14 +481,14 @@ where
             .zip(&sample.positive[share.clone()])
             .zip(sample.weights.slice(share.start, share.end))
             .map(|((&score, &positive), weight)| (score, positive, weight));
-        if sample.order == Order::Ascending {
+        if sample.order == InputOrder::Ascending {
             sweep_groups(rows, sample.weights, coding, &mut sink);
         } else {
             sweep_groups(rows.rev(), sample.weights, coding, &mut sink);
         }
         sink
     };
-    if sample.order == Order::Descending {
+    if sample.order == InputOrder::Descending {
         shares.reverse();
     }
     parallel::map(shares, run)
@@ -497,7 +497,7 @@ where
 fn sweep_groups<S: Score, W: Weigh>(
     rows: impl Iterator<Item = (S, bool, W::Raw)>,
     weights: W,
-    coding: Coding<S>,
+    coding: ScoreCoding<S>,
     sink: &mut impl Sink<S::Key, MassOf<W>>,
 ) {
     let mut group: Option<(S, [MassOf<W>; 2])> = None;
@@ -569,7 +569,7 @@ mod tests {
     /// Every path must give the same groups as an ordered map.
     fn check<S: Score>(scores: &[S], positive: &[bool], weights: Option<&[f64]>) {
         let mut expected = BTreeMap::<u64, [u64; 2]>::new();
-        let coding = Coding::new(Extremes::of(scores));
+        let coding = ScoreCoding::new(Extremes::of(scores));
         for (row, score) in scores.iter().enumerate() {
             let weight = weights.map_or(1, |w| w[row] as u64);
             if weight > 0 {
@@ -582,14 +582,14 @@ mod tests {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(n_threads).build().unwrap();
             let parts: Vec<Collect> = pool.install(|| match weights {
                 None => {
-                    let sample = Sample::new(scores, positive, Unweighted).unwrap();
+                    let sample = ScoreSample::new(scores, positive, Unweighted).unwrap();
                     sweep::<_, _, S::Key, _>(&sample, |_| Collect(Vec::new()))
                 }
                 Some(weights) => {
                     let Weights::Few(few) = Weights::new(weights, positive).unwrap() else {
                         panic!("counts of few bits");
                     };
-                    let sample = Sample::new(scores, positive, few).unwrap();
+                    let sample = ScoreSample::new(scores, positive, few).unwrap();
                     sweep::<_, _, (S::Key, u64), _>(&sample, |_| Collect(Vec::new()))
                 }
             });

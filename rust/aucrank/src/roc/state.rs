@@ -5,17 +5,12 @@
 //! sums are integers of as many words as the weights need, so that every result equals that of one
 //! call on all rows, bit for bit, for any batches in any order.
 
-mod batch;
 mod bytes;
 mod cells;
 mod files;
-mod limbs;
 mod outline;
-mod runs;
-mod spread;
 mod statistics;
 mod store;
-mod sums;
 mod table;
 #[cfg(test)]
 mod tests;
@@ -25,17 +20,17 @@ use std::path::Path;
 
 use self::cells::{Cell, Count};
 use self::files::{Entries, Files};
-use self::outline::{Outline, Wanted, outline};
-use self::runs::{Entry, Runs};
+use self::outline::{Outline, WantedKnots, outline};
+use self::statistics::{StateSums, power};
 use self::statistics::{area, curve, effective_rows, half_of_joined_pairs, spread, weighed};
 use self::store::{TABLE_SHARE, in_memory};
-use self::sums::{Sums, power};
-use self::table::{Form, Table, with_runs};
-use self::wide_cells::{Scale, Total};
+use self::table::{Entry, Runs};
+use self::table::{EntryTable, SumWidth, with_runs};
+use self::wide_cells::{LowBits, WideTotal};
 use super::compare::check_rates;
 use super::mass::ManyBits;
-use super::partial::{Part, check_bands};
-use super::sample::Sample;
+use super::partial::{CurvePart, check_bands};
+use super::sample::ScoreSample;
 use super::{Line, PARALLEL_FROM, RocCurve, Score, Weighting, auc};
 use crate::RankError;
 
@@ -61,7 +56,7 @@ pub struct RocState {
     /// Negative and positive rows of positive weight.
     rows: [u64; 2],
     /// Sums of their weights.
-    totals: [Total; 2],
+    totals: [WideTotal; 2],
     /// All weights are multiples of `2^low`.
     low: i32,
     /// Buffered rows, not in the table yet: scores and classes of unweighted ones.
@@ -71,7 +66,7 @@ pub struct RocState {
     weighted: Vec<(u64, u64)>,
     /// Number of buffered rows from which they are sorted, if that saves memory.
     enough: usize,
-    table: Table,
+    table: EntryTable,
     /// If given, entries beyond some memory lie in files.
     files: Option<Files>,
     /// What went wrong as rows were added, some of which are lost.
@@ -84,32 +79,32 @@ macro_rules! with_cells {
     ($state:expr, |$cells:ident, $exponents:ident| $body:expr) => {{
         $state.settle()?;
         let bits = $state.bits();
-        let (scale, low) = (Scale::of(&$state.totals, $state.low), $state.low);
+        let (scale, low) = (LowBits::of(&$state.totals, $state.low), $state.low);
         let wide = scale.0.map(|dropped| low + dropped.cast_signed());
         let narrow = [-bits.cast_signed(); 2];
         let files = $state.files.as_ref();
         let found = match &mut $state.table {
-            Table::Counts(runs) => {
+            EntryTable::Counts(runs) => {
                 let $exponents = narrow;
                 let $cells = Entries::of(runs, files).map(move |count| Cell::of_rows(count, bits));
                 $body
             }
-            Table::Cells(runs) => {
+            EntryTable::Cells(runs) => {
                 let $exponents = narrow;
                 let $cells = Entries::of(runs, files);
                 $body
             }
-            Table::Wide2(runs, _) => {
+            EntryTable::Wide2(runs, _) => {
                 let $exponents = wide;
                 let $cells = Entries::of(runs, files).map(move |cell| cell.seen(scale));
                 $body
             }
-            Table::Wide4(runs, _) => {
+            EntryTable::Wide4(runs, _) => {
                 let $exponents = wide;
                 let $cells = Entries::of(runs, files).map(move |cell| cell.seen(scale));
                 $body
             }
-            Table::Wide34(runs, _) => {
+            EntryTable::Wide34(runs, _) => {
                 let $exponents = wide;
                 let $cells = Entries::of(runs, files).map(move |cell| cell.seen(scale));
                 $body
@@ -163,8 +158,8 @@ impl RocState {
             weighted: Vec::new(),
             enough: in_memory(max_size),
             table: match max_size {
-                None => Table::Counts(Runs::default()),
-                Some(_) => Table::Cells(Runs::default()),
+                None => EntryTable::Counts(Runs::default()),
+                Some(_) => EntryTable::Cells(Runs::default()),
             },
             files: None,
             loss: None,
@@ -215,7 +210,7 @@ impl RocState {
     ///
     /// [`RankError::ClassWithoutWeight`].
     pub(super) fn of_sample<S: Score>(
-        sample: &Sample<'_, S, ManyBits<'_>>,
+        sample: &ScoreSample<'_, S, ManyBits<'_>>,
     ) -> Result<Self, RankError> {
         let mut state = Self::new(None, None)?;
         state.update(sample.scores, sample.positive, Some(sample.weights.raw))?;
@@ -310,7 +305,7 @@ impl RocState {
     /// leaves it with some of the rows, so that each later call is that error.
     fn add_all(
         &mut self,
-        sums: &Sums,
+        sums: &StateSums,
         add_rows: impl FnOnce(&mut Self) -> Result<(), RankError>,
     ) -> Result<(), RankError> {
         let before = (self.rows, self.totals, self.low);
@@ -381,7 +376,7 @@ impl RocState {
             }
         }
         let rows_of_classes = whole.map(|rows| u64::try_from(rows).unwrap_or(u64::MAX));
-        let mut sums = Sums { rows: rows_of_classes, ..Sums::default() };
+        let mut sums = StateSums { rows: rows_of_classes, ..StateSums::default() };
         sums.add_whole(whole, 0);
         self.add_all(&sums, |state| {
             rows.sort_unstable_by_key(|count| count.key);
@@ -447,7 +442,7 @@ impl RocState {
             other.files = self.files.as_ref().map(Files::without_runs);
             other.spill_beyond(0)?;
         }
-        let sums = Sums { rows: other.rows, totals: other.totals, low: other.low };
+        let sums = StateSums { rows: other.rows, totals: other.totals, low: other.low };
         self.add_all(&sums, |state| state.add_rows_of(other))
     }
 
@@ -460,22 +455,22 @@ impl RocState {
         self.weighted.append(&mut other.weighted);
         if let Some(size) = other.max_size {
             self.max_size = Some(self.max_size.map_or(size, |own| own.min(size)));
-            if matches!(self.table, Table::Counts(_)) {
+            if matches!(self.table, EntryTable::Counts(_)) {
                 self.cells();
             }
         }
         self.widen()?;
         let table = other.table.widened(self.form(), self.bits());
         match (&mut self.table, table) {
-            (Table::Wide2(own, _), Table::Wide2(runs, _)) => own.append(runs),
-            (Table::Wide4(own, _), Table::Wide4(runs, _)) => own.append(runs),
-            (Table::Wide34(own, _), Table::Wide34(runs, _)) => own.append(runs),
-            (_, Table::Counts(runs)) => {
+            (EntryTable::Wide2(own, _), EntryTable::Wide2(runs, _)) => own.append(runs),
+            (EntryTable::Wide4(own, _), EntryTable::Wide4(runs, _)) => own.append(runs),
+            (EntryTable::Wide34(own, _), EntryTable::Wide34(runs, _)) => own.append(runs),
+            (_, EntryTable::Counts(runs)) => {
                 for run in runs.into_runs() {
                     self.push_counts(run);
                 }
             }
-            (_, Table::Cells(runs)) => self.cells().append(runs),
+            (_, EntryTable::Cells(runs)) => self.cells().append(runs),
             _ => unreachable!("both of the form of their sum"),
         }
         self.sort_if_enough()?;
@@ -587,7 +582,7 @@ impl RocState {
                 rule: "at least 8",
             });
         }
-        let wanted = Wanted { most: Some(max_knots), ..Wanted::default() };
+        let wanted = WantedKnots { most: Some(max_knots), ..WantedKnots::default() };
         self.outline(&wanted).map(|outline| outline.curve)
     }
 
@@ -620,7 +615,7 @@ impl RocState {
             rates.extend(self.fpr_at(&tpr)?);
         }
         let Outline { curve, areas } =
-            self.outline(&Wanted { fpr: &rates, tpr: &tpr, most: None })?;
+            self.outline(&WantedKnots { fpr: &rates, tpr: &tpr, most: None })?;
         let area_up_to = |rate| {
             let (beyond, cut) = curve.cut_segment(rate);
             areas[beyond - 1] + cut
@@ -635,7 +630,7 @@ impl RocState {
     /// [`RankError`] as for it, and as for [`RocState::curve`].
     pub fn tpr_at(&mut self, fpr: &[f64]) -> Result<Vec<f64>, RankError> {
         check_rates("fpr", fpr)?;
-        self.outline(&Wanted { fpr, ..Wanted::default() })?.curve.tpr_at(fpr)
+        self.outline(&WantedKnots { fpr, ..WantedKnots::default() })?.curve.tpr_at(fpr)
     }
 
     /// As [`RocCurve::fpr_at`].
@@ -645,7 +640,7 @@ impl RocState {
     /// [`RankError`] as for it, and as for [`RocState::curve`].
     pub fn fpr_at(&mut self, tpr: &[f64]) -> Result<Vec<f64>, RankError> {
         check_rates("tpr", tpr)?;
-        self.outline(&Wanted { tpr, ..Wanted::default() })?.curve.fpr_at(tpr)
+        self.outline(&WantedKnots { tpr, ..WantedKnots::default() })?.curve.fpr_at(tpr)
     }
 
     /// Variance of [`RocState::partial_auc`], as that of [`PartialAreas`](super::PartialAreas);
@@ -669,10 +664,11 @@ impl RocState {
         if rows.iter().any(|&rows| rows < 2.0) {
             return Ok(None);
         }
-        let curve = self.outline(&Wanted { fpr: &fpr, tpr: &tpr, most: None })?.curve;
-        let part = Part::of(&curve.fpr(), &curve.tpr(), fpr, tpr);
-        let [neg, pos] =
-            with_cells!(self, |cells, _exponents| spread::of_part(&cells, rows, part, weighting));
+        let curve = self.outline(&WantedKnots { fpr: &fpr, tpr: &tpr, most: None })?.curve;
+        let part = CurvePart::of(&curve.fpr(), &curve.tpr(), fpr, tpr);
+        let [neg, pos] = with_cells!(self, |cells, _exponents| statistics::of_part(
+            &cells, rows, part, weighting
+        ));
         Ok(Some(neg + pos))
     }
 
@@ -682,10 +678,10 @@ impl RocState {
     ///
     /// [`RankError::BadParameter`] for a weight that is not a whole number.
     pub fn frequencies(&mut self) -> Result<[f64; 2], RankError> {
-        with_cells!(self, |cells, exponents| spread::whole_weights(cells, exponents))
+        with_cells!(self, |cells, exponents| statistics::whole_weights(cells, exponents))
     }
 
-    fn outline(&mut self, wanted: &Wanted<'_>) -> Result<Outline, RankError> {
+    fn outline(&mut self, wanted: &WantedKnots<'_>) -> Result<Outline, RankError> {
         self.check_classes()?;
         Ok(with_cells!(self, |cells, exponents| outline(cells, exponents, wanted)))
     }
@@ -729,8 +725,8 @@ impl RocState {
         self.unit_bits.unwrap_or_default()
     }
 
-    fn form(&self) -> Form {
-        Form::of(&self.totals, self.low, self.unit_bits.is_none())
+    fn form(&self) -> SumWidth {
+        SumWidth::of(&self.totals, self.low, self.unit_bits.is_none())
     }
 
     fn check_classes(&self) -> Result<(), RankError> {

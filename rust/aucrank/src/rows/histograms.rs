@@ -1,19 +1,21 @@
 //! Histograms of the cells of a tree.
 
+use std::marker::PhantomData;
 use std::sync::Arc;
 
 #[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
+use super::Rows;
 use super::ask::View;
 use super::frame::RowFrame;
-use super::kept::{Kept, RowStates};
-use super::part_view::PartView;
+use super::kept::{FitId, Kept, RowStates};
+use super::part::PartView;
 use super::question::{Mergeable, Question, other};
-use super::words::Reader;
+use super::words::{WordReader, put_sums};
 use crate::data::{
-    CellRows, CellSplit, ClassSums, Counts, Histogram, HistogramRequest, MemorySource, Regroup,
-    RowTally, SumSource, Tally, empty_histograms,
+    CellRows, CellSplit, ClassSums, Counts, FeatureBins, Histogram, HistogramRequest, MemorySource,
+    Regroup, RowSquares, RowTally, SumSource, Tally, empty_histograms,
 };
 use crate::{Interrupt, RankError};
 
@@ -61,7 +63,7 @@ impl HistogramTally for ClassSums {
 }
 
 /// The cells that a tree had at its last question.
-type Cells = RowStates<CellRows>;
+type CellStates = RowStates<CellRows>;
 
 /// Row numbers in the order of cells, before and after a step.
 type Orders = [Vec<u32>; 2];
@@ -69,7 +71,7 @@ type Orders = [Vec<u32>; 2];
 impl AskHistograms {
     /// Whether the cells are known, and no further than asked.
     fn is_begun(&self, kept: &Kept<'_>) -> bool {
-        kept.get::<Cells>().is_some_and(|cells| cells.n_steps <= self.log.len())
+        kept.get::<CellStates>().is_some_and(|cells| cells.n_steps <= self.log.len())
     }
 
     /// Takes the steps that are new, and adds the histograms that are asked for.
@@ -82,7 +84,7 @@ impl AskHistograms {
         interrupt: &Interrupt,
     ) -> Result<(), RankError> {
         let known = if self.is_begun(kept) { kept.take() } else { None };
-        let RowStates { n_steps, states } = known.unwrap_or_else(|| Cells {
+        let RowStates { n_steps, states } = known.unwrap_or_else(|| CellStates {
             n_steps: 0,
             states: CellRows::new(part.rows().into_iter()),
         });
@@ -99,7 +101,7 @@ impl AskHistograms {
         }
         let (states, orders) = source.into_cells();
         *kept.buffers() = orders;
-        kept.put(Cells { n_steps: self.log.len(), states });
+        kept.put(CellStates { n_steps: self.log.len(), states });
         Ok(())
     }
 }
@@ -157,7 +159,7 @@ impl Mergeable for Histograms {
         }
     }
 
-    fn take_words(&mut self, reader: &mut Reader<'_>) -> Result<(), RankError> {
+    fn take_words(&mut self, reader: &mut WordReader<'_>) -> Result<(), RankError> {
         match self {
             Self::Counts(found) => {
                 found.iter_mut().try_for_each(|histogram| histogram.take_words(|n| reader.take(n)))
@@ -166,5 +168,138 @@ impl Mergeable for Histograms {
                 found.iter_mut().try_for_each(|histogram| histogram.take_words(|n| reader.take(n)))
             }
         }
+    }
+}
+
+/// The cells of a tree that grows on rows elsewhere. Decisions travel with the next question.
+pub(crate) struct AskedCells<'a, T> {
+    rows: &'a dyn Rows,
+    fit: &'a FitId,
+    tree: u64,
+    view: View,
+    log: Arc<Vec<Step>>,
+    interrupt: &'a Interrupt,
+    tally: PhantomData<T>,
+}
+
+impl<'a, T: HistogramTally> AskedCells<'a, T> {
+    /// All rows of a view in cell 0.
+    pub(crate) fn new(
+        rows: &'a dyn Rows,
+        fit: &'a FitId,
+        view: View,
+        interrupt: &'a Interrupt,
+    ) -> Self {
+        let tree = fit.begin_tree();
+        Self { rows, fit, tree, view, log: Arc::default(), interrupt, tally: PhantomData }
+    }
+}
+
+impl<T> Drop for AskedCells<'_, T> {
+    fn drop(&mut self) {
+        self.fit.end_tree(self.tree);
+    }
+}
+
+impl<T: HistogramTally> SumSource for AskedCells<'_, T> {
+    type Tally = T;
+
+    fn features(&self) -> &[FeatureBins] {
+        self.rows.frame().features()
+    }
+
+    fn histograms(&self, requests: &[HistogramRequest]) -> Result<Vec<Histogram<T>>, RankError> {
+        if requests.is_empty() {
+            return Ok(Vec::new());
+        }
+        let ask = AskHistograms { log: Arc::clone(&self.log), requests: requests.to_vec() };
+        let view = self.view.clone();
+        let found = self.fit.ask_of(self.tree, self.rows, view, ask, self.interrupt)?;
+        let mut histograms = T::histograms(found)?;
+        histograms.iter_mut().for_each(Histogram::settle);
+        Ok(histograms)
+    }
+
+    fn split(&mut self, splits: &[CellSplit]) -> Result<(), RankError> {
+        if !splits.is_empty() {
+            Arc::make_mut(&mut self.log).push(Step::Split(splits.to_vec()));
+        }
+        Ok(())
+    }
+
+    fn regroup(&mut self, regroups: &[Regroup]) -> Result<(), RankError> {
+        if !regroups.is_empty() {
+            Arc::make_mut(&mut self.log).push(Step::Regroup(regroups.to_vec()));
+        }
+        Ok(())
+    }
+}
+
+/// What the rows of a view come to.
+#[derive(Debug)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+pub(super) struct AskTotals;
+
+/// What the rows of a view come to.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Totals {
+    pub(crate) sums: ClassSums,
+    pub(crate) squares: RowSquares,
+    /// For each feature, whether some row misses it.
+    pub(crate) has_missing: Vec<bool>,
+}
+
+impl Question for AskTotals {
+    const NAME: &'static str = "totals";
+
+    type Answer = Totals;
+
+    fn none(&self, frame: &RowFrame) -> Totals {
+        Totals { has_missing: vec![false; frame.features().len()], ..Totals::default() }
+    }
+
+    fn add(
+        &self,
+        part: &PartView<'_>,
+        _: &mut Kept<'_>,
+        totals: &mut Totals,
+        _: &Interrupt,
+    ) -> Result<(), RankError> {
+        let (tally, rows) = (part.sums(), part.rows());
+        for &row in &rows {
+            let sums = tally.of(row as usize);
+            totals.sums += sums;
+            totals.squares.add(sums, 1);
+        }
+        let missing = part.binned().has_missing(&rows);
+        for (has_missing, own) in totals.has_missing.iter_mut().zip(missing) {
+            *has_missing |= own;
+        }
+        Ok(())
+    }
+}
+
+impl Mergeable for Totals {
+    fn merge(&mut self, more: Self) -> Result<(), RankError> {
+        self.sums += more.sums;
+        self.squares.merge(&more.squares);
+        for (own, more) in self.has_missing.iter_mut().zip(more.has_missing) {
+            *own |= more;
+        }
+        Ok(())
+    }
+
+    fn put_words(&self, words: &mut Vec<u64>) {
+        put_sums(words, self.sums);
+        words.extend(self.squares.to_words());
+        words.extend(self.has_missing.iter().map(|&missing| u64::from(missing)));
+    }
+
+    fn take_words(&mut self, reader: &mut WordReader<'_>) -> Result<(), RankError> {
+        self.sums = reader.sums()?;
+        self.squares = RowSquares::from_words(reader.array()?);
+        let flags = reader.take(self.has_missing.len())?;
+        self.has_missing = flags.iter().map(|&flag| flag != 0).collect();
+        Ok(())
     }
 }

@@ -5,39 +5,28 @@
 //! the [`Ask`] alone, so any holder of the same rows gives it, after any crash, and merging is exact in
 //! any grouping: the same model comes from a matrix, a file and a cluster, bit for bit.
 //!
-//! - `survey`: one pass over raw rows, from which bins are chosen; `frame`: what it comes to;
-//! - `coded`: rows as codes; `spill`: in a file; `part`: what answers; `stored`: many parts;
-//! - `question`: what a learner's question has to say; `ask`, `answer`: what travels; `words`, `sent`:
-//!   in which form; `fit_id`: which trees it is about; `kept`: what a part keeps between questions;
-//!   `together`: questions of several works in one;
+//! - `survey`: one pass over raw rows, from which bins are chosen; `frame`: its result, and the units of
+//!   weight of the classes;
+//! - `coded`: rows as codes; `spill`: in a file; `part`: rows that answer; `stored`: many parts;
+//! - `question`: what a learner's question has to say; `ask`: questions and answers as they travel; `words`,
+//!   `sent`: in which form, also in few bytes; `kept`: what a part keeps between questions, and for which
+//!   fits; `together`: questions of several works in one;
 //! - `matrix`: all rows as codes in memory, for learners that need more than sums of cells;
-//! - `digest`: by which rows that are computed anew are known to be the same;
-//! - `row_sample`: which rows are taken for learners that need rows as they are; `dealt`: in which folds
-//!   they are;
-//! - `part_view`: the rows of a part, of which questions are answered; `totals`, `class_units`,
-//!   `least_hashes`, `histograms`: questions of several learners; `score_ranges`, `score_counts`: sums by
-//!   score; `packed`: sums in few bytes;
-//! - `cells`: histograms as the source of sums that learners grow trees from.
+//! - `row_sample`: the sample for learners that need rows as they are; `dealt`: folds and holdouts, and
+//!   digests by which rows that are computed anew are known to be the same;
+//! - `histograms`: the sums from which trees are grown, cell by cell, and other questions of several
+//!   learners; `score_ranges`: sums by score.
 
-mod answer;
 mod ask;
-mod cells;
-mod class_units;
 mod coded;
 mod dealt;
-mod digest;
-mod fit_id;
 mod frame;
 mod histograms;
 mod kept;
-mod least_hashes;
 mod matrix;
-mod packed;
 mod part;
-mod part_view;
 mod question;
 mod row_sample;
-mod score_counts;
 mod score_ranges;
 #[cfg(feature = "serde")]
 mod sent;
@@ -47,34 +36,27 @@ mod survey;
 #[cfg(all(test, feature = "serde"))]
 pub(crate) mod tests;
 mod together;
-mod totals;
 pub(crate) mod words;
 
-pub use answer::Answer;
-pub use ask::Ask;
 pub(crate) use ask::View;
-pub(crate) use cells::AskedCells;
-pub(crate) use class_units::{AskClassUnits, ClassUnits};
+pub use ask::{Answer, Ask};
 pub(crate) use coded::CodedRows;
-pub use dealt::deal_among;
-pub use digest::RowDigest;
-pub(crate) use fit_id::Fit;
+pub use dealt::{RowDigest, deal_among};
 pub use frame::RowFrame;
-pub(crate) use histograms::HistogramTally;
-pub(crate) use kept::{Kept, RowStates};
+pub(crate) use frame::{AskClassUnits, ClassUnits};
+pub(crate) use histograms::{AskedCells, HistogramTally, Totals};
+pub(crate) use kept::{FitId, Kept, RowStates};
 pub use matrix::CodedMatrix;
-pub(crate) use packed::{put_packed, take_packed, take_packed_list};
-pub(crate) use part_view::PartView;
+pub(crate) use part::PartView;
 pub(crate) use question::{Mergeable, Question, other};
 pub use row_sample::RowSample;
-pub(crate) use score_counts::ScoreCounts;
-pub(crate) use score_ranges::{ScoreRanges, largest_gap_of_ranges};
+pub(crate) use score_ranges::{ScoreCounts, ScoreRanges, largest_gap_of_ranges};
 #[cfg(feature = "serde")]
 pub(crate) use sent::{QuestionReader, SHARED_QUESTIONS, read};
 pub use stored::StoredRows;
 pub use survey::Survey;
 pub(crate) use together::together;
-pub(crate) use totals::Totals;
+pub(crate) use words::{put_packed, take_packed, take_packed_list};
 
 use crate::{Interrupt, RankError};
 

@@ -1,36 +1,37 @@
 //! A part of the rows, which answers.
 
-use super::answer::Answer;
-use super::ask::{Ask, Asked};
-use super::coded::CodedRows;
+use std::borrow::Cow;
+
+use super::ask::{Answer, Ask, Asked, View};
+use super::coded::{CodedRows, CodedSums};
 use super::frame::RowFrame;
 use super::kept::{Buffers, Kept, States};
-use super::part_view::PartView;
-use super::spill::{Slot, Spill};
+use super::spill::{Spill, SpillSlot};
+use crate::data::{Binned, ClassMasses, CountedRows, FixedScale};
 use crate::{Interrupt, RankError};
 
 /// Coded rows in memory or in a file, with what is kept of them for the fits that ask.
 #[derive(Debug)]
 pub(super) struct Part {
-    rows: PartRows,
+    rows: HeldRows,
     states: States,
 }
 
 #[derive(Debug)]
-enum PartRows {
+enum HeldRows {
     Memory(CodedRows),
-    File(Slot),
+    File(SpillSlot),
 }
 
 /// Memory that is used part by part.
 #[derive(Debug)]
-pub(super) struct Scratch {
+pub(super) struct PartScratch {
     bytes: Vec<u8>,
     rows: CodedRows,
     buffers: Buffers,
 }
 
-impl Scratch {
+impl PartScratch {
     pub(super) fn new(frame: &RowFrame) -> Self {
         let (bytes, buffers) = Default::default();
         Self { bytes, rows: CodedRows::none(frame), buffers }
@@ -40,15 +41,15 @@ impl Scratch {
 impl Part {
     /// Rows that stay in memory.
     pub(super) fn in_memory(rows: CodedRows) -> Self {
-        Self::of(PartRows::Memory(rows))
+        Self::of(HeldRows::Memory(rows))
     }
 
     /// Rows that lie in a file.
-    pub(super) fn in_file(slot: Slot) -> Self {
-        Self::of(PartRows::File(slot))
+    pub(super) fn in_file(slot: SpillSlot) -> Self {
+        Self::of(HeldRows::File(slot))
     }
 
-    fn of(rows: PartRows) -> Self {
+    fn of(rows: HeldRows) -> Self {
         Self { rows, states: States::default() }
     }
 
@@ -57,16 +58,16 @@ impl Part {
         &'s self,
         with_hashes: bool,
         spill: Option<&Spill>,
-        scratch: &'s mut Scratch,
+        scratch: &'s mut PartScratch,
     ) -> Result<&'s CodedRows, RankError> {
-        let Scratch { bytes, rows, .. } = scratch;
+        let PartScratch { bytes, rows, .. } = scratch;
         match (&self.rows, spill) {
-            (PartRows::Memory(rows), _) => Ok(rows),
-            (PartRows::File(slot), Some(spill)) => {
+            (HeldRows::Memory(rows), _) => Ok(rows),
+            (HeldRows::File(slot), Some(spill)) => {
                 spill.read(*slot, with_hashes, bytes, rows)?;
                 Ok(rows)
             }
-            (PartRows::File(_), None) => unreachable!("parts of a file have one"),
+            (HeldRows::File(_), None) => unreachable!("parts of a file have one"),
         }
     }
 
@@ -76,7 +77,7 @@ impl Part {
         ask: &Ask,
         frame: &RowFrame,
         spill: Option<&Spill>,
-        scratch: &mut Scratch,
+        scratch: &mut PartScratch,
         sum: &mut Answer,
         interrupt: &Interrupt,
     ) -> Result<(), RankError> {
@@ -92,5 +93,80 @@ impl Part {
         }
         scratch.buffers = buffers;
         Ok(())
+    }
+}
+
+/// Coded rows of a part, of which those outside a view count for nothing.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct PartView<'a> {
+    rows: &'a CodedRows,
+    view: &'a View,
+    pub(crate) frame: &'a RowFrame,
+}
+
+impl<'a> PartView<'a> {
+    pub(super) fn new(rows: &'a CodedRows, view: &'a View, frame: &'a RowFrame) -> Self {
+        Self { rows, view, frame }
+    }
+
+    /// All rows of the part.
+    pub(crate) fn coded(&self) -> &'a CodedRows {
+        self.rows
+    }
+
+    /// Rows of positive weight in view, ascending.
+    pub(crate) fn rows(&self) -> Vec<u32> {
+        self.rows.of_view(self.view).collect()
+    }
+
+    /// How rows count, where each counts once.
+    pub(super) fn counts(&self) -> CountedRows<'a> {
+        CountedRows(&self.rows.positive)
+    }
+
+    /// How rows count by weight.
+    pub(crate) fn sums(&self) -> CodedSums<'a> {
+        self.rows.sums(self.frame)
+    }
+
+    pub(crate) fn n_rows(&self) -> usize {
+        self.rows.n_rows()
+    }
+
+    pub(crate) fn binned(&self) -> &'a Binned {
+        &self.rows.binned
+    }
+
+    pub(crate) fn positive(&self) -> &'a [bool] {
+        &self.rows.positive
+    }
+
+    /// Hash of the content of each row; empty where no question needs it.
+    pub(crate) fn hashes(&self) -> &'a [u64] {
+        &self.rows.hashes
+    }
+
+    /// Units of weight of each row, 0 outside the view; `None` where every row counts once.
+    pub(crate) fn units(&self) -> Option<Cow<'a, [u64]>> {
+        let all = (self.frame.scale.is_some()).then_some(&self.rows.units);
+        if *self.view == View::All {
+            return all.map(|units| Cow::Borrowed(&units[..]));
+        }
+        let units = (0..self.n_rows()).map(|row| {
+            let is_there = self.view.contains(self.rows.positive[row], self.rows.hashes[row]);
+            if is_there { all.map_or(1, |units| units[row]) } else { 0 }
+        });
+        Some(units.collect())
+    }
+
+    /// The class weight of a row of so many units, if it has any.
+    pub(crate) fn class_units(&self, row: usize, units: u64) -> Option<ClassMasses> {
+        let pos = if self.rows.positive[row] { units } else { 0 };
+        (units > 0).then_some(ClassMasses { pos, neg: units - pos })
+    }
+
+    /// How many rows one of so many units counts as.
+    pub(crate) fn rows_of(&self, units: u64) -> u64 {
+        if self.frame.scale.is_none_or(FixedScale::is_whole) { units } else { u64::from(units > 0) }
     }
 }

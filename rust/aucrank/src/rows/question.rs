@@ -9,8 +9,8 @@ use serde::{Serialize, de::DeserializeOwned};
 use super::ask::View;
 use super::frame::RowFrame;
 use super::kept::Kept;
-use super::part_view::PartView;
-use super::words::Reader;
+use super::part::PartView;
+use super::words::WordReader;
 use crate::{Interrupt, RankError};
 
 /// Sums over some rows, to be merged with those over others.
@@ -29,7 +29,7 @@ pub(crate) trait Mergeable: Debug + Clone + Send + 'static {
     /// # Errors
     ///
     /// [`RankError::BadAnswer`] for other words.
-    fn take_words(&mut self, reader: &mut Reader<'_>) -> Result<(), RankError>;
+    fn take_words(&mut self, reader: &mut WordReader<'_>) -> Result<(), RankError>;
 }
 
 /// What can be sent where models can be saved.
@@ -124,7 +124,7 @@ pub(super) trait AnyAnswer: Any + Debug + Send {
     fn copy(&self) -> Box<dyn AnyAnswer>;
     fn merge_any(&mut self, more: Box<dyn AnyAnswer>) -> Result<(), RankError>;
     fn put(&self, words: &mut Vec<u64>);
-    fn take(&mut self, reader: &mut Reader<'_>) -> Result<(), RankError>;
+    fn take(&mut self, reader: &mut WordReader<'_>) -> Result<(), RankError>;
 }
 
 impl<M: Mergeable> AnyAnswer for M {
@@ -141,7 +141,7 @@ impl<M: Mergeable> AnyAnswer for M {
         self.put_words(words);
     }
 
-    fn take(&mut self, reader: &mut Reader<'_>) -> Result<(), RankError> {
+    fn take(&mut self, reader: &mut WordReader<'_>) -> Result<(), RankError> {
         self.take_words(reader)
     }
 }

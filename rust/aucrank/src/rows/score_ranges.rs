@@ -1,15 +1,15 @@
 //! The cut of largest TPR - FPR where the scores are elsewhere: class weights of ranges of scores
 //! are asked for, and ranges in which a better cut may be are divided again.
 
-use super::words::Reader;
+use super::words::WordReader;
 use crate::RankError;
-use crate::data::{ClassMasses, ClassSums, midpoint};
-use crate::roc::Score;
+use crate::data::{ClassMasses, ClassSums, midpoint, times_power_of_two};
+use crate::roc::{Score, auc_up_to};
 
 /// Ranges that are asked for at once.
 const MOST_RANGES: usize = 512;
 
-/// Questions after which rows that answer otherwise each time are told.
+/// Questions after which an error is raised for rows that answer otherwise each time.
 const MOST_ASKED: usize = 1000;
 
 /// The scores of a range that occur in rows of positive weight.
@@ -59,7 +59,7 @@ impl ScoreRanges {
         }
     }
 
-    pub(crate) fn take_words(&mut self, reader: &mut Reader<'_>) -> Result<(), RankError> {
+    pub(crate) fn take_words(&mut self, reader: &mut WordReader<'_>) -> Result<(), RankError> {
         for _ in 0..reader.word()? {
             let &[place, pos, neg, least, most] = reader.array()?;
             let place = usize::try_from(place).ok().and_then(|place| self.0.get_mut(place));
@@ -190,6 +190,61 @@ fn bad() -> RankError {
     RankError::BadAnswer("the weights of ranges of scores are not those of the rows".to_owned())
 }
 
+/// Keys of scores, ascending, with the class weight of each.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct ScoreCounts(Vec<(u64, ClassMasses)>);
+
+impl ScoreCounts {
+    /// Adds scores in any order.
+    pub(crate) fn add(&mut self, scores: impl Iterator<Item = (f64, ClassMasses)>) {
+        self.0.extend(scores.map(|(score, weight)| (score.key(), weight)));
+        // Merges runs that are sorted already.
+        self.0.sort_by_key(|&(key, _)| key);
+        self.0.dedup_by(|(key, weight), (kept, sum)| {
+            let is_same = key == kept;
+            if is_same {
+                *sum += *weight;
+            }
+            is_same
+        });
+    }
+
+    pub(crate) fn merge(&mut self, more: &Self) {
+        self.add(more.0.iter().map(|&(key, weight)| (f64::from_key(key), weight)));
+    }
+
+    /// The AUC, up to a false positive rate, where weights have a unit with this exponent.
+    pub(crate) fn auc_up_to(&self, max_fpr: f64, exponent: i32) -> Result<f64, RankError> {
+        let (mut scores, mut positive, mut weights) = (Vec::new(), Vec::new(), Vec::new());
+        for &(key, ClassMasses { pos, neg }) in &self.0 {
+            for (class, units) in [(false, neg), (true, pos)] {
+                if units > 0 {
+                    scores.push(f64::from_key(key));
+                    positive.push(class);
+                    weights.push(times_power_of_two(units as f64, exponent));
+                }
+            }
+        }
+        auc_up_to(max_fpr, &scores, &positive, Some(&weights))
+    }
+
+    pub(crate) fn put_words(&self, words: &mut Vec<u64>) {
+        words.push(self.0.len() as u64);
+        words.extend(self.0.iter().flat_map(|(key, weight)| [*key, weight.pos, weight.neg]));
+    }
+
+    pub(crate) fn take_words(&mut self, reader: &mut WordReader<'_>) -> Result<(), RankError> {
+        for _ in 0..reader.word()? {
+            let &[key, pos, neg] = reader.array()?;
+            if f64::from_key(key).is_nan() || self.0.last().is_some_and(|last| last.0 >= key) {
+                return Err(RankError::BadAnswer("scores do not rise".to_owned()));
+            }
+            self.0.push((key, ClassMasses { pos, neg }));
+        }
+        Ok(())
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -214,7 +269,7 @@ mod tests {
                 own.put_words(&mut words);
                 n_words += words.len();
                 let mut received = ScoreRanges::none(edges.len() + 1);
-                received.take_words(&mut Reader::new(&words))?;
+                received.take_words(&mut WordReader::new(&words))?;
                 assert_eq!(received, own);
                 sum.merge(&received);
             }
@@ -282,7 +337,7 @@ mod tests {
         });
         assert!(matches!(cut, Err(RankError::BadAnswer(_))));
         for words in [&[1, 1, 1, 0, 5, 5][..], &[1, 0, 0, 0, 5, 5], &[1, 0, 1, 1, 6, 5], &[2, 0]] {
-            assert!(ScoreRanges::none(1).take_words(&mut Reader::new(words)).is_err());
+            assert!(ScoreRanges::none(1).take_words(&mut WordReader::new(words)).is_err());
         }
     }
 }

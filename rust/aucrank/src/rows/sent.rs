@@ -5,17 +5,17 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::ask::{Asked, Head};
-use super::class_units::AskClassUnits;
+use super::frame::AskClassUnits;
 use super::histograms::AskHistograms;
-use super::least_hashes::AskLeastHashes;
+use super::histograms::AskTotals;
 use super::question::Question;
-use super::totals::AskTotals;
+use super::row_sample::AskLeastHashes;
 use super::{Ask, RowFrame};
 use crate::RankError;
 
 /// What a question is sent by, in a line before it.
 #[derive(Serialize)]
-struct Line<'a> {
+struct SentLine<'a> {
     name: &'a str,
     head: &'a Head,
 }
@@ -37,7 +37,7 @@ impl Ask {
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::new();
         for Asked { head, question } in &self.0 {
-            let line = Line { name: question.name(), head };
+            let line = SentLine { name: question.name(), head };
             bytes.extend(serde_json::to_vec(&line).expect("numbers and lists"));
             bytes.push(b'\n');
             bytes.extend(question.to_json().expect("numbers and lists"));

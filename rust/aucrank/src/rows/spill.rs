@@ -15,7 +15,7 @@ pub(super) struct Spill {
 
 /// Where rows lie in a [`Spill`].
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Slot {
+pub(super) struct SpillSlot {
     offset: u64,
     pub(super) n_rows: usize,
     is_weighted: bool,
@@ -44,12 +44,12 @@ impl Spill {
     }
 
     /// Appends rows.
-    pub(super) fn write(&mut self, rows: &CodedRows) -> Result<Slot, RankError> {
+    pub(super) fn write(&mut self, rows: &CodedRows) -> Result<SpillSlot, RankError> {
         let body = rows.to_bytes();
         let hashes = rows.hashes_to_bytes();
         self.file.write(&body, self.n_bytes)?;
         self.file.write(&hashes, self.n_bytes + body.len() as u64)?;
-        let slot = Slot {
+        let slot = SpillSlot {
             offset: self.n_bytes,
             n_rows: rows.n_rows(),
             is_weighted: !rows.units.is_empty(),
@@ -63,7 +63,7 @@ impl Spill {
     /// Reads rows, with their hashes if they are wanted.
     pub(super) fn read(
         &self,
-        slot: Slot,
+        slot: SpillSlot,
         with_hashes: bool,
         bytes: &mut Vec<u8>,
         rows: &mut CodedRows,

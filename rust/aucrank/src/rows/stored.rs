@@ -5,11 +5,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use super::Rows;
-use super::answer::Answer;
+use super::ask::Answer;
 use super::ask::Ask;
 use super::coded::CodedRows;
 use super::frame::RowFrame;
-use super::part::{Part, Scratch};
+use super::part::{Part, PartScratch};
 use super::spill::Spill;
 use crate::data::{CellRows, Columns};
 use crate::{Interrupt, RankError, parallel};
@@ -53,7 +53,7 @@ pub struct StoredRows {
     /// Rows that do not make a part yet.
     open: CodedRows,
     n_rows: u64,
-    scratch: Mutex<Vec<Scratch>>,
+    scratch: Mutex<Vec<PartScratch>>,
 }
 
 impl StoredRows {
@@ -199,9 +199,9 @@ impl StoredRows {
         (CodedRows::n_bytes_of(&self.frame, n_rows) + 8 * n_rows) as u64
     }
 
-    fn scratch(&self) -> Scratch {
+    fn scratch(&self) -> PartScratch {
         let spare = self.scratch.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        spare.unwrap_or_else(|| Scratch::new(&self.frame))
+        spare.unwrap_or_else(|| PartScratch::new(&self.frame))
     }
 }
 

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use super::frame::RowFrame;
-use super::words::{self, Reader, put_list, put_sums};
+use super::words;
+use super::words::{WordReader, put_list, put_sums};
 use crate::data::{
     BinningParams, CUT_SAMPLE, ClassSums, Column, Columns, FeatureBins, FixedScale, FixedWeights,
     Labels, WeightRange, add_distinct, cuts_of_sample, seeded,
@@ -40,7 +41,7 @@ pub struct Survey {
     n_rows: u64,
     total: ClassSums,
     features: Vec<FeatureSurvey>,
-    sample: Sample,
+    sample: LeastSample,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -75,7 +76,7 @@ impl Survey {
             scale: weights.map(|(range, relative)| FixedScale::new(range, relative)),
             n_rows: 0,
             total: ClassSums::default(),
-            sample: Sample::new(n_levels.iter().filter(|n_levels| n_levels.is_none()).count()),
+            sample: LeastSample::new(n_levels.iter().filter(|n_levels| n_levels.is_none()).count()),
             features,
         })
     }
@@ -253,7 +254,7 @@ impl Survey {
     /// [`RankError::BadAnswer`] for other bytes.
     pub fn merge_bytes(&mut self, bytes: &[u8]) -> Result<(), RankError> {
         let words = words::from_bytes(bytes)?;
-        let mut reader = Reader::new(&words);
+        let mut reader = WordReader::new(&words);
         let (n_rows, total) = (reader.word()?, reader.sums()?);
         let mut features = Vec::with_capacity(self.features.len());
         for feature in &self.features {
@@ -271,7 +272,8 @@ impl Survey {
             });
         }
         let limit = self.sample.limit;
-        let sample = Sample { limit, ..Sample::read(&mut reader, self.sample.values.len())? };
+        let sample =
+            LeastSample { limit, ..LeastSample::read(&mut reader, self.sample.values.len())? };
         reader.end()?;
         let (binning, scale) = (self.binning, self.scale);
         self.merge(Self { binning, scale, n_rows, total, features, sample });
@@ -281,7 +283,7 @@ impl Survey {
 
 /// The distinct rows of least hashes, with the weight of all their copies.
 #[derive(Debug, Clone, PartialEq)]
-struct Sample {
+struct LeastSample {
     /// Rows of larger hashes are not of the sample.
     bound: u64,
     /// The bound before any row.
@@ -292,7 +294,7 @@ struct Sample {
     values: Vec<Vec<f64>>,
 }
 
-impl Sample {
+impl LeastSample {
     fn new(n_numbers: usize) -> Self {
         Self {
             bound: u64::MAX,
@@ -404,7 +406,7 @@ impl Sample {
         }
     }
 
-    fn read(reader: &mut Reader<'_>, n_numbers: usize) -> Result<Self, RankError> {
+    fn read(reader: &mut WordReader<'_>, n_numbers: usize) -> Result<Self, RankError> {
         let bound = reader.word()?;
         let hashes = reader.list()?.to_vec();
         let units = reader.take(hashes.len())?.to_vec();

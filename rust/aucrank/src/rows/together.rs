@@ -22,7 +22,7 @@ pub(crate) fn together<T: Send, W: FnOnce(&dyn Rows) -> Result<T, RankError> + S
     works: Vec<W>,
     interrupt: &Interrupt,
 ) -> Result<Vec<T>, RankError> {
-    let table = Table::new(works.len(), parallel::current_num_threads());
+    let table = Exchange::new(works.len(), parallel::current_num_threads());
     std::thread::scope(|scope| {
         let work_at = |(place, work): (usize, W)| {
             let seat = Seat { rows, table: &table, place };
@@ -54,23 +54,23 @@ pub(crate) fn together<T: Send, W: FnOnce(&dyn Rows) -> Result<T, RankError> + S
 
 /// Where works leave questions and find answers.
 #[cfg(feature = "parallel")]
-struct Table {
-    state: Mutex<State>,
+struct Exchange {
+    state: Mutex<ExchangeState>,
     changed: Condvar,
 }
 
 #[cfg(feature = "parallel")]
-struct State {
+struct ExchangeState {
     /// How many more works may run.
     n_free: usize,
     /// Of each work.
-    places: Vec<Place>,
-    /// Why a work has failed: the others are told when they ask next.
+    places: Vec<WorkState>,
+    /// Why a work has failed: the others learn it from their next question.
     failed: Option<RankError>,
 }
 
 #[cfg(feature = "parallel")]
-enum Place {
+enum WorkState {
     /// It waits for a turn.
     Ready,
     Runs,
@@ -80,18 +80,21 @@ enum Place {
 }
 
 #[cfg(feature = "parallel")]
-impl Table {
+impl Exchange {
     fn new(n_works: usize, n_free: usize) -> Self {
-        let places = (0..n_works).map(|_| Place::Ready).collect();
-        let state = Mutex::new(State { n_free, places, failed: None });
+        let places = (0..n_works).map(|_| WorkState::Ready).collect();
+        let state = Mutex::new(ExchangeState { n_free, places, failed: None });
         Self { state, changed: Condvar::new() }
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, ExchangeState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn wait_while(&self, is_early: impl Fn(&State) -> bool) -> MutexGuard<'_, State> {
+    fn wait_while(
+        &self,
+        is_early: impl Fn(&ExchangeState) -> bool,
+    ) -> MutexGuard<'_, ExchangeState> {
         let state = self.lock();
         let wait = self.changed.wait_while(state, |state| is_early(state));
         wait.unwrap_or_else(PoisonError::into_inner)
@@ -100,11 +103,11 @@ impl Table {
     /// Answers questions until all works have ended.
     fn answer_all(&self, interrupt: &Interrupt, rows: &dyn Rows) {
         loop {
-            let waits = |place: &Place| matches!(place, Place::Asks(_) | Place::Ended);
+            let waits = |place: &WorkState| matches!(place, WorkState::Asks(_) | WorkState::Ended);
             let mut state = self.wait_while(|state| !state.places.iter().all(waits));
             let mut asks = Vec::new();
             for (number, place) in state.places.iter_mut().enumerate() {
-                if let Place::Asks(ask) = place {
+                if let WorkState::Asks(ask) = place {
                     asks.push((number, ask.clone()));
                 }
             }
@@ -124,7 +127,7 @@ impl Table {
             };
             let mut state = self.lock();
             for (number, answer) in numbers.into_iter().zip(of_each) {
-                state.places[number] = Place::Answered(answer);
+                state.places[number] = WorkState::Answered(answer);
             }
             drop(state);
             self.changed.notify_all();
@@ -136,7 +139,7 @@ impl Table {
 #[cfg(feature = "parallel")]
 struct Seat<'a> {
     rows: &'a dyn Rows,
-    table: &'a Table,
+    table: &'a Exchange,
     place: usize,
 }
 
@@ -146,7 +149,7 @@ impl Seat<'_> {
     fn begin(&self) {
         let mut state = self.table.wait_while(|state| state.n_free == 0);
         state.n_free -= 1;
-        state.places[self.place] = Place::Runs;
+        state.places[self.place] = WorkState::Runs;
     }
 
     fn end<T>(&self, found: Result<T, RankError>) -> Result<T, RankError> {
@@ -165,16 +168,16 @@ impl Rows for Seat<'_> {
 
     fn pass(&self, ask: &Ask, _: &Interrupt) -> Result<Answer, RankError> {
         let mut state = self.table.lock();
-        state.places[self.place] = Place::Asks(ask.clone());
+        state.places[self.place] = WorkState::Asks(ask.clone());
         state.n_free += 1;
         drop(state);
         self.table.changed.notify_all();
         let mut state = self.table.wait_while(|state| {
-            state.n_free == 0 || !matches!(state.places[self.place], Place::Answered(_))
+            state.n_free == 0 || !matches!(state.places[self.place], WorkState::Answered(_))
         });
         state.n_free -= 1;
-        match std::mem::replace(&mut state.places[self.place], Place::Runs) {
-            Place::Answered(answer) => answer,
+        match std::mem::replace(&mut state.places[self.place], WorkState::Runs) {
+            WorkState::Answered(answer) => answer,
             _ => unreachable!("it has waited for an answer"),
         }
     }
@@ -184,10 +187,10 @@ impl Rows for Seat<'_> {
 impl Drop for Seat<'_> {
     fn drop(&mut self) {
         let mut state = self.table.lock();
-        if matches!(state.places[self.place], Place::Runs) {
+        if matches!(state.places[self.place], WorkState::Runs) {
             state.n_free += 1;
         }
-        state.places[self.place] = Place::Ended;
+        state.places[self.place] = WorkState::Ended;
         drop(state);
         self.table.changed.notify_all();
     }
@@ -198,14 +201,14 @@ mod tests {
     use super::*;
     use crate::data::BinningParams;
     use crate::rows::tests::{Counted, Data, Weights, everywhere};
-    use crate::rows::{Fit, View};
+    use crate::rows::{FitId, View};
 
     #[test]
     fn works_that_wait_are_answered_in_one_pass_each_as_if_it_were_alone() {
         let data = Data::new(500, Weights::Fractions);
         let interrupt = Interrupt::default();
         everywhere(&data, BinningParams::default(), ("together", 3), |rows| {
-            let fit = Fit::new(1);
+            let fit = FitId::new(1);
             // The work of number k asks 1 + k questions.
             let sums = |rows: &dyn Rows, number: u64| {
                 let order = fit.order(rows, number, &interrupt)?;
@@ -232,7 +235,7 @@ mod tests {
         let data = Data::new(100, Weights::None);
         let interrupt = Interrupt::default();
         everywhere(&data, BinningParams::default(), ("together fails", 2), |rows| {
-            let fit = &Fit::new(1);
+            let fit = &FitId::new(1);
             let work = |number: u64| {
                 let interrupt = &interrupt;
                 move |rows: &dyn Rows| {

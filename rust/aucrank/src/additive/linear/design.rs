@@ -12,8 +12,8 @@ use std::ops::Range;
 
 use super::rows::DistinctRows;
 use crate::data::{
-    Column, Columns, FeatureTerm, Labels, MISSING_CODE, Moments, Steps, least_level_rows,
-    quantile_cuts,
+    Column, Columns, FeatureSteps, FeatureTerm, Labels, MISSING_CODE, ValueMoments,
+    least_level_rows, quantile_cuts,
 };
 use crate::{Interrupt, RankError, parallel};
 
@@ -36,7 +36,7 @@ const CUT_SAMPLE: usize = 50_000;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Number {
     pub(super) feature: usize,
-    pub(super) moments: Moments,
+    pub(super) moments: ValueMoments,
 }
 
 impl Number {
@@ -63,7 +63,7 @@ pub(super) fn standardised(value: f64, mean: f64, deviation: f64) -> f64 {
 
 /// What the cells of a table stand for.
 #[derive(Debug)]
-enum Cells {
+enum CellKind {
     /// The steps of a number between thresholds.
     Steps { thresholds: Vec<f64> },
     /// Categories: the cell of each, by code; that of missing values for those of few rows.
@@ -72,21 +72,21 @@ enum Cells {
 
 /// The cells of a feature, that of missing values last.
 #[derive(Debug)]
-pub(super) struct Table {
+pub(super) struct CellTable {
     pub(super) feature: usize,
-    cells: Cells,
+    cells: CellKind,
     /// Whether training rows are in the cell of missing values.
     has_missing: bool,
     first_column: usize,
     first_cell: usize,
 }
 
-impl Table {
+impl CellTable {
     /// Number of cells, without that of missing values; also its place.
     fn n_known(&self) -> usize {
         match &self.cells {
-            Cells::Steps { thresholds } => thresholds.len() + 1,
-            Cells::Levels { n_kept, .. } => *n_kept,
+            CellKind::Steps { thresholds } => thresholds.len() + 1,
+            CellKind::Levels { n_kept, .. } => *n_kept,
         }
     }
 
@@ -96,7 +96,7 @@ impl Table {
 
     fn n_columns(&self) -> usize {
         // The lowest step has no column.
-        self.n_cells() - usize::from(matches!(self.cells, Cells::Steps { .. }))
+        self.n_cells() - usize::from(matches!(self.cells, CellKind::Steps { .. }))
     }
 
     fn columns(&self) -> Range<usize> {
@@ -110,7 +110,7 @@ impl Table {
     /// The values of the cells for the weights of the columns.
     pub(super) fn to_cells(&self, columns: &[f64], cells: &mut [f64]) {
         match &self.cells {
-            Cells::Steps { thresholds } => {
+            CellKind::Steps { thresholds } => {
                 let (steps, missing) = columns.split_at(thresholds.len());
                 let mut value = 0.0;
                 cells[0] = value;
@@ -120,14 +120,14 @@ impl Table {
                 }
                 cells[thresholds.len() + 1..].copy_from_slice(missing);
             }
-            Cells::Levels { .. } => cells.copy_from_slice(columns),
+            CellKind::Levels { .. } => cells.copy_from_slice(columns),
         }
     }
 
     /// Sums by column from sums by cell: the transpose of [`Table::to_cells`].
     pub(super) fn to_columns(&self, cells: &[f64], columns: &mut [f64]) {
         match &self.cells {
-            Cells::Steps { thresholds } => {
+            CellKind::Steps { thresholds } => {
                 let n_steps = thresholds.len();
                 let mut above = 0.0;
                 for step in (0..n_steps).rev() {
@@ -136,7 +136,7 @@ impl Table {
                 }
                 columns[n_steps..].copy_from_slice(&cells[n_steps + 1..]);
             }
-            Cells::Levels { .. } => columns.copy_from_slice(cells),
+            CellKind::Levels { .. } => columns.copy_from_slice(cells),
         }
     }
 
@@ -144,13 +144,13 @@ impl Table {
     pub(super) fn term(&self, cells: &[f64]) -> FeatureTerm {
         let missing = cells.get(self.n_known()).copied().unwrap_or(0.0);
         let steps = match &self.cells {
-            Cells::Steps { thresholds } => Steps::Numeric {
+            CellKind::Steps { thresholds } => FeatureSteps::Numeric {
                 thresholds: thresholds.clone(),
                 values: cells[..self.n_known()].to_vec(),
             },
-            Cells::Levels { of_level, .. } => {
+            CellKind::Levels { of_level, .. } => {
                 let value = |&cell: &u16| cells.get(usize::from(cell)).copied().unwrap_or(missing);
-                Steps::Categorical { values: of_level.iter().map(value).collect() }
+                FeatureSteps::Categorical { values: of_level.iter().map(value).collect() }
             }
         };
         FeatureTerm { feature: self.feature, steps, missing }
@@ -162,7 +162,7 @@ impl Table {
 pub(super) struct Design {
     n_rows: usize,
     pub(super) numbers: Vec<Number>,
-    pub(super) tables: Vec<Table>,
+    pub(super) tables: Vec<CellTable>,
     values: Vec<i32>,
     codes: Vec<u16>,
     n_columns: usize,
@@ -171,14 +171,14 @@ pub(super) struct Design {
 
 /// Some consecutive rows.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Block<'a> {
+pub(super) struct DesignBlock<'a> {
     pub(super) start: usize,
     pub(super) n_rows: usize,
     values: &'a [i32],
     codes: &'a [u16],
 }
 
-impl Block<'_> {
+impl DesignBlock<'_> {
     pub(super) fn rows(&self) -> Range<usize> {
         self.start..self.start + self.n_rows
     }
@@ -197,7 +197,7 @@ impl Block<'_> {
 /// How a feature enters the design.
 struct Plan {
     number: Option<Number>,
-    table: Option<(Cells, bool)>,
+    table: Option<(CellKind, bool)>,
 }
 
 impl Design {
@@ -212,7 +212,7 @@ impl Design {
         n_thresholds: usize,
         interrupt: &Interrupt,
     ) -> Result<Self, RankError> {
-        let moments = Moments::of(columns, labels, interrupt)?;
+        let moments = ValueMoments::of(columns, labels, interrupt)?;
         let n_rows = labels.total().rows;
         let least = least_level_rows(n_rows);
         let plan = |feature: usize| {
@@ -232,11 +232,17 @@ impl Design {
             })
         };
         let plans = parallel::try_map((0..columns.n_features()).collect(), plan)?;
-        let (mut numbers, mut tables) = (Vec::new(), Vec::<Table>::new());
+        let (mut numbers, mut tables) = (Vec::new(), Vec::<CellTable>::new());
         for (feature, Plan { number, table }) in plans.into_iter().enumerate() {
             numbers.extend(number);
             if let Some((cells, has_missing)) = table {
-                tables.push(Table { feature, cells, has_missing, first_column: 0, first_cell: 0 });
+                tables.push(CellTable {
+                    feature,
+                    cells,
+                    has_missing,
+                    first_column: 0,
+                    first_cell: 0,
+                });
             }
         }
         let (mut n_columns, mut n_cells) = (numbers.len(), numbers.len());
@@ -319,11 +325,11 @@ impl Design {
         self.n_rows.div_ceil(BLOCK_ROWS)
     }
 
-    pub(super) fn block(&self, block: usize) -> Block<'_> {
+    pub(super) fn block(&self, block: usize) -> DesignBlock<'_> {
         let start = block * BLOCK_ROWS;
         let n_rows = BLOCK_ROWS.min(self.n_rows - start);
         let part = |width: usize| start * width..(start + n_rows) * width;
-        Block {
+        DesignBlock {
             start,
             n_rows,
             values: &self.values[part(self.numbers.len())],
@@ -429,7 +435,7 @@ impl Design {
 fn plan_of_number(
     feature: usize,
     value: impl Fn(u32) -> f64,
-    moments: Moments,
+    moments: ValueMoments,
     rows: &DistinctRows,
     n_thresholds: usize,
 ) -> Plan {
@@ -445,7 +451,7 @@ fn plan_of_number(
     let is_told = has_missing || !thresholds.is_empty();
     Plan {
         number: varies.then_some(Number { feature, moments }),
-        table: is_told.then_some((Cells::Steps { thresholds }, has_missing)),
+        table: is_told.then_some((CellKind::Steps { thresholds }, has_missing)),
     }
 }
 
@@ -483,27 +489,29 @@ fn plan_of_levels(
         next - 1
     };
     let of_level = rows_of_level.iter().map(cell).collect();
-    Ok(Plan { number: None, table: Some((Cells::Levels { of_level, n_kept }, has_missing)) })
+    Ok(Plan { number: None, table: Some((CellKind::Levels { of_level, n_kept }, has_missing)) })
 }
 
 /// Copies the cells of some rows.
 fn copy_cells(
     column: &Column<'_>,
-    table: &Table,
+    table: &CellTable,
     rows: &[u32],
     places: &mut [u16],
 ) -> Result<(), RankError> {
     let missing = table.n_known() as u16;
     let last = table.n_cells() as u16 - 1;
     let cell_of_number = |value: f64| match &table.cells {
-        Cells::Steps { thresholds } if !value.is_nan() => {
+        CellKind::Steps { thresholds } if !value.is_nan() => {
             thresholds.iter().filter(|&&threshold| threshold <= value).count() as u16
         }
         _ => missing,
     };
     let cell_of_level = |code: u32| match &table.cells {
-        Cells::Levels { of_level, .. } => of_level.get(code as usize).copied().unwrap_or(missing),
-        Cells::Steps { .. } => missing,
+        CellKind::Levels { of_level, .. } => {
+            of_level.get(code as usize).copied().unwrap_or(missing)
+        }
+        CellKind::Steps { .. } => missing,
     };
     let places = places.iter_mut().zip(rows.iter().map(|&row| row as usize));
     let mut most = 0;

@@ -16,7 +16,7 @@ use crate::roc::{auc, weighted_auc};
 use crate::{Interrupt, RankError, parallel};
 
 use design::Design;
-use model::Parts;
+use model::LinearFields;
 pub use model::{LinearModel, NumberTerm};
 use rate_columns::LinearRates;
 use rows::DistinctRows;
@@ -35,7 +35,7 @@ const JUDGED_ROWS: usize = 20_000;
 /// ```
 /// use aucrank::Interrupt;
 /// use aucrank::additive::{LinearParams, Thresholds, fit_linear};
-/// use aucrank::data::{Columns, Labels, Steps};
+/// use aucrank::data::{Columns, Labels, FeatureSteps};
 ///
 /// let values: Vec<f64> = (0..100).map(f64::from).collect();
 /// let positive: Vec<bool> = values.iter().map(|&value| value > 60.0).collect();
@@ -47,7 +47,7 @@ const JUDGED_ROWS: usize = 20_000;
 /// };
 /// assert!(fit(Thresholds::None)?.steps().is_empty());
 /// let model = fit(Thresholds::AtMost(1))?;
-/// let Steps::Numeric { thresholds, .. } = &model.steps()[0].steps else { unreachable!() };
+/// let FeatureSteps::Numeric { thresholds, .. } = &model.steps()[0].steps else { unreachable!() };
 /// assert_eq!(thresholds.len(), 1);
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
@@ -214,7 +214,7 @@ pub fn fit_linear(
     let mut numbers = design.numbers.iter().zip(&cells).map(number).collect();
     let mut steps = design.tables.iter().map(|table| table.term(&cells[table.cells()])).collect();
     rates.take_out(&mut numbers, &mut steps);
-    let mut model = LinearModel::new(Parts {
+    let mut model = LinearModel::new(LinearFields {
         n_levels: columns.iter().map(crate::data::Column::n_levels).collect(),
         numbers,
         steps,

@@ -8,7 +8,7 @@ use crate::RankError;
 use crate::data::{Columns, FeatureTerm, logistic};
 use crate::formula::{Formula, Linear, LinearTerm, Scale};
 
-/// Largest sum of the parts of a row that is believed of a file.
+/// Largest sum of the parts of a row that a loaded model may have.
 const LARGEST: f64 = 1e300;
 
 /// A number of a linear model.
@@ -73,11 +73,11 @@ impl NumberTerm {
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(transparent))]
-pub struct LinearModel(Parts);
+pub struct LinearModel(LinearFields);
 
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
-pub(super) struct Parts {
+pub(super) struct LinearFields {
     pub(super) n_levels: Vec<Option<u32>>,
     pub(super) numbers: Vec<NumberTerm>,
     pub(super) steps: Vec<FeatureTerm>,
@@ -91,7 +91,7 @@ pub(super) struct Parts {
 
 impl LinearModel {
     /// Rounds the weights so that sums are exact, except the means, which follow from them.
-    pub(super) fn new(mut parts: Parts) -> Self {
+    pub(super) fn new(mut parts: LinearFields) -> Self {
         let unit = parts.unit();
         let snap = |value: &mut f64, unit: f64| *value = (*value / unit).round() * unit;
         for number in &mut parts.numbers {
@@ -169,7 +169,7 @@ impl LinearModel {
     ///
     /// [`RankError`] if the columns are not those of the fit in number and kind, or hold infinity.
     pub fn score(&self, columns: &Columns<'_>) -> Result<Vec<f64>, RankError> {
-        let Parts { numbers, steps, intercept, .. } = &self.0;
+        let LinearFields { numbers, steps, intercept, .. } = &self.0;
         self.for_rows(columns, 1, |row, score| {
             let of_numbers = numbers.iter().map(|term| term.value(row[term.feature]));
             let of_steps = steps.iter().map(|term| term.value(row[term.feature]));
@@ -199,7 +199,7 @@ impl LinearModel {
     ///
     /// As [`LinearModel::score`].
     pub fn explain(&self, columns: &Columns<'_>) -> Result<Vec<f64>, RankError> {
-        let Parts { numbers, steps, means, .. } = &self.0;
+        let LinearFields { numbers, steps, means, .. } = &self.0;
         self.for_rows(columns, means.len(), |row, parts| {
             parts.iter_mut().zip(means).for_each(|(part, mean)| *part = -mean);
             for term in numbers {
@@ -232,7 +232,7 @@ impl LinearModel {
     /// Its score.
     #[must_use]
     pub fn formula(&self) -> Formula {
-        let Parts { numbers, steps, intercept, .. } = &self.0;
+        let LinearFields { numbers, steps, intercept, .. } = &self.0;
         let term = |term: &NumberTerm| LinearTerm {
             feature: term.feature,
             weight: term.weight,
@@ -254,7 +254,8 @@ impl LinearModel {
     ///
     /// A description of the fault.
     pub fn check(&self) -> Result<(), String> {
-        let Parts { n_levels, numbers, steps, means, importances, n_iterations, .. } = &self.0;
+        let LinearFields { n_levels, numbers, steps, means, importances, n_iterations, .. } =
+            &self.0;
         if n_levels.is_empty() {
             return Err("there is no feature".to_owned());
         }
@@ -293,7 +294,7 @@ impl LinearModel {
     }
 }
 
-impl Parts {
+impl LinearFields {
     /// No sum of some parts of a row, or of their distances from the means, exceeds this.
     fn bound(&self) -> f64 {
         let of_numbers = self.numbers.iter().map(|term| MOST_DEVIATIONS * term.weight.abs());
@@ -319,10 +320,10 @@ impl Parts {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::data::Steps;
+    use crate::data::FeatureSteps;
 
-    fn parts() -> Parts {
-        Parts {
+    fn parts() -> LinearFields {
+        LinearFields {
             n_levels: vec![None, Some(2), None],
             numbers: vec![
                 NumberTerm { feature: 0, weight: 0.3, mean: 1.0, deviation: 2.0 },
@@ -330,7 +331,7 @@ mod tests {
             ],
             steps: vec![FeatureTerm {
                 feature: 1,
-                steps: Steps::Categorical { values: vec![0.1, -0.7] },
+                steps: FeatureSteps::Categorical { values: vec![0.1, -0.7] },
                 missing: 0.2,
             }],
             intercept: 0.123,
@@ -366,7 +367,7 @@ mod tests {
 
     #[test]
     fn what_cannot_be_a_model_is_refused() {
-        let changed = |change: &dyn Fn(&mut Parts)| {
+        let changed = |change: &dyn Fn(&mut LinearFields)| {
             let mut parts = parts();
             change(&mut parts);
             LinearModel(parts).check().unwrap_err()

@@ -9,7 +9,7 @@ use super::design::{Design, standardised};
 use super::model::NumberTerm;
 use super::rows::DistinctRows;
 use crate::data::{
-    Column, Columns, FeatureTerm, FoldRates, Labels, Steps, deal_for_rates,
+    Column, Columns, FeatureSteps, FeatureTerm, FoldRates, Labels, deal_for_rates,
     features_with_rare_levels,
 };
 use crate::{Interrupt, RankError, parallel};
@@ -50,7 +50,7 @@ impl LinearRates {
             interrupt.check()?;
             let Column::Codes { codes, n_levels } = columns[feature] else { return Ok(None) };
             let rates = FoldRates::of(codes, n_levels, labels, &training, &folds);
-            if !rates.tell(|level| is_rare[level as usize]) {
+            if !rates.are_informative(|level| is_rare[level as usize]) {
                 return Ok(None);
             }
             let mut values = vec![0.0; codes.len()];
@@ -99,13 +99,13 @@ impl LinearRates {
             let place = steps.partition_point(|term| term.feature < rates.feature);
             if steps.get(place).is_none_or(|term| term.feature != rates.feature) {
                 let values = vec![0.0; rates.rates.n_levels() as usize];
-                let term = Steps::Categorical { values };
+                let term = FeatureSteps::Categorical { values };
                 let term = FeatureTerm { feature: rates.feature, steps: term, missing: 0.0 };
                 steps.insert(place, term);
             }
             let term = &mut steps[place];
             term.missing += value(0.0);
-            if let Steps::Categorical { values } = &mut term.steps {
+            if let FeatureSteps::Categorical { values } = &mut term.steps {
                 for (level, own) in (0..).zip(values) {
                     *own += value(rates.rates.overall(level));
                 }
@@ -128,7 +128,7 @@ impl LinearRates {
             let (Some(term), Column::Codes { codes, .. }) = (term, columns[rates.feature]) else {
                 continue;
             };
-            let Steps::Categorical { values } = &term.steps else { continue };
+            let FeatureSteps::Categorical { values } = &term.steps else { continue };
             let value = |row: u32| {
                 values.get(codes[row as usize] as usize).copied().unwrap_or(term.missing)
             };
@@ -161,10 +161,10 @@ impl LinearRates {
 /// The value of a number's steps.
 fn step_at(term: &FeatureTerm, value: f64) -> f64 {
     match &term.steps {
-        Steps::Numeric { thresholds, values } => {
+        FeatureSteps::Numeric { thresholds, values } => {
             values[thresholds.partition_point(|&threshold| threshold <= value)]
         }
-        Steps::Categorical { .. } => 0.0,
+        FeatureSteps::Categorical { .. } => 0.0,
     }
 }
 
@@ -214,7 +214,9 @@ mod tests {
         assert_eq!(model.check(), Ok(()));
         assert!(model.numbers().iter().all(|number| number.feature == 0));
         let term = model.steps().iter().find(|term| term.feature == 1).unwrap();
-        let Steps::Categorical { values } = &term.steps else { panic!("a feature of categories") };
+        let FeatureSteps::Categorical { values } = &term.steps else {
+            panic!("a feature of categories")
+        };
         assert!(values[N_LEVELS as usize - 10..].iter().all(|&value| value == term.missing));
         // The definition; a category of six rows, 0.2 % of all, has a weight of its own besides.
         let codes = codes(&rows);

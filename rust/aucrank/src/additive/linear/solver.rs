@@ -10,8 +10,8 @@
 //! number of threads.
 
 use super::cholesky::{Cholesky, dot};
-use super::design::{Block, Design, UNIT};
-use crate::{Interrupt, Part, RankError, parallel};
+use super::design::{Design, DesignBlock, UNIT};
+use crate::{FitPart, Interrupt, RankError, parallel};
 
 /// Groups of blocks, each of which is summed by one thread.
 const N_GROUPS: usize = 16;
@@ -64,7 +64,7 @@ pub(super) struct Solution {
 }
 
 /// A point with what is known of each row there.
-struct Point {
+struct WeightPoint {
     columns: Vec<f64>,
     intercept: f64,
     scores: Vec<f64>,
@@ -75,7 +75,7 @@ struct Point {
 }
 
 /// A direction in the space of weights, and in that of scores.
-struct Step {
+struct SearchDirection {
     columns: Vec<f64>,
     intercept: f64,
     /// Decrease of the objective that its derivatives promise.
@@ -119,7 +119,7 @@ impl Problem<'_> {
         if stride > 1 && !(of_positive > 0.0 && of_positive < share) {
             return Ok(());
         }
-        let sample = Sample { problem: self, stride, scale: share.recip() };
+        let sample = BlockSample { problem: self, stride, scale: share.recip() };
         let (columns, intercept) = (solution.columns.clone(), solution.intercept);
         let mut at = sample.point(columns, intercept)?;
         solution.has_converged = false;
@@ -129,7 +129,7 @@ impl Problem<'_> {
             let is_better = sample.go(&mut at, &step)?;
             solution.has_converged |= !is_better;
             solution.n_iterations += 1;
-            let goes_on = self.interrupt.part_done(&Part {
+            let goes_on = self.interrupt.part_done(&FitPart {
                 unit: "iteration",
                 number: solution.n_iterations,
                 most: Some(self.max_iterations),
@@ -145,7 +145,7 @@ impl Problem<'_> {
 }
 
 /// The problem on some of the blocks.
-struct Sample<'a> {
+struct BlockSample<'a> {
     problem: &'a Problem<'a>,
     stride: usize,
     /// Inverse of the share of the rows.
@@ -153,14 +153,14 @@ struct Sample<'a> {
 }
 
 /// A group of blocks, with the places of its rows in some vectors.
-struct Group<'a, const N: usize> {
+struct BlockGroup<'a, const N: usize> {
     blocks: Vec<usize>,
     /// The first row of the places.
     start: usize,
     places: [&'a mut [f64]; N],
 }
 
-impl Sample<'_> {
+impl BlockSample<'_> {
     /// Numbers of the blocks of each group.
     fn groups(&self) -> Vec<Vec<usize>> {
         let blocks: Vec<usize> = (0..self.problem.design.n_blocks()).step_by(self.stride).collect();
@@ -168,7 +168,7 @@ impl Sample<'_> {
     }
 
     /// The groups, each with its part of vectors that have a place for every row.
-    fn places<'b, const N: usize>(&self, mut rest: [&'b mut [f64]; N]) -> Vec<Group<'b, N>> {
+    fn places<'b, const N: usize>(&self, mut rest: [&'b mut [f64]; N]) -> Vec<BlockGroup<'b, N>> {
         let groups = self.groups();
         let design = self.problem.design;
         let starts: Vec<usize> = groups.iter().map(|group| design.block(group[0]).start).collect();
@@ -179,16 +179,16 @@ impl Sample<'_> {
                 *rest = after;
                 here
             });
-            Group { blocks, start, places }
+            BlockGroup { blocks, start, places }
         };
         groups.into_iter().zip(starts.into_iter().zip(ends)).map(of_group).collect()
     }
 
-    fn point(&self, columns: Vec<f64>, intercept: f64) -> Result<Point, RankError> {
+    fn point(&self, columns: Vec<f64>, intercept: f64) -> Result<WeightPoint, RankError> {
         let n_rows = self.problem.design.n_rows();
         let scores = self.scores(&columns, intercept)?;
         let (slopes, curvatures) = (vec![0.0; n_rows], vec![0.0; n_rows]);
-        let mut point = Point { columns, intercept, scores, loss: 0.0, slopes, curvatures };
+        let mut point = WeightPoint { columns, intercept, scores, loss: 0.0, slopes, curvatures };
         self.look(&mut point)?;
         Ok(point)
     }
@@ -198,7 +198,7 @@ impl Sample<'_> {
         let design = self.problem.design;
         let cells = design.to_cells(columns);
         let mut scores = vec![0.0; design.n_rows()];
-        let of_group = |Group { blocks, start, places: [scores] }: Group<'_, 1>| {
+        let of_group = |BlockGroup { blocks, start, places: [scores] }: BlockGroup<'_, 1>| {
             self.problem.interrupt.check()?;
             for block in blocks {
                 let block = design.block(block);
@@ -213,11 +213,11 @@ impl Sample<'_> {
     }
 
     /// Computes the loss and its derivatives from the scores.
-    fn look(&self, point: &mut Point) -> Result<(), RankError> {
+    fn look(&self, point: &mut WeightPoint) -> Result<(), RankError> {
         let Problem { design, positive, shares, ridge, interrupt, .. } = self.problem;
-        let of_group = |group: Group<'_, 3>| {
+        let of_group = |group: BlockGroup<'_, 3>| {
             interrupt.check()?;
-            let Group { blocks, start, places: [scores, slopes, curvatures] } = group;
+            let BlockGroup { blocks, start, places: [scores, slopes, curvatures] } = group;
             let mut sum = 0.0;
             for block in blocks {
                 for row in design.block(block).rows() {
@@ -237,7 +237,7 @@ impl Sample<'_> {
             }
             Ok(sum)
         };
-        let Point { columns, scores, slopes, curvatures, .. } = point;
+        let WeightPoint { columns, scores, slopes, curvatures, .. } = point;
         let places = self.places([scores, slopes, curvatures]);
         let sums = parallel::try_map(places, of_group)?;
         let loss: f64 = sums.iter().sum();
@@ -246,10 +246,10 @@ impl Sample<'_> {
     }
 
     /// Goes along a step as far as the objective decreases; whether it does, beyond rounding.
-    fn go(&self, at: &mut Point, step: &Step) -> Result<bool, RankError> {
+    fn go(&self, at: &mut WeightPoint, step: &SearchDirection) -> Result<bool, RankError> {
         let direction = self.scores(&step.columns, step.intercept)?;
         let n_rows = direction.len();
-        let mut next = Point {
+        let mut next = WeightPoint {
             columns: Vec::new(),
             intercept: 0.0,
             scores: Vec::new(),
@@ -279,7 +279,7 @@ impl Sample<'_> {
     }
 
     /// The Newton step from a point.
-    fn step(&self, at: &Point) -> Result<Step, RankError> {
+    fn step(&self, at: &WeightPoint) -> Result<SearchDirection, RankError> {
         let Problem { design, ridge, .. } = self.problem;
         let (of_cells, of_intercept) = self.gradient(&at.slopes)?;
         let mut gradient = design.to_columns(&of_cells);
@@ -316,7 +316,7 @@ impl Sample<'_> {
         };
         let intercept = -(of_intercept + dot(&with_intercept, &columns)) / total;
         let decrease = -0.5 * (dot(&gradient, &columns) + of_intercept * intercept);
-        Ok(Step { columns, intercept, decrease })
+        Ok(SearchDirection { columns, intercept, decrease })
     }
 
     /// Sums of numbers of the rows by cell, and over all rows.
@@ -379,7 +379,7 @@ impl Sample<'_> {
 }
 
 /// Adds the weighted parts of some rows to their scores.
-fn add_scores(design: &Design, block: &Block<'_>, cells: &[f64], scores: &mut [f64]) {
+fn add_scores(design: &Design, block: &DesignBlock<'_>, cells: &[f64], scores: &mut [f64]) {
     for (place, weight) in (0..design.numbers.len()).zip(cells) {
         let weight = weight * UNIT;
         for (score, &value) in scores.iter_mut().zip(block.number(place)) {
@@ -395,7 +395,7 @@ fn add_scores(design: &Design, block: &Block<'_>, cells: &[f64], scores: &mut [f
 }
 
 /// Adds numbers of some rows to sums by cell: the transpose of [`add_scores`].
-fn add_sums(design: &Design, block: &Block<'_>, of_rows: &[f64], sums: &mut [f64]) {
+fn add_sums(design: &Design, block: &DesignBlock<'_>, of_rows: &[f64], sums: &mut [f64]) {
     for (place, sum) in sums[..design.numbers.len()].iter_mut().enumerate() {
         *sum += UNIT * dot_units(of_rows, block.number(place));
     }
@@ -436,7 +436,7 @@ impl<'a> Products<'a> {
         Self { design, sums, values: vec![vec![]; n_numbers], weighted: vec![vec![]; n_numbers] }
     }
 
-    fn add(&mut self, block: &Block<'_>, curvatures: &[f64]) {
+    fn add(&mut self, block: &DesignBlock<'_>, curvatures: &[f64]) {
         let size = self.design.n_cells();
         for (place, (values, weighted)) in
             self.values.iter_mut().zip(&mut self.weighted).enumerate()
@@ -477,8 +477,8 @@ impl<'a> Products<'a> {
 
 /// The Hessian with the intercept eliminated: `A - b b' / c`, plus the ridge.
 struct Centred<'a> {
-    sample: &'a Sample<'a>,
-    at: &'a Point,
+    sample: &'a BlockSample<'a>,
+    at: &'a WeightPoint,
     with_intercept: &'a [f64],
     total: f64,
 }
@@ -513,7 +513,7 @@ impl Centred<'_> {
 
     /// The product with a vector.
     fn times(&self, columns: &[f64]) -> Result<Vec<f64>, RankError> {
-        let Sample { problem: Problem { design, ridge, .. }, .. } = self.sample;
+        let BlockSample { problem: Problem { design, ridge, .. }, .. } = self.sample;
         let cells = design.to_cells(columns);
         let of_group = |blocks: Vec<usize>| {
             self.sample.problem.interrupt.check()?;
@@ -544,7 +544,7 @@ impl Centred<'_> {
 
     /// The blocks of single features, factorised, each with its columns.
     fn blocks(&self) -> Result<Vec<(Vec<usize>, Cholesky)>, RankError> {
-        let Sample { problem: Problem { design, ridge, interrupt, .. }, .. } = *self.sample;
+        let BlockSample { problem: Problem { design, ridge, interrupt, .. }, .. } = *self.sample;
         let of_feature = |parts: (Option<usize>, Option<usize>)| {
             interrupt.check()?;
             let columns = design.columns_of(parts);
@@ -731,7 +731,7 @@ mod tests {
     fn sums_by_cell_are_the_products_of_the_matrix() {
         with_problem(4, |problem| {
             let design = problem.design;
-            let sample = Sample { problem, stride: 1, scale: 1.0 };
+            let sample = BlockSample { problem, stride: 1, scale: 1.0 };
             let columns: Vec<f64> =
                 (0..design.n_columns()).map(|column| (column as f64).sin()).collect();
             let at = sample.point(columns.clone(), -0.5).unwrap();
@@ -771,7 +771,7 @@ mod tests {
     #[test]
     fn conjugate_gradients_come_near_the_solution_of_the_system() {
         with_problem(24, |problem| {
-            let sample = Sample { problem, stride: 1, scale: 1.0 };
+            let sample = BlockSample { problem, stride: 1, scale: 1.0 };
             let n_columns = problem.design.n_columns();
             let at = sample.point(vec![0.0; n_columns], 0.0).unwrap();
             let (with, total) = sample.gradient(&at.curvatures).unwrap();

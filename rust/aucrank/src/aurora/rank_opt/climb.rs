@@ -7,7 +7,7 @@
 
 use crate::parallel::prelude::*;
 
-use super::rows::{Rows, dot};
+use super::rows::{RankOptRows, dot};
 use crate::{Interrupt, RankError, parallel};
 
 /// Norm of the gradient below which there is no ascent direction (DECISIONS O6).
@@ -37,7 +37,7 @@ pub(super) trait Objective: Sync {
     /// Its value, and its derivative with respect to each score.
     fn gradient(
         &self,
-        rows: &Rows,
+        rows: &RankOptRows,
         scores: &[f64],
         slopes: &mut [f64],
         interrupt: &Interrupt,
@@ -46,18 +46,18 @@ pub(super) trait Objective: Sync {
 
 /// A point on a sphere.
 #[derive(Debug, Clone)]
-pub(super) struct Point {
+pub(super) struct SpherePoint {
     /// Weights of the features, of norm 1.
     pub(super) weights: Vec<f64>,
     /// Scores of the rows by these weights times the radius.
     pub(super) scores: Vec<f64>,
 }
 
-impl Point {
+impl SpherePoint {
     pub(super) fn new(
         weights: Vec<f64>,
         radius: f64,
-        rows: &Rows,
+        rows: &RankOptRows,
         interrupt: &Interrupt,
     ) -> Result<Self, RankError> {
         let scaled: Vec<f64> = weights.iter().map(|weight| radius * weight).collect();
@@ -77,7 +77,7 @@ impl Point {
 
 /// The result of an ascent.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Climbed {
+pub(super) struct Ascent {
     pub(super) value: f64,
     /// Number of iterations, each with a gradient.
     pub(super) n_iterations: usize,
@@ -90,7 +90,7 @@ pub(super) struct Climbed {
 
 /// An ascent on the sphere of a radius.
 pub(super) struct Climb<'a, O> {
-    pub(super) rows: &'a Rows,
+    pub(super) rows: &'a RankOptRows,
     pub(super) objective: &'a O,
     pub(super) radius: f64,
     pub(super) tolerance: f64,
@@ -99,15 +99,15 @@ pub(super) struct Climb<'a, O> {
 }
 
 /// A great circle from a point.
-struct Circle<'a> {
-    start: &'a Point,
+struct GreatCircle<'a> {
+    start: &'a SpherePoint,
     /// A unit tangent, and its scores.
-    direction: &'a Point,
+    direction: &'a SpherePoint,
 }
 
 /// A point of a circle.
 #[derive(Debug, Clone, Copy)]
-struct Trial {
+struct CirclePoint {
     angle: f64,
     value: f64,
     slope: f64,
@@ -122,14 +122,14 @@ struct Before {
 impl<O: Objective> Climb<'_, O> {
     /// Value at a point and norm of the full gradient, including the component normal to the
     /// sphere.
-    pub(super) fn look(&self, at: &Point) -> Result<(f64, f64), RankError> {
+    pub(super) fn look(&self, at: &SpherePoint) -> Result<(f64, f64), RankError> {
         let mut slopes = vec![0.0; self.rows.len()];
         let value = self.slopes_at(&at.scores, &mut slopes)?;
         Ok((value, norm(&self.rows.gradient(&slopes, self.interrupt)?)))
     }
 
     /// Climbs from a point; the value never decreases.
-    pub(super) fn ascend(&self, at: &mut Point) -> Result<Climbed, RankError> {
+    pub(super) fn ascend(&self, at: &mut SpherePoint) -> Result<Ascent, RankError> {
         let n_rows = self.rows.len();
         let (mut slopes, mut moved) = (vec![0.0; n_rows], vec![0.0; n_rows]);
         let mut value = self.slopes_at(&at.scores, &mut slopes)?;
@@ -154,10 +154,10 @@ impl<O: Objective> Climb<'_, O> {
             let unscaled = conjugate.unwrap_or_else(|| gradient.clone());
             let length = norm(&unscaled);
             let unit = unscaled.iter().map(|entry| entry / length).collect();
-            let direction = Point::new(unit, self.radius, self.rows, self.interrupt)?;
+            let direction = SpherePoint::new(unit, self.radius, self.rows, self.interrupt)?;
             let slope = self.radius * dot(&gradient, &direction.weights);
-            let circle = Circle { start: at, direction: &direction };
-            let from = Trial { angle: 0.0, value, slope };
+            let circle = GreatCircle { start: at, direction: &direction };
+            let from = CirclePoint { angle: 0.0, value, slope };
             let first = last_gain.map_or(FIRST_STEP, |gain| 2.0 * gain / slope);
             n_iterations += 1;
             let found = self.search(&circle, from, first, &mut moved, &mut slopes)?;
@@ -181,7 +181,7 @@ impl<O: Objective> Climb<'_, O> {
             }
             last_gain = (gain > self.tolerance).then_some(gain);
         };
-        Ok(Climbed {
+        Ok(Ascent {
             value,
             n_iterations,
             has_converged,
@@ -198,13 +198,13 @@ impl<O: Objective> Climb<'_, O> {
     /// scores and slopes; the start if none is higher.
     fn search(
         &self,
-        circle: &Circle<'_>,
-        from: Trial,
+        circle: &GreatCircle<'_>,
+        from: CirclePoint,
         first: f64,
         scores: &mut [f64],
         slopes: &mut [f64],
-    ) -> Result<Trial, RankError> {
-        let (mut low, mut high): (Trial, Option<Trial>) = (from, None);
+    ) -> Result<CirclePoint, RankError> {
+        let (mut low, mut high): (CirclePoint, Option<CirclePoint>) = (from, None);
         let mut best = from;
         let mut angle = first.clamp(1e-8, LONGEST);
         let mut last = from;
@@ -248,11 +248,11 @@ impl<O: Objective> Climb<'_, O> {
 
     fn try_at(
         &self,
-        circle: &Circle<'_>,
+        circle: &GreatCircle<'_>,
         angle: f64,
         scores: &mut [f64],
         slopes: &mut [f64],
-    ) -> Result<Trial, RankError> {
+    ) -> Result<CirclePoint, RankError> {
         let (sin, cos) = angle.sin_cos();
         let (start, direction) = (&circle.start.scores, &circle.direction.scores);
         let rows_of = |chunk: usize, n: usize| chunk * CHUNK_ROWS..chunk * CHUNK_ROWS + n;
@@ -270,13 +270,13 @@ impl<O: Objective> Climb<'_, O> {
             let rows = rows_of(chunk, slopes.len());
             cos * dot(slopes, &direction[rows.clone()]) - sin * dot(slopes, &start[rows])
         });
-        Ok(Trial { angle, value, slope: parts.iter().sum() })
+        Ok(CirclePoint { angle, value, slope: parts.iter().sum() })
     }
 }
 
 impl Before {
     /// The direction of Polak and Ribière, or `None` if it does not ascend.
-    fn conjugate(&self, gradient: &[f64], at: &Point) -> Option<Vec<f64>> {
+    fn conjugate(&self, gradient: &[f64], at: &SpherePoint) -> Option<Vec<f64>> {
         let change: Vec<f64> = gradient.iter().zip(&self.gradient).map(|(a, b)| a - b).collect();
         let share = dot(gradient, &change) / dot(&self.gradient, &self.gradient);
         if !(share > 0.0 && share.is_finite()) {
@@ -297,7 +297,13 @@ fn tangent(at: &[f64], vector: &[f64]) -> Vec<f64> {
 }
 
 /// Moves the weights along a circle, and transports the gradient and the direction.
-fn arrive(at: &mut Point, direction: &[f64], gradient: &[f64], length: f64, angle: f64) -> Before {
+fn arrive(
+    at: &mut SpherePoint,
+    direction: &[f64],
+    gradient: &[f64],
+    length: f64,
+    angle: f64,
+) -> Before {
     let (sin, cos) = angle.sin_cos();
     let carried: Vec<f64> =
         at.weights.iter().zip(direction).map(|(w, d)| cos * d - sin * w).collect();
@@ -315,7 +321,7 @@ fn arrive(at: &mut Point, direction: &[f64], gradient: &[f64], length: f64, angl
 }
 
 /// The maximum of a cubic through two points with their slopes, kept away from both ends.
-fn between(low: Trial, high: Trial) -> f64 {
+fn between(low: CirclePoint, high: CirclePoint) -> f64 {
     let width = high.angle - low.angle;
     let chord = 3.0 * (low.value - high.value) / width + low.slope + high.slope;
     let root = chord * chord - low.slope * high.slope;
@@ -340,7 +346,7 @@ mod tests {
 
     const N_FEATURES: usize = 4;
 
-    fn rows(seed: u64, n: usize) -> Rows {
+    fn rows(seed: u64, n: usize) -> RankOptRows {
         let draw = |i: usize| (mix(seed ^ ((i as u64) << 20)) % 2001) as f64 / 1000.0 - 1.0;
         let mut values: Vec<f64> = (0..n * N_FEATURES).map(draw).collect();
         // No feature is constant, which the ascent assumes: the first row has distinct values.
@@ -356,24 +362,28 @@ mod tests {
         (positive[0], positive[1]) = (false, true);
         let labels = Labels::new(&positive, None).unwrap();
         let interrupt = Interrupt::default();
-        let rows = Rows::copied(&columns, &labels, &interrupt).unwrap();
+        let rows = RankOptRows::copied(&columns, &labels, &interrupt).unwrap();
         let moments = rows.moments(&interrupt).unwrap();
         rows.standardised(&[0, 1, 2, 3], &moments)
     }
 
-    fn point(seed: u64, radius: f64, rows: &Rows) -> Point {
+    fn point(seed: u64, radius: f64, rows: &RankOptRows) -> SpherePoint {
         let draw = |i: u64| (mix(seed.wrapping_add(i)) % 2001) as f64 / 1000.0 - 1.0;
         let weights: Vec<f64> = (0..N_FEATURES as u64).map(draw).collect();
         let length = norm(&weights);
         let unit = weights.iter().map(|weight| weight / length).collect();
-        Point::new(unit, radius, rows, &Interrupt::default()).unwrap()
+        SpherePoint::new(unit, radius, rows, &Interrupt::default()).unwrap()
     }
 
     /// Slope along each axis by central differences.
-    fn by_differences<O: Objective>(objective: &O, rows: &Rows, weights: &[f64]) -> Vec<f64> {
+    fn by_differences<O: Objective>(
+        objective: &O,
+        rows: &RankOptRows,
+        weights: &[f64],
+    ) -> Vec<f64> {
         let interrupt = Interrupt::default();
         let value = |weights: Vec<f64>| {
-            let at = Point::new(weights, 1.0, rows, &interrupt).unwrap();
+            let at = SpherePoint::new(weights, 1.0, rows, &interrupt).unwrap();
             let mut slopes = vec![0.0; rows.len()];
             objective.gradient(rows, &at.scores, &mut slopes, &interrupt).unwrap()
         };
@@ -404,7 +414,7 @@ mod tests {
         }
     }
 
-    fn climb<O: Objective>(objective: &O, seed: u64, n: usize, radius: f64) -> (Climbed, f64) {
+    fn climb<O: Objective>(objective: &O, seed: u64, n: usize, radius: f64) -> (Ascent, f64) {
         let rows = rows(seed, n);
         let interrupt = &Interrupt::default();
         let climb = Climb {
@@ -418,7 +428,7 @@ mod tests {
         let mut at = point(seed, radius, &rows);
         let climbed = climb.ascend(&mut at).unwrap();
         assert!((norm(&at.weights) - 1.0).abs() < 1e-12);
-        let again = Point::new(at.weights.clone(), radius, &rows, interrupt).unwrap();
+        let again = SpherePoint::new(at.weights.clone(), radius, &rows, interrupt).unwrap();
         assert!(again.scores.iter().zip(&at.scores).all(|(a, b)| (a - b).abs() < 1e-9 * radius));
         let mut slopes = vec![0.0; rows.len()];
         let value = objective.gradient(&rows, &again.scores, &mut slopes, interrupt).unwrap();
@@ -455,7 +465,7 @@ mod tests {
     #[test]
     fn a_cubic_is_searched_at_its_top() {
         // x (1 - x)^2 between 0 and 1 has its maximum at 1/3.
-        let at = |angle: f64| Trial {
+        let at = |angle: f64| CirclePoint {
             angle,
             value: angle * (1.0 - angle) * (1.0 - angle),
             slope: (1.0 - angle) * (1.0 - 3.0 * angle),

@@ -7,7 +7,6 @@
 //! are on a sphere, whose radius determines how steep that is; the radius is increased step by
 //! step, each ascent starting where the last ended (DECISIONS O1-O3, O5-O7).
 
-mod blocks;
 mod climb;
 mod model;
 mod pairs;
@@ -19,12 +18,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::data::{Column, Columns, Labels};
 use crate::roc::{Ramp, auc, largest_gap, weighted_auc};
-use crate::{Interrupt, Part, RankError};
+use crate::{FitPart, Interrupt, RankError};
 
-use climb::{Climb, Climbed, FLAT, Objective, Point, norm};
+use climb::{Ascent, Climb, FLAT, Objective, SpherePoint, norm};
 pub use model::{RadiusStep, RankOpt};
 use pairs::Sigmoid;
-use rows::Rows;
+use rows::RankOptRows;
 
 /// Largest radius: a pair of rows one standard deviation apart counts up to 1 - 1e-43.
 const LARGEST_RADIUS: f64 = 100.0;
@@ -173,7 +172,7 @@ pub fn fit_rank_opt(
     if let Some(err) = columns.infinite_value().or_else(|| columns.missing_value()) {
         return Err(err);
     }
-    let copied = Rows::copied(columns, labels, interrupt)?;
+    let copied = RankOptRows::copied(columns, labels, interrupt)?;
     let moments = copied.moments(interrupt)?;
     // Dividing by a smaller deviation would overflow.
     let varies = |&feature: &usize| (LARGEST_RADIUS / moments[feature].deviation).is_finite();
@@ -203,7 +202,7 @@ pub fn fit_rank_opt(
 impl Objective for Sigmoid {
     fn gradient(
         &self,
-        rows: &Rows,
+        rows: &RankOptRows,
         scores: &[f64],
         slopes: &mut [f64],
         interrupt: &Interrupt,
@@ -215,7 +214,7 @@ impl Objective for Sigmoid {
 impl Objective for Ramp {
     fn gradient(
         &self,
-        rows: &Rows,
+        rows: &RankOptRows,
         scores: &[f64],
         slopes: &mut [f64],
         interrupt: &Interrupt,
@@ -228,28 +227,28 @@ impl Objective for Ramp {
 }
 
 /// The result of the search.
-struct Found {
+struct SearchResult {
     path: Vec<RadiusStep>,
     /// Index of the chosen radius in the path.
     chosen: usize,
-    at: Point,
+    at: SpherePoint,
 }
 
 /// Ascends at each radius from where the one before ended, and chooses by the AUC of the training
 /// rows; of equal radii the largest.
 fn raise_radius<O: Objective>(
-    rows: &Rows,
+    rows: &RankOptRows,
     objective: &O,
     params: &RankOptParams,
     interrupt: &Interrupt,
-) -> Result<Found, RankError> {
+) -> Result<SearchResult, RankError> {
     let mut weights = start(rows, interrupt)?;
     let mut path: Vec<RadiusStep> = Vec::with_capacity(params.radii.len());
-    let mut best: Option<(usize, Point)> = None;
+    let mut best: Option<(usize, SpherePoint)> = None;
     for &radius in &params.radii {
         let (tolerance, most_iterations) = (params.tolerance, params.max_iterations);
         let climb = Climb { rows, objective, radius, tolerance, most_iterations, interrupt };
-        let mut at = Point::new(weights, radius, rows, interrupt)?;
+        let mut at = SpherePoint::new(weights, radius, rows, interrupt)?;
         let (value, slope) = climb.look(&at)?;
         // If every pair counts 0 or 1, the full gradient vanishes. The tangent component alone also
         // vanishes at a maximum, and a larger radius may have another.
@@ -260,7 +259,7 @@ fn raise_radius<O: Objective>(
         if value < 0.5 {
             at.turn();
         }
-        let Climbed { mut value, n_iterations, has_converged, .. } = climb.ascend(&mut at)?;
+        let Ascent { mut value, n_iterations, has_converged, .. } = climb.ascend(&mut at)?;
         let mut auc = training_auc(rows, &at.scores)?;
         // A maximum of a smooth objective may still rank most pairs in reverse order.
         if auc < 0.5 {
@@ -271,7 +270,7 @@ fn raise_radius<O: Objective>(
             best = Some((path.len(), at.clone()));
         }
         path.push(RadiusStep { radius, objective: value, auc, n_iterations, has_converged });
-        let goes_on = interrupt.part_done(&Part {
+        let goes_on = interrupt.part_done(&FitPart {
             unit: "radius",
             number: path.len(),
             most: Some(params.radii.len()),
@@ -283,11 +282,11 @@ fn raise_radius<O: Objective>(
         weights = at.weights;
     }
     let (chosen, at) = best.expect("a radius");
-    Ok(Found { path, chosen, at })
+    Ok(SearchResult { path, chosen, at })
 }
 
 /// The difference of the class means, of norm 1; the first axis if there is none (DECISIONS O3).
-fn start(rows: &Rows, interrupt: &Interrupt) -> Result<Vec<f64>, RankError> {
+fn start(rows: &RankOptRows, interrupt: &Interrupt) -> Result<Vec<f64>, RankError> {
     let signed = rows.shares().iter().zip(rows.positive());
     let signed: Vec<f64> = signed.map(|(&s, &positive)| if positive { s } else { -s }).collect();
     let mut weights = rows.gradient(&signed, interrupt)?;
@@ -304,7 +303,7 @@ fn start(rows: &Rows, interrupt: &Interrupt) -> Result<Vec<f64>, RankError> {
     Ok(weights)
 }
 
-fn training_auc(rows: &Rows, scores: &[f64]) -> Result<f64, RankError> {
+fn training_auc(rows: &RankOptRows, scores: &[f64]) -> Result<f64, RankError> {
     #[expect(clippy::float_cmp, reason = "a count of rows is exact")]
     let all_one = rows.units().iter().all(|&units| units == 1.0);
     if all_one {
@@ -315,7 +314,11 @@ fn training_auc(rows: &Rows, scores: &[f64]) -> Result<f64, RankError> {
 }
 
 /// Loss of AUC on the training rows if a feature is replaced by its mean.
-fn importances(rows: &Rows, found: &Found, interrupt: &Interrupt) -> Result<Vec<f64>, RankError> {
+fn importances(
+    rows: &RankOptRows,
+    found: &SearchResult,
+    interrupt: &Interrupt,
+) -> Result<Vec<f64>, RankError> {
     let RadiusStep { radius, auc, .. } = found.path[found.chosen];
     let weights = found.at.weights.par_iter().enumerate();
     weights

@@ -61,11 +61,11 @@ pub struct RadiusStep {
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(transparent))]
-pub struct RankOpt(Parts);
+pub struct RankOpt(RankOptFields);
 
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
-struct Parts {
+struct RankOptFields {
     n_levels: Vec<Option<u32>>,
     coefficients: Vec<f64>,
     means: Vec<f64>,
@@ -84,7 +84,15 @@ impl RankOpt {
         chosen: usize,
     ) -> Self {
         let n_levels = vec![None; coefficients.len()];
-        Self(Parts { n_levels, coefficients, means, importances, threshold: 0.0, path, chosen })
+        Self(RankOptFields {
+            n_levels,
+            coefficients,
+            means,
+            importances,
+            threshold: 0.0,
+            path,
+            chosen,
+        })
     }
 
     /// Sets the weighted sum from which a row is called positive.
@@ -143,7 +151,7 @@ impl RankOpt {
     /// Score of a row without missing values.
     #[must_use]
     pub fn score_of(&self, row: &[f64]) -> f64 {
-        let Parts { coefficients, threshold, .. } = &self.0;
+        let RankOptFields { coefficients, threshold, .. } = &self.0;
         let terms = || coefficients.iter().zip(row).filter(|(weight, _)| **weight != 0.0);
         // In the order of the features: equal rows tie exactly, and SQL sums in the same order.
         let sum = terms().fold(0.0, |sum, (weight, value)| sum + weight * value);
@@ -178,7 +186,7 @@ impl RankOpt {
     ///
     /// As [`RankOpt::score`].
     pub fn explain(&self, columns: &Columns<'_>) -> Result<Vec<f64>, RankError> {
-        let Parts { coefficients, means, .. } = &self.0;
+        let RankOptFields { coefficients, means, .. } = &self.0;
         self.for_rows(columns, coefficients.len(), |row, parts| {
             let features = coefficients.iter().zip(means).zip(row);
             for (part, ((weight, mean), value)) in parts.iter_mut().zip(features) {
@@ -227,7 +235,8 @@ impl RankOpt {
     ///
     /// A description of the fault.
     pub fn check(&self) -> Result<(), String> {
-        let Parts { n_levels, coefficients, means, importances, threshold, path, chosen } = &self.0;
+        let RankOptFields { n_levels, coefficients, means, importances, threshold, path, chosen } =
+            &self.0;
         if n_levels.iter().any(Option::is_some) {
             return Err("a linear score weighs a feature that is no number".to_owned());
         }

@@ -18,7 +18,7 @@
 
 use crate::parallel::prelude::*;
 
-use super::rows::Rows;
+use super::rows::RankOptRows;
 use crate::{Interrupt, RankError};
 
 /// Number of terms of the polynomials.
@@ -40,7 +40,7 @@ const CHUNK_ROWS: usize = 8192;
 /// the occupied cells are listed.
 const MOST_CELLS: i64 = 512;
 
-type Terms = [f64; N_TERMS];
+type PairTermSums = [f64; N_TERMS];
 
 /// 1 / (1 + exp(-x)), without overflow or loss of digits at either end.
 fn sigmoid(x: f64) -> f64 {
@@ -56,7 +56,7 @@ pub(super) struct Sigmoid {
 #[derive(Debug)]
 struct Coefficients {
     /// By term of the positive row, then of the negative one.
-    terms: [Terms; N_TERMS],
+    terms: [PairTermSums; N_TERMS],
     /// Number of terms of the negative row for each term of the positive one.
     n_terms: [usize; N_TERMS],
 }
@@ -69,17 +69,18 @@ impl Sigmoid {
     /// Mean over all pairs, and its derivative with respect to the score of each row.
     pub(super) fn gradient(
         &self,
-        rows: &Rows,
+        rows: &RankOptRows,
         scores: &[f64],
         slopes: &mut [f64],
         interrupt: &Interrupt,
     ) -> Result<f64, RankError> {
-        let moments = Moments::of(rows, scores, interrupt)?;
+        let moments = PairMoments::of(rows, scores, interrupt)?;
         let of_positive = self.of_positive(&moments);
         let of_negative = self.of_negative(&moments);
         let value = moments.value(&of_positive);
-        let derivatives = [of_negative, of_positive]
-            .map(|polynomials| -> Vec<Terms> { polynomials.iter().map(derivative).collect() });
+        let derivatives = [of_negative, of_positive].map(|polynomials| -> Vec<PairTermSums> {
+            polynomials.iter().map(derivative).collect()
+        });
         let chunks = slopes.par_chunks_mut(CHUNK_ROWS).enumerate();
         chunks.try_for_each(|(chunk, slopes)| {
             interrupt.check()?;
@@ -96,7 +97,7 @@ impl Sigmoid {
 
     /// For each cell the mean of the sigmoid over the negative rows, as a polynomial in the score
     /// of a positive row.
-    fn of_positive(&self, moments: &Moments) -> Vec<Terms> {
+    fn of_positive(&self, moments: &PairMoments) -> Vec<PairTermSums> {
         let (cells, negative) = (&moments.cells.ids, &moments.of_class[0]);
         let of_cell = |cell: usize| {
             // Distances decrease along the other cells.
@@ -125,7 +126,7 @@ impl Sigmoid {
 
     /// For each cell the mean over the positive rows, as a polynomial in the score of a negative
     /// row.
-    fn of_negative(&self, moments: &Moments) -> Vec<Terms> {
+    fn of_negative(&self, moments: &PairMoments) -> Vec<PairTermSums> {
         let (cells, positive) = (&moments.cells.ids, &moments.of_class[1]);
         let of_cell = |cell: usize| {
             let end = cells.partition_point(|&other| other - cells[cell] <= REACH);
@@ -158,7 +159,7 @@ impl Coefficients {
     fn of(distance: i64) -> Self {
         let angle = |point: usize| std::f64::consts::PI * (point as f64 + 0.5) / N_POINTS as f64;
         let points: [f64; N_POINTS] = std::array::from_fn(|point| angle(point).cos());
-        let transform = |values: [f64; N_POINTS]| -> Terms {
+        let transform = |values: [f64; N_POINTS]| -> PairTermSums {
             std::array::from_fn(|p| {
                 let wave = |(point, value)| value * (p as f64 * angle(point)).cos();
                 let sum: f64 = values.into_iter().enumerate().map(wave).sum();
@@ -182,7 +183,7 @@ impl Coefficients {
 }
 
 /// The coefficients of the derivative of a polynomial in the score; a cell has length 1.
-fn derivative(terms: &Terms) -> Terms {
+fn derivative(terms: &PairTermSums) -> PairTermSums {
     let mut slopes = [0.0; N_TERMS];
     for p in (1..N_TERMS).rev() {
         let above = slopes.get(p + 1).copied().unwrap_or(0.0);
@@ -195,7 +196,7 @@ fn derivative(terms: &Terms) -> Terms {
 
 /// Value of a polynomial (Clenshaw, 1955).
 #[inline]
-fn at(terms: &Terms, x: f64) -> f64 {
+fn at(terms: &PairTermSums, x: f64) -> f64 {
     let (mut next, mut after) = (0.0, 0.0);
     for &term in terms[1..].iter().rev() {
         (next, after) = (2.0 * x * next - after + term, next);
@@ -205,14 +206,14 @@ fn at(terms: &Terms, x: f64) -> f64 {
 
 /// The cells that scores fall into.
 #[derive(Debug)]
-struct Cells {
+struct ScoreCells {
     /// The integer at which each starts, ascending.
     ids: Vec<i64>,
     /// Whether the cells are consecutive.
     side_by_side: bool,
 }
 
-impl Cells {
+impl ScoreCells {
     fn of(scores: &[f64]) -> Self {
         let id = |score: &f64| score.floor() as i64;
         let ends = |scores: &[f64]| {
@@ -248,20 +249,20 @@ impl Cells {
 
 /// Sums over the rows of each cell.
 #[derive(Debug)]
-struct Moments {
-    cells: Cells,
+struct PairMoments {
+    cells: ScoreCells,
     /// For each class, negatives first, and each cell the sums of the terms of its rows.
-    of_class: [Vec<Terms>; 2],
+    of_class: [Vec<PairTermSums>; 2],
 }
 
-impl Moments {
-    fn of(rows: &Rows, scores: &[f64], interrupt: &Interrupt) -> Result<Self, RankError> {
-        let cells = Cells::of(scores);
+impl PairMoments {
+    fn of(rows: &RankOptRows, scores: &[f64], interrupt: &Interrupt) -> Result<Self, RankError> {
+        let cells = ScoreCells::of(scores);
         let n_cells = cells.ids.len();
         let chunks = scores.par_chunks(CHUNK_ROWS).zip(rows.shares().par_chunks(CHUNK_ROWS));
         let parts = chunks.enumerate().map(|(chunk, (scores, shares))| {
             interrupt.check()?;
-            let mut of_class = [const { Vec::new() }; 2].map(|_: Vec<Terms>| Vec::new());
+            let mut of_class = [const { Vec::new() }; 2].map(|_: Vec<PairTermSums>| Vec::new());
             let n_neg = rows.n_neg().saturating_sub(chunk * CHUNK_ROWS).min(scores.len());
             for (class, range) in [(0, 0..n_neg), (1, n_neg..scores.len())] {
                 if range.is_empty() {
@@ -276,7 +277,7 @@ impl Moments {
             }
             Ok(of_class)
         });
-        let parts: Vec<[Vec<Terms>; 2]> = parts.collect::<Result<_, RankError>>()?;
+        let parts: Vec<[Vec<PairTermSums>; 2]> = parts.collect::<Result<_, RankError>>()?;
         let mut of_class = [vec![[0.0; N_TERMS]; n_cells], vec![[0.0; N_TERMS]; n_cells]];
         for part in parts {
             for (sums, part) in of_class.iter_mut().zip(part) {
@@ -289,7 +290,11 @@ impl Moments {
     }
 
     /// The result for each cell with rows of a class, and zeros for the others.
-    fn for_cells(&self, class: usize, of_cell: impl Fn(usize) -> Terms + Sync) -> Vec<Terms> {
+    fn for_cells(
+        &self,
+        class: usize,
+        of_cell: impl Fn(usize) -> PairTermSums + Sync,
+    ) -> Vec<PairTermSums> {
         let of_cell = |cell: usize| {
             let is_empty = self.of_class[class][cell][0] == 0.0;
             if is_empty { [0.0; N_TERMS] } else { of_cell(cell) }
@@ -298,7 +303,7 @@ impl Moments {
     }
 
     /// Mean over the pairs, from that over the negative rows.
-    fn value(&self, of_positive: &[Terms]) -> f64 {
+    fn value(&self, of_positive: &[PairTermSums]) -> f64 {
         let products = of_positive.as_flattened().iter().zip(self.of_class[1].as_flattened());
         products.map(|(c, m)| c * m).sum()
     }
@@ -306,7 +311,7 @@ impl Moments {
 
 /// Adds a share of each Chebyshev polynomial at a position.
 #[inline]
-fn add_terms(sums: &mut Terms, x: f64, share: f64) {
+fn add_terms(sums: &mut PairTermSums, x: f64, share: f64) {
     let (mut before, mut term) = (share, share * x);
     sums[0] += before;
     sums[1] += term;
@@ -325,7 +330,7 @@ mod tests {
         (mix(seed) >> 11) as f64 / (1_u64 << 53) as f64
     }
 
-    fn by_definition(rows: &Rows, scores: &[f64]) -> (f64, Vec<f64>) {
+    fn by_definition(rows: &RankOptRows, scores: &[f64]) -> (f64, Vec<f64>) {
         let (mut value, mut slopes) = (0.0, vec![0.0; scores.len()]);
         for j in rows.n_neg()..scores.len() {
             for k in 0..rows.n_neg() {
@@ -349,7 +354,7 @@ mod tests {
             let n = 700;
             let positive: Vec<bool> = (0..n).map(|i| uniform(i) < 0.3).collect();
             let weights: Vec<f64> = (0..n).map(|i| (mix(i + 99) % 3) as f64 + 0.5).collect();
-            let rows = Rows::of_weights(&positive, &weights);
+            let rows = RankOptRows::of_weights(&positive, &weights);
             let score = |i: u64| {
                 let outlier = if i.is_multiple_of(97) { far } else { 0.0 };
                 spread * (uniform(i + 7000) - 0.5) - 3.0 + outlier
@@ -370,7 +375,7 @@ mod tests {
 
     #[test]
     fn scores_far_apart_neither_overflow_nor_pull() {
-        let rows = Rows::of_weights(&[false, false, true, true], &[1.0; 4]);
+        let rows = RankOptRows::of_weights(&[false, false, true, true], &[1.0; 4]);
         let sigmoid = Sigmoid::new();
         let mut slopes = vec![f64::NAN; 4];
         let scores = [-1e12, 0.0, 1e9, 1e12];

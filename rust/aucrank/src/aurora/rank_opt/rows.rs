@@ -4,10 +4,10 @@
 //! contiguous columns. Rows are in the order of their content, which makes every floating-point sum
 //! the same for any order of the input, any number of copies and any number of threads.
 
-use crate::parallel::prelude::*;
+use std::borrow::Cow;
 
-use super::blocks::{BLOCK_ROWS, Block};
-use crate::data::{Columns, Labels, Moments, content_hashes};
+use crate::data::{Column, Columns, Labels, ValueMoments, content_hashes};
+use crate::parallel::prelude::*;
 use crate::{Interrupt, RankError, parallel};
 
 /// Number of partial sums of a dot product.
@@ -15,9 +15,9 @@ const LANES: usize = 8;
 
 /// Distinct rows, the negative ones first.
 #[derive(Debug)]
-pub(super) struct Rows {
+pub(super) struct RankOptRows {
     /// Of equal size; the last one may be shorter.
-    blocks: Vec<Block>,
+    blocks: Vec<RowChunk>,
     n_features: usize,
     n_neg: usize,
     positive: Vec<bool>,
@@ -27,7 +27,7 @@ pub(super) struct Rows {
     shares: Vec<f64>,
 }
 
-impl Rows {
+impl RankOptRows {
     /// The rows of positive weight, with their raw values.
     ///
     /// Another thread may write to the data meanwhile: the fit uses these copies only, so that a
@@ -57,7 +57,7 @@ impl Rows {
             units / if positive { total.pos } else { total.neg } as f64
         };
         Ok(Self {
-            blocks: Block::copied(columns, &first_rows, interrupt)?,
+            blocks: RowChunk::copied(columns, &first_rows, interrupt)?,
             n_features: columns.n_features(),
             n_neg: positive.iter().filter(|&&positive| !positive).count(),
             shares: units.iter().zip(&positive).map(share).collect(),
@@ -68,7 +68,7 @@ impl Rows {
     }
 
     /// Mean and standard deviation of each feature.
-    pub(super) fn moments(&self, interrupt: &Interrupt) -> Result<Vec<Moments>, RankError> {
+    pub(super) fn moments(&self, interrupt: &Interrupt) -> Result<Vec<ValueMoments>, RankError> {
         let of_feature = |feature: usize| {
             interrupt.check()?;
             let columns: Vec<_> = self.blocks.iter().map(|block| block.column(feature)).collect();
@@ -76,14 +76,14 @@ impl Rows {
                 let values = columns.iter().flat_map(|column| column.iter().copied());
                 values.zip(self.weights.iter().copied())
             };
-            Ok(Moments::of_weighted(rows))
+            Ok(ValueMoments::of_weighted(rows))
         };
         (0..self.n_features).into_par_iter().map(of_feature).collect()
     }
 
     /// The same rows restricted to the given features, each standardised by its mean and deviation.
-    pub(super) fn standardised(mut self, features: &[usize], moments: &[Moments]) -> Self {
-        let of_block = |block: Block| {
+    pub(super) fn standardised(mut self, features: &[usize], moments: &[ValueMoments]) -> Self {
+        let of_block = |block: RowChunk| {
             block.restricted(features, |place, values| {
                 values.for_each(|value| standardise(value, moments[features[place]]));
             })
@@ -171,7 +171,7 @@ impl Rows {
     }
 }
 
-fn standardise(value: &mut f64, Moments { mean, deviation }: Moments) {
+fn standardise(value: &mut f64, ValueMoments { mean, deviation }: ValueMoments) {
     let from_mean = *value - mean;
     // The difference of large numbers of opposite signs may overflow.
     *value = if from_mean.is_finite() {
@@ -195,7 +195,7 @@ pub(super) fn dot(a: &[f64], b: &[f64]) -> f64 {
 }
 
 #[cfg(test)]
-impl Rows {
+impl RankOptRows {
     /// Rows without features, each class in the order given.
     pub(super) fn of_weights(positive: &[bool], weights: &[f64]) -> Self {
         let mut order: Vec<usize> = (0..positive.len()).collect();
@@ -219,16 +219,160 @@ impl Rows {
     }
 }
 
+/// Rows of a block.
+pub(super) const BLOCK_ROWS: usize = 1024;
+
+/// Some consecutive rows.
+#[derive(Debug, PartialEq)]
+pub(super) struct RowChunk {
+    n_rows: usize,
+    form: BlockForm,
+}
+
+#[derive(Debug, PartialEq)]
+enum BlockForm {
+    /// One column after the other.
+    Dense(Vec<f64>),
+    Sparse(Vec<SparseColumn>),
+}
+
+/// Rows in a block and their values, in ascending order of the rows; other rows have the value
+/// `other`.
+#[derive(Debug, Clone, PartialEq)]
+struct SparseColumn {
+    entries: Vec<(u16, f64)>,
+    other: f64,
+}
+
+impl RowChunk {
+    /// Copies rows of columns of numbers, which were checked to be finite.
+    ///
+    /// # Errors
+    ///
+    /// [`RankError::Changed`] if they are not any more, because another thread writes to them;
+    /// [`RankError::Interrupted`].
+    pub(super) fn copied(
+        columns: &Columns<'_>,
+        rows: &[u32],
+        interrupt: &Interrupt,
+    ) -> Result<Vec<Self>, RankError> {
+        if columns.iter().any(Column::is_sparse) {
+            return Self::copied_sparse(columns, rows, interrupt);
+        }
+        let of_block = |rows: &[u32]| {
+            interrupt.check()?;
+            let mut values = vec![0.0; rows.len() * columns.n_features()];
+            for (places, column) in values.chunks_exact_mut(rows.len()).zip(columns) {
+                column.read_each(rows, places);
+            }
+            let is_finite = values.iter().all(|value| value.is_finite());
+            let block = Self { n_rows: rows.len(), form: BlockForm::Dense(values) };
+            is_finite.then_some(block).ok_or(RankError::Changed)
+        };
+        parallel::try_map(rows.chunks(BLOCK_ROWS).collect(), of_block)
+    }
+
+    fn copied_sparse(
+        columns: &Columns<'_>,
+        rows: &[u32],
+        interrupt: &Interrupt,
+    ) -> Result<Vec<Self>, RankError> {
+        let mut place_of_row = vec![u32::MAX; columns.n_rows()];
+        for (&row, place) in rows.iter().zip(0..) {
+            place_of_row[row as usize] = place;
+        }
+        let of_column = |column: &Column<'_>| {
+            interrupt.check()?;
+            let none = SparseColumn { entries: Vec::new(), other: 0.0 };
+            let mut parts = vec![none; rows.len().div_ceil(BLOCK_ROWS)];
+            let mut is_finite = true;
+            column.for_entries(&mut |row, value| {
+                // A row out of range was written by another thread after the checks.
+                let place = place_of_row.get(row).map_or(usize::MAX, |&place| place as usize);
+                if let Some(part) = parts.get_mut(place / BLOCK_ROWS) {
+                    part.entries.push(((place % BLOCK_ROWS) as u16, value));
+                    is_finite &= value.is_finite();
+                }
+            });
+            for part in &mut parts {
+                part.entries.sort_unstable_by_key(|&(row, _)| row);
+                part.entries.shrink_to_fit();
+            }
+            is_finite.then_some(parts).ok_or(RankError::Changed)
+        };
+        let by_column = parallel::try_map(columns.iter().collect(), of_column)?;
+        let mut blocks: Vec<Vec<SparseColumn>> =
+            rows.chunks(BLOCK_ROWS).map(|_| Vec::with_capacity(columns.n_features())).collect();
+        for parts in by_column {
+            blocks.iter_mut().zip(parts).for_each(|(block, part)| block.push(part));
+        }
+        let sized = blocks.into_iter().zip(rows.chunks(BLOCK_ROWS));
+        Ok(sized
+            .map(|(columns, rows)| Self { n_rows: rows.len(), form: BlockForm::Sparse(columns) })
+            .collect())
+    }
+
+    /// The values of a feature.
+    pub(super) fn column(&self, feature: usize) -> Cow<'_, [f64]> {
+        match &self.form {
+            BlockForm::Dense(values) => {
+                let start = feature * self.n_rows;
+                Cow::Borrowed(&values[start..start + self.n_rows])
+            }
+            BlockForm::Sparse(columns) => {
+                let SparseColumn { entries, other } = &columns[feature];
+                let mut values = vec![*other; self.n_rows];
+                for &(row, value) in entries {
+                    values[usize::from(row)] = value;
+                }
+                Cow::Owned(values)
+            }
+        }
+    }
+
+    /// The given features alone, the values of each changed by `change`, which is given its place
+    /// among them.
+    pub(super) fn restricted(
+        self,
+        features: &[usize],
+        change: impl Fn(usize, &mut dyn Iterator<Item = &mut f64>),
+    ) -> Self {
+        let n_rows = self.n_rows;
+        let form = match self.form {
+            BlockForm::Dense(all) => {
+                let columns = features.iter().map(|feature| feature * n_rows);
+                let mut values: Vec<f64> =
+                    columns.flat_map(|start| all[start..start + n_rows].to_vec()).collect();
+                for (place, column) in values.chunks_exact_mut(n_rows).enumerate() {
+                    change(place, &mut column.iter_mut());
+                }
+                BlockForm::Dense(values)
+            }
+            BlockForm::Sparse(mut all) => {
+                let none = SparseColumn { entries: Vec::new(), other: 0.0 };
+                let taken = |(place, &feature): (usize, &usize)| {
+                    let mut column = std::mem::replace(&mut all[feature], none.clone());
+                    let entries = column.entries.iter_mut().map(|(_, value)| value);
+                    change(place, &mut entries.chain([&mut column.other]));
+                    column
+                };
+                BlockForm::Sparse(features.iter().enumerate().map(taken).collect())
+            }
+        };
+        Self { n_rows, form }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::data::mix;
 
-    fn rows_of(values: &[f64], positive: &[bool], weights: Option<&[f64]>) -> Rows {
+    fn rows_of(values: &[f64], positive: &[bool], weights: Option<&[f64]>) -> RankOptRows {
         let columns = Columns::from_row_major(values, 2).unwrap();
         let labels = Labels::new(positive, weights).unwrap();
         let interrupt = Interrupt::default();
-        let rows = Rows::copied(&columns, &labels, &interrupt).unwrap();
+        let rows = RankOptRows::copied(&columns, &labels, &interrupt).unwrap();
         let moments = rows.moments(&interrupt).unwrap();
         rows.standardised(&[0, 1], &moments)
     }
@@ -283,12 +427,12 @@ mod tests {
         let columns = Columns::from_row_major(&values, 2).unwrap();
         let labels = Labels::new(&positive, Some(&weights)).unwrap();
         let interrupt = Interrupt::default();
-        let rows = || Rows::copied(&columns, &labels, &interrupt).unwrap();
+        let rows = || RankOptRows::copied(&columns, &labels, &interrupt).unwrap();
         let moments = rows().moments(&interrupt).unwrap();
-        assert_eq!(moments, Moments::of(&columns, &labels, &interrupt).unwrap());
+        assert_eq!(moments, ValueMoments::of(&columns, &labels, &interrupt).unwrap());
         let (all, second) =
             (rows().standardised(&[0, 1], &moments), rows().standardised(&[1], &moments));
-        let scores = |rows: &Rows, weights: &[f64]| {
+        let scores = |rows: &RankOptRows, weights: &[f64]| {
             let mut scores = vec![0.0; rows.len()];
             rows.scores(weights, &mut scores, &interrupt).unwrap();
             scores
@@ -305,7 +449,7 @@ mod tests {
             values[7] = bad;
             let columns = Columns::from_row_major(&values, 2).unwrap();
             let labels = Labels::new(&positive, None).unwrap();
-            let found = Rows::copied(&columns, &labels, &Interrupt::default());
+            let found = RankOptRows::copied(&columns, &labels, &Interrupt::default());
             assert_eq!(found.unwrap_err(), RankError::Changed);
         }
     }
@@ -327,5 +471,54 @@ mod tests {
         assert_eq!(of_copies.units, of_weights.units);
         assert_eq!(of_copies.shares, of_weights.shares);
         assert_eq!(of_copies.positive, of_weights.positive);
+    }
+}
+
+#[cfg(test)]
+mod tests_of_blocks {
+    use super::*;
+    use crate::data::mix;
+
+    #[test]
+    fn sparse_and_dense_blocks_have_the_same_columns() {
+        let (n_rows, n_features) = (2500, 3);
+        let value = |row: usize, feature: usize| match mix((row * 3 + feature) as u64) % 7 {
+            0 => row as f64,
+            1 => -0.0,
+            _ => 0.0,
+        };
+        let (mut starts, mut known, mut values) = (vec![0], Vec::new(), Vec::new());
+        for feature in 0..n_features {
+            for row in (0..n_rows).filter(|&row| value(row, feature).to_bits() != 0) {
+                known.push(row as u32);
+                values.push(value(row, feature));
+            }
+            starts.push(known.len());
+        }
+        let dense: Vec<f64> =
+            (0..n_rows * n_features).map(|i| value(i % n_rows, i / n_rows)).collect();
+        let interrupt = Interrupt::default();
+        // Some rows, in another order.
+        let mut rows: Vec<u32> = (0..n_rows as u32).filter(|row| row % 5 > 0).collect();
+        rows.sort_unstable_by_key(|&row| mix(row.into()));
+        let [sparse, dense] = [
+            Columns::from_sparse(&starts, &known, &values, n_rows).unwrap(),
+            Columns::from_column_major(&dense, n_rows).unwrap(),
+        ]
+        .map(|columns| RowChunk::copied(&columns, &rows, &interrupt).unwrap());
+        assert_eq!((sparse.len(), dense.len()), (2, 2));
+        let bits = |block: &RowChunk, feature: usize| -> Vec<u64> {
+            block.column(feature).iter().map(|value| value.to_bits()).collect()
+        };
+        for (sparse, dense) in sparse.into_iter().zip(dense) {
+            assert!(matches!(sparse.form, BlockForm::Sparse(_)));
+            assert!((0..n_features).all(|j| bits(&sparse, j) == bits(&dense, j)));
+            let change = |place: usize, values: &mut dyn Iterator<Item = &mut f64>| {
+                values.for_each(|value| *value = (*value - 3.0) * place as f64);
+            };
+            let (sparse, dense) =
+                (sparse.restricted(&[2, 0], change), dense.restricted(&[2, 0], change));
+            assert!((0..2).all(|j| bits(&sparse, j) == bits(&dense, j)));
+        }
     }
 }

@@ -1,15 +1,23 @@
 //! Bags: their rounds side by side, and their mean, which is a model of the same form.
 //!
 //! Bags that leave out a fold each are cut after the same number of rounds, the best on the mean of
-//! their folds: every row tells, and one number is less subject to chance than one for each bag.
+//! their folds: every row counts, and one number is less subject to chance than one for each bag.
 
-use super::bag_fit::BagFit;
+use super::best_split::SplitCriterion;
+use super::feature_pairs::RankedPairs;
+use super::fit::{Bag, Begun};
+use super::grow::{Grown, TreePlan};
 use super::held_out::{GradientHeldOut, HeldOutMeasure};
-use super::model::{GradientBag, Parts};
-use super::params::GradientParams;
-use super::source::BagSource;
-use crate::data::{mix, snap};
-use crate::{Interrupt, Part, RankError};
+use super::model::{GradientBag, GradientFields};
+use super::params::{FEW_LEAVES, GradientParams, Interactions};
+use super::rows::RowMass;
+use super::source::FeatureDraws;
+use super::source::{BagSource, NextTree};
+use super::sums::HESSIAN_UNITS;
+use super::tree::GradientTree;
+use crate::data::{LARGEST_SUM, binds, mix, snap};
+use crate::prepared::Prepared;
+use crate::{FitPart, Interrupt, RankError};
 
 /// Rounds that several bags run before they wait for each other.
 const BLOCK_ROUNDS: usize = 8;
@@ -86,7 +94,7 @@ fn report<S: BagSource>(
         Some(HeldOutMeasure::Loss) => "validation_loss",
         _ => "validation_auc",
     };
-    interrupt.part_done(&Part { unit, number, most, figures: &[(name, reached)] })
+    interrupt.part_done(&FitPart { unit, number, most, figures: &[(name, reached)] })
 }
 
 /// Rounds of this series that all bags have that go on; some may be ahead by those of a trial.
@@ -137,7 +145,7 @@ pub(super) fn paths<S: BagSource>(
 ///
 /// Trees are in the order of the rounds, so that the first ones are the mean of the first rounds.
 /// The threshold is left as it is.
-pub(super) fn average(bags: Vec<Parts>) -> Parts {
+pub(super) fn average(bags: Vec<GradientFields>) -> GradientFields {
     let n_bags = bags.len() as f64;
     let start = snap(bags.iter().map(|bag| bag.start).sum::<f64>() / n_bags);
     let (mut mean, mut trees, mut of_bags) = (None, Vec::new(), Vec::new());
@@ -163,5 +171,284 @@ pub(super) fn average(bags: Vec<Parts>) -> Parts {
         let of_round = trees.iter_mut().filter_map(Iterator::next);
         mean.trees.extend(of_round.map(|tree| tree.map_values(|value| snap(value / n_bags))));
     }
-    Parts { start, bags: of_bags, pairs, ..mean }.without_unasked_pairs()
+    GradientFields { start, bags: of_bags, pairs, ..mean }.without_unasked_pairs()
+}
+
+/// Least number of leaves that trees of two features may have: those of one question to each on either
+/// side. More of them overfit where positives are few.
+const PAIR_LEAVES: usize = 4;
+
+/// What the trees of a series of rounds may ask.
+#[derive(Clone, Copy)]
+pub(super) enum RoundTerms<'a> {
+    /// What the parameters say.
+    Asked,
+    /// One feature each.
+    Singles,
+    /// One of these pairs each.
+    Pairs(&'a RankedPairs),
+}
+
+/// A bag during its fit.
+pub(super) struct BagFit<'a, S> {
+    pub(super) source: S,
+    pub(super) interrupt: &'a Interrupt,
+    params: &'a GradientParams,
+    seed: u64,
+    terms: RoundTerms<'a>,
+    /// Groups of features that may be asked together; `None` for all.
+    groups: Option<Vec<Vec<usize>>>,
+    criterion: SplitCriterion,
+    draws: FeatureDraws,
+    start: f64,
+    rate: f64,
+    max_leaves: usize,
+    /// Most rounds of this series.
+    n_rounds: usize,
+    pub(super) trees: Vec<GradientTree>,
+    /// What the held-out rows say of each round, if there are any.
+    pub(super) values: Option<Vec<f64>>,
+    /// How many of the rounds are those of another series.
+    n_begun: usize,
+    /// Sum over the trees of the largest absolute value.
+    largest: f64,
+    is_complete: bool,
+    /// Whether the observer has asked the fit to end.
+    pub(super) is_ended: bool,
+}
+
+impl<'a, S: BagSource> BagFit<'a, S> {
+    /// A bag before its first round, which draws by a seed of its own.
+    pub(super) fn new(
+        source: S,
+        params: &'a GradientParams,
+        seed: u64,
+        terms: RoundTerms<'a>,
+        interrupt: &'a Interrupt,
+    ) -> Self {
+        let groups = match (terms, &params.interactions) {
+            (RoundTerms::Asked, Interactions::Groups(groups)) => Some(groups.clone()),
+            (RoundTerms::Asked, _) => None,
+            (RoundTerms::Singles, _) => Some(Vec::new()),
+            (RoundTerms::Pairs(pairs), _) => {
+                Some(pairs.pairs.iter().map(|pair| pair.to_vec()).collect())
+            }
+        };
+        let total = source.total();
+        let max_leaves = params.max_leaves.unwrap_or(FEW_LEAVES);
+        let n_features = source.n_levels().len();
+        let mut bag = Self {
+            values: source.has_held_out().then(Vec::new),
+            source,
+            interrupt,
+            params,
+            seed,
+            terms,
+            groups,
+            criterion: criterion(params, total),
+            draws: FeatureDraws::new(n_features, params),
+            start: 0.0,
+            rate: params.rate(total.n_rows, max_leaves),
+            max_leaves: match terms {
+                RoundTerms::Pairs(_) => max_leaves.max(PAIR_LEAVES),
+                RoundTerms::Asked | RoundTerms::Singles => max_leaves,
+            },
+            n_rounds: params.n_rounds,
+            trees: Vec::new(),
+            n_begun: 0,
+            largest: 0.0,
+            is_complete: matches!(terms, RoundTerms::Pairs(pairs) if pairs.pairs.is_empty()),
+            is_ended: false,
+        };
+        bag.begin_at(params.loss.start(total.of_classes));
+        bag
+    }
+
+    /// Begins with the same score for all rows.
+    pub(super) fn begin_at(&mut self, score: f64) {
+        (self.start, self.largest) = (score, score.abs());
+        self.source.start(score);
+    }
+
+    /// Keeps a round, and what the held-out rows say of it.
+    pub(super) fn push(&mut self, tree: GradientTree, value: Option<f64>) {
+        self.largest += tree.largest_value();
+        self.trees.push(tree);
+        if let (Some(values), Some(value)) = (&mut self.values, value) {
+            values.push(value);
+        }
+    }
+
+    /// Bounds the rounds of this series.
+    pub(super) fn bound_rounds(&mut self, n_rounds: usize) {
+        self.n_rounds = n_rounds;
+    }
+
+    /// Most rounds of this series.
+    pub(super) fn n_bound(&self) -> usize {
+        self.n_rounds
+    }
+
+    /// Number of rounds of another series, which come first.
+    pub(super) fn n_begun(&self) -> usize {
+        self.n_begun
+    }
+
+    /// Keeps so many rounds of this series at most, and runs no more.
+    pub(super) fn end_after(&mut self, n_rounds: usize) -> Result<(), RankError> {
+        self.is_ended = true;
+        self.cut(self.n_begun + n_rounds)
+    }
+
+    /// Number of rounds of this series.
+    pub(super) fn n_done(&self) -> usize {
+        self.trees.len() - self.n_begun
+    }
+
+    /// Whether there may be more rounds.
+    pub(super) fn goes_on(&self) -> bool {
+        !self.is_complete && !self.is_ended && self.n_done() < self.n_rounds
+    }
+
+    /// Begins after the trees of another series.
+    pub(super) fn begin_after(&mut self, begun: Begun<S::State>) {
+        self.n_begun = begun.trees.len();
+        self.take_up(begun);
+    }
+
+    /// Begins with trees of its own series.
+    pub(super) fn take_up(&mut self, begun: Begun<S::State>) {
+        self.largest += begun.trees.iter().map(GradientTree::largest_value).sum::<f64>();
+        self.trees = begun.trees;
+        self.source.take_up(begun.state);
+        if self.values.is_some() && begun.values.is_some() {
+            self.values = begun.values;
+        }
+    }
+
+    pub(super) fn into_begun(self) -> Begun<S::State> {
+        Begun { trees: self.trees, values: self.values, state: self.source.into_state() }
+    }
+
+    pub(super) fn into_bag(self, held_out: Option<GradientHeldOut>) -> Bag<S::State> {
+        let parts = GradientFields {
+            n_levels: self.source.n_levels(),
+            pairs: self.source.pairs(),
+            loss: self.params.loss,
+            start: self.start,
+            threshold: 0.0,
+            learning_rate: self.rate,
+            trees: self.trees,
+            held_out,
+            bags: Vec::new(),
+            seed: self.seed,
+            prepared: Prepared::default(),
+        };
+        Bag { parts, state: (self.params.n_bags == 1).then(|| self.source.into_state()) }
+    }
+
+    /// The features that the tree of a round may ask, and those that one may ask that learns from all rows if
+    /// the rows and features drawn are uninformative: the first of these sets that is informative.
+    fn features(&self, number: usize) -> (Vec<usize>, Vec<Vec<usize>>) {
+        let is_partial = self.params.subsample < 1.0 || self.draws.are_partial();
+        if let RoundTerms::Pairs(pairs) = self.terms {
+            // A tree takes the pair whose first question gains most. As a pair may be uninformative by
+            // that alone, those that are informative beyond chance have every other tree, in turn.
+            let mut all = pairs.pairs.concat();
+            all.sort_unstable();
+            all.dedup();
+            let round = number - self.n_begun;
+            if round % 2 == 1 && pairs.n_above_chance > 0 {
+                let turn = round / 2 % pairs.n_above_chance;
+                return (pairs.pairs[turn].to_vec(), vec![all]);
+            }
+            let others = if is_partial { vec![all.clone()] } else { Vec::new() };
+            return (all, others);
+        }
+        let all = || (0..self.draws.n_features()).collect();
+        (
+            self.draws.features(self.seed_of(number)),
+            if is_partial { vec![all()] } else { Vec::new() },
+        )
+    }
+
+    /// Runs rounds until this series has so many, or nothing is left to learn.
+    pub(super) async fn run_until(&mut self, n_rounds: usize) -> Result<(), RankError> {
+        while self.goes_on() && self.n_done() < n_rounds {
+            self.interrupt.check()?;
+            let seed = self.seed_of(self.trees.len());
+            let (features, instead) = self.features(self.trees.len());
+            let mut grown = self.grow(features, seed, true).await?;
+            for features in instead {
+                if grown.leaves.len() > 1 {
+                    break;
+                }
+                grown = self.grow(features, seed, false).await?;
+            }
+            if grown.leaves.len() == 1 || self.largest + grown.tree.largest_value() > LARGEST_SUM {
+                self.is_complete = true;
+                break;
+            }
+            let tree = grown.tree.clone();
+            let number = self.trees.len() + 1;
+            let next = NextTree { features: self.features(number).0, seed: self.seed_of(number) };
+            let value = self.source.add(grown, next).await?;
+            self.push(tree, value);
+        }
+        Ok(())
+    }
+
+    /// What the tree of a round draws by.
+    fn seed_of(&self, number: usize) -> u64 {
+        mix(self.seed ^ mix(number as u64))
+    }
+
+    /// Grows a tree on rows that are drawn, or on all.
+    async fn grow(
+        &mut self,
+        features: Vec<usize>,
+        seed: u64,
+        draws: bool,
+    ) -> Result<Grown, RankError> {
+        let plan = TreePlan {
+            features,
+            criterion: &self.criterion,
+            max_leaves: self.max_leaves,
+            max_depth: self.params.max_depth,
+            interactions: self.groups.as_deref(),
+            rate: self.rate,
+            seed,
+            interrupt: self.interrupt,
+        };
+        self.source.grow(plan, draws).await
+    }
+
+    /// Keeps the first rounds only, of all series.
+    pub(super) fn cut(&mut self, n_rounds: usize) -> Result<(), RankError> {
+        if n_rounds >= self.trees.len() {
+            return Ok(());
+        }
+        let cut = self.trees.split_off(n_rounds);
+        if let Some(values) = &mut self.values {
+            values.truncate(n_rounds);
+        }
+        self.source.take_off(&cut)
+    }
+}
+
+/// How the splits of a fit are judged.
+pub(super) fn criterion(params: &GradientParams, rows: RowMass) -> SplitCriterion {
+    let mut criterion = SplitCriterion {
+        l2: params.l2 * f64::from(HESSIAN_UNITS) / rows.unit(),
+        min_gain: 0.0,
+        min_rows: params.min_samples_leaf.of(rows.n_rows),
+        cuts: params.cuts,
+        monotonic: params.monotonic.clone(),
+        mass_unit: rows.unit(),
+    };
+    if !binds(&criterion.monotonic) {
+        criterion.monotonic.clear();
+    }
+    criterion.min_gain = criterion.gain_in_units(params.min_gain);
+    criterion
 }

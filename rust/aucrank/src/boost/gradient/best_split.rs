@@ -7,9 +7,7 @@
 
 use std::ops::Add;
 
-use super::level_sets::{best_levels, one_of};
-use super::running_sums::{CodeSums, RunningSums};
-use super::sums::{GRADIENT_UNITS, HESSIAN_UNITS, PackedSums, Sums};
+use super::sums::{CodeSums, GRADIENT_UNITS, HESSIAN_UNITS, PackedSums, RunningSums, UnitSums};
 use crate::data::{CodeRule, CodeTest, FeatureBins, LevelSet, mix};
 use crate::tree::Cuts;
 
@@ -23,7 +21,7 @@ const MOST_VALUE: f64 = 16.0;
 
 /// How splits are judged.
 #[derive(Debug, Clone)]
-pub(super) struct Criterion {
+pub(super) struct SplitCriterion {
     /// Added to sums of hessians, in their units.
     pub(super) l2: f64,
     /// What a split must gain, in units.
@@ -39,8 +37,8 @@ pub(super) struct Criterion {
 
 /// A node to be split.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Node {
-    pub(super) sums: Sums,
+pub(super) struct NodeToSplit {
+    pub(super) sums: UnitSums,
     /// Number of rows, as they count.
     pub(super) rows: u64,
     /// Least and greatest value of its leaves, in units; infinite where no direction bounds them.
@@ -51,7 +49,7 @@ pub(super) struct Node {
     pub(super) direction: i8,
 }
 
-impl Node {
+impl NodeToSplit {
     /// What is drawn for a feature.
     pub(super) fn random(&self, feature: usize) -> u64 {
         mix(self.seed ^ mix(feature as u64))
@@ -61,7 +59,7 @@ impl Node {
 /// One side of a split.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(super) struct Side {
-    pub(super) sums: Sums,
+    pub(super) sums: UnitSums,
     /// Number of rows; 0 where it is not known.
     pub(super) rows: u64,
 }
@@ -82,12 +80,12 @@ impl std::iter::Sum for Side {
 
 /// A question, and what it gains.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Split {
+pub(super) struct BestSplit {
     /// Twice the decrease of the loss, in units.
     pub(super) gain: f64,
     pub(super) test: CodeTest,
     /// Sums of the rows on the left.
-    pub(super) left: Sums,
+    pub(super) left: UnitSums,
 }
 
 /// Memory of a search for splits.
@@ -95,11 +93,11 @@ pub(super) struct Split {
 pub(super) struct SearchMemory {
     running: RunningSums,
     codes: CodeSums,
-    sums: Vec<Sums>,
+    sums: Vec<UnitSums>,
     counts: Vec<u64>,
 }
 
-impl Criterion {
+impl SplitCriterion {
     /// Twice the decrease of the loss in units, as a number of rows times a loss.
     pub(super) fn in_loss(&self, gain: f64) -> f64 {
         0.5 * gain * self.gain_unit()
@@ -116,7 +114,7 @@ impl Criterion {
     }
 
     /// The best value of a leaf in units.
-    pub(super) fn leaf(&self, sums: Sums, [low, high]: [f64; 2]) -> f64 {
+    pub(super) fn leaf(&self, sums: UnitSums, [low, high]: [f64; 2]) -> f64 {
         let most = MOST_VALUE * f64::from(GRADIENT_UNITS) / f64::from(HESSIAN_UNITS);
         if sums.is_empty() {
             return 0.0;
@@ -142,7 +140,7 @@ impl Criterion {
 
     /// Twice what two leaves lower the loss by; `None` for a split that must not be.
     #[inline]
-    pub(super) fn value(&self, node: &Node, left: Side) -> Option<f64> {
+    pub(super) fn value(&self, node: &NodeToSplit, left: Side) -> Option<f64> {
         self.value_of_shrunken(node, left, left.sums.gradient as f64)
     }
 
@@ -150,7 +148,7 @@ impl Criterion {
     #[inline]
     pub(super) fn value_of_shrunken(
         &self,
-        node: &Node,
+        node: &NodeToSplit,
         left: Side,
         left_gradient: f64,
     ) -> Option<f64> {
@@ -171,7 +169,7 @@ impl Criterion {
         Some((left_gradient * left_gradient * right + gradient * gradient * left) / (left * right))
     }
 
-    fn bounded_value(&self, node: &Node, left: Sums, left_gradient: f64) -> Option<f64> {
+    fn bounded_value(&self, node: &NodeToSplit, left: UnitSums, left_gradient: f64) -> Option<f64> {
         let right = node.sums - left;
         let gradient = node.sums.gradient as f64 - left_gradient;
         let (low, high) = (self.leaf(left, node.bounds), self.leaf(right, node.bounds));
@@ -188,12 +186,12 @@ impl Criterion {
     /// they matter.
     pub(super) fn best_of_feature(
         &self,
-        node: &Node,
+        node: &NodeToSplit,
         feature: usize,
         bins: &FeatureBins,
-        sums: &[Sums],
+        sums: &[UnitSums],
         counts: Option<&[u64]>,
-    ) -> Option<Split> {
+    ) -> Option<BestSplit> {
         match bins {
             FeatureBins::Numeric { .. } => {
                 let node = &self.directed(node, feature);
@@ -212,12 +210,12 @@ impl Criterion {
     /// The same, given packed sums.
     pub(super) fn best_of_packed(
         &self,
-        node: &Node,
+        node: &NodeToSplit,
         feature: usize,
         bins: &FeatureBins,
         packed: &[PackedSums],
         memory: &mut SearchMemory,
-    ) -> Option<Split> {
+    ) -> Option<BestSplit> {
         if self.runs_along(bins) {
             let running = memory.running.of_bins(packed).then_some(&memory.running)?;
             let best = running.best_cut(self, node, bins.n_bins(), false)?;
@@ -247,12 +245,12 @@ impl Criterion {
     /// so few of them that most codes have none.
     pub(super) fn best_of_rows(
         &self,
-        node: &Node,
+        node: &NodeToSplit,
         feature: usize,
         bins: &FeatureBins,
         rows: impl Iterator<Item = (u8, PackedSums)> + Clone,
         memory: &mut SearchMemory,
-    ) -> Option<Split> {
+    ) -> Option<BestSplit> {
         if self.draws_cut(bins) {
             let node = &self.directed(node, feature);
             return self.split_by_cut(node, feature, self.drawn_cut(node, feature, bins, &rows)?);
@@ -265,7 +263,7 @@ impl Criterion {
             return self.split_by_cut(node, feature, best);
         }
         sums.clear();
-        sums.resize(bins.n_codes(), Sums::default());
+        sums.resize(bins.n_codes(), UnitSums::default());
         counts.clear();
         counts.resize(bins.n_codes(), 0);
         codes.drain(|code, packed, count| {
@@ -288,7 +286,7 @@ impl Criterion {
     /// The cut that is drawn for a few rows, in passes over them alone.
     fn drawn_cut(
         &self,
-        node: &Node,
+        node: &NodeToSplit,
         feature: usize,
         bins: &FeatureBins,
         rows: &(impl Iterator<Item = (u8, PackedSums)> + Clone),
@@ -323,30 +321,36 @@ impl Criterion {
     }
 
     /// A node with the direction of the feature that is asked.
-    fn directed(&self, node: &Node, feature: usize) -> Node {
-        Node { direction: self.monotonic.get(feature).copied().unwrap_or(0), ..*node }
+    fn directed(&self, node: &NodeToSplit, feature: usize) -> NodeToSplit {
+        NodeToSplit { direction: self.monotonic.get(feature).copied().unwrap_or(0), ..*node }
     }
 
-    fn split_by_cut(&self, node: &Node, feature: usize, best: BestCut) -> Option<Split> {
+    fn split_by_cut(&self, node: &NodeToSplit, feature: usize, best: BestCut) -> Option<BestSplit> {
         let BestCut { value, bound, missing_left, left } = best;
         let test = CodeTest { feature, rule: CodeRule::Below(bound), missing_left };
         self.split(node, test, value, left)
     }
 
     /// A question whose sides have this value, if it gains something.
-    fn split(&self, node: &Node, test: CodeTest, value: f64, left: Sums) -> Option<Split> {
+    fn split(
+        &self,
+        node: &NodeToSplit,
+        test: CodeTest,
+        value: f64,
+        left: UnitSums,
+    ) -> Option<BestSplit> {
         let whole = node.sums;
         let at_whole = self.leaf(whole, node.bounds);
         let gain = value - self.of_leaf(whole.gradient as f64, whole.hessian as f64, at_whole);
         let is_gain = gain > self.min_gain && gain > ROUNDING * value;
-        is_gain.then_some(Split { gain, test, left })
+        is_gain.then_some(BestSplit { gain, test, left })
     }
 
     fn best_cut(
         &self,
-        node: &Node,
+        node: &NodeToSplit,
         feature: usize,
-        sums: &[Sums],
+        sums: &[UnitSums],
         counts: Option<&[u64]>,
     ) -> Option<BestCut> {
         let n_bins = sums.len() - 1;
@@ -375,14 +379,14 @@ impl Criterion {
 
 /// The code that a random cut comes after, given the lowest and the highest of a node; none where they
 /// are one.
-fn drawn(node: &Node, feature: usize, first: usize, last: usize) -> Option<usize> {
+fn drawn(node: &NodeToSplit, feature: usize, first: usize, last: usize) -> Option<usize> {
     (first < last).then(|| first + one_of(last - first, node.random(feature)))
 }
 
 /// Looks for the best cut of a number.
 struct CutsOfFeature<'a> {
-    criterion: &'a Criterion,
-    node: &'a Node,
+    criterion: &'a SplitCriterion,
+    node: &'a NodeToSplit,
     n_bins: usize,
     missing: Side,
     are_counted: bool,
@@ -392,8 +396,8 @@ struct CutsOfFeature<'a> {
 impl<'a> CutsOfFeature<'a> {
     /// Of a number with so many bins, given what is missing; rows may be counted in all sides or in none.
     fn new(
-        criterion: &'a Criterion,
-        node: &'a Node,
+        criterion: &'a SplitCriterion,
+        node: &'a NodeToSplit,
         n_bins: usize,
         missing: Side,
         are_counted: bool,
@@ -401,7 +405,7 @@ impl<'a> CutsOfFeature<'a> {
         Self { criterion, node, n_bins, missing, are_counted, best: None }
     }
 
-    fn offer(&mut self, node: &Node, bound: usize, missing_left: bool, left: Side) {
+    fn offer(&mut self, node: &NodeToSplit, bound: usize, missing_left: bool, left: Side) {
         if let Some(value) = self.criterion.value(node, left)
             && self.best.as_ref().is_none_or(|best| value > best.value)
         {
@@ -428,7 +432,7 @@ impl<'a> CutsOfFeature<'a> {
             let rows = if self.are_counted { self.node.rows - self.missing.rows } else { 0 };
             let known = Side { sums: self.node.sums - self.missing.sums, rows };
             // Whether a value is known has no direction.
-            let node = Node { direction: 0, ..*self.node };
+            let node = NodeToSplit { direction: 0, ..*self.node };
             self.offer(&node, self.n_bins, false, known);
         }
         self.best
@@ -441,7 +445,161 @@ pub(super) struct BestCut {
     pub(super) value: f64,
     pub(super) bound: u32,
     pub(super) missing_left: bool,
-    pub(super) left: Sums,
+    pub(super) left: UnitSums,
+}
+
+/// Categories of a node that may be parted from the others one by one.
+const MOST_SINGLE: usize = 50;
+
+/// Categories, beside the first, that are free of charge: see `data/level_rates.rs`.
+const FREE: f64 = 5.0;
+
+/// Number of standard deviations by which the spread of categories must exceed chance.
+const CAUTION: f64 = 4.0;
+
+/// The best question about categories: the codes on the left, ascending, with where missing ones go.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct BestLevels {
+    pub(super) value: f64,
+    pub(super) left: Vec<u32>,
+    pub(super) missing_left: bool,
+    pub(super) sums: UnitSums,
+}
+
+/// The best question about the categories of a node, given the sums of each code, the missing one
+/// last; and the number of rows of each, where the sides are held to a number of rows.
+pub(super) fn best_levels(
+    criterion: &SplitCriterion,
+    node: &NodeToSplit,
+    feature: usize,
+    bins: &[UnitSums],
+    counts: Option<&[u64]>,
+) -> Option<BestLevels> {
+    let (missing, known) = bins.split_last()?;
+    let count = |code: usize| counts.map_or(0, |counts| counts[code]);
+    let side = |code: usize| Side { sums: bins[code], rows: count(code) };
+    let present: Vec<usize> = (0..known.len()).filter(|&code| !known[code].is_empty()).collect();
+    let missing = Side { sums: *missing, rows: count(known.len()) };
+    let mut best: Option<BestLevels> = None;
+    let mut offer = |value: f64, left: &[usize], missing_left: bool, sums: UnitSums| {
+        if best.as_ref().is_none_or(|best| value > best.value) {
+            let mut left: Vec<u32> = left.iter().map(|&code| code as u32).collect();
+            left.sort_unstable();
+            best = Some(BestLevels { value, left, missing_left, sums });
+        }
+    };
+    if missing.sums.is_empty() && present.len() < 2 {
+        return None;
+    }
+
+    // Known or not.
+    let all_known: Side = present.iter().map(|&code| side(code)).sum();
+    if !missing.sums.is_empty()
+        && !present.is_empty()
+        && let Some(value) = criterion.value(node, all_known)
+    {
+        offer(value, &present, false, all_known.sums);
+    }
+    if present.len() < 2 {
+        return best;
+    }
+
+    // One against the others; the missing ones are among the others.
+    let mut single = present.clone();
+    if single.len() > MOST_SINGLE {
+        single.sort_by_key(|&code| std::cmp::Reverse(bins[code].hessian));
+        single.truncate(MOST_SINGLE);
+        single.sort_unstable();
+    }
+    let random = (criterion.cuts == Cuts::Random).then(|| node.random(feature));
+    if let Some(random) = random {
+        single = vec![single[one_of(single.len(), random)]];
+    }
+    for code in single {
+        if let Some(value) = criterion.value(node, side(code)) {
+            offer(value, &[code], false, bins[code]);
+        }
+    }
+    if present.len() < 3 {
+        return best;
+    }
+
+    let free = if random.is_some() { 0.0 } else { FREE };
+    let levels = present.iter().map(|&code| bins[code]);
+    let Some(shrinkage) = GradientShrinkage::of(criterion, free, levels) else { return best };
+    let mut sorted: Vec<(f64, usize)> =
+        present.iter().map(|&code| (shrinkage.excess(bins[code]), code)).collect();
+    sorted.sort_by(|(a, code_a), (b, code_b)| a.total_cmp(b).then(code_a.cmp(code_b)));
+    let sorted: Vec<usize> = sorted.into_iter().map(|(_, code)| code).collect();
+    let drawn = random.map(|random| one_of(sorted.len() - 1, mix(random)));
+    let sides = if missing.sums.is_empty() { &[false][..] } else { &[false, true] };
+    for &missing_left in sides {
+        let mut left = if missing_left { missing } else { Side::default() };
+        let mut shrunken = left.sums.gradient as f64;
+        for place in 0..sorted.len() - 1 {
+            let code = sorted[place];
+            left = left + side(code);
+            shrunken += shrinkage.shrink(bins[code]);
+            if drawn.is_some_and(|drawn| drawn != place) {
+                continue;
+            }
+            if let Some(value) = criterion.value_of_shrunken(node, left, shrunken) {
+                offer(value, &sorted[..=place], missing_left, left.sums);
+            }
+        }
+    }
+    best
+}
+
+/// One of `n` places by random bits.
+pub(super) fn one_of(n: usize, random: u64) -> usize {
+    ((u128::from(random) * n as u128) >> 64) as usize
+}
+
+/// How far the gradients of categories are moved towards those of their node.
+struct GradientShrinkage {
+    /// Ratio of gradients to hessians in the node, both in units.
+    ratio: f64,
+    /// Hessian that is added to each category at that ratio.
+    added: f64,
+}
+
+impl GradientShrinkage {
+    /// `None` where the categories do not differ by more than chance.
+    fn of(
+        criterion: &SplitCriterion,
+        free: f64,
+        levels: impl ExactSizeIterator<Item = UnitSums> + Clone,
+    ) -> Option<Self> {
+        let n_levels = levels.len() as f64;
+        let all: UnitSums = levels.clone().sum();
+        let ratio = all.gradient as f64 / all.hessian as f64;
+        let charged = 1.0 - free / (n_levels - 1.0);
+        if charged <= 0.0 {
+            return Some(Self { ratio, added: 0.0 });
+        }
+        let spread: f64 = levels
+            .map(|level| {
+                let deviation = level.gradient as f64 - ratio * level.hessian as f64;
+                criterion.chance(deviation * deviation / level.hessian as f64)
+            })
+            .sum();
+        let noise =
+            charged * (n_levels - 1.0) + CAUTION * (charged * 2.0 * (n_levels - 1.0)).sqrt();
+        let added = all.hessian as f64 * noise / (n_levels * (spread - noise));
+        (spread > noise).then_some(Self { ratio, added })
+    }
+
+    fn excess(&self, level: UnitSums) -> f64 {
+        let deviation = level.gradient as f64 - self.ratio * level.hessian as f64;
+        deviation / (level.hessian as f64 + self.added)
+    }
+
+    /// The gradient of a category, shrunken.
+    fn shrink(&self, level: UnitSums) -> f64 {
+        let hessian = level.hessian as f64;
+        hessian * (self.ratio + self.excess(level))
+    }
 }
 
 #[cfg(test)]
@@ -450,9 +608,9 @@ mod tests {
 
     const N_BINS: usize = 12;
 
-    fn criterion(cuts: Cuts, min_rows: u64, monotonic: &[i8]) -> Criterion {
+    fn criterion(cuts: Cuts, min_rows: u64, monotonic: &[i8]) -> SplitCriterion {
         let monotonic = monotonic.to_vec();
-        Criterion { l2: 1000.0, min_gain: 0.0, min_rows, cuts, monotonic, mass_unit: 1.0 }
+        SplitCriterion { l2: 1000.0, min_gain: 0.0, min_rows, cuts, monotonic, mass_unit: 1.0 }
     }
 
     struct Random(u64);
@@ -464,43 +622,43 @@ mod tests {
         }
 
         /// Rows as code and derivatives, of a few neighbouring codes; some are missing.
-        fn rows(&mut self) -> Vec<(u8, Sums)> {
+        fn rows(&mut self) -> Vec<(u8, UnitSums)> {
             let (low, width) = (self.below(8), 1 + self.below(5));
             let has_missing = self.below(2) == 0;
             let mut row = || {
                 let is_missing = has_missing && self.below(4) == 0;
                 let code = if is_missing { N_BINS as u64 } else { low + self.below(width) };
                 let gradient = self.below(2000) as i64 - 1000;
-                (code as u8, Sums { gradient, hessian: 1 + self.below(500) as i64 })
+                (code as u8, UnitSums { gradient, hessian: 1 + self.below(500) as i64 })
             };
             (0..12).map(|_| row()).collect()
         }
     }
 
-    fn side(rows: &[(u8, Sums)], is_in: impl Fn(u8) -> bool) -> Side {
-        let of_row = |&(_, sums): &(u8, Sums)| Side { sums, rows: 1 };
+    fn side(rows: &[(u8, UnitSums)], is_in: impl Fn(u8) -> bool) -> Side {
+        let of_row = |&(_, sums): &(u8, UnitSums)| Side { sums, rows: 1 };
         rows.iter().filter(|(code, _)| is_in(*code)).map(of_row).sum()
     }
 
-    fn node(rows: &[(u8, Sums)], seed: u64) -> Node {
+    fn node(rows: &[(u8, UnitSums)], seed: u64) -> NodeToSplit {
         let all = side(rows, |_| true);
         let bounds = [f64::NEG_INFINITY, f64::INFINITY];
-        Node { sums: all.sums, rows: all.rows, bounds, seed, direction: 0 }
+        NodeToSplit { sums: all.sums, rows: all.rows, bounds, seed, direction: 0 }
     }
 
     /// The split by the one cut that is drawn, by the definition: of all ways to send missing values
     /// whose sides have enough rows, the one of the greatest gain.
     fn drawn_by_definition(
-        criterion: &Criterion,
-        node: &Node,
-        rows: &[(u8, Sums)],
-    ) -> Option<(u32, bool, Sums)> {
+        criterion: &SplitCriterion,
+        node: &NodeToSplit,
+        rows: &[(u8, UnitSums)],
+    ) -> Option<(u32, bool, UnitSums)> {
         let missing = N_BINS as u8;
         let known = || rows.iter().map(|row| row.0).filter(|&code| code < missing);
         let (first, last) = (known().min()?, known().max()?);
         let loss =
-            |sums: Sums| (sums.gradient as f64).powi(2) / (sums.hessian as f64 + criterion.l2);
-        let mut found: Vec<(f64, (u32, bool, Sums))> = Vec::new();
+            |sums: UnitSums| (sums.gradient as f64).powi(2) / (sums.hessian as f64 + criterion.l2);
+        let mut found: Vec<(f64, (u32, bool, UnitSums))> = Vec::new();
         let mut offer = |bound: u32, missing_left: bool, left: Side| {
             let right = side(rows, |_| true).rows - left.rows;
             if left.rows.min(right) >= criterion.min_rows.max(1) {
@@ -537,8 +695,8 @@ mod tests {
             let rows = random.rows();
             let node = node(&rows, round);
             let expected = drawn_by_definition(&criterion, &node, &rows);
-            let told = |split: Option<Split>| {
-                split.map(|Split { test, left, .. }| match test.rule {
+            let told = |split: Option<BestSplit>| {
+                split.map(|BestSplit { test, left, .. }| match test.rule {
                     CodeRule::Below(bound) => (bound, test.missing_left, left),
                     _ => panic!("a cut"),
                 })
@@ -551,7 +709,7 @@ mod tests {
 
             let by_code = |code: usize| side(&rows, |of_row| usize::from(of_row) == code);
             let sides: Vec<Side> = (0..=N_BINS).map(by_code).collect();
-            let sums: Vec<Sums> = sides.iter().map(|side| side.sums).collect();
+            let sums: Vec<UnitSums> = sides.iter().map(|side| side.sums).collect();
             let counts: Vec<u64> = sides.iter().map(|side| side.rows).collect();
             let of_sums = criterion.best_of_feature(&node, 0, &bins, &sums, Some(&counts));
             assert_eq!(told(of_sums), expected, "round {round}");
@@ -565,14 +723,14 @@ mod tests {
     }
 
     #[test]
-    fn a_drawn_cut_heeds_its_direction() {
+    fn a_drawn_cut_keeps_to_its_direction() {
         let bins = FeatureBins::Numeric { cuts: (1..N_BINS).map(|cut| cut as f64).collect() };
         // The score is to rise from code 0 to code 1.
-        let of_code = |code, gradient| (code, Sums { gradient, hessian: 10 }.into());
+        let of_code = |code, gradient| (code, UnitSums { gradient, hessian: 10 }.into());
         let rows = [of_code(0, 500_i64), of_code(0, 400), of_code(1, -300), of_code(1, -700)];
-        let sums = Sums { gradient: -100, hessian: 40 };
+        let sums = UnitSums { gradient: -100, hessian: 40 };
         let bounds = [f64::NEG_INFINITY, f64::INFINITY];
-        let node = Node { sums, rows: 4, bounds, seed: 1, direction: 0 };
+        let node = NodeToSplit { sums, rows: 4, bounds, seed: 1, direction: 0 };
         for (direction, is_found) in [(1, true), (-1, false), (0, true)] {
             let criterion = criterion(Cuts::Random, 1, &[direction, 1]);
             let mut memory = SearchMemory::default();

@@ -1,22 +1,22 @@
 //! Pairs of categories: whether a fit learns from the rates of pairs of categories of two features, by what
 //! held-out rows say of a trial.
 //!
-//! Two features of many categories may tell together what neither does: who asks for which resource. To
+//! Two features of many categories may be informative together where neither is alone: who asks for which resource. To
 //! trees that ask one feature at a time such pairs are out of reach, as each is of few rows. The rates of pairs
-//! (see `pair_steps`) reach them, but lose where pairs tell nothing. So the first bag is fitted with and
+//! (see `pair_steps`) reach them, but lose where pairs are uninformative. So the first bag is fitted with and
 //! without all of them, and they are taken if the loss of its held-out rows falls by more than
 //! [`CAUTION`] standard errors. Of more pairs of features than [`MOST_PAIRS`] those are tried by which one
 //! step of Newton from the scores without them lowers that loss most.
 //!
-//! Fewer, chosen by how far the rate of a pair exceeds what the two single rates tell, gained a fourth as much
-//! on `amazon_access`: the rates that tell most are those of many pairs of few rows, each of which tells little.
+//! Fewer, chosen by how far the rate of a pair exceeds what the two single rates predict, gained a fourth as much
+//! on `amazon_access`: the most informative rates are those of many pairs of few rows, each of which says little.
 
-use super::bag_fit::Terms;
+use super::bags::RoundTerms;
 use super::bags::run;
 use super::fit::{Begun, Data};
 use super::held_out::{HeldOut, HeldOutMeasure};
 use super::loss::{Loss, logistic};
-use super::memory_bag::Scores;
+use super::memory_fit::Scores;
 use super::memory_fit::{BagRows, MemoryFit};
 use super::params::{GradientParams, Interactions};
 use super::rows::FitRows;
@@ -64,7 +64,7 @@ pub(super) fn category_pairs<'a>(
     else {
         return Ok(PairChoice { dealt, begun });
     };
-    // Whether pairs tell anything is a matter of the rows, whatever loss they are ranked by.
+    // Whether pairs are informative is a matter of the rows, whatever loss they are ranked by.
     let mut trial = params.clone();
     (trial.loss, trial.max_fpr) = (Loss::Log, 1.0);
     if let Some(held_out) = &mut trial.held_out {
@@ -138,7 +138,7 @@ fn run_trial<'a>(
     params: &GradientParams,
     first: &[BagRows<'a>],
 ) -> Result<Option<Begun<Scores>>, RankError> {
-    let mut bags = source.begin(params, first, Terms::Asked)?;
+    let mut bags = source.begin(params, first, RoundTerms::Asked)?;
     bags[0].bound_rounds(TRIAL_ROUNDS.min(params.n_rounds));
     run(&mut bags, params, "trial round", source.interrupt())?;
     let bag = bags.swap_remove(0);
@@ -249,7 +249,7 @@ mod tests {
         mix(mix(row as u64) ^ what) >> 8
     }
 
-    /// A number and three features of categories, the classes of which pairs of the last two tell, or none do.
+    /// A number and three features of categories, the classes depend on pairs of the last two, or on none.
     struct Sample {
         number: Vec<f64>,
         codes: [Vec<u32>; 3],

@@ -7,7 +7,7 @@ use super::model::GradientBoosted;
 use super::pair_table::PairTerm;
 use super::tree::{GradientNode, GradientTree};
 use crate::RankError;
-use crate::data::{Columns, FeatureTerm, Steps};
+use crate::data::{Columns, FeatureSteps, FeatureTerm};
 use crate::formula::{Formula, Rule, Test};
 
 impl GradientTree {
@@ -70,7 +70,9 @@ impl GradientTree {
         let value = |raw: f64| self.value(|test| test.goes_left_by(raw));
         let missing = value(f64::NAN);
         let steps = if let Some(n_levels) = n_levels {
-            Steps::Categorical { values: (0..n_levels).map(|level| value(level.into())).collect() }
+            FeatureSteps::Categorical {
+                values: (0..n_levels).map(|level| value(level.into())).collect(),
+            }
         } else {
             let mut cuts: Vec<f64> =
                 self.tests().filter_map(|(test, _)| test.threshold()).collect();
@@ -84,7 +86,7 @@ impl GradientTree {
                     values.push(next);
                 }
             }
-            Steps::Numeric { thresholds, values }
+            FeatureSteps::Numeric { thresholds, values }
         };
         FeatureTerm { feature, steps, missing }
     }

@@ -1,4 +1,4 @@
-//! Which pairs of features have something to tell together that neither tells alone.
+//! Which pairs of features are informative together beyond what each is alone.
 //!
 //! Two questions, one to each feature of a pair, part the rows in quadrants. The Newton steps of the
 //! quadrants, `-g / h` with the sums `g` and `h` of gradients and hessians, are a sum of one step for
@@ -8,7 +8,7 @@
 //! <https://doi.org/10.1145/2487575.2487579>), the gradients are those of a sum of single features, and
 //! all questions of a pair are tried on its table of sums by bin.
 //!
-//! The best of so many questions gains by chance alone. Where two features tell nothing together, `c^2 J`
+//! The best of so many questions gains by chance alone. Where two features are uninformative together, `c^2 J`
 //! is a squared normal deviate for each two questions, and the largest of `Q` of them seldom exceeds
 //! `2 ln Q`, the universal threshold of Donoho and Johnstone (1994,
 //! <https://doi.org/10.1093/biomet/81.3.425>), with all questions to all pairs counted. A pair is taken
@@ -18,13 +18,13 @@
 //! threshold for the questions, but twice the rows to find a product of two features.)
 //!
 //! The threshold keeps a model of few pairs free of those of chance. It also leaves out pairs that many
-//! questions tell a little of each. Where the score is all that counts, the strongest pairs are taken
+//! questions describe each a little. Where the score is all that counts, the strongest pairs are taken
 //! without it, and the rows held out say how many rounds of them there are, which may be none.
 
-use super::best_split::Criterion;
+use super::best_split::SplitCriterion;
 use super::loss::LossAt;
 use super::rows::FitRows;
-use super::sums::{HESSIAN_UNITS, Sums};
+use super::sums::{HESSIAN_UNITS, UnitSums};
 use crate::data::FeatureBins;
 use crate::{Interrupt, RankError, parallel};
 
@@ -46,7 +46,7 @@ pub(super) struct PairSearch<'a> {
     pub(super) scores: &'a [f64],
     /// What each feature has gained alone.
     pub(super) gains: &'a [f64],
-    pub(super) criterion: &'a Criterion,
+    pub(super) criterion: &'a SplitCriterion,
     pub(super) interrupt: &'a Interrupt,
 }
 
@@ -60,10 +60,10 @@ pub(super) struct FoundPair {
     pub(super) n_questions: usize,
 }
 
-/// Pairs of features, the one that tells most first.
+/// Pairs of features, the most informative first.
 pub(super) struct RankedPairs {
     pub(super) pairs: Vec<[usize; 2]>,
-    /// How many of them, the first, tell more than chance.
+    /// How many of them, the first, are informative beyond chance.
     pub(super) n_above_chance: usize,
 }
 
@@ -86,7 +86,7 @@ struct CodedFeature {
 }
 
 impl PairSearch<'_> {
-    /// The pairs by what they tell.
+    /// The pairs by how informative they are.
     pub(super) fn ranked(&self) -> Result<RankedPairs, RankError> {
         let mut found = self.all()?;
         let n_questions: usize = found.iter().map(|pair| pair.n_questions).sum();
@@ -128,12 +128,12 @@ impl PairSearch<'_> {
         features
     }
 
-    fn derivatives(&self) -> Vec<Sums> {
+    fn derivatives(&self) -> Vec<UnitSums> {
         let (training, positive) = (self.rows.training(), self.rows.positive());
         parallel::values(training.len(), |place| {
             let row = training[place] as usize;
             let (gradient, hessian) = self.at.derivatives(self.scores[row], positive[row]);
-            Sums::of(gradient, hessian).times(self.rows.mass(row) as i64)
+            UnitSums::of(gradient, hessian).times(self.rows.mass(row) as i64)
         })
     }
 
@@ -151,7 +151,7 @@ impl PairSearch<'_> {
     }
 
     /// Twice what the best contrast of quadrants lowers the loss by.
-    fn best_contrast(&self, quadrants: &[[Sums; 4]]) -> f64 {
+    fn best_contrast(&self, quadrants: &[[UnitSums; 4]]) -> f64 {
         let l2 = L2 * f64::from(HESSIAN_UNITS) / self.rows.mass_unit();
         let square = quadrants.iter().map(|quadrants| {
             let hessians = quadrants.map(|sums| sums.hessian as f64 + l2);
@@ -200,8 +200,8 @@ fn questions(bins: &FeatureBins, counts: &[u64]) -> Vec<Vec<bool>> {
 }
 
 /// The sums of the rows by the codes of two features.
-fn table(a: &CodedFeature, b: &CodedFeature, sums: &[Sums]) -> Vec<Sums> {
-    let mut table = vec![Sums::default(); a.n_codes * b.n_codes];
+fn table(a: &CodedFeature, b: &CodedFeature, sums: &[UnitSums]) -> Vec<UnitSums> {
+    let mut table = vec![UnitSums::default(); a.n_codes * b.n_codes];
     for ((&code, &other), &sums) in a.codes.iter().zip(&b.codes).zip(sums) {
         table[usize::from(code) * b.n_codes + usize::from(other)] += sums;
     }
@@ -210,26 +210,26 @@ fn table(a: &CodedFeature, b: &CodedFeature, sums: &[Sums]) -> Vec<Sums> {
 
 /// The sums of the quadrants of all questions to two features: of the rows that both send left, that
 /// the first sends left, the second, neither.
-fn quadrants(a: &CodedFeature, b: &CodedFeature, table: &[Sums]) -> Vec<[Sums; 4]> {
-    let left = |question: &[bool], sums: &[Sums]| -> Sums {
+fn quadrants(a: &CodedFeature, b: &CodedFeature, table: &[UnitSums]) -> Vec<[UnitSums; 4]> {
+    let left = |question: &[bool], sums: &[UnitSums]| -> UnitSums {
         question.iter().zip(sums).filter(|(goes_left, _)| **goes_left).map(|(_, sums)| *sums).sum()
     };
     // For each code of the first feature the left sums of each question to the second.
-    let by_code: Vec<Vec<Sums>> = table
+    let by_code: Vec<Vec<UnitSums>> = table
         .chunks(b.n_codes)
         .map(|row| b.questions.iter().map(|question| left(question, row)).collect())
         .collect();
-    let of_codes: Vec<Sums> =
+    let of_codes: Vec<UnitSums> =
         table.chunks(b.n_codes).map(|row| row.iter().copied().sum()).collect();
-    let total: Sums = of_codes.iter().copied().sum();
-    let of_b: Vec<Sums> =
+    let total: UnitSums = of_codes.iter().copied().sum();
+    let of_b: Vec<UnitSums> =
         (0..b.questions.len()).map(|place| by_code.iter().map(|sums| sums[place]).sum()).collect();
     let mut found = Vec::with_capacity(a.questions.len() * b.questions.len());
     for question in &a.questions {
         let of_a = left(question, &of_codes);
         for (place, &of_b) in of_b.iter().enumerate() {
             let rows = question.iter().zip(&by_code).filter(|(goes_left, _)| **goes_left);
-            let both: Sums = rows.map(|(_, sums)| sums[place]).sum();
+            let both: UnitSums = rows.map(|(_, sums)| sums[place]).sum();
             let (first, second) = (of_a - both, of_b - both);
             found.push([both, first, second, total - both - first - second]);
         }
@@ -239,7 +239,7 @@ fn quadrants(a: &CodedFeature, b: &CodedFeature, table: &[Sums]) -> Vec<[Sums; 4
 
 #[cfg(test)]
 mod tests {
-    use super::super::bag_fit::criterion;
+    use super::super::bags::criterion;
     use super::super::loss::Loss;
     use super::super::params::GradientParams;
     use super::*;

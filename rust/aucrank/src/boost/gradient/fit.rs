@@ -2,18 +2,15 @@
 
 use std::sync::Arc;
 
-use super::bag_fit::{BagFit, Terms, criterion};
-use super::bags::{average, paths, run};
-use super::capacity::{Capacity, capacity};
+use super::bags::{BagFit, RoundTerms, average, criterion, paths, run};
 use super::category_pairs::PairChoice;
+use super::code_tree::LevelCodes;
 use super::feature_pairs::{PairSearch, RankedPairs};
 use super::held_out::GradientHeldOut;
-use super::level_codes::LevelCodes;
 use super::loss::Loss;
-use super::memory_bag::Scores;
-use super::memory_fit::MemoryFit;
-use super::model::{GradientBoosted, Parts};
-use super::params::{GradientParams, Interactions, MOST_PAIRS};
+use super::memory_fit::{MemoryFit, Scores};
+use super::model::{GradientBoosted, GradientFields};
+use super::params::{FEW_LEAVES, GradientParams, Interactions, MOST_PAIRS};
 use super::rate_columns::BoosterRates;
 use super::rows::FitRows;
 use super::source::{BagSource, FitSource, StateOf};
@@ -174,7 +171,7 @@ fn check_folds(folds: &Folds, labels: &Labels<'_>) -> Result<(), RankError> {
 
 /// The model of some trees, with the threshold that the rows of the fit ask for.
 fn with_threshold(
-    mut parts: Parts,
+    mut parts: GradientFields,
     columns: &Columns<'_>,
     labels: &Labels<'_>,
 ) -> Result<GradientBoosted, RankError> {
@@ -252,7 +249,7 @@ pub(super) fn in_one_series<F: FitSource>(
     let Capacity { max_leaves, begun } = capacity(source, params, &dealt[..1])?;
     let params = &GradientParams { max_leaves: Some(max_leaves), ..params.clone() };
     let PairChoice { dealt, begun } = source.choose_pairs(params, dealt, begun)?;
-    let mut bags = source.begin(params, &dealt, Terms::Asked)?;
+    let mut bags = source.begin(params, &dealt, RoundTerms::Asked)?;
     source.replay(&mut bags)?;
     if let Some(begun) = begun {
         bags[0].take_up(begun);
@@ -265,7 +262,7 @@ pub(super) fn in_one_series<F: FitSource>(
     let n_rounds: Vec<usize> = n_kept(&bags, &paths);
     drop(bags);
     // The rate is that of the rounds that were asked for.
-    let mut again = source.begin(params, &source.deal_all(params)?, Terms::Asked)?;
+    let mut again = source.begin(params, &source.deal_all(params)?, RoundTerms::Asked)?;
     for (bag, n_rounds) in again.iter_mut().zip(n_rounds) {
         bag.bound_rounds(n_rounds);
     }
@@ -282,7 +279,7 @@ fn in_two_series<'a>(
 ) -> Result<Vec<Bag<Scores>>, RankError> {
     let interrupt = source.interrupt();
     let dealt = source.deal(params)?;
-    let mut singles = source.begin(params, &dealt, Terms::Singles)?;
+    let mut singles = source.begin(params, &dealt, RoundTerms::Singles)?;
     run(&mut singles, params, ROUND, interrupt)?;
     let chosen = paths(&singles, params);
     cut(&mut singles, &chosen)?;
@@ -292,7 +289,7 @@ fn in_two_series<'a>(
     let pairs = choose_pairs(coarse.data, params, &begun)?;
 
     let dealt = coarse.recoded(params, &dealt)?;
-    let mut bags = coarse.begin(params, &dealt, Terms::Pairs(&pairs))?;
+    let mut bags = coarse.begin(params, &dealt, RoundTerms::Pairs(&pairs))?;
     bags.iter_mut().zip(begun).for_each(|(bag, begun)| bag.begin_after(begun));
     if !is_ended {
         run(&mut bags, params, ROUND, interrupt)?;
@@ -305,14 +302,14 @@ fn in_two_series<'a>(
     let n_rounds = n_kept(&bags, &paths);
     drop(bags);
     let all = source.deal_all(params)?;
-    let mut again = source.begin(params, &all, Terms::Singles)?;
+    let mut again = source.begin(params, &all, RoundTerms::Singles)?;
     for (bag, &n_rounds) in again.iter_mut().zip(&n_singles) {
         bag.bound_rounds(n_rounds);
     }
     run(&mut again, params, ROUND, interrupt)?;
     let begun: Vec<Begun<Scores>> = again.into_iter().map(BagFit::into_begun).collect();
     let all = coarse.recoded(params, &all)?;
-    let mut again = coarse.begin(params, &all, Terms::Pairs(&pairs))?;
+    let mut again = coarse.begin(params, &all, RoundTerms::Pairs(&pairs))?;
     for (((bag, begun), of_all), singles) in
         again.iter_mut().zip(begun).zip(n_rounds).zip(n_singles)
     {
@@ -352,7 +349,7 @@ fn finish<S: BagSource>(
     Ok(bags.into_iter().zip(paths).map(|(bag, path)| bag.into_bag(path)).collect())
 }
 
-/// The pairs that tell most beside the mean of some sums of single features.
+/// The most informative pairs beside the mean of some sums of single features.
 fn choose_pairs(
     data: Data<'_>,
     params: &GradientParams,
@@ -396,7 +393,7 @@ fn threshold(loss: Loss, scores: &[f64], labels: &Labels<'_>) -> Result<f64, Ran
 
 /// A fitted model, but for its threshold.
 pub(super) struct Bag<T> {
-    pub(super) parts: Parts,
+    pub(super) parts: GradientFields,
     /// Of several bags only the mean is asked for scores.
     pub(super) state: Option<T>,
 }
@@ -450,4 +447,62 @@ impl<'a> Data<'a> {
     pub(super) fn raw_test(&self, test: &CodeTest) -> Test {
         self.level_codes.kept.raw_test(test, self.binned.features())
     }
+}
+
+/// Numbers of leaves to choose from; of equals the first.
+const CANDIDATES: [usize; 2] = [FEW_LEAVES, 128];
+
+/// Rows from which on there is a trial.
+const LEAST_ROWS: u64 = 20_000;
+
+/// Rounds of each trial.
+const TRIAL_ROUNDS: usize = 300;
+
+/// The number of leaves of a fit, and the rounds of its first bag that are known by the choice.
+pub(super) struct Capacity<T> {
+    pub(super) max_leaves: usize,
+    pub(super) begun: Option<Begun<T>>,
+}
+
+/// The number of leaves of the parameters, or the one that is chosen by the first bag, for a fit in one
+/// series of rounds.
+pub(super) fn capacity<F: FitSource>(
+    source: &F,
+    params: &GradientParams,
+    first: &[F::Dealt],
+) -> Result<Capacity<StateOf<F>>, RankError> {
+    let max_leaves = params.max_leaves.unwrap_or(FEW_LEAVES);
+    let mut best = Capacity { max_leaves, begun: None };
+    let asks_alone =
+        matches!(&params.interactions, Interactions::Groups(groups) if groups.is_empty());
+    let is_tried = params.max_leaves.is_none()
+        && source.n_rows() >= LEAST_ROWS
+        && !source.goes_on()
+        && !asks_alone;
+    let Some(asked) = params.held_out.filter(|_| is_tried) else { return Ok(best) };
+    let mut most = f64::NEG_INFINITY;
+    for max_leaves in CANDIDATES {
+        let params = GradientParams { max_leaves: Some(max_leaves), ..params.clone() };
+        let mut bags = source.begin(&params, first, RoundTerms::Asked)?;
+        if bags[0].values.is_none() {
+            break;
+        }
+        bags[0].bound_rounds(TRIAL_ROUNDS.min(params.n_rounds));
+        run(&mut bags, &params, "trial round", source.interrupt())?;
+        let path = paths(&bags, &params).swap_remove(0);
+        let bag = bags.swap_remove(0);
+        let is_ended = bag.is_ended;
+        if let Some(path) = path
+            && let Some(&value) =
+                path.n_rounds.checked_sub(1).and_then(|last| path.values.get(last))
+            && asked.measure.merit(value) > most
+        {
+            most = asked.measure.merit(value);
+            best = Capacity { max_leaves, begun: Some(bag.into_begun()) };
+        }
+        if is_ended {
+            break;
+        }
+    }
+    Ok(best)
 }

@@ -4,17 +4,17 @@ use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 use std::ops::Range;
 
-use super::best_split::{Criterion, Node, SearchMemory, Split};
-use super::histogram::Layout;
+use super::best_split::{BestSplit, NodeToSplit, SearchMemory, SplitCriterion};
+use super::histogram::BinLayout;
 use super::rate_columns::BoosterRates;
-use super::sums::Sums;
+use super::sums::UnitSums;
 use super::tree::{GradientNode, GradientTree};
 use crate::data::{CodeRule, CodeTest, FeatureBins, mix, snap};
 use crate::formula::Test;
 use crate::{Interrupt, RankError, parallel};
 
 /// Memory that the sums of open leaves may take in all; beyond it they are counted anew.
-const MOST_SUMS: usize = (1 << 28) / size_of::<Sums>();
+const MOST_SUMS: usize = (1 << 28) / size_of::<UnitSums>();
 
 /// Features that one task looks for a split in.
 const TASK_FEATURES: usize = 64;
@@ -23,7 +23,7 @@ const TASK_FEATURES: usize = 64;
 pub(super) struct TreePlan<'a> {
     /// The features that it may ask, ascending.
     pub(super) features: Vec<usize>,
-    pub(super) criterion: &'a Criterion,
+    pub(super) criterion: &'a SplitCriterion,
     pub(super) max_leaves: usize,
     pub(super) max_depth: usize,
     pub(super) interactions: Option<&'a [Vec<usize>]>,
@@ -34,9 +34,9 @@ pub(super) struct TreePlan<'a> {
 }
 
 /// Grows a tree from the sums of some rows.
-pub(super) struct Grower<'a> {
+pub(super) struct GradientGrower<'a> {
     pub(super) plan: TreePlan<'a>,
-    pub(super) layout: Layout,
+    pub(super) layout: BinLayout,
     /// What the codes mean, feature by feature.
     pub(super) features: &'a [FeatureBins],
     rates: &'a BoosterRates,
@@ -61,36 +61,36 @@ pub(super) trait TreeSource {
     type Kept;
 
     /// All rows.
-    async fn root(&mut self, grower: &Grower<'_>) -> Result<Root<Self::Kept>, RankError>;
+    async fn root(&mut self, grower: &GradientGrower<'_>) -> Result<Root<Self::Kept>, RankError>;
 
     /// The best split of a node.
     fn best(
         &mut self,
-        grower: &Grower<'_>,
+        grower: &GradientGrower<'_>,
         node: &GrowNode<Self::Kept>,
         number: usize,
-    ) -> Option<Split>;
+    ) -> Option<BestSplit>;
 
     /// Parts the rows of a node, the first of the open leaves, by a split.
     async fn part(
         &mut self,
-        grower: &Grower<'_>,
+        grower: &GradientGrower<'_>,
         leaves: &mut GrowingTree<Self::Kept>,
         number: usize,
-        split: &Split,
+        split: &BestSplit,
     ) -> Result<Parted<Self::Kept>, RankError>;
 
     /// Finds the sums that two new siblings need to be split.
     async fn count_children(
         &mut self,
-        grower: &Grower<'_>,
+        grower: &GradientGrower<'_>,
         leaves: &mut GrowingTree<Self::Kept>,
         parent: usize,
         children: [usize; 2],
     ) -> Result<(), RankError>;
 
     /// Frees the memory of leaves that need not be split any more.
-    fn drop_unneeded(&mut self, grower: &Grower<'_>, leaves: &mut GrowingTree<Self::Kept>);
+    fn drop_unneeded(&mut self, grower: &GradientGrower<'_>, leaves: &mut GrowingTree<Self::Kept>);
 
     /// The rows of a leaf, and their mass as a number of rows.
     fn leaf(&self, node: &GrowNode<Self::Kept>) -> (Range<usize>, f64);
@@ -104,7 +104,7 @@ pub(super) struct Root<K> {
     pub(super) kept: K,
     /// Number of rows, as they count.
     pub(super) n_rows: u64,
-    pub(super) sums: Sums,
+    pub(super) sums: UnitSums,
 }
 
 /// What became of a node that was to be parted.
@@ -112,7 +112,7 @@ pub(super) enum Parted<K> {
     /// Its sides, each with the number of its rows.
     Sides([(K, u64); 2]),
     /// A side has too few rows: the node has this best split instead, if any.
-    TooFew(Option<Split>),
+    TooFew(Option<BestSplit>),
 }
 
 /// The nodes of a tree that grows, and which of them may be split.
@@ -129,13 +129,13 @@ pub(super) struct GrowNode<K> {
     /// Number of rows, as they count.
     pub(super) n_rows: u64,
     pub(super) depth: usize,
-    pub(super) sums: Sums,
+    pub(super) sums: UnitSums,
     bounds: [f64; 2],
     /// Features asked on the way here.
     pub(super) asked: Vec<usize>,
-    pub(super) best: Option<Split>,
+    pub(super) best: Option<BestSplit>,
     /// The question and the two nodes below.
-    split: Option<(Split, usize, usize)>,
+    split: Option<(BestSplit, usize, usize)>,
 }
 
 /// A leaf that may be split: the one that gains most first, of equals the first.
@@ -159,14 +159,14 @@ impl Ord for Open {
     }
 }
 
-impl<'a> Grower<'a> {
+impl<'a> GradientGrower<'a> {
     pub(super) fn new(
         plan: TreePlan<'a>,
         features: &'a [FeatureBins],
         rates: &'a BoosterRates,
         raw_test: &'a (dyn Fn(&CodeTest) -> Test + Sync),
     ) -> Self {
-        let layout = Layout::new(features, rates.with_rates(plan.features.clone()));
+        let layout = BinLayout::new(features, rates.with_rates(plan.features.clone()));
         Self { plan, layout, features, rates, raw_test }
     }
 
@@ -219,7 +219,7 @@ impl<'a> Grower<'a> {
         &self,
         nodes: &mut Vec<GrowNode<K>>,
         number: usize,
-        split: Split,
+        split: BestSplit,
         sides: [(K, u64); 2],
     ) -> [usize; 2] {
         let node = &nodes[number];
@@ -274,9 +274,9 @@ impl<'a> Grower<'a> {
     }
 
     /// A node as its best split is looked for.
-    pub(super) fn node<K>(&self, node: &GrowNode<K>, number: usize) -> Node {
+    pub(super) fn node<K>(&self, node: &GrowNode<K>, number: usize) -> NodeToSplit {
         let seed = mix(self.plan.seed ^ number as u64);
-        Node { sums: node.sums, rows: node.n_rows, bounds: node.bounds, seed, direction: 0 }
+        NodeToSplit { sums: node.sums, rows: node.n_rows, bounds: node.bounds, seed, direction: 0 }
     }
 
     /// Finds the best split of each of some nodes.
@@ -300,13 +300,13 @@ impl<'a> Grower<'a> {
     pub(super) fn best_of(
         &self,
         memory: &mut SearchMemory,
-        of_place: impl Fn(&mut SearchMemory, usize) -> Option<Split> + Sync,
-    ) -> Option<Split> {
+        of_place: impl Fn(&mut SearchMemory, usize) -> Option<BestSplit> + Sync,
+    ) -> Option<BestSplit> {
         let places = 0..self.layout.features.len();
         let mut best = None;
-        let mut offer = |split: Option<Split>| {
+        let mut offer = |split: Option<BestSplit>| {
             if let Some(split) = split
-                && best.as_ref().is_none_or(|best: &Split| split.gain > best.gain)
+                && best.as_ref().is_none_or(|best: &BestSplit| split.gain > best.gain)
             {
                 best = Some(split);
             }
@@ -350,7 +350,8 @@ impl<'a> Grower<'a> {
                 grown.tests.push(Some((split.test, 0)));
             } else {
                 let node = &nodes[number];
-                let value = Criterion::leaf_value(self.plan.criterion.leaf(node.sums, node.bounds));
+                let value =
+                    SplitCriterion::leaf_value(self.plan.criterion.leaf(node.sums, node.bounds));
                 let value = snap(self.plan.rate * value);
                 let (rows, weight) = source.leaf(node);
                 flat.push(GradientNode::Leaf { value, weight });
@@ -373,7 +374,7 @@ impl<K> GrowingTree<K> {
     }
 
     /// Keeps the best split of a leaf.
-    fn open(&mut self, number: usize, best: Option<Split>) {
+    fn open(&mut self, number: usize, best: Option<BestSplit>) {
         if let Some(best) = &best {
             self.open.push(Open { gain: best.gain, node: Reverse(number) });
         }

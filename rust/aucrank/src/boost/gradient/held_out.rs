@@ -279,7 +279,7 @@ const MASS_BITS: u32 = 40;
 
 /// Held-out rows and their scores so far.
 pub(super) struct HeldOut<'a> {
-    place: Place<'a>,
+    place: HeldOutSource<'a>,
     positive: Vec<bool>,
     masses: Option<Vec<u64>>,
     /// How many rows each counts as; as many as masses.
@@ -288,7 +288,7 @@ pub(super) struct HeldOut<'a> {
 }
 
 /// Where held-out rows come from.
-pub(super) enum Place<'a> {
+pub(super) enum HeldOutSource<'a> {
     /// Rows of the sample.
     Inside(Vec<u32>),
     /// Other rows.
@@ -297,7 +297,7 @@ pub(super) enum Place<'a> {
 
 impl<'a> HeldOut<'a> {
     /// `rows` are those of the labels that are held out.
-    pub(super) fn new(place: Place<'a>, rows: &[u32], labels: &Labels<'_>) -> Self {
+    pub(super) fn new(place: HeldOutSource<'a>, rows: &[u32], labels: &Labels<'_>) -> Self {
         let rows = rows.iter().map(|&row| row as usize);
         let masses = labels.weights().map(FixedWeights::units);
         Self {
@@ -320,13 +320,13 @@ impl<'a> HeldOut<'a> {
         change: impl FnOnce(&Columns<'_>, &mut [f64]) -> Result<(), RankError>,
     ) -> Result<(), RankError> {
         match &self.place {
-            Place::Inside(rows) => {
+            HeldOutSource::Inside(rows) => {
                 for (score, &row) in self.scores.iter_mut().zip(rows) {
                     *score = scores[row as usize];
                 }
                 Ok(())
             }
-            Place::Outside(columns) => change(columns, &mut self.scores),
+            HeldOutSource::Outside(columns) => change(columns, &mut self.scores),
         }
     }
 
@@ -346,16 +346,16 @@ impl<'a> HeldOut<'a> {
         'a: 'c,
     {
         match self.place {
-            Place::Inside(_) => of_sample,
-            Place::Outside(columns) => columns,
+            HeldOutSource::Inside(_) => of_sample,
+            HeldOutSource::Outside(columns) => columns,
         }
     }
 
     /// The row of these columns that one of them is.
     pub(super) fn row(&self, place: usize) -> usize {
         match &self.place {
-            Place::Inside(rows) => rows[place] as usize,
-            Place::Outside(_) => place,
+            HeldOutSource::Inside(rows) => rows[place] as usize,
+            HeldOutSource::Outside(_) => place,
         }
     }
 
@@ -452,7 +452,7 @@ mod tests {
             let positive: Vec<bool> = rows.iter().map(|&row| positive[row]).collect();
             let labels = Labels::new(&positive, weights).unwrap();
             let all: Vec<u32> = (0..rows.len() as u32).collect();
-            let held_out = HeldOut::new(Place::Inside(all.clone()), &all, &labels);
+            let held_out = HeldOut::new(HeldOutSource::Inside(all.clone()), &all, &labels);
             held_out.gain(&pick(&before), &pick(&after))
         };
         let found = of(&copies, None);

@@ -1,9 +1,10 @@
 //! Sums of derivatives, and numbers of rows, by bin.
 
+use super::code_tree::CodeColumns;
 use super::rows::FitRows;
-use super::sums::{MOST_PACKED, PackedSums, Sums};
-use super::tree_rows::{Derivatives, NodeRows};
-use crate::data::{Binned, FeatureBins};
+use super::sums::{MOST_PACKED, PackedSums, UnitSums};
+use super::tree::{Derivatives, NodeRows};
+use crate::data::{Binned, CodeTest, FeatureBins};
 use crate::{Interrupt, RankError, parallel};
 
 /// Codes of a feature; a code is a byte.
@@ -23,26 +24,26 @@ const LEAST_PART: usize = 4096;
 
 /// Sums of the rows of a node by bin.
 #[derive(Debug)]
-pub(super) enum Bins {
+pub(super) enum BinSums {
     /// Of packed derivatives, and no more of them than fit.
     Packed(Vec<PackedSums>),
-    Plain(Vec<Sums>),
+    Plain(Vec<UnitSums>),
 }
 
 /// Memory that is used again, node by node.
 #[derive(Debug, Default)]
-pub(super) struct Memory {
+pub(super) struct HistogramMemory {
     packed: Vec<Vec<PackedSums>>,
-    plain: Vec<Vec<Sums>>,
+    plain: Vec<Vec<UnitSums>>,
     /// A place for each code of each feature; all empty.
     places: Vec<[PackedSums; CODES]>,
 }
 
-impl Memory {
-    pub(super) fn take_back(&mut self, bins: Option<Bins>) {
+impl HistogramMemory {
+    pub(super) fn take_back(&mut self, bins: Option<BinSums>) {
         match bins {
-            Some(Bins::Packed(bins)) => self.packed.push(bins),
-            Some(Bins::Plain(bins)) => self.plain.push(bins),
+            Some(BinSums::Packed(bins)) => self.packed.push(bins),
+            Some(BinSums::Plain(bins)) => self.plain.push(bins),
             None => {}
         }
     }
@@ -54,9 +55,9 @@ impl Memory {
     }
 }
 
-impl Bins {
+impl BinSums {
     /// The sums of the other rows of a node that holds `n_rows` rows beside these.
-    pub(super) fn without(self, part: &Self, n_rows: usize, memory: &mut Memory) -> Self {
+    pub(super) fn without(self, part: &Self, n_rows: usize, memory: &mut HistogramMemory) -> Self {
         match (self, part) {
             (Self::Packed(mut bins), Self::Packed(part)) => {
                 bins.iter_mut().zip(part).for_each(|(bin, part)| bin.subtract(*part));
@@ -64,7 +65,7 @@ impl Bins {
             }
             (Self::Plain(bins), Self::Packed(part)) if n_rows <= MOST_PACKED => {
                 let mut rest = memory.packed();
-                let of_bin = |(bin, part): (&Sums, &PackedSums)| {
+                let of_bin = |(bin, part): (&UnitSums, &PackedSums)| {
                     let mut rest = PackedSums::from(*bin);
                     rest.subtract(*part);
                     rest
@@ -91,7 +92,7 @@ type RowsWith<'a, D> = (&'a [u32], &'a [D]);
 
 /// The bins of the features of a tree, end to end.
 #[derive(Debug)]
-pub(super) struct Layout {
+pub(super) struct BinLayout {
     /// Ascending.
     pub(super) features: Vec<usize>,
     /// First bin of each feature, and the end of the last.
@@ -100,7 +101,7 @@ pub(super) struct Layout {
     are_all: bool,
 }
 
-impl Layout {
+impl BinLayout {
     pub(super) fn new(of_all: &[FeatureBins], features: Vec<usize>) -> Self {
         let mut offsets = vec![0];
         for &feature in &features {
@@ -125,9 +126,9 @@ impl Layout {
         &self,
         binned: &Binned,
         node: &NodeRows<'_>,
-        memory: &mut Memory,
+        memory: &mut HistogramMemory,
         interrupt: &Interrupt,
-    ) -> Result<Bins, RankError> {
+    ) -> Result<BinSums, RankError> {
         match node.derivatives {
             Derivatives::Packed(words) if node.len() <= MOST_PACKED => {
                 interrupt.check()?;
@@ -140,21 +141,21 @@ impl Layout {
                     bins.extend_from_slice(found);
                     found.fill(PackedSums::default());
                 }
-                Ok(Bins::Packed(bins))
+                Ok(BinSums::Packed(bins))
             }
             Derivatives::Packed(words) => {
                 let first = memory.plain.pop();
-                let of_part = |rows: &[u32], words: &[PackedSums], sums: &mut [Sums]| {
+                let of_part = |rows: &[u32], words: &[PackedSums], sums: &mut [UnitSums]| {
                     self.add_many_packed(binned, rows, words, sums);
                 };
-                self.in_parts(node.rows, words, first, of_part, interrupt).map(Bins::Plain)
+                self.in_parts(node.rows, words, first, of_part, interrupt).map(BinSums::Plain)
             }
             Derivatives::Plain(plain) => {
                 let first = memory.plain.pop();
-                let of_part = |rows: &[u32], plain: &[Sums], sums: &mut [Sums]| {
+                let of_part = |rows: &[u32], plain: &[UnitSums], sums: &mut [UnitSums]| {
                     self.add(binned, rows.iter().copied().zip(plain.iter().copied()), sums);
                 };
-                self.in_parts(node.rows, plain, first, of_part, interrupt).map(Bins::Plain)
+                self.in_parts(node.rows, plain, first, of_part, interrupt).map(BinSums::Plain)
             }
         }
     }
@@ -210,7 +211,7 @@ impl Layout {
     }
 
     /// Adds the derivatives of some rows to the sums of their bins, on this thread.
-    pub(super) fn add_sums(&self, binned: &Binned, node: &NodeRows<'_>, sums: &mut [Sums]) {
+    pub(super) fn add_sums(&self, binned: &Binned, node: &NodeRows<'_>, sums: &mut [UnitSums]) {
         match node.derivatives {
             Derivatives::Packed(words) if node.len() >= CODES => {
                 self.add_many_packed(binned, node.rows, words, sums);
@@ -242,7 +243,7 @@ impl Layout {
         binned: &Binned,
         rows: &[u32],
         words: &[PackedSums],
-        sums: &mut [Sums],
+        sums: &mut [UnitSums],
     ) {
         let mut places = vec![[PackedSums::default(); CODES]; self.features.len()];
         for (rows, words) in rows.chunks(MOST_PACKED).zip(words.chunks(MOST_PACKED)) {
@@ -336,9 +337,99 @@ fn prefetch(code: &u8) {
     #[cfg(target_arch = "x86_64")]
     {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        // SAFETY: a hint, which neither reads nor writes, and every processor of the kind knows it.
+        // SAFETY: a hint, which neither reads nor writes, and every processor of the kind has it.
         unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(code).cast()) };
     }
     #[cfg(not(target_arch = "x86_64"))]
     let _ = code;
+}
+
+/// Rows from which on a node is parted by several threads.
+const LEAST_PARTITION: usize = 8192;
+
+/// Which codes of a feature go left.
+#[derive(Debug)]
+pub(super) struct Sides {
+    feature: usize,
+    goes_left: [bool; 256],
+}
+
+/// Something of each row of a part, and where it goes on the right.
+type RowSides<'a, T> = (&'a mut [T], &'a mut [T]);
+
+impl Sides {
+    pub(super) fn new(test: &CodeTest, features: &[FeatureBins]) -> Self {
+        let missing = features[test.feature].n_bins() as u32;
+        let mut goes_left = [false; 256];
+        for (code, goes_left) in (0..=missing).zip(&mut goes_left) {
+            *goes_left = test.goes_left(code, missing);
+        }
+        Self { feature: test.feature, goes_left }
+    }
+
+    #[inline]
+    pub(super) fn goes_left(&self, binned: &Binned, row: u32) -> bool {
+        self.goes_left[usize::from(binned.narrow_row(row as usize)[self.feature])]
+    }
+
+    /// Moves the rows that go left to the front, and their derivatives with them; both sides keep
+    /// their order. The other slices are for what goes right. Returns the number of rows on the left.
+    pub(super) fn part<D: Copy + Send>(
+        &self,
+        data: &FitRows<'_>,
+        columns: &CodeColumns,
+        rows: RowSides<'_, u32>,
+        derivatives: RowSides<'_, D>,
+    ) -> usize {
+        match columns.get(self.feature) {
+            Some(codes) => {
+                let goes_left = |row: u32| self.goes_left[usize::from(codes[row as usize])];
+                part(goes_left, rows, derivatives)
+            }
+            None => part(|row| self.goes_left(&data.binned, row), rows, derivatives),
+        }
+    }
+}
+
+fn part<D: Copy + Send>(
+    goes_left: impl Fn(u32) -> bool + Sync,
+    (rows, other_rows): RowSides<'_, u32>,
+    (derivatives, others): RowSides<'_, D>,
+) -> usize {
+    let n_parts = (rows.len() / LEAST_PARTITION).clamp(1, crate::parallel::current_num_threads());
+    let size = rows.len().div_ceil(n_parts).max(1);
+    let of_rows = rows.chunks_mut(size).zip(other_rows.chunks_mut(size));
+    let of_derivatives = derivatives.chunks_mut(size).zip(others.chunks_mut(size));
+    let part = |(rows, derivatives): (RowSides<'_, u32>, RowSides<'_, D>)| {
+        let ((rows, other_rows), (derivatives, others)) = (rows, derivatives);
+        let (mut n_left, mut n_right) = (0, 0);
+        for place in 0..rows.len() {
+            let (row, derivative) = (rows[place], derivatives[place]);
+            let is_left = goes_left(row);
+            (rows[n_left], derivatives[n_left]) = (row, derivative);
+            (other_rows[n_right], others[n_right]) = (row, derivative);
+            n_left += usize::from(is_left);
+            n_right += usize::from(!is_left);
+        }
+        n_left
+    };
+    let n_left = parallel::map(of_rows.zip(of_derivatives).collect(), part);
+    gather(rows, other_rows, &n_left, size);
+    gather(derivatives, others, &n_left, size);
+    n_left.iter().sum()
+}
+
+/// Brings the sides of several parts together, given the number on the left of each.
+fn gather<T: Copy>(places: &mut [T], others: &[T], n_left: &[usize], size: usize) {
+    let mut end = 0;
+    for (part, &n_left) in n_left.iter().enumerate() {
+        places.copy_within(part * size..part * size + n_left, end);
+        end += n_left;
+    }
+    for (part, &n_left) in n_left.iter().enumerate() {
+        let start = part * size;
+        let n_right = size.min(places.len() - start) - n_left;
+        places[end..end + n_right].copy_from_slice(&others[start..start + n_right]);
+        end += n_right;
+    }
 }

@@ -1,17 +1,30 @@
 //! The rows of a fit in memory: which of them each bag learns from, and which judge its rounds.
 
+use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
-use super::bag_fit::{BagFit, Terms};
-use super::bags::bag_seed;
+use super::bags::{BagFit, RoundTerms, bag_seed};
+use super::best_split::{BestSplit, SearchMemory};
 use super::category_pairs::{PairChoice, category_pairs};
+use super::code_tree::{CodeColumns, CodeWalk};
 use super::fit::{Begun, Data, GradientExtras};
-use super::held_out::{HeldOut, HeldOutRows, Place};
-use super::memory_bag::{MemoryBag, Scores};
+use super::grow::{
+    GradientGrower, GrowNode, GrowingTree, Grown, Parted, Root, TreePlan, TreeSource,
+};
+use super::held_out::{HeldOut, HeldOutRows, HeldOutSource};
+use super::histogram::Sides;
+use super::histogram::{BinSums, HistogramMemory};
+use super::loss::LossAt;
+use super::model::GradientBoosted;
+use super::pair_steps::PairSteps;
 use super::params::GradientParams;
-use super::rows::FitRows;
-use super::source::FitSource;
-use crate::data::{Columns, Folds, Labels, hold_out};
+use super::rows::{CHUNK_ROWS, FitRows, RowMass};
+use super::source::RowDraws;
+use super::source::{BagSource, FitSource, NextTree, at_once};
+use super::sums::UnitSums;
+use super::tree::{Derivatives, GradientTree, TreeRows};
+use crate::data::{CodeTest, Column, Columns, Folds, Labels, hold_out};
+use crate::tree::Cuts;
 use crate::{Interrupt, RankError, parallel};
 
 /// The rows of a fit in memory.
@@ -42,7 +55,7 @@ enum Judges<'a> {
 }
 
 /// Which rows a bag learns from, ascending, and which judge its rounds.
-type Dealt<'a> = (Arc<[u32]>, Option<Judges<'a>>);
+type DealtBag<'a> = (Arc<[u32]>, Option<Judges<'a>>);
 
 impl<'a> MemoryFit<'a> {
     pub(super) fn new(data: Data<'a>, given: &'a GradientExtras<'a>) -> Self {
@@ -54,7 +67,7 @@ impl<'a> MemoryFit<'a> {
         self.pairs.get_or_init(|| pairs);
     }
 
-    fn dealt(&self, params: &GradientParams) -> Result<Vec<Dealt<'a>>, RankError> {
+    fn dealt(&self, params: &GradientParams) -> Result<Vec<DealtBag<'a>>, RankError> {
         let Data { columns, labels, interrupt, .. } = self.data;
         let all: Arc<[u32]> = labels.rows().into();
         let of_all = |judges: Option<Judges<'a>>| vec![(Arc::clone(&all), judges); params.n_bags];
@@ -100,10 +113,10 @@ impl<'a> MemoryFit<'a> {
     fn with_rows(
         &self,
         params: &GradientParams,
-        dealt: Vec<Dealt<'a>>,
+        dealt: Vec<DealtBag<'a>>,
     ) -> Result<Vec<BagRows<'a>>, RankError> {
         let dealt = dealt.into_iter().enumerate().collect();
-        parallel::try_map(dealt, |(number, (training, held_out)): (usize, Dealt<'a>)| {
+        parallel::try_map(dealt, |(number, (training, held_out)): (usize, DealtBag<'a>)| {
             let seed = bag_seed(params.seed, number);
             let pairs = self.pairs.get().map_or(&[][..], Vec::as_slice);
             let rows = Arc::new(self.data.rows(params, seed, training, pairs)?);
@@ -115,10 +128,12 @@ impl<'a> MemoryFit<'a> {
     pub(super) fn held_out(&self, bag: &BagRows<'a>) -> Option<HeldOut<'a>> {
         let labels = self.data.labels;
         bag.held_out.as_ref().map(|judges| match judges {
-            Judges::Inside(rows) => HeldOut::new(Place::Inside(rows.to_vec()), rows, labels),
+            Judges::Inside(rows) => {
+                HeldOut::new(HeldOutSource::Inside(rows.to_vec()), rows, labels)
+            }
             Judges::Given((columns, labels)) => {
                 let rows: Vec<u32> = (0..labels.n_rows() as u32).collect();
-                HeldOut::new(Place::Outside(columns), &rows, labels)
+                HeldOut::new(HeldOutSource::Outside(columns), &rows, labels)
             }
         })
     }
@@ -179,7 +194,7 @@ impl<'s> FitSource for MemoryFit<'s> {
         &'a self,
         params: &'a GradientParams,
         dealt: &[BagRows<'s>],
-        terms: Terms<'a>,
+        terms: RoundTerms<'a>,
     ) -> Result<Vec<BagFit<'a, MemoryBag<'s>>>, RankError> {
         parallel::try_map(dealt.iter().collect(), |bag: &BagRows<'s>| {
             let held_out = self.held_out(bag);
@@ -187,5 +202,554 @@ impl<'s> FitSource for MemoryFit<'s> {
             let source = MemoryBag::new(self.data, params, bag.seed, rows, held_out)?;
             Ok(BagFit::new(source, params, bag.seed, terms, self.data.interrupt))
         })
+    }
+}
+
+/// Rows whose derivatives are computed at a time.
+pub(super) const BLOCK_ROWS: usize = 512;
+
+/// The rows of a bag in memory.
+pub(super) struct MemoryBag<'a> {
+    data: Data<'a>,
+    params: GradientParams,
+    rows: Arc<FitRows<'a>>,
+    draws: RowDraws,
+    held_out: Option<HeldOut<'a>>,
+    /// The score of every row of the sample, in the training subset or not.
+    pub(super) scores: Vec<f64>,
+    /// The rows that it does not learn from: held out, or without weight.
+    outside: Vec<u32>,
+    /// Made by the first round.
+    memory: Option<RoundMemory>,
+}
+
+/// Buffers of the rounds.
+struct RoundMemory {
+    rows: TreeRows,
+    /// Training rows that the tree does not learn from.
+    others: Vec<u32>,
+    columns: CodeColumns,
+    grow: GrowMemory,
+}
+
+/// The scores of a bag after some rounds.
+pub(super) struct Scores {
+    /// Those of all rows.
+    pub(super) of_all: Vec<f64>,
+    pub(super) of_held_out: Option<Vec<f64>>,
+}
+
+impl<'a> MemoryBag<'a> {
+    pub(super) fn new(
+        data: Data<'a>,
+        params: &GradientParams,
+        seed: u64,
+        rows: Arc<FitRows<'a>>,
+        held_out: Option<HeldOut<'a>>,
+    ) -> Result<Self, RankError> {
+        let training = Arc::clone(rows.training());
+        let n_rows = data.labels.n_rows();
+        Ok(Self {
+            data,
+            params: params.clone(),
+            outside: others(&training, n_rows),
+            draws: RowDraws::new(data.columns, training, params, seed, data.interrupt)?,
+            rows,
+            held_out,
+            scores: vec![0.0; n_rows],
+            memory: None,
+        })
+    }
+
+    /// Adds the values of a tree of an earlier fit. What the held-out rows say then.
+    pub(super) fn replay(&mut self, tree: &GradientTree) -> Result<Option<f64>, RankError> {
+        self.rows.add_values(tree, self.data.columns, &mut self.scores)?;
+        self.follow(tree)?;
+        self.measure()
+    }
+
+    /// What the held-out rows say.
+    fn measure(&self) -> Result<Option<f64>, RankError> {
+        let Some((held_out, asked)) = self.held_out.as_ref().zip(self.params.held_out) else {
+            return Ok(None);
+        };
+        held_out.measure(asked.measure, self.params.loss, self.params.max_fpr).map(Some)
+    }
+
+    /// Brings the scores of the held-out rows to those after one more tree.
+    fn follow(&mut self, tree: &GradientTree) -> Result<(), RankError> {
+        let Some(held_out) = &mut self.held_out else { return Ok(()) };
+        let pairs = self.rows.rates.pairs();
+        held_out.follow(&self.scores, |columns, scores| tree.add_values(columns, pairs, scores))
+    }
+
+    fn grow_with(
+        &self,
+        plan: TreePlan<'_>,
+        draws: bool,
+        memory: &mut RoundMemory,
+    ) -> Result<Grown, RankError> {
+        let RoundMemory { rows, others, columns, grow } = memory;
+        if draws {
+            self.draws.rows(plan.seed, &mut rows.rows, others);
+        } else {
+            rows.rows.clear();
+            rows.rows.extend_from_slice(self.rows.training());
+            others.clear();
+        }
+        let at = self.params.loss.at(&self.scores, &self.rows, self.params.max_fpr);
+        self.differentiate(&at, rows);
+        let (data, FitRows { binned, rates, .. }) = (self.data, &*self.rows);
+        let raw_test =
+            |test: &CodeTest| rates.raw_test(test).unwrap_or_else(|| data.raw_test(test));
+        let grower = GradientGrower::new(plan, binned.features(), rates, &raw_test);
+        at_once(grower.grow(&mut MemoryTree { data: &self.rows, rows, columns, memory: grow }))
+    }
+
+    /// Computes the derivatives of some rows at their scores.
+    fn differentiate(&self, at: &LossAt, rows: &mut TreeRows) {
+        rows.resize();
+        match &mut rows.derivatives {
+            Derivatives::Packed(packed) => {
+                self.fill(at, &rows.rows, packed, |_, sums| sums.into());
+            }
+            Derivatives::Plain(plain) => {
+                let mass = |row: u32| self.rows.mass(row as usize) as i64;
+                self.fill(at, &rows.rows, plain, |row, sums| sums.times(mass(row)));
+            }
+        }
+    }
+
+    fn fill<T: Send>(
+        &self,
+        at: &LossAt,
+        rows: &[u32],
+        places: &mut [T],
+        of: impl Fn(u32, UnitSums) -> T + Sync,
+    ) {
+        let chunks = rows.chunks(CHUNK_ROWS).zip(places.chunks_mut(CHUNK_ROWS)).collect();
+        parallel::map(chunks, |(rows, places): (&[u32], &mut [T])| {
+            fill(at, (&self.scores, self.rows.positive()), rows, places, &of);
+        });
+    }
+
+    /// Adds the values of a tree to all scores; `rows` are those it was grown on, in the order of its
+    /// leaves, and `others` the other training rows.
+    fn update(&mut self, grown: &Grown, rows: &[u32], others: &[u32]) {
+        let walk = CodeWalk::new(grown, self.rows.binned.features());
+        let (binned, outside) = (&self.rows.binned, &self.outside[..]);
+        let chunks = self.scores.chunks_mut(CHUNK_ROWS).enumerate().collect();
+        parallel::map(chunks, |(chunk, scores): (usize, &mut [f64])| {
+            let start = (chunk * CHUNK_ROWS) as u32;
+            let end = start + scores.len() as u32;
+            for (range, value) in &grown.leaves {
+                for &row in between(&rows[range.clone()], start, end) {
+                    scores[(row - start) as usize] += value;
+                }
+            }
+            let others = between(others, start, end).iter().chain(between(outside, start, end));
+            for &row in others {
+                scores[(row - start) as usize] += walk.value(binned, row);
+            }
+        });
+    }
+}
+
+impl BagSource for MemoryBag<'_> {
+    type State = Scores;
+
+    fn total(&self) -> RowMass {
+        self.rows.total()
+    }
+
+    fn n_levels(&self) -> Vec<Option<u32>> {
+        self.data.columns.iter().map(Column::n_levels).collect()
+    }
+
+    fn pairs(&self) -> Vec<PairSteps> {
+        self.rows.rates.pairs().to_vec()
+    }
+
+    fn start(&mut self, score: f64) {
+        self.scores.fill(score);
+        if let Some(held_out) = &mut self.held_out {
+            held_out.scores.fill(score);
+        }
+    }
+
+    fn has_held_out(&self) -> bool {
+        self.held_out.is_some()
+    }
+
+    async fn grow(&mut self, plan: TreePlan<'_>, draws: bool) -> Result<Grown, RankError> {
+        let mut memory = self.memory.take().unwrap_or_else(|| RoundMemory {
+            rows: TreeRows::new(self.rows.are_equal() && self.params.loss.is_bounded()),
+            others: Vec::new(),
+            columns: CodeColumns::new(&self.rows),
+            grow: GrowMemory::default(),
+        });
+        let grown = self.grow_with(plan, draws, &mut memory);
+        self.memory = Some(memory);
+        grown
+    }
+
+    async fn add(&mut self, grown: Grown, _next: NextTree) -> Result<Option<f64>, RankError> {
+        if let Some(memory) = self.memory.take() {
+            self.update(&grown, &memory.rows.rows, &memory.others);
+            self.memory = Some(memory);
+        }
+        self.follow(&grown.tree)?;
+        self.measure()
+    }
+
+    fn take_off(&mut self, trees: &[GradientTree]) -> Result<(), RankError> {
+        let mut taken = vec![0.0; self.scores.len()];
+        for tree in trees {
+            self.rows.add_values(tree, self.data.columns, &mut taken)?;
+        }
+        // Values are exact, so that subtracting them restores the earlier scores.
+        self.scores.iter_mut().zip(taken).for_each(|(score, taken)| *score -= taken);
+        let Some(held_out) = &mut self.held_out else { return Ok(()) };
+        let pairs = self.rows.rates.pairs();
+        held_out.follow(&self.scores, |columns, scores| {
+            let mut taken = vec![0.0; scores.len()];
+            for tree in trees {
+                tree.add_values(columns, pairs, &mut taken)?;
+            }
+            scores.iter_mut().zip(taken).for_each(|(score, taken)| *score -= taken);
+            Ok(())
+        })
+    }
+
+    fn into_state(self) -> Scores {
+        Scores { of_all: self.scores, of_held_out: self.held_out.map(|held_out| held_out.scores) }
+    }
+
+    fn take_up(&mut self, state: Scores) {
+        self.scores = state.of_all;
+        if let (Some(held_out), Some(scores)) = (&mut self.held_out, state.of_held_out) {
+            held_out.scores = scores;
+        }
+    }
+
+    fn side_by_side<'b>(
+        bags: Vec<&mut BagFit<'b, Self>>,
+        work: impl AsyncFn(&mut BagFit<'b, Self>) -> Result<(), RankError> + Sync,
+    ) -> Result<(), RankError> {
+        parallel::try_map(bags, |bag| at_once(work(bag))).map(drop)
+    }
+}
+
+impl BagFit<'_, MemoryBag<'_>> {
+    /// Begins with the rounds of an earlier model, which count as those of this series.
+    pub(super) fn replay(&mut self, earlier: &GradientBoosted) -> Result<(), RankError> {
+        self.begin_at(earlier.start());
+        for tree in earlier.trees() {
+            self.interrupt.check()?;
+            let value = self.source.replay(tree)?;
+            self.push(tree.clone(), value);
+        }
+        Ok(())
+    }
+}
+
+/// Computes the derivatives of some rows, given the scores and classes of all.
+pub(super) fn fill<T>(
+    at: &LossAt,
+    (scores, positive): (&[f64], &[bool]),
+    rows: &[u32],
+    places: &mut [T],
+    of: &impl Fn(u32, UnitSums) -> T,
+) {
+    let mut of_rows = [0.0; BLOCK_ROWS];
+    let mut classes = [false; BLOCK_ROWS];
+    let mut found = [(0.0, 0.0); BLOCK_ROWS];
+    for (rows, places) in rows.chunks(BLOCK_ROWS).zip(places.chunks_mut(BLOCK_ROWS)) {
+        let n = rows.len();
+        for ((score, class), &row) in of_rows.iter_mut().zip(&mut classes).zip(rows) {
+            (*score, *class) = (scores[row as usize], positive[row as usize]);
+        }
+        at.fill(&of_rows[..n], &classes[..n], &mut found[..n]);
+        for ((place, &row), &(gradient, hessian)) in places.iter_mut().zip(rows).zip(&found) {
+            *place = of(row, UnitSums::of(gradient, hessian));
+        }
+    }
+}
+
+/// Row numbers below `n_rows` that are not in an ascending list.
+fn others(rows: &[u32], n_rows: usize) -> Vec<u32> {
+    let mut listed = rows.iter().peekable();
+    (0..n_rows as u32).filter(|row| listed.next_if(|listed| *listed == row).is_none()).collect()
+}
+
+/// The part of ascending row numbers from `start` to `end`.
+fn between(rows: &[u32], start: u32, end: u32) -> &[u32] {
+    let first = rows.partition_point(|&row| row < start);
+    let count = rows[first..].partition_point(|&row| row < end);
+    &rows[first..first + count]
+}
+
+/// A node whose rows are fewer than its bins, divided by this, is searched row by row.
+const FEW: usize = 3;
+
+/// The same where cuts are drawn: rows are only passed over then.
+const FEW_TO_DRAW: usize = 1;
+
+/// Open leaves are looked through for such that will not be split so many times.
+const LOOKS: usize = 32;
+
+/// Memory that trees share.
+#[derive(Debug, Default)]
+pub(super) struct GrowMemory {
+    bins: HistogramMemory,
+    search: SearchMemory,
+}
+
+/// The rows of a tree, which are left in the order of its leaves.
+pub(super) struct MemoryTree<'t, 'a> {
+    pub(super) data: &'t FitRows<'a>,
+    /// Ascending at first.
+    pub(super) rows: &'t mut TreeRows,
+    pub(super) columns: &'t mut CodeColumns,
+    pub(super) memory: &'t mut GrowMemory,
+}
+
+/// What is kept of a node.
+#[derive(Debug)]
+pub(super) struct MemoryNode {
+    rows: Range<usize>,
+    /// Sums by bin, if they are kept.
+    bins: Option<BinSums>,
+    /// Whether the sides of its best split have enough rows.
+    is_checked: bool,
+}
+
+type MemoryGrowNode = GrowNode<MemoryNode>;
+
+impl TreeSource for MemoryTree<'_, '_> {
+    type Kept = MemoryNode;
+
+    async fn root(&mut self, grower: &GradientGrower<'_>) -> Result<Root<MemoryNode>, RankError> {
+        let rows = 0..self.rows.rows.len();
+        let is_checked = self.is_few(grower, &rows);
+        let bins = if is_checked { None } else { Some(self.count(grower, &rows)?) };
+        let sums = self.total(grower, bins.as_ref());
+        let n_rows = self.data.count_all(&self.rows.rows);
+        Ok(Root { kept: MemoryNode { rows, bins, is_checked }, n_rows, sums })
+    }
+
+    fn best(
+        &mut self,
+        grower: &GradientGrower<'_>,
+        node: &MemoryGrowNode,
+        number: usize,
+    ) -> Option<BestSplit> {
+        let (data, rows) = (self.data, &*self.rows);
+        grower.best_of(&mut self.memory.search, |memory, place| {
+            best_of_feature(grower, node, number, place, (data, rows), memory)
+        })
+    }
+
+    async fn part(
+        &mut self,
+        grower: &GradientGrower<'_>,
+        leaves: &mut GrowingTree<MemoryNode>,
+        number: usize,
+        split: &BestSplit,
+    ) -> Result<Parted<MemoryNode>, RankError> {
+        let node = &mut leaves.nodes[number];
+        let range = node.kept.rows.clone();
+        let sides = Sides::new(&split.test, grower.features);
+        self.columns.count(split.test.feature, range.len(), self.data);
+        let (n_left, left_count) = self.rows.part(range.clone(), &sides, self.data, self.columns);
+        let least = left_count.min(node.n_rows - left_count);
+        if least < grower.plan.criterion.min_rows && !node.kept.is_checked {
+            // Sums do not say how many rows there are: this node is tried again.
+            self.rows.merge(range, n_left);
+            return Ok(Parted::TooFew(self.best_with_counts(grower, node, number)?));
+        }
+        let middle = range.start + n_left;
+        let side = |rows| MemoryNode { rows, bins: None, is_checked: false };
+        Ok(Parted::Sides([
+            (side(range.start..middle), left_count),
+            (side(middle..range.end), node.n_rows - left_count),
+        ]))
+    }
+
+    /// The smaller is counted, the other is the difference.
+    async fn count_children(
+        &mut self,
+        grower: &GradientGrower<'_>,
+        leaves: &mut GrowingTree<MemoryNode>,
+        parent: usize,
+        children: [usize; 2],
+    ) -> Result<(), RankError> {
+        let nodes = &mut leaves.nodes;
+        let of_parent = nodes[parent].kept.bins.take();
+        for child in children {
+            nodes[child].kept.is_checked = self.is_few(grower, &nodes[child].kept.rows);
+        }
+        let needs_bins = |node: &MemoryGrowNode| !node.kept.is_checked && grower.may_split(node);
+        let [left, right] = children;
+        let (small, large) = if nodes[left].kept.rows.len() <= nodes[right].kept.rows.len() {
+            (left, right)
+        } else {
+            (right, left)
+        };
+        let of_small = if needs_bins(&nodes[small]) || needs_bins(&nodes[large]) {
+            Some(self.count(grower, &nodes[small].kept.rows)?)
+        } else {
+            None
+        };
+        match (of_parent, &of_small) {
+            (Some(bins), Some(of_small)) if needs_bins(&nodes[large]) => {
+                let n_rows = nodes[large].kept.rows.len();
+                let of_large = bins.without(of_small, n_rows, &mut self.memory.bins);
+                nodes[large].kept.bins = Some(of_large);
+            }
+            (None, _) if needs_bins(&nodes[large]) => {
+                nodes[large].kept.bins = Some(self.count(grower, &nodes[large].kept.rows)?);
+            }
+            (of_parent, _) => self.memory.bins.take_back(of_parent),
+        }
+        if needs_bins(&nodes[small]) {
+            nodes[small].kept.bins = of_small;
+        } else {
+            self.memory.bins.take_back(of_small);
+        }
+        Ok(())
+    }
+
+    /// Forgets the sums of leaves that others come before until the tree is full: their memory is the
+    /// most of a fit to some ten thousand rows. Should one be split after all, it is counted anew.
+    fn drop_unneeded(&mut self, grower: &GradientGrower<'_>, leaves: &mut GrowingTree<MemoryNode>) {
+        let nodes = &mut leaves.nodes;
+        if !grower.keeps_sums() {
+            for child in nodes.len() - 2..nodes.len() {
+                nodes[child].kept.bins = None;
+            }
+        }
+        let n_splits = grower.plan.max_leaves - leaves.n_leaves;
+        if leaves.open.len() <= n_splits
+            || !n_splits.is_multiple_of(grower.plan.max_leaves.div_ceil(LOOKS))
+        {
+            return;
+        }
+        for number in leaves.open_numbers().skip(n_splits) {
+            self.memory.bins.take_back(leaves.nodes[number].kept.bins.take());
+        }
+    }
+
+    fn leaf(&self, node: &MemoryGrowNode) -> (Range<usize>, f64) {
+        let rows = node.kept.rows.clone();
+        let mass = self.data.mass_of(&self.rows.rows[rows.clone()]);
+        (rows, mass as f64 * self.data.mass_unit())
+    }
+
+    fn end(&mut self, leaves: &mut GrowingTree<MemoryNode>) {
+        for node in &mut leaves.nodes {
+            self.memory.bins.take_back(node.kept.bins.take());
+        }
+    }
+}
+
+impl MemoryTree<'_, '_> {
+    /// Whether a node has so few rows that they are not counted by bin.
+    fn is_few(&self, grower: &GradientGrower<'_>, range: &Range<usize>) -> bool {
+        let n_features = grower.layout.features.len();
+        let few = if grower.plan.criterion.cuts == Cuts::Random { FEW_TO_DRAW } else { FEW };
+        self.rows.are_packed() && few * range.len() * n_features < grower.layout.n_bins()
+    }
+
+    fn count(
+        &mut self,
+        grower: &GradientGrower<'_>,
+        range: &Range<usize>,
+    ) -> Result<BinSums, RankError> {
+        let rows = self.rows.of(range.clone());
+        grower.layout.sums(&self.data.binned, &rows, &mut self.memory.bins, grower.plan.interrupt)
+    }
+
+    /// Sums of all rows.
+    fn total(&self, grower: &GradientGrower<'_>, bins: Option<&BinSums>) -> UnitSums {
+        let layout = &grower.layout;
+        if layout.features.is_empty() {
+            return UnitSums::default();
+        }
+        match (bins, &self.rows.derivatives) {
+            (Some(BinSums::Packed(bins)), _) => {
+                layout.of(0, bins).iter().map(|bin| bin.sums()).sum()
+            }
+            (Some(BinSums::Plain(bins)), _) => layout.of(0, bins).iter().copied().sum(),
+            (None, Derivatives::Packed(packed)) => packed.iter().map(|word| word.sums()).sum(),
+            (None, Derivatives::Plain(plain)) => plain.iter().copied().sum(),
+        }
+    }
+
+    /// The best split of a node whose sides have enough rows.
+    fn best_with_counts(
+        &mut self,
+        grower: &GradientGrower<'_>,
+        node: &mut MemoryGrowNode,
+        number: usize,
+    ) -> Result<Option<BestSplit>, RankError> {
+        let of_node = self.rows.of(node.kept.rows.clone());
+        let counts = grower.layout.counts(self.data, of_node.rows, grower.plan.interrupt)?;
+        if node.kept.bins.is_none() {
+            node.kept.bins = Some(self.count(grower, &node.kept.rows)?);
+        }
+        node.kept.is_checked = true;
+        let (layout, asked) = (&grower.layout, grower.node(node, number));
+        Ok(grower.best_of(&mut self.memory.search, |_, place| {
+            let feature = layout.features[place];
+            if !grower.may_ask(&node.asked, feature) {
+                return None;
+            }
+            let counts = Some(layout.of(place, &counts));
+            let unpacked: Vec<UnitSums>;
+            let sums = match node.kept.bins.as_ref()? {
+                BinSums::Plain(bins) => layout.of(place, bins),
+                BinSums::Packed(bins) => {
+                    let packed = layout.of(place, bins);
+                    unpacked = packed.iter().map(|packed| packed.sums()).collect();
+                    &unpacked
+                }
+            };
+            let bins = &grower.features[feature];
+            grower.plan.criterion.best_of_feature(&asked, feature, bins, sums, counts)
+        }))
+    }
+}
+
+fn best_of_feature(
+    grower: &GradientGrower<'_>,
+    node: &MemoryGrowNode,
+    number: usize,
+    place: usize,
+    (data, rows): (&FitRows<'_>, &TreeRows),
+    memory: &mut SearchMemory,
+) -> Option<BestSplit> {
+    let feature = grower.layout.features[place];
+    if !grower.may_ask(&node.asked, feature) {
+        return None;
+    }
+    let (criterion, asked) = (grower.plan.criterion, grower.node(node, number));
+    let of_feature = &grower.features[feature];
+    match &node.kept.bins {
+        Some(BinSums::Packed(bins)) => {
+            let bins = grower.layout.of(place, bins);
+            criterion.best_of_packed(&asked, feature, of_feature, bins, memory)
+        }
+        Some(BinSums::Plain(bins)) => {
+            let bins = grower.layout.of(place, bins);
+            criterion.best_of_feature(&asked, feature, of_feature, bins, None)
+        }
+        None => {
+            let rows = rows.of(node.kept.rows.clone());
+            let Derivatives::Packed(words) = rows.derivatives else { return None };
+            let codes = rows.rows.iter().map(|&row| data.binned.narrow_row(row as usize)[feature]);
+            let rows = codes.zip(words.iter().copied());
+            criterion.best_of_rows(&asked, feature, of_feature, rows, memory)
+        }
     }
 }

@@ -229,7 +229,7 @@ mod tests {
         (0..N_ROWS).map(code).collect()
     }
 
-    /// Two features, of which pairs of categories tell the class, and what is learned from them by some rows.
+    /// Two features, of which pairs of categories determine the class, and what is learned from them by some rows.
     struct Sample {
         codes: [Vec<u32>; 2],
         positive: Vec<bool>,

@@ -5,10 +5,13 @@ use std::borrow::Cow;
 #[cfg(feature = "serde")]
 use serde::Serialize;
 
+use super::loss::{counted, logistic, share, softplus};
+use super::rows::{CHUNK_ROWS, FitRows};
 use super::tree::{GradientNode, GradientTree};
-use crate::RankError;
 use crate::data::LevelSet;
 use crate::formula::{Condition, DecisionTree, Rule, Test, TreeNode};
+use crate::roc::TopNegatives;
+use crate::{RankError, parallel};
 
 /// Cells of a table beyond which it is not made: more than any fit of 255 bins has.
 const MOST_CELLS: usize = 1 << 20;
@@ -22,7 +25,7 @@ const MOST_CELLS: usize = 1 << 20;
 /// use aucrank::boost::{GradientExtras, GradientParams, Interactions, fit_gradient_boosting};
 /// use aucrank::data::{Columns, Labels};
 ///
-/// // Positive where exactly one of two features is 1: neither tells anything alone.
+/// // Positive where exactly one of two features is 1: neither is informative alone.
 /// // The third is a number of each row, so that no two rows are copies of each other.
 /// let values: Vec<f64> = (0..80)
 ///     .flat_map(|row| [row % 2, row / 2 % 2, row * 37 % 80].map(f64::from))
@@ -45,22 +48,22 @@ const MOST_CELLS: usize = 1 << 20;
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(Serialize))]
 pub struct PairTerm {
-    /// The two features, ascending, and what tells their values apart.
+    /// The two features, ascending, and what distinguishes their values.
     pub axes: [Axis; 2],
     /// The values, row by row of the places of the first axis.
     pub values: Vec<f64>,
 }
 
-/// The values of a feature of a [`PairTerm`] that are told apart. Each group of them has a place; the
+/// The values of a feature of a [`PairTerm`] that are distinguished. Each group of them has a place; the
 /// last is that of missing values.
 ///
 /// # Examples
 ///
 /// ```
-/// use aucrank::boost::{Axis, Places};
+/// use aucrank::boost::{Axis, AxisPlaces};
 ///
 /// // Below 18, from 18 to 65, from 65 on, and missing.
-/// let ages = Axis { feature: 0, known: Places::Numeric { thresholds: vec![18.0, 65.0] } };
+/// let ages = Axis { feature: 0, known: AxisPlaces::Numeric { thresholds: vec![18.0, 65.0] } };
 /// assert_eq!(ages.n_places(), 4);
 /// ```
 #[derive(Debug, Clone, PartialEq)]
@@ -69,7 +72,7 @@ pub struct Axis {
     /// The feature.
     pub feature: usize,
     /// Its known values.
-    pub known: Places,
+    pub known: AxisPlaces,
 }
 
 /// Places of known values.
@@ -77,15 +80,15 @@ pub struct Axis {
 /// # Examples
 ///
 /// ```
-/// use aucrank::boost::{Axis, Places};
+/// use aucrank::boost::{Axis, AxisPlaces};
 ///
 /// // Categories 0 and 2, category 5, all others, and missing.
-/// let known = Places::Categorical { groups: vec![vec![0, 2], vec![5]], has_others: true };
+/// let known = AxisPlaces::Categorical { groups: vec![vec![0, 2], vec![5]], has_others: true };
 /// assert_eq!(Axis { feature: 1, known }.n_places(), 4);
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(Serialize), serde(rename_all = "snake_case"))]
-pub enum Places {
+pub enum AxisPlaces {
     /// Of a number.
     Numeric {
         /// Ascending; a number equal to a threshold is above it.
@@ -101,7 +104,7 @@ pub enum Places {
 }
 
 impl Axis {
-    /// The values of a feature that some questions tell apart; other questions are passed over.
+    /// The values of a feature that some questions distinguish; other questions are passed over.
     fn of<'t>(
         feature: usize,
         n_levels: Option<u32>,
@@ -112,7 +115,7 @@ impl Axis {
             let mut sets: Vec<&LevelSet> = tests.filter_map(Test::levels).collect();
             sets.sort_unstable_by(|a, b| a.listed().cmp(b.listed()));
             sets.dedup_by(|a, b| a.listed() == b.listed());
-            // Categories that the same lists have cannot be told apart, nor can those on no list.
+            // Categories that the same lists have cannot be distinguished, nor can those on no list.
             let mut lists: Vec<(u32, usize)> = (0..)
                 .zip(&sets)
                 .flat_map(|(list, set)| set.listed().iter().map(move |&level| (level, list)))
@@ -130,12 +133,12 @@ impl Axis {
                 .map(|of| of.iter().map(|(_, level)| *level).collect())
                 .collect();
             groups.sort_unstable();
-            Places::Categorical { groups, has_others }
+            AxisPlaces::Categorical { groups, has_others }
         } else {
             let mut thresholds: Vec<f64> = tests.filter_map(Test::threshold).collect();
             thresholds.sort_unstable_by(f64::total_cmp);
             thresholds.dedup();
-            Places::Numeric { thresholds }
+            AxisPlaces::Numeric { thresholds }
         };
         Self { feature, known }
     }
@@ -144,8 +147,10 @@ impl Axis {
     #[must_use]
     pub fn n_places(&self) -> usize {
         1 + match &self.known {
-            Places::Numeric { thresholds } => thresholds.len() + 1,
-            Places::Categorical { groups, has_others } => groups.len() + usize::from(*has_others),
+            AxisPlaces::Numeric { thresholds } => thresholds.len() + 1,
+            AxisPlaces::Categorical { groups, has_others } => {
+                groups.len() + usize::from(*has_others)
+            }
         }
     }
 
@@ -155,9 +160,9 @@ impl Axis {
             return self.n_places() - 1;
         }
         match &self.known {
-            Places::Numeric { thresholds } => thresholds.partition_point(|&cut| cut <= raw),
+            AxisPlaces::Numeric { thresholds } => thresholds.partition_point(|&cut| cut <= raw),
             // The last known place is that of the others.
-            Places::Categorical { .. } => {
+            AxisPlaces::Categorical { .. } => {
                 place_of_level.get(raw as usize).copied().unwrap_or(self.n_places() - 2)
             }
         }
@@ -165,7 +170,7 @@ impl Axis {
 
     /// For categories the place of each code up to the last that is listed.
     fn place_of_level(&self) -> Vec<usize> {
-        let Places::Categorical { groups, .. } = &self.known else { return Vec::new() };
+        let AxisPlaces::Categorical { groups, .. } = &self.known else { return Vec::new() };
         let n_listed = groups.iter().flatten().max().map_or(0, |&last| last as usize + 1);
         let mut places = vec![self.n_places() - 2; n_listed];
         for (place, group) in groups.iter().enumerate() {
@@ -179,10 +184,10 @@ impl Axis {
     /// A raw value of each place.
     fn raw_values(&self) -> Vec<f64> {
         let mut raw: Vec<f64> = match &self.known {
-            Places::Numeric { thresholds } => {
+            AxisPlaces::Numeric { thresholds } => {
                 std::iter::once(f64::NEG_INFINITY).chain(thresholds.iter().copied()).collect()
             }
-            Places::Categorical { groups, has_others } => {
+            AxisPlaces::Categorical { groups, has_others } => {
                 let mut raw: Vec<f64> = groups.iter().map(|group| f64::from(group[0])).collect();
                 if *has_others {
                     let mut listed: Vec<u32> = groups.concat();
@@ -200,8 +205,8 @@ impl Axis {
     /// The question that sends the places before a middle one left, of known places.
     fn before(&self, middle: usize, first: usize) -> Test {
         let left = match &self.known {
-            Places::Numeric { thresholds } => Rule::Below(thresholds[middle - 1]),
-            Places::Categorical { groups, .. } => {
+            AxisPlaces::Numeric { thresholds } => Rule::Below(thresholds[middle - 1]),
+            AxisPlaces::Categorical { groups, .. } => {
                 Rule::Levels(LevelSet::only(groups[first..middle].concat()))
             }
         };
@@ -357,4 +362,153 @@ fn set_right(nodes: &mut [TreeNode], place: usize) {
     if let TreeNode::Branch { right, .. } = &mut nodes[place] {
         *right = next;
     }
+}
+
+/// Cells of the grid.
+const CELLS: usize = 2048;
+
+/// Derivatives of the mean over pairs, by cell and class.
+pub(super) struct PairGrid {
+    grid: GridOfPair,
+    /// For each class, negatives first, and each cell.
+    derivatives: [Vec<(f64, f64)>; 2],
+}
+
+#[derive(Clone, Copy)]
+struct GridOfPair {
+    low: f64,
+    width: f64,
+}
+
+impl GridOfPair {
+    fn over(low: f64, high: f64) -> Self {
+        Self { low, width: (high - low) / (CELLS - 1) as f64 }
+    }
+
+    #[inline]
+    fn cell(self, score: f64) -> usize {
+        if self.width > 0.0 {
+            (((score - self.low) / self.width + 0.5) as usize).min(CELLS - 1)
+        } else {
+            0
+        }
+    }
+
+    /// Differences of scores from `1 - CELLS` to `CELLS - 1` cells, each mapped.
+    fn of_differences<T>(self, of: impl Fn(f64) -> T) -> Vec<T> {
+        let cells = CELLS as i32;
+        (1 - cells..cells).map(|cells| of(f64::from(cells) * self.width)).collect()
+    }
+}
+
+impl PairGrid {
+    /// Of the scores of the training rows.
+    pub(super) fn new(scores: &[f64], rows: &FitRows<'_>, max_fpr: f64) -> Self {
+        let chunks = || rows.training().chunks(CHUNK_ROWS).collect::<Vec<_>>();
+        let ranges = parallel::map(chunks(), |chunk: &[u32]| {
+            chunk.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), &row| {
+                (low.min(scores[row as usize]), high.max(scores[row as usize]))
+            })
+        });
+        let low = ranges.iter().fold(f64::INFINITY, |low, range| low.min(range.0));
+        let high = ranges.iter().fold(f64::NEG_INFINITY, |high, range| high.max(range.1));
+        let grid = GridOfPair::over(low, high);
+        let counts = parallel::map(chunks(), |chunk: &[u32]| {
+            let mut masses = [vec![0_u64; CELLS], vec![0_u64; CELLS]];
+            for row in chunk.iter().map(|&row| row as usize) {
+                masses[usize::from(rows.positive()[row])][grid.cell(scores[row])] += rows.mass(row);
+            }
+            masses
+        });
+        let mut masses = [vec![0; CELLS], vec![0; CELLS]];
+        for part in &counts {
+            for (sum, part) in masses.iter_mut().zip(part) {
+                sum.iter_mut().zip(part).for_each(|(sum, part)| *sum += part);
+            }
+        }
+        Self::of(grid, &masses, max_fpr)
+    }
+
+    fn of(grid: GridOfPair, masses: &[Vec<u64>; 2], max_fpr: f64) -> Self {
+        let totals = masses.each_ref().map(|masses| masses.iter().sum::<u64>());
+        let top = top_cells(&masses[0], max_fpr);
+        let part = |class: usize, cell: usize| if class == 0 { part(top, cell) } else { 1.0 };
+        let occupied = [0, 1].map(|class| {
+            let masses = masses[class].iter().enumerate();
+            let counted = masses.map(|(cell, &mass)| (cell, part(class, cell) * mass as f64));
+            counted.filter(|(_, mass)| *mass > 0.0).collect::<Vec<_>>()
+        });
+        let half = 0.5 * counted(totals, max_fpr);
+        let totals = totals.map(|total| total as f64);
+        let table = grid.of_differences(|difference| {
+            let rate = logistic(difference);
+            (rate, rate * (1.0 - rate))
+        });
+        let of_class = |class: usize| {
+            let mut derivatives = vec![(0.0, 0.0); CELLS];
+            let own: Vec<usize> = occupied[class].iter().map(|(cell, _)| *cell).collect();
+            let found = parallel::map_with(
+                own.clone(),
+                16,
+                || (),
+                |(), cell: usize| {
+                    let (mut first, mut second) = (0.0, 0.0);
+                    for &(other, mass) in &occupied[1 - class] {
+                        // The score of the negative row less that of the positive one.
+                        let (negative, positive) =
+                            if class == 0 { (cell, other) } else { (other, cell) };
+                        let (rate, curve) = table[CELLS - 1 + negative - positive];
+                        first += mass * rate;
+                        second += mass * curve;
+                    }
+                    let scale = half / (share(max_fpr) * totals[0]) / totals[1] * part(class, cell);
+                    (if class == 0 { scale * first } else { -scale * first }, scale * second)
+                },
+            );
+            own.into_iter().zip(found).for_each(|(cell, found)| derivatives[cell] = found);
+            derivatives
+        };
+        Self { grid, derivatives: [of_class(0), of_class(1)] }
+    }
+
+    #[inline]
+    pub(super) fn derivatives(&self, score: f64, positive: bool) -> (f64, f64) {
+        self.derivatives[usize::from(positive)][self.grid.cell(score)]
+    }
+
+    /// The mean loss of a pair of rows as they count, given as score, class and mass.
+    pub(super) fn mean_loss(
+        rows: impl Iterator<Item = (f64, usize, u64)> + Clone,
+        max_fpr: f64,
+    ) -> f64 {
+        let (low, high) = rows.clone().fold((f64::INFINITY, f64::NEG_INFINITY), |range, row| {
+            (range.0.min(row.0), range.1.max(row.0))
+        });
+        let grid = GridOfPair::over(low, high);
+        let mut masses = [vec![0_u64; CELLS], vec![0_u64; CELLS]];
+        rows.for_each(|(score, class, mass)| masses[class][grid.cell(score)] += mass);
+        let table = grid.of_differences(softplus);
+        let top = top_cells(&masses[0], max_fpr);
+        let mut sum = 0.0;
+        for (negative, &neg) in masses[0].iter().enumerate().filter(|(_, mass)| **mass > 0) {
+            let neg = part(top, negative) * neg as f64;
+            for (positive, &pos) in masses[1].iter().enumerate().filter(|(_, mass)| **mass > 0) {
+                sum += neg * pos as f64 * table[CELLS - 1 + negative - positive];
+            }
+        }
+        let totals = masses.map(|masses| masses.iter().sum::<u64>() as f64);
+        sum / (share(max_fpr) * totals[0]) / totals[1]
+    }
+}
+
+/// By which part the negatives of each cell count; `None` for all in full.
+fn top_cells(negatives: &[u64], max_fpr: f64) -> Option<TopNegatives> {
+    let cells = || (0..).map(f64::from).zip(negatives.iter().copied()).filter(|cell| cell.1 > 0);
+    (max_fpr < 1.0).then(|| TopNegatives::of(cells().collect(), max_fpr))
+}
+
+/// The part by which the negatives of a cell count.
+#[inline]
+fn part(top: Option<TopNegatives>, cell: usize) -> f64 {
+    top.map_or(1.0, |top| top.part(cell as f64))
 }

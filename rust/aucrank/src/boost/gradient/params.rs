@@ -1,4 +1,4 @@
-//! What a fit is told.
+//! Parameters of a fit.
 
 #[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
@@ -127,7 +127,7 @@ pub enum Interactions {
     Groups(Vec<Vec<usize>>),
     /// Those of at most so many pairs, at least 1, which are chosen between two series of rounds: after
     /// as many rounds as there may be of single features come as many of the pairs. Only pairs that
-    /// tell more than chance are taken.
+    /// are informative beyond chance are taken.
     Pairs(usize),
     /// Those of the strongest pairs, three for each feature and at most 1000, chosen likewise, but
     /// without regard to chance: the rows held out say how many rounds of them there are.

@@ -1,7 +1,7 @@
 //! Categories of many levels by their rates, in addition to their few codes.
 //!
 //! Where the categories without a code of their own hold a good part of the rows (see `level_codes`), a
-//! fit has, if their rates tell more than chance, one more column of codes for the feature: the rate of the
+//! fit has, if their rates are informative beyond chance, one more column of codes for the feature: the rate of the
 //! category of each row in the other folds, in steps (`data/fold_rates.rs`). A threshold on it is kept in a finished tree as the set of
 //! categories that it stands for by all rows of the fit (`data/rate_steps.rs`). So the column is known to
 //! the fit alone: drawn, constrained and credited as the feature it is made of.
@@ -16,7 +16,7 @@
 
 use std::borrow::Cow;
 
-use super::level_codes::LevelCodes;
+use super::code_tree::LevelCodes;
 use super::pair_steps::{PairCodes, PairSteps};
 use super::params::GradientParams;
 use super::tree::{GradientNode, GradientTree};

@@ -28,17 +28,17 @@ pub(super) struct FitRows<'a> {
     training: Arc<[u32]>,
     /// Mass of every row; `None` where all that count have mass 1.
     masses: Option<Vec<u64>>,
-    mass: Mass,
+    mass: RowMass,
 }
 
 /// The mass of rows in the place of their weight.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
-pub(crate) struct MassScale {
+pub(crate) struct RowMassScale {
     shift: u32,
 }
 
-impl MassScale {
+impl RowMassScale {
     /// That of rows which weigh so many units in all. Counts of copies stay as they are unless they are
     /// very many.
     pub(super) fn of(total: u64) -> Self {
@@ -55,14 +55,14 @@ impl MassScale {
 
 /// What the rows that a model learns from come to.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Mass {
+pub(super) struct RowMass {
     /// Of each class, negatives first.
     pub(super) of_classes: [u64; 2],
     /// Number of rows, as they count.
     pub(super) n_rows: u64,
 }
 
-impl Mass {
+impl RowMass {
     /// How many rows a unit of mass stands for: rows weigh 1 on average, and copies 1 each.
     pub(super) fn unit(self) -> f64 {
         self.n_rows as f64 / self.of_classes.iter().sum::<u64>() as f64
@@ -82,12 +82,12 @@ impl<'a> FitRows<'a> {
         labels: &'a Labels<'a>,
         training: Arc<[u32]>,
     ) -> Self {
-        let scale = MassScale::of(training.iter().map(|&row| mass_of(labels, row)).sum());
+        let scale = RowMassScale::of(training.iter().map(|&row| mass_of(labels, row)).sum());
         let masses = labels
             .weights()
             .map(|weights| weights.units().iter().map(|&units| scale.mass(units)).collect());
         let listed = Arc::clone(&training);
-        let mass = Mass { of_classes: [0; 2], n_rows: 0 };
+        let mass = RowMass { of_classes: [0; 2], n_rows: 0 };
         let mut rows = Self { binned, rates, labels, training, masses, mass };
         for row in listed.iter().map(|&row| row as usize) {
             rows.mass.of_classes[usize::from(labels.positive()[row])] += rows.mass(row);
@@ -147,7 +147,7 @@ impl<'a> FitRows<'a> {
     }
 
     /// What they come to.
-    pub(super) fn total(&self) -> Mass {
+    pub(super) fn total(&self) -> RowMass {
         self.mass
     }
 

@@ -23,12 +23,12 @@ struct SavedTrees {
     level_sets: Vec<LevelSet>,
     /// For each feature those of all trees, ascending.
     thresholds: Vec<Vec<f64>>,
-    trees: Vec<SavedTree>,
+    trees: Vec<SavedGradientTree>,
 }
 
 /// A tree as it is saved.
 #[derive(Default, Serialize, Deserialize)]
-struct SavedTree {
+struct SavedGradientTree {
     /// What each question asks.
     features: Vec<u32>,
     /// By how much each question lowered the loss.
@@ -59,7 +59,8 @@ pub(super) fn serialize<S: Serializer>(
     let tests = || trees.iter().flat_map(GradientTree::tests).map(|(test, _)| test);
     let n_features = tests().map(|test| test.feature + 1).max().unwrap_or(0);
     let shared = SharedColumns::of(n_features, tests());
-    let trees = trees.iter().map(|tree| SavedTree::of(tree, &shared)).collect::<Result<_, _>>();
+    let trees =
+        trees.iter().map(|tree| SavedGradientTree::of(tree, &shared)).collect::<Result<_, _>>();
     let SharedColumns { level_sets, thresholds } = shared;
     let trees = trees.map_err(S::Error::custom)?;
     SavedTrees { level_sets, thresholds, trees }.serialize(serializer)
@@ -69,12 +70,12 @@ pub(super) fn serialize<S: Serializer>(
 pub(super) fn deserialize<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Vec<GradientTree>, D::Error> {
-    deserializer.deserialize_any(Reader)
+    deserializer.deserialize_any(TreesVisitor)
 }
 
-struct Reader;
+struct TreesVisitor;
 
-impl<'de> Visitor<'de> for Reader {
+impl<'de> Visitor<'de> for TreesVisitor {
     type Value = Vec<GradientTree>;
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -89,14 +90,14 @@ impl<'de> Visitor<'de> for Reader {
         let SavedTrees { level_sets, thresholds, trees } =
             SavedTrees::deserialize(MapAccessDeserializer::new(map))?;
         let shared = SharedColumns { level_sets, thresholds };
-        let read = |(number, tree): (usize, SavedTree)| {
+        let read = |(number, tree): (usize, SavedGradientTree)| {
             tree.read(&shared).map_err(|what| A::Error::custom(format!("tree {number}: {what}")))
         };
         trees.into_iter().enumerate().map(read).collect()
     }
 }
 
-impl SavedTree {
+impl SavedGradientTree {
     fn of(tree: &GradientTree, shared: &SharedColumns) -> Result<Self, String> {
         let mut saved = Self::default();
         let mut tests = TestColumns::default();

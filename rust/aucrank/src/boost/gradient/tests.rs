@@ -651,7 +651,7 @@ fn features_and_pairs_add_up_to_the_score() {
     let mut sample = Sample::new(4000);
     sample.weights = Some((0..4000).map(|row| f64::from(row as u32 % 3)).collect());
     for loss in LOSSES {
-        // The number b and the category tell something together.
+        // The number b and the category are informative together.
         let params = GradientParams { n_rounds: 30, ..paired(loss) };
         let model = sample.fit(&params);
         assert!(model.pairs().unwrap().contains(&[1, 2]), "{loss:?}: {:?}", model.pairs());

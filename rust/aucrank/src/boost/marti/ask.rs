@@ -6,14 +6,14 @@ use std::sync::Arc;
 #[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
-use super::coded::CodedNode;
-use super::cutter::WideSums;
+use super::in_memory::CodedNode;
+use super::in_memory::MassScale;
 use super::params::ProgramScore;
 use super::program::n_layers_of;
-use super::start::MassScale;
+use super::walk::WideSums;
 use crate::RankError;
 use crate::data::{Binned, ClassMasses, FeatureBins, MassHistogram, RowSquares};
-use crate::rows::words::{Reader, put_list};
+use crate::rows::words::{WordReader, put_list};
 use crate::rows::{Mergeable, ScoreCounts, ScoreRanges, other, put_packed, take_packed};
 
 /// A question about rows that go through a program.
@@ -111,7 +111,7 @@ impl NarrowSums {
         words.extend(self.squares.iter().flat_map(|squares| squares.to_words()));
     }
 
-    fn take_words(&mut self, reader: &mut Reader<'_>) -> Result<(), RankError> {
+    fn take_words(&mut self, reader: &mut WordReader<'_>) -> Result<(), RankError> {
         take_packed(reader, self.histogram.sums_mut())?;
         for squares in &mut self.squares {
             *squares = RowSquares::from_words(reader.array()?);
@@ -121,7 +121,7 @@ impl NarrowSums {
 }
 
 /// Hashes of the samples of a node: for each class those of all rows, then those of the rows in it.
-pub(super) type LeastHashes = [[Vec<u64>; 2]; 2];
+pub(super) type NodeHashes = [[Vec<u64>; 2]; 2];
 
 /// What rows answer.
 #[derive(Debug, Clone)]
@@ -134,7 +134,7 @@ pub(crate) enum ProgramAnswer {
     Least {
         size: usize,
         /// Of each node.
-        nodes: Vec<LeastHashes>,
+        nodes: Vec<NodeHashes>,
     },
     Sampled {
         /// Of each node, mass of the sample of all rows that is in it, and in all.
@@ -159,7 +159,7 @@ impl ProgramAnswer {
                 Self::Wide(WideSums::new(n_codes, nodes.len()))
             }
             ProgramWant::Least { size, .. } => {
-                Self::Least { size: *size, nodes: vec![LeastHashes::default(); n_nodes] }
+                Self::Least { size: *size, nodes: vec![NodeHashes::default(); n_nodes] }
             }
             ProgramWant::Sampled(_) => Self::Sampled {
                 shares: vec![[ClassMasses::default(); 2]; n_nodes],
@@ -236,7 +236,7 @@ impl Mergeable for ProgramAnswer {
         }
     }
 
-    fn take_words(&mut self, reader: &mut Reader<'_>) -> Result<(), RankError> {
+    fn take_words(&mut self, reader: &mut WordReader<'_>) -> Result<(), RankError> {
         match self {
             Self::Layer { masses, sums } => {
                 for masses in masses {
@@ -275,7 +275,7 @@ fn put_masses(words: &mut Vec<u64>, masses: ClassMasses) {
     words.extend([masses.pos, masses.neg]);
 }
 
-fn take_masses(reader: &mut Reader<'_>) -> Result<ClassMasses, RankError> {
+fn take_masses(reader: &mut WordReader<'_>) -> Result<ClassMasses, RankError> {
     let &[pos, neg] = reader.array()?;
     Ok(ClassMasses { pos, neg })
 }

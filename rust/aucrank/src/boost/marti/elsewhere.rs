@@ -3,33 +3,33 @@
 use std::sync::Arc;
 
 use super::ask::{
-    CodedScore, LeastHashes, NarrowSums, NodeSamples, ProgramAnswer, ProgramAsk, ProgramWant,
+    CodedScore, NarrowSums, NodeHashes, NodeSamples, ProgramAnswer, ProgramAsk, ProgramWant,
     SampleOrder,
 };
-use super::coded::CodedNode;
-use super::cutter::{Cut, Cutter, WideSums, best_narrow};
 use super::fit::{CutLayers, ProgramRows, fit_program};
-use super::freezing::Freezing;
-use super::layer::seed_of;
-use super::layers::{LayerRows, OpenLayer, boost_layers};
+use super::in_memory::CodedNode;
+use super::in_memory::MassScale;
 use super::learner::Outcome;
 use super::marti_boost::share_of;
 use super::params::{MartiParams, ProgramScore, Routing};
-use super::program::{BranchingProgram, Node, NodeKind, place};
-use super::start::MassScale;
+use super::program::{BranchingProgram, MartiNode, NodeKind, place};
+use super::step::Freezing;
+use super::walk::seed_of;
+use super::walk::{Cut, Cutter, WideSums, best_narrow};
+use super::walk::{LayerRows, OpenLayer, boost_layers};
 use crate::boost::term::Term;
 use crate::boost::two_sided::TwoSided;
 use crate::boost::weak::feature::{Best, BinRule};
 use crate::data::{Binned, ClassMasses, ClassSums, MOST_COPIES, RowSquares, RowUnits, mix};
 use crate::rows::{
-    AskClassUnits, ClassUnits, Fit, Question, Rows, View, largest_gap_of_ranges, other,
+    AskClassUnits, ClassUnits, FitId, Question, Rows, View, largest_gap_of_ranges, other,
 };
 use crate::{Interrupt, RankError};
 
 /// Fits `MartiRank` or `SMartiRank` to rows in parts, wherever they are: the same program as
 /// [`fit_marti_rank`](super::fit_marti_rank) gives on all of them in memory.
 ///
-/// `fit_number` tells the fit from others that ask the same rows at the same time. A fit asks once a
+/// `fit_number` distinguishes the fit from others that query the same rows at the same time. A fit asks once a
 /// layer, and some times more for the threshold; rows go through the program anew each time, so that
 /// who holds them remembers nothing. With `noise_rate: None` the scores of the rows held out are
 /// sent, each distinct one with its weights.
@@ -81,14 +81,14 @@ pub fn fit_marti_rank_rows(
         return refuse("routing", "'sampled'", "'expected' where rows are read in parts");
     }
     let binned = rows.frame().no_rows();
-    let fit = Fit::new(fit_number);
-    fit_program(&Elsewhere { rows, fit, binned, rule, params, interrupt }, params)
+    let fit = FitId::new(fit_number);
+    fit_program(&ProgramElsewhere { rows, fit, binned, rule, params, interrupt }, params)
 }
 
 /// Rows elsewhere.
-struct Elsewhere<'a> {
+struct ProgramElsewhere<'a> {
     rows: &'a dyn Rows,
-    fit: Fit,
+    fit: FitId,
     /// No rows, in the bins of all.
     binned: Binned,
     rule: BinRule,
@@ -96,7 +96,7 @@ struct Elsewhere<'a> {
     interrupt: &'a Interrupt,
 }
 
-impl Elsewhere<'_> {
+impl ProgramElsewhere<'_> {
     fn ask<Q: Question>(&self, view: &View, question: Q) -> Result<Q::Answer, RankError> {
         self.fit.ask(self.rows, view.clone(), question, self.interrupt)
     }
@@ -124,7 +124,7 @@ impl Elsewhere<'_> {
         program: &BranchingProgram,
         want: impl Fn(CodedScore) -> ProgramWant,
     ) -> ProgramAsk {
-        let node = |(layer, index, node): (usize, usize, &Node)| match &node.kind {
+        let node = |(layer, index, node): (usize, usize, &MartiNode)| match &node.kind {
             NodeKind::Ranker { term: Term::Feature(term), .. } => {
                 CodedNode::of_term(term, self.binned.features())
             }
@@ -138,7 +138,7 @@ impl Elsewhere<'_> {
     }
 }
 
-impl ProgramRows for Elsewhere<'_> {
+impl ProgramRows for ProgramElsewhere<'_> {
     type Subset = View;
 
     fn all(&self) -> View {
@@ -210,7 +210,7 @@ fn without_mass(root: ClassMasses) -> Option<&'static str> {
 
 /// The layers of a program for which rows elsewhere are asked.
 struct AskedLayers<'a> {
-    rows: &'a Elsewhere<'a>,
+    rows: &'a ProgramElsewhere<'a>,
     view: &'a View,
     scale: MassScale,
     class_rows: [f64; 2],
@@ -218,11 +218,11 @@ struct AskedLayers<'a> {
     /// The layers so far.
     sent: Arc<Vec<CodedNode>>,
     /// What the rows of the last step answered.
-    found: Option<Found>,
+    found: Option<NodeFindings>,
 }
 
 /// What nodes learn from.
-struct Found {
+struct NodeFindings {
     sums: NarrowSums,
     /// The samples of the nodes, where they learn from these.
     samples: Option<Arc<NodeSamples>>,
@@ -244,7 +244,7 @@ impl AskedLayers<'_> {
             return Err(other());
         };
         let reaches = |which: usize| {
-            let of_node = |hashes: &LeastHashes| {
+            let of_node = |hashes: &NodeHashes| {
                 [0, 1].map(|class: usize| hashes[class][which].last().copied())
             };
             least.iter().map(of_node).collect()
@@ -260,7 +260,7 @@ impl AskedLayers<'_> {
         units: &[Option<RowUnits>],
         samples: Option<&Arc<NodeSamples>>,
     ) -> Result<(), RankError> {
-        let Elsewhere { binned, rule, .. } = self.rows;
+        let ProgramElsewhere { binned, rule, .. } = self.rows;
         let n_features = binned.features().len();
         for feature in (0..n_features).filter(|&feature| !binned.is_narrow(feature)) {
             let n_at_once = WideSums::n_at_once(binned.features()[feature].n_codes());
@@ -306,7 +306,7 @@ impl LayerRows for AskedLayers<'_> {
                 if let Some(class) = without_mass(masses[0]).filter(|_| before.is_empty()) {
                     return Err(RankError::ClassWithoutWeight { class });
                 }
-                self.found = sums.map(|sums| Found { sums, samples: None });
+                self.found = sums.map(|sums| NodeFindings { sums, samples: None });
                 Ok(masses)
             }
             _ => Err(other()),
@@ -328,7 +328,7 @@ impl LayerRows for AskedLayers<'_> {
         let samples = Arc::new(self.samples(layer, size)?);
         let answer = self.ask(ProgramWant::Sampled(Arc::clone(&samples)))?;
         let ProgramAnswer::Sampled { shares, sums } = answer else { return Err(other()) };
-        self.found = Some(Found { sums, samples: Some(samples) });
+        self.found = Some(NodeFindings { sums, samples: Some(samples) });
         let estimate = |[here, all]: &[ClassMasses; 2]| ClassMasses {
             pos: share_of(total.pos, here.pos, all.pos),
             neg: share_of(total.neg, here.neg, all.neg),
@@ -337,8 +337,8 @@ impl LayerRows for AskedLayers<'_> {
     }
 
     fn learn(&mut self, layer: &OpenLayer<'_>) -> Result<Vec<Option<(Term, TwoSided)>>, RankError> {
-        let Found { sums, samples } = self.found.take().expect("of the step before");
-        let Elsewhere { binned, rule, .. } = self.rows;
+        let NodeFindings { sums, samples } = self.found.take().expect("of the step before");
+        let ProgramElsewhere { binned, rule, .. } = self.rows;
         let unit = |node: usize| sums.squares.get(node).map(RowSquares::units);
         let units: Vec<Option<RowUnits>> = (0..layer.number).map(unit).collect();
         let mut best = best_narrow(*rule, binned, &sums.histogram, layer.open, &units);
@@ -358,7 +358,7 @@ impl LayerRows for AskedLayers<'_> {
 #[cfg(all(test, feature = "serde"))]
 mod tests {
     use super::*;
-    use crate::boost::{Criterion, WeakRankerParams, fit_marti_rank};
+    use crate::boost::{ThresholdCriterion, WeakRankerParams, fit_marti_rank};
     use crate::data::{BinningParams, Labels, LevelRates};
     use crate::rows::tests::{Data, Weights, everywhere};
     use crate::rows::{Answer, Ask, words};
@@ -387,7 +387,7 @@ mod tests {
                 "threshold",
                 MartiParams {
                     weak_ranker: WeakRankerParams::Threshold,
-                    criterion: Criterion::Error,
+                    criterion: ThresholdCriterion::Error,
                     score: ProgramScore::NodeRate,
                     ..freezing.clone()
                 },
@@ -434,7 +434,7 @@ mod tests {
     #[test]
     fn damaged_questions_and_answers_are_errors() {
         let data = Data::new(300, Weights::Fractions);
-        let (fit, interrupt) = (Fit::new(0), Interrupt::default());
+        let (fit, interrupt) = (FitId::new(0), Interrupt::default());
         everywhere(&data, BinningParams::default(), ("damaged", 2), |rows| {
             let cut = |feature, n| CodedNode::Cut { feature, runs: vec![(n, 1 << 30)] };
             let ask = |nodes: Vec<CodedNode>, want| {

@@ -1,20 +1,26 @@
 //! Rows in memory to which programs are fitted.
 
-use super::cutter::Cutter;
+#[cfg(feature = "serde")]
+use serde::{Deserialize, Serialize};
+
 use super::fit::{CutLayers, ProgramRows};
-use super::freezing::Freezing;
+use super::learner::{CutRanker, Outcome, RankLearner, RowChance};
 use super::marti_boost::{MartiBoostParams, marti_boost};
 use super::params::{MartiParams, Routing};
-use super::program::BranchingProgram;
-use super::rank_learner::{CutRanker, RankLearner};
+use super::program::{BranchingProgram, n_layers_of, place};
+use super::step::{Chance, Freezing, MOST_ROW_BITS};
+use super::walk::Cutter;
 use crate::boost::weak::WeakSample;
-use crate::data::{Binned, ClassSums, Columns, Labels, hold_out, times_power_of_two};
+use crate::data::{
+    Binned, ClassSums, Columns, FeatureBins, FeatureTerm, FixedWeights, Labels, hold_out,
+    times_power_of_two,
+};
 use crate::external::{ExternalFitter, ExternalModels};
 use crate::roc::{auc_up_to, largest_gap};
 use crate::{Interrupt, RankError};
 
 /// Rows in memory, binned once for all fits.
-pub(super) struct InMemory<'a> {
+pub(super) struct ProgramInMemory<'a> {
     columns: &'a Columns<'a>,
     labels: &'a Labels<'a>,
     binned: Binned,
@@ -23,7 +29,7 @@ pub(super) struct InMemory<'a> {
     interrupt: &'a Interrupt,
 }
 
-impl<'a> InMemory<'a> {
+impl<'a> ProgramInMemory<'a> {
     pub(super) fn new(
         columns: &'a Columns<'a>,
         labels: &'a Labels<'a>,
@@ -40,7 +46,7 @@ impl<'a> InMemory<'a> {
     }
 }
 
-impl<'a> ProgramRows for InMemory<'a> {
+impl<'a> ProgramRows for ProgramInMemory<'a> {
     /// Rows not among them have no weight.
     type Subset = Labels<'a>;
 
@@ -112,5 +118,318 @@ impl<'a> ProgramRows for InMemory<'a> {
         let positive: Vec<bool> = rows().map(|row| subset.positive()[row]).collect();
         let weights: Vec<f64> = rows().map(weight).collect();
         auc_up_to(1.0, &scores, &positive, Some(&weights))
+    }
+}
+
+/// What happens to a row of codes at a node.
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+pub(crate) enum CodedNode {
+    /// By its code of a feature it goes right.
+    Cut {
+        feature: usize,
+        /// For each run of codes of one probability, how many they are, and the probability in
+        /// units of 2^-31.
+        runs: Vec<(u32, u32)>,
+    },
+    /// By a fair coin it does.
+    Coin,
+    /// Its way ends; what that is worth.
+    End(u32),
+}
+
+impl CodedNode {
+    /// The node of a function of one feature.
+    pub(super) fn of_term(term: &FeatureTerm, features: &[FeatureBins]) -> Self {
+        let mut runs: Vec<(u32, u32)> = Vec::new();
+        for value in term.values_by_code(&features[term.feature]) {
+            let units = Chance::new(value).units();
+            match runs.last_mut() {
+                Some((n, last)) if *last == units => *n += 1,
+                _ => runs.push((1, units)),
+            }
+        }
+        Self::Cut { feature: term.feature, runs }
+    }
+}
+
+/// A program that goes to work on the rows of a part.
+pub(super) struct PartProgram<'a> {
+    /// Layer by layer.
+    nodes: Vec<Outcome<CodeChance<'a>>>,
+    /// Of each node, if ways end there.
+    worths: Vec<u32>,
+    /// Number of layers.
+    pub(super) n_layers: usize,
+}
+
+/// Probabilities by the code of a feature.
+pub(super) struct CodeChance<'a> {
+    binned: &'a Binned,
+    feature: usize,
+    of_code: Vec<Chance>,
+}
+
+impl RowChance for CodeChance<'_> {
+    #[inline]
+    fn chance(&self, row: usize) -> Chance {
+        self.of_code[self.binned.code(row, self.feature) as usize]
+    }
+
+    fn chances(&self, rows: std::ops::Range<usize>, chances: &mut [Chance]) {
+        match self.binned.narrow_codes(rows.clone(), self.feature) {
+            Some(codes) => {
+                for (code, chance) in codes.zip(chances) {
+                    *chance = self.of_code[usize::from(code)];
+                }
+            }
+            None => {
+                for (row, chance) in rows.zip(chances) {
+                    *chance = self.chance(row);
+                }
+            }
+        }
+    }
+}
+
+impl<'a> PartProgram<'a> {
+    /// Reads a program of whole layers.
+    ///
+    /// # Errors
+    ///
+    /// [`RankError::BadAnswer`] for one that is not of these features.
+    pub(super) fn new(nodes: &[CodedNode], binned: &'a Binned) -> Result<Self, RankError> {
+        let bad = |why: &str| RankError::BadAnswer(why.to_owned());
+        let n_layers = n_layers_of(nodes.len());
+        if place(n_layers + 1, 0) != nodes.len() {
+            return Err(bad("a layer of the program is cut off"));
+        }
+        let outcome = |node: &CodedNode| match node {
+            CodedNode::Cut { feature, runs } => {
+                let bins = binned.features().get(*feature);
+                let bins = bins.ok_or_else(|| bad("the program asks for another feature"))?;
+                let n_codes: u64 = runs.iter().map(|&(n, _)| u64::from(n)).sum();
+                if n_codes != bins.n_codes() as u64 {
+                    return Err(bad("the program is of other bins"));
+                }
+                let mut of_code = Vec::with_capacity(bins.n_codes());
+                for &(n, units) in runs {
+                    let chance =
+                        Chance::of_units(units).ok_or_else(|| bad("a probability above 1"))?;
+                    of_code.extend(std::iter::repeat_n(chance, n as usize));
+                }
+                Ok(Outcome::Classifier(CodeChance { binned, feature: *feature, of_code }))
+            }
+            CodedNode::Coin => Ok(Outcome::Coin),
+            CodedNode::End(_) => Ok(Outcome::Terminal),
+        };
+        let worth = |node: &CodedNode| if let CodedNode::End(worth) = node { *worth } else { 0 };
+        Ok(Self {
+            worths: nodes.iter().map(worth).collect(),
+            nodes: nodes.iter().map(outcome).collect::<Result<_, _>>()?,
+            n_layers,
+        })
+    }
+
+    /// The nodes of a layer, counted from 1.
+    pub(super) fn layer(&self, number: usize) -> &[Outcome<CodeChance<'a>>] {
+        &self.nodes[place(number, 0)..place(number + 1, 0)]
+    }
+
+    /// What the ends of ways in a layer are worth.
+    pub(super) fn worths(&self, number: usize) -> &[u32] {
+        &self.worths[place(number, 0)..place(number + 1, 0)]
+    }
+}
+
+/// Bits of the mass of a class: sums are then also exact in `f64`.
+const CLASS_BITS: u32 = 52;
+
+/// The initial mass of each row. If weights are counts or absent, each copy of a row starts with
+/// the same mass. Otherwise the initial mass is the weight relative to the largest, and weights
+/// below 2^-32 of it round to nothing.
+#[derive(Debug)]
+pub(super) struct Start<'a> {
+    copies: Option<&'a [u64]>,
+    /// Mass of each row, if weights are not counts.
+    masses: Vec<u32>,
+    /// Bits of the mass of a copy of a row, if they are.
+    pub(super) row_bits: u32,
+    /// Binary exponent of the unit of mass.
+    pub(super) exponent: i32,
+}
+
+/// How weights become masses; the same for all rows of a fit, wherever they are.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+pub(crate) enum MassScale {
+    /// A mass of 2 to this power for each copy of a row.
+    Copies(u32),
+    /// A mass of as many units of weight, times 2 to this power.
+    Fractions(i32),
+}
+
+impl MassScale {
+    /// For weights that are counts, or all 1.
+    pub(super) fn of_copies(total: ClassSums) -> Self {
+        Self::Copies(bits_for(total.pos.max(total.neg)))
+    }
+
+    /// For other weights, of which the largest has so many units.
+    pub(super) fn of_fractions(n_rows: u64, largest: u64) -> Self {
+        let bits_of_largest = largest.max(1).next_power_of_two().trailing_zeros();
+        Self::Fractions(bits_for(n_rows) as i32 - bits_of_largest as i32)
+    }
+
+    /// Bits of the mass of a row that is to be scored, and the binary exponent of the unit of mass
+    /// where weights have a unit with this exponent.
+    pub(super) fn row_bits(self, exponent: i32) -> (u32, i32) {
+        match self {
+            Self::Copies(bits) => (bits, -(bits as i32)),
+            // With the largest mass.
+            Self::Fractions(shift) => (MOST_ROW_BITS, exponent - shift),
+        }
+    }
+
+    /// Checks a scale from elsewhere.
+    pub(super) fn check(self) -> Result<(), RankError> {
+        let is_good = match self {
+            Self::Copies(bits) => bits <= MOST_ROW_BITS,
+            Self::Fractions(shift) => shift.unsigned_abs() <= u64::BITS,
+        };
+        if is_good {
+            return Ok(());
+        }
+        Err(RankError::BadAnswer("the unit of mass is that of other rows".to_owned()))
+    }
+}
+
+/// Bits of the mass of a row where there are so many.
+fn bits_for(count: u64) -> u32 {
+    MOST_ROW_BITS.min(CLASS_BITS.saturating_sub(count.max(1).next_power_of_two().trailing_zeros()))
+}
+
+impl<'a> Start<'a> {
+    pub(super) fn new(labels: &'a Labels<'_>) -> Result<Self, RankError> {
+        let (total, copies) = (labels.total(), labels.copies());
+        let scale = match (labels.weights(), copies) {
+            (Some(weights), None) => {
+                let units = weights.units();
+                let largest = units.iter().copied().max().unwrap_or(1);
+                MassScale::of_fractions(units.len() as u64, largest)
+            }
+            _ => MassScale::of_copies(total),
+        };
+        let start = Self::of_part(labels.weights().map(FixedWeights::units), scale);
+        if !start.masses.is_empty() {
+            for (class, name) in [(true, "positive"), (false, "negative")] {
+                let mut rows = start.masses.iter().zip(labels.positive());
+                if !rows.any(|(&mass, &p)| mass > 0 && p == class) {
+                    return Err(RankError::ClassWithoutWeight { class: name });
+                }
+            }
+        }
+        let (row_bits, exponent) = scale.row_bits(labels.exponent());
+        Ok(Self { row_bits, exponent, ..start })
+    }
+
+    /// The rows of a part, given the units of their weights unless all count once.
+    pub(super) fn of_part(units: Option<&'a [u64]>, scale: MassScale) -> Self {
+        let (row_bits, exponent) = scale.row_bits(0);
+        match scale {
+            MassScale::Copies(_) => Self { copies: units, masses: Vec::new(), row_bits, exponent },
+            MassScale::Fractions(shift) => {
+                let factor = 2_f64.powi(shift);
+                let most = f64::from(1_u32 << MOST_ROW_BITS);
+                let mass = |&units: &u64| (units as f64 * factor).round().min(most) as u32;
+                let masses = units.into_iter().flatten().map(mass).collect();
+                Self { copies: None, masses, row_bits, exponent }
+            }
+        }
+    }
+
+    /// Mass of a copy of a row.
+    #[inline]
+    pub(super) fn mass(&self, row: usize) -> u32 {
+        match self.copies {
+            Some(copies) if copies[row] == 0 => 0,
+            _ if self.masses.is_empty() => 1 << self.row_bits,
+            _ => self.masses[row],
+        }
+    }
+
+    /// Number of copies of a row.
+    #[inline]
+    pub(super) fn copies(&self, row: usize) -> u32 {
+        // Below 2^32: counts total at most 2^32 over at least two rows.
+        self.copies.map_or(1, |copies| copies[row] as u32)
+    }
+
+    /// Mass of all copies of a row.
+    #[inline]
+    pub(super) fn total_mass(&self, row: usize) -> u64 {
+        u64::from(self.mass(row)) * u64::from(self.copies(row))
+    }
+}
+
+#[cfg(test)]
+mod tests_of_coded {
+    use super::*;
+    use crate::data::{BinningParams, Columns, Labels};
+    use crate::{Interrupt, boost::MartiParams};
+
+    #[test]
+    fn programs_of_other_rows_are_errors() {
+        let columns = Columns::from_row_major(&[1.0, 2.0, 3.0, 4.0], 1).unwrap();
+        let labels = Labels::new(&[false, true, false, true], None).unwrap();
+        let params: BinningParams = MartiParams::default().binning;
+        let binned = Binned::new(&columns, &labels, params, &Interrupt::default()).unwrap();
+        let cut = |feature, runs| CodedNode::Cut { feature, runs };
+        assert!(PartProgram::new(&[cut(0, vec![(2, 5), (3, 1 << 31)])], &binned).is_ok());
+        assert_eq!(PartProgram::new(&[], &binned).unwrap().n_layers, 0);
+        for nodes in [
+            vec![cut(1, vec![(5, 0)])],
+            vec![cut(0, vec![(4, 0)])],
+            vec![cut(0, vec![(u32::MAX, 0), (6, 0)])],
+            vec![cut(0, vec![(5, (1 << 31) + 1)])],
+            vec![CodedNode::Coin, CodedNode::Coin],
+        ] {
+            assert!(PartProgram::new(&nodes, &binned).is_err(), "{nodes:?}");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests_of_start {
+    use super::*;
+
+    #[test]
+    fn counts_set_out_alike_and_fractions_by_their_weight() {
+        let positive = [true, false, false];
+        let labels = Labels::new(&positive, Some(&[3.0, 0.0, 2.0])).unwrap();
+        let start = Start::new(&labels).unwrap();
+        assert_eq!([0, 1, 2].map(|row| start.mass(row)), [1 << 31, 0, 1 << 31]);
+        assert_eq!([0, 1, 2].map(|row| start.copies(row)), [3, 0, 2]);
+        let labels = Labels::new(&positive, Some(&[0.5, 0.25, 0.0])).unwrap();
+        let start = Start::new(&labels).unwrap();
+        assert_eq!(start.mass(0), 2 * start.mass(1));
+        assert_eq!([0, 1, 2].map(|row| start.copies(row)), [1, 1, 1]);
+        let weight = f64::from(start.mass(0)) * 2_f64.powi(start.exponent);
+        assert_eq!(weight, 0.5);
+    }
+
+    #[test]
+    fn a_class_that_weighs_nothing_beside_the_other_is_named() {
+        let labels = Labels::new(&[true, false], Some(&[1e-11, 0.7])).unwrap();
+        let err = Start::new(&labels).unwrap_err();
+        assert_eq!(err, RankError::ClassWithoutWeight { class: "positive" });
+    }
+
+    #[test]
+    fn sums_stay_exact_for_many_copies() {
+        let labels = Labels::new(&[true, false], Some(&[4e9, 1.0])).unwrap();
+        let start = Start::new(&labels).unwrap();
+        let mass = start.total_mass(0);
+        assert!(mass <= 1 << 52 && mass > 1 << 50);
     }
 }

@@ -9,13 +9,13 @@
 
 use crate::parallel::prelude::*;
 
-use super::freezing::Freezing;
-use super::layer::{Layer, seed_of};
-use super::layers::{LayerRows, OpenLayer, boost_layers};
+use super::in_memory::Start;
 use super::learner::{Outcome, TwoSidedLearner};
-use super::node_sample::SampleRing;
-use super::start::Start;
-use super::walk::Walk;
+use super::step::Freezing;
+use super::step::SampleRing;
+use super::walk::ProgramWalk;
+use super::walk::{Layer, seed_of};
+use super::walk::{LayerRows, OpenLayer, boost_layers};
 use crate::data::{ClassMasses, Columns, Labels, mix};
 use crate::{Interrupt, RankError};
 
@@ -188,21 +188,28 @@ pub fn marti_boost<L: TwoSidedLearner>(
         None => None,
     };
     let walk = if params.is_sampled {
-        Walk::sampled(columns, labels, start, params.seed)
+        ProgramWalk::sampled(columns, labels, start, params.seed)
     } else {
         let recomputes_masses = ring.is_none() && learner.learns_from_sums_only();
-        Walk::expected(labels, start, params.n_rounds, recomputes_masses)
+        ProgramWalk::expected(labels, start, params.n_rounds, recomputes_masses)
     };
     let class_rows = labels.class_rows().map(|rows| rows as f64);
-    let mut rows =
-        InMemory { walk, ring, learner, class_rows, seed: params.seed, sums: None, interrupt };
+    let mut rows = LearnerInMemory {
+        walk,
+        ring,
+        learner,
+        class_rows,
+        seed: params.seed,
+        sums: None,
+        interrupt,
+    };
     let nodes = boost_layers(&mut rows, params.n_rounds, &params.freezing, interrupt)?;
     Ok(BoostedLayers { nodes, row_bits, exponent })
 }
 
 /// Rows in memory.
-struct InMemory<'a, L: TwoSidedLearner> {
-    walk: Walk<'a>,
+struct LearnerInMemory<'a, L: TwoSidedLearner> {
+    walk: ProgramWalk<'a>,
     ring: Option<SampleRing>,
     learner: &'a L,
     class_rows: [f64; 2],
@@ -212,7 +219,7 @@ struct InMemory<'a, L: TwoSidedLearner> {
     interrupt: &'a Interrupt,
 }
 
-impl<L: TwoSidedLearner> LayerRows for InMemory<'_, L> {
+impl<L: TwoSidedLearner> LayerRows for LearnerInMemory<'_, L> {
     type Classifier = L::Classifier;
 
     fn class_rows(&self) -> [f64; 2] {
@@ -266,7 +273,7 @@ impl<L: TwoSidedLearner> LayerRows for InMemory<'_, L> {
 
 /// Mass of each class in a node, estimated by the share of a sample of the class that is there.
 fn estimate(
-    walk: &Walk<'_>,
+    walk: &ProgramWalk<'_>,
     ring: &SampleRing,
     total: ClassMasses,
     node: usize,

@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::RankError;
-use crate::boost::two_sided::Criterion;
+use crate::boost::two_sided::ThresholdCriterion;
 use crate::boost::weak::WeakRankerParams;
 use crate::data::BinningParams;
 
@@ -18,7 +18,7 @@ pub(super) const MOST_ROUNDS: usize = 1000;
 /// ```
 /// use aucrank::Interrupt;
 /// use aucrank::boost::{MartiParams, Routing, fit_marti_rank};
-/// # use aucrank::boost::{Criterion, ProgramScore, WeakRankerParams};
+/// # use aucrank::boost::{ThresholdCriterion, ProgramScore, WeakRankerParams};
 /// # use aucrank::data::BinningParams;
 /// use aucrank::data::{Columns, Labels};
 ///
@@ -26,7 +26,7 @@ pub(super) const MOST_ROUNDS: usize = 1000;
 /// let labels = Labels::new(&[false, true, false, true], None)?;
 /// # let params = MartiParams {
 /// #     binning: BinningParams::default(), weak_ranker: WeakRankerParams::Feature, n_rounds: 3,
-/// #     criterion: Criterion::Sum, routing: Routing::Expected, score: ProgramScore::Votes,
+/// #     criterion: ThresholdCriterion::Sum, routing: Routing::Expected, score: ProgramScore::Votes,
 /// #     noise_rate: Some(0.0), epsilon: None, min_samples_class: 0.0, sample_size: None, seed: 0,
 /// # };
 /// let params = MartiParams { routing: Routing::Sampled, ..params };
@@ -57,7 +57,7 @@ pub enum Routing {
 /// ```
 /// use aucrank::Interrupt;
 /// use aucrank::boost::{MartiParams, ProgramScore, fit_marti_rank};
-/// # use aucrank::boost::{Criterion, Routing, WeakRankerParams};
+/// # use aucrank::boost::{ThresholdCriterion, Routing, WeakRankerParams};
 /// # use aucrank::data::BinningParams;
 /// use aucrank::data::{Columns, Labels};
 ///
@@ -65,7 +65,7 @@ pub enum Routing {
 /// let labels = Labels::new(&[false, false, true, true], None)?;
 /// # let params = MartiParams {
 /// #     binning: BinningParams::default(), weak_ranker: WeakRankerParams::Feature, n_rounds: 3,
-/// #     criterion: Criterion::Sum, routing: Routing::Expected, score: ProgramScore::Votes,
+/// #     criterion: ThresholdCriterion::Sum, routing: Routing::Expected, score: ProgramScore::Votes,
 /// #     noise_rate: Some(0.0), epsilon: None, min_samples_class: 0.0, sample_size: None, seed: 0,
 /// # };
 /// let range = |score| {
@@ -73,7 +73,7 @@ pub enum Routing {
 ///     let program = fit_marti_rank(&columns, &labels, &params, None, &Interrupt::default())?;
 ///     program.score(&columns, None).map(|scores| scores[3] - scores[0])
 /// };
-/// // The classes are told apart at once: none of three votes or all, -1 or 1, no positives or all.
+/// // The classes are separated at once: none of three votes or all, -1 or 1, no positives or all.
 /// assert_eq!(range(ProgramScore::Votes)?, 3.0);
 /// assert_eq!(range(ProgramScore::Sign)?, 2.0);
 /// assert_eq!(range(ProgramScore::NodeRate)?, 1.0);
@@ -122,7 +122,7 @@ pub struct MartiParams {
     /// Number of layers of rankers, the paper's T; 1 to 1000.
     pub n_rounds: usize,
     /// How rankings are cut into classifiers.
-    pub criterion: Criterion,
+    pub criterion: ThresholdCriterion,
     /// How rows pass through the program, in the fit and in scoring.
     pub routing: Routing,
     /// The score of a row.
@@ -149,7 +149,7 @@ impl Default for MartiParams {
             binning: BinningParams::default(),
             weak_ranker: WeakRankerParams::Feature,
             n_rounds: 10,
-            criterion: Criterion::Sum,
+            criterion: ThresholdCriterion::Sum,
             routing: Routing::Expected,
             score: ProgramScore::Votes,
             noise_rate: Some(0.0),

@@ -4,16 +4,16 @@
 use std::borrow::Cow;
 
 use super::ask::{
-    CodedScore, LeastHashes, NarrowSums, NodeSamples, ProgramAnswer, ProgramAsk, ProgramWant,
+    CodedScore, NarrowSums, NodeHashes, NodeSamples, ProgramAnswer, ProgramAsk, ProgramWant,
     SampleOrder,
 };
-use super::chance::Chance;
-use super::coded::PartProgram;
+use super::in_memory::PartProgram;
+use super::in_memory::Start;
 use super::score::score_of;
-use super::start::Start;
+use super::step::Chance;
 use super::step::{spread, spread_from_root};
-use super::tile::{MassTile, TilePlaces};
 use super::walk::TILE_ROWS;
+use super::walk::{MassTile, TilePlaces};
 use crate::data::{ClassMasses, ClassSums, least_hashes, seeded};
 use crate::rows::{Kept, PartView, Question, RowFrame, View};
 use crate::{Interrupt, RankError};
@@ -49,7 +49,7 @@ impl Question for ProgramAsk {
         let program = PartProgram::new(&self.nodes, view.binned())?;
         let units = view.units();
         let start = Start::of_part(units.as_deref(), self.scale);
-        let rows = PartRows { view, units: units.as_ref(), start, program, interrupt };
+        let rows = ProgramPart { view, units: units.as_ref(), start, program, interrupt };
         let n_nodes = rows.program.n_layers + 1;
         let checked = |samples: &NodeSamples| {
             let n = [samples.order.from.len(), samples.of_all.len(), samples.inside.len()];
@@ -117,7 +117,7 @@ impl CodedScore {
 }
 
 /// The rows of a part, and the program that they go through.
-struct PartRows<'a> {
+struct ProgramPart<'a> {
     view: &'a PartView<'a>,
     units: Option<&'a Cow<'a, [u64]>>,
     start: Start<'a>,
@@ -125,7 +125,7 @@ struct PartRows<'a> {
     interrupt: &'a Interrupt,
 }
 
-impl PartRows<'_> {
+impl ProgramPart<'_> {
     /// Calls `add` with each tile of the rows in the layer after the program.
     fn for_each_tile(&self, mut add: impl FnMut(&MassTile<'_>)) -> Result<(), RankError> {
         let n_nodes = self.program.n_layers + 1;
@@ -200,9 +200,9 @@ impl PartRows<'_> {
         &self,
         order: &SampleOrder,
         size: usize,
-        nodes: &mut [LeastHashes],
+        nodes: &mut [NodeHashes],
     ) -> Result<(), RankError> {
-        let mut found: Vec<LeastHashes> = vec![LeastHashes::default(); nodes.len()];
+        let mut found: Vec<NodeHashes> = vec![NodeHashes::default(); nodes.len()];
         self.for_each(|row, node, _| {
             let class = usize::from(self.view.positive()[row]);
             let distance = order.distance(node, seeded(self.view.hashes()[row], order.seed));

@@ -3,11 +3,12 @@
 #[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
-use super::chance::MOST_ROW_BITS;
 use super::params::{MOST_ROUNDS, ProgramScore, Routing};
+use super::step::MOST_ROW_BITS;
 use crate::boost::term::Term;
 use crate::boost::two_sided::TwoSided;
 use crate::data::{ClassMasses, mix, times_power_of_two};
+use crate::formula::{Formula, Opaque, Program, ProgramNode};
 
 /// Maximum mass of a class, up to which sums are exact in `f64`.
 const MOST_MASS: u64 = 1 << 53;
@@ -24,7 +25,7 @@ const EXPONENTS: i32 = 1200;
 /// ```
 /// use aucrank::Interrupt;
 /// use aucrank::boost::fit_marti_rank;
-/// # use aucrank::boost::{Criterion, MartiParams, ProgramScore, Routing, WeakRankerParams};
+/// # use aucrank::boost::{ThresholdCriterion, MartiParams, ProgramScore, Routing, WeakRankerParams};
 /// # use aucrank::data::BinningParams;
 /// use aucrank::data::{Columns, Labels};
 ///
@@ -32,13 +33,13 @@ const EXPONENTS: i32 = 1200;
 /// let labels = Labels::new(&[false, false, true, true], None)?;
 /// # let params = MartiParams {
 /// #     binning: BinningParams::default(), weak_ranker: WeakRankerParams::Feature, n_rounds: 3,
-/// #     criterion: Criterion::Sum, routing: Routing::Expected, score: ProgramScore::Votes,
+/// #     criterion: ThresholdCriterion::Sum, routing: Routing::Expected, score: ProgramScore::Votes,
 /// #     noise_rate: Some(0.0), epsilon: None, min_samples_class: 0.0, sample_size: None, seed: 0,
 /// # };
 /// let program = fit_marti_rank(&columns, &labels, &params, None, &Interrupt::default())?;
 /// // Three layers of classifiers, and one of ends.
 /// assert_eq!((program.n_rounds(), program.nodes().count()), (3, 1 + 2 + 3 + 4));
-/// // The first classifier tells the classes apart: the others need not vote.
+/// // The first classifier separates the classes: the others need not vote.
 /// assert_eq!((program.twice_votes(2, 0), program.twice_votes(2, 1)), (Some(0), Some(2 * 3)));
 /// let scores = program.score(&columns, None)?;
 /// assert!(scores[1] < 0.0 && scores[2] > 0.0);
@@ -54,7 +55,7 @@ pub struct BranchingProgram {
     pub(super) score: ProgramScore,
     pub(super) seed: u64,
     /// Layer by layer.
-    pub(super) nodes: Vec<Node>,
+    pub(super) nodes: Vec<MartiNode>,
     /// A row starts with 2 to this power units of mass.
     pub(super) row_bits: u32,
     /// Binary exponent of the unit of mass.
@@ -78,7 +79,7 @@ fn is_zero(number: &f64) -> bool {
 /// ```
 /// use aucrank::Interrupt;
 /// use aucrank::boost::fit_marti_rank;
-/// # use aucrank::boost::{Criterion, MartiParams, ProgramScore, Routing, WeakRankerParams};
+/// # use aucrank::boost::{ThresholdCriterion, MartiParams, ProgramScore, Routing, WeakRankerParams};
 /// # use aucrank::data::BinningParams;
 /// use aucrank::data::{Columns, Labels};
 ///
@@ -86,7 +87,7 @@ fn is_zero(number: &f64) -> bool {
 /// let labels = Labels::new(&[false, false, true, true, true], None)?;
 /// # let params = MartiParams {
 /// #     binning: BinningParams::default(), weak_ranker: WeakRankerParams::Feature, n_rounds: 3,
-/// #     criterion: Criterion::Sum, routing: Routing::Expected, score: ProgramScore::Votes,
+/// #     criterion: ThresholdCriterion::Sum, routing: Routing::Expected, score: ProgramScore::Votes,
 /// #     noise_rate: Some(0.0), epsilon: None, min_samples_class: 0.0, sample_size: None, seed: 0,
 /// # };
 /// let program = fit_marti_rank(&columns, &labels, &params, None, &Interrupt::default())?;
@@ -100,7 +101,7 @@ fn is_zero(number: &f64) -> bool {
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
-pub struct Node {
+pub struct MartiNode {
     /// Mass of each class that reached the node in the fit, in units of [`BranchingProgram::unit`].
     pub masses: ClassMasses,
     /// What happens there.
@@ -114,7 +115,7 @@ pub struct Node {
 /// ```
 /// use aucrank::Interrupt;
 /// use aucrank::boost::{NodeKind, fit_marti_rank};
-/// # use aucrank::boost::{Criterion, MartiParams, ProgramScore, Routing, WeakRankerParams};
+/// # use aucrank::boost::{ThresholdCriterion, MartiParams, ProgramScore, Routing, WeakRankerParams};
 /// # use aucrank::data::BinningParams;
 /// use aucrank::data::{Columns, Labels};
 ///
@@ -122,7 +123,7 @@ pub struct Node {
 /// let labels = Labels::new(&[false, false, true, true], None)?;
 /// # let params = MartiParams {
 /// #     binning: BinningParams::default(), weak_ranker: WeakRankerParams::Feature, n_rounds: 3,
-/// #     criterion: Criterion::Sum, routing: Routing::Expected, score: ProgramScore::Votes,
+/// #     criterion: ThresholdCriterion::Sum, routing: Routing::Expected, score: ProgramScore::Votes,
 /// #     noise_rate: Some(0.0), epsilon: None, min_samples_class: 0.0, sample_size: None, seed: 0,
 /// # };
 /// let program = fit_marti_rank(&columns, &labels, &params, None, &Interrupt::default())?;
@@ -215,7 +216,7 @@ impl BranchingProgram {
     }
 
     /// All nodes, layer by layer, with their layers (from 1) and indices (from 0).
-    pub fn nodes(&self) -> impl Iterator<Item = (usize, usize, &Node)> {
+    pub fn nodes(&self) -> impl Iterator<Item = (usize, usize, &MartiNode)> {
         let places = (1..=self.n_rounds + 1).flat_map(|layer| (0..layer).map(move |i| (layer, i)));
         places.zip(&self.nodes).map(|((layer, index), node)| (layer, index, node))
     }
@@ -226,7 +227,7 @@ impl BranchingProgram {
     ///
     /// If there is none: layers are 1 to T + 1, and layer t has nodes 0 to t - 1.
     #[must_use]
-    pub fn node(&self, layer: usize, index: usize) -> &Node {
+    pub fn node(&self, layer: usize, index: usize) -> &MartiNode {
         assert!((1..=self.n_rounds + 1).contains(&layer) && index < layer, "no such node");
         &self.nodes[place(layer, index)]
     }
@@ -274,7 +275,7 @@ impl BranchingProgram {
     /// Numbers of the external rankers of the program.
     #[must_use]
     pub fn external_rankers(&self) -> Vec<usize> {
-        let number = |node: &Node| match &node.kind {
+        let number = |node: &MartiNode| match &node.kind {
             NodeKind::Ranker { term, .. } => term.external_number(),
             _ => None,
         };
@@ -319,7 +320,7 @@ impl BranchingProgram {
     }
 }
 
-impl Node {
+impl MartiNode {
     fn check(&self, is_last: bool, n_levels: &[Option<u32>]) -> Result<(), String> {
         let ClassMasses { pos, neg } = self.masses;
         if pos.max(neg) > MOST_MASS {
@@ -343,5 +344,23 @@ impl Node {
             Some(value) => Err(format!("{value} is no chance")),
             None => Ok(()),
         }
+    }
+}
+
+impl BranchingProgram {
+    /// The mean worth of the ends of a row.
+    pub(in crate::boost) fn worth_formula(&self) -> Result<Program, Opaque> {
+        if self.routing == Routing::Sampled {
+            return Err(Opaque::RandomWalk);
+        }
+        let mut layers = vec![Vec::new(); self.n_rounds + 1];
+        for (layer, index, node) in self.nodes() {
+            layers[layer - 1].push(match &node.kind {
+                NodeKind::Ranker { term, .. } => ProgramNode::Split(term.formula()),
+                NodeKind::Coin => ProgramNode::Split(Formula::Constant(0.5)),
+                _ => ProgramNode::End(self.worth(layer, index, node)),
+            });
+        }
+        Ok(Program { row_bits: self.row_bits, layers })
     }
 }

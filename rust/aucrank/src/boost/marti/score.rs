@@ -7,11 +7,11 @@
 
 use std::ops::Range;
 
-use super::chance::{Chance, split_mass};
 use super::params::{ProgramScore, Routing};
-use super::program::{BranchingProgram, Node, NodeKind, coin_at, place};
+use super::program::{BranchingProgram, MartiNode, NodeKind, coin_at, place};
+use super::step::{Chance, split_mass};
 use crate::boost::term::Term;
-use crate::data::{Columns, FeatureTerm, Steps, coin};
+use crate::data::{Columns, FeatureSteps, FeatureTerm, coin};
 use crate::external::ExternalModels;
 use crate::{RankError, parallel};
 
@@ -20,7 +20,7 @@ const TILE_ROWS: usize = 512;
 
 /// The action of a node on a row.
 #[derive(Debug)]
-enum Step<'p> {
+enum NodeAction<'p> {
     /// A threshold test on a number.
     Number { column: usize, threshold: f64, low: Chance, high: Chance, missing: Chance },
     /// Any other function of one feature.
@@ -35,17 +35,17 @@ enum Step<'p> {
 
 /// A program prepared for fast scoring.
 #[derive(Debug)]
-struct Scorer<'p> {
+struct ProgramScorer<'p> {
     program: &'p BranchingProgram,
     /// Layer by layer.
-    steps: Vec<Step<'p>>,
+    steps: Vec<NodeAction<'p>>,
     /// Features in use, ascending.
     features: Vec<usize>,
 }
 
 /// Buffers for a tile of rows.
 #[derive(Debug, Default)]
-struct Tile {
+struct ProgramTile {
     /// Values by column.
     values: Vec<f64>,
     has_missing: Vec<bool>,
@@ -70,9 +70,9 @@ impl BranchingProgram {
         if let Some(err) = columns.infinite_value() {
             return Err(err);
         }
-        let scorer = Scorer::new(self, columns, external)?;
+        let scorer = ProgramScorer::new(self, columns, external)?;
         let mut scores = vec![0.0; columns.n_rows()];
-        let of_tile = |tile: &mut Tile, (number, scores): (usize, &mut [f64])| {
+        let of_tile = |tile: &mut ProgramTile, (number, scores): (usize, &mut [f64])| {
             columns.check_interrupt()?;
             let first = number * TILE_ROWS;
             scorer.score_rows(columns, first..first + scores.len(), tile, scores);
@@ -80,12 +80,12 @@ impl BranchingProgram {
         };
         let tiles = scores.chunks_mut(TILE_ROWS).enumerate().collect();
         let done: Result<(), RankError> =
-            parallel::map_with(tiles, 1, Tile::default, of_tile).into_iter().collect();
+            parallel::map_with(tiles, 1, ProgramTile::default, of_tile).into_iter().collect();
         done.map(|()| scores)
     }
 }
 
-impl<'p> Scorer<'p> {
+impl<'p> ProgramScorer<'p> {
     fn new(
         program: &'p BranchingProgram,
         columns: &Columns<'_>,
@@ -109,10 +109,10 @@ impl<'p> Scorer<'p> {
                 NodeKind::Ranker { term, .. } => {
                     let mut chances = vec![0.0; columns.n_rows()];
                     term.add_values(columns, external, &mut chances)?;
-                    Step::Rows(chances.into_iter().map(Chance::new).collect())
+                    NodeAction::Rows(chances.into_iter().map(Chance::new).collect())
                 }
-                NodeKind::Coin => Step::Coin,
-                _ => Step::End(program.worth(layer, index, node)),
+                NodeKind::Coin => NodeAction::Coin,
+                _ => NodeAction::End(program.worth(layer, index, node)),
             })
         });
         let steps = steps.collect::<Result<_, RankError>>()?;
@@ -123,7 +123,7 @@ impl<'p> Scorer<'p> {
         &self,
         columns: &Columns<'_>,
         rows: Range<usize>,
-        tile: &mut Tile,
+        tile: &mut ProgramTile,
         scores: &mut [f64],
     ) {
         tile.read(columns, &self.features, rows.clone());
@@ -144,7 +144,7 @@ impl<'p> Scorer<'p> {
     }
 
     /// Sums the worth of all ends, times the mass that reaches them.
-    fn spread(&self, tile: &mut Tile, rows: Range<usize>, sums: &mut [u64]) {
+    fn spread(&self, tile: &mut ProgramTile, rows: Range<usize>, sums: &mut [u64]) {
         let n_rows = sums.len();
         let n_layers = self.program.n_rounds + 1;
         tile.masses.resize((n_layers + 1) * n_rows, 0);
@@ -160,7 +160,7 @@ impl<'p> Scorer<'p> {
                 let next = &mut next[..n_rows];
                 let column = |column: usize| &tile.values[column * n_rows..(column + 1) * n_rows];
                 match &self.steps[place(layer, node)] {
-                    Step::Number { column: asked, threshold, low, high, missing } => {
+                    NodeAction::Number { column: asked, threshold, low, high, missing } => {
                         let values = column(*asked);
                         let side = |value: f64| if value >= *threshold { *high } else { *low };
                         if tile.has_missing[*asked] {
@@ -171,20 +171,20 @@ impl<'p> Scorer<'p> {
                             split_mass(here, next, values, side);
                         }
                     }
-                    Step::Feature { column: asked, term } => {
+                    NodeAction::Feature { column: asked, term } => {
                         for (chance, &value) in chances.iter_mut().zip(column(*asked)) {
                             *chance = Chance::new(term.value(value));
                         }
                         split_mass(here, next, chances, |chance| chance);
                     }
-                    Step::Rows(of_row) => {
+                    NodeAction::Rows(of_row) => {
                         split_mass(here, next, &of_row[rows.clone()], |chance| chance);
                     }
-                    Step::Coin => {
+                    NodeAction::Coin => {
                         chances.fill(Chance::HALF);
                         split_mass(here, next, chances, |chance| chance);
                     }
-                    Step::End(worth) => {
+                    NodeAction::End(worth) => {
                         for (sum, mass) in sums.iter_mut().zip(here) {
                             *sum += u64::from(*mass) * u64::from(*worth);
                             *mass = 0;
@@ -196,12 +196,12 @@ impl<'p> Scorer<'p> {
     }
 
     /// The worth of the end of the single path of a row.
-    fn walk(&self, tile: &Tile, place_in_tile: usize, row: usize, coin: u64) -> u32 {
+    fn walk(&self, tile: &ProgramTile, place_in_tile: usize, row: usize, coin: u64) -> u32 {
         let n_rows = tile.values.len().checked_div(self.features.len()).unwrap_or(0);
         let mut node = 0;
         for layer in 1..=self.program.n_rounds + 1 {
             let chance = match &self.steps[place(layer, node)] {
-                Step::Number { column, threshold, low, high, missing } => {
+                NodeAction::Number { column, threshold, low, high, missing } => {
                     let value = tile.values[column * n_rows + place_in_tile];
                     if value.is_nan() {
                         *missing
@@ -211,12 +211,12 @@ impl<'p> Scorer<'p> {
                         *low
                     }
                 }
-                Step::Feature { column, term } => {
+                NodeAction::Feature { column, term } => {
                     Chance::new(term.value(tile.values[column * n_rows + place_in_tile]))
                 }
-                Step::Rows(of_row) => of_row[row],
-                Step::Coin => Chance::HALF,
-                Step::End(worth) => return *worth,
+                NodeAction::Rows(of_row) => of_row[row],
+                NodeAction::Coin => Chance::HALF,
+                NodeAction::End(worth) => return *worth,
             };
             node += usize::from(chance.falls_right(coin_at(coin, layer, node)));
         }
@@ -224,22 +224,24 @@ impl<'p> Scorer<'p> {
     }
 }
 
-fn step_of(term: &FeatureTerm, column: usize) -> Step<'_> {
+fn step_of(term: &FeatureTerm, column: usize) -> NodeAction<'_> {
     match &term.steps {
-        Steps::Numeric { thresholds, values } if thresholds.len() == 1 => Step::Number {
-            column,
-            threshold: thresholds[0],
-            low: Chance::new(values[0]),
-            high: Chance::new(values[1]),
-            missing: Chance::new(term.missing),
-        },
-        _ => Step::Feature { column, term },
+        FeatureSteps::Numeric { thresholds, values } if thresholds.len() == 1 => {
+            NodeAction::Number {
+                column,
+                threshold: thresholds[0],
+                low: Chance::new(values[0]),
+                high: Chance::new(values[1]),
+                missing: Chance::new(term.missing),
+            }
+        }
+        _ => NodeAction::Feature { column, term },
     }
 }
 
 impl BranchingProgram {
     /// Contribution of the end of a path to the score, in units of [`BranchingProgram::score_of`].
-    pub(super) fn worth(&self, layer: usize, index: usize, node: &Node) -> u32 {
+    pub(super) fn worth(&self, layer: usize, index: usize, node: &MartiNode) -> u32 {
         let twice_votes = self.twice_votes(layer, index).expect("ways end here") as u32;
         match (self.score, &node.kind) {
             (ProgramScore::Votes, _) => twice_votes,
@@ -284,7 +286,7 @@ pub(super) fn score_of(score: ProgramScore, row_bits: u32, sum: u64) -> f64 {
     factor * mean + constant
 }
 
-impl Tile {
+impl ProgramTile {
     fn read(&mut self, columns: &Columns<'_>, features: &[usize], rows: Range<usize>) {
         self.values.resize(features.len() * rows.len(), 0.0);
         self.has_missing.clear();

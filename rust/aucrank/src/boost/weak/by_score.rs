@@ -2,19 +2,19 @@
 
 use crate::parallel::prelude::*;
 
-use super::{Groups, Ranker, Ranking, WeakSample, WeakTask};
+use super::{RankGroups, Ranker, WeakRanking, WeakSample, WeakTask};
 use crate::boost::scored::RowScorer;
 use crate::data::{ClassMasses, MassRows, RowTally, midpoint};
 use crate::{RankError, parallel};
 
 /// The ranking by the scores of all rows of the sample, reversed if that has the higher AUC; `None`
-/// if neither direction is better than chance. `scorer` is told whether it is reversed.
+/// if neither direction is better than chance. `scorer` learns whether it is reversed.
 pub(super) fn ranking_by_score(
     sample: &WeakSample<'_>,
     task: &WeakTask<'_>,
     mut scores: Vec<f64>,
     scorer: impl FnOnce(bool) -> RowScorer,
-) -> Result<Option<Ranking>, RankError> {
+) -> Result<Option<WeakRanking>, RankError> {
     let masses = MassRows { positive: sample.labels.positive(), masses: task.masses };
     let has_mass = |row: &u32| task.masses[*row as usize] > 0;
     let mut ordered: Vec<(f64, u32)> =
@@ -44,9 +44,9 @@ pub(super) fn ranking_by_score(
         groups.windows(2).map(|pair| midpoint(pair[0].0, pair[1].0)).collect();
     let group = |score: f64| thresholds.partition_point(|&threshold| threshold <= score) as u32;
     let of_row = parallel::values(scores.len(), |row| group(scores[row]));
-    Ok(Some(Ranking {
+    Ok(Some(WeakRanking {
         ranker: Ranker::Scored { scorer: scorer(is_reversed), thresholds },
-        groups: Groups::Rows(of_row),
+        groups: RankGroups::Rows(of_row),
         sums: groups.into_iter().map(|(_, sums)| sums).collect(),
     }))
 }

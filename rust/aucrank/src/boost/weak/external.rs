@@ -1,7 +1,7 @@
 //! Weak rankers outside the core.
 
 use super::by_score::ranking_by_score;
-use super::{Ranking, WeakRanker, WeakSample, WeakTask};
+use super::{WeakRanker, WeakRanking, WeakSample, WeakTask};
 use crate::RankError;
 use crate::boost::scored::RowScorer;
 use crate::data::ClassMasses;
@@ -37,7 +37,7 @@ impl WeakRanker for ExternalRanker {
         &self,
         sample: &WeakSample<'_>,
         task: &WeakTask<'_>,
-    ) -> Result<Option<Ranking>, RankError> {
+    ) -> Result<Option<WeakRanking>, RankError> {
         let rankers = sample.external.ok_or(RankError::NeedsRankers)?;
         if let Some(features) = task.features {
             return Err(RankError::BadParameter {
@@ -73,7 +73,7 @@ mod tests {
     use crate::boost::scored::ScoredTerm;
     use crate::boost::term::Term;
     use crate::boost::weak::tests::{Draws, ranked_by};
-    use crate::boost::weak::{Groups, Ranker, WeakRankerParams};
+    use crate::boost::weak::{RankGroups, Ranker, WeakRankerParams};
     use crate::data::{Columns, Labels};
     use crate::external::keep_asked;
     use crate::external::tests::Fixed;
@@ -114,7 +114,7 @@ mod tests {
         let Ranker::Scored { scorer, thresholds } = &found.ranker else { panic!("by score") };
         assert_eq!(*scorer, RowScorer::External { number: 10, is_reversed: true });
         assert!(thresholds.windows(2).all(|pair| pair[0] < pair[1]));
-        let Groups::Rows(groups) = &found.groups else { panic!("row by row") };
+        let RankGroups::Rows(groups) = &found.groups else { panic!("row by row") };
         let mut sums = vec![ClassMasses::default(); thresholds.len() + 1];
         for row in 1..60 {
             let sum = &mut sums[groups[row] as usize];

@@ -2,12 +2,12 @@
 
 use std::cmp::Reverse;
 
-use super::{Groups, Ranker, Ranking, WeakRanker, WeakSample, WeakTask};
+use super::{RankGroups, Ranker, WeakRanker, WeakRanking, WeakSample, WeakTask};
 use crate::RankError;
-use crate::boost::ties::TiedGains;
+use crate::boost::term::TiedGains;
 use crate::data::{
     Binned, ClassMasses, FeatureBins, Histogram, HistogramRequest, MassRows, MemorySource,
-    ReweightedRows, RowTally, RowUnits, Shrinkage, SumSource, Tally, direction,
+    RateShrinkage, ReweightedRows, RowTally, RowUnits, SumSource, Tally, direction,
 };
 
 /// The feature of the highest AUC, in either direction; categories in the order of their shares of
@@ -33,12 +33,12 @@ impl WeakRanker for BestFeature<'_> {
         &self,
         sample: &WeakSample<'_>,
         task: &WeakTask<'_>,
-    ) -> Result<Option<Ranking>, RankError> {
-        best_ranking(sample, task, self.monotonic, Bins::best_order)
+    ) -> Result<Option<WeakRanking>, RankError> {
+        best_ranking(sample, task, self.monotonic, OccupiedBins::best_order)
     }
 
     fn bin_rule(&self) -> Option<BinRule> {
-        Some(Bins::best_order)
+        Some(OccupiedBins::best_order)
     }
 }
 
@@ -47,12 +47,12 @@ impl WeakRanker for BestThreshold<'_> {
         &self,
         sample: &WeakSample<'_>,
         task: &WeakTask<'_>,
-    ) -> Result<Option<Ranking>, RankError> {
-        best_ranking(sample, task, self.monotonic, Bins::best_cut)
+    ) -> Result<Option<WeakRanking>, RankError> {
+        best_ranking(sample, task, self.monotonic, OccupiedBins::best_cut)
     }
 
     fn bin_rule(&self) -> Option<BinRule> {
-        Some(Bins::best_cut)
+        Some(OccupiedBins::best_cut)
     }
 }
 
@@ -69,7 +69,7 @@ fn histogram(
 
 /// How well and in which order a feature ranks.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::boost) struct Order {
+pub(in crate::boost) struct FeatureOrder {
     /// Larger is better; above 0.
     merit: i128,
     grouping: Grouping,
@@ -86,15 +86,15 @@ enum Grouping {
 }
 
 /// How a feature ranks, by the masses of its bins; `None` if no better than chance.
-pub(in crate::boost) type BinRule = fn(&Bins) -> Option<Order>;
+pub(in crate::boost) type BinRule = fn(&OccupiedBins) -> Option<FeatureOrder>;
 
 /// The best feature so far.
 #[derive(Debug, Default)]
 pub(in crate::boost) struct Best {
-    found: Option<(usize, Order)>,
-    bins: Bins,
+    found: Option<(usize, FeatureOrder)>,
+    bins: OccupiedBins,
     /// Reused memory for the next feature.
-    asked: Bins,
+    asked: OccupiedBins,
 }
 
 impl Best {
@@ -143,14 +143,14 @@ impl Best {
     }
 
     /// The ranking of all rows.
-    pub(in crate::boost) fn into_ranking(self, binned: &Binned) -> Option<Ranking> {
+    pub(in crate::boost) fn into_ranking(self, binned: &Binned) -> Option<WeakRanking> {
         let (feature, order) = self.found?;
         Some(self.bins.ranking(feature, binned.features()[feature].n_codes(), order.grouping))
     }
 }
 
 /// Larger merit, then the first feature.
-fn key(found: Option<(usize, Order)>) -> Option<(i128, Reverse<usize>)> {
+fn key(found: Option<(usize, FeatureOrder)>) -> Option<(i128, Reverse<usize>)> {
     found.map(|(feature, order)| (order.merit, Reverse(feature)))
 }
 
@@ -159,7 +159,7 @@ fn best_ranking(
     task: &WeakTask<'_>,
     monotonic: &[i8],
     rule: BinRule,
-) -> Result<Option<Ranking>, RankError> {
+) -> Result<Option<WeakRanking>, RankError> {
     let histogram = histogram(sample, task)?;
     let row_tally = ReweightedRows { labels: sample.labels, masses: task.masses };
     let rows = task.rows.iter().map(|&row| (row_tally.of(row as usize), 1));
@@ -177,7 +177,7 @@ fn best_ranking(
 
 /// The occupied bins of a feature.
 #[derive(Debug, Default)]
-pub(in crate::boost) struct Bins {
+pub(in crate::boost) struct OccupiedBins {
     /// Codes with their masses; those of a categorical feature shrunk, in ascending order of their
     /// shares of positives.
     known: Vec<(u32, ClassMasses)>,
@@ -188,7 +188,7 @@ pub(in crate::boost) struct Bins {
     direction: i8,
 }
 
-impl Bins {
+impl OccupiedBins {
     fn fill(
         &mut self,
         bins: &FeatureBins,
@@ -208,7 +208,7 @@ impl Bins {
             return;
         };
         let levels = || self.known.iter().chain(&self.missing).map(|&(_, masses)| masses);
-        let Some(shrinkage) = Shrinkage::of(levels(), units) else {
+        let Some(shrinkage) = RateShrinkage::of(levels(), units) else {
             // Uninformative categories.
             self.known.clear();
             self.missing = None;
@@ -250,7 +250,7 @@ impl Bins {
         }
     }
 
-    fn ranking(&self, feature: usize, n_codes: usize, grouping: Grouping) -> Ranking {
+    fn ranking(&self, feature: usize, n_codes: usize, grouping: Grouping) -> WeakRanking {
         let groups = self.groups(grouping);
         let mut of_code = vec![None; n_codes];
         for (group, codes) in (0..).zip(&groups) {
@@ -263,11 +263,15 @@ impl Bins {
             let group = of_code[code as usize].expect("every occupied code has a group");
             sums[group as usize] += masses;
         }
-        Ranking { ranker: Ranker::Feature, groups: Groups::Codes { feature, of_code }, sums }
+        WeakRanking {
+            ranker: Ranker::Feature,
+            groups: RankGroups::Codes { feature, of_code },
+            sums,
+        }
     }
 
     /// One group per bin, in the direction of the higher AUC.
-    fn best_order(&self) -> Option<Order> {
+    fn best_order(&self) -> Option<FeatureOrder> {
         // 2 P N (AUC - 1/2) of the known values in ascending order.
         let known = ClassMasses::area(self.known.iter().map(|&(_, bin)| bin));
         // All missing rows above all others, or below.
@@ -287,11 +291,11 @@ impl Bins {
             let grouping = Grouping::Each { ascending, missing_last: missing >= 0 };
             (known.abs() + missing.abs(), grouping)
         };
-        (merit > 0).then_some(Order { merit, grouping })
+        (merit > 0).then_some(FeatureOrder { merit, grouping })
     }
 
     /// Two groups.
-    fn best_cut(&self) -> Option<Order> {
+    fn best_cut(&self) -> Option<FeatureOrder> {
         let missing = self.missing.map_or(ClassMasses::default(), |(_, masses)| masses);
         let total: ClassMasses = self.known.iter().chain(&self.missing).map(|&(_, m)| m).sum();
         let of_missing = total.gain(missing);
@@ -313,7 +317,7 @@ impl Bins {
         let (signed, first, missing_joins) = best;
         // A rule ranks as well as its reverse.
         let grouping = Grouping::Two { first, missing_joins, ascending: signed > 0 };
-        (signed != 0).then_some(Order { merit: signed.abs(), grouping })
+        (signed != 0).then_some(FeatureOrder { merit: signed.abs(), grouping })
     }
 }
 
@@ -381,7 +385,8 @@ mod tests {
             let missing = has_missing.then(|| (n_known, masses()));
             let mass =
                 |code: u32| known.iter().chain(&missing).find(|bin| bin.0 == code).unwrap().1;
-            let bins = Bins { known: known.clone(), missing, is_categorical: false, direction };
+            let bins =
+                OccupiedBins { known: known.clone(), missing, is_categorical: false, direction };
             for in_two in [true, false] {
                 let mut rankings = orders(n_known, direction, in_two);
                 if let Some((code, _)) = missing {

@@ -7,9 +7,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::by_score::ranking_by_score;
-use super::{Ranking, WeakRanker, WeakSample, WeakTask};
+use super::{WeakRanker, WeakRanking, WeakSample, WeakTask};
 use crate::boost::scored::RowScorer;
-use crate::data::{Column, Columns, Moments};
+use crate::data::{Column, Columns, ValueMoments};
 use crate::{Interrupt, RankError, parallel};
 
 /// Standard deviations from the mean at which a value is clipped. Few distributions reach that far,
@@ -122,7 +122,7 @@ fn standardised(value: f64, mean: f64, deviation: f64) -> f64 {
 /// Fits linear rankers.
 #[derive(Debug)]
 pub(super) struct FisherRanker {
-    moments: Vec<Moments>,
+    moments: Vec<ValueMoments>,
     /// For each feature its standardised values in fixed point; empty for a constant one.
     standardised: Vec<Vec<i32>>,
 }
@@ -134,7 +134,7 @@ impl FisherRanker {
         if let Some(column) = columns.iter().position(categorical) {
             return Err(RankError::CategoricalWeight { column });
         }
-        let moments = Moments::of(columns, labels, interrupt)?;
+        let moments = ValueMoments::of(columns, labels, interrupt)?;
         let standardised = columns
             .iter()
             .zip(&moments)
@@ -179,7 +179,7 @@ impl WeakRanker for FisherRanker {
         &self,
         sample: &WeakSample<'_>,
         task: &WeakTask<'_>,
-    ) -> Result<Option<Ranking>, RankError> {
+    ) -> Result<Option<WeakRanking>, RankError> {
         let n_features = self.standardised.len();
         let all: Vec<usize> = (0..n_features).collect();
         let varies = |&feature: &usize| !self.standardised[feature].is_empty();
@@ -211,8 +211,8 @@ impl WeakRanker for FisherRanker {
     }
 }
 
-fn in_fixed_point(column: &Column<'_>, moments: Moments, n_rows: usize) -> Vec<i32> {
-    let Moments { mean, deviation } = moments;
+fn in_fixed_point(column: &Column<'_>, moments: ValueMoments, n_rows: usize) -> Vec<i32> {
+    let ValueMoments { mean, deviation } = moments;
     if deviation == 0.0 {
         return Vec::new();
     }
@@ -286,7 +286,7 @@ mod tests {
     use crate::boost::weak::{Ranker, WeakRankerParams};
     use crate::data::{Columns, Labels};
 
-    fn linear_of(ranking: &Ranking) -> &LinearRanker {
+    fn linear_of(ranking: &WeakRanking) -> &LinearRanker {
         match &ranking.ranker {
             Ranker::Scored { scorer: RowScorer::Linear(linear), .. } => linear,
             _ => panic!("a linear ranker"),

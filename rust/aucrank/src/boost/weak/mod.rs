@@ -165,7 +165,7 @@ pub(super) trait WeakRanker: Sync {
         &self,
         sample: &WeakSample<'_>,
         task: &WeakTask<'_>,
-    ) -> Result<Option<Ranking>, RankError>;
+    ) -> Result<Option<WeakRanking>, RankError>;
 
     /// The rule of choice by the masses of the bins, if nothing else is needed: many rankers are
     /// then fitted in one pass over the rows.
@@ -176,9 +176,9 @@ pub(super) trait WeakRanker: Sync {
 
 /// A fitted weak ranker, and its ranking of the rows of the sample in groups of equal score.
 #[derive(Debug)]
-pub(super) struct Ranking {
+pub(super) struct WeakRanking {
     pub(super) ranker: Ranker,
-    pub(super) groups: Groups,
+    pub(super) groups: RankGroups,
     /// Masses of each group of the rows of the task, in ascending order of the score.
     pub(super) sums: Vec<ClassMasses>,
 }
@@ -200,7 +200,7 @@ pub(super) enum Ranker {
 
 /// Group of each row.
 #[derive(Debug)]
-pub(super) enum Groups {
+pub(super) enum RankGroups {
     /// By the code of a feature.
     Codes {
         feature: usize,
@@ -211,13 +211,13 @@ pub(super) enum Groups {
     Rows(Vec<u32>),
 }
 
-impl Ranking {
+impl WeakRanking {
     /// The same ranking with at most `n_groups` groups, if they are of scores: neighbours are
     /// merged to about equal mass. One value for each of many scores would make a large term that
     /// separates nearly equal rows.
     pub(super) fn with_at_most(mut self, n_groups: usize) -> Self {
         let Ranker::Scored { thresholds, .. } = &mut self.ranker else { return self };
-        let Groups::Rows(of_row) = &mut self.groups else { return self };
+        let RankGroups::Rows(of_row) = &mut self.groups else { return self };
         if self.sums.len() <= n_groups {
             return self;
         }
@@ -242,9 +242,9 @@ impl Ranking {
         features: &[FeatureBins],
         values: &[f64],
         unseen: f64,
-    ) -> (Term, Groups) {
+    ) -> (Term, RankGroups) {
         let term = match (self.ranker, &self.groups) {
-            (Ranker::Feature, Groups::Codes { feature, of_code }) => {
+            (Ranker::Feature, RankGroups::Codes { feature, of_code }) => {
                 let (feature, bins) = (*feature, &features[*feature]);
                 let value_of_code: Vec<Option<f64>> =
                     of_code.iter().map(|group| group.map(|group| values[group as usize])).collect();
@@ -257,7 +257,7 @@ impl Ranking {
             (Ranker::Scored { scorer, thresholds }, _) => {
                 Term::Scored(ScoredTerm::of_steps(scorer, &thresholds, values))
             }
-            (Ranker::Feature, Groups::Rows(_)) => unreachable!("a feature groups by its codes"),
+            (Ranker::Feature, RankGroups::Rows(_)) => unreachable!("a feature groups by its codes"),
         };
         (term, self.groups)
     }
@@ -290,7 +290,7 @@ pub(super) mod tests {
         masses: &[u64],
         features: Option<&[usize]>,
         external: Option<&dyn ExternalFitter>,
-    ) -> Result<Option<Ranking>, RankError> {
+    ) -> Result<Option<WeakRanking>, RankError> {
         let interrupt = &Interrupt::default();
         let binned = &Binned::new(columns, labels, BinningParams::default(), interrupt)?;
         let sample = WeakSample { columns, binned, labels, external, interrupt };
@@ -306,7 +306,7 @@ pub(super) mod tests {
         labels: &Labels<'_>,
         masses: &[u64],
         features: Option<&[usize]>,
-    ) -> Option<Ranking> {
+    ) -> Option<WeakRanking> {
         ranked_by(weak, columns, labels, masses, features, None).unwrap()
     }
 
@@ -325,8 +325,8 @@ pub(super) mod tests {
         let values: Vec<f64> = (0..ranking.sums.len()).map(|group| group as f64).collect();
         let (term, groups) = ranking.into_term(binned.features(), &values, -1.0);
         let group = |row: usize| match &groups {
-            Groups::Codes { feature, of_code } => of_code[binned.code(row, *feature) as usize],
-            Groups::Rows(of_row) => Some(of_row[row]),
+            RankGroups::Codes { feature, of_code } => of_code[binned.code(row, *feature) as usize],
+            RankGroups::Rows(of_row) => Some(of_row[row]),
         };
         let of_row = (0..columns.n_rows()).map(|row| group(row).map_or(-1.0, f64::from)).collect();
         (term, of_row)

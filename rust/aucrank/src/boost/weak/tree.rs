@@ -1,6 +1,6 @@
 //! A shallow ranking tree as a weak ranker.
 
-use super::{Groups, Ranker, Ranking, WeakRanker, WeakSample, WeakTask};
+use super::{RankGroups, Ranker, WeakRanker, WeakRanking, WeakSample, WeakTask};
 use crate::RankError;
 use crate::data::ClassMasses;
 use crate::tree::{ReweightedTrees, TreeRankParams};
@@ -31,7 +31,7 @@ impl WeakRanker for ShallowTree<'_> {
         &self,
         sample: &WeakSample<'_>,
         task: &WeakTask<'_>,
-    ) -> Result<Option<Ranking>, RankError> {
+    ) -> Result<Option<WeakRanking>, RankError> {
         let rows = task.rows.to_vec();
         let tree = self.0.grow(task.masses, rows, task.features, task.seed, sample.interrupt)?;
         let leaves = tree.leaf_sums();
@@ -43,7 +43,7 @@ impl WeakRanker for ShallowTree<'_> {
         let groups = self.0.places(&tree)?.into_iter().map(|place| last - place).collect();
         let masses = leaves.iter().rev().map(|sums| ClassMasses { pos: sums.pos, neg: sums.neg });
         let sums = masses.collect();
-        Ok(Some(Ranking { ranker: Ranker::Tree(tree), groups: Groups::Rows(groups), sums }))
+        Ok(Some(WeakRanking { ranker: Ranker::Tree(tree), groups: RankGroups::Rows(groups), sums }))
     }
 }
 
@@ -99,7 +99,7 @@ mod tests {
             assert!(tree.n_leaves() > 3);
             assert_eq!(tree.n_leaves(), expected.n_leaves());
             let places = expected.apply(&columns, None).unwrap();
-            let Groups::Rows(groups) = &found.groups else { panic!("row by row") };
+            let RankGroups::Rows(groups) = &found.groups else { panic!("row by row") };
             let last = tree.n_leaves() as u32 - 1;
             assert!(groups.iter().zip(&places).all(|(group, place)| group + place == last));
             let mut sums = vec![ClassMasses::default(); tree.n_leaves()];

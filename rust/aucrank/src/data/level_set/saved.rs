@@ -11,7 +11,7 @@ use super::LevelSet;
 /// A set as it is saved.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum Saved {
+enum SavedLevelSet {
     Only(Vec<u32>),
     AllBut(Vec<u32>),
 }
@@ -20,20 +20,20 @@ impl Serialize for LevelSet {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut last = 0;
         let steps = self.0.codes.iter().map(|&code| code - std::mem::replace(&mut last, code));
-        let saved = if self.0.are_out { Saved::AllBut } else { Saved::Only };
+        let saved = if self.0.are_out { SavedLevelSet::AllBut } else { SavedLevelSet::Only };
         saved(steps.collect()).serialize(serializer)
     }
 }
 
 impl<'de> Deserialize<'de> for LevelSet {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(Reader)
+        deserializer.deserialize_any(LevelSetVisitor)
     }
 }
 
-struct Reader;
+struct LevelSetVisitor;
 
-impl<'de> Visitor<'de> for Reader {
+impl<'de> Visitor<'de> for LevelSetVisitor {
     type Value = LevelSet;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -50,10 +50,10 @@ impl<'de> Visitor<'de> for Reader {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<LevelSet, A::Error> {
-        let saved = Saved::deserialize(MapAccessDeserializer::new(map))?;
+        let saved = SavedLevelSet::deserialize(MapAccessDeserializer::new(map))?;
         let (mut codes, are_out) = match saved {
-            Saved::Only(steps) => (steps, false),
-            Saved::AllBut(steps) => (steps, true),
+            SavedLevelSet::Only(steps) => (steps, false),
+            SavedLevelSet::AllBut(steps) => (steps, true),
         };
         let mut last = None;
         for step in &mut codes {

@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use super::{FeatureTerm, Steps};
+use super::{FeatureSteps, FeatureTerm};
 
 /// A step function as it is saved. A flattened enum would be read through a buffer that takes
 /// many times the memory of the text.
@@ -32,9 +32,9 @@ impl TryFrom<SavedTerm> for FeatureTerm {
         let SavedTerm { feature, numeric, categorical, missing } = saved;
         let steps = match (numeric, categorical) {
             (Some(SavedNumeric { thresholds, values }), None) => {
-                Steps::Numeric { thresholds, values }
+                FeatureSteps::Numeric { thresholds, values }
             }
-            (None, Some(SavedCategorical { values })) => Steps::Categorical { values },
+            (None, Some(SavedCategorical { values })) => FeatureSteps::Categorical { values },
             _ => return Err("a term is not of one kind"),
         };
         Ok(Self { feature, steps, missing })

@@ -11,7 +11,7 @@ use arrow_array::types::{
 };
 use arrow_array::{Array, ArrowPrimitiveType, RecordBatch, downcast_integer_array};
 
-use super::text_rows::{Level, check_names, codes_of, place_of};
+use super::text_rows::{LevelKey, check_names, codes_of, place_of};
 use super::{DateUnit, Feature, FeatureKind, Levels, TextError};
 use crate::RankError;
 use crate::data::{Column, Columns, MISSING_CODE};
@@ -86,12 +86,12 @@ pub enum BatchError {
 /// ```
 #[derive(Debug, Clone)]
 pub struct BatchRows<'a> {
-    inputs: Vec<Cells<'a>>,
+    inputs: Vec<BatchColumn<'a>>,
     n_rows: usize,
 }
 
 #[derive(Debug, Clone)]
-enum Cells<'a> {
+enum BatchColumn<'a> {
     Numbers(Cow<'a, [f64]>),
     Codes { codes: Vec<u32>, n_levels: u32 },
 }
@@ -109,7 +109,7 @@ impl<'a> BatchRows<'a> {
         check_names(&names)?;
         let input = |feature: &Feature| {
             let (name, place) = place_of(feature, &names)?;
-            Cells::new(name, feature, batch.column(place).as_ref())
+            BatchColumn::new(name, feature, batch.column(place).as_ref())
         };
         let inputs = features.iter().map(input).collect::<Result<_, BatchError>>()?;
         Ok(Self { inputs, n_rows: batch.num_rows() })
@@ -121,11 +121,11 @@ impl<'a> BatchRows<'a> {
     ///
     /// [`RankError`] if there are 2^32 rows or more.
     pub fn columns(&self) -> Result<Columns<'_>, RankError> {
-        Columns::new(self.inputs.iter().map(Cells::column).collect(), self.n_rows)
+        Columns::new(self.inputs.iter().map(BatchColumn::column).collect(), self.n_rows)
     }
 }
 
-impl<'a> Cells<'a> {
+impl<'a> BatchColumn<'a> {
     fn new(name: &str, feature: &Feature, array: &'a dyn Array) -> Result<Self, BatchError> {
         let (found, expected) = match &feature.kind {
             FeatureKind::Numeric if feature.counts.is_some() => (days(array), "a date"),
@@ -154,7 +154,7 @@ fn other_type(name: &str, expected: &'static str, array: &dyn Array) -> BatchErr
 }
 
 /// Reads an array of one type.
-type Reader = fn(&dyn Array) -> Option<Vec<f64>>;
+type ArrayReader = fn(&dyn Array) -> Option<Vec<f64>>;
 
 /// The values of an array, NaN for null.
 fn values<T: ArrowPrimitiveType>(
@@ -175,7 +175,7 @@ fn numbers(array: &dyn Array) -> Option<Cow<'_, [f64]>> {
         let number = |truth: Option<bool>| truth.map_or(f64::NAN, f64::from);
         return Some(truths.iter().map(number).collect::<Vec<f64>>().into());
     }
-    let readers: [Reader; 11] = [
+    let readers: [ArrayReader; 11] = [
         |array| values::<Float64Type>(array, |value| value),
         |array| values::<Float32Type>(array, f64::from),
         |array| values::<Float16Type>(array, f64::from),
@@ -193,7 +193,7 @@ fn numbers(array: &dyn Array) -> Option<Cow<'_, [f64]>> {
 
 /// Days since 1970, with the time of day as a fraction, as in Python.
 fn days(array: &dyn Array) -> Option<Cow<'_, [f64]>> {
-    let readers: [Reader; 6] = [
+    let readers: [ArrayReader; 6] = [
         |array| values::<Date32Type>(array, f64::from),
         |array| values::<Date64Type>(array, |millis| millis as f64 / 1e3 / SECONDS_A_DAY),
         |array| values::<TimestampSecondType>(array, |seconds| seconds as f64 / SECONDS_A_DAY),
@@ -217,8 +217,8 @@ fn texts(array: &dyn Array) -> Option<Vec<Option<&str>>> {
 }
 
 /// The codes of the rows; categories that the model does not know are missing.
-fn codes(array: &dyn Array, code_of: &HashMap<Level<'_>, u32>) -> Option<Vec<u32>> {
-    let of_level = |level: Option<Level<'_>>| {
+fn codes(array: &dyn Array, code_of: &HashMap<LevelKey<'_>, u32>) -> Option<Vec<u32>> {
+    let of_level = |level: Option<LevelKey<'_>>| {
         level.and_then(|level| code_of.get(&level)).copied().unwrap_or(MISSING_CODE)
     };
     if let Some(dictionary) = array.as_any_dictionary_opt() {
@@ -232,11 +232,11 @@ fn codes(array: &dyn Array, code_of: &HashMap<Level<'_>, u32>) -> Option<Vec<u32
         return Some(keys.into_iter().enumerate().map(of_key).collect());
     }
     if let Some(texts) = texts(array) {
-        let level = |text: Option<&str>| of_level(text.map(|text| Level::Text(text.into())));
+        let level = |text: Option<&str>| of_level(text.map(|text| LevelKey::Text(text.into())));
         return Some(texts.into_iter().map(level).collect());
     }
     // Whole numbers may be more than a double holds.
-    let of_whole = |whole: Option<i128>| of_level(whole.map(Level::Whole));
+    let of_whole = |whole: Option<i128>| of_level(whole.map(LevelKey::Whole));
     let whole: Option<Vec<u32>> = downcast_integer_array!(
         array => Some(array.iter().map(|value| of_whole(value.map(i128::from))).collect()),
         _ => None
@@ -245,7 +245,7 @@ fn codes(array: &dyn Array, code_of: &HashMap<Level<'_>, u32>) -> Option<Vec<u32
         return whole;
     }
     let numbers = numbers(array)?;
-    let level = |number: &f64| of_level((!number.is_nan()).then(|| Level::of_number(*number)));
+    let level = |number: &f64| of_level((!number.is_nan()).then(|| LevelKey::of_number(*number)));
     Some(numbers.iter().map(level).collect())
 }
 
@@ -329,9 +329,9 @@ mod tests {
     fn read(features: &[Feature], batch: &RecordBatch) -> Vec<Vec<f64>> {
         let rows = BatchRows::new(features, batch).unwrap();
         assert_eq!(rows.columns().unwrap().n_rows(), batch.num_rows());
-        let read = |cells: &Cells<'_>| match cells {
-            Cells::Numbers(numbers) => numbers.to_vec(),
-            Cells::Codes { codes, .. } => codes.iter().map(|&code| f64::from(code)).collect(),
+        let read = |cells: &BatchColumn<'_>| match cells {
+            BatchColumn::Numbers(numbers) => numbers.to_vec(),
+            BatchColumn::Codes { codes, .. } => codes.iter().map(|&code| f64::from(code)).collect(),
         };
         rows.inputs.iter().map(read).collect()
     }
@@ -354,7 +354,7 @@ mod tests {
         let batch = batch(vec![("a", doubles)]);
         let features = [Feature::numeric("a")];
         let rows = BatchRows::new(&features, &batch).unwrap();
-        assert!(matches!(rows.inputs[0], Cells::Numbers(Cow::Borrowed([0.5, -3.0]))));
+        assert!(matches!(rows.inputs[0], BatchColumn::Numbers(Cow::Borrowed([0.5, -3.0]))));
     }
 
     #[test]

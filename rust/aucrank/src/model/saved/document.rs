@@ -27,7 +27,7 @@ impl ModelRef<'_> {
         header: &Header,
         calibration: Option<&Calibration>,
     ) -> Result<String, ModelError> {
-        self.to_json_heeding(header, calibration, &Interrupt::default())
+        self.to_json_interruptible(header, calibration, &Interrupt::default())
     }
 
     /// As [`ModelRef::to_json`], for a caller who may lose patience.
@@ -35,7 +35,7 @@ impl ModelRef<'_> {
     /// # Errors
     ///
     /// As [`ModelRef::to_json`], or [`ModelError::Interrupted`].
-    pub fn to_json_heeding(
+    pub fn to_json_interruptible(
         self,
         header: &Header,
         calibration: Option<&Calibration>,
@@ -143,9 +143,9 @@ impl Document {
     ///
     /// # Errors
     ///
-    /// [`ModelError`], whatever the text is: nothing in it is executed or believed unchecked.
+    /// [`ModelError`], whatever the text is: nothing in it is executed, and nothing is used unchecked.
     pub fn from_json(text: &str) -> Result<Self, ModelError> {
-        Self::from_json_heeding(text, &Interrupt::default())
+        Self::from_json_interruptible(text, &Interrupt::default())
     }
 
     /// As [`Document::from_json`], for a caller who may lose patience.
@@ -153,7 +153,7 @@ impl Document {
     /// # Errors
     ///
     /// As [`Document::from_json`], or [`ModelError::Interrupted`].
-    pub fn from_json_heeding(text: &str, interrupt: &Interrupt) -> Result<Self, ModelError> {
+    pub fn from_json_interruptible(text: &str, interrupt: &Interrupt) -> Result<Self, ModelError> {
         let canonical = append_canonical(String::with_capacity(text.len()), text, interrupt);
         let canonical = canonical.map_err(|err| match interrupt.check() {
             Ok(()) => ModelError::NotJson(err.to_string()),

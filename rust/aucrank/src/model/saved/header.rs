@@ -1,6 +1,7 @@
 //! What a fitted estimator is, beside what it learned.
 
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 use super::{Json, Levels, ModelError, malformed};
 
@@ -186,7 +187,7 @@ pub struct SampledRows {
 pub struct Header {
     /// The estimator that was fitted.
     pub estimator: Estimator,
-    /// The two labels, if the fit was told any: a ranker always is.
+    /// The two labels, if the fit had any: a ranker always is.
     pub classes: Option<Classes>,
     /// The columns of the training data.
     pub features: Vec<Feature>,
@@ -216,5 +217,204 @@ impl Header {
     /// [`ModelError::Malformed`].
     pub fn to_json(&self) -> Result<String, ModelError> {
         serde_json::to_string(self).map_err(malformed)
+    }
+}
+
+impl Feature {
+    /// A number.
+    #[must_use]
+    pub fn numeric(name: impl Into<String>) -> Self {
+        Self { name: Some(name.into()), kind: FeatureKind::Numeric, counts: None }
+    }
+
+    /// A category, with its levels in the order of their codes: strings, numbers or booleans.
+    ///
+    /// # Errors
+    ///
+    /// [`ModelError::Malformed`] if a level is something else.
+    pub fn categorical<T: Into<Value>>(
+        name: impl Into<String>,
+        levels: impl IntoIterator<Item = T>,
+    ) -> Result<Self, ModelError> {
+        let levels = levels.into_iter().map(Into::into).collect::<Vec<Value>>();
+        let kind = FeatureKind::Categorical { levels: Levels::try_from(levels)? };
+        Ok(Self { name: Some(name.into()), kind, counts: None })
+    }
+}
+
+impl Header {
+    /// Begins the header of a model that the Python class of this name takes: `"TreeRank"`,
+    /// `"GradientBoostingRanker"` and so on.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use aucrank::model::{Feature, Header};
+    ///
+    /// let header = Header::builder("TreeRank")
+    ///     .param("max_depth", 4)
+    ///     .feature(Feature::numeric("age"))
+    ///     .feature(Feature::categorical("town", ["Lyon", "Oslo"])?)
+    ///     .classes("good", "bad")
+    ///     .build()?;
+    /// assert_eq!(header.features.len(), 2);
+    /// # Ok::<(), aucrank::model::ModelError>(())
+    /// ```
+    pub fn builder(class: impl Into<String>) -> HeaderBuilder {
+        HeaderBuilder { class: class.into(), ..HeaderBuilder::default() }
+    }
+}
+
+/// What [`Header::builder`] gathers.
+///
+/// # Examples
+///
+/// A model is fitted and saved; the Python package reads the text with `aucrank.load`.
+///
+/// ```
+/// use aucrank::Interrupt;
+/// use aucrank::additive::{RimarcParams, fit_rimarc};
+/// use aucrank::data::{Columns, Labels};
+/// use aucrank::model::{Document, Feature, Header};
+///
+/// let ages = [19.0, 23.0, 31.0, 35.0, 48.0, 52.0];
+/// let positive = [false, false, true, false, true, true];
+/// let columns = Columns::from_column_major(&ages, 6)?;
+/// let labels = Labels::new(&positive, None)?;
+/// let model =
+///     fit_rimarc(&columns, &labels, &RimarcParams::default(), &Interrupt::default())?;
+///
+/// let header = Header::builder("RIMARC")
+///     .feature(Feature::numeric("age"))
+///     .classes("stays", "leaves")
+///     .build()?;
+/// let text = Document::new(header, model)?.to_json()?;
+/// let scores = Document::from_json(&text)?.score(&columns)?;
+/// assert!(scores[5] > scores[0]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct HeaderBuilder {
+    class: String,
+    params: Map<String, Value>,
+    features: Vec<Feature>,
+    classes: Option<[Value; 2]>,
+}
+
+impl HeaderBuilder {
+    /// Sets a parameter of the class; those that are not set have their defaults.
+    #[must_use]
+    pub fn param(mut self, name: impl Into<String>, value: impl Into<Value>) -> Self {
+        self.params.insert(name.into(), value.into());
+        self
+    }
+
+    /// Adds a feature, after those that are there.
+    #[must_use]
+    pub fn feature(mut self, feature: Feature) -> Self {
+        self.features.push(feature);
+        self
+    }
+
+    /// Adds features, after those that are there.
+    #[must_use]
+    pub fn features(mut self, features: impl IntoIterator<Item = Feature>) -> Self {
+        self.features.extend(features);
+        self
+    }
+
+    /// Sets the two labels: both strings, both integers, both other numbers or both booleans. Without
+    /// them, they are 0 and 1.
+    #[must_use]
+    pub fn classes<T: Into<Value>>(mut self, negative: T, positive: T) -> Self {
+        self.classes = Some([negative.into(), positive.into()]);
+        self
+    }
+
+    /// The header.
+    ///
+    /// # Errors
+    ///
+    /// [`ModelError::Malformed`] if there is no feature, two of them have the same name, or the two
+    /// labels are the same or of different types.
+    pub fn build(self) -> Result<Header, ModelError> {
+        let malformed = |what: String| Err(ModelError::Malformed(what));
+        let Self { class, params, features, classes } = self;
+        if features.is_empty() {
+            return malformed("there is no feature".to_owned());
+        }
+        let mut names: Vec<_> = features.iter().filter_map(|f| f.name.as_deref()).collect();
+        names.sort_unstable();
+        if let Some([twice, _]) = names.windows(2).find(|pair| pair[0] == pair[1]) {
+            return malformed(format!("two features are called {twice:?}"));
+        }
+        let values = classes.unwrap_or_else(|| [0.into(), 1.into()]);
+        let [negative, positive] = &values;
+        let Some(dtype) = common_dtype(negative, positive) else {
+            return malformed(format!(
+                "the labels are {negative} and {positive}, not two of the same type"
+            ));
+        };
+        if negative == positive {
+            return malformed(format!("both labels are {negative}"));
+        }
+        Ok(Header {
+            estimator: Estimator { class, params: Value::Object(params).into() },
+            classes: Some(Classes { dtype: dtype.to_owned(), values: values.map(Json::from) }),
+            features,
+            sample: None,
+            reading: None,
+        })
+    }
+}
+
+/// The type of numpy that holds both labels as they are.
+fn common_dtype(negative: &Value, positive: &Value) -> Option<&'static str> {
+    match (negative, positive) {
+        (Value::Bool(_), Value::Bool(_)) => Some("bool"),
+        (Value::String(_), Value::String(_)) => Some("object"),
+        (Value::Number(a), Value::Number(b)) if a.is_i64() && b.is_i64() => Some("int64"),
+        (Value::Number(a), Value::Number(b)) if a.is_f64() && b.is_f64() => Some("float64"),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests_of_header_builder {
+    use super::*;
+
+    fn message(builder: HeaderBuilder) -> String {
+        match builder.build().unwrap_err() {
+            ModelError::Malformed(what) => what,
+            other => panic!("{other}"),
+        }
+    }
+
+    #[test]
+    fn what_no_model_can_have_is_refused() {
+        let header = || Header::builder("RIMARC").feature(Feature::numeric("a"));
+        assert_eq!(message(Header::builder("RIMARC")), "there is no feature");
+        assert_eq!(
+            message(header().feature(Feature::numeric("a"))),
+            "two features are called \"a\""
+        );
+        assert_eq!(message(header().classes("no", "no")), "both labels are \"no\"");
+        assert_eq!(
+            message(header().classes(Value::from(0), Value::from("yes"))),
+            "the labels are 0 and \"yes\", not two of the same type"
+        );
+        assert!(Feature::categorical("b", [Value::Null]).is_err());
+    }
+
+    #[test]
+    fn labels_have_the_type_that_holds_them() {
+        let dtype = |negative: Value, positive: Value| {
+            let header = Header::builder("RIMARC").feature(Feature::numeric("a"));
+            header.classes(negative, positive).build().unwrap().classes.unwrap().dtype
+        };
+        assert_eq!(dtype(false.into(), true.into()), "bool");
+        assert_eq!(dtype(0.into(), 1.into()), "int64");
+        assert_eq!(dtype(0.5.into(), 1.5.into()), "float64");
+        assert_eq!(dtype("a".into(), "b".into()), "object");
     }
 }

@@ -1,12 +1,11 @@
 //! The saved form of a model: one JSON document with a version and a checksum, and the features that it
 //! names.
 //!
-//! - `document`: header and model as one text; `canonical_json`: the form over which its checksum is;
-//! - `header`, `header_builder`: what a fitted estimator is, beside what it learned; `levels`, `json`: the
-//!   values in it;
+//! - `document`: header and model as one text; `canonical_json`: the form that its checksum is over, and
+//!   models in texts of any length;
+//! - `header`: what a fitted estimator is, beside what it learned; `levels`: the values in it;
 //! - `text_rows`, `batch_rows`: rows of text, and batches of Apache Arrow, as the features of a header;
-//! - `reading`: models in texts of any length; `ensemble`: many models in one;
-//! - `error`: why a text is not a model.
+//! - `ensemble`: many models in one; `error`: why a text is not a model.
 
 #[cfg(feature = "arrow")]
 mod batch_rows;
@@ -15,22 +14,19 @@ mod document;
 pub(super) mod ensemble;
 mod error;
 mod header;
-mod header_builder;
-mod json;
 mod levels;
-mod reading;
 mod text_rows;
 
 #[cfg(feature = "arrow")]
 pub use batch_rows::{BatchError, BatchRows, features_of_batches};
+pub(super) use canonical_json::read_json;
 pub use document::Document;
 pub use error::ModelError;
 use error::malformed;
-pub use header::{Classes, DateUnit, Estimator, Feature, FeatureKind, Header, SampledRows};
-pub use header_builder::HeaderBuilder;
-pub use json::Json;
-pub use levels::Levels;
-pub(super) use reading::read_json;
+pub use header::{
+    Classes, DateUnit, Estimator, Feature, FeatureKind, Header, HeaderBuilder, SampledRows,
+};
+pub use levels::{Json, Levels};
 pub use text_rows::{TextError, TextRows, learn_features};
 
 /// The name by which a document says what it is.

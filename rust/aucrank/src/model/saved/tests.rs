@@ -6,12 +6,12 @@ use super::document::checksum;
 use super::*;
 use crate::additive::{LinearParams, Mad2cParams, Thresholds, fit_linear, fit_mad2c};
 use crate::aurora::{
-    AuroraParams, BinarizerParams, Criterion as PathCriterion, Radius, RankOptParams, SearchDepth,
-    Selection, fit_aurora, fit_rank_opt, fit_threshold_binarizer,
+    AuroraParams, BinarizerParams, Radius, RankOptParams, SearchDepth, Selection,
+    SelectionCriterion as PathCriterion, fit_aurora, fit_rank_opt, fit_threshold_binarizer,
 };
 use crate::boost::{
-    AucBoostParams, Criterion, FitExtras, HeldOutParams, HeldOutRule, MartiParams, Output,
-    ProgramScore, RoundParams, Routing, WeakRankerParams, fit_auc_boost, fit_marti_rank,
+    AucBoostParams, FitExtras, HeldOutParams, HeldOutRule, MartiParams, Output, ProgramScore,
+    RoundParams, Routing, ThresholdCriterion, WeakRankerParams, fit_auc_boost, fit_marti_rank,
 };
 use crate::calibration::{Calibration, CalibrationMethod};
 use crate::data::{BinningParams, Column, Columns, Labels, NewRows, mix};
@@ -112,7 +112,7 @@ fn program_document(score: ProgramScore) -> Document {
         binning: BinningParams::default(),
         weak_ranker: WeakRankerParams::Feature,
         n_rounds: 3,
-        criterion: Criterion::Sum,
+        criterion: ThresholdCriterion::Sum,
         routing: Routing::Expected,
         score,
         noise_rate: Some(0.0),
@@ -136,7 +136,8 @@ fn boosted_document(held_out: Option<HeldOutRule>) -> Document {
         ..RoundParams::default()
     };
     let output = if held_out.is_some() { Output::Sign } else { Output::Real };
-    let params = AucBoostParams { rounds, criterion: Criterion::Sum, output, max_fpr: 1.0 };
+    let params =
+        AucBoostParams { rounds, criterion: ThresholdCriterion::Sum, output, max_fpr: 1.0 };
     let labels = Labels::new(&POSITIVE, None).unwrap();
     let given = FitExtras::default();
     let model = fit_auc_boost(&columns(), &labels, &params, &given, &Interrupt::default()).unwrap();
@@ -395,9 +396,9 @@ fn reading_and_writing_end_once_they_are_interrupted() {
     interrupt.stop();
     for document in documents() {
         let text = document.to_json().unwrap();
-        let found = Document::from_json_heeding(&text, &interrupt);
+        let found = Document::from_json_interruptible(&text, &interrupt);
         assert_eq!(found, Err(ModelError::Interrupted));
-        let found = document.model.family().as_model().to_json_heeding(
+        let found = document.model.family().as_model().to_json_interruptible(
             &document.header,
             document.calibration.as_ref(),
             &interrupt,
@@ -424,7 +425,7 @@ fn long_texts_are_read_piece_by_piece_to_the_same_end() {
 
 type Change<'a> = &'a dyn Fn(&mut Value);
 
-/// The model is not believed after any of the changes, and the error says what is wrong.
+/// The model is refused after any of the changes, and the error says what is wrong.
 fn assert_refused(document: &Document, changes: &[(&str, Change<'_>)]) {
     assert!(forged(document, |_| ()).is_ok());
     for (number, (what, change)) in changes.iter().enumerate() {

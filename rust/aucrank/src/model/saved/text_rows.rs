@@ -105,13 +105,13 @@ struct Input<'a> {
     name: &'a str,
     /// Place of its column in a row.
     place: usize,
-    cells: Cells<'a>,
+    cells: TextColumn<'a>,
 }
 
 #[derive(Debug, Clone)]
-enum Cells<'a> {
+enum TextColumn<'a> {
     Numbers(Vec<f64>),
-    Codes { codes: Vec<u32>, code_of: HashMap<Level<'a>, u32> },
+    Codes { codes: Vec<u32>, code_of: HashMap<LevelKey<'a>, u32> },
 }
 
 impl<'a> TextRows<'a> {
@@ -173,9 +173,9 @@ impl<'a> Input<'a> {
     fn new(feature: &'a Feature, names: &[&str]) -> Result<Self, TextError> {
         let (name, place) = place_of(feature, names)?;
         let cells = match &feature.kind {
-            FeatureKind::Numeric => Cells::Numbers(Vec::new()),
+            FeatureKind::Numeric => TextColumn::Numbers(Vec::new()),
             FeatureKind::Categorical { levels } => {
-                Cells::Codes { codes: Vec::new(), code_of: codes_of(name, levels)? }
+                TextColumn::Codes { codes: Vec::new(), code_of: codes_of(name, levels)? }
             }
         };
         Ok(Self { name, place, cells })
@@ -183,14 +183,17 @@ impl<'a> Input<'a> {
 
     fn push(&mut self, cell: &str) -> Result<(), TextError> {
         match &mut self.cells {
-            Cells::Numbers(numbers) => numbers.push(number_or_missing(cell).ok_or_else(|| {
-                TextError::NoNumber { name: self.name.to_owned(), cell: cell.to_owned() }
-            })?),
-            Cells::Codes { codes, code_of } => {
+            TextColumn::Numbers(numbers) => {
+                numbers.push(number_or_missing(cell).ok_or_else(|| TextError::NoNumber {
+                    name: self.name.to_owned(),
+                    cell: cell.to_owned(),
+                })?);
+            }
+            TextColumn::Codes { codes, code_of } => {
                 let code = || {
                     // A column that holds both the text "1" and the number 1 is beyond CSV.
-                    let as_text = code_of.get(&Level::Text(cell.into()));
-                    as_text.or_else(|| code_of.get(&Level::of_text(cell)?)).copied()
+                    let as_text = code_of.get(&LevelKey::Text(cell.into()));
+                    as_text.or_else(|| code_of.get(&LevelKey::of_text(cell)?)).copied()
                 };
                 let code = if is_missing(cell) { None } else { code() };
                 codes.push(code.unwrap_or(MISSING_CODE));
@@ -201,15 +204,15 @@ impl<'a> Input<'a> {
 
     fn truncate(&mut self, n_rows: usize) {
         match &mut self.cells {
-            Cells::Numbers(numbers) => numbers.truncate(n_rows),
-            Cells::Codes { codes, .. } => codes.truncate(n_rows),
+            TextColumn::Numbers(numbers) => numbers.truncate(n_rows),
+            TextColumn::Codes { codes, .. } => codes.truncate(n_rows),
         }
     }
 
     fn column(&self) -> Column<'_> {
         match &self.cells {
-            Cells::Numbers(numbers) => numbers[..].into(),
-            Cells::Codes { codes, code_of } => {
+            TextColumn::Numbers(numbers) => numbers[..].into(),
+            TextColumn::Codes { codes, code_of } => {
                 Column::Codes { codes, n_levels: code_of.len() as u32 }
             }
         }
@@ -299,9 +302,9 @@ fn number(cell: &str) -> Option<f64> {
 pub(super) fn codes_of<'a>(
     name: &str,
     levels: &Levels,
-) -> Result<HashMap<Level<'a>, u32>, TextError> {
+) -> Result<HashMap<LevelKey<'a>, u32>, TextError> {
     let of_value = |(code, value): (u32, Value)| {
-        let level = Level::of_value(&value).map(|level| (level, code));
+        let level = LevelKey::of_value(&value).map(|level| (level, code));
         let name = name.to_owned();
         level.ok_or_else(|| TextError::UnknownLevel { name, level: value.to_string() })
     };
@@ -310,14 +313,14 @@ pub(super) fn codes_of<'a>(
 
 /// A category, equal to another where Python has them equal: 1, 1.0 and True are the same.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(super) enum Level<'a> {
+pub(super) enum LevelKey<'a> {
     Text(Cow<'a, str>),
     Whole(i128),
     /// Bits of a number that is not whole, or too large to be exact.
     Real(u64),
 }
 
-impl Level<'_> {
+impl LevelKey<'_> {
     fn of_value(value: &Value) -> Option<Self> {
         match value {
             Value::String(text) => Some(Self::Text(text.clone().into())),
@@ -357,8 +360,8 @@ mod tests {
         }
         let columns = text.columns().unwrap();
         let read = |input: &Input<'_>| match &input.cells {
-            Cells::Numbers(numbers) => numbers.clone(),
-            Cells::Codes { codes, .. } => codes.iter().map(|&code| f64::from(code)).collect(),
+            TextColumn::Numbers(numbers) => numbers.clone(),
+            TextColumn::Codes { codes, .. } => codes.iter().map(|&code| f64::from(code)).collect(),
         };
         assert_eq!(columns.n_rows(), rows.len());
         text.inputs.iter().map(read).collect()
@@ -390,7 +393,7 @@ mod tests {
         assert_eq!(rows.push(["1"]), Err(TextError::RowLength { found: 1, expected: 2 }));
         rows.push(["nan", "True"]).unwrap();
         assert_eq!(rows.n_rows(), 2);
-        let Cells::Numbers(a) = &rows.inputs[0].cells else { panic!("it is numeric") };
+        let TextColumn::Numbers(a) = &rows.inputs[0].cells else { panic!("it is numeric") };
         assert_eq!(a, &[2.0, 1.0]);
     }
 

@@ -13,10 +13,10 @@
 
 use super::RocState;
 use super::cells::{Cell, Count, low_bits};
-use super::limbs::{add_words, bit_length};
-use super::runs::{Entry, Runs};
-use super::table::{Form, MAX_UNITS, Table, few_units, with_runs};
-use super::wide_cells::{ALL_WORDS, LOWEST, Total, WideCell, unit_below};
+use super::table::{Entry, Runs};
+use super::table::{EntryTable, MAX_UNITS, SumWidth, few_units, with_runs};
+use super::wide_cells::{ALL_WORDS, LOWEST, WideCell, WideTotal, unit_below};
+use super::wide_cells::{add_words, bit_length};
 use crate::RankError;
 use crate::fnv::fnv1a64;
 use crate::roc::Score;
@@ -43,11 +43,11 @@ pub(super) fn write(state: &mut RocState) -> Result<Vec<u8>, RankError> {
         });
     }
     let (kind, size) = match &state.table {
-        Table::Counts(_) => (0_u32, COUNT_BYTES),
-        Table::Cells(_) => (1, CELL_BYTES),
-        Table::Wide2(..) => (2, wide_bytes(2)),
-        Table::Wide4(..) => (2, wide_bytes(4)),
-        Table::Wide34(..) => (2, wide_bytes(ALL_WORDS)),
+        EntryTable::Counts(_) => (0_u32, COUNT_BYTES),
+        EntryTable::Cells(_) => (1, CELL_BYTES),
+        EntryTable::Wide2(..) => (2, wide_bytes(2)),
+        EntryTable::Wide4(..) => (2, wide_bytes(4)),
+        EntryTable::Wide34(..) => (2, wide_bytes(ALL_WORDS)),
     };
     let n = with_runs!(&state.table, |runs| runs.len());
     let mut bytes = Vec::with_capacity(72 + n * size);
@@ -60,14 +60,14 @@ pub(super) fn write(state: &mut RocState) -> Result<Vec<u8>, RankError> {
         bytes.extend(number.to_le_bytes());
     }
     match &mut state.table {
-        Table::Counts(runs) => {
+        EntryTable::Counts(runs) => {
             for count in runs.one() {
                 for number in [count.key, count.rows[0], count.rows[1]] {
                     bytes.extend(number.to_le_bytes());
                 }
             }
         }
-        Table::Cells(runs) => {
+        EntryTable::Cells(runs) => {
             for cell in runs.one() {
                 bytes.extend(cell.key.to_le_bytes());
                 bytes.extend(cell.width.to_le_bytes());
@@ -75,9 +75,9 @@ pub(super) fn write(state: &mut RocState) -> Result<Vec<u8>, RankError> {
                 cell.squares.iter().for_each(|square| bytes.extend(square.to_le_bytes()));
             }
         }
-        Table::Wide2(runs, low) => write_wide(runs.one(), *low, &mut bytes),
-        Table::Wide4(runs, low) => write_wide(runs.one(), *low, &mut bytes),
-        Table::Wide34(runs, low) => write_wide(runs.one(), *low, &mut bytes),
+        EntryTable::Wide2(runs, low) => write_wide(runs.one(), *low, &mut bytes),
+        EntryTable::Wide4(runs, low) => write_wide(runs.one(), *low, &mut bytes),
+        EntryTable::Wide34(runs, low) => write_wide(runs.one(), *low, &mut bytes),
     }
     let hash = fnv1a64(&bytes);
     bytes.extend(hash.to_le_bytes());
@@ -97,9 +97,9 @@ fn write_wide<const WORDS: usize>(cells: &[WideCell<WORDS>], low: i32, bytes: &m
 }
 
 /// The bytes left to read.
-struct Reader<'a>(&'a [u8]);
+struct ByteReader<'a>(&'a [u8]);
 
-impl Reader<'_> {
+impl ByteReader<'_> {
     fn take<const N: usize>(&mut self) -> Result<[u8; N], RankError> {
         let (taken, rest) = self.0.split_first_chunk::<N>().ok_or_else(|| bad("cut short"))?;
         self.0 = rest;
@@ -124,7 +124,7 @@ fn bad(why: impl Into<String>) -> RankError {
 }
 
 pub(super) fn read(bytes: &[u8]) -> Result<RocState, RankError> {
-    let mut reader = Reader(bytes);
+    let mut reader = ByteReader(bytes);
     if reader.take::<8>().ok().as_ref() != Some(MAGIC) {
         return Err(bad("they do not begin as one does"));
     }
@@ -171,7 +171,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<RocState, RankError> {
         return Err(bad(format!("weights in units of 2^{low}")));
     }
     let bits = state.bits();
-    let mut sums = Sums { low, ..Sums::default() };
+    let mut sums = ReadSums { low, ..ReadSums::default() };
     state.table = match (kind, words) {
         (0, _) => {
             let mut run = Vec::with_capacity(n as usize);
@@ -183,7 +183,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<RocState, RankError> {
                 sums.add_cell(&Cell::of_rows(count, bits), bits)?;
                 run.push(count);
             }
-            Table::Counts(Runs::of(run))
+            EntryTable::Counts(Runs::of(run))
         }
         (1, _) => {
             let mut run = Vec::with_capacity(n as usize);
@@ -197,11 +197,11 @@ pub(super) fn read(bytes: &[u8]) -> Result<RocState, RankError> {
                 sums.add_cell(&cell, bits)?;
                 run.push(cell);
             }
-            Table::Cells(Runs::of(run))
+            EntryTable::Cells(Runs::of(run))
         }
-        (_, 2) => Table::Wide2(read_wide(&mut reader, n, &mut sums)?, low),
-        (_, 4) => Table::Wide4(read_wide(&mut reader, n, &mut sums)?, low),
-        _ => Table::Wide34(read_wide(&mut reader, n, &mut sums)?, low),
+        (_, 2) => EntryTable::Wide2(read_wide(&mut reader, n, &mut sums)?, low),
+        (_, 4) => EntryTable::Wide4(read_wide(&mut reader, n, &mut sums)?, low),
+        _ => EntryTable::Wide34(read_wide(&mut reader, n, &mut sums)?, low),
     };
     (state.rows, state.totals, state.low) = (rows, sums.totals, low);
     let units = few_units(&sums.totals, bits);
@@ -214,8 +214,8 @@ pub(super) fn read(bytes: &[u8]) -> Result<RocState, RankError> {
     };
     let counted = kind != 0 || units.is_some_and(|units| rows == units.map(|units| units >> bits));
     let form_fits = match state.form() {
-        Form::Narrow => kind < 2 && units.is_some(),
-        Form::Wide { words: needed, .. } => kind == 2 && words == needed,
+        SumWidth::Narrow => kind < 2 && units.is_some(),
+        SumWidth::Wide { words: needed, .. } => kind == 2 && words == needed,
     };
     let few_rows = rows.iter().all(|&rows| rows <= MAX_UNITS);
     let small = max_size.is_none_or(|size| kind != 0 && n <= size as u64);
@@ -226,9 +226,9 @@ pub(super) fn read(bytes: &[u8]) -> Result<RocState, RankError> {
 }
 
 fn read_wide<const WORDS: usize>(
-    reader: &mut Reader<'_>,
+    reader: &mut ByteReader<'_>,
     n: u64,
-    sums: &mut Sums,
+    sums: &mut ReadSums,
 ) -> Result<Runs<WideCell<WORDS>>, RankError> {
     let mut run = Vec::with_capacity(n as usize);
     for _ in 0..n {
@@ -259,19 +259,19 @@ fn read_wide<const WORDS: usize>(
 }
 
 /// Sums over the entries read so far.
-struct Sums {
+struct ReadSums {
     last: Option<u64>,
     low: i32,
-    totals: [Total; 2],
+    totals: [WideTotal; 2],
 }
 
-impl Default for Sums {
+impl Default for ReadSums {
     fn default() -> Self {
         Self { last: None, low: 0, totals: [[0; ALL_WORDS]; 2] }
     }
 }
 
-impl Sums {
+impl ReadSums {
     /// Refuses keys that cannot follow those before.
     fn add_keys(&mut self, node: &impl Entry, width: u32) -> Result<(), RankError> {
         let least = f64::NEG_INFINITY.key();

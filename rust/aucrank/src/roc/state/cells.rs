@@ -1,7 +1,7 @@
 //! Tables of bounded size: neighbouring scores are counted together.
 
-use super::runs::Entry;
-use crate::roc::curve::Counted;
+use super::table::Entry;
+use crate::roc::curve::CountedMass;
 
 /// Unweighted rows of one score.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -82,7 +82,7 @@ impl Entry for Cell {
 
 /// An entry as read by statistics.
 pub(super) trait Seen {
-    type Mass: Counted;
+    type Mass: CountedMass;
     /// Least key.
     fn key(&self) -> u64;
     /// 0 if all rows have the same score.
@@ -114,7 +114,7 @@ impl Seen for Cell {
 }
 
 /// An entry that can absorb its neighbours.
-pub(super) trait Node: Entry {
+pub(super) trait Absorbing: Entry {
     /// Parameter of the conversion of weights to floats.
     type Scale: Copy;
 
@@ -125,7 +125,7 @@ pub(super) trait Node: Entry {
     fn widened(self, width: u32) -> Self;
 }
 
-impl Node for Cell {
+impl Absorbing for Cell {
     type Scale = ();
 
     fn weights(&self, (): ()) -> [f64; 2] {
@@ -146,7 +146,7 @@ impl Node for Cell {
 /// each share is slightly increased, as if one row in `4 * target` were still to fall there, so
 /// that stretches of one class are not merged for free. The cost increases with the node, so that
 /// the cheapest boundaries can be dropped all at once.
-pub(super) fn cut_down<C: Node>(cells: &[C], target: usize, scale: C::Scale) -> Vec<C> {
+pub(super) fn cut_down<C: Absorbing>(cells: &[C], target: usize, scale: C::Scale) -> Vec<C> {
     if cells.len() <= target {
         return cells.to_vec();
     }
@@ -172,7 +172,7 @@ pub(super) fn cut_down<C: Node>(cells: &[C], target: usize, scale: C::Scale) -> 
 }
 
 /// Cost of the node of each boundary.
-fn costs<C: Node>(cells: &[C], widths: &[u32], floor: f64, scale: C::Scale) -> Vec<f64> {
+fn costs<C: Absorbing>(cells: &[C], widths: &[u32], floor: f64, scale: C::Scale) -> Vec<f64> {
     // Prefix sums of weights: floating-point sums are monotone, so a node costs no less than one
     // inside it.
     let mut below = vec![[0.0; 2]];

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use super::cells::{Cell, Count};
-use super::runs::{Entry, Runs};
+use super::table::{Entry, Runs};
 use super::wide_cells::WideCell;
 use crate::RankError;
 use crate::spilled::{TemporaryFile, checksum, storage};
@@ -130,10 +130,10 @@ impl Files {
     }
 
     /// Merges all runs into one of this kind.
-    pub fn merge<E: Target>(&mut self, kind: Kind) -> Result<(), RankError> {
+    pub fn merge<E: MergeTarget>(&mut self, kind: Kind) -> Result<(), RankError> {
         let n_bytes = (self.max_bytes / 8 / self.runs.len().max(1)).clamp(2 * LONGEST, BLOCK);
         let mut sources: Vec<Source<E>> =
-            self.runs.iter().map(|run| E::source(Reader::new(run, n_bytes), kind)).collect();
+            self.runs.iter().map(|run| E::source(RunReader::new(run, n_bytes), kind)).collect();
         let mut first = Vec::with_capacity(sources.len());
         let mut order = BinaryHeap::with_capacity(sources.len());
         for (number, source) in sources.iter_mut().enumerate() {
@@ -174,7 +174,7 @@ impl Files {
 
     /// The entries of the one run that there is.
     pub fn entries<E: Packed>(&self) -> FileEntries {
-        let readers = self.runs.first().map(|run| Reader::new(run, BLOCK));
+        let readers = self.runs.first().map(|run| RunReader::new(run, BLOCK));
         FileEntries { reader: readers, failure: Arc::clone(&self.failure) }
     }
 
@@ -214,7 +214,7 @@ fn frame_sum(number: u64, bytes: &[u8]) -> u64 {
     let (words, rest) = bytes.split_at(bytes.len() & !7);
     let mut last = [0; 8];
     last[..rest.len()].copy_from_slice(rest);
-    // The number of bytes tells one that ends in zeros from one that is shorter.
+    // The number of bytes distinguishes one that ends in zeros from one that is shorter.
     let about = [number, bytes.len() as u64, u64::from_le_bytes(last), checksum(words)];
     checksum(about.map(u64::to_le_bytes).as_flattened())
 }
@@ -278,7 +278,7 @@ impl Writer {
 
 /// A place in a run.
 #[derive(Debug, Clone)]
-pub(super) struct Reader {
+pub(super) struct RunReader {
     run: Arc<FileRun>,
     /// Number of the frame that follows those in memory.
     frame: u64,
@@ -289,7 +289,7 @@ pub(super) struct Reader {
     key: u64,
 }
 
-impl Reader {
+impl RunReader {
     fn new(run: &Arc<FileRun>, block: usize) -> Self {
         let (run, n_left) = (Arc::clone(run), run.n_entries);
         Self { run, frame: 0, bytes: Vec::new(), at: 0, block, n_left, key: 0 }
@@ -357,10 +357,10 @@ impl Reader {
     }
 }
 
-/// The entries of a file, in ascending order. An error ends them, and is told by [`Files::check`].
+/// The entries of a file, in ascending order. An error ends them, and is reported by [`Files::check`].
 #[derive(Debug, Clone)]
 pub(super) struct FileEntries {
-    reader: Option<Reader>,
+    reader: Option<RunReader>,
     failure: Arc<OnceLock<RankError>>,
 }
 
@@ -370,7 +370,7 @@ impl FileEntries {
             Ok(entry) => entry,
             Err(err) => {
                 self.reader = None;
-                // The first error is the one to tell.
+                // The first error is the one to report.
                 let _ = self.failure.set(err);
                 None
             }
@@ -531,26 +531,26 @@ impl<const WORDS: usize> Packed for WideCell<WORDS> {
 pub(super) type Source<E> = Box<dyn FnMut() -> Result<Option<E>, RankError>>;
 
 /// An entry to which those of narrower runs can be converted.
-pub(super) trait Target: Packed {
-    fn source(reader: Reader, kind: Kind) -> Source<Self>;
+pub(super) trait MergeTarget: Packed {
+    fn source(reader: RunReader, kind: Kind) -> Source<Self>;
 }
 
 fn converted<F: Packed + 'static, E: Packed>(
-    mut reader: Reader,
+    mut reader: RunReader,
     convert: impl Fn(F) -> E + 'static,
 ) -> Source<E> {
     Box::new(move || Ok(reader.next::<F>()?.map(&convert)))
 }
 
-impl Target for Count {
-    fn source(reader: Reader, _: Kind) -> Source<Self> {
+impl MergeTarget for Count {
+    fn source(reader: RunReader, _: Kind) -> Source<Self> {
         debug_assert!(matches!(reader.run.kind, Kind::Counts { .. }));
         converted(reader, |count: Self| count)
     }
 }
 
-impl Target for Cell {
-    fn source(reader: Reader, _: Kind) -> Source<Self> {
+impl MergeTarget for Cell {
+    fn source(reader: RunReader, _: Kind) -> Source<Self> {
         match reader.run.kind {
             Kind::Counts { bits } => converted(reader, move |count| Self::of_rows(count, bits)),
             _ => converted(reader, |cell: Self| cell),
@@ -558,8 +558,8 @@ impl Target for Cell {
     }
 }
 
-impl<const WORDS: usize> Target for WideCell<WORDS> {
-    fn source(reader: Reader, kind: Kind) -> Source<Self> {
+impl<const WORDS: usize> MergeTarget for WideCell<WORDS> {
+    fn source(reader: RunReader, kind: Kind) -> Source<Self> {
         let low = if let Kind::Wide { low, .. } = kind { low } else { 0 };
         let shift = move |unit: i32| (unit - low).cast_unsigned();
         match reader.run.kind {

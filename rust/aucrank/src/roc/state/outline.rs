@@ -2,13 +2,13 @@
 
 use super::cells::Seen;
 use super::statistics::total;
-use crate::roc::curve::Counted;
+use crate::roc::curve::CountedMass;
 use crate::roc::mass::Mass;
 use crate::roc::{RocCurve, Score};
 
 /// Which knots are kept, besides the first and the last.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Wanted<'a> {
+pub(super) struct WantedKnots<'a> {
     /// Those next to these false positive rates, on both sides.
     pub fpr: &'a [f64],
     /// Those next to these true positive rates.
@@ -46,7 +46,7 @@ type Gap<M> = (<M as Mass>::Product, Knot<M>);
 
 /// Where a knot is among the wanted rates, and in which piece of the curve.
 #[derive(Clone, Copy, PartialEq)]
-struct Place {
+struct KnotPlace {
     among: [usize; 2],
     piece: usize,
 }
@@ -54,7 +54,7 @@ struct Place {
 pub(super) fn outline<C: Seen>(
     cells: impl Iterator<Item = C> + Clone,
     exponents: [i32; 2],
-    wanted: &Wanted<'_>,
+    wanted: &WantedKnots<'_>,
 ) -> Outline {
     let all = total(cells.clone());
     let sorted = [wanted.fpr, wanted.tpr].map(|rates| {
@@ -72,13 +72,13 @@ pub(super) fn outline<C: Seen>(
             wanted.partition_point(|&w| w < rate) + wanted.partition_point(|&w| w <= rate)
         };
         let piece = ((rates[0] + rates[1]) * pieces) as usize;
-        Place { among: [among(0), among(1)], piece }
+        KnotPlace { among: [among(0), among(1)], piece }
     };
 
     let mut above = all;
     let mut twice_right = <C::Mass as Mass>::Product::default();
     let mut kept: Vec<Knot<C::Mass>> = Vec::new();
-    let mut before: Option<(Knot<C::Mass>, Place)> = None;
+    let mut before: Option<(Knot<C::Mass>, KnotPlace)> = None;
     let mut best: Option<Gap<C::Mass>> = None;
     let mut number = 0;
     let mut add = |threshold: f64, counts: [C::Mass; 2], twice_right| {

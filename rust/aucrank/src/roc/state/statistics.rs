@@ -1,15 +1,21 @@
 //! Statistics of the cells of a state, which come in ascending order.
 
 use super::cells::Seen;
+use super::table::few_units;
+use super::wide_cells::{LOWEST, WideTotal, placed, unit_below};
+use super::wide_cells::{add_shifted, add_words};
+use super::{RocState, wide_cells};
 use crate::RankError;
 use crate::data::times_power_of_two;
-use crate::roc::auc::Pairs;
-use crate::roc::curve::Counted;
-use crate::roc::mass::Mass;
-use crate::roc::{RocCurve, Score};
+use crate::roc::auc::ConcordantPairs;
+use crate::roc::curve::CountedMass;
+use crate::roc::mass::{Mass, digits};
+use crate::roc::partial::CurvePart;
+use crate::roc::partial_spread::mean_clipped;
+use crate::roc::{RocCurve, Score, Weighting};
 
 pub(super) fn area<C: Seen>(cells: impl Iterator<Item = C>) -> Result<f64, RankError> {
-    let mut pairs = Pairs::default();
+    let mut pairs = ConcordantPairs::default();
     for cell in cells {
         let [neg, pos] = cell.masses();
         pairs.push(pos, neg);
@@ -40,7 +46,7 @@ pub(super) fn half_of_joined_pairs<C: Seen>(cells: impl Iterator<Item = C> + Clo
 pub(super) fn spread<C: Seen>(cells: impl Iterator<Item = C> + Clone) -> [f64; 2] {
     let [neg, pos] = total(cells.clone());
     let (pairs, all) = (C::Mass::half_wins_of(pos, neg), [neg, pos].map(Mass::to_f64));
-    let mut half_wins = Pairs::default();
+    let mut half_wins = ConcordantPairs::default();
     for cell in cells.clone() {
         let [neg, pos] = cell.masses();
         half_wins.push(pos, neg);
@@ -100,4 +106,175 @@ pub(super) fn curve<C: Seen>(
         counts.reverse();
     }
     C::Mass::curve(thresholds, counts, exponents)
+}
+
+/// Sums over some rows.
+#[derive(Debug, Clone)]
+pub(super) struct StateSums {
+    pub(super) rows: [u64; 2],
+    pub(super) totals: [WideTotal; 2],
+    pub(super) low: i32,
+}
+
+impl Default for StateSums {
+    fn default() -> Self {
+        Self { rows: [0; 2], totals: [[0; wide_cells::ALL_WORDS]; 2], low: 0 }
+    }
+}
+
+impl StateSums {
+    /// Adds integer multiples of `2^exponent`.
+    pub(super) fn add_whole(&mut self, units: [u128; 2], exponent: i32) {
+        for (total, units) in self.totals.iter_mut().zip(units) {
+            add_shifted(total, units, (exponent - LOWEST).cast_unsigned());
+        }
+    }
+}
+
+pub(super) fn power(bits: u32) -> f64 {
+    2_f64.powi(bits.cast_signed())
+}
+
+impl RocState {
+    /// Sums over the rows of a batch.
+    #[expect(clippy::float_cmp, reason = "a whole number is one exactly")]
+    pub(super) fn sums_of(
+        &self,
+        positive: &[bool],
+        weights: Option<&[f64]>,
+    ) -> Result<StateSums, RankError> {
+        let mut sums = StateSums::default();
+        let Some(weights) = weights else {
+            let n_pos = positive.iter().map(|&p| u64::from(p)).sum::<u64>();
+            sums.rows = [positive.len() as u64 - n_pos, n_pos];
+            sums.add_whole(sums.rows.map(u128::from), 0);
+            return Ok(sums);
+        };
+        let rows = || weights.iter().zip(positive).enumerate();
+        let mut whole = [0_u128; 2];
+        let mut is_whole = true;
+        for (row, (&weight, &positive)) in rows() {
+            let units = self.units_of(row, weight)?;
+            let class = usize::from(positive);
+            sums.rows[class] += u64::from(weight > 0.0);
+            whole[class] += u128::from(units);
+            is_whole &= units as f64 == weight;
+        }
+        if self.unit_bits.is_some() || is_whole {
+            sums.add_whole(whole, -self.bits().cast_signed());
+            return Ok(sums);
+        }
+        for (_, (&weight, &positive)) in rows() {
+            if weight > 0.0 {
+                let (number, shift) = placed(weight, LOWEST);
+                add_shifted(&mut sums.totals[usize::from(positive)], number, shift);
+                sums.low = sums.low.min(unit_below(digits(weight).1));
+            }
+        }
+        Ok(sums)
+    }
+
+    /// A weight in units, rounded; in a state without a unit its integer part.
+    pub(super) fn units_of(&self, row: usize, weight: f64) -> Result<u64, RankError> {
+        if !(weight.is_finite() && weight >= 0.0) {
+            return Err(RankError::BadWeight { row, value: weight });
+        }
+        let Some(bits) = self.unit_bits else { return Ok(weight as u64) };
+        let exact = weight * power(bits);
+        let units = exact.round();
+        if bits == 0 && exact.fract() > 0.0 || units < 1.0 && weight > 0.0 {
+            return Err(RankError::BadParameter {
+                name: "sample_weight",
+                value: format!("{weight} in row {row}"),
+                rule: "a whole number of weight_unit, to which fractions are rounded if it is below 1",
+            });
+        }
+        // A weight beyond the integers saturates, and the total shows it.
+        Ok(units as u64)
+    }
+
+    pub(super) fn add_sums(&mut self, sums: &StateSums) -> Result<(), RankError> {
+        let mut totals = self.totals;
+        for (total, added) in totals.iter_mut().zip(&sums.totals) {
+            add_words(total, added, 0);
+        }
+        if let Some(bits) = self.unit_bits
+            && few_units(&totals, bits).is_none()
+        {
+            return Err(RankError::TooMuchWeight { unit: power(bits).recip() });
+        }
+        self.totals = totals;
+        self.rows = [0, 1].map(|class| self.rows[class].saturating_add(sums.rows[class]));
+        self.low = self.low.min(sums.low);
+        Ok(())
+    }
+}
+
+/// That of [`PartialAreas`](crate::roc::PartialAreas): for each class, from the mean clipped rate of
+/// the other class over each score. The numbers of rows are those of the weighting.
+pub(super) fn of_part<C: Seen>(
+    cells: &(impl Iterator<Item = C> + Clone),
+    rows: [f64; 2],
+    part: CurvePart,
+    weighting: Weighting,
+) -> [f64; 2] {
+    let all = total(cells.clone());
+    let bands = [part.tpr, part.fpr];
+    // Share of a score in the weight of a class, its value, and the sum of squared shares.
+    let terms = |class: usize| {
+        let (own, other) = (all[class].to_f64(), all[1 - class].to_f64());
+        let mut above = all[1 - class];
+        cells.clone().filter_map(move |cell| {
+            let masses = cell.masses();
+            let after = above - masses[1 - class];
+            let [u, v] = [after, above].map(|above| above.to_f64() / other);
+            above = after;
+            (masses[class] > C::Mass::default()).then(|| {
+                let share = masses[class].to_f64() / own;
+                let squares = cell.squares()[class] / own / own;
+                (share, mean_clipped(u, v, bands[class]), squares)
+            })
+        })
+    };
+    [0, 1].map(|class| {
+        // Taken from the least, values that are all equal deviate by exactly 0.
+        let least = terms(class).map(|term| term.1).fold(f64::INFINITY, f64::min);
+        let mean: f64 = terms(class).map(|(share, value, _)| share * (value - least)).sum();
+        let deviation = |value: f64| (value - least - mean).powi(2);
+        let n = rows[class];
+        match weighting {
+            Weighting::Sampling => {
+                n / (n - 1.0) * terms(class).map(|(_, v, s)| s * deviation(v)).sum::<f64>()
+            }
+            Weighting::Frequency => {
+                terms(class).map(|(share, v, _)| share * deviation(v)).sum::<f64>() / (n - 1.0)
+            }
+        }
+    })
+}
+
+/// Weights of both classes, if those of every score are whole numbers.
+///
+/// # Errors
+///
+/// [`RankError::BadParameter`] for the first that is not.
+pub(super) fn whole_weights<C: Seen>(
+    cells: impl Iterator<Item = C> + Clone,
+    exponents: [i32; 2],
+) -> Result<[f64; 2], RankError> {
+    let all = total(cells.clone());
+    for cell in cells {
+        for (mass, exponent) in cell.masses().into_iter().zip(exponents) {
+            let digits: u128 = mass.into();
+            if digits > 0 && digits.trailing_zeros().cast_signed() < -exponent {
+                let weight = times_power_of_two(mass.to_f64(), exponent);
+                return Err(RankError::BadParameter {
+                    name: "weights",
+                    value: format!("{weight} at a score"),
+                    rule: "whole numbers, where they are frequencies",
+                });
+            }
+        }
+    }
+    Ok([0, 1].map(|class| times_power_of_two(all[class].to_f64(), exponents[class])))
 }

@@ -1,14 +1,17 @@
 //! Where the rows of a state lie: buffered, in the table, in files.
 
-use super::RocState;
-use super::batch::{cells_of, counts_of, hardly_repeat, wide_cells_of, wide_counts};
 use super::cells::{Cell, Count, cut_down};
 use super::files::Kind;
-use super::runs::Runs;
-use super::sums::power;
-use super::table::{Form, Table, keep_size, with_runs};
-use super::wide_cells::{self, Scale, WideCell, unit_below};
+use super::statistics::power;
+use super::table::{EntryTable, Runs, SumWidth, keep_size, with_runs};
+use super::wide_cells::{LowBits, WideCell, placed, unit_below};
+use super::{RocState, wide_cells};
 use crate::RankError;
+use crate::parallel::prelude::*;
+use crate::roc::sample::{ScoreSample, Unweighted};
+use crate::roc::score::ScoreCoding;
+use crate::roc::sort::{Record, Sink, for_ties, sort_range, sweep};
+use crate::roc::{PARALLEL_FROM, Score};
 
 /// Rows buffered before they are sorted.
 pub(super) const BUFFER: usize = 1 << 20;
@@ -31,7 +34,7 @@ impl RocState {
         if bits > 0 {
             self.low = self.low.min(unit_below(-bits.cast_signed()));
             let form = self.form();
-            let table = std::mem::replace(&mut self.table, Table::Counts(Runs::default()));
+            let table = std::mem::replace(&mut self.table, EntryTable::Counts(Runs::default()));
             self.table = table.widened(form, bits);
         }
         Ok(())
@@ -46,11 +49,11 @@ impl RocState {
             let kind = self.kind();
             if let Some(files) = self.files.as_mut().filter(|files| !files.is_one(kind)) {
                 match &self.table {
-                    Table::Counts(_) => files.merge::<Count>(kind)?,
-                    Table::Cells(_) => files.merge::<Cell>(kind)?,
-                    Table::Wide2(..) => files.merge::<WideCell<2>>(kind)?,
-                    Table::Wide4(..) => files.merge::<WideCell<4>>(kind)?,
-                    Table::Wide34(..) => files.merge::<WideCell<34>>(kind)?,
+                    EntryTable::Counts(_) => files.merge::<Count>(kind)?,
+                    EntryTable::Cells(_) => files.merge::<Cell>(kind)?,
+                    EntryTable::Wide2(..) => files.merge::<WideCell<2>>(kind)?,
+                    EntryTable::Wide4(..) => files.merge::<WideCell<4>>(kind)?,
+                    EntryTable::Wide34(..) => files.merge::<WideCell<34>>(kind)?,
                 }
             }
             return Ok(());
@@ -65,11 +68,11 @@ impl RocState {
     pub(super) fn kind(&self) -> Kind {
         let bits = self.bits();
         match self.table {
-            Table::Counts(_) => Kind::Counts { bits },
-            Table::Cells(_) => Kind::Cells { bits },
-            Table::Wide2(_, low) => Kind::Wide { words: 2, low },
-            Table::Wide4(_, low) => Kind::Wide { words: 4, low },
-            Table::Wide34(_, low) => Kind::Wide { words: wide_cells::ALL_WORDS, low },
+            EntryTable::Counts(_) => Kind::Counts { bits },
+            EntryTable::Cells(_) => Kind::Cells { bits },
+            EntryTable::Wide2(_, low) => Kind::Wide { words: 2, low },
+            EntryTable::Wide4(_, low) => Kind::Wide { words: 4, low },
+            EntryTable::Wide34(_, low) => Kind::Wide { words: wide_cells::ALL_WORDS, low },
         }
     }
 
@@ -106,9 +109,9 @@ impl RocState {
             let weighted = self.weighted.split_off(start);
             let scale = power(self.bits());
             match &mut self.table {
-                Table::Wide2(runs, low) => runs.push(wide_cells_of(weighted, *low)),
-                Table::Wide4(runs, low) => runs.push(wide_cells_of(weighted, *low)),
-                Table::Wide34(runs, low) => runs.push(wide_cells_of(weighted, *low)),
+                EntryTable::Wide2(runs, low) => runs.push(wide_cells_of(weighted, *low)),
+                EntryTable::Wide4(runs, low) => runs.push(wide_cells_of(weighted, *low)),
+                EntryTable::Wide34(runs, low) => runs.push(wide_cells_of(weighted, *low)),
                 _ => self.cells().push(cells_of(weighted, scale)),
             }
             self.spill()?;
@@ -124,12 +127,12 @@ impl RocState {
     /// Makes the sums of the table as wide as those of all rows.
     pub(super) fn widen(&mut self) -> Result<(), RankError> {
         let (form, bits) = (self.form(), self.bits());
-        if let Form::Wide { words, low } = form {
+        if let SumWidth::Wide { words, low } = form {
             if self.kind() != (Kind::Wide { words, low }) {
                 // Wider entries might exceed the memory.
                 self.spill_beyond(0)?;
             }
-            let table = std::mem::replace(&mut self.table, Table::Counts(Runs::default()));
+            let table = std::mem::replace(&mut self.table, EntryTable::Counts(Runs::default()));
             self.table = table.widened(form, bits);
         }
         Ok(())
@@ -161,11 +164,13 @@ impl RocState {
     pub(super) fn piece(&self) -> usize {
         let Some(files) = &self.files else { return usize::MAX };
         let entry = match (self.form(), self.kind()) {
-            (Form::Wide { words: 2, .. }, _) => size_of::<WideCell<2>>(),
-            (Form::Wide { words: 4, .. }, _) => size_of::<WideCell<4>>(),
-            (Form::Wide { .. }, _) => size_of::<WideCell<34>>(),
-            (Form::Narrow, Kind::Counts { .. }) if self.weighted.is_empty() => size_of::<Count>(),
-            (Form::Narrow, _) => size_of::<Cell>(),
+            (SumWidth::Wide { words: 2, .. }, _) => size_of::<WideCell<2>>(),
+            (SumWidth::Wide { words: 4, .. }, _) => size_of::<WideCell<4>>(),
+            (SumWidth::Wide { .. }, _) => size_of::<WideCell<34>>(),
+            (SumWidth::Narrow, Kind::Counts { .. }) if self.weighted.is_empty() => {
+                size_of::<Count>()
+            }
+            (SumWidth::Narrow, _) => size_of::<Cell>(),
         };
         // A row waits, is moved, and becomes an entry, of which there is a copy for a while in
         // memory that grows.
@@ -176,45 +181,45 @@ impl RocState {
         let bits = self.bits();
         let cell = |count| Cell::of_rows(count, bits);
         match &mut self.table {
-            Table::Counts(runs) => runs.push(run),
-            Table::Cells(runs) => runs.push(run.into_iter().map(cell).collect()),
+            EntryTable::Counts(runs) => runs.push(run),
+            EntryTable::Cells(runs) => runs.push(run.into_iter().map(cell).collect()),
             // Weights are kept exactly, and a row has weight 1.
-            Table::Wide2(runs, low) => runs.push(wide_counts(run, *low)),
-            Table::Wide4(runs, low) => runs.push(wide_counts(run, *low)),
-            Table::Wide34(runs, low) => runs.push(wide_counts(run, *low)),
+            EntryTable::Wide2(runs, low) => runs.push(wide_counts(run, *low)),
+            EntryTable::Wide4(runs, low) => runs.push(wide_counts(run, *low)),
+            EntryTable::Wide34(runs, low) => runs.push(wide_counts(run, *low)),
         }
     }
 
     /// The table as cells of narrow sums, converted from counts if need be.
     pub(super) fn cells(&mut self) -> &mut Runs<Cell> {
         let bits = self.bits();
-        if let Table::Counts(runs) = &mut self.table {
+        if let EntryTable::Counts(runs) = &mut self.table {
             let run = std::mem::take(runs.one());
             let mut cells = Runs::default();
             cells.push(run.into_iter().map(|count| Cell::of_rows(count, bits)).collect());
-            self.table = Table::Cells(cells);
+            self.table = EntryTable::Cells(cells);
         }
         match &mut self.table {
-            Table::Cells(runs) => runs,
+            EntryTable::Cells(runs) => runs,
             _ => unreachable!("made into cells above"),
         }
     }
 
     pub(super) fn keep_size(&mut self) {
         let Some(max_size) = self.max_size else { return };
-        let scale = Scale::of(&self.totals, self.low);
+        let scale = LowBits::of(&self.totals, self.low);
         // Cut below the maximum, so that the cost of cutting is amortised over many rows.
         let target = max_size.div_ceil(2);
         match &mut self.table {
-            Table::Counts(_) => {}
-            Table::Cells(runs) => keep_size(runs, max_size, |run| cut_down(run, target, ())),
-            Table::Wide2(runs, _) => {
+            EntryTable::Counts(_) => {}
+            EntryTable::Cells(runs) => keep_size(runs, max_size, |run| cut_down(run, target, ())),
+            EntryTable::Wide2(runs, _) => {
                 keep_size(runs, max_size, |run| cut_down(run, target, scale));
             }
-            Table::Wide4(runs, _) => {
+            EntryTable::Wide4(runs, _) => {
                 keep_size(runs, max_size, |run| cut_down(run, target, scale));
             }
-            Table::Wide34(runs, _) => {
+            EntryTable::Wide34(runs, _) => {
                 keep_size(runs, max_size, |run| cut_down(run, target, scale));
             }
         }
@@ -225,4 +230,90 @@ impl RocState {
 /// cells.
 pub(super) fn in_memory(max_size: Option<usize>) -> usize {
     max_size.map_or(BUFFER, |size| size.saturating_mul(4).clamp(BUFFER >> 3, BUFFER))
+}
+
+/// Whether more than half of a sample of the scores are distinct.
+pub(super) fn hardly_repeat(scores: &[f64]) -> bool {
+    const STEP: usize = 64;
+    let mut keys: Vec<u64> = scores.iter().step_by(STEP).map(|score| score.key()).collect();
+    keys.sort_unstable();
+    2 * keys.chunk_by(|a, b| a == b).count() > keys.len()
+}
+
+/// A sink that collects the distinct scores of a range.
+pub(super) struct Counting {
+    coding: ScoreCoding<f64>,
+    counts: Vec<Count>,
+}
+
+impl Sink<u64, u64> for Counting {
+    fn tie(&mut self, code: u64, positive: u64, negative: u64) {
+        let key = self.coding.score(code).key();
+        self.counts.push(Count { key, rows: [negative, positive] });
+    }
+
+    fn range<R: Record<u64, Mass = u64>>(&mut self, rows: &mut [R], _: usize, top: u64) {
+        sort_range(rows);
+        for_ties(rows, top, |code, positive, negative| self.tie(code, positive, negative));
+    }
+}
+
+pub(super) fn counts_of(scores: &[f64], positive: &[bool]) -> Vec<Count> {
+    let Ok((sample, _)) = ScoreSample::of_any_class(scores, positive, Unweighted) else {
+        unreachable!("checked before they were gathered");
+    };
+    let parts = sweep::<f64, _, u64, _>(&sample, |coding| Counting { coding, counts: Vec::new() });
+    let counts: Vec<Vec<Count>> = parts.into_iter().map(|part| part.counts).collect();
+    counts.concat()
+}
+
+/// Cells of weighted rows, in units of `1 / scale`.
+pub(super) fn cells_of(rows: Vec<(u64, u64)>, scale: f64) -> Vec<Cell> {
+    sorted_into(rows, |tied| {
+        let mut cell = Cell { key: tied[0].0, width: 0, units: [0; 2], squares: [0; 2] };
+        for &(_, word) in tied {
+            let (class, weight) = weight_of(word);
+            let units = (weight * scale).round() as u64;
+            cell.units[class] += units;
+            cell.squares[class] += u128::from(units) * u128::from(units);
+        }
+        cell
+    })
+}
+
+pub(super) fn wide_cells_of<const WORDS: usize>(
+    rows: Vec<(u64, u64)>,
+    low: i32,
+) -> Vec<WideCell<WORDS>> {
+    sorted_into(rows, |tied| {
+        let mut cell = WideCell::empty(tied[0].0, 0);
+        for &(_, word) in tied {
+            let (class, weight) = weight_of(word);
+            cell.add_row(class, placed(weight, low));
+        }
+        cell
+    })
+}
+
+/// Class and weight of a buffered row.
+pub(super) fn weight_of(word: u64) -> (usize, f64) {
+    ((word >> 63) as usize, f64::from_bits(word & (u64::MAX >> 1)))
+}
+
+pub(super) fn wide_counts<const WORDS: usize>(run: Vec<Count>, low: i32) -> Vec<WideCell<WORDS>> {
+    let shift = low.unsigned_abs();
+    run.into_iter().map(|count| WideCell::of_cell(&Cell::of_rows(count, 0), shift)).collect()
+}
+
+/// One entry for the rows of each score.
+pub(super) fn sorted_into<E>(
+    mut rows: Vec<(u64, u64)>,
+    entry: impl Fn(&[(u64, u64)]) -> E,
+) -> Vec<E> {
+    if rows.len() < PARALLEL_FROM {
+        rows.sort_unstable_by_key(|row| row.0);
+    } else {
+        rows.par_sort_unstable_by_key(|row| row.0);
+    }
+    rows.chunk_by(|a, b| a.0 == b.0).map(entry).collect()
 }

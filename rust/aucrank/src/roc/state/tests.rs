@@ -3,9 +3,9 @@ use std::io::{Read, Seek, Write};
 use proptest::prelude::*;
 
 use super::files::FRAME_IN_FILE;
-use super::limbs::{add_shifted, add_words};
 use super::store::BUFFER;
 use super::wide_cells::{LOWEST, placed};
+use super::wide_cells::{add_shifted, add_words};
 use super::*;
 use crate::roc::{PartialAreas, weighted_auc};
 
@@ -201,13 +201,13 @@ proptest! {
             }
         };
         match &mut state.table {
-            Table::Wide2(runs, _) => {
+            EntryTable::Wide2(runs, _) => {
                 runs.one().iter().for_each(|cell| add(cell.masses.each_ref().map(|m| &m[..])));
             }
-            Table::Wide4(runs, _) => {
+            EntryTable::Wide4(runs, _) => {
                 runs.one().iter().for_each(|cell| add(cell.masses.each_ref().map(|m| &m[..])));
             }
-            Table::Wide34(runs, _) => {
+            EntryTable::Wide34(runs, _) => {
                 runs.one().iter().for_each(|cell| add(cell.masses.each_ref().map(|m| &m[..])));
             }
             _ => prop_assert!(false, "0.1 is no whole number"),
@@ -589,7 +589,7 @@ fn files_are_removed_and_their_loss_is_told() {
     assert_eq!(n_files(), usize::from(!cfg!(unix)));
     let mut bounded = RocState::new(Some(9), None).unwrap();
     assert!(bounded.merge(spilled.clone()).is_err());
-    // A file that is cut off is told of, not read as an end.
+    // A file that is cut off is an error, not an end.
     spilled.files.as_ref().unwrap().last_file().set_len(1000).unwrap();
     let mut twin = spilled.clone();
     assert!(matches!(twin.auc(), Err(RankError::Storage { .. })));

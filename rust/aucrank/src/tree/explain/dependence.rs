@@ -2,7 +2,7 @@
 
 use super::leaf_value::LeafValue;
 use super::paths::Paths;
-use super::row_weights::{RowWeights, bad};
+use super::paths::{RowWeights, bad};
 use crate::data::Columns;
 use crate::tree::forest::RankingForest;
 use crate::tree::model::RankingTree;

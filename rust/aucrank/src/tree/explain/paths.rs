@@ -12,12 +12,10 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use crate::parallel::prelude::*;
-
-use super::row_weights::RowWeights;
-use crate::data::Columns;
+use crate::data::{Columns, FixedWeights};
 use crate::formula::Test;
-use crate::tree::model::{RankingTree, Router, TILE_ROWS, Target};
+use crate::parallel::prelude::*;
+use crate::tree::model::{RankingTree, RouteTarget, Router, TILE_ROWS};
 use crate::{Interrupt, RankError};
 
 /// The ways through one tree for the points of a grid.
@@ -105,7 +103,7 @@ impl<'a> Paths<'a> {
 
 /// Where a row can be, with a set of classes. A set is parted the same way for every row, so that
 /// states are shared by rows, and a row only follows numbers.
-enum State {
+enum PathState {
     /// A leaf, and the weight that came to it.
     Leaf { place: usize, weight: u64 },
     /// A question that the row answers, and the states on its two sides, made when first needed.
@@ -122,10 +120,10 @@ const MOST_WORDS: usize = if cfg!(test) { 1 << 12 } else { 1 << 21 };
 struct Walker<'a> {
     paths: &'a Paths<'a>,
     /// The first is that of a row which enters the tree.
-    states: Vec<State>,
+    states: Vec<PathState>,
     /// For each state its set, end to end.
     sets: Vec<u64>,
-    number_of: HashMap<(Target, Box<[u64]>), u32>,
+    number_of: HashMap<(RouteTarget, Box<[u64]>), u32>,
     /// States where the row still has to go on.
     waiting: Vec<u32>,
     tile: Vec<f64>,
@@ -178,9 +176,9 @@ impl<'a> Walker<'a> {
         self.waiting.push(start);
         while let Some(number) = self.waiting.pop() {
             match &mut self.states[number as usize] {
-                State::Leaf { weight: arrived, .. } => *arrived += weight,
-                State::Fork { next } => self.waiting.extend(*next),
-                State::Question { step, next } => {
+                PathState::Leaf { weight: arrived, .. } => *arrived += weight,
+                PathState::Fork { next } => self.waiting.extend(*next),
+                PathState::Question { step, next } => {
                     let goes_left = self.paths.router.stump(*step).goes_left(row);
                     let next = match next[usize::from(!goes_left)] {
                         Some(next) => next,
@@ -195,14 +193,14 @@ impl<'a> Walker<'a> {
     /// Makes the state on one side of a question.
     #[cold]
     fn answer(&mut self, number: u32, goes_left: bool) -> u32 {
-        let State::Question { step, .. } = self.states[number as usize] else {
+        let PathState::Question { step, .. } = self.states[number as usize] else {
             unreachable!("only a question is answered")
         };
         let n_words = self.paths.all.len();
         let set = self.sets[number as usize * n_words..][..n_words].to_vec();
         let (left, right) = self.paths.router.sides(step);
         let found = self.state(if goes_left { left } else { right }, &set);
-        if let State::Question { next, .. } = &mut self.states[number as usize] {
+        if let PathState::Question { next, .. } = &mut self.states[number as usize] {
             next[usize::from(!goes_left)] = Some(found);
         }
         found
@@ -210,16 +208,18 @@ impl<'a> Walker<'a> {
 
     /// Number of the state of a set of classes at a target, past the questions that send all of the
     /// set to one side.
-    fn state(&mut self, mut target: Target, set: &[u64]) -> u32 {
+    fn state(&mut self, mut target: RouteTarget, set: &[u64]) -> u32 {
         let router = &self.paths.router;
         let (step, goes_left) = loop {
             let step = match target.resolve() {
-                Err(place) => return self.number(target, set, State::Leaf { place, weight: 0 }),
+                Err(place) => {
+                    return self.number(target, set, PathState::Leaf { place, weight: 0 });
+                }
                 Ok(step) => step,
             };
             let goes_left = &self.paths.goes_left[step];
             if goes_left.is_empty() {
-                return self.number(target, set, State::Question { step, next: [None; 2] });
+                return self.number(target, set, PathState::Question { step, next: [None; 2] });
             }
             let (left, right) = router.sides(step);
             target = if set.iter().zip(goes_left).all(|(set, left)| set & left == 0) {
@@ -234,7 +234,7 @@ impl<'a> Walker<'a> {
             return number;
         }
         // The fork gets its number before its sides do, so that the first state stays the start.
-        let number = self.number(target, set, State::Fork { next: [0; 2] });
+        let number = self.number(target, set, PathState::Fork { next: [0; 2] });
         let (left, right) = router.sides(step);
         let part = |keep: fn(u64, u64) -> u64| -> Vec<u64> {
             set.iter().zip(goes_left).map(|(&set, &left)| keep(set, left)).collect()
@@ -243,12 +243,12 @@ impl<'a> Walker<'a> {
             self.state(left, &part(|set, left| set & left)),
             self.state(right, &part(|set, left| set & !left)),
         ];
-        self.states[number as usize] = State::Fork { next };
+        self.states[number as usize] = PathState::Fork { next };
         number
     }
 
     /// Number of a state, which is `new` if there was none.
-    fn number(&mut self, target: Target, set: &[u64], new: State) -> u32 {
+    fn number(&mut self, target: RouteTarget, set: &[u64], new: PathState) -> u32 {
         let Self { states, sets, number_of, .. } = self;
         *number_of.entry((target, set.into())).or_insert_with(|| {
             states.push(new);
@@ -261,7 +261,7 @@ impl<'a> Walker<'a> {
     fn unload(&mut self) {
         let (n_words, n_classes) = (self.paths.all.len(), self.paths.n_classes);
         for (state, set) in self.states.iter().zip(self.sets.chunks_exact(n_words.max(1))) {
-            let State::Leaf { place, weight } = *state else { continue };
+            let PathState::Leaf { place, weight } = *state else { continue };
             let arrived = &mut self.arrived[place * n_classes..][..n_classes];
             for (word, mut set) in set.iter().copied().enumerate() {
                 while set != 0 {
@@ -291,4 +291,37 @@ fn to_bits(bits: impl Iterator<Item = bool>) -> Vec<u64> {
         words[place / 64] |= u64::from(bit) << (place % 64);
     }
     words
+}
+
+/// Weights as integers, in one unit.
+pub(super) struct RowWeights {
+    /// `None` for 1 each.
+    units: Option<Vec<u64>>,
+    pub(super) total: u64,
+}
+
+impl RowWeights {
+    pub(super) fn new(weight: Option<&[f64]>, n_rows: usize) -> Result<Self, RankError> {
+        let units = match weight {
+            None => None,
+            Some(weight) if weight.len() != n_rows => {
+                return Err(bad("the number of weights", weight.len(), "that of the rows"));
+            }
+            Some(weight) => Some(FixedWeights::new(weight)?.units().to_vec()),
+        };
+        let total = units.as_ref().map_or(n_rows as u64, |units| units.iter().sum());
+        if total == 0 {
+            return Err(bad("the sum of sample_weight", 0, "positive"));
+        }
+        Ok(Self { units, total })
+    }
+
+    #[inline]
+    pub(super) fn of(&self, row: usize) -> u64 {
+        self.units.as_ref().map_or(1, |units| units[row])
+    }
+}
+
+pub(super) fn bad(name: &'static str, value: usize, rule: &'static str) -> RankError {
+    RankError::BadParameter { name, value: value.to_string(), rule }
 }

@@ -1,29 +1,16 @@
 //! From columns to a pruned tree.
 //!
-//! - `params`: what a fit is told; `grower`: a sample with its split rule;
-//! - `cube_level`: the side of dyadic cubes chosen by the data;
-//! - `growth`: a tree and its pruning, wherever the rows are: `in_memory`, there also `with_rates` of rare
-//!   categories, or `elsewhere`;
-//! - `tree_rank_model`, `tree_rank`: a single tree; `reweighted`: trees on rows whose masses change
-//!   from tree to tree.
+//! - `tree_rank`: parameters and fit of a single tree; `grower`: growth and pruning on rows in memory or
+//!   elsewhere, also on dyadic cubes;
+//! - `with_rates`: rates of rare categories, and trees on rows whose masses change from tree to tree.
 
-mod cube_level;
-mod elsewhere;
 mod grower;
-mod growth;
-mod in_memory;
-mod leaf_question;
-mod params;
-mod reweighted;
 mod tree_rank;
-mod tree_rank_model;
 mod with_rates;
 
-pub use elsewhere::fit_rows;
-pub(super) use grower::Grower;
+pub(super) use grower::TreeGrower;
+pub use grower::fit_rows;
 #[cfg(feature = "serde")]
-pub(crate) use leaf_question::AskLeaves;
-pub use params::TreeRankParams;
-pub(crate) use reweighted::ReweightedTrees;
-pub use tree_rank::{fit, fit_by_classifiers, fit_validated};
-pub use tree_rank_model::TreeRankModel;
+pub(crate) use tree_rank::AskLeaves;
+pub use tree_rank::{TreeRankModel, TreeRankParams, fit, fit_by_classifiers, fit_validated};
+pub(crate) use with_rates::ReweightedTrees;

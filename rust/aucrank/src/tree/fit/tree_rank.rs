@@ -1,17 +1,118 @@
 //! From columns to a pruned ranking tree.
 
-use super::cube_level::fit_best_level;
-use super::grower::Grower;
-use super::growth::grow_and_prune;
-use super::in_memory::InMemory;
-use super::params::TreeRankParams;
-use super::tree_rank_model::TreeRankModel;
+use std::sync::Arc;
+
+#[cfg(feature = "serde")]
+use serde::{Deserialize, Serialize};
+
+use super::grower::{TreeGrower, TreesInMemory, fit_best_level, grow_and_prune};
 use super::with_rates::WithRates;
-use crate::data::{Binned, Columns, CountedRows, Labels, RareLevels, RowTally, WeightedRows};
+use crate::data::{
+    Binned, BinningParams, ClassSums, Columns, CountedRows, Labels, RareLevels, RowTally,
+    WeightedRows, binds, check_monotonic,
+};
 use crate::external::{ExternalFitter, keep_asked};
-use crate::tree::prune::PruningRule;
+use crate::formula::Formula;
+use crate::rows::words::{WordReader, put_sums};
+use crate::rows::{Kept, Mergeable, PartView, Question, RowFrame};
+use crate::tree::RankingTree;
+use crate::tree::grow::{GrowParams, Missing};
+use crate::tree::prune::{Complexity, CrossValidation, Penalization, PruningRule, Validation};
+use crate::tree::sample::places_by_codes;
 use crate::tree::split::{DyadicParams, SplitRule};
 use crate::{Interrupt, RankError};
+
+/// Parameters of a ranking tree.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::Interrupt;
+/// use aucrank::data::{Columns, Labels};
+/// use aucrank::tree::{GrowParams, LeafRankParams, SplitRule, TreeRankParams, fit};
+///
+/// let columns = Columns::from_row_major(&[1.0, 2.0, 3.0, 4.0], 1)?;
+/// let labels = Labels::new(&[false, true, false, true], None)?;
+/// let grow = GrowParams { min_samples_leaf: 1, ..GrowParams::default() };
+/// let free = TreeRankParams::new(grow, SplitRule::Stumps(LeafRankParams::orthogonal(1)));
+/// let rising = TreeRankParams { monotonic: vec![1], ..free.clone() };
+/// let auc = |params| {
+///     fit(&columns, &labels, params, &Interrupt::default()).map(|fitted| fitted.tree.auc())
+/// };
+/// // A score that rises with the feature can at best tie the values 2 and 3.
+/// assert_eq!((auc(&free)?, auc(&rising)?), (1.0, 0.875));
+/// # Ok::<(), aucrank::RankError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(deny_unknown_fields))]
+pub struct TreeRankParams {
+    /// How finely numeric features are cut.
+    pub binning: BinningParams,
+    /// When the tree stops growing.
+    pub grow: GrowParams,
+    /// How nodes are split.
+    pub split: SplitRule,
+    /// How the tree is pruned, if at all.
+    pub pruning: Option<PruningRule>,
+    /// Seed of what is random in the growth.
+    pub seed: u64,
+    /// For each feature, 1 if the score may only rise with it, -1 if it may only fall, 0 if it is
+    /// free; empty to leave all free. Only numeric features can be bound.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub monotonic: Vec<i8>,
+}
+
+impl TreeRankParams {
+    /// A tree that is not pruned, of bins by default, with seed 0 and all features free.
+    #[must_use]
+    pub fn new(grow: GrowParams, split: SplitRule) -> Self {
+        Self {
+            binning: BinningParams::default(),
+            grow,
+            split,
+            pruning: None,
+            seed: 0,
+            monotonic: Vec::new(),
+        }
+    }
+
+    pub(in crate::tree) fn validate(&self) -> Result<(), RankError> {
+        self.grow.validate()?;
+        let refuse = |name, value: &str| {
+            let rule = "left out: this split rule cannot honour it";
+            Err(RankError::BadParameter { name, value: value.to_owned(), rule })
+        };
+        let split = self.split.rule();
+        split.validate()?;
+        if !split.is_of_stumps() {
+            if binds(&self.monotonic) {
+                return refuse("monotonic_cst", "given");
+            }
+            if self.grow.missing == Missing::CellMean {
+                return refuse("missing", "'cell_mean'");
+            }
+        }
+        self.pruning.iter().try_for_each(PruningRule::validate)?;
+        match self.pruning {
+            Some(PruningRule::Penalty(_)) => self.complexity().map(|_| ()),
+            _ => Ok(()),
+        }
+    }
+
+    /// Checks the parameters, and that they suit the columns.
+    pub(in crate::tree) fn check_for(&self, columns: &Columns<'_>) -> Result<(), RankError> {
+        self.validate()?;
+        check_monotonic(&self.monotonic, &columns.n_levels())
+    }
+
+    pub(super) fn complexity(&self) -> Result<Complexity, RankError> {
+        Complexity::of(&self.split).ok_or(RankError::BadParameter {
+            name: "pruning",
+            value: "a penalty".to_owned(),
+            rule: "another rule: no penalty is known for this split rule",
+        })
+    }
+}
 
 /// Fits a ranking tree: bins the columns, grows, prunes.
 ///
@@ -46,7 +147,7 @@ pub fn fit(
 ///
 /// [`SplitRule::Classifier`]: crate::tree::SplitRule::Classifier
 ///
-/// The tree is known by the classifiers that `classifiers` is told to keep, and scores with them
+/// The tree is known by the classifiers that `classifiers` keeps, and scores with them
 /// ([`RankingTree::score`](crate::tree::RankingTree::score)).
 ///
 /// # Errors
@@ -91,7 +192,7 @@ fn fit_binned<'a>(
     classifiers: Option<&'a dyn ExternalFitter>,
     interrupt: &'a Interrupt,
 ) -> Result<TreeRankModel, RankError> {
-    let grower = Grower::new(columns, binned, labels, params, classifiers, interrupt)?;
+    let grower = TreeGrower::new(columns, binned, labels, params, classifiers, interrupt)?;
     let rare = params.rare_levels(columns, labels, params.seed, interrupt)?;
     if labels.weights().is_none() {
         fit_counted(&grower, CountedRows(labels.positive()), rare, params, interrupt)
@@ -101,14 +202,14 @@ fn fit_binned<'a>(
 }
 
 fn fit_counted<'a, R: RowTally + Copy>(
-    grower: &Grower<'a, ()>,
+    grower: &TreeGrower<'a, ()>,
     row_tally: R,
     rare: Option<RareLevels>,
     params: &'a TreeRankParams,
     interrupt: &'a Interrupt,
 ) -> Result<TreeRankModel, RankError> {
     let grower = grower.counted_by(row_tally, None);
-    let rows = InMemory { grower, seed: params.seed, interrupt };
+    let rows = TreesInMemory { grower, seed: params.seed, interrupt };
     match rare {
         None => grow_and_prune(&rows, params, interrupt),
         Some(rare) => {
@@ -149,4 +250,141 @@ pub fn fit_validated(
     let found = grown.best_up_to(params.grow.max_fpr, other_columns, other_labels);
     let (tree, found) = found.map_err(RankError::in_validation)?;
     Ok(TreeRankModel { validation: Some(found), ..TreeRankModel::unpruned(tree) })
+}
+
+/// A fitted tree, and how it was chosen.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::Interrupt;
+/// use aucrank::data::{Columns, Labels};
+/// use aucrank::tree::{GrowParams, LeafRankParams, SplitRule, TreeRankParams, fit};
+///
+/// let columns = Columns::from_row_major(&[1.0, 2.0, 3.0, 4.0], 1)?;
+/// let labels = Labels::new(&[false, false, true, true], None)?;
+/// let grow = GrowParams { min_samples_leaf: 1, ..GrowParams::default() };
+/// let params = TreeRankParams::new(grow, SplitRule::Stumps(LeafRankParams::orthogonal(1)));
+/// let fitted = fit(&columns, &labels, &params, &Interrupt::default())?;
+/// assert_eq!((fitted.tree.n_leaves(), fitted.tree.auc()), (2, 1.0));
+/// // It was not pruned.
+/// assert_eq!((fitted.cross_validation, fitted.validation), (None, None));
+/// # Ok::<(), aucrank::RankError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+pub struct TreeRankModel {
+    /// The tree.
+    pub tree: RankingTree,
+    /// What cross-validation found. `None` where it was not asked for, or where a class has a single
+    /// distinct row, so that no fold can be left out; the tree is then as it was grown.
+    pub cross_validation: Option<CrossValidation>,
+    /// What the penalty made of each number of leaves, where it was asked for.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+    pub penalization: Option<Penalization>,
+    /// What was found on the rows held out, where they were asked for and there were any.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+    pub validation: Option<Validation>,
+}
+
+impl TreeRankModel {
+    /// A tree as it was grown.
+    pub(in crate::tree) fn unpruned(tree: RankingTree) -> Self {
+        Self { tree, cross_validation: None, penalization: None, validation: None }
+    }
+
+    /// For each feature its number of categories, or `None` if it is numeric.
+    #[must_use]
+    pub fn n_levels(&self) -> &[Option<u32>] {
+        self.tree.n_levels()
+    }
+
+    /// Its score.
+    #[must_use]
+    pub fn formula(&self) -> Formula {
+        Formula::Tree(self.tree.formula(&self.tree.leaf_scores()))
+    }
+
+    /// Validates a loaded model: whether its parts are consistent.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong, in words.
+    pub fn check(&self) -> Result<(), String> {
+        self.tree.check()?;
+        self.penalization.iter().try_for_each(|found| found.check(&self.tree))?;
+        self.validation.iter().try_for_each(|found| found.check(&self.tree))?;
+        let Some(found) = &self.cross_validation else { return Ok(()) };
+        let n_steps = found.steps.len();
+        let fits = found.mean_auc.len() == n_steps && found.standard_error.len() == n_steps;
+        if fits && found.chosen < n_steps {
+            Ok(())
+        } else {
+            Err("the table of the cross-validation has columns of several lengths".to_owned())
+        }
+    }
+}
+
+/// Class sums of rows in the leaves of a tree.
+#[derive(Debug)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+pub(crate) struct AskLeaves(pub(super) Arc<RankingTree>);
+
+/// The leaves in ranking order.
+#[derive(Debug, Clone)]
+pub(crate) struct SumsOfLeaves(pub(super) Vec<ClassSums>);
+
+impl Question for AskLeaves {
+    const NAME: &'static str = "leaves";
+
+    type Answer = SumsOfLeaves;
+
+    fn none(&self, _: &RowFrame) -> SumsOfLeaves {
+        SumsOfLeaves(vec![ClassSums::default(); self.0.n_leaves()])
+    }
+
+    fn add(
+        &self,
+        part: &PartView<'_>,
+        _: &mut Kept<'_>,
+        leaves: &mut SumsOfLeaves,
+        _: &Interrupt,
+    ) -> Result<(), RankError> {
+        self.check(part.frame)?;
+        let (rows, tally) = (part.rows(), part.sums());
+        let places = places_by_codes(part.binned(), &self.0, &rows, None);
+        for (place, row) in places.into_iter().zip(rows) {
+            leaves.0[place as usize] += tally.of(row as usize);
+        }
+        Ok(())
+    }
+}
+
+impl AskLeaves {
+    /// Checks a tree from elsewhere: it must ask these features, of which it must not have more.
+    fn check(&self, frame: &RowFrame) -> Result<(), RankError> {
+        self.0.check().map_err(RankError::BadAnswer)?;
+        if self.0.n_levels().len() != frame.features().len() {
+            return Err(RankError::BadAnswer("the tree is of other rows".to_owned()));
+        }
+        Ok(())
+    }
+}
+
+impl Mergeable for SumsOfLeaves {
+    fn merge(&mut self, more: Self) -> Result<(), RankError> {
+        self.0.iter_mut().zip(more.0).for_each(|(own, more)| *own += more);
+        Ok(())
+    }
+
+    fn put_words(&self, words: &mut Vec<u64>) {
+        self.0.iter().for_each(|&sums| put_sums(words, sums));
+    }
+
+    fn take_words(&mut self, reader: &mut WordReader<'_>) -> Result<(), RankError> {
+        for sums in &mut self.0 {
+            *sums = reader.sums()?;
+        }
+        Ok(())
+    }
 }

@@ -4,18 +4,18 @@
 //! (`data/rate_columns.rs`). Rows that were left out are sent down the finished tree, whose sets are by
 //! the labels of the others: so their labels have no part in what they judge.
 
-use super::grower::Grower;
-use super::growth::Growth;
-use super::in_memory::{InMemory, Subset};
-use super::params::TreeRankParams;
-use crate::RankError;
-use crate::data::{ClassSums, RareLevels, RowTally};
+use std::sync::Arc;
+
+use super::grower::{Growth, Subset, TreeGrower, TreesInMemory};
+use super::tree_rank::TreeRankParams;
+use crate::data::{Binned, ClassSums, Columns, Labels, RareLevels, ReweightedRows, RowTally};
 use crate::tree::model::RankingTree;
+use crate::{Interrupt, RankError};
 
 /// Rows in memory of which some have rare categories.
 #[derive(Debug)]
 pub(super) struct WithRates<'a, R> {
-    pub(super) rows: InMemory<'a, R>,
+    pub(super) rows: TreesInMemory<'a, R>,
     pub(super) row_tally: R,
     pub(super) rare: RareLevels,
     pub(super) params: &'a TreeRankParams,
@@ -37,7 +37,7 @@ impl<R: RowTally + Copy> Growth for WithRates<'_, R> {
     }
 
     fn grow(&self, subset: &Subset) -> Result<RankingTree, RankError> {
-        let InMemory { grower, seed, interrupt } = &self.rows;
+        let TreesInMemory { grower, seed, interrupt } = &self.rows;
         let (columns, labels) = (grower.sample.columns, grower.sample.labels);
         let rows = self.rows.rows(subset);
         let most = self.params.binning.max_bins;
@@ -48,7 +48,7 @@ impl<R: RowTally + Copy> Growth for WithRates<'_, R> {
         let with_rates = rates.behind(columns, interrupt)?;
         let binned = rates.codes_of_either(columns, grower.sample.binned, interrupt)?;
         let params = self.params.with_rates(&rates);
-        let grower = Grower::new(&with_rates, &binned, labels, &params, None, interrupt)?;
+        let grower = TreeGrower::new(&with_rates, &binned, labels, &params, None, interrupt)?;
         let tree = grower.counted_by(self.row_tally, None).grow(rows, *seed, interrupt)?;
         Ok(tree.without_rates(&rates))
     }
@@ -63,6 +63,64 @@ impl<R: RowTally + Copy> Growth for WithRates<'_, R> {
         let rows = self.rows.rows(subset);
         let places: Vec<u32> = rows.iter().map(|&row| of_row[row as usize]).collect();
         Ok(sample.sums_of_nodes(tree, &rows, &places))
+    }
+}
+
+/// Grows trees on masses of rows, without pruning; what does not depend on the masses is found once.
+#[derive(Debug)]
+pub(crate) struct ReweightedTrees<'a> {
+    grower: TreeGrower<'a, ()>,
+    /// Whether trees can ask some of the features only.
+    takes_features: bool,
+    rows: Vec<u32>,
+}
+
+impl<'a> ReweightedTrees<'a> {
+    /// The rows of `binned`; of `params` the binning and the pruning have no part in it.
+    pub(crate) fn new(
+        columns: &'a Columns<'a>,
+        binned: &'a Binned,
+        labels: &'a Labels<'a>,
+        params: &'a TreeRankParams,
+        interrupt: &Interrupt,
+    ) -> Result<Self, RankError> {
+        params.check_for(columns)?;
+        let mut grower = TreeGrower::new(columns, binned, labels, params, None, interrupt)?;
+        // Masses are in no unit of the weights.
+        Arc::make_mut(&mut grower.sample.frame).exponent = 0;
+        let takes_features = params.split.rule().is_of_stumps();
+        Ok(Self { grower, takes_features, rows: (0..labels.n_rows() as u32).collect() })
+    }
+
+    /// Grows a tree on some of the rows, given the mass of every row; it asks the features given, or
+    /// all.
+    pub(crate) fn grow(
+        &self,
+        masses: &[u64],
+        rows: Vec<u32>,
+        features: Option<&[usize]>,
+        seed: u64,
+        interrupt: &Interrupt,
+    ) -> Result<RankingTree, RankError> {
+        if let Some(features) = features.filter(|_| !self.takes_features) {
+            return Err(RankError::BadParameter {
+                name: "max_features",
+                value: features.len().to_string(),
+                rule: "left out for rules such as cubes, which ask all features at once",
+            });
+        }
+        let row_tally = ReweightedRows { labels: self.grower.sample.labels, masses };
+        let features = features.map(<[usize]>::to_vec);
+        self.grower.counted_by(row_tally, features).grow(rows, seed, interrupt)
+    }
+
+    /// Place in the ranking of the leaf of every row.
+    ///
+    /// # Errors
+    ///
+    /// What the split rule runs into.
+    pub(crate) fn places(&self, tree: &RankingTree) -> Result<Vec<u32>, RankError> {
+        self.grower.places(tree, &self.rows)
     }
 }
 
@@ -161,10 +219,11 @@ mod tests {
             Subset::Listed(rows)
         });
         let grow = |labels: &Labels<'_>| {
-            let grower = Grower::new(&columns, &binned, labels, &params, None, &interrupt).unwrap();
+            let grower =
+                TreeGrower::new(&columns, &binned, labels, &params, None, &interrupt).unwrap();
             let row_tally = CountedRows(labels.positive());
             let grower = grower.counted_by(row_tally, None);
-            let rows = InMemory { grower, seed: params.seed, interrupt: &interrupt };
+            let rows = TreesInMemory { grower, seed: params.seed, interrupt: &interrupt };
             // Rows are dealt to folds by their labels, which is not what is tested.
             let rare = sample.rare(&sample.labels());
             let rows = WithRates { rows, row_tally, rare, params: &params };

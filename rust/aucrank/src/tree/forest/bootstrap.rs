@@ -56,7 +56,7 @@ const BLOCK_ROWS: usize = 1 << 16;
 
 /// Rows of each class that may be drawn, or groups of rows.
 #[derive(Debug)]
-pub(in crate::tree) struct Bootstrap {
+pub(in crate::tree) struct ForestBootstrap {
     drawn: Drawn,
     n_rows: usize,
     share: f64,
@@ -89,7 +89,7 @@ impl Drawn {
     }
 }
 
-impl Bootstrap {
+impl ForestBootstrap {
     pub(in crate::tree) fn new(labels: &Labels<'_>, params: BootstrapParams) -> Self {
         Self { drawn: Drawn::new(labels), n_rows: labels.n_rows(), share: params.share }
     }
@@ -180,7 +180,7 @@ impl RowSet {
 mod tests {
     use super::*;
 
-    fn rows_of(bootstrap: &Bootstrap, seed: u64) -> Vec<u32> {
+    fn rows_of(bootstrap: &ForestBootstrap, seed: u64) -> Vec<u32> {
         let mut rows = Vec::new();
         bootstrap.rows(seed, &mut Vec::new(), &mut rows);
         rows
@@ -190,7 +190,7 @@ mod tests {
     fn each_class_is_drawn_in_its_share_and_what_is_not_drawn_is_left_out() {
         let positive: Vec<bool> = (0..1000).map(|row| row % 10 == 0).collect();
         let labels = Labels::new(&positive, None).unwrap();
-        let bootstrap = Bootstrap::new(&labels, BootstrapParams { share: 1.0 });
+        let bootstrap = ForestBootstrap::new(&labels, BootstrapParams { share: 1.0 });
         let rows = rows_of(&bootstrap, 3);
         let n_pos = rows.iter().filter(|&&row| positive[row as usize]).count();
         assert_eq!((rows.len(), n_pos), (1000, 100));
@@ -208,7 +208,7 @@ mod tests {
     #[test]
     fn rows_of_weight_zero_are_never_drawn() {
         let labels = Labels::new(&[true, false, true, false], Some(&[1.0, 0.0, 0.0, 2.0])).unwrap();
-        let bootstrap = Bootstrap::new(&labels, BootstrapParams { share: 1.0 });
+        let bootstrap = ForestBootstrap::new(&labels, BootstrapParams { share: 1.0 });
         for seed in 0..20 {
             assert_eq!(rows_of(&bootstrap, seed), [0, 3]);
         }
@@ -222,7 +222,7 @@ mod tests {
         let labels = Labels::new(&positive, None).unwrap();
         let labels = labels.in_blocks(RowBlocks::Groups(&groups)).unwrap();
         for share in [0.05, 0.5, 1.0] {
-            let bootstrap = Bootstrap::new(&labels, BootstrapParams { share });
+            let bootstrap = ForestBootstrap::new(&labels, BootstrapParams { share });
             let mut n_seen = 0;
             for seed in 0..50 {
                 let mut counts = Vec::new();

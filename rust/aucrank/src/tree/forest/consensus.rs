@@ -166,7 +166,7 @@ mod tests {
         // It loses to the first two reference rows in most trees and wins against the others.
         let second_to_third = Consensus::score(&[-3, -1, 2, 3], 0.5);
         assert_eq!(second_to_third, 1.0 - 4.5 / 9.0);
-        // No tree tells it from the second reference row: the middle of both sides.
+        // No tree distinguishes it from the second reference row: the middle of both sides.
         assert_eq!(Consensus::score(&[-3, 0, 2, 3], 0.5), 1.0 - 3.5 / 9.0);
         // In one place, the mean rank decides.
         assert!(Consensus::score(&[-3, -1, 2, 3], 0.6) > second_to_third);

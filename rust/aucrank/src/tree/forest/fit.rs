@@ -8,11 +8,11 @@ use crate::parallel::prelude::*;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng;
 
-use super::bootstrap::Bootstrap;
-use super::choices::{Choices, TRIAL_TREES};
+use super::bootstrap::ForestBootstrap;
 use super::consensus::Consensus;
 use super::judged::{BLOCK_TREES, Judged};
 use super::params::ForestParams;
+use super::params::{Choices, TRIAL_TREES};
 use super::ranking_forest::{Aggregation, RankingForest};
 use crate::data::{
     Binned, ClassSums, Columns, CountedRows, FeatureBins, Labels, RowTally, WeightedRows, below,
@@ -21,7 +21,7 @@ use crate::data::{
 use crate::formula::{Rule, Test};
 use crate::interrupt::PartCounter;
 use crate::prepared::Prepared;
-use crate::tree::fit::Grower;
+use crate::tree::fit::TreeGrower;
 use crate::tree::model::RankingTree;
 use crate::tree::sample::Sample;
 use crate::tree::split::CutCriterion;
@@ -124,7 +124,7 @@ fn fit_trees(
     let growers = choices
         .trees
         .iter()
-        .map(|tree| Grower::new(columns, binned, labels, tree, None, interrupt))
+        .map(|tree| TreeGrower::new(columns, binned, labels, tree, None, interrupt))
         .collect::<Result<Vec<_>, _>>()?;
     if labels.weights().is_none() {
         let row_tally = CountedRows(labels.positive());
@@ -141,7 +141,7 @@ fn fit_trees(
 /// of those of all sizes of leaf by the first criterion, then of all criteria with leaves of that size. The
 /// trees of the best so far are kept while others grow.
 fn fit_by_best<'a, R: RowTally + Copy>(
-    growers: &'a [Grower<'a, R>],
+    growers: &'a [TreeGrower<'a, R>],
     choices: &Choices,
     params: &'a ForestParams,
     earlier: Option<RankingForest>,
@@ -150,7 +150,7 @@ fn fit_by_best<'a, R: RowTally + Copy>(
     let (mut best, mut chosen, mut grown) = (f64::NEG_INFINITY, 0, Vec::new());
     let growing = |number: usize, earlier, grown| {
         let criterion = choices.criterion(number);
-        Growing::new(&growers[number], criterion, params, earlier, grown)
+        GrowingForest::new(&growers[number], criterion, params, earlier, grown)
     };
     let mut try_each = |numbers: &mut dyn Iterator<Item = usize>| {
         for number in numbers {
@@ -170,18 +170,18 @@ fn fit_by_best<'a, R: RowTally + Copy>(
 }
 
 /// A forest while it grows.
-struct Growing<'a, R> {
-    grower: &'a Grower<'a, R>,
+struct GrowingForest<'a, R> {
+    grower: &'a TreeGrower<'a, R>,
     params: &'a ForestParams,
-    bootstrap: Option<Bootstrap>,
+    bootstrap: Option<ForestBootstrap>,
     forest: RankingForest,
     /// Trees that have been grown and are not in the forest yet, those of the next numbers.
     grown: IntoIter<RankingTree>,
 }
 
-impl<'a, R: RowTally + Copy> Growing<'a, R> {
+impl<'a, R: RowTally + Copy> GrowingForest<'a, R> {
     fn new(
-        grower: &'a Grower<'a, R>,
+        grower: &'a TreeGrower<'a, R>,
         criterion: CutCriterion,
         params: &'a ForestParams,
         earlier: Option<RankingForest>,
@@ -194,7 +194,9 @@ impl<'a, R: RowTally + Copy> Growing<'a, R> {
         Self {
             grower,
             params,
-            bootstrap: params.bootstrap.map(|params| Bootstrap::new(grower.sample.labels, params)),
+            bootstrap: params
+                .bootstrap
+                .map(|params| ForestBootstrap::new(grower.sample.labels, params)),
             forest: RankingForest {
                 trees,
                 aggregation: params.aggregation,
@@ -287,7 +289,7 @@ impl<'a, R: RowTally + Copy> Growing<'a, R> {
     }
 
     /// Whether a tree can have been grown on what it would be grown on here, as far as its root and
-    /// its thresholds tell.
+    /// its thresholds show.
     fn has_grown(&self, tree: usize) -> bool {
         let Sample { labels, binned, .. } = self.grower.sample;
         let rows = self.rows_of(tree);
@@ -497,7 +499,7 @@ mod tests {
         labels: &Labels<'_>,
         share: f64,
     ) -> Vec<Vec<f64>> {
-        let bootstrap = Bootstrap::new(labels, BootstrapParams { share });
+        let bootstrap = ForestBootstrap::new(labels, BootstrapParams { share });
         let mut of_rows = vec![Vec::new(); columns.n_rows()];
         for (number, tree) in forest.trees().iter().enumerate() {
             let mut drawn = Vec::new();
@@ -574,9 +576,11 @@ mod tests {
             let params = ForestParams { n_trees, ..params(Aggregation::Eta, 1.0) };
             let tree = &params.tree;
             let binned = Binned::new(&columns, &labels, tree.binning, &interrupt).unwrap();
-            let grower = Grower::new(&columns, &binned, &labels, tree, None, &interrupt).unwrap();
+            let grower =
+                TreeGrower::new(&columns, &binned, &labels, tree, None, &interrupt).unwrap();
             let grower = grower.counted_by(CountedRows(labels.positive()), None);
-            let growing = Growing::new(&grower, CutCriterion::Youden, &params, None, Vec::new());
+            let growing =
+                GrowingForest::new(&grower, CutCriterion::Youden, &params, None, Vec::new());
             assert_eq!(growing.trial(&interrupt).unwrap().1.len(), expected);
         }
     }

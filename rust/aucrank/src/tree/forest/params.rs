@@ -1,13 +1,13 @@
-//! What a fit of a forest is told.
+//! Parameters of a forest.
 
 #[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 use super::bootstrap::BootstrapParams;
-use super::ranking_forest::Aggregation;
+use super::ranking_forest::{Aggregation, RankingForest};
 use crate::RankError;
 use crate::tree::fit::TreeRankParams;
-use crate::tree::split::CutCriterion;
+use crate::tree::split::{CutCriterion, SplitRule};
 
 /// When a forest stops growing before it has all its trees.
 ///
@@ -46,7 +46,7 @@ pub struct EarlyStopping {
     pub tol: f64,
 }
 
-/// Everything that a fit of a forest can be told.
+/// Parameters of a forest.
 ///
 /// # Examples
 ///
@@ -139,4 +139,82 @@ impl ForestParams {
             _ => Ok(()),
         }
     }
+}
+
+/// Trees that are grown of each kind: a row is judged by about 22 of them. By fewer, large leaves win too
+/// often, for a single tree of small ones says little; the choice by 100 is no better.
+pub(super) const TRIAL_TREES: usize = 60;
+
+/// The trees to choose among.
+#[derive(Debug)]
+pub(super) struct Choices {
+    /// For each criterion those of each size of leaf.
+    pub(super) trees: Vec<TreeRankParams>,
+    pub(super) n_sizes: usize,
+}
+
+impl Choices {
+    /// By what the cuts of one of the trees are chosen.
+    pub(super) fn criterion(&self, tree: usize) -> CutCriterion {
+        match &self.trees[tree].split {
+            SplitRule::Stumps(stumps) => stumps.criterion,
+            SplitRule::Dyadic(_) | SplitRule::Classifier => CutCriterion::Youden,
+        }
+    }
+}
+
+impl ForestParams {
+    /// The trees to choose among; one alone where there is nothing to choose.
+    ///
+    /// # Errors
+    ///
+    /// [`RankError::BadParameter`] if the earlier forest does not say what its size of leaf is.
+    pub(super) fn choices(&self, earlier: Option<&RankingForest>) -> Result<Choices, RankError> {
+        let (mut sizes, mut criteria) = (self.leaf_sizes.clone(), self.criteria.clone());
+        if let Some(earlier) = earlier {
+            if !sizes.is_empty() {
+                let size = earlier.min_samples_leaf.ok_or(RankError::BadParameter {
+                    name: "the earlier forest",
+                    value: "of leaves of unknown size".to_owned(),
+                    rule: "one that tells the size where it was to be chosen",
+                })?;
+                sizes = vec![size];
+            }
+            if !criteria.is_empty() {
+                criteria = vec![earlier.criterion];
+            }
+        }
+        let of_sizes: Vec<TreeRankParams> = if sizes.is_empty() {
+            vec![self.tree.clone()]
+        } else {
+            sizes.iter().map(|&size| with_leaves_of(&self.tree, size)).collect()
+        };
+        let trees = if criteria.is_empty() {
+            of_sizes.clone()
+        } else {
+            let with = |&criterion| of_sizes.iter().map(move |tree| with_cuts_by(tree, criterion));
+            criteria.iter().flat_map(with).collect()
+        };
+        Ok(Choices { trees, n_sizes: of_sizes.len() })
+    }
+}
+
+/// The tree whose splits keep so many rows on each side. So does a single stump, where the sides are its own.
+fn with_leaves_of(tree: &TreeRankParams, size: u64) -> TreeRankParams {
+    let mut tree = tree.clone();
+    tree.grow.min_samples_leaf = size;
+    if let SplitRule::Stumps(stumps) = &mut tree.split
+        && stumps.max_depth == 1
+    {
+        stumps.min_samples_leaf = stumps.min_samples_leaf.max(size);
+    }
+    tree
+}
+
+fn with_cuts_by(tree: &TreeRankParams, criterion: CutCriterion) -> TreeRankParams {
+    let mut tree = tree.clone();
+    if let SplitRule::Stumps(stumps) = &mut tree.split {
+        stumps.criterion = criterion;
+    }
+    tree
 }

@@ -8,8 +8,9 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::consensus::Consensus;
+use super::judged::AskedTrees;
 use super::probability_steps::ProbabilitySteps;
-use super::score::Asked;
+use crate::formula::{Formula, Opaque};
 use crate::prepared::Prepared;
 use crate::tree::model::RankingTree;
 use crate::tree::split::CutCriterion;
@@ -135,14 +136,14 @@ pub struct RankingForest {
     pub(in crate::tree) trees: Vec<RankingTree>,
     pub(in crate::tree) aggregation: Aggregation,
     pub(in crate::tree) seed: u64,
-    /// Rows that each side of a split keeps in the trees grown last; `None` in a file that does not tell.
+    /// Rows that each side of a split keeps in the trees grown last; `None` in a file that does not say.
     pub(in crate::tree) min_samples_leaf: Option<u64>,
     /// By what cuts are chosen in the trees grown last.
     pub(in crate::tree) criterion: CutCriterion,
     pub(in crate::tree) consensus: Option<Consensus>,
     pub(in crate::tree) calibration: Option<ProbabilitySteps>,
     pub(in crate::tree) out_of_bag: Option<OutOfBag>,
-    pub(in crate::tree) prepared: Prepared<Asked>,
+    pub(in crate::tree) prepared: Prepared<AskedTrees>,
 }
 
 impl RankingForest {
@@ -165,7 +166,7 @@ impl RankingForest {
     }
 
     /// Rows that each side of a split keeps in the trees that were grown last, chosen where there was a
-    /// choice; `None` for a forest from a file of an earlier version, which does not tell.
+    /// choice; `None` for a forest from a file of an earlier version, which does not say.
     #[must_use]
     pub fn min_samples_leaf(&self) -> Option<u64> {
         self.min_samples_leaf
@@ -218,7 +219,7 @@ impl RankingForest {
         (0..self.n_levels().len()).map(of_feature).unzip()
     }
 
-    /// Whether the parts fit together: what a file is asked before it is believed.
+    /// Validates a loaded model: whether its parts are consistent.
     ///
     /// # Errors
     ///
@@ -256,5 +257,35 @@ impl RankingForest {
             consensus.check(&n_leaves)?;
         }
         self.calibration.as_ref().map_or(Ok(()), ProbabilitySteps::check)
+    }
+}
+
+impl RankingForest {
+    /// Its score.
+    #[must_use]
+    pub fn formula(&self) -> Formula {
+        Formula::Sum(vec![self.unshifted_formula(), Formula::Constant(-self.middle())])
+    }
+
+    /// [`RankingForest::probability`] where it is no function of the score in double precision: of
+    /// aggregated rankings, whose steps lie between scores before they are shifted.
+    #[must_use]
+    pub fn probability_formula(&self) -> Option<Formula> {
+        let (thresholds, values) = self.calibration.as_ref()?.steps();
+        Some(Formula::StepsOf { of: Box::new(self.unshifted_formula()), thresholds, values })
+    }
+
+    fn unshifted_formula(&self) -> Formula {
+        let of_tree = |tree: &RankingTree| Formula::Tree(tree.formula(&self.leaf_values(tree)));
+        let trees: Vec<Formula> = self.trees().iter().map(of_tree).collect();
+        match self.aggregation() {
+            Aggregation::Eta | Aggregation::RankMean => Formula::Quotient {
+                denominator: Box::new(Formula::Constant(trees.len() as f64)),
+                numerator: Box::new(Formula::Sum(trees)),
+                otherwise: 0.0,
+            },
+            Aggregation::RankMedian => Formula::Median(trees),
+            Aggregation::Kendall => Formula::Opaque(Opaque::Consensus),
+        }
     }
 }

@@ -77,7 +77,7 @@ mod tests {
         }
     }
 
-    /// Fits a forest to a number of noise and a feature of many categories that tells the class, and scores
+    /// Fits a forest to a number of noise and a feature of many categories that determines the class, and scores
     /// rows of some categories.
     fn fit(
         params: &ForestParams,

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::data::{Binned, Columns, FeatureBins, Grid};
+use crate::data::{Binned, Columns, CutGrid, FeatureBins};
 
 /// Rows that walk down a tree side by side.
 pub(super) const LANES: usize = 8;
@@ -12,14 +12,14 @@ pub(super) const MISSING: u32 = u32::MAX;
 
 /// What the codes of a column are.
 #[derive(Debug)]
-pub(super) enum Coding {
+pub(super) enum ColumnCoding {
     /// The number of cuts that are `<=` the value.
-    Cuts(Grid),
+    Cuts(CutGrid),
     /// The category; the number of categories where it is missing, and one more where it is beyond.
     Levels(u32),
 }
 
-impl Coding {
+impl ColumnCoding {
     /// The highest code of a value that is not missing.
     pub(super) fn highest(&self) -> u32 {
         match self {
@@ -31,7 +31,7 @@ impl Coding {
 
 /// Codes of some rows: for each group of [`LANES`] rows, column by column.
 #[derive(Debug, Default)]
-pub(in crate::tree) struct Tile {
+pub(in crate::tree) struct CodeTile {
     pub(super) codes: Vec<[u32; LANES]>,
     /// Values of one column, and their codes.
     values: Vec<f64>,
@@ -42,7 +42,7 @@ pub(in crate::tree) struct Tile {
 #[derive(Debug)]
 pub(super) struct RowCoder {
     /// Features that some tree asks, ascending, and how they are coded.
-    pub(super) columns: Vec<(usize, Coding)>,
+    pub(super) columns: Vec<(usize, ColumnCoding)>,
 }
 
 impl RowCoder {
@@ -51,13 +51,13 @@ impl RowCoder {
         &self,
         columns: &Columns<'_>,
         rows: Range<usize>,
-        tile: &mut Tile,
+        tile: &mut CodeTile,
     ) -> bool {
         if columns.check_interrupt().is_err() {
             return false;
         }
         let n_columns = self.columns.len();
-        let Tile { codes, values, of_column } = tile;
+        let CodeTile { codes, values, of_column } = tile;
         codes.resize(rows.len().div_ceil(LANES) * n_columns, [0; LANES]);
         values.resize(rows.len(), 0.0);
         of_column.resize(rows.len(), 0);
@@ -72,8 +72,8 @@ impl RowCoder {
                 continue;
             };
             match coding {
-                Coding::Cuts(grid) => grid.fill(values, of_column, MISSING),
-                Coding::Levels(n_levels) => {
+                ColumnCoding::Cuts(grid) => grid.fill(values, of_column, MISSING),
+                ColumnCoding::Levels(n_levels) => {
                     for (code, &value) in of_column.iter_mut().zip(&*values) {
                         let is_known = value < f64::from(*n_levels);
                         let level = if is_known { value as u32 } else { n_levels + 1 };
@@ -95,16 +95,17 @@ impl RowCoder {
     /// For each column of the codes, what the codes of `binned` become; every threshold of the
     /// trees must be a cut of its bins.
     pub(in crate::tree) fn recoding(&self, binned: &Binned) -> Vec<Vec<u32>> {
-        let recode =
-            |(feature, coding): &(usize, Coding)| match (coding, &binned.features()[*feature]) {
-                (Coding::Cuts(grid), FeatureBins::Numeric { cuts: bounds }) => {
-                    let lowest = std::iter::once(0);
-                    let from =
-                        |&bound: &f64| grid.cuts().partition_point(|&cut| cut <= bound) as u32;
-                    lowest.chain(bounds.iter().map(from)).chain([MISSING]).collect()
-                }
-                (_, bins) => (0..bins.n_codes() as u32).collect(),
-            };
+        let recode = |(feature, coding): &(usize, ColumnCoding)| match (
+            coding,
+            &binned.features()[*feature],
+        ) {
+            (ColumnCoding::Cuts(grid), FeatureBins::Numeric { cuts: bounds }) => {
+                let lowest = std::iter::once(0);
+                let from = |&bound: &f64| grid.cuts().partition_point(|&cut| cut <= bound) as u32;
+                lowest.chain(bounds.iter().map(from)).chain([MISSING]).collect()
+            }
+            (_, bins) => (0..bins.n_codes() as u32).collect(),
+        };
         self.columns.iter().map(recode).collect()
     }
 
@@ -114,7 +115,7 @@ impl RowCoder {
         binned: &Binned,
         recoding: &[Vec<u32>],
         rows: &[u32],
-        tile: &mut Tile,
+        tile: &mut CodeTile,
     ) {
         let n_columns = self.columns.len();
         tile.codes.resize(rows.len().div_ceil(LANES) * n_columns, [0; LANES]);

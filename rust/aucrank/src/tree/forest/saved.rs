@@ -1,7 +1,7 @@
 //! The saved form of a forest: columns of numbers instead of nodes, some seven bytes of text a node.
 //!
 //! What follows from something else is not there. Nodes stand from the root on, left before right,
-//! so that a letter for each tells where its children are; its sums are those of its leaves. What
+//! so that a letter for each says where its children are; its sums are those of its leaves. What
 //! trees share stands once: frames, for each feature the thresholds, and sets of categories, to which
 //! trees point.
 
@@ -40,19 +40,19 @@ struct SavedForest<'a> {
     /// Those that go left by the stumps, each once. Up to format version 4 trees have them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     level_sets: Vec<LevelSet>,
-    /// Files of earlier versions do not tell.
+    /// Files of earlier versions do not say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     min_samples_leaf: Option<u64>,
     out_of_bag: Option<Cow<'a, OutOfBag>>,
     seed: u64,
     /// For each feature those of its stumps, ascending.
     thresholds: Vec<Vec<f64>>,
-    trees: Vec<SavedTree<'a>>,
+    trees: Vec<SavedForestTree<'a>>,
 }
 
 /// A tree as it is saved.
 #[derive(Default, Serialize, Deserialize)]
-struct SavedTree<'a> {
+struct SavedForestTree<'a> {
     /// Trees of stumps, one for each node that has one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     cuts: Vec<Cow<'a, [SplitNode]>>,
@@ -117,7 +117,7 @@ impl<'a> SavedForest<'a> {
                 frames.push(this);
                 frames.len() - 1
             });
-            trees.push(SavedTree::of(tree, frame, &shared)?);
+            trees.push(SavedForestTree::of(tree, frame, &shared)?);
         }
         let SharedColumns { level_sets, thresholds } = shared;
         Ok(Self {
@@ -145,7 +145,7 @@ fn stumps(forest: &RankingForest) -> impl Iterator<Item = &Test> {
     })
 }
 
-impl<'a> SavedTree<'a> {
+impl<'a> SavedForestTree<'a> {
     fn of(tree: &'a RankingTree, frame: usize, shared: &SharedColumns) -> Result<Self, String> {
         let mut saved = Self { frame, ..Self::default() };
         let mut tests = TestColumns::default();
@@ -184,7 +184,7 @@ impl TryFrom<SavedForest<'_>> for RankingForest {
         let shared = SharedColumns { level_sets, thresholds };
         let frames: Vec<Arc<TreeFrame>> =
             frames.into_iter().map(|frame| Arc::new(frame.into_owned())).collect();
-        let read = |(number, tree): (usize, SavedTree<'_>)| {
+        let read = |(number, tree): (usize, SavedForestTree<'_>)| {
             let frame = frames.get(tree.frame).ok_or_else(|| "its frame is absent".to_owned());
             frame
                 .and_then(|frame| tree.read(frame, &shared))
@@ -204,7 +204,7 @@ impl TryFrom<SavedForest<'_>> for RankingForest {
     }
 }
 
-impl SavedTree<'_> {
+impl SavedForestTree<'_> {
     fn read(
         mut self,
         frame: &Arc<TreeFrame>,
@@ -217,7 +217,7 @@ impl SavedTree<'_> {
         self.nodes.shrink_to_fit();
         self.pos.shrink_to_fit();
         let Self { features, level_sets, levels, missing, thresholds, .. } = self;
-        let mut columns = Columns {
+        let mut columns = SavedColumns {
             cuts: self.cuts.into_iter(),
             neg: self.neg.into_iter(),
             pos: self.pos.into_iter(),
@@ -273,7 +273,7 @@ fn checked_add(a: ClassSums, b: ClassSums) -> Option<ClassSums> {
 }
 
 /// What is left to read of the columns of a tree.
-struct Columns<'a> {
+struct SavedColumns<'a> {
     cuts: IntoIter<Cow<'a, [SplitNode]>>,
     neg: IntoIter<u64>,
     pos: IntoIter<u64>,
@@ -281,7 +281,7 @@ struct Columns<'a> {
     tests: TestReader,
 }
 
-impl Columns<'_> {
+impl SavedColumns<'_> {
     /// Class sums of the next leaf.
     fn sums(&mut self) -> Result<ClassSums, String> {
         let (pos, neg) = (next(&mut self.pos)?, next(&mut self.neg)?);

@@ -9,8 +9,8 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use super::row_codes::{Coding, LANES, MISSING, RowCoder, Tile};
-use crate::data::{Grid, LevelSet};
+use super::row_codes::{CodeTile, ColumnCoding, LANES, MISSING, RowCoder};
+use crate::data::{CutGrid, LevelSet};
 use crate::formula::{Rule, Test};
 use crate::tree::model::{RankingTree, Router};
 
@@ -28,7 +28,7 @@ const TREES: usize = 16;
 
 /// A question in codes, or a leaf.
 #[derive(Debug, Clone, Copy)]
-struct Step {
+struct ForestStep {
     /// The column asked.
     column: u32,
     /// What is added to the code of a number: 1 where a missing value counts as the lowest, since it
@@ -53,14 +53,14 @@ struct SmallStep {
 }
 
 /// What a walk asks of a step.
-trait Ask {
+trait WalkStep {
     fn column(&self) -> usize;
     fn more(&self) -> u32;
     fn bound(&self) -> u32;
     fn first(&self) -> u32;
 }
 
-impl Ask for Step {
+impl WalkStep for ForestStep {
     #[inline]
     fn column(&self) -> usize {
         self.column as usize
@@ -82,7 +82,7 @@ impl Ask for Step {
     }
 }
 
-impl Ask for SmallStep {
+impl WalkStep for SmallStep {
     #[inline]
     fn column(&self) -> usize {
         usize::from(self.column_and_more >> 2)
@@ -106,16 +106,16 @@ impl Ask for SmallStep {
 
 /// The steps of all trees.
 #[derive(Debug)]
-enum Steps {
+enum ForestSteps {
     Small(Vec<SmallStep>),
-    Any(Vec<Step>),
+    Any(Vec<ForestStep>),
 }
 
-impl Steps {
+impl ForestSteps {
     /// In the smaller form if it has room for all numbers.
-    fn new(steps: Vec<Step>, columns: &[(usize, Coding)]) -> Self {
+    fn new(steps: Vec<ForestStep>, columns: &[(usize, ColumnCoding)]) -> Self {
         let are_low = columns.iter().all(|(_, coding)| coding.highest() < u32::from(u16::MAX) - 1);
-        let small = |step: &Step| {
+        let small = |step: &ForestStep| {
             let bound =
                 if step.bound == u32::MAX { u16::MAX } else { step.bound.try_into().ok()? };
             let column_and_more = (u64::from(step.column) << 2 | u64::from(step.more)).try_into();
@@ -148,13 +148,13 @@ struct CodedTree {
 
 /// Trees in the form in which they score fast.
 #[derive(Debug)]
-pub(in crate::tree) struct Scorer {
+pub(in crate::tree) struct ForestScorer {
     /// Codes rows as the trees ask them.
     pub(super) coder: RowCoder,
     trees: Vec<CodedTree>,
     /// Tree by tree, each from its root on, level by level, so that the questions that every row is
     /// asked lie side by side.
-    steps: Steps,
+    steps: ForestSteps,
     /// For each step that is a leaf, its place in the ranking.
     leaves: Vec<u32>,
     /// Which categories go left, for each question about a set: one bit a category, one for the
@@ -180,7 +180,7 @@ fn levels_address(rule: &Rule) -> Option<usize> {
     if let Rule::Levels(levels) = rule { Some(levels.address()) } else { None }
 }
 
-impl Scorer {
+impl ForestScorer {
     pub(in crate::tree) fn new<'t>(trees: impl IntoIterator<Item = &'t RankingTree>) -> Self {
         let trees: Vec<&RankingTree> = trees.into_iter().collect();
         let routers: Vec<Router<'_, Test>> =
@@ -204,18 +204,18 @@ impl Scorer {
             let Some(mut cuts) = cuts else { continue };
             column_of[feature] = columns.len() as u32;
             let coding = if let Some(n_levels) = n_levels[feature] {
-                Coding::Levels(n_levels)
+                ColumnCoding::Levels(n_levels)
             } else {
                 cuts.sort_unstable_by(f64::total_cmp);
                 cuts.dedup();
-                Coding::Cuts(Grid::new(&cuts))
+                ColumnCoding::Cuts(CutGrid::new(&cuts))
             };
             columns.push((feature, coding));
         }
         let mut scorer = Self {
             coder: RowCoder { columns },
             trees: Vec::with_capacity(routers.len()),
-            steps: Steps::Any(Vec::new()),
+            steps: ForestSteps::Any(Vec::new()),
             leaves: Vec::new(),
             marks: Vec::new(),
             lists: Vec::new(),
@@ -224,7 +224,7 @@ impl Scorer {
         for router in routers {
             scorer.push(router, &column_of, &mut steps, &mut marked);
         }
-        scorer.steps = Steps::new(steps, &scorer.coder.columns);
+        scorer.steps = ForestSteps::new(steps, &scorer.coder.columns);
         scorer
     }
 
@@ -232,7 +232,7 @@ impl Scorer {
         &mut self,
         router: &Router<'_, Test>,
         column_of: &[u32],
-        steps: &mut Vec<Step>,
+        steps: &mut Vec<ForestStep>,
         marked: &mut Marked,
     ) {
         // Where the sides of each question begin, once they have a place; parts of a split that were
@@ -245,7 +245,7 @@ impl Scorer {
             match target.resolve() {
                 Err(leaf) => {
                     // No code is so high, once a missing one has come round to 0.
-                    steps.push(Step { column: 0, more: 1, bound: u32::MAX, first: me });
+                    steps.push(ForestStep { column: 0, more: 1, bound: u32::MAX, first: me });
                     self.leaves.push(leaf as u32);
                 }
                 Ok(question) => {
@@ -258,7 +258,7 @@ impl Scorer {
                         targets.extend(if left_first { [*left, *right] } else { [*right, *left] });
                         first as u32
                     });
-                    steps.push(Step { column, more, bound, first });
+                    steps.push(ForestStep { column, more, bound, first });
                     self.leaves.push(u32::MAX);
                 }
             }
@@ -276,18 +276,20 @@ impl Scorer {
         };
         let missing_left = test.missing_left;
         match (&self.coder.columns[column as usize].1, &test.left) {
-            (Coding::Cuts(grid), Rule::Below(threshold)) => {
+            (ColumnCoding::Cuts(grid), Rule::Below(threshold)) => {
                 number(n_below(grid.cuts(), *threshold), missing_left, true)
             }
-            (Coding::Cuts(grid), Rule::AtLeast(threshold)) => {
+            (ColumnCoding::Cuts(grid), Rule::AtLeast(threshold)) => {
                 number(n_below(grid.cuts(), *threshold), !missing_left, false)
             }
             // All go left.
-            (Coding::Cuts(_), Rule::Known(true)) if missing_left => (1, u32::MAX, true),
-            (Coding::Cuts(_), Rule::Known(true)) => number(MISSING, false, true),
-            (Coding::Cuts(_), Rule::Known(false)) if missing_left => number(MISSING, false, false),
-            (Coding::Cuts(_), Rule::Known(false)) => (1, u32::MAX, false),
-            (Coding::Levels(n_levels), rule) => {
+            (ColumnCoding::Cuts(_), Rule::Known(true)) if missing_left => (1, u32::MAX, true),
+            (ColumnCoding::Cuts(_), Rule::Known(true)) => number(MISSING, false, true),
+            (ColumnCoding::Cuts(_), Rule::Known(false)) if missing_left => {
+                number(MISSING, false, false)
+            }
+            (ColumnCoding::Cuts(_), Rule::Known(false)) => (1, u32::MAX, false),
+            (ColumnCoding::Levels(n_levels), rule) => {
                 let key = (levels_address(rule), *n_levels, missing_left);
                 if let Some(&first_word) = marked.get(&key) {
                     return (SET, first_word, true);
@@ -318,12 +320,12 @@ impl Scorer {
                 }
                 (SET, first_word as u32, true)
             }
-            (Coding::Cuts(_), Rule::Levels(_)) => unreachable!("a number has no levels"),
+            (ColumnCoding::Cuts(_), Rule::Levels(_)) => unreachable!("a number has no levels"),
         }
     }
 
     /// Leaf of each row of a tile in one tree, as its place in the ranking.
-    pub(in crate::tree) fn leaves(&self, tree: usize, tile: &Tile, leaves: &mut [u32]) {
+    pub(in crate::tree) fn leaves(&self, tree: usize, tile: &CodeTile, leaves: &mut [u32]) {
         self.ends(tree, tile, leaves);
         for leaf in leaves {
             *leaf = self.leaves[*leaf as usize];
@@ -331,7 +333,7 @@ impl Scorer {
     }
 
     /// Leaf of the first row of a tile in each tree, as its place in the ranking.
-    pub(in crate::tree) fn leaves_of_row(&self, tile: &Tile, leaves: &mut [u32]) {
+    pub(in crate::tree) fn leaves_of_row(&self, tile: &CodeTile, leaves: &mut [u32]) {
         self.ends_of_row(tile, leaves);
         for leaf in leaves {
             *leaf = self.leaves[*leaf as usize];
@@ -339,31 +341,31 @@ impl Scorer {
     }
 
     /// Leaf of each row of a tile in one tree, as its place among the steps.
-    pub(super) fn ends(&self, tree: usize, tile: &Tile, ends: &mut [u32]) {
+    pub(super) fn ends(&self, tree: usize, tile: &CodeTile, ends: &mut [u32]) {
         let tree = &self.trees[tree];
         match &self.steps {
             _ if tree.steps.len() == 1 => ends.fill(tree.steps.start),
-            Steps::Small(steps) if !tree.has_sets => {
+            ForestSteps::Small(steps) if !tree.has_sets => {
                 self.walk_rows(steps, tree, tile, ends, is_low);
             }
-            Steps::Any(steps) if !tree.has_sets => {
+            ForestSteps::Any(steps) if !tree.has_sets => {
                 self.walk_rows(steps, tree, tile, ends, is_low);
             }
-            Steps::Small(steps) => {
+            ForestSteps::Small(steps) => {
                 self.walk_rows(steps, tree, tile, ends, |step, code| self.is_first(step, code));
             }
-            Steps::Any(steps) => {
+            ForestSteps::Any(steps) => {
                 self.walk_rows(steps, tree, tile, ends, |step, code| self.is_first(step, code));
             }
         }
     }
 
     #[inline]
-    fn walk_rows<S: Ask>(
+    fn walk_rows<S: WalkStep>(
         &self,
         steps: &[S],
         tree: &CodedTree,
-        tile: &Tile,
+        tile: &CodeTile,
         ends: &mut [u32],
         is_first: impl Fn(&S, u32) -> bool,
     ) {
@@ -383,7 +385,7 @@ impl Scorer {
     }
 
     /// Leaf of the first row of a tile in each tree, as its place among the steps.
-    pub(super) fn ends_of_row(&self, tile: &Tile, ends: &mut [u32]) {
+    pub(super) fn ends_of_row(&self, tile: &CodeTile, ends: &mut [u32]) {
         let has_sets = self.trees.iter().any(|tree| tree.has_sets);
         match &self.steps {
             // All trees are single leaves.
@@ -391,22 +393,22 @@ impl Scorer {
                 let starts = self.trees.iter().map(|tree| tree.steps.start);
                 ends.iter_mut().zip(starts).for_each(|(end, start)| *end = start);
             }
-            Steps::Small(steps) if !has_sets => self.walk_trees(steps, tile, ends, is_low),
-            Steps::Any(steps) if !has_sets => self.walk_trees(steps, tile, ends, is_low),
-            Steps::Small(steps) => {
+            ForestSteps::Small(steps) if !has_sets => self.walk_trees(steps, tile, ends, is_low),
+            ForestSteps::Any(steps) if !has_sets => self.walk_trees(steps, tile, ends, is_low),
+            ForestSteps::Small(steps) => {
                 self.walk_trees(steps, tile, ends, |step, code| self.is_first(step, code));
             }
-            Steps::Any(steps) => {
+            ForestSteps::Any(steps) => {
                 self.walk_trees(steps, tile, ends, |step, code| self.is_first(step, code));
             }
         }
     }
 
     #[inline]
-    fn walk_trees<S: Ask>(
+    fn walk_trees<S: WalkStep>(
         &self,
         steps: &[S],
-        tile: &Tile,
+        tile: &CodeTile,
         ends: &mut [u32],
         is_first: impl Fn(&S, u32) -> bool,
     ) {
@@ -428,7 +430,7 @@ impl Scorer {
     }
 
     #[inline]
-    fn is_first(&self, step: &impl Ask, code: u32) -> bool {
+    fn is_first(&self, step: &impl WalkStep, code: u32) -> bool {
         let place = step.bound() as usize;
         match step.more() {
             SET => self.marks[place + code as usize / 64] >> (code % 64) & 1 == 1,
@@ -450,7 +452,7 @@ impl Scorer {
 
 /// Walks on until all lanes are at leaves.
 #[inline]
-fn walk_to_the_end<S: Ask, const N: usize>(
+fn walk_to_the_end<S: WalkStep, const N: usize>(
     steps: &[S],
     at: &mut [u32; N],
     walk_on: impl Fn(&mut [u32; N]),
@@ -468,7 +470,7 @@ impl List {
 }
 
 #[inline]
-fn is_low(step: &impl Ask, code: u32) -> bool {
+fn is_low(step: &impl WalkStep, code: u32) -> bool {
     code.wrapping_add(step.more()) < step.bound()
 }
 
@@ -625,21 +627,21 @@ mod tests {
     }
 
     /// The same scorer with steps in the form that has room for all numbers.
-    fn widened(mut scorer: Scorer) -> Scorer {
-        let Steps::Small(small) = &scorer.steps else { panic!("the numbers are small") };
-        let wide = |step: &SmallStep| Step {
+    fn widened(mut scorer: ForestScorer) -> ForestScorer {
+        let ForestSteps::Small(small) = &scorer.steps else { panic!("the numbers are small") };
+        let wide = |step: &SmallStep| ForestStep {
             column: step.column() as u32,
             more: step.more(),
             bound: if step.bound == u16::MAX { u32::MAX } else { step.bound() },
             first: step.first(),
         };
-        scorer.steps = Steps::Any(small.iter().map(wide).collect());
+        scorer.steps = ForestSteps::Any(small.iter().map(wide).collect());
         scorer
     }
 
     /// Leaves of each row in each tree, row by row.
-    fn leaves_of_rows(scorer: &Scorer, columns: &Columns<'_>) -> Vec<Vec<u32>> {
-        let mut tile = Tile::default();
+    fn leaves_of_rows(scorer: &ForestScorer, columns: &Columns<'_>) -> Vec<Vec<u32>> {
+        let mut tile = CodeTile::default();
         let of_row = |row| {
             let mut leaves = vec![u32::MAX; scorer.trees.len()];
             assert!(scorer.coder.code(columns, row..row + 1, &mut tile));
@@ -650,8 +652,8 @@ mod tests {
     }
 
     /// Leaves of rows in one tree, in tiles of several sizes whose last lanes hold old codes.
-    fn coded_leaves(scorer: &Scorer, columns: &Columns<'_>, tree: usize) -> Vec<u32> {
-        let mut tile = Tile::default();
+    fn coded_leaves(scorer: &ForestScorer, columns: &Columns<'_>, tree: usize) -> Vec<u32> {
+        let mut tile = CodeTile::default();
         let mut leaves = vec![u32::MAX; columns.n_rows()];
         let mut start = 0;
         for size in [LANES * 2, 1, LANES - 1, LANES + 3].into_iter().cycle() {
@@ -677,10 +679,10 @@ mod tests {
             let depths = [0, 1, 2, 4, 6, 9].repeat(1 + round % 2);
             let trees = random.trees(&depths[round % 3..], &some_thresholds());
             let rows = Data::new(&mut random, 75, (round % 2) as u32 * 2);
-            let (columns, scorer) = (rows.columns(), Scorer::new(&trees));
+            let (columns, scorer) = (rows.columns(), ForestScorer::new(&trees));
             let expected: Vec<Vec<u32>> =
                 trees.iter().map(|tree| tree.apply(&columns, None).unwrap()).collect();
-            let check = |scorer: &Scorer| {
+            let check = |scorer: &ForestScorer| {
                 let by_row = leaves_of_rows(scorer, &columns);
                 for (number, expected) in expected.iter().enumerate() {
                     assert_eq!(coded_leaves(scorer, &columns, number), *expected);
@@ -697,23 +699,28 @@ mod tests {
     fn steps_are_small_where_all_numbers_and_codes_are() {
         let coding = |n_cuts: u32| {
             let cuts: Vec<f64> = (0..n_cuts).map(f64::from).collect();
-            (0, Coding::Cuts(Grid::new(&cuts)))
+            (0, ColumnCoding::Cuts(CutGrid::new(&cuts)))
         };
-        let is_small =
-            |step: Step, column| matches!(Steps::new(vec![step], &[column]), Steps::Small(_));
-        let step = Step { column: 3, more: 1, bound: 9, first: 1 << 20 };
-        let everything = Step { bound: u32::MAX, ..step };
+        let is_small = |step: ForestStep, column| {
+            matches!(ForestSteps::new(vec![step], &[column]), ForestSteps::Small(_))
+        };
+        let step = ForestStep { column: 3, more: 1, bound: 9, first: 1 << 20 };
+        let everything = ForestStep { bound: u32::MAX, ..step };
         for step in [step, everything] {
             assert!(is_small(step, coding(65_533)));
             assert!(!is_small(step, coding(65_534)));
-            assert!(is_small(step, (0, Coding::Levels(65_532))));
-            assert!(!is_small(step, (0, Coding::Levels(65_533))));
-            assert!(!is_small(Step { column: 1 << 14, ..step }, coding(9)));
-            assert!(is_small(Step { column: (1 << 14) - 1, more: LISTED, ..step }, coding(9)));
+            assert!(is_small(step, (0, ColumnCoding::Levels(65_532))));
+            assert!(!is_small(step, (0, ColumnCoding::Levels(65_533))));
+            assert!(!is_small(ForestStep { column: 1 << 14, ..step }, coding(9)));
+            assert!(is_small(
+                ForestStep { column: (1 << 14) - 1, more: LISTED, ..step },
+                coding(9)
+            ));
         }
-        assert!(!is_small(Step { bound: 65_536, ..step }, coding(9)));
+        assert!(!is_small(ForestStep { bound: 65_536, ..step }, coding(9)));
         // All codes but the missing one are below the highest bound, with what is added to them.
-        let Steps::Small(small) = Steps::new(vec![everything], &[coding(65_533)]) else {
+        let ForestSteps::Small(small) = ForestSteps::new(vec![everything], &[coding(65_533)])
+        else {
             panic!("small")
         };
         assert!([0, 65_533, MISSING].into_iter().all(|code| is_low(&small[0], code)));
@@ -724,7 +731,7 @@ mod tests {
         let mut random = Random(3);
         let trees = random.trees(&[0, 0], &some_thresholds());
         let rows = Data::new(&mut random, 20, 0);
-        let scorer = Scorer::new(&trees);
+        let scorer = ForestScorer::new(&trees);
         assert!(scorer.coder.columns.is_empty());
         assert_eq!(coded_leaves(&scorer, &rows.columns(), 1), [0; 20]);
         assert_eq!(leaves_of_rows(&scorer, &rows.columns()), vec![vec![0, 0]; 20]);
@@ -744,14 +751,14 @@ mod tests {
             )
         };
         let (one, other) = (LevelSet::only([0, 2]), LevelSet::all_but([0, 2]));
-        let n_marks = |trees: &[RankingTree]| Scorer::new(trees).marks.len();
+        let n_marks = |trees: &[RankingTree]| ForestScorer::new(trees).marks.len();
         let each = n_marks(&[tree(&one, true)]);
         assert!(each > 0);
         let asked = [(&one, true), (&other, true), (&one, false), (&one, true), (&other, true)];
         let trees = asked.map(|(levels, missing_left)| tree(levels, missing_left));
         assert_eq!(n_marks(&trees), 3 * each);
         let rows = Data::new(&mut Random(5), 60, 0);
-        let scorer = Scorer::new(&trees);
+        let scorer = ForestScorer::new(&trees);
         let values = rows.columns();
         for (place, tree) in trees.iter().enumerate() {
             let expected = tree.apply(&values, None).unwrap();
@@ -770,7 +777,7 @@ mod tests {
             let nodes = vec![node(Some(split)), node(None), node(None)];
             let tree = RankingTree::new(frame(LeafOrder::Tree), nodes);
             let rows = Data::new(&mut Random(2), 30, 0);
-            let leaves = coded_leaves(&Scorer::new([&tree]), &rows.columns(), 0);
+            let leaves = coded_leaves(&ForestScorer::new([&tree]), &rows.columns(), 0);
             for (leaf, value) in leaves.into_iter().zip(&rows.numbers[0]) {
                 let is_left = if value.is_nan() { missing_left } else { left };
                 assert_eq!(leaf, u32::from(!is_left));
@@ -801,10 +808,10 @@ mod tests {
                 })
                 .collect();
             let trees = random.trees(&[1, 3, 5, 0], &thresholds);
-            let scorer = Scorer::new(&trees);
+            let scorer = ForestScorer::new(&trees);
             let recoding = scorer.coder.recoding(&binned);
 
-            let (mut raw, mut coded) = (Tile::default(), Tile::default());
+            let (mut raw, mut coded) = (CodeTile::default(), CodeTile::default());
             assert!(scorer.coder.code(&columns, 0..90, &mut raw));
             let all: Vec<u32> = (0..90).collect();
             scorer.coder.recode(&binned, &recoding, &all, &mut coded);
@@ -829,8 +836,8 @@ mod tests {
         let mut rows = Data::new(&mut Random(6), 20, 0);
         // Also in a column that no tree asks.
         rows.numbers[5][7] = f64::INFINITY;
-        let scorer = Scorer::new(&trees);
-        assert!(!scorer.coder.code(&rows.columns(), 0..20, &mut Tile::default()));
-        assert!(scorer.coder.code(&rows.columns(), 8..20, &mut Tile::default()));
+        let scorer = ForestScorer::new(&trees);
+        assert!(!scorer.coder.code(&rows.columns(), 0..20, &mut CodeTile::default()));
+        assert!(scorer.coder.code(&rows.columns(), 8..20, &mut CodeTile::default()));
     }
 }

@@ -1,13 +1,11 @@
 //! Growth: `TreeRank` itself (paper 2 Fig. 2), whatever splits the nodes.
 //!
-//! - `params`: what it is told; `nodes`: the loop over nodes; `splitter`: what it asks of a split rule;
-//!   `best_first`: which leaves stay where their number is limited.
+//! - `nodes`: the loop over nodes, with its parameters, and which leaves stay where their number is limited;
+//!   `splitter`: the interface to a split rule.
 
-mod best_first;
 mod nodes;
-mod params;
 mod splitter;
 
 pub(super) use nodes::grow;
-pub use params::{GrowParams, Missing};
-pub(super) use splitter::{Division, Family, LeastSplit, OpenNode, Splitter};
+pub use nodes::{GrowParams, Missing};
+pub(super) use splitter::{Division, LeastSplit, OpenNode, SplitFamily, Splitter};

@@ -1,12 +1,15 @@
 //! The loop over nodes: `TreeRank` itself (paper 2 Fig. 2), whatever splits the nodes.
 
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 use std::sync::Arc;
 
-use super::best_first::best_first;
-use super::params::GrowParams;
-use super::splitter::{Family, OpenNode, Splitter};
+#[cfg(feature = "serde")]
+use serde::{Deserialize, Serialize};
+
+use super::splitter::{LeastSplit, OpenNode, SplitFamily, Splitter};
 use crate::data::{ClassSums, Regroup, SumSource, mix};
-use crate::tree::model::{Node, NodeSplit, RankingTree, TreeFrame};
+use crate::tree::model::{LeafOrder, Node, NodeSplit, RankingTree, TreeFrame};
 use crate::{Interrupt, RankError};
 
 /// Bytes that one batch of nodes may keep. Nodes are taken depth first, batch by batch, so that a
@@ -66,7 +69,7 @@ pub(in crate::tree) fn grow<S: SumSource, P: Splitter<S>>(
             let children = [side(0), side(1)];
             let may_split = [0, 1].map(|side: usize| params.may_split(&children[side], total));
             if may_split != [false; 2] {
-                families.push(Family { parent, children, may_split });
+                families.push(SplitFamily { parent, children, may_split });
             }
         }
         source.regroup(&regroups)?;
@@ -90,4 +93,239 @@ fn next_batch<K>(open: &mut Vec<OpenNode<K>>, n_bytes: impl Fn(&K) -> usize) -> 
         bytes += n_bytes(&open[start].kept);
     }
     open.split_off(start)
+}
+
+/// The subtree of so many leaves at most that growth would reach if it always split the leaf that
+/// raises the AUC most (the global Lambda of DECISIONS T2), the left-most of equal ones.
+///
+/// How a node is split depends on its rows and on the way from the root alone, so the splits of that
+/// growth are those of the whole tree.
+pub(super) fn best_first(tree: RankingTree, max_leaves: usize) -> RankingTree {
+    if tree.n_leaves() <= max_leaves {
+        return tree;
+    }
+    let nodes = tree.nodes();
+    let candidate = |node: usize| {
+        let split = nodes[node].split.as_ref()?;
+        let gain = nodes[node].sums.gain(nodes[split.left()].sums);
+        // Nodes are numbered from left to right.
+        Some((gain, Reverse(node)))
+    };
+    let mut open = BinaryHeap::from_iter(candidate(0));
+    let mut is_split = vec![false; nodes.len()];
+    for _ in 1..max_leaves {
+        let Some((_, Reverse(node))) = open.pop() else { break };
+        is_split[node] = true;
+        if let Some(split) = &nodes[node].split {
+            open.extend([split.left(), split.right()].into_iter().filter_map(candidate));
+        }
+    }
+    tree.cut_at(|node| !is_split[node])
+}
+
+/// What a missing value counts as (DECISIONS T18).
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::Interrupt;
+/// use aucrank::data::{Columns, Labels};
+/// use aucrank::tree::{GrowParams, LeafRankParams, Missing, SplitRule, TreeRankParams, fit};
+///
+/// let columns = Columns::from_row_major(&[2.0, 4.0, 6.0, f64::NAN], 1)?;
+/// let labels = Labels::new(&[false, false, true, true], None)?;
+/// let auc = |missing| {
+///     let grow =
+///         GrowParams { max_depth: 1, min_samples_leaf: 1, missing, ..GrowParams::default() };
+///     let params = TreeRankParams::new(grow, SplitRule::Stumps(LeafRankParams::orthogonal(1)));
+///     fit(&columns, &labels, &params, &Interrupt::default()).map(|fitted| fitted.tree.auc())
+/// };
+/// // With one cut, the missing value goes with 6; or it counts as the mean and is tied with 4.
+/// assert_eq!((auc(Missing::Learn)?, auc(Missing::CellMean)?), (1.0, 0.75));
+/// # Ok::<(), aucrank::RankError>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(rename_all = "snake_case"))]
+pub enum Missing {
+    /// Each stump sends the rows that miss its feature to the side where they gain, or with the larger
+    /// side where its cell has none.
+    #[default]
+    Learn,
+    /// The mean of the values known in the cell that is cut, weighted; of categories the one of
+    /// largest class weight there, the lowest code of several (paper 2 sec. 5). A cell in which no
+    /// value is known is not cut on the feature, so the mean of the cells above, which would count
+    /// there, has nothing to decide.
+    CellMean,
+}
+
+/// When a ranking tree stops growing, and how its leaves are ranked.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::Interrupt;
+/// use aucrank::data::{Columns, Labels};
+/// use aucrank::tree::{GrowParams, LeafRankParams, SplitRule, TreeRankParams, fit};
+///
+/// let columns = Columns::from_row_major(&[1.0, 2.0, 3.0, 4.0], 1)?;
+/// let labels = Labels::new(&[false, true, false, true], None)?;
+/// let n_leaves = |max_leaves| {
+///     let grow = GrowParams { min_samples_leaf: 1, max_leaves, ..GrowParams::default() };
+///     let params = TreeRankParams::new(grow, SplitRule::Stumps(LeafRankParams::orthogonal(1)));
+///     fit(&columns, &labels, &params, &Interrupt::default()).map(|fitted| fitted.tree.n_leaves())
+/// };
+/// assert_eq!((n_leaves(None)?, n_leaves(Some(2))?), (4, 2));
+/// # Ok::<(), aucrank::RankError>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(deny_unknown_fields))]
+pub struct GrowParams {
+    /// Splits between the root and a leaf; at least 1.
+    pub max_depth: usize,
+    /// Maximum number of leaves, at least 2: the leaf whose split raises the training AUC most is split
+    /// first. `None` for any number.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub max_leaves: Option<usize>,
+    /// Rows that a node needs to be split.
+    pub min_samples_split: u64,
+    /// Rows that each side of a split keeps; at least 1.
+    pub min_samples_leaf: u64,
+    /// A split must raise the training AUC by more than this.
+    pub min_gain: f64,
+    /// In which order the leaves are ranked.
+    pub leaf_order: LeafOrder,
+    /// What a missing value counts as.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub missing: Missing,
+    /// The false positive rate left of which the tree is spent, above 0 and at most 1: a node is split
+    /// only if the negatives left of it are fewer than this share of all, and cross-validation
+    /// compares subtrees by the partial AUC up to it.
+    #[cfg_attr(feature = "serde", serde(default = "whole"))]
+    pub max_fpr: f64,
+}
+
+fn whole() -> f64 {
+    1.0
+}
+
+impl Default for GrowParams {
+    /// Those of the Python estimator `TreeRank`.
+    fn default() -> Self {
+        Self {
+            max_depth: 10,
+            max_leaves: None,
+            min_samples_split: 2,
+            min_samples_leaf: 5,
+            min_gain: 0.0,
+            leaf_order: LeafOrder::Eta,
+            missing: Missing::Learn,
+            max_fpr: whole(),
+        }
+    }
+}
+
+impl GrowParams {
+    pub(in crate::tree) fn validate(&self) -> Result<(), RankError> {
+        let bad = |name, value: String, rule| Err(RankError::BadParameter { name, value, rule });
+        if self.max_depth == 0 {
+            return bad("max_depth", "0".to_owned(), "at least 1");
+        }
+        if let Some(n @ 0..2) = self.max_leaves {
+            return bad("max_leaves", n.to_string(), "at least 2");
+        }
+        if self.min_samples_leaf == 0 {
+            return bad("min_samples_leaf", "0".to_owned(), "at least 1");
+        }
+        if !(self.min_gain >= 0.0 && self.min_gain.is_finite()) {
+            return bad("min_gain", self.min_gain.to_string(), "finite and not negative");
+        }
+        if !(self.max_fpr > 0.0 && self.max_fpr <= 1.0) {
+            return bad("max_fpr", self.max_fpr.to_string(), "above 0 and at most 1");
+        }
+        Ok(())
+    }
+
+    /// What a split must come to in a tree on rows of the class sums `total`.
+    pub(in crate::tree) fn least_split(&self, total: ClassSums) -> LeastSplit {
+        // An AUC of 1 is a gain of 2PN.
+        let gain = 2.0 * self.min_gain * total.pos as f64 * total.neg as f64;
+        LeastSplit { rows: self.min_samples_leaf, gain }
+    }
+
+    pub(super) fn may_split<K>(&self, node: &OpenNode<K>, total: ClassSums) -> bool {
+        node.depth < self.max_depth
+            && (self.max_fpr >= 1.0 || (node.neg_above as f64) < self.max_fpr * total.neg as f64)
+            && node.sums.is_mixed()
+            && node.sums.rows >= self.min_samples_split.max(2 * self.min_samples_leaf)
+    }
+}
+
+#[cfg(test)]
+mod tests_of_best_first {
+    use proptest::prelude::*;
+
+    use crate::Interrupt;
+    use crate::data::{Columns, Labels};
+    use crate::tree::{GrowParams, LeafRankParams, RankingTree, SplitRule, TreeRankParams, fit};
+
+    fn grown(values: &[f64], positive: &[bool], max_leaves: Option<usize>) -> RankingTree {
+        let columns = Columns::from_row_major(values, 2).unwrap();
+        let labels = Labels::new(positive, None).unwrap();
+        let grow =
+            GrowParams { max_depth: 8, min_samples_leaf: 1, max_leaves, ..GrowParams::default() };
+        let params = TreeRankParams::new(grow, SplitRule::Stumps(LeafRankParams::orthogonal(2)));
+        fit(&columns, &labels, &params, &Interrupt::default()).unwrap().tree
+    }
+
+    /// Class sums of the leaves that remain, from left to right, where the frontier is searched anew for
+    /// each split.
+    fn by_definition(tree: &RankingTree, max_leaves: usize) -> Vec<(u64, u64)> {
+        let nodes = tree.nodes();
+        let mut leaves = vec![0_usize];
+        while leaves.len() < max_leaves {
+            let mut best: Option<(i128, usize)> = None;
+            for (i, &leaf) in leaves.iter().enumerate() {
+                let Some(split) = &nodes[leaf].split else { continue };
+                let (whole, part) = (nodes[leaf].sums, nodes[split.left()].sums);
+                let gain = i128::from(whole.neg) * i128::from(part.pos)
+                    - i128::from(whole.pos) * i128::from(part.neg);
+                if best.is_none_or(|(most, _)| gain > most) {
+                    best = Some((gain, i));
+                }
+            }
+            let Some((_, i)) = best else { break };
+            let split = nodes[leaves[i]].split.as_ref().unwrap();
+            leaves.splice(i..=i, [split.left(), split.right()]);
+        }
+        leaves.iter().map(|&leaf| (nodes[leaf].sums.pos, nodes[leaf].sums.neg)).collect()
+    }
+
+    fn leaves_in_order(tree: &RankingTree) -> Vec<(u64, u64)> {
+        let nodes = tree.nodes();
+        let (mut open, mut leaves) = (vec![0], Vec::new());
+        while let Some(node) = open.pop() {
+            match &nodes[node].split {
+                Some(split) => open.extend([split.right(), split.left()]),
+                None => leaves.push((nodes[node].sums.pos, nodes[node].sums.neg)),
+            }
+        }
+        leaves
+    }
+
+    proptest! {
+        #[test]
+        fn the_leaf_of_largest_gain_is_split_first(
+            rows in prop::collection::vec((0_u8..12, 0_u8..4, any::<bool>()), 10..80),
+            max_leaves in 2_usize..20,
+        ) {
+            let positive: Vec<bool> = rows.iter().map(|row| row.2).collect();
+            prop_assume!(positive.iter().any(|&p| p) && positive.iter().any(|&p| !p));
+            let values: Vec<f64> =
+                rows.iter().flat_map(|&(a, b, _)| [f64::from(a), f64::from(b)]).collect();
+            let whole = grown(&values, &positive, None);
+            let found = grown(&values, &positive, Some(max_leaves));
+            prop_assert_eq!(found.n_leaves(), whole.n_leaves().min(max_leaves));
+            prop_assert_eq!(leaves_in_order(&found), by_definition(&whole, max_leaves));
+        }
+    }
 }

@@ -41,7 +41,7 @@ pub(in crate::tree) struct Division {
 
 /// A split node with its children, of which at least one may be split in its turn.
 #[derive(Debug)]
-pub(in crate::tree) struct Family<K> {
+pub(in crate::tree) struct SplitFamily<K> {
     pub(in crate::tree) parent: OpenNode<K>,
     pub(in crate::tree) children: [OpenNode<()>; 2],
     pub(in crate::tree) may_split: [bool; 2],
@@ -69,7 +69,7 @@ pub(in crate::tree) trait Splitter<S: SumSource> {
     fn descend(
         &self,
         source: &S,
-        families: Vec<Family<Self::Kept>>,
+        families: Vec<SplitFamily<Self::Kept>>,
     ) -> Result<Vec<OpenNode<Self::Kept>>, RankError>;
 
     /// Bytes that are kept of a node.
@@ -83,7 +83,7 @@ impl OpenNode<()> {
     }
 }
 
-impl<K> Family<K> {
+impl<K> SplitFamily<K> {
     /// The children that may be split, where nothing is kept of them.
     pub(in crate::tree) fn splittable(self) -> impl Iterator<Item = OpenNode<()>> {
         let Self { children, may_split, .. } = self;

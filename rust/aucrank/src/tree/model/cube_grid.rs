@@ -26,7 +26,7 @@ const TILE_ROWS: usize = 128;
 /// What a feature adds to the number of a cube.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(rename_all = "snake_case"))]
-enum Axis {
+enum CubeAxis {
     /// A number.
     Numeric {
         /// Least value of the training rows.
@@ -45,7 +45,7 @@ enum Axis {
     Unknown,
 }
 
-impl Axis {
+impl CubeAxis {
     /// Whether a number has a range to be cut. Half of it is finite whatever the numbers are.
     fn is_scaled(self) -> bool {
         matches!(self, Self::Numeric { low, high, .. } if 0.5 * high - 0.5 * low > 0.0)
@@ -69,7 +69,7 @@ pub(in crate::tree) struct CubeGrid {
     level: u32,
     /// Features that are scaled, each of which has a digit per level.
     pub(super) n_scaled: u32,
-    axes: Vec<Axis>,
+    axes: Vec<CubeAxis>,
 }
 
 impl CubeGrid {
@@ -85,12 +85,16 @@ impl CubeGrid {
                 Column::F64(values) => range_of(rows, |row| values.get(row)),
                 Column::F32(values) => range_of(rows, |row| values.get(row)),
                 Column::Codes { n_levels, .. } => {
-                    return Axis::Categorical { n_levels: *n_levels };
+                    return CubeAxis::Categorical { n_levels: *n_levels };
                 }
             };
-            range.map_or(Axis::Unknown, |(low, high)| Axis::Numeric { low, high, has_missing })
+            range.map_or(CubeAxis::Unknown, |(low, high)| CubeAxis::Numeric {
+                low,
+                high,
+                has_missing,
+            })
         };
-        let axes: Vec<Axis> = columns.iter().zip(has_missing).map(axis).collect();
+        let axes: Vec<CubeAxis> = columns.iter().zip(has_missing).map(axis).collect();
         let n_scaled = axes.iter().filter(|axis| axis.is_scaled()).count() as u32;
         let grid = Self { level, n_scaled, axes };
         if grid.n_bits() > KEY_BITS.into() {
@@ -127,7 +131,7 @@ impl CubeGrid {
         let (mut labels, mut digits, mut place) = (0, 0, 0);
         for (&axis, &value) in self.axes.iter().zip(row) {
             match axis {
-                Axis::Numeric { low, high, has_missing } => {
+                CubeAxis::Numeric { low, high, has_missing } => {
                     let is_missing = value.is_nan();
                     if has_missing {
                         labels = labels << 1 | u64::from(is_missing);
@@ -141,11 +145,11 @@ impl CubeGrid {
                         place += 1;
                     }
                 }
-                Axis::Categorical { n_levels } => {
+                CubeAxis::Categorical { n_levels } => {
                     let code = if value < n_levels.into() { value as u64 } else { n_levels.into() };
                     labels = labels << axis.n_label_bits() | code;
                 }
-                Axis::Unknown => {}
+                CubeAxis::Unknown => {}
             }
         }
         labels << (self.level * self.n_scaled) | digits
@@ -166,12 +170,12 @@ impl CubeGrid {
 
     /// Whether the grid is that of the features of a tree: what a file is asked.
     pub(in crate::tree) fn check(&self, n_levels: &[Option<u32>]) -> Result<(), String> {
-        let suits = |(axis, n_levels): (&Axis, &Option<u32>)| match *axis {
-            Axis::Numeric { low, high, .. } => {
+        let suits = |(axis, n_levels): (&CubeAxis, &Option<u32>)| match *axis {
+            CubeAxis::Numeric { low, high, .. } => {
                 n_levels.is_none() && low.is_finite() && high.is_finite() && low <= high
             }
-            Axis::Categorical { n_levels: n } => *n_levels == Some(n),
-            Axis::Unknown => n_levels.is_none(),
+            CubeAxis::Categorical { n_levels: n } => *n_levels == Some(n),
+            CubeAxis::Unknown => n_levels.is_none(),
         };
         if self.axes.len() != n_levels.len() || !self.axes.iter().zip(n_levels).all(suits) {
             return Err("the cubes are not those of the features".to_owned());

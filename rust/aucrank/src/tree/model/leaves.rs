@@ -1,8 +1,8 @@
-//! Leaves in ranking order, and what they tell: scores, probabilities, the curve that they draw.
+//! Leaves in ranking order, and what they give: scores, probabilities, the curve that they draw.
 
-use super::frame::LeafOrder;
-use super::monotone;
+use super::ranking_tree::LeafOrder;
 use super::ranking_tree::RankingTree;
+use super::split_form;
 use crate::data::ClassSums;
 
 impl RankingTree {
@@ -32,12 +32,12 @@ impl RankingTree {
     fn clipped_etas(&self) -> Vec<f64> {
         let monotonic = &self.frame().monotonic;
         let sums = self.nodes().iter().map(|node| node.sums);
-        monotone::clipped_etas(sums, |node| {
+        split_form::clipped_etas(sums, |node| {
             let split = self.nodes()[node].split.as_ref()?;
             Some((
                 split.left(),
                 split.right(),
-                split.form.tests().any(|test| monotone::orders(monotonic, test)),
+                split.form.tests().any(|test| split_form::orders(monotonic, test)),
             ))
         })
     }

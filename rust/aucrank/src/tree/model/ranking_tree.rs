@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 #[cfg(feature = "serde")]
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::cube_grid::CubeGrid;
-use super::frame::{LeafOrder, TreeFrame};
 use super::node::{Node, NodeSplit};
+use super::split_form::{SplitForm, SplitNode, adds_up};
 use crate::data::{ClassSums, times_power_of_two};
-use crate::formula::Test;
+use crate::formula::{Condition, DecisionTree, OpaqueCondition, Test, TreeNode};
 
 #[cfg(feature = "serde")]
 mod saved;
@@ -38,7 +38,7 @@ mod saved;
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "serde", derive(Deserialize), serde(from = "saved::SavedTree"))]
+#[cfg_attr(feature = "serde", derive(Deserialize), serde(from = "saved::SavedRankingTree"))]
 pub struct RankingTree {
     /// That of many trees, where they belong together.
     frame: Arc<TreeFrame>,
@@ -231,4 +231,190 @@ impl RankingTree {
         }
         importances
     }
+}
+
+impl RankingTree {
+    /// Validates a loaded tree: whether its nodes form a tree whose sums add up.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong, in words.
+    pub fn check(&self) -> Result<(), String> {
+        self.frame().check()?;
+        self.check_nodes()
+    }
+
+    /// The same of a tree whose frame is known to be right.
+    pub(in crate::tree) fn check_nodes(&self) -> Result<(), String> {
+        let Some(root) = self.nodes().first() else {
+            return Err("the tree has no nodes".to_owned());
+        };
+        // A bootstrap may draw heavy rows often: more than 2^53, the limit of the weights themselves.
+        let limit = 1_u64 << 60;
+        if root.sums.pos == 0 || root.sums.neg == 0 || root.sums.pos.max(root.sums.neg) > limit {
+            return Err("the root of the tree lacks a class".to_owned());
+        }
+        let mut next = vec![0];
+        for (number, node) in self.nodes().iter().enumerate() {
+            if next.pop() != Some(number) {
+                return Err(format!("node {number} is not in its place"));
+            }
+            if node.sums.pos == 0 && node.sums.neg == 0 {
+                return Err(format!("node {number} has no rows"));
+            }
+            let Some(split) = &node.split else { continue };
+            let sums_of = |child: usize| self.nodes().get(child).map(|node| node.sums);
+            let children = (sums_of(split.left()), sums_of(split.right()));
+            let (Some(left), Some(right)) = children else {
+                return Err(format!("a child of node {number} does not exist"));
+            };
+            if !adds_up(node.sums, left, right) {
+                return Err(format!("the children of node {number} do not add up to it"));
+            }
+            // Pruning adds up gains; no split is made without one.
+            if node.sums.gain(left) < 0 {
+                return Err(format!("the split of node {number} ranks its sides the wrong way"));
+            }
+            next.extend([split.right(), split.left()]);
+            let checked = split.form.check(self.frame(), node.sums, left);
+            checked.map_err(|what| format!("the split of node {number}: {what}"))?;
+        }
+        if !next.is_empty() {
+            return Err("a node is missing at the end".to_owned());
+        }
+        let classifiers = self.classifiers();
+        if !classifiers.is_sorted_by(|a, b| a < b) {
+            return Err("the numbers of the classifiers do not rise".to_owned());
+        }
+        if classifiers.is_empty() || classifiers.len() == self.nodes().len() / 2 {
+            Ok(())
+        } else {
+            Err("classifiers split some of the nodes only".to_owned())
+        }
+    }
+}
+
+/// In which order leaves are ranked.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::Interrupt;
+/// use aucrank::data::{ClassSums, Columns, Labels};
+/// use aucrank::tree::{GrowParams, LeafOrder, LeafRankParams, SplitRule, TreeRankParams, fit};
+///
+/// let columns = Columns::from_row_major(&[1.0, 2.0, 2.0, 3.0, 3.0, 3.0], 1)?;
+/// let labels = Labels::new(&[false, true, true, false, true, false], None)?;
+/// let fit = |leaf_order| {
+///     let grow = GrowParams { leaf_order, min_samples_leaf: 1, ..GrowParams::default() };
+///     let params = TreeRankParams::new(grow, SplitRule::Stumps(LeafRankParams::orthogonal(1)));
+///     fit(&columns, &labels, &params, &Interrupt::default()).map(|fitted| fitted.tree)
+/// };
+/// let (by_tree, by_eta) = (fit(LeafOrder::Tree)?, fit(LeafOrder::Eta)?);
+/// let etas: Vec<f64> = by_eta.leaf_sums().into_iter().map(ClassSums::eta).collect();
+/// assert!(etas.is_sorted_by(|first, second| first >= second));
+/// assert!(by_eta.auc() >= by_tree.auc());
+/// # Ok::<(), aucrank::RankError>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(rename_all = "snake_case"))]
+pub enum LeafOrder {
+    /// From left to right in the tree (the papers').
+    #[default]
+    Tree,
+    /// By the share of positives, ties from left to right; the training AUC can only rise (paper 2
+    /// Theorem 1).
+    Eta,
+}
+
+/// What a tree knows beside its nodes.
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+pub(in crate::tree) struct TreeFrame {
+    pub(in crate::tree) n_levels: Vec<Option<u32>>,
+    pub(in crate::tree) has_missing: Vec<bool>,
+    pub(in crate::tree) exponent: i32,
+    pub(in crate::tree) leaf_order: LeafOrder,
+    /// For each feature, whether the score may only rise (1) or fall (-1) with it; empty for none.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Vec::is_empty"))]
+    pub(in crate::tree) monotonic: Vec<i8>,
+    /// What numbers the cubes of a row, for splits by cubes.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+    pub(in crate::tree) grid: Option<CubeGrid>,
+}
+
+impl TreeFrame {
+    /// Validates a loaded model: whether its parts are consistent.
+    pub(in crate::tree) fn check(&self) -> Result<(), String> {
+        let Self { n_levels, has_missing, monotonic, grid, .. } = self;
+        if has_missing.len() != n_levels.len() {
+            return Err("the tree does not say of each feature whether it was missing".to_owned());
+        }
+        let fits = |(value, n_levels): (&i8, &Option<u32>)| match n_levels {
+            None => (-1..=1).contains(value),
+            Some(_) => *value == 0,
+        };
+        let has_length = monotonic.is_empty() || monotonic.len() == n_levels.len();
+        if !(has_length && monotonic.iter().zip(n_levels).all(fits)) {
+            return Err("the constraints of the tree do not suit its features".to_owned());
+        }
+        grid.iter().try_for_each(|grid| grid.check(n_levels))
+    }
+}
+
+impl RankingTree {
+    /// The tree with a number for each leaf, given in ranking order. Nodes keep their places.
+    #[must_use]
+    pub fn formula(&self, of_leaves: &[f64]) -> DecisionTree {
+        let mut values = vec![0.0; self.nodes().len()];
+        for (leaf, &value) in self.leaves().into_iter().zip(of_leaves) {
+            values[leaf] = value;
+        }
+        let nodes = self.nodes().iter().zip(values).map(|(node, value)| {
+            let weight = self.weight(total(node.sums));
+            match &node.split {
+                None => TreeNode::Leaf { weight, value },
+                Some(split) => TreeNode::Branch {
+                    weight,
+                    condition: self.condition(&split.form),
+                    left: split.left(),
+                    right: split.right(),
+                },
+            }
+        });
+        DecisionTree { nodes: nodes.collect() }
+    }
+
+    fn condition(&self, form: &SplitForm) -> Condition {
+        match form {
+            SplitForm::Stump(test) => Condition::Test(test.clone()),
+            SplitForm::Cuts(cuts) => condition_of_cuts(cuts, 0),
+            SplitForm::Cubes(cubes) => {
+                let grid = self.grid().expect("checked when the tree was read");
+                let (n_left, n_cubes) = cubes.count();
+                let level = grid.level();
+                Condition::Opaque(OpaqueCondition::Cubes { n_left, n_cubes, level })
+            }
+            &SplitForm::Classifier { number, positive_left } => {
+                Condition::Opaque(OpaqueCondition::Classifier { number, positive_left })
+            }
+        }
+    }
+}
+
+/// Whether a row at some place of a tree of stumps goes to the left side.
+fn condition_of_cuts(cuts: &[SplitNode], place: usize) -> Condition {
+    match &cuts[place] {
+        SplitNode::Part { goes_left, .. } => Condition::Constant(*goes_left),
+        SplitNode::Cut { sums, test, left, right } => Condition::Branch {
+            test: test.clone(),
+            left_share: total(cuts[*left].sums()) as f64 / total(*sums) as f64,
+            left: Box::new(condition_of_cuts(cuts, *left)),
+            right: Box::new(condition_of_cuts(cuts, *right)),
+        },
+    }
+}
+
+fn total(sums: ClassSums) -> u64 {
+    sums.pos + sums.neg
 }

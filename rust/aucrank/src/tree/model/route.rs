@@ -15,9 +15,9 @@ pub(in crate::tree) const TILE_ROWS: usize = 128;
 /// Where an answer leads: to another question, or to a leaf (its place in the ranking, inverted bit
 /// by bit, so that both fit one word).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(in crate::tree) struct Target(i64);
+pub(in crate::tree) struct RouteTarget(i64);
 
-impl Target {
+impl RouteTarget {
     /// The number of the next question, or the place of the leaf in the ranking.
     #[inline]
     pub(in crate::tree) fn resolve(self) -> Result<usize, usize> {
@@ -27,13 +27,13 @@ impl Target {
 
 /// What a row is asked.
 #[derive(Debug)]
-pub(in crate::tree) enum Question<'a, T> {
+pub(in crate::tree) enum RouteQuestion<'a, T> {
     Test(T),
     /// Its cube.
     Cubes(&'a CubeGrid, &'a Cubes),
 }
 
-impl<T> Question<'_, T> {
+impl<T> RouteQuestion<'_, T> {
     /// The stump, in a tree that splits by questions to single features.
     pub(in crate::tree) fn stump(&self) -> &T {
         match self {
@@ -47,9 +47,9 @@ impl<T> Question<'_, T> {
 /// split leads straight to the first question of the side that it was merged into.
 #[derive(Debug)]
 pub(in crate::tree) struct Router<'a, T> {
-    pub(in crate::tree) start: Target,
+    pub(in crate::tree) start: RouteTarget,
     /// Questions, and where a yes (left) and a no lead.
-    pub(in crate::tree) steps: Vec<(Question<'a, T>, Target, Target)>,
+    pub(in crate::tree) steps: Vec<(RouteQuestion<'a, T>, RouteTarget, RouteTarget)>,
 }
 
 impl<'a, T> Router<'a, T> {
@@ -59,7 +59,7 @@ impl<'a, T> Router<'a, T> {
     }
 
     /// Where the answers to a question lead: left and right.
-    pub(in crate::tree) fn sides(&self, step: usize) -> (Target, Target) {
+    pub(in crate::tree) fn sides(&self, step: usize) -> (RouteTarget, RouteTarget) {
         (self.steps[step].1, self.steps[step].2)
     }
 
@@ -73,7 +73,7 @@ impl<'a, T> Router<'a, T> {
         let mut entries = Vec::with_capacity(places.len());
         let mut n_steps = 0;
         for (node, &place) in tree.nodes().iter().zip(&places) {
-            entries.push(Target(if node.split.is_some() { n_steps } else { !(place as i64) }));
+            entries.push(RouteTarget(if node.split.is_some() { n_steps } else { !(place as i64) }));
             n_steps += match node.split.as_ref().map(|split| &split.form) {
                 None => 0,
                 Some(SplitForm::Stump(_) | SplitForm::Cubes(_)) => 1,
@@ -85,11 +85,13 @@ impl<'a, T> Router<'a, T> {
         for split in tree.nodes().iter().filter_map(|node| node.split.as_ref()) {
             let (left, right) = (entries[split.left()], entries[split.right()]);
             match &split.form {
-                SplitForm::Stump(test) => steps.push((Question::Test(form(test)), left, right)),
+                SplitForm::Stump(test) => {
+                    steps.push((RouteQuestion::Test(form(test)), left, right));
+                }
                 SplitForm::Cuts(cuts) => push_cuts(&mut steps, cuts, left, right, &form),
                 SplitForm::Cubes(cubes) => {
                     let grid = tree.grid().expect("checked when the tree was read");
-                    steps.push((Question::Cubes(grid, cubes), left, right));
+                    steps.push((RouteQuestion::Cubes(grid, cubes), left, right));
                 }
                 SplitForm::Classifier { .. } => unreachable!("it asks no stumps"),
             }
@@ -105,8 +107,8 @@ impl<'a, T> Router<'a, T> {
         while let Ok(step) = usize::try_from(target.0) {
             let (question, left, right) = &self.steps[step];
             let is_left = match question {
-                Question::Test(test) => goes_left(test),
-                Question::Cubes(grid, cubes) => cubes.goes_left(grid, cube),
+                RouteQuestion::Test(test) => goes_left(test),
+                RouteQuestion::Cubes(grid, cubes) => cubes.goes_left(grid, cube),
             };
             target = if is_left { *left } else { *right };
         }
@@ -121,11 +123,11 @@ impl Router<'_, Test> {
         routes: impl IntoIterator<Item = (Test, [Result<usize, usize>; 2])>,
     ) -> Self {
         let target = |to: Result<usize, usize>| match to {
-            Ok(step) => Target(step as i64),
-            Err(leaf) => Target(!(leaf as i64)),
+            Ok(step) => RouteTarget(step as i64),
+            Err(leaf) => RouteTarget(!(leaf as i64)),
         };
         let step = |(test, [left, right]): (Test, [_; 2])| {
-            (Question::Test(test), target(left), target(right))
+            (RouteQuestion::Test(test), target(left), target(right))
         };
         let steps: Vec<_> = routes.into_iter().map(step).collect();
         Self { start: target(if steps.is_empty() { Err(0) } else { Ok(0) }), steps }
@@ -150,10 +152,10 @@ impl Router<'_, Test> {
 
 /// Adds the stumps of one split, whose sides lead to `left_entry` and `right_entry`.
 fn push_cuts<T>(
-    steps: &mut Vec<(Question<'_, T>, Target, Target)>,
+    steps: &mut Vec<(RouteQuestion<'_, T>, RouteTarget, RouteTarget)>,
     cuts: &[SplitNode],
-    left_entry: Target,
-    right_entry: Target,
+    left_entry: RouteTarget,
+    right_entry: RouteTarget,
     form: impl Fn(&Test) -> T,
 ) {
     let mut number = vec![0; cuts.len()];
@@ -162,13 +164,13 @@ fn push_cuts<T>(
         number[place] = step;
     }
     let target = |place: usize| match cuts[place] {
-        SplitNode::Cut { .. } => Target(number[place]),
+        SplitNode::Cut { .. } => RouteTarget(number[place]),
         SplitNode::Part { goes_left: true, .. } => left_entry,
         SplitNode::Part { goes_left: false, .. } => right_entry,
     };
     for cut in cuts {
         if let SplitNode::Cut { test, left, right, .. } = cut {
-            steps.push((Question::Test(form(test)), target(*left), target(*right)));
+            steps.push((RouteQuestion::Test(form(test)), target(*left), target(*right)));
         }
     }
 }

@@ -7,10 +7,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::cubes::Cubes;
-use super::frame::TreeFrame;
-use super::monotone;
-use crate::data::ClassSums;
-use crate::formula::Test;
+use super::ranking_tree::TreeFrame;
+use crate::data::{ClassSums, direction};
+use crate::formula::{Rule, Test};
 
 /// A node of the tree of stumps inside a split.
 ///
@@ -194,7 +193,7 @@ fn check_test(frame: &TreeFrame, test: &Test) -> Result<(), String> {
     match frame.n_levels.get(test.feature) {
         None => Err(format!("asks feature {}", test.feature)),
         Some(n_levels) if !test.suits(*n_levels) => Err("does not suit its feature".to_owned()),
-        Some(_) if !monotone::allows(&frame.monotonic, test) => {
+        Some(_) if !allows(&frame.monotonic, test) => {
             Err("runs against the constraint of its feature".to_owned())
         }
         Some(_) => Ok(()),
@@ -243,4 +242,72 @@ fn check_cuts(
 pub(super) fn adds_up(whole: ClassSums, left: ClassSums, right: ClassSums) -> bool {
     let sum = |of: fn(ClassSums) -> u64| of(left).checked_add(of(right)) == Some(of(whole));
     sum(|s| s.pos) && sum(|s| s.neg) && sum(|s| s.rows)
+}
+
+/// Whether a question to a number keeps to the direction of its feature. Where the missing values go
+/// is free.
+pub(in crate::tree) fn allows(monotonic: &[i8], test: &Test) -> bool {
+    match test.left {
+        Rule::Below(_) => direction(monotonic, test.feature) <= 0,
+        Rule::AtLeast(_) => direction(monotonic, test.feature) >= 0,
+        Rule::Known(_) | Rule::Levels(_) => true,
+    }
+}
+
+/// Whether the sides of a question are ordered by a constraint.
+pub(in crate::tree) fn orders(monotonic: &[i8], test: &Test) -> bool {
+    let asks_value = !matches!(test.left, Rule::Known(_));
+    asks_value && direction(monotonic, test.feature) != 0
+}
+
+/// Eta of every node of a tree, clipped to the bounds that the splits above it set.
+///
+/// `sides` gives the left and right node of a split and whether a constraint orders them; a node
+/// stands before those below it. What is clipped depends on the sums of the nodes above alone, so a
+/// node has the same value in every subtree that it is in.
+pub(in crate::tree) fn clipped_etas(
+    sums: impl Iterator<Item = ClassSums>,
+    sides: impl Fn(usize) -> Option<(usize, usize, bool)>,
+) -> Vec<f64> {
+    let mut etas: Vec<f64> = sums.map(ClassSums::eta).collect();
+    let mut bounds = vec![(0.0, 1.0); etas.len()];
+    for node in 0..etas.len() {
+        let Some((left, right, is_ordered)) = sides(node) else { continue };
+        let (low, high) = bounds[node];
+        etas[left] = etas[left].clamp(low, high);
+        etas[right] = etas[right].clamp(low, high);
+        // The left side of a split has the larger eta, and clipping or rounding does not turn that.
+        let middle = f64::midpoint(etas[left], etas[right]);
+        (bounds[left], bounds[right]) =
+            if is_ordered { ((middle, high), (low, middle)) } else { ((low, high), (low, high)) };
+    }
+    etas
+}
+
+#[cfg(test)]
+mod tests_of_monotone {
+    use super::*;
+
+    fn sums(pos: u64, neg: u64) -> ClassSums {
+        ClassSums { pos, neg, rows: pos + neg }
+    }
+
+    #[test]
+    fn etas_are_clipped_at_the_middle_of_ordered_sides() {
+        // The root parts 3/4 from 1/4; both sides are split again, without an order.
+        let nodes = [(8, 8), (6, 2), (4, 0), (2, 2), (2, 6), (2, 0), (0, 6)];
+        let nodes = || nodes.iter().map(|&(pos, neg)| sums(pos, neg));
+        let sides = |root_is_ordered: bool| {
+            move |node: usize| match node {
+                0 => Some((1, 4, root_is_ordered)),
+                1 => Some((2, 3, false)),
+                4 => Some((5, 6, false)),
+                _ => None,
+            }
+        };
+        let plain = clipped_etas(nodes(), sides(false));
+        assert_eq!(plain, [0.5, 0.75, 1.0, 0.5, 0.25, 1.0, 0.0]);
+        let clipped = clipped_etas(nodes(), sides(true));
+        assert_eq!(clipped, [0.5, 0.75, 1.0, 0.5, 0.25, 0.5, 0.0]);
+    }
 }

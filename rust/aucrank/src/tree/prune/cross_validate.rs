@@ -93,7 +93,7 @@ pub struct CrossValidation {
     pub steps: Vec<PruningStep>,
     /// For each, the mean over the folds of the AUC on the fold left out of the tree that was grown
     /// without it and pruned at the same price; with a `max_fpr` below 1 the partial AUC up to it,
-    /// standardised to 1/2 for a ranking that tells nothing.
+    /// standardised to 1/2 for a ranking that says nothing.
     pub mean_auc: Vec<f64>,
     /// Standard errors of the means.
     pub standard_error: Vec<f64>,

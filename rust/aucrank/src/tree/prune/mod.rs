@@ -1,15 +1,13 @@
 //! Which subtree to keep (paper 2 sec. 4).
 //!
-//! - `path`: the nested path of subtrees; `ranking`: the AUC of changing leaves; `best_subtrees`: the
-//!   best subtree of every size;
-//! - `cross_validate`, `penalize`, `validate`: how one of them is chosen; `rule`: the list of these.
+//! - `path`: the best subtree of every size, and the nested path of subtrees; `ranking`: the AUC of changing
+//!   leaves;
+//! - `cross_validate`, `penalize`, `validate`: how one of them is chosen, and the list of these rules.
 
-mod best_subtrees;
 mod cross_validate;
 mod path;
 mod penalize;
 mod ranking;
-mod rule;
 mod validate;
 
 pub use cross_validate::{CrossValidation, CvParams};
@@ -18,5 +16,4 @@ pub(super) use path::PruningPath;
 pub use path::PruningStep;
 pub(super) use penalize::penalize;
 pub use penalize::{Complexity, Penalization, PenaltyParams, PenaltyScale};
-pub use rule::PruningRule;
-pub use validate::{Validation, ValidationParams};
+pub use validate::{PruningRule, Validation, ValidationParams};

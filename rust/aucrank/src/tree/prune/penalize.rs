@@ -3,7 +3,7 @@
 #[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
-use super::best_subtrees::BestSubtrees;
+use super::path::BestSubtrees;
 use crate::tree::model::RankingTree;
 use crate::{Interrupt, RankError};
 

@@ -5,14 +5,14 @@ use crate::tree::model::RankingTree;
 
 /// Leaves that stand side by side in the ranking.
 #[derive(Debug, Clone, Copy, Default)]
-struct Run {
+struct LeafRun {
     pos: u64,
     neg: u64,
     /// Twice the pairs that they win among themselves, ties counting one half.
     half_wins: u128,
 }
 
-impl Run {
+impl LeafRun {
     fn of(leaf: ClassSums) -> Self {
         let ClassSums { pos, neg, .. } = leaf;
         Self { pos, neg, half_wins: u128::from(pos) * u128::from(neg) }
@@ -30,15 +30,15 @@ impl Run {
 
 /// A set of leaves that changes one by one, each change in O(log n): a segment tree over the order in
 /// which all nodes of a tree would rank.
-pub(in crate::tree) struct Ranking<'a> {
+pub(in crate::tree) struct LeafRanking<'a> {
     sums: &'a [ClassSums],
     place: Vec<usize>,
     /// Run 1 is the whole; runs 2i and 2i + 1 are the halves of run i.
-    runs: Vec<Run>,
+    runs: Vec<LeafRun>,
     pub(in crate::tree) n_leaves: usize,
 }
 
-impl<'a> Ranking<'a> {
+impl<'a> LeafRanking<'a> {
     /// No leaves yet, of a sample given by its class sums in each node.
     pub(in crate::tree) fn new(tree: &RankingTree, sums: &'a [ClassSums]) -> Self {
         let mut order: Vec<usize> = (0..sums.len()).collect();
@@ -48,20 +48,20 @@ impl<'a> Ranking<'a> {
         for (i, node) in order.into_iter().enumerate() {
             place[node] = n_places + i;
         }
-        Self { sums, place, runs: vec![Run::default(); 2 * n_places], n_leaves: 0 }
+        Self { sums, place, runs: vec![LeafRun::default(); 2 * n_places], n_leaves: 0 }
     }
 
     pub(in crate::tree) fn insert(&mut self, node: usize) {
-        self.set(node, Run::of(self.sums[node]));
+        self.set(node, LeafRun::of(self.sums[node]));
         self.n_leaves += 1;
     }
 
     pub(in crate::tree) fn remove(&mut self, node: usize) {
-        self.set(node, Run::default());
+        self.set(node, LeafRun::default());
         self.n_leaves -= 1;
     }
 
-    fn set(&mut self, node: usize, run: Run) {
+    fn set(&mut self, node: usize, run: LeafRun) {
         let mut i = self.place[node];
         self.runs[i] = run;
         while i > 1 {
@@ -72,20 +72,20 @@ impl<'a> Ranking<'a> {
 
     /// Area under the curve: exact, rounded once.
     pub(in crate::tree) fn auc(&self) -> f64 {
-        let Run { pos, neg, half_wins } = self.runs[1];
+        let LeafRun { pos, neg, half_wins } = self.runs[1];
         half_wins as f64 / (2 * u128::from(pos) * u128::from(neg)) as f64
     }
 
-    /// Area under the curve up to a false positive rate, standardised to 1/2 for a ranking that tells
+    /// Area under the curve up to a false positive rate, standardised to 1/2 for a ranking that says
     /// nothing and 1 for a perfect one (McClish, 1989). Up to 1 it is the AUC.
     pub(in crate::tree) fn auc_up_to(&self, max_fpr: f64) -> f64 {
         if max_fpr >= 1.0 {
             return self.auc();
         }
-        let Run { pos, neg, .. } = self.runs[1];
+        let LeafRun { pos, neg, .. } = self.runs[1];
         let limit = max_fpr * neg as f64;
         // The longest run from the top that ends within the limit, and the leaf after it.
-        let (mut above, mut i) = (Run::default(), 1);
+        let (mut above, mut i) = (LeafRun::default(), 1);
         while 2 * i < self.runs.len() {
             i *= 2;
             let longer = above.then(self.runs[i]);
@@ -144,7 +144,7 @@ mod tests {
                 .map(|_| ClassSums { pos: draw(4), neg: draw(4), rows: 0 })
                 .chain([ClassSums { pos: 1, neg: 1, rows: 0 }])
                 .collect();
-            let mut ranking = Ranking::new(&tree, &sums);
+            let mut ranking = LeafRanking::new(&tree, &sums);
             let mut is_in = vec![false; sums.len()];
             ranking.insert(n_nodes);
             is_in[n_nodes] = true;

@@ -3,12 +3,12 @@
 //! A classifier is known by its number. The rule decides which rows it learns from, what each row
 //! costs and whether its answers are worth a split; how it learns is left to an [`ExternalFitter`].
 
-use super::rule::{PreparedRule, Rule};
+use super::split_rule::{PreparedRule, RuleParams};
 use crate::data::{
     Binned, CellId, ClassSums, Columns, Labels, MemorySource, RowTally, times_power_of_two,
 };
 use crate::external::{ExternalFitter, called_positive};
-use crate::tree::grow::{Division, Family, LeastSplit, OpenNode, Splitter};
+use crate::tree::grow::{Division, LeastSplit, OpenNode, SplitFamily, Splitter};
 use crate::tree::model::{RankingTree, SplitForm};
 use crate::tree::sample::Sample;
 use crate::{Interrupt, RankError};
@@ -17,7 +17,7 @@ use crate::{Interrupt, RankError};
 #[derive(Debug)]
 pub(in crate::tree) struct ByClassifiers;
 
-impl Rule for ByClassifiers {
+impl RuleParams for ByClassifiers {
     type Prepared<'a> = PreparedClassifiers<'a>;
 
     fn name(&self) -> &'static str {
@@ -159,9 +159,9 @@ impl<R: RowTally> Splitter<MemorySource<'_, R>> for ClassifierSplitter<'_> {
     fn descend(
         &self,
         _: &MemorySource<'_, R>,
-        families: Vec<Family<()>>,
+        families: Vec<SplitFamily<()>>,
     ) -> Result<Vec<OpenNode<()>>, RankError> {
-        Ok(families.into_iter().flat_map(Family::splittable).collect())
+        Ok(families.into_iter().flat_map(SplitFamily::splittable).collect())
     }
 
     fn n_bytes(&self, (): &()) -> usize {

@@ -17,10 +17,10 @@ use serde::{Deserialize, Serialize};
 
 use super::criterion::CutCriterion;
 use super::partition::best_prefix;
-use super::rule::{PreparedRule, Rule};
+use super::split_rule::{PreparedRule, RuleParams};
 use crate::data::{Binned, CellId, ClassSums, RowTally, SumSource};
 use crate::external::ExternalFitter;
-use crate::tree::grow::{Division, Family, LeastSplit, OpenNode, Splitter};
+use crate::tree::grow::{Division, LeastSplit, OpenNode, SplitFamily, Splitter};
 use crate::tree::model::{CubeGrid, CubeKeys, Cubes, RankingTree, SplitForm};
 use crate::tree::prune::Complexity;
 use crate::tree::sample::{Sample, places_by_codes};
@@ -58,7 +58,7 @@ pub struct DyadicParams {
     pub level: Option<u32>,
 }
 
-impl Rule for DyadicParams {
+impl RuleParams for DyadicParams {
     type Prepared<'a> = CubeKeys;
 
     fn name(&self) -> &'static str {
@@ -199,7 +199,7 @@ impl<S: SumSource> Splitter<S> for DyadicSplitter<'_> {
     fn descend(
         &self,
         _: &S,
-        families: Vec<Family<Self::Kept>>,
+        families: Vec<SplitFamily<Self::Kept>>,
     ) -> Result<Vec<OpenNode<Self::Kept>>, RankError> {
         let mut open = Vec::with_capacity(2 * families.len());
         for family in families {

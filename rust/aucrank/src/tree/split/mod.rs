@@ -1,8 +1,8 @@
 //! Split rules, one a file.
 //!
-//! - `rule`: what a fit asks of a rule; `split_rule`: the list of rules;
+//! - `split_rule`: the list of rules, and what each does for a fit;
 //! - `stump`: the best stump of a cell, from its histogram; `partition`: the partition-based rule,
-//!   which merges cells into two sides (paper 2 Fig. 4); `criterion`: what a cut is worth;
+//!   which merges cells into two sides (paper 2 Fig. 4); `criterion`: the criteria of cuts;
 //! - `leafrank`: a small tree of stumps whose cells are merged (paper 2 Fig. 5), or a single stump;
 //!   `dyadic`: the rule on dyadic cubes; `classifier`: splits by external classifiers (paper 2 Fig. 6).
 
@@ -11,7 +11,6 @@ mod criterion;
 mod dyadic;
 mod leafrank;
 mod partition;
-mod rule;
 mod split_rule;
 mod stump;
 

@@ -2,35 +2,38 @@
 
 use std::sync::Arc;
 
-use super::super::bag_fit::{BagFit, Terms};
-use super::super::bags::{average, bag_seed};
-use super::super::draws::Draw;
+use super::super::bags::{BagFit, RoundTerms, average, bag_seed};
+use super::super::best_split::SearchMemory;
+use super::super::code_tree::{CodeTree, KeptLevels};
 use super::super::fit::in_one_series;
+use super::super::grow::{GradientGrower, Grown, TreePlan};
 use super::super::held_out::{HeldOutMeasure, HeldOutRows};
-use super::super::level_codes::KeptLevels;
-use super::super::loss::Loss;
-use super::super::model::{GradientBoosted, Parts};
+use super::super::histogram::BinLayout;
+use super::super::loss::{Loss, mean_log_loss};
+use super::super::model::{GradientBoosted, GradientFields};
 use super::super::params::GradientParams;
 use super::super::rate_columns::BoosterRates;
-use super::super::rows::{Mass, MassScale};
-use super::super::source::FitSource;
-use super::ask::{BagRowsAsk, GradientAsk, RatesAsk};
-use super::bag::AskedBag;
-use super::codes::{LevelMap, RateCodes};
-use super::sums::{GradientSums, MassSums, RateSums};
-use super::talk::Talk;
+use super::super::rows::{RowMass, RowMassScale};
+use super::super::source::{BagSource, Draw, FitSource, NextTree};
+use super::super::tree::GradientTree;
+use super::ask::{
+    BagRowsAsk, CellAsk, CellGrowth, GradientAsk, GrowAsk, LevelMap, RateCodes, RatesAsk, ToldTree,
+};
+use super::sums::{CellSums, GradientSums, MassSums, RateSums};
+use super::tree::AskedTree;
+use super::tree::{BagLine, Talk, Work};
 use crate::data::{
     CodeTest, FeatureBins, FoldRates, MISSING_CODE, N_RATE_FOLDS, RateSteps, RowOrder,
     SEED_OF_RATES, check_monotonic, mix,
 };
 use crate::formula::Test;
-use crate::rows::{Fit, Rows, View};
+use crate::rows::{FitId, Rows, View};
 use crate::{Interrupt, RankError};
 
 /// Fits a model by gradient boosting to rows in parts, wherever they are: the same model as
 /// [`fit_gradient_boosting`](crate::boost::fit_gradient_boosting) gives on all of them in memory.
 ///
-/// `fit_number` tells the fit from others that ask the same rows at the same time.
+/// `fit_number` distinguishes the fit from others that query the same rows at the same time.
 ///
 /// # Errors
 ///
@@ -80,7 +83,7 @@ pub fn fit_gradient_boosting_rows(
 /// [`fit_gradient_folds`](crate::boost::fit_gradient_folds) gives on all of them in memory, of
 /// [folds](crate::data::Folds::deal) by the seed of the parameters.
 ///
-/// `fit_number` tells the fit from others that ask the same rows at the same time. There are fewer folds
+/// `fit_number` distinguishes the fit from others that query the same rows at the same time. There are fewer folds
 /// where a class has fewer distinct rows.
 ///
 /// # Errors
@@ -122,7 +125,7 @@ pub fn fit_gradient_folds_rows(
     interrupt: &Interrupt,
 ) -> Result<Vec<GradientBoosted>, RankError> {
     params.check_folds()?;
-    let order = Fit::new(fit_number).order(rows, params.seed, interrupt)?;
+    let order = FitId::new(fit_number).order(rows, params.seed, interrupt)?;
     let n_folds = usize::from(order.n_folds(n_folds));
     if n_folds < 2 {
         let (name, value) = ("n_folds", n_folds.to_string());
@@ -140,14 +143,14 @@ fn fit_bags(
     fit_number: u64,
     params: &GradientParams,
     interrupt: &Interrupt,
-) -> Result<Vec<Parts>, RankError> {
+) -> Result<Vec<GradientFields>, RankError> {
     let frame = rows.frame();
     params.validate(frame.features().len())?;
     check_monotonic(&params.monotonic, &frame.n_levels())?;
     check_params(params)?;
     check_bins(params, frame.features())?;
     frame.total().check_classes()?;
-    let talk = Talk::new(rows, Fit::new(fit_number), interrupt);
+    let talk = Talk::new(rows, FitId::new(fit_number), interrupt);
     let bags = in_one_series(&AskedFit::new(&talk)?, params)?;
     Ok(bags.into_iter().map(|bag| bag.parts).collect())
 }
@@ -223,8 +226,8 @@ struct AskedRows {
     seed: u64,
     learned: View,
     held_out: Option<View>,
-    total: Mass,
-    scale: MassScale,
+    total: RowMass,
+    scale: RowMassScale,
     rates: Arc<BoosterRates>,
     rate_codes: Vec<RateCodes>,
 }
@@ -261,14 +264,14 @@ impl<'a> AskedFit<'a> {
         (learned, held_out): (View, Option<View>),
     ) -> Result<AskedRows, RankError> {
         let seed = bag_seed(params.seed, number);
-        let mut scale = MassScale::of(0);
+        let mut scale = RowMassScale::of(0);
         let mut sums = self.mass(&learned, scale)?;
-        let of_rows = MassScale::of(sums.weight.pos + sums.weight.neg);
+        let of_rows = RowMassScale::of(sums.weight.pos + sums.weight.neg);
         if of_rows != scale && self.talk.rows.frame().is_weighted() {
             scale = of_rows;
             sums = self.mass(&learned, scale)?;
         }
-        let total = Mass { of_classes: sums.mass, n_rows: sums.weight.rows };
+        let total = RowMass { of_classes: sums.mass, n_rows: sums.weight.rows };
         let RatesOfRows { steps, codes: rate_codes } = self.rates(params, seed, &learned)?;
         let rates = Arc::new(BoosterRates::of_steps(self.codes.features.len(), steps));
         Ok(AskedRows { seed, learned, held_out, total, scale, rates, rate_codes })
@@ -299,7 +302,7 @@ impl<'a> AskedFit<'a> {
         Ok((view(false), Some(view(true))))
     }
 
-    fn mass(&self, view: &View, scale: MassScale) -> Result<MassSums, RankError> {
+    fn mass(&self, view: &View, scale: RowMassScale) -> Result<MassSums, RankError> {
         match self.talk.ask(GradientAsk::Mass { view: view.clone(), scale })? {
             GradientSums::Mass(sums) => Ok(sums),
             _ => Err(bad()),
@@ -333,7 +336,7 @@ impl<'a> AskedFit<'a> {
         for (feature, RateSums { of_level, of_fold, squares }) in features.into_iter().zip(found) {
             let rates = FoldRates::of_sums(&of_level, &of_fold, squares);
             let is_rare = |level| kept.is_rare(feature, level);
-            let Some(steps) = RateSteps::telling(&rates, params.max_bins, is_rare) else {
+            let Some(steps) = RateSteps::informative(&rates, params.max_bins, is_rare) else {
                 continue;
             };
             let of_level = |level: u32| {
@@ -397,7 +400,7 @@ impl<'s> FitSource for AskedFit<'s> {
         &'a self,
         params: &'a GradientParams,
         dealt: &[AskedRows],
-        terms: Terms<'a>,
+        terms: RoundTerms<'a>,
     ) -> Result<Vec<BagFit<'a, AskedBag<'s>>>, RankError> {
         let begin = |rows: &AskedRows| {
             let draws = params.subsample < 1.0;
@@ -429,4 +432,124 @@ impl<'s> FitSource for AskedFit<'s> {
 
 fn bad() -> RankError {
     RankError::BadAnswer("it answers another question".to_owned())
+}
+
+/// The rows of a bag elsewhere.
+pub(super) struct AskedBag<'a> {
+    pub(super) talk: &'a Talk<'a>,
+    pub(super) codes: Arc<FitCodes>,
+    /// What the codes mean, with the columns of rates.
+    pub(super) features: Arc<[FeatureBins]>,
+    pub(super) rates: Arc<BoosterRates>,
+    pub(super) total: RowMass,
+    pub(super) has_held_out: bool,
+    pub(super) line: BagLine,
+    /// How the last tree was grown.
+    pub(super) growth: Option<CellGrowth>,
+    /// The root of the next tree, if it is known.
+    pub(super) next: Option<(GrowAsk, CellSums)>,
+}
+
+impl AskedBag<'_> {
+    /// The first question about a tree.
+    fn root_ask(&self, next: &NextTree, draws: bool) -> GrowAsk {
+        let columns = self.rates.with_rates(next.features.clone());
+        let layout = BinLayout::new(&self.features, columns);
+        let columns =
+            layout.features.iter().map(|&column| (column, self.features[column].n_codes()));
+        GrowAsk {
+            seed: next.seed,
+            draws,
+            columns: columns.collect(),
+            steps: Vec::new(),
+            first_new: 0,
+            cells: vec![CellAsk { cell: 0, is_counted: false }],
+        }
+    }
+}
+
+impl BagSource for AskedBag<'_> {
+    type State = BagLine;
+
+    fn total(&self) -> RowMass {
+        self.total
+    }
+
+    fn n_levels(&self) -> Vec<Option<u32>> {
+        self.talk.rows.frame().n_levels()
+    }
+
+    fn start(&mut self, score: f64) {
+        self.line.start(score);
+    }
+
+    fn has_held_out(&self) -> bool {
+        self.has_held_out
+    }
+
+    async fn grow(&mut self, plan: TreePlan<'_>, draws: bool) -> Result<Grown, RankError> {
+        let ask =
+            self.root_ask(&NextTree { features: plan.features.clone(), seed: plan.seed }, draws);
+        let known = self.next.take().filter(|(of, _)| *of == ask).map(|(_, root)| root);
+        let (codes, rates) = (Arc::clone(&self.codes), Arc::clone(&self.rates));
+        let raw_test =
+            |test: &CodeTest| rates.raw_test(test).unwrap_or_else(|| codes.raw_test(test));
+        let grower = GradientGrower::new(plan, &self.features, &rates, &raw_test);
+        let mut tree = AskedTree {
+            line: &mut self.line,
+            first: ask,
+            root: known,
+            mass_unit: self.total.unit(),
+            steps: Vec::new(),
+            n_cells: 0,
+            memory: SearchMemory::default(),
+        };
+        let grown = grower.grow(&mut tree).await?;
+        let n_steps = tree.steps.len();
+        self.growth = Some(CellGrowth { seed: tree.first.seed, draws, n_steps });
+        Ok(grown)
+    }
+
+    async fn add(&mut self, grown: Grown, next: NextTree) -> Result<Option<f64>, RankError> {
+        let Some(growth) = self.growth.take() else {
+            unreachable!("a tree is grown before it is added")
+        };
+        self.line.trees.push(Arc::new(ToldTree { tree: CodeTree::of(&grown), growth }));
+        if !self.has_held_out {
+            return Ok(None);
+        }
+        // What the next tree begins with is asked along.
+        let ask = self.root_ask(&next, true);
+        let mut found = self.line.ask(true, Some(ask.clone())).await?;
+        self.next = found.cells.pop().map(|root| (ask, root));
+        Ok(Some(mean_log_loss(found.loss)))
+    }
+
+    fn take_off(&mut self, trees: &[GradientTree]) -> Result<(), RankError> {
+        self.line.forget(self.line.trees.len().saturating_sub(trees.len()));
+        self.next = None;
+        Ok(())
+    }
+
+    fn into_state(self) -> BagLine {
+        self.line
+    }
+
+    fn take_up(&mut self, state: BagLine) {
+        self.line = state;
+    }
+
+    fn side_by_side<'b>(
+        bags: Vec<&mut BagFit<'b, Self>>,
+        work: impl AsyncFn(&mut BagFit<'b, Self>) -> Result<(), RankError> + Sync,
+    ) -> Result<(), RankError> {
+        let Some(first) = bags.first() else { return Ok(()) };
+        let talk = first.source.talk;
+        let mut begun = Vec::new();
+        for bag in bags {
+            let waiting = bag.source.line.waiting();
+            begun.push((waiting, Box::pin(work(bag)) as Work<'_>));
+        }
+        talk.run(begun)
+    }
 }

@@ -10,18 +10,15 @@
 //! sums decide nothing, so that the tree is the one that is grown leaf by leaf. Bags wait side by side, and
 //! their questions are one.
 //!
-//! - `ask`, `sums`: what travels; `state`: what a part of the rows keeps, and its answers; `codes`: the
-//!   codes of a fit;
-//! - `talk`: questions of bags that wait side by side; `tree`, `bag`: where they learn from; `fit`: which
-//!   rows they have.
+//! - `ask`: the codes of a fit, and what travels; `sums`: sums that come back; `state`: what a part of the
+//!   rows keeps, and its answers;
+//! - `tree`: the source of one tree, and the questions of bags that wait side by side; `fit`: the source of
+//!   a bag and of a fit.
 
 mod ask;
-mod bag;
-mod codes;
 mod fit;
 mod state;
 mod sums;
-mod talk;
 #[cfg(all(test, feature = "serde"))]
 mod tests;
 mod tree;

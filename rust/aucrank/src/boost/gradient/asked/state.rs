@@ -4,13 +4,13 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::super::histogram::Layout;
+use super::super::histogram::BinLayout;
+use super::super::histogram::Sides;
 use super::super::loss::{LossAt, log_loss_units};
-use super::super::memory_bag::fill;
-use super::super::partition::Sides;
+use super::super::memory_fit::fill;
 use super::super::rows::MOST_MASS;
-use super::super::sums::{PackedSums, Sums};
-use super::super::tree_rows::{Derivatives, NodeRows};
+use super::super::sums::{PackedSums, UnitSums};
+use super::super::tree::{Derivatives, NodeRows};
 use super::ask::{
     BagAsk, BagRowsAsk, BagsAsk, CellGrowth, CellStep, GradientAsk, GrowAsk, RatesAsk, ToldTree,
 };
@@ -54,7 +54,7 @@ struct TreeCells {
 struct CellBuffers {
     rows: Vec<u32>,
     packed: Vec<PackedSums>,
-    plain: Vec<Sums>,
+    plain: Vec<UnitSums>,
     right: Vec<u16>,
 }
 
@@ -215,7 +215,7 @@ impl BagStates {
 }
 
 impl BagState {
-    /// The state that a question sets out from; `None` where it takes as told what was not.
+    /// The state that a question sets out from; `None` where it presupposes decisions that were not sent.
     fn caught_up(
         state: Option<Self>,
         ask: &BagAsk,
@@ -237,7 +237,7 @@ impl BagState {
         }))
     }
 
-    /// Takes the trees and steps that are new, and adds what is asked; whether all that was told before
+    /// Takes the trees and steps that are new, and adds what is asked; whether all that was sent before
     /// is known.
     fn answer(
         &mut self,
@@ -344,7 +344,7 @@ impl BagState {
         if !ask.columns.iter().all(are_of_codes) {
             return Err(bad("a tree is of other rows"));
         }
-        let layout = Layout::new(codes.features(), columns);
+        let layout = BinLayout::new(codes.features(), columns);
         for (cell, sums) in ask.cells.iter().zip(&mut sums.cells) {
             rows.interrupt.check()?;
             let of_cell = &cells.order[cells.rows(cell.cell)?];
@@ -395,7 +395,7 @@ impl BagState {
     fn add_cell(
         &self,
         buffers: &mut CellBuffers,
-        layout: &Layout,
+        layout: &BinLayout,
         codes: &Binned,
         rows: RowsOfPart<'_>,
         sums: &mut CellSums,
@@ -407,7 +407,7 @@ impl BagState {
             fill(&LossAt::Log, scores, listed, packed, &|_, sums| sums.into());
             Derivatives::Packed(&packed[..])
         } else {
-            plain.resize(listed.len(), Sums::default());
+            plain.resize(listed.len(), UnitSums::default());
             let mass = |row: u32| self.bag.scale.mass(rows.coded.units[row as usize]) as i64;
             fill(&LossAt::Log, scores, listed, plain, &|row, sums| sums.times(mass(row)));
             Derivatives::Plain(&plain[..])

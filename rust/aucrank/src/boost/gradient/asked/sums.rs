@@ -1,10 +1,10 @@
 //! What rows answer to a fit.
 
-use super::super::sums::Sums;
+use super::super::sums::UnitSums;
 use super::ask::{BagAsk, CellAsk, GradientAsk, GrowAsk};
 use crate::RankError;
 use crate::data::{ClassSums, FeatureBins};
-use crate::rows::words::{Reader, put_sums};
+use crate::rows::words::{WordReader, put_sums};
 use crate::rows::{Mergeable, RowFrame, other};
 
 /// Sums of some rows, to be merged with those of others.
@@ -16,7 +16,7 @@ pub(crate) enum GradientSums {
     Rates(Vec<RateSums>),
     /// Of each bag.
     Bags(Vec<BagSums>),
-    /// A holder has not been told all that the question takes as told.
+    /// A holder lacks decisions that the question presupposes.
     Behind,
 }
 
@@ -57,7 +57,7 @@ pub(crate) struct CellSums {
     pub(super) n_rows: u64,
     pub(super) mass: u64,
     /// By code, column by column.
-    pub(super) sums: Vec<Sums>,
+    pub(super) sums: Vec<UnitSums>,
     /// Numbers of rows by code; empty where they were not asked.
     pub(super) counts: Vec<u64>,
 }
@@ -136,7 +136,7 @@ impl Mergeable for GradientSums {
         }
     }
 
-    fn take_words(&mut self, reader: &mut Reader<'_>) -> Result<(), RankError> {
+    fn take_words(&mut self, reader: &mut WordReader<'_>) -> Result<(), RankError> {
         if reader.word()? != 0 {
             *self = Self::Behind;
             return Ok(());
@@ -208,7 +208,7 @@ impl BagSums {
         }
     }
 
-    fn take(&mut self, reader: &mut Reader<'_>) -> Result<(), RankError> {
+    fn take(&mut self, reader: &mut WordReader<'_>) -> Result<(), RankError> {
         for sum in &mut self.loss {
             *sum = take_wide(reader)?;
         }
@@ -230,7 +230,7 @@ impl CellSums {
     pub(super) fn none(grow: &GrowAsk, ask: CellAsk) -> Self {
         let n_bins = grow.n_bins();
         let counts = if ask.is_counted { vec![0; n_bins] } else { Vec::new() };
-        Self { n_rows: 0, mass: 0, sums: vec![Sums::default(); n_bins], counts }
+        Self { n_rows: 0, mass: 0, sums: vec![UnitSums::default(); n_bins], counts }
     }
 
     fn merge(&mut self, more: &Self) {
@@ -245,7 +245,7 @@ fn put_wide(words: &mut Vec<u64>, number: u128) {
     words.extend([number as u64, (number >> 64) as u64]);
 }
 
-fn take_wide(reader: &mut Reader<'_>) -> Result<u128, RankError> {
+fn take_wide(reader: &mut WordReader<'_>) -> Result<u128, RankError> {
     let [low, high] = *reader.array()?;
     Ok(u128::from(low) | u128::from(high) << 64)
 }
@@ -283,7 +283,7 @@ fn put_packed(words: &mut Vec<u64>, numbers: impl ExactSizeIterator<Item = u64> 
 
 /// Reads so many numbers that [`put_packed`] has written.
 fn take_packed(
-    reader: &mut Reader<'_>,
+    reader: &mut WordReader<'_>,
     n: usize,
     mut put: impl FnMut(usize, u64),
 ) -> Result<(), RankError> {
@@ -325,7 +325,7 @@ mod tests {
                 let mut words = Vec::new();
                 put_packed(&mut words, numbers.iter().copied());
                 let mut found = vec![0; numbers.len()];
-                let mut reader = Reader::new(&words);
+                let mut reader = WordReader::new(&words);
                 let n = numbers.len();
                 take_packed(&mut reader, n, |place, word| found[place] = word).unwrap();
                 reader.end().unwrap();

@@ -241,7 +241,7 @@ fn damaged_questions_and_answers_are_errors() {
     let mut n_refused = 0;
     for (number, (ask, answer)) in listened.said.lock().unwrap().iter().enumerate() {
         let known = Ask::from_bytes(ask).unwrap();
-        // Rows that know what they were told before.
+        // Rows that keep the decisions sent before.
         let told = rows.pass(&known, &Interrupt::default());
         assert!(told.is_ok() || number > 0);
         let draw = |what: u64| mix(mix(number as u64) ^ what) as usize;

@@ -1,15 +1,20 @@
 //! A tree on rows elsewhere.
 
+use std::cell::{Cell, RefCell};
 use std::ops::Range;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
 
-use super::super::best_split::{SearchMemory, Split};
-use super::super::grow::{GrowNode, Grower, GrowingTree, Parted, Root, TreeSource};
-use super::super::sums::Sums;
-use super::ask::{CellAsk, CellStep, GrowAsk};
-use super::sums::{BagSums, CellSums};
-use super::talk::BagLine;
-use crate::RankError;
-use crate::data::{CellId, CellSplit};
+use super::super::best_split::{BestSplit, SearchMemory};
+use super::super::grow::{GradientGrower, GrowNode, GrowingTree, Parted, Root, TreeSource};
+use super::super::sums::UnitSums;
+use super::ask::{BagAsk, BagRowsAsk, BagsAsk, CellAsk, CellStep, GradientAsk, GrowAsk, ToldTree};
+use super::sums::{BagSums, CellSums, GradientSums};
+use crate::data::{CellId, CellSplit, RowOrder};
+use crate::rows::{FitId, Rows, View};
+use crate::{Interrupt, RankError};
 
 /// A node of at most so many times the rows that a side keeps is counted by code: where sides often have
 /// too few rows, looking again would take a question each time.
@@ -42,7 +47,7 @@ pub(super) struct AskedNode {
 /// Sums of a cell by code.
 #[derive(Debug)]
 struct CellBins {
-    sums: Vec<Sums>,
+    sums: Vec<UnitSums>,
     /// Numbers of rows; empty where they are not known.
     counts: Vec<u64>,
 }
@@ -56,10 +61,10 @@ struct AskedSide {
     bins: Option<CellBins>,
 }
 
-type Node = GrowNode<AskedNode>;
+type AskedGrowNode = GrowNode<AskedNode>;
 
 /// A node whose sides are asked.
-struct Target {
+struct AskedTarget {
     number: usize,
     cells: [CellId; 2],
 }
@@ -67,7 +72,7 @@ struct Target {
 impl TreeSource for AskedTree<'_> {
     type Kept = AskedNode;
 
-    async fn root(&mut self, grower: &Grower<'_>) -> Result<Root<AskedNode>, RankError> {
+    async fn root(&mut self, grower: &GradientGrower<'_>) -> Result<Root<AskedNode>, RankError> {
         let root = if let Some(root) = self.root.take() {
             root
         } else {
@@ -76,7 +81,7 @@ impl TreeSource for AskedTree<'_> {
         };
         let CellSums { n_rows, mass, sums, counts } = root;
         let of_all = if grower.layout.features.is_empty() {
-            Sums::default()
+            UnitSums::default()
         } else {
             grower.layout.of(0, &sums).iter().copied().sum()
         };
@@ -84,7 +89,12 @@ impl TreeSource for AskedTree<'_> {
         Ok(Root { kept: AskedNode { cell: 0, mass, bins, sides: None }, n_rows, sums: of_all })
     }
 
-    fn best(&mut self, grower: &Grower<'_>, node: &Node, number: usize) -> Option<Split> {
+    fn best(
+        &mut self,
+        grower: &GradientGrower<'_>,
+        node: &AskedGrowNode,
+        number: usize,
+    ) -> Option<BestSplit> {
         let bins = node.kept.bins.as_ref()?;
         let (layout, asked) = (&grower.layout, grower.node(node, number));
         grower.best_of(&mut self.memory, |_, place| {
@@ -101,10 +111,10 @@ impl TreeSource for AskedTree<'_> {
 
     async fn part(
         &mut self,
-        grower: &Grower<'_>,
+        grower: &GradientGrower<'_>,
         leaves: &mut GrowingTree<AskedNode>,
         number: usize,
-        split: &Split,
+        split: &BestSplit,
     ) -> Result<Parted<AskedNode>, RankError> {
         if leaves.nodes[number].kept.sides.is_none() {
             self.ask_sides(grower, leaves, number, split).await?;
@@ -114,7 +124,7 @@ impl TreeSource for AskedTree<'_> {
         let is_counted = node.kept.bins.as_ref().is_some_and(|bins| !bins.counts.is_empty());
         let least = sides[0].n_rows.min(sides[1].n_rows);
         if least < grower.plan.criterion.min_rows && !is_counted {
-            // Sums do not tell how many rows there are: this node is looked at again.
+            // Sums do not say how many rows there are: this node is tried again.
             let [left, right] = [sides[0].cell, sides[1].cell];
             let cell = self.new_cell();
             self.steps.push(CellStep::Join { left, right, cell });
@@ -133,14 +143,14 @@ impl TreeSource for AskedTree<'_> {
 
     async fn count_children(
         &mut self,
-        grower: &Grower<'_>,
+        grower: &GradientGrower<'_>,
         leaves: &mut GrowingTree<AskedNode>,
         parent: usize,
         children: [usize; 2],
     ) -> Result<(), RankError> {
         let nodes = &mut leaves.nodes;
         let of_parent = nodes[parent].kept.bins.take();
-        let needs_bins = |node: &Node| node.kept.bins.is_none() && grower.may_split(node);
+        let needs_bins = |node: &AskedGrowNode| node.kept.bins.is_none() && grower.may_split(node);
         let [left, right] = children;
         for (child, other) in [(left, right), (right, left)] {
             if needs_bins(&nodes[child])
@@ -166,7 +176,7 @@ impl TreeSource for AskedTree<'_> {
         Ok(())
     }
 
-    fn drop_unneeded(&mut self, grower: &Grower<'_>, leaves: &mut GrowingTree<AskedNode>) {
+    fn drop_unneeded(&mut self, grower: &GradientGrower<'_>, leaves: &mut GrowingTree<AskedNode>) {
         if !grower.keeps_sums() {
             for child in leaves.nodes.len() - 2..leaves.nodes.len() {
                 leaves.nodes[child].kept.bins = None;
@@ -180,7 +190,7 @@ impl TreeSource for AskedTree<'_> {
         }
     }
 
-    fn leaf(&self, node: &Node) -> (Range<usize>, f64) {
+    fn leaf(&self, node: &AskedGrowNode) -> (Range<usize>, f64) {
         (0..0, node.kept.mass as f64 * self.mass_unit)
     }
 
@@ -202,10 +212,10 @@ impl AskedTree<'_> {
     /// tree is full.
     async fn ask_sides(
         &mut self,
-        grower: &Grower<'_>,
+        grower: &GradientGrower<'_>,
         leaves: &mut GrowingTree<AskedNode>,
         number: usize,
-        split: &Split,
+        split: &BestSplit,
     ) -> Result<(), RankError> {
         let n_splits = grower.plan.max_leaves - leaves.n_leaves;
         let others = if grower.keeps_sums() { n_splits - 1 } else { 0 };
@@ -224,7 +234,7 @@ impl AskedTree<'_> {
                 left: cells[0],
                 right: cells[1],
             }));
-            targets.push(Target { number, cells });
+            targets.push(AskedTarget { number, cells });
             if needs_bins && grower.may_split_at(node.depth + 1, node.n_rows) {
                 let is_counted = |bins: &CellBins| !bins.counts.is_empty();
                 let few = is_few(grower, node.n_rows);
@@ -246,7 +256,8 @@ impl AskedTree<'_> {
             bins.push((cell, CellBins { sums, counts }));
         }
         let mut bins = bins.into_iter().peekable();
-        for (Target { number, cells }, [n_rows, mass]) in targets.into_iter().zip(found.sides) {
+        for (AskedTarget { number, cells }, [n_rows, mass]) in targets.into_iter().zip(found.sides)
+        {
             let node = &mut leaves.nodes[number];
             let rest = |all: u64, left: u64| all.checked_sub(left).ok_or_else(bad);
             let sides = [[n_rows, mass], [rest(node.n_rows, n_rows)?, rest(node.kept.mass, mass)?]];
@@ -273,11 +284,196 @@ impl CellBins {
 }
 
 /// Whether a node has so few rows that they are counted by code.
-fn is_few(grower: &Grower<'_>, n_rows: u64) -> bool {
+fn is_few(grower: &GradientGrower<'_>, n_rows: u64) -> bool {
     let min_rows = grower.plan.criterion.min_rows;
     min_rows > 1 && n_rows <= min_rows.saturating_mul(COUNTED)
 }
 
 fn bad() -> RankError {
     RankError::BadAnswer("sums do not add up".to_owned())
+}
+
+/// A fit that asks rows.
+pub(super) struct Talk<'a> {
+    pub(super) rows: &'a dyn Rows,
+    pub(super) interrupt: &'a Interrupt,
+    fit: FitId,
+    n_keys: Cell<u64>,
+    /// The bags that are still needed.
+    live: Rc<RefCell<Vec<u64>>>,
+}
+
+/// The rows of a bag elsewhere, with all that was decided about them.
+pub(super) struct BagLine {
+    key: Key,
+    bag: Arc<BagRowsAsk>,
+    pub(super) trees: Vec<Arc<ToldTree>>,
+    /// Number of trees that were sent; `None` before the first question.
+    n_told: Option<usize>,
+    waiting: Rc<RefCell<Waiting>>,
+}
+
+/// The key of a bag, which is needed as long as this lives.
+struct Key {
+    number: u64,
+    live: Rc<RefCell<Vec<u64>>>,
+}
+
+impl Drop for Key {
+    fn drop(&mut self) {
+        self.live.borrow_mut().retain(|key| *key != self.number);
+    }
+}
+
+/// What a bag waits for.
+#[derive(Default)]
+pub(super) enum Waiting {
+    #[default]
+    Nothing,
+    Asked(BagQuestion),
+    Answered(BagSums),
+}
+
+/// A question about one bag.
+pub(super) struct BagQuestion {
+    key: u64,
+    bag: Arc<BagRowsAsk>,
+    trees: Vec<Arc<ToldTree>>,
+    n_told: Option<usize>,
+    measures: bool,
+    grow: Option<GrowAsk>,
+}
+
+impl<'a> Talk<'a> {
+    pub(super) fn new(rows: &'a dyn Rows, fit: FitId, interrupt: &'a Interrupt) -> Self {
+        Self { rows, interrupt, fit, n_keys: Cell::default(), live: Rc::default() }
+    }
+
+    /// A bag before its first tree.
+    pub(super) fn line(&self, bag: BagRowsAsk) -> BagLine {
+        let number = self.n_keys.replace(self.n_keys.get() + 1);
+        self.live.borrow_mut().push(number);
+        let key = Key { number, live: Rc::clone(&self.live) };
+        let waiting = Rc::default();
+        BagLine { key, bag: Arc::new(bag), trees: Vec::new(), n_told: None, waiting }
+    }
+
+    /// The sums that are asked.
+    pub(super) fn ask(&self, ask: GradientAsk) -> Result<GradientSums, RankError> {
+        self.fit.ask(self.rows, View::All, ask, self.interrupt)
+    }
+
+    /// The order of all rows by a seed.
+    pub(super) fn order(&self, seed: u64) -> Result<RowOrder, RankError> {
+        self.fit.order(self.rows, seed, self.interrupt)
+    }
+
+    /// Runs some work with bags until all of it is done.
+    pub(super) fn run(
+        &self,
+        mut bags: Vec<(Rc<RefCell<Waiting>>, Work<'_>)>,
+    ) -> Result<(), RankError> {
+        loop {
+            let mut waiting = Vec::new();
+            let mut questions = Vec::new();
+            for (slot, mut work) in bags {
+                match work.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+                    Poll::Ready(done) => done?,
+                    Poll::Pending => {
+                        let Waiting::Asked(question) = slot.take() else {
+                            unreachable!("a bag waits for answers alone")
+                        };
+                        questions.push(question);
+                        waiting.push((slot, work));
+                    }
+                }
+            }
+            if questions.is_empty() {
+                return Ok(());
+            }
+            for ((slot, _), sums) in waiting.iter().zip(self.ask_all(&questions)?) {
+                slot.replace(Waiting::Answered(sums));
+            }
+            bags = waiting;
+        }
+    }
+
+    /// The answers to some questions, which carry the whole log for a holder that lacks it.
+    fn ask_all(&self, questions: &[BagQuestion]) -> Result<Vec<BagSums>, RankError> {
+        for tells_all in [false, true] {
+            let live = self.live.borrow().clone();
+            let bags = questions.iter().map(|question| question.ask(tells_all)).collect();
+            match self.ask(GradientAsk::Bags(BagsAsk { live, bags }))? {
+                GradientSums::Bags(sums) if sums.len() == questions.len() => return Ok(sums),
+                GradientSums::Behind if !tells_all => {}
+                _ => break,
+            }
+        }
+        Err(RankError::BadAnswer("a holder does not know what it was told".to_owned()))
+    }
+}
+
+/// Work that may wait for answers.
+pub(super) type Work<'w> = Pin<Box<dyn Future<Output = Result<(), RankError>> + 'w>>;
+
+impl BagQuestion {
+    fn ask(&self, tells_all: bool) -> BagAsk {
+        let n_told = self.n_told.filter(|_| !tells_all);
+        BagAsk {
+            key: self.key,
+            rows: n_told.is_none().then(|| Arc::clone(&self.bag)),
+            n_told: n_told.unwrap_or(0),
+            trees: self.trees[n_told.unwrap_or(0)..].to_vec(),
+            measures: self.measures,
+            grow: self.grow.clone(),
+        }
+    }
+}
+
+impl BagLine {
+    /// The score before the first tree.
+    pub(super) fn start(&mut self, score: f64) {
+        Arc::make_mut(&mut self.bag).start = score;
+    }
+
+    /// Keeps the first trees only.
+    pub(super) fn forget(&mut self, n_trees: usize) {
+        self.trees.truncate(n_trees);
+        // Holders that have taken the others begin anew.
+        self.n_told = None;
+    }
+
+    /// Waits for the sums of a tree, and for what the held-out rows say of the trees before it.
+    pub(super) async fn ask(
+        &mut self,
+        measures: bool,
+        grow: Option<GrowAsk>,
+    ) -> Result<BagSums, RankError> {
+        self.waiting.replace(Waiting::Asked(BagQuestion {
+            key: self.key.number,
+            bag: Arc::clone(&self.bag),
+            trees: self.trees.clone(),
+            n_told: self.n_told,
+            measures,
+            grow,
+        }));
+        let sums = std::future::poll_fn(|_| {
+            let mut waiting = self.waiting.borrow_mut();
+            match std::mem::take(&mut *waiting) {
+                Waiting::Answered(sums) => Poll::Ready(sums),
+                other => {
+                    *waiting = other;
+                    Poll::Pending
+                }
+            }
+        })
+        .await;
+        self.n_told = Some(self.trees.len());
+        Ok(sums)
+    }
+
+    /// Where its questions wait.
+    pub(super) fn waiting(&self) -> Rc<RefCell<Waiting>> {
+        Rc::clone(&self.waiting)
+    }
 }

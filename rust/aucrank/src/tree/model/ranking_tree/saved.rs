@@ -9,7 +9,7 @@ use crate::tree::model::{CubeGrid, LeafOrder, Node, TreeFrame};
 
 /// A ranking tree as it is saved.
 #[derive(Deserialize)]
-pub(super) struct SavedTree {
+pub(super) struct SavedRankingTree {
     n_levels: Vec<Option<u32>>,
     has_missing: Vec<bool>,
     exponent: i32,
@@ -21,10 +21,17 @@ pub(super) struct SavedTree {
     nodes: Vec<Node>,
 }
 
-impl From<SavedTree> for RankingTree {
-    fn from(saved: SavedTree) -> Self {
-        let SavedTree { n_levels, has_missing, exponent, leaf_order, monotonic, grid, nodes } =
-            saved;
+impl From<SavedRankingTree> for RankingTree {
+    fn from(saved: SavedRankingTree) -> Self {
+        let SavedRankingTree {
+            n_levels,
+            has_missing,
+            exponent,
+            leaf_order,
+            monotonic,
+            grid,
+            nodes,
+        } = saved;
         let frame = TreeFrame { n_levels, has_missing, exponent, leaf_order, monotonic, grid };
         Self { frame: Arc::new(frame), nodes }
     }
@@ -33,12 +40,12 @@ impl From<SavedTree> for RankingTree {
 impl Serialize for RankingTree {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         #[derive(Serialize)]
-        struct Saved<'a> {
+        struct SavedModel<'a> {
             #[serde(flatten)]
             frame: &'a TreeFrame,
             nodes: &'a [Node],
         }
-        Saved { frame: &self.frame, nodes: &self.nodes }.serialize(serializer)
+        SavedModel { frame: &self.frame, nodes: &self.nodes }.serialize(serializer)
     }
 }
 

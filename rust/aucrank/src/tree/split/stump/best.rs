@@ -1,9 +1,13 @@
 //! The best stump of a cell, from its histogram.
 
-use super::candidate::{Stump, StumpTerms};
+use std::cmp::Ordering;
+
 use super::level_sets::LevelSets;
-use super::threshold::Thresholds;
-use crate::data::{ClassSums, FeatureBins, Histogram, Tally, direction, mix};
+use crate::data::{
+    Binned, ClassSums, CodeRule, CodeTest, Columns, FeatureBins, FeatureSums, Histogram, RowUnits,
+    Tally, ValueScale, direction, mix,
+};
+use crate::tree::split::criterion::{CutCriterion, Merit};
 
 /// Best stump over the features of a histogram, each side holding at least `min_rows` rows; `None` if none gains.
 pub(in crate::tree) fn best_stump<T: Tally>(
@@ -21,7 +25,7 @@ pub(in crate::tree) fn best_stump<T: Tally>(
                 let draw = terms.draw.map(|seed| seed ^ mix(feature as u64));
                 let criterion = terms.criterion;
                 let numbers =
-                    Thresholds { feature, cuts, cell, min_rows, direction, draw, criterion };
+                    CellThresholds { feature, cuts, cell, min_rows, direction, draw, criterion };
                 match means {
                     None => numbers.best(sums.occupied()),
                     Some(means) => numbers.best_by_mean(means, sums),
@@ -45,6 +49,281 @@ pub(in crate::tree) fn best_stump<T: Tally>(
     best
 }
 
+/// A stump and what it does to its cell.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::tree) struct Stump {
+    pub(in crate::tree) test: CodeTest,
+    pub(in crate::tree) left: ClassSums,
+    /// [`ClassSums::gain`] of the left side; positive.
+    pub(in crate::tree) gain: i128,
+    /// What it is worth by the criterion: with all of the gain, but for a set of categories that was
+    /// chosen by the rows it gains on with a shrunken gain.
+    pub(in crate::tree) merit: Merit,
+}
+
+impl Stump {
+    /// Larger merit first, then the larger left side (paper 1 Remark 9). Of equal stumps the one met
+    /// first stays: lower feature, lower threshold, "below goes left" (DECISIONS T3).
+    pub(super) fn beats(&self, other: Option<&Self>) -> bool {
+        let key = |stump: &Self| (stump.merit, stump.left.rows);
+        other.is_none_or(|other| key(self).cmp(&key(other)) == Ordering::Greater)
+    }
+}
+
+/// Constraints on stumps, apart from their gain.
+#[derive(Debug, Clone, Copy, Default)]
+pub(in crate::tree) struct StumpTerms<'a> {
+    /// Where a missing value counts as the mean of its cell.
+    pub(in crate::tree) means: Option<&'a CellMeans>,
+    /// For each feature, 1 if only higher values may go left and -1 if only lower ones; or empty.
+    pub(in crate::tree) monotonic: &'a [i8],
+    /// Features that may be asked, ascending; `None` for all.
+    pub(in crate::tree) features: Option<&'a [usize]>,
+    /// The seed of the one threshold of each number that is tried; `None` to try all.
+    pub(in crate::tree) draw: Option<u64>,
+    /// By what stumps are compared.
+    pub(in crate::tree) criterion: CutCriterion,
+    /// What chance can do to the rates of categories; `None` where they are taken as they are.
+    pub(in crate::tree) level_units: Option<&'a RowUnits>,
+}
+
+impl StumpTerms<'_> {
+    /// Whether a feature may be asked.
+    pub(in crate::tree) fn may_ask(self, feature: usize) -> bool {
+        self.features.is_none_or(|features| features.binary_search(&feature).is_ok())
+    }
+}
+
+/// The thresholds of a number by which a cell may be cut.
+pub(super) struct CellThresholds<'a> {
+    pub(super) feature: usize,
+    pub(super) cuts: &'a [f64],
+    pub(super) cell: ClassSums,
+    pub(super) min_rows: u64,
+    /// As in [`StumpTerms::monotonic`].
+    ///
+    /// [`StumpTerms::monotonic`]: StumpTerms::monotonic
+    pub(super) direction: i8,
+    /// The seed of the only threshold that is tried; `None` to try all.
+    pub(super) draw: Option<u64>,
+    pub(super) criterion: CutCriterion,
+}
+
+impl CellThresholds<'_> {
+    /// Known values below or from a threshold on; missing ones on the side where they gain, or with
+    /// the larger side where there are none to learn from (DECISIONS T18). What they gain in AUC does not
+    /// depend on the threshold; by an impurity it does, and both sides are tried.
+    ///
+    /// `bins` are the occupied codes.
+    pub(super) fn best(
+        &self,
+        bins: impl Iterator<Item = (u32, ClassSums)> + Clone,
+    ) -> Option<Stump> {
+        let Self { feature, cuts, cell, min_rows, direction, criterion, .. } = *self;
+        let missing_code = cuts.len() as u32 + 1;
+        let last = bins.clone().last().filter(|(code, _)| *code == missing_code);
+        let missing = last.map_or(ClassSums::default(), |(_, sums)| sums);
+        let missing_gains = missing.rows > 0 && cell.gain(missing) >= 0;
+        let tries_both = missing.rows > 0 && criterion != CutCriterion::Youden;
+        let sides_of_missing = [Some(missing_gains), tries_both.then_some(!missing_gains)];
+        let drawn = self.draw.map(|seed| {
+            let mut known = bins.clone().map(|(code, _)| code).filter(|&code| code < missing_code);
+            let first = known.next().unwrap_or(0);
+            first + 1 + below_of(seed, known.last().map_or(1, |last| last - first))
+        });
+
+        let mut best: Option<(Stump, (u32, u32))> = None;
+        let mut consider = |known_left: ClassSums, rule: fn(u32) -> CodeRule, gap: (u32, u32)| {
+            for goes_left in sides_of_missing.into_iter().flatten() {
+                let left = if goes_left { known_left + missing } else { known_left };
+                let gain = cell.gain(left);
+                if gain <= 0 || left.rows < min_rows || cell.rows - left.rows < min_rows {
+                    continue;
+                }
+                let missing_left =
+                    if missing.rows > 0 { goes_left } else { 2 * left.rows >= cell.rows };
+                let test = CodeTest { feature, rule: rule(gap.0), missing_left };
+                let stump = Stump { test, left, gain, merit: criterion.merit(cell, left) };
+                if stump.beats(best.as_ref().map(|(best, _)| best)) {
+                    best = Some((stump, gap));
+                }
+            }
+        };
+
+        let mut below = ClassSums::default();
+        let mut previous = None;
+        for (code, bin) in bins {
+            // The missing code comes last: all known values then lie below it.
+            if let Some(previous) = previous {
+                if code == missing_code {
+                    let beyond = (missing_code, missing_code);
+                    consider(below, CodeRule::Below, beyond);
+                    consider(ClassSums::default(), CodeRule::AtLeast, beyond);
+                    break;
+                }
+                let gap = match drawn {
+                    None => Some((previous + 1, code)),
+                    Some(bound) => (previous < bound && bound <= code).then_some((bound, bound)),
+                };
+                if let Some(gap) = gap {
+                    if direction <= 0 {
+                        consider(below, CodeRule::Below, gap);
+                    }
+                    if direction >= 0 {
+                        consider(cell - missing - below, CodeRule::AtLeast, gap);
+                    }
+                }
+            }
+            below += bin;
+            previous = Some(code);
+        }
+        best.map(|(mut stump, gap)| {
+            match &mut stump.test.rule {
+                CodeRule::Below(bound) | CodeRule::AtLeast(bound) => *bound = middle_of(gap, cuts),
+                CodeRule::Levels(_) => {}
+            }
+            stump
+        })
+    }
+
+    /// The same where missing values count as the mean of the known ones: they have its place in the
+    /// order of the values, and go where its answer leads.
+    pub(super) fn best_by_mean<T: Tally>(
+        &self,
+        means: &CellMeans,
+        sums: FeatureSums<'_, T>,
+    ) -> Option<Stump> {
+        let Self { feature, cuts, .. } = *self;
+        let missing_code = cuts.len() as u32 + 1;
+        let (bins, missing) = known_and_missing(sums, missing_code);
+        let known: ClassSums = bins.iter().map(|(_, sums)| *sums).sum();
+        if bins.len() < 2 {
+            return None;
+        }
+        let sum = sums.value_sum().expect("the source sums values where means are wanted");
+        let mean = means.scales[feature].mean(sum, known.pos + known.neg);
+        let mean_code = cuts.partition_point(|&cut| cut <= mean) as u32;
+        let stump_with = |code: u32| {
+            let mut bins = bins.clone();
+            add_to_bin(&mut bins, code, missing);
+            let mut stump = self.best(bins.into_iter())?;
+            stump.test.missing_left = stump.test.goes_left(code, missing_code);
+            Some(stump)
+        };
+        if missing.rows == 0 {
+            return stump_with(mean_code);
+        }
+        let stumps = means.codes_of_missing(feature, &bins, mean, mean_code).filter_map(stump_with);
+        // Of equal ones the lower threshold.
+        stumps.reduce(|best, other| {
+            let is_equal = !best.beats(Some(&other)) && bound(&other) < bound(&best);
+            if other.beats(Some(&best)) || is_equal { other } else { best }
+        })
+    }
+}
+
+/// A number below `n`, by a seed.
+fn below_of(seed: u64, n: u32) -> u32 {
+    ((u128::from(mix(seed)) * u128::from(n)) >> 64) as u32
+}
+
+/// Where a stump cuts the codes of a number.
+fn bound(stump: &Stump) -> u32 {
+    match stump.test.rule {
+        CodeRule::Below(bound) | CodeRule::AtLeast(bound) => bound,
+        CodeRule::Levels(_) => unreachable!("levels have no order to cut"),
+    }
+}
+
+/// A gap of empty bins leaves a choice of cuts; the one nearest to its middle is taken, as for a
+/// midpoint between values.
+fn middle_of((first, last): (u32, u32), cuts: &[f64]) -> u32 {
+    if first == last {
+        return first;
+    }
+    // Bound b stands for cut b - 1.
+    let cuts = &cuts[first as usize - 1..last as usize];
+    let (low, high) = (cuts[0], cuts[cuts.len() - 1]);
+    let middle = low / 2.0 + high / 2.0;
+    let above = cuts.partition_point(|&cut| cut < middle).min(cuts.len() - 1);
+    let below = above.saturating_sub(1);
+    let nearest = if middle - cuts[below] <= cuts[above] - middle { below } else { above };
+    first + nearest as u32
+}
+
+/// What determines the mean of a cell, and where it lies among the values of the cell.
+#[derive(Debug, Clone)]
+pub(in crate::tree) struct CellMeans {
+    /// The unit in which each feature's values are summed.
+    pub(in crate::tree) scales: Vec<ValueScale>,
+    /// Of each feature that has missing values, the least and the greatest value of each bin.
+    ranges: Vec<Vec<(f64, f64)>>,
+}
+
+impl CellMeans {
+    /// Those of some rows; `has_missing` says which features they lack.
+    pub(in crate::tree) fn new(
+        columns: &Columns<'_>,
+        binned: &Binned,
+        rows: &[u32],
+        has_missing: &[bool],
+    ) -> Self {
+        Self {
+            scales: ValueScale::of(columns, rows),
+            ranges: binned.value_ranges(columns, rows, has_missing),
+        }
+    }
+
+    /// The codes that missing values may be given where they count as `mean`, whose bin is `code`.
+    ///
+    /// One where the cell has values on both sides of the mean in that bin, or none in it. Where the
+    /// mean lies between the values of two bins that follow one another in the cell, a cut may fall on
+    /// either side of it: they may be given the code of the one or of the other, the upper one first.
+    pub(super) fn codes_of_missing(
+        &self,
+        feature: usize,
+        bins: &[(u32, ClassSums)],
+        mean: f64,
+        code: u32,
+    ) -> impl Iterator<Item = u32> {
+        let neighbour =
+            bins.binary_search_by_key(&code, |(code, _)| *code).ok().and_then(|place| {
+                let (low, high) = self.ranges[feature][code as usize];
+                let neighbour = if mean < low {
+                    place.checked_sub(1)?
+                } else if mean > high {
+                    place + 1
+                } else {
+                    return None;
+                };
+                bins.get(neighbour).map(|(neighbour, _)| *neighbour)
+            });
+        let upper = neighbour.map_or(code, |neighbour| neighbour.max(code));
+        let lower = neighbour.map(|neighbour| neighbour.min(code));
+        std::iter::once(upper).chain(lower)
+    }
+}
+
+/// The occupied bins of known values, and what the missing ones hold.
+pub(super) fn known_and_missing<T: Tally>(
+    sums: FeatureSums<'_, T>,
+    missing_code: u32,
+) -> (Vec<(u32, ClassSums)>, ClassSums) {
+    let mut bins: Vec<(u32, ClassSums)> = sums.occupied().collect();
+    let missing = bins.pop_if(|(code, _)| *code == missing_code);
+    (bins, missing.map_or(ClassSums::default(), |(_, sums)| sums))
+}
+
+pub(super) fn add_to_bin(bins: &mut Vec<(u32, ClassSums)>, code: u32, more: ClassSums) {
+    if more.rows == 0 {
+        return;
+    }
+    match bins.binary_search_by_key(&code, |(code, _)| *code) {
+        Ok(place) => bins[place].1 += more,
+        Err(place) => bins.insert(place, (code, more)),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -54,7 +333,6 @@ mod tests {
         LevelRates, LevelSet, MISSING_CODE, MemorySource, SumSource,
     };
     use crate::tree::split::criterion::CutCriterion;
-    use crate::tree::split::stump::CellMeans;
 
     const MISSING: f64 = f64::NAN;
 
@@ -306,5 +584,55 @@ mod tests {
         let (stump, _) = stump_of(&columns, &positive, 3);
         assert_eq!(stump.unwrap().test.rule, CodeRule::Below(3));
         assert_eq!(stump_of(&columns, &positive, 5).0, None);
+    }
+}
+
+#[cfg(test)]
+mod tests_of_threshold {
+    use super::*;
+
+    fn row(positive: bool) -> ClassSums {
+        ClassSums { pos: positive.into(), neg: (!positive).into(), rows: 1 }
+    }
+
+    #[test]
+    fn a_drawn_threshold_lies_between_the_values_and_each_is_drawn() {
+        let cuts = [0.5, 1.5, 2.5, 3.5, 4.5, 5.5];
+        // Codes 1, 2 and 5 of seven bins, and missing values.
+        let bins = [(1, row(false)), (2, row(true)), (5, row(true)), (7, row(false))];
+        let cell = bins.iter().map(|(_, sums)| *sums).sum();
+        let mut met = [0; 8];
+        for seed in 0..4000 {
+            let numbers = CellThresholds {
+                feature: 0,
+                cuts: &cuts,
+                cell,
+                min_rows: 1,
+                direction: 0,
+                draw: Some(mix(seed)),
+                criterion: CutCriterion::Youden,
+            };
+            let stump = numbers.best(bins.into_iter()).unwrap();
+            met[bound(&stump) as usize] += 1;
+            let left = |code: &u32| stump.test.goes_left(*code, 7);
+            let expected = bins.iter().filter(|(code, _)| left(code)).map(|(_, sums)| *sums).sum();
+            assert_eq!((stump.left, stump.gain), (expected, cell.gain(expected)));
+        }
+        // Bounds 2 to 5 are drawn alike. From 3 on the sides are worth no more than whether the
+        // value is known, which is always tried: bound 7.
+        assert_eq!(met[..2], [0, 0]);
+        assert_eq!(met.iter().sum::<i32>(), 4000);
+        assert!((900..1100).contains(&met[2]), "{met:?}");
+        let rest = [met[3], met[4], met[5], met[7]];
+        assert_eq!(rest.iter().sum::<i32>(), 4000 - met[2]);
+    }
+
+    #[test]
+    fn a_gap_in_the_cell_is_cut_at_its_middle() {
+        let cuts = [0.5, 1.5, 2.5, 9.0];
+        assert_eq!(middle_of((2, 2), &cuts), 2);
+        assert_eq!(middle_of((1, 3), &cuts), 2);
+        // The middle of 0.5 and 9.0 is 4.75, and 2.5 is the nearest cut.
+        assert_eq!(middle_of((1, 4), &cuts), 3);
     }
 }

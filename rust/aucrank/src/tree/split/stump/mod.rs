@@ -1,16 +1,10 @@
 //! Stumps: a cell cut in two by a question to one feature.
 //!
-//! - `candidate`: a stump, and what it heeds; `best`: the best one of a cell;
-//! - `threshold`, `level_sets`: the best one of a number and of a category; `cell_means`: where a
-//!   missing value counts as the mean.
+//! - `best`: the best stump of a cell and its constraints, by thresholds of a number and by cell means for
+//!   missing values; `level_sets`: the best one of a category.
 
 mod best;
-mod candidate;
-mod cell_means;
 mod level_sets;
-mod threshold;
 
-pub(super) use best::best_stump;
-pub(super) use candidate::Stump;
-pub(in crate::tree) use candidate::StumpTerms;
-pub(super) use cell_means::CellMeans;
+pub(in crate::tree) use best::StumpTerms;
+pub(super) use best::{CellMeans, Stump, best_stump};

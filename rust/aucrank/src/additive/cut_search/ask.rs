@@ -1,0 +1,117 @@
+//! What is asked of raw rows.
+
+use std::sync::Arc;
+
+#[cfg(feature = "serde")]
+use serde::{Deserialize, Serialize};
+
+use super::FEW_CELLS;
+use super::key_cells::KeyLayout;
+use crate::data::{Bins, FixedScale, RowOrder, WeightRange};
+
+/// What a pass over raw rows is to count.
+///
+/// # Examples
+///
+/// Who holds rows elsewhere answers a question that was sent:
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use aucrank::additive::{RawAsk, RawSums};
+/// use aucrank::data::Columns;
+/// use aucrank::{Interrupt, RankError};
+///
+/// fn answer(ask: &[u8], values: &[f64], positive: &[bool]) -> Result<Vec<u8>, RankError> {
+///     let ask = RawAsk::from_bytes(ask)?;
+///     let columns = Columns::from_row_major(values, ask.n_levels().len())?;
+///     let mut sums = RawSums::new(Arc::new(ask));
+///     sums.add(&columns, positive, None, &Interrupt::default())?;
+///     Ok(sums.to_bytes())
+/// }
+/// ```
+#[derive(Debug, Clone)]
+pub struct RawAsk {
+    pub(super) head: PassHead,
+    /// What is to be counted of each feature.
+    pub(super) features: Vec<WantedCounts>,
+}
+
+/// How rows are read, and into which folds they are dealt.
+#[derive(Debug, Clone)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+pub(super) struct PassHead {
+    /// Number of categories of each feature, or `None` for a number.
+    pub(super) n_levels: Vec<Option<u32>>,
+    /// Unit of weights; `None` where every row counts once.
+    pub(super) scale: Option<FixedScale>,
+    /// Special values of each feature; empty if there are none at all.
+    pub(super) special: Vec<Vec<f64>>,
+    pub(super) dealt: FoldDeal,
+    /// Most cells of a feature that has one for each of few keys.
+    pub(super) most_cells: usize,
+}
+
+#[derive(Debug, Clone)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+pub(super) enum FoldDeal {
+    /// All rows are one fold.
+    Together,
+    /// So many folds.
+    Folds(Arc<RowOrder>, u16),
+    /// Not yet: the least hashes of each class are asked for, in the order of a seed.
+    NotYet(u64),
+}
+
+/// What is to be counted of a feature.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum WantedCounts {
+    Nothing,
+    /// The rows of each category.
+    Levels,
+    /// The rows of special values, of missing ones, and of cells of the others.
+    Keys(KeyLayout),
+    /// The rows of each of some bins.
+    Bins(Bins),
+}
+
+impl PassHead {
+    pub(super) fn n_folds(&self) -> usize {
+        match self.dealt {
+            FoldDeal::Together | FoldDeal::NotYet(_) => 1,
+            FoldDeal::Folds(_, n_folds) => n_folds.into(),
+        }
+    }
+
+    pub(super) fn special(&self, feature: usize) -> &[f64] {
+        self.special.get(feature).map_or(&[], Vec::as_slice)
+    }
+}
+
+impl RawAsk {
+    /// Asks for the rows of bins of some features, none of which occurs twice.
+    pub(in crate::additive) fn of_bins(
+        n_levels: &[Option<u32>],
+        weights: Option<(WeightRange, u128)>,
+        bins: impl IntoIterator<Item = (usize, Bins)>,
+    ) -> Self {
+        let mut features = vec![WantedCounts::Nothing; n_levels.len()];
+        for (feature, bins) in bins {
+            features[feature] = WantedCounts::Bins(bins);
+        }
+        let head = PassHead {
+            n_levels: n_levels.to_vec(),
+            scale: weights.map(|(range, relative)| FixedScale::new(range, relative)),
+            special: Vec::new(),
+            dealt: FoldDeal::Together,
+            most_cells: FEW_CELLS,
+        };
+        Self { head, features }
+    }
+
+    /// Number of categories of each feature, or `None` for a number.
+    #[must_use]
+    pub fn n_levels(&self) -> &[Option<u32>] {
+        &self.head.n_levels
+    }
+}

@@ -1,0 +1,430 @@
+//! Sums of cells of the keys of numbers, which merge in any grouping.
+
+use crate::RankError;
+use crate::additive::draft::KeyIntervals;
+use crate::data::{ClassSums, Tally};
+use crate::rows::words::WordReader;
+
+/// Slots of a table of few cells.
+const FEW_SLOTS: usize = 1 << 8;
+
+/// The keys of a feature that are counted, and the cells that they are counted in.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum KeyLayout {
+    /// All keys, or those in some intervals. A cell has the keys of the same leading bits, as many of
+    /// them as make no more cells than are allowed. So few distinct keys have a cell each.
+    Prefixes(Option<Vec<[u64; 2]>>),
+    /// The keys of intervals in cells of equal width.
+    Parts(Vec<Interval>),
+}
+
+/// Cells of one feature. Each has its least and its greatest key, and its class sums for each fold.
+#[derive(Debug, Clone)]
+pub(super) struct KeyCells {
+    places: KeyPlaces,
+    list: CellList,
+}
+
+/// The words of all cells, one cell after the other, so that a row touches one place in memory: the
+/// least key, the greatest, and the class sums of the folds.
+#[derive(Debug, Clone)]
+struct CellList {
+    n_folds: usize,
+    words: Vec<u64>,
+}
+
+#[derive(Debug, Clone)]
+enum KeyPlaces {
+    Prefixes(Prefixes),
+    Parts(Intervals),
+}
+
+/// Where the cell of a prefix is.
+#[derive(Debug, Clone)]
+struct Prefixes {
+    within: Option<Intervals>,
+    /// Most cells in the end.
+    most: usize,
+    /// Bits that keys of a cell need not share.
+    shift: u32,
+    /// Number of the cell plus one, or 0; more than there are cells, a power of two.
+    slots: Vec<u32>,
+}
+
+/// Words of the range of keys of a cell.
+const RANGE_WORDS: usize = 2;
+
+/// Words of class sums.
+const SUM_WORDS: usize = ClassSums::WORDS;
+
+impl CellList {
+    fn new(n_folds: usize) -> Self {
+        Self { n_folds, words: Vec::new() }
+    }
+
+    fn width(&self) -> usize {
+        RANGE_WORDS + SUM_WORDS * self.n_folds
+    }
+
+    fn len(&self) -> usize {
+        self.words.len() / self.width()
+    }
+
+    /// Appends a cell without rows, of any key.
+    fn push(&mut self) {
+        self.words.extend([u64::MAX, 0]);
+        self.words.resize(self.words.len() + SUM_WORDS * self.n_folds, 0);
+    }
+
+    #[inline]
+    fn least(&self, cell: usize) -> u64 {
+        self.words[cell * self.width()]
+    }
+
+    fn cell(&self, cell: usize) -> &[u64] {
+        let width = self.width();
+        &self.words[cell * width..(cell + 1) * width]
+    }
+
+    #[inline]
+    fn add(&mut self, cell: usize, [least, greatest]: [u64; 2], fold: usize, sums: ClassSums) {
+        let first = cell * self.width();
+        let own = &mut self.words[first..first + RANGE_WORDS + SUM_WORDS * (fold + 1)];
+        own[0] = own[0].min(least);
+        own[1] = own[1].max(greatest);
+        let own = &mut own[RANGE_WORDS + SUM_WORDS * fold..];
+        own[0] += sums.pos;
+        own[1] += sums.neg;
+        own[2] += sums.rows;
+    }
+
+    /// The cells that have rows, in ascending order.
+    fn ascending(&self) -> Vec<usize> {
+        let has_rows = |&cell: &usize| self.cell(cell)[0] <= self.cell(cell)[1];
+        let mut order: Vec<usize> = (0..self.len()).filter(has_rows).collect();
+        order.sort_unstable_by_key(|&cell| self.least(cell));
+        order
+    }
+}
+
+impl KeyCells {
+    /// Of no rows.
+    pub(super) fn new(layout: &KeyLayout, most: usize, n_folds: usize) -> Self {
+        let mut list = CellList::new(n_folds);
+        let places = match layout {
+            KeyLayout::Prefixes(within) => {
+                let intervals = |ranges: &Vec<[u64; 2]>| {
+                    let whole = |&[least, greatest]: &[u64; 2]| Interval::whole(least, greatest);
+                    Intervals::new(ranges.iter().map(whole).collect())
+                };
+                let within = within.as_ref().map(intervals);
+                KeyPlaces::Prefixes(Prefixes { within, most, shift: 0, slots: vec![0; FEW_SLOTS] })
+            }
+            KeyLayout::Parts(parts) => {
+                let intervals = Intervals::new(parts.clone());
+                list.words.reserve_exact(intervals.n_cells() * list.width());
+                (0..intervals.n_cells()).for_each(|_| list.push());
+                KeyPlaces::Parts(intervals)
+            }
+        };
+        Self { places, list }
+    }
+
+    /// Adds a row of a fold; nothing if its key is not to be counted.
+    #[inline]
+    pub(super) fn add(&mut self, key: u64, fold: usize, sums: ClassSums) {
+        if let Some(cell) = self.cell(key) {
+            self.list.add(cell, [key, key], fold, sums);
+        }
+    }
+
+    /// The cell of a key, which is made if it is new.
+    #[inline]
+    fn cell(&mut self, key: u64) -> Option<usize> {
+        let prefixes = match &self.places {
+            KeyPlaces::Parts(intervals) => return intervals.cell(key),
+            KeyPlaces::Prefixes(prefixes) => prefixes,
+        };
+        if prefixes.within.as_ref().is_some_and(|within| !within.contain(key)) {
+            return None;
+        }
+        match prefixes.find(key, &self.list) {
+            Ok(cell) => Some(cell),
+            Err(slot) => Some(self.insert(key, slot)),
+        }
+    }
+
+    #[cold]
+    fn insert(&mut self, key: u64, slot: usize) -> usize {
+        let KeyPlaces::Prefixes(prefixes) = &mut self.places else {
+            unreachable!("cells of prefixes")
+        };
+        // Cells are joined when there are twice as many as in the end, so that it is done rarely.
+        if self.list.len() == 2 * prefixes.most {
+            self.settle();
+            return self.cell(key).expect("a key that is counted");
+        }
+        let cell = self.list.len();
+        self.list.push();
+        // The rows that the cell is made for are added after this.
+        self.list.add(cell, [key, key], 0, ClassSums::default());
+        prefixes.slots[slot] = cell as u32 + 1;
+        if 2 * self.list.len() > prefixes.slots.len() {
+            let n_slots = 4 * prefixes.slots.len();
+            prefixes.deal(&self.list, n_slots);
+        }
+        cell
+    }
+
+    /// Joins cells until there are not too many: those whose keys share all but so many bits, as few as
+    /// will do. So the cells depend neither on the order of the rows nor on how they are divided.
+    fn settle(&mut self) {
+        let KeyPlaces::Prefixes(prefixes) = &self.places else { return };
+        let most = prefixes.most;
+        if self.list.len() <= most {
+            return;
+        }
+        let mut least: Vec<u64> = (0..self.list.len()).map(|cell| self.list.least(cell)).collect();
+        least.sort_unstable();
+        // How many neighbours differ in so many bits.
+        let mut of_length = [0; u64::BITS as usize + 1];
+        for pair in least.windows(2) {
+            of_length[(u64::BITS - (pair[0] ^ pair[1]).leading_zeros()) as usize] += 1;
+        }
+        let (mut n_cells, mut shift) = (least.len(), 0);
+        while n_cells > most {
+            shift += 1;
+            n_cells -= of_length[shift as usize];
+        }
+        self.join(shift);
+    }
+
+    /// Joins the cells whose keys share all but so many bits.
+    fn join(&mut self, shift: u32) {
+        let n_folds = self.list.n_folds;
+        let mut joined = CellList::new(n_folds);
+        for place in self.list.ascending() {
+            let (range, sums) = cell_of(self.list.cell(place));
+            let is_last = |&last: &usize| joined.least(last) >> shift == range[0] >> shift;
+            let cell = joined.len().checked_sub(1).filter(is_last).unwrap_or_else(|| {
+                joined.push();
+                joined.len() - 1
+            });
+            sums.enumerate().for_each(|(fold, sums)| joined.add(cell, range, fold, sums));
+        }
+        self.list = joined;
+        if let KeyPlaces::Prefixes(prefixes) = &mut self.places {
+            prefixes.shift = shift;
+            let n_slots = prefixes.slots.len();
+            prefixes.deal(&self.list, n_slots);
+        }
+    }
+
+    /// The cells that have rows, in ascending order: the least and the greatest key, and the sums of the
+    /// folds.
+    pub(super) fn cells(
+        &self,
+    ) -> impl Iterator<Item = ([u64; 2], impl Iterator<Item = ClassSums> + Clone)> {
+        self.list.ascending().into_iter().map(|cell| cell_of(self.list.cell(cell)))
+    }
+
+    /// Appends the cells as words.
+    pub(super) fn put(&mut self, words: &mut Vec<u64>) {
+        self.settle();
+        words.push(match &self.places {
+            KeyPlaces::Prefixes(prefixes) => prefixes.shift.into(),
+            KeyPlaces::Parts(_) => 0,
+        });
+        let order = self.list.ascending();
+        words.push(order.len() as u64);
+        words.reserve(order.len() * self.list.width());
+        for cell in order {
+            words.extend(self.list.cell(cell));
+        }
+    }
+
+    /// Adds the cells of other rows, as [`KeyCells::put`] has written them.
+    pub(super) fn merge(&mut self, reader: &mut WordReader<'_>) -> Result<(), RankError> {
+        let bad = || RankError::BadAnswer("cells overlap, or were not asked for".to_owned());
+        let (shift, n_cells) = (reader.word()?, reader.word()?);
+        let shift = u32::try_from(shift).ok().filter(|&shift| shift < u64::BITS).ok_or_else(bad)?;
+        if let KeyPlaces::Prefixes(prefixes) = &self.places
+            && prefixes.shift < shift
+        {
+            self.join(shift);
+        }
+        let mut above = 0;
+        for _ in 0..n_cells {
+            let (range, sums) = cell_of(reader.take(self.list.width())?);
+            let [least, greatest] = range;
+            if least < above || greatest < least {
+                return Err(bad());
+            }
+            above = greatest.saturating_add(1);
+            let cell = self.cell(least).ok_or_else(bad)?;
+            if self.cell(greatest) != Some(cell) {
+                return Err(bad());
+            }
+            sums.enumerate().for_each(|(fold, sums)| self.list.add(cell, range, fold, sums));
+        }
+        Ok(())
+    }
+}
+
+/// The range and the sums of a cell.
+fn cell_of(words: &[u64]) -> ([u64; 2], impl Iterator<Item = ClassSums> + Clone) {
+    let (range, sums) = words.split_at(RANGE_WORDS);
+    ([range[0], range[1]], sums.chunks(SUM_WORDS).map(ClassSums::of))
+}
+
+impl Prefixes {
+    /// The cell of a key, or the slot where it belongs.
+    #[inline]
+    fn find(&self, key: u64, list: &CellList) -> Result<usize, usize> {
+        let prefix = key >> self.shift;
+        let mut slot = self.slot(prefix);
+        loop {
+            match self.slots[slot] as usize {
+                0 => return Err(slot),
+                cell if list.least(cell - 1) >> self.shift == prefix => return Ok(cell - 1),
+                _ => slot = (slot + 1) & (self.slots.len() - 1),
+            }
+        }
+    }
+
+    /// Where the search for a prefix begins.
+    #[inline]
+    fn slot(&self, prefix: u64) -> usize {
+        const FACTOR: u64 = 0x9E37_79B9_7F4A_7C15;
+        (prefix.wrapping_mul(FACTOR) >> (u64::BITS - self.slots.len().ilog2())) as usize
+    }
+
+    /// Puts all cells into new slots.
+    fn deal(&mut self, list: &CellList, n_slots: usize) {
+        self.slots.clear();
+        self.slots.resize(n_slots, 0);
+        for cell in 0..list.len() {
+            let mut slot = self.slot(list.least(cell) >> self.shift);
+            while self.slots[slot] != 0 {
+                slot = (slot + 1) & (n_slots - 1);
+            }
+            self.slots[slot] = cell as u32 + 1;
+        }
+    }
+}
+
+/// Keys that lie next to each other, in cells of equal width.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Interval {
+    pub(super) least: u64,
+    pub(super) greatest: u64,
+    /// A cell is `2^shift` keys wide.
+    pub(super) shift: u32,
+}
+
+impl Interval {
+    /// One cell.
+    pub(super) fn whole(least: u64, greatest: u64) -> Self {
+        Self { least, greatest, shift: u64::BITS - 1 }
+    }
+
+    fn n_cells(self) -> usize {
+        ((self.greatest - self.least) >> self.shift) as usize + 1
+    }
+}
+
+/// Ascending intervals that do not overlap.
+#[derive(Debug, Clone)]
+pub(super) struct Intervals {
+    list: Vec<Based>,
+    n_cells: usize,
+    buckets: SearchBuckets,
+}
+
+/// An interval, and the number of its first cell.
+#[derive(Debug, Clone, Copy)]
+struct Based {
+    interval: Interval,
+    base: usize,
+}
+
+/// Where the search for an interval begins and ends.
+#[derive(Debug, Clone)]
+struct SearchBuckets {
+    cells: KeyIntervals,
+    /// Of each bucket, how many intervals begin in those below it; then how many there are.
+    below: Vec<u32>,
+}
+
+impl Intervals {
+    pub(super) fn new(list: Vec<Interval>) -> Self {
+        debug_assert!(list.is_sorted_by(|a, b| a.greatest < b.least));
+        let starts: Vec<u64> = list.iter().map(|interval| interval.least).collect();
+        let buckets = SearchBuckets::new(&starts);
+        let mut n_cells = 0;
+        let based = |interval: Interval| {
+            let base = n_cells;
+            n_cells += interval.n_cells();
+            Based { interval, base }
+        };
+        let list = list.into_iter().map(based).collect();
+        Self { list, n_cells, buckets }
+    }
+
+    pub(super) fn n_cells(&self) -> usize {
+        self.n_cells
+    }
+
+    /// The interval of a key.
+    #[inline]
+    fn find(&self, key: u64) -> Option<&Based> {
+        let candidates = self.buckets.candidates(key);
+        let first = candidates.start;
+        let begins = |based: &Based| based.interval.least <= key;
+        let at_or_below = first
+            + match &self.list[candidates] {
+                // One is the rule, and no search is as fast.
+                [one] => usize::from(begins(one)),
+                some => some.partition_point(begins),
+            };
+        let found = &self.list[at_or_below.checked_sub(1)?];
+        (key <= found.interval.greatest).then_some(found)
+    }
+
+    /// Whether a key is in one of them.
+    #[inline]
+    pub(super) fn contain(&self, key: u64) -> bool {
+        self.find(key).is_some()
+    }
+
+    /// The cell of a key.
+    #[inline]
+    pub(super) fn cell(&self, key: u64) -> Option<usize> {
+        let &Based { interval: Interval { least, shift, .. }, base } = self.find(key)?;
+        Some(base + ((key - least) >> shift) as usize)
+    }
+}
+
+impl SearchBuckets {
+    /// About four times as many buckets as starts, so that few have two.
+    fn new(starts: &[u64]) -> Self {
+        let n_buckets = 4 * starts.len();
+        let cells = KeyIntervals::of_sample(starts.to_vec(), n_buckets);
+        let mut below = vec![0; cells.n() + KeyIntervals::N_OF_NO_NUMBER + 1];
+        for &start in starts {
+            below[cells.of(start) + 1] += 1;
+        }
+        let mut sum = 0;
+        for count in &mut below {
+            sum += *count;
+            *count = sum;
+        }
+        Self { cells, below }
+    }
+
+    #[inline]
+    fn candidates(&self, key: u64) -> std::ops::Range<usize> {
+        let bucket = self.cells.of(key);
+        self.below[bucket] as usize..self.below[bucket + 1] as usize
+    }
+}

@@ -1,0 +1,451 @@
+//! What raw rows answer: sums, which are merged.
+
+use std::sync::Arc;
+
+use super::ask::{FoldDeal, PassHead, RawAsk, WantedCounts};
+use super::key_cells::KeyCells;
+use crate::data::{
+    Bins, ClassSums, Column, Columns, Labels, Lookups, MISSING_CODE, MOST_RANKED, RowSquares,
+    RowTally, least_hashes, place_among, seeded,
+};
+use crate::roc::Score;
+use crate::rows::words;
+use crate::rows::words::{WordReader, put_list, put_sums};
+use crate::{Interrupt, RankError, parallel};
+
+/// Rows whose values are read at a time.
+const TILE_ROWS: usize = 1024;
+
+/// The sums of some rows that a [`RawAsk`] asks for, to be merged with those of others.
+///
+/// # Examples
+///
+/// Answers of those who hold parts of the rows, put together:
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use aucrank::RankError;
+/// use aucrank::additive::{RawAsk, RawSums};
+///
+/// fn merge(ask: &Arc<RawAsk>, answers: &[Vec<u8>]) -> Result<RawSums, RankError> {
+///     let mut whole = RawSums::new(Arc::clone(ask));
+///     for answer in answers {
+///         whole.merge_bytes(answer)?;
+///     }
+///     Ok(whole)
+/// }
+/// ```
+#[derive(Debug, Clone)]
+pub struct RawSums {
+    ask: Arc<RawAsk>,
+    /// The least hashes of each class, negatives first.
+    pub(super) hashes: [Vec<u64>; 2],
+    /// Numbers of negative and of positive rows.
+    pub(in crate::additive) class_rows: [u64; 2],
+    /// Of each fold.
+    pub(super) totals: Vec<ClassSums>,
+    /// Of each fold.
+    pub(super) squares: Vec<RowSquares>,
+    pub(super) features: Vec<NumberSums>,
+}
+
+/// Of a feature, what is asked for.
+#[derive(Debug, Clone)]
+pub(super) struct NumberSums {
+    /// The rows of each category, special value or bin, then those with a missing value: of each fold.
+    pub(super) apart: Vec<ClassSums>,
+    pub(super) cells: Option<KeyCells>,
+}
+
+impl NumberSums {
+    fn new(head: &PassHead, feature: usize, wanted: &WantedCounts) -> Self {
+        let n_folds = head.n_folds();
+        let n_apart = match wanted {
+            WantedCounts::Nothing => 0,
+            WantedCounts::Levels => head.n_levels[feature].unwrap_or(0) as usize + 1,
+            WantedCounts::Keys(_) => head.special(feature).len() + 1,
+            WantedCounts::Bins(bins) => bins.n_bins() + 1,
+        };
+        let cells = match wanted {
+            WantedCounts::Keys(layout) => Some(KeyCells::new(layout, head.most_cells, n_folds)),
+            WantedCounts::Nothing | WantedCounts::Levels | WantedCounts::Bins(_) => None,
+        };
+        Self { apart: vec![ClassSums::default(); n_apart * n_folds], cells }
+    }
+}
+
+/// Rows of positive weight, and their folds.
+struct FoldedRows<'a> {
+    labels: Labels<'a>,
+    list: Vec<u32>,
+    /// Of each row; empty where all are in one.
+    folds: Vec<u16>,
+    /// How many rows each of them stands for; empty where that is one.
+    counts: &'a [u64],
+}
+
+impl FoldedRows<'_> {
+    #[inline]
+    fn fold(&self, row: usize) -> usize {
+        self.folds.get(row).copied().unwrap_or(0).into()
+    }
+
+    #[inline]
+    fn sums(&self, row: usize) -> ClassSums {
+        let sums = self.labels.sums(row);
+        self.counts.get(row).map_or(sums, |&count| sums.times(count))
+    }
+}
+
+impl RowTally for FoldedRows<'_> {
+    type Tally = ClassSums;
+
+    #[inline]
+    fn of(&self, row: usize) -> ClassSums {
+        self.sums(row)
+    }
+}
+
+impl RawSums {
+    /// Those of no rows.
+    #[must_use]
+    pub fn new(ask: Arc<RawAsk>) -> Self {
+        let n_folds = ask.head.n_folds();
+        let of_feature = |(feature, wanted)| NumberSums::new(&ask.head, feature, wanted);
+        let features = ask.features.iter().enumerate().map(of_feature).collect();
+        let (totals, squares) =
+            (vec![ClassSums::default(); n_folds], vec![RowSquares::default(); n_folds]);
+        Self { ask, hashes: Default::default(), class_rows: [0; 2], totals, squares, features }
+    }
+
+    /// Adds rows.
+    ///
+    /// # Errors
+    ///
+    /// [`RankError`] for lengths or kinds that differ, an infinite value, a category code out of range,
+    /// or when interrupted.
+    pub fn add(
+        &mut self,
+        columns: &Columns<'_>,
+        positive: &[bool],
+        weights: Option<&[f64]>,
+        interrupt: &Interrupt,
+    ) -> Result<(), RankError> {
+        let ask = Arc::clone(&self.ask);
+        columns.check_kinds(&ask.head.n_levels)?;
+        columns.check_lengths(positive, weights)?;
+        let labels = ask.head.labels(positive, weights);
+        let list = labels.rows();
+        let mut folds = Vec::new();
+        match &ask.head.dealt {
+            FoldDeal::Together => {}
+            FoldDeal::NotYet(seed) => {
+                let hashes = columns.hashes(interrupt)?;
+                for (class, least) in [false, true].into_iter().zip(&mut self.hashes) {
+                    let rows = list.iter().map(|&row| row as usize);
+                    let rows = rows.filter(|&row| positive[row] == class);
+                    let own = rows.map(|row| seeded(hashes[row], *seed));
+                    merge_hashes(least, &least_hashes(&own, MOST_RANKED + 1));
+                }
+            }
+            FoldDeal::Folds(order, n_folds) => {
+                let hashes = columns.hashes(interrupt)?;
+                let fold = |(&hash, &positive)| order.fold(positive, hash, *n_folds);
+                folds = hashes.iter().zip(positive).map(fold).collect();
+            }
+        }
+        let rows = FoldedRows { labels, list, folds, counts: &[] };
+        for row in rows.list.iter().map(|&row| row as usize) {
+            let (fold, sums) = (rows.fold(row), rows.labels.sums(row));
+            self.class_rows[usize::from(positive[row])] += sums.rows;
+            self.totals[fold] += sums;
+            self.squares[fold].add(sums, 1);
+        }
+        let work = self.features.iter_mut().zip(columns).enumerate();
+        let by_column =
+            |wanted: &WantedCounts| matches!(wanted, WantedCounts::Levels | WantedCounts::Keys(_));
+        let work = work.filter(|(feature, _)| by_column(&ask.features[*feature])).collect();
+        parallel::try_map(work, |(feature, (sums, column)): (usize, (&mut NumberSums, _))| {
+            interrupt.check()?;
+            match sums.add(feature, column, &rows, &ask.head)? {
+                Finite::Yes => Ok(()),
+                Finite::No => Err(columns.refusal()),
+            }
+        })?;
+        let binned = ask.features.iter().enumerate().filter_map(|(feature, wanted)| match wanted {
+            WantedCounts::Bins(bins) => Some((feature, feature, bins)),
+            _ => None,
+        });
+        self.add_binned(&columns.until(interrupt), &binned.collect::<Vec<_>>(), &rows)
+    }
+
+    /// Adds the rows of bins, each with its place among the columns, and its feature.
+    fn add_binned(
+        &mut self,
+        columns: &Columns<'_>,
+        binned: &[(usize, usize, &Bins)],
+        rows: &FoldedRows<'_>,
+    ) -> Result<(), RankError> {
+        if binned.is_empty() {
+            return Ok(());
+        }
+        for &(column, feature, _) in binned {
+            columns[column].check_codes(feature)?;
+        }
+        let lookups = Lookups::new(binned.iter().map(|&(column, _, bins)| (column, bins)));
+        for (&(_, feature, _), found) in binned.iter().zip(lookups.count(columns, rows)?) {
+            for (sums, more) in self.features[feature].apart.iter_mut().zip(found) {
+                *sums += more;
+            }
+        }
+        Ok(())
+    }
+
+    /// The rows of each bin of a feature that bins were asked of, those with a missing value last.
+    pub(in crate::additive) fn of_bins(&self, feature: usize) -> &[ClassSums] {
+        &self.features[feature].apart
+    }
+
+    /// All rows.
+    pub(in crate::additive) fn total(&self) -> ClassSums {
+        self.totals.iter().copied().sum()
+    }
+
+    /// Adds the values of one feature in all rows, as counts: what a database answers that groups its
+    /// rows by a column and the class. Each row of `column` stands for `counts` equal ones. Those of
+    /// every feature that is asked for have to be added, and the rows of each class once, by
+    /// [`RawSums::add_classes`]. Whether all of them are of the same rows is for the caller to check.
+    ///
+    /// # Errors
+    ///
+    /// [`RankError`] for lengths or kinds that differ, a count of 0, an infinite value, a category code
+    /// out of range, or where rows are dealt into folds, by what one column does not show.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such feature.
+    pub fn add_counts(
+        &mut self,
+        feature: usize,
+        column: &Columns<'_>,
+        positive: &[bool],
+        weights: Option<&[f64]>,
+        counts: &[u64],
+    ) -> Result<(), RankError> {
+        let ask = Arc::clone(&self.ask);
+        column.check_kinds(&ask.head.n_levels[feature..=feature])?;
+        column.check_lengths(positive, weights)?;
+        let rows = ask.head.counted(positive, weights, counts)?;
+        match &ask.features[feature] {
+            WantedCounts::Nothing => return Ok(()),
+            WantedCounts::Bins(bins) => {
+                let added = self.add_binned(column, &[(0, feature, bins)], &rows);
+                return added.map_err(|err| err.in_column(feature));
+            }
+            WantedCounts::Levels | WantedCounts::Keys(_) => {}
+        }
+        for values in column {
+            match self.features[feature].add(feature, values, &rows, &ask.head)? {
+                Finite::Yes => {}
+                Finite::No => return Err(column.refusal().in_column(feature)),
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds the classes of all rows, as counts; see [`RawSums::add_counts`].
+    ///
+    /// # Errors
+    ///
+    /// [`RankError`] for lengths that differ, a count of 0, or where rows are dealt into folds.
+    pub fn add_classes(
+        &mut self,
+        positive: &[bool],
+        weights: Option<&[f64]>,
+        counts: &[u64],
+    ) -> Result<(), RankError> {
+        let rows = self.ask.head.counted(positive, weights, counts)?;
+        for row in rows.list.iter().map(|&row| row as usize) {
+            self.class_rows[usize::from(positive[row])] += rows.sums(row).rows;
+            self.totals[0] += rows.sums(row);
+            self.squares[0].add_equal(rows.labels.sums(row), counts[row]);
+        }
+        Ok(())
+    }
+
+    /// The sums as bytes.
+    #[must_use]
+    pub fn to_bytes(&mut self) -> Vec<u8> {
+        let mut words = Vec::new();
+        for hashes in &self.hashes {
+            put_list(&mut words, hashes.iter().copied());
+        }
+        words.extend(self.class_rows);
+        for (&total, squares) in self.totals.iter().zip(&self.squares) {
+            put_sums(&mut words, total);
+            words.extend(squares.to_words());
+        }
+        for NumberSums { apart, cells } in &mut self.features {
+            for &sums in &*apart {
+                put_sums(&mut words, sums);
+            }
+            if let Some(cells) = cells {
+                cells.put(&mut words);
+            }
+        }
+        words::to_bytes(&words)
+    }
+
+    /// Adds the sums of other rows that [`RawSums::to_bytes`] has written, for the same question.
+    ///
+    /// # Errors
+    ///
+    /// [`RankError::BadAnswer`] for other bytes; the sums are of no use then.
+    pub fn merge_bytes(&mut self, bytes: &[u8]) -> Result<(), RankError> {
+        let words = words::from_bytes(bytes)?;
+        let mut reader = WordReader::new(&words);
+        for hashes in &mut self.hashes {
+            merge_hashes(hashes, reader.list()?);
+        }
+        for (own, more) in self.class_rows.iter_mut().zip(reader.array::<2>()?) {
+            *own += more;
+        }
+        for (total, squares) in self.totals.iter_mut().zip(&mut self.squares) {
+            *total += reader.sums()?;
+            squares.merge(&RowSquares::from_words(reader.array()?));
+        }
+        for NumberSums { apart, cells } in &mut self.features {
+            for sums in apart {
+                *sums += reader.sums()?;
+            }
+            if let Some(cells) = cells {
+                cells.merge(&mut reader)?;
+            }
+        }
+        reader.end()
+    }
+}
+
+impl PassHead {
+    fn labels<'a>(&self, positive: &'a [bool], weights: Option<&[f64]>) -> Labels<'a> {
+        Labels::in_scale(positive, weights, self.scale)
+    }
+
+    /// Rows that stand for several.
+    fn counted<'a>(
+        &self,
+        positive: &'a [bool],
+        weights: Option<&[f64]>,
+        counts: &'a [u64],
+    ) -> Result<FoldedRows<'a>, RankError> {
+        let expected = positive.len();
+        let lengths =
+            [("sample_weight", weights.map(<[f64]>::len)), ("counts", Some(counts.len()))];
+        for (name, found) in lengths {
+            if let Some(found) = found.filter(|&found| found != expected) {
+                return Err(RankError::LengthMismatch { name, found, expected });
+            }
+        }
+        if counts.contains(&0) {
+            let (name, value, rule) = ("counts", "0".to_owned(), "at least 1");
+            return Err(RankError::BadParameter { name, value, rule });
+        }
+        if !matches!(self.dealt, FoldDeal::Together) {
+            return Err(RankError::BadAnswer(
+                "rows counted by one column have no folds".to_owned(),
+            ));
+        }
+        let labels = self.labels(positive, weights);
+        let list = labels.rows();
+        Ok(FoldedRows { labels, list, folds: Vec::new(), counts })
+    }
+}
+
+/// Whether all numbers of a column are.
+enum Finite {
+    Yes,
+    No,
+}
+
+/// Keeps the least of all.
+fn merge_hashes(least: &mut Vec<u64>, more: &[u64]) {
+    least.extend(more);
+    least.sort_unstable();
+    least.dedup();
+    least.truncate(MOST_RANKED + 1);
+}
+
+impl NumberSums {
+    fn add(
+        &mut self,
+        feature: usize,
+        column: &Column<'_>,
+        rows: &FoldedRows<'_>,
+        head: &PassHead,
+    ) -> Result<Finite, RankError> {
+        let n_folds = head.n_folds();
+        match *column {
+            Column::Codes { codes, n_levels } => {
+                self.add_levels(feature, codes, n_levels, rows, n_folds)?;
+                Ok(Finite::Yes)
+            }
+            Column::F64(_) | Column::F32(_) => {
+                Ok(self.add_numbers(column, head.special(feature), rows, n_folds))
+            }
+        }
+    }
+
+    fn add_levels(
+        &mut self,
+        column: usize,
+        codes: &[u32],
+        n_levels: u32,
+        rows: &FoldedRows<'_>,
+        n_folds: usize,
+    ) -> Result<(), RankError> {
+        let missing = self.apart.len() / n_folds - 1;
+        for row in rows.list.iter().map(|&row| row as usize) {
+            let code = codes[row];
+            let place = match code as usize {
+                level if level < missing => level,
+                _ if code == MISSING_CODE => missing,
+                _ => return Err(RankError::BadCode { column, row, code, n_levels }),
+            };
+            self.apart[place * n_folds + rows.fold(row)] += rows.sums(row);
+        }
+        Ok(())
+    }
+
+    fn add_numbers(
+        &mut self,
+        column: &Column<'_>,
+        special: &[f64],
+        rows: &FoldedRows<'_>,
+        n_folds: usize,
+    ) -> Finite {
+        let Some(cells) = &mut self.cells else { unreachable!("cells of a number") };
+        let n_rows = rows.labels.n_rows();
+        let mut values = [0.0; TILE_ROWS];
+        for first in (0..n_rows).step_by(TILE_ROWS) {
+            let tile = first..n_rows.min(first + TILE_ROWS);
+            let values = &mut values[..tile.len()];
+            if column.read(tile.clone(), &mut *values) {
+                return Finite::No;
+            }
+            for (row, &value) in tile.zip(&*values) {
+                let sums = rows.sums(row);
+                if sums.rows == 0 {
+                    continue;
+                }
+                let fold = rows.fold(row);
+                let place = place_among(special, value);
+                match place.or(value.is_nan().then_some(special.len())) {
+                    Some(place) => self.apart[place * n_folds + fold] += sums,
+                    None => cells.add(value.key(), fold, sums),
+                }
+            }
+        }
+        Finite::Yes
+    }
+}
