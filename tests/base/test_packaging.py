@@ -89,6 +89,9 @@ def test_links_of_a_readme_lead_somewhere_from_any_page(page, checkout):
             r"https://github.com/aucrank/aucrank/(?:blob|tree)/main/([^#]+)", link
         ):
             assert (checkout / found[1]).exists(), link
+        raw = "https://raw.githubusercontent.com/aucrank/aucrank/main/"
+        if link.startswith(raw):
+            assert (checkout / link.removeprefix(raw)).stat().st_size < 100_000, link
     for script in re.findall(r"python (\S+\.py)", text):
         assert (checkout / script).is_file(), script
     for module in re.findall(r"python -m (benches[\w.]+)", text):
@@ -129,10 +132,22 @@ def test_both_licences_are_shipped_and_named():
     assert set(about.get_all("License-File")) == {"LICENSE-MIT", "LICENSE-APACHE"}
 
 
-def test_only_three_packages_are_required():
+def test_only_what_the_first_minute_needs_is_required():
     required = [r for r in metadata.requires("aucrank") if "extra ==" not in r]
     names = {re.match(r"[\w.-]+", r).group() for r in required}
-    assert names == {"numpy", "scikit-learn", "narwhals"}
+    # pandas reads the first file, and jinja2 writes the first report.
+    assert names == {"numpy", "scikit-learn", "narwhals", "pandas", "jinja2"}
+
+
+def test_every_extra_that_the_package_speaks_of_exists():
+    extras = set(metadata.metadata("aucrank").get_all("Provides-Extra"))
+    named = set()
+    for path in PACKAGE.rglob("*.py"):
+        text = path.read_text("utf-8")
+        named |= set(re.findall(r"aucrank\[(\w+)\]", text))
+        named |= set(re.findall(r'import_extra\("[\w.]+", "(\w+)"', text))
+    assert named >= {"plot", "arrow", "onnx", "report"}
+    assert named <= extras
 
 
 def test_import_loads_no_optional_package_that_scikit_learn_does_not_load(tmp_path):

@@ -642,7 +642,7 @@ def test_pandas_without_pyarrow_says_so(monkeypatch, capsys):
     status, _, err = run(capsys, "fit", "loans.parquet", "--target", "bad")
     assert (status, err) == (
         1,
-        "aucrank: error: pandas needs pyarrow for Parquet: pip install pyarrow (or polars)\n",
+        "aucrank: error: Parquet files need pyarrow: run `pip install 'aucrank[arrow]'`\n",
     )
 
 

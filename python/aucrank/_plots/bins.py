@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.isotonic import isotonic_regression
 
 from aucrank._plots.pyplot import import_pyplot
 from aucrank._utils.numbers import rounded
@@ -213,6 +212,8 @@ def _label_corners(
 
     The first of the curves is that with the corners.
     """
+    from sklearn.isotonic import isotonic_regression
+
     if not said:
         return {}
     corners = np.array(list(said))

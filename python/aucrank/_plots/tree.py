@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.isotonic import isotonic_regression
 
 from aucrank._plots.pyplot import import_pyplot
 from aucrank._utils.numbers import rounded
@@ -327,6 +326,8 @@ def _number_places(ends: NDArray[np.float64], numbered: NDArray[np.intp]) -> NDA
 
     Along the diagonal both rates rise, so that the curve is a function of the way along it.
     """
+    from sklearn.isotonic import isotonic_regression
+
     along, above = (ends[:, 1] + ends[:, 0]) / 2, (ends[:, 1] - ends[:, 0]) / 2
     if not numbered.size:
         return np.empty((0, 2))

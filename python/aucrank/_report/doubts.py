@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from scipy.stats import binom
+from scipy import stats
 
 from aucrank._page.formats import area, count, decimal, is_p, share
 from aucrank._report.calibration import Calibration
@@ -137,7 +137,7 @@ def _asked(model: ModelFacts) -> str:
 def is_often_outside(calibration: Calibration, confidence: float) -> bool:
     """Tell whether so many groups are outside of their intervals less often than `UNLIKELY`."""
     n_bins = calibration.bins.n_rows
-    return bool(binom.cdf(calibration.n_within, n_bins, confidence) < UNLIKELY)
+    return bool(stats.binom.cdf(calibration.n_within, n_bins, confidence) < UNLIKELY)
 
 
 def _of_columns(facts: Facts) -> Iterator[str]:

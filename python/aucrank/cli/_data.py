@@ -102,10 +102,9 @@ def backend_for(kind: FileKind) -> Backend:
     if has_polars:
         return "polars"
     if has_pandas:
-        raise DataError("pandas needs pyarrow for Parquet: pip install pyarrow (or polars)")
+        raise DataError("Parquet files need pyarrow: run `pip install 'aucrank[arrow]'`")
     raise DataError(
-        "data files are read with pandas or polars, and neither is installed: "
-        "pip install pandas pyarrow, or pip install polars"
+        "data files are read with pandas or polars, and neither is installed: pip install pandas"
     )
 
 

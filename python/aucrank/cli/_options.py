@@ -7,6 +7,8 @@ from functools import partial
 from importlib import import_module
 from typing import Any
 
+from aucrank.cli._deferred import defer
+
 DATA_HELP = (
     "data file: .csv, .tsv, .txt or .data, also with .gz, or .parquet; - for the standard input"
 )
@@ -20,6 +22,9 @@ ROWS_HELP = (
 )
 
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([kmgt]?)(i?)b?", re.IGNORECASE)
+
+#: Commands that use a fitted model, most of whose time may be that of imports.
+_QUICK = ("describe", "evaluate", "export", "score")
 
 #: Forms of `export`.
 EXPORTS = (
@@ -70,6 +75,8 @@ def _numbered(name: str) -> str:
 def _run(name: str, args: argparse.Namespace) -> int:
     if not getattr(args, "header", True):
         _number_columns(args)
+    if name in _QUICK:
+        defer("pandas", "scipy.stats")
     status: int = import_module(f"aucrank.cli.{name}").run(args)
     return status
 

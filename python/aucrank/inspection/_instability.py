@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.random import RandomState
 from numpy.typing import ArrayLike, NDArray
-from scipy.stats import rankdata
+from scipy import stats
 from sklearn.base import clone
 from sklearn.utils import check_scalar
 
@@ -145,7 +145,7 @@ def ranking_instability(
         for second in range(first):
             distance = kendall_distance(scores[first], scores[second])
             distances[first, second] = distances[second, first] = distance
-    places = np.array([(rankdata(own) - 1) / (n_rows - 1) for own in scores])
+    places = np.array([(stats.rankdata(own) - 1) / (n_rows - 1) for own in scores])
     return RankingInstability(
         distance=float(distances.sum() / (n_resamples * (n_resamples - 1))),
         distances=distances,

@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit, logit
 from sklearn.exceptions import UndefinedMetricWarning
-from sklearn.isotonic import isotonic_regression
 
 from aucrank._data.table import Table
 from aucrank._plots import calibration as _plot
@@ -295,6 +294,8 @@ def _about(value: float, error: float, z: float) -> tuple[float, float]:
 
 def _isotonic(units: Units, probability: NDArray[np.float64]) -> Table:
     """Return the steps of the isotonic regression of the labels by the probability."""
+    from sklearn.isotonic import isotonic_regression
+
     first = np.flatnonzero(np.diff(probability, prepend=-1.0))
     distinct = probability[first]
     size = np.add.reduceat(units.weight, first)

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import stats
 from scipy.special import fdtrc
-from scipy.stats import friedmanchisquare, rankdata, studentized_range, wilcoxon
 
 from aucrank._data.table import Table
 from aucrank._data.vectors import numbers, vector
@@ -109,12 +109,12 @@ def compare_over_sets(
     level = check_confidence(confidence)
     names, table = _table(values)
     n_sets, n_models = table.shape
-    ranks = rankdata(-table, axis=1)
+    ranks = stats.rankdata(-table, axis=1)
     mean_ranks = ranks.mean(axis=0)
     is_best = table == table.max(axis=1, keepdims=True)
     chi_square, p_value, f_statistic, f_p_value = (math.nan,) * 4
     if n_models > 2 and np.any(np.ptp(ranks, axis=1) > 0):
-        test = friedmanchisquare(*table.T)
+        test = stats.friedmanchisquare(*table.T)
         chi_square, p_value = float(test.statistic), float(test.pvalue)
         left = n_sets * (n_models - 1) - chi_square
         f_statistic = math.inf if left <= 0 else (n_sets - 1) * chi_square / left
@@ -125,7 +125,7 @@ def compare_over_sets(
     for name in ("model", "other"):
         columns[name] = columns[name].astype(object)
     columns["p_holm"] = _holm(columns["p_value"])
-    quantile = studentized_range.ppf(level, n_models, np.inf) / math.sqrt(2)
+    quantile = stats.studentized_range.ppf(level, n_models, np.inf) / math.sqrt(2)
     return ComparisonOverSets(
         models=Table(
             model=np.array(names, dtype=object),
@@ -177,7 +177,9 @@ def _pair(
     p_value = 1.0
     if distinct.size:
         is_exact = len(np.unique(sizes)) == len(difference) <= 50
-        p_value = float(wilcoxon(distinct, method="exact" if is_exact else "asymptotic").pvalue)
+        p_value = float(
+            stats.wilcoxon(distinct, method="exact" if is_exact else "asymptotic").pvalue
+        )
     return {
         "model": names[first],
         "other": names[second],

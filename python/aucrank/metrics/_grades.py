@@ -9,9 +9,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import stats
 from scipy.special import chdtrc
-from scipy.stats import beta, binom
-from sklearn.isotonic import isotonic_regression
 from sklearn.utils import check_scalar
 
 from aucrank._data.table import Table
@@ -209,10 +208,10 @@ def _tested(
     # A mean that is 1 but for rounding is 1.
     rate = np.minimum(expected, 1)
     low, high = (
-        beta.ppf(tail, hits + 0.5, effective - hits + 0.5)
+        stats.beta.ppf(tail, hits + 0.5, effective - hits + 0.5)
         for tail in ((1 - confidence) / 2, (1 + confidence) / 2)
     )
-    p_binomial = binom.sf(np.round(hits) - 1, np.round(effective), rate)
+    p_binomial = stats.binom.sf(np.round(hits) - 1, np.round(effective), rate)
     return {
         "size": _whole(size),
         "positives": _whole(positives),
@@ -220,7 +219,7 @@ def _tested(
         "expected": expected,
         "observed_low": np.where(hits == 0, 0.0, low) + 0 * divisor,
         "observed_high": np.where(hits == effective, 1.0, high) + 0 * divisor,
-        "p_jeffreys": beta.cdf(rate, hits + 0.5, effective - hits + 0.5),
+        "p_jeffreys": stats.beta.cdf(rate, hits + 0.5, effective - hits + 0.5),
         "p_binomial": p_binomial + 0 * divisor,
         "effective": effective,
     }
@@ -234,6 +233,8 @@ def _whole(values: NDArray[np.float64]) -> NDArray[Any]:
 
 def _found(units: Units, probability: NDArray[np.float64], n_grades: int) -> NDArray[np.float64]:
     """Return bounds of no more than so many grades whose observed shares rise."""
+    from sklearn.isotonic import isotonic_regression
+
     kept = units.weight > 0
     distinct, place = np.unique(probability[kept], return_inverse=True)
     size = np.bincount(place, units.weight[kept])

@@ -11,8 +11,8 @@ from statistics import NormalDist
 import numpy as np
 from numpy.random import RandomState
 from numpy.typing import ArrayLike, NDArray
+from scipy import stats
 from scipy.special import chdtrc
-from scipy.stats import binomtest
 from sklearn.utils import check_scalar
 
 from aucrank import _core
@@ -349,7 +349,7 @@ def mcnemar_test(
         p_exact = math.nan
         if is_whole:
             n_apart = int(sum(only))
-            p_exact = binomtest(int(only[0]), n_apart).pvalue if n_apart else 1.0
+            p_exact = stats.binomtest(int(only[0]), n_apart).pvalue if n_apart else 1.0
         ends = difference - reach * error, difference + reach * error
         p_value = float(chdtrc(1, chi_square))
         found.append([*rates, difference, *ends, *only, chi_square, p_value, p_exact])

@@ -10,7 +10,6 @@ from statistics import NormalDist
 from typing import Literal, TypeAlias
 
 import numpy as np
-from scipy.optimize import brentq
 from sklearn.utils import check_scalar
 
 Alternative: TypeAlias = Literal["two-sided", "one-sided"]
@@ -450,4 +449,6 @@ def _peak(function: Callable[[float], float], low: float, high: float) -> float:
 
 def _root(function: Callable[[float], float], low: float, high: float) -> float:
     """Where a function that rises from below 0 to above reaches it."""
+    from scipy.optimize import brentq
+
     return float(brentq(function, low, high, xtol=1e-12, rtol=1e-13, maxiter=500))

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import chi2
+from scipy import stats
 
 # The usual limits of the PSI.
 _WATCH, _SHIFTED = 0.1, 0.25
@@ -68,5 +68,5 @@ def measure_shift(
     parts = (floored[1] - floored[0]) * np.log(floored[1] / floored[0])
     psi = float(parts.sum())
     n_free = int(used.sum()) - 1
-    p_value = float(chi2.sf(psi / (1 / rows_then + 1 / rows_now), n_free)) if n_free else 1.0
+    p_value = float(stats.chi2.sf(psi / (1 / rows_then + 1 / rows_now), n_free)) if n_free else 1.0
     return Shift(shares[0], shares[1], parts, psi, p_value)

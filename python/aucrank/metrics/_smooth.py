@@ -12,7 +12,6 @@ from typing import Literal
 import numpy as np
 from numpy.random import RandomState
 from numpy.typing import ArrayLike, NDArray
-from scipy.signal import fftconvolve
 from scipy.special import ndtr, ndtri
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.utils import check_scalar
@@ -286,6 +285,8 @@ class _Density:
         return cls(rows, scores, bandwidth, grid, place, at - place)
 
     def __call__(self, times: NDArray[np.float64]) -> _Curve | None:
+        from scipy.signal import fftconvolve
+
         drawn = np.repeat(np.arange(len(times)), times.astype(np.intp))
         width = self.bandwidth or _silverman(self.scores[drawn], self.rows.weight[drawn])
         if not width > 0:

@@ -10,9 +10,8 @@ import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.random import RandomState
 from numpy.typing import NDArray
-from scipy.stats import mannwhitneyu
+from scipy import stats
 from sklearn.base import clone
-from sklearn.model_selection import train_test_split
 from sklearn.utils import check_random_state, check_scalar
 
 from aucrank._base.registry import get_estimator
@@ -146,13 +145,15 @@ def two_sample_test(
     if np.ptp(np.concatenate([scores_0, scores_1])) == 0:
         statistic, pvalue = n_pairs / 2, 1.0
     else:
-        test = mannwhitneyu(scores_1, scores_0, alternative="greater", method="asymptotic")
+        test = stats.mannwhitneyu(scores_1, scores_0, alternative="greater", method="asymptotic")
         statistic, pvalue = float(test.statistic), float(test.pvalue)
     sizes = (scores_0.size, scores_1.size)
     return TwoSampleTest(statistic, statistic / n_pairs, pvalue, ranker, sizes)
 
 
 def _split(rows: Any, name: str, test_size: float, rng: RandomState) -> tuple[Any, Any]:
+    from sklearn.model_selection import train_test_split
+
     n = len(rows)
     n_test = round(test_size * n)
     if min(n_test, n - n_test) < 2:

@@ -6,7 +6,6 @@ from typing import Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.stats.mstats import mquantiles
 from sklearn.utils import Bunch
 from sklearn.utils.extmath import cartesian
 from sklearn.utils.validation import check_is_fitted
@@ -230,6 +229,7 @@ class PartialDependenceMixin:
         --------
         partial_dependence : The numbers.
         """
+        from scipy.stats.mstats import mquantiles
         from sklearn.inspection import PartialDependenceDisplay
 
         check_is_fitted(self)
@@ -335,6 +335,8 @@ def _numeric_axis(
     numbers: NDArray[Any], resolution: int, percentiles: tuple[float, float], label: str
 ) -> NDArray[np.float64]:
     """Return the grid of a numeric column, by the rule of scikit-learn, over its known values."""
+    from scipy.stats.mstats import mquantiles
+
     known = _known(numbers)
     if not known.size:
         raise ValueError(

@@ -1,0 +1,61 @@
+"""Modules that scikit-learn imports and that few commands use, loaded when they are used.
+
+`sklearn.base` imports pandas and `scipy.stats` for a few functions. That is two thirds of the time
+that `aucrank describe` takes, which calls none of them.
+"""
+
+import sys
+from importlib.util import find_spec
+from threading import RLock
+from types import ModuleType
+from typing import Any
+
+_loading = RLock()
+
+
+class _Deferred(ModuleType):
+    """A module that runs its code when something of it is asked for."""
+
+    def __getattr__(self, name: str) -> Any:
+        # Whoever comes while another thread loads waits for it.
+        with _loading:
+            if type(self) is _Deferred:
+                self.__class__ = ModuleType  # type: ignore[assignment]
+                spec = self.__spec__
+                assert spec is not None
+                assert spec.loader is not None
+                if spec.submodule_search_locations is not None:
+                    self.__path__ = spec.submodule_search_locations
+                try:
+                    spec.loader.exec_module(self)
+                except BaseException:
+                    # As after any import that fails: the next one tries again.
+                    sys.modules.pop(self.__name__, None)
+                    raise
+            return getattr(self, name)
+
+
+def defer(*names: str) -> None:
+    """Put modules in place that are loaded when they are used; those that are loaded stay.
+
+    Parameters
+    ----------
+    *names : str
+        Of packages; one that is not installed is passed over.
+    """
+    for name in names:
+        if name in sys.modules:
+            continue
+        try:
+            spec = find_spec(name)
+        except ModuleNotFoundError:
+            continue
+        if spec is None or spec.loader is None:
+            continue
+        module = _Deferred(name)
+        module.__spec__, module.__loader__ = spec, spec.loader
+        module.__package__, module.__file__ = name, spec.origin
+        sys.modules[name] = module
+        parent, _, child = name.rpartition(".")
+        if parent:
+            setattr(sys.modules[parent], child, module)
