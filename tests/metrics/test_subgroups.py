@@ -66,6 +66,15 @@ def test_areas_within_and_between_are_those_of_pairs(weighted):
 
 def test_intervals_are_those_of_each_subgroup_alone_and_the_test_is_of_independent_samples():
     y, score, site = draw()
+    for method in ("delong", "logit"):
+        of_method = auc_by(y, score, site, method=method).table
+        for place, name in enumerate("abc"):
+            one = auc_interval(y[site == name], score[site == name], method=method)
+            assert (of_method["low"][place], of_method["high"][place]) == pytest.approx(
+                (one.low, one.high)
+            )
+    with pytest.raises(ValueError, match="method is 'bootstrap', but must be one of"):
+        auc_by(y, score, site, method="bootstrap")
     found = auc_by(y, score, site)
     alone = [auc_interval(y[site == name], score[site == name]) for name in "abc"]
     for name, expected in (

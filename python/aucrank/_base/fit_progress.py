@@ -1,6 +1,8 @@
 """Progress of a fit: printed lines, and the callbacks of scikit-learn."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from time import perf_counter
 from typing import Any
 
@@ -11,6 +13,22 @@ _EVERY = 10
 
 #: Figures by name; None where there is nothing to tell.
 Figures = Mapping[str, float | None]
+
+#: Takes the estimator, the unit of its parts, how many of them are done, and how many there are at
+#: most, None where that is not known.
+Listener = Callable[[Any, str, int, int | None], None]
+
+_listener: ContextVar[Listener | None] = ContextVar("_listener", default=None)
+
+
+@contextmanager
+def heard_by(listener: Listener) -> Iterator[None]:
+    """Tell a listener of each part of all fits that begin within, those inside of others too."""
+    token = _listener.set(listener)
+    try:
+        yield
+    finally:
+        _listener.reset(token)
 
 
 class FitTasks:
@@ -77,6 +95,7 @@ class FitProgress:
         self._estimator = estimator
         self._tasks = tasks if tasks is not None and tasks.are_observed else None
         self._end = end
+        self._listener = _listener.get()
 
     def of(self, inner: Any) -> "FitProgress":
         """Return the progress of an estimator whose fit is a part of this one."""
@@ -95,7 +114,7 @@ class FitProgress:
     def observer(self) -> "FitProgress | None":
         """What the core is to tell of parts: None where nobody listens."""
         listens = self._tasks is not None or self._end is not None or self._verbose > 0
-        return self if listens else None
+        return self if listens or self._listener is not None else None
 
     @property
     def _verbose(self) -> int:
@@ -122,6 +141,8 @@ class FitProgress:
         """
         if self._verbose > 1 or (self._verbose == 1 and number % _EVERY == 0):
             print(self._estimator._progress_line(unit, number, most, figures))
+        if self._listener is not None:
+            self._listener(self._estimator, unit, number, most)
         goes_on = self._tasks is None or self._tasks.part_done(unit, number, most, figures)
         return goes_on and (self._end is None or perf_counter() < self._end)
 

@@ -150,6 +150,7 @@ def compare(
     categorical_features: Any = "from_dtype",
     confidence: float = 0.95,
     time_limit: float | None = None,
+    peer_time_limit: float | None = None,
     resume: str | os.PathLike[str] | None = None,
     parallel: Parallel = "threads",
     n_jobs: int | None = None,
@@ -204,6 +205,9 @@ def compare(
     time_limit : float, default=None
         Seconds after which no fit begins. A model that has not done all folds by then is not
         compared, which its row says.
+    peer_time_limit : float, default=None
+        Seconds that a fit of a model of another package may take: once one of its fits took longer,
+        its other folds are not begun, and it is not compared, which its row says.
     resume : str or path-like, default=None
         File that fits are kept in as soon as they are done. If it is there, those that it holds of
         the same rows, folds, parameters and versions are not done again.
@@ -301,6 +305,7 @@ def compare(
         categorical_features=categorical_features,
         confidence=confidence,
         time_limit=time_limit,
+        peer_time_limit=peer_time_limit,
         parallel=parallel,
         n_jobs=n_jobs,
         random_state=random_state,

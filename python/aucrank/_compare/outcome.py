@@ -47,6 +47,8 @@ class Outcome:
         Those that are done, by number.
     error : str or None
         What went wrong.
+    cut_off : str or None
+        Why no more of its folds are done.
     """
 
     model: str
@@ -54,6 +56,7 @@ class Outcome:
     n_folds: int
     folds: dict[int, FoldResult] = field(default_factory=dict)
     error: str | None = None
+    cut_off: str | None = None
 
     @property
     def label(self) -> str:
@@ -75,6 +78,8 @@ class Outcome:
         """What there is to say of a model that is not compared."""
         if self.error is not None:
             return f"failed: {self.error}"
+        if self.cut_off is not None:
+            return self.cut_off
         if not self.folds:
             return "not begun"
         return f"incomplete: {len(self.folds)} of {self.n_folds} folds"

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from time import perf_counter
+from typing import TYPE_CHECKING
 
-from aucrank._compare.folds import Fold
+if TYPE_CHECKING:
+    from aucrank._compare.folds import Fold
 
 #: Takes what there is to say: first its kind, ``"begins"``, ``"fold"`` or ``"model"``.
 Say = Callable[[str, str], None]

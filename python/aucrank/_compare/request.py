@@ -84,7 +84,9 @@ class Request:
         notes = self.notes + [
             f"without {listed(names)}: {reason}" for reason, names in self.chosen.left_out.items()
         ]
-        if self._plan.time_limit is not None and any(other.error is None for other in others):
+        if self._plan.time_limit is not None and any(
+            other.error is None and other.cut_off is None for other in others
+        ):
             notes.append(f"no fit was begun after {self._plan.time_limit:g} s")
         first = int(np.argmax(sample.positive))
         given = str(sample.y[np.argmin(sample.positive)]), str(sample.y[first])
@@ -116,6 +118,7 @@ def read_request(
     categorical_features: Any = "from_dtype",
     confidence: float = 0.95,
     time_limit: float | None = None,
+    peer_time_limit: float | None = None,
     parallel: Parallel = "threads",
     n_jobs: int | None = None,
     random_state: int | RandomState | None = 0,
@@ -126,6 +129,9 @@ def read_request(
     if parallel is None:
         raise ValueError("parallel must be 'threads' or 'folds', got None")
     limit = check_real(time_limit, "time_limit", low=0.0, low_open=True, optional=True)
+    peer_limit = check_real(
+        peer_time_limit, "peer_time_limit", low=0.0, low_open=True, optional=True
+    )
     effective_n_threads(n_jobs)
     # A number is the seed itself, so that the folds are those of scikit-learn for it.
     is_seed = isinstance(random_state, int | np.integer) and not isinstance(random_state, bool)
@@ -149,5 +155,5 @@ def read_request(
     sample = read_sample(X, y, sample_weight, groups, categorical_features, time)
     folds = deal(sample, cv, n_repeats, seed)
     chosen = choose(models, peers, sample.n_values)
-    plan = Plan(n_jobs, parallel, limit)
+    plan = Plan(n_jobs, parallel, limit, peer_limit)
     return Request(sample, folds, chosen, plan, level, seed, notes)

@@ -42,11 +42,14 @@ class Plan:
         Whether they work on one fit, or on one each.
     time_limit : float or None
         Seconds after which no fit begins.
+    peer_time_limit : float or None
+        Seconds of a fit beyond which a model of another package does no further folds.
     """
 
     n_jobs: int | None
     parallel: Parallel
     time_limit: float | None
+    peer_time_limit: float | None = None
 
 
 def run(
@@ -88,11 +91,28 @@ def run(
         if fold in outcomes[model].folds:
             progress.skip(contestants[model].name, fold)
 
+    def cut_off(model: int) -> None:
+        """Begin no more fits of a peer one of which took too long."""
+        outcome, limit = outcomes[model], plan.peer_time_limit
+        if outcome.package is None or limit is None or outcome.is_complete:
+            return
+        longest = max((fold.fit_seconds for fold in outcome.folds.values()), default=0.0)
+        if longest > limit:
+            outcome.cut_off = (
+                f"cut off: a fit took {duration(longest)}, and the limit of a peer is"
+                f" {duration(limit)}"
+            )
+            for left in range(n_folds):
+                progress.skip(outcome.model, left)
+
+    for model in range(len(contestants)):
+        cut_off(model)
+
     def due() -> Iterator[_Task]:
         """Yield what is to be done: it is asked when there is a thread for it."""
         for model, fold in tasks:
             outcome = outcomes[model]
-            if fold in outcome.folds or outcome.error is not None:
+            if fold in outcome.folds or outcome.error is not None or outcome.cut_off is not None:
                 continue
             if plan.time_limit is not None and perf_counter() >= progress.start + plan.time_limit:
                 return
@@ -122,6 +142,10 @@ def run(
             progress.done(name, fold, result.fit_seconds + result.score_seconds)
             if store is not None:
                 store.keep(name, prints[model], fold, result)
+            cut_off(model)
+            if outcome.cut_off is not None:
+                say("model", f"{name}: {outcome.cut_off}{progress.says()}")
+                continue
             done, took = len(outcome.folds), duration(result.fit_seconds)
             says = f"{name}: {done} of {n_folds} folds, the last in {took}{progress.says()}"
             say("model" if outcome.is_complete else "fold", says)

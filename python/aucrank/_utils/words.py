@@ -17,11 +17,17 @@ def listed(names: Sequence[str]) -> str:
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """End of the sentence "there is no NAME": the nearest known name, or else the known ones."""
     known = list(known)
-    lower = {candidate.lower(): candidate for candidate in known}
-    if near := difflib.get_close_matches(name.lower(), lower, n=1):
-        return f"; did you mean {lower[near[0]]!r}?"
+    if near := near_name(name, known):
+        return near
     shown = ", ".join(known[:12]) + (f", … ({len(known)} in all)" if len(known) > 12 else "")
     return f"; there are: {shown}" if known else ""
+
+
+def near_name(name: str, known: Iterable[str]) -> str:
+    """End of the sentence "there is no NAME": the nearest known name, if one is near."""
+    lower = {candidate.lower(): candidate for candidate in known}
+    near = difflib.get_close_matches(name.lower(), lower, n=1)
+    return f"; did you mean {lower[near[0]]!r}?" if near else ""
 
 
 def area_up_to(max_fpr: float) -> str:

@@ -83,6 +83,8 @@ def _run(argv: Sequence[str] | None) -> int:
         with warnings.catch_warnings():
             warnings.showwarning = _warner()
             args = build_parser().parse_args(argv)
+            if getattr(args, "quiet", False):
+                warnings.simplefilter("ignore", ReadingNote)
             refuse_inputs(args)
             with plain_output():
                 status: int = args.run(args)

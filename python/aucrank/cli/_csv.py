@@ -4,6 +4,7 @@ import argparse
 import shutil
 import sys
 import tempfile
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,19 +15,39 @@ from aucrank.cli._errors import DataError, UsageError
 STDIN = "-"
 
 
-def csv_options(args: argparse.Namespace) -> CsvOptions:
-    """Return what a command was told of CSV files."""
+@dataclass(frozen=True)
+class TableOptions(CsvOptions):
+    """What a command was told of data files.
+
+    Attributes
+    ----------
+    sheet : str or None
+        Of a workbook.
+    """
+
+    sheet: str | None = None
+
+
+def csv_options(args: argparse.Namespace) -> TableOptions:
+    """Return what a command was told of data files."""
     separator = {"tab": "\t", "\\t": "\t"}.get(args.sep, args.sep)
+    skip_rows = args.skip_rows
+    if args.header_row is not None:
+        if skip_rows is not None or not args.header:
+            other = "--no-header" if skip_rows is None else "--skip-rows"
+            raise UsageError(f"--header-row and {other} say where rows begin: leave one out")
+        skip_rows = args.header_row - 1
     try:
-        return CsvOptions(
+        return TableOptions(
             separator,
             args.decimal,
             args.encoding,
             tuple(args.missing),
-            args.skip_rows,
+            skip_rows,
             args.comment,
             args.header,
             "--",
+            args.sheet,
         )
     except ValueError as error:
         raise UsageError(str(error)) from error
@@ -39,7 +60,7 @@ class _Copy:
         self.stream = stream
         self._folder = tempfile.TemporaryDirectory(prefix="aucrank-")
         head = stream.read(4)
-        name = "data.parquet" if head == b"PAR1" else "data.csv"
+        name = {b"PAR1": "data.parquet", b"PK\x03\x04": "data.xlsx"}.get(head, "data.csv")
         self.path = Path(self._folder.name) / (name + ".gz" * head.startswith(b"\x1f\x8b"))
         with self.path.open("wb") as out:
             out.write(head)

@@ -6,7 +6,7 @@ Beyond this file nobody knows which of them it was: all work on a frame goes thr
 import gzip
 import warnings
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from io import BytesIO
 from pathlib import Path
@@ -30,9 +30,11 @@ from aucrank._utils.warn import ReadingNote
 from aucrank._utils.words import did_you_mean, listed, plural
 from aucrank.cli._csv import STDIN, copy_of_stdin
 from aucrank.cli._csv_frame import Backend, read_csv, typed_frame
-from aucrank.cli._errors import DataError, UsageError, plain_errors, readable
+from aucrank.cli._errors import CommandError, DataError, UsageError, plain_errors, readable
+from aucrank.cli._positive import warn_of_positive
+from aucrank.cli._workbook import as_csv
 
-FileKind = Literal["csv", "parquet"]
+FileKind = Literal["csv", "parquet", "xlsx"]
 
 #: What may stand around a label unseen.
 BLANKS = " \t\u00a0"
@@ -82,22 +84,24 @@ class Labelled:
 
 
 def file_kind(path: str | Path) -> FileKind:
-    """Tell by the end of the name whether a file is "csv" or "parquet"."""
+    """Tell by the end of the name whether a file is "csv", "parquet" or "xlsx"."""
     name = str(path).lower()
     if name.removesuffix(".gz").endswith((".csv", ".tsv", ".txt", ".data")):
         return "csv"
     if name.endswith((".parquet", ".pq")):
         return "parquet"
+    if name.endswith((".xlsx", ".xlsm")):
+        return "xlsx"
     raise UsageError(
         f"cannot tell what {path} holds: its name must end in .csv, .tsv, .txt or .data, also with"
-        " .gz, or in .parquet"
+        " .gz, or in .parquet or .xlsx"
     )
 
 
 def backend_for(kind: FileKind) -> Backend:
     """Find the installed package that reads and writes files of this kind."""
     has_pandas, has_polars = _installed("pandas"), _installed("polars")
-    if has_pandas and (kind == "csv" or _installed("pyarrow")):
+    if has_pandas and (kind != "parquet" or _installed("pyarrow")):
         return "pandas"
     if has_polars:
         return "polars"
@@ -127,8 +131,8 @@ def read_data(
     Parameters
     ----------
     path : str
-        A CSV file (also gzipped) or a Parquet file, told apart by name; "-" for the standard input
-        stream.
+        A CSV file (also gzipped), a Parquet file or a workbook, told apart by name; "-" for the
+        standard input stream.
     text : collection of str
         Columns of a CSV file to take as text even where they look like numbers.
     labels : str, default=None
@@ -165,9 +169,17 @@ def read_file(
             )
             missing = options.missing if fitted is None else fitted.completed(options).missing
             frame, reading = typed_frame(frame, {*text, labels}, missing, notes, fitted)
+        elif kind == "xlsx":
+            with as_csv(file, options, fitted, notes) as (sheet, known):
+                try:
+                    frame, reading = read_csv(sheet, backend, known, text, labels, notes, fitted)
+                except ColumnFormError as error:
+                    raise DataError(str(error).replace(sheet, path)) from error
+            notes[:] = [note.replace(sheet, file) for note in notes]
+            reading = replace(reading, separator=None, encoding=None)
         else:
             frame, reading = read_csv(file, backend, options, text, labels, notes, fitted)
-    except DataError:
+    except CommandError:
         raise
     except ColumnFormError as error:
         raise DataError(str(error).replace(file, path)) from error
@@ -181,7 +193,7 @@ def read_file(
     return numbers_for_nothing(frame), reading
 
 
-_FORMAT = {"csv": "CSV", "parquet": "Parquet"}
+_FORMAT = {"csv": "CSV", "parquet": "Parquet", "xlsx": "a workbook"}
 
 
 def as_categories(frame: nw.DataFrame[Any], columns: Collection[str] = ()) -> nw.DataFrame[Any]:
@@ -348,6 +360,9 @@ def read_labelled(
     if positive is None:
         check_two(target, values, path)
         first = greater_of(values)
+        other = values[0] if first == values[1] else values[1]
+        share = float((frame[target] == first).mean())
+        warn_of_positive(target, text_of(first), text_of(other), share)
     else:
         first = pick_class(positive, values, target)
     if len(values) == 2:

@@ -10,7 +10,8 @@ from typing import Any
 from aucrank.cli._deferred import defer
 
 DATA_HELP = (
-    "data file: .csv, .tsv, .txt or .data, also with .gz, or .parquet; - for the standard input"
+    "data file: .csv, .tsv, .txt or .data, also with .gz, or .parquet or .xlsx; - for the standard"
+    " input"
 )
 DEFAULT_MODEL = "RankingEnsemble"
 #: Of data that are read a piece at a time, where the other has no memory for its rows.
@@ -101,11 +102,19 @@ def add_target(parser: argparse.ArgumentParser, positive_default: str) -> None:
 
 def add_reading(parser: argparse.ArgumentParser) -> None:
     """How a CSV file is written; what is not said is found, and told."""
-    group = parser.add_argument_group("how a CSV file is written (default: what it looks like)")
+    group = parser.add_argument_group(
+        "how a CSV file or a workbook is written (default: what it looks like)"
+    )
     group.add_argument("--sep", metavar="CHAR", help="what parts the columns: ',', ';', 'tab', ...")
     group.add_argument("--decimal", choices=(".", ","), help="the mark of decimals")
     group.add_argument(
         "--skip-rows", type=at_least(0), metavar="N", help="lines above the names of the columns"
+    )
+    group.add_argument(
+        "--header-row",
+        type=at_least(1),
+        metavar="N",
+        help="the same counted otherwise: the names stand in line N, of a workbook in row N",
     )
     group.add_argument(
         "--comment", metavar="TEXT", help="what lines begin with that are no rows, such as '#'"
@@ -116,6 +125,7 @@ def add_reading(parser: argparse.ArgumentParser) -> None:
         action="store_false",
         help="the first line is a row: columns are called column_1, column_2, ...",
     )
+    group.add_argument("--sheet", metavar="NAME", help="of a workbook (default: its first sheet)")
     group.add_argument("--encoding", metavar="NAME", help="such as utf-8, cp1252 or utf-16")
     group.add_argument(
         "--missing",
@@ -240,6 +250,19 @@ def add_memory(parser: argparse.ArgumentParser) -> None:
         metavar="SIZE",
         help="read a file that is larger, without compression, a piece at a time, such as 2GB; "
         "folders and patterns always are",
+    )
+
+
+def add_progress(parser: argparse.ArgumentParser) -> None:
+    """Whether to say how far the work is."""
+    parser.add_argument(
+        "--progress",
+        action=argparse.BooleanOptionalAction,
+        help="say on the standard error stream how far it is, elsewhere than on a terminal by a "
+        "line every ten seconds (default: on a terminal)",
+    )
+    parser.add_argument(
+        "-q", "--quiet", action="store_true", help="no progress and no notes; warnings stay"
     )
 
 

@@ -5,11 +5,14 @@ to import: help, the version and a mistyped option have no use for it.
 """
 
 import argparse
+import sys
+from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from aucrank._compare.limits import MOST_VALUES
 from aucrank._core import __version__
 from aucrank._utils.dialects import DIALECT_NAMES
+from aucrank._utils.words import did_you_mean, near_name
 from aucrank.cli._errors import UsageError
 from aucrank.cli._options import (
     DATA_HELP,
@@ -24,6 +27,7 @@ from aucrank.cli._options import (
     add_memory,
     add_model_file,
     add_parts,
+    add_progress,
     add_reading,
     add_seed,
     add_seed_and_threads,
@@ -38,6 +42,31 @@ class _Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         raise UsageError(f"{message} (see {self.prog} --help)")
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Parse, once all names are known: a misspelt option is no option that is missing."""
+        args = sys.argv[1:] if args is None else list(args)
+        self._check_names(args)
+        return super().parse_known_args(args, namespace)
+
+    def _check_names(self, args: Sequence[str]) -> None:
+        """Raise an error that names what a misspelt command or option is like."""
+        commands = next(
+            (a.choices for a in self._actions if isinstance(a, argparse._SubParsersAction)), None
+        )
+        options = self._option_string_actions
+        for arg in args:
+            if arg == "--":
+                return
+            name = arg.partition("=")[0]
+            # What has a blank in it is a value to argparse as well.
+            if arg.startswith("--") and " " not in arg and name not in options:
+                self.error(f"there is no option {name}{near_name(name, options)}")
+            if commands is not None and not arg.startswith("-"):
+                if arg not in commands:
+                    self.error(f"there is no command {arg!r}{did_you_mean(arg, commands)}")
+                # All behind it is the command's.
+                return
 
 
 def build_parser() -> argparse.ArgumentParser:
@@ -59,6 +88,7 @@ def build_parser() -> argparse.ArgumentParser:
         _add_report,
         _add_describe,
         _add_export,
+        _add_completion,
     ):
         add(commands)
     return parser
@@ -148,6 +178,13 @@ def _add_compare(commands: "argparse._SubParsersAction[Any]") -> None:
         "compared (default: no limit)",
     )
     parser.add_argument(
+        "--peer-time-limit",
+        type=above_zero,
+        metavar="SECONDS",
+        help="cut a peer off once one of its fits takes longer: its other folds are not begun, and "
+        "it is not compared (default: no limit)",
+    )
+    parser.add_argument(
         "--resume",
         metavar="FILE",
         help="keep each fit there as soon as it is done, and do not do again those that are there",
@@ -165,6 +202,7 @@ def _add_compare(commands: "argparse._SubParsersAction[Any]") -> None:
         "--report", metavar="FILE.html", help="also write the leaderboard there, as a page"
     )
     add_seed_and_threads(parser)
+    add_progress(parser)
 
 
 def _add_fit(commands: "argparse._SubParsersAction[Any]") -> None:
@@ -230,6 +268,7 @@ def _add_fit(commands: "argparse._SubParsersAction[Any]") -> None:
         help="say how far the fit is, where it has several parts; -vv: after each of them",
     )
     add_seed_and_threads(parser)
+    add_progress(parser)
 
 
 def _add_score(commands: "argparse._SubParsersAction[Any]") -> None:
@@ -256,6 +295,7 @@ def _add_score(commands: "argparse._SubParsersAction[Any]") -> None:
     parser.add_argument("--id", metavar="COL", help="column that is written beside the scores")
     add_memory(parser)
     add_reading(parser)
+    add_progress(parser)
 
 
 def _add_evaluate(commands: "argparse._SubParsersAction[Any]") -> None:
@@ -266,6 +306,7 @@ def _add_evaluate(commands: "argparse._SubParsersAction[Any]") -> None:
     add_parts(parser)
     add_memory(parser)
     add_reading(parser)
+    add_progress(parser)
 
 
 def _add_report(commands: "argparse._SubParsersAction[Any]") -> None:
@@ -325,6 +366,7 @@ def _add_report(commands: "argparse._SubParsersAction[Any]") -> None:
     )
     add_seed(parser)
     add_reading(parser)
+    add_progress(parser)
 
 
 def _add_describe(commands: "argparse._SubParsersAction[Any]") -> None:
@@ -360,3 +402,14 @@ def _add_export(commands: "argparse._SubParsersAction[Any]") -> None:
     parser.add_argument(
         "-o", "--out", metavar="FILE", help="where to write (default: the standard output stream)"
     )
+
+
+def _add_completion(commands: "argparse._SubParsersAction[Any]") -> None:
+    parser = add_command(
+        commands,
+        "completion",
+        "print a script by which a shell completes commands, options and file names",
+        "For bash: aucrank completion bash > ~/.local/share/bash-completion/completions/aucrank."
+        " For zsh: write it to a file _aucrank in a folder of $fpath.",
+    )
+    parser.add_argument("shell", choices=("bash", "zsh", "tcsh"), help="which shell")

@@ -44,6 +44,7 @@ from aucrank.cli._data import (
 )
 from aucrank.cli._errors import DataError, plain_errors
 from aucrank.cli._model import SavedModel, check_columns, check_numbers, text_columns
+from aucrank.cli._positive import warn_of_positive
 from aucrank.data import Dataset
 
 #: Rows of a piece.
@@ -100,6 +101,9 @@ def _is_larger(path: str, memory: int) -> bool:
             return os.path.getsize(path) > memory
         with plain_errors(f"cannot read {path} as CSV"):
             return _inflates_beyond(path, memory)
+    if file_kind(path) == "xlsx":
+        # It has a million rows at most.
+        return False
     try:
         from pyarrow.parquet import read_metadata
     except ImportError:
@@ -320,6 +324,8 @@ def dataset_to_learn(
         if args.positive is None:
             check_two(target, values, path)
             first = greater_of(values)
+            other = values[0] if first == values[1] else values[1]
+            warn_of_positive(target, text_of(first), text_of(other), None)
         else:
             first = pick_class(args.positive, values, target)
         if len(values) > 2:

@@ -5,7 +5,7 @@ import math
 import os
 import sys
 import textwrap
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, redirect_stdout
 from itertools import zip_longest
 from numbers import Integral, Real
@@ -72,18 +72,6 @@ def plain_output() -> Iterator[None]:
     """Write what a terminal would act on as escapes: names and labels come from anywhere."""
     with redirect_stdout(_PlainOutput(sys.stdout)):
         yield
-
-
-@contextmanager
-def progress() -> Iterator[Callable[[str], None]]:
-    """Write over one line of the terminal; where there is no terminal, write nothing."""
-    if sys.stderr is None or not sys.stderr.isatty():
-        yield lambda _: None
-        return
-    try:
-        yield lambda text: print(f"\r{text:<60}", end="", file=sys.stderr, flush=True)
-    finally:
-        print(f"\r{'':<60}\r", end="", file=sys.stderr, flush=True)
 
 
 def heading(title: str) -> str:

@@ -32,8 +32,9 @@ from aucrank.cli._errors import (
     plain_errors,
     writable,
 )
+from aucrank.cli._progress import progress
 from aucrank.cli._stream import dataset_to_learn, is_streamed, stream_errors
-from aucrank.cli._text import aligned, hanging, progress
+from aucrank.cli._text import aligned, hanging
 from aucrank.metrics._inference import check_confidence
 
 
@@ -78,7 +79,7 @@ def run(args: argparse.Namespace) -> int:
 
     outcomes: list[Outcome] = []
     interrupted = False
-    with progress() as say:
+    with progress(args) as say:
         try:
             request.run(outcomes, store, _shown_when_it_begins(say))
         except KeyboardInterrupt:
@@ -128,7 +129,7 @@ def _read_some(args: argparse.Namespace) -> tuple[Labelled, int]:
                 f"{option} is for data in memory: of data that are read a piece at a time, a sample"
                 " of single rows is compared on"
             )
-    with progress() as say:
+    with progress(args) as say:
         dataset, _ = dataset_to_learn(args, csv_options(args), say)
         most = MOST_ROWS if args.max_rows is None else args.max_rows
         named = [name for name in dataset.columns if name in set(args.categorical)]
@@ -169,6 +170,7 @@ def _request(args: argparse.Namespace, data: Labelled) -> Request:
             time=data.time,
             confidence=args.confidence,
             time_limit=args.time_limit,
+            peer_time_limit=args.peer_time_limit,
             parallel=args.parallel,
             n_jobs=args.n_jobs,
             random_state=args.random_state,

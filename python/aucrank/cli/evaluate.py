@@ -33,6 +33,7 @@ from aucrank.cli._parts import (
     target_in_parts,
     text_of_parts,
 )
+from aucrank.cli._progress import progress
 from aucrank.cli._stream import (
     dataset_for,
     is_streamed,
@@ -40,7 +41,7 @@ from aucrank.cli._stream import (
     stream_errors,
     values_in_pieces,
 )
-from aucrank.cli._text import aligned, heading, progress
+from aucrank.cli._text import aligned, heading
 from aucrank.metrics import AucInterval, RocState, auc_interval
 
 CONFIDENCE = 0.95
@@ -147,7 +148,7 @@ def _say(
 
 def _measure_in_pieces(model: SavedModel, args: argparse.Namespace, state: RocState) -> Any:
     """Score data that are not to be in memory; return the value of the target that is positive."""
-    with progress() as say:
+    with progress(args) as say:
         dataset = dataset_for(model, args.data, csv_options(args), say, args.target)
         with stream_errors(f"cannot score {args.data}"):
             values = values_in_pieces(dataset, args.target, args.data)

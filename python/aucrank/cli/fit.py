@@ -20,6 +20,7 @@ from aucrank.cli._data import Labelled, count_kinds, read_labelled, text_of
 from aucrank.cli._errors import UsageError, plain_errors, writable
 from aucrank.cli._model import build_estimator, fit_to, save_model
 from aucrank.cli._options import DEFAULT_LARGE_MODEL, DEFAULT_MODEL
+from aucrank.cli._progress import fit_shown, progress
 from aucrank.cli._readable import READABLE, leaves_rows_out, readable_aucs
 from aucrank.cli._stream import (
     dataset_to_learn,
@@ -27,7 +28,7 @@ from aucrank.cli._stream import (
     room_for_scores,
     stream_errors,
 )
-from aucrank.cli._text import aligned, hanging, heading, progress
+from aucrank.cli._text import aligned, hanging, heading
 from aucrank.data import Dataset
 from aucrank.metrics import roc_auc_score, roc_state
 
@@ -63,9 +64,12 @@ def run(args: argparse.Namespace) -> int:
         options=csv_options(args),
     )
     start = perf_counter()
-    with progress() as say, plain_errors(f"cannot fit {args.model} to {args.data}"):
-        if not args.verbose:
-            say(f"fitting {args.model}")
+    with (
+        progress(args) as say,
+        plain_errors(f"cannot fit {args.model} to {args.data}"),
+        # Lines of `verbose` and this one would stand in each other.
+        fit_shown(_silent if args.verbose else say, estimator, f"fitting {args.model}"),
+    ):
         fit_to(estimator, data)
     seconds = perf_counter() - start
     is_ensemble = args.model == DEFAULT_MODEL
@@ -82,13 +86,17 @@ def run(args: argparse.Namespace) -> int:
         _say_leaderboard(estimator, is_honest=is_honest)
     if is_honest and args.readable:
         print(flush=True)
-        with progress() as say, plain_errors("cannot fit readable models (see --no-readable)"):
+        with progress(args) as say, plain_errors("cannot fit readable models (see --no-readable)"):
             say("fitting readable models")
             aucs = readable_aucs(
                 estimator, partial(fit_to, data=data), max(seconds, _SECONDS_AT_LEAST)
             )
         print(_readable_in_words(aucs, _auc_row(estimator)["auc"], args, out))
     return 0
+
+
+def _silent(_: str) -> None:
+    """Show nothing."""
 
 
 def _fit_in_pieces(estimator: Any, args: argparse.Namespace, out: Path, *, is_default: bool) -> int:
@@ -100,7 +108,7 @@ def _fit_in_pieces(estimator: Any, args: argparse.Namespace, out: Path, *, is_de
                 " dealt by their content alone"
             )
     start, instead = perf_counter(), ""
-    with progress() as say:
+    with progress(args) as say:
         dataset, positive = dataset_to_learn(args, csv_options(args), say)
         too_large = _too_large(estimator, dataset, args)
         if too_large and (n_folds := _fewer_folds(estimator, dataset, args)):
@@ -119,7 +127,8 @@ def _fit_in_pieces(estimator: Any, args: argparse.Namespace, out: Path, *, is_de
             if args.categorical:
                 names = [name for name in dataset.columns if name in set(args.categorical)]
                 estimator.set_params(categorical_features=names)
-            estimator.fit(dataset)
+            with fit_shown(_silent if args.verbose else say, estimator, f"fitting {args.model}"):
+                estimator.fit(dataset)
             seconds = perf_counter() - start
             is_ensemble = args.model == DEFAULT_MODEL
             is_honest = is_ensemble and leaves_rows_out(estimator)
@@ -163,7 +172,7 @@ def _say_readable_in_pieces(
         judge.fit(dataset)
 
     doing = "cannot fit readable models (see --no-readable)"
-    with progress() as say, stream_errors(doing):
+    with progress(args) as say, stream_errors(doing):
         say("fitting readable models")
         aucs = readable_aucs(estimator, fit, max(seconds, _SECONDS_AT_LEAST))
     print(_readable_in_words(aucs, _auc_row(estimator)["auc"], args, out))
@@ -310,7 +319,9 @@ def _command(args: argparse.Namespace, model: str, out: str) -> str:
         "--decimal": args.decimal,
         "--encoding": args.encoding,
         "--skip-rows": None if args.skip_rows is None else str(args.skip_rows),
+        "--header-row": None if args.header_row is None else str(args.header_row),
         "--comment": args.comment,
+        "--sheet": args.sheet,
         "--n-jobs": None if args.n_jobs is None else str(args.n_jobs),
         "--memory": None if args.memory is None else str(args.memory),
     }

@@ -1,7 +1,7 @@
 """`aucrank report`: a page about saved models and how they rank labelled rows."""
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -18,8 +18,9 @@ from aucrank._report.options import read_options
 from aucrank._report.rows import Rows
 from aucrank._report.subjects import MOST_MODELS, Target
 from aucrank._utils.plain_text import shown
+from aucrank._utils.words import listed, plural
 from aucrank.cli._csv import STDIN, csv_options
-from aucrank.cli._data import need_column, read_file, weights_of, with_plain_labels
+from aucrank.cli._data import BLANKS, need_column, read_file, weights_of, with_plain_labels
 from aucrank.cli._errors import DataError, UsageError, plain_errors, writable
 from aucrank.cli._model import (
     SavedModel,
@@ -29,6 +30,7 @@ from aucrank.cli._model import (
     text_columns,
 )
 from aucrank.cli._parts import check_parts, say_features, target_in_parts, text_of_parts
+from aucrank.cli._progress import progress
 
 
 def run(args: argparse.Namespace) -> int:
@@ -56,6 +58,26 @@ def run(args: argparse.Namespace) -> int:
     models = [load_ranker(path) for path in paths]
     names = _names(paths)
     check_parts(args)
+    with progress(args) as say:
+        made = _made(args, models, names, options, say)
+    with plain_errors(f"cannot write {out}"):
+        made.save(out)
+    print(shown(made.one_line))
+    for line in say_features(args, models):
+        print(line)
+    print(f"wrote {shown(out)} ({len(made.html.encode()):,} bytes)")
+    return 0
+
+
+def _made(
+    args: argparse.Namespace,
+    models: Sequence[SavedModel],
+    names: Sequence[str],
+    options: Any,
+    say: Callable[[str], None],
+) -> Any:
+    """Read the rows and make the report."""
+    say(f"reading {args.data}")
     data = _Files(args.data, csv_options(args), args)
     target = _target(models, data, args)
     rows = [data.rows(model) for model in models]
@@ -63,8 +85,9 @@ def run(args: argparse.Namespace) -> int:
     if args.train is not None:
         file = _Files(args.train, csv_options(args), args)
         training = {name: file.rows(model) for name, model in zip(names, models, strict=True)}
+    say(f"measuring {listed(names)} on {plural(len(target.positive), 'row')}")
     with plain_errors(f"cannot report on {args.data}"):
-        made = make_report(
+        return make_report(
             {
                 name: (model.estimator, of_model)
                 for name, model, of_model in zip(names, models, rows, strict=True)
@@ -73,13 +96,6 @@ def run(args: argparse.Namespace) -> int:
             options,
             training,
         )
-    with plain_errors(f"cannot write {out}"):
-        made.save(out)
-    print(shown(made.one_line))
-    for line in say_features(args, models):
-        print(line)
-    print(f"wrote {shown(out)} ({len(made.html.encode()):,} bytes)")
-    return 0
 
 
 class _Files:
@@ -137,7 +153,7 @@ def _target(models: Sequence[SavedModel], data: _Files, args: argparse.Namespace
     if args.weight is not None:
         need_column(frame.columns, args.weight, args.data, "--weight")
         weight = weights_of(frame[args.weight], args.data)
-    said = first.positive if args.positive is None else args.positive
+    said = first.positive if args.positive is None else args.positive.strip(BLANKS)
     labels = (f"{args.target} other than {said}", f"{args.target} = {said}")
     with plain_errors(f"weight column {args.weight!r} of {args.data}"):
         weight = check_weight(weight, len(positive))

@@ -12,8 +12,8 @@ from aucrank.cli._csv import csv_options
 from aucrank.cli._data import backend_for, file_kind, need_column, write_scores
 from aucrank.cli._errors import DataError, plain_errors, writable
 from aucrank.cli._model import SavedModel, features_for, load_ranker, read_for, scores_of
+from aucrank.cli._progress import progress
 from aucrank.cli._stream import dataset_for, is_streamed, stream_errors
-from aucrank.cli._text import progress
 from aucrank.data import Dataset
 
 
@@ -49,7 +49,7 @@ def run(args: argparse.Namespace) -> int:
 def _score_in_pieces(model: SavedModel, args: argparse.Namespace, out: Path | None) -> int:
     """Score and write data that are not to be in memory."""
     beside = [] if args.id is None else [args.id]
-    with progress() as say:
+    with progress(args) as say:
         dataset = dataset_for(model, args.data, csv_options(args), say)
         for name in beside:
             need_column(dataset.passes.source.names, name, args.data, "--id")

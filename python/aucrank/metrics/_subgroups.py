@@ -6,7 +6,7 @@ import math
 import warnings
 from dataclasses import dataclass
 from statistics import NormalDist
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,7 +20,12 @@ from aucrank._data.vectors import vector
 from aucrank.metrics._auc import roc_auc_score
 from aucrank.metrics._clustered import Groups
 from aucrank.metrics._contrasts import auc_covariance, wald_test
-from aucrank.metrics._inference import check_confidence, exact_interval, normal_interval
+from aucrank.metrics._inference import (
+    check_confidence,
+    check_method,
+    exact_interval,
+    normal_interval,
+)
 from aucrank.metrics._units import Units
 from aucrank.metrics._weighting import Weighting
 
@@ -77,6 +82,7 @@ def auc_by(
     weights: Weighting = "sampling",
     groups: ArrayLike | None = None,
     confidence: float = 0.95,
+    method: Literal["delong", "logit"] | None = None,
 ) -> AucBySubgroup:
     """AUC in each subgroup of the rows, and a test that it is the same in all.
 
@@ -101,6 +107,9 @@ def auc_by(
         other, groups do not. A group may have rows in several subgroups.
     confidence : float, default=0.95
         Level of the intervals, in (0, 1).
+    method : {"delong", "logit"}, default=None
+        Whether intervals of the AUC are normal, or normal on the logit scale. None: ``"logit"``
+        with ``groups``, else ``"delong"``.
 
     Returns
     -------
@@ -115,7 +124,7 @@ def auc_by(
     Raises
     ------
     ValueError
-        As for :func:`auc_interval`, and for a ``by`` of another length.
+        As for :func:`auc_interval`, and for a ``by`` of another length or an unknown ``method``.
 
     See Also
     --------
@@ -128,9 +137,9 @@ def auc_by(
     pairs of a positive and a negative row, those within a subgroup and those between two are shown
     separately. What a difference means, and whether it is fair, the figures do not say.
 
-    Intervals are those of :func:`auc_interval`, on the logit scale with ``groups``. The test is
-    Wald's of equal AUCs: subgroups are independent samples, unless ``groups`` have rows in several,
-    whose covariance then counts.
+    Intervals are those of :func:`auc_interval` with this ``method``. The test is Wald's of equal
+    AUCs: subgroups are independent samples, unless ``groups`` have rows in several, whose
+    covariance then counts.
 
     Examples
     --------
@@ -147,6 +156,10 @@ def auc_by(
     """
     z = NormalDist().inv_cdf(0.5 + check_confidence(confidence) / 2)
     units = Units.of(y_true, sample_weight, weights, groups)
+    if method is None:
+        method = "delong" if groups is None else "logit"
+    check_method(method, ("delong", "logit"))
+    logit = method == "logit"
     scores = to_scores(y_score)[0]
     auc = roc_auc_score(y_true, scores, sample_weight=sample_weight)
     probability = None if y_prob is None else units.probabilities(y_prob, "y_prob")
@@ -158,7 +171,7 @@ def auc_by(
     )[:, 0]
     total = [float(units.weight[rows].sum()) for rows in (~units.positive, units.positive)]
     entries = [
-        _of_subgroup(units.take(rows), scores[rows], placements[rows], total, 1 - confidence)
+        _of_subgroup(units.take(rows), scores[rows], placements[rows], total, 1 - confidence, logit)
         for rows in rows_of
     ]
     table: dict[str, Any] = {
@@ -228,13 +241,14 @@ def _of_subgroup(
     placements: NDArray[np.float64],
     total: list[float],
     alpha: float,
+    logit: bool,
 ) -> _Subgroup:
     of_class = tuple(float(units.weight[rows].sum()) for rows in (~units.positive, units.positive))
     negatives, positives = of_class
     own = math.nan
     if min(of_class) > 0:
         own = roc_auc_score(units.positive, scores, sample_weight=units.weight)
-    error, low, high = _interval(units, scores, own, alpha)
+    error, low, high = _interval(units, scores, own, alpha, logit)
     # Of all pairs that its rows of a class are in, less those within.
     apart = []
     for rows, weight, rest, others in (
@@ -251,7 +265,7 @@ def _of_subgroup(
 
 
 def _interval(
-    units: Units, scores: NDArray[Any], auc: float, alpha: float
+    units: Units, scores: NDArray[Any], auc: float, alpha: float, logit: bool
 ) -> tuple[float, float, float]:
     """Return the standard error and the ends of the interval; NaN where nothing is known."""
     nothing = math.nan, math.nan, math.nan
@@ -269,7 +283,6 @@ def _interval(
             degrees = Groups(
                 units.positive, scores, units.weight, units.codes, units.n_codes
             ).degrees()
-        logit = units.codes is not None
         return error, *normal_interval(auc, error, alpha, degrees=degrees, logit=logit)
     if units.codes is not None:
         groups = Groups(units.positive, scores, units.weight, units.codes, units.n_codes)

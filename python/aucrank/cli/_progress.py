@@ -1,0 +1,109 @@
+"""How far long work is: a line that is written over, or where there is no terminal a few lines."""
+
+import argparse
+import shutil
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from time import perf_counter
+from typing import Any
+
+from aucrank._base.fit_progress import heard_by
+from aucrank._compare.progress import duration
+from aucrank._utils.plain_text import shown
+
+Say = Callable[[str], None]
+
+#: Seconds between two lines, on a terminal and where each line stays.
+_OFTEN, _SELDOM = 0.1, 10.0
+
+_BAR = 20
+
+
+@contextmanager
+def progress(args: argparse.Namespace) -> Iterator[Say]:
+    """Give what shows a text, as the options say: by default on a terminal only."""
+    stream = sys.stderr
+    wanted = getattr(args, "progress", None)
+    is_terminal = stream is not None and stream.isatty()
+    if stream is None or getattr(args, "quiet", False) or not (wanted or is_terminal):
+        yield lambda _: None
+        return
+    if wanted is False:
+        yield lambda _: None
+        return
+    line = _Line(stream, is_terminal=is_terminal)
+    try:
+        yield line.show
+    finally:
+        line.clear()
+
+
+class _Line:
+    """A line of the standard error stream."""
+
+    def __init__(self, stream: Any, *, is_terminal: bool) -> None:
+        self._stream = stream
+        self._is_terminal = is_terminal
+        self._last: float | None = None
+        self._width = 0
+
+    def show(self, text: str) -> None:
+        """Show a text, unless the last one has just been shown."""
+        now, every = perf_counter(), _OFTEN if self._is_terminal else _SELDOM
+        if self._last is not None and now - self._last < every:
+            return
+        self._last = now
+        text = shown(text)
+        if not self._is_terminal:
+            print(f"aucrank: {text}", file=self._stream, flush=True)
+            return
+        # A longer line would stand on two, the first of which stays.
+        text = text[: shutil.get_terminal_size().columns - 1]
+        print(f"\r{text:<{self._width}}", end="", file=self._stream, flush=True)
+        self._width = len(text)
+
+    def clear(self) -> None:
+        """Leave nothing on a terminal."""
+        if self._is_terminal and self._width:
+            print(f"\r{'':<{self._width}}\r", end="", file=self._stream, flush=True)
+
+
+@contextmanager
+def fit_shown(say: Say, estimator: Any, doing: str) -> Iterator[None]:
+    """Show how far the fit of an estimator is, and how long it may take from here."""
+    say(doing)
+    with heard_by(_FitBar(say, estimator, doing)):
+        yield
+
+
+class _FitBar:
+    """Told of the parts of a fit, and of those of the fits inside it."""
+
+    def __init__(self, say: Say, estimator: Any, doing: str) -> None:
+        self._say = say
+        self._estimator = estimator
+        self._doing = doing
+        self._stage = ""
+        self._start = self._heard = perf_counter()
+        self._whole = self._inner = ""
+
+    def __call__(self, estimator: Any, unit: str, number: int, most: int | None) -> None:
+        now = perf_counter()
+        of = f" of {most}" if most is not None else ""
+        if estimator is self._estimator:
+            if unit != self._stage or number == 1:
+                # It began where the stage before it ended.
+                self._stage, self._start = unit, self._heard
+            self._heard = now
+            bar = left = ""
+            if most is not None and most > 1:
+                n_full = round(_BAR * min(number / most, 1))
+                bar = f"[{'#' * n_full}{'-' * (_BAR - n_full)}] "
+                seconds = (now - self._start) * max(most - number, 0) / number
+                # Early stopping may end it before.
+                left = f", up to {duration(seconds)} left"
+            self._whole, self._inner = f"{bar}{unit} {number}{of}{left}", ""
+        else:
+            self._inner = f"{type(estimator).__name__} {unit} {number}{of}"
+        self._say(f"{self._doing}: {'; '.join(filter(None, [self._whole, self._inner]))}")

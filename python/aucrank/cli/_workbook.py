@@ -1,0 +1,94 @@
+"""Sheets of workbooks, as the CSV files that they would be."""
+
+import csv
+import datetime
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from aucrank._data.csv_form import CsvOptions
+from aucrank._data.reading import Fitted
+from aucrank._utils.extras import import_extra
+from aucrank._utils.plain_text import shown
+from aucrank._utils.words import did_you_mean
+from aucrank.cli._errors import DataError, UsageError
+
+
+@contextmanager
+def as_csv(
+    file: str, options: CsvOptions, fitted: Fitted | None, notes: list[str]
+) -> Iterator[tuple[str, CsvOptions]]:
+    """Give a sheet as a CSV file, and the options by which it is read.
+
+    Parameters
+    ----------
+    file : str
+        Path of the workbook.
+    options : CsvOptions
+        What the user says.
+    fitted : Fitted or None
+        What a model knows of the files of its fit.
+    notes : list of str
+        Takes what is not usual.
+    """
+    for option, given in (("sep", options.separator), ("encoding", options.encoding)):
+        if given is not None:
+            raise UsageError(f"{options.named(option)} is of CSV files, and {file} is a workbook")
+    known = options if fitted is None else fitted.completed(options)
+    # Numbers have no mark of decimals in a workbook: they get the one by which they are read.
+    decimal = known.decimal or "."
+    rows = _rows(file, getattr(options, "sheet", None), notes)[options.skip_rows or 0 :]
+    with tempfile.TemporaryDirectory(prefix="aucrank-") as folder:
+        path = Path(folder) / "sheet.csv"
+        with path.open("w", encoding="utf-8", newline="") as out:
+            writer = csv.writer(out, lineterminator="\n")
+            for row in rows:
+                cells = [_text(value, decimal) for value in row]
+                # Rows that were formatted but hold nothing are none.
+                if any(cells):
+                    writer.writerow(cells)
+        skipped = None if options.skip_rows is None else 0
+        yield (
+            str(path),
+            replace(options, separator=",", encoding="utf-8", decimal=decimal, skip_rows=skipped),
+        )
+
+
+def _rows(file: str, sheet: str | None, notes: list[str]) -> list[list[Any]]:
+    """Return the cells of a sheet, from its first row and column on."""
+    try:
+        calamine = import_extra("python_calamine", "xlsx", "reading a workbook")
+    except ImportError as error:
+        raise DataError(str(error)) from error
+    book = calamine.CalamineWorkbook.from_path(file)
+    names = list(book.sheet_names)
+    if sheet is None:
+        if len(names) > 1:
+            notes.append(
+                f"of {file} the first of {len(names)} sheets is read, {shown(names[0])}"
+                " (see --sheet)"
+            )
+        sheet = names[0]
+    elif sheet not in names:
+        raise DataError(f"{file} has no sheet {sheet!r}{did_you_mean(sheet, names)}")
+    rows: list[list[Any]] = book.get_sheet_by_name(sheet).to_python(skip_empty_area=False)
+    return rows
+
+
+def _text(value: Any, decimal: str) -> str:
+    """Write a cell as the program that made it writes CSV files, but with all digits."""
+    if isinstance(value, bool):
+        return "TRUE" if value else "FALSE"
+    if isinstance(value, float):
+        # A workbook knows no integers.
+        text = str(int(value)) if value.is_integer() and abs(value) < 2**53 else repr(value)
+        return text.replace(".", decimal)
+    if isinstance(value, datetime.datetime):
+        is_day = value.time() == datetime.time()
+        return value.date().isoformat() if is_day else value.isoformat(sep=" ")
+    if isinstance(value, datetime.date | datetime.time):
+        return value.isoformat()
+    return str(value)

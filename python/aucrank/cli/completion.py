@@ -1,0 +1,37 @@
+"""`aucrank completion`: a script by which a shell completes what is typed."""
+
+import argparse
+from collections.abc import Iterator
+from typing import Any
+
+from aucrank._utils.extras import import_extra
+from aucrank.cli._errors import DataError
+from aucrank.cli._parser import build_parser
+from aucrank.cli._text import write_document
+
+#: Arguments that name files.
+_FILES = {"data", "model", "against", "train", "resume", "out", "json", "csv", "report"}
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print the script."""
+    try:
+        shtab: Any = import_extra("shtab", "completion", "completion")
+    except ImportError as error:
+        raise DataError(str(error)) from error
+    parser = build_parser()
+    for action in _arguments(parser):
+        # `--model` of a command that fits is the name of an estimator.
+        if action.dest in _FILES and action.metavar != "NAME":
+            action.complete = shtab.FILE
+    write_document(shtab.complete(parser, args.shell) + "\n")
+    return 0
+
+
+def _arguments(parser: argparse.ArgumentParser) -> Iterator[Any]:
+    """Yield the arguments of a parser and of its commands."""
+    for action in parser._actions:
+        yield action
+        if isinstance(action, argparse._SubParsersAction):
+            for command in action.choices.values():
+                yield from _arguments(command)
