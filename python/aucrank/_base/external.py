@@ -18,7 +18,6 @@ import sklearn
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, clone
-from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 
 from aucrank import _core
@@ -33,6 +32,8 @@ Answer = Callable[[Any, Any], NDArray[np.float64]]
 
 def weight_parameter(estimator: Any) -> tuple[str, Any]:
     """Return by which name the weights go to ``fit``, and the estimator that they are for."""
+    from sklearn.pipeline import Pipeline
+
     if not isinstance(estimator, Pipeline):
         return "sample_weight", estimator
     step, last = estimator.steps[-1]
@@ -350,6 +351,8 @@ class KeepsModels:
         return state
 
     def __sklearn_tags__(self) -> Any:
+        from sklearn.pipeline import Pipeline
+
         tags = super().__sklearn_tags__()  # type: ignore[misc]
         estimator = self._external_estimator()
         # The tags of a pipeline do not tell of an imputer in it.

@@ -10,7 +10,7 @@ from aucrank._base.batch_scores import scored_batches
 from aucrank._utils.words import plural
 from aucrank.cli._csv import csv_options
 from aucrank.cli._data import backend_for, file_kind, need_column, write_scores
-from aucrank.cli._errors import DataError, plain_errors, writable
+from aucrank.cli._errors import DataError, UsageError, plain_errors, writable
 from aucrank.cli._model import SavedModel, features_for, load_ranker, read_for, scores_of
 from aucrank.cli._progress import progress
 from aucrank.cli._stream import dataset_for, is_streamed, stream_errors
@@ -20,7 +20,10 @@ from aucrank.data import Dataset
 def run(args: argparse.Namespace) -> int:
     """Score and write."""
     out = None if args.out is None else writable(args.out)
-    backend_for("csv" if out is None else file_kind(out))
+    kind = "csv" if out is None else file_kind(out)
+    if kind == "xlsx":
+        raise UsageError(f"scores are written as CSV or Parquet, and --out says {out}")
+    backend_for(kind)
     model = load_ranker(args.model)
     if args.proba and not hasattr(model.estimator, "predict_proba"):
         raise DataError(
