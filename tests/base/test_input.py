@@ -1,6 +1,7 @@
 """What users have becomes what the core borrows: values, missing cells, categories, memory."""
 
 import datetime as dt
+import warnings
 from decimal import Decimal
 
 import numpy as np
@@ -9,6 +10,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 import scipy.sparse
+from aucrank import TreeRank
 from aucrank._core import MISSING_CODE
 from aucrank._data.input import learn_columns, read_columns
 from aucrank._data.schema import Feature, Schema
@@ -677,3 +679,15 @@ def test_integers_of_any_size_are_numbers_unless_they_are_declared_categories(si
 def test_an_integer_that_no_float_is_near_to_is_an_error(make, listed):
     with pytest.raises(ValueError, match="holds an integer beyond the largest float"):
         learn_columns(BaseEstimator(), make([10**400, 0, 1]), listed, 3, None)
+
+
+def test_names_of_numpy_are_names_of_columns():
+    # As pandas without pyarrow keeps those of `load_breast_cancer().feature_names`.
+    names = pd.Index([np.str_("age"), np.str_("income")], dtype=object)
+    X = pd.DataFrame(np.arange(40.0).reshape(20, 2), columns=names)
+    model = TreeRank(random_state=0).fit(X, [0, 1] * 10)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        scores = model.decision_function(X)
+    assert list(model.feature_names_in_) == ["age", "income"]
+    assert (scores == model.decision_function(X.set_axis(["age", "income"], axis=1))).all()

@@ -212,7 +212,7 @@ def test_a_peer_that_takes_too_long_is_cut_off(capsys):
         capsys, "compare", "loans.csv", "--target", "bad", *models, *limit, "--json", "x.json"
     )
     assert (status, err) == (0, "")
-    assert "LogisticRegression (scikit-learn)  cut off: a fit took" in " ".join(out.split("\n"))
+    assert "LogisticRegression (sklearn)  cut off: a fit took" in " ".join(out.split("\n"))
     assert "RIMARC" in out
     with open("x.json", encoding="utf-8") as file:
         assert "cut off: a fit took" in file.read()

@@ -474,9 +474,11 @@ class _Interchange:
 def _with_names(frame: nw.DataFrame[Any]) -> Any:
     native = frame.to_native()
     major, minor = sklearn.__version__.split(".")[:2]
-    if (int(major), int(minor)) >= (1, 9):
-        return native
     # Of pandas' names it knows those that are str and nothing else, not NumPy's.
     is_known = frame.implementation.is_pandas() and {type(name) for name in frame.columns} <= {str}
     named = all(isinstance(name, str) for name in frame.columns)
+    if (int(major), int(minor)) >= (1, 9):
+        if is_known or not named or not frame.implementation.is_pandas():
+            return native
+        return native.set_axis([str(name) for name in frame.columns], axis=1)
     return native if is_known or not named else _Interchange(frame)
