@@ -151,7 +151,12 @@ class WeightRange:
     @staticmethod
     def from_json(text: str) -> WeightRange: ...
 
-_Batch = tuple[_Columns, NDArray[np.bool_], NDArray[np.float64] | None]
+_Batch = tuple[
+    _Columns,
+    NDArray[np.bool_],
+    NDArray[np.float64] | None,
+    tuple[NDArray[np.uint64], bool] | None,
+]
 
 @final
 class Survey:

@@ -1,5 +1,7 @@
 """`--group` and `--time`: rows that belong together, or came one after the other."""
 
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -85,7 +87,6 @@ def test_models_are_compared_on_ranges_of_time(rows, capsys):
         (["--time", "patient", "--group", "patient"], "given two uses"),
         (["--time", "name"], "does not hold numbers or dates"),
         (["--group", "gap"], "'gap' of rows.csv is missing in 1 of 200 rows"),
-        (["--group", "patient", "--memory", "1B"], "--group is for data in memory"),
     ],
 )
 def test_what_cannot_be_dealt_by_is_refused(rows, capsys, options, message):
@@ -93,6 +94,47 @@ def test_what_cannot_be_dealt_by_is_refused(rows, capsys, options, message):
     status, _, err = run(capsys, *FIT, *options)
     assert status != 0
     assert message in " ".join(err.split())
+
+
+@pytest.mark.parametrize("way", ["group", "time"])
+def test_a_fit_to_a_folder_is_that_of_one_file(rows, capsys, way):
+    options = {"group": ["--group", "patient", "--drop", "day"],
+               "time": ["--time", "day", "--drop", "patient"]}[way]  # fmt: skip
+    ok(capsys, *FIT, *options)
+    expected = load("model.json")
+    Path("parts").mkdir()
+    for name, part in (("a", rows[:70]), ("b", rows[70:])):
+        part.to_csv(f"parts/{name}.csv", index=False)
+    out = ok(capsys, "fit", "parts", *FIT[2:], *options)
+    found, X = load("model.json"), rows[["x", "z"]]
+    assert np.array_equal(found.decision_function(X), expected.decision_function(X))
+    assert ("auc_latest" in out) == (way == "time")
+    assert f"--{way} " in out
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--group", "patient", "--drop", "day"], "groups kept together"),
+        (["--time", "day", "--drop", "patient"], "5 ranges of time"),
+    ],
+)
+def test_models_are_compared_on_a_folder(rows, capsys, options, said):
+    Path("parts").mkdir()
+    rows.to_csv("parts/a.csv", index=False)
+    out = ok(
+        capsys, "compare", "parts", "--target", "bad", *options, "--models", "LinearRanker",
+        "--no-peers",
+    )  # fmt: skip
+    assert said in out
+
+
+def test_a_folder_has_one_use_for_a_column(rows, capsys):
+    Path("parts").mkdir()
+    rows.to_csv("parts/a.csv", index=False)
+    options = ["--time", "day", "--group", "day"]
+    status, _, err = run(capsys, "fit", "parts", *FIT[2:], *options)
+    assert (status, "column 'day' is given two uses" in err) == (2, True)
 
 
 def test_times_may_be_dates(rows, capsys):

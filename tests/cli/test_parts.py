@@ -8,7 +8,7 @@ import pytest
 from aucrank import load
 from aucrank.metrics import auc_by, auc_interval
 
-from tests.common.command_line import run, table
+from tests.common.command_line import ok, run, table
 
 FIT = ("fit", "train.csv", "--target", "bad", "--model", "RIMARC", "-o", "model.json")
 ROWS = ("model.json", "test.csv", "--target", "bad")
@@ -111,7 +111,29 @@ def test_what_is_wrong_is_said(rows, capsys, command, options, status, message):
     assert message in " ".join(err.split())
 
 
-@pytest.mark.parametrize("option", ["--group", "--time", "--by"])
+def test_intervals_of_groups_are_those_of_one_file(rows, capsys):
+    expected = ok(capsys, "evaluate", *ROWS, "--group", "patient")
+    half = len(rows) // 2
+    Path("parts").mkdir()
+    for name, part in (("a", rows[:half]), ("b", rows[half:])):
+        part.to_csv(f"parts/{name}.csv", index=False)
+    found = ok(capsys, "evaluate", "model.json", "parts", *ROWS[2:], "--group", "patient")
+    assert "of groups by patient" in found
+    for line in ("AUC ", "interval "):
+        (of_file,), (of_parts,) = (
+            [said for said in out.splitlines() if said.startswith(line)]
+            for out in (expected, found)
+        )
+        assert of_parts == of_file
+
+
+def test_groups_need_memory_for_their_scores(rows, capsys):
+    status, _, err = run(capsys, "evaluate", *ROWS, "--group", "patient", "--memory", "1KB")
+    assert status == 2
+    assert "--group keeps the score and the group of each row" in " ".join(err.split())
+
+
+@pytest.mark.parametrize("option", ["--time", "--by"])
 def test_data_in_pieces_have_no_parts(rows, capsys, option):
     status, _, err = run(capsys, "evaluate", *ROWS, option, "site", "--memory", "1KB")
     assert (status, f"{option} is for data in memory" in err) == (2, True)

@@ -92,7 +92,7 @@ def test_categories_may_be_numbers():
     [
         ({"y": [0, 1]}, "y was given beside a Dataset"),
         ({"sample_weight": [1, 1]}, "sample_weight was given beside a Dataset"),
-        ({"groups": [0, 1]}, "groups was given beside a Dataset: compare on a frame"),
+        ({"groups": [0, 1]}, "groups was given beside a Dataset, which names its column"),
     ],
 )
 def test_what_a_dataset_has_itself_is_refused(given, message):

@@ -1,5 +1,7 @@
 """The curve, its areas, KS, and what the rows that score highest hold."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from aucrank._report.options import read_options
@@ -76,6 +78,26 @@ def test_areas_are_those_of_the_statistics():
     np.testing.assert_allclose(points["tpr"], curve.tpr_at(points["fpr"]))
     assert (points["low"] <= points["tpr"]).all()
     assert (points["tpr"] <= points["high"]).all()
+
+
+def test_partial_areas_of_groups_have_the_intervals_of_whole_groups():
+    rng = np.random.default_rng(4)
+    groups = rng.integers(0, 60, 400)
+    y = rng.random(400) < 0.4
+    scores = rng.normal(loc=y) + rng.normal(size=60)[groups]
+    target = replace(target_of(y), groups=groups)
+    for part in measure_ranking(scores, target, read_options(max_fpr=0.2)).partial:
+        expected = auc_interval(
+            y,
+            scores,
+            groups=groups,
+            fpr=part.fpr,
+            tpr=part.tpr,
+            standardize=True,
+            method="logit",
+        )
+        assert part.interval == expected
+        assert part.interval.low < part.standardized < part.interval.high
 
 
 def test_a_class_of_one_row_has_partial_areas_without_an_interval():

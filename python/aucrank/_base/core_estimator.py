@@ -358,7 +358,7 @@ class CoreEstimator(CallbackSupportMixin, BaseEstimator, ABC):
             if groups is None and time is None and "groups" in signature(self.fit).parameters:
                 warn_of_blocks(columns, schema, positive)
             seed = check_seed(getattr(self, "random_state", None))
-            blocks = read_blocks(groups, time, count_rows(columns))
+            blocks = read_blocks(groups, time, count_rows(columns), kept)
             sample = Sample(columns, schema, positive, weight, X, blocks)
             progress = FitProgress(self, tasks)
             context = FitContext(sample, seed, n_threads, progress, validation, earlier)

@@ -66,7 +66,7 @@ def deal(sample: Sample, n_folds: int, seed: int, n_threads: int) -> Folds:
     _core.check_columns(sample.core, n_threads)
     content = content_of_rows(sample, seed)
     whole_weight = np.ones(sample.n_rows) if sample.weight is None else sample.weight
-    order = np.lexsort((whole_weight, sample.labels, content))
+    order = np.lexsort((*blocks_in_order(sample), whole_weight, sample.labels, content))
     order = order[whole_weight[order] > 0]
     content, positive, weight = content[order], sample.labels[order], whole_weight[order]
     if sample.blocks is not None:
@@ -115,6 +115,11 @@ def _are_all_copies(
     is_whole = not (weight % 1).any()
     few = n_distinct[rarer] < 2 * n_folds
     return bool(is_whole and few and n_rows[rarer] >= max(n_folds, 4 * n_distinct[rarer]))
+
+
+def blocks_in_order(sample: Sample) -> list[NDArray[np.uint64]]:
+    """Return what tells rows of equal values apart, if anything does: their blocks."""
+    return [] if sample.blocks is None else [sample.blocks.of_row]
 
 
 def content_of_rows(sample: Sample, seed: int) -> NDArray[np.uint64]:

@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator
 from aucrank._core import MISSING_CODE
 from aucrank._data.as_frame import Library, first_installed
 from aucrank._data.input import each_column
+from aucrank._data.row_blocks import RowBlocks
 from aucrank._data.sample import Sample
 from aucrank._utils.threads import effective_n_threads
 from aucrank.data import Dataset
@@ -37,6 +38,8 @@ class SampledRows:
         Their weights.
     n_all : int
         How many rows the data set has.
+    blocks : RowBlocks or None, default=None
+        What they are dealt by, unless each by its own content.
     """
 
     X: nw.DataFrame[Any]
@@ -44,11 +47,22 @@ class SampledRows:
     labels: NDArray[Any]
     weight: NDArray[np.float64] | None
     n_all: int
+    blocks: RowBlocks | None = None
 
     @property
     def are_few(self) -> bool:
         """Whether the data set has other rows."""
         return len(self.positive) < self.n_all
+
+    @property
+    def groups(self) -> NDArray[np.uint64] | None:
+        """Numbers of their groups; None where there are none, or they are dealt by time."""
+        return None if self.blocks is None else self.blocks.groups
+
+    @property
+    def time(self) -> NDArray[np.float64] | None:
+        """When they came, or the latest rows of their groups."""
+        return None if self.blocks is None else self.blocks.times
 
     @property
     def y(self) -> NDArray[Any]:
@@ -76,7 +90,12 @@ def sampled_rows(
     facts = dataset.facts(BaseEstimator(), categorical_features)
     sample = dataset.sample(facts, effective_n_threads(n_jobs), most)
     return SampledRows(
-        _frame_of(sample), sample.labels, facts.target.classes, sample.weight, facts.n_rows
+        _frame_of(sample),
+        sample.labels,
+        facts.target.classes,
+        sample.weight,
+        facts.n_rows,
+        sample.blocks,
     )
 
 

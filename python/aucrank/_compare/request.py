@@ -139,16 +139,12 @@ def read_request(
     seed = int(random_state) if is_seed else drawn  # type: ignore[arg-type]
     notes: list[str] = []
     if isinstance(X, Dataset):
-        refuse_beside_dataset(y=y, sample_weight=sample_weight)
-        for name, values in (("groups", groups), ("time", time)):
-            if values is not None:
-                raise ValueError(
-                    f"{name} was given beside a Dataset: compare on a frame of its rows"
-                )
+        refuse_beside_dataset(y=y, sample_weight=sample_weight, groups=groups, time=time)
         rows = sampled_rows(X, MOST_ROWS, categorical_features, n_jobs)
         if rows.are_few:
             notes.append(f"on a sample of {len(rows.positive):,} of {rows.n_all:,} rows")
         X, y, sample_weight = rows.X.to_native(), rows.y, rows.weight
+        groups, time = rows.groups, rows.time
         categorical_features = "from_dtype"
     elif y is None:
         raise ValueError("y is None: labels are left out beside a Dataset only, which has its own")

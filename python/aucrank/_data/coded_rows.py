@@ -14,8 +14,11 @@ from aucrank._data.passes import Batch, Passes
 from aucrank._data.target_survey import positive_rows, weights_of
 from aucrank._data.weights import weigh_classes
 
-#: A vector a column, which rows are positive, and their weights.
-CodedBatch = tuple[list[NDArray[Any]], NDArray[np.bool_], NDArray[np.float64] | None]
+#: The blocks that rows are dealt by, and whether they are times.
+Blocks = tuple[NDArray[np.uint64], bool]
+
+#: A vector a column, which rows are positive, their weights, and their blocks.
+CodedBatch = tuple[list[NDArray[Any]], NDArray[np.bool_], NDArray[np.float64] | None, Blocks | None]
 
 
 def coded_rows(
@@ -30,8 +33,7 @@ def coded_rows(
     TypeError, ValueError
         If a value is not valid, which is said with its column and its place.
     """
-    beside = [target] if weight is None else [target, weight]
-    for batch in compared_batches(passes, features, beside):
+    for batch in compared_batches(passes, features, facts.beside(target, weight)):
         yield coded_batch(batch, facts, target, weight)
 
 
@@ -45,7 +47,8 @@ def coded_batch(batch: Batch, facts: Facts, target: str, weight: str | None) -> 
     """
     columns = [coded_column(batch, facts, index) for index in range(len(facts.dtypes))]
     columns = columns_apart(columns, facts.special)
-    return columns, *labels_and_weights(batch, facts, target, weight)
+    blocks = None if facts.blocks is None else facts.blocks.of_batch(batch)
+    return columns, *labels_and_weights(batch, facts, target, weight), blocks
 
 
 def labels_and_weights(

@@ -7,6 +7,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from aucrank._data.apart import schema_apart
+from aucrank._data.block_survey import BlockFacts, BlockSurvey
 from aucrank._data.column_survey import ColumnSurvey
 from aucrank._data.fingerprint import Fingerprint, compared_batches
 from aucrank._data.input import KindsByColumn, learn_names
@@ -36,6 +37,8 @@ class Facts:
         the columns beside, which are made, not read, after all others.
     parts : tuple of Fingerprint, default=()
         What the partitions of a cluster held; none for rows that are read here.
+    blocks : BlockFacts or None, default=None
+        What rows are dealt into folds by, unless each by its own content.
     """
 
     target: TargetFacts
@@ -44,6 +47,7 @@ class Facts:
     n_rows: int
     special: tuple[tuple[float, ...], ...] = field(default=(), kw_only=True)
     parts: tuple[Fingerprint, ...] = field(default=(), kw_only=True)
+    blocks: BlockFacts | None = field(default=None, kw_only=True)
 
     @property
     def names(self) -> list[str]:
@@ -52,10 +56,20 @@ class Facts:
         assert names is not None
         return names[: len(self.dtypes)]
 
+    def beside(self, target: str, weight: str | None) -> list[str]:
+        """Names of the columns that are read beside the features."""
+        found = columns_beside(target, weight)
+        return found if self.blocks is None else [*found, *self.blocks.columns]
+
     def with_special_apart(self, special: list[list[float]]) -> "Facts":
         """Return what is known of the same rows with special values apart."""
         schema = schema_apart(self.schema, special)
         return replace(self, schema=schema, special=tuple(map(tuple, special)))
+
+
+def columns_beside(target: str, weight: str | None) -> list[str]:
+    """Names of the columns of labels and weights."""
+    return [target] if weight is None else [target, weight]
 
 
 def learn_facts(
@@ -67,6 +81,7 @@ def learn_facts(
     weight: str | None,
     *,
     any_columns: bool,
+    blocks: BlockSurvey,
     categorical_features: Any,
     class_weight: Any,
     also: KindsByColumn | None,
@@ -89,7 +104,7 @@ def learn_facts(
     check_class_weight(class_weight)
     columns = ColumnSurvey(features, categorical_features, also)
     labels = TargetSurvey(target, weight, class_weight)
-    beside = [target] if weight is None else [target, weight]
+    beside = [*columns_beside(target, weight), *blocks.columns]
     heads = passes.source.heads([*features, *beside])
     known = set(passes.source.names)
     needed = features
@@ -111,12 +126,14 @@ def learn_facts(
                 learn_names(estimator, batch.frame.select(features))
             columns.look_at_dtypes(batch.frame, batch.origin)
         kept = labels.look_at(batch)
+        blocks.look_at(batch, kept)
         with batch.named_in_errors():
             columns.look_at(batch, kept)
     assert passes.n_rows is not None
-    return finish_facts(
+    facts = finish_facts(
         estimator, columns, labels, positive, passes.n_rows, passes.source.description
     )
+    return replace(facts, blocks=blocks.finish())
 
 
 def finish_facts(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
 from hashlib import blake2b
 from typing import Any
 
@@ -12,6 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 from aucrank._data.frames import array_factor
 from aucrank._data.schema import Factor, is_missing
 from aucrank._data.vectors import vector
+
+_SIGN = np.int64(-(1 << 63))
 
 #: Odd constants of splitmix64.
 STEP, _FIRST, _SECOND = 0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
@@ -38,12 +41,31 @@ class RowBlocks:
         return RowBlocks(self.of_row[rows], self.are_times)
 
     @property
+    def groups(self) -> NDArray[np.uint64] | None:
+        """The number of the group of each row; None of times."""
+        return None if self.are_times else self.of_row
+
+    @property
+    def times(self) -> NDArray[np.float64] | None:
+        """The time of each row as a number, seconds of dates; None of groups."""
+        if not self.are_times:
+            return None
+        bits = self.of_row.view(np.int64)
+        values: NDArray[np.float64] = np.where(bits < 0, bits ^ _SIGN, ~bits).view(np.float64)
+        return values
+
+    @property
     def core(self) -> tuple[NDArray[np.uint64], bool]:
         """The blocks as the functions of the core take them."""
         return self.of_row, self.are_times
 
 
-def read_blocks(groups: ArrayLike | None, time: ArrayLike | None, n_rows: int) -> RowBlocks | None:
+def read_blocks(
+    groups: ArrayLike | None,
+    time: ArrayLike | None,
+    n_rows: int,
+    kept: NDArray[np.bool_] | None = None,
+) -> RowBlocks | None:
     """Read what a fit deals rows by.
 
     With both, a group is where its latest row is.
@@ -56,21 +78,27 @@ def read_blocks(groups: ArrayLike | None, time: ArrayLike | None, n_rows: int) -
         Numbers or dates.
     n_rows : int
         How many rows there are.
+    kept : ndarray of bool, shape (n_rows,), or None, default=None
+        Which rows weigh anything; None where all do.
 
     Raises
     ------
     TypeError, ValueError
         If there are more or fewer than rows, one is missing, or a time is no number or date.
     """
-    times = None if time is None else _ranks(read_times(time, n_rows))
+    times = None if time is None else time_numbers(read_times(time, n_rows))
     if groups is None:
         return None if times is None else RowBlocks(times, are_times=True)
-    hashes = _hashes(_column(groups, "groups", n_rows))
+    column = _column(groups, "groups", n_rows)
+    if (row := first_missing(column)) is not None:
+        raise ValueError(f"the group of row {row} is missing")
+    numbers = group_numbers(column)
     if times is None:
-        return RowBlocks(hashes, are_times=False)
-    _, place = np.unique(hashes, return_inverse=True)
+        return RowBlocks(numbers, are_times=False)
+    _, place = np.unique(numbers, return_inverse=True)
     latest = np.zeros(int(place.max(initial=-1)) + 1, dtype=np.uint64)
-    np.maximum.at(latest, place, times)
+    counted = slice(None) if kept is None else kept
+    np.maximum.at(latest, place[counted], times[counted])
     return RowBlocks(latest[place], are_times=True)
 
 
@@ -97,28 +125,106 @@ def read_times(time: ArrayLike, n_rows: int) -> NDArray[Any]:
                 f"time must hold numbers or dates, but holds {column.dtype}: read text as dates"
                 " first, as pandas.to_datetime does"
             )
-    if column.dtype.kind == "O":
-        missing = np.fromiter(map(is_missing, column.tolist()), dtype=bool, count=len(column))
-    else:
-        missing = np.isnat(column) if column.dtype.kind in "mM" else np.isnan(column)
-    if missing.any():
-        raise ValueError(f"the time of row {int(missing.argmax())} is missing")
+    if (row := first_missing(column)) is not None:
+        raise ValueError(f"the time of row {row} is missing")
     return column
 
 
-def _ranks(column: NDArray[Any]) -> NDArray[np.uint64]:
-    """Return the place of each time among the distinct ones."""
+def first_missing(column: NDArray[Any]) -> int | None:
+    """Return the first row without a value."""
+    kind = column.dtype.kind
+    if kind == "O":
+        missing = np.fromiter(map(is_missing, column.tolist()), dtype=bool, count=len(column))
+    elif kind in "mM":
+        missing = np.isnat(column)
+    elif kind == "f":
+        missing = np.isnan(column)
+    else:
+        return None
+    return int(missing.argmax()) if missing.any() else None
+
+
+def time_numbers(column: NDArray[Any]) -> NDArray[np.uint64]:
+    """Return numbers that rise with times, none of which is missing.
+
+    They are those of float64, in seconds of dates: equal for equal times, whatever holds them.
+
+    Raises
+    ------
+    TypeError
+        If they are no numbers or dates of one kind.
+    """
+    values = _as_floats(column) + 0.0
+    bits = values.view(np.int64)
+    # Of negative numbers, larger bits are lesser numbers.
+    rising = np.where(bits < 0, ~bits, bits ^ _SIGN)
+    return np.asarray(rising.view(np.uint64))
+
+
+def _as_floats(column: NDArray[Any]) -> NDArray[np.float64]:
+    kind = column.dtype.kind
+    if kind in "biuf":
+        return column.astype(np.float64)
+    if kind in "mM":
+        return _seconds(column)
     try:
-        ranks = np.unique(column, return_inverse=True)[1]
-    except TypeError as err:
+        return np.array(_floats_of_objects(column.tolist()), dtype=np.float64)
+    except (TypeError, ValueError, OverflowError) as err:
         raise TypeError(f"time must hold numbers or dates of one kind: {err}") from None
-    return ranks.astype(np.uint64)
 
 
-def _hashes(column: NDArray[Any]) -> NDArray[np.uint64]:
+def _seconds(column: NDArray[Any]) -> NDArray[np.float64]:
+    """Return dates and durations as seconds, the same in any unit."""
+    unit, step = np.datetime_data(column.dtype)
+    if unit in ("Y", "M"):
+        column, (unit, step) = column.astype("M8[D]"), ("D", 1)
+    counts = column.view(np.int64)
+    per_second = {"ms": 10**3, "us": 10**6, "ns": 10**9}.get(unit)
+    if per_second is None:
+        if unit not in _SECONDS_OF:
+            raise TypeError(f"time must hold numbers or dates, but holds {column.dtype}")
+        return counts.astype(np.float64) * (_SECONDS_OF[unit] * step)
+    whole, rest = np.divmod(counts * step, per_second)
+    return whole.astype(np.float64) + rest / per_second
+
+
+_SECONDS_OF = {"W": 604_800, "D": 86_400, "h": 3600, "m": 60, "s": 1}
+
+
+def _floats_of_objects(values: list[Any]) -> list[float]:
+    are_dates = {isinstance(value, date) for value in values}
+    if are_dates != {True}:
+        if any(isinstance(value, str) for value in values):
+            raise TypeError("read text as dates first, as pandas.to_datetime does")
+        if len(are_dates) > 1:
+            raise TypeError("some are dates and some are numbers")
+        return [
+            _seconds_of(value) if isinstance(value, timedelta) else float(value) for value in values
+        ]
+    have_hours = {isinstance(value, datetime) for value in values}
+    if len(have_hours) > 1:
+        raise TypeError("some are days and some are moments")
+    return [_seconds_since_1970(value) for value in values]
+
+
+def _seconds_since_1970(value: date) -> float:
+    if not isinstance(value, datetime):
+        return float((value - date(1970, 1, 1)).days * 86_400)
+    zone = None if value.tzinfo is None else UTC
+    return _seconds_of(value - type(value)(1970, 1, 1, tzinfo=zone))
+
+
+def _seconds_of(passed: timedelta) -> float:
+    nanoseconds = 1000 * passed.microseconds + getattr(passed, "nanoseconds", 0)
+    return float(passed.days * 86_400 + passed.seconds) + nanoseconds / 10**9
+
+
+def group_numbers(column: NDArray[Any]) -> NDArray[np.uint64]:
     """Return a number for each row that depends on the name of its group alone."""
     if column.dtype.kind in "biu":
         return mixed(column.astype(np.uint64) + np.uint64(STEP))
+    if column.dtype.kind in "mM":
+        column = _seconds(column)
     factor = factor_of_groups(column)
     of_values = [_hash_of(value) for value in factor.values]
     return np.asarray(np.array(of_values, dtype=np.uint64)[factor.codes])
@@ -140,6 +246,8 @@ def factor_of_groups(column: NDArray[Any]) -> Factor:
 
 
 def _hash_of(value: Any) -> int:
+    if isinstance(value, date):
+        value = _seconds_since_1970(value)
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     if isinstance(value, int) and abs(value) < 1 << 63:

@@ -40,8 +40,8 @@ class PartialArea:
     standardized : float
         0.5 for scores that tell nothing, 1 for perfect ones.
     interval : AucInterval or None
-        Of that, normal on the logit scale; None where a class has one row, and of groups, for which
-        none is known.
+        Of that, normal on the logit scale, and of whole groups where there are groups; None where a
+        class has one row.
     """
 
     fpr: tuple[float, float]
@@ -172,7 +172,7 @@ def _partial(
         for standardize in (False, True)
     )
     interval = None
-    if target.groups is None and min(target.positive.sum(), (~target.positive).sum()) > 1:
+    if target.has_spread:
         with warnings.catch_warnings():
             # The method of an interval that is no normal one is shown by its width.
             warnings.simplefilter("ignore", UndefinedMetricWarning)
@@ -180,6 +180,7 @@ def _partial(
                 target.positive,
                 scores,
                 sample_weight=target.weight,
+                groups=target.groups,
                 fpr=fpr,
                 tpr=tpr,
                 standardize=True,

@@ -103,12 +103,13 @@ def partial_areas(facts: Facts) -> View:
         ],
         "The share is that of the area which a perfect ranking has there. Standardised, 0.5 is"
         " chance and 1 is perfect (McClish, 1989). "
+        "Intervals are those of He and Escobar (2008), on the logit scale"
         + (
-            "Intervals are those of He and Escobar (2008), on the logit scale; where the area"
-            " cannot vary, that of the area under a band of the curve."
+            ""
             if facts.n_groups is None
-            else "There are no intervals: none are known for rows that come in groups."
-        ),
+            else f", of whole groups as Obuchowski's, of {formats.count(facts.n_groups)} groups"
+        )
+        + "; where the area cannot vary, that of the area under a band of the curve.",
     )
 
 

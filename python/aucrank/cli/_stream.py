@@ -42,7 +42,7 @@ from aucrank.cli._data import (
     text_of,
     text_series,
 )
-from aucrank.cli._errors import DataError, plain_errors
+from aucrank.cli._errors import DataError, UsageError, plain_errors
 from aucrank.cli._model import SavedModel, check_columns, check_numbers, text_columns
 from aucrank.cli._positive import warn_of_positive
 from aucrank.data import Dataset
@@ -266,9 +266,10 @@ def dataset_for(
     options: CsvOptions,
     say: Callable[[str], None],
     target: str | None = None,
+    more_text: Sequence[str] = (),
 ) -> Dataset:
     """Open data whose columns a model is to score; the others can be read, too."""
-    text = text_columns(model)
+    text = [*text_columns(model), *more_text]
     source = open_source(path, options, text=text, labels=target, fitted=model.fitted)
     if target is not None:
         need_column(source.names, target, path, "--target")
@@ -301,15 +302,26 @@ def dataset_to_learn(
         Value of the target that is positive.
     """
     path, target = args.data, args.target
-    source = open_source(path, options, text=args.categorical, labels=target)
-    beside = {"--target": [target], "--weight": [args.weight], "--id": [args.id]}
+    # A group 007 is no group 7.
+    text = [*args.categorical, *([] if args.group is None else [args.group])]
+    source = open_source(path, options, text=text, labels=target)
+    beside = {
+        "--target": [target],
+        "--weight": [args.weight],
+        "--id": [args.id],
+        "--group": [args.group],
+        "--time": [args.time],
+    }
     for option, names in (
         beside | {"--drop": args.drop, "--categorical": args.categorical}
     ).items():
         for name in names:
             if name is not None:
                 need_column(source.names, name, path, option)
-    out = {target, args.weight, args.id, *args.drop}
+    roles = [target, args.weight, args.group, args.time]
+    if twice := [name for name in roles if name is not None and roles.count(name) > 1]:
+        raise UsageError(f"column {twice[0]!r} is given two uses")
+    out = {*roles, args.id, *args.drop}
     columns = [name for name in source.names if name not in out]
     spoken: Source = SpokenSource(PlainLabels(source, target), say)
     with stream_errors(f"cannot read {path}"):
@@ -334,8 +346,16 @@ def dataset_to_learn(
             }
             spoken = ClassesSource(spoken, target, label_of.__getitem__)
             first = text_of(first)
-        weight = args.weight
-        return Dataset(spoken, target=target, positive=first, weight=weight, columns=columns), first
+        dataset = Dataset(
+            spoken,
+            target=target,
+            positive=first,
+            weight=args.weight,
+            groups=args.group,
+            time=args.time,
+            columns=columns,
+        )
+        return dataset, first
 
 
 def ids_in_pieces(dataset: Dataset, columns: Sequence[str]) -> list[str]:

@@ -123,19 +123,22 @@ def _read_all(args: argparse.Namespace) -> tuple[Labelled, int]:
 
 def _read_some(args: argparse.Namespace) -> tuple[Labelled, int]:
     """Read data a piece at a time, keep a sample of the rows, and count them all."""
-    for option, column in (("--group", args.group), ("--time", args.time)):
-        if column is not None:
-            raise UsageError(
-                f"{option} is for data in memory: of data that are read a piece at a time, a sample"
-                " of single rows is compared on"
-            )
     with progress(args) as say:
         dataset, _ = dataset_to_learn(args, csv_options(args), say)
         most = MOST_ROWS if args.max_rows is None else args.max_rows
         named = [name for name in dataset.columns if name in set(args.categorical)]
         with stream_errors(f"cannot compare on {args.data}"):
             rows = sampled_rows(dataset, most, named or "from_dtype", args.n_jobs)
-    return Labelled(rows.X, rows.positive, rows.labels, rows.weight, args.target), rows.n_all
+    labelled = Labelled(
+        rows.X,
+        rows.positive,
+        rows.labels,
+        rows.weight,
+        args.target,
+        groups=rows.groups,
+        time=rows.time,
+    )
+    return labelled, rows.n_all
 
 
 def _check_names(args: argparse.Namespace) -> None:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucrank._base.batch_scores import scored_batches
+from aucrank._data.block_survey import BlockFacts
 from aucrank._page.formats import is_p
 from aucrank._report.periods import periods_of
 from aucrank._report.rows import Rows
@@ -47,6 +48,12 @@ from aucrank.metrics import AucInterval, RocState, auc_interval
 CONFIDENCE = 0.95
 FPRS = (0.01, 0.05, 0.10, 0.20)
 
+#: Which rows of a piece are positive, their scores, and the numbers of their groups.
+_Scored = tuple[NDArray[np.bool_], NDArray[np.float64], NDArray[np.uint64]]
+
+#: What the interval of groups takes for each row, with the copies that are sorted.
+_BYTES_OF_ROW = 100
+
 
 def run(args: argparse.Namespace) -> int:
     """Score, and compare with the labels."""
@@ -54,12 +61,15 @@ def run(args: argparse.Namespace) -> int:
     check_parts(args)
     if is_streamed(args.data, args.memory):
         for option in named_parts(args):
-            raise UsageError(
-                f"{option} is for data in memory: of data that are read a piece at a time, the AUC"
-                " of all rows alone is measured"
-            )
-        state = RocState(**room_for_scores(args.memory))
-        _say(args, model, state, _measure_in_pieces(model, args, state))
+            if option != "--group":
+                raise UsageError(
+                    f"{option} is for data in memory: of data that are read a piece at a time, the"
+                    " AUC of all rows alone is measured"
+                )
+        state, scored = RocState(**room_for_scores(args.memory)), []
+        value = _measure_in_pieces(model, args, state, scored)
+        with plain_errors(f"cannot evaluate on {args.data}"):
+            _say(args, model, state, value, _clustered_in_pieces(scored))
     else:
         frame, reading = read_for(model, args.data, csv_options(args), text_of_parts(args, model))
         need_column(frame.columns, args.target, args.data, "--target")
@@ -82,6 +92,14 @@ def _clustered(target: Target, scores: NDArray[np.float64]) -> AucInterval | Non
     if target.groups is None:
         return None
     return auc_interval(target.positive, scores, groups=target.groups, method="logit")
+
+
+def _clustered_in_pieces(scored: list[_Scored]) -> AucInterval | None:
+    """Return the AUC with the interval of whole groups, of pieces of the rows that have any."""
+    if not scored:
+        return None
+    positive, scores, groups = map(np.concatenate, zip(*scored, strict=True))
+    return auc_interval(positive, scores, groups=groups, method="logit")
 
 
 def _say_parts(
@@ -146,13 +164,37 @@ def _say(
         print(f"{fpr:>5.0%}  {tpr:>6.1%}")
 
 
-def _measure_in_pieces(model: SavedModel, args: argparse.Namespace, state: RocState) -> Any:
-    """Score data that are not to be in memory; return the value of the target that is positive."""
+def _measure_in_pieces(
+    model: SavedModel, args: argparse.Namespace, state: RocState, scored: list[_Scored]
+) -> Any:
+    """Score data that are not to be in memory; return the value of the target that is positive.
+
+    Scores and groups of all rows are listed where intervals are of groups.
+    """
+    columns = [args.target, *([] if args.group is None else [args.group])]
     with progress(args) as say:
-        dataset = dataset_for(model, args.data, csv_options(args), say, args.target)
+        text = text_of_parts(args, model)
+        dataset = dataset_for(model, args.data, csv_options(args), say, args.target, text)
         with stream_errors(f"cannot score {args.data}"):
             values = values_in_pieces(dataset, args.target, args.data)
             value = positive_value(model, values, args.target, args.positive, args.data)
-            for batch, _, scores in scored_batches(model.estimator, dataset, [args.target]):
-                state.update((batch.frame[args.target] == value).to_numpy(), scores)
+            if args.group is not None:
+                need_column(dataset.passes.source.names, args.group, args.data, "--group")
+                _need_room(dataset.n_rows or 0, args)
+            for batch, _, scores in scored_batches(model.estimator, dataset, columns):
+                positive = (batch.frame[args.target] == value).to_numpy()
+                state.update(positive, scores)
+                if args.group is not None:
+                    facts = BlockFacts(args.group, None)
+                    scored.append((positive, scores, facts.of_batch(batch)[0]))
     return value
+
+
+def _need_room(n_rows: int, args: argparse.Namespace) -> None:
+    n_bytes = _BYTES_OF_ROW * n_rows
+    if args.memory is not None and n_bytes > args.memory:
+        raise UsageError(
+            f"--group keeps the score and the group of each row, which takes"
+            f" {n_bytes / 1e9:.2g} GB, and --memory says {args.memory / 1e9:.2g} GB: leave it out"
+            " for the interval of single rows"
+        )

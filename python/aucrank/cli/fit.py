@@ -101,12 +101,6 @@ def _silent(_: str) -> None:
 
 def _fit_in_pieces(estimator: Any, args: argparse.Namespace, out: Path, *, is_default: bool) -> int:
     """Fit to data that are not to be in memory as they are."""
-    for option, column in (("--group", args.group), ("--time", args.time)):
-        if column is not None:
-            raise UsageError(
-                f"{option} is for data in memory: of data that are read a piece at a time, rows are"
-                " dealt by their content alone"
-            )
     start, instead = perf_counter(), ""
     with progress(args) as say:
         dataset, positive = dataset_to_learn(args, csv_options(args), say)

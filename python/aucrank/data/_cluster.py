@@ -10,10 +10,11 @@ import narwhals.stable.v2 as nw
 from sklearn.base import BaseEstimator
 
 from aucrank import _core
+from aucrank._data.block_survey import BlockSurvey
 from aucrank._data.coded_rows import CodedBatch
 from aucrank._data.column_survey import ColumnSurvey
 from aucrank._data.data_files import PathLike
-from aucrank._data.facts import Facts, finish_facts
+from aucrank._data.facts import Facts, columns_beside, finish_facts
 from aucrank._data.input import KindsByColumn, learn_names
 from aucrank._data.passes import Head
 from aucrank._data.schema import errors_by_name
@@ -104,6 +105,7 @@ class ClusterSource(ABC):
         positive: Any,
         weight: str | None,
         *,
+        blocks: BlockSurvey,
         categorical_features: Any,
         class_weight: Any,
         also: KindsByColumn | None,
@@ -112,13 +114,13 @@ class ClusterSource(ABC):
         check_class_weight(class_weight)
         columns = ColumnSurvey(features, categorical_features, also)
         labels = TargetSurvey(target, weight, class_weight)
-        beside = [target] if weight is None else [target, weight]
-        surveys = self.map(_holder.survey_facts, columns, labels, features, beside)
-        columns, labels, parts = self.merged(_holder.merge_facts, surveys)
+        beside = [*columns_beside(target, weight), *blocks.columns]
+        surveys = self.map(_holder.survey_facts, columns, labels, features, beside, blocks)
+        columns, labels, blocks, parts = self.merged(_holder.merge_facts, surveys)
         n_rows = sum(part.n_rows for part in parts)
         learn_names(estimator, nw.from_dict({name: [] for name in features}, backend="pandas"))
         facts = finish_facts(estimator, columns, labels, positive, n_rows, self.description)
-        return replace(facts, parts=tuple(parts))
+        return replace(facts, parts=tuple(parts), blocks=blocks.finish())
 
     def coded(
         self,

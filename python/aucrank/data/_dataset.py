@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from aucrank import _core
+from aucrank._data.block_survey import BlockSurvey
 from aucrank._data.coded_rows import CodedBatch, coded_rows, weights_of_rows
 from aucrank._data.column_lookup import first_doubled
 from aucrank._data.csv_form import CsvOptions
@@ -61,8 +62,15 @@ class Dataset(InPieces):
         Label of the class to be ranked first; None for the greater one.
     weight : str, default=None
         Column of weights of rows.
+    groups : str, default=None
+        Column of what names the group of each row, such as a patient: a fit keeps the rows of
+        a group together, as ``fit(X, y, groups=...)`` does. None to deal each row by its
+        content.
+    time : str, default=None
+        Column of numbers or dates that tells when each row came: a fit holds out the latest, as
+        ``fit(X, y, time=...)`` does.
     columns : sequence of str, default=None
-        Columns to learn from, in this order; None for all but target and weight.
+        Columns to learn from, in this order; None for all but these.
     spill_dir : path-like, default=None
         Folder for what a fit writes down of the rows; None for that of temporary files.
 
@@ -89,19 +97,25 @@ class Dataset(InPieces):
         target: str | None = None,
         positive: Any = None,
         weight: str | None = None,
+        groups: str | None = None,
+        time: str | None = None,
         columns: Sequence[str] | None = None,
         spill_dir: PathLike | None = None,
     ) -> None:
         if target is None and positive is not None:
             raise ValueError(f"positive is {positive!r}, but no target is named")
-        for name, value in (("target", target), ("weight", weight)):
-            if value is not None and not isinstance(value, str):
-                raise TypeError(f"{name} must be the name of a column, got {value!r}")
-        if target is not None and target == weight:
-            raise ValueError(f"target and weight are both {target!r}")
+        roles = {"target": target, "weight": weight, "groups": groups, "time": time}
+        role_of: dict[str, str] = {}
+        for role, value in roles.items():
+            if value is None:
+                continue
+            if not isinstance(value, str):
+                raise TypeError(f"{role} must be the name of a column, got {value!r}")
+            if (other := role_of.setdefault(value, role)) != role:
+                raise ValueError(f"{other} and {role} are both {value!r}")
         if isinstance(columns, str):
             raise TypeError(f"columns must be a list of names, got {columns!r}")
-        beside = [name for name in (target, weight) if name is not None]
+        beside = list(role_of)
         any_columns = columns is not None
         if columns is None:
             need_columns(beside, source.names, source.description)
@@ -110,14 +124,15 @@ class Dataset(InPieces):
         if (doubled := first_doubled(columns)) is not None:
             raise ValueError(f"columns holds {doubled!r} twice")
         if taken := [name for name in columns if name in beside]:
-            role = "target" if taken[0] == target else "weight"
-            raise ValueError(f"columns holds {taken[0]!r}, which is the {role}")
+            raise ValueError(f"columns holds {taken[0]!r}, which is the {role_of[taken[0]]}")
         if spill_dir is not None and not os.path.isdir(spill_dir):
             raise NotADirectoryError(f"spill_dir is no folder: {os.fspath(spill_dir)}")
         self._passes = Passes(source)
         self._target = target
         self._positive = positive
         self._weight = weight
+        self._groups = groups
+        self._time = time
         self._any_columns = any_columns
         self._columns = list(columns)
         self._spill_dir = spill_dir
@@ -130,6 +145,8 @@ class Dataset(InPieces):
         target: str | None = None,
         positive: Any = None,
         weight: str | None = None,
+        groups: str | None = None,
+        time: str | None = None,
         columns: Sequence[str] | None = None,
         chunk_rows: int = _CHUNK_ROWS,
         spill_dir: PathLike | None = None,
@@ -148,8 +165,15 @@ class Dataset(InPieces):
             Label of the class to be ranked first; None for the greater one.
         weight : str, default=None
             Column of weights of rows.
+        groups : str, default=None
+            Column of what names the group of each row, such as a patient: a fit keeps the rows of
+            a group together, as ``fit(X, y, groups=...)`` does. None to deal each row by its
+            content.
+        time : str, default=None
+            Column of numbers or dates that tells when each row came: a fit holds out the latest, as
+            ``fit(X, y, time=...)`` does.
         columns : sequence of str, default=None
-            Columns to learn from, in this order; None for all but target and weight, which must
+            Columns to learn from, in this order; None for all but these, which must
             then be the same in all files.
         chunk_rows : int, default=65536
             Most rows that are in memory at a time.
@@ -177,6 +201,8 @@ class Dataset(InPieces):
             target=target,
             positive=positive,
             weight=weight,
+            groups=groups,
+            time=time,
             columns=columns,
             spill_dir=spill_dir,
         )
@@ -189,6 +215,8 @@ class Dataset(InPieces):
         target: str | None = None,
         positive: Any = None,
         weight: str | None = None,
+        groups: str | None = None,
+        time: str | None = None,
         columns: Sequence[str] | None = None,
         sep: str | None = None,
         decimal: Literal[".", ","] | None = None,
@@ -218,8 +246,15 @@ class Dataset(InPieces):
             Label of the class to be ranked first; None for the greater one.
         weight : str, default=None
             Column of weights of rows.
+        groups : str, default=None
+            Column of what names the group of each row, such as a patient: a fit keeps the rows of
+            a group together, as ``fit(X, y, groups=...)`` does. None to deal each row by its
+            content.
+        time : str, default=None
+            Column of numbers or dates that tells when each row came: a fit holds out the latest, as
+            ``fit(X, y, time=...)`` does.
         columns : sequence of str, default=None
-            Columns to learn from, in this order; None for all but target and weight, which must
+            Columns to learn from, in this order; None for all but these, which must
             then be the same in all files.
         sep : str, default=None
             What parts the columns, one character; None to find it.
@@ -273,6 +308,8 @@ class Dataset(InPieces):
             target=target,
             positive=positive,
             weight=weight,
+            groups=groups,
+            time=time,
             columns=columns,
             spill_dir=spill_dir,
         )
@@ -285,6 +322,8 @@ class Dataset(InPieces):
         target: str | None = None,
         positive: Any = None,
         weight: str | None = None,
+        groups: str | None = None,
+        time: str | None = None,
         columns: Sequence[str] | None = None,
         chunk_rows: int = _CHUNK_ROWS,
         spill_dir: PathLike | None = None,
@@ -305,8 +344,15 @@ class Dataset(InPieces):
             Label of the class to be ranked first; None for the greater one.
         weight : str, default=None
             Column of weights of rows.
+        groups : str, default=None
+            Column of what names the group of each row, such as a patient: a fit keeps the rows of
+            a group together, as ``fit(X, y, groups=...)`` does. None to deal each row by its
+            content.
+        time : str, default=None
+            Column of numbers or dates that tells when each row came: a fit holds out the latest, as
+            ``fit(X, y, time=...)`` does.
         columns : sequence of str, default=None
-            Columns to learn from, in this order; None for all but target and weight.
+            Columns to learn from, in this order; None for all but these.
         chunk_rows : int, default=65536
             Most rows of a piece; larger frames are cut.
         spill_dir : path-like, default=None
@@ -349,6 +395,8 @@ class Dataset(InPieces):
             target=target,
             positive=positive,
             weight=weight,
+            groups=groups,
+            time=time,
             columns=columns,
             spill_dir=spill_dir,
         )
@@ -361,6 +409,8 @@ class Dataset(InPieces):
         target: str | None = None,
         positive: Any = None,
         weight: str | None = None,
+        groups: str | None = None,
+        time: str | None = None,
         columns: Sequence[str] | None = None,
         client: Any = None,
         timeout: float | None = 300.0,
@@ -383,8 +433,15 @@ class Dataset(InPieces):
             Label of the class to be ranked first; None for the greater one.
         weight : str, default=None
             Column of weights of rows.
+        groups : str, default=None
+            Column of what names the group of each row, such as a patient: a fit keeps the rows of
+            a group together, as ``fit(X, y, groups=...)`` does. None to deal each row by its
+            content.
+        time : str, default=None
+            Column of numbers or dates that tells when each row came: a fit holds out the latest, as
+            ``fit(X, y, time=...)`` does.
         columns : sequence of str, default=None
-            Columns to learn from, in this order; None for all but target and weight.
+            Columns to learn from, in this order; None for all but these.
         client : distributed.Client, default=None
             Of the cluster; None for the current one.
         timeout : float, default=300.0
@@ -416,6 +473,8 @@ class Dataset(InPieces):
             target=target,
             positive=positive,
             weight=weight,
+            groups=groups,
+            time=time,
             columns=columns,
         )
 
@@ -427,6 +486,8 @@ class Dataset(InPieces):
         target: str | None = None,
         positive: Any = None,
         weight: str | None = None,
+        groups: str | None = None,
+        time: str | None = None,
         columns: Sequence[str] | None = None,
         timeout: float | None = 300.0,
     ) -> Self:
@@ -448,8 +509,15 @@ class Dataset(InPieces):
             Label of the class to be ranked first; None for the greater one.
         weight : str, default=None
             Column of weights of rows.
+        groups : str, default=None
+            Column of what names the group of each row, such as a patient: a fit keeps the rows of
+            a group together, as ``fit(X, y, groups=...)`` does. None to deal each row by its
+            content.
+        time : str, default=None
+            Column of numbers or dates that tells when each row came: a fit holds out the latest, as
+            ``fit(X, y, time=...)`` does.
         columns : sequence of str, default=None
-            Columns to learn from, in this order; None for all but target and weight.
+            Columns to learn from, in this order; None for all but these.
         timeout : float, default=300.0
             Seconds for which a fit waits while no node of the cluster has CPUs. After 30 s it
             warns, and at the end it raises `ClusterError`. None to wait for ever.
@@ -477,6 +545,8 @@ class Dataset(InPieces):
             target=target,
             positive=positive,
             weight=weight,
+            groups=groups,
+            time=time,
             columns=columns,
         )
 
@@ -488,6 +558,8 @@ class Dataset(InPieces):
         target: str | None = None,
         positive: Any = None,
         weight: str | None = None,
+        groups: str | None = None,
+        time: str | None = None,
         columns: Sequence[str] | None = None,
     ) -> Self:
         """Rows of a Spark data frame, which stay in its cluster.
@@ -508,8 +580,15 @@ class Dataset(InPieces):
             Label of the class to be ranked first; None for the greater one.
         weight : str, default=None
             Column of weights of rows.
+        groups : str, default=None
+            Column of what names the group of each row, such as a patient: a fit keeps the rows of
+            a group together, as ``fit(X, y, groups=...)`` does. None to deal each row by its
+            content.
+        time : str, default=None
+            Column of numbers or dates that tells when each row came: a fit holds out the latest, as
+            ``fit(X, y, time=...)`` does.
         columns : sequence of str, default=None
-            Columns to learn from, in this order; None for all but target and weight.
+            Columns to learn from, in this order; None for all but these.
 
         Returns
         -------
@@ -530,13 +609,15 @@ class Dataset(InPieces):
         The workers need aucrank, too. In them, coded rows take a byte a value and some twelve bytes
         more, and about as much on the disks of Spark, for where a worker is lost.
         """
-        roles = [name for name in (target, weight) if name is not None]
+        roles = [name for name in (target, weight, groups, time) if name is not None]
         used = None if columns is None else [*columns, *roles]
         return cls(
             SparkSource(frame, used),
             target=target,
             positive=positive,
             weight=weight,
+            groups=groups,
+            time=time,
             columns=columns,
         )
 
@@ -549,6 +630,8 @@ class Dataset(InPieces):
         target: str,
         positive: Any = None,
         weight: str | None = None,
+        groups: str | None = None,
+        time: str | None = None,
         columns: Sequence[str] | None = None,
         dialect: Dialect = "ansi",
     ) -> Self:
@@ -577,6 +660,9 @@ class Dataset(InPieces):
             Label of the class to be ranked first; None for the greater one.
         weight : str, default=None
             Column of weights of rows, which are counted by them, too.
+        groups, time : None
+            Not for rows of a database: counts of one column at a time do not tell which rows belong
+            together.
         columns : sequence of str, default=None
             Columns to learn from, in this order, as the database spells them; None for all but
             target and weight, for which the database is asked by ``SELECT *`` of no row.
@@ -638,6 +724,12 @@ class Dataset(InPieces):
         beside = [target] if weight is None else [target, weight]
         names = None if columns is None else [*columns, *beside]
         source = SqlSource(query, table, names, dialect)
+        if groups is not None or time is not None:
+            raise ValueError(
+                f"{'groups' if groups is not None else 'time'} is given, but of a database the"
+                " values of one column at a time are counted, which does not tell what rows are"
+                " dealt by: read the rows, as by Dataset.from_batches"
+            )
         return cls(source, target=target, positive=positive, weight=weight, columns=columns)
 
     def __repr__(self) -> str:
@@ -645,7 +737,13 @@ class Dataset(InPieces):
         if self._passes.n_rows is not None:
             said.append(plural(self._passes.n_rows, "row"))
         said.append(plural(len(self._columns), "column"))
-        roles = (("target", self._target), ("positive", self._positive), ("weight", self._weight))
+        roles = (
+            ("target", self._target),
+            ("positive", self._positive),
+            ("weight", self._weight),
+            ("groups", self._groups),
+            ("time", self._time),
+        )
         said += [f"{role}={value!r}" for role, value in roles if value is not None]
         return shown(f"{type(self).__name__}({', '.join(said)})")
 
@@ -679,6 +777,16 @@ class Dataset(InPieces):
     def weight(self) -> str | None:
         """Column of weights."""
         return self._weight
+
+    @property
+    def groups(self) -> str | None:
+        """Column of what names the group of each row."""
+        return self._groups
+
+    @property
+    def time(self) -> str | None:
+        """Column of when each row came."""
+        return self._time
 
     @property
     def spill_dir(self) -> PathLike | None:
@@ -848,6 +956,7 @@ class Dataset(InPieces):
                 self.need_target(),
                 self._positive,
                 self._weight,
+                blocks=BlockSurvey(self._groups, self._time),
                 categorical_features=categorical_features,
                 class_weight=class_weight,
                 also=also,
@@ -860,6 +969,7 @@ class Dataset(InPieces):
             self._positive,
             self._weight,
             any_columns=self._any_columns,
+            blocks=BlockSurvey(self._groups, self._time),
             categorical_features=categorical_features,
             class_weight=class_weight,
             also=also,
@@ -881,6 +991,8 @@ class Dataset(InPieces):
             Where the label is the one to be ranked first.
         weight : ndarray of float64, shape (n_rows,), or None
             Weights of rows times those of their classes; None where all are 1.
+        blocks : tuple of ndarray of uint64, shape (n_rows,), and bool, or None
+            What rows are dealt by, and whether that is time; None for each by its content.
 
         Raises
         ------
@@ -1132,8 +1244,8 @@ def refuse_beside_dataset(**given: Any) -> None:
     for name, value in given.items():
         if value is not None and name in ("groups", "time"):
             raise ValueError(
-                f"{name} was given beside a Dataset, whose rows are dealt by their content alone:"
-                " fit to a frame with these rows"
+                f"{name} was given beside a Dataset, which names its column of it itself, as in"
+                f" Dataset.from_parquet(paths, target='y', {name}='c')"
             )
         if value is not None:
             raise ValueError(

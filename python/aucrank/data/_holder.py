@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from aucrank import _core
 from aucrank._data.as_frame import as_frame
+from aucrank._data.block_survey import BlockSurvey
 from aucrank._data.coded_rows import CodedBatch, coded_batch, labels_and_weights
 from aucrank._data.column_survey import ColumnSurvey
 from aucrank._data.facts import Facts
@@ -96,8 +97,8 @@ class PartSource:
         """Do nothing: a frame has no time of change."""
 
 
-#: Columns, labels and weights of some partitions, and a fingerprint of each.
-Surveyed = tuple[ColumnSurvey, TargetSurvey, list[Fingerprint]]
+#: Columns, labels and weights, and blocks of some partitions, and a fingerprint of each.
+Surveyed = tuple[ColumnSurvey, TargetSurvey, BlockSurvey, list[Fingerprint]]
 
 
 def survey_facts(
@@ -107,28 +108,31 @@ def survey_facts(
     labels: TargetSurvey,
     features: Sequence[str],
     beside: Sequence[str],
+    blocks: BlockSurvey,
 ) -> Surveyed:
     """Look at the columns, labels and weights of a partition, given surveys of no rows."""
     # Other tasks of this worker are given the same surveys.
-    columns, labels = deepcopy((columns, labels))
+    columns, labels, blocks = deepcopy((columns, labels, blocks))
     batch = piece_of(part, [*features, *beside], number)
     if len(batch.frame):
         columns.look_at_dtypes(batch.frame, batch.origin)
         kept = labels.look_at(batch)
+        blocks.look_at(batch, kept)
         with batch.named_in_errors():
             columns.look_at(batch, kept)
-    return columns, labels, [Fingerprint.of(batch, features, beside)]
+    return columns, labels, blocks, [Fingerprint.of(batch, features, beside)]
 
 
 def merge_facts(found: Sequence[Surveyed]) -> Surveyed:
     """Merge what was found in several partitions, in their order."""
     # What was found stays as it is: it may be merged again if a worker is lost.
-    (columns, labels, parts), *others = deepcopy(list(found))
-    for more_columns, more_labels, more_parts in others:
+    (columns, labels, blocks, parts), *others = deepcopy(list(found))
+    for more_columns, more_labels, more_blocks, more_parts in others:
         columns.merge(more_columns)
         labels.merge(more_labels)
+        blocks.merge(more_blocks)
         parts += more_parts
-    return columns, labels, parts
+    return columns, labels, blocks, parts
 
 
 def weight_range(part: Any, number: int, facts: Facts, target: str, weight: str | None) -> str:
@@ -148,7 +152,7 @@ def _weights(
     part: Any, number: int, facts: Facts, target: str, weight: str | None
 ) -> NDArray[np.float64]:
     """Return the weights of a partition, where its rows do not count once each."""
-    beside = [target] if weight is None else [target, weight]
+    beside = facts.beside(target, weight)
     batch = piece_of(part, beside, number)
     facts.parts[number].check(batch, [], beside)
     _, weights = labels_and_weights(batch, facts, target, weight)
@@ -305,7 +309,7 @@ def _coded(
     DataChangedError
         If they are not those of the facts.
     """
-    beside = [target] if weight is None else [target, weight]
+    beside = facts.beside(target, weight)
     batch = piece_of(part, [*facts.names, *beside], number)
     facts.parts[number].check(batch, facts.names, beside)
     return coded_batch(batch, facts, target, weight) if len(batch.frame) else None

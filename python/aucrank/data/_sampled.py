@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucrank import _core
-from aucrank._data.coded_rows import CodedBatch
+from aucrank._data.block_survey import blocks_of
+from aucrank._data.coded_rows import Blocks, CodedBatch
 from aucrank._data.facts import Facts
 from aucrank._data.input import Columns, each_column
 from aucrank._data.labels import plain_label
@@ -46,18 +47,18 @@ class LeastRows:
 
     def add(
         self,
-        batch: tuple[Columns, NDArray[np.bool_], NDArray[np.float64] | None],
+        batch: tuple[Columns, NDArray[np.bool_], NDArray[np.float64] | None, Blocks | None],
         n_threads: int,
     ) -> None:
         """Look at the rows of a piece."""
         if len(self._samples) == 1:
             self._samples[0].add(batch, n_threads)
             return
-        columns, positive, weight = batch
+        columns, positive, weight, _ = batch
         for sample, is_of_class in zip(self._samples, (~positive, positive), strict=True):
             # Rows of weight 0 are not there.
             of_class = is_of_class.astype(np.float64) if weight is None else weight * is_of_class
-            sample.add((columns, positive, of_class), n_threads)
+            sample.add((columns, positive, of_class, None), n_threads)
 
     def to_bytes(self) -> bytes:
         """Return what was found."""
@@ -99,10 +100,11 @@ def take_sampled(batch: CodedBatch, facts: Facts, bounds: Bounds, n_threads: int
     """Return the rows of a piece that are within the bounds of a sample."""
     if bounds == ALL_ROWS:
         return batch
-    columns, positive, weight = batch
+    columns, positive, weight, blocks = batch
     rows = rows_within(columns, positive, facts.schema.n_levels, bounds, n_threads)
     taken = None if weight is None else weight[rows]
-    return [column[rows] for column in columns], positive[rows], taken
+    of_rows = None if blocks is None else (blocks[0][rows], blocks[1])
+    return [column[rows] for column in columns], positive[rows], taken, of_rows
 
 
 def rows_within(
@@ -133,7 +135,7 @@ def frame_within(dataset: "Dataset", facts: Facts, bounds: Bounds, n_threads: in
     """
     is_taken = []
     if bounds != ALL_ROWS:
-        for columns, positive, _ in dataset.coded_batches(facts):
+        for columns, positive, *_ in dataset.coded_batches(facts):
             of_piece = np.zeros(len(positive), dtype=bool)
             of_piece[rows_within(columns, positive, facts.schema.n_levels, bounds, n_threads)] = (
                 True
@@ -168,7 +170,9 @@ def in_one(parts: Sequence[CodedBatch], facts: Facts) -> Sample:
     columns = [np.concatenate(some) for some in zip(*(part[0] for part in parts), strict=True)]
     positive = np.concatenate([part[1] for part in parts])
     weights = [part[2] for part in parts if part[2] is not None]
-    return Sample(columns, facts.schema, positive, np.concatenate(weights) if weights else None)
+    weight = np.concatenate(weights) if weights else None
+    blocks = blocks_of([part[3] for part in parts])
+    return Sample(columns, facts.schema, positive, weight, blocks=blocks)
 
 
 def all_in_one(parts: Iterable[CodedBatch], facts: Facts) -> Sample:
@@ -176,8 +180,9 @@ def all_in_one(parts: Iterable[CodedBatch], facts: Facts) -> Sample:
     columns: list[NDArray[Any]] = [np.empty(facts.n_rows, dtype) for dtype in facts.dtypes]
     positive = np.empty(facts.n_rows, dtype=bool)
     weight: NDArray[np.float64] | None = None
+    blocks: list[Blocks | None] = []
     end = 0
-    for of_columns, labels, of_rows in parts:
+    for of_columns, labels, of_rows, of_blocks in parts:
         begin, end = end, end + len(labels)
         positive[begin:end] = labels
         for column, values in zip(columns, of_columns, strict=True):
@@ -185,7 +190,8 @@ def all_in_one(parts: Iterable[CodedBatch], facts: Facts) -> Sample:
         if of_rows is not None:
             weight = np.empty(facts.n_rows) if weight is None else weight
             weight[begin:end] = of_rows
-    return Sample(columns, facts.schema, positive, weight)
+        blocks.append(of_blocks)
+    return Sample(columns, facts.schema, positive, weight, blocks=blocks_of(blocks))
 
 
 def joined(parts: Sequence[CodedBatch], facts: Facts) -> Sample:
@@ -210,7 +216,7 @@ def joined(parts: Sequence[CodedBatch], facts: Facts) -> Sample:
         if feature.levels is not None:
             feature, columns[index] = _with_levels_of(feature, columns[index], kept)
         features.append(feature)
-    return Sample(columns, Schema(tuple(features)), positive, weight)
+    return Sample(columns, Schema(tuple(features)), positive, weight, blocks=whole.blocks)
 
 
 def _with_levels_of(

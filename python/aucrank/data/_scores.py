@@ -36,13 +36,13 @@ def add_scores(
     state: _core.RocState, batch: CodedBatch, score: Scores, unit: WeightUnit, n_threads: int
 ) -> None:
     """Add the scores of some rows, whose weights count in units of all."""
-    columns, positive, weights = batch
+    columns, positive, weights, _ = batch
     state.update(positive, score(columns, n_threads), in_units(weights, unit), n_threads)
 
 
 def add_points(counts: _core.PointCounts, batch: CodedBatch, score: Scores, n_threads: int) -> None:
     """Add some rows by their points."""
-    columns, positive, weights = batch
+    columns, positive, weights, _ = batch
     counts.add(score(columns, n_threads), positive, weights, n_threads)
 
 

@@ -416,7 +416,7 @@ class CountedRows:
         with errors_by_name(self._facts.schema):
             for index, column in enumerate(self._facts.columns):
                 groups = column.groups
-                batch = [column.values], groups.positive, self._weighed(groups)
+                batch = [column.values], groups.positive, self._weighed(groups), None
                 sums.add_counts(index, batch, groups.counts)
         return sums.to_bytes()
 

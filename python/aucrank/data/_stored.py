@@ -127,6 +127,7 @@ def _weights(dataset: "Dataset", facts: Facts) -> Iterator[NDArray[np.float64]]:
 def _row_bytes(facts: Facts) -> int:
     """Bytes that a coded row takes at most."""
     of_weight = 0 if facts.target.largest_weights is None else 8
+    of_block = 0 if facts.blocks is None else 2
     # One byte for up to 256 codes; numbers have as many bins as asked for, which are rarely more.
     codes = [1 if n is None or n < 256 else 2 if n < 65_536 else 4 for n in facts.schema.n_levels]
-    return _BESIDE_CODES + of_weight + sum(codes)
+    return _BESIDE_CODES + of_weight + of_block + sum(codes)

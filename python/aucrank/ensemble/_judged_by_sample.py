@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from aucrank import _core
 from aucrank._base.fit_context import DatasetContext, FitContext, RowsContext
-from aucrank._base.folds import Folds, content_of_rows
+from aucrank._base.folds import Folds, blocks_in_order, content_of_rows
 from aucrank._data.sample import CodedSample, Sample
 from aucrank.boosting import GradientBoostingRanker
 from aucrank.data._sampled import Bounds, LeastRows, rows_within
@@ -81,7 +81,7 @@ class JudgedBySample:
         _core.check_columns(sample.core, n_threads)
         of_row, n_folds = _core.deal_blocks(sample.core, self._n_folds, seed, n_threads)
         least = LeastRows(n_levels, most_of_class(len(n_levels)), by_class=True)
-        least.add((sample.columns, sample.labels, sample.weight), n_threads)
+        least.add((sample.columns, sample.labels, sample.weight, None), n_threads)
         bounds = least.bounds
         rows = rows_within(sample.columns, sample.labels, n_levels, bounds, n_threads)
         left_out = _rows_left_out(sample.take(rows.astype(np.intp)), of_row[rows], n_folds, bounds)
@@ -103,7 +103,9 @@ class JudgedBySample:
         )
         params = booster._core_params(context.scope)
         with whole.dataset.rows(facts, booster._dataset_binning(params), n_threads) as rows:
-            batch, dealing = (sample.columns, sample.labels, sample.weight), (self._n_folds, seed)
+            blocks = None if sample.blocks is None else sample.blocks.core
+            batch = (sample.columns, sample.labels, sample.weight, blocks)
+            dealing = self._n_folds, seed
             of_row, n_folds = _core.deal_among(
                 rows, next(numbers), batch, schema.n_levels, dealing, n_threads
             )
@@ -173,7 +175,7 @@ def _rows_left_out(
     """Return the rows of a sample by their content alone: in an order of it, copies as one row."""
     weight = np.ones(sample.n_rows) if sample.weight is None else sample.weight
     content, positive = content_of_rows(sample, 0), sample.labels
-    order = np.lexsort((weight, positive, content))
+    order = np.lexsort((*blocks_in_order(sample), weight, positive, content))
     order = order[weight[order] > 0]
     is_first = np.ones(len(order), dtype=bool)
     if sample.blocks is None:

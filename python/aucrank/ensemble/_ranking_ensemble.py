@@ -586,7 +586,8 @@ class RankingEnsemble(KeepsModels, ProbabilityMixin, SampledFitMixin, BaseRanker
         sample = read_sample(self, X, y, sample_weight, self._schema, self.classes_)
         factors = class_factors(self.class_weight, self.classes_, sample.labels, sample.weight)
         weight = weigh_classes(factors, sample.labels, sample.weight)
-        blocks = read_blocks(groups, time, sample.n_rows)
+        kept = None if weight is None else weight > 0
+        blocks = read_blocks(groups, time, sample.n_rows, kept)
         sample = replace(sample, rows=X, weight=weight, blocks=blocks)
         n_threads = effective_n_threads(self.n_jobs)
         context = FitContext(sample, left_out.seed, n_threads, FitProgress(self))

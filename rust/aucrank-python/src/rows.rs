@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-use aucrank::data::{BinningParams, Columns, Folds, WeightRange};
+use aucrank::data::{BinningParams, Columns, Folds, RowBlocks, WeightRange};
 use aucrank::rows::{
     Answer, Ask, CodedMatrix, RowDigest, RowFrame, RowSample, Rows, StoredRows, Survey,
     deal_among as deal_among_rows,
@@ -75,13 +75,25 @@ impl PyWeightRange {
     }
 }
 
-/// Columns, which rows are positive, and their weights.
+/// Columns, which rows are positive, their weights, and what they are dealt by.
 #[derive(FromPyObject)]
 pub struct BatchArg<'py>(
     ColumnsArg<'py>,
     PyReadonlyArray1<'py, bool>,
     Option<PyReadonlyArray1<'py, f64>>,
+    Option<BlocksArg<'py>>,
 );
+
+/// The number of the block of each row, and whether blocks are times.
+#[derive(FromPyObject)]
+pub struct BlocksArg<'py>(PyReadonlyArray1<'py, u64>, bool);
+
+impl BlocksArg<'_> {
+    pub fn borrow(&self) -> PyResult<RowBlocks<'_>> {
+        let of_row = self.0.as_slice()?;
+        Ok(if self.1 { RowBlocks::Times(of_row) } else { RowBlocks::Groups(of_row) })
+    }
+}
 
 /// A borrowed [`BatchArg`].
 pub struct Batch<'a> {
@@ -92,8 +104,12 @@ pub struct Batch<'a> {
 
 impl BatchArg<'_> {
     pub fn borrow(&self, n_levels: &[Option<u32>]) -> PyResult<Batch<'_>> {
+        let columns = self.0.borrow(n_levels)?;
         Ok(Batch {
-            columns: self.0.borrow(n_levels)?,
+            columns: match &self.3 {
+                None => columns,
+                Some(blocks) => columns.in_blocks(blocks.borrow()?).map_err(to_py_err)?,
+            },
             positive: self.1.as_slice()?,
             weights: self.2.as_ref().map(|weights| weights.as_slice()).transpose()?,
         })

@@ -7,7 +7,7 @@ use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
 
 use crate::columns::ColumnsArg;
-use crate::rows::PyCodedMatrix;
+use crate::rows::{BlocksArg, PyCodedMatrix};
 use crate::run::to_py_err;
 
 /// Rows as arrays, or coded.
@@ -25,7 +25,7 @@ pub struct ArraysArg<'py>(
     Vec<Option<u32>>,
     Option<PyReadonlyArray1<'py, bool>>,
     Option<PyReadonlyArray1<'py, f64>>,
-    Option<(PyReadonlyArray1<'py, u64>, bool)>,
+    Option<BlocksArg<'py>>,
 );
 
 /// A borrowed [`SampleArg`].
@@ -53,11 +53,7 @@ impl SampleArg<'_> {
             Self::Arrays(ArraysArg(columns, n_levels, positive, weight, blocks)) => {
                 let positive = positive.as_ref().map(|positive| positive.as_slice()).transpose()?;
                 let weight = weight.as_ref().map(|weight| weight.as_slice()).transpose()?;
-                let blocks = match blocks {
-                    None => None,
-                    Some((times, true)) => Some(RowBlocks::Times(times.as_slice()?)),
-                    Some((groups, false)) => Some(RowBlocks::Groups(groups.as_slice()?)),
-                };
+                let blocks = blocks.as_ref().map(BlocksArg::borrow).transpose()?;
                 let columns = columns.borrow(n_levels)?;
                 Ok(Sample { columns, classes: Classes::Arrays(positive, weight, blocks) })
             }

@@ -5,6 +5,8 @@ use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
 use super::binned::FeatureBins;
+use super::block_table::BlockTable;
+use super::row_blocks::RowBlocks;
 use super::row_order::hash_rows;
 use crate::{Interrupt, RankError, parallel};
 
@@ -348,6 +350,8 @@ pub struct Columns<'a> {
     hashes: Arc<OnceLock<Vec<u64>>>,
     /// The bins that the columns were coded by, if they were.
     known_bins: Option<Arc<[FeatureBins]>>,
+    /// What rows are dealt by, where that is not their content.
+    blocks: Option<RowBlocks<'a>>,
 }
 
 impl<'a> Columns<'a> {
@@ -377,6 +381,7 @@ impl<'a> Columns<'a> {
             interrupt: None,
             hashes: Arc::default(),
             known_bins: None,
+            blocks: None,
         })
     }
 
@@ -500,6 +505,57 @@ impl<'a> Columns<'a> {
     /// [`RankError::Interrupted`].
     pub fn check_interrupt(&self) -> Result<(), RankError> {
         self.interrupt.map_or(Ok(()), Interrupt::check)
+    }
+
+    /// The same columns of rows that are read in parts and dealt into folds by groups or by time. Where
+    /// all rows are in memory, [`Labels::in_blocks`](super::Labels::in_blocks) says so.
+    ///
+    /// # Errors
+    ///
+    /// [`RankError::LengthMismatch`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use aucrank::Interrupt;
+    /// use aucrank::data::{BinningParams, Columns, Folds, Labels, RowBlocks};
+    /// use aucrank::rows::{StoredRows, Survey, deal_among};
+    ///
+    /// let (values, positive) = ([1.0, 2.0, 3.0, 4.0, 5.0, 6.0], [true, false, true, false, true, false]);
+    /// let of_patients = RowBlocks::Groups(&[7, 9, 7, 9, 8, 8]);
+    /// let columns = Columns::from_row_major(&values, 1)?.in_blocks(of_patients)?;
+    /// let interrupt = Interrupt::default();
+    /// let mut survey = Survey::new(&[None], BinningParams::default(), None)?;
+    /// survey.add(&columns, &positive, None, &interrupt)?;
+    /// let mut rows = StoredRows::new(survey.frame()?, None)?;
+    /// rows.add(&columns, &positive, None, &interrupt)?;
+    /// rows.finish()?;
+    ///
+    /// let found = deal_among(&rows, 0, (&columns, &positive), 2, 0, &interrupt)?;
+    /// let labels = Labels::new(&positive, None)?.in_blocks(of_patients)?;
+    /// assert_eq!(found, Folds::deal(&columns, &labels, 2, 0, &interrupt)?);
+    /// # Ok::<(), aucrank::RankError>(())
+    /// ```
+    pub fn in_blocks(self, blocks: RowBlocks<'a>) -> Result<Self, RankError> {
+        blocks.check_length(self.n_rows)?;
+        Ok(Self { blocks: Some(blocks), ..self })
+    }
+
+    /// What rows are dealt by, unless each by its own content.
+    pub(crate) fn blocks(&self) -> Option<RowBlocks<'a>> {
+        self.blocks
+    }
+
+    /// The place of the block of each row among all; empty where rows have none.
+    pub(crate) fn places(&self, table: Option<&BlockTable>) -> Result<Vec<u16>, RankError> {
+        let Some(table) = table else { return Ok(Vec::new()) };
+        match self.blocks {
+            Some(blocks) if blocks.kind() == table.kind() => Ok(table.places(blocks.of_row())),
+            _ => {
+                let (name, expected) = (table.kind().name(), self.n_rows);
+                Err(RankError::LengthMismatch { name, found: 0, expected })
+            }
+        }
     }
 
     /// Number of rows.

@@ -1,6 +1,8 @@
 //! Classes and weights of the rows.
 
-use super::row_blocks::RowBlocks;
+use std::sync::Arc;
+
+use super::row_blocks::{LabelBlocks, RowBlocks};
 use super::sums::ClassSums;
 use super::weights::{FixedScale, FixedWeights};
 use crate::{RankError, parallel};
@@ -29,7 +31,7 @@ pub struct Labels<'a> {
     positive: &'a [bool],
     weights: Option<FixedWeights>,
     total: ClassSums,
-    blocks: Option<RowBlocks<'a>>,
+    blocks: Option<Arc<LabelBlocks>>,
 }
 
 impl<'a> Labels<'a> {
@@ -84,7 +86,7 @@ impl<'a> Labels<'a> {
             Some(weights) => weights.among(kept),
             None => FixedWeights::counts((0..self.n_rows()).map(|row| kept(row).into()).collect()),
         };
-        Ok(Self { blocks: self.blocks, ..Self::of_fixed(self.positive, Some(weights))? })
+        Ok(Self { blocks: self.blocks.clone(), ..Self::of_fixed(self.positive, Some(weights))? })
     }
 
     /// The same labels of rows that are dealt into folds by groups or by time.
@@ -92,21 +94,20 @@ impl<'a> Labels<'a> {
     /// # Errors
     ///
     /// [`RankError::LengthMismatch`].
-    pub fn in_blocks(self, blocks: RowBlocks<'a>) -> Result<Self, RankError> {
-        let found = blocks.of_row().len();
-        if found != self.n_rows() {
-            let name = match blocks {
-                RowBlocks::Groups(_) => "groups",
-                RowBlocks::Times(_) => "time",
-            };
-            return Err(RankError::LengthMismatch { name, found, expected: self.n_rows() });
-        }
-        Ok(Self { blocks: Some(blocks), ..self })
+    pub fn in_blocks(self, blocks: RowBlocks<'_>) -> Result<Self, RankError> {
+        blocks.check_length(self.n_rows())?;
+        let blocks = LabelBlocks::new(&self, blocks);
+        Ok(self.dealt_by(Arc::new(blocks)))
+    }
+
+    /// The same labels of rows whose blocks were found before.
+    pub(crate) fn dealt_by(self, blocks: Arc<LabelBlocks>) -> Self {
+        Self { blocks: Some(blocks), ..self }
     }
 
     /// What rows are dealt by, unless each by its own content.
-    pub(crate) fn blocks(&self) -> Option<RowBlocks<'a>> {
-        self.blocks
+    pub(crate) fn blocks(&self) -> Option<&LabelBlocks> {
+        self.blocks.as_deref()
     }
 
     /// Checks that both classes have weight.

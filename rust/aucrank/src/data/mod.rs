@@ -4,9 +4,11 @@
 
 mod binned;
 mod bins;
+mod block_table;
 mod cells;
 mod columns;
 mod cuts;
+mod dealing;
 mod exact_sum;
 mod fold_rates;
 mod folds;
@@ -37,9 +39,11 @@ pub(crate) use binned::CUT_SAMPLE;
 pub use binned::{Binned, BinningParams, FeatureBins};
 pub use bins::Bins;
 pub(crate) use bins::{are_distinct, place_among};
+pub(crate) use block_table::{BlockSums, BlockTable};
 pub(crate) use columns::CodeSlice;
 pub use columns::{Column, Columns, MISSING_CODE, Numbers, Value};
 pub(crate) use cuts::{add_distinct, cuts_of_sample, midpoint, quantile_cuts};
+pub(crate) use dealing::{DealOrder, DealtRow, HeldOutPart, RowFolds};
 pub(crate) use exact_sum::{LARGEST_SUM, Wide, is_snapped, quotient, snap};
 #[cfg(feature = "serde")]
 pub(crate) use exact_sum::{of_units, to_units};
@@ -65,10 +69,10 @@ pub(crate) use random::{below, mix};
 pub(crate) use rate_columns::tests as rare_rows;
 pub(crate) use rate_columns::{RareLevels, RateColumns, step_above, threshold};
 pub(crate) use rate_steps::{RateSteps, coded_rates};
+pub(crate) use row_blocks::LabelBlocks;
 pub use row_blocks::RowBlocks;
 pub(crate) use row_order::{
-    Holdout, MOST_RANKED, RowOrder, coin, combine, content_hashes, least_hashes, number_word,
-    seeded,
+    MOST_RANKED, RowOrder, coin, combine, content_hashes, least_hashes, number_word, seeded,
 };
 pub use source::{
     CellId, CellSplit, CodeRule, CodeTest, HistogramRequest, MemorySource, Regroup, SumSource,

@@ -1,10 +1,9 @@
 //! Rows that are dealt together: those of a group, or of a time.
 
-use std::collections::BTreeMap;
-
+use super::block_table::{BlockKind, BlockTable, ClassWeights};
 use super::folds::{Folds, NO_FOLD, TwoParts};
 use super::labels::Labels;
-use super::row_order::seeded;
+use crate::RankError;
 
 /// What rows are dealt by, instead of each by its own content.
 ///
@@ -36,153 +35,99 @@ pub enum RowBlocks<'a> {
     Times(&'a [u64]),
 }
 
-/// Units of weight of a block by class, negatives first.
-type ClassWeights = [u64; 2];
-
 impl RowBlocks<'_> {
-    pub(super) fn of_row(&self) -> &[u64] {
+    pub(crate) fn of_row(&self) -> &[u64] {
         match self {
             Self::Groups(blocks) | Self::Times(blocks) => blocks,
         }
     }
 
-    /// Deals whole blocks into folds, of which each has rows of both classes: at most as many as asked
-    /// for, and one where that cannot be.
-    ///
-    /// Groups are dealt so that the weight of each class is about the same in all folds, large ones
-    /// first and, among those of about one size, in the order of a seeded hash. Times are cut into ranges
-    /// of about the same weight, the earliest first.
-    pub(super) fn deal(&self, labels: &Labels<'_>, n_folds: u16, seed: u64) -> Folds {
-        let blocks = self.blocks(labels);
-        let has = |class: usize| blocks.values().filter(|weights| weights[class] > 0).count();
-        let most = has(0).min(has(1)).min(usize::from(n_folds.max(1)));
-        let fold_of = (2..=most as u16).rev().find_map(|n| {
-            let shares = vec![1.0; usize::from(n)];
-            let fold_of = self.parts(&blocks, &shares, seed);
-            have_both_classes(&blocks, &fold_of, n).then_some((fold_of, n))
-        });
-        let (fold_of, n_folds) = fold_of.unwrap_or((BTreeMap::new(), 1));
-        let mut of_row = vec![NO_FOLD; labels.n_rows()];
-        for row in labels.rows() {
-            let block = self.of_row()[row as usize];
-            of_row[row as usize] = fold_of.get(&block).copied().unwrap_or(0);
+    pub(crate) fn kind(&self) -> BlockKind {
+        match self {
+            Self::Groups(_) => BlockKind::Groups,
+            Self::Times(_) => BlockKind::Times,
         }
-        Folds { of_row, n_folds }
     }
 
-    /// Holds out whole blocks with about a share of the weight of each class, the latest of times; `None`
-    /// if no division leaves rows of both classes on either side.
-    pub(super) fn hold_out(&self, labels: &Labels<'_>, share: f64, seed: u64) -> Option<TwoParts> {
-        let blocks = self.blocks(labels);
-        let part_of = self.parts(&blocks, &[1.0 - share, share], seed);
-        if !have_both_classes(&blocks, &part_of, 2) {
-            return None;
+    /// Checks that there is a block for each row.
+    pub(super) fn check_length(&self, expected: usize) -> Result<(), RankError> {
+        let found = self.of_row().len();
+        if found == expected {
+            return Ok(());
         }
-        let is_out = |row: &u32| part_of[&self.of_row()[*row as usize]] == 1;
+        Err(RankError::LengthMismatch { name: self.kind().name(), found, expected })
+    }
+}
+
+impl BlockKind {
+    /// What the caller gave.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Groups => "groups",
+            Self::Times => "time",
+        }
+    }
+}
+
+/// The block of each row.
+#[derive(Debug)]
+pub(crate) struct LabelBlocks {
+    table: BlockTable,
+    of_row: Vec<u16>,
+}
+
+impl LabelBlocks {
+    pub(super) fn new(labels: &Labels<'_>, blocks: RowBlocks<'_>) -> Self {
+        let table = BlockTable::of(blocks, labels);
+        Self { of_row: table.places(blocks.of_row()), table }
+    }
+
+    /// Of rows whose blocks are known by their places.
+    pub(crate) fn of_places(table: BlockTable, mut of_row: Vec<u16>) -> Self {
+        // Rows that were sent may be damaged.
+        let last = table.n_blocks().saturating_sub(1) as u16;
+        of_row.iter_mut().for_each(|place| *place = (*place).min(last));
+        Self { table, of_row }
+    }
+
+    /// The group of each row, and how many there are; `None` of times.
+    pub(crate) fn groups(&self) -> Option<(&[u16], usize)> {
+        (self.table.kind() == BlockKind::Groups).then_some((&self.of_row, self.table.n_blocks()))
+    }
+
+    /// See [`BlockTable::folds`].
+    pub(super) fn deal(&self, labels: &Labels<'_>, n_folds: u16, seed: u64) -> Folds {
+        let parts = self.table.folds(&self.weights(labels), n_folds, seed);
+        let mut of_row = vec![NO_FOLD; labels.n_rows()];
+        for row in labels.rows().into_iter().map(|row| row as usize) {
+            of_row[row] = parts.of_block[usize::from(self.of_row[row])];
+        }
+        Folds { of_row, n_folds: parts.n_parts }
+    }
+
+    /// See [`BlockTable::hold_out`].
+    pub(super) fn hold_out(&self, labels: &Labels<'_>, share: f64, seed: u64) -> Option<TwoParts> {
+        let part_of = self.table.hold_out(&self.weights(labels), share, seed)?;
+        let is_out = |&row: &u32| part_of[usize::from(self.of_row[row as usize])] == 1;
         let (held_out, kept) = labels.rows().into_iter().partition(is_out);
         Some(TwoParts { kept, held_out })
     }
 
-    /// The weight of each block.
-    fn blocks(&self, labels: &Labels<'_>) -> BTreeMap<u64, ClassWeights> {
-        let mut blocks = BTreeMap::<u64, ClassWeights>::new();
-        for row in labels.rows() {
-            let sums = labels.sums(row as usize);
-            let weights = blocks.entry(self.of_row()[row as usize]).or_default();
-            weights[0] += sums.neg;
-            weights[1] += sums.pos;
+    /// The weight of each block by labels that may be of some of the rows.
+    fn weights(&self, labels: &Labels<'_>) -> Vec<ClassWeights> {
+        let mut weights = vec![[0; 2]; self.table.n_blocks()];
+        for row in labels.rows().into_iter().map(|row| row as usize) {
+            let (sums, of_block) = (labels.sums(row), &mut weights[usize::from(self.of_row[row])]);
+            *of_block = [of_block[0] + sums.neg, of_block[1] + sums.pos];
         }
-        blocks
+        weights
     }
-
-    /// The part of each block, of parts with shares of the weight.
-    fn parts(
-        &self,
-        blocks: &BTreeMap<u64, ClassWeights>,
-        shares: &[f64],
-        seed: u64,
-    ) -> BTreeMap<u64, u16> {
-        match self {
-            Self::Groups(_) => parts_of_groups(blocks, shares, seed),
-            Self::Times(_) => parts_of_times(blocks, shares),
-        }
-    }
-}
-
-/// Whether each of some parts has weight of both classes.
-fn have_both_classes(
-    blocks: &BTreeMap<u64, ClassWeights>,
-    part_of: &BTreeMap<u64, u16>,
-    n_parts: u16,
-) -> bool {
-    let mut has = vec![[false; 2]; usize::from(n_parts)];
-    for (block, weights) in blocks {
-        if let Some(&part) = part_of.get(block) {
-            let has = &mut has[usize::from(part)];
-            *has = [has[0] || weights[0] > 0, has[1] || weights[1] > 0];
-        }
-    }
-    has.iter().flatten().all(|&has| has)
-}
-
-/// Puts one group after the other, large ones first, where its classes have least, by the shares.
-fn parts_of_groups(
-    blocks: &BTreeMap<u64, ClassWeights>,
-    shares: &[f64],
-    seed: u64,
-) -> BTreeMap<u64, u16> {
-    let mut totals = [0.0; 2];
-    for weights in blocks.values() {
-        totals = [totals[0] + weights[0] as f64, totals[1] + weights[1] as f64];
-    }
-    let of_totals = |weights: &ClassWeights| {
-        [weights[0] as f64 / totals[0].max(1.0), weights[1] as f64 / totals[1].max(1.0)]
-    };
-    // Groups of about one size, by powers of two, come in an order that the seed draws.
-    let mut groups: Vec<_> =
-        blocks.iter().map(|(&block, weights)| (block, of_totals(weights))).collect();
-    groups.sort_by_key(|&(block, [neg, pos])| {
-        let size = -(neg + pos).log2().floor() as i64;
-        (size, seeded(block, seed), block)
-    });
-    let mut loads = vec![[0.0; 2]; shares.len()];
-    let mut part_of = BTreeMap::new();
-    for (block, own) in groups {
-        let cost = |part: usize| (own[0] * loads[part][0] + own[1] * loads[part][1]) / shares[part];
-        let best = (0..shares.len()).min_by(|&a, &b| cost(a).total_cmp(&cost(b))).unwrap_or(0);
-        loads[best] = [loads[best][0] + own[0], loads[best][1] + own[1]];
-        part_of.insert(block, best as u16);
-    }
-    part_of
-}
-
-/// Cuts times into ranges of shares of the weight, each as near to its share as both classes allow.
-fn parts_of_times(blocks: &BTreeMap<u64, ClassWeights>, shares: &[f64]) -> BTreeMap<u64, u16> {
-    let weight = |weights: &ClassWeights| weights[0] as f64 + weights[1] as f64;
-    let total: f64 = blocks.values().map(weight).sum();
-    let whole: f64 = shares.iter().sum();
-    // From the latest on: what is held out last must have both classes first of all.
-    let mut part = shares.len() - 1;
-    let mut wanted = shares[part] / whole * total;
-    let (mut reached, mut has) = (0.0, [false; 2]);
-    let mut part_of = BTreeMap::new();
-    for (&block, weights) in blocks.iter().rev() {
-        let own = weight(weights);
-        // A block belongs where more than half of it lies.
-        if part > 0 && has == [true; 2] && reached + own / 2.0 > wanted {
-            part -= 1;
-            wanted += shares[part] / whole * total;
-            has = [false; 2];
-        }
-        reached += own;
-        has = [has[0] || weights[0] > 0, has[1] || weights[1] > 0];
-        part_of.insert(block, part as u16);
-    }
-    part_of
 }
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use super::*;
     use crate::Interrupt;
     use crate::data::{Columns, hold_out, mix};

@@ -12,7 +12,7 @@ use super::question::{AnyAnswer, AnyQuestion, Question, other};
 use super::words;
 use super::words::WordReader;
 use crate::RankError;
-use crate::data::{Holdout, RowOrder};
+use crate::data::{DealtRow, HeldOutPart, RowFolds};
 
 /// A question to rows, or several at once, which any holder of the same rows answers alike.
 ///
@@ -76,20 +76,18 @@ pub(crate) enum View {
     /// All of positive weight.
     All,
     /// Those of a fold, or all others.
-    Fold { order: Arc<RowOrder>, n_folds: u16, fold: u16, inside: bool },
+    Fold { folds: Arc<RowFolds>, fold: u16, inside: bool },
     /// Those held out, or all others.
-    Held { holdout: Holdout, inside: bool },
+    Held { part: HeldOutPart, inside: bool },
 }
 
 impl View {
-    /// Whether a row is one of them, given its class and the hash of its content.
-    pub(crate) fn contains(&self, positive: bool, hash: u64) -> bool {
+    /// Whether a row is one of them.
+    pub(crate) fn contains(&self, row: DealtRow) -> bool {
         match self {
             Self::All => true,
-            Self::Fold { order, n_folds, fold, inside } => {
-                (order.fold(positive, hash, *n_folds) == *fold) == *inside
-            }
-            Self::Held { holdout, inside } => holdout.contains(positive, hash) == *inside,
+            Self::Fold { folds, fold, inside } => (folds.fold(row) == *fold) == *inside,
+            Self::Held { part, inside } => part.contains(row) == *inside,
         }
     }
 }

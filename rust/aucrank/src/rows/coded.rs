@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::ask::View;
 use super::frame::RowFrame;
-use crate::data::{Binned, ClassSums, Columns, FixedScale, FixedWeights, RowTally};
+use crate::data::{Binned, ClassSums, Columns, DealtRow, FixedScale, FixedWeights, RowTally};
 use crate::{Interrupt, RankError};
 
 /// Rows as codes, with their classes, weights and hashes.
@@ -16,12 +16,14 @@ pub(crate) struct CodedRows {
     pub(crate) units: Vec<u64>,
     /// Hash of the content of each row; empty where it was not read.
     pub(crate) hashes: Vec<u64>,
+    /// Place of the block of each row; empty where rows are dealt by their content.
+    blocks: Vec<u16>,
 }
 
 impl CodedRows {
     pub(super) fn none(frame: &RowFrame) -> Self {
-        let (positive, units, hashes) = Default::default();
-        Self { binned: frame.no_rows(), positive, units, hashes }
+        let (positive, units, hashes, blocks) = Default::default();
+        Self { binned: frame.no_rows(), positive, units, hashes, blocks }
     }
 
     /// Codes raw rows.
@@ -45,6 +47,7 @@ impl CodedRows {
             positive: positive.to_vec(),
             units: units.unwrap_or_default(),
             hashes: columns.hashes(interrupt)?.to_vec(),
+            blocks: columns.places(frame.blocks.as_deref())?,
         })
     }
 
@@ -59,6 +62,7 @@ impl CodedRows {
         rows.positive.reserve_exact(n_rows);
         rows.units.reserve_exact(if frame.scale.is_some() { n_rows } else { 0 });
         rows.hashes.reserve_exact(n_rows);
+        rows.blocks.reserve_exact(if frame.blocks.is_some() { n_rows } else { 0 });
         rows
     }
 
@@ -76,6 +80,7 @@ impl CodedRows {
         self.positive.extend_from_slice(&more.positive);
         self.units.extend_from_slice(&more.units);
         self.hashes.extend_from_slice(&more.hashes);
+        self.blocks.extend_from_slice(&more.blocks);
     }
 
     /// Some of the rows.
@@ -84,18 +89,30 @@ impl CodedRows {
             binned: self.binned.copy_of(rows.clone()),
             positive: self.positive[rows.clone()].to_vec(),
             units: self.units.get(rows.clone()).map(<[u64]>::to_vec).unwrap_or_default(),
-            hashes: self.hashes[rows].to_vec(),
+            hashes: self.hashes[rows.clone()].to_vec(),
+            blocks: self.blocks.get(rows).map(<[u16]>::to_vec).unwrap_or_default(),
         }
     }
 
     /// Rows of positive weight of a view, ascending.
     pub(crate) fn of_view<'r>(&'r self, view: &'r View) -> impl Iterator<Item = u32> + 'r {
         let has_weight = |&row: &u32| self.units.get(row as usize).is_none_or(|&units| units > 0);
-        let is_there = |&row: &u32| {
-            let row = row as usize;
-            *view == View::All || view.contains(self.positive[row], self.hashes[row])
-        };
+        let is_there = |&row: &u32| *view == View::All || view.contains(self.dealt(row as usize));
         (0..self.n_rows() as u32).filter(has_weight).filter(is_there)
+    }
+
+    /// What a row is dealt by.
+    pub(crate) fn dealt(&self, row: usize) -> DealtRow {
+        DealtRow {
+            positive: self.positive[row],
+            hash: self.hashes[row],
+            block: self.blocks.get(row).copied().unwrap_or(0),
+        }
+    }
+
+    /// The places of the blocks of all rows.
+    pub(super) fn take_blocks(&mut self) -> Vec<u16> {
+        std::mem::take(&mut self.blocks)
     }
 
     /// How rows count by weight.
@@ -104,16 +121,22 @@ impl CodedRows {
         CodedSums { positive: &self.positive, units: &self.units, is_whole }
     }
 
+    pub(super) fn beside(&self) -> Beside {
+        Beside { units: !self.units.is_empty(), blocks: !self.blocks.is_empty() }
+    }
+
     /// Number of bytes that [`CodedRows::to_bytes`] writes of so many rows.
     pub(super) fn n_bytes_of(frame: &RowFrame, n_rows: usize) -> usize {
         let units = if frame.scale.is_some() { 8 } else { 0 };
-        (n_rows * (units + 1 + frame.no_rows().n_row_bytes())).next_multiple_of(8)
+        let blocks = if frame.blocks.is_some() { 2 } else { 0 };
+        (n_rows * (units + blocks + 1 + frame.no_rows().n_row_bytes())).next_multiple_of(8)
     }
 
     /// All but the hashes as bytes, filled up to whole words.
     pub(super) fn to_bytes(&self) -> Vec<u8> {
-        let mut bytes = Vec::with_capacity(9 * self.n_rows() + self.binned.n_bytes() + 8);
+        let mut bytes = Vec::with_capacity(11 * self.n_rows() + self.binned.n_bytes() + 8);
         bytes.extend(self.units.iter().flat_map(|units| units.to_le_bytes()));
+        bytes.extend(self.blocks.iter().flat_map(|block| block.to_le_bytes()));
         bytes.extend(self.positive.iter().map(|&positive| u8::from(positive)));
         self.binned.put_bytes(&mut bytes);
         bytes.resize(bytes.len().next_multiple_of(8), 0);
@@ -131,16 +154,32 @@ impl CodedRows {
     }
 
     /// Replaces the rows by those that [`CodedRows::to_bytes`] has written; hashes are forgotten.
-    pub(super) fn take_bytes(&mut self, n_rows: usize, is_weighted: bool, bytes: &[u8]) {
-        let n_units = if is_weighted { n_rows } else { 0 };
+    pub(super) fn take_bytes(&mut self, n_rows: usize, beside: Beside, bytes: &[u8]) {
+        let n_units = if beside.units { n_rows } else { 0 };
         let (units, bytes) = bytes.split_at(8 * n_units);
         self.units.clear();
         self.units.extend(units.as_chunks().0.iter().map(|&word| u64::from_le_bytes(word)));
+        let (blocks, bytes) = bytes.split_at(if beside.blocks { 2 * n_rows } else { 0 });
+        self.blocks.clear();
+        self.blocks.extend(blocks.as_chunks().0.iter().map(|&block| u16::from_le_bytes(block)));
         let (positive, bytes) = bytes.split_at(n_rows);
         self.positive.clear();
         self.positive.extend(positive.iter().map(|&positive| positive != 0));
         self.binned.take_bytes(n_rows, bytes);
         self.hashes.clear();
+    }
+}
+
+/// What rows in bytes have beside their codes and classes.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Beside {
+    pub(super) units: bool,
+    pub(super) blocks: bool,
+}
+
+impl Beside {
+    pub(super) fn of(frame: &RowFrame) -> Self {
+        Self { units: frame.scale.is_some(), blocks: frame.blocks.is_some() }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::Rows;
 use super::kept::FitId;
-use crate::data::{Columns, Folds, combine, mix, number_word};
+use crate::data::{Columns, DealtRow, Folds, combine, mix, number_word};
 use crate::{Interrupt, RankError};
 
 /// The folds of some rows, such as those of a [sample](super::RowSample), as [`Folds::deal`] deals all
@@ -52,11 +52,14 @@ pub fn deal_among(
         return Err(RankError::LengthMismatch { name: "y", found, expected });
     }
     let order = FitId::new(fit_number).order(rows, seed, interrupt)?;
-    let n_folds = order.n_folds(n_folds);
+    let folds = order.folds(n_folds);
     let hashes = columns.hashes(interrupt)?;
-    let of_row = positive.iter().zip(hashes);
-    let of_row = of_row.map(|(&positive, &hash)| order.fold(positive, hash, n_folds)).collect();
-    Ok(Folds { of_row, n_folds })
+    let blocks = columns.places(rows.frame().blocks.as_deref())?;
+    let of_row = (0..positive.len()).map(|row| {
+        let block = blocks.get(row).copied().unwrap_or(0);
+        folds.fold(DealtRow { positive: positive[row], hash: hashes[row], block })
+    });
+    Ok(Folds { of_row: of_row.collect(), n_folds: folds.n_folds() })
 }
 
 /// Sums up the content of rows that come column by column. Rows in another order have the same sum.

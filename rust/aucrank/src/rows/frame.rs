@@ -9,7 +9,7 @@ use super::kept::Kept;
 use super::part::PartView;
 use super::question::{Mergeable, Question};
 use super::words::WordReader;
-use crate::data::{Binned, ClassSums, FeatureBins, FixedScale, LevelRates};
+use crate::data::{Binned, BlockTable, ClassSums, FeatureBins, FixedScale, LevelRates};
 use crate::{Interrupt, RankError};
 
 /// What is known of all rows: their bins, the unit of their weights, and their class sums.
@@ -41,6 +41,8 @@ pub struct RowFrame {
     pub(super) total: ClassSums,
     /// Rows of weight zero included.
     pub(super) n_rows: u64,
+    /// What rows are dealt by, where that is not their content.
+    pub(super) blocks: Option<Arc<BlockTable>>,
 }
 
 impl RowFrame {

@@ -3,7 +3,7 @@
 
 use std::any::Any;
 use std::collections::BTreeSet;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 #[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
@@ -13,7 +13,7 @@ use super::ask::{Ask, View};
 use super::histograms::{AskTotals, Totals};
 use super::question::Question;
 use super::row_sample::AskLeastHashes;
-use crate::data::RowOrder;
+use crate::data::{DealOrder, HeldOutPart, RowOrder};
 use crate::{Interrupt, RankError};
 
 /// Fits and trees of which a part keeps the states of its rows: those that were given up are forgotten
@@ -221,9 +221,12 @@ impl FitId {
         rows: &dyn Rows,
         seed: u64,
         interrupt: &Interrupt,
-    ) -> Result<RowOrder, RankError> {
+    ) -> Result<DealOrder, RankError> {
+        if let Some(table) = &rows.frame().blocks {
+            return Ok(DealOrder::Blocks(Arc::clone(table), seed));
+        }
         let least = self.ask(rows, View::All, AskLeastHashes { seed }, interrupt)?;
-        Ok(RowOrder::of_hashes(seed, least.0))
+        Ok(DealOrder::Contents(Arc::new(RowOrder::of_hashes(seed, least.0))))
     }
 
     /// The rows that are kept and those that are held out, of which there is a share; `None` if a class
@@ -235,7 +238,10 @@ impl FitId {
         seed: u64,
         interrupt: &Interrupt,
     ) -> Result<Option<[View; 2]>, RankError> {
-        let holdout = self.order(rows, seed, interrupt)?.holdout(share);
-        Ok(holdout.map(|holdout| [false, true].map(|inside| View::Held { holdout, inside })))
+        let held_out = self.order(rows, seed, interrupt)?.held_out(share);
+        let views = |part: HeldOutPart| {
+            [false, true].map(|inside| View::Held { part: part.clone(), inside })
+        };
+        Ok(held_out.map(views))
     }
 }

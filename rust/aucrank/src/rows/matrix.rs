@@ -8,7 +8,8 @@ use super::frame::RowFrame;
 use super::stored::StoredRows;
 use crate::RankError;
 use crate::data::{
-    Binned, CodeSlice, Column, Columns, FeatureBins, FixedWeights, Labels, MISSING_CODE, Numbers,
+    Binned, CodeSlice, Column, Columns, FeatureBins, FixedWeights, LabelBlocks, Labels,
+    MISSING_CODE, Numbers,
 };
 
 /// Coded rows in memory, a byte a value for most features. What a learner asks of its numbers through
@@ -46,6 +47,7 @@ pub struct CodedMatrix {
     binned: Binned,
     positive: Vec<bool>,
     weights: Option<FixedWeights>,
+    blocks: Option<Arc<LabelBlocks>>,
     /// Of the content of each row; shared with its columns.
     hashes: Arc<OnceLock<Vec<u64>>>,
     /// For each feature a number of each bin, NaN for the missing one; empty for categories.
@@ -62,8 +64,14 @@ impl CodedMatrix {
     /// [`RankError::Storage`] if their file cannot be read; [`RankError::BadParameter`] if there are
     /// 2^32 rows or more.
     pub fn of(rows: &StoredRows) -> Result<Self, RankError> {
-        let CodedRows { binned, positive, units, hashes } = rows.gathered()?;
+        let mut all = rows.gathered()?;
         let frame = rows.frame().clone();
+        let of_row = all.take_blocks();
+        let blocks = frame
+            .blocks
+            .as_ref()
+            .map(|table| LabelBlocks::of_places(table.as_ref().clone(), of_row));
+        let CodedRows { binned, positive, units, hashes, .. } = all;
         let number = |bins: &FeatureBins| match bins {
             FeatureBins::Numeric { cuts } => numbers_of_bins(cuts),
             FeatureBins::Categorical { .. } => Vec::new(),
@@ -80,6 +88,7 @@ impl CodedMatrix {
             numbers: frame.features.iter().map(number).collect(),
             levels: frame.features.iter().enumerate().map(level).collect(),
             weights: frame.scale.map(|scale| FixedWeights::of_units(units, scale)),
+            blocks: blocks.map(Arc::new),
             frame,
             binned,
             positive,
@@ -113,7 +122,11 @@ impl CodedMatrix {
     ///
     /// [`RankError`] for a class without weight.
     pub fn labels(&self) -> Result<Labels<'_>, RankError> {
-        Labels::of_fixed(&self.positive, self.weights.clone())
+        let labels = Labels::of_fixed(&self.positive, self.weights.clone())?;
+        Ok(match &self.blocks {
+            None => labels,
+            Some(blocks) => labels.dealt_by(Arc::clone(blocks)),
+        })
     }
 }
 

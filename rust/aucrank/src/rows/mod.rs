@@ -55,6 +55,7 @@ pub(crate) use score_ranges::{ScoreCounts, ScoreRanges, largest_gap_of_ranges};
 pub(crate) use sent::{QuestionReader, SHARED_QUESTIONS, read};
 pub use stored::StoredRows;
 pub use survey::Survey;
+pub(crate) use survey::{put_blocks, take_blocks};
 pub(crate) use together::together;
 pub(crate) use words::{put_packed, take_packed, take_packed_list};
 

@@ -153,7 +153,7 @@ impl<'a> PartView<'a> {
             return all.map(|units| Cow::Borrowed(&units[..]));
         }
         let units = (0..self.n_rows()).map(|row| {
-            let is_there = self.view.contains(self.rows.positive[row], self.rows.hashes[row]);
+            let is_there = self.view.contains(self.rows.dealt(row));
             if is_there { all.map_or(1, |units| units[row]) } else { 0 }
         });
         Some(units.collect())

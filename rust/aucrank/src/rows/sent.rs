@@ -104,6 +104,13 @@ impl RowFrame {
     ///
     /// [`RankError::BadAnswer`] for other bytes.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, RankError> {
-        serde_json::from_slice(bytes).map_err(|err| RankError::BadAnswer(err.to_string()))
+        let frame: Self =
+            serde_json::from_slice(bytes).map_err(|err| RankError::BadAnswer(err.to_string()))?;
+        match &frame.blocks {
+            Some(table) if !table.is_valid() => {
+                Err(RankError::BadAnswer("the blocks of rows do not ascend".to_owned()))
+            }
+            _ => Ok(frame),
+        }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::coded::CodedRows;
+use super::coded::{Beside, CodedRows};
 use crate::RankError;
 use crate::spilled::{TemporaryFile, checksum, storage};
 
@@ -18,7 +18,7 @@ pub(super) struct Spill {
 pub(super) struct SpillSlot {
     offset: u64,
     pub(super) n_rows: usize,
-    is_weighted: bool,
+    beside: Beside,
     body: Section,
     hashes: Section,
 }
@@ -52,7 +52,7 @@ impl Spill {
         let slot = SpillSlot {
             offset: self.n_bytes,
             n_rows: rows.n_rows(),
-            is_weighted: !rows.units.is_empty(),
+            beside: rows.beside(),
             body: Section::of(&body),
             hashes: Section::of(&hashes),
         };
@@ -69,7 +69,7 @@ impl Spill {
         rows: &mut CodedRows,
     ) -> Result<(), RankError> {
         self.read_section(slot.offset, slot.body, bytes)?;
-        rows.take_bytes(slot.n_rows, slot.is_weighted, bytes);
+        rows.take_bytes(slot.n_rows, slot.beside, bytes);
         if with_hashes {
             self.read_section(slot.offset + slot.body.n_bytes as u64, slot.hashes, bytes)?;
             rows.take_hashes(bytes);

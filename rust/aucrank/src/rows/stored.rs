@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 use super::Rows;
 use super::ask::Answer;
 use super::ask::Ask;
-use super::coded::CodedRows;
+use super::coded::{Beside, CodedRows};
 use super::frame::RowFrame;
 use super::part::{Part, PartScratch};
 use super::spill::Spill;
@@ -183,7 +183,7 @@ impl StoredRows {
             let (body, rest) = rest.split_at_checked(n_body).ok_or_else(cut_off)?;
             let (hashes, rest) = rest.split_at_checked(8 * n_rows).ok_or_else(cut_off)?;
             let mut rows = CodedRows::none(&self.frame);
-            rows.take_bytes(n_rows, self.frame.scale.is_some(), body);
+            rows.take_bytes(n_rows, Beside::of(&self.frame), body);
             rows.take_hashes(hashes);
             self.n_rows += n_rows as u64;
             self.seal(rows)?;

@@ -6,8 +6,8 @@ use super::frame::RowFrame;
 use super::words;
 use super::words::{WordReader, put_list, put_sums};
 use crate::data::{
-    BinningParams, CUT_SAMPLE, ClassSums, Column, Columns, FeatureBins, FixedScale, FixedWeights,
-    Labels, WeightRange, add_distinct, cuts_of_sample, seeded,
+    BinningParams, BlockSums, CUT_SAMPLE, ClassSums, Column, Columns, FeatureBins, FixedScale,
+    FixedWeights, Labels, WeightRange, add_distinct, cuts_of_sample, seeded,
 };
 use crate::{Interrupt, RankError};
 
@@ -42,6 +42,8 @@ pub struct Survey {
     total: ClassSums,
     features: Vec<FeatureSurvey>,
     sample: LeastSample,
+    /// Where rows are dealt by blocks.
+    blocks: Option<BlockSums>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -78,6 +80,7 @@ impl Survey {
             total: ClassSums::default(),
             sample: LeastSample::new(n_levels.iter().filter(|n_levels| n_levels.is_none()).count()),
             features,
+            blocks: None,
         })
     }
 
@@ -124,8 +127,23 @@ impl Survey {
         }
         self.check_values()?;
         self.sample.add(columns, &labels, &rows, self.binning.seed, interrupt)?;
+        self.add_blocks(columns, &labels)?;
         self.n_rows += columns.n_rows() as u64;
         self.total += labels.total();
+        Ok(())
+    }
+
+    fn add_blocks(&mut self, columns: &Columns<'_>, labels: &Labels<'_>) -> Result<(), RankError> {
+        match (&mut self.blocks, BlockSums::of(columns, labels)) {
+            (Some(own), Some(more)) if own.kind() == more.kind() => own.merge(&more),
+            (own @ None, more) if self.n_rows == 0 => *own = more,
+            (None, None) => {}
+            (own, more) => {
+                let kind = own.as_ref().or(more.as_ref()).map_or("groups", |of| of.kind().name());
+                let expected = columns.n_rows();
+                return Err(RankError::LengthMismatch { name: kind, found: 0, expected });
+            }
+        }
         Ok(())
     }
 
@@ -186,6 +204,11 @@ impl Survey {
             }
         }
         self.sample.merge(other.sample);
+        match (&mut self.blocks, other.blocks) {
+            (Some(own), Some(more)) => own.merge(&more),
+            (own @ None, more) => *own = more,
+            (Some(_), None) => {}
+        }
         self.n_rows += other.n_rows;
         self.total += other.total;
     }
@@ -226,6 +249,7 @@ impl Survey {
             scale: self.scale,
             total: self.total,
             n_rows: self.n_rows,
+            blocks: self.blocks.as_ref().map(|blocks| Arc::new(blocks.table())),
         })
     }
 
@@ -243,6 +267,7 @@ impl Survey {
                 FeatureSurvey::Levels(counts) => words.extend(counts),
             }
         }
+        put_blocks(&mut words, self.blocks.as_ref());
         self.sample.put(&mut words);
         words::to_bytes(&words)
     }
@@ -271,13 +296,30 @@ impl Survey {
                 }),
             });
         }
+        let blocks = take_blocks(&mut reader)?;
         let limit = self.sample.limit;
         let sample =
             LeastSample { limit, ..LeastSample::read(&mut reader, self.sample.values.len())? };
         reader.end()?;
         let (binning, scale) = (self.binning, self.scale);
-        self.merge(Self { binning, scale, n_rows, total, features, sample });
+        self.merge(Self { binning, scale, n_rows, total, features, sample, blocks });
         Ok(())
+    }
+}
+
+/// Appends blocks, of which there may be none.
+pub(crate) fn put_blocks(words: &mut Vec<u64>, blocks: Option<&BlockSums>) {
+    put_list(words, blocks.map(BlockSums::to_words).unwrap_or_default().into_iter());
+}
+
+/// What [`put_blocks`] has written.
+pub(crate) fn take_blocks(reader: &mut WordReader<'_>) -> Result<Option<BlockSums>, RankError> {
+    match reader.list()? {
+        [] => Ok(None),
+        words => match BlockSums::from_words(words) {
+            Some(blocks) => Ok(Some(blocks)),
+            None => Err(RankError::BadAnswer("they are no blocks of rows".to_owned())),
+        },
     }
 }
 

@@ -212,8 +212,8 @@ mod tests {
             // The work of number k asks 1 + k questions.
             let sums = |rows: &dyn Rows, number: u64| {
                 let order = fit.order(rows, number, &interrupt)?;
-                let holdout = order.holdout(0.3).expect("both classes have many rows");
-                let view = |inside| View::Held { holdout, inside };
+                let part = order.held_out(0.3).expect("both classes have many rows");
+                let view = |inside| View::Held { part: part.clone(), inside };
                 let of = |inside| Ok(fit.totals(rows, view(inside), &interrupt)?.sums);
                 (0..number).map(|k| of(k % 2 == 0)).collect::<Result<Vec<_>, RankError>>()
             };

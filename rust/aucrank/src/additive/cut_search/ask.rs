@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::FEW_CELLS;
 use super::key_cells::KeyLayout;
-use crate::data::{Bins, FixedScale, RowOrder, WeightRange};
+use crate::data::{Bins, BlockTable, FixedScale, RowFolds, WeightRange};
 
 /// What a pass over raw rows is to count.
 ///
@@ -57,9 +57,9 @@ pub(super) struct PassHead {
 pub(super) enum FoldDeal {
     /// All rows are one fold.
     Together,
-    /// So many folds.
-    Folds(Arc<RowOrder>, u16),
-    /// Not yet: the least hashes of each class are asked for, in the order of a seed.
+    /// Into folds, by the blocks of all rows where they have any.
+    Folds(Arc<RowFolds>, Option<Arc<BlockTable>>),
+    /// Not yet: the least hashes of each class are asked for, in the order of a seed, or the blocks.
     NotYet(u64),
 }
 
@@ -79,7 +79,7 @@ impl PassHead {
     pub(super) fn n_folds(&self) -> usize {
         match self.dealt {
             FoldDeal::Together | FoldDeal::NotYet(_) => 1,
-            FoldDeal::Folds(_, n_folds) => n_folds.into(),
+            FoldDeal::Folds(ref folds, _) => folds.n_folds().into(),
         }
     }
 

@@ -47,7 +47,8 @@ use self::table::NumberTable;
 use super::bins::BinnedFeature;
 use super::mad2c::{Mad2c, Mad2cParams, binned_levels};
 use crate::data::{
-    Bins, ClassMasses, ClassSums, FixedScale, RowOrder, RowSquares, RowUnits, WeightRange,
+    Bins, ClassMasses, ClassSums, DealOrder, FixedScale, RowOrder, RowSquares, RowUnits,
+    WeightRange,
 };
 use crate::{FitPart, Interrupt, RankError, parallel};
 
@@ -178,11 +179,15 @@ impl CutSearch {
         if let Some((wanted, seed)) = folds {
             let nothing = vec![WantedCounts::Nothing; n_levels.len()];
             let asking = PassHead { dealt: FoldDeal::NotYet(seed), ..head.clone() };
-            let RawSums { hashes, .. } = passes.next(asking, nothing)?;
-            let order = RowOrder::of_hashes(seed, hashes);
-            let n_folds = order.n_folds(wanted);
-            if n_folds > 1 {
-                head.dealt = FoldDeal::Folds(Arc::new(order), n_folds);
+            let RawSums { hashes, blocks, .. } = passes.next(asking, nothing)?;
+            let table = blocks.map(|blocks| Arc::new(blocks.table()));
+            let order = match &table {
+                Some(table) => DealOrder::Blocks(Arc::clone(table), seed),
+                None => DealOrder::Contents(Arc::new(RowOrder::of_hashes(seed, hashes))),
+            };
+            let folds = order.folds(wanted);
+            if folds.n_folds() > 1 {
+                head.dealt = FoldDeal::Folds(Arc::new(folds), table);
             }
         }
         let n_folds = head.n_folds();

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::ask::{PassHead, RawAsk, WantedCounts};
+use super::ask::{FoldDeal, PassHead, RawAsk, WantedCounts};
 use super::key_cells::Interval;
 use super::key_cells::KeyLayout;
 use crate::RankError;
@@ -91,7 +91,12 @@ impl RawAsk {
             WantedCounts::Keys(layout) => n_levels.is_none() && layout.is_valid(),
             WantedCounts::Bins(bins) => bins.check(*n_levels).is_ok(),
         };
-        self.head.n_folds() > 0
+        let has_table = match &self.head.dealt {
+            FoldDeal::Folds(_, Some(table)) => table.is_valid(),
+            _ => true,
+        };
+        has_table
+            && self.head.n_folds() > 0
             && self.head.most_cells > 1
             && self.features.iter().zip(&self.head.n_levels).all(|(a, b)| is_number(a, b))
     }

@@ -5,12 +5,13 @@ use std::sync::Arc;
 use super::ask::{FoldDeal, PassHead, RawAsk, WantedCounts};
 use super::key_cells::KeyCells;
 use crate::data::{
-    Bins, ClassSums, Column, Columns, Labels, Lookups, MISSING_CODE, MOST_RANKED, RowSquares,
-    RowTally, least_hashes, place_among, seeded,
+    Bins, BlockSums, ClassSums, Column, Columns, DealtRow, Labels, Lookups, MISSING_CODE,
+    MOST_RANKED, RowSquares, RowTally, least_hashes, place_among, seeded,
 };
 use crate::roc::Score;
 use crate::rows::words;
 use crate::rows::words::{WordReader, put_list, put_sums};
+use crate::rows::{put_blocks, take_blocks};
 use crate::{Interrupt, RankError, parallel};
 
 /// Rows whose values are read at a time.
@@ -41,6 +42,8 @@ pub struct RawSums {
     ask: Arc<RawAsk>,
     /// The least hashes of each class, negatives first.
     pub(super) hashes: [Vec<u64>; 2],
+    /// What rows are dealt by, where that is not their content.
+    pub(super) blocks: Option<BlockSums>,
     /// Numbers of negative and of positive rows.
     pub(in crate::additive) class_rows: [u64; 2],
     /// Of each fold.
@@ -116,7 +119,8 @@ impl RawSums {
         let features = ask.features.iter().enumerate().map(of_feature).collect();
         let (totals, squares) =
             (vec![ClassSums::default(); n_folds], vec![RowSquares::default(); n_folds]);
-        Self { ask, hashes: Default::default(), class_rows: [0; 2], totals, squares, features }
+        let (hashes, blocks) = Default::default();
+        Self { ask, hashes, blocks, class_rows: [0; 2], totals, squares, features }
     }
 
     /// Adds rows.
@@ -140,6 +144,10 @@ impl RawSums {
         let mut folds = Vec::new();
         match &ask.head.dealt {
             FoldDeal::Together => {}
+            FoldDeal::NotYet(_) if columns.blocks().is_some() => {
+                let blocks = BlockSums::of(columns, &labels);
+                merge_blocks(&mut self.blocks, blocks)?;
+            }
             FoldDeal::NotYet(seed) => {
                 let hashes = columns.hashes(interrupt)?;
                 for (class, least) in [false, true].into_iter().zip(&mut self.hashes) {
@@ -149,10 +157,15 @@ impl RawSums {
                     merge_hashes(least, &least_hashes(&own, MOST_RANKED + 1));
                 }
             }
-            FoldDeal::Folds(order, n_folds) => {
+            FoldDeal::Folds(dealt, table) => {
                 let hashes = columns.hashes(interrupt)?;
-                let fold = |(&hash, &positive)| order.fold(positive, hash, *n_folds);
-                folds = hashes.iter().zip(positive).map(fold).collect();
+                let blocks = columns.places(table.as_deref())?;
+                let row = |row: usize| DealtRow {
+                    positive: positive[row],
+                    hash: hashes[row],
+                    block: blocks.get(row).copied().unwrap_or(0),
+                };
+                folds = (0..positive.len()).map(|at| dealt.fold(row(at))).collect();
             }
         }
         let rows = FoldedRows { labels, list, folds, counts: &[] };
@@ -281,6 +294,7 @@ impl RawSums {
         for hashes in &self.hashes {
             put_list(&mut words, hashes.iter().copied());
         }
+        put_blocks(&mut words, self.blocks.as_ref());
         words.extend(self.class_rows);
         for (&total, squares) in self.totals.iter().zip(&self.squares) {
             put_sums(&mut words, total);
@@ -308,6 +322,7 @@ impl RawSums {
         for hashes in &mut self.hashes {
             merge_hashes(hashes, reader.list()?);
         }
+        merge_blocks(&mut self.blocks, take_blocks(&mut reader)?)?;
         for (own, more) in self.class_rows.iter_mut().zip(reader.array::<2>()?) {
             *own += more;
         }
@@ -366,6 +381,19 @@ impl PassHead {
 enum Finite {
     Yes,
     No,
+}
+
+/// Adds the blocks of other rows.
+fn merge_blocks(known: &mut Option<BlockSums>, more: Option<BlockSums>) -> Result<(), RankError> {
+    match (known, more) {
+        (Some(own), Some(more)) if own.kind() == more.kind() => own.merge(&more),
+        (own @ None, more) => *own = more,
+        (Some(_), None) => {}
+        (Some(_), Some(_)) => {
+            return Err(RankError::BadAnswer("they are dealt by something else".to_owned()));
+        }
+    }
+    Ok(())
 }
 
 /// Keeps the least of all.

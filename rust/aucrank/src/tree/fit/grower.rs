@@ -373,10 +373,12 @@ impl Growth for TreesElsewhere<'_> {
     }
 
     fn folds(&self, n_folds: u16, seed: u64) -> Result<Vec<[View; 2]>, RankError> {
-        let order = Arc::new(self.fit.order(self.rows, seed, self.interrupt)?);
-        let n_folds = order.n_folds(n_folds);
-        let view = |fold, inside| View::Fold { order: Arc::clone(&order), n_folds, fold, inside };
-        Ok((0..n_folds).map(|fold| [false, true].map(|inside| view(fold, inside))).collect())
+        let order = self.fit.order(self.rows, seed, self.interrupt)?;
+        let folds = Arc::new(order.folds(n_folds));
+        let view = |fold, inside| View::Fold { folds: Arc::clone(&folds), fold, inside };
+        Ok((0..folds.n_folds())
+            .map(|fold| [false, true].map(|inside| view(fold, inside)))
+            .collect())
     }
 
     fn hold_out(&self, share: f64, seed: u64) -> Result<Option<[View; 2]>, RankError> {

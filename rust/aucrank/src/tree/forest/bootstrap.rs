@@ -1,13 +1,11 @@
 //! Which rows each tree of a forest sees.
 
-use std::collections::BTreeMap;
-
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng;
 #[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
-use crate::data::{Labels, RowBlocks, below, mix};
+use crate::data::{LabelBlocks, Labels, below, mix};
 
 /// How rows are drawn for a tree.
 ///
@@ -74,18 +72,19 @@ enum Drawn {
 impl Drawn {
     fn new(labels: &Labels<'_>) -> Self {
         let rows = labels.rows();
-        let Some(RowBlocks::Groups(group_of)) = labels.blocks() else {
+        let Some((group_of, n_groups)) = labels.blocks().and_then(LabelBlocks::groups) else {
             let (positive, negative) =
                 rows.into_iter().partition(|&row| labels.positive()[row as usize]);
             return Self::Rows([negative, positive]);
         };
-        let mut groups = BTreeMap::<u64, (Vec<u32>, [bool; 2])>::new();
+        let mut groups = vec![(Vec::new(), [false; 2]); n_groups];
         for row in rows {
-            let (rows, has) = groups.entry(group_of[row as usize]).or_default();
+            let (rows, has) = &mut groups[usize::from(group_of[row as usize])];
             rows.push(row);
             has[usize::from(labels.positive()[row as usize])] = true;
         }
-        Self::Groups(groups.into_values().collect())
+        groups.retain(|(rows, _)| !rows.is_empty());
+        Self::Groups(groups)
     }
 }
 
@@ -179,6 +178,7 @@ impl RowSet {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::data::RowBlocks;
 
     fn rows_of(bootstrap: &ForestBootstrap, seed: u64) -> Vec<u32> {
         let mut rows = Vec::new();

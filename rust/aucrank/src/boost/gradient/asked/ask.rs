@@ -11,7 +11,7 @@ use super::super::histogram::CODES;
 use super::super::rows::RowMassScale;
 use super::super::source::Draw;
 use crate::RankError;
-use crate::data::{Binned, CellSplit, FeatureBins, LevelRates, N_RATE_FOLDS, RowOrder};
+use crate::data::{Binned, CellSplit, FeatureBins, LevelRates, N_RATE_FOLDS, RowFolds};
 use crate::rows::{CodedRows, View};
 
 /// A question of a fit.
@@ -33,8 +33,7 @@ pub(crate) enum GradientAsk {
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 pub(crate) struct RatesAsk {
     pub(super) view: View,
-    pub(super) order: Arc<RowOrder>,
-    pub(super) n_folds: u16,
+    pub(super) folds: Arc<RowFolds>,
     pub(super) features: Vec<usize>,
 }
 
@@ -141,7 +140,7 @@ pub(super) struct CellAsk {
 impl RatesAsk {
     /// Number of folds, of which a fit asks for few.
     pub(super) fn n_folds(&self) -> usize {
-        usize::from(self.n_folds.min(N_RATE_FOLDS))
+        usize::from(self.folds.n_folds().min(N_RATE_FOLDS))
     }
 }
 
@@ -178,8 +177,7 @@ pub(super) struct RateCodes {
     /// What the steps are cut by.
     pub(super) cuts: Vec<f64>,
     /// The folds of the rows that are learned from.
-    pub(super) order: Arc<RowOrder>,
-    pub(super) n_folds: u16,
+    pub(super) folds: Arc<RowFolds>,
     /// For each category the steps of the rows of each fold, then that of rows that are not learned from.
     pub(super) steps: Vec<u8>,
     /// The step of a missing value.
@@ -272,7 +270,7 @@ impl BagRowsAsk {
 
 impl RateCodes {
     fn codes(&self, rows: &CodedRows, is_learned: &[bool]) -> Result<Vec<u8>, RankError> {
-        let n_folds = usize::from(self.n_folds);
+        let n_folds = usize::from(self.folds.n_folds());
         let held = rows.binned.features().get(self.feature).ok_or_else(bad)?;
         if self.steps.len() != held.n_bins() * (n_folds + 1) || self.cuts.len() + 1 >= CODES {
             return Err(bad());
@@ -286,12 +284,8 @@ impl RateCodes {
             if level >= held.n_bins() {
                 return self.of_missing;
             }
-            let fold = if is_learned {
-                let (positive, hash) = (rows.positive[row], rows.hashes[row]);
-                usize::from(self.order.fold(positive, hash, self.n_folds))
-            } else {
-                n_folds
-            };
+            let fold =
+                if is_learned { usize::from(self.folds.fold(rows.dealt(row))) } else { n_folds };
             self.steps[level * (n_folds + 1) + fold]
         };
         Ok(is_learned.iter().enumerate().map(code).collect())

@@ -23,7 +23,7 @@ use super::sums::{CellSums, GradientSums, MassSums, RateSums};
 use super::tree::AskedTree;
 use super::tree::{BagLine, Talk, Work};
 use crate::data::{
-    CodeTest, FeatureBins, FoldRates, MISSING_CODE, N_RATE_FOLDS, RateSteps, RowOrder,
+    CodeTest, FeatureBins, FoldRates, MISSING_CODE, N_RATE_FOLDS, RateSteps, RowFolds,
     SEED_OF_RATES, check_monotonic, mix,
 };
 use crate::formula::Test;
@@ -126,7 +126,7 @@ pub fn fit_gradient_folds_rows(
 ) -> Result<Vec<GradientBoosted>, RankError> {
     params.check_folds()?;
     let order = FitId::new(fit_number).order(rows, params.seed, interrupt)?;
-    let n_folds = usize::from(order.n_folds(n_folds));
+    let n_folds = usize::from(order.folds(n_folds).n_folds());
     if n_folds < 2 {
         let (name, value) = ("n_folds", n_folds.to_string());
         let rule = "at least 2, each with rows of both classes";
@@ -244,7 +244,7 @@ struct RatesOfRows {
 enum Dealing {
     None,
     Share(f64),
-    Folds { order: Arc<RowOrder>, n_folds: u16 },
+    Folds(Arc<RowFolds>),
 }
 
 impl<'a> AskedFit<'a> {
@@ -287,17 +287,14 @@ impl<'a> AskedFit<'a> {
         let view: &dyn Fn(bool) -> View = match dealing {
             Dealing::Share(share) => {
                 let order = self.talk.order(bag_seed(params.seed, number))?;
-                let Some(holdout) = order.holdout(*share) else { return Ok((View::All, None)) };
-                &move |inside| View::Held { holdout, inside }
+                let Some(part) = order.held_out(*share) else { return Ok((View::All, None)) };
+                &move |inside| View::Held { part: part.clone(), inside }
             }
-            Dealing::Folds { order, n_folds } if *n_folds > 1 => {
-                let fold = (number % usize::from(*n_folds)) as u16;
-                &move |inside| {
-                    let (order, n_folds) = (Arc::clone(order), *n_folds);
-                    View::Fold { order, n_folds, fold, inside }
-                }
+            Dealing::Folds(folds) if folds.n_folds() > 1 => {
+                let fold = (number % usize::from(folds.n_folds())) as u16;
+                &move |inside| View::Fold { folds: Arc::clone(folds), fold, inside }
             }
-            Dealing::Folds { .. } | Dealing::None => return Ok((View::All, None)),
+            Dealing::Folds(_) | Dealing::None => return Ok((View::All, None)),
         };
         Ok((view(false), Some(view(true))))
     }
@@ -321,13 +318,13 @@ impl<'a> AskedFit<'a> {
         if features.is_empty() {
             return Ok(RatesOfRows::default());
         }
-        let order = Arc::new(self.talk.order(mix(seed ^ SEED_OF_RATES))?);
-        let n_folds = order.n_folds(N_RATE_FOLDS);
+        let folds = self.talk.order(mix(seed ^ SEED_OF_RATES))?.folds(N_RATE_FOLDS);
+        let (n_folds, folds) = (folds.n_folds(), Arc::new(folds));
         if n_folds < 2 {
             return Ok(RatesOfRows::default());
         }
         let view = view.clone();
-        let ask = RatesAsk { view, order: Arc::clone(&order), n_folds, features };
+        let ask = RatesAsk { view, folds: Arc::clone(&folds), features };
         let features = ask.features.clone();
         let GradientSums::Rates(found) = self.talk.ask(GradientAsk::Rates(ask))? else {
             return Err(bad());
@@ -347,8 +344,7 @@ impl<'a> AskedFit<'a> {
             all.codes.push(RateCodes {
                 feature,
                 cuts: steps.cuts().to_vec(),
-                order: Arc::clone(&order),
-                n_folds,
+                folds: Arc::clone(&folds),
                 steps: (0..rates.n_levels()).flat_map(of_level).collect(),
                 of_missing: steps.of_level(MISSING_CODE) as u8,
             });
@@ -375,9 +371,8 @@ impl<'s> FitSource for AskedFit<'s> {
             None => Dealing::None,
             Some(HeldOutRows::Share(share)) => Dealing::Share(share),
             Some(HeldOutRows::Fold) => {
-                let order = Arc::new(self.talk.order(params.seed)?);
                 let n_folds = params.n_bags.min(usize::from(u16::MAX) - 1) as u16;
-                Dealing::Folds { n_folds: order.n_folds(n_folds), order }
+                Dealing::Folds(Arc::new(self.talk.order(params.seed)?.folds(n_folds)))
             }
         };
         let of_bag = |number| self.rows(params, number, self.views(params, &dealing, number)?);

@@ -146,7 +146,7 @@ impl RowsOfPart<'_> {
         sums: &mut RateSums,
     ) -> Result<(), RankError> {
         let n_folds = ask.n_folds();
-        if n_folds != usize::from(ask.n_folds)
+        if n_folds != usize::from(ask.folds.n_folds())
             || feature >= self.frame.features().len()
             || n_folds == 0
         {
@@ -155,8 +155,7 @@ impl RowsOfPart<'_> {
         let tally = self.coded.sums(self.frame);
         for row in self.coded.of_view(&ask.view) {
             let row = row as usize;
-            let (positive, hash) = (self.coded.positive[row], self.coded.hashes[row]);
-            let fold = usize::from(ask.order.fold(positive, hash, ask.n_folds));
+            let fold = usize::from(ask.folds.fold(self.coded.dealt(row)));
             let of_row = tally.of(row);
             sums.of_fold[fold] += of_row;
             let level = self.coded.binned.code(row, feature) as usize;

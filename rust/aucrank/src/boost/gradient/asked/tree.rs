@@ -12,7 +12,7 @@ use super::super::grow::{GradientGrower, GrowNode, GrowingTree, Parted, Root, Tr
 use super::super::sums::UnitSums;
 use super::ask::{BagAsk, BagRowsAsk, BagsAsk, CellAsk, CellStep, GradientAsk, GrowAsk, ToldTree};
 use super::sums::{BagSums, CellSums, GradientSums};
-use crate::data::{CellId, CellSplit, RowOrder};
+use crate::data::{CellId, CellSplit, DealOrder};
 use crate::rows::{FitId, Rows, View};
 use crate::{Interrupt, RankError};
 
@@ -364,7 +364,7 @@ impl<'a> Talk<'a> {
     }
 
     /// The order of all rows by a seed.
-    pub(super) fn order(&self, seed: u64) -> Result<RowOrder, RankError> {
+    pub(super) fn order(&self, seed: u64) -> Result<DealOrder, RankError> {
         self.fit.order(self.rows, seed, self.interrupt)
     }
 
