@@ -112,12 +112,15 @@ def test_what_is_wrong_is_said(rows, capsys, command, options, status, message):
 
 
 def test_intervals_of_groups_are_those_of_one_file(rows, capsys):
-    expected = ok(capsys, "evaluate", *ROWS, "--group", "patient")
+    status, expected, _ = run(capsys, "evaluate", *ROWS, "--group", "patient")
+    assert status == 0
     half = len(rows) // 2
     Path("parts").mkdir()
     for name, part in (("a", rows[:half]), ("b", rows[half:])):
         part.to_csv(f"parts/{name}.csv", index=False)
-    found = ok(capsys, "evaluate", "model.json", "parts", *ROWS[2:], "--group", "patient")
+    command = ["evaluate", "model.json", "parts", *ROWS[2:], "--group", "patient"]
+    status, found, _ = run(capsys, *command)
+    assert status == 0
     assert "of groups by patient" in found
     for line in ("AUC ", "interval "):
         (of_file,), (of_parts,) = (
