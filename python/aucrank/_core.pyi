@@ -370,14 +370,14 @@ def fit_auc_boost_rows(
     params: str,
     n_threads: int,
     observer: _Observer | None = None,
-) -> BoostedModel | None: ...
+) -> BoostedModel: ...
 def fit_rank_boost_rows(
     rows: StoredRows | _Engine,
     fit_number: int,
     params: str,
     n_threads: int,
     observer: _Observer | None = None,
-) -> BoostedModel | None: ...
+) -> BoostedModel: ...
 
 @final
 class GradientBoosted(Model):

@@ -41,3 +41,29 @@ def write_parts(folder, rows, cuts, **kwargs):
         paths.append(folder / f"part-{index:02}.parquet")
         pq.write_table(table.slice(first, last - first), paths[-1], **kwargs)
     return paths
+
+
+#: Of the rows below, what a ranker learns from.
+TOWN_FEATURES = ["x", "town"]
+
+
+def town_rows(n=3000, seed=0):
+    """Rows of a number and of hundreds of towns, most of them rare, whose rates tell much."""
+    rng = np.random.default_rng(seed)
+    x, town = rng.normal(size=n), (400 * rng.random(n) ** 2).astype(int)
+    risk = 1 / (1 + np.exp(-x - rng.normal(scale=2.5, size=400)[town]))
+    return pd.DataFrame(
+        {
+            "x": x,
+            "town": np.where(rng.random(n) < 0.05, None, np.char.mod("t%d", town)),
+            "w": np.where(rng.random(n) < 0.1, 0.0, rng.random(n)),
+            "y": np.where(rng.random(n) < risk, "yes", "no"),
+        }
+    )
+
+
+def tells_rare_towns(ranker, rows):
+    """Tell whether scores differ between towns of fewer than five rows each."""
+    n_rows = rows["town"].value_counts()
+    rare = pd.DataFrame({"x": 0.0, "town": n_rows.index[n_rows < 5].to_numpy()})
+    return len(np.unique(ranker.decision_function(rare))) > 1

@@ -19,15 +19,19 @@ from aucrank import (
     SMartiRank,
     TreeRank,
 )
-from aucrank._base.fit_context import RowsContext
-from aucrank._base.fit_progress import FitProgress
 from aucrank.data import DataChangedError, Dataset, _sampled
 from aucrank.data._dask import DaskRows, DaskSource
 from aucrank.data._raw import ClusterRows
 from aucrank.metrics import RocState, roc_auc_score, roc_state
 from sklearn.base import clone
 
-from tests.common.parts import FEATURES, mixed_rows
+from tests.common.parts import (
+    FEATURES,
+    TOWN_FEATURES,
+    mixed_rows,
+    tells_rare_towns,
+    town_rows,
+)
 from tests.common.spilled import n_spilled_bytes
 
 dask = pytest.importorskip("dask", reason="fits on the workers of dask, which is not installed")
@@ -136,29 +140,6 @@ def test_boosting_does_not_depend_on_partitions(n_parts, weight):
     check_same_fit(collection_of(cut(rows, [0, *cuts])), ROWS, weight, BOOSTER)
 
 
-def test_what_boosting_is_told_does_not_grow_with_the_rows(monkeypatch):
-    monkeypatch.setattr(DaskRows, "coded_rows", None)
-    round_of_fit, answers = DaskRows.round, []
-
-    def look(self, ask):
-        answers.append(len(round_of_fit(self, ask)))
-        return round_of_fit(self, ask)
-
-    monkeypatch.setattr(DaskRows, "round", look)
-    model = GradientBoostingRanker(
-        n_rounds=3, max_leaves=6, early_stopping=False, min_samples_leaf=1, random_state=0
-    )
-    n_bytes = []
-    for n_rows in (5_000, 40_000):
-        answers.clear()
-        collection = dd.from_pandas(mixed_rows(n_rows), npartitions=4)
-        model.fit(Dataset.from_dask(collection, target="y", columns=FEATURES))
-        n_bytes.append(sum(answers))
-    assert n_bytes[1] < 1.5 * n_bytes[0]
-    # A tenth of the codes of 10^6 rows, a byte a value.
-    assert n_bytes[1] < len(FEATURES) * 10**5
-
-
 @pytest.mark.parametrize("model", [RankingForest(n_estimators=3, random_state=0)], ids=["forest"])
 @pytest.mark.parametrize("weight", [None, "w"])
 def test_what_holds_all_codes_has_them_brought_in_order(model, weight):
@@ -200,38 +181,25 @@ def test_learners_that_ask_learn_where_the_rows_are(model, weight):
     check_same_fit(collection_of(parts), rows, weight, model)
 
 
-#: Of what the client of a fit to rows of numbers receives, in bytes.
-RECEIVED = {"marti": MartiRank(random_state=0), "rank": RankBoost(n_rounds=20, random_state=0)}
-#: An eighth of the codes, classes and hashes of 10^6 rows.
-BYTES_OF_WORKER = {MartiRank: 29e6 / 8, RankBoost: 29e6 / 8}
+#: Learners that rows answer with rates of rare categories.
+RATED = {
+    "tree": TreeRank(max_depth=5, random_state=1),
+    "rank boost": RankBoost(n_rounds=6, random_state=2),
+    "auc boost": AUCBoost(n_rounds=8, weak_ranker="threshold", max_features=1, random_state=6),
+}
 
 
-@pytest.mark.parametrize("model", RECEIVED.values(), ids=RECEIVED)
-def test_what_the_client_receives_does_not_grow_with_the_rows(model, monkeypatch):
-    gather, n_bytes = DaskSource.gather, []
-
-    def look(self, results):
-        found = gather(self, results)
-        n_bytes.extend(len(result) for result in found if isinstance(result, bytes))
-        return found
-
-    monkeypatch.setattr(DaskSource, "gather", look)
-    received = []
-    for n in (20_000, 60_000):
-        rng = np.random.default_rng(0)
-        rows = pd.DataFrame(rng.normal(size=(n, 20)), columns=list("abcdefghijklmnopqrst"))
-        rows["y"] = rows["a"] + rows["b"] + rng.normal(size=n) > 0
-        dataset = Dataset.from_dask(dd.from_pandas(rows, npartitions=4), target="y")
-        facts = dataset.facts(model)
-        context = RowsContext(facts.schema, n, 0, 1, FitProgress(model), 1)
-        params = model._core_params(context.scope)
-        with dataset.rows(facts, model._dataset_binning(params), 1) as coded:
-            n_bytes.clear()
-            model._fit_rows(coded, params, context)
-            received.append(sum(n_bytes))
-    assert received[1] < 1.15 * received[0]
-    # From each of two workers.
-    assert received[1] / 2 < BYTES_OF_WORKER[type(model)]
+@pytest.mark.usefixtures("codes_stay")
+@pytest.mark.filterwarnings("ignore:Column 'town' looks as if")
+@pytest.mark.parametrize("n_parts", [1, 2, 7])
+@pytest.mark.parametrize("model", RATED.values(), ids=RATED)
+def test_rates_of_rare_categories_are_learned_where_the_rows_are(model, n_parts):
+    rows = town_rows(2000)
+    expected = clone(model).fit(rows[TOWN_FEATURES], rows["y"])
+    assert tells_rare_towns(expected, rows)
+    collection = dd.from_pandas(rows.sort_values("y"), npartitions=n_parts)
+    dataset = Dataset.from_dask(collection, target="y", columns=TOWN_FEATURES)
+    assert clone(model).fit(dataset)._to_document() == expected._to_document()
 
 
 SAMPLED = {

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterator
-from typing import Any, ClassVar, Self, cast
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,7 +16,6 @@ from aucrank._base.summary import Section, less
 from aucrank._base.validation_set import ValidationSet
 from aucrank._data.as_frame import as_frame
 from aucrank._data.input import count_rows, read_columns
-from aucrank._data.sample import CodedSample, Sample
 from aucrank._data.schema import Schema, errors_by_name
 from aucrank._data.table import Table
 from aucrank._utils.params import (
@@ -38,7 +37,7 @@ from aucrank.boosting._held_out import (
 )
 from aucrank.boosting._terms import TermsMixin
 from aucrank.boosting._weak_rankers import WeakRankersMixin, weak_ranker_params
-from aucrank.data._stored import Rows, gathered
+from aucrank.data._stored import Rows
 
 #: Share of the rows that paper 5 (sec. 3.5) holds out to select by.
 _WINDOW_FRACTION = 0.25
@@ -53,7 +52,7 @@ class BoostedRanker(TermsMixin, WeakRankersMixin, CalibratedRanker):
     #: The fit of the core.
     _fit_core: ClassVar[Callable[..., _core.BoostedModel]]
     #: The same, to rows that are asked; None where it needs their codes.
-    _fit_core_rows: ClassVar[Callable[..., _core.BoostedModel | None]]
+    _fit_core_rows: ClassVar[Callable[..., _core.BoostedModel]]
 
     n_rounds: int
     learning_rate: float
@@ -209,12 +208,6 @@ class BoostedRanker(TermsMixin, WeakRankersMixin, CalibratedRanker):
             context.n_threads,
             context.progress.observer,
         )
-        if model is None:
-            # Of the rows the fit uses what coded ones have.
-            sample = cast("Sample", CodedSample(gathered(rows).matrix(), context.schema))
-            return self._fit_model(
-                FitContext(sample, context.seed, context.n_threads, context.progress)
-            )
         self._tell(model, is_chosen=params["rounds"]["held_out"] is not None)
         return model
 

@@ -262,8 +262,7 @@ class TreeRank(KeepsModels, PartialDependenceMixin, ProbabilityMixin, BaseRanker
             Training data. Data frames of pandas, polars and pyarrow may have categorical columns;
             NaN, None and null are missing values.
             A :class:`~aucrank.data.Dataset` has rows that need not fit in memory, and their labels
-            and weights: the fit is that to one frame with all of its rows, but for
-            :ref:`rates of rare categories <rates-of-many>`, which it does not learn from.
+            and weights: the fit is that to one frame with all of its rows.
         y : array-like of shape (n,), default=None
             Labels, two distinct values. The greater one is the class to rank first. None where
             ``X`` is a data set.
@@ -374,6 +373,10 @@ class TreeRank(KeepsModels, PartialDependenceMixin, ProbabilityMixin, BaseRanker
     def _check_for_dataset(self) -> None:
         super()._check_for_dataset()
         check_stumps_of_dataset(self)
+
+    def _dataset_binning(self, params: Any) -> dict[str, Any]:
+        # What rare categories count as is decided in the fit.
+        return {**params["binning"], "level_rates": "raw"}
 
     def _bytes_of_state(self) -> int:
         # Two trees grow at a time where they are pruned by folds, more of fewer rows.

@@ -220,7 +220,6 @@ impl FitExtrasArgs<'_> {
 }
 
 /// Fits `AUCBoost` to rows in parts; `fit_number` distinguishes the fit from others that query the same rows.
-/// `None` where sums are not enough, since rates of rare categories are learned from.
 #[pyfunction]
 #[pyo3(signature = (rows, fit_number, params, n_threads, observer=None))]
 pub fn fit_auc_boost_rows<'py>(
@@ -230,12 +229,12 @@ pub fn fit_auc_boost_rows<'py>(
     params: &str,
     n_threads: usize,
     observer: Option<Py<PyAny>>,
-) -> PyResult<Option<Py<PyBoostedModel>>> {
+) -> PyResult<Py<PyBoostedModel>> {
     let params: AucBoostParams = read_params(params)?;
     let fitted = rows.fit(py, n_threads, observer, |rows, interrupt| {
         boost::fit_auc_boost_rows(rows, fit_number, &params, interrupt)
     });
-    fitted?.map(|model| hand_over(py, model)).transpose()
+    hand_over(py, fitted?)
 }
 
 /// Fits `RankBoost` to rows in parts, as [`fit_auc_boost_rows`] does.
@@ -248,10 +247,10 @@ pub fn fit_rank_boost_rows<'py>(
     params: &str,
     n_threads: usize,
     observer: Option<Py<PyAny>>,
-) -> PyResult<Option<Py<PyBoostedModel>>> {
+) -> PyResult<Py<PyBoostedModel>> {
     let params: RankBoostParams = read_params(params)?;
     let fitted = rows.fit(py, n_threads, observer, |rows, interrupt| {
         boost::fit_rank_boost_rows(rows, fit_number, &params, interrupt)
     });
-    fitted?.map(|model| hand_over(py, model)).transpose()
+    hand_over(py, fitted?)
 }

@@ -14,29 +14,27 @@ use super::validation_set::HeldOutPath;
 use super::weak::WeakRanking;
 use super::weak::feature::{Best, BinRule};
 use crate::data::{
-    Binned, ClassMasses, ClassSums, Counts, FeatureBins, FeatureTerm, Histogram, HistogramRequest,
-    LevelRates, MOST_COPIES, RowSquares, SumSource, are_many, check_monotonic, direction,
-    empty_histograms, least_level_rows,
+    Binned, ClassMasses, FeatureBins, FeatureTerm, Histogram, HistogramRequest, MOST_COPIES,
+    RateColumns, RowSquares, check_monotonic, direction, empty_histograms,
 };
 use crate::prepared::Prepared;
 use crate::roc::check_max_fpr;
 use crate::rows::words::WordReader;
 use crate::rows::{
-    AskClassUnits, AskedCells, ClassUnits, FitId, HistogramTally, Mergeable, RowFrame, Rows,
-    ScoreCounts, ScoreRanges, View, largest_gap_of_ranges, other, put_packed, take_packed_list,
+    AskClassUnits, AskedLevels, ClassUnits, FitId, Mergeable, Recoded, Rows, ScoreCounts,
+    ScoreRanges, View, largest_gap_of_ranges, other, put_packed, take_packed_list,
 };
 use crate::{Interrupt, RankError};
 
 /// Fits a boosted model to rows elsewhere, by the rule for so many rows of each class, negatives
-/// first; `None` where rare categories hold so many rows that their rates are learned from, which
-/// takes all codes.
+/// first.
 pub(super) fn boost_rows<R: RoundRule>(
     rows: &dyn Rows,
     fit_number: u64,
     params: &RoundParams,
     rule: impl FnOnce([u64; 2]) -> R,
     interrupt: &Interrupt,
-) -> Result<Option<BoostedModel>, RankError> {
+) -> Result<BoostedModel, RankError> {
     params.validate()?;
     let frame = rows.frame();
     check_monotonic(&params.monotonic, &frame.n_levels())?;
@@ -45,14 +43,8 @@ pub(super) fn boost_rows<R: RoundRule>(
     check_max_fpr(rule.max_fpr())?;
     let bin_rule = check_sums(params, &rule)?;
     let rule = &rule;
-    let counts = LevelCounts::ask(rows, &fit, params.binning.level_rates, interrupt)?;
-    if counts.has_many_rare(frame) {
-        return Ok(None);
-    }
-    let features = counts.features(frame, params.binning.level_rates);
-    let binned = Binned::empty(features.into(), params.binning.level_rates);
-    let asked =
-        AskedRoundsFit { rows, fit: &fit, binned: &binned, params, rule, bin_rule, interrupt };
+    let levels = &AskedLevels::find(rows, &fit, params.binning, params.seed, interrupt)?;
+    let asked = AskedRoundsFit { rows, fit: &fit, levels, params, rule, bin_rule, interrupt };
     let kept = match &params.held_out {
         Some(held_out) => asked.hold_out(held_out.fraction)?,
         None => None,
@@ -68,9 +60,9 @@ pub(super) fn boost_rows<R: RoundRule>(
         (run, _) = asked.run(View::All, None, path.n_rounds)?;
     }
     let by_sign = rule.scores_by_sign();
-    Ok(Some(BoostedModel::new(BoostedFields {
+    Ok(BoostedModel::new(BoostedFields {
         n_levels: frame.n_levels(),
-        threshold: if by_sign { 0.0 } else { asked.threshold(&run.terms)? },
+        threshold: if by_sign { 0.0 } else { run.rows.threshold(run.terms.len())? },
         terms: run.terms,
         mean_exponentials: run.mean_exponentials,
         advantages: run.advantages,
@@ -78,7 +70,7 @@ pub(super) fn boost_rows<R: RoundRule>(
         held_out: path,
         seed: params.seed,
         prepared: Prepared::default(),
-    })))
+    }))
 }
 
 /// What the rows of a view weigh.
@@ -110,83 +102,12 @@ fn check_sums(params: &RoundParams, rule: &dyn RoundRule) -> Result<BinRule, Ran
     Ok(bin_rule)
 }
 
-/// Rows of each category, where that matters.
-struct LevelCounts(Vec<(usize, Vec<u64>)>);
-
-impl LevelCounts {
-    fn ask(
-        rows: &dyn Rows,
-        fit: &FitId,
-        level_rates: LevelRates,
-        interrupt: &Interrupt,
-    ) -> Result<Self, RankError> {
-        let n_levels = rows.frame().n_levels();
-        let features: Vec<usize> = match level_rates {
-            LevelRates::Raw => Vec::new(),
-            LevelRates::Shrunken => {
-                (0..n_levels.len()).filter(|&feature| n_levels[feature].is_some()).collect()
-            }
-        };
-        if features.is_empty() {
-            return Ok(Self(Vec::new()));
-        }
-        if rows.frame().counts_fit() {
-            Self::counted::<Counts>(rows, fit, features, interrupt)
-        } else {
-            Self::counted::<ClassSums>(rows, fit, features, interrupt)
-        }
-    }
-
-    fn counted<T: HistogramTally>(
-        rows: &dyn Rows,
-        fit: &FitId,
-        features: Vec<usize>,
-        interrupt: &Interrupt,
-    ) -> Result<Self, RankError> {
-        let cells = AskedCells::<T>::new(rows, fit, View::All, interrupt);
-        let wanted = HistogramRequest { cell: 0, features: Some(features) };
-        let found = cells.histograms(&[wanted])?;
-        let n_levels = rows.frame().n_levels();
-        let of_feature = |(feature, sums): (usize, crate::data::FeatureSums<'_, T>)| {
-            let mut counts = vec![0; n_levels[feature].unwrap_or(0) as usize];
-            for (code, sums) in sums.occupied() {
-                if let Some(count) = counts.get_mut(code as usize) {
-                    *count += sums.rows;
-                }
-            }
-            (feature, counts)
-        };
-        Ok(Self(found.iter().flat_map(crate::data::Histogram::features).map(of_feature).collect()))
-    }
-
-    /// Whether rare categories of some feature hold many of the rows.
-    fn has_many_rare(&self, frame: &RowFrame) -> bool {
-        let n_rows = frame.total().rows;
-        let least = least_level_rows(n_rows);
-        self.0
-            .iter()
-            .any(|(_, counts)| are_many(counts.iter().filter(|&&rows| rows < least).sum(), n_rows))
-    }
-
-    /// What the codes mean once categories of few rows are missing.
-    fn features(&self, frame: &RowFrame, level_rates: LevelRates) -> Vec<FeatureBins> {
-        let mut features = frame.features().to_vec();
-        for (feature, counts) in &self.0 {
-            if let FeatureBins::Categorical { rare, .. } = &mut features[*feature] {
-                *rare = level_rates.rare(counts);
-            }
-        }
-        features
-    }
-}
-
 /// A fit to rows elsewhere.
 #[derive(Clone, Copy)]
 struct AskedRoundsFit<'a> {
     rows: &'a dyn Rows,
     fit: &'a FitId,
-    /// No rows, in the bins of all.
-    binned: &'a Binned,
+    levels: &'a AskedLevels,
     params: &'a RoundParams,
     rule: &'a dyn RoundRule,
     bin_rule: BinRule,
@@ -194,13 +115,14 @@ struct AskedRoundsFit<'a> {
 }
 
 /// The rounds of a run.
-struct AskedRun {
+struct AskedRun<'a> {
+    rows: AskedRounds<'a>,
     terms: Vec<Term>,
     mean_exponentials: Vec<[f64; 2]>,
     advantages: Vec<f64>,
 }
 
-impl AskedRoundsFit<'_> {
+impl<'a> AskedRoundsFit<'a> {
     fn hold_out(&self, share: f64) -> Result<Option<[View; 2]>, RankError> {
         self.fit.hold_out(self.rows, share, self.params.seed, self.interrupt)
     }
@@ -210,7 +132,7 @@ impl AskedRoundsFit<'_> {
         view: View,
         held_out: Option<View>,
         n_rounds: usize,
-    ) -> Result<(AskedRun, Option<HeldOutPath>), RankError> {
+    ) -> Result<(AskedRun<'a>, Option<HeldOutPath>), RankError> {
         let is_held_out = held_out.is_some();
         let rows = AskedRounds::new(*self, view, held_out)?;
         let mut fit = Rounds::new(rows, self.params, self.rule, self.interrupt);
@@ -220,34 +142,8 @@ impl AskedRoundsFit<'_> {
         if let Some((path, false)) = &path {
             fit.keep(path.n_rounds);
         }
-        let Rounds { terms, mean_exponentials, advantages, .. } = fit;
-        Ok((AskedRun { terms, mean_exponentials, advantages }, path.map(|(path, _)| path)))
-    }
-
-    fn ask(&self, view: &View, ask: RoundAsk) -> Result<RoundAnswer, RankError> {
-        self.fit.ask(self.rows, view.clone(), ask, self.interrupt)
-    }
-
-    /// Asks about scores, which are sums of the values of terms: no state of the rows is needed.
-    fn ask_scores(&self, view: &View, want: RoundWant) -> Result<RoundAnswer, RankError> {
-        self.ask(view, RoundAsk { counts_copies: true, n_before: 0, steps: Vec::new(), want })
-    }
-
-    /// The score of largest TPR - FPR.
-    fn threshold(&self, terms: &[Term]) -> Result<f64, RankError> {
-        let mut sums = ScoreSums::default();
-        for term in terms {
-            sums.add(feature_of(term), self.binned);
-        }
-        let total = self.rows.frame().total();
-        let tables = sums.tables();
-        largest_gap_of_ranges(total, sums.bounds(), |edges| {
-            let want = RoundWant::Ranges { tables: Arc::clone(&tables), edges };
-            match self.ask_scores(&View::All, want)? {
-                RoundAnswer::Ranges(ranges) => Ok(ranges),
-                _ => Err(other()),
-            }
-        })
+        let Rounds { rows, terms, mean_exponentials, advantages, .. } = fit;
+        Ok((AskedRun { rows, terms, mean_exponentials, advantages }, path.map(|(path, _)| path)))
     }
 }
 
@@ -291,6 +187,10 @@ fn feature_of(term: &Term) -> &FeatureTerm {
 /// Rows elsewhere that rounds reweight.
 struct AskedRounds<'a> {
     asked: AskedRoundsFit<'a>,
+    /// The rows in the codes of the rounds, and no rows in them.
+    rows: Recoded<'a>,
+    binned: Binned,
+    rates: RateColumns,
     view: View,
     held_out: Option<View>,
     /// By which holders know the factors of their rows.
@@ -303,6 +203,8 @@ struct AskedRounds<'a> {
     n_told: usize,
     /// What the rows came to after the last step.
     sums: RoundSums,
+    /// The terms of the rounds so far, of columns of rates where these were asked, and their sum.
+    terms: Vec<FeatureTerm>,
     scores: ScoreSums,
 }
 
@@ -322,11 +224,17 @@ impl<'a> AskedRounds<'a> {
             steps: Vec::new(),
             want: RoundWant::Masses { bits: [0; 2], squares: false },
         };
-        let RoundAnswer::Masses(sums) = RoundAnswer::none(&none, asked.binned) else {
+        let (fit, interrupt) = (asked.fit, asked.interrupt);
+        let (recoded, rates) = asked.levels.with_rates(asked.rows, fit, &view, interrupt)?;
+        let binned = recoded.frame().no_rows();
+        let RoundAnswer::Masses(sums) = RoundAnswer::none(&none, &binned) else {
             unreachable!("masses are asked for")
         };
         let mut rows = Self {
             asked,
+            rows: recoded,
+            binned,
+            rates,
             view,
             held_out,
             number: asked.fit.begin_tree(),
@@ -336,6 +244,7 @@ impl<'a> AskedRounds<'a> {
             steps: Vec::new(),
             n_told: 0,
             sums,
+            terms: Vec::new(),
             scores: ScoreSums::default(),
         };
         let largest = units.largest.map(|units| if counts_copies { 1.0 } else { units as f64 });
@@ -355,18 +264,39 @@ impl<'a> AskedRounds<'a> {
         true
     }
 
+    /// Asks about scores, which are sums of the values of terms: no state of the rows is needed.
+    fn ask_scores(&self, view: &View, want: RoundWant) -> Result<RoundAnswer, RankError> {
+        let ask = RoundAsk { counts_copies: true, n_before: 0, steps: Vec::new(), want };
+        self.asked.fit.ask(&self.rows, view.clone(), ask, self.asked.interrupt)
+    }
+
+    /// The score of largest TPR - FPR by the first rounds. Rows that are learned from are scored by the
+    /// rates of their folds, as in memory.
+    fn threshold(&self, n_rounds: usize) -> Result<f64, RankError> {
+        let mut sums = ScoreSums::default();
+        self.terms[..n_rounds].iter().for_each(|term| sums.add(term, &self.binned));
+        let total = self.rows.frame().total();
+        let tables = sums.tables();
+        largest_gap_of_ranges(total, sums.bounds(), |edges| {
+            let want = RoundWant::Ranges { tables: Arc::clone(&tables), edges };
+            match self.ask_scores(&View::All, want)? {
+                RoundAnswer::Ranges(ranges) => Ok(ranges),
+                _ => Err(other()),
+            }
+        })
+    }
+
     /// What the rows come to after all steps.
     fn masses(&mut self) -> Result<RoundSums, RankError> {
         for n_before in [self.n_told, 0] {
             let want = RoundWant::Masses {
                 bits: self.units.bits(),
-                squares: self.asked.binned.shrinks_levels(),
+                squares: self.binned.shrinks_levels(),
             };
             let steps = self.steps[n_before..].to_vec();
             let ask = RoundAsk { counts_copies: self.counts_copies, n_before, steps, want };
-            let (AskedRoundsFit { rows, fit, interrupt, .. }, view) =
-                (&self.asked, self.view.clone());
-            match fit.ask_of(self.number, *rows, view, ask, interrupt)? {
+            let (AskedRoundsFit { fit, interrupt, .. }, view) = (&self.asked, self.view.clone());
+            match fit.ask_of(self.number, &self.rows, view, ask, interrupt)? {
                 RoundAnswer::Masses(sums) => {
                     self.n_told = self.steps.len();
                     return Ok(sums);
@@ -396,11 +326,11 @@ impl RoundRows for AskedRounds<'_> {
     }
 
     fn rank(&mut self, seed: u64, takes_all: bool) -> Result<Option<WeakRanking>, RankError> {
-        let AskedRoundsFit { binned, params, bin_rule, .. } = self.asked;
-        let n_features = binned.features().len();
+        let (AskedRoundsFit { params, bin_rule, .. }, binned) = (self.asked, &self.binned);
+        let n_features = self.rates.n_features();
         let drawn = match params.max_features {
             Some(max) if !takes_all && max < n_features => {
-                Some(draw_features(seed, n_features, max))
+                Some(self.rates.with_rates(draw_features(seed, n_features, max)))
             }
             _ => None,
         };
@@ -413,15 +343,13 @@ impl RoundRows for AskedRounds<'_> {
             let masses = sums.occupied();
             let masses = masses.map(|(code, m)| (code, ClassMasses { pos: m.pos, neg: m.neg }));
             let bound = (feature, direction(&params.monotonic, feature));
-            let bins = &binned.features()[feature];
-            let masses = pooled(masses, bins).into_iter();
             best.ask_bound(binned, bound, masses, units.as_ref(), bin_rule);
         }
         Ok(best.into_ranking(binned))
     }
 
     fn are_partial(&self) -> bool {
-        let n_features = self.asked.binned.features().len();
+        let n_features = self.rates.n_features();
         self.asked.params.max_features.is_some_and(|max| max < n_features)
     }
 
@@ -432,15 +360,18 @@ impl RoundRows for AskedRounds<'_> {
         unseen: f64,
         budget: &LevelBudget,
     ) -> Result<Term, RankError> {
-        let binned = self.asked.binned;
-        let (term, _) = ranking.into_term(binned.features(), &values, unseen);
+        let features = self.binned.features();
+        let (term, _) = ranking.into_term(features, &values, unseen);
+        let of_codes = feature_of(&term).clone();
+        let feature = of_codes.feature;
+        let by_code = of_codes.values_by_code(&features[feature]);
+        let term = term.without_rates(&self.rates);
         budget.spend(&term)?;
-        let of_feature = feature_of(&term);
-        let by_code = of_feature.values_by_code(&binned.features()[of_feature.feature]);
         let factors = by_code.iter().map(|value| [value.exp(), (-value).exp()].map(f64::to_bits));
-        let (feature, factors) = (of_feature.feature, CodeRuns::of(factors));
+        let factors = CodeRuns::of(factors);
         self.steps.push(RoundStep::Reweight { feature, factors });
-        self.scores.add(of_feature, binned);
+        self.scores.add(&of_codes, &self.binned);
+        self.terms.push(of_codes);
         let before = self.units.log_total(self.sums.total, 1.0);
         let mut sums = self.masses()?;
         if self.rescale(sums.largest) {
@@ -459,7 +390,7 @@ impl RoundRows for AskedRounds<'_> {
     fn held_out_auc(&mut self) -> Result<Option<f64>, RankError> {
         let Some(view) = &self.held_out else { return Ok(None) };
         let want = RoundWant::Scores(self.scores.tables());
-        match self.asked.ask_scores(view, want)? {
+        match self.ask_scores(view, want)? {
             // Weights in units, as in memory.
             RoundAnswer::Scores(scores) => scores.auc_up_to(1.0, 0).map(Some),
             _ => Err(other()),
@@ -467,50 +398,33 @@ impl RoundRows for AskedRounds<'_> {
     }
 }
 
-/// The masses of codes, those of categories with few rows being added to that of missing ones.
-fn pooled(
-    masses: impl Iterator<Item = (u32, ClassMasses)>,
-    bins: &FeatureBins,
-) -> Vec<(u32, ClassMasses)> {
-    let FeatureBins::Categorical { n_levels, rare: Some(rare) } = bins else {
-        return masses.collect();
-    };
-    let mut missing = ClassMasses::default();
-    let mut known: Vec<(u32, ClassMasses)> = Vec::new();
-    for (code, masses) in masses {
-        if rare.get(code as usize) == Some(&false) {
-            known.push((code, masses));
-        } else {
-            missing += masses;
-        }
-    }
-    known.push((*n_levels, missing));
-    known
-}
-
 #[cfg(all(test, feature = "serde"))]
 mod tests {
-    use std::cell::Cell;
-
     use super::*;
     use crate::boost::{
         AucBoostParams, FitExtras, HeldOutParams, HeldOutRule, Output, RankBoostParams,
         ThresholdCriterion, WeakRankerParams, fit_auc_boost, fit_auc_boost_rows, fit_rank_boost,
         fit_rank_boost_rows,
     };
-    use crate::data::{BinningParams, Labels};
-    use crate::rows::tests::{Data, Weights, everywhere};
+    use crate::data::{BinningParams, FeatureSteps, Labels};
+    use crate::rows::tests::{Data, Weights, everywhere, raw};
     use crate::rows::{Answer, Ask, words};
 
-    /// Bins of categories as they are, whatever a fit makes of them.
-    fn raw(binning: BinningParams) -> BinningParams {
-        BinningParams { level_rates: LevelRates::Raw, ..binning }
+    fn check(name: &str, rounds: &RoundParams, by_auc: bool) {
+        check_on(|weights| Data::new(1500, weights), name, rounds, by_auc);
     }
 
-    fn check(name: &str, rounds: &RoundParams, by_auc: bool) {
+    /// Checks models of rows everywhere; returns those of memory.
+    fn check_on(
+        data: impl Fn(Weights) -> Data,
+        name: &str,
+        rounds: &RoundParams,
+        by_auc: bool,
+    ) -> Vec<BoostedModel> {
+        let mut in_memory = Vec::new();
         for (weights, n_parts) in [(Weights::None, 3), (Weights::Whole, 7), (Weights::Fractions, 2)]
         {
-            let (data, interrupt) = (Data::new(1500, weights), Interrupt::default());
+            let (data, interrupt) = (data(weights), Interrupt::default());
             let (criterion, output, max_fpr) = (ThresholdCriterion::Sum, Output::Real, 1.0);
             let auc = AucBoostParams { rounds: rounds.clone(), criterion, output, max_fpr };
             let rank = RankBoostParams { rounds: rounds.clone(), ..RankBoostParams::default() };
@@ -524,7 +438,6 @@ mod tests {
                 }
             });
             assert!(!expected.terms().is_empty());
-            let n_done = Cell::new(0);
             let at = (&*format!("{name}-{weights:?}"), n_parts);
             everywhere(&data, raw(rounds.binning), at, |rows| {
                 let found = if by_auc {
@@ -532,16 +445,11 @@ mod tests {
                 } else {
                     fit_rank_boost_rows(rows, 3, &rank, &interrupt)
                 };
-                // Many of the rows are of rare categories unless these are taken as they are.
-                if rounds.binning.level_rates == LevelRates::Raw {
-                    assert_eq!(found.unwrap().as_ref(), Some(&expected), "{at:?}");
-                    n_done.set(n_done.get() + 1);
-                } else {
-                    assert_eq!(found, Ok(None));
-                }
+                assert_eq!(found.as_ref(), Ok(&expected), "{at:?}");
             });
-            assert_eq!(n_done.get() > 0, rounds.binning.level_rates == LevelRates::Raw);
+            in_memory.push(expected);
         }
+        in_memory
     }
 
     fn plain() -> RoundParams {
@@ -576,9 +484,29 @@ mod tests {
     }
 
     #[test]
-    fn rates_of_many_rare_categories_are_left_to_who_has_all_codes() {
-        let shrunken = BinningParams::default();
-        check("rates", &RoundParams { binning: shrunken, n_rounds: 2, ..plain() }, false);
+    fn rates_of_many_rare_categories_are_those_of_memory() {
+        let shrunken = RoundParams { binning: BinningParams::default(), ..plain() };
+        // Few rows are of categories that are learned from.
+        check("shrunken", &RoundParams { n_rounds: 2, ..shrunken.clone() }, false);
+        let rule = HeldOutRule::Patience { n_iter_no_change: 3, tol: 0.0 };
+        let held_out = Some(HeldOutParams { fraction: 0.3, rule, refit: true });
+        let feature = WeakRankerParams::Feature;
+        let drawn = RoundParams { max_features: Some(2), weak_ranker: feature, ..shrunken.clone() };
+        for (name, rounds, by_auc) in [
+            ("rates", shrunken.clone(), true),
+            ("rates stopped", RoundParams { held_out, ..shrunken }, false),
+            ("rates drawn", drawn, false),
+        ] {
+            for model in check_on(|weights| Data::of_towns(3000, weights), name, &rounds, by_auc) {
+                let many = |term: &Term| match &feature_of(term).steps {
+                    FeatureSteps::Categorical { values } => {
+                        values.iter().filter(|value| **value != values[0]).count() > 20
+                    }
+                    FeatureSteps::Numeric { .. } => false,
+                };
+                assert!(model.terms().iter().any(many), "{name}");
+            }
+        }
     }
 
     #[test]

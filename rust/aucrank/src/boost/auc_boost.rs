@@ -131,8 +131,7 @@ pub fn fit_auc_boost(
 }
 
 /// Fits `AUCBoost` to rows in parts, wherever they are: the same model as [`fit_auc_boost`] gives on
-/// all of them in memory, as [`fit_rank_boost_rows`](super::fit_rank_boost_rows) does; `None` where
-/// rates of rare categories are learned from.
+/// all of them in memory, as [`fit_rank_boost_rows`](super::fit_rank_boost_rows) does.
 ///
 /// # Errors
 ///
@@ -158,7 +157,7 @@ pub fn fit_auc_boost(
 /// let (params, labels) = (AucBoostParams::default(), Labels::new(&positive, None)?);
 /// let extras = FitExtras::default();
 /// let in_memory = fit_auc_boost(&columns, &labels, &params, &extras, &interrupt)?;
-/// assert_eq!(fit_auc_boost_rows(&rows, 0, &params, &interrupt)?, Some(in_memory));
+/// assert_eq!(fit_auc_boost_rows(&rows, 0, &params, &interrupt)?, in_memory);
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
 pub fn fit_auc_boost_rows(
@@ -166,6 +165,6 @@ pub fn fit_auc_boost_rows(
     fit_number: u64,
     params: &AucBoostParams,
     interrupt: &Interrupt,
-) -> Result<Option<BoostedModel>, RankError> {
+) -> Result<BoostedModel, RankError> {
     boost_rows(rows, fit_number, &params.rounds, |_| params.clone(), interrupt)
 }

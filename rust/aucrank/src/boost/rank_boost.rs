@@ -287,9 +287,7 @@ pub fn fit_rank_boost(
 }
 
 /// Fits `RankBoost` to rows in parts, wherever they are: the same model as [`fit_rank_boost`] gives on
-/// all of them in memory. `None` where rare categories hold more than a twentieth of the rows and
-/// `level_rates` are shrunken: their rates are then learned from, which takes all codes
-/// ([`CodedMatrix`](crate::rows::CodedMatrix)).
+/// all of them in memory.
 ///
 /// The categories of the rows have to be coded as they are ([`LevelRates::Raw`]). Who holds rows keeps
 /// a factor of 8 bytes of each. Scores of rows held out are sent after each round, each distinct one
@@ -325,7 +323,7 @@ pub fn fit_rank_boost(
 /// let labels = Labels::new(&positive, None)?;
 /// let extras = FitExtras::default();
 /// let in_memory = fit_rank_boost(&columns, &labels, &params, &extras, &interrupt)?;
-/// assert_eq!(fit_rank_boost_rows(&rows, 0, &params, &interrupt)?, Some(in_memory));
+/// assert_eq!(fit_rank_boost_rows(&rows, 0, &params, &interrupt)?, in_memory);
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
 pub fn fit_rank_boost_rows(
@@ -333,7 +331,7 @@ pub fn fit_rank_boost_rows(
     fit_number: u64,
     params: &RankBoostParams,
     interrupt: &Interrupt,
-) -> Result<Option<BoostedModel>, RankError> {
+) -> Result<BoostedModel, RankError> {
     let rule = |class_rows| PairRule::new(params, class_rows);
     boost_rows(rows, fit_number, &params.rounds, rule, interrupt)
 }

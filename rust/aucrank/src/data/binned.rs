@@ -333,6 +333,45 @@ impl Binned {
         })
     }
 
+    /// The same rows where categories that are rare by the given bins have the code of a missing value, with
+    /// more features of one-byte codes behind the others.
+    pub(crate) fn pooled(
+        &self,
+        features: &Arc<[FeatureBins]>,
+        level_rates: LevelRates,
+        more: Vec<Vec<u8>>,
+    ) -> Result<Self, RankError> {
+        let n_held = self.features.len();
+        let mut pooled = if more.is_empty() {
+            self.clone()
+        } else {
+            self.with_narrow(features[n_held..].iter().cloned().zip(more).collect())?
+        };
+        for (feature, bins) in features[..n_held].iter().enumerate() {
+            let FeatureBins::Categorical { n_levels, rare: Some(rare) } = bins else { continue };
+            let is_rare = |code: usize| rare.get(code) == Some(&true);
+            match pooled.slots[feature] {
+                CodeSlot::Narrow(j) => {
+                    let codes = pooled.narrow.iter_mut().skip(j).step_by(pooled.n_narrow);
+                    codes
+                        .filter(|code| is_rare(usize::from(**code)))
+                        .for_each(|code| *code = *n_levels as u8);
+                }
+                CodeSlot::Wide(j) => match &mut pooled.wide[j] {
+                    WideCodes::U16(codes) => codes
+                        .iter_mut()
+                        .filter(|code| is_rare(usize::from(**code)))
+                        .for_each(|code| *code = *n_levels as u16),
+                    WideCodes::U32(codes) => codes
+                        .iter_mut()
+                        .filter(|code| is_rare(**code as usize))
+                        .for_each(|code| *code = *n_levels),
+                },
+            }
+        }
+        Ok(Self { features: Arc::clone(features), level_rates, ..pooled })
+    }
+
     /// Makes room for so many rows more and no others, which would take as much again.
     pub(crate) fn reserve(&mut self, n_rows: usize) {
         self.narrow.reserve_exact(n_rows * self.n_narrow);

@@ -100,6 +100,15 @@ impl RateColumns {
         Self { n_features, columns: Vec::new() }
     }
 
+    /// Of rows that are not here, each with its feature.
+    pub(crate) fn of_steps(n_features: usize, columns: Vec<(usize, RateSteps)>) -> Self {
+        let column = |(feature, steps)| {
+            let (is_rare, of_row, values) = Default::default();
+            RateColumn { feature, is_rare, steps, of_row, values }
+        };
+        Self { n_features, columns: columns.into_iter().map(column).collect() }
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.columns.is_empty()
     }

@@ -1,6 +1,7 @@
 //! What a learner asks of rows.
 
 use std::any::Any;
+use std::borrow::Cow;
 use std::sync::Arc;
 
 #[cfg(feature = "serde")]
@@ -9,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::frame::RowFrame;
 use super::kept::TreeId;
 use super::question::{AnyAnswer, AnyQuestion, Question, other};
+use super::recoded::Coding;
 use super::words;
 use super::words::WordReader;
 use crate::RankError;
@@ -54,12 +56,33 @@ pub(crate) struct Head {
     pub(super) tree: TreeId,
     /// Of which rows.
     pub(super) view: View,
+    /// In which codes, where they are not those in which rows are held.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+    pub(super) coding: Option<Arc<Coding>>,
+}
+
+impl Head {
+    /// What is known of all rows, in the codes that are asked about.
+    pub(super) fn frame<'f>(&self, held: &'f RowFrame) -> Cow<'f, RowFrame> {
+        let own = self.coding.as_ref().map(|coding| coding.frame(held));
+        own.map_or(Cow::Borrowed(held), Cow::Owned)
+    }
 }
 
 impl Ask {
     /// A question about the rows of a view, for a tree or whatever else a fit has states of rows for.
     pub(super) fn new(tree: TreeId, view: View, question: impl Question) -> Self {
-        Self(vec![Asked { head: Head { tree, view }, question: Arc::new(question) }])
+        let head = Head { tree, view, coding: None };
+        Self(vec![Asked { head, question: Arc::new(question) }])
+    }
+
+    /// The same about the codes of a fit.
+    pub(super) fn in_codes(&self, coding: &Arc<Coding>) -> Self {
+        let mut ask = self.clone();
+        for Asked { head, .. } in &mut ask.0 {
+            head.coding = Some(Arc::clone(coding));
+        }
+        ask
     }
 
     /// All questions in one.
@@ -123,7 +146,7 @@ impl Clone for Answer {
 impl Answer {
     /// That of no rows.
     pub(crate) fn none(ask: &Ask, frame: &RowFrame) -> Self {
-        Self(ask.0.iter().map(|one| one.question.none_of_any(frame)).collect())
+        Self(ask.0.iter().map(|one| one.question.none_of_any(&one.head.frame(frame))).collect())
     }
 
     /// Adds the answer of other rows to the same question.

@@ -23,9 +23,14 @@ mod dealt;
 mod frame;
 mod histograms;
 mod kept;
+mod level_counts;
 mod matrix;
 mod part;
 mod question;
+mod rare_levels;
+mod rate_codes;
+mod rate_sums;
+mod recoded;
 mod row_sample;
 mod score_ranges;
 #[cfg(feature = "serde")]
@@ -46,9 +51,13 @@ pub use frame::RowFrame;
 pub(crate) use frame::{AskClassUnits, ClassUnits};
 pub(crate) use histograms::{AskedCells, HistogramTally, Totals};
 pub(crate) use kept::{FitId, Kept, RowStates};
+pub(crate) use level_counts::AskLevels;
 pub use matrix::CodedMatrix;
 pub(crate) use part::PartView;
 pub(crate) use question::{Mergeable, Question, other};
+pub(crate) use rare_levels::AskedLevels;
+pub(crate) use rate_codes::{RateCodes, RateFolds};
+pub(crate) use recoded::Recoded;
 pub use row_sample::RowSample;
 pub(crate) use score_ranges::{ScoreCounts, ScoreRanges, largest_gap_of_ranges};
 #[cfg(feature = "serde")]

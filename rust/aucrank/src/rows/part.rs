@@ -1,11 +1,13 @@
 //! A part of the rows, which answers.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use super::ask::{Answer, Ask, Asked, View};
 use super::coded::{CodedRows, CodedSums};
 use super::frame::RowFrame;
 use super::kept::{Buffers, Kept, States};
+use super::recoded::Coding;
 use super::spill::{Spill, SpillSlot};
 use crate::data::{Binned, ClassMasses, CountedRows, FixedScale};
 use crate::{Interrupt, RankError};
@@ -83,11 +85,27 @@ impl Part {
     ) -> Result<(), RankError> {
         let mut buffers = std::mem::take(&mut scratch.buffers);
         let with_hashes = ask.0.iter().any(|Asked { head, question }| {
-            question.reads_hashes(&head.view, &Kept::new(&self.states, head.tree, &mut buffers))
+            head.coding.as_ref().is_some_and(|coding| coding.needs_hashes())
+                || question
+                    .reads_hashes(&head.view, &Kept::new(&self.states, head.tree, &mut buffers))
         });
         let rows = self.rows(with_hashes, spill, scratch)?;
+        // Trees that grow at once have the same codes but for rates.
+        let mut recoded: Option<(&Arc<Coding>, Cow<'_, Binned>)> = None;
+        let is_same = |a: &Arc<Coding>, b: &Arc<Coding>| Arc::ptr_eq(a, b) || a == b;
         for (Asked { head, question }, sum) in ask.0.iter().zip(&mut sum.0) {
-            let view = PartView::new(rows, &head.view, frame);
+            let frame = head.frame(frame);
+            let binned = match &head.coding {
+                None => &rows.binned,
+                Some(coding) => {
+                    let codes = match recoded.take() {
+                        Some((other, codes)) if is_same(other, coding) => codes,
+                        _ => coding.codes(rows, &frame)?,
+                    };
+                    &recoded.insert((coding, codes)).1
+                }
+            };
+            let view = PartView::new(rows, binned, &head.view, &frame);
             let mut kept = Kept::new(&self.states, head.tree, &mut buffers);
             question.add_to_any(&view, &mut kept, &mut **sum, interrupt)?;
         }
@@ -100,16 +118,23 @@ impl Part {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct PartView<'a> {
     rows: &'a CodedRows,
+    /// In the codes that are asked about.
+    binned: &'a Binned,
     view: &'a View,
     pub(crate) frame: &'a RowFrame,
 }
 
 impl<'a> PartView<'a> {
-    pub(super) fn new(rows: &'a CodedRows, view: &'a View, frame: &'a RowFrame) -> Self {
-        Self { rows, view, frame }
+    pub(super) fn new(
+        rows: &'a CodedRows,
+        binned: &'a Binned,
+        view: &'a View,
+        frame: &'a RowFrame,
+    ) -> Self {
+        Self { rows, binned, view, frame }
     }
 
-    /// All rows of the part.
+    /// All rows of the part, in the codes in which they are held.
     pub(crate) fn coded(&self) -> &'a CodedRows {
         self.rows
     }
@@ -134,7 +159,7 @@ impl<'a> PartView<'a> {
     }
 
     pub(crate) fn binned(&self) -> &'a Binned {
-        &self.rows.binned
+        self.binned
     }
 
     pub(crate) fn positive(&self) -> &'a [bool] {

@@ -8,7 +8,9 @@ use super::ask::{Asked, Head};
 use super::frame::AskClassUnits;
 use super::histograms::AskHistograms;
 use super::histograms::AskTotals;
+use super::level_counts::AskLevels;
 use super::question::Question;
+use super::rate_sums::AskRates;
 use super::row_sample::AskLeastHashes;
 use super::{Ask, RowFrame};
 use crate::RankError;
@@ -76,11 +78,13 @@ pub(crate) fn read<Q: Question>(head: Head, bytes: &[u8]) -> Result<Asked, RankE
 }
 
 /// The questions of several learners.
-pub(crate) const SHARED_QUESTIONS: [(&str, QuestionReader); 4] = [
+pub(crate) const SHARED_QUESTIONS: [(&str, QuestionReader); 6] = [
     (AskTotals::NAME, read::<AskTotals>),
     (AskClassUnits::NAME, read::<AskClassUnits>),
     (AskLeastHashes::NAME, read::<AskLeastHashes>),
     (AskHistograms::NAME, read::<AskHistograms>),
+    (AskLevels::NAME, read::<AskLevels>),
+    (AskRates::NAME, read::<AskRates>),
 ];
 
 fn not_read(err: &serde_json::Error) -> RankError {

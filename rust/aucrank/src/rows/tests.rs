@@ -3,10 +3,14 @@
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::PathBuf;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::data::{BinningParams, Column, Columns, Labels, MISSING_CODE, WeightRange, mix};
-use crate::rows::{Answer, Ask, RowFrame, Rows, StoredRows, Survey};
+use crate::data::{
+    BinningParams, Column, Columns, Labels, LevelRates, MISSING_CODE, WeightRange, mix,
+};
+use crate::formula::Rule;
+use crate::rows::{Answer, Ask, AskedLevels, FitId, RowFrame, Rows, StoredRows, Survey, View};
 use crate::tree::{
     CvParams, GrowParams, LeafRankParams, PruningRule, SplitRule, TreeRankParams, ValidationParams,
     fit, fit_rows,
@@ -56,6 +60,16 @@ impl Data {
             n_levels: [700, 3],
             numbers: [first, second.collect()],
         }
+    }
+
+    /// Rows whose labels depend on the first category as well, most of whose levels are rare.
+    pub(crate) fn of_towns(n_rows: usize, weights: Weights) -> Self {
+        let mut data = Self::new(n_rows, weights);
+        for (row, positive) in data.positive.iter_mut().enumerate() {
+            let town = u64::from(data.codes[0][row]);
+            *positive = mix(town) % 100 + mix(row as u64) % 50 > 75;
+        }
+        data
     }
 
     pub(crate) fn with_columns<T>(
@@ -182,6 +196,11 @@ impl Rows for Counted<'_> {
     }
 }
 
+/// Bins of categories as they are, whatever a fit makes of them.
+pub(crate) fn raw(binning: BinningParams) -> BinningParams {
+    BinningParams { level_rates: LevelRates::Raw, ..binning }
+}
+
 fn params(split: LeafRankParams, pruning: Option<PruningRule>) -> TreeRankParams {
     let grow = GrowParams { max_depth: 6, ..GrowParams::default() };
     TreeRankParams { pruning, seed: 3, ..TreeRankParams::new(grow, SplitRule::Stumps(split)) }
@@ -259,7 +278,7 @@ fn the_same_tree_comes_from_memory_a_file_and_a_cluster() {
         assert!(in_memory.tree.n_leaves() > 4);
         for &n_parts in parts {
             let bounds = uneven(n_rows, n_parts);
-            let frame = data.survey(&bounds, params.binning);
+            let frame = data.survey(&bounds, raw(params.binning));
             let path = path_of(&format!("same-{n_parts}-{weights:?}"));
             for path in [None, Some(&path)] {
                 let stored = data.store(frame.clone(), &bounds, path);
@@ -285,6 +304,110 @@ fn the_same_tree_comes_from_memory_a_file_and_a_cluster() {
     }
 }
 
+#[test]
+fn trees_learn_from_rates_of_rare_categories_as_in_memory() {
+    let cv = CvParams { n_folds: 3, one_standard_error: false, seed: 9 };
+    let validation = ValidationParams { fraction: 0.3, seed: 1 };
+    let leafrank = LeafRankParams { max_depth: 3, ..LeafRankParams::orthogonal(5) };
+    let drawn = LeafRankParams { max_features: Some(3), ..LeafRankParams::orthogonal(5) };
+    for (weights, split, pruning) in [
+        (Weights::None, LeafRankParams::orthogonal(5), Some(PruningRule::CrossValidation(cv))),
+        (Weights::Whole, leafrank, None),
+        (Weights::Fractions, drawn, Some(PruningRule::Validation(validation))),
+    ] {
+        let data = Data::of_towns(3000, weights);
+        let params = TreeRankParams { monotonic: vec![1, 0, 0, 0], ..params(split, pruning) };
+        let interrupt = Interrupt::default();
+        let expected = data.with_columns(0..data.positive.len(), |columns| {
+            let labels = Labels::new(&data.positive, data.weights.as_deref()).unwrap();
+            fit(columns, &labels, &params, &interrupt).unwrap()
+        });
+        let asks_rates = expected.tree.tests().any(|test| match &test.left {
+            Rule::Levels(set) => test.feature == 2 && set.listed().len() > 20,
+            _ => false,
+        });
+        assert!(asks_rates, "{weights:?}");
+        let name = format!("tree-rates-{weights:?}");
+        everywhere(&data, raw(params.binning), (&name, 5), |rows| {
+            assert_eq!(fit_rows(rows, 1, &params, &interrupt).as_ref(), Ok(&expected), "{name}");
+        });
+    }
+}
+
+#[test]
+fn codes_that_are_made_of_others_are_errors_where_the_rows_have_no_such_codes() {
+    let (data, interrupt) = (Data::of_towns(3000, Weights::None), Interrupt::default());
+    let binning = BinningParams::default();
+    everywhere(&data, raw(binning), ("recoded", 2), |rows| {
+        let fit = FitId::new(1);
+        let levels = AskedLevels::find(rows, &fit, binning, 3, &interrupt).unwrap();
+        let view = View::All;
+        let (recoded, rates) = levels.with_rates(rows, &fit, &view, &interrupt).unwrap();
+        assert!(!rates.is_empty());
+        let heard = Heard { rows, asks: Mutex::default() };
+        let recoded = recoded.of(&heard);
+        fit.totals(&recoded, View::All, &interrupt).unwrap();
+        let asked = heard.asks.into_inner().unwrap().pop().unwrap();
+        let text = String::from_utf8(asked).unwrap();
+        let answer = |text: &str| {
+            let ask = Ask::from_bytes(text.as_bytes())?;
+            rows.pass(&ask, &interrupt)
+        };
+        assert!(answer(&text).is_ok());
+        for (from, to) in [
+            // A number has no levels, and there are no more features.
+            (r#""kept":[null"#, r#""kept":[[0]"#),
+            (r#""kept":[null"#, r#""kept":[null,null"#),
+            // Steps of fewer categories, of other digits, of an odd number of them, too high.
+            (r#""steps":"00"#, r#""steps":""#),
+            (r#""steps":"00"#, r#""steps":"0g"#),
+            (r#""steps":"00"#, r#""steps":"0"#),
+            (r#""steps":"00"#, r#""steps":"ff"#),
+            (r#"{"feature":2,"#, r#"{"feature":9,"#),
+            (r#"{"feature":2,"#, r#"{"feature":0,"#),
+        ] {
+            let steps = text.replacen(&first_step(&text), r#""steps":"00"#, 1);
+            assert!(answer(&steps).is_ok());
+            let damaged = steps.replacen(from, to, 1);
+            assert_ne!(damaged, steps);
+            let err = answer(&damaged).unwrap_err();
+            assert!(matches!(err, RankError::BadAnswer(_)), "{to}: {err}");
+        }
+    });
+}
+
+/// The first step of a column of rates, as it is written.
+fn first_step(text: &str) -> String {
+    let at = text.find("\"steps\":\"").unwrap();
+    text[at..at + 11].to_owned()
+}
+
+/// Rows that keep what they were asked.
+struct Heard<'a> {
+    rows: &'a dyn Rows,
+    asks: Mutex<Vec<Vec<u8>>>,
+}
+
+impl Rows for Heard<'_> {
+    fn frame(&self) -> &RowFrame {
+        self.rows.frame()
+    }
+
+    fn pass(&self, ask: &Ask, interrupt: &Interrupt) -> Result<Answer, RankError> {
+        self.asks.lock().unwrap().push(ask.to_bytes());
+        self.rows.pass(ask, interrupt)
+    }
+}
+
+#[test]
+fn rows_whose_rare_categories_are_coded_as_missing_are_refused() {
+    let data = Data::new(2000, Weights::None);
+    let params = params(LeafRankParams::orthogonal(5), None);
+    let pooled = data.store(data.survey(&[0, 2000], params.binning), &[0, 2000], None);
+    let err = fit_rows(&pooled, 0, &params, &Interrupt::default()).unwrap_err().to_string();
+    assert!(err.starts_with("level_rates of the rows is shrunken, but must be raw"), "{err}");
+}
+
 #[cfg(feature = "parallel")]
 #[test]
 fn ten_folds_are_grown_by_the_questions_of_two_trees() {
@@ -293,7 +416,7 @@ fn ten_folds_are_grown_by_the_questions_of_two_trees() {
     let bounds = uneven(3000, 3);
     let n_passes = |pruning| {
         let params = params(LeafRankParams::orthogonal(5), pruning);
-        let stored = data.store(data.survey(&bounds, params.binning), &bounds, None);
+        let stored = data.store(data.survey(&bounds, raw(params.binning)), &bounds, None);
         let counted = Counted::new(&stored);
         fit_rows(&counted, 1, &params, &Interrupt::default()).unwrap();
         counted.n_passes.into_inner()
@@ -358,7 +481,7 @@ fn rows_that_are_expected_are_sampled_alike_unless_many_are_copies() {
 #[test]
 fn a_file_that_was_cut_off_or_changed_is_told() {
     let data = Data::new(500, Weights::Fractions);
-    let frame = data.survey(&[0, 500], BinningParams::default());
+    let frame = data.survey(&[0, 500], raw(BinningParams::default()));
     let params = params(LeafRankParams::orthogonal(5), None);
     let error_after = |name: &str, damage: &dyn Fn(&File)| {
         let path = path_of(name);

@@ -11,7 +11,9 @@ use crate::data::{
 };
 use crate::external::ExternalFitter;
 use crate::interrupt::PartCounter;
-use crate::rows::{AskedCells, FitId, HistogramTally, RowFrame, Rows, Totals, View, together};
+use crate::rows::{
+    AskedCells, AskedLevels, FitId, HistogramTally, RowFrame, Rows, Totals, View, together,
+};
 use crate::tree::grow::{Missing, grow};
 use crate::tree::model::{RankingTree, TreeFrame};
 use crate::tree::prune::{
@@ -259,13 +261,15 @@ impl<R: RowTally + Copy> Growth for TreesInMemory<'_, R> {
 /// Fits a ranking tree to rows in parts, wherever they are: the same tree as [`fit`](super::fit) gives
 /// on all of them in memory.
 ///
+/// The categories of the rows have to be coded as they are ([`LevelRates::Raw`](crate::data::LevelRates)).
 /// `fit_number` distinguishes the fit from others that query the same rows at the same time.
 ///
 /// # Errors
 ///
 /// As [`fit`](super::fit); [`RankError::BadParameter`] also for what needs more than sums of cells:
 /// split rules other than stumps, trees of stumps that are pruned by themselves, and missing values that
-/// count as means. What the holder of the rows runs into.
+/// count as means; and where rare categories of the rows are coded as missing. What the holder of the rows
+/// runs into.
 pub fn fit_rows(
     rows: &dyn Rows,
     fit_number: u64,
@@ -277,9 +281,13 @@ pub fn fit_rows(
     check_monotonic(&params.monotonic, &frame.n_levels())?;
     let split = stumps_of(params)?;
     let fit = FitId::new(fit_number);
-    let totals = fit.totals(rows, View::All, interrupt)?;
-    let tree_frame = tree_frame(frame, params, &totals);
-    let elsewhere = TreesElsewhere { rows, fit: &fit, split, params, tree_frame, interrupt };
+    let levels = AskedLevels::find(rows, &fit, params.binning, params.seed, interrupt)?;
+    let recoded = levels.recoded(rows);
+    let totals = fit.totals(&recoded, View::All, interrupt)?;
+    let tree_frame = tree_frame(recoded.frame(), params, &totals);
+    let levels = &levels;
+    let elsewhere =
+        TreesElsewhere { rows, fit: &fit, split, params, levels, tree_frame, interrupt };
     grow_and_prune(&elsewhere, params, interrupt)
 }
 
@@ -335,6 +343,8 @@ struct TreesElsewhere<'a> {
     fit: &'a FitId,
     split: LeafRankParams,
     params: &'a TreeRankParams,
+    levels: &'a AskedLevels,
+    /// Of trees that ask no rates.
     tree_frame: Arc<TreeFrame>,
     interrupt: &'a Interrupt,
 }
@@ -345,23 +355,42 @@ impl TreesElsewhere<'_> {
         TreesElsewhere { rows, tree_frame: Arc::clone(&self.tree_frame), ..*self }
     }
 
-    fn grow_counted<T: HistogramTally>(&self, view: &View) -> Result<RankingTree, RankError> {
-        let totals = self.fit.totals(self.rows, view.clone(), self.interrupt)?;
-        let units = self.rows.frame().shrinks_levels().then(|| totals.squares.units());
+    /// Grows a tree on the rows of a view, in the codes of the fit.
+    fn grow_counted<T: HistogramTally>(
+        &self,
+        rows: &dyn Rows,
+        frame: &Arc<TreeFrame>,
+        view: &View,
+    ) -> Result<RankingTree, RankError> {
+        let totals = self.fit.totals(rows, view.clone(), self.interrupt)?;
+        let units = rows.frame().shrinks_levels().then(|| totals.squares.units());
         let terms = StumpTerms {
             level_units: units.as_ref(),
             means: None,
-            monotonic: &self.tree_frame.monotonic,
+            monotonic: &frame.monotonic,
             features: None,
             draw: None,
             criterion: self.split.criterion,
         };
         let least = self.params.grow.least_split(totals.sums);
         let splitter = LeafRankSplitter::new(self.split, least, terms);
-        let mut cells = AskedCells::<T>::new(self.rows, self.fit, view.clone(), self.interrupt);
-        let frame = Arc::clone(&self.tree_frame);
+        let mut cells = AskedCells::<T>::new(rows, self.fit, view.clone(), self.interrupt);
         let TreeRankParams { grow: params, seed, .. } = self.params;
+        let frame = Arc::clone(frame);
         grow(&mut cells, &splitter, totals.sums, frame, params, *seed, self.interrupt)
+    }
+
+    fn grow_on(
+        &self,
+        rows: &dyn Rows,
+        frame: &Arc<TreeFrame>,
+        view: &View,
+    ) -> Result<RankingTree, RankError> {
+        if rows.frame().counts_fit() {
+            self.grow_counted::<Counts>(rows, frame, view)
+        } else {
+            self.grow_counted::<ClassSums>(rows, frame, view)
+        }
     }
 }
 
@@ -385,12 +414,15 @@ impl Growth for TreesElsewhere<'_> {
         self.fit.hold_out(self.rows, share, seed, self.interrupt)
     }
 
-    fn grow(&self, rows: &View) -> Result<RankingTree, RankError> {
-        if self.rows.frame().counts_fit() {
-            self.grow_counted::<Counts>(rows)
-        } else {
-            self.grow_counted::<ClassSums>(rows)
+    fn grow(&self, view: &View) -> Result<RankingTree, RankError> {
+        let (rows, rates) = self.levels.with_rates(self.rows, self.fit, view, self.interrupt)?;
+        if rates.is_empty() {
+            return self.grow_on(&rows, &self.tree_frame, view);
         }
+        // Categories that are learned from by their rates count as missing.
+        let totals = self.fit.totals(&rows, View::All, self.interrupt)?;
+        let frame = tree_frame(rows.frame(), &self.params.with_rates(&rates), &totals);
+        Ok(self.grow_on(&rows, &frame, view)?.without_rates(&rates))
     }
 
     fn sums_of_nodes(&self, tree: &RankingTree, rows: &View) -> Result<Vec<ClassSums>, RankError> {

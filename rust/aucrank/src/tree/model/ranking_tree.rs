@@ -205,7 +205,7 @@ impl RankingTree {
     }
 
     /// The questions to single features, in no order that means anything.
-    pub(in crate::tree) fn tests(&self) -> impl Iterator<Item = &Test> {
+    pub(crate) fn tests(&self) -> impl Iterator<Item = &Test> {
         self.splits().flat_map(|split| split.form.tests())
     }
 

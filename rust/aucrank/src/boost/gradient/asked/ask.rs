@@ -11,30 +11,17 @@ use super::super::histogram::CODES;
 use super::super::rows::RowMassScale;
 use super::super::source::Draw;
 use crate::RankError;
-use crate::data::{Binned, CellSplit, FeatureBins, LevelRates, N_RATE_FOLDS, RowFolds};
-use crate::rows::{CodedRows, View};
+use crate::data::{Binned, CellSplit, FeatureBins, LevelRates};
+use crate::rows::{CodedRows, RateCodes, View};
 
 /// A question of a fit.
 #[derive(Debug, Clone)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 pub(crate) enum GradientAsk {
-    /// Number of rows of each category, feature by feature.
-    Levels,
     /// What the rows of a view come to.
     Mass { view: View, scale: RowMassScale },
-    /// Class masses of the categories of some features, by folds of the rows.
-    Rates(RatesAsk),
     /// About the rows of several bags.
     Bags(BagsAsk),
-}
-
-/// A question about the rates of categories by the rows of a view.
-#[derive(Debug, Clone)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
-pub(crate) struct RatesAsk {
-    pub(super) view: View,
-    pub(super) folds: Arc<RowFolds>,
-    pub(super) features: Vec<usize>,
 }
 
 /// A question about several bags.
@@ -137,13 +124,6 @@ pub(super) struct CellAsk {
     pub(super) is_counted: bool,
 }
 
-impl RatesAsk {
-    /// Number of folds, of which a fit asks for few.
-    pub(super) fn n_folds(&self) -> usize {
-        usize::from(self.folds.n_folds().min(N_RATE_FOLDS))
-    }
-}
-
 impl GrowAsk {
     /// Whether it is the first question about a tree.
     pub(super) fn begins(&self) -> bool {
@@ -168,21 +148,6 @@ impl GrowAsk {
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 pub(super) struct LevelMap(pub(super) Vec<Option<Vec<u32>>>);
-
-/// A column of rates: the step of each category.
-#[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
-pub(super) struct RateCodes {
-    pub(super) feature: usize,
-    /// What the steps are cut by.
-    pub(super) cuts: Vec<f64>,
-    /// The folds of the rows that are learned from.
-    pub(super) folds: Arc<RowFolds>,
-    /// For each category the steps of the rows of each fold, then that of rows that are not learned from.
-    pub(super) steps: Vec<u8>,
-    /// The step of a missing value.
-    pub(super) of_missing: u8,
-}
 
 impl LevelMap {
     /// What the codes mean.
@@ -254,41 +219,7 @@ impl BagRowsAsk {
 
     /// The codes of the columns of rates. Rows that are learned from have the steps of their folds.
     pub(super) fn rate_codes(&self, rows: &CodedRows) -> Result<Vec<Vec<u8>>, RankError> {
-        if self.rates.is_empty() {
-            return Ok(Vec::new());
-        }
-        if rows.hashes.len() != rows.n_rows() {
-            return Err(bad());
-        }
-        let mut is_learned = vec![false; rows.n_rows()];
-        for row in rows.of_view(&self.learned) {
-            is_learned[row as usize] = true;
-        }
-        self.rates.iter().map(|rates| rates.codes(rows, &is_learned)).collect()
-    }
-}
-
-impl RateCodes {
-    fn codes(&self, rows: &CodedRows, is_learned: &[bool]) -> Result<Vec<u8>, RankError> {
-        let n_folds = usize::from(self.folds.n_folds());
-        let held = rows.binned.features().get(self.feature).ok_or_else(bad)?;
-        if self.steps.len() != held.n_bins() * (n_folds + 1) || self.cuts.len() + 1 >= CODES {
-            return Err(bad());
-        }
-        let n_steps = self.cuts.len() as u8;
-        if self.steps.iter().chain([&self.of_missing]).any(|&step| step > n_steps) {
-            return Err(bad());
-        }
-        let code = |(row, &is_learned): (usize, &bool)| {
-            let level = rows.binned.code(row, self.feature) as usize;
-            if level >= held.n_bins() {
-                return self.of_missing;
-            }
-            let fold =
-                if is_learned { usize::from(self.folds.fold(rows.dealt(row))) } else { n_folds };
-            self.steps[level * (n_folds + 1) + fold]
-        };
-        Ok(is_learned.iter().enumerate().map(code).collect())
+        RateCodes::columns(&self.rates, rows, &self.learned)
     }
 }
 

@@ -16,18 +16,15 @@ use super::super::rate_columns::BoosterRates;
 use super::super::rows::{RowMass, RowMassScale};
 use super::super::source::{BagSource, Draw, FitSource, NextTree};
 use super::super::tree::GradientTree;
-use super::ask::{
-    BagRowsAsk, CellAsk, CellGrowth, GradientAsk, GrowAsk, LevelMap, RateCodes, RatesAsk, ToldTree,
-};
-use super::sums::{CellSums, GradientSums, MassSums, RateSums};
+use super::ask::{BagRowsAsk, CellAsk, CellGrowth, GradientAsk, GrowAsk, LevelMap, ToldTree};
+use super::sums::{CellSums, GradientSums, MassSums};
 use super::tree::AskedTree;
 use super::tree::{BagLine, Talk, Work};
 use crate::data::{
-    CodeTest, FeatureBins, FoldRates, MISSING_CODE, N_RATE_FOLDS, RateSteps, RowFolds,
-    SEED_OF_RATES, check_monotonic, mix,
+    CodeTest, FeatureBins, N_RATE_FOLDS, RateSteps, RowFolds, SEED_OF_RATES, check_monotonic, mix,
 };
 use crate::formula::Test;
-use crate::rows::{FitId, Rows, View};
+use crate::rows::{AskLevels, FitId, RateCodes, RateFolds, Rows, View};
 use crate::{Interrupt, RankError};
 
 /// Fits a model by gradient boosting to rows in parts, wherever they are: the same model as
@@ -250,9 +247,7 @@ enum Dealing {
 impl<'a> AskedFit<'a> {
     fn new(talk: &'a Talk<'a>) -> Result<Self, RankError> {
         let frame = talk.rows.frame();
-        let GradientSums::Levels(rows_of_levels) = talk.ask(GradientAsk::Levels)? else {
-            return Err(bad());
-        };
+        let rows_of_levels = talk.fit.ask(talk.rows, View::All, AskLevels, talk.interrupt)?.0;
         let codes = FitCodes::new(frame.features(), rows_of_levels, frame.total().rows);
         Ok(Self { talk, codes: Arc::new(codes) })
     }
@@ -319,35 +314,20 @@ impl<'a> AskedFit<'a> {
             return Ok(RatesOfRows::default());
         }
         let folds = self.talk.order(mix(seed ^ SEED_OF_RATES))?.folds(N_RATE_FOLDS);
-        let (n_folds, folds) = (folds.n_folds(), Arc::new(folds));
-        if n_folds < 2 {
+        if folds.n_folds() < 2 {
             return Ok(RatesOfRows::default());
         }
-        let view = view.clone();
-        let ask = RatesAsk { view, folds: Arc::clone(&folds), features };
-        let features = ask.features.clone();
-        let GradientSums::Rates(found) = self.talk.ask(GradientAsk::Rates(ask))? else {
-            return Err(bad());
-        };
+        let folds = RateFolds(Arc::new(folds));
+        let Talk { rows, fit, interrupt, .. } = self.talk;
+        let found = folds.rates(*rows, fit, view, features.clone(), interrupt)?;
         let mut all = RatesOfRows::default();
-        for (feature, RateSums { of_level, of_fold, squares }) in features.into_iter().zip(found) {
-            let rates = FoldRates::of_sums(&of_level, &of_fold, squares);
+        for (feature, rates) in features.into_iter().zip(found) {
             let is_rare = |level| kept.is_rare(feature, level);
             let Some(steps) = RateSteps::informative(&rates, params.max_bins, is_rare) else {
                 continue;
             };
-            let of_level = |level: u32| {
-                let in_folds = (0..n_folds).map(|fold| steps.step(rates.outside(level, fold)));
-                let in_folds: Vec<u8> = in_folds.map(|step| step as u8).collect();
-                in_folds.into_iter().chain([steps.of_level(level) as u8])
-            };
-            all.codes.push(RateCodes {
-                feature,
-                cuts: steps.cuts().to_vec(),
-                folds: Arc::clone(&folds),
-                steps: (0..rates.n_levels()).flat_map(of_level).collect(),
-                of_missing: steps.of_level(MISSING_CODE) as u8,
-            });
+            let cuts = steps.cuts().to_vec();
+            all.codes.push(folds.codes(feature, &rates, &steps, cuts));
             all.steps.push((feature, steps));
         }
         Ok(all)

@@ -12,9 +12,9 @@ use super::super::rows::MOST_MASS;
 use super::super::sums::{PackedSums, UnitSums};
 use super::super::tree::{Derivatives, NodeRows};
 use super::ask::{
-    BagAsk, BagRowsAsk, BagsAsk, CellGrowth, CellStep, GradientAsk, GrowAsk, RatesAsk, ToldTree,
+    BagAsk, BagRowsAsk, BagsAsk, CellGrowth, CellStep, GradientAsk, GrowAsk, ToldTree,
 };
-use super::sums::{BagSums, CellSums, GradientSums, RateSums};
+use super::sums::{BagSums, CellSums, GradientSums};
 use crate::data::{Binned, CellId, CellSplit, RowTally, seeded};
 use crate::rows::{CodedRows, Kept, PartView, Question, RowFrame, View};
 use crate::{Interrupt, RankError};
@@ -71,15 +71,13 @@ impl Question for GradientAsk {
 
     type Answer = GradientSums;
 
-    fn none(&self, frame: &RowFrame) -> GradientSums {
-        GradientSums::none(self, frame)
+    fn none(&self, _: &RowFrame) -> GradientSums {
+        GradientSums::none(self)
     }
 
     fn needs_hashes(&self, _: &View, _: &Kept<'_>) -> bool {
         match self {
-            Self::Levels => false,
             Self::Mass { view, .. } => *view != View::All,
-            Self::Rates(_) => true,
             Self::Bags(ask) => ask.bags.iter().any(|bag| {
                 bag.rows.is_some() || bag.measures || bag.grow.as_ref().is_some_and(GrowAsk::begins)
             }),
@@ -97,7 +95,6 @@ impl Question for GradientAsk {
         let rows = RowsOfPart { coded: part.coded(), frame, interrupt };
         match (self, sum) {
             (_, GradientSums::Behind) => {}
-            (Self::Levels, GradientSums::Levels(features)) => rows.add_levels(features),
             (Self::Mass { view, scale }, GradientSums::Mass(sums)) => {
                 let tally = rows.coded.sums(frame);
                 for row in rows.coded.of_view(view) {
@@ -107,63 +104,12 @@ impl Question for GradientAsk {
                     sums.mass[class] += scale.mass(of_row.pos + of_row.neg);
                 }
             }
-            (Self::Rates(ask), GradientSums::Rates(features)) => {
-                for (&feature, sums) in ask.features.iter().zip(features) {
-                    rows.add_rates(ask, feature, sums)?;
-                }
-            }
             (Self::Bags(ask), sum) => {
                 let mut states = kept.take::<BagStates>().unwrap_or_default();
                 states.add_bags(ask, rows, kept.buffers(), sum)?;
                 kept.put(states);
             }
             _ => return Err(bad("sums are of another question")),
-        }
-        Ok(())
-    }
-}
-
-impl RowsOfPart<'_> {
-    fn add_levels(self, features: &mut [Vec<u64>]) {
-        let tally = self.coded.sums(self.frame);
-        for (feature, rows_of_level) in features.iter_mut().enumerate() {
-            if rows_of_level.is_empty() {
-                continue;
-            }
-            for row in self.coded.of_view(&View::All) {
-                let level = self.coded.binned.code(row as usize, feature) as usize;
-                if let Some(rows) = rows_of_level.get_mut(level) {
-                    *rows += tally.of(row as usize).rows;
-                }
-            }
-        }
-    }
-
-    fn add_rates(
-        self,
-        ask: &RatesAsk,
-        feature: usize,
-        sums: &mut RateSums,
-    ) -> Result<(), RankError> {
-        let n_folds = ask.n_folds();
-        if n_folds != usize::from(ask.folds.n_folds())
-            || feature >= self.frame.features().len()
-            || n_folds == 0
-        {
-            return Err(bad("rates are of other rows"));
-        }
-        let tally = self.coded.sums(self.frame);
-        for row in self.coded.of_view(&ask.view) {
-            let row = row as usize;
-            let fold = usize::from(ask.folds.fold(self.coded.dealt(row)));
-            let of_row = tally.of(row);
-            sums.of_fold[fold] += of_row;
-            let level = self.coded.binned.code(row, feature) as usize;
-            if let Some(of_level) = sums.of_level.get_mut(level * n_folds + fold) {
-                *of_level += of_row;
-            }
-            let mass = u128::from(of_row.pos + of_row.neg);
-            sums.squares += mass * mass / u128::from(of_row.rows.max(1));
         }
         Ok(())
     }

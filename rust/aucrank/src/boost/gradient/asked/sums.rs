@@ -3,17 +3,14 @@
 use super::super::sums::UnitSums;
 use super::ask::{BagAsk, CellAsk, GradientAsk, GrowAsk};
 use crate::RankError;
-use crate::data::{ClassSums, FeatureBins};
+use crate::data::ClassSums;
 use crate::rows::words::{WordReader, put_sums};
-use crate::rows::{Mergeable, RowFrame, other};
+use crate::rows::{Mergeable, other};
 
 /// Sums of some rows, to be merged with those of others.
 #[derive(Debug, Clone)]
 pub(crate) enum GradientSums {
-    /// Rows of each category, feature by feature; none of a number.
-    Levels(Vec<Vec<u64>>),
     Mass(MassSums),
-    Rates(Vec<RateSums>),
     /// Of each bag.
     Bags(Vec<BagSums>),
     /// A holder lacks decisions that the question presupposes.
@@ -27,17 +24,6 @@ pub(crate) struct MassSums {
     pub(super) weight: ClassSums,
     /// Of each class, negatives first.
     pub(super) mass: [u64; 2],
-}
-
-/// Class sums by the categories of a feature.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct RateSums {
-    /// For each category those of each fold.
-    pub(super) of_level: Vec<ClassSums>,
-    /// Those of each fold.
-    pub(super) of_fold: Vec<ClassSums>,
-    /// Sum of the squared weights of rows, each divided by how many rows it counts as.
-    pub(super) squares: u128,
 }
 
 /// Sums of the rows of a bag.
@@ -64,28 +50,9 @@ pub(crate) struct CellSums {
 
 impl GradientSums {
     /// Those of no rows.
-    pub(super) fn none(ask: &GradientAsk, frame: &RowFrame) -> Self {
-        let n_levels = |bins: &FeatureBins| match bins {
-            FeatureBins::Numeric { .. } => 0,
-            FeatureBins::Categorical { n_levels, .. } => *n_levels as usize,
-        };
+    pub(super) fn none(ask: &GradientAsk) -> Self {
         match ask {
-            GradientAsk::Levels => {
-                Self::Levels(frame.features().iter().map(|bins| vec![0; n_levels(bins)]).collect())
-            }
             GradientAsk::Mass { .. } => Self::Mass(MassSums::default()),
-            GradientAsk::Rates(ask) => {
-                let n_folds = ask.n_folds();
-                let of_feature = |&feature: &usize| RateSums {
-                    of_level: vec![
-                        ClassSums::default();
-                        frame.features().get(feature).map_or(0, n_levels) * n_folds
-                    ],
-                    of_fold: vec![ClassSums::default(); n_folds],
-                    squares: 0,
-                };
-                Self::Rates(ask.features.iter().map(of_feature).collect())
-            }
             GradientAsk::Bags(ask) => Self::Bags(ask.bags.iter().map(BagSums::none).collect()),
         }
     }
@@ -96,16 +63,9 @@ impl Mergeable for GradientSums {
         match (&mut *self, more) {
             (_, Self::Behind) => *self = Self::Behind,
             (Self::Behind, _) => {}
-            (Self::Levels(own), Self::Levels(more)) => {
-                let features = own.iter_mut().flatten().zip(more.into_iter().flatten());
-                features.for_each(|(own, more)| *own += more);
-            }
             (Self::Mass(own), Self::Mass(more)) => {
                 own.weight += more.weight;
                 own.mass.iter_mut().zip(more.mass).for_each(|(own, more)| *own += more);
-            }
-            (Self::Rates(own), Self::Rates(more)) => {
-                own.iter_mut().zip(more).for_each(|(own, more)| own.merge(more));
             }
             (Self::Bags(own), Self::Bags(more)) => {
                 own.iter_mut().zip(more).for_each(|(own, more)| own.merge(more));
@@ -119,18 +79,9 @@ impl Mergeable for GradientSums {
         words.push(u64::from(matches!(self, Self::Behind)));
         match self {
             Self::Behind => {}
-            Self::Levels(features) => features.iter().for_each(|rows| words.extend(rows)),
             Self::Mass(sums) => {
                 put_sums(words, sums.weight);
                 words.extend(sums.mass);
-            }
-            Self::Rates(features) => {
-                for rates in features {
-                    for &sums in rates.of_level.iter().chain(&rates.of_fold) {
-                        put_sums(words, sums);
-                    }
-                    put_wide(words, rates.squares);
-                }
             }
             Self::Bags(bags) => bags.iter().for_each(|bag| bag.put(words)),
         }
@@ -143,22 +94,8 @@ impl Mergeable for GradientSums {
         }
         match self {
             Self::Behind => {}
-            Self::Levels(features) => {
-                for rows in features {
-                    let n_levels = rows.len();
-                    rows.copy_from_slice(reader.take(n_levels)?);
-                }
-            }
             Self::Mass(sums) => {
                 *sums = MassSums { weight: reader.sums()?, mass: *reader.array()? };
-            }
-            Self::Rates(features) => {
-                for rates in features {
-                    for sums in rates.of_level.iter_mut().chain(&mut rates.of_fold) {
-                        *sums = reader.sums()?;
-                    }
-                    rates.squares = take_wide(reader)?;
-                }
             }
             Self::Bags(bags) => {
                 for bag in bags {
@@ -167,15 +104,6 @@ impl Mergeable for GradientSums {
             }
         }
         Ok(())
-    }
-}
-
-impl RateSums {
-    fn merge(&mut self, more: Self) {
-        let sums = self.of_level.iter_mut().chain(&mut self.of_fold);
-        sums.zip(more.of_level.into_iter().chain(more.of_fold))
-            .for_each(|(own, more)| *own += more);
-        self.squares += more.squares;
     }
 }
 

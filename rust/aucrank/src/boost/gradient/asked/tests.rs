@@ -148,11 +148,7 @@ fn rates_of_many_categories_are_those_of_memory() {
         (Weights::Whole, stopped(HeldOutRows::Fold, 2, false)),
         (Weights::Fractions, stopped(HeldOutRows::Share(0.3), 1, true)),
     ] {
-        let mut data = Data::new(n_rows, weights);
-        for (row, positive) in data.positive.iter_mut().enumerate() {
-            let town = u64::from(data.codes[0][row]);
-            *positive = mix(town) % 100 + mix(row as u64) % 50 > 75;
-        }
+        let data = Data::of_towns(n_rows, weights);
         let expected = in_memory(&data, &params);
         let of_rare = |test: &crate::formula::Test| match &test.left {
             Rule::Levels(set) => set.listed().len() > 20,

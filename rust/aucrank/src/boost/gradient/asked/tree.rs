@@ -297,7 +297,7 @@ fn bad() -> RankError {
 pub(super) struct Talk<'a> {
     pub(super) rows: &'a dyn Rows,
     pub(super) interrupt: &'a Interrupt,
-    fit: FitId,
+    pub(super) fit: FitId,
     n_keys: Cell<u64>,
     /// The bags that are still needed.
     live: Rc<RefCell<Vec<u64>>>,

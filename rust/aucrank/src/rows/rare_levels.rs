@@ -1,0 +1,140 @@
+//! Rare categories of rows elsewhere: which count as missing, and whose rates are learned from.
+
+use std::sync::Arc;
+
+use super::level_counts::AskLevels;
+use super::rate_codes::RateFolds;
+use super::recoded::{Coding, Recoded};
+use super::{FitId, Rows, View};
+use crate::data::{
+    BinningParams, FeatureBins, LevelRates, N_RATE_FOLDS, RateColumns, RateSteps, SEED_OF_RATES,
+    are_many, least_level_rows, mix, threshold,
+};
+use crate::{Interrupt, RankError};
+
+/// What a fit makes of the categories of rows elsewhere, which is what
+/// [`Binned`](crate::data::Binned) and `data::RareLevels` make of those in memory.
+#[derive(Debug)]
+pub(crate) struct AskedLevels {
+    binning: BinningParams,
+    /// For each feature which categories have too few rows for a rate of their own, if any have.
+    few: Vec<Option<Arc<[bool]>>>,
+    /// The codes in which those count as missing.
+    coding: Arc<Coding>,
+    /// The features whose rare categories hold many rows, each with which of its categories are rare.
+    features: Vec<(usize, Vec<bool>)>,
+    /// The folds that rates are learned by; `None` where there are none to learn from.
+    folds: Option<RateFolds>,
+}
+
+impl AskedLevels {
+    /// Asks how many rows the categories have.
+    ///
+    /// # Errors
+    ///
+    /// [`RankError::BadParameter`] where rare categories count as missing in the codes in which rows are
+    /// held; what the holder of the rows runs into.
+    pub(crate) fn find(
+        rows: &dyn Rows,
+        fit: &FitId,
+        binning: BinningParams,
+        seed: u64,
+        interrupt: &Interrupt,
+    ) -> Result<Self, RankError> {
+        let frame = rows.frame();
+        let held = frame.features();
+        if held.iter().any(FeatureBins::pools_levels) {
+            return Err(RankError::BadParameter {
+                name: "level_rates of the rows",
+                value: "shrunken".to_owned(),
+                rule: "raw: a fit to rows in parts decides itself which categories are rare",
+            });
+        }
+        let is_categorical = |bins: &FeatureBins| matches!(bins, FeatureBins::Categorical { .. });
+        if binning.level_rates == LevelRates::Raw || !held.iter().any(is_categorical) {
+            return Ok(Self::new(binning, vec![None; held.len()], Vec::new(), None));
+        }
+        let counts = fit.ask(rows, View::All, AskLevels, interrupt)?.0;
+        let n_rows = frame.total().rows;
+        let least = least_level_rows(n_rows);
+        let is_rare = |&rows: &u64| rows < least;
+        let has_many =
+            |counts: &Vec<u64>| are_many(counts.iter().copied().filter(is_rare).sum(), n_rows);
+        let of_feature = |(feature, counts): (usize, &Vec<u64>)| {
+            has_many(counts).then(|| (feature, counts.iter().map(is_rare).collect()))
+        };
+        let features: Vec<_> = counts.iter().enumerate().filter_map(of_feature).collect();
+        let few = counts.iter().map(|counts| binning.level_rates.rare(counts)).collect();
+        let mut folds = None;
+        if !features.is_empty() {
+            let order = fit.order(rows, mix(seed ^ SEED_OF_RATES), interrupt)?;
+            let of_rows = order.folds(N_RATE_FOLDS);
+            folds = (of_rows.n_folds() > 1).then(|| RateFolds(Arc::new(of_rows)));
+        }
+        Ok(Self::new(binning, few, features, folds))
+    }
+
+    fn new(
+        binning: BinningParams,
+        few: Vec<Option<Arc<[bool]>>>,
+        features: Vec<(usize, Vec<bool>)>,
+        folds: Option<RateFolds>,
+    ) -> Self {
+        let (level_rates, rates) = (binning.level_rates, Vec::new());
+        let coding = Coding { level_rates, kept: kept(&few), learned: View::All, rates };
+        Self { binning, few, coding: Arc::new(coding), features, folds }
+    }
+
+    /// Rows in which categories of few rows count as missing.
+    pub(crate) fn recoded<'r>(&self, rows: &'r dyn Rows) -> Recoded<'r> {
+        Recoded::new(rows, &self.coding)
+    }
+
+    /// The columns of rates of a fit to the rows of a view, and rows with their codes. Categories that are
+    /// learned from by their rates count as missing.
+    pub(crate) fn with_rates<'r>(
+        &self,
+        rows: &'r dyn Rows,
+        fit: &FitId,
+        view: &View,
+        interrupt: &Interrupt,
+    ) -> Result<(Recoded<'r>, RateColumns), RankError> {
+        let n_features = self.few.len();
+        let Some(folds) = &self.folds else {
+            return Ok((self.recoded(rows), RateColumns::none(n_features)));
+        };
+        let features = self.features.iter().map(|(feature, _)| *feature).collect();
+        let found = folds.rates(rows, fit, view, features, interrupt)?;
+        let most = self.binning.max_bins.unwrap_or(usize::MAX);
+        let mut few = self.few.clone();
+        let (mut codes, mut columns) = (Vec::new(), Vec::new());
+        for ((feature, is_rare), rates) in self.features.iter().zip(found) {
+            let Some(steps) = RateSteps::informative(&rates, most, |level| is_rare[level as usize])
+            else {
+                continue;
+            };
+            let cuts = (1..=steps.cuts().len() as u32).map(threshold).collect();
+            codes.push(folds.codes(*feature, &rates, &steps, cuts));
+            let few = &mut few[*feature];
+            let is_few = |level: usize| few.as_ref().is_some_and(|few| few[level]);
+            let either = is_rare.iter().enumerate().map(|(level, &rare)| rare || is_few(level));
+            *few = Some(either.collect());
+            columns.push((*feature, steps));
+        }
+        if columns.is_empty() {
+            return Ok((self.recoded(rows), RateColumns::none(n_features)));
+        }
+        let (level_rates, learned) = (self.binning.level_rates, view.clone());
+        let coding = Coding { level_rates, kept: kept(&few), learned, rates: codes };
+        let rows = Recoded::new(rows, &Arc::new(coding));
+        Ok((rows, RateColumns::of_steps(n_features, columns)))
+    }
+}
+
+/// For each feature the categories that are not rare, where some are.
+fn kept(are_rare: &[Option<Arc<[bool]>>]) -> Vec<Option<Vec<u32>>> {
+    let of_feature = |are_rare: &Arc<[bool]>| {
+        (0..).zip(&**are_rare).filter(|(_, is_rare)| !**is_rare).map(|(level, _)| level).collect()
+    };
+    are_rare.iter().map(|are_rare| are_rare.as_ref().map(of_feature)).collect()
+}

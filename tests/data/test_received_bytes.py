@@ -1,0 +1,121 @@
+"""What the client of a fit receives from the workers of a cluster does not grow with the rows."""
+
+import pickle
+from contextlib import contextmanager
+
+import numpy as np
+import pandas as pd
+import pytest
+from aucrank import (
+    MAD2C,
+    RIMARC,
+    AUCBoost,
+    GradientBoostingRanker,
+    MartiRank,
+    RankBoost,
+    Scorecard,
+    SMartiRank,
+    TreeRank,
+)
+from aucrank.data import Dataset
+from aucrank.data._dask import DaskRows, DaskSource
+from aucrank.data._raw import ClusterRows
+
+distributed = pytest.importorskip("distributed", reason="fits on workers of distributed")
+dd = pytest.importorskip("dask.dataframe", reason="reads data frames of dask")
+
+#: Every learner that asks the rows of a `Dataset` for sums.
+LEARNERS = {
+    "tree": TreeRank(max_depth=4, pruning=None, random_state=0),
+    "marti": MartiRank(n_rounds=4, random_state=0),
+    "smarti": SMartiRank(n_rounds=4, random_state=0),
+    "rank boost": RankBoost(n_rounds=6, random_state=0),
+    "auc boost": AUCBoost(n_rounds=4, random_state=0),
+    "gradient": GradientBoostingRanker(
+        n_rounds=2, max_leaves=4, early_stopping=False, min_samples_leaf=1, random_state=0
+    ),
+    "rimarc": RIMARC(weight_folds=2, random_state=0),
+    "mad2c": MAD2C(),
+    "scorecard": Scorecard(estimator=RankBoost(n_rounds=3, random_state=0)),
+}
+
+FEATURES = ["a", "b"]
+
+
+def continuous_rows(n):
+    rng = np.random.default_rng(0)
+    rows = pd.DataFrame(rng.normal(size=(n, 2)), columns=FEATURES)
+    return rows.assign(y=rows["a"] + rng.normal(size=n) > 0)
+
+
+@pytest.fixture(scope="module")
+def collections():
+    """A few rows and many on two workers, by the number of rows."""
+    with (
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=False, dashboard_address=":0"
+        ) as cluster,
+        distributed.Client(cluster),
+    ):
+        yield {
+            n: dd.from_pandas(continuous_rows(n), npartitions=2).persist()
+            for n in (50_000, 200_000)
+        }
+
+
+@pytest.fixture
+def received(monkeypatch):
+    """Number of bytes of each answer that arrives at the client.
+
+    The sample that bins are cut by is left out, and so are the scores that a card has counted: both
+    are of rows, the one of at most 200,000 and the other of all.
+    """
+    monkeypatch.setattr(DaskRows, "coded_rows", None)
+    gather, n_bytes, left_out = DaskSource.gather, [], []
+
+    def count(self, results):
+        found = gather(self, results)
+        if not left_out:
+            n_bytes.extend(len(pickle.dumps(one)) for one in found)
+        return found
+
+    @contextmanager
+    def uncounted():
+        left_out.append(True)
+        yield
+        left_out.pop()
+
+    def leave_out(owner, name):
+        method = getattr(owner, name)
+
+        def call(*args):
+            with uncounted():
+                return method(*args)
+
+        monkeypatch.setattr(owner, name, call)
+
+    monkeypatch.setattr(DaskSource, "gather", count)
+    leave_out(DaskSource, "_surveyed")
+    leave_out(ClusterRows, "roc_state")
+    return n_bytes
+
+
+#: Bytes of the cells of two columns in one pass, with the sums of two folds: 32,768 cells a column
+#: at most. More rows take a pass or two more.
+OF_PASS = 2 * 32_768 * (16 + 2 * 24)
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+def test_what_a_client_receives_does_not_grow_with_the_rows(name, collections, received):
+    of_fits = []
+    for collection in collections.values():
+        received.clear()
+        LEARNERS[name].fit(Dataset.from_dask(collection, target="y"))
+        of_fits.append(list(received))
+    few, many = of_fits
+    assert sum(few) > 0
+    if name in ("rimarc", "mad2c"):
+        assert len(many) <= len(few) + 2
+        assert max(many) < OF_PASS
+    else:
+        assert sum(many) < 1.2 * sum(few)
