@@ -260,6 +260,21 @@ def test_early_stopping_keeps_the_best_round(scoring):
     assert values[best] == pytest.approx(found, abs=1e-8)
 
 
+@pytest.mark.parametrize("n_bags", [1, 3])
+def test_a_refit_has_the_rounds_that_were_chosen(n_bags):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(1500, 4))
+    y = X[:, 0] + np.sin(3 * X[:, 1]) + 0.5 * rng.normal(size=1500) > 0
+    model = GradientBoostingRanker(
+        n_rounds=400, learning_rate=0.05, max_leaves=4, n_bags=n_bags, random_state=0
+    )
+    chosen = clone(model).fit(X, y)
+    # More than a bag would have to run before it may stop.
+    assert chosen.n_iter_ > 70 * n_bags
+    refitted = clone(model).set_params(refit=True).fit(X, y)
+    assert refitted.n_iter_ == chosen.n_iter_
+
+
 def test_early_stopping_holds_rows_out_and_may_refit():
     params = {"n_rounds": 200, "learning_rate": 0.3, "early_stopping": True}
     model = small(**params, refit=True).fit(FRAME, BAD)

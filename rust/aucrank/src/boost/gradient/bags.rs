@@ -106,11 +106,14 @@ fn n_done<'a, S: BagSource>(
     going.or(bags.iter().map(BagFit::n_done).max()).unwrap_or(0)
 }
 
-/// The mean over bags of what the held-out rows say of each round that they have. A bag that has nothing
-/// left to learn stays where it is.
+/// The mean over bags of what the held-out rows say of each round that they have; empty where no rows
+/// are held out, as in a refit. A bag that has nothing left to learn stays where it is.
 fn mean_path<S: BagSource>(bags: &[BagFit<'_, S>]) -> Vec<f64> {
     let paths = bags.iter().filter_map(|bag| bag.values.as_deref());
     let paths: Vec<&[f64]> = paths.filter(|values| !values.is_empty()).collect();
+    if paths.is_empty() {
+        return Vec::new();
+    }
     let n_begun = bags.iter().map(BagFit::n_begun).max().unwrap_or(0);
     let n_rounds = n_begun + n_done(bags, BagFit::goes_on);
     let mean = |round: usize| {
