@@ -209,9 +209,9 @@ CONVENTIONS = [
         ),
     ),
     Convention(
-        "Importing is light: three packages are required, and no other is loaded",
+        "Importing is light: five packages are required, and no other is loaded",
         (
-            "base/test_packaging.py::test_only_three_packages_are_required",
+            "base/test_packaging.py::test_only_what_the_first_minute_needs_is_required",
             "base/test_packaging.py::test_import_loads_no_optional_package_that_scikit_learn_does_not_load",
             "base/test_base.py::test_importing_the_package_imports_nothing_that_takes_long",
         ),

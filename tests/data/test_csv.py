@@ -121,7 +121,7 @@ def test_what_a_column_holds_is_told_from_all_files(tmp_path):
     dataset = Dataset.from_csv(tmp_path, target="y")
     facts = dataset.facts(BaseEstimator())
     assert [feature.levels for feature in facts.schema.features] == [None, ("1", "2", "3", "two")]
-    columns, positive, _ = next(dataset.coded_batches(facts))
+    columns, positive, *_ = next(dataset.coded_batches(facts))
     np.testing.assert_array_equal(columns[0], [1.0, 2.0])
     assert positive.tolist() == [False, True]
     assert dataset.n_rows == 4

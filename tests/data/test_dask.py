@@ -220,7 +220,7 @@ def test_of_a_sample_only_its_rows_are_brought(name, weight, most, monkeypatch):
     def look(self, results):
         found = gather(self, results)
         batches = [one for one in found if isinstance(one, tuple) and isinstance(one[0], list)]
-        brought.append(sum(len(positive) for _, positive, _ in batches))
+        brought.append(sum(len(positive) for _, positive, *_ in batches))
         return found
 
     monkeypatch.setattr(DaskSource, "gather", look)
