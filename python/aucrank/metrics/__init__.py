@@ -1,13 +1,13 @@
 """Exact ROC curves and the area under them.
 
 Drop-ins for the functions of the same name in :mod:`sklearn.metrics`; :class:`RocCurve`, which
-keeps the curve as exact counts; and :class:`RocState`, which gathers it from rows in pieces, as
+keeps the curve as exact counts; and :class:`RocState`, which builds it from rows in batches, as
 :func:`roc_state` does for a ranker and a data set.
 Labels, scores and weights may be lists, arrays or columns of pandas, polars or pyarrow. Two rules
-differ from scikit-learn, so that nothing fails in silence:
+differ from scikit-learn, so that nothing fails silently:
 
-- where y has one class there is no AUC, and a ``ValueError`` says so (scikit-learn 1.6 and later
-  warns and returns NaN). To average over folds some of which have one class, catch it;
+- if y has one class, the AUC is undefined and a ``ValueError`` is raised (scikit-learn 1.6 and
+  later warns and returns NaN). Catch it to average over folds that may have one class;
 - a negative weight is an error.
 
 Infinite scores are legal: they rank first or last.

@@ -29,21 +29,21 @@ def roc_auc_score(
     """Area under the ROC curve: the chance that a positive row outranks a negative one.
 
     A tie counts one half. Pairs are counted in integers, so the result is exact up to one
-    rounding, never above 1, and the same bits for any number of threads and any order of the rows.
+    rounding, never above 1, and bit-identical for any number of threads and any order of the rows.
 
     Parameters
     ----------
     y_true : array-like of shape (n_samples,)
         Labels of two classes; the greater label is the positive class.
     y_score : array-like of shape (n_samples,)
-        Scores; higher is more positive. float32 is sorted as it is, in half the memory.
+        Scores; higher is more positive. float32 is sorted as float32, in half the memory.
     average : {"micro", "macro", "samples", "weighted"} or None, default="macro"
-        As in scikit-learn; for two classes there is nothing to average, and it has no effect.
+        As in scikit-learn; it has no effect for two classes.
     sample_weight : array-like of shape (n_samples,), default=None
         Weights: a row of weight k counts as k rows, one of weight 0 as none.
     max_fpr : float, default=None
         If given, the area up to this false positive rate, in (0, 1], standardised to be 0.5 for
-        scores that tell nothing and 1 for perfect ones [1]_.
+        uninformative scores and 1 for perfect ones [1]_.
     multi_class : {"raise", "ovr", "ovo"}, default="raise"
         As in scikit-learn; for two classes it has no effect.
     labels : array-like of shape (2,), default=None
@@ -68,9 +68,9 @@ def roc_auc_score(
 
     Notes
     -----
-    O(n) for scores that are sorted already, in either direction. Otherwise a parallel radix sort
-    that takes 8 bytes a row of extra memory for float64 scores, 4 for float32 and 16 with weights,
-    and 1 for labels that are not bool.
+    O(n) for scores already sorted in either direction. Otherwise a parallel radix sort takes 8
+    bytes a row of extra memory for float64 scores, 4 for float32 and 16 with weights, and 1 for
+    labels that are not bool.
 
     References
     ----------
@@ -102,7 +102,7 @@ def roc_auc_score(
 
 
 def _check_labels(labels: ArrayLike, y_true: ArrayLike) -> None:
-    """Refuse labels that are not the two classes of the rows."""
+    """Raise ValueError if the labels are not the two classes of the rows."""
     given = set(vector(labels, "labels").tolist())
     if len(given) != 2:
         raise ValueError(f"labels must be two classes, but holds {len(given)} of them")

@@ -18,7 +18,7 @@ _GRID = 101
 class AverageRoc:
     """Mean of ROC curves at each point of a grid, with its spread.
 
-    Made by :func:`average_roc`. It has what ``RocCurve.plot(band=...)`` draws.
+    Made by :func:`average_roc`; it can be passed to ``RocCurve.plot(band=...)``.
 
     Attributes
     ----------
@@ -64,7 +64,7 @@ def average_roc(
     by: Literal["fpr", "threshold"] = "fpr",
     grid: ArrayLike | None = None,
 ) -> AverageRoc:
-    """Mean of ROC curves, as those of the folds of a cross-validation [1]_.
+    """Mean of ROC curves, such as those of the folds of a cross-validation [1]_.
 
     Parameters
     ----------
@@ -72,11 +72,11 @@ def average_roc(
         At least one.
     by : {"fpr", "threshold"}, default="fpr"
         What is held fixed: the false positive rate, which gives the mean true positive rate there
-        (vertical averaging); or the threshold, which gives the mean of both rates and asks for
-        scores of one scale (threshold averaging).
+        (vertical averaging); or the threshold, which gives the mean of both rates and needs scores
+        on one scale (threshold averaging).
     grid : array-like of shape (n_points,), default=None
         False positive rates from 0 to 1, or thresholds. ``None`` means 101 rates from 0 to 1; or
-        infinity and 100 of the thresholds of all curves, from the greatest to the least.
+        infinity and 100 of the thresholds of all curves, descending.
 
     Returns
     -------
@@ -91,9 +91,9 @@ def average_roc(
 
     Notes
     -----
-    Vertical averages take the highest point of each curve at a rate, and what lies between knots
-    is on the line between them. The area under a vertical average is the mean of the AUCs, up to
-    the fineness of the grid.
+    Vertical averages take the highest point of each curve at a rate, and interpolate linearly
+    between knots. The area under a vertical average is the mean of the AUCs, up to the resolution
+    of the grid.
 
     References
     ----------
@@ -143,7 +143,7 @@ def _vector(grid: ArrayLike) -> NDArray[np.float64]:
 
 
 def _thresholds(curves: list[RocCurve]) -> NDArray[np.float64]:
-    """Infinity, then thresholds of all curves, evenly many apart, the least among them."""
+    """Infinity, then evenly spaced thresholds of all curves, the least included."""
     pooled = np.unique(np.concatenate([curve.thresholds[1:] for curve in curves]))[::-1]
     if pooled.size >= _GRID:
         pooled = pooled[np.linspace(0, pooled.size - 1, _GRID - 1).round().astype(np.intp)]

@@ -37,7 +37,7 @@ class AveragePrecision:
     standard_error : float
         Estimate of its standard deviation over samples.
     prevalence : float
-        Share of positives, which is the average precision of a score that tells nothing.
+        Share of positives, which is the average precision of an uninformative score.
     confidence : float
         Level of the interval.
     method : str
@@ -109,17 +109,17 @@ def average_precision(
     sample_weight : array-like of shape (n_samples,), default=None
         Weights of the rows.
     weights : {"sampling", "frequency"}, default="sampling"
-        What a weight says: ``"sampling"``, that the row stands for so many of the population, and
-        only ratios matter; ``"frequency"``, a whole number, that there were so many such rows.
+        Meaning of a weight: ``"sampling"``, how many rows of the population the row represents,
+        only ratios mattering; ``"frequency"``, a whole number of identical rows.
     groups : array-like of shape (n_samples,), default=None
-        Which rows come from the same source, such as a patient: they are drawn together. For the
-        bootstrap alone.
+        Which rows come from the same source, such as a patient: they are drawn together. Only for
+        the bootstrap.
     confidence : float, default=0.95
         Level of the interval, in (0, 1).
     method : {"logit", "bootstrap"}, default="bootstrap"
         ``"bootstrap"``: quantiles over resamples of the rows within each class, or of whole groups.
         ``"logit"``: normal on the scale of log(value / (1 - value)) with the standard error of a
-        binomial share of the positive rows [1]_, at once for any number of rows.
+        binomial share of the positive rows [1]_, fast for any number of rows.
     n_resamples : int, default=2000
         Number of bootstrap resamples, 2 or more.
     random_state : int, RandomState instance or None, default=None
@@ -137,14 +137,14 @@ def average_precision(
 
     See Also
     --------
-    precision_recall_curve : The curve that it is the area under, in steps.
+    precision_recall_curve : The curve whose area it is, as a step function.
     auc_interval : The area under the ROC curve, which does not depend on the share of positives.
 
     Notes
     -----
-    The sum over thresholds of the gain in recall times the precision, as scikit-learn has it, with
-    nothing in between interpolated [2]_. It depends on the share of positives: two samples of other
-    shares cannot be compared by it.
+    The sum over thresholds of the gain in recall times the precision, as in scikit-learn, without
+    interpolation [2]_. It depends on the share of positives, so samples with different shares
+    cannot be compared by it.
 
     References
     ----------
@@ -184,7 +184,7 @@ def average_precision(
 def precision_of_rows(
     value: float, prevalence: float, n_pos: float, confidence: float
 ) -> AveragePrecision:
-    """Return an average precision with the interval of so many positive rows."""
+    """Return an average precision with its interval, given the number of positive rows."""
     alpha = 1 - confidence
     if value == 1:
         low, high = exact_interval(1.0, n_pos, alpha)
@@ -222,8 +222,8 @@ def average_precision_compare(
     sample_weight : array-like of shape (n_samples,), default=None
         Weights of the rows.
     weights : {"sampling", "frequency"}, default="sampling"
-        What a weight says: ``"sampling"``, that the row stands for so many of the population, and
-        only ratios matter; ``"frequency"``, a whole number, that there were so many such rows.
+        Meaning of a weight: ``"sampling"``, how many rows of the population the row represents,
+        only ratios mattering; ``"frequency"``, a whole number of identical rows.
     groups : array-like of shape (n_samples,), default=None
         Which rows come from the same source, such as a patient: they are drawn together.
     confidence : float, default=0.95
@@ -249,8 +249,8 @@ def average_precision_compare(
 
     Notes
     -----
-    Both scores are ranked in the same resamples; ``z`` is the difference by its standard deviation
-    there, and the interval has its quantiles.
+    Both scores are ranked in the same resamples; ``z`` is the difference divided by its standard
+    deviation there, and the ends of the interval are its quantiles.
 
     Examples
     --------
@@ -286,7 +286,7 @@ def average_precision_compare(
 
 @dataclass(frozen=True, eq=False)
 class _Ranked:
-    """Rows from the highest score on, equal ones together."""
+    """Rows by falling score, ties together."""
 
     order: NDArray[np.intp]
     starts: NDArray[np.intp]
@@ -309,7 +309,7 @@ class _Ranked:
         return cls(order, starts, units.positive[order].astype(np.float64), units.weight[order])
 
     def value(self, times: NDArray[np.float64] | None = None) -> float:
-        """Return the average precision, each row counting so many times."""
+        """Return the average precision, given how often each row counts."""
         weight = self.weight if times is None else self.weight * times[self.order]
         size = np.add.reduceat(weight, self.starts)
         hits = np.add.reduceat(weight * self.positive, self.starts)

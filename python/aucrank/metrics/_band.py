@@ -76,17 +76,17 @@ def roc_band(
     sample_weight : array-like of shape (n_samples,), default=None
         Weights of the rows (see Notes).
     weights : {"sampling", "frequency"}, default="sampling"
-        What a weight says: ``"sampling"``, that the row stands for so many of the population, and
-        only ratios matter; ``"frequency"``, a whole number, that there were so many such rows.
+        Meaning of a weight: ``"sampling"``, how many rows of the population the row represents,
+        only ratios mattering; ``"frequency"``, a whole number of identical rows.
     groups : array-like of shape (n_samples,), default=None
-        Which rows come from the same source, such as a patient: rows of a group depend on each
-        other, groups do not (see Notes).
+        Which rows come from the same source, such as a patient: rows of a group may be dependent,
+        groups are independent (see Notes).
     confidence : float, default=0.95
         Level of the band, in (0, 1).
     method : {"pointwise", "simultaneous"}, default="pointwise"
-        ``"pointwise"``: at each false positive rate, an interval that holds the true positive rate
-        with the given confidence. ``"simultaneous"``: a band that holds the whole true curve with
-        at least that confidence, and so is wider.
+        ``"pointwise"``: at each false positive rate, an interval that contains the true positive
+        rate with the given confidence. ``"simultaneous"``: a wider band that contains the whole
+        true curve with at least that confidence.
     fpr : array-like of shape (n_points,), default=None
         False positive rates, from 0 to 1; ``None`` takes 101 in equal steps.
     n_resamples : int, default=2000
@@ -102,8 +102,8 @@ def roc_band(
     Raises
     ------
     ValueError
-        As for :func:`roc_auc_score`, for a parameter outside of its range, and for ``groups`` of
-        which one is missing, or of one of which all rows are.
+        As for :func:`roc_auc_score`, for a parameter out of range, and for ``groups`` with
+        a missing value, or with all rows in one group.
 
     See Also
     --------
@@ -113,26 +113,26 @@ def roc_band(
     Notes
     -----
     Pointwise: quantiles of the true positive rate over bootstrap resamples of the rows within each
-    class [1]_. Where the curve is at 0 or 1 all resamples may agree, though the rows do not tell
-    so much: there the band reaches at least as far as the interval of Clopper and Pearson [2]_ for
-    none or all of the m positive rows, ``((1 - confidence) / 2) ** (1 / m)`` where the curve is at
-    1. At the false positive rate 1, the true positive rate is 1 by definition.
+    class [1]_. Where the curve is at 0 or 1, all resamples may agree although the rows do not
+    justify such certainty: there the band reaches at least as far as the interval of Clopper and
+    Pearson [2]_ for none or all of the m positive rows, ``((1 - confidence) / 2) ** (1 / m)`` where
+    the curve is at 1. At the false positive rate 1, the true positive rate is 1 by definition.
 
     Simultaneous: the Kolmogorov-Smirnov band of Campbell [3]_, with the sharp constant of Massart
     [4]_, valid for any number of rows and any law of the scores, ties included. Both rates, as
     functions of the threshold, are within ``e(m) = sqrt(log(2 / a) / (2 m))`` of the truth for all
-    thresholds at once, with probability ``1 - a`` each; classes are independent, so that
+    thresholds at once, with probability ``1 - a`` each; as the classes are independent,
     ``(1 - a)² = confidence``. Hence the true curve is, at x, between the curve at ``x - e(n)`` less
     ``e(m)`` and the curve at ``x + e(n)`` plus ``e(m)``, for m positive and n negative rows.
 
     With weights, the resamples draw rows with equal chances and each keeps its weight; m and n are
-    Kish's effective numbers (Σw)² / Σw², which makes the simultaneous band approximate. Where
-    weights are frequencies, both are those of the rows repeated.
+    Kish's effective numbers (Σw)² / Σw², which makes the simultaneous band approximate. With
+    frequencies, both are those of the repeated rows.
 
     With ``groups``, whole groups are drawn, from all of them, and again if a class is absent; m and
     n are Kish's effective numbers of groups with positive and with negative rows, w being the
     weight of the rows of a class in a group. The simultaneous band is then approximate, and wider
-    than rows that differ within their group call for.
+    than necessary if rows differ within their group.
 
     References
     ----------
@@ -172,7 +172,7 @@ def roc_band(
     clustered, degrees = None, math.inf
     if groups is not None:
         clustered = Groups.of(y_true, scores, sample_weight, groups)
-        clustered.n_pairs()  # Says so if there is one group.
+        clustered.n_pairs()  # Raises an error if there is one group.
         effective, degrees = clustered.n_effective(), max(clustered.degrees(), 1.0)
     if method == "simultaneous":
         reach_up, reach_right = band_reach(alpha, effective)
@@ -198,7 +198,7 @@ def roc_band(
         least = (alpha / 2) ** (1 / effective[0])
         low = np.where((tpr == 1) & (grid < 1), np.minimum(low, least), low)
         high = np.where(tpr == 0, np.maximum(high, 1 - least), high)
-    # The curve itself may be off its own quantiles, never off the band.
+    # The curve may leave its own quantiles, but never the band.
     low, high = np.clip(np.minimum(low, tpr), 0, 1), np.clip(np.maximum(high, tpr), 0, 1)
     return RocBand(grid, tpr, low, high, confidence, method)
 

@@ -1,4 +1,4 @@
-"""The ROC statistics of a ranker on rows that come in pieces."""
+"""ROC statistics of a ranker on rows that are read in batches."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from aucrank.data._holder import PartSource
 from aucrank.data._sql import SqlSource
 from aucrank.metrics._state import RocState
 
-#: Rows that are made of counted groups at a time.
+#: Rows expanded from counted groups at a time.
 _ROWS_AT_ONCE = 2**20
 
 
@@ -34,28 +34,28 @@ def roc_state(
     spill_dir: PathLike | None = None,
     max_bytes: int = 2**30,
 ) -> RocState:
-    """Score the rows of a data set, and gather what their ROC statistics need.
+    """Score the rows of a data set and accumulate their ROC statistics.
 
-    A piece of the rows is in memory at a time; rows of a cluster are scored on its workers, which
-    give states of their partitions; rows of a database are scored there, by the ``to_sql`` of the
-    ranker, and come as the number of rows of each score and label. The state is that of all rows at
-    once, bit for bit, unless its size is bounded.
+    One batch of rows is in memory at a time. Rows of a cluster are scored on its workers, which
+    return the states of their partitions. Rows of a database are scored in it, by the ``to_sql`` of
+    the ranker, and returned as the number of rows by score and label. The state equals that of all
+    rows at once, bit for bit, unless its size is bounded.
 
     Parameters
     ----------
     ranker : estimator
         Fitted, with ``classes_`` and with ``decision_function`` or ``predict_proba``.
     dataset : Dataset
-        Rows with a target, whose labels are those of the ranker; with its weights, if it has any.
+        Rows with a target, whose labels are those of the ranker, and weights if there are any.
         Its ``positive`` says which label ranks first; the second of ``classes_`` by default.
     max_size : int, default=None
-        Most entries of the state, for scores of which hardly two are equal; see `RocState`.
+        Maximum number of entries of the state, for scores with few ties; see `RocState`.
     weight_unit : float, default=None
-        What weights are rounded to; see `RocState`.
+        Unit that weights are rounded to; see `RocState`.
     spill_dir : path-like, default=None
-        Folder for scores that take more than ``max_bytes``, of which hardly two are equal; see
-        `RocState`. States of the partitions of a cluster then come to the client one after the
-        other, and lie there; without it, workers merge them, and one of them holds all in the end.
+        Folder for scores with few ties that take more than ``max_bytes``; see `RocState`. The
+        client then fetches the states of the partitions of a cluster one after the other and stores
+        them there; without it, workers merge them, and one of them holds all in the end.
     max_bytes : int, default=2**30
         With a ``spill_dir``: bytes of memory that the state may take, at least 2**20.
 
@@ -69,20 +69,20 @@ def roc_state(
     ClusterError
         If a cluster cannot score its rows.
     DataChangedError
-        If the data change while they are read.
+        If the data change while being read.
     OSError
         If scores cannot be written to ``spill_dir``.
     TypeError
-        If ``ranker`` scores no rows of two classes, or ``dataset`` is no `Dataset`, or its rows are
-        in a database and ``ranker`` has no ``to_sql``.
+        If ``ranker`` is no binary scorer, ``dataset`` is no `Dataset`, or its rows are in a
+        database and ``ranker`` has no ``to_sql``.
     ValueError
-        If the data set has no target, a label, a weight or a score is not valid, or the ranker has
-        no form in SQL for rows of a database.
+        If the data set has no target, a label, a weight or a score is not valid, or the ranker
+        cannot be written as SQL for rows of a database.
 
     See Also
     --------
     RocState : What is returned.
-    roc_auc_score : The AUC of scores that are all there.
+    roc_auc_score : The AUC of scores in memory.
 
     Examples
     --------
@@ -118,7 +118,7 @@ def roc_state(
         if spill_dir is None:
             whole: RocState = source.merged(_sum_of_states, states)
             return whole
-        # No worker need have the memory for all.
+        # No worker needs memory for all of them.
         for part in source.one_by_one(states):
             state.merge(part)
         return state
@@ -149,7 +149,7 @@ def roc_state(
 def _counted_scores(
     ranker: Any, dataset: Dataset, source: SqlSource
 ) -> tuple[Batch, NDArray[np.float64]]:
-    """Have a database score its rows, and count them by score, label and weight."""
+    """Score the rows of a database in it, and count them by score, label and weight."""
     if not hasattr(ranker, "to_sql"):
         raise TypeError(
             f"{type(ranker).__name__} has no to_sql, by which {dataset!r} would be scored in its"
@@ -165,7 +165,7 @@ def _counted_scores(
 
 
 def _rows_of_groups(counts: NDArray[np.uint64]) -> Iterator[NDArray[np.intp]]:
-    """Yield the group of each row, some of the rows at a time."""
+    """Yield the group of each row, in batches of rows."""
     ends = np.cumsum(counts.astype(np.int64))
     n_rows = int(ends[-1]) if len(ends) else 0
     for first in range(0, n_rows, _ROWS_AT_ONCE):
@@ -181,7 +181,7 @@ def _state_of_part(
     max_size: int | None,
     weight_unit: float | None,
 ) -> RocState:
-    """Return the state of a partition, on the worker that has it."""
+    """Return the state of a partition, on its worker."""
     dataset = Dataset(PartSource(part, number), **roles)
     return roc_state(ranker, dataset, max_size=max_size, weight_unit=weight_unit)
 

@@ -1,4 +1,4 @@
-"""Whether probabilities are right: of rows that are given 20 %, one in five is positive."""
+"""Calibration of probabilities: of rows with a probability of 20 %, one in five is positive."""
 
 from __future__ import annotations
 
@@ -24,26 +24,26 @@ if TYPE_CHECKING:
 
     from aucrank._plots.calibration import CalibrationDisplay
 
-# Log-odds are those of probabilities within this of 0 and 1.
+# Probabilities are clipped this far from 0 and 1 before log-odds are taken.
 _NEAREST = 1e-8
 
-# Quantiles of the log-odds at which the smooth curve bends, as in Harrell's book.
+# Quantiles of the log-odds at the knots of the smooth curve, as in Harrell's book.
 _KNOTS = (0.05, 0.275, 0.5, 0.725, 0.95)
 
 _N_POINTS = 101
 _SHARES = np.linspace(0, 1, 21)
 
-# Of Newton's method. The last step, squared, is what is left of the way.
+# For Newton's method. The remaining distance is about the square of the last step.
 _MOST_STEPS = 50
 _CONVERGED = 1e-12
 
-# Mean log loss below which labels are fitted without error.
+# Mean log loss below which the fit is perfect.
 _PARTED = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
 class CalibrationCurve:
-    """How probabilities compare with what happened, as :func:`calibration_curve` returns it.
+    """Calibration of probabilities, as :func:`calibration_curve` returns it.
 
     Attributes
     ----------
@@ -51,22 +51,22 @@ class CalibrationCurve:
         A row for each of the figures below: ``measure``, its name; ``value``; ``low`` and ``high``,
         its confidence interval; NaN where it has none.
     intercept : float
-        Calibration in the large: what must be added to the log-odds so that as many rows are
-        expected to be positive as are. 0 is perfect; below 0, probabilities are too high.
+        Calibration in the large: what must be added to the log-odds to make expected and observed
+        positives equal. 0 is perfect; below 0, probabilities are too high.
     slope : float
-        What log-odds must be multiplied by, with an intercept. 1 is perfect; below 1, probabilities
-        are too extreme, as those of an overfitted model.
+        Factor of the log-odds in a recalibration with an intercept. 1 is perfect; below 1,
+        probabilities are too extreme, as for an overfitted model.
     observed_to_expected : float
-        Positives that there are, by those that the probabilities add up to.
+        Observed positives divided by the sum of the probabilities.
     brier : float
         Mean squared error of the probabilities: `miscalibration` - `discrimination` +
         `uncertainty`.
     miscalibration : float
-        What the Brier score would fall by if isotonic regression recalibrated the probabilities.
+        Reduction of the Brier score if isotonic regression recalibrated the probabilities.
     discrimination : float
-        What the recalibrated probabilities are better by than the share of positives.
+        Brier score of the share of positives less that of the recalibrated probabilities.
     uncertainty : float
-        Brier score of the share of positives for every row.
+        Brier score of the share of positives as the probability of every row.
     ici : float
         Integrated calibration index: mean distance of a probability from the smooth curve.
     e50, e90, e_max : float
@@ -75,8 +75,8 @@ class CalibrationCurve:
         The smooth curve: ``probability``, in steps over its range; ``observed``, the share of
         positives there; ``low`` and ``high``, a pointwise interval.
     isotonic : Table
-        Isotonic regression of the labels by the probability, in order: of probabilities from
-        ``low`` to ``high``, of which there are ``size``, the share ``observed`` is positive.
+        Isotonic regression of the labels on the probability, in order: of the ``size`` rows with
+        probabilities from ``low`` to ``high``, the share ``observed`` is positive.
     distribution : Table
         Spread of the probabilities by outcome: for each ``share`` of the rows of a class, the
         greatest probability among the lowest, ``of_negatives`` and ``of_positives``.
@@ -132,7 +132,7 @@ def calibration_curve(
     groups: ArrayLike | None = None,
     confidence: float = 0.95,
 ) -> CalibrationCurve:
-    """Compare probabilities with what happened, in figures and curves.
+    """Compare probabilities with observed labels, in figures and curves.
 
     Parameters
     ----------
@@ -143,50 +143,50 @@ def calibration_curve(
     sample_weight : array-like of shape (n_samples,), default=None
         Weights of the rows.
     weights : {"sampling", "frequency"}, default="sampling"
-        What a weight says: ``"sampling"``, that the row stands for so many of the population, and
-        only ratios matter; ``"frequency"``, a whole number, that there were so many such rows.
+        Meaning of a weight: ``"sampling"``, how many rows of the population the row represents,
+        only ratios mattering; ``"frequency"``, a whole number of identical rows.
     groups : array-like of shape (n_samples,), default=None
-        Which rows come from the same source, such as a patient: rows of a group depend on each
-        other, groups do not.
+        Which rows come from the same source, such as a patient: rows of a group may be dependent,
+        groups are independent.
     confidence : float, default=0.95
         Level of the intervals, in (0, 1).
 
     Returns
     -------
     CalibrationCurve
-        With ``measures``, each an attribute, too, ``curve``, ``isotonic`` and ``distribution``.
+        With ``measures``, each also an attribute, ``curve``, ``isotonic`` and ``distribution``.
 
     Warns
     -----
     UndefinedMetricWarning
-        If the probabilities part the classes, or are all the same: there is no slope then.
+        If the probabilities separate the classes, or are all equal: the slope is then undefined.
 
     Raises
     ------
     ValueError
         If labels are not of two classes; if a probability is missing or not from 0 to 1; for bad
-        weights; and for ``groups`` of which one is missing or which are one alone.
+        weights; and for ``groups`` with a missing value, or only one group.
 
     See Also
     --------
     decision_curve : Whether decisions by these probabilities do more good than harm.
-    auc_interval : How well they rank, which calibration does not tell.
+    auc_interval : How well they rank, which calibration does not measure.
 
     Notes
     -----
     The intercept is that of a logistic regression with the log-odds of the probabilities as offset,
     the slope that of one on these log-odds [1]_. The smooth curve is a logistic regression on their
     restricted cubic spline of five knots at the quantiles 0.05, 0.275, 0.5, 0.725 and 0.95 [2]_, or
-    of as many as are distinct. The distances of probabilities from it are the ICI, E50, E90 and
-    Emax of [3]_, there with another smoother. Log-odds are those of probabilities from 1e-8 to
-    1 - 1e-8. The parts of the Brier score are those of [4]_, whose reliability diagram is
+    of as many as are distinct. The ICI, E50, E90 and Emax are distances of the probabilities from
+    it [3]_; the paper uses another smoother. Probabilities are clipped to [1e-8, 1 - 1e-8] before
+    log-odds are taken. The parts of the Brier score are those of [4]_, whose reliability diagram is
     ``isotonic``.
 
-    Intervals are normal with the variance of the influence of each row, or group ("sandwich"), by
-    n / (n - 1), which holds where the regression is not the true law, too: that of the intercept
-    and the slope as they are, of the ratio as its logarithm. That of the curve is one of its
-    log-odds, and that of the Brier score of the mean of the squared errors. With sampling weights,
-    rows count by their weight as in surveys.
+    Intervals are normal with the variance of the influence of each row, or group ("sandwich"),
+    times n / (n - 1), which is valid even if the regression is misspecified. They are on the
+    original scale for the intercept, the slope and the Brier score (a mean of squared errors), on
+    the log scale for the ratio, and on the log-odds scale for the curve. With sampling weights,
+    rows are weighted as in surveys.
 
     References
     ----------
@@ -293,7 +293,7 @@ def _about(value: float, error: float, z: float) -> tuple[float, float]:
 
 
 def _isotonic(units: Units, probability: NDArray[np.float64]) -> Table:
-    """Return the steps of the isotonic regression of the labels by the probability."""
+    """Return the steps of the isotonic regression of the labels on the probability."""
     from sklearn.isotonic import isotonic_regression
 
     first = np.flatnonzero(np.diff(probability, prepend=-1.0))
@@ -340,12 +340,12 @@ class _Regression:
             fitted = expit(scores)
             gradient = design.T @ (weight * (units.positive - fitted))
             information = (design.T * (weight * fitted * (1 - fitted))) @ design
-            # Without bound where the classes are parted.
+            # Unbounded where the classes are separated.
             if loss < _PARTED or not np.linalg.cond(information) < 1 / np.finfo(np.float64).eps:
                 return None
             step = np.linalg.solve(information, gradient)
             fall = gradient @ step
-            # A step that goes too far is halved.
+            # A step that overshoots is halved.
             for _ in range(_MOST_STEPS):
                 scores = given + design @ (coefficients + step)
                 further = float(weight @ np.logaddexp(0, -sign * scores))
@@ -365,13 +365,13 @@ class _Regression:
 
     def errors(self) -> NDArray[np.float64]:
         """Return the standard errors of the coefficients."""
-        # Of few groups a variance may be 0 but for rounding.
+        # With few groups a variance may be 0 up to rounding.
         return np.sqrt(np.maximum(np.diag(self.covariance), 0.0))
 
 
 @dataclass(frozen=True, eq=False)
 class _Smooth:
-    """A restricted cubic spline of log-odds, which is a line beyond its outer knots."""
+    """A restricted cubic spline of log-odds, linear beyond its outer knots."""
 
     knots: NDArray[np.float64]
     regression: _Regression
@@ -390,7 +390,7 @@ class _Smooth:
         return np.asarray(expit(_spline(log_odds, self.knots) @ self.regression.coefficients))
 
     def band(self, log_odds: NDArray[np.float64], z: float) -> tuple[NDArray[np.float64], ...]:
-        """Return it with the ends of its interval at some log-odds."""
+        """Return it with its interval at some log-odds."""
         design = _spline(log_odds, self.knots)
         middle = design @ self.regression.coefficients
         variance = np.einsum("ij,jk,ik->i", design, self.regression.covariance, design)

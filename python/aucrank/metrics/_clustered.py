@@ -1,4 +1,4 @@
-"""How far an AUC may be off where rows come in groups, such as the lesions of a patient."""
+"""Variance of an AUC of rows in groups, such as the lesions of a patient."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from aucrank.metrics._partial import Bands
 
 _WHOLE = Bands()
 
-#: Knots of a resampled curve: so many say all that a picture shows, at a tenth of the time.
+#: Knots of a resampled curve: enough for a picture, in a tenth of the time.
 _MOST_KNOTS = 10_000
 
 
 @dataclass(frozen=True, eq=False)
 class Groups:
-    """Rows of one score, in groups that are independent of each other.
+    """Rows of one score, in independent groups.
 
     Attributes
     ----------
@@ -40,7 +40,7 @@ class Groups:
     codes : ndarray of int
         The group of each, from 0.
     n_codes : int
-        Number of codes, of which some may have no rows.
+        Number of codes; some may have no rows.
     """
 
     positive: NDArray[np.bool_]
@@ -57,12 +57,12 @@ class Groups:
         sample_weight: ArrayLike | None,
         groups: ArrayLike,
     ) -> Groups:
-        """Read the groups of rows whose labels, scores and weights are known to be valid.
+        """Read the groups of rows whose labels, scores and weights have been checked.
 
         Raises
         ------
         ValueError
-            If there are more or fewer than rows, or one is missing.
+            If their number differs from that of the rows, or one is missing.
         """
         positive = rows_of_greater(vector(y_true, "y_true"), True)
         weight = None if sample_weight is None else to_weights(sample_weight)
@@ -71,13 +71,13 @@ class Groups:
     def variance(self, bands: Bands = _WHOLE) -> float:
         """Return the variance of the AUC by Obuchowski (1997), equation 2.
 
-        With equal weights it is that of the paper. A row counts by its share in the weight of its
+        With equal weights it is that of the paper. A row counts by its share of the weight of its
         class.
 
         Raises
         ------
         ValueError
-            If all rows of a class are of one group.
+            If all rows of a class are in one group.
         """
         return float(self.covariance([self.scores], bands)[0, 0])
 
@@ -87,7 +87,7 @@ class Groups:
         Raises
         ------
         ValueError
-            If all rows of a class are of one group.
+            If all rows of a class are in one group.
         """
         placements = self.placements(models) if bands.is_whole else self.clipped(models, bands)
         sums, n_groups, of_class = [], [], []
@@ -99,7 +99,7 @@ class Groups:
             placed = np.array(
                 [np.bincount(codes, own * weight, self.n_codes) for own in placements[is_own].T]
             )
-            # Less the mean of the placement values, which is the AUC of all of the curve.
+            # Less the mean of the placement values, which is the AUC of the whole curve.
             areas = placed.sum(axis=1, keepdims=True) / totals.sum()
             sums.append((placed - areas * totals) / totals.sum())
             of_class.append(totals > 0)
@@ -112,7 +112,7 @@ class Groups:
         (pos, neg), (n_pos, n_neg) = sums, n_groups
         n_all = int((of_class[0] | of_class[1]).sum())
         crossed = pos @ neg.T
-        # Of one score above 0, since the factor of the products is the least of the three.
+        # Positive for one score, since the factor of the products is the least of the three.
         return np.asarray(
             _unbiased(n_pos) * pos @ pos.T
             + _unbiased(n_neg) * neg @ neg.T
@@ -128,11 +128,11 @@ class Groups:
         return np.column_stack(of_models)
 
     def clipped(self, models: list[NDArray[Any]], bands: Bands) -> NDArray[np.float64]:
-        """Return the influences of the rows on partial areas, a column each, but for a constant.
+        """Return the influences of the rows on partial areas, a column each, up to a constant.
 
-        Those of He and Escobar (2008): the false positive rate at the score of a positive row with
-        a minus, and the true positive rate at that of a negative row, clipped to where the curve
-        lies within the bands. A tie has the mean over its segment of the curve.
+        Those of He and Escobar (2008): the negated false positive rate at the score of a positive
+        row, and the true positive rate at that of a negative row, clipped to where the curve lies
+        within the bands. A tie has the mean over its segment of the curve.
         """
         return np.column_stack([self._clipped(scores, bands) for scores in models])
 
@@ -144,9 +144,9 @@ class Groups:
         enters, leaves = enters if c > 0 else 0.0, leaves if d < 1 else 1.0
         at = np.clip(curve.tpr_at(np.array(bands.fpr)), c, d).tolist()
         of_fpr = np.clip([enters, leaves], a, b)
-        # Where the curve enters or leaves on a jump, the jump goes on outside of the band.
+        # Where the curve enters or leaves on a jump, the jump extends beyond the band.
         of_tpr = c if enters > a else at[0], d if leaves < b else at[1]
-        # Rows of a weight above 0 have a knot of their own; others count for nothing.
+        # Rows with a weight above 0 have a knot of their own; others do not count.
         ends = np.searchsorted(-curve.thresholds(), -scores.astype(np.float64))
         ends = np.clip(ends, 1, len(x) - 1)
         at_positive = -_mean_clipped(x[ends - 1], x[ends], *of_fpr)
@@ -154,10 +154,10 @@ class Groups:
         return np.where(self.positive, at_positive, at_negative)
 
     def effective(self, rows: list[float], bands: Bands = _WHOLE) -> list[float]:
-        """Return how many positives and negatives an interval for any law may count on.
+        """Return the effective numbers of positives and negatives for a distribution-free interval.
 
-        Of all of the curve, no more than there are pairs of different groups; of its parts, Kish's
-        effective numbers of groups, (Σw)² / Σw², which for rows apart is that of rows.
+        For the whole curve, at most the number of pairs from different groups; for parts of it,
+        Kish's effective numbers of groups, (Σw)² / Σw², or of rows where each row is its own group.
         """
         if bands.is_whole:
             n_pairs = self.n_pairs()
@@ -174,10 +174,10 @@ class Groups:
         return [float(own.sum() ** 2 / (own @ own)) for own in of_class]
 
     def degrees(self) -> float:
-        """Return the degrees of freedom that a variance of groups has.
+        """Return the degrees of freedom of a variance of groups.
 
-        One less than the groups of the class that is in fewer; infinite where each row is a group
-        of its own, so that the intervals are those of rows.
+        One less than the number of groups of the class that is in fewer of them; infinite where
+        each row is a group of its own, so that intervals are those of rows.
         """
         counted = np.ones(len(self.positive), bool) if self.weight is None else self.weight > 0
         if np.bincount(self.codes[counted]).max() == 1:
@@ -185,14 +185,14 @@ class Groups:
         return float(min(np.count_nonzero(has) for has in self._of_classes()) - 1)
 
     def n_pairs(self) -> int:
-        """Return the greatest number of pairs of a positive and a negative row, no group in two.
+        """Return the greatest number of positive-negative pairs with no group in two of them.
 
-        Both rows of a pair are of different groups, as those of nearly all pairs are.
+        The two rows of a pair are of different groups, as in nearly all pairs.
 
         Raises
         ------
         ValueError
-            If all rows are of one group.
+            If all rows are in one group.
         """
         pos, neg = self._of_classes()
         n_pairs = int(min(pos.sum(), neg.sum(), (pos | neg).sum() // 2))
@@ -201,7 +201,7 @@ class Groups:
         return n_pairs
 
     def _of_classes(self) -> list[NDArray[np.bool_]]:
-        """Return which groups have positive, and which negative rows that count."""
+        """Return which groups have positive, and which have negative, rows with weight."""
         counted = np.ones(len(self.positive), bool) if self.weight is None else self.weight > 0
         return [
             np.bincount(self.codes[rows & counted], minlength=self.n_codes) > 0
@@ -209,9 +209,9 @@ class Groups:
         ]
 
     def bootstrap(self, n_resamples: int, seed: int) -> NDArray[np.float64]:
-        """Return AUCs of resamples of whole groups, each of as many groups as there are.
+        """Return AUCs of resamples of whole groups, each with the original number of groups.
 
-        One without a class is drawn again.
+        A resample without a class is drawn again.
         """
         order = np.argsort(self.scores, kind="stable")
         ordered = self.scores[order]
@@ -230,7 +230,7 @@ class Groups:
     def curves(
         self, models: list[NDArray[Any]], n_resamples: int, seed: int
     ) -> Iterator[list[_core.RocCurve]]:
-        """Yield the curve of each of several scores of the same resamples of whole groups."""
+        """Yield the curve of each of several scores for the same resamples of whole groups."""
         weight = np.ones(len(self.positive)) if self.weight is None else self.weight
         for n_drawn in self._draws(n_resamples, seed):
             times = n_drawn[self.codes] * weight
@@ -242,8 +242,8 @@ class Groups:
     ) -> NDArray[np.float64]:
         """Return the true positive rates of resamples of whole groups, a row for each resample.
 
-        Curves are those of the scores, or, of more than 10,000 distinct ones, of as many ranges of
-        them with about equal numbers of rows.
+        Curves are those of the scores or, beyond 10,000 distinct ones, of as many ranges with about
+        equal numbers of rows.
         """
         order = np.argsort(-self.scores, kind="stable")
         ordered = self.scores[order]
@@ -283,7 +283,7 @@ def _unbiased(n_groups: int) -> float:
 def _mean_clipped(
     low: NDArray[np.float64], high: NDArray[np.float64], least: float, most: float
 ) -> NDArray[np.float64]:
-    """Return the mean of a rate that is uniform between two, clipped to a band."""
+    """Return the mean of a rate uniform between two others, clipped to a band."""
     of_low, of_high = np.clip(low, least, most), np.clip(high, least, most)
     below = np.maximum(np.minimum(high, least) - low, 0) * least
     above = np.maximum(high - np.maximum(low, most), 0) * most
@@ -299,12 +299,12 @@ def _auc_of_ties(pos: NDArray[np.float64], neg: NDArray[np.float64]) -> float:
 
 
 def read_groups(groups: ArrayLike, n_rows: int) -> tuple[NDArray[np.intp], int]:
-    """Return the number of the group of each row, from 0, and how many numbers there are.
+    """Return the number of the group of each row, from 0, and the number of groups.
 
     Raises
     ------
     ValueError
-        If there are more or fewer than rows, or one is missing.
+        If their number differs from that of the rows, or one is missing.
     """
     values = vector(groups, "groups")
     if len(values) != n_rows:
@@ -312,10 +312,10 @@ def read_groups(groups: ArrayLike, n_rows: int) -> tuple[NDArray[np.intp], int]:
     if values.dtype.kind in "iu" and len(values):
         least, most = int(values.min()), int(values.max())
         if most - least < 4 * len(values):
-            # Many times as fast as to sort them.
+            # Many times as fast as sorting them.
             return (values - values.dtype.type(least)).astype(np.intp), most - least + 1
     factor = factor_of_groups(values)
-    # By name, not by the row that comes first, so that groups are drawn in any order of the rows.
+    # By name, not by first row, so that the draw does not depend on the order of the rows.
     names = [(type(value).__name__, repr(value)) for value in factor.values]
     place = np.empty(len(names), np.intp)
     place[sorted(range(len(names)), key=names.__getitem__)] = np.arange(len(names))

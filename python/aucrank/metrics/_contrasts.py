@@ -1,4 +1,4 @@
-"""Whether several AUCs of the same rows differ."""
+"""Tests whether several AUCs of the same rows differ."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class AucContrasts:
     chi_square : float
         Statistic of the hypothesis that all contrasts are 0.
     df : int
-        Its degrees of freedom: how many of the contrasts do not follow from others.
+        Its degrees of freedom: the number of linearly independent contrasts.
     p_value : float
         Chance of so large a statistic if the hypothesis is true.
     confidence : float
@@ -68,18 +68,18 @@ def auc_contrasts(
     y_true : array-like of shape (n_samples,)
         Labels of two classes; the greater label is the positive class.
     y_scores : dict of str to array-like of shape (n_samples,)
-        Two or more scores by the names of their models; higher is more positive.
+        Two or more scores, by the name of the model; higher is more positive.
     contrasts : dict of str to array-like of shape (n_models,), default=None
-        Sums of AUCs to be tested for 0, by name: the factor of each model. ``None`` compares each
-        model with the first.
+        Linear combinations of AUCs to be tested for 0, by name: the factor of each model. ``None``
+        compares each model with the first.
     sample_weight : array-like of shape (n_samples,), default=None
         Weights of the rows.
     weights : {"sampling", "frequency"}, default="sampling"
-        What a weight says: ``"sampling"``, that the row stands for so many of the population, and
-        only ratios matter; ``"frequency"``, a whole number, that there were so many such rows.
+        Meaning of a weight: ``"sampling"``, how many rows of the population the row represents,
+        only ratios mattering; ``"frequency"``, a whole number of identical rows.
     groups : array-like of shape (n_samples,), default=None
-        Which rows come from the same source, such as a patient: rows of a group depend on each
-        other, groups do not.
+        Which rows come from the same source, such as a patient: rows of a group may be dependent,
+        groups are independent.
     confidence : float, default=0.95
         Level of the intervals, in (0, 1).
 
@@ -91,8 +91,8 @@ def auc_contrasts(
     Raises
     ------
     ValueError
-        As for :func:`auc_compare`; for fewer than two scores, and for contrasts of another number
-        of models or of zeros alone.
+        As for :func:`auc_compare`; for fewer than two scores, and for contrasts with a wrong number
+        of models or with zeros only.
 
     See Also
     --------
@@ -102,9 +102,9 @@ def auc_contrasts(
     Notes
     -----
     With L the contrasts, θ the AUCs and S their covariance, the statistic is
-    (Lθ)ᵀ (L S Lᵀ)⁻ Lθ, of a chi-square distribution with the rank of L S Lᵀ as degrees of freedom
-    [1]_. With ``groups``, S is that of Obuchowski [2]_, and quantiles and chances of single AUCs
-    and contrasts are those of Student's t, as of :func:`auc_compare`.
+    (Lθ)ᵀ (L S Lᵀ)⁻ Lθ, which has a chi-square distribution with the rank of L S Lᵀ as degrees of
+    freedom [1]_. With ``groups``, S is that of Obuchowski [2]_, and quantiles and p-values of
+    single AUCs and contrasts are those of Student's t, as for :func:`auc_compare`.
 
     References
     ----------
@@ -198,9 +198,9 @@ def _factors(
 def wald_test(
     estimates: NDArray[np.float64], covariance: NDArray[np.float64]
 ) -> tuple[float, int, float]:
-    """Return Wald's statistic of estimates that are all 0, its degrees of freedom and its chance.
+    """Return Wald's statistic of the hypothesis of zeros, its degrees of freedom and p-value.
 
-    The chance is NaN where there is no degree of freedom.
+    The p-value is NaN where there is no degree of freedom.
     """
     df = int(np.linalg.matrix_rank(covariance, hermitian=True))
     statistic = float(estimates @ np.linalg.pinv(covariance, hermitian=True) @ estimates)
@@ -215,7 +215,7 @@ def auc_covariance(units: Units, models: list[NDArray[np.float64]]) -> NDArray[n
     Raises
     ------
     ValueError
-        For a class with one row or of one group.
+        For a class with one row or one group.
     """
     if units.codes is not None:
         groups = Groups(units.positive, models[0], units.weight, units.codes, units.n_codes)

@@ -1,4 +1,4 @@
-"""How far a cross-validated AUC, and the difference of two of them, may be off."""
+"""Inference for a cross-validated AUC and for the difference of two."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ def cross_validated_auc(
 ) -> AucInterval:
     """Mean AUC over the folds of a cross-validation, with an interval from influence curves.
 
-    Scores of different folds come from different models, so rows are ranked within their fold
-    alone, and the AUCs of the folds are averaged. The interval needs no refitting [1]_.
+    Scores of different folds come from different models, so rows are ranked only within their fold,
+    and the AUCs of the folds are averaged. The interval needs no refitting [1]_.
 
     Parameters
     ----------
@@ -54,25 +54,26 @@ def cross_validated_auc(
     fold : array-like of the shape of ``y_score``
         Fold in which the row was held out: a label of any type.
     sample_weight : array-like of shape (n_samples,), default=None
-        Weights of the rows. A row of weight 0 is no row.
+        Weights of the rows. Rows of weight 0 are ignored.
     weights : {"sampling", "frequency"}, default="sampling"
-        What a weight says: ``"sampling"``, that the row stands for so many of the population, and
-        only ratios matter; ``"frequency"``, a whole number, that there were so many such rows.
+        Meaning of a weight: ``"sampling"``, how many rows of the population the row represents,
+        only ratios mattering; ``"frequency"``, a whole number of identical rows.
     groups : array-like of shape (n_samples,), default=None
-        Which rows come from the same source, such as a patient: rows of a group depend on each
-        other, groups do not.
+        Which rows come from the same source, such as a patient: rows of a group may be dependent,
+        groups are independent.
     confidence : float, default=0.95
         Level of the interval, in (0, 1).
 
     Returns
     -------
     AucInterval
-        Whose ``method`` is ``"influence"``, or what took its place: ``"exact"``, ``"hoeffding"``.
+        Its ``method`` is ``"influence"``, or the fallback used: ``"exact"``, ``"hoeffding"``.
 
     Warns
     -----
     UndefinedMetricWarning
-        If the variance is 0, as where every fold has AUC 1, or one row of each class (see Notes).
+        If the variance is 0, such as where every fold has AUC 1 or one row of each class (see
+        Notes).
 
     Raises
     ------
@@ -89,23 +90,22 @@ def cross_validated_auc(
     -----
     With V folds, the influence curve of row i, of fold v with AUC Aᵥ, is
     ``(placement - Aᵥ) / p``: the placement value is the share of the other class in the fold that
-    the row is on the right side of, and p the share of the row's own class in all rows. The
+    the row is ordered correctly against, and p the share of the row's own class in all rows. The
     variance of the mean AUC is ``Σᵥ mean(influence² in fold v) / V / n_samples`` [1]_. It is that
-    of the AUC of models fitted on samples of this size, given the models: how much they would
-    differ if fitted on other data is not in it.
+    of the AUC of models fitted on samples of this size, given the models: it excludes the variation
+    of models fitted on other data.
 
-    Repeats rank the same rows again, which makes the estimate steadier but adds no rows: the
-    influence of a row is averaged over the repeats, and its square enters once.
+    Repeats rank the same rows again, which stabilises the estimate but adds no rows: the influence
+    of a row is averaged over the repeats, and its square is counted once.
 
-    In folds of few rows of a class the variance is too small; in folds of one pair it is 0 whatever
-    the scores. Where it is 0, the interval is the exact one of :func:`auc_interval` if all folds
+    In folds with few rows of a class the variance is too small; in folds of one pair the variance
+    is always 0. Where it is 0, the interval is the exact one of :func:`auc_interval` if all folds
     have the same AUC, for as many independent pairs as the folds hold, and otherwise Hoeffding's
     [2]_, ``sqrt(log(2 / (1 - confidence)) / 2 · Σᵥ 1 / kᵥ) / V`` to either side, for folds of kᵥ
     independent pairs.
 
     With weights, the shares and means are weighted, and a squared influence counts by the square
-    of its weight, as for a sample with unequal weights; unless they are frequencies, which count as
-    so many rows.
+    of its weight, as for a sample with unequal weights; frequencies count as repeated rows.
 
     With ``groups``, the influences of the rows of a group are added before they are squared, those
     of a class in a fold multiplied by sqrt(I / (I - 1)) for the I groups that it has there. The
@@ -155,8 +155,8 @@ def cross_validated_compare(
 ) -> AucComparison:
     """Test and confidence interval of the difference of two cross-validated AUCs.
 
-    Both models are cross-validated on the same folds, so that their errors go together: the
-    difference is known better than either AUC. Rows are ranked within their fold alone.
+    Both models are cross-validated on the same folds, so that their errors are correlated: the
+    difference is known better than either AUC. Rows are ranked only within their fold.
 
     Parameters
     ----------
@@ -168,11 +168,11 @@ def cross_validated_compare(
     fold : array-like of the shape of ``y_score_1``
         Fold in which the row was held out: a label of any type.
     sample_weight : array-like of shape (n_samples,), default=None
-        Weights of the rows. A row of weight 0 is no row.
+        Weights of the rows. Rows of weight 0 are ignored.
     weights : {"sampling", "frequency"}, default="sampling"
-        What a weight says, as of :func:`cross_validated_auc`.
+        Meaning of a weight, as for :func:`cross_validated_auc`.
     groups : array-like of shape (n_samples,), default=None
-        Which rows come from the same source, as of :func:`cross_validated_auc`.
+        Which rows come from the same source, as for :func:`cross_validated_auc`.
     confidence : float, default=0.95
         Level of the interval, in (0, 1).
 
@@ -180,13 +180,13 @@ def cross_validated_compare(
     -------
     AucComparison
         With ``difference``, ``low``, ``high``, ``standard_error``, ``z`` and ``p_value``. Its
-        ``method`` is ``"influence"``, or ``"exact"``, which took its place.
+        ``method`` is ``"influence"``, or ``"exact"`` as the fallback.
 
     Warns
     -----
     UndefinedMetricWarning
-        If the influences of a model are all 0, as where every fold has AUC 1: its AUC counts as
-        known without error.
+        If the influences of a model are all 0, for example if every fold has AUC 1: its AUC is
+        taken as known without error.
 
     Raises
     ------
@@ -202,9 +202,9 @@ def cross_validated_compare(
     -----
     The influence of a row on the difference is the difference of its influences on both AUCs, see
     :func:`cross_validated_auc` [1]_. The variance of the difference is the sum of their squares
-    over n², as for one AUC, and with one fold that of DeLong's test but for m in place of m - 1.
+    over n², as for one AUC; with one fold it is that of DeLong's test with m in place of m - 1.
     The test is about the models as they were fitted: whether other samples of rows would put them
-    in the same order. How much they would differ if fitted on other data is not in it.
+    in the same order. It excludes the variation of models fitted on other data.
 
     Models that rank all rows of every fold alike have the difference 0 with standard error 0: then
     ``z`` is 0, ``p_value`` 1, and the interval [0, 0]. Where neither AUC varies otherwise, the
@@ -242,25 +242,25 @@ def cross_validated_compare(
 
 @dataclass(frozen=True, slots=True)
 class FoldRanking:
-    """How a cross-validated model ranks rows.
+    """Ranking of rows by a cross-validated model.
 
     Attributes
     ----------
     auc : float
         The mean AUC of the folds.
     influence : ndarray of float64, shape (n,)
-        Of each copy of a row on it; the squares, each as often as there are copies, add up to the
-        variance times the square of the number of all copies.
+        Influence of each copy of a row on it; the squares, summed over copies, are the variance
+        times the squared number of all copies.
     copies : ndarray of float64, shape (n,)
-        How many observations each row is.
+        Number of observations that each row represents.
     aucs : list of ndarray of float64
         Of each fold, by repeat.
     pairs : list of ndarray of float64
         Independent pairs of a positive and a negative row in each fold, by repeat.
     groups : ndarray of int, shape (n,), or None
-        The group of each row, from 0; None where each is by itself.
+        The group of each row, from 0; None without groups.
     degrees : float
-        Degrees of freedom of the variance; infinite unless rows come in groups.
+        Degrees of freedom of the variance; infinite without groups.
     """
 
     auc: float
@@ -285,7 +285,7 @@ def rank_within_folds(
     weights: Weighting = "sampling",
     groups: ArrayLike | None = None,
 ) -> FoldRanking:
-    """Rank the rows of each fold, and find by how much each row moves the mean AUC.
+    """Rank the rows of each fold, and compute the influence of each row on the mean AUC.
 
     Raises
     ------
@@ -304,9 +304,9 @@ def rank_within_folds(
         )
     is_counted = are_counts(weights, sample_weight)
     weight = np.ones(n_rows) if sample_weight is None else to_weights(sample_weight)
-    # Checks the weights, and that both classes have some.
+    # Checks the weights, and that both classes have weight.
     of_two_classes(_core.delong, positive, [to_scores(scores[0])[0]], weight)
-    # How many observations a row is.
+    # Number of observations that a row represents.
     copies = weight if is_counted else np.where(weight > 0, 1.0, 0.0)
     n_present = float(copies.sum())
     weight = weight * (n_present / weight.sum())
@@ -337,8 +337,8 @@ def _degrees(
 ) -> float:
     """Return the degrees of freedom of a variance of groups within folds.
 
-    Of the class that has fewer, groups less one in each fold, on average over repeats; infinite
-    where each row is a group of its own.
+    For the class with fewer, the sum over folds of the number of groups less one, averaged over
+    repeats; infinite where each row is a group of its own.
     """
     if np.bincount(codes, copies).max() <= 1:
         return math.inf
@@ -353,7 +353,7 @@ def _degrees(
 
 
 def interval_of_folds(ranking: FoldRanking, confidence: float) -> AucInterval:
-    """Return the interval of the mean AUC, or what takes its place."""
+    """Return the interval of the mean AUC, or the fallback interval."""
     alpha = 1 - confidence
     auc, error = ranking.auc, ranking.standard_error
     if error > 0:
@@ -445,7 +445,7 @@ def _of_one_repeat(
             raise ValueError(f"Only one class is present in fold {name!r}{where}: it has no AUC.")
         values = of_two_classes(_core.placements, own, scores[rows], own_weights)
         auc = float(np.average(values[own], weights=own_weights[own]))
-        # A fold counts as much as another, whatever its weight.
+        # All folds count equally, whatever their weight.
         n_rows = float(copies[rows].sum())
         size = n_rows * own_weights / own_weights.sum() / copies[rows]
         scale = math.sqrt(n_present / (names.size * n_rows))
@@ -458,9 +458,10 @@ def _of_one_repeat(
 
 
 def _widening(groups: NDArray[np.intp], positive: NDArray[np.bool_]) -> NDArray[np.float64]:
-    """Return what influences in a fold are multiplied by, sqrt(I / (I - 1)) for I groups.
+    """Return the factor of the influences in a fold, sqrt(I / (I - 1)) for I groups.
 
-    They are taken from the mean of these groups, and so are too small. Of one group they are 0.
+    The influences are deviations from the mean of these groups, and so too small; with one group
+    they are 0.
     """
     factor = np.ones(len(groups))
     for own in (positive, ~positive):
@@ -471,7 +472,7 @@ def _widening(groups: NDArray[np.intp], positive: NDArray[np.bool_]) -> NDArray[
 
 
 def _effective(weights: NDArray[np.float64], copies: NDArray[np.float64]) -> float:
-    """Kish's effective number of rows; the number of them, if each weighs as much as another."""
+    """Kish's effective number of rows; the number of rows if weights are equal."""
     return float(weights.sum() ** 2 / np.sum(weights**2 / copies))
 
 

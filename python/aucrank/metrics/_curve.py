@@ -50,12 +50,12 @@ def roc_curve(
     tpr : ndarray of shape (n_thresholds,)
         True positive rate: share of positive rows that score at least the threshold.
     thresholds : ndarray of shape (n_thresholds,)
-        Falling scores, one for each distinct score; infinity comes first, at (0, 0).
+        Falling scores, one for each distinct score; the first is infinity, at (0, 0).
 
     Raises
     ------
     ValueError
-        If one class is absent, ``pos_label`` is needed or not a label, a score is NaN, lengths
+        If one class is absent, ``pos_label`` is missing or not a label, a score is NaN, lengths
         differ, or a weight is negative or not finite.
 
     See Also
@@ -64,8 +64,8 @@ def roc_curve(
 
     Notes
     -----
-    Sums of weights are exact, and rates are rounded once. So with weights that are not whole
-    numbers, two steps are equal if they are, where scikit-learn compares rounded sums.
+    Sums of weights are exact, and rates are rounded once. So with fractional weights, two steps are
+    compared exactly, where scikit-learn compares rounded sums.
 
     Examples
     --------
@@ -94,7 +94,7 @@ class RocCurve:
     """ROC curve of scores: a knot for each distinct score, linear in between.
 
     Made by :meth:`from_scores`. The counts behind the rates are kept as whole numbers (of units of
-    weight, each class having its own), so that the area and the slopes of the hull are exact.
+    weight, one unit per class), so that the area and the slopes of the hull are exact.
 
     Attributes
     ----------
@@ -103,13 +103,13 @@ class RocCurve:
     tpr : ndarray of shape (n_knots,)
         True positive rates, rising from 0 to 1; read-only.
     thresholds : ndarray of shape (n_knots,)
-        Score from which on a row counts as positive, falling; infinity at (0, 0); read-only.
+        Lowest score that counts as positive, falling; infinity at (0, 0); read-only.
     auc : float
         Area under the curve.
 
     See Also
     --------
-    roc_curve : The knots alone, as scikit-learn gives them.
+    roc_curve : Only the knots, as in scikit-learn.
 
     Examples
     --------
@@ -176,8 +176,8 @@ class RocCurve:
     def hull(self) -> RocCurve:
         """Upper concave hull: the least concave curve that is nowhere below this one.
 
-        It is the curve of the scores after the best monotone change, ties included. Its knots are
-        the corners only: a knot on the line between two others is left out.
+        It is the curve of the scores after the best monotone change, ties included. Only corners
+        are knots: a knot on the line between two others is left out.
 
         Returns
         -------
@@ -223,7 +223,7 @@ class RocCurve:
         fpr: ArrayLike | None = None,
         tpr: ArrayLike | None = None,
     ) -> Table:
-        """Table of what becomes of the rows at some thresholds, or at some rates.
+        """Table of classification figures at some thresholds, or at some rates.
 
         Parameters
         ----------
@@ -240,12 +240,11 @@ class RocCurve:
         Table
             One row for each point, in the columns ``threshold``; the rates ``fpr`` and
             ``tpr``; ``specificity`` and ``sensitivity``; ``precision``, the share of positives
-            among the rows called so, and ``npv``, that of negatives among the others, NaN where
-            there is no such row; ``accuracy``; the likelihood ratios ``lr_positive``, of the true
-            to the false positive rate, and ``lr_negative``, of what both lack of 1, infinite or
-            NaN where the other rate is 0; the weights of rows ``tp``, ``fp``, ``tn``, ``fn``;
-            ``youden``, sensitivity plus specificity less 1; and ``closest_topleft``, the squared
-            distance to the corner (0, 1).
+            among the rows called positive, and ``npv``, that of negatives among the others, NaN
+            where there are none; ``accuracy``; the likelihood ratios ``lr_positive``, TPR / FPR,
+            and ``lr_negative``, (1 - TPR) / (1 - FPR), infinite or NaN where the denominator is 0;
+            the weights of rows ``tp``, ``fp``, ``tn``, ``fn``; ``youden``, sensitivity plus
+            specificity less 1; and ``closest_topleft``, the squared distance to the corner (0, 1).
 
         Raises
         ------
@@ -254,11 +253,11 @@ class RocCurve:
 
         Notes
         -----
-        Between knots the curve is a line: what is read there is what a row in a tie drawn by lot
-        would give. No threshold has these rates, and ``threshold`` is NaN.
+        Between knots the curve is linear: its rates are those of breaking the tie at random. No
+        threshold has these rates, and ``threshold`` is NaN.
 
-        pROC has thresholds half-way between scores, where here they are scores; the rates are the
-        same. Its ``youden`` is greater by 1.
+        pROC puts thresholds half-way between scores, here they are scores; the rates are the same.
+        Its ``youden`` is greater by 1.
 
         Examples
         --------
@@ -337,7 +336,7 @@ class RocCurve:
 
     def _threshold_at(self, x: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.float64]:
         """Threshold of the knot at each point; NaN between knots."""
-        # Knots rise in both rates, so that their sum tells them apart.
+        # Both rates rise along the knots, so that their sum identifies a knot.
         knots = np.minimum(np.searchsorted(self.fpr + self.tpr, x + y), self.fpr.size - 1)
         is_knot = (self.fpr[knots] == x) & (self.tpr[knots] == y)
         return np.where(is_knot, self.thresholds[knots], np.nan)
@@ -436,7 +435,7 @@ def core_curve(
 def _scores_of(
     thresholds: NDArray[np.float64], distinct: NDArray[np.float64] | None
 ) -> NDArray[np.float64]:
-    """Scores in place of their ranks, if thresholds are ranks."""
+    """Scores in place of ranks, if thresholds are ranks."""
     if distinct is not None:
         thresholds[1:] = distinct[thresholds[1:].astype(np.intp)]
     return thresholds

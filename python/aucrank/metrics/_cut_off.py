@@ -1,4 +1,4 @@
-"""Where to cut a score in two, and how sure that is."""
+"""Optimal threshold of a score, with intervals."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class OptimalThreshold:
     Attributes
     ----------
     threshold : float
-        Rows that score at least this count as positive; infinity if none should.
+        Rows that score at least this count as positive; infinity if no row does.
     threshold_interval : tuple of (float, float)
         Quantiles of the best thresholds of resamples.
     sensitivity, specificity : float
@@ -48,12 +48,12 @@ class OptimalThreshold:
     sensitivity_interval, specificity_interval : tuple of (float, float)
         Quantiles of the same of resamples, each cut at its own best threshold.
     sensitivity_corrected, specificity_corrected : float
-        The shares less what the choice of the threshold is estimated to have added.
+        The shares less the estimated optimism from choosing the threshold.
     value : float
-        What the criterion makes best: Youden's index, the mean cost of a row, the distance to the
+        The optimised quantity: Youden's index, the mean cost of a row, the distance to the
         corner, or the gap between sensitivity and specificity.
     value_corrected : float
-        The same less what the choice of the threshold is estimated to have added.
+        The same less the estimated optimism from choosing the threshold.
     criterion : str
         The criterion.
     confidence : float
@@ -89,7 +89,7 @@ def optimal_threshold(
     n_resamples: int = 2000,
     random_state: int | RandomState | None = None,
 ) -> OptimalThreshold:
-    """Threshold that is best by a criterion, with intervals for it and for what it achieves.
+    """Threshold that is best by a criterion, with intervals for it and for its rates.
 
     Parameters
     ----------
@@ -99,8 +99,8 @@ def optimal_threshold(
         Scores; higher is more positive.
     criterion : {"youden", "closest_topleft", "cost", "equal"}, default="youden"
         ``"youden"``: greatest sensitivity plus specificity [1]_. ``"closest_topleft"``: least
-        distance of the point of the curve to the corner of no error. ``"cost"``: least mean cost of
-        a row [2]_. ``"equal"``: sensitivity and specificity as close to each other as can be.
+        distance of the point of the curve to the corner (0, 1). ``"cost"``: least mean cost of a
+        row [2]_. ``"equal"``: sensitivity and specificity as close to each other as possible.
     cost_fp, cost_fn : float, default=1.0
         For ``"cost"``: what a false positive and what a false negative cost; above 0.
     prevalence : float, default=None
@@ -109,7 +109,7 @@ def optimal_threshold(
     sample_weight : array-like of shape (n_samples,), default=None
         Weights of the rows.
     weights : {"sampling", "frequency"}, default="sampling"
-        What a weight says, as for :func:`auc_interval`.
+        Meaning of a weight, as for :func:`auc_interval`.
     groups : array-like of shape (n_samples,), default=None
         Which rows come from the same source, such as a patient: whole groups are drawn, from all of
         them, in place of rows within each class.
@@ -128,28 +128,28 @@ def optimal_threshold(
     Raises
     ------
     ValueError
-        As for :func:`roc_auc_score`, for a parameter outside of its range, for a frequency that is
-        not whole, and for ``groups`` of which one is missing, or of one of which all rows are.
+        As for :func:`roc_auc_score`, for a parameter out of range, for a frequency that is
+        not whole, and for ``groups`` with a missing value, or with all rows in one group.
 
     See Also
     --------
-    RocCurve.coords : What becomes of the rows at any thresholds.
+    RocCurve.coords : Classification figures at any thresholds.
     sklearn.model_selection.TunedThresholdClassifierCV : A classifier with a tuned threshold.
 
     Notes
     -----
-    Only scores are candidates; of equally good ones it is the highest. The cheapest threshold is
-    where the curve has slope ``cost_fp (1 - prevalence) / (cost_fn prevalence)`` [2]_; where it is
-    cheapest to call no row positive, it is infinity.
+    Only scores are candidates; among equally good ones the highest is taken. The cheapest threshold
+    is where the curve has slope ``cost_fp (1 - prevalence) / (cost_fn prevalence)`` [2]_; where it
+    is cheapest to call no row positive, it is infinity.
 
     Intervals are quantiles over resamples of the rows within each class, each cut where it is best,
     as by ``ci.coords(roc, "best")`` of pROC. The best threshold jumps between scores that are
-    almost as good: its law is not normal, and its interval often wide.
+    almost equally good: its distribution is not normal, and its interval often wide.
 
-    A threshold looks better on the rows that it was chosen on than it is. The corrected values take
-    the mean over resamples of what each loses when its threshold is used on all rows, Efron's
-    estimate of optimism [3]_, from the value found; so the intervals of sensitivity and specificity
-    are too high by about as much. Rows of a test set that had no say are better still.
+    A threshold looks better on the rows that it was chosen on than it is. The corrected values
+    subtract Efron's estimate of optimism [3]_: the mean over resamples of the loss when the
+    threshold of the resample is used on all rows. The intervals of sensitivity and specificity are
+    too high by about as much. A separate test set is better still.
 
     References
     ----------
@@ -204,9 +204,9 @@ def optimal_threshold(
     scores = to_scores(y_score)[0]
     if groups is not None:
         clustered = Groups.of(y_true, scores, sample_weight, groups)
-        clustered.n_pairs()  # Says so if there is one group.
+        clustered.n_pairs()  # Raises an error if there is one group.
         found_at, fpr, tpr = _of_groups(clustered, by, slope, n_resamples, seed)
-        # Of these scores, which are ranks where float64 cannot tell scores apart.
+        # For these scores, which are ranks where float64 cannot distinguish scores.
         knots = RocCurve.from_scores(y_true, scores, sample_weight=sample_weight).knot_at(found_at)
     else:
         y_true, (scores,), sample_weight = rows_to_draw(y_true, [scores], sample_weight, is_counted)
@@ -232,7 +232,7 @@ def optimal_threshold(
 
     return OptimalThreshold(
         threshold=float(curve.thresholds[best]),
-        # Thresholds are scores, or infinity: there is nothing between two of them.
+        # Thresholds are scores, or infinity; none lies between two of them.
         threshold_interval=interval(curve.thresholds[knots], "inverted_cdf"),
         sensitivity=sensitivity,
         sensitivity_interval=interval(tpr),

@@ -1,4 +1,4 @@
-"""Whether several models differ over several data sets."""
+"""Tests whether several models differ over several data sets."""
 
 from __future__ import annotations
 
@@ -25,14 +25,15 @@ class ComparisonOverSets:
     ----------
     models : Table
         A row for each model: ``model``; ``mean_rank``, 1 being the best of a data set; ``mean`` and
-        ``median`` of the figure; ``wins``, data sets on which no model is better, a tie counting
-        its share.
+        ``median`` of the figure; ``wins``, data sets on which no model is better, ties being
+        shared.
     pairs : Table
         A row for each two models: ``model`` and ``other``; ``mean_difference`` and
         ``median_difference`` over the data sets; ``wins`` and ``losses`` of the first; the
-        ``p_value`` of Wilcoxon's signed ranks, two-sided, and ``p_holm``, that for all pairs.
+        two-sided ``p_value`` of Wilcoxon's signed-rank test, and ``p_holm``, adjusted for all
+        pairs.
     chi_square, p_value : float
-        Friedman's statistic of equal mean ranks, and its chance.
+        Friedman's statistic of equal mean ranks, and its p-value.
     f_statistic, f_p_value : float
         Iman and Davenport's, which is less conservative.
     critical_difference : float
@@ -59,8 +60,8 @@ def compare_over_sets(
     Parameters
     ----------
     values : dict of str to array-like of shape (n_sets,)
-        The AUC of each model, or another figure of which more is better, on the same data sets in
-        one order.
+        The AUC of each model, or another figure where higher is better, on the same data sets in
+        the same order.
     confidence : float, default=0.95
         Level that ``critical_difference`` is for, in (0, 1).
 
@@ -72,8 +73,8 @@ def compare_over_sets(
     Raises
     ------
     ValueError
-        For fewer than two models or data sets, models on other numbers of data sets, and a value
-        that is not finite: its model and data set are named.
+        For fewer than two models or data sets, models with different numbers of data sets, and a
+        value that is not finite: the error names its model and data set.
 
     See Also
     --------
@@ -82,11 +83,11 @@ def compare_over_sets(
 
     Notes
     -----
-    What Demšar recommends [1]_: ranks within each data set, Friedman's test of all models with
-    the correction for ties, Wilcoxon's signed ranks of pairs, exact where no difference is 0 or
-    tied and there are no more than 50, adjusted by Holm. Data sets on which both models are equal
-    are left out of a pair's test. A data set counts as one, whatever its size: there are no
-    weights. Two models have no Friedman test: its figures are NaN then.
+    The procedure recommended by Demšar [1]_: ranks within each data set, Friedman's test of all
+    models with the correction for ties, Wilcoxon's signed ranks of pairs, exact where no difference
+    is 0 or tied and there are no more than 50, adjusted by Holm. Data sets on which both models are
+    equal are left out of a pair's test. A data set counts as one, whatever its size: there are no
+    weights. With two models there is no Friedman test, and its figures are NaN.
 
     References
     ----------
@@ -170,7 +171,7 @@ def _table(values: Mapping[str, ArrayLike]) -> tuple[list[str], NDArray[np.float
 def _pair(
     names: list[str], table: NDArray[np.float64], first: int, second: int
 ) -> dict[str, str | float]:
-    # Of figures with few digits, equal differences differ in their last bits.
+    # For figures with few digits, equal differences differ in their last bits.
     difference = np.round(table[:, first] - table[:, second], 12)
     distinct = difference[difference != 0]
     sizes = np.abs(distinct)
@@ -192,7 +193,7 @@ def _pair(
 
 
 def _holm(p_values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return p-values that hold for all of the tests, by Holm's steps."""
+    """Return p-values adjusted for all tests by Holm's method."""
     order = np.argsort(p_values, kind="stable")
     steps = p_values[order] * np.arange(len(p_values), 0, -1)
     adjusted = np.empty_like(p_values)

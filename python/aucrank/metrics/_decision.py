@@ -1,4 +1,4 @@
-"""Whether decisions by a probability do more good than harm."""
+"""Decision curves: the net benefit of decisions based on a probability."""
 
 from __future__ import annotations
 
@@ -33,15 +33,15 @@ class DecisionCurve:
     Attributes
     ----------
     table : Table
-        A row for each model and threshold, those of ``"all"`` behind the models: ``model``;
+        A row for each model and threshold, those of ``"all"`` after the models: ``model``;
         ``threshold``; ``tpr`` and ``fpr``, the rates of those treated; ``net_benefit`` with its
-        interval, ``low`` and ``high``; ``standardized``, the net benefit by the prevalence, so that
-        1 is perfect; ``avoided``, treatments avoided for each row, compared with treating all at
-        the same number of true positives, NaN for ``"all"``.
+        interval, ``low`` and ``high``; ``standardized``, the net benefit divided by the prevalence,
+        so that 1 is perfect; ``avoided``, treatments avoided for each row, compared with treating
+        all at the same number of true positives, NaN for ``"all"``.
     differences : Table
         For each two models, and each with ``"all"``, at each threshold: ``model``, ``other``,
         ``threshold``, the ``difference`` of their net benefits with its interval, ``low`` and
-        ``high``, which is that of a paired sample, and the two-sided ``p_value``.
+        ``high``, for a paired sample, and the two-sided ``p_value``.
     prevalence : float
         Share of positives that the net benefit is for.
     confidence : float
@@ -93,21 +93,21 @@ def decision_curve(
     y_true : array-like of shape (n_samples,)
         Labels of two classes; the greater label is the positive class.
     y_prob : array-like of shape (n_samples,), or dict of such
-        Probabilities of the positive class, from 0 to 1; of several models by their names, other
-        than ``"all"`` and ``"none"``.
+        Probabilities of the positive class, from 0 to 1; a dict by name for several models, names
+        other than ``"all"`` and ``"none"``.
     thresholds : array-like of shape (n_thresholds,), default=None
-        Probabilities in (0, 1) from which on a row is treated; ``None`` takes 0.01 to 0.99.
+        Probabilities in (0, 1) from which rows are treated; ``None`` takes 0.01 to 0.99.
     prevalence : float, default=None
-        Share of positives, in (0, 1), of the population that the decisions are for, where it is not
-        that of the rows, as in a case-control study; ``None`` takes that of the rows.
+        Share of positives, in (0, 1), of the population that the decisions are for, if it differs
+        from that of the rows, as in a case-control study; ``None`` takes that of the rows.
     sample_weight : array-like of shape (n_samples,), default=None
         Weights of the rows.
     weights : {"sampling", "frequency"}, default="sampling"
-        What a weight says: ``"sampling"``, that the row stands for so many of the population, and
-        only ratios matter; ``"frequency"``, a whole number, that there were so many such rows.
+        Meaning of a weight: ``"sampling"``, how many rows of the population the row represents,
+        only ratios mattering; ``"frequency"``, a whole number of identical rows.
     groups : array-like of shape (n_samples,), default=None
-        Which rows come from the same source, such as a patient: rows of a group depend on each
-        other, groups do not.
+        Which rows come from the same source, such as a patient: rows of a group may be dependent,
+        groups are independent.
     confidence : float, default=0.95
         Level of the intervals, in (0, 1).
 
@@ -120,20 +120,20 @@ def decision_curve(
     ------
     ValueError
         If labels are not of two classes; if a probability is missing or not from 0 to 1; for a
-        threshold or prevalence outside of (0, 1); for bad weights; and for ``groups`` of which one
-        is missing or which are one alone.
+        threshold or prevalence outside (0, 1); for bad weights; and for ``groups`` with a missing
+        value, or only one group.
 
     See Also
     --------
-    calibration_curve : Whether the probabilities are right, which a threshold on them supposes.
+    calibration_curve : Whether the probabilities are right, which thresholds on them assume.
     optimal_threshold : One cut-off for known costs.
 
     Notes
     -----
-    To act from a probability t on is to say that a false positive costs t / (1 - t) true positives.
+    Acting from a probability t on implies that a false positive costs t / (1 - t) true positives.
     With the prevalence π, the net benefit is π TPR - (1 - π) FPR t / (1 - t) [1]_; treating none
-    has 0. Intervals are normal, with the variance of the mean of what each row adds; where the
-    prevalence is given it is held fixed. They are pointwise: over a range of thresholds some miss.
+    has 0. Intervals are normal, with the variance of the mean of the contributions of the rows; a
+    given prevalence is held fixed. They are pointwise: over a range of thresholds some miss.
 
     References
     ----------
@@ -168,7 +168,7 @@ def decision_curve(
         raise ValueError(f"prevalence is {prevalence}, but must be between 0 and 1")
     share = observed if prevalence is None else float(prevalence)
 
-    # How many thresholds each row is treated at: those that do not exceed its probability.
+    # Number of thresholds at which each row is treated: those not above its probability.
     reached = {name: np.searchsorted(cuts, values, side="right") for name, values in models.items()}
     reached["all"] = np.full(len(units.positive), len(cuts))
     benefit = _NetBenefit(units, cuts, share, prevalence is not None)
@@ -190,7 +190,7 @@ def _to_thresholds(thresholds: ArrayLike | None) -> NDArray[np.float64]:
 
 @dataclass(frozen=True, eq=False)
 class _NetBenefit:
-    """What treated rows are worth, for a prevalence that is that of the rows or is given."""
+    """Net benefit of treated rows, for the prevalence of the rows or a given one."""
 
     units: Units
     cuts: NDArray[np.float64]
@@ -199,7 +199,7 @@ class _NetBenefit:
 
     @property
     def odds(self) -> NDArray[np.float64]:
-        """What a false positive costs in true positives."""
+        """Cost of a false positive in true positives."""
         return self.cuts / (1 - self.cuts)
 
     def rates(self, reached: NDArray[np.intp]) -> NDArray[np.float64]:
@@ -217,10 +217,11 @@ class _NetBenefit:
         return np.asarray(self.prevalence * tpr - (1 - self.prevalence) * fpr * self.odds)
 
     def variance(self, *terms: tuple[float, NDArray[np.intp]]) -> NDArray[np.float64]:
-        """Return the variance of a sum of net benefits, each with its factor, at each threshold."""
+        """Return the variance of a weighted sum of net benefits at each threshold."""
         units, n_cuts = self.units, len(self.cuts)
         observed = units.mean(units.positive)
-        # What a treated row of each class adds to the mean, negatives first, and what is taken off.
+        # Contribution of a treated row of each class to the mean, negatives first, and its
+        # centring.
         worth = np.array([-self.odds, np.ones(n_cuts)])
         if self.is_given:
             shares = np.array([1 - self.prevalence, self.prevalence])
@@ -232,7 +233,7 @@ class _NetBenefit:
         if not self.is_given:
             mean[:] = np.array([1 - observed, observed]) @ mean
         label = units.positive.astype(np.intp)
-        # Rows with the same label that are treated at the same thresholds add the same.
+        # Rows with the same label treated at the same thresholds contribute the same.
         kinds = label
         for _, reached in terms:
             kinds = kinds * (n_cuts + 1) + reached

@@ -1,4 +1,4 @@
-"""Grades of a rating with the tests of a bank's validation."""
+"""Grades of a rating, with the tests of bank validation."""
 
 from __future__ import annotations
 
@@ -32,18 +32,18 @@ class GradeTable:
     Attributes
     ----------
     bounds : ndarray of shape (n_grades - 1,)
-        Where grades meet: a probability that is a bound is of the grade above.
+        Bounds between grades: a probability equal to a bound belongs to the grade above.
     table : Table
         A row for each grade, from the lowest probabilities on: ``grade``, its number from 1;
         ``low`` and ``high``, its bounds; ``size`` and ``positives``, weights of its rows;
         ``observed`` and ``expected``, the share of positives and the mean probability;
         ``observed_low`` and ``observed_high``, Jeffreys' interval of the share; ``p_jeffreys`` and
         ``p_binomial``, of the hypothesis that no more than expected are positive: low where
-        probabilities are too low. NaN of a grade without rows.
+        probabilities are too low. NaN for a grade without rows.
     whole : Table
-        The same of all rows, but for the number and the bounds.
+        The same for all rows, without the number and the bounds.
     hosmer_lemeshow : float
-        Statistic of Hosmer and Lemeshow: that of all grades at once.
+        Statistic of Hosmer and Lemeshow, of all grades at once.
     df : int
         Its degrees of freedom, the number of grades with rows.
     p_value : float
@@ -71,7 +71,7 @@ def grade_table(
     weights: Weighting = "sampling",
     confidence: float = 0.95,
 ) -> GradeTable:
-    """Put probabilities into grades, and test each against what happened.
+    """Assign probabilities to grades, and test each against the observed share.
 
     Parameters
     ----------
@@ -83,12 +83,12 @@ def grade_table(
         Rising probabilities, above 0 and below 1, at which grades begin. ``None`` finds them: see
         Notes.
     n_grades : int, default=7
-        Most grades that are found, 2 or more.
+        Maximum number of grades to find, 2 or more.
     sample_weight : array-like of shape (n_samples,), default=None
         Weights of the rows.
     weights : {"sampling", "frequency"}, default="sampling"
-        What a weight says: ``"sampling"``, that the row stands for so many of the population, and
-        only ratios matter; ``"frequency"``, a whole number, that there were so many such rows.
+        Meaning of a weight: ``"sampling"``, how many rows of the population the row represents,
+        only ratios mattering; ``"frequency"``, a whole number of identical rows.
     confidence : float, default=0.95
         Level of the intervals, in (0, 1).
 
@@ -100,28 +100,28 @@ def grade_table(
     Raises
     ------
     ValueError
-        As for :func:`calibration_curve`, and for bounds that do not rise or leave (0, 1).
+        As for :func:`calibration_curve`, and for bounds that do not rise or are outside (0, 1).
 
     See Also
     --------
     calibration_curve : Calibration without grades.
-    auc_decline : Whether the score has lost power to tell the classes apart.
+    auc_decline : Whether the score has lost discriminatory power.
     population_stability : Whether rows have moved between grades.
 
     Notes
     -----
     Of N rows of a grade with the mean probability p, D are positive. Jeffreys' test takes the
-    chance that a share with the law Beta(D + 1/2, N - D + 1/2) is at most p, as the instructions of
-    the ECB for validation reporting ask of each grade and of the portfolio [1]_; the binomial test
-    that of D or more. Both take rows as independent, and single grades of many are below 0.05 by
-    chance [2]_. The statistic of all is the sum of (D - N p)² / (N p (1 - p)) [3]_: as the
-    probabilities come from other rows, each grade is a degree of freedom. With sampling weights N
-    is Kish's effective number of rows of the grade, and D / N their weighted share.
+    chance that a share with the law Beta(D + 1/2, N - D + 1/2) is at most p, as the ECB's
+    instructions for validation reporting require for each grade and the portfolio [1]_; the
+    binomial test that of D or more. Both assume independent rows, and among many grades some are
+    below 0.05 by chance [2]_. The overall statistic is the sum of (D - N p)² / (N p (1 - p)) [3]_:
+    as the probabilities come from other rows, each grade is a degree of freedom. With sampling
+    weights N is Kish's effective number of rows of the grade, and D / N their weighted share.
 
-    Bounds are found such that observed shares rise: isotonic regression has blocks of
-    probabilities, and neighbours are put together whose likelihood loses least by it, until there
-    are no more than ``n_grades``. They are made by the rows that are then tested, so that the tests
-    are for bounds that are given; those found belong to rows of development.
+    Bounds are found such that observed shares rise: isotonic regression gives blocks of
+    probabilities, and neighbours whose merging costs the least likelihood are merged until there
+    are at most ``n_grades``. Find bounds on the development sample and pass them to test other
+    rows: tests on the rows that the bounds were found on are not valid.
 
     References
     ----------
@@ -163,7 +163,7 @@ def grade_table(
     gaps = effective * (table["observed"] - expected) ** 2
     spread = expected * (1 - expected)
     has_rows = np.asarray(effective > 0)
-    # A grade of certain rows that are as they should be adds nothing.
+    # A grade whose rows are certain and as expected adds nothing.
     parts = np.divide(gaps, spread, where=has_rows & (gaps > 0), out=np.zeros(n_found))
     statistic, df = float(parts.sum()), int(np.count_nonzero(has_rows))
     whole = _tested(units, probability, np.zeros_like(grade), 1, level)
@@ -193,7 +193,7 @@ def _tested(
     n_grades: int,
     confidence: float,
 ) -> dict[str, NDArray[Any]]:
-    """Return sizes, shares and tests of each grade, and its effective number of rows."""
+    """Return the size, shares and tests of each grade, and its effective number of rows."""
     weight = units.weight
     size, positives, sums, squares = (
         np.bincount(grade, values, n_grades).astype(np.float64)
@@ -202,10 +202,10 @@ def _tested(
     known = size > 0
     divisor = np.where(known, size, math.nan)
     observed, expected = positives / divisor, sums / divisor
-    # That of frequencies is the number of rows, and so is that of equal weights.
+    # For frequencies and for equal weights it is the number of rows.
     effective = size if units.is_counted else size**2 / np.where(known, squares, 1)
     hits = observed * effective
-    # A mean that is 1 but for rounding is 1.
+    # A mean that is 1 up to rounding is 1.
     rate = np.minimum(expected, 1)
     low, high = (
         stats.beta.ppf(tail, hits + 0.5, effective - hits + 0.5)
@@ -232,7 +232,7 @@ def _whole(values: NDArray[np.float64]) -> NDArray[Any]:
 
 
 def _found(units: Units, probability: NDArray[np.float64], n_grades: int) -> NDArray[np.float64]:
-    """Return bounds of no more than so many grades whose observed shares rise."""
+    """Return bounds of at most ``n_grades`` grades whose observed shares rise."""
     from sklearn.isotonic import isotonic_regression
 
     kept = units.weight > 0
@@ -264,7 +264,7 @@ def _x_log_y(x: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.float
 
 @dataclass(frozen=True)
 class AucDecline:
-    """Power of a score now and at development, as :func:`auc_decline` returns it.
+    """Discriminatory power of a score now and at development, from :func:`auc_decline`.
 
     Attributes
     ----------
@@ -277,11 +277,11 @@ class AucDecline:
     gini_low, gini_high : float
         Ends of the interval of the Gini coefficient now.
     standard_error : float
-        Of ``auc_then - auc``.
+        Standard error of ``auc_then - auc``.
     statistic : float
         ``(auc_then - auc) / standard_error``.
     p_value : float
-        Of the hypothesis that the AUC is no lower now; low where it has fallen.
+        For the hypothesis that the AUC is no lower now; low where it has fallen.
     confidence : float
         Level of the intervals.
     """
@@ -311,7 +311,7 @@ def auc_decline(
     groups: ArrayLike | None = None,
     confidence: float = 0.95,
 ) -> AucDecline:
-    """Test whether a score tells the classes apart less well than at development.
+    """Test whether the discriminatory power of a score has fallen since development.
 
     Parameters
     ----------
@@ -326,9 +326,9 @@ def auc_decline(
     sample_weight : array-like of shape (n_samples,), default=None
         Weights of the rows.
     weights : {"sampling", "frequency"}, default="sampling"
-        What a weight says, as of :func:`auc_interval`.
+        Meaning of a weight, as for :func:`auc_interval`.
     groups : array-like of shape (n_samples,), default=None
-        Which rows come from the same source, such as a customer, as of :func:`auc_interval`.
+        Which rows come from the same source, such as a customer, as for :func:`auc_interval`.
     confidence : float, default=0.95
         Level of the intervals, in (0, 1).
 
@@ -340,20 +340,20 @@ def auc_decline(
     Raises
     ------
     ValueError
-        As for :func:`auc_interval`; for an ``auc_then`` outside of (0, 1); and for a negative or
+        As for :func:`auc_interval`; for an ``auc_then`` outside (0, 1); and for a negative or
         infinite standard error.
 
     See Also
     --------
-    auc_interval : The interval alone.
+    auc_interval : Only the interval.
     grade_table : Whether the probabilities still hold.
 
     Notes
     -----
     The statistic is (AUC then - AUC now) / s, with s the standard error of the AUC now, as the
     instructions of the ECB for validation reporting define it [1]_, with
-    ``sqrt(s² + standard_error_then²)`` where that of development is given. The AUC of the rows that
-    a model was fitted to is too high: take that of a test set.
+    ``sqrt(s² + standard_error_then²)`` where that of development is given. The AUC on the training
+    rows is too high: take that on a test set.
 
     References
     ----------
@@ -405,14 +405,14 @@ def auc_decline(
 
 @dataclass(frozen=True)
 class ExpectedAuc:
-    """AUC that labels are expected to have, as :func:`expected_auc` returns it.
+    """AUC expected from probabilities, as :func:`expected_auc` returns it.
 
     Attributes
     ----------
     auc : float
-        Expected pairs in order by expected pairs.
+        Expected number of correctly ordered pairs divided by the expected number of pairs.
     low, high : float
-        Ends of the interval that the AUC of labels to come lies in.
+        Ends of the prediction interval of the AUC of future labels.
     standard_error : float
         Its standard deviation over labels, given the probabilities.
     confidence : float
@@ -434,10 +434,10 @@ def expected_auc(
     weights: Weighting = "sampling",
     confidence: float = 0.95,
 ) -> ExpectedAuc:
-    r"""AUC that is to be expected if probabilities are right, where labels are not there yet.
+    r"""AUC to expect if the probabilities are right, while labels are not yet known.
 
-    This is an expectation, E[AUC | p], and no measurement: where the probabilities are wrong, so
-    is this AUC, and it cannot tell.
+    This is an expectation, E[AUC | p], not a measurement: if the probabilities are wrong, so is
+    this AUC, and nothing shows it.
 
     Parameters
     ----------
@@ -448,8 +448,8 @@ def expected_auc(
     sample_weight : array-like of shape (n_samples,), default=None
         Weights of the rows.
     weights : {"sampling", "frequency"}, default="sampling"
-        What a weight says: ``"sampling"``, that the row stands for so many of the population, and
-        only ratios matter; ``"frequency"``, a whole number, that there were so many such rows.
+        Meaning of a weight: ``"sampling"``, how many rows of the population the row represents,
+        only ratios mattering; ``"frequency"``, a whole number of identical rows.
     confidence : float, default=0.95
         Level of the interval, in (0, 1).
 
@@ -462,7 +462,7 @@ def expected_auc(
     ------
     ValueError
         For a probability that is missing or not from 0 to 1, a score that is NaN, bad weights, and
-        probabilities that leave no pair of a positive and a negative row.
+        probabilities under which no positive-negative pair is expected.
 
     See Also
     --------
@@ -477,11 +477,11 @@ def expected_auc(
        {\sum_{i \ne j} w_i w_j p_i (1 - p_j) \left(1[s_i > s_j] + \tfrac12 1[s_i = s_j]\right)}
        {\sum_{i \ne j} w_i w_j p_i (1 - p_j)},
 
-    the ratio of the expectations of the two sums that an AUC is the ratio of, which differs from
-    its expectation by a term of order 1/n. The standard error is that of the AUC to first order in
-    the labels, :math:`\sum_i p_i (1 - p_i) w_i^2 ((V_i - A) / P - (U_i - A) / N)^2` under the
-    root, with P and N the expected weights of the classes, V the share of N that a row outranks,
-    and U the share of P that outranks it.
+    the ratio of the expectations of numerator and denominator of the AUC, which differs from its
+    expectation by a term of order 1/n. The standard error is that of the AUC to first order in the
+    labels, :math:`\sum_i p_i (1 - p_i) w_i^2 ((V_i - A) / P - (U_i - A) / N)^2` under the root,
+    with P and N the expected weights of the classes, V the share of N that a row outranks, and U
+    the share of P that outranks it.
 
     Examples
     --------
@@ -500,7 +500,7 @@ def expected_auc(
     probability = units.probabilities(y_prob, "y_prob")
     scores = probability if y_score is None else units.scores(y_score, "y_score")
     weight = units.weight
-    # Each row is a positive one of this weight, and a negative one of the other.
+    # Each row counts as a positive of this weight and a negative of the other.
     of_class = weight * probability, weight * (1 - probability)
     totals = [float(own.sum()) for own in of_class]
     own_pairs = float(units.squares() @ (probability * (1 - probability)))
@@ -527,7 +527,7 @@ def expected_auc(
 
 
 def _ties(scores: NDArray[np.float64]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return the rows in order, and where the tie of each begins and ends in it."""
+    """Return the rows in order, and where the tie of each begins and ends."""
     order = np.argsort(scores, kind="stable")
     ordered = scores[order]
     sides = [np.searchsorted(ordered, ordered, side) for side in ("left", "right")]

@@ -1,4 +1,4 @@
-"""How far an AUC, and the difference of two AUCs, may be off."""
+"""Inference for an AUC and for the difference of two."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ Alternative: TypeAlias = Literal["two-sided", "greater", "less", "equivalence"]
 
 _WHOLE = Bands()
 
-# A variance of groups below this share of that of rows is a rounding error.
+# A variance of groups below this share of that of rows is rounding error.
 _NO_SPREAD = 1e-12
 
 
@@ -44,7 +44,7 @@ class AucInterval:
     Attributes
     ----------
     auc : float
-        Area under the ROC curve, or under the part of it that was asked for.
+        Area under the ROC curve, or under the requested part of it.
     low, high : float
         Ends of the interval.
     standard_error : float
@@ -52,8 +52,8 @@ class AucInterval:
     confidence : float
         Level of the interval.
     method : str
-        How the interval was made: the method asked for, or the one that took its place,
-        ``"hanley-mcneil"``, ``"exact"`` or, for a part of the curve, ``"simultaneous"``.
+        Method of the interval: the requested one or the fallback, ``"hanley-mcneil"``, ``"exact"``
+        or, for a part of the curve, ``"simultaneous"``.
     """
 
     auc: float
@@ -68,12 +68,12 @@ class AucInterval:
 class AucComparison:
     """Difference of two AUCs with a test, as :func:`auc_compare` returns it.
 
-    So does :func:`cross_validated_compare`.
+    Also returned by :func:`cross_validated_compare`.
 
     Attributes
     ----------
     auc_1, auc_2 : float
-        The two areas, under the curves or under the part of them that was asked for.
+        The two areas, under the curves or under the requested part of them.
     difference : float
         ``auc_1 - auc_2``.
     low, high : float
@@ -81,14 +81,14 @@ class AucComparison:
     standard_error : float
         Estimate of the standard deviation of the difference over samples.
     z : float
-        ``difference / standard_error``, of the difference less the margin where there is one.
+        ``difference / standard_error``, less the margin in the numerator if there is one.
     p_value : float
-        Of the hypothesis that both areas are equal, or what was tested instead.
+        For the hypothesis that both areas are equal, or the one tested instead.
     confidence : float
         Level of the interval.
     method : str
-        How the interval was made: the method asked for, ``"influence"`` of cross-validated AUCs,
-        or what took its place: ``"exact"`` or, for a part of the curves, ``"simultaneous"``.
+        Method of the interval: the requested one, ``"influence"`` for cross-validated AUCs, or the
+        fallback: ``"exact"`` or, for a part of the curves, ``"simultaneous"``.
     paired : bool
         Whether both scores rank the same rows.
     """
@@ -132,26 +132,26 @@ def auc_interval(
     sample_weight : array-like of shape (n_samples,), default=None
         Weights of the rows (see Notes).
     weights : {"sampling", "frequency"}, default="sampling"
-        What a weight says: ``"sampling"``, that the row stands for so many of the population, and
-        only ratios matter; ``"frequency"``, a whole number, that there were so many such rows.
+        Meaning of a weight: ``"sampling"``, how many rows of the population the row represents,
+        only ratios mattering; ``"frequency"``, a whole number of identical rows.
     groups : array-like of shape (n_samples,), default=None
-        Which rows come from the same source, such as a patient of whom there are several images:
-        rows of a group depend on each other, groups do not (see Notes).
+        Which rows come from the same source, such as a patient with several images:
+        rows of a group may be dependent, groups are independent (see Notes).
     fpr, tpr : tuple of (float, float), default=(0, 1)
-        Bands of false and of true positive rates that the area is taken within, as of
+        Bands of false and of true positive rates that bound the area, as for
         :func:`partial_auc`.
     standardize : bool, default=False
-        Whether to map the area to 0.5 for scores that tell nothing and 1 for perfect ones.
+        Whether to map the area to 0.5 for uninformative scores and 1 for perfect ones.
     confidence : float, default=0.95
         Level of the interval, in (0, 1).
     method : {"delong", "logit", "bootstrap"}, default=None
         ``"delong"``: AUC plus and minus a normal quantile times DeLong's standard error [1]_, or
-        its like for a part of the curve [6]_, cut off at 0 and at the area of a perfect curve.
-        ``"logit"``: the same on the scale of log(AUC / (1 - AUC)), of the share of a perfect area
-        for a part, which never leaves these ends and covers better near them. ``"bootstrap"``:
-        quantiles of the area over resamples of the rows, drawn within each class; with ``groups``,
-        of whole groups, drawn from all of them. ``None`` is ``"logit"`` with ``groups``, of which
-        there are few, and ``"delong"`` otherwise.
+        its analogue for a part of the curve [6]_, clipped to 0 and the area of a perfect curve.
+        ``"logit"``: the same on the scale of log(AUC / (1 - AUC)), for a part with the share of the
+        perfect area, which never leaves this range and covers better near its ends.
+        ``"bootstrap"``: quantiles of the area over resamples of the rows, drawn within each class;
+        with ``groups``, of whole groups, drawn from all of them. ``None`` is ``"logit"`` with
+        ``groups``, which are usually few, and ``"delong"`` otherwise.
     n_resamples : int, default=2000
         Number of bootstrap resamples, 2 or more.
     random_state : int, RandomState instance or None, default=None
@@ -160,24 +160,24 @@ def auc_interval(
     Returns
     -------
     AucInterval
-        With ``auc``, ``low``, ``high`` and ``standard_error``; ``method`` tells what was done.
+        With ``auc``, ``low``, ``high`` and ``standard_error``; ``method`` is the one used.
 
     Warns
     -----
     UndefinedMetricWarning
-        If DeLong's variance says nothing: where the AUC is 0 or 1 or every score is the same, and
+        If DeLong's variance is 0 or undefined: where the AUC is 0 or 1 or all scores are equal, and
         where a class has one row (see Notes); and if all groups are alike.
 
     Raises
     ------
     ValueError
-        As for :func:`partial_auc`; for a parameter outside of its range; for a frequency that is
+        As for :func:`partial_auc`; for a parameter out of range; for a frequency that is
         not whole; for a bootstrap, or a part of the curve, of a class with one row; and for
-        ``groups`` of which one is missing, or of one of which all rows of a class are.
+        ``groups`` with a missing value, or with all rows of a class in one group.
 
     See Also
     --------
-    partial_auc : The area alone.
+    partial_auc : Only the area.
     auc_compare : The same for the difference of two AUCs.
     cross_validated_auc : The same for scores of cross-validated models.
 
@@ -191,40 +191,39 @@ def auc_interval(
     With weights, rows count by their weight and the variance is that of a stratified sample with
     unequal weights, as in surveys [3]_: with ``w`` the share of a row in the weight of its class, a
     class adds m/(m - 1) · Σ w² (placement - AUC)². For equal weights that is DeLong's variance,
-    whatever their value: weight 2 on every row does not pretend to twice as many rows. A row of
-    weight 0 is no row. The bootstrap draws rows with equal chances, and each keeps its weight.
-    Where weights are frequencies, everything is as for the rows repeated, the bootstrap included,
-    which then takes the memory of all of them.
+    whatever their value: weight 2 on every row does not mean twice as many rows. Rows of weight 0
+    are ignored. The bootstrap draws rows with equal chances, and each keeps its weight. With
+    frequencies, everything is as for repeated rows, including the bootstrap, which then needs
+    memory for all of them.
 
     With ``groups``, the variance is that of Obuchowski for clustered data [7]_. With a (b) the sum
-    of w (placement - AUC) over the positive (negative) rows of a group, and of I groups I₁ with
-    positive and I₀ with negative rows, it is
-    I₁/(I₁ - 1) · Σ a² + I₀/(I₀ - 1) · Σ b² + 2 I/(I - 1) · Σ a b. Where each row is a group of its
-    own, no group has both classes, and that is DeLong's variance. It takes the place of it for
-    ``"delong"`` and ``"logit"``, with quantiles of Student's t with one degree of freedom less than
-    the smaller of I₁ and I₀, if any group has two rows; those of the bootstrap are as far out in
-    the tails as that quantile by sqrt(I / (I - 1)) is in the normal law [8]_. How often such
-    intervals hold the AUC is told in the guide for reviewers. Frequencies are equal rows of one
-    group. The pairs that the exact interval rests on have no group in common. Within bands, the
-    clipped rates below take the place of the placement values, less their mean.
+    of w (placement - AUC) over the positive (negative) rows of a group, and with I groups, I₁ with
+    positive and I₀ with negative rows, it is I₁/(I₁ - 1) · Σ a² + I₀/(I₀ - 1) · Σ b² + 2 I/(I - 1)
+    · Σ a b. Where each row is a group of its own, no group has both classes, and that is DeLong's
+    variance. It replaces DeLong's for ``"delong"`` and ``"logit"``, with quantiles of Student's t
+    with one degree of freedom less than the smaller of I₁ and I₀, if any group has two rows; the
+    bootstrap takes quantiles as far in the tails as that t quantile times sqrt(I / (I - 1)) is in
+    the normal law [8]_. The guide for reviewers gives the coverage of these intervals. Frequencies
+    are equal rows of one group. The pairs behind the exact interval have no group in common. Within
+    bands, the clipped rates below take the place of the placement values, less their mean.
 
     Within bands, with the curve in them from (f, r) to (g, s), the false positive rate at the score
     of a positive row, clipped to [f, g], takes the place of its placement value, and the true
-    positive rate at the score of a negative row, clipped to [r, s] [6]_. That the ends of a band
-    are estimated, too, is in it: a threshold of 10 % false positives is a quantile of the
-    negatives. What is narrow rests on few rows: of normal scores, intervals at level 0.95 held the
+    positive rate at the score of a negative row, clipped to [r, s] [6]_. The variance includes the
+    estimation of the ends of a band: a threshold of 10 % false positives is a quantile of the
+    negatives. Narrow bands rest on few rows: for normal scores, intervals at level 0.95 held the
     area up to a false positive rate of 0.05 in 0.90 of samples with 100 negatives, by any method,
-    and in 0.94 with 1000. pROC has the bootstrap alone for partial areas.
+    and in 0.94 with 1000. pROC has only the bootstrap for partial areas.
 
-    Where the AUC is 1, the variance is 0, and [1, 1] would be no interval. Then, for any method,
+    Where the AUC is 1, the variance is 0, and [1, 1] would be misleading. Then, for any method,
     the interval is the exact one of Clopper and Pearson [4]_ for k successes in k trials,
-    ``[((1 - confidence) / 2) ** (1 / k), 1]`` with k = min(m, n): an AUC of 1 means that all of k
-    pairs of a positive and a negative row, no row in two of them, are in order, and these pairs are
-    independent. It is mirrored where the AUC is 0; where all rows tie, the same bound holds for the
-    share of ties, and half of the rest may lie on either side of 0.5. The standard error stays 0.
-    With weights, m and n are Kish's effective numbers (Σw)² / Σw². Where the curve within bands
-    leaves no variance, the interval is the area under the simultaneous band of :func:`roc_band`,
-    which holds for any law of the scores and is wide.
+    ``[((1 - confidence) / 2) ** (1 / k), 1]`` with k = min(m, n): an AUC of 1 means that k
+    disjoint, hence independent, pairs of a positive and a negative row are all in order. It is
+    mirrored where the AUC is 0; where all rows tie, the same bound holds for the share of ties, and
+    half of the rest may lie on either side of 0.5. The standard error stays 0. With weights, m and
+    n are Kish's effective numbers (Σw)² / Σw². Where the curve within bands has no variance, the
+    interval is the area under the simultaneous band of :func:`roc_band`, which holds for any law of
+    the scores and is wide.
 
     Where a class has one row, the spread of its placement values is unknown: the variance is then
     that of Hanley and McNeil [5]_, which follows from the AUC, m and n.
@@ -265,13 +264,13 @@ def auc_interval(
     >>> round(interval.low, 3), round(interval.high, 3)
     (0.833, 0.953)
 
-    Where few false alarms are affordable:
+    If only few false alarms are affordable:
 
     >>> interval = auc_interval(y_true, rating, fpr=(0, 0.2), standardize=True)
     >>> round(interval.low, 3), round(interval.auc, 3), round(interval.high, 3)
     (0.729, 0.816, 0.904)
 
-    Were there two images of a patient in sequence, each rated alike:
+    If every two images in sequence were of one patient:
 
     >>> two_of_each = np.repeat(np.arange(109), 2)
     >>> interval = auc_interval(y_true[two_of_each], rating[two_of_each], groups=two_of_each)
@@ -319,7 +318,7 @@ def auc_interval(
 
 
 def _clustered_variance(groups: Groups, of_rows: float | None, bands: Bands) -> tuple[float, float]:
-    """Return the variance of the area of groups, given that of rows, and degrees of freedom."""
+    """Return the variance of the area with groups, given that of rows, and degrees of freedom."""
     found = groups.variance(bands)
     if of_rows is None or found > _NO_SPREAD * of_rows:
         return found, groups.degrees()
@@ -342,11 +341,11 @@ def interval_of(
     bands: Bands = _WHOLE,
     area_within: AreaWithin | None = None,
 ) -> AucInterval:
-    """Return the interval of an area of known variance, or of what takes its place.
+    """Return the interval of an area of known variance, or the fallback interval.
 
-    ``variance`` is None where a class has one row; ``effective`` has the effective numbers of
-    positive and of negative rows; ``area_within`` has the area of any bands, which a part of the
-    curve needs.
+    ``variance`` is None where a class has one row; ``effective`` holds the effective numbers of
+    positive and of negative rows; ``area_within`` gives the area within any bands, which a part of
+    the curve needs.
     """
     alpha = 1 - confidence
     error, used = 0.0, "logit" if logit else "delong"
@@ -380,7 +379,7 @@ def _widest(
     alpha: float,
     area_within: AreaWithin | None,
 ) -> tuple[float, float]:
-    """Interval where the variance says nothing."""
+    """Interval where the variance is 0."""
     if bands.is_whole:
         return exact_interval(area, min(effective), alpha)
     assert area_within is not None
@@ -426,32 +425,32 @@ def auc_compare(
     sample_weight_2 : array-like of shape (n_samples_2,), default=None
         Weights of the rows of ``y_true_2``.
     weights : {"sampling", "frequency"}, default="sampling"
-        What a weight says: ``"sampling"``, that the row stands for so many of the population, and
-        only ratios matter; ``"frequency"``, a whole number, that there were so many such rows.
+        Meaning of a weight: ``"sampling"``, how many rows of the population the row represents,
+        only ratios mattering; ``"frequency"``, a whole number of identical rows.
     groups : array-like of shape (n_samples,), default=None
-        Which rows of ``y_true`` come from the same source, such as a patient: rows of a group
-        depend on each other, groups do not.
+        Which rows of ``y_true`` come from the same source, such as a patient: rows of a group may
+        be dependent, groups are independent.
     groups_2 : array-like of shape (n_samples_2,), default=None
-        The same for the rows of ``y_true_2``, whose groups are other ones.
+        The same for the rows of ``y_true_2``, whose groups are distinct from these.
     fpr, tpr : tuple of (float, float), default=(0, 1)
-        Bands of false and of true positive rates that the area is taken within, as of
+        Bands of false and of true positive rates that bound the area, as for
         :func:`partial_auc`.
     standardize : bool, default=False
-        Whether to map the area to 0.5 for scores that tell nothing and 1 for perfect ones.
+        Whether to map the area to 0.5 for uninformative scores and 1 for perfect ones.
     alternative : {"two-sided", "greater", "less", "equivalence"}, default="two-sided"
         The alternative hypothesis: that the difference, first minus second, is not the margin;
         is greater; is less; or lies between the margin and its negative.
     margin : float, default=0.0
-        Difference that is tested against: ``alternative="greater", margin=-0.02`` shows that the
+        Difference under the null hypothesis: ``alternative="greater", margin=-0.02`` tests that the
         first score is not inferior by 0.02 or more. Above 0 for ``"equivalence"``.
     confidence : float, default=0.95
         Level of the interval, in (0, 1).
     method : {"delong", "bootstrap"}, default="delong"
         ``"delong"``: normal interval and test with DeLong's variance of the difference [1]_, or its
-        like for parts of the curves [2]_; where paired, less twice the covariance.
-        ``"bootstrap"``: the interval is that of the quantiles of the difference over resamples of
-        the rows within each class, the same rows for both scores where paired; ``z`` is the
-        difference over its standard deviation there.
+        analogue for parts of the curves [2]_; if paired, less twice the covariance.
+        ``"bootstrap"``: the interval is given by quantiles of the difference over resamples of the
+        rows within each class, the same rows for both scores if paired; ``z`` is the difference
+        divided by its standard deviation there.
     n_resamples : int, default=2000
         Number of bootstrap resamples, 2 or more.
     random_state : int, RandomState instance or None, default=None
@@ -465,37 +464,39 @@ def auc_compare(
     Warns
     -----
     UndefinedMetricWarning
-        If an AUC is 0 or 1 or all of its scores tie: it counts as known without error (see Notes).
+        If an AUC is 0 or 1 or all of its scores tie: it is taken as known without error (see
+        Notes).
 
     Raises
     ------
     ValueError
         As for :func:`partial_auc`; for a class with one row, whose spread is unknown; for a
-        parameter outside of its range; for a frequency that is not whole; and for
-        ``sample_weight_2`` without ``y_true_2``.
+        parameter out of range; for a frequency that is not whole; and for ``sample_weight_2``
+        without ``y_true_2``.
 
     See Also
     --------
-    auc_interval : Interval of one AUC; its notes tell what weights mean, and bands.
-    auc_power, auc_sample_size : How many rows such a test takes.
+    auc_interval : Interval of one AUC; its notes explain weights and bands.
+    auc_power, auc_sample_size : Power of the test, and rows needed.
     cross_validated_compare : The same for scores of cross-validated models.
 
     Notes
     -----
     Two scores that rank every pair of a positive and a negative row alike have the difference 0
     with standard error 0: then ``z`` is 0, ``p_value`` 1, and the interval [0, 0]. An AUC of 0 or 1
-    has DeLong variance 0. If the other one has not, the interval holds its variance alone and is
-    too short, as a warning says. If neither has any, the interval is made of the exact intervals of
-    both AUCs (see :func:`auc_interval`), each at the level ``1 - (1 - confidence) / 2``, so that by
-    Bonferroni's inequality both hold together; ``z`` and ``p_value`` are NaN, unless the difference
-    is 0. Within bands the same is done where a part of a curve has no variance.
+    has DeLong variance 0. If only one of them has, the interval reflects the variance of the other
+    alone and is too short, as a warning says. If both have, the interval combines the exact
+    intervals of both AUCs (see :func:`auc_interval`), each at the level
+    ``1 - (1 - confidence) / 2``, so that by Bonferroni's inequality both hold together; ``z`` and
+    ``p_value`` are NaN, unless the difference is 0. Within bands the same is done where a part of a
+    curve has no variance.
 
-    ``z`` is the difference less the margin, by its standard error. Equivalence is two tests, each
-    of one side (Schuirmann): ``z`` and ``p_value`` are those of the one that speaks less for it.
-    The interval has two sides in any case; at level 1 - 2 a it lies within the margins where
-    equivalence is shown at level a. With ``groups`` the variance is that of :func:`auc_interval`,
-    with the covariance of both scores, and the bootstrap draws whole groups; quantiles and chances
-    are then those of Student's t, of two samples with Satterthwaite's degrees of freedom.
+    ``z`` is the difference less the margin, divided by its standard error. Equivalence is two
+    one-sided tests (Schuirmann): ``z`` and ``p_value`` are those of the weaker one. The interval is
+    always two-sided; at level 1 - 2 a it lies within the margins where equivalence is shown at
+    level a. With ``groups`` the variance is that of :func:`auc_interval`, with the covariance of
+    both scores, and the bootstrap draws whole groups; quantiles and p-values are then those of
+    Student's t, for two samples with Satterthwaite's degrees of freedom.
 
     References
     ----------
@@ -564,7 +565,7 @@ def auc_compare(
     first, second = curves
     difference = first.area - second.area
 
-    # Of a sum of variances, by Satterthwaite.
+    # Degrees of freedom of a sum of variances, by Satterthwaite.
     degrees = variance**2 / freedom if freedom > 0 else math.inf
     used: str = method
     if variance == 0:
@@ -602,7 +603,7 @@ def auc_compare(
             reach = quantile_of(alpha, degrees) * error
             low = max(difference - reach, -bands.greatest)
             high = min(difference + reach, bands.greatest)
-        # Margins are those of the areas that are reported.
+        # Margins are in units of the reported areas.
         z, p_value = _tested(difference, margin / bands.slope, error, alternative, degrees)
     difference, low, high, error = (bands.slope * x for x in (difference, low, high, error))
     return AucComparison(
@@ -626,7 +627,7 @@ def _tested(
     """Return the statistic of a test against a margin, and its p-value."""
     above, below = (difference - margin) / error, (difference + margin) / error
     if alternative == "equivalence":
-        # Less than the margin, and more than its negative.
+        # Below the margin and above its negative.
         z = above if above > -below else below
         return z, chance_above(min(-above, below), degrees)
     if alternative == "two-sided":
@@ -640,7 +641,7 @@ _Spread: TypeAlias = tuple[list[float], tuple[list[float], float] | None, list[f
 
 @dataclass(frozen=True, eq=False)
 class _Sample:
-    """Models on the same rows, and the part of their curves that is asked for."""
+    """Models on the same rows, and the requested part of their curves."""
 
     y_true: ArrayLike
     models: list[NDArray[Any]]
@@ -649,7 +650,7 @@ class _Sample:
     is_counted: bool
 
     def spread(self) -> _Spread:
-        """Areas; their variances and that of the difference, unless unknown; effective rows."""
+        """Areas; their variances and that of the difference, if known; effective sample sizes."""
         if self.bands.is_whole and not self.is_counted:
             statistic = _core.delong
         else:
@@ -719,39 +720,39 @@ class _Curve:
 
 
 def check_confidence(confidence: float) -> float:
-    """Return the level of an interval, if it is in (0, 1)."""
+    """Return the level of an interval; raise ValueError unless it is in (0, 1)."""
     check_scalar(confidence, "confidence", Real, min_val=0, max_val=1, include_boundaries="neither")
     return float(confidence)
 
 
 def check_method(method: str, known: Iterable[str], name: str = "method") -> None:
-    """Refuse a method, or another choice, of another name."""
+    """Raise ValueError for an unknown method or other choice."""
     if method not in known:
         raise ValueError(f"{name} is {method!r}, but must be one of {', '.join(map(repr, known))}")
 
 
 def check_n_resamples(n_resamples: int) -> None:
-    """Refuse a number of resamples that has no spread."""
+    """Raise ValueError for fewer than 2 resamples."""
     check_scalar(n_resamples, "n_resamples", Integral, min_val=2)
 
 
 def quantile_of(alpha: float, degrees: float = math.inf) -> float:
-    """Return how many standard errors an interval reaches: those of the normal law, or of t."""
+    """Return the half-width of an interval in standard errors, by the normal law or by t."""
     if math.isinf(degrees):
         return NormalDist().inv_cdf(1 - alpha / 2)
     return float(stdtrit(degrees, 1 - alpha / 2))
 
 
 def chance_above(z: float, degrees: float = math.inf) -> float:
-    """Return the chance of more than so many standard errors."""
+    """Return the chance of exceeding a number of standard errors."""
     return math.erfc(z / math.sqrt(2)) / 2 if math.isinf(degrees) else float(stdtr(degrees, -z))
 
 
 def levels_of(alpha: float, degrees: float) -> list[float]:
-    """Return which quantiles of resamples are the ends of an interval.
+    """Return the orders of the quantiles of resamples that end an interval.
 
-    Resamples of n groups vary as if divided by n, not n - 1, and their quantiles are those of a
-    normal law, not of t: further ones make up for both (Hesterberg, 2015).
+    The variance of resamples of n groups has the divisor n, not n - 1, and their quantiles follow a
+    normal law, not t: wider quantiles correct both (Hesterberg, 2015).
     """
     if math.isinf(degrees):
         return [alpha / 2, 1 - alpha / 2]
@@ -768,7 +769,7 @@ def normal_interval(
     logit: bool = False,
     most: float = 1.0,
 ) -> tuple[float, float]:
-    """Return a normal interval cut off at 0 and the most, or normal on the logit scale."""
+    """Return a normal interval clipped to 0 and the maximum, or one on the logit scale."""
     reach = quantile_of(alpha, degrees) * error
     if not logit:
         return max(auc - reach, 0.0), min(auc + reach, most)
@@ -781,7 +782,7 @@ def normal_interval(
 
 
 def exact_interval(auc: float, pairs: float, alpha: float) -> tuple[float, float]:
-    """Interval where all of so many independent pairs have one outcome: win, loss or tie."""
+    """Interval where all independent pairs have the same outcome: win, loss or tie."""
     least: float = (alpha / 2) ** (1 / pairs)
     if auc == 1:
         return least, 1.0
@@ -791,7 +792,7 @@ def exact_interval(auc: float, pairs: float, alpha: float) -> tuple[float, float
 
 
 def _models(*y_scores: ArrayLike) -> list[NDArray[Any]]:
-    """Scores of models on the same rows, in one type."""
+    """Scores of models on the same rows, of one dtype."""
     models = [to_scores(y_score)[0] for y_score in y_scores]
     return [scores.astype(np.result_type(*models), copy=False) for scores in models]
 
@@ -807,9 +808,9 @@ def band_reach(alpha: float, effective: Sequence[float]) -> tuple[float, float]:
 def _area_of_band(
     area_within: AreaWithin, bands: Bands, up: float, right: float
 ) -> tuple[float, float]:
-    """Areas within bands under a curve moved right and down, and moved left and up."""
+    """Areas within bands under a curve shifted right and down, and shifted left and up."""
     (a, b), (c, d) = bands.fpr, bands.tpr
-    # Under a curve that is moved is under the curve, within bands that are moved the other way.
+    # The area under a shifted curve is that under the curve within bands shifted the other way.
     low = 0.0
     if right < b and c + up < 1:
         low = area_within((max(a - right, 0.0), b - right), (c + up, min(d + up, 1.0)))
@@ -824,11 +825,11 @@ def _area_of_band(
 def resampling(
     statistic: Callable[..., NDArray[np.float64] | None], *how: Any
 ) -> Callable[..., NDArray[np.float64] | None]:
-    """Statistic of resamples as one of rows: worth all threads however few rows there are."""
+    """Statistic of resamples as one of rows: uses all threads for any number of rows."""
     n_threads = effective_n_threads(None)
     return lambda *args: statistic(*args[:-1], *how, n_threads)
 
 
 def _warn(message: str, above: int = 0) -> None:
-    # Two levels up is the caller of the public function, and further up if that calls another.
+    # Two levels up is the caller of the public function, or further up if that calls another.
     warnings.warn(message, UndefinedMetricWarning, stacklevel=3 + above)

@@ -1,4 +1,4 @@
-"""The area under a part of the ROC curve."""
+"""Partial areas under the ROC curve."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from aucrank.metrics._curve import core_curve
 
 @dataclass(frozen=True)
 class Bands:
-    """The part of the unit square whose area under the curve is asked for.
+    """Part of the unit square within which the area under the curve is taken.
 
     Attributes
     ----------
     fpr, tpr : tuple of (float, float)
         Least and greatest rate.
     standardize : bool
-        Whether the area is told on the scale on which chance has 0.5 and a perfect curve 1.
+        Whether the area is scaled to 0.5 for chance and 1 for a perfect curve.
     """
 
     fpr: tuple[float, float] = (0.0, 1.0)
@@ -39,7 +39,7 @@ class Bands:
 
     @property
     def is_whole(self) -> bool:
-        """Whether all of the curve counts."""
+        """Whether the whole curve counts."""
         return self.fpr == self.tpr == (0.0, 1.0)
 
     @property
@@ -49,13 +49,13 @@ class Bands:
 
     @cached_property
     def slope(self) -> float:
-        """What the area is multiplied by, to be told on the scale that was asked for."""
+        """Factor from the area to the requested scale."""
         if self.is_whole or not self.standardize:
             return 1.0
         return 0.5 / (self.greatest - _chance().partial_auc(self.fpr, self.tpr, False))
 
     def scaled(self, area: float) -> float:
-        """Return the area on the scale that was asked for."""
+        """Return the area on the requested scale."""
         return area if self.slope == 1 else 1 - self.slope * (self.greatest - area)
 
 
@@ -77,9 +77,9 @@ def partial_auc(
 ) -> float:
     r"""Area under the part of the ROC curve that lies in a band of rates, or in two.
 
-    A band of false positive rates keeps to the thresholds that can be used where false alarms are
-    dear [1]_, a band of true positive rates to those that miss few positives [2]_, and both
-    together to the ones that do both [3]_.
+    A band of false positive rates restricts the area to thresholds usable where false alarms are
+    expensive [1]_, a band of true positive rates to those that miss few positives [2]_, and both
+    together to thresholds that satisfy both [3]_.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ def partial_auc(
     tpr : tuple of (float, float), default=(0, 1)
         Least and greatest true positive rate, from 0 to 1.
     standardize : bool, default=False
-        Whether to map the area to 0.5 for scores that tell nothing and 1 for perfect ones [1]_.
+        Whether to map the area to 0.5 for uninformative scores and 1 for perfect ones [1]_.
 
     Returns
     -------
@@ -106,12 +106,12 @@ def partial_auc(
     ------
     ValueError
         As for :func:`roc_auc_score`; if a band is empty or leaves [0, 1]; and if an area is to be
-        standardised whose bands lie below the diagonal, where all that a perfect curve holds,
-        chance holds too.
+        standardised whose bands lie below the diagonal, where chance has the same area as a perfect
+        curve.
 
     See Also
     --------
-    auc_interval, auc_compare : Interval of such an area, and test of two.
+    auc_interval, auc_compare : Interval of a partial area, and test of two.
     roc_auc_score : With ``max_fpr=x``, the same as ``fpr=(0, x), standardize=True``.
 
     Notes
@@ -126,9 +126,8 @@ def partial_auc(
     it is the two-way partial AUC.
 
     Standardised it is :math:`(1 + (A - A_0) / ((b - a)(d - c) - A_0)) / 2`, where :math:`A_0` is
-    the same area for the diagonal: pROC's ``partial.auc.correct`` for one band, and its like for
-    two.
-    pROC gives NA for a curve below the diagonal; here the value is below 0.5.
+    the same area for the diagonal: pROC's ``partial.auc.correct`` for one band, and its analogue
+    for two. pROC gives NA for a curve below the diagonal; here the value is below 0.5.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""Two scores compared at one point of their curves, or at fixed thresholds."""
+"""Comparison of two scores at one point of their curves, or at fixed thresholds."""
 
 from __future__ import annotations
 
@@ -41,9 +41,9 @@ class RateComparison:
     z : float
         ``difference / standard_error``; 0 where both are 0.
     p_value : float
-        Two-sided, of the hypothesis that both rates are equal.
+        Two-sided, for the hypothesis that both rates are equal.
     rate : str
-        ``"sensitivity"`` or ``"specificity"``: which one is compared.
+        The rate compared: ``"sensitivity"`` or ``"specificity"``.
     confidence : float
         Level of the interval.
     paired : bool
@@ -94,7 +94,8 @@ def rate_compare(
     specificity : float, default=None
         Specificity, from 0 to 1, at which sensitivities are compared.
     sensitivity : float, default=None
-        Sensitivity, from 0 to 1, at which specificities are compared. One of both is given.
+        Sensitivity, from 0 to 1, at which specificities are compared. Exactly one of the two is
+        given.
     y_true_2 : array-like of shape (n_samples_2,), default=None
         Labels of a second, independent sample that ``y_score_2`` belongs to.
     sample_weight : array-like of shape (n_samples,), default=None
@@ -102,13 +103,13 @@ def rate_compare(
     sample_weight_2 : array-like of shape (n_samples_2,), default=None
         Weights of the rows of ``y_true_2``.
     weights : {"sampling", "frequency"}, default="sampling"
-        What a weight says: ``"sampling"``, that the row stands for so many of the population, and
-        only ratios matter; ``"frequency"``, a whole number, that there were so many such rows.
+        Meaning of a weight: ``"sampling"``, how many rows of the population the row represents,
+        only ratios mattering; ``"frequency"``, a whole number of identical rows.
     groups : array-like of shape (n_samples,), default=None
         Which rows of ``y_true`` come from the same source, such as a patient: they are drawn
         together.
     groups_2 : array-like of shape (n_samples_2,), default=None
-        The same for the rows of ``y_true_2``, whose groups are other ones.
+        The same for the rows of ``y_true_2``, whose groups are distinct from these.
     confidence : float, default=0.95
         Level of the interval, in (0, 1).
     n_resamples : int, default=2000
@@ -124,21 +125,22 @@ def rate_compare(
     Raises
     ------
     ValueError
-        As for :func:`auc_compare`; unless one of ``specificity`` and ``sensitivity`` is given, from
-        0 to 1; and for ``sample_weight_2`` or ``groups_2`` without ``y_true_2``.
+        As for :func:`auc_compare`; unless exactly one of ``specificity`` and ``sensitivity`` is
+        given, from 0 to 1; and for ``sample_weight_2`` or ``groups_2`` without ``y_true_2``.
 
     See Also
     --------
-    mcnemar_test : Rates at thresholds that are known beforehand.
+    mcnemar_test : Rates at thresholds fixed in advance.
     roc_compare : Test of the curves as a whole.
-    auc_compare : Test of areas under them, or under parts of them.
+    auc_compare : Test of the areas under the curves, or under parts of them.
 
     Notes
     -----
-    Each score has the threshold of its own at which its curve has the specificity, between two of
-    them on a line, in each resample anew: that a threshold is estimated is in the interval. Rows
-    are drawn within each class, the same for both scores where paired; ``z`` is the difference by
-    its standard deviation over resamples, as in pROC, and the interval has their quantiles.
+    Each score has its own threshold, at which its curve has the specificity (interpolated
+    linearly), and it is found again in each resample: the interval includes the uncertainty of the
+    threshold. Rows are drawn within each class, the same for both scores if paired; ``z`` is the
+    difference divided by its standard deviation over resamples, as in pROC, and the ends of the
+    interval are their quantiles.
 
     Examples
     --------
@@ -211,7 +213,7 @@ def _curves(units: Units, scores: list[NDArray[np.float64]]) -> list[_core.RocCu
 def _resamples(
     units: Units, scores: list[NDArray[np.float64]], rng: np.random.Generator
 ) -> Iterator[list[_core.RocCurve]]:
-    """Yield the curves of the scores of resamples of the rows, or of whole groups, without end."""
+    """Yield curves of the scores on resamples of the rows, or of whole groups, endlessly."""
     rows, own = units.arranged(*scores)
     while True:
         times = rows.redraw(rng) * rows.weight
@@ -228,11 +230,11 @@ class McNemarTest:
     table : Table
         A row for ``"sensitivity"`` and for ``"specificity"``: ``rate``, which one; ``rate_1`` and
         ``rate_2``; their ``difference`` with its interval, ``low`` and ``high``; ``only_1`` and
-        ``only_2``, the weight of the rows of the class that one score alone has on the right side;
-        ``chi_square``, McNemar's statistic, and its ``p_value``; and ``p_exact``, the chance by the
-        binomial law, NaN with ``groups`` or sampling weights.
+        ``only_2``, the weight of the rows of the class that only that score classifies correctly;
+        ``chi_square``, McNemar's statistic, and its ``p_value``; and ``p_exact``, the p-value by
+        the binomial law, NaN with ``groups`` or sampling weights.
     thresholds : tuple of (float, float)
-        From which on either score calls a row positive.
+        Thresholds from which the scores call a row positive.
     confidence : float
         Level of the intervals.
     """
@@ -253,7 +255,7 @@ def mcnemar_test(
     groups: ArrayLike | None = None,
     confidence: float = 0.95,
 ) -> McNemarTest:
-    """Compare sensitivities and specificities of two scores at thresholds known beforehand.
+    """Compare sensitivities and specificities of two scores at thresholds fixed in advance.
 
     Parameters
     ----------
@@ -262,15 +264,15 @@ def mcnemar_test(
     y_score_1, y_score_2 : array-like of shape (n_samples,)
         Scores of these rows; higher is more positive.
     thresholds : tuple of (float, float)
-        The threshold of either score: rows that score at least this are called positive.
+        The threshold of each score: rows that score at least this are called positive.
     sample_weight : array-like of shape (n_samples,), default=None
         Weights of the rows.
     weights : {"sampling", "frequency"}, default="sampling"
-        What a weight says: ``"sampling"``, that the row stands for so many of the population, and
-        only ratios matter; ``"frequency"``, a whole number, that there were so many such rows.
+        Meaning of a weight: ``"sampling"``, how many rows of the population the row represents,
+        only ratios mattering; ``"frequency"``, a whole number of identical rows.
     groups : array-like of shape (n_samples,), default=None
-        Which rows come from the same source, such as a patient: rows of a group depend on each
-        other, groups do not.
+        Which rows come from the same source, such as a patient: rows of a group may be dependent,
+        groups are independent.
     confidence : float, default=0.95
         Level of the intervals, in (0, 1).
 
@@ -282,20 +284,20 @@ def mcnemar_test(
     Raises
     ------
     ValueError
-        As for :func:`calibration_curve`, for scores that are NaN, and for a threshold that is.
+        As for :func:`calibration_curve`, and for a score or a threshold that is NaN.
 
     See Also
     --------
-    rate_compare : Where thresholds are those of a given specificity or sensitivity.
+    rate_compare : Comparison at a given specificity or sensitivity.
 
     Notes
     -----
     Of the rows of a class, b are called right by the first score alone and c by the second alone:
-    the statistic is (b - c)² / (b + c), of a chi-square distribution with one degree of freedom
-    [1]_, and the exact chance is that of b in b + c tosses of a coin. With ``groups`` the sum of
-    squares of b - c over the groups takes the place of b + c, as of Obuchowski [2]_; so it does
-    with sampling weights, each row a group. The interval is normal with the variance of the mean
-    of a row's difference.
+    the statistic (b - c)² / (b + c) has a chi-square distribution with one degree of freedom [1]_,
+    and the exact p-value is that of b heads in b + c tosses of a coin. With ``groups`` the sum of
+    squares of b - c over the groups takes the place of b + c, following Obuchowski [2]_; likewise
+    with sampling weights, each row being a group. The interval is normal with the variance of the
+    mean of a row's difference.
 
     References
     ----------
@@ -327,7 +329,7 @@ def mcnemar_test(
             (y_score_1, y_score_2), ("y_score_1", "y_score_2"), cuts, strict=True
         )
     ]
-    # Each row may count for one, so that numbers of rows are those of a coin.
+    # With unit counts, the numbers of rows are binomial.
     is_whole = groups is None and (units.is_counted or sample_weight is None)
     found = []
     for rows in (np.flatnonzero(units.positive), np.flatnonzero(~units.positive)):

@@ -1,4 +1,4 @@
-"""How many rows it takes to tell an AUC from a number, or from another AUC."""
+"""Power and sample size of tests of an AUC, or of the difference of two."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ _NORMAL = NormalDist()
 _NODES, _NODE_WEIGHTS = np.polynomial.legendre.leggauss(64)
 _FEWEST, _MOST = 2.0, 1e12
 
-# Areas at which the power is looked at before its root is.
+# Areas at which the power is evaluated to bracket its root.
 _N_TRIED = 129
 
 
 @dataclass(frozen=True)
 class AucSampleSize:
-    """Numbers of rows of a study, as :func:`auc_sample_size` returns them.
+    """Sample size of a study, as :func:`auc_sample_size` returns it.
 
     Attributes
     ----------
     n_pos, n_neg : int
         Rows of the positive and of the negative class.
     power : float
-        Chance of a significant test of so many rows: that asked for, or a little more.
+        Power with these numbers of rows: the requested power, or a little more.
     """
 
     n_pos: int
@@ -57,17 +57,17 @@ def auc_power(
     Parameters
     ----------
     auc : float
-        AUC that is expected, in (0, 1).
+        Expected AUC, in (0, 1).
     auc_2 : float, default=None
-        AUC that it is compared with, of a second score; ``None`` compares with ``null``.
+        Expected AUC of a second score to compare with; ``None`` compares with ``null``.
     n_pos, n_neg : float
-        Rows of the positive and of the negative class, 2 or more of each; of two independent
-        samples, those of each.
+        Rows of the positive and of the negative class, 2 or more of each; for two independent
+        samples, per sample.
     null : float, default=0.5
         AUC under the null hypothesis of one AUC, in (0, 1).
     correlation : float or tuple of (float, float), default=0.0
-        Of two scores of the same rows, within a class: one for both, or that of the negative and
-        that of the positive rows. 0 for two independent samples.
+        Correlation of two scores of the same rows within a class: one value, or those of the
+        negative and of the positive rows. 0 for two independent samples.
     alpha : float, default=0.05
         Level of the test, in (0, 1).
     alternative : {"two-sided", "one-sided"}, default="two-sided"
@@ -75,7 +75,7 @@ def auc_power(
     method : {"binormal", "obuchowski"}, default="binormal"
         Variance of the AUC: ``"binormal"``, that of the empirical AUC of normal scores of equal
         variances, exact for any number of rows; ``"obuchowski"``, the published approximation for
-        ratings [1]_ [2]_, as pROC has it.
+        ratings [1]_ [2]_, as in pROC.
 
     Returns
     -------
@@ -85,22 +85,22 @@ def auc_power(
     Raises
     ------
     ValueError
-        For a parameter outside of its range.
+        For a parameter out of range.
 
     See Also
     --------
-    auc_sample_size : Rows that a power takes.
-    auc_detectable : AUC that a number of rows can tell.
+    auc_sample_size : Rows needed for a given power.
+    auc_detectable : Least AUC that a number of rows can detect.
     auc_compare : The test.
 
     Notes
     -----
-    With :math:`\delta` the difference, :math:`s` its standard deviation and :math:`s_0` that which
-    the test assumes, the power is :math:`\Phi((|\delta| - z s_0) / s)`, with :math:`z` the normal
-    quantile of the level.
+    With :math:`\delta` the difference, :math:`s` its standard deviation and :math:`s_0` the one
+    that the test assumes, the power is :math:`\Phi((|\delta| - z s_0) / s)`, with :math:`z` the
+    normal quantile of the level.
 
-    ``"binormal"`` has :math:`s_0 = s`, as have :func:`auc_interval` and :func:`auc_compare`, which
-    take the standard error from the data. For two AUCs :math:`\theta_1, \theta_2` of m positive
+    ``"binormal"`` has :math:`s_0 = s`, like :func:`auc_interval` and :func:`auc_compare`, which
+    estimate the standard error from the data. For two AUCs :math:`\theta_1, \theta_2` of m positive
     and n negative rows, the covariance is
 
     .. math:: \frac{e(\tfrac{r_1 + r_0}{2}) + (n - 1) e(\tfrac{r_1}{2}) + (m - 1)
@@ -112,8 +112,8 @@ def auc_power(
 
     ``"obuchowski"`` has the variance of an AUC under the null hypothesis in :math:`s_0`, and for
     two AUCs twice that of the first less twice the covariance [1]_. Its variance of one AUC, with
-    the rounded constants of the paper [2]_, is greater than that of continuous scores where AUCs
-    are high, for 0.9 by half: it errs on the side of more rows.
+    the rounded constants of the paper [2]_, is greater than that of continuous scores for high
+    AUCs, by half at 0.9: it is conservative and asks for more rows.
 
     References
     ----------
@@ -150,14 +150,14 @@ def auc_sample_size(
     alternative: Alternative = "two-sided",
     method: Method = "binormal",
 ) -> AucSampleSize:
-    """Rows that it takes to tell an AUC from a number, or from another AUC.
+    """Rows needed to distinguish an AUC from a number, or from another AUC.
 
     Parameters
     ----------
     auc : float
-        AUC that is expected, in (0, 1).
+        Expected AUC, in (0, 1).
     auc_2 : float, default=None
-        AUC that it is compared with, of a second score; ``None`` compares with ``null``.
+        Expected AUC of a second score to compare with; ``None`` compares with ``null``.
     power : float, default=0.8
         Chance of a significant test, in (0, 1) and above ``alpha``.
     ratio : float, default=1.0
@@ -165,7 +165,8 @@ def auc_sample_size(
     null : float, default=0.5
         AUC under the null hypothesis of one AUC, in (0, 1).
     correlation : float or tuple of (float, float), default=0.0
-        Of two scores of the same rows, as for :func:`auc_power`; 0 for two independent samples.
+        Correlation of two scores of the same rows, as for :func:`auc_power`; 0 for two independent
+        samples.
     alpha : float, default=0.05
         Level of the test, in (0, 1).
     alternative : {"two-sided", "one-sided"}, default="two-sided"
@@ -176,13 +177,13 @@ def auc_sample_size(
     Returns
     -------
     AucSampleSize
-        ``n_pos`` and ``n_neg``, each rounded up, and the power that they have. Of two independent
-        samples, those of each.
+        ``n_pos`` and ``n_neg``, each rounded up, and their power. For two independent samples, the
+        numbers are per sample.
 
     Raises
     ------
     ValueError
-        For a parameter outside of its range, and for two AUCs that are equal.
+        For a parameter out of range, and for two AUCs that are equal.
 
     See Also
     --------
@@ -206,7 +207,7 @@ def auc_sample_size(
     def missing(n_pos: float) -> float:
         return test.power(n_pos, ratio * n_pos) - power
 
-    # Two rows of either class at least.
+    # At least two rows of each class.
     fewest = max(_FEWEST, _FEWEST / ratio)
     if missing(fewest) >= 0:
         rows = fewest
@@ -232,7 +233,7 @@ def auc_detectable(
     alternative: Alternative = "two-sided",
     method: Method = "binormal",
 ) -> float:
-    """Least AUC that so many rows tell from a number, or from another AUC below it.
+    """Least AUC that a number of rows can distinguish from a number, or from a lower AUC.
 
     Parameters
     ----------
@@ -245,7 +246,8 @@ def auc_detectable(
     auc_2 : float, default=None
         AUC of a second score, in (0, 1); ``None`` compares with ``null``.
     correlation : float or tuple of (float, float), default=0.0
-        Of two scores of the same rows, as for :func:`auc_power`; 0 for two independent samples.
+        Correlation of two scores of the same rows, as for :func:`auc_power`; 0 for two independent
+        samples.
     alpha : float, default=0.05
         Level of the test, in (0, 1).
     alternative : {"two-sided", "one-sided"}, default="two-sided"
@@ -261,7 +263,7 @@ def auc_detectable(
     Raises
     ------
     ValueError
-        For a parameter outside of its range, and if no AUC is told with such power.
+        For a parameter out of range, and if no AUC is detected with this power.
 
     See Also
     --------
@@ -274,7 +276,7 @@ def auc_detectable(
     0.6961
     """
     least = null if auc_2 is None else auc_2
-    # Checks all but the AUC that is looked for.
+    # Checks everything but the unknown AUC.
     test = _Test(least, auc_2, null, correlation, alpha, alternative, method)
     _check_power(power, test.alpha)
     _check_rows(n_pos, n_neg)
@@ -285,7 +287,7 @@ def auc_detectable(
 
     low, high = float(least), 1 - 1e-9
     low += 1e-9 * (1 - low)
-    # Of two or three rows the power falls again towards an AUC of 1.
+    # With two or three rows the power falls again towards an AUC of 1.
     tried = np.linspace(low, high, _N_TRIED).tolist()
     found = [missing(auc) for auc in tried]
     best = int(np.argmax(found))
@@ -337,7 +339,7 @@ class _Test:
 
     @property
     def difference(self) -> float:
-        """How far apart the AUCs are."""
+        """Absolute difference of the AUCs."""
         auc, other = self.aucs
         return auc - (self.null if other is None else other)
 
@@ -365,14 +367,14 @@ class _Test:
                 variance += _binormal(other, other, (1.0, 1.0), n_pos, n_neg)
                 variance -= 2 * _binormal(auc, other, self.correlations, n_pos, n_neg)
             assumed = variance
-        # Rounding may leave less than nothing of two scores that are all but the same.
+        # Rounding may make it negative for two scores that are nearly the same.
         return math.sqrt(max(assumed, 0.0)), math.sqrt(max(variance, 0.0))
 
 
 def _binormal(
     auc: float, other: float, correlations: tuple[float, float], n_pos: float, n_neg: float
 ) -> float:
-    """Covariance of the empirical AUCs of two scores that are normal in either class."""
+    """Covariance of the empirical AUCs of two scores that are normal in each class."""
     z, w = _NORMAL.inv_cdf(auc), _NORMAL.inv_cdf(other)
     of_neg, of_pos = (r / 2 for r in correlations)
     one_pair = _excess(z, w, of_neg + of_pos)
@@ -383,8 +385,8 @@ def _binormal(
 def _excess(h: float, k: float, r: float) -> float:
     """Chance that two normals of correlation r are below h and k, less that of r = 0.
 
-    Its derivative in r is the density of both at (h, k) (Plackett, 1954); r is the sine of what is
-    integrated over.
+    Its derivative in r is the density of both at (h, k) (Plackett, 1954); r is the sine of the
+    integration variable.
     """
     end = math.asin(r)
     angle = 0.5 * end * (_NODES + 1)
@@ -437,7 +439,7 @@ def _check_power(power: float, alpha: float) -> None:
 
 
 def _peak(function: Callable[[float], float], low: float, high: float) -> float:
-    """Where a function that rises and then falls is highest."""
+    """Return the maximiser of a function that rises and then falls."""
     for _ in range(100):
         left, right = low + (high - low) / 3, high - (high - low) / 3
         if function(left) < function(right):
@@ -448,7 +450,7 @@ def _peak(function: Callable[[float], float], low: float, high: float) -> float:
 
 
 def _root(function: Callable[[float], float], low: float, high: float) -> float:
-    """Where a function that rises from below 0 to above reaches it."""
+    """Return the root of a rising function."""
     from scipy.optimize import brentq
 
     return float(brentq(function, low, high, xtol=1e-12, rtol=1e-13, maxiter=500))

@@ -47,11 +47,11 @@ def precision_recall_curve(
     Raises
     ------
     ValueError
-        As for :func:`roc_curve`; also where scikit-learn gives a curve for labels of one class.
+        As for :func:`roc_curve`; also for labels of one class, where scikit-learn returns a curve.
 
     See Also
     --------
-    roc_curve : The same counts as rates of the two classes.
+    roc_curve : The same counts, as rates within the two classes.
     sklearn.metrics.average_precision_score : Area under this curve, as a sum of steps.
 
     Notes

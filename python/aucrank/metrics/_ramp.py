@@ -20,21 +20,21 @@ def ramp_auc(
     half_width: float = 0.5,
     side_slope: float = 1e-3,
 ) -> float:
-    """Ramp approximation of the AUC: a pair counts by how far its scores lie apart.
+    """Ramp approximation of the AUC: a pair counts by the difference of its scores.
 
     The mean over all pairs of a positive row with score s and a negative one with score t of
 
         r(x) = 1/2 + ((1 - c) clip(x, -w, w) + c x) / (2 w),   x = s - t,
 
-    where w is ``half_width`` and c is ``side_slope``. The AUC takes the step from 0 over 1/2 to 1
-    instead, which has no slope to climb; the ramp has one everywhere [1]_.
+    where w is ``half_width`` and c is ``side_slope``. The AUC uses the step from 0 over 1/2 to 1
+    instead, which has zero gradient; the ramp has a slope everywhere [1]_.
 
     Parameters
     ----------
     y_true : array-like of shape (n_samples,)
         Labels of two classes; the greater label is the positive class.
     y_score : array-like of shape (n_samples,)
-        Finite scores; higher is more positive. Their scale matters, unlike for the AUC.
+        Finite scores; higher is more positive. Unlike for the AUC, their scale matters.
     sample_weight : array-like of shape (n_samples,), default=None
         Weights: a row of weight k counts as k rows, one of weight 0 as none.
     half_width : float, default=0.5
@@ -45,8 +45,8 @@ def ramp_auc(
     Returns
     -------
     float
-        The mean. From 0 to 1 if ``side_slope`` is 0; otherwise it may leave [0, 1] a little, as the
-        ramp goes on rising beyond 1.
+        The mean. From 0 to 1 if ``side_slope`` is 0; otherwise it may leave [0, 1] slightly, as the
+        ramp keeps rising beyond 1.
 
     Raises
     ------
@@ -56,7 +56,7 @@ def ramp_auc(
     See Also
     --------
     roc_auc_score : The limit for a narrow ramp without side slope.
-    ramp_auc_gradient : The same and its slope in each score.
+    ramp_auc_gradient : The value and its gradient in the scores.
 
     Notes
     -----
@@ -90,17 +90,17 @@ def ramp_auc_gradient(
     half_width: float = 0.5,
     side_slope: float = 1e-3,
 ) -> tuple[float, NDArray[np.float64]]:
-    """Ramp approximation of the AUC and its slope in the score of each row.
+    """Ramp approximation of the AUC and its gradient in the scores.
 
-    What a model needs that climbs the AUC: for scores ``X @ coef`` the gradient by coefficient is
-    ``X.T @ gradient`` [1]_.
+    For models fitted by gradient ascent: for scores ``X @ coef`` the gradient in the coefficients
+    is ``X.T @ gradient`` [1]_.
 
     Parameters
     ----------
     y_true : array-like of shape (n_samples,)
         Labels of two classes; the greater label is the positive class.
     y_score : array-like of shape (n_samples,)
-        Finite scores; higher is more positive. Their scale matters, unlike for the AUC.
+        Finite scores; higher is more positive. Unlike for the AUC, their scale matters.
     sample_weight : array-like of shape (n_samples,), default=None
         Weights: a row of weight k counts as k rows, one of weight 0 as none.
     half_width : float, default=0.5
@@ -124,11 +124,11 @@ def ramp_auc_gradient(
 
     See Also
     --------
-    ramp_auc : The value alone.
+    ramp_auc : Only the value.
 
     Notes
     -----
-    One sort, then O(n); the same bits for any number of threads and any order of the rows.
+    One sort, then O(n); bit-identical for any number of threads and any order of the rows.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""Whether two ROC curves differ anywhere: Venkatraman's permutation tests."""
+"""Venkatraman's permutation tests of the equality of two ROC curves."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from aucrank._utils.params import check_seed
 from aucrank.metrics._units import Units
 from aucrank.metrics._weighting import Weighting
 
-# Areas that differ by less than this share are equal but for rounding.
+# Areas that differ by less than this share are equal up to rounding.
 _SLACK = 1e-9
 
 
@@ -25,11 +25,11 @@ class RocComparison:
     Attributes
     ----------
     statistic : float
-        Area between the curves of errors; 0 for equal ROC curves.
+        Area between the error curves; 0 for equal ROC curves.
     p_value : float
-        Share of permutations, with the sample among them, whose statistic is as large.
+        Share of permutations, the sample included, with a statistic at least as large.
     n_permutations : int
-        How many there were.
+        Number of permutations.
     paired : bool
         Whether both scores rank the same rows.
     """
@@ -55,7 +55,7 @@ def roc_compare(
 ) -> RocComparison:
     """Test whether two ROC curves are the same, by permutations.
 
-    Curves of one AUC may cross; this test sees it, where one of the areas does not.
+    Curves with equal AUCs may cross; this test detects it, a test of the areas does not.
 
     Parameters
     ----------
@@ -73,11 +73,11 @@ def roc_compare(
     sample_weight_2 : array-like of shape (n_samples_2,), default=None
         Weights of the rows of ``y_true_2``.
     weights : {"sampling", "frequency"}, default="sampling"
-        What a weight says: ``"sampling"``, that the row stands for so many of the population, and
-        only ratios matter; ``"frequency"``, a whole number, that there were so many such rows.
+        Meaning of a weight: ``"sampling"``, how many rows of the population the row represents,
+        only ratios mattering; ``"frequency"``, a whole number of identical rows.
     groups : array-like of shape (n_samples,), default=None
         Which rows come from the same source, such as a patient: their scores are exchanged
-        together. For a paired comparison.
+        together. Only for a paired comparison.
     n_permutations : int, default=2000
         Number of permutations, 1 or more.
     random_state : int, RandomState instance or None, default=None
@@ -91,30 +91,30 @@ def roc_compare(
     Raises
     ------
     ValueError
-        As for :func:`auc_compare`; and for ``groups`` or ``sample_weight_2`` of the other kind of
+        As for :func:`auc_compare`; and for ``groups`` or ``sample_weight_2`` in the wrong kind of
         comparison.
 
     See Also
     --------
-    auc_compare : Test of the areas, which tells more where the curves do not cross.
+    auc_compare : Test of the areas, more powerful if the curves do not cross.
     rate_compare : Test at one point of the curves.
 
     Notes
     -----
-    Where the k lowest rows by a score are called negative, its errors are the positive rows among
+    If the k lowest rows by a score are called negative, its errors are the positive rows among
     them and the negative rows above. The statistic of a paired comparison is the sum over k of the
     difference of the errors of both scores [1]_. A permutation exchanges the ranks of both scores
-    for a random half of the rows, and ties that come of it are broken at random; ties of the scores
-    stay: in one, the errors are linear in k, which is what they would be on average in any order.
+    for a random half of the rows, and ties that result are broken at random; ties of the scores
+    stay: within one, the errors are linear in k, their average over all orders.
 
     For two samples, errors are shares: with F and G the shares of the positive and the negative
-    rows that are called negative and π the share of positive rows in both samples, the statistic is
-    the integral of the difference of π F + (1 - π)(1 - G) over π F + (1 - π) G [2]_. Permutations
-    deal the rows of each class, with their place on that scale, to the samples anew.
+    rows called negative and π the share of positive rows in both samples, the statistic is the
+    integral of the difference of π F + (1 - π)(1 - G) over π F + (1 - π) G [2]_. Permutations
+    reassign the rows of each class, with their place on that scale, to the samples.
 
-    Both are those of pROC, but that pROC breaks ties by the order of the rows, takes ranks for
-    places where samples differ in size, and leaves the sample out of the p-value, which may then
-    be 0. With weights a row counts by its weight, which goes with it.
+    Both are those of pROC, except that pROC breaks ties by the order of the rows, uses ranks as
+    places even if samples differ in size, and leaves the sample out of the p-value, which may then
+    be 0. With weights a row counts by its weight, which is permuted with it.
 
     References
     ----------
@@ -126,7 +126,7 @@ def roc_compare(
 
     Examples
     --------
-    Two scores of nearly one AUC, of which the second has its merits among few rows:
+    Two scores with nearly equal AUCs, the second better only among few rows:
 
     >>> import numpy as np
     >>> from aucrank.metrics import auc_compare, roc_compare
@@ -187,7 +187,7 @@ def _paired(
     drawn = np.empty(n_permutations)
     for permutation in range(n_permutations):
         is_swapped = rng.integers(2, size=n_codes)[codes] == 1
-        # Of each tie as a whole, so that ties of different scores alone are broken.
+        # One number per tie, so that only ties between different scores are broken.
         breaks = [rng.random(n)[own] for n, own in zip(n_kinds, kinds, strict=True)]
         curves = []
         for one, other in ((0, 1), (1, 0)):
@@ -239,7 +239,7 @@ def _unpaired(
 def _on_scale(
     positive: NDArray[np.bool_], weight: NDArray[np.float64], share: float
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the step of each row on the scale of called rows, and in the errors."""
+    """Return the step of each row on the scale of rows called negative, and in the errors."""
     of_class = np.where(
         positive, share / weight[positive].sum(), (1 - share) / weight[~positive].sum()
     )
@@ -265,7 +265,7 @@ def _errors(
     steps: NDArray[np.float64],
     gains: NDArray[np.float64],
 ) -> _Errors:
-    """Return how many are called negative at the end of each tie, and the errors less the first."""
+    """Return the number called negative at the end of each tie, and the errors less the first."""
     ends = np.append(np.flatnonzero(np.diff(kind[order])), len(order) - 1)
     at, errors = np.cumsum(steps[order])[ends], np.cumsum(gains[order])[ends]
     return np.append(0.0, at), np.append(0.0, errors)

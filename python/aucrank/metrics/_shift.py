@@ -1,4 +1,4 @@
-"""How far the shares of bins have moved between two samples: the population stability index."""
+"""Population stability index: the shift of shares of bins between two samples."""
 
 from dataclasses import dataclass
 
@@ -12,18 +12,18 @@ _WATCH, _SHIFTED = 0.1, 0.25
 
 @dataclass(frozen=True, slots=True)
 class Shift:
-    """How far the shares of some bins have moved.
+    """Shift of the shares of some bins.
 
     Attributes
     ----------
     then, now : ndarray of float64
         Share of the rows in each bin, in training and now.
     parts : ndarray of float64
-        What each bin adds to the PSI.
+        Contribution of each bin to the PSI.
     psi : float
         Population stability index.
     p_value : float
-        Chance of a PSI of at least this value if nothing but chance had moved the rows.
+        Chance of a PSI of at least this value without drift.
     """
 
     then: NDArray[np.float64]
@@ -34,7 +34,7 @@ class Shift:
 
     @property
     def verdict(self) -> str:
-        """What is usually said of a PSI."""
+        """Verdict on the PSI by the usual limits."""
         if self.psi < _WATCH:
             return "stable"
         return "watch" if self.psi < _SHIFTED else "shifted"
@@ -56,11 +56,12 @@ def measure_shift(
     -------
     Shift
         A bin that is empty in one sample has the share of half a row there; one that is empty in
-        both is no bin.
+        both is dropped.
     """
     shares = then / then.sum(), now / now.sum()
     used = (then > 0) | (now > 0)
-    # The floor stands in both factors: else a bin of less than half a row could lower the index.
+    # The floor applies to both factors: otherwise a bin of less than half a row could lower the
+    # index.
     floored = [
         np.where(used, np.where(share > 0, share, 0.5 / rows), 1.0)
         for share, rows in zip(shares, (rows_then, rows_now), strict=True)

@@ -24,7 +24,7 @@ from aucrank.metrics._weighting import Weighting
 
 _N_BINS = 1024
 
-# Bandwidths that the grid of thresholds goes beyond the scores, as in R.
+# Bandwidths by which the grid of thresholds extends beyond the scores, as in R.
 _BEYOND = 3
 
 
@@ -45,9 +45,9 @@ class SmoothRoc:
     standard_error : float
         Its standard deviation over resamples.
     intercept, slope : float
-        Of ``"binormal"``: Φ⁻¹(TPR) = intercept + slope · Φ⁻¹(FPR); NaN otherwise.
+        For ``"binormal"``: Φ⁻¹(TPR) = intercept + slope · Φ⁻¹(FPR); NaN otherwise.
     bandwidth : float
-        Of ``"density"``: standard deviation of the kernel; NaN otherwise.
+        For ``"density"``: standard deviation of the kernel; NaN otherwise.
     confidence : float
         Level of the interval and the band.
     method : str
@@ -92,18 +92,18 @@ def smooth_roc(
     y_score : array-like of shape (n_samples,)
         Scores; higher is more positive.
     method : {"binormal", "density"}, default="binormal"
-        ``"binormal"``: the curve of two normal laws, by a line through the points of the curve on
-        normal scales. ``"density"``: that of normal kernels about the scores of each class.
+        ``"binormal"``: the curve of two normal laws, from a line through the points of the curve on
+        normal scales. ``"density"``: the curve of normal kernel densities of each class.
     fpr : array-like of shape (n_points,), default=None
         False positive rates, from 0 to 1; ``None`` takes 101 in equal steps.
     bandwidth : float, default=None
         For ``"density"``: standard deviation of the kernel, above 0; ``None`` is Silverman's rule
-        for the scores of both classes, of each resample anew.
+        for the scores of both classes, applied anew to each resample.
     sample_weight : array-like of shape (n_samples,), default=None
         Weights of the rows.
     weights : {"sampling", "frequency"}, default="sampling"
-        What a weight says: ``"sampling"``, that the row stands for so many of the population, and
-        only ratios matter; ``"frequency"``, a whole number, that there were so many such rows.
+        Meaning of a weight: ``"sampling"``, how many rows of the population the row represents,
+        only ratios mattering; ``"frequency"``, a whole number of identical rows.
     groups : array-like of shape (n_samples,), default=None
         Which rows come from the same source, such as a patient: they are drawn together.
     confidence : float, default=0.95
@@ -121,7 +121,7 @@ def smooth_roc(
     Warns
     -----
     UndefinedMetricWarning
-        If resamples have too few points for a line; the intervals are those of the others.
+        If resamples have too few points for a line; the intervals use the others.
 
     Raises
     ------
@@ -131,20 +131,20 @@ def smooth_roc(
 
     See Also
     --------
-    RocCurve : The curve of the rows as they are.
+    RocCurve : The empirical curve.
     roc_band : A band around it.
 
     Notes
     -----
-    ``"binormal"`` is the least squares line of Φ⁻¹(specificity) by Φ⁻¹(sensitivity) through the
-    points of the curve that are within the unit square, as in pROC; with the line a + b x the area
-    is Φ(a / sqrt(1 + b²)). Its slope and intercept are told for Φ⁻¹(TPR) by Φ⁻¹(FPR) [1]_. It
-    depends on the order of the scores alone.
+    ``"binormal"`` is the least squares line of Φ⁻¹(specificity) on Φ⁻¹(sensitivity) through the
+    points of the curve inside the unit square, as in pROC; with the line a + b x the area is Φ(a /
+    sqrt(1 + b²)). Its slope and intercept are reported for Φ⁻¹(TPR) on Φ⁻¹(FPR) [1]_. It depends
+    only on the order of the scores.
 
-    ``"density"`` sums normal kernels over scores that are put on a grid of 1024 points by linear
-    weights [2]_. It smooths in units of the score, so that a monotone transform changes it: scores
-    that are nearly normal suit it best. Silverman's rule is 0.9 min(s, IQR / 1.34) n^(-1/5), n
-    being the effective number of rows by weight; it has R's quantiles.
+    ``"density"`` sums normal kernels over scores that are binned linearly on a grid of 1024 points
+    [2]_. It smooths in units of the score, so that a monotone transform changes it: scores that are
+    nearly normal suit it best. Silverman's rule is 0.9 min(s, IQR / 1.34) n^(-1/5), n being the
+    effective number of rows by weight; it uses R's quantiles.
 
     References
     ----------
@@ -221,7 +221,7 @@ def smooth_roc(
 
 @dataclass(frozen=True, eq=False)
 class _Curve:
-    """A smooth curve: a function of the false positive rate, its area and what it was made by."""
+    """A smooth curve: a function of the false positive rate, its area and its parameters."""
 
     tpr_at: Callable[[NDArray[np.float64]], NDArray[np.float64]]
     auc: float
@@ -232,7 +232,7 @@ class _Curve:
 
 @dataclass(frozen=True, eq=False)
 class _Binormal:
-    """Lines through the curves of rows that count so many times."""
+    """Binormal curves of rows with given multiplicities."""
 
     rows: Units
     scores: NDArray[np.float64]
@@ -253,7 +253,7 @@ class _Binormal:
             return None
 
         def tpr_at(rates: NDArray[np.float64]) -> NDArray[np.float64]:
-            # Of the line that falls, at the rates 0 and 1 its limits.
+            # For a falling line, its limits at the rates 0 and 1.
             return np.asarray(ndtr((-ndtri(rates) - a) / b))
 
         area = float(ndtr(a / math.hypot(1, b)))
@@ -262,7 +262,7 @@ class _Binormal:
 
 @dataclass(frozen=True, eq=False)
 class _Density:
-    """Kernels about the scores of rows that count so many times."""
+    """Kernel curves of rows with given multiplicities."""
 
     rows: Units
     scores: NDArray[np.float64]
@@ -293,7 +293,7 @@ class _Density:
             return None
         weight = self.rows.weight * times
         step = self.grid[1] - self.grid[0]
-        # How much of a kernel is above a threshold, by how far the threshold is below its middle.
+        # Mass of a kernel above a threshold, by how far the threshold is below its centre.
         above = ndtr(np.arange(-_N_BINS + 1, _N_BINS) * step / width)
         rates = []
         for of_class in (~self.rows.positive, self.rows.positive):

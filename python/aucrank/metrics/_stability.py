@@ -155,7 +155,7 @@ def drift(
     period : array-like of shape (n_now,), default=None
         Which period each row of ``X_now`` is of, such as a month: each is compared by itself.
     n_bins : int, default=10
-        Most bins of numbers, as of :func:`population_stability`.
+        Most bins of numbers, as for :func:`population_stability`.
     sample_weight_then, sample_weight_now : array-like, default=None
         Weights of the rows: a row of weight k counts as k rows, one of weight 0 as none.
 

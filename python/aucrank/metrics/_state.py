@@ -377,7 +377,7 @@ class RocState:
         fpr, tpr : tuple of (float, float), default=(0, 1)
             Bands of false and of true positive rates.
         standardize : bool, default=False
-            Whether to map the area to 0.5 for scores that tell nothing and 1 for perfect ones.
+            Whether to map the area to 0.5 for uninformative scores and 1 for perfect ones.
 
         Returns
         -------
@@ -428,8 +428,8 @@ class RocState:
         Parameters
         ----------
         weights : {"sampling", "frequency"}, default="sampling"
-            What a weight says: that the row stands for so many, or, as a whole number, that there
-            were so many such rows.
+            Meaning of a weight: how many rows of the population the row represents, or a whole
+            number of identical rows.
         confidence : float, default=0.95
             Level of the interval, in (0, 1).
 
@@ -476,8 +476,8 @@ class RocState:
             Share of positives, in (0, 1), of the population that the decisions are for; ``None``
             takes that of the rows.
         weights : {"sampling", "frequency"}, default="sampling"
-            What a weight says: that the row stands for so many, or, as a whole number, that there
-            were so many such rows.
+            Meaning of a weight: how many rows of the population the row represents, or a whole
+            number of identical rows.
         confidence : float, default=0.95
             Level of the intervals, in (0, 1).
 
@@ -526,8 +526,8 @@ class RocState:
         Parameters
         ----------
         weights : {"sampling", "frequency"}, default="sampling"
-            What a weight says: that the row stands for so many, or, as a whole number, that there
-            were so many such rows.
+            Meaning of a weight: how many rows of the population the row represents, or a whole
+            number of identical rows.
         confidence : float, default=0.95
             Level of the intervals, in (0, 1).
 
@@ -535,7 +535,7 @@ class RocState:
         -------
         CalibrationCurve
             Of the rows; with a ``max_size``, of probabilities rounded to their cells. Intervals are
-            NaN where sampling weights differ, as of :meth:`decision_curve`.
+            NaN where sampling weights differ, as for :meth:`decision_curve`.
 
         Raises
         ------
@@ -619,8 +619,8 @@ class RocState:
         Parameters
         ----------
         weights : {"sampling", "frequency"}, default="sampling"
-            What a weight says: that the row stands for so many, or, as a whole number, that there
-            were so many such rows.
+            Meaning of a weight: how many rows of the population the row represents, or a whole
+            number of identical rows.
 
         Returns
         -------
@@ -684,12 +684,12 @@ class RocState:
         Parameters
         ----------
         weights : {"sampling", "frequency"}, default="sampling"
-            What a weight says: that the row stands for so many, or, as a whole number, that there
-            were so many such rows.
+            Meaning of a weight: how many rows of the population the row represents, or a whole
+            number of identical rows.
         fpr, tpr : tuple of (float, float), default=(0, 1)
             Bands of false and of true positive rates that the area is taken within.
         standardize : bool, default=False
-            Whether to map the area to 0.5 for scores that tell nothing and 1 for perfect ones.
+            Whether to map the area to 0.5 for uninformative scores and 1 for perfect ones.
         confidence : float, default=0.95
             Chance, above 0 and below 1, with which such an interval holds the true AUC.
         method : {"delong", "logit"}, default="delong"

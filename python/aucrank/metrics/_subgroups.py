@@ -100,11 +100,11 @@ def auc_by(
     sample_weight : array-like of shape (n_samples,), default=None
         Weights of the rows.
     weights : {"sampling", "frequency"}, default="sampling"
-        What a weight says: ``"sampling"``, that the row stands for so many of the population, and
-        only ratios matter; ``"frequency"``, a whole number, that there were so many such rows.
+        Meaning of a weight: ``"sampling"``, how many rows of the population the row represents,
+        only ratios mattering; ``"frequency"``, a whole number of identical rows.
     groups : array-like of shape (n_samples,), default=None
-        Which rows come from the same source, such as a patient: rows of a group depend on each
-        other, groups do not. A group may have rows in several subgroups.
+        Which rows come from the same source, such as a patient: rows of a group may be dependent,
+        groups are independent. A group may have rows in several subgroups.
     confidence : float, default=0.95
         Level of the intervals, in (0, 1).
     method : {"delong", "logit"}, default=None

@@ -91,8 +91,8 @@ def survival_auc(
     sample_weight : array-like of shape (n_samples,), default=None
         Weights of the rows, of which ratios alone matter for the interval.
     groups : array-like of shape (n_samples,), default=None
-        Which rows come from the same source, such as a hospital: rows of a group depend on each
-        other, groups do not.
+        Which rows come from the same source, such as a hospital: rows of a group may be dependent,
+        groups are independent.
     confidence : float, default=0.95
         Level of the intervals, in (0, 1).
 
@@ -110,7 +110,7 @@ def survival_auc(
     ------
     ValueError
         If a time or a score is missing, events are other than false and true, or lengths differ;
-        for bad weights; and for ``groups`` of which one is missing or which are one alone.
+        for bad weights; and for ``groups`` with a missing value, or only one group.
 
     See Also
     --------
