@@ -1,4 +1,4 @@
-"""Whether rows of today are those of yesterday: population stability of scores and features."""
+"""Population stability of scores and features."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ class PopulationStability:
     Attributes
     ----------
     psi : float
-        Population stability index; 0 if nothing has moved.
+        Population stability index; 0 if the shares are equal.
     p_value : float
         Chance of so high a value without any drift.
     verdict : str
         ``"stable"`` below 0.1, ``"shifted"`` from 0.25 on, ``"moved"`` in between.
     table : Table
         A row for each bin: ``bin``, its values in words; ``then`` and ``now``, shares of the rows;
-        ``part``, what it adds to the index.
+        ``part``, its contribution to the index.
     """
 
     psi: float
@@ -52,7 +52,7 @@ def population_stability(
     sample_weight_then: ArrayLike | None = None,
     sample_weight_now: ArrayLike | None = None,
 ) -> PopulationStability:
-    """Find the population stability index (PSI) of a score, a feature or a grade.
+    """Compute the population stability index (PSI) of a score, a feature or a grade.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ def population_stability(
     now : array-like of shape (n_now,)
         Values now.
     n_bins : int, default=10
-        Most bins of numbers, 2 or more: each holds about as many rows of ``then`` as another.
+        Maximum number of bins for numbers, 2 or more, with about equal numbers of rows of ``then``.
     sample_weight_then, sample_weight_now : array-like, default=None
         Weights of the rows: a row of weight k counts as k rows, one of weight 0 as none.
 
@@ -77,15 +77,15 @@ def population_stability(
 
     See Also
     --------
-    drift : The same for a ranker's score and all of its features.
+    drift : The index of a ranker's score and of all its features.
 
     Notes
     -----
     The sum over bins of ``(now - then) * log(now / then)``, of the shares of rows in them. Numbers
-    of no more than ``n_bins`` distinct values have a bin for each, others bins between quantiles of
-    ``then``; categories have a bin each, as what is missing has. A bin that is empty in one
-    sample counts as half a row there. Without drift the index is about chi-squared with one degree
-    of freedom less than bins, times ``1 / n_then + 1 / n_now`` [1]_, with n the sum of the weights.
+    with at most ``n_bins`` distinct values have one bin per value, others bins between quantiles of
+    ``then``; each category has a bin, and so have missing values. A bin that is empty in one sample
+    counts as half a row there. Without drift the index is about chi-squared with one degree of
+    freedom less than bins, times ``1 / n_then + 1 / n_now`` [1]_, with n the sum of the weights.
 
     References
     ----------
@@ -116,7 +116,7 @@ def population_stability(
 
 @dataclass(frozen=True, eq=False)
 class Drift:
-    """What has moved between two samples, as :func:`drift` returns it.
+    """Drift between two samples, as :func:`drift` returns it.
 
     Attributes
     ----------
@@ -124,8 +124,8 @@ class Drift:
         A row for each period: ``period``, None without periods; ``size``, the weight of its rows;
         ``psi``, ``p_value`` and ``verdict`` of the score.
     features : Table
-        The same of each feature of each period, with its ``feature``, the one that has moved most
-        of a period first.
+        The same for each feature and period, with ``feature``, its name; within a period, the
+        greatest shift first.
     """
 
     score: Table
@@ -149,13 +149,13 @@ def drift(
     ranker : estimator
         Fitted, with ``decision_function`` or ``predict_proba``.
     X_then : array-like or data frame of shape (n_then, n_features)
-        Rows of development, such as those of a test set.
+        Rows at development, such as those of a test set.
     X_now : array-like or data frame of shape (n_now, n_features)
         Rows now, with the same columns.
     period : array-like of shape (n_now,), default=None
-        Which period each row of ``X_now`` is of, such as a month: each is compared by itself.
+        Period of each row of ``X_now``, such as a month; each is compared separately.
     n_bins : int, default=10
-        Most bins of numbers, as for :func:`population_stability`.
+        Maximum number of bins for numbers, as for :func:`population_stability`.
     sample_weight_then, sample_weight_now : array-like, default=None
         Weights of the rows: a row of weight k counts as k rows, one of weight 0 as none.
 
@@ -167,12 +167,12 @@ def drift(
     Raises
     ------
     ValueError
-        If the samples have other columns, a period is missing or has no row with weight, and as for
-        :func:`population_stability`.
+        If the samples have different columns, a period is missing or has no row with weight, and as
+        for :func:`population_stability`.
 
     See Also
     --------
-    aucrank.additive.Scorecard.drift : The same by the bins of a scorecard.
+    aucrank.additive.Scorecard.drift : Drift in the bins of a scorecard.
     two_sample_test : Whether two samples differ in a way that no single column shows.
 
     Examples
@@ -264,7 +264,7 @@ def _periods(period: ArrayLike | None, n_rows: int) -> list[tuple[Any, NDArray[n
 
 
 def _columns(X: Any, name: str) -> tuple[list[str], list[NDArray[Any]]]:
-    """Return the names of columns, and what is in them."""
+    """Return the names of columns, and their values."""
     rows = frame_or_matrix(X, name)
     if isinstance(rows, np.ndarray):
         return [f"x{place}" for place in range(rows.shape[1])], list(rows.T)
@@ -323,7 +323,7 @@ def _bins_of_numbers(
     weight: NDArray[np.float64],
     n_bins: int,
 ) -> tuple[list[str], list[NDArray[np.intp]]]:
-    """Return the names of bins, what is missing last, and the bin of each row."""
+    """Return the names of bins, missing values last, and the bin of each row."""
     known = ~np.isnan(then) & (weight > 0)
     values, place = np.unique(then[known], return_inverse=True)
     if len(values) <= n_bins:
@@ -332,7 +332,7 @@ def _bins_of_numbers(
     else:
         reached = np.cumsum(np.bincount(place, weight[known]))
         wanted = np.arange(1, n_bins) / n_bins * reached[-1] * (1 - 4 * np.finfo(np.float64).eps)
-        # A bin begins with the value behind the quantile.
+        # A bin begins with the value after the quantile.
         at = np.unique(np.searchsorted(reached, wanted)) + 1
         bounds = values[at[at < len(values)]]
         ends = ["-inf", *(f"{bound:g}" for bound in bounds.tolist()), "inf"]
@@ -347,7 +347,7 @@ def _bins_of_numbers(
 def _bins_of_levels(
     then: NDArray[Any], now: NDArray[Any]
 ) -> tuple[list[str], list[NDArray[np.intp]]]:
-    """Return the names of levels, what is missing last, and the level of each row."""
+    """Return the names of levels, missing values last, and the level of each row."""
     together = np.concatenate([then.astype(object), now.astype(object)])
     factor = array_factor(together, "values")
     shown = [None if is_missing(value) else str(value) for value in factor.values]

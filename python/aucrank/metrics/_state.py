@@ -1,4 +1,4 @@
-"""The ROC statistics of rows that come in pieces."""
+"""ROC statistics of rows that arrive in batches."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ from aucrank.metrics._precision_recall import precision_recall_of
 from aucrank.metrics._units import Units
 from aucrank.metrics._weighting import Weighting, are_counts
 
-# Weights whose means differ by less are equal but for rounding.
+# Weights whose means differ by less are equal up to rounding.
 _EQUAL = 1e-12
 
 
 class RocState:
-    """AUC, ROC curve and confidence interval of rows that come in pieces.
+    """AUC, ROC curve and confidence interval of rows that arrive in batches.
 
     Batches are added with :meth:`update`, states of other parts of the data with :meth:`merge` or
     ``+``. What is kept is a table of the distinct scores with the number of rows of each class, so
@@ -48,52 +48,53 @@ class RocState:
     Parameters
     ----------
     max_size : int, default=None
-        If given, the table keeps at most so many entries, at least 2: neighbouring scores are put
-        into one cell and count as ties. :meth:`auc_error_bound` says what that costs at most.
+        If given, the maximum number of entries of the table, at least 2: neighbouring scores are
+        put into one cell and count as ties. :meth:`auc_error_bound` bounds the resulting error.
     weight_unit : float, default=None
-        ``None`` takes any weights as they are. A power of two from 2**-52 to 1 rounds them to its
-        nearest multiple, which bounds the room that a sum takes; at 1 they must be whole numbers. A
-        class may then weigh 2**53 units in all.
+        ``None`` takes weights unrounded. A power of two from 2**-52 to 1 rounds them to its nearest
+        multiple, which bounds the memory of a sum; with 1 they must be whole numbers. A class may
+        then weigh 2**53 units in total.
     pos_label : int, float, bool or str, default=None
         Label of the positive class; every other label is negative. ``None`` means that labels are 0
-        and 1, or -1 and 1. A batch may hold one class only, so it cannot be told from the batch.
+        and 1, or -1 and 1. A batch may hold only one class, so it cannot be inferred from the
+        batch.
     spill_dir : path-like, default=None
-        If given, a folder for entries beyond ``max_bytes``; the files are removed with the state.
-        Every statistic stays exact.
+        If given, a folder for entries beyond ``max_bytes``; the files are deleted with the state.
+        All statistics stay exact.
     max_bytes : int, default=2**30
         With a ``spill_dir``: bytes of memory that the state may take, at least 2**20.
 
     See Also
     --------
-    roc_auc_score : The AUC of rows that are all there.
+    roc_auc_score : The AUC of rows in memory.
     RocCurve : What :meth:`curve` returns.
 
     Notes
     -----
-    Rows are gathered and sorted by the million (by 16 million where hardly a score repeats, from
+    Rows are collected and sorted by the million (by 16 million if scores have few ties, from
     131,072 on with a ``max_size``), and kept as sorted runs of geometric sizes. A row is moved
-    O(log n) times, so an update takes time for its own rows and not for all before it. A row that
-    waits takes 9 bytes, 16 with a weight; an entry of the table takes 24, and 64 once there are
-    weights or a ``max_size``; merging runs takes the same again for a while. Every statistic goes
+    O(log n) times, so the time of an update depends on its own rows and not on all before it. A row
+    not yet sorted takes 9 bytes, 16 with a weight; an entry of the table takes 24, and 64 once
+    there are weights or a ``max_size``; merging runs temporarily doubles this. Every statistic goes
     over the whole table.
 
-    Sums of weights are whole numbers of as many bits as they need, so nothing is rounded before a
-    result is. Whole weights of a sum up to 2**53 are counts. For others an entry takes 112 bytes,
-    208 where the lowest digit of a weight is more than some 30 decades below their sum, and 1648
-    where it is more than 70.
+    Sums of weights are integers of as many bits as needed, so only results are rounded. Whole
+    weights with a sum up to 2**53 are counts. With others an entry takes 112 bytes, 208 where the
+    lowest digit of a weight is more than some 30 decades below their sum, and 1648 where it is more
+    than 70.
 
     A cell of a bounded table holds the scores whose floating-point numbers agree in their leading
-    bits, so that cells of any two states fit into each other. Which cells are joined depends on the
-    rows seen so far: the results then depend on the batches and their order, within the bound.
-    Every knot of the curve lies on the exact curve.
+    bits, so that cells of any two states are nested. Which cells are joined depends on the rows
+    seen so far: the results then depend on the batches and their order, within the bound. Every
+    knot of the curve lies on the exact curve.
 
-    With a ``spill_dir``, sorted runs are written to files once they take too much memory. One of a
-    billion distinct scores takes some six bytes there, less than the score itself. The first
-    statistic merges the files into one, for which both need room; each then takes one to three
-    passes over that. :meth:`curve` alone returns a knot for every score, unless it is told a number
-    of knots. A state whose scores lie in files can be merged, but has no bytes and no pickle. The
-    files have checksums and can be read by their owner alone. If one cannot be written as rows are
-    added, some of these are lost: that call and each later one raise the OSError.
+    With a ``spill_dir``, sorted runs are written to files once they take too much memory. With a
+    billion distinct scores, each takes some six bytes there, less than the score itself. The first
+    statistic merges the files into one, which needs disk space for both; each statistic then takes
+    one to three passes over it. Only :meth:`curve` returns a knot for every score, unless given a
+    number of knots. A state with scores in files can be merged, but not serialised or pickled. The
+    files have checksums and are readable only by their owner. If one cannot be written while rows
+    are added, some of these are lost: that call and each later one raise the OSError.
 
     Examples
     --------
@@ -142,12 +143,12 @@ class RocState:
 
     @property
     def max_size(self) -> int | None:
-        """Greatest number of entries, if there is one."""
+        """Maximum number of entries, if there is one."""
         return self._state.max_size()
 
     @property
     def weight_unit(self) -> float | None:
-        """What weights are multiples of, if they are rounded to anything."""
+        """Unit that weights are rounded to, if any."""
         return self._state.weight_unit()
 
     @property
@@ -177,11 +178,11 @@ class RocState:
         Raises
         ------
         OSError
-            If what does not fit into memory cannot be written to ``spill_dir``.
+            If entries beyond ``max_bytes`` cannot be written to ``spill_dir``.
         ValueError
             If a label is missing or unknown, a score is NaN, lengths differ, or a weight is
             negative, not finite or, at a ``weight_unit`` of 1, not a whole number. The state is
-            then as it was.
+            then unchanged.
         """
         scores, distinct = to_scores(y_score)
         if distinct is not None:
@@ -192,7 +193,7 @@ class RocState:
         return self
 
     def update_counts(self, y_true: ArrayLike, y_score: ArrayLike, counts: ArrayLike) -> RocState:
-        """Add rows that were counted, as by a database that groups them by score and label.
+        """Add counted rows, such as those that a database groups by score and label.
 
         Parameters
         ----------
@@ -201,20 +202,20 @@ class RocState:
         y_score : array-like of shape (n_samples,)
             Scores; higher is more positive.
         counts : array-like of shape (n_samples,)
-            How many rows each stands for. A row of weight k is one row; these are as many.
+            Number of rows that each entry represents, unlike a weight, which belongs to one row.
 
         Returns
         -------
         RocState
-            The state itself, which is that of all the rows, bit for bit.
+            The state itself, equal to that of all the rows, bit for bit.
 
         Raises
         ------
         OSError
-            If what does not fit into memory cannot be written to ``spill_dir``.
+            If entries beyond ``max_bytes`` cannot be written to ``spill_dir``.
         ValueError
             If a label is missing or unknown, a score is NaN, lengths differ, or a count is no whole
-            number or negative. The state is then as it was.
+            number or negative. The state is then unchanged.
 
         Examples
         --------
@@ -236,7 +237,7 @@ class RocState:
         return self
 
     def merge(self, other: RocState) -> RocState:
-        """Add the rows of another state, which stays as it is.
+        """Add the rows of another state, which is left unchanged.
 
         Parameters
         ----------
@@ -284,10 +285,10 @@ class RocState:
         return self._state.auc(effective_n_threads(None))
 
     def auc_error_bound(self) -> float:
-        """Most by which :meth:`auc` can differ from the AUC of all rows.
+        """Upper bound of the difference of :meth:`auc` from the AUC of all rows.
 
         Two rows of different classes in one cell count one half, where the order of their scores
-        would have counted 0 or 1. The bound is half the share of such pairs among all.
+        would count 0 or 1. The bound is half the share of these pairs.
 
         Returns
         -------
@@ -307,9 +308,9 @@ class RocState:
         Parameters
         ----------
         max_knots : int, default=None
-            ``None`` gives a knot for each distinct score. A number, at least 8, gives so many of
-            them at most: evenly along the curve, and the one of the greatest difference of the true
-            and the false positive rate, the Kolmogorov-Smirnov statistic.
+            ``None`` gives a knot for each distinct score. A number, at least 8, limits them: they
+            are evenly spaced along the curve, and include the one with the greatest difference of
+            the true and the false positive rate, the Kolmogorov-Smirnov statistic.
 
         Returns
         -------
@@ -471,7 +472,7 @@ class RocState:
         Parameters
         ----------
         thresholds : array-like of shape (n_thresholds,), default=None
-            Probabilities in (0, 1) from which on a row is treated; ``None`` takes 0.01 to 0.99.
+            Probabilities in (0, 1) from which rows are treated; ``None`` takes 0.01 to 0.99.
         prevalence : float, default=None
             Share of positives, in (0, 1), of the population that the decisions are for; ``None``
             takes that of the rows.
@@ -486,7 +487,7 @@ class RocState:
         DecisionCurve
             Of one model, named ``"model"``; with a ``max_size``, of probabilities rounded to their
             cells. Where sampling weights differ within a class, the intervals and p-values are NaN,
-            since the table has the sum of the weights at each score alone.
+            since the table holds only the sum of the weights at each score.
 
         Raises
         ------
@@ -567,10 +568,10 @@ class RocState:
         )
 
     def _table(self) -> tuple[NDArray[np.float64], NDArray[np.bool_], NDArray[np.float64]]:
-        """Distinct scores of each class, which they are, and the weight of their rows."""
+        """Distinct scores of each class, their indices, and the weight of their rows."""
         curve = self._state.curve(effective_n_threads(None))
         scores = curve.thresholds()[1:]
-        # A class that has no row at a score adds exactly 0 to its sum.
+        # A class without rows at a score adds exactly 0 to its sum.
         of_class = [np.diff(above) for above in curve.weights_above()]
         positive = np.repeat([False, True], scores.size)
         weight = np.concatenate(of_class)
@@ -589,9 +590,9 @@ class RocState:
     def _probabilities(
         self, is_counted: bool
     ) -> tuple[NDArray[np.float64], NDArray[np.bool_], NDArray[np.float64], float | None]:
-        """Distinct probabilities of each class, which they are, their rows, and the weight of one.
+        """Distinct probabilities of each class, their indices, their rows, and the weight of one.
 
-        Where sampling weights differ there is no such weight, and they stand for the rows.
+        Where sampling weights differ there is no single weight, and they stand for the rows.
         """
         scores, positive, weight = self._table()
         broken = ~((scores >= 0) & (scores <= 1))
@@ -599,7 +600,7 @@ class RocState:
             score = scores[broken.argmax()]
             raise ValueError(f"a score of the rows is {score}, but must be a probability")
         if is_counted:
-            self._effective(is_counted)  # Says so if a frequency is not whole.
+            self._effective(is_counted)  # Raises an error if a frequency is not whole.
             return scores, positive, weight, 1.0
         n_rows = np.array([self.n_pos, self.n_neg], dtype=np.float64)
         total = np.array([weight[positive].sum(), weight[~positive].sum()])
@@ -634,14 +635,14 @@ class RocState:
 
         Notes
         -----
-        With the placement value :math:`V_i` of row i (the share of the other class that it ranks
-        right, a tie counting one half), its weight :math:`w_i` and m rows in its class, a class
-        contributes
+        With the placement value :math:`V_i` of row i (the share of the other class that it is
+        ordered correctly against, a tie counting one half), its weight :math:`w_i` and m rows in
+        its class, a class contributes
 
         .. math:: \frac{m}{m - 1} \frac{\sum_i w_i^2 (V_i - AUC)^2}{(\sum_i w_i)^2},
 
         which is the usual variance if all weights are equal. A row of weight k is one observation
-        here, however often it counts; with frequencies, it is k of them.
+        here; with frequencies, it is k of them.
 
         References
         ----------
@@ -655,10 +656,10 @@ class RocState:
             return variance
         if is_counted:
             raise ValueError("the variance of the AUC needs two rows of each class")
-        return self._state.variance(effective_n_threads(None))  # Says which class has one row.
+        return self._state.variance(effective_n_threads(None))  # Names the class with one row.
 
     def _spread(self, bands: Bands, is_counted: bool) -> tuple[float | None, list[float]]:
-        """Variance, unless a class has one row, and effective rows of either class."""
+        """Variance, unless a class has one row, and effective numbers of rows per class."""
         n_threads = effective_n_threads(None)
         positive, negative = self._effective(is_counted)
         variance: float | None
@@ -687,7 +688,7 @@ class RocState:
             Meaning of a weight: how many rows of the population the row represents, or a whole
             number of identical rows.
         fpr, tpr : tuple of (float, float), default=(0, 1)
-            Bands of false and of true positive rates that the area is taken within.
+            Bands of false and of true positive rates that bound the area.
         standardize : bool, default=False
             Whether to map the area to 0.5 for uninformative scores and 1 for perfect ones.
         confidence : float, default=0.95
@@ -727,7 +728,7 @@ class RocState:
         )
         if self.max_size is None:
             return interval
-        # What two rows in one cell may add to the area, they may add within the bands.
+        # The error from two rows in one cell may fall entirely within the bands.
         bound = bands.slope * self.auc_error_bound()
         least, most = bands.scaled(0.0), bands.scaled(bands.greatest)
         return replace(
@@ -735,25 +736,25 @@ class RocState:
         )
 
     def to_bytes(self) -> bytes:
-        """Table of the state, with a version and a checksum.
+        """Serialise the state, with a version and a checksum.
 
         Returns
         -------
         bytes
-            The same for the same rows in any batches and any order, unless there is a ``max_size``,
-            or some batches come with weights and some without. ``pos_label``, ``spill_dir`` and
-            ``max_bytes`` are not part of them.
+            Equal for the same rows in any batches and any order, unless there is a ``max_size``, or
+            some batches have weights and some do not. ``pos_label``, ``spill_dir`` and
+            ``max_bytes`` are not included.
 
         Raises
         ------
         ValueError
-            If scores lie in files.
+            If scores are in files.
         """
         return self._state.to_bytes(effective_n_threads(None))
 
     @classmethod
     def from_bytes(cls, data: bytes, *, pos_label: float | bool | str | None = None) -> RocState:
-        """State of :meth:`to_bytes`.
+        """State from the output of :meth:`to_bytes`.
 
         Parameters
         ----------
@@ -770,7 +771,7 @@ class RocState:
         Raises
         ------
         ValueError
-            If the bytes are cut short, changed, of a later version, or something else.
+            If the bytes are truncated, corrupted, of a later version, or not a state.
         """
         return cls(pos_label=pos_label)._twin(_core.RocState.from_bytes(bytes(data)))
 
@@ -813,6 +814,6 @@ class RocState:
 
 
 def _without(table: Table, *columns: str) -> Table:
-    """Return a table with some of its columns unknown."""
+    """Return a table with some of its columns set to NaN."""
     nothing = {name: np.full(len(table[name]), math.nan) for name in columns}
     return Table({name: table[name] for name in table} | nothing)

@@ -1,4 +1,4 @@
-"""One score in several subgroups of the rows."""
+"""AUC of one score in several subgroups of the rows."""
 
 from __future__ import annotations
 
@@ -41,22 +41,22 @@ class AucBySubgroup:
         its rows; ``auc``, its ``standard_error`` and interval, ``low`` and ``high``, NaN where a
         class is absent; ``auc_of_positives``, of its positives against the negatives of all other
         subgroups; ``auc_of_negatives``, of its negatives against the positives of all others. With
-        probabilities, too, ``observed`` and ``expected``, the shares of positives, and their
+        probabilities also ``observed`` and ``expected``, the shares of positives, and their
         ``ratio`` with its interval, ``ratio_low`` and ``ratio_high``.
     auc : float
-        AUC of all rows: the mean of the next two by the share of pairs.
+        AUC of all rows: the mean of the next two, weighted by their share of pairs.
     auc_within : float
-        AUC of the pairs of a positive and a negative row of one subgroup.
+        AUC over the pairs within a subgroup.
     auc_between : float
-        AUC of the pairs of two subgroups; NaN if there are none.
+        AUC over the pairs between two subgroups; NaN if there are none.
     share_within : float
-        Share of the pairs that are of one subgroup.
+        Share of the pairs that are within a subgroup.
     chi_square : float
         Statistic of the hypothesis that the AUCs of the subgroups are equal.
     df : int
         Its degrees of freedom.
     p_value : float
-        Chance of so large a statistic if the hypothesis is true; NaN of one subgroup.
+        Chance of so large a statistic if the hypothesis is true; NaN for one subgroup.
     confidence : float
         Level of the intervals.
     """
@@ -93,8 +93,8 @@ def auc_by(
     y_score : array-like of shape (n_samples,)
         Scores; higher is more positive.
     by : array-like of shape (n_samples,)
-        The subgroup of each row, such as the hospital or the sex; rows that miss it are a subgroup
-        of their own.
+        The subgroup of each row, such as the hospital or the sex; rows with a missing value are a
+        subgroup of their own.
     y_prob : array-like of shape (n_samples,), default=None
         Probabilities of the positive class, from 0 to 1, to be compared with what was observed.
     sample_weight : array-like of shape (n_samples,), default=None
@@ -119,27 +119,27 @@ def auc_by(
     Warns
     -----
     UndefinedMetricWarning
-        If a subgroup has no AUC, or one of no variance, so that the test leaves it out.
+        If a subgroup has no AUC, or one without variance, so that the test leaves it out.
 
     Raises
     ------
     ValueError
-        As for :func:`auc_interval`, and for a ``by`` of another length or an unknown ``method``.
+        As for :func:`auc_interval`, and for a ``by`` of the wrong length or an unknown ``method``.
 
     See Also
     --------
-    auc_interval : Of all rows.
+    auc_interval : AUC of all rows.
     auc_contrasts : Several scores of the same rows.
 
     Notes
     -----
     A score may rank well in each subgroup and badly across them, or the other way round: of all
     pairs of a positive and a negative row, those within a subgroup and those between two are shown
-    separately. What a difference means, and whether it is fair, the figures do not say.
+    separately. The figures do not show what a difference means, or whether it is fair.
 
-    Intervals are those of :func:`auc_interval` with this ``method``. The test is Wald's of equal
-    AUCs: subgroups are independent samples, unless ``groups`` have rows in several, whose
-    covariance then counts.
+    Intervals are those of :func:`auc_interval` with this ``method``. The test is Wald's test of
+    equal AUCs: subgroups are independent samples, unless ``groups`` have rows in several; their
+    covariance is then included.
 
     Examples
     --------
@@ -188,7 +188,7 @@ def auc_by(
     won = float(pairs[known] @ table["auc"][known])
     all_pairs = total[0] * total[1]
     between = all_pairs - pairs.sum()
-    # Less than a rounding error is no pair.
+    # Below rounding error there is no pair.
     has_between = between > 1e-12 * all_pairs
     chi_square, df, p_value = _test_equal(units, entries, rows_of)
     return AucBySubgroup(
@@ -205,7 +205,7 @@ def auc_by(
 
 
 def _subgroups(by: ArrayLike, n_rows: int) -> tuple[list[Any], NDArray[np.intp]]:
-    """Return the values of subgroups in order, what is missing last, and which each row has."""
+    """Return the values of subgroups in order, missing last, and the subgroup of each row."""
     column = vector(by, "by")
     if len(column) != n_rows:
         raise ValueError(f"by has {len(column)} entries, but y_true has {n_rows}")
@@ -223,7 +223,7 @@ def _subgroups(by: ArrayLike, n_rows: int) -> tuple[list[Any], NDArray[np.intp]]
 
 @dataclass(frozen=True, eq=False)
 class _Subgroup:
-    """Rows of a subgroup with what is known of their AUC."""
+    """Rows of a subgroup, with their AUC if it is defined."""
 
     scores: NDArray[Any]
     of_class: tuple[float, float]
@@ -249,7 +249,7 @@ def _of_subgroup(
     if min(of_class) > 0:
         own = roc_auc_score(units.positive, scores, sample_weight=units.weight)
     error, low, high = _interval(units, scores, own, alpha, logit)
-    # Of all pairs that its rows of a class are in, less those within.
+    # All pairs of its rows of a class, less those within the subgroup.
     apart = []
     for rows, weight, rest, others in (
         (units.positive, positives, total[0] - negatives, total[0]),
@@ -267,14 +267,14 @@ def _of_subgroup(
 def _interval(
     units: Units, scores: NDArray[Any], auc: float, alpha: float, logit: bool
 ) -> tuple[float, float, float]:
-    """Return the standard error and the ends of the interval; NaN where nothing is known."""
+    """Return the standard error and the ends of the interval; NaN where undefined."""
     nothing = math.nan, math.nan, math.nan
     if math.isnan(auc):
         return nothing
     try:
         variance = float(auc_covariance(units, [scores])[0, 0])
     except ValueError:
-        # A class of one row or of one group.
+        # A class with one row or one group.
         return nothing
     if variance > 0:
         error = math.sqrt(variance)
@@ -320,7 +320,7 @@ def _calibration(
 def _test_equal(
     units: Units, entries: list[_Subgroup], rows_of: list[NDArray[np.intp]]
 ) -> tuple[float, int, float]:
-    """Return the statistic of equal AUCs, its degrees of freedom and its chance."""
+    """Return the statistic of equal AUCs, its degrees of freedom and its p-value."""
     tested = [place for place, entry in enumerate(entries) if entry.standard_error > 0]
     if len(tested) < len(entries):
         left_out = len(entries) - len(tested)
@@ -343,7 +343,7 @@ def _test_equal(
 
 
 def _sums_of_groups(units: Units, entry: _Subgroup, rows: NDArray[np.intp]) -> NDArray[np.float64]:
-    """Return by how much each group of rows moves the AUC of a subgroup."""
+    """Return the influence of each group of rows on the AUC of a subgroup."""
     own = units.take(rows)
     assert own.codes is not None
     groups = Groups(own.positive, entry.scores, own.weight, own.codes, own.n_codes)

@@ -1,4 +1,4 @@
-"""AUC of scores for events that some rows have not had yet."""
+"""Time-dependent AUC of scores for right-censored events."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ class SurvivalAuc:
     ----------
     table : Table
         A row for each time: ``time``; ``auc`` with its ``standard_error`` and interval, ``low`` and
-        ``high``; ``cases``, the weight of rows that have had the event by then; ``controls``, of
-        those that were followed beyond; ``unknown``, of those that were lost before.
+        ``high``; ``cases``, the weight of rows with the event by then; ``controls``, of those
+        followed beyond; ``unknown``, of those censored before.
     confidence : float
         Level of the intervals.
     """
@@ -48,7 +48,8 @@ class SurvivalAuc:
         Returns
         -------
         RocCurve
-            Cases count by the inverse of the chance of not being lost before their event.
+            Cases are weighted by the inverse of the chance of not being censored before their
+            event.
 
         Raises
         ------
@@ -76,20 +77,20 @@ def survival_auc(
     groups: ArrayLike | None = None,
     confidence: float = 0.95,
 ) -> SurvivalAuc:
-    """AUC of scores at some times, of rows some of which were lost before.
+    """AUC of scores at some times, for right-censored rows.
 
     Parameters
     ----------
     time : array-like of shape (n_samples,)
-        When the event came, or until when the row was followed without it.
+        Time of the event, or of censoring.
     event : array-like of bool, shape (n_samples,)
-        Whether the event came.
+        Whether the event occurred.
     y_score : array-like of shape (n_samples,)
-        Scores; higher is earlier.
+        Scores; higher means an earlier event.
     times : array-like of shape (n_times,)
-        At which the AUC is wanted.
+        Times at which the AUC is computed.
     sample_weight : array-like of shape (n_samples,), default=None
-        Weights of the rows, of which ratios alone matter for the interval.
+        Weights of the rows; only their ratios matter for the interval.
     groups : array-like of shape (n_samples,), default=None
         Which rows come from the same source, such as a hospital: rows of a group may be dependent,
         groups are independent.
@@ -104,7 +105,7 @@ def survival_auc(
     Warns
     -----
     UndefinedMetricWarning
-        If at one of the times there is no case or no control, so that there is no AUC.
+        If there is no case or no control at one of the times, so that the AUC is undefined.
 
     Raises
     ------
@@ -114,15 +115,15 @@ def survival_auc(
 
     See Also
     --------
-    auc_interval : Where it is known of every row.
+    auc_interval : AUC where every outcome is known.
 
     Notes
     -----
-    At time t, cases are rows with an event by then, controls those that are followed beyond it:
-    the cumulative/dynamic AUC. Rows that were lost before t are neither; a case counts by 1 / G,
-    with G the Kaplan-Meier estimate of not being lost before its event [1]_, which supposes that
-    rows are lost whatever their score and their risk. The interval is normal with the variance of
-    the influence of each row on the AUC, on G included [2]_.
+    At time t, cases are rows with an event by then, controls those followed beyond it: the
+    cumulative/dynamic AUC. Rows censored before t are neither; a case counts by 1 / G, with G the
+    Kaplan-Meier estimate of not being censored before its event [1]_, which assumes that censoring
+    is independent of score and risk. The interval is normal with the variance of the influence of
+    each row on the AUC, including that through G [2]_.
 
     References
     ----------
@@ -177,16 +178,16 @@ def survival_auc(
 
 @dataclass(frozen=True, eq=False)
 class _Followed:
-    """Rows that were followed until an event, or until they were lost, in the order of time.
+    """Rows followed until an event or until censoring, in the order of time.
 
     Attributes
     ----------
     time, event, scores, weight : ndarray of shape (n,)
-        Of each row; of rows of one time, those with an event come first.
+        Values of each row; at equal times, those with an event come first.
     units : Units
         The rows as they were drawn, in this order.
     case_weight : ndarray of float64, shape (n,)
-        The weight by the chance of not being lost before.
+        The weight divided by the chance of not being censored before.
     """
 
     time: NDArray[np.float64]
@@ -226,7 +227,7 @@ class _Followed:
         units = units.take(order)
         times, events, scores = times[order], events[order], scores[order]
         weight = units.weight
-        # Rows with an event at a time are no longer there to be lost at it.
+        # Rows with an event at a time are no longer at risk of censoring at it.
         at_risk = weight[::-1].cumsum()[::-1]
         lost = np.where(events, 0.0, weight)
         starts = np.unique(times, return_index=True)[1]
@@ -240,7 +241,7 @@ class _Followed:
         return cls(times, events, scores, weight, units, case_weight)
 
     def cases(self, at: float) -> NDArray[np.bool_]:
-        """Return which rows have had the event by a time."""
+        """Return which rows have the event by a time."""
         return self.event & (self.time <= at) & (self.weight > 0)
 
     def controls(self, at: float) -> NDArray[np.bool_]:
@@ -258,7 +259,7 @@ class _Followed:
         of_cases = np.where(is_case, self.case_weight, 0.0)
         auc = float(of_cases @ placements / of_cases.sum())
         deviation = placements - auc
-        # What a row adds, as a multiple of its weight, to a mean over all rows.
+        # Contribution of a row to a mean over all rows, as a multiple of its weight.
         by_weight = np.divide(
             self.case_weight, self.weight, where=self.weight > 0, out=np.zeros_like(self.weight)
         )
@@ -269,19 +270,19 @@ class _Followed:
         return auc, float(np.sqrt(self.units.covariance(influence[:, np.newaxis])[0, 0]))
 
     def _of_losses(self, moved: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return what rows add by the chance of being lost, given what cases add to the AUC."""
+        """Return the influence of rows through the censoring estimate, given that of cases."""
         starts = np.unique(self.time, return_index=True)[1]
         place = np.searchsorted(self.time[starts], self.time)
         at_risk = self.weight[::-1].cumsum()[::-1][starts]
         events = np.add.reduceat(np.where(self.event, self.weight, 0.0), starts)
         there = at_risk - events
         lost = np.add.reduceat(np.where(self.event, 0.0, self.weight), starts)
-        # Of cases later than each time.
+        # Sums over cases later than each time.
         later = moved[::-1].cumsum()[::-1]
         after = np.append(later[starts][1:], 0.0)
         ratio = np.divide(after, there, where=there > 0, out=np.zeros_like(after))
         hazard = np.divide(lost, there, where=there > 0, out=np.zeros_like(lost))
         compensator = np.cumsum(ratio * hazard)
         before = np.concatenate(([0.0], compensator[:-1]))
-        # A row with an event is at risk of being lost before it alone.
+        # A row with an event is at risk of censoring only before it.
         return np.where(self.event, -before[place], ratio[place] - compensator[place])

@@ -1,4 +1,4 @@
-"""Do two samples come from one law? A learned ranking decides."""
+"""Two-sample test by a learned ranking."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ class TwoSampleTest:
         Mann-Whitney U of the second sample on the rows that were held out: pairs in which its row
         ranks higher, a tie counting one half.
     auc : float
-        U over the number of pairs; 1/2 if the samples cannot be told apart.
+        U over the number of pairs; 1/2 if the samples cannot be distinguished.
     pvalue : float
-        Chance of so high a statistic if both samples come from one law.
+        Chance of so high a statistic if both samples come from the same law.
     ranker : estimator
         The fitted ranker. Rows that it ranks high are more frequent in the second sample.
     n_held_out : tuple of two ints
-        Rows of the two samples that the statistic is made of.
+        Held-out rows of the two samples, which the statistic is computed on.
     """
 
     statistic: float
@@ -59,12 +59,12 @@ def two_sample_test(
     test_size: float = 0.5,
     random_state: int | RandomState | None = None,
 ) -> TwoSampleTest:
-    """Test whether two samples of many columns come from one law, and see where they differ.
+    """Test whether two samples of many columns come from the same law, and show where they differ.
 
     A ranker learns on one part of each sample to rank rows of the second above rows of the first.
     On the other part its scores are one column, to which the Mann-Whitney test is applied [1]_: if
-    the laws are equal no ranking has an AUC other than 1/2, and if they differ there is one that
-    has, unless the ranker fails to find it.
+    the laws are equal, every ranking has an AUC of 1/2; if they differ, some ranking has another
+    AUC, which the ranker may or may not find.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ def two_sample_test(
         The second sample, with the same columns and of the same kind.
     ranker : estimator, default=None
         Binary classifier with ``decision_function`` or ``predict_proba``; it is cloned. ``None`` is
-        a :class:`~aucrank.tree.TreeRank`, whose strata say in words where the samples differ.
+        a :class:`~aucrank.tree.TreeRank`, whose strata describe in words where the samples differ.
     test_size : float, default=0.5
         Share of each sample that is held out for the test, strictly between 0 and 1.
     random_state : int, RandomState instance or None, default=None
@@ -97,12 +97,12 @@ def two_sample_test(
 
     Notes
     -----
-    The test is one-sided, since a ranking below 1/2 on the rows held out speaks for chance. The
+    The test is one-sided, since a ranking below 1/2 on the held-out rows suggests chance. The
     p-value is that of the normal approximation with the correction for ties and continuity; where
-    all held-out rows tie, as for a tree of one leaf, it is 1. The level is kept whatever the ranker
-    is, as it does not see the rows held out.
+    all held-out rows tie, as for a tree of one leaf, it is 1. The level holds for any ranker, as it
+    does not see the held-out rows.
 
-    There is no ``sample_weight``: the null law of U is that of rows which count once.
+    There is no ``sample_weight``: the null law of U is that of unweighted rows.
 
     References
     ----------
@@ -111,7 +111,7 @@ def two_sample_test(
 
     Examples
     --------
-    Two laws with the same mean and spread in each column, but other dependence:
+    Two laws with the same mean and spread in each column, but different dependence:
 
     >>> import numpy as np
     >>> from aucrank.metrics import two_sample_test

@@ -1,4 +1,4 @@
-"""Rows, or groups of rows, that were drawn independently: what a standard error rests on."""
+"""Sampling units: rows or groups of rows that were drawn independently."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ class Units:
     weight : ndarray of float64, shape (n_samples,)
         Their weights.
     codes : ndarray of int, shape (n_samples,), or None
-        The group of each; None where each row is drawn by itself.
+        The group of each; None without groups.
     n_codes : int
-        Number of codes, of which some may have no rows.
+        Number of codes; some may have no rows.
     is_counted : bool
-        Whether a row of weight k is k rows.
+        Whether a row of weight k counts as k rows.
     """
 
     positive: NDArray[np.bool_]
@@ -53,7 +53,7 @@ class Units:
         ------
         ValueError
             For labels not of two classes, weights that are negative, infinite or all 0 in a class,
-            frequencies that are not whole, and groups of which one is missing.
+            frequencies that are not whole, and groups with a missing value.
         """
         positive = rows_of_greater(vector(y_true, "y_true"), any_labels=True)
         is_counted = are_counts(weights, sample_weight)
@@ -77,7 +77,7 @@ class Units:
         Raises
         ------
         ValueError
-            As `of` says of weights and groups.
+            As for `of`, for weights and groups.
         """
         weight = np.ones(len(positive))
         if sample_weight is not None:
@@ -95,7 +95,7 @@ class Units:
         Raises
         ------
         ValueError
-            If there are more or fewer than rows, or one is missing or not from 0 to 1.
+            If their number differs from that of the rows, or one is missing or not from 0 to 1.
         """
         array = numbers(vector(values, name), name).astype(np.float64)
         if len(array) != len(self.positive):
@@ -116,7 +116,7 @@ class Units:
         Raises
         ------
         ValueError
-            If there are more or fewer than rows, or one is NaN.
+            If their number differs from that of the rows, or one is NaN.
         """
         array = np.asarray(to_scores(values)[0], dtype=np.float64)
         if len(array) != len(self.positive):
@@ -139,10 +139,10 @@ class Units:
     def arranged(
         self, *values: NDArray[np.float64]
     ) -> tuple[Units, tuple[NDArray[np.float64], ...]]:
-        """Return rows and a value or more of each in an order that follows from them alone.
+        """Return rows and values of each in an order that depends only on their content.
 
-        What is drawn by place is then drawn whatever the order of the rows. A row of frequency k is
-        k rows, one of weight 0 is none.
+        Draws by position then do not depend on the original order. A row of frequency k is k rows,
+        one of weight 0 is none.
         """
         order = np.lexsort((self.weight, self.positive, *values))
         order = order[self.weight[order] > 0]
@@ -157,11 +157,11 @@ class Units:
     def quantiles(
         self, values: NDArray[np.float64], levels: ArrayLike, *, is_sorted: bool = False
     ) -> NDArray[np.float64]:
-        """Return the least values that at least such shares of the weight do not exceed."""
+        """Return the least values that at least the given shares of the weight do not exceed."""
         order = np.arange(len(values)) if is_sorted else np.argsort(values)
         order = order[self.weight[order] > 0]
         reached = np.cumsum(self.weight[order])
-        # A share that is met but for rounding is met.
+        # A share that is reached up to rounding is reached.
         wanted = np.asarray(levels) * reached[-1] * (1 - 4 * np.finfo(np.float64).eps)
         return np.asarray(values[order[np.searchsorted(reached, wanted)]])
 
@@ -171,17 +171,17 @@ class Units:
         return float(weight.sum() if self.is_counted else weight.sum() ** 2 / (weight @ weight))
 
     def squares(self) -> NDArray[np.float64]:
-        """Return what each row adds to a sum of squares, as a multiple of its own square."""
+        """Return the factor of each row's square in a sum of squares."""
         return self.weight if self.is_counted else self.weight**2
 
     def n_units(self) -> float:
-        """Return how many rows, or groups, were drawn."""
+        """Return the number of rows, or groups, that were drawn."""
         if self.codes is not None:
             return float(np.count_nonzero(np.bincount(self.codes, self.weight)))
         return float(self.weight.sum() if self.is_counted else np.count_nonzero(self.weight))
 
     def correction(self) -> float:
-        """Return n / (n - 1) of the rows, or the groups, that were drawn.
+        """Return n / (n - 1) for the number n of rows, or groups, that were drawn.
 
         Raises
         ------
@@ -194,17 +194,17 @@ class Units:
         return n_units / (n_units - 1)
 
     def covariance(self, influence: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the covariance of means whose deviations are known row by row.
+        """Return the covariance of means, given the deviation of each row.
 
         Parameters
         ----------
         influence : ndarray of shape (n_samples, n_means)
-            What each row's value is above the mean; the weighted sum is 0.
+            Deviation of each row's value from the mean; the weighted sum is 0.
 
         Returns
         -------
         ndarray of shape (n_means, n_means)
-            That of a sample of as many rows, or groups, drawn independently.
+            For a sample of as many rows, or groups, drawn independently.
         """
         if self.codes is None:
             inner = np.asarray((influence * self.squares()[:, np.newaxis]).T @ influence)
@@ -218,7 +218,7 @@ class Units:
         return np.asarray(self.correction() * inner / total**2)
 
     def redraw(self, rng: np.random.Generator) -> NDArray[np.float64]:
-        """Return by which factor the weight of each row changes in a resample.
+        """Return the factor of the weight of each row in a resample.
 
         Rows are drawn within each class; groups from all of them, again if a class is absent.
         """

@@ -1,4 +1,4 @@
-"""What a weight says of a row: a share of the population, or a number of equal rows."""
+"""Meaning of a weight: a share of the population, or a number of identical rows."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def rows_to_draw(
     sample_weight: ArrayLike | None,
     is_counted: bool,
 ) -> tuple[ArrayLike, list[NDArray[Any]], ArrayLike | None]:
-    """Labels, scores and weights for a bootstrap: a row as often as its frequency says."""
+    """Labels, scores and weights for a bootstrap: each row repeated by its frequency."""
     if sample_weight is None or not is_counted:
         return y_true, models, sample_weight
     counts = to_weights(sample_weight).astype(np.intp)
