@@ -1,4 +1,4 @@
-"""What a score has learned, in pictures, and how much it depends on the rows it learned from."""
+"""Level sets of scores, and the instability of a ranking under resampling."""
 
 from aucrank._plots.bins import FeatureDisplay
 from aucrank._plots.card import CardDisplay

@@ -1,4 +1,4 @@
-"""Rows on a grid over two columns of the user's data, the other columns held at one value each."""
+"""Rows on a grid over two columns of the data, the other columns held at one value each."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ class Grid:
     Attributes
     ----------
     rows : ndarray or data frame of shape (resolution**2, n_features)
-        The centres of the cells, the first column running fastest; of the kind that X was.
+        The centres of the cells, the first column varying fastest; of the type of X.
     edges : tuple of two ndarrays, each of shape (resolution + 1,)
-        Where the cells of each column begin and end, from its smallest to its largest value.
+        Edges of the cells of each column, from its smallest to its largest value.
     names : tuple of two str
         Of the two columns.
     points : ndarray of shape (n, 2)
-        The values that the rows of X have in the two columns.
+        Values of the rows of X in the two columns.
     """
 
     rows: Any
@@ -52,7 +52,7 @@ def make_grid(
     Raises
     ------
     TypeError, ValueError
-        If a column does not exist, is no number, or has no value.
+        If a column does not exist, is not numeric, or has no value.
     """
     table = _open(X)
     across, up = _two_columns(features, table)
@@ -146,7 +146,7 @@ class _FrameRows:
     def with_columns(
         self, laid: dict[int, NDArray[np.float64]], held: int | dict[int, Any], n: int
     ) -> Any:
-        # A column that is no number keeps its dtype, categories included, by repeating a row.
+        # Repeating a row preserves the dtype of a non-numeric column, categories included.
         row = held if isinstance(held, int) else 0
         columns = []
         for index, name in enumerate(self.frame.columns):
@@ -217,7 +217,7 @@ class _ArrayRows:
 
 
 def _number_to_hold(value: Any, numbers: NDArray[np.float64], label: str) -> float:
-    """Return the value asked for, or the median of the known ones; NaN if there are none."""
+    """Return the requested value, or the median of the known ones; NaN if there are none."""
     if value is None:
         known = numbers[~np.isnan(numbers)]
         return float(np.median(known)) if known.size else float("nan")
@@ -227,7 +227,7 @@ def _number_to_hold(value: Any, numbers: NDArray[np.float64], label: str) -> flo
 
 
 def _row_to_hold(value: Any, values: list[Any], label: str) -> int:
-    """Return a row that has the value asked for, or the most frequent one, the first of equals."""
+    """Return a row with the requested value, or the most frequent one, the first among equals."""
     if value is None:
         known = Counter(v for v in values if not is_missing(v))
         return values.index(known.most_common(1)[0][0]) if known else 0

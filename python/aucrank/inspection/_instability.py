@@ -1,4 +1,4 @@
-"""How much a ranking depends on the rows that it was learned from."""
+"""Instability of a learned ranking under resampling of the training rows."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ from aucrank._data.as_frame import frame_or_matrix
 from aucrank._utils.params import check_seed
 from aucrank.metrics._units import Units
 
-# Pairs of so many rows with all others are compared at a time.
+# Number of rows compared with all others at a time.
 _BLOCK = 256
 
 
 @dataclass(frozen=True, eq=False)
 class RankingInstability:
-    """How far rankings of resamples are apart, as :func:`ranking_instability` returns it.
+    """Distances of the rankings of resamples, as :func:`ranking_instability` returns them.
 
     Attributes
     ----------
     distance : float
         Mean Kendall distance of two of the rankings: 0 if all order the rows alike, about 1/2 if
-        they have nothing in common.
+        they are unrelated.
     distances : ndarray of shape (n_resamples, n_resamples)
-        That of each two.
+        Distance of each pair of rankings.
     spread : ndarray of shape (n_rows,)
-        Of each row, the standard deviation over the rankings of its place, from 0 to 1.
+        Standard deviation, over the rankings, of the place of each row, from 0 to 1.
     """
 
     distance: float
@@ -53,22 +53,23 @@ def ranking_instability(
     n_resamples: int = 20,
     random_state: int | RandomState | None = None,
 ) -> RankingInstability:
-    """Mean Kendall distance of the rankings that an estimator learns from resamples of the rows.
+    """Mean Kendall distance of rankings that an estimator learns from resamples of the rows.
 
     Parameters
     ----------
     estimator : estimator
         Binary classifier with ``decision_function`` or ``predict_proba``; it is cloned, and fitted
-        to each resample. Its own ``random_state`` stays: give it one, or its chance counts, too.
+        to each resample. Its ``random_state`` is kept: set it, or its own randomness adds to the
+        distances.
     X : array-like or data frame of shape (n_samples, n_features)
         Rows to learn from.
     y : array-like of shape (n_samples,)
         Their labels.
     X_eval : array-like or data frame of shape (n_rows, n_features), default=None
-        Rows to be ranked; ``None`` takes ``X``. Time and memory for each two rankings grow with
-        the square of their number.
+        Rows to be ranked; ``None`` takes ``X``. Time and memory per pair of rankings grow with the
+        square of their number.
     sample_weight : array-like of shape (n_samples,), default=None
-        Weights, passed to ``fit``. A row keeps its weight where it is drawn.
+        Weights, passed to ``fit``. A drawn row keeps its weight.
     groups : array-like of shape (n_samples,), default=None
         Which rows come from the same source, such as a patient: they are drawn together.
     n_resamples : int, default=20
@@ -84,22 +85,22 @@ def ranking_instability(
     Raises
     ------
     TypeError
-        If the estimator has no scores.
+        If the estimator cannot score rows.
     ValueError
-        For labels not of two classes, bad weights, groups of which one is missing, fewer than two
+        For labels not of two classes, bad weights, groups with a missing value, fewer than two
         rows to rank, and ``n_resamples`` below 2.
 
     See Also
     --------
-    aucrank.metrics.cross_validated_auc : How good rankings are; two as good may differ much.
+    aucrank.metrics.cross_validated_auc : Quality of rankings; equally good ones may differ much.
 
     Notes
     -----
-    Rows are drawn within each class, or whole groups from all, by their place: another order of the
-    rows has other resamples. The Kendall distance of two scores is the share of pairs of rows that
-    they put in opposite orders, a pair that ties in one of them alone counting one half [1]_.
-    Models that are as good may be far apart where many scores serve as well; what is told to a
-    single person should not depend on which one was found.
+    Rows are drawn within each class, or whole groups from all, by position: the order of the rows
+    changes the resamples. The Kendall distance of two scores is the share of pairs of rows that
+    they put in opposite orders, a pair that ties in only one of them counting one half [1]_.
+    Equally good models may be far apart if many scores do equally well; a statement about a single
+    person should not depend on which one was found.
 
     References
     ----------
@@ -160,12 +161,12 @@ def kendall_distance(first: NDArray[np.float64], second: NDArray[np.float64]) ->
         block = slice(start, start + _BLOCK)
         signs = [np.sign(own[block, np.newaxis] - own) for own in places]
         halves += int(np.abs(signs[0] - signs[1]).sum())
-    # Each pair was met twice, and an opposite one counts two.
+    # Each pair was met twice, and an opposite one counted two.
     return halves / (2 * n_rows * (n_rows - 1))
 
 
 def _finite(*scores: NDArray[np.float64]) -> list[NDArray[np.float64]]:
-    """Return places in order, whose differences are numbers where scores are infinite, too."""
+    """Return ranks, whose differences are finite even for infinite scores."""
     return [np.unique(own, return_inverse=True)[1].astype(np.float64) for own in scores]
 
 

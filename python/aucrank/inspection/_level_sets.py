@@ -1,4 +1,4 @@
-"""Pictures of what a score has learned: its level sets, beside those of the best score."""
+"""Level sets of a score, next to those of the true eta."""
 
 from __future__ import annotations
 
@@ -21,25 +21,25 @@ if TYPE_CHECKING:
     from matplotlib.colorbar import Colorbar
     from matplotlib.figure import Figure, SubFigure
 
-# Lines between level sets are drawn up to so many of them; beyond, colours run into each other.
+# Maximum number of level sets with lines between them; beyond, colours are continuous.
 _MOST_OUTLINED = 64
 
 
 class LevelSetDisplay:
-    """Level sets of a score over two features, beside those of the true eta.
+    """Level sets of a score over two features, next to those of the true eta.
 
-    Of a score that ranks only the order means something. So the colour of a point is not its score
-    but its rank: the share of the rows of ``X`` that score below it, a tie counting one half. A
-    score with K values shows K regions, the sets ``{x : a < s(x) <= b}`` of [1]_ (Figs. 9 to 13),
-    and two scores that rank alike have the same picture.
+    Only the order of a ranking score is meaningful. So the colour of a point is not its score but
+    its rank: the share of the rows of ``X`` that score below it, a tie counting one half. A score
+    with K values shows K regions, the sets ``{x : a < s(x) <= b}`` of [1]_ (Figs. 9 to 13), and two
+    scores that rank alike have the same picture.
 
-    :meth:`from_estimator` makes it. The parameters are stored as attributes of the same names, and
+    Made by :meth:`from_estimator`. The parameters are stored as attributes of the same names, and
     :meth:`plot` draws them again.
 
     Parameters
     ----------
     edges : tuple of two ndarrays, each of shape (grid_resolution + 1,)
-        Where the cells of the grid begin and end, along the first and the second feature.
+        Edges of the cells of the grid, along the first and the second feature.
     levels : ndarray of shape (grid_resolution, grid_resolution)
         Rank of the centre of each cell, from 0 to 1; a row for each value of the second feature.
     eta_levels : ndarray of shape (grid_resolution, grid_resolution), default=None
@@ -66,12 +66,11 @@ class LevelSetDisplay:
     eta_ax_, eta_surface_, eta_outline_ : Axes, QuadMesh and LineCollection, or None
         The same for the true eta.
     colorbar_ : matplotlib.colorbar.Colorbar or None
-        The key to the colours, if it was asked for.
+        The colour bar, if requested.
 
     See Also
     --------
-    sklearn.inspection.DecisionBoundaryDisplay : The values of a model, which are not made
-        comparable.
+    sklearn.inspection.DecisionBoundaryDisplay : Draws the values of a model, not ranks.
 
     References
     ----------
@@ -148,7 +147,7 @@ class LevelSetDisplay:
             A fitted classifier of two classes with ``decision_function`` or ``predict_proba``, or
             a function that takes rows such as ``X`` and returns a score for each.
         X : array-like or data frame of shape (n, n_features)
-            Rows that ranks are taken among. The picture covers their range.
+            Rows among which ranks are computed. The picture covers their range.
         features : sequence of two int or str, default=(0, 1)
             Numeric columns for the two axes, by position or by name.
         y : array-like of shape (n,), default=None
@@ -160,20 +159,18 @@ class LevelSetDisplay:
             Number of cells along each axis.
         n_levels : int, "matched" or None, default=None
             None shows every distinct value; an int that many bands of equal mass, from the lowest
-            to the highest rows of ``X``. "matched" shows every value of the score, and eta in
-            bands of the same masses: the level sets that a tree of that many leaves could at best
-            have found.
+            to the highest rows of ``X``. "matched" shows every value of the score, and eta in bands
+            of the same masses: the best level sets that a tree with that many leaves can find.
         at : int, mapping or None, default=None
-            Where the other columns are held: at the values that a row of ``X`` has, by its
-            position; or at the values of a mapping from columns, by position or by name. A column
-            that is not mentioned is held at its median, or at its most frequent value if it is not
-            numeric.
+            Values of the other columns: those of a row of ``X``, by its position; or those of a
+            mapping from columns, by position or by name. Other columns are held at their median, or
+            at their most frequent value if not numeric.
         name : str, default=None
             Title; None takes the name of the estimator.
         ax : matplotlib.axes.Axes or two of them, default=None
             Where to draw; with ``eta`` a pair, eta first. None makes a new figure.
         colorbar : bool, default=True
-            Whether to draw a key to the colours.
+            Whether to draw a colour bar.
         **kwargs : dict
             Passed to :meth:`matplotlib.axes.Axes.pcolormesh`, such as ``cmap``.
 
@@ -187,8 +184,8 @@ class LevelSetDisplay:
         ImportError
             If matplotlib is not installed.
         TypeError, ValueError
-            If the estimator has no score, a column does not exist or is not numeric, or ``y`` and
-            ``X`` do not fit together.
+            If the estimator cannot score rows, a column does not exist or is not numeric, or ``y``
+            and ``X`` do not fit together.
         NotFittedError
             If the estimator is not fitted.
         """
@@ -233,14 +230,14 @@ class LevelSetDisplay:
         colorbar: bool = True,
         **kwargs: Any,
     ) -> LevelSetDisplay:
-        """Draw what the display holds.
+        """Draw the stored level sets.
 
         Parameters
         ----------
         ax : matplotlib.axes.Axes or two of them, default=None
             Where to draw; a pair if there is an eta, which comes first. None makes a new figure.
         colorbar : bool, default=True
-            Whether to draw a key to the colours.
+            Whether to draw a colour bar.
         **kwargs : dict
             Passed to :meth:`matplotlib.axes.Axes.pcolormesh`, such as ``cmap``.
 
@@ -304,9 +301,9 @@ class LevelSetDisplay:
             outline = LineCollection(_borders(across, up, levels), colors="white", linewidths=0.8)
             ax.add_collection(outline, autolim=False)
         if self.points is not None and self.positive is not None:
-            # Many rows would hide what is below them.
+            # Many rows would hide the picture below.
             size = float(np.clip(12_000 / len(self.points), 6, 22))
-            # Each has a rim of the other's colour, to be seen on dark and on light ground.
+            # Each has an edge of the other's colour, visible on dark and light backgrounds.
             for rows, label, colours in (
                 (~self.positive, "negative", ("black", "white")),
                 (self.positive, "positive", ("white", "black")),
@@ -333,7 +330,7 @@ def _check_n_levels(n_levels: Any, *, with_eta: bool) -> int | Literal["matched"
 
 
 def _score_of(estimator: Any) -> tuple[Callable[[Any], Any], str]:
-    """Return what scores rows, and how to call it in messages."""
+    """Return the scoring function, and its name in messages."""
     method = scoring_method(estimator)
     if method is None:
         if callable(estimator) and not isinstance(estimator, type):

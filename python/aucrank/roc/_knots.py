@@ -15,7 +15,7 @@ _UNITS = 2.0**53
 def curve_of_cells(
     values: NDArray[np.float64], negative: NDArray[np.float64], positive: NDArray[np.float64]
 ) -> RocCurve:
-    """Curve through cells that come in falling order of their values, tied ones side by side."""
+    """Curve through cells in falling order of their values, tied ones adjacent."""
     ends = np.append(values[1:] != values[:-1], True).nonzero()[0]
     return RocCurve(
         _core.RocCurve(
@@ -27,7 +27,7 @@ def curve_of_cells(
 
 
 def _running_counts(masses: NDArray[np.float64]) -> NDArray[np.uint64]:
-    """Sum up the masses in whole numbers: exact for counts, else in units of 2^-53."""
+    """Sum the masses as integers: exact for counts, else in units of 2^-53."""
     sums = np.cumsum(masses)
     if not (np.all(masses == np.rint(masses)) and sums[-1] <= _UNITS):
         sums = np.rint(np.minimum(sums / sums[-1], 1) * _UNITS)

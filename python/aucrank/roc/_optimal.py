@@ -19,11 +19,11 @@ from aucrank.roc._knots import curve_of_cells, to_masses
 _Array = NDArray[np.float64]
 _Function = Callable[[_Array], ArrayLike]
 
-# Panels of the quadrature and points in each; halvings of [0, 1] that reach neighbouring numbers.
+# Panels of the quadrature, points in each, and bisections of [0, 1] down to adjacent floats.
 _N_PANELS = 1024
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(16)
 _N_HALVINGS = 56
-# How far two functions that are given for one law may contradict each other.
+# Tolerance for contradictions between the two functions given for one law.
 _TOLERANCE = 1e-3
 
 
@@ -51,14 +51,14 @@ class _Law(Protocol):
         """Greatest level at which the tail of the negatives reaches a rate, and the next."""
 
     def snap(self, level: _Array) -> _Array:
-        """Level with rounding taken off."""
+        """Level without rounding error."""
 
 
 class OptimalROC:
     """Best ROC curve of a law for which eta(X) = P{Y = 1 | X} is known.
 
     No scoring function has a higher true positive rate at any false positive rate than eta itself
-    (Proposition 6 of [1]_), and its curve, ROC*, depends on the law of eta(X) alone
+    (Proposition 6 of [1]_), and its curve, ROC*, depends only on the law of eta(X)
     (Corollary 7). Made by :meth:`from_cells`, :meth:`from_sample`, :meth:`from_quantiles` or
     :meth:`from_distributions`, whichever describes that law.
 
@@ -69,9 +69,10 @@ class OptimalROC:
     positive_share : float
         Chance p that a row is positive.
     auc_star : float
-        Area under ROC*, the largest AUC there is.
+        Area under ROC*, the largest possible AUC.
     curve : RocCurve or None
-        ROC* as a curve with knots; None unless it is piecewise linear, as for cells and samples.
+        ROC* as a curve with knots; None unless it is piecewise linear, as it is for cells and
+        samples.
 
     See Also
     --------
@@ -86,8 +87,8 @@ class OptimalROC:
     - ROC*(alpha) = beta(Q*(alpha)), with straight lines where eta(X) has atoms;
     - its slope is (1 - p) / p * Q*(alpha) / (1 - Q*(alpha)) (Proposition 8 of [1]_), so that ROC*
       is concave;
-    - AUC* = 1/2 + E|eta(X) - eta(X')| / (4 p (1 - p)), in which the Gini mean difference measures
-      how far eta(X) is spread (Remark 2 of [2]_).
+    - AUC* = 1/2 + E|eta(X) - eta(X')| / (4 p (1 - p)), where the Gini mean difference measures the
+      spread of eta(X) (Remark 2 of [2]_).
 
     References
     ----------
@@ -140,7 +141,7 @@ class OptimalROC:
         Parameters
         ----------
         mass : array-like of shape (n_cells,)
-            Chance of each cell, to any scale.
+            Chance of each cell, on any scale.
         eta : array-like of shape (n_cells,)
             Chance that a row of the cell is positive, from 0 to 1.
 
@@ -171,8 +172,8 @@ class OptimalROC:
         Returns
         -------
         OptimalROC
-            Of the law that gives each value the same mass. Its AUC* differs from that of the law
-            the values were drawn from by O(n^{-1/2}).
+            Of the law that gives each value the same mass. Its AUC* differs from that of the true
+            law by O(n^{-1/2}).
 
         Raises
         ------
@@ -230,8 +231,8 @@ class OptimalROC:
         ------
         ValueError
             If the functions are not distribution functions on [0, 1], or not those of eta(X):
-            p G*(dt) = t F(dt) must hold, where F = p G* + (1 - p) H*. (Apply it to a score that is
-            not eta and it does not.)
+            p G*(dt) = t F(dt) must hold, where F = p G* + (1 - p) H*. (For a score other than eta
+            it does not.)
         """
         check_scalar(
             positive_share,
@@ -251,7 +252,7 @@ class OptimalROC:
         low, high = self._law.bracket(rates)
         right, above = self._law.tails(low)
         left, below = self._law.tails(high)
-        # The two levels are neighbouring numbers, so this is a line over a jump, or nothing.
+        # The two levels are adjacent floats, so this is a line over a jump, or nothing.
         share = np.divide(
             rates - left, right - left, out=np.ones_like(rates), where=right > left
         ).clip(0, 1)
@@ -291,7 +292,7 @@ class OptimalROC:
             Largest level t with alpha(t) >= fpr; for 0 the largest that a negative row reaches.
         """
         rates = _rates(fpr)
-        # Rates that a sum of masses misses by rounding belong to that sum.
+        # Rates that differ from a sum of masses by rounding belong to that sum.
         return self._law.bracket(np.maximum(rates - 1e-15, 5e-324))[0]
 
     def one_step(self, left: float = 0.0, right: float = 1.0) -> Knot:
@@ -302,9 +303,9 @@ class OptimalROC:
             Delta = p (b' - b) / ((1 - p) (a' - a) + p (b' - b))
 
         for the chord from (a, b) to (a', b'). For the whole curve Delta = p (Proposition 19 of
-        [1]_). Of all knots it adds most area, and it lies highest above the chord: the gain is the
-        largest in the L1 and in the sup norm alike (Proposition 20). What is left of the sup norm
-        of the error may be less after another knot.
+        [1]_). Of all knots it adds the most area and is farthest above the chord: the gain is the
+        largest in both the L1 and the sup norm (Proposition 20). Another knot may leave a smaller
+        sup norm of the error.
 
         Parameters
         ----------
@@ -329,7 +330,7 @@ class OptimalROC:
         if not 0 <= left < right <= 1:
             raise ValueError(f"left and right are {left} and {right}, not 0 <= left < right <= 1")
         fpr = np.array([left, right], dtype=np.float64)
-        # The whole curve begins at the origin, also where ROC*(0) > 0.
+        # The whole curve begins at the origin, even if ROC*(0) > 0.
         tpr = np.where(fpr == 0, 0.0, self(fpr))
         level, a, b = self._between(fpr, tpr)
         return Knot(float(level[0]), float(a[0]), float(b[0]))
@@ -396,11 +397,11 @@ class OptimalROC:
         return RocApproximation(fpr, tpr, level, curve.auc, l1_error, sup_error, curve, cell_eta)
 
     def one_step_sequence(self, n_pieces: int) -> RocApproximation:
-        """One-step approximation of ROC* by so many straight pieces, knot by knot.
+        """One-step approximation of ROC* by a number of straight pieces, knot by knot.
 
-        Starts from the diagonal, and adds to the whole curve the one knot that adds most area,
+        Starts from the diagonal, and adds to the whole curve the knot that adds the most area,
         until there are ``n_pieces``: Definition 18 and section 3.3 of [1]_, for any N.
-        :meth:`approximate` cuts every piece in each round, however little one gains.
+        :meth:`approximate` cuts every piece in each round, however small the gain.
 
         Parameters
         ----------
@@ -411,7 +412,7 @@ class OptimalROC:
         Returns
         -------
         RocApproximation
-            As of :meth:`approximate`.
+            As for :meth:`approximate`.
 
         References
         ----------
@@ -430,7 +431,7 @@ class OptimalROC:
         between, gain = self._gains(fpr, tpr)
         while fpr.size <= n_pieces:
             piece = int(np.argmax(gain))
-            # What rounding leaves of a straight piece.
+            # Rounding error of a straight piece.
             if gain[piece] <= 1e-15:
                 break
             at = piece + 1
@@ -458,7 +459,7 @@ class OptimalROC:
         p, run, rise = self.positive_share, np.diff(fpr), np.diff(tpr)
         level = self._law.snap(p * rise / ((1 - p) * run + p * rise))
         a, b = self._law.tails(level)
-        # A level is a mean of eta over the piece; rounding must not carry it over the ends.
+        # A level is a mean of eta over the piece; rounding must not move it past the ends.
         return level, np.clip(a, fpr[:-1], fpr[1:]), np.clip(b, tpr[:-1], tpr[1:])
 
 
@@ -473,9 +474,8 @@ class RocApproximation:
     fpr, tpr : ndarray of shape (n_pieces + 1,)
         Knots, from (0, 0) to (1, 1), all on ROC*; read-only.
     levels : ndarray of shape (n_pieces + 1,)
-        Levels Delta of eta, falling from 1 to 0: knot k is that of the rows with
-        eta(x) >= levels[k], but for knot 0, which is that of no row; read-only. (The papers write
-        the two ends the wrong way round.)
+        Levels Delta of eta, falling from 1 to 0: knot k is that of the rows with eta(x) >=
+        levels[k], except knot 0, which has no rows; read-only. (The papers swap the two ends.)
     auc : float
         Area under the approximation.
     l1_error : float
@@ -533,7 +533,7 @@ class RocApproximation:
         Returns
         -------
         ndarray
-            The share of positives of the piece that a row of that eta is on.
+            The share of positives of the piece that contains that eta.
         """
         shares: _Array = self.cell_eta[self.cell_eta.size - self.score(eta)]
         return shares
@@ -549,11 +549,11 @@ class _Cells:
             raise ValueError(f"mass has shape {masses.shape}, but eta has shape {values.shape}")
         values, masses = values[masses > 0], masses[masses > 0]
         self._eta, cell = np.unique(values, return_inverse=True)
-        # Best first, as the curve goes.
+        # Best first, in the order of the curve.
         self._eta = self._eta[::-1]
         mass_of = np.bincount(cell, masses / masses.sum())[::-1]
         negative, positive = mass_of * (1 - self._eta), mass_of * self._eta
-        # Of what the two add up to, which rounding leaves next to 1: a class without mass has none.
+        # Relative to their sum, which is 1 up to rounding: a class without mass has none.
         n_pos, n_neg = float(positive.sum()), float(negative.sum())
         self.positive_share = _proper_share(n_pos / (n_pos + n_neg))
         self.curve = curve_of_cells(self._eta, negative, positive)
@@ -574,13 +574,13 @@ class _Cells:
         return level, np.nextafter(level, 2)
 
     def snap(self, level: _Array) -> _Array:
-        # A mean of equal values differs from them by rounding only.
+        # A mean of equal values differs from them only by rounding.
         cell = np.searchsorted(-self._eta, -level * (1 - 1e-14), side="right") - 1
         return np.where(cell >= 0, np.minimum(level, self._eta[cell]), level)
 
 
 class _Continuous(ABC):
-    """What laws without a list of atoms share."""
+    """Base of laws without a list of atoms."""
 
     @abstractmethod
     def tails(self, level: _Array) -> tuple[_Array, _Array]:
@@ -643,7 +643,7 @@ class _Quantiles(_Continuous):
         return alpha.clip(0, 1), beta.clip(0, 1)
 
     def bracket(self, fpr: _Array) -> tuple[_Array, _Array]:
-        # One search over quantiles in place of one within another.
+        # One search over quantiles instead of two nested ones.
         low, high = np.zeros(fpr.shape), np.ones(fpr.shape)
         for _ in range(_N_HALVINGS):
             middle = 0.5 * (low + high)
@@ -659,7 +659,7 @@ class _Distributions(_Continuous):
     def __init__(self, negative: _Function, positive: _Function, positive_share: float) -> None:
         self._functions = negative, positive
         self.positive_share = p = positive_share
-        # Panels over the support alone: its ends are the usual kinks.
+        # Panels only over the support: its ends are the usual kinks.
         low, high = self._support()
         edges = np.linspace(low, high, _N_PANELS + 1)
         half = (high - low) / _N_PANELS / 2

@@ -1,4 +1,4 @@
-"""Piecewise constant scoring functions in their three forms."""
+"""Piecewise constant scoring functions in three representations."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from aucrank.roc._knots import curve_of_cells, to_masses
 class PiecewiseConstantScore:
     """Score with one value on each cell of a partition.
 
-    The cells are known by their numbers 0 to K - 1 and the score by its values on them. It can be
-    written in three ways, each of which a class method reads and a method gives back:
+    The cells are numbered from 0 to K - 1, and the score is given by its values on them. It has
+    three representations, each read by a class method and returned by a method:
 
     - D, disjoint: falling values a_1 > ... > a_N, each on a set C_j of cells (Definition 12 and 14
       of [1]_); :meth:`from_disjoint`, :meth:`to_disjoint`;
@@ -34,7 +34,7 @@ class PiecewiseConstantScore:
     Parameters
     ----------
     values : array-like of shape (n_cells,)
-        The score on each cell, finite; cells of one value are tied.
+        The score on each cell, finite; cells with equal values are tied.
 
     Attributes
     ----------
@@ -58,7 +58,7 @@ class PiecewiseConstantScore:
 
     Examples
     --------
-    Four cells and how many rows of the negative and of the positive class are in each:
+    Four cells and the numbers of negative and of positive rows in each:
 
     >>> from aucrank.roc import PiecewiseConstantScore
     >>> negative, positive = [2, 1, 3, 4], [4, 3, 2, 1]
@@ -102,7 +102,7 @@ class PiecewiseConstantScore:
         values : array-like of shape (n_levels,)
             Falling values a_1 > ... > a_N.
         cells : sequence of array-likes of int
-            For each value the numbers of the cells that have it: each cell in one set.
+            For each value the numbers of its cells; each cell is in one set.
 
         Returns
         -------
@@ -219,7 +219,7 @@ class PiecewiseConstantScore:
         Raises
         ------
         ValueError
-            If two cells are tied: no permutation says so.
+            If two cells are tied: a permutation cannot represent ties.
         """
         if self.n_levels < self.n_cells:
             raise ValueError("cells are tied: join the cells of each level into one first")
@@ -239,14 +239,14 @@ class PiecewiseConstantScore:
     def roc(self, negative: ArrayLike, positive: ArrayLike) -> RocCurve:
         """ROC curve where the law of each class over the cells is known.
 
-        It joins the points of the cells in ranking order, each farther by alpha(C) to the right
-        and beta(C) up: Proposition 2 (i) of Clémençon, Depecker and Vayatis (2011).
+        It joins the points of the cells in ranking order, each alpha(C) to the right and beta(C) up
+        from the last: Proposition 2 (i) of Clémençon, Depecker and Vayatis (2011).
 
         Parameters
         ----------
         negative, positive : array-like of shape (n_cells,)
-            Masses alpha(C) and beta(C) of the cells in the two classes, to any scale. Whole
-            numbers are taken as counts and stay exact, others to 2^-53 of their sum.
+            Masses alpha(C) and beta(C) of the cells in the two classes, on any scale. Whole numbers
+            are taken as counts and stay exact, others to 2^-53 of their sum.
 
         Returns
         -------
@@ -257,7 +257,7 @@ class PiecewiseConstantScore:
         ------
         ValueError
             If a mass is negative, NaN or infinite, a class has none, or the number of cells is
-            another.
+            wrong.
         """
         alpha = to_masses(negative, "negative", self.n_cells)
         beta = to_masses(positive, "positive", self.n_cells)
@@ -275,7 +275,7 @@ class PiecewiseConstantScore:
         Returns
         -------
         float
-            From 0 to 1; two rows of one level count one half.
+            From 0 to 1; pairs of rows of one level count one half.
         """
         return self.roc(negative, positive).auc
 
@@ -293,7 +293,7 @@ class PiecewiseConstantScore:
             As for :meth:`roc`.
         positive_share : float or None, default=None
             Chance p that a row is positive, strictly between 0 and 1. None takes the masses as
-            counts, of one scale for both classes.
+            counts, on the same scale for both classes.
 
         Returns
         -------
@@ -347,12 +347,12 @@ class PiecewiseConstantScore:
         Returns
         -------
         PiecewiseConstantScore
-            With the values K, ..., 1. Of equal ratios the lower number comes first; a cell without
-            negative mass ranks at the top, one without any at the bottom.
+            With the values K, ..., 1. For equal ratios the lower number comes first; a cell without
+            negative mass ranks at the top, one without any mass at the bottom.
         """
         alpha = to_masses(negative, "negative")
         beta = to_masses(positive, "positive", alpha.size)
-        # Both masses in units of their class, and the ratio as a share: no division by zero.
+        # Masses as shares of their class, and the ratio as a share: no division by zero.
         alpha, beta = alpha / alpha.sum(), beta / beta.sum()
         total = alpha + beta
         share = np.divide(beta, total, out=np.full(total.shape, -1.0), where=total > 0)
@@ -369,7 +369,7 @@ class PiecewiseConstantScore:
         Returns
         -------
         PiecewiseConstantScore
-            The same values on the same cells but two.
+            The same values, except on two cells.
 
         Raises
         ------
@@ -384,8 +384,8 @@ class PiecewiseConstantScore:
     def swap_change(self, k: int, negative: ArrayLike, positive: ArrayLike) -> float:
         """AUC of :meth:`swapped` less that of this score.
 
-        Of the pairs of a positive and a negative row only those turn round that lie in the two
-        cells, hence with the masses as shares of their class
+        Only the positive-negative pairs across the two cells are reversed. With the masses as
+        shares of their class,
 
             change = alpha(C_k) beta(C_{k+1}) - alpha(C_{k+1}) beta(C_k).
 
@@ -402,7 +402,7 @@ class PiecewiseConstantScore:
         Returns
         -------
         float
-            Positive where the exchange is a gain.
+            Positive if the exchange increases the AUC.
         """
         upper, lower = self._neighbours(k)
         alpha = to_masses(negative, "negative", self.n_cells)
