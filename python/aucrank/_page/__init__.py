@@ -1,1 +1,1 @@
-"""A page of HTML that asks for nothing else: text, tables and pictures, and that of a model."""
+"""Self-contained HTML pages of text, tables and pictures, and the page of a model."""

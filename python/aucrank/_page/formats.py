@@ -1,4 +1,4 @@
-"""Figures as a person reads them."""
+"""Formatting of figures for readers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _MINUS = "\N{MINUS SIGN}"
 
 
 def share(value: float | None, decimals: int = 1) -> str:
-    """Write a share as a percentage; one that is not 0 never reads as 0, nor one below 1 as all."""
+    """Write a share as a percentage; only 0 reads as 0, and only 1 as all."""
     if value is None or math.isnan(value):
         return MISSING
     least = 10.0**-decimals
@@ -30,7 +30,7 @@ def area(value: float | None) -> str:
 
 
 def decimal(value: float | None, decimals: int = 3) -> str:
-    """Write a number to so many decimals."""
+    """Write a number to a given number of decimals."""
     if value is None or math.isnan(value):
         return MISSING
     text = f"{value:,.{decimals}f}"
@@ -44,7 +44,7 @@ def signed(value: float | None, decimals: int = 4) -> str:
 
 
 def is_zero(text: str) -> bool:
-    """Tell whether a written number reads as 0."""
+    """Return whether a written number reads as 0."""
     return not any(digit in text for digit in "123456789")
 
 
@@ -69,20 +69,20 @@ def count(value: float | None) -> str:
 
 
 def p_value(value: float | None) -> str:
-    """Write the chance of so large a difference."""
+    """Write a p-value in words."""
     if value is None or math.isnan(value):
         return MISSING
     return "< 0.001" if value < 0.001 else f"{value:.3f}"
 
 
 def is_p(value: float) -> str:
-    """Write what a p-value is, as in "= 0.031" and "< 0.001"."""
+    """Write a p-value, as in "= 0.031" and "< 0.001"."""
     text = p_value(value)
     return text if text.startswith("<") else f"= {text}"
 
 
 def threshold(value: float | None, below: float = -math.inf) -> str:
-    """Write a threshold so that it parts two scores; infinite if no row is called positive."""
+    """Write a threshold so that it separates two scores; infinite if no row is called positive."""
     if value is None or not math.isfinite(value):
         return "no row" if value == math.inf else number(value)
     text = number(value)

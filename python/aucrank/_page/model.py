@@ -1,4 +1,4 @@
-"""A page about a fitted ranker, of what it knows by itself: without any rows."""
+"""A page about a fitted ranker, made without any rows."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def model_page(ranker: BaseRanker) -> str:
 
 
 def _summary(ranker: BaseRanker, negative: object, positive: object) -> list[str]:
-    """Say in words what the model is, by paragraph."""
+    """Describe the model in words, by paragraph."""
     kind, size = type(ranker).__name__, ranker._size()
     n_columns = plural(ranker.n_features_in_, "column")
     n_categorical = sum(levels is not None for levels in ranker._schema.n_levels)

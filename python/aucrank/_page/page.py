@@ -1,4 +1,4 @@
-"""What a page consists of, and the one HTML file that it is written to."""
+"""Parts of a page, and the HTML file that they are written to."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ _TEMPLATES = "templates"
 
 @dataclass(frozen=True, slots=True)
 class Fold:
-    """Tables that are shown when asked for.
+    """Collapsed tables.
 
     Attributes
     ----------
     title : str
-        What they are.
+        Heading of the tables.
     tables : list of View
         The tables.
     """
@@ -39,28 +39,28 @@ class Fold:
 
 @dataclass(slots=True)
 class Chapter:
-    """A part of the page with a heading.
+    """A chapter of the page.
 
     Attributes
     ----------
     anchor : str
-        Its name in links.
+        Name in links.
     title : str
         The heading.
     text : str
-        A sentence or two on how to read it.
+        One or two sentences on how to read it.
     charts : list of Chart
         Pictures, side by side where there is room.
     tables : list of View
         Tables.
     folds : list of Fold
-        Tables that are shown when asked for.
+        Collapsed tables.
     parts : list of Part
-        What a model tells of itself.
+        Parts of a model's own description.
     subchapters : list of Chapter
-        Parts with a heading below.
+        Chapters one level below.
     is_small : bool
-        Whether its pictures are small.
+        Whether the pictures are small.
     """
 
     anchor: str
@@ -96,15 +96,15 @@ def render(
     title : str
         Its heading.
     timestamp : datetime or None
-        When it is said to be written.
+        Time stamp of the page.
     summary : sequence of str
-        What it says in words, by paragraph.
+        Summary in words, by paragraph.
     doubts : sequence of str
-        What should be looked at first.
+        Warnings to show first.
     headline : View
-        The table of the summary.
+        Table of the summary.
     chapters : sequence of Chapter
-        What follows.
+        Chapters of the page.
     limits : sequence of str
         How to read it.
     """
@@ -123,7 +123,7 @@ def render(
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     page: str = environment.get_template("page.html.j2").render(
         title=title,
-        # What is written in the file itself, and no other program or picture.
+        # Only inline scripts, styles and images; nothing external.
         policy=f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}';"
         " base-uri 'none'; form-action 'none'",
         style=Markup(_read("page.css")),
@@ -140,8 +140,8 @@ def render(
 
 
 def _plain(value: Any) -> Any:
-    """Write what a page would act on as an escape: names and levels come from anywhere."""
-    # What the templates themselves have made is Markup.
+    """Escape HTML: names and levels are untrusted."""
+    # Output of the templates themselves is Markup.
     return escaped(value) if type(value) is str else value
 
 

@@ -1,4 +1,4 @@
-"""Tables with their figures written out, and what an estimator tells of itself as such."""
+"""Tables with formatted figures, and the description of an estimator in parts."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from aucrank._utils.numbers import BOUNDS, exact
 if TYPE_CHECKING:
     from aucrank._base.summary import Section
 
-# A longer table of a model shows as many rows; a longer text as many lines. From fewer on, they are
-# shown when asked for.
+# Maximum numbers of rows of a model's table and of lines of its text, and those from which they are
+# collapsed.
 MOST_ROWS = 500
 _MOST_LINES = 1000
 _FOLDED_FROM = 40
 
-# Letters of a parameter that are shown.
+# Maximum number of characters shown of a parameter.
 _PARAMETER_LETTERS = 300
 
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """A cell that is a figure with a bar as long.
+    """A cell with a figure and a bar of that length.
 
     Attributes
     ----------
@@ -36,7 +36,7 @@ class Bar:
     start, end : float
         Where the bar begins and ends, from 0 to 1.
     dot : float or None
-        Where a point stands on it, which makes it an interval.
+        Position of a point on it, for an interval.
     """
 
     text: str
@@ -52,9 +52,9 @@ class Head:
     Attributes
     ----------
     text : str
-        What it says.
+        Text.
     is_text : bool
-        Whether the cells are words, which stand to the left.
+        Whether the cells are words, which are left-aligned.
     """
 
     text: str
@@ -63,18 +63,18 @@ class Head:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """A table as it is shown; the first cell of a row is its heading.
+    """A table as shown; the first cell of a row is its heading.
 
     Attributes
     ----------
     caption : str
-        What it holds.
+        Caption.
     heads : list of Head
         Of the columns.
     rows : list of lists of str or Bar
         The cells.
     note : str
-        What stands below it.
+        Note below the table.
     """
 
     caption: str
@@ -84,14 +84,14 @@ class View:
 
 
 def parameters(estimator: Any, caption: str) -> View | None:
-    """Show the parameters of an estimator; None where it does not tell them."""
+    """Show the parameters of an estimator; None if it has no ``get_params``."""
     if not hasattr(estimator, "get_params"):
         return None
     params = estimator.get_params(deep=False)
     try:
         defaults = type(estimator)().get_params(deep=False)
     except TypeError:
-        # A model that is made of another one has no defaults.
+        # A model built from another one has no defaults.
         defaults = {}
     rows: list[list[str | Bar]] = [
         [
@@ -110,22 +110,22 @@ def parameters(estimator: Any, caption: str) -> View | None:
 
 
 def shortened(text: str, most: int) -> str:
-    """Leave so many letters of a text."""
+    """Truncate a text to a number of characters."""
     return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """What a model tells of itself.
+    """Parts of a model's own description.
 
     Attributes
     ----------
     title : str
         Its heading.
     text : str
-        What it says, line by line.
+        Text, by line.
     table : View or None
-        A table that follows.
+        Table after the text.
     """
 
     title: str
@@ -134,13 +134,13 @@ class Part:
 
     @property
     def is_long(self) -> bool:
-        """Whether it is shown when asked for."""
+        """Whether it is collapsed."""
         n_rows = 0 if self.table is None else len(self.table.rows)
         return max(n_rows, self.text.count("\n") + 1) >= _FOLDED_FROM
 
 
 def parts_of(sections: Sequence[Section]) -> list[Part]:
-    """Return what an estimator tells of itself as parts of a page."""
+    """Return the description of an estimator as parts of a page."""
     return [
         Part(
             section.title,

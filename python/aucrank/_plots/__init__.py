@@ -1,1 +1,1 @@
-"""Pictures of models and curves, drawn with matplotlib."""
+"""Plots of models and curves with matplotlib."""

@@ -1,4 +1,4 @@
-"""A feature in bins as a picture: its ROC curve with the cuts, and what is in each bin."""
+"""Plot of a binned feature: its ROC curve with the cuts, and the rows in each bin."""
 
 from __future__ import annotations
 
@@ -29,19 +29,19 @@ _SIZE = (10.0, 4.6)
 _WIDTHS = (1.0, 1.35)
 _HEIGHTS = (1.6, 1.0)
 _FONT_SIZE = 8.0
-# Between bins of different kinds, in widths of a bin.
+# Gap between bins of different kinds, in widths of a bin.
 _GAP = 0.5
-# More corners than these are not labelled, and wider bars of numbers have no text.
+# Maximum number of labelled corners, and widest bars of numbers with text.
 _MOST_LABELS = 14
 _MOST_TEXTS = 12
 _MOST_TICKS = 24
 _LONGEST = 18
-# In rates, for labels of the curve: between lines of text, from the curve, and a letter.
+# Spacing of labels of the curve, in rates: between lines of text, from the curve, per letter.
 _LINE = 0.048
 _APART = 0.035
 _LETTER = 0.0185
 _SLANT = 0.6
-# Dark and light in grey as well.
+# Distinguishable in greyscale as well.
 _DARK, _LIGHT, _RAW = "#1f4e79", "#b9d3ea", "0.55"
 
 
@@ -64,12 +64,12 @@ class FeatureDisplay:
     curve_line_ : matplotlib.lines.Line2D or None
         The curve of the rows that were passed.
     corner_texts_ : dict of int to matplotlib.text.Annotation
-        What is written at corners of the hull, by their place on it from (0, 0) on: the cut, or the
-        category that ends there. Where there are many, only some have a text.
+        Labels at corners of the hull, by their place on it from (0, 0) on: the cut, or the category
+        that ends there. If there are many, only some are labelled.
     rate_lines_ : matplotlib.collections.LineCollection
-        The shares of positives, a line for each bin from left to right.
+        The shares of positives, one line per bin from left to right.
     positive_bars_, negative_bars_ : matplotlib.container.BarContainer
-        The rows of either class, a bar for each bin from left to right.
+        The rows of each class, one bar per bin from left to right.
     """
 
     roc_ax_: Axes
@@ -103,11 +103,11 @@ def draw_feature(
     base_rate : float
         Share of positives of all rows.
     curve : RocCurve or None
-        Of rows to be drawn behind that of the bins.
+        Curve of rows, drawn behind that of the bins.
     ax : sequence of three matplotlib.axes.Axes, or None
-        Where; None makes a figure.
+        Axes to draw on; None makes a figure.
     caller : str
-        What the user has called, for the message without matplotlib.
+        Public function, for the message if matplotlib is missing.
 
     Returns
     -------
@@ -117,7 +117,7 @@ def draw_feature(
     plt = import_pyplot(caller)
     if ax is None:
         figure = plt.figure(figsize=_SIZE, layout="constrained")
-        # Subfigures, since a square beside two panels of one grid would lose its title to them.
+        # Subfigures, since in one grid two panels would cover the title of the square next to them.
         left, right = figure.subfigures(1, 2, width_ratios=_WIDTHS)
         roc_ax = left.add_subplot()
         rate_ax, rows_ax = right.subplots(2, 1, sharex=True, height_ratios=_HEIGHTS)
@@ -188,7 +188,7 @@ def _draw_curve(
 
 
 def _corners(feature: RankedFeature, ranked: list[int]) -> dict[int, str]:
-    """Say what is at the corners of the hull, at most at so many of them."""
+    """Label the corners of the hull, up to a maximum number."""
     cuts = feature.cut_labels
     if feature.cuts is None:
         said = {k: _short(feature.bins[p].label) for k, p in enumerate(ranked, start=1)}
@@ -196,7 +196,7 @@ def _corners(feature: RankedFeature, ranked: list[int]) -> dict[int, str]:
         said = {k: f"≥ {cuts[p - 1]}" for k, p in enumerate(ranked[:-1], start=1)}
     else:
         said = {k: f"< {cuts[p]}" for k, p in enumerate(ranked[:-1], start=1)}
-    # Those that part the most rows.
+    # Those that separate the most rows.
     sizes = [feature.bins[place].size for place in ranked]
     parted = {k: min(sizes[k - 1], sizes[min(k, len(sizes) - 1)]) for k in said}
     kept = sorted(said, key=lambda k: (-parted[k], k))[:_MOST_LABELS]
@@ -210,7 +210,7 @@ def _label_corners(
 ) -> dict[int, Annotation]:
     """Write labels on the lower right of the curves, in their order and apart from each other.
 
-    The first of the curves is that with the corners.
+    The first curve is the one with the corners.
     """
     from sklearn.isotonic import isotonic_regression
 
@@ -220,15 +220,15 @@ def _label_corners(
     width = _LETTER * max(map(len, said.values())) + 0.01
     fpr, tpr = curves[0]
     steps = _LINE * np.arange(len(corners))
-    # Above that, a label would meet the right border of the picture before it is off the curve.
+    # Above that, a label would reach the right border before it is clear of the curve.
     top = min(float(np.interp(1 - width - _APART, *curve)) for curve in curves) - _LINE
     room = max(top - steps[-1], 0.03)
     first = isotonic_regression(tpr[corners] - _APART - steps, y_min=0.03, y_max=room)
     y = first + steps
-    # The curve at the top of a label is what it may run into.
+    # A label may collide with the curve at its top.
     ceilings = np.minimum(y + _LINE / 2, 1)
     nearest = np.max([np.interp(ceilings, tpr, fpr) for fpr, tpr in curves], axis=0) + _APART
-    # The farther from its corner, the farther to the right: so lines keep clear of other labels.
+    # The farther from its corner, the farther right, so that lines avoid other labels.
     aside = nearest + _SLANT * np.abs(tpr[corners] - _APART - y)
     x = np.maximum(nearest, np.minimum(aside, 1 - width))
     texts = {}
@@ -246,14 +246,14 @@ def _label_corners(
 
 
 def _middles(bins: list[Bin]) -> NDArray[np.float64]:
-    """Place bins side by side, those of another kind a little apart."""
+    """Place bins side by side, with a gap between kinds."""
     kinds = [bin_.kind for bin_ in bins]
     apart = [0.0 if k == 0 else 1.0 + _GAP * (kinds[k] != kinds[k - 1]) for k in range(len(bins))]
     return np.cumsum(apart)
 
 
 def _half_width(bin_: Bin) -> float:
-    """Half of what a bin takes up: intervals meet at their cuts."""
+    """Half the width of a bin: intervals meet at their cuts."""
     return 0.5 if bin_.kind == "interval" else 0.4
 
 
@@ -297,7 +297,7 @@ def _draw_rows(
     n_pos = np.array([bin_.n_pos for bin_ in bins])
     sizes = np.array([bin_.size for bin_ in bins])
     widths = np.array([2 * _half_width(bin_) for bin_ in bins])
-    # A rim would hide thin bars.
+    # An edge would hide thin bars.
     rim = 0.8 if len(bins) <= _MOST_TICKS else 0.0
     style: dict[str, Any] = {"linewidth": rim, "width": widths, "edgecolor": "white"}
     positive = ax.bar(middles, n_pos, color=_DARK, label="positive", **style)
@@ -318,7 +318,7 @@ def _draw_rows(
 def _write_values(
     ax: Axes, feature: RankedFeature, bins: list[Bin], middles: NDArray[np.float64]
 ) -> None:
-    """Write cuts where intervals meet, and what is in the other bins below them."""
+    """Write cuts where intervals meet, and the values of other bins below them."""
     ticks: list[tuple[float, str]] = []
     meeting = [k for k in range(1, len(bins)) if bins[k].kind == bins[k - 1].kind == "interval"]
     every = 1 + len(meeting) // _MOST_TICKS
@@ -334,7 +334,7 @@ def _write_values(
     if not meeting and bins[0].kind == "interval":
         ticks.insert(0, (middles[0], "known"))
     labels = [label for _, label in ticks]
-    # Letters that fit side by side below the panel.
+    # Number of letters that fit side by side below the panel.
     span = middles[-1] - middles[0] + 1.4
     apart = min(np.diff([place for place, _ in ticks]), default=1.0)
     crowded = max(map(len, labels), default=0) > 80 * apart / span

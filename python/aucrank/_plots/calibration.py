@@ -1,4 +1,4 @@
-"""Probabilities against what happened."""
+"""Calibration plot."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from aucrank.metrics._calibration import CalibrationCurve
 
-# Height of the spread of each class under the curve.
+# Height of the distribution of each class under the curve.
 _STRIP = 0.05
 
 
@@ -38,7 +38,7 @@ class CalibrationDisplay:
     isotonic_line_ : matplotlib.lines.Line2D
         The isotonic regression.
     ideal_line_ : matplotlib.lines.Line2D
-        Where perfect probabilities are.
+        The diagonal of perfect calibration.
     """
 
     ax_: Axes
@@ -52,7 +52,7 @@ class CalibrationDisplay:
 def draw(
     found: CalibrationCurve, ax: Axes | None, *, name: str | None, curve_kwargs: dict[str, Any]
 ) -> CalibrationDisplay:
-    """Draw the curves, and under them quartiles and 5 % and 95 % of each class."""
+    """Draw the curves, and below them the quartiles and 5 % and 95 % quantiles of each class."""
     plt = import_pyplot("CalibrationCurve.plot")
     if ax is None:
         ax = plt.subplots()[1]

@@ -1,4 +1,4 @@
-"""A whole scorecard as a picture: the points of each bin, a panel for each feature."""
+"""Plot of a whole scorecard: the points of each bin, one panel per feature."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _PANEL_WIDTH, _BAR, _AROUND = 4.2, 0.22, 0.55
 _N_COLUMNS = 3
 
-# Letters of a bin in words that a panel has room for.
+# Maximum number of letters of the rule of a bin.
 _MOST_LETTERS = 28
 
 
@@ -43,7 +43,7 @@ class CardDisplay:
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """A feature as it is drawn.
+    """A feature to draw.
 
     Attributes
     ----------
@@ -52,9 +52,9 @@ class Panel:
     labels : list of str
         Its bins in words.
     points : list of int
-        Those of each.
+        Points of each bin.
     shares : list of float
-        The part of the rows in each.
+        Share of the rows in each bin.
     """
 
     name: str
@@ -76,7 +76,7 @@ def draw_card(
     ImportError
         If matplotlib is not installed.
     ValueError
-        If there is nothing to draw, a feature is not there, or the axes are too few or too many.
+        If there is nothing to draw, a feature is unknown, or the axes are too few or too many.
     """
     plt = import_pyplot("plot")
     chosen = _chosen(panels, features)
@@ -85,7 +85,7 @@ def draw_card(
     if ax is None:
         n_columns = min(_N_COLUMNS, len(chosen))
         starts = range(0, len(chosen), n_columns)
-        # A row of panels is as high as the bins of its longest need.
+        # The height of a row of panels fits its feature with most bins.
         heights = [
             _AROUND + _BAR * max(len(p.labels) for p in chosen[start : start + n_columns])
             for start in starts
@@ -111,14 +111,14 @@ def draw_card(
     if ax is None:
         for place, axis in enumerate(axes):
             start = place - place % _N_COLUMNS
-            # Bars of a row are of one height.
+            # Bars of a row have the same height.
             longest = max(len(panel.labels) for panel in chosen[start : start + _N_COLUMNS])
             axis.set_ylim(longest - 0.5, -0.5)
     return CardDisplay(axes, figure)
 
 
 def _chosen(panels: Sequence[Panel], features: Sequence[str] | int | None) -> list[Panel]:
-    """Return the panels to draw: all, those of the widest points, or those named."""
+    """Return the panels to draw: all, those with the widest range of points, or those named."""
     if features is None:
         return list(panels)
     if isinstance(features, int | Integral):
@@ -137,7 +137,7 @@ def _chosen(panels: Sequence[Panel], features: Sequence[str] | int | None) -> li
 
 def _draw(axis: Axes, panel: Panel, most: int) -> None:
     places = np.arange(len(panel.points))
-    # Bins of no rows are pale: nobody was there.
+    # Bins without rows are pale.
     colours = ["C0" if share > 0 else "0.8" for share in panel.shares]
     axis.barh(places, panel.points, height=0.8, color=colours)
     for place, points in zip(places, panel.points, strict=True):
@@ -149,7 +149,7 @@ def _draw(axis: Axes, panel: Panel, most: int) -> None:
     for label in axis.get_yticklabels():
         label.set_parse_math(False)
     axis.set_ylim(len(places) - 0.5, -0.5)
-    # The number itself is to the right of the longest bar.
+    # The number is to the right of the longest bar.
     axis.set_xlim(0, 1.18 * most)
     axis.set_xticks([])
     axis.tick_params(axis="y", length=0)
@@ -158,5 +158,5 @@ def _draw(axis: Axes, panel: Panel, most: int) -> None:
 
 
 def _short(words: str) -> str:
-    """Return words that leave room for the bars."""
+    """Shorten a text to leave room for the bars."""
     return words if len(words) <= _MOST_LETTERS else words[: _MOST_LETTERS - 3] + "..."

@@ -1,4 +1,4 @@
-"""Net benefit over thresholds."""
+"""Plot of net benefit over thresholds."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class DecisionCurveDisplay:
 def draw(
     found: DecisionCurve, ax: Axes | None, *, standardized: bool, plot_band: bool
 ) -> DecisionCurveDisplay:
-    """Draw a line for each model, on a scale where models differ."""
+    """Draw a line for each model, on a scale that shows their differences."""
     plt = import_pyplot("DecisionCurve.plot")
     if ax is None:
         ax = plt.subplots()[1]
@@ -65,7 +65,7 @@ def draw(
         xlabel="Threshold probability",
         ylabel="Standardized net benefit" if standardized else "Net benefit",
         xlim=(0, 1),
-        # What falls far below treating none is not worth a look.
+        # Values far below treating none are not shown.
         ylim=(-0.1 * highest, 1.1 * highest) if highest > 0 else None,
     )
     ax.set_xticks(np.linspace(0, 1, 6))

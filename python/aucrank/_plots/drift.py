@@ -1,4 +1,4 @@
-"""The shares of the bins of a scorecard, then and now."""
+"""Plot of the shares of the bins of a scorecard, then and now."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _PANEL_WIDTH, _BAR = 4.6, 0.3
 _N_COLUMNS = 2
 
-# Letters of a bin in words that a panel has room for.
+# Maximum number of letters of the rule of a bin.
 _MOST_LETTERS = 36
 
 
@@ -68,7 +68,7 @@ def draw_drift(
     if ax is None:
         n_columns = min(_N_COLUMNS, len(panels))
         lengths = [len(words) for _, _, words, _ in panels]
-        # A row of panels is as high as the bins of its longest need.
+        # The height of a row of panels fits its feature with most bins.
         starts = range(0, len(panels), n_columns)
         heights = [0.8 + _BAR * max(lengths[start : start + n_columns]) for start in starts]
         figure, grid = plt.subplots(
@@ -98,5 +98,5 @@ def draw_drift(
 
 
 def _short(words: str) -> str:
-    """Return words that leave room for the bars."""
+    """Shorten a text to leave room for the bars."""
     return words if len(words) <= _MOST_LETTERS else words[: _MOST_LETTERS - 3] + "..."

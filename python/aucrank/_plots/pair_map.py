@@ -1,4 +1,4 @@
-"""A function of two features as a map of colours."""
+"""A function of two features as a heat map."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 _GAP = 0.25
 _GAP_COLOUR = "0.8"
 
-# Thresholds that are written at an axis, at most.
+# Maximum number of thresholds written at an axis.
 _MOST_NUMBERS = 6
 
 
 def draw_pair(panel: Axes, pair: PairTable, schema: Schema, most: float) -> Any:
-    """Draw what two features add together: the first along the horizontal axis.
+    """Draw the contribution of two features together, the first along the horizontal axis.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ def draw_pair(panel: Axes, pair: PairTable, schema: Schema, most: float) -> Any:
     Returns
     -------
     matplotlib.collections.QuadMesh
-        What a colour bar is made for.
+        Mappable for a colour bar.
     """
     places, edges = [], []
     for axis, name in zip(pair.axes, "xy", strict=True):
@@ -47,7 +47,7 @@ def draw_pair(panel: Axes, pair: PairTable, schema: Schema, most: float) -> Any:
         places.append(of_cells)
         edges.append(of_axis)
         _write(panel, name, axis, of_axis, schema)
-    # A row and a column of nothing stand between the known and the missing values.
+    # An empty row and column separate the known from the missing values.
     values = np.ma.masked_invalid(np.pad(pair.values, ((0, 1), (0, 1)), constant_values=np.nan))
     shown = values[np.ix_(*places)].T
     limit = most or 1.0
@@ -84,7 +84,7 @@ def _write(panel: Axes, name: str, axis: Axis, edges: NDArray[np.float64], schem
         is_turned = is_x and len(labels) > 3
     else:
         n_cuts = len(axis.thresholds)
-        # Not at the ends, where a number would touch the word for missing values.
+        # Not at the ends, where a number would touch the label of missing values.
         n_numbers = min(n_cuts, _MOST_NUMBERS)
         wanted = np.linspace(-0.5, n_cuts - 0.5, 2 * n_numbers + 1)[1::2].round().astype(int)
         labels = distinct([axis.thresholds[place] for place in wanted])

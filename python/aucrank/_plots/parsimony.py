@@ -1,4 +1,4 @@
-"""AUC by number of features, as a picture."""
+"""Plot of the AUC by number of features."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class ParsimonyDisplay:
 
 
 def draw_parsimony(path: Table, chosen: int, ax: Axes | None) -> ParsimonyDisplay:
-    """Draw AUCs with intervals, and the number of features that was chosen.
+    """Draw AUCs with intervals, and the chosen number of features.
 
     Raises
     ------

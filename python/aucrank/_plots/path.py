@@ -1,4 +1,4 @@
-"""How a score gains by its terms, as a picture."""
+"""Plot of the statistics of a score by number of terms."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class PathDisplay:
     Attributes
     ----------
     axes_ : list of matplotlib.axes.Axes
-        The panels: that of the ramp statistic, and that of the AUC.
+        The panels of the ramp statistic and of the AUC.
     figure_ : matplotlib.figure.Figure or SubFigure
         Their figure.
     """
@@ -40,9 +40,9 @@ def draw_path(path: Table, criterion: str, ax: Sequence[Axes] | None) -> PathDis
     path : Table
         The ``path_`` of an `AURORA`.
     criterion : {"auc", "ramp"}
-        By what the number of terms was chosen.
+        Criterion by which the number of terms was chosen.
     ax : sequence of matplotlib.axes.Axes or None
-        Where, one for each of the two; None makes a figure.
+        Axes to draw on, one per statistic; None makes a figure.
 
     Returns
     -------
@@ -72,7 +72,7 @@ def draw_path(path: Table, criterion: str, ax: Sequence[Axes] | None) -> PathDis
         panel.set_xlabel("number of terms")
         panel.set_ylabel(label)
     if ax is None:
-        # Beside the panels: there is no corner that the lines leave free for sure.
+        # Next to the panels: no corner is sure to be free of lines.
         chooser = axes[list(_STATISTICS).index(criterion)]
         handles, labels = chooser.get_legend_handles_labels()
         place = "outside upper center"
@@ -83,7 +83,7 @@ def draw_path(path: Table, criterion: str, ax: Sequence[Axes] | None) -> PathDis
 
 
 def _draw(panel: Any, path: Table, name: str, criterion: str) -> None:
-    # A single point is a line that nobody sees.
+    # A line through a single point is invisible.
     marker = "o" if path.n_rows == 1 else None
     n_terms = path["n_terms"]
     panel.plot(n_terms, path[f"train_{name}"], color="C0", marker=marker, label="training rows")

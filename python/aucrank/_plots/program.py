@@ -1,4 +1,4 @@
-"""A branching program as a picture: layers downwards, ways as wide as the rows that took them."""
+"""Plot of a branching program: layers downwards, edges as wide as the rows that took them."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class BranchingProgramDisplay:
     texts_ : dict of (int, int) to matplotlib.text.Text
         Text in each node that training rows reached.
     edges_ : matplotlib.collections.LineCollection
-        The ways between nodes, in the order of ``edges`` without those that no row took.
+        Edges between nodes, in the order of ``edges`` without those that no row took.
     colours_ : matplotlib.cm.ScalarMappable
         Colours of shares, for a colour bar.
     """
@@ -126,7 +126,7 @@ def draw_program(
 
 
 def _text(nodes: Table, place: int, *, with_rules: bool) -> list[str]:
-    """Return what a node says, line by line."""
+    """Return the text of a node, by line."""
     kind = nodes["kind"][place]
     share = nodes["share"][place]
     if kind == "unreached":
@@ -206,7 +206,7 @@ def _draw_node(
     *,
     height: float | None,
 ) -> tuple[Patch, Text | None]:
-    """Draw one node: a box of that height, or where there is none a circle."""
+    """Draw one node: a box of the given height, or a circle without one."""
     from matplotlib.patches import Circle, FancyBboxPatch, Rectangle
 
     (x, y), mass = at, sum(rates) / 2
@@ -251,7 +251,7 @@ def _annotate(
     heights: NDArray[np.float64],
     half: float,
 ) -> None:
-    """Write where ways go, the votes below the terminal nodes, and what they mean."""
+    """Write where edges go, the votes below the terminal nodes, and their meaning."""
     ax.text(
         0, -heights[0] / 2 - 0.17,
         "\N{LEFTWARDS ARROW} called negative    called positive \N{RIGHTWARDS ARROW}",

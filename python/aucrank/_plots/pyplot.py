@@ -1,4 +1,4 @@
-"""matplotlib, imported when a picture is asked for."""
+"""Lazy import of matplotlib."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ def import_pyplot(caller: str) -> Any:
     Parameters
     ----------
     caller : str
-        What needs it, for the message.
+        Name of the caller, for the message.
 
     Raises
     ------
@@ -24,16 +24,16 @@ def import_pyplot(caller: str) -> Any:
 
 
 def given_axes(ax: Any, n: int, what: str) -> tuple[list[Any], Any]:
-    """Return the axes that a caller has given to draw on, and their figure.
+    """Return the axes passed to draw on, and their figure.
 
     Parameters
     ----------
     ax : matplotlib.axes.Axes or a sequence of them
-        What was given.
+        The argument.
     n : int
-        How many there have to be.
+        Required number of axes.
     what : str
-        What will be drawn on them, for the message.
+        Description of the plot, for the message.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Pictures of ROC curves, in the form of scikit-learn's displays."""
+"""Plots of ROC curves, in the form of scikit-learn's displays."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Band(Protocol):
-    """An interval of true positive rates at each of some false positive rates."""
+    """Intervals of true positive rates at some false positive rates."""
 
     @property
     def fpr(self) -> ArrayLike: ...
@@ -42,11 +42,11 @@ class RocCurveDisplay:
     line_ : matplotlib.lines.Line2D
         The curve.
     hull_line_ : matplotlib.lines.Line2D or None
-        The concave hull, if it was asked for.
+        The concave hull, if requested.
     band_ : matplotlib.collections.FillBetweenPolyCollection or None
         The interval band, if there is one.
     chance_level_ : matplotlib.lines.Line2D or None
-        The diagonal, if it was asked for.
+        The diagonal, if requested.
     """
 
     ax_: Axes
@@ -99,7 +99,7 @@ def _label(name: str | None, auc: float) -> str:
 
 
 def _band_label(band: Band) -> str:
-    """Name a band by what it says of itself."""
+    """Name a band by its own attributes."""
     confidence = getattr(band, "confidence", None)
     if confidence is not None:
         return f"{100 * confidence:g} % confidence band"

@@ -1,4 +1,4 @@
-"""Functions of features, and of pairs of them, as pictures."""
+"""Plots of functions of features and of pairs of features."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Term = Steps | PairTable
 #: A feature, or a pair of them.
 Asked = int | str | tuple[int | str, ...]
 
-# Inches of a panel, and of one beside maps of pairs; panels in a row.
+# Inches of a panel, and of one next to maps of pairs; panels in a row.
 _PANEL = (3.2, 2.4)
 _PANEL_OF_PAIR = (4.0, 3.0)
 _N_COLUMNS = 3
@@ -65,15 +65,15 @@ def draw_terms(
     Parameters
     ----------
     terms : sequence of NumberSteps, LevelSteps or PairTable
-        One for each feature or pair that has any.
+        One for each feature or pair with a function.
     schema : Schema
         Of the columns.
     features : int or sequence of int, str or tuple
-        How many, or which.
+        Maximum number of features, or which.
     ax : matplotlib.axes.Axes, a sequence of them, or None
-        Where; None makes a figure.
+        Axes to draw on; None makes a figure.
     what : str, default="adds to the score"
-        What the functions give, beside the axis.
+        Label of the axis of the functions.
 
     Returns
     -------
@@ -116,7 +116,7 @@ def draw_terms(
 
 
 def _new_axes(plt: Any, chosen: Sequence[Term], what: str) -> tuple[list[Axes], Figure]:
-    """Return a panel for each term: those of single features have one height."""
+    """Return a panel for each term; those of single features share one scale."""
     n_columns = min(_N_COLUMNS, len(chosen))
     n_rows = ceil(len(chosen) / n_columns)
     has_pairs = any(isinstance(term, PairTable) for term in chosen)
@@ -141,7 +141,7 @@ def _new_axes(plt: Any, chosen: Sequence[Term], what: str) -> tuple[list[Axes], 
         if shared is not None:
             panel.sharey(shared)
         shared = panel
-        # The panel on the left has the numbers, if it has the same.
+        # The panel on the left has the tick labels, if it has the same scale.
         if is_on_left:
             panel.tick_params(labelleft=False)
         else:
@@ -167,7 +167,7 @@ def _draw_function(panel: Axes, term: Steps, schema: Schema) -> None:
 
 
 def _choose(terms: Sequence[Term], names: list[str], features: Sequence[Asked] | int) -> list[Term]:
-    """Return the functions to draw, in the order in which they are drawn."""
+    """Return the functions to draw, in drawing order."""
     if isinstance(features, int | Integral):
         most = check_int(features, "features", low=1)
         return sorted(terms, key=_spread, reverse=True)[:most]
@@ -205,7 +205,7 @@ def _spread(term: Term) -> float:
 
 
 def _draw_steps(panel: Axes, steps: NumberSteps) -> None:
-    """Draw a function of a number, its two ends wide enough to be seen."""
+    """Draw a function of a number, with its two ends wide enough to be visible."""
     thresholds, values = steps.thresholds, steps.values
     if not thresholds:
         panel.axhline(values[0], color="C0")

@@ -1,4 +1,4 @@
-"""A ranking tree as a picture: boxes with rules and counts, and its ROC curve beside them."""
+"""Plot of a ranking tree: boxes with rules and counts, and its ROC curve next to them."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _ROC_MARGIN = 0.65
 _LETTERS_PER_INCH = 15.0
 _MAX_RULE_WIDTH = 3.4
 _MAX_RULE_LINES = 4
-# In rates, along the diagonal and across it.
+# Distances of labels in rates, along the diagonal and across it.
 _NUMBERS_APART = 0.034
 _NUMBERS_BELOW = 0.04
 
@@ -63,7 +63,7 @@ class RankingTreeDisplay:
     knots_ : matplotlib.collections.PathCollection or None
         The knots of the ROC curve at which leaves end.
     knot_texts_ : dict of int to matplotlib.text.Annotation
-        The number at each knot, by the rank of the leaf that ends there; only of leaves that are
+        The number at each knot, by the rank of the leaf that ends there; only for leaves that are
         drawn.
     """
 
@@ -79,7 +79,7 @@ class RankingTreeDisplay:
 
 @dataclass(frozen=True)
 class _Box:
-    """A node of the picture: where it stands, in inches from the top left, and what it says."""
+    """A node of the plot: its position, in inches from the top left, and its text."""
 
     node: int
     parent: int
@@ -264,7 +264,7 @@ def _amount(weight: Any) -> str:
 
 
 def _tops(boxes: list[_Box]) -> list[float]:
-    """Where the boxes of each depth begin, below the tallest of the depth before."""
+    """Top of the boxes of each depth, below the tallest of the depth before."""
     tops = [0.0]
     for depth in range(max(box.depth for box in boxes)):
         tallest = max(box.height for box in boxes if box.depth == depth)
