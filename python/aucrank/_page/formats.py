@@ -69,7 +69,7 @@ def count(value: float | None) -> str:
 
 
 def p_value(value: float | None) -> str:
-    """Write a p-value in words."""
+    """Write a p-value to three decimals."""
     if value is None or math.isnan(value):
         return MISSING
     return "< 0.001" if value < 0.001 else f"{value:.3f}"

@@ -140,7 +140,7 @@ def render(
 
 
 def _plain(value: Any) -> Any:
-    """Escape HTML: names and levels are untrusted."""
+    """Escape control characters: names and levels are untrusted."""
     # Output of the templates themselves is Markup.
     return escaped(value) if type(value) is str else value
 

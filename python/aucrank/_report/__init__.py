@@ -1,6 +1,5 @@
-"""The report of fitted models on labelled rows: what is measured, what is said, how it is shown.
+"""Reports of fitted models on labelled rows: measurement, wording and display.
 
-``facts`` measures all of it as plain numbers, ``words`` and ``doubts`` say what they mean,
-``figures`` and ``tables`` show them, ``page`` writes the HTML file, and ``document`` is what a user
-calls.
+``facts`` measures everything as plain numbers, ``words`` and ``doubts`` interpret them, ``figures``
+and ``tables`` show them, ``page`` writes the HTML file, and ``document`` is the public interface.
 """

@@ -1,4 +1,4 @@
-"""Whether rows that a model gives a probability of 20 % are positive in one of five cases."""
+"""Calibration of the probabilities of a model."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _N_BINS = 10
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Calibration:
-    """How the probabilities of a model compare with what happened.
+    """Calibration of the probabilities of a model against observed labels.
 
     Attributes
     ----------
@@ -29,17 +29,16 @@ class Calibration:
         ``size``, the weight of the group; ``predicted``, its mean probability; ``observed``, its
         share of positives, with Wilson's interval ``observed_low`` to ``observed_high``.
     expected, observed : float
-        Positives that the probabilities add up to, and those that there are.
+        Sum of the probabilities, and number of positives.
     p_value : float
-        Chance of so large a difference of the two if every probability were right; NaN if all are 0
-        or 1.
+        p-value of their difference if every probability were right; NaN if all are 0 or 1.
     gap : float
         Mean distance of the two in the groups, known as the expected calibration error.
     brier : float
         Mean squared error of the probabilities.
     brier_skill : float
-        By how much that is below the error of the share of positives alone: 1 for perfect
-        probabilities, 0 or less for none better than that share.
+        Relative reduction against the error of the constant share of positives: 1 for perfect
+        probabilities, 0 or less if no better than that share.
     curve : CalibrationCurve
         The smooth curve with its slope and intercept.
     decision : DecisionCurve
@@ -58,7 +57,7 @@ class Calibration:
 
     @property
     def n_within(self) -> int:
-        """Number of groups whose mean probability is within the interval of what was observed."""
+        """Number of groups whose mean probability is within the interval of the observed share."""
         bins = self.bins
         within = (bins["observed_low"] <= bins["predicted"]) & (
             bins["predicted"] <= bins["observed_high"]
@@ -69,10 +68,10 @@ class Calibration:
 def measure_calibration(
     probability: NDArray[np.float64], target: Target, confidence: float
 ) -> Calibration:
-    """Compare probabilities with what happened.
+    """Compare probabilities with observed labels.
 
-    With weights, an interval is that of Kish's effective number of rows (Σw)² / Σw²; with groups,
-    of as many rows as have the variance of the groups.
+    With weights, intervals use Kish's effective number of rows (Σw)² / Σw²; with groups, the number
+    of independent rows with the same variance.
     """
     weights, positive = target.weights, target.positive
     total = weights.sum()
@@ -108,7 +107,7 @@ def _variance_of_sum(probability: NDArray[np.float64], target: Target) -> float:
     weights = target.weights
     if target.groups is None:
         return float((weights**2 * probability * (1 - probability)).sum())
-    # How rows of a group depend on each other, only the groups tell.
+    # The dependence within groups can be estimated only from the groups.
     _, codes = np.unique(target.groups, return_inverse=True)
     sums = np.bincount(codes, weights * (target.positive - probability))
     n_groups = len(sums)
@@ -117,7 +116,7 @@ def _variance_of_sum(probability: NDArray[np.float64], target: Target) -> float:
 
 def _curve(probability: NDArray[np.float64], target: Target, confidence: float) -> CalibrationCurve:
     with warnings.catch_warnings():
-        # Where there is none, the page shows none.
+        # The page omits it if undefined.
         warnings.simplefilter("ignore", UndefinedMetricWarning)
         return calibration_curve(
             target.positive,
@@ -136,7 +135,7 @@ def _bins(probability: NDArray[np.float64], target: Target, confidence: float) -
         np.bincount(group, values, minlength=n)
         for values in (weights, weights**2, weights * probability, weights * positive)
     )
-    # Rows of one probability stay together: they are where the middle one of them is.
+    # Rows of equal probability stay together: the middle one decides the group.
     middle = (np.cumsum(size) - size / 2) / size.sum()
     band = np.minimum((middle * _N_BINS).astype(np.intp), _N_BINS - 1)
     starts = np.flatnonzero(np.diff(band, prepend=-1))
@@ -161,7 +160,7 @@ def _bins(probability: NDArray[np.float64], target: Target, confidence: float) -
 
 
 def effective_rows(target: Target, codes: NDArray[np.intp], n_codes: int) -> NDArray[np.float64]:
-    """Return how many independent rows tell as much of the share of positives, by part.
+    """Return the effective number of independent rows for the share of positives, by part.
 
     Parameters
     ----------
@@ -175,9 +174,9 @@ def effective_rows(target: Target, codes: NDArray[np.intp], n_codes: int) -> NDA
     Returns
     -------
     ndarray of float64
-        Kish's effective number of rows; with groups, the number of rows of which a share has the
-        variance that it has over groups, between the number of groups and the former. Where all
-        rows are alike, it is the number of groups.
+        Kish's effective number of rows; with groups, the number of rows for which a share has its
+        variance over groups, between the number of groups and the former. If all rows are alike, it
+        is the number of groups.
     """
     weights = target.weights
     size = np.bincount(codes, weights, n_codes)
@@ -203,7 +202,7 @@ def effective_rows(target: Target, codes: NDArray[np.intp], n_codes: int) -> NDA
 def wilson(
     share: NDArray[np.float64], rows: NDArray[np.float64], confidence: float
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return Wilson's interval [1]_ of shares of so many rows, which need not be whole numbers.
+    """Return Wilson's interval [1]_ of shares of rows, whose number need not be whole.
 
     References
     ----------

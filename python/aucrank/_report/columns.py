@@ -1,4 +1,4 @@
-"""What the columns hold, and how far they have moved from the training data."""
+"""Contents of the columns, and their shift from the training data."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from aucrank.metrics._shift import Shift, measure_shift
 #: A category of a smaller share of the rows is rare.
 RARE_SHARE = 0.005
 
-# Bins of a number with as equal shares of the training rows as its values allow.
+# Number of bins of a number, with shares of the training rows as equal as its values allow.
 _N_BINS = 10
 
-# Categories of the training data that are bins of their own; all others are one bin.
+# Number of categories of the training data with their own bins; all others share one.
 _MOST_LEVELS = 20
 
 _SHOWN_LEVELS = 3
@@ -29,18 +29,18 @@ _SHOWN_LEVELS = 3
 
 @dataclass(frozen=True, slots=True)
 class ColumnFacts:
-    """What a column holds.
+    """Contents of a column.
 
     Attributes
     ----------
     name : str
         Its name.
     kind : {"number", "category", "other"}
-        "other" for what is neither, such as dates.
+        "other" is neither, such as dates.
     missing : float
         Share of rows without a value.
     low, median, high : float or None
-        Of the known numbers; None for other columns and where nothing is known.
+        Statistics of the known numbers; None for other columns and where all are missing.
     n_levels : int or None
         Number of categories.
     common : list of tuple of str and float
@@ -49,11 +49,11 @@ class ColumnFacts:
         Number of categories that are rare, with a share below `RARE_SHARE`.
     unseen : float or None
         Share of rows whose category is not in the training data; None without training data, and
-        for what are numbers in both.
+        for numbers in both.
     missing_then : float or None
         Share of training rows without a value; None without training data.
     shift : Shift or None
-        How far the column has moved from the training data; None without them.
+        Shift of the column from the training data; None without them.
     """
 
     name: str
@@ -72,15 +72,15 @@ class ColumnFacts:
 
 @dataclass(frozen=True, slots=True)
 class Overlap:
-    """Rows that are in the training data, too.
+    """Rows that are also in the training data.
 
     Attributes
     ----------
     share : float
         Share of rows that equal a training row in every column.
     share_by_chance : float
-        Share of the training rows that equal another training row: what is to be expected of rows
-        that are not the same cases.
+        Share of the training rows that equal another training row: the share to expect from new
+        cases.
     """
 
     share: float
@@ -88,7 +88,7 @@ class Overlap:
 
 
 def look_at_columns(rows: Rows, training: Rows | None) -> tuple[list[ColumnFacts], Overlap | None]:
-    """Look at every column; beside that of the training data, which have the same, if given."""
+    """Summarise every column, compared with the training data if given."""
     if training is None:
         return [_facts(rows.column(index), None) for index in range(rows.n_columns)], None
     facts = []
@@ -108,7 +108,7 @@ def check_same_columns(rows: Rows, training: Rows) -> None:
     Raises
     ------
     ValueError
-        Naming one that they have not.
+        If one is missing; the error names it.
     """
     if training.names != rows.names:
         raise ValueError(
@@ -163,7 +163,7 @@ def _facts(now: Column, then: Column | None) -> ColumnFacts:
 
 
 def unknown_to(schema: Schema, rows: Rows) -> dict[str, float]:
-    """Return the share of rows whose category a model does not know, by column of categories.
+    """Return the share of rows with a category unknown to the model, by categorical column.
 
     Parameters
     ----------
@@ -190,9 +190,9 @@ def _unknown_share(column: Column, levels: Sequence[Any]) -> float:
 
 
 def _of_one_kind(now: Column, then: Column) -> tuple[Column, Column]:
-    """Return two columns as numbers or as categories, if each can be one of them.
+    """Return two columns as numbers or as categories, if both can be converted.
 
-    Categories match as for a model: "1" of one is the number 1 of the other.
+    Categories match as for a model: "1" equals the number 1.
     """
     if now.numbers is not None and then.numbers is not None:
         return now, then
@@ -201,7 +201,7 @@ def _of_one_kind(now: Column, then: Column) -> tuple[Column, Column]:
 
 
 def _matched(column: Column, levels: Sequence[Any]) -> Column:
-    """Return a column of categories with those of another type as the levels that they match."""
+    """Return a categorical column with levels of another type replaced by those they match."""
     known, matcher = set(levels), Matcher(levels)
 
     def match(value: Any) -> Any:
@@ -225,7 +225,7 @@ def _with_shift(facts: ColumnFacts, now: Column, then: Column) -> ColumnFacts:
 
 
 def _places(now: Column, then: Column) -> tuple[NDArray[np.intp], NDArray[np.intp]] | None:
-    """Return the bin of each row, now and then; what is missing is bin 0."""
+    """Return the bin of each row, now and then; missing values are in bin 0."""
     if now.numbers is not None and then.numbers is not None:
         inner = tenths(then.numbers)
         return number_bins(now.numbers, inner), number_bins(then.numbers, inner)
@@ -233,17 +233,17 @@ def _places(now: Column, then: Column) -> tuple[NDArray[np.intp], NDArray[np.int
         counts = np.bincount(then.codes[then.codes >= 0], minlength=len(then.levels))
         order = np.argsort(-counts, kind="stable")[:_MOST_LEVELS]
         bin_of = {then.levels[code]: place + 1 for place, code in enumerate(order)}
-        # One bin for the categories that are rare in the training data or not there at all.
+        # One bin for the categories that are rare in the training data or absent.
         return _level_bins(now, bin_of), _level_bins(then, bin_of)
     return None
 
 
 def tenths(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return values that part the known ones into tenths, fewer where many of them are equal."""
+    """Return the deciles of the known values, fewer if many are equal."""
     known = values[~np.isnan(values)]
     if not len(known):
         return np.zeros(0)
-    # Values themselves, not what is between them: a bin is what is at most its edge.
+    # Edges are values themselves, not midpoints: a bin holds values up to its edge.
     edges = np.quantile(known, np.arange(1, _N_BINS) / _N_BINS, method="inverted_cdf")
     # Nothing lies above the greatest value.
     return np.unique(edges[edges < known.max()])
@@ -263,7 +263,7 @@ def _level_bins(column: Column, bin_of: dict[Any, int]) -> NDArray[np.intp]:
 
 
 def _alike(now: Column, then: Column) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
-    """Return numbers that are equal, now and then, where values are."""
+    """Return numbers, now and then, that are equal if and only if the values are."""
     if now.numbers is not None and then.numbers is not None:
         return _bits(now.numbers), _bits(then.numbers)
     if now.codes is not None and then.codes is not None:
@@ -276,12 +276,12 @@ def _alike(now: Column, then: Column) -> tuple[NDArray[np.uint64], NDArray[np.ui
     if now.other is not None and then.other is not None:
         place = {}
         return _places_of(now.other, place), _places_of(then.other, place)
-    # Dates in the one and numbers in the other: nothing is equal.
+    # Dates in one and numbers in the other: nothing is equal.
     return np.zeros(1, np.uint64), np.ones(1, np.uint64)
 
 
 def _places_of(series: nw.Series[Any], place: dict[Any, int]) -> NDArray[np.uint64]:
-    """Return numbers of values from 1, equal for equal ones; 0 for what is missing."""
+    """Return codes of values from 1, equal for equal ones; 0 for missing ones."""
     values = series.to_list()
     if not all(isinstance(value, Hashable) for value in values):
         values = [repr(value) for value in values]
@@ -297,7 +297,7 @@ def _bits(values: NDArray[np.float64]) -> NDArray[np.uint64]:
 
 
 def _mix(mixed: NDArray[np.uint64], values: NDArray[np.uint64]) -> None:
-    """Take another column into the hash of each row: the finaliser of SplitMix64."""
+    """Mix another column into the hash of each row, by the finaliser of SplitMix64."""
     mixed += values + np.uint64(0x9E3779B97F4A7C15)
     mixed ^= mixed >> np.uint64(30)
     mixed *= np.uint64(0xBF58476D1CE4E5B9)

@@ -1,4 +1,4 @@
-"""Whether models rank the same rows differently, by more than chance."""
+"""Paired tests of the AUCs of models."""
 
 from __future__ import annotations
 
@@ -28,8 +28,7 @@ class Comparison:
     test : AucComparison
         DeLong's test of the difference of their AUCs, with its interval.
     adjusted : float
-        The p-value adjusted for all pairs of the report by Holm's method; NaN where it is not
-        known.
+        The p-value adjusted for all pairs of the report by Holm's method; NaN where undefined.
     """
 
     first: str
@@ -38,19 +37,19 @@ class Comparison:
     adjusted: float
 
     def is_significant(self, confidence: float) -> bool:
-        """Whether chance alone explains so large a difference too rarely."""
+        """Whether the difference is significant."""
         return self.adjusted < 1 - confidence
 
 
 def compare_all(
     subjects: Sequence[Subject], target: Target, options: Options
 ) -> list[Comparison] | None:
-    """Test each pair of models; None where a class has one row, or group, which has no spread."""
+    """Test each pair of models; None if a class has only one row or group."""
     if not target.has_spread:
         return None
     pairs = list(combinations(subjects, 2))
     with warnings.catch_warnings():
-        # The method of an interval that is no normal one is shown.
+        # The method of a non-normal interval is shown.
         warnings.simplefilter("ignore", UndefinedMetricWarning)
         tests = [
             auc_compare(
@@ -71,7 +70,7 @@ def compare_all(
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """Adjust p-values for their number by Holm's method [1]_; NaN stays, and counts as none.
+    """Adjust p-values for their number by Holm's method [1]_; NaN is kept and not counted.
 
     References
     ----------

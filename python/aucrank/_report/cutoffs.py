@@ -1,4 +1,4 @@
-"""Where to cut a score in two, for what errors cost."""
+"""Optimal cut-offs of a score for given costs of errors."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _N_FOLDS = 5
 
 @dataclass(frozen=True, slots=True)
 class CutOff:
-    """A threshold of a score, and what becomes of the rows.
+    """A threshold of a score, with its classification figures.
 
     Attributes
     ----------
@@ -27,22 +27,22 @@ class CutOff:
         Whether it is the model's own, that of the greatest difference of the two rates, or the
         cheapest one.
     costs : Costs or None
-        What errors cost, where that was asked.
+        Costs of errors, for purpose "cost".
     threshold : float
         Rows that score at least this are called positive; infinity for none.
     below : float
         The next lower score of a row; minus infinity if there is none.
     flagged : float
-        Share of the rows that are called positive.
+        Share of the rows called positive.
     tpr, fpr : float
-        Shares of the positive and of the negative rows that are.
+        Shares of the positive and of the negative rows called positive.
     precision : float
-        Share of positives among the rows that are; NaN for no row.
+        Share of positives among the rows called positive; NaN if there are none.
     cost : float or None
         Mean cost of a row.
     cost_of_others : float or None
-        The same of rows that had no say in the choice of the threshold: each fifth of the rows is
-        cut where the others are cheapest to cut. None where a class has too few rows for that.
+        The same by five-fold cross-validation: each fifth of the rows is cut at the cheapest
+        threshold of the others. None if a class has too few rows.
     trivial_cost : float or None
         Mean cost of a row if all rows are treated alike, in the cheaper of the two ways.
     """
@@ -63,7 +63,7 @@ class CutOff:
 def find_cut_offs(
     subject: Subject, curve: RocCurve, ks_knot: int, target: Target, options: Options
 ) -> list[CutOff]:
-    """Return the model's own cut-off, that of KS, and the cheapest one for all costs.
+    """Return the model's own cut-off, that of KS, and the cheapest one for each of the costs.
 
     The curve has a knot for each distinct score.
     """
@@ -126,9 +126,9 @@ def _at(
 def costs_of_others(
     scores: NDArray[np.float64], target: Target, all_costs: Sequence[Costs], seed: int
 ) -> list[float | None]:
-    """Return the mean cost of rows that are cut where other rows are cheapest to cut.
+    """Return the cross-validated mean cost of rows at the cheapest threshold.
 
-    A threshold looks better on the rows that it was chosen on than it is. So the rows are dealt
+    A threshold looks better than it is on the rows that it was chosen on. So the rows are split
     into five folds, stratified, or whole groups where there are groups; the threshold of each fold
     is the cheapest of the other four.
 
@@ -139,14 +139,14 @@ def costs_of_others(
     target : Target
         Labels and weights.
     all_costs : sequence of Costs
-        What errors cost, for each of which there is one answer.
+        Costs of errors, with one result for each.
     seed : int
-        Of the folds.
+        Seed of the folds.
 
     Returns
     -------
     list of float or None
-        None where a class has fewer than five rows, or is absent from what is left of a fold.
+        None where a class has fewer than five rows, or is absent outside a fold.
     """
     positive, weights = target.positive, target.weights
     if min(positive.sum(), (~positive).sum()) < _N_FOLDS:

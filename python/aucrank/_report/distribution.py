@@ -1,4 +1,4 @@
-"""How the scores of the two classes are spread."""
+"""Distributions of the scores of the two classes."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from aucrank._report.subjects import Target
 
 _N_BINS = 40
 
-# Each score of a model that has no more of them stands on its own.
+# Maximum number of distinct scores that each get a bin of their own.
 _MOST_SINGLE = 30
 
-# What lies beyond these quantiles is counted in the outermost bins, if it is far away: by more than
-# so many times the distance of the two.
+# Scores beyond these quantiles are counted in the outermost bins if they are far away: by more than
+# this multiple of the distance of the two.
 _TAILS = (0.005, 0.995)
 _FAR = 1.0
 
@@ -27,13 +27,13 @@ class Distribution:
     Attributes
     ----------
     edges : ndarray of shape (n_bins + 1,)
-        Where bins begin and end.
+        Edges of the bins.
     values : ndarray of shape (n_bins,) or None
-        The score of each bin, where each distinct score has a bin of its own.
+        The score of each bin, if each distinct score has a bin of its own.
     negative, positive : ndarray of shape (n_bins,)
         Share of the class in each bin.
     below, above : bool
-        Whether the first and the last bin hold scores beyond the edges, too.
+        Whether the first and the last bin also hold scores beyond the edges.
     """
 
     edges: NDArray[np.float64]
@@ -64,8 +64,8 @@ def measure_distribution(scores: NDArray[np.float64], target: Target) -> Distrib
 
 
 def _few_distinct(scores: NDArray[np.float64]) -> NDArray[np.float64] | None:
-    """Return the distinct scores, None if they are many."""
-    # A few rows tell at once of most models that there are many.
+    """Return the distinct scores, or None if there are many."""
+    # For most models a few rows suffice to show that there are many.
     if len(np.unique(scores[: 50 * _MOST_SINGLE])) > _MOST_SINGLE:
         return None
     distinct = np.unique(scores)
@@ -73,7 +73,7 @@ def _few_distinct(scores: NDArray[np.float64]) -> NDArray[np.float64] | None:
 
 
 def _edges(scores: NDArray[np.float64]) -> tuple[NDArray[np.float64], bool, bool]:
-    """Return the edges, and whether scores lie below the first and above the last of them."""
+    """Return the edges, and whether scores lie below the first or above the last."""
     finite = scores[np.isfinite(scores)]
     ends = float(finite.min()), float(finite.max())
     tails = np.quantile(finite, _TAILS).tolist()

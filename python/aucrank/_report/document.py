@@ -1,4 +1,4 @@
-"""The report as what a user asks for and gets."""
+"""The public interface of reports."""
 
 from __future__ import annotations
 
@@ -36,19 +36,19 @@ from aucrank._utils.plain_text import shown
 
 
 class Report:
-    """What :func:`report` returns: a page about models, and its main figures.
+    """Result of :func:`report`: a page about models, and its main figures.
 
     In a notebook it shows the page.
 
     Parameters
     ----------
     facts : Facts
-        All that it says.
+        All measured facts.
 
     Attributes
     ----------
     html : str
-        The page: a whole HTML file that asks for nothing from any network.
+        The page: one self-contained HTML file that loads nothing from a network.
     models : Table
         One row for each model: ``model``; ``auc`` with its interval ``low`` to ``high``; ``gini``,
         ``ks``, ``hull_auc``; ``partial_auc``, standardised, over the false positive rates up to
@@ -56,9 +56,9 @@ class Report:
     one_line : str
         The gist: how many rows, and the best model with its AUC and interval.
     summary : str
-        What the page says in words, a paragraph a line.
+        The summary of the page in words, one paragraph per line.
     warnings : list of str
-        What it says should be looked at first.
+        Warnings that the page shows first.
     subgroups : Table or None
         One row for each model and subgroup: ``by``, ``subgroup``, ``model``; ``size`` and
         ``positives``, weights of the rows; ``auc`` with its interval ``low`` to ``high``;
@@ -93,7 +93,7 @@ class Report:
         return f"<Report of {shown(self.one_line)}>"
 
     def _repr_html_(self) -> str:
-        # The styles of a page are for a page, so it has a frame of its own.
+        # The page has its own styles, so it is shown in a frame.
         return (
             '<iframe title="Report of models" sandbox="allow-scripts allow-modals"'
             ' style="width: 100%; height: 80vh; border: 1px solid #888"'
@@ -101,7 +101,7 @@ class Report:
         )
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the page to a file, whole or not at all.
+        """Write the page to a file atomically.
 
         Parameters
         ----------
@@ -139,12 +139,11 @@ def report(
 
     The page has a summary in words; the ROC curve with a band and its hull, the AUC with its
     interval, partial areas, and paired tests of the models; gains, lift and KS; the scores by
-    class; calibration; the cheapest cut-offs; subgroups and the course over time, where these are
-    given; what the columns hold and how far they have moved
-    from the training data; and the models themselves: what the columns are worth, partial
-    dependence, and what each model tells of itself, such as strata or points. What is doubtful
-    stands first. It asks for nothing from any network, prints on A4, and can be read on a phone,
-    with a keyboard and by a screen reader.
+    class; calibration; the cheapest cut-offs; subgroups and the course over time, if given; the
+    contents of the columns and their shift from the training data; and the models themselves:
+    importance of the columns, partial dependence, and the description of each model, such as strata
+    or points. Warnings come first. The page loads nothing from a network, prints on A4, and can be
+    read on a phone, with a keyboard and by a screen reader.
 
     Parameters
     ----------
@@ -152,30 +151,29 @@ def report(
         One to eight fitted models: rankers of this package, or classifiers of any other that score
         rows by ``decision_function`` or ``predict_proba``.
     X : array-like or data frame of shape (n_samples, n_features)
-        Rows, best those that no model was fitted to, as the models take them.
+        Rows as the models take them, preferably ones that no model was fitted to.
     y : array-like of shape (n_samples,)
         Their labels, of two classes; the greater one is positive, as for the models.
     sample_weight : array-like of shape (n_samples,), default=None
-        Weight of each row. A row of weight 0 is no row.
+        Weight of each row. Rows of weight 0 are ignored.
     groups : array-like of shape (n_samples,), default=None
         Which rows come from the same source, such as a patient. Intervals, bands and tests are then
-        of whole groups.
+        based on whole groups.
     time : array-like of shape (n_samples,), default=None
-        When each row came, in numbers or dates: the page then has a chapter on months, quarters or
-        years, or on ranges of about as many rows.
+        Time of each row, in numbers or dates: the page then has a chapter on months, quarters or
+        years, or on ranges with about equal numbers of rows.
     by : array-like of shape (n_samples,), dict of str to array-like, or data frame, default=None
-        What parts the rows into subgroups, such as the hospital or the sex; a dict or a frame for
-        several such splits, each with a name. Numbers of more than 12 values are parted at their
-        quartiles.
+        Subgroup of each row, such as the hospital or the sex; a dict or a frame for several named
+        splits. Numbers with more than 12 values are split at their quartiles.
     names : list of str, default=None
-        What to call the models; ``None`` for their classes, or the keys of a dict.
+        Names of the models; ``None`` takes their classes, or the keys of a dict.
     path : str or path-like, default=None
-        Where to write the page, too.
+        File to write the page to as well.
     X_train : array-like or data frame of shape (n_samples_train, n_features), default=None
-        Rows that the models were fitted to. With them, the page tells what has moved since, and
+        Rows that the models were fitted to. With them, the page shows what has shifted since, and
         whether rows of ``X`` are among them.
     costs : dict, default=None
-        What errors cost: ``{"false_positive": 1, "false_negative": 5}``. ``None`` shows a few usual
+        Costs of errors: ``{"false_positive": 1, "false_negative": 5}``. ``None`` shows a few usual
         ratios.
     max_fpr : float, default=0.1
         Greatest false positive rate of the partial area, in (0, 1]; the other one is over the
@@ -185,11 +183,11 @@ def report(
     title : str, default=None
         Heading; ``None`` makes one of the names.
     timestamp : datetime, default=None
-        When the report is said to be written. None leaves it out, so that equal models and rows
-        make equal pages.
+        Time stamp of the report. None leaves it out, so that equal models and rows give equal
+        pages.
     random_state : int, RandomState instance or None, default=0
-        Seed of the rows that are drawn to shuffle columns of, and of the folds in which cut-offs
-        are judged.
+        Seed of the sample of rows whose columns are shuffled, and of the folds in which cut-offs
+        are evaluated.
 
     Returns
     -------
@@ -201,11 +199,11 @@ def report(
     ImportError
         If jinja2 is not installed.
     TypeError
-        If something is no model that scores rows, or of a type that is not valid.
+        If a model cannot score rows, or an argument has an invalid type.
     ValueError
         If ``y`` does not hold the two classes of the models, a model scores a row NaN, ``X_train``
-        has other columns, a parameter is out of bounds, all rows of a class are of one group, or
-        ``groups``, ``time`` or ``by`` is of another length.
+        has other columns, a parameter is out of bounds, all rows of a class are in one group, or
+        ``groups``, ``time`` or ``by`` has the wrong length.
 
     See Also
     --------
@@ -219,9 +217,9 @@ def report(
     :func:`~aucrank.metrics.partial_auc`, and in subgroups and periods
     :func:`~aucrank.metrics.auc_by` and :func:`~aucrank.metrics.calibration_curve`. Shares in
     groups of probabilities have Wilson's interval
-    [2]_. The cost of the cheapest cut-off is also told for rows that had no say in choosing it: a
-    threshold looks better on the rows that it was chosen on. The importance of a column is by how
-    much the AUC falls when its values are shuffled [3]_, on at most 1,000 rows of each class.
+    [2]_. The cost of the cheapest cut-off is also given for rows not used to choose it: a threshold
+    looks better on the rows that it was chosen on. The importance of a column is the fall of the
+    AUC when its values are shuffled [3]_, on at most 1,000 rows of each class.
 
     References
     ----------
@@ -275,7 +273,7 @@ def make_report(
     options: Options,
     training: Mapping[str, Rows] | None = None,
 ) -> Report:
-    """Report on models that may each take columns of their own.
+    """Report on models that may each take different columns.
 
     Parameters
     ----------
@@ -284,7 +282,7 @@ def make_report(
     target : Target
         Labels and weights of the rows.
     options : Options
-        What is asked for.
+        Options of the report.
     training : mapping of str to Rows, default=None
         Training rows as each model takes them.
 

@@ -1,4 +1,4 @@
-"""What a reader of a report should be told before believing it."""
+"""Warnings of a report."""
 
 from __future__ import annotations
 
@@ -15,27 +15,27 @@ from aucrank._utils.words import listed, plural
 #: With fewer rows of a class, intervals are wide and every curve is ragged.
 FEW_OF_CLASS = 100
 
-#: An AUC from here on is often that of a column that knows the outcome.
+#: An AUC from here on often indicates a column that leaks the outcome.
 TOO_GOOD = 0.99
 
-#: By so much the AUC is below that of the hull where the score is in the wrong order somewhere.
+#: Gap between the AUC of the hull and the AUC from which the score is locally in the wrong order.
 BELOW_HULL = 0.01
 
-#: Chance below which the sum of the probabilities is said to be off.
+#: p-value below which the sum of the probabilities is reported as off.
 UNLIKELY = 0.01
 
-#: A share of missing values or of strange categories that is told.
+#: A share of missing values or of unknown categories that is reported.
 TOLD_SHARE = 0.01
 
-#: A share of rows that are training rows, too, beyond what is to be expected.
+#: A share of rows that are also training rows, in excess of the expected one.
 TOLD_OVERLAP = 0.01
 
-# Columns of a kind that are named.
+# Maximum number of columns named per kind.
 _SHOWN = 5
 
 
 def doubts_of(facts: Facts) -> list[str]:
-    """Return what is doubtful, a sentence or two each, the gravest first."""
+    """Return the warnings, one or two sentences each, the most severe first."""
     return [
         *_of_rows(facts),
         *(text for model in facts.models for text in _of_model(model, facts)),
@@ -81,7 +81,7 @@ def _of_model(model: ModelFacts, facts: Facts) -> Iterator[str]:
             " after the outcome, or are these the training rows?"
         )
     gap = ranking.hull.auc - ranking.auc
-    # The hull of few rows is above the curve by chance.
+    # With few rows the hull is above the curve by chance.
     if gap > BELOW_HULL and gap > interval.standard_error:
         yield (
             f"{name}: the concave hull has an AUC that is {decimal(gap)} higher than the curve."
@@ -113,7 +113,7 @@ def _of_model(model: ModelFacts, facts: Facts) -> Iterator[str]:
 
 
 def _of_unknown(facts: Facts) -> Iterator[str]:
-    """Name the columns whose values a model does not know, if that does not follow from others."""
+    """Name the columns with values unknown to a model, unless other warnings imply it."""
     in_training = {c.name for c in facts.columns if c.unseen is not None and c.unseen >= TOLD_SHARE}
     for model in facts.models:
         found = [
@@ -129,13 +129,13 @@ def _of_unknown(facts: Facts) -> Iterator[str]:
 
 
 def _asked(model: ModelFacts) -> str:
-    """Say of how many rows the probabilities are known, if these are not all."""
+    """State the number of rows with probabilities, if these are not all."""
     n_rows = model.subject.n_asked
     return "" if n_rows is None else f" of {plural(n_rows, 'row')} drawn at random"
 
 
 def is_often_outside(calibration: Calibration, confidence: float) -> bool:
-    """Tell whether so many groups are outside of their intervals less often than `UNLIKELY`."""
+    """Return whether the chance of so many groups outside their intervals is `UNLIKELY`."""
     n_bins = calibration.bins.n_rows
     return bool(stats.binom.cdf(calibration.n_within, n_bins, confidence) < UNLIKELY)
 

@@ -1,4 +1,4 @@
-"""What a model makes of each column: what the ranking loses without it, and how the score moves."""
+"""Effects of the columns in a model: permutation importance and partial dependence."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from aucrank._report.rows import Column, Rows
 from aucrank._report.subjects import Subject, Target, probabilities
 from aucrank.metrics import roc_auc_score
 
-# Rows of each class that are drawn, how often a column is shuffled, and of how many columns.
+# Rows drawn per class, number of shuffles of a column, and maximum number of columns.
 _ROWS_OF_CLASS = 1000
 _N_SHUFFLES = 3
 _MOST_COLUMNS = 30
 
-# Rows of each class by which these are chosen where the model itself does not tell.
+# Rows per class by which these are chosen if the model has no importances.
 _FEW_OF_CLASS = 100
 
-# Columns whose dependence is shown, and by how many deviations their loss is above 0; at how many
-# of their values, as the mean over how many rows; of how many rows the values are looked at.
+# Maximum number of columns whose dependence is shown, and deviations by which their loss exceeds 0;
+# number of values, rows averaged over, and rows that the values are taken from.
 _N_SHOWN = 6
 _SPREADS = 2
 _N_VALUES = 11
@@ -33,16 +33,16 @@ _N_LOOKED_AT = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Importance:
-    """What a column is worth to a model.
+    """Importance of a column to a model.
 
     Attributes
     ----------
     column : str
         Its name.
     own : float or None
-        What the model says itself (``feature_importances_``), if it does.
+        The importance given by the model (``feature_importances_``), if any.
     loss : float
-        By how much the AUC falls when the values of the column are shuffled, on the mean.
+        Mean fall of the AUC when the values of the column are shuffled.
     spread : float
         Standard deviation of that fall over the shuffles.
     """
@@ -55,7 +55,7 @@ class Importance:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Dependence:
-    """How the answer of a model depends on one column: its partial dependence.
+    """Partial dependence of a model on one column.
 
     Attributes
     ----------
@@ -66,9 +66,9 @@ class Dependence:
     levels : list of str
         Categories that it was set to, the most frequent first; "missing" is one of them.
     answers : ndarray of float64
-        Mean answer over the rows for each of them.
+        Mean prediction over the rows for each of them.
     missing : float or None
-        Mean answer where a number is missing; None where none is.
+        Mean prediction where a number is missing; None if none is missing.
     """
 
     column: str
@@ -80,20 +80,20 @@ class Dependence:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Effects:
-    """What a model makes of the columns.
+    """Effects of the columns in a model.
 
     Attributes
     ----------
     importances : list of Importance
-        The greatest loss first.
+        Importances, the greatest loss first.
     dependences : list of Dependence
-        Of the first columns among them that matter.
+        Dependences on the first columns among them that matter.
     n_rows : int
         Number of rows that the losses were measured on.
     n_left_out : int
-        Number of columns that were not shuffled, for being too many.
+        Number of columns not shuffled, since there were too many.
     of_probability : bool
-        Whether the answers are probabilities; else scores.
+        Whether the predictions are probabilities; otherwise scores.
     """
 
     importances: list[Importance]
@@ -106,8 +106,8 @@ class Effects:
 def measure_effects(subject: Subject, target: Target, seed: int) -> Effects:
     """Shuffle columns, and set them to one value for all rows.
 
-    The rows are a random sample with equally many of both classes as far as they go: the AUC does
-    not depend on their shares, and is known best so.
+    The rows are a random sample, with equal numbers of both classes as far as possible: the AUC
+    does not depend on the class shares, and is most precise so.
     """
     rng = np.random.default_rng(seed)
     drawn = _of_both_classes(target, _ROWS_OF_CLASS, rng)
@@ -137,7 +137,7 @@ def measure_effects(subject: Subject, target: Target, seed: int) -> Effects:
 
 
 def _of_both_classes(target: Target, most: int, rng: np.random.Generator) -> NDArray[np.intp]:
-    """Draw so many rows of each class at most."""
+    """Draw at most a given number of rows of each class."""
     classes = np.flatnonzero(target.positive), np.flatnonzero(~target.positive)
     return np.sort(
         np.concatenate([rng.choice(rows, min(len(rows), most), replace=False) for rows in classes])
@@ -147,7 +147,7 @@ def _of_both_classes(target: Target, most: int, rng: np.random.Generator) -> NDA
 def _columns_to_shuffle(
     subject: Subject, target: Target, own: NDArray[np.float64] | None, rng: np.random.Generator
 ) -> list[int]:
-    """Return the columns that are worth most: to the model itself, else to a few rows."""
+    """Return the most important columns: by the model itself, otherwise on a few rows."""
     columns = list(range(subject.rows.n_columns))
     if len(columns) <= _MOST_COLUMNS:
         return columns
@@ -160,7 +160,7 @@ def _columns_to_shuffle(
 
 
 def _own_importances(subject: Subject) -> NDArray[np.float64] | None:
-    """Return what the model says of each column, if it says it of these very columns."""
+    """Return the model's own importances, if they are of these columns."""
     own = getattr(subject.estimator, "feature_importances_", None)
     if own is None:
         return None
@@ -193,7 +193,7 @@ def _losses(
     n_shuffles: int,
     rng: np.random.Generator,
 ) -> list[float]:
-    """Return by how much the AUC of some rows falls each time that a column is shuffled."""
+    """Return the fall of the AUC of some rows for each shuffle of a column."""
     y = target.positive[drawn]
     weight = None if target.weight is None else target.weight[drawn]
     before = roc_auc_score(y, subject.scores[drawn], sample_weight=weight)
@@ -235,11 +235,11 @@ def _answers(subject: Subject, X: Any) -> NDArray[np.float64]:
 
 
 def _values_to_set(column: Column) -> tuple[list[int], list[str]]:
-    """Return rows that have the values to set a column to, and what categories are called."""
+    """Return rows that have the values to set a column to, and the names of categories."""
     if column.numbers is not None:
         known = np.flatnonzero(~np.isnan(column.numbers))
         order = known[np.argsort(column.numbers[known], kind="stable")]
-        # From the 2nd to the 98th hundredth: what lies beyond is single rows.
+        # From the 2nd to the 98th percentile: values beyond are those of single rows.
         places = np.linspace(0.02, 0.98, _N_VALUES) * (len(order) - 1)
         rows = order[places.round().astype(np.intp)] if len(order) else order
         _, first = np.unique(column.numbers[rows], return_index=True)
@@ -251,7 +251,7 @@ def _values_to_set(column: Column) -> tuple[list[int], list[str]]:
         donors = [int(np.argmax(column.codes == code)) for code in codes]
         levels = [str(column.levels[code]) for code in codes]
     else:
-        # Dates and the like have no few values to choose from.
+        # Dates and the like have no small set of values to choose from.
         return [], []
     if column.n_missing:
         missing = np.isnan(column.numbers) if column.numbers is not None else column.codes == -1

@@ -1,4 +1,4 @@
-"""All that a report says, as plain numbers: what is measured of models on labelled rows."""
+"""The facts of a report, as plain numbers: measurements of models on labelled rows."""
 
 from __future__ import annotations
 
@@ -34,26 +34,26 @@ from aucrank.metrics._shift import Shift, measure_shift
 
 @dataclass(frozen=True, eq=False, slots=True)
 class ModelFacts:
-    """What is measured of one model.
+    """Measurements of one model.
 
     Attributes
     ----------
     subject : Subject
         The model, with its scores.
     ranking : Ranking
-        How well they rank.
+        Ranking quality.
     distribution : Distribution
-        How those of the two classes are spread.
+        Distributions of the scores of the two classes.
     calibration : Calibration or None
-        Whether its probabilities are right; None for a model that gives none.
+        Calibration of its probabilities; None for a model without probabilities.
     cut_offs : list of CutOff
-        Where to cut its score in two.
+        Cut-offs of its score.
     effects : Effects
-        What it makes of the columns.
+        Effects of the columns.
     shift : Shift or None
-        How far its scores have moved from those of the training data; None without them.
+        Shift of its scores from those of the training data; None without them.
     unknown : dict of str to float
-        Share of rows whose category it does not know, by column of categories.
+        Share of rows with a category unknown to it, by categorical column.
     """
 
     subject: Subject
@@ -67,18 +67,18 @@ class ModelFacts:
 
     @property
     def name(self) -> str:
-        """What the model is called."""
+        """Name of the model."""
         return self.subject.name
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Facts:
-    """All that a report says.
+    """All facts of a report.
 
     Attributes
     ----------
     options : Options
-        What it was asked for.
+        Options of the report.
     n_rows, n_positive : int
         Number of rows, and of positive ones.
     prevalence : float
@@ -86,23 +86,23 @@ class Facts:
     is_weighted : bool
         Whether rows have weights.
     labels : tuple of two str
-        What the negative and the positive class are called.
+        Names of the negative and the positive class.
     models : list of ModelFacts
         One for each model, in the order in which they were passed.
     comparisons : list of Comparison or None
         One for each pair of models; None where a class has one row.
     columns : list of ColumnFacts
-        What the columns hold.
+        Contents of the columns.
     overlap : Overlap or None
-        Rows that are training rows, too; None without training data.
+        Rows that are also training rows; None without training data.
     n_training : int or None
         Number of training rows.
     n_groups : int or None
-        Number of groups that rows come in; None where each is drawn by itself.
+        Number of groups of rows; None without groups.
     subgroups : list of Subgroups
-        What is measured in the subgroups by each column that was named.
+        Measurements in subgroups, for each column that was named.
     periods : Periods or None
-        What is measured as time goes on; None where times are not known.
+        Measurements over time; None without times.
     """
 
     options: Options
@@ -132,16 +132,16 @@ def measure(
     options: Options,
     training: Sequence[Rows] | None = None,
 ) -> Facts:
-    """Measure all that a report says.
+    """Measure all facts of a report.
 
     Parameters
     ----------
     subjects : sequence of Subject
-        The models. Where they take other columns, those of all of them are looked at.
+        The models. If they take different columns, the columns of all are summarised.
     target : Target
         Labels and weights of the rows.
     options : Options
-        What is asked for.
+        Options of the report.
     training : sequence of Rows, default=None
         Training rows of each model, as it takes them.
     """
@@ -159,7 +159,7 @@ def measure(
     overlap = None
     seen: list[Any] = []
     for place, subject in enumerate(subjects):
-        # Models that were given the same rows are looked at once.
+        # Rows that several models share are summarised once.
         if any(subject.rows is rows for rows in seen):
             continue
         seen.append(subject.rows)

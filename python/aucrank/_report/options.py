@@ -1,4 +1,4 @@
-"""What a report is asked for, checked once."""
+"""Options of a report, checked once."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from aucrank.metrics._inference import check_confidence
 
 _ERRORS = ("false_positive", "false_negative")
 
-# What a false negative may cost where nobody says it, in units of a false positive.
+# Default costs of a false negative, in units of a false positive.
 _USUAL_RATIOS = (1.0, 2.0, 5.0, 10.0, 20.0)
 
 
 @dataclass(frozen=True, slots=True)
 class Costs:
-    """What the two kinds of error cost.
+    """Costs of the two kinds of error.
 
     Attributes
     ----------
     false_positive : float
-        Of a negative row that is called positive.
+        Cost of a negative row that is called positive.
     false_negative : float
-        Of a positive row that is called negative.
+        Cost of a positive row that is called negative.
     """
 
     false_positive: float
@@ -36,7 +36,7 @@ class Costs:
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What a report is asked for.
+    """Options of a report.
 
     Attributes
     ----------
@@ -45,15 +45,15 @@ class Options:
     max_fpr : float
         Greatest false positive rate of the partial area.
     costs : tuple of Costs
-        For which the best cut-offs are looked for.
+        Costs for which the best cut-offs are found.
     costs_given : bool
-        Whether the user said what errors cost; else they are a few usual ratios.
+        Whether the user gave the costs; otherwise they are a few usual ratios.
     seed : int
-        Of all that is drawn at random.
+        Seed of all random draws.
     title : str or None
         Heading; None for one made of the names.
     timestamp : datetime or None
-        When the report is said to be written.
+        Time stamp of the report.
     """
 
     confidence: float
@@ -74,12 +74,12 @@ def read_options(
     title: str | None = None,
     timestamp: datetime | None = None,
 ) -> Options:
-    """Check what a user passed.
+    """Check the arguments of the user.
 
     Raises
     ------
     TypeError, ValueError
-        Naming the parameter and the value.
+        If an argument is not valid; the error names the parameter and the value.
     """
     most = check_real(max_fpr, "max_fpr", low=0.0, high=1.0, low_open=True)
     assert most is not None

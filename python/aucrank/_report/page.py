@@ -167,7 +167,7 @@ def _cut_offs(facts: Facts) -> Chapter:
 
 
 def _tables_or_folds(views: Sequence[View], what: str) -> dict[str, Any]:
-    """Show the table of the first model, and those of the others when asked for."""
+    """Show the table of the first model; those of the others are collapsed."""
     first, *others = views
     return {
         "tables": [first],
@@ -288,14 +288,14 @@ def _model(model: ModelFacts, place: int) -> Chapter:
 
 
 def _sections(estimator: Any) -> list[Section]:
-    """Return what a model of this package tells of itself; nothing of any other."""
+    """Return the description of a model of this package; nothing for others."""
     tell = getattr(estimator, "_summary", None)
     told = tell() if callable(tell) else []
     return [section for section in told if isinstance(section, Section)]
 
 
 def _limits(facts: Facts) -> list[str]:
-    """Return by which limits the page speaks of what is doubtful."""
+    """Describe the limits for the warnings of the page."""
     level = facts.options.confidence
     return [
         f"Intervals and bands have {formats.share(level, 0)} confidence. Models are told apart"

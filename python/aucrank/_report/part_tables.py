@@ -1,4 +1,4 @@
-"""The tables of subgroups and of periods, their figures written out."""
+"""Tables of subgroups and of periods."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from aucrank._report.facts import Facts
 from aucrank._report.periods import Periods
 from aucrank._report.subgroups import MEASURES, Interval, PartFacts, Split, Subgroups
 
-# Letters of the name of a part that are shown.
+# Maximum number of letters shown of the name of a part.
 _LETTERS = 60
 
 
@@ -32,7 +32,7 @@ def subgroup_aucs(facts: Facts, found: Subgroups, place: int) -> View:
 
 
 def equality_tests(facts: Facts, found: Subgroups) -> View:
-    """Show whether the AUCs are equal, and which pairs they are of."""
+    """Show the test of equal AUCs, and the AUCs within and between subgroups."""
     return View(
         f"Within and between the subgroups by {found.split.name}",
         [
@@ -106,7 +106,7 @@ def period_aucs(facts: Facts, periods: Periods, place: int) -> View:
 
 
 def period_rates(facts: Facts, periods: Periods, place: int) -> View:
-    """Show what was observed and expected in each period, and how far scores have moved."""
+    """Show observed and expected positives and the shift of scores in each period."""
     own = periods.models[place]
     ratios = None if own.parts.calibration is None else own.parts.calibration[MEASURES[-1]]
     heads = [Head("Period", is_text=True), Head("Observed"), Head("Interval")]

@@ -1,4 +1,4 @@
-"""How a model ranks, how its probabilities hold and how far its scores move, as time goes on."""
+"""Ranking, calibration and shift of the scores of a model over time."""
 
 from __future__ import annotations
 
@@ -18,30 +18,30 @@ from aucrank._report.subgroups import PartFacts, Split, measure_parts
 from aucrank._report.subjects import Subject, Target
 from aucrank.metrics._shift import measure_shift
 
-# More periods no picture has room for; fewer show no course.
+# Fewer periods show no trend; more do not fit in a picture.
 _LEAST_PERIODS, _MOST_PERIODS = 3, 24
 
-# Of numbers with more values than these, and where no month, quarter or year fits.
+# Number of ranges for numbers with more values, or if no month, quarter or year fits.
 _MOST_RANGES = 10
 
-# Rows of the smaller class that a period has, in the middle of all: fewer say nothing of an AUC.
+# Median number of rows of the smaller class per period: fewer do not determine an AUC.
 _ROWS_OF_CLASS = 10
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class PeriodsOfModel:
-    """What is measured of one model in each period.
+    """Measurements of one model in each period.
 
     Attributes
     ----------
     parts : PartFacts
         Its AUC and its calibration.
     expected : ndarray of float64
-        Mean probability in each period; NaN where the model gives none.
+        Mean probability in each period; NaN without probabilities.
     psi : ndarray of float64
         Population stability index of its scores.
     verdict : list of str
-        What is usually said of the index.
+        Verdict on the index by the usual limits.
     """
 
     parts: PartFacts
@@ -52,7 +52,7 @@ class PeriodsOfModel:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Periods:
-    """The periods, and what is measured in them.
+    """The periods, and the measurements in them.
 
     Attributes
     ----------
@@ -63,7 +63,7 @@ class Periods:
     models : list of PeriodsOfModel
         One for each model.
     since : str
-        What the scores of a period are compared with.
+        Reference that the scores of a period are compared with.
     """
 
     split: Split
@@ -78,7 +78,7 @@ def measure_periods(
     confidence: float,
     in_training: Sequence[NDArray[np.float64]] | None,
 ) -> Periods | None:
-    """Measure all models in each period; None where times are not known.
+    """Measure all models in each period; None without times.
 
     Parameters
     ----------
@@ -89,8 +89,8 @@ def measure_periods(
     confidence : float
         Level of the intervals.
     in_training : sequence of ndarray or None
-        Scores of the training rows by each model, which those of a period are compared with; None
-        compares with the first period.
+        Scores of the training rows by each model, the reference of those of a period; None compares
+        with the first period.
     """
     if target.time is None:
         return None
@@ -145,17 +145,17 @@ def _of_model(
 
 
 def periods_of(time: NDArray[Any], positive: NDArray[np.bool_]) -> Split:
-    """Part rows by when they came.
+    """Split rows into periods.
 
-    Dates are parted by months, quarters or years: the shortest of these that make from 3 to 24
-    periods, half of which or more have 10 rows of each class. Numbers of at most 24 values, such as
-    years, are each a period where the same holds. All else is parted into at most ten ranges of
-    about as many rows each.
+    Dates are split into months, quarters or years: the shortest that give 3 to 24 periods, at least
+    half of them with 10 rows of each class. Each value of numbers with at most 24 values, such as
+    years, is a period under the same conditions. Everything else is split into at most ten ranges
+    with about equal numbers of rows.
 
     Parameters
     ----------
     time : ndarray of shape (n,)
-        Numbers or dates, none of which is missing.
+        Numbers or dates, none missing.
     positive : ndarray of bool, shape (n,)
         Rows of the positive class.
     """
@@ -174,12 +174,12 @@ def periods_of(time: NDArray[Any], positive: NDArray[np.bool_]) -> Split:
 
 
 def _dates(time: NDArray[Any]) -> NDArray[np.datetime64] | None:
-    """Return dates as numpy has them; None for numbers."""
+    """Return dates as numpy datetimes; None for numbers."""
     if time.dtype.kind == "M":
         return time
     if time.dtype.kind != "O" or not all(isinstance(value, datetime.date) for value in time):
         return None
-    # A time of day keeps the date that it was written with, whatever its zone.
+    # The date is that of the local time as written, whatever the time zone.
     plain = [
         value.replace(tzinfo=None) if isinstance(value, datetime.datetime) else value
         for value in time
@@ -225,7 +225,7 @@ def _are_enough(codes: NDArray[np.intp], n_periods: int, positive: NDArray[np.bo
 def _ranges(
     distinct: NDArray[Any], codes: NDArray[np.intp], positive: NDArray[np.bool_], text: Any
 ) -> Split:
-    """Part times into ranges of about as many rows each; equal times stay together."""
+    """Split times into ranges with about equal numbers of rows; equal times stay together."""
     smaller = min(int(positive.sum()), int((~positive).sum()))
     n_ranges = max(1, min(_MOST_RANGES, smaller // _ROWS_OF_CLASS))
     size = np.bincount(codes)
@@ -244,7 +244,7 @@ def _ranges(
 
 
 def _date_text(dates: NDArray[np.datetime64]) -> Any:
-    """Return what writes a time: its day, or the minute where all are of few days."""
+    """Return a formatter of times: by day, or by minute if all are within a few days."""
     days = dates.astype("datetime64[D]")
     unit = "D" if bool((days == dates).all()) or len(np.unique(days)) > _MOST_RANGES else "m"
     return lambda stamp: np.datetime_as_string(stamp.astype(f"datetime64[{unit}]")).replace(
@@ -253,5 +253,5 @@ def _date_text(dates: NDArray[np.datetime64]) -> Any:
 
 
 def _number_text(value: float) -> str:
-    # No comma in a year.
+    # Years have no thousands separator.
     return str(int(value)) if float(value).is_integer() else formats.number(float(value))

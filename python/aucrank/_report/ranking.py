@@ -1,4 +1,4 @@
-"""How well scores rank: the curve with its band and hull, the areas, and what the top rows hold."""
+"""Ranking quality of scores: the curve with its band and hull, the areas, and gains."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from aucrank.metrics import AucInterval, RocBand, RocCurve, auc_interval, partia
 #: False positive rates at which the true positive rate is read from the curve.
 OPERATING_FPRS = (0.01, 0.05, 0.1, 0.2, 0.3)
 
-# Rows of all resamples together, and how few resamples make no band.
+# Maximum total of rows over all resamples, and least numbers of resamples for a pointwise band.
 _RESAMPLED_ROWS = 40_000_000
 _RESAMPLES = 400, 1000
 
-#: Shares of the rows, those that score highest, of which it is told what they hold.
+#: Shares of the highest scoring rows for which gains are given.
 TOP_SHARES = (0.01, 0.02, 0.05, *(tenth / 10 for tenth in range(1, 11)))
 
 
@@ -32,16 +32,16 @@ class PartialArea:
     Attributes
     ----------
     fpr, tpr : tuple of two float
-        The rates that it is taken over.
+        The rates that bound the area.
     area : float
         The area itself.
     share : float
         Share of the area that a perfect curve has there.
     standardized : float
-        0.5 for scores that tell nothing, 1 for perfect ones.
+        0.5 for uninformative scores, 1 for perfect ones.
     interval : AucInterval or None
-        Of that, normal on the logit scale, and of whole groups where there are groups; None where a
-        class has one row.
+        Interval of ``standardized``, normal on the logit scale, based on whole groups if there are
+        any; None if a class has one row.
     """
 
     fpr: tuple[float, float]
@@ -54,7 +54,7 @@ class PartialArea:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Ranking:
-    """How well the scores of a model rank.
+    """Ranking quality of the scores of a model.
 
     Attributes
     ----------
@@ -63,18 +63,19 @@ class Ranking:
     interval : AucInterval
         AUC with its interval, normal on the logit scale.
     band : RocBand
-        Band of the curve: pointwise by the bootstrap, or simultaneous for rows so many that
-        resamples would take minutes; there, it is narrow, too.
+        Band of the curve: pointwise by the bootstrap, or simultaneous for so many rows that
+        resamples would take minutes; it is narrow then anyway.
     operating_points : Table
         The curve and its band at some false positive rates: ``fpr``, ``tpr``, ``low``, ``high``.
     partial : list of PartialArea
         Over low false positive rates, and over high true positive rates.
     ks : float
-        Greatest difference of the two rates, the statistic of Kolmogorov and Smirnov.
+        Greatest difference of the two rates, the Kolmogorov-Smirnov statistic.
     ks_knot : int
-        The knot of the curve where it is; the one that calls fewest rows positive.
+        The knot of the curve where it is attained; of several, the one with fewest rows called
+        positive.
     gains : Table
-        What the rows that score highest hold, see `gains_of`.
+        Gains of the highest scoring rows, see `gains_of`.
     n_scores : int
         Number of distinct scores.
     """
@@ -106,7 +107,7 @@ def measure_ranking(scores: NDArray[np.float64], target: Target, options: Option
     y, weight = target.positive, target.weight
     curve = RocCurve.from_scores(y, scores, sample_weight=weight)
     with warnings.catch_warnings():
-        # That a variance says nothing is told by the method of the interval, and shown.
+        # A zero variance is shown by the method of the interval.
         warnings.simplefilter("ignore", UndefinedMetricWarning)
         interval = auc_interval(
             y,
@@ -125,7 +126,7 @@ def measure_ranking(scores: NDArray[np.float64], target: Target, options: Option
         sample_weight=weight,
         groups=target.groups,
         confidence=options.confidence,
-        # No band of the whole curve is known of groups.
+        # No exact simultaneous band is known for groups.
         method="pointwise" if n_resamples >= least or target.groups is not None else "simultaneous",
         fpr=grid,
         n_resamples=max(n_resamples, least),
@@ -174,7 +175,7 @@ def _partial(
     interval = None
     if target.has_spread:
         with warnings.catch_warnings():
-            # The method of an interval that is no normal one is shown by its width.
+            # A non-normal interval shows in its width.
             warnings.simplefilter("ignore", UndefinedMetricWarning)
             interval = auc_interval(
                 target.positive,
@@ -197,12 +198,12 @@ def flagged_share(curve: RocCurve, prevalence: float) -> NDArray[np.float64]:
 
 
 def gains_of(curve: RocCurve, prevalence: float) -> Table:
-    """Return what the rows that score highest hold.
+    """Return the gains of the highest scoring rows.
 
     Parameters
     ----------
     curve : RocCurve
-        Of the scores.
+        Curve of the scores.
     prevalence : float
         Share of the positive class.
 
@@ -210,9 +211,9 @@ def gains_of(curve: RocCurve, prevalence: float) -> Table:
     -------
     Table
         A row for each of `TOP_SHARES`: ``share`` of all rows; ``captured``, the share of the
-        positives that is among them; ``rate``, their own share of positives; and ``lift``, by which
-        factor that is above the share in all rows. Where a share ends within rows of one score, it
-        holds them in proportion, which is the mean over all orders of these rows.
+        positives among them; ``rate``, their share of positives; and ``lift``, its ratio to the
+        share in all rows. If a share ends within tied rows, they are included in proportion, which
+        is the mean over all orders of these rows.
     """
     share = np.array(TOP_SHARES)
     captured = np.interp(share, flagged_share(curve, prevalence), curve.tpr)

@@ -1,4 +1,4 @@
-"""Rows of any kind, column by column: to look at, to draw from, and with one column exchanged."""
+"""Rows of any container type by column: summaries, sampling, and replacing one column."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Column:
     other: nw.Series[Any] | None = None
 
     def as_categories(self) -> Column:
-        """Return a column of numbers as one whose categories are its numbers."""
+        """Return a numeric column as a categorical one."""
         if self.numbers is None:
             return self
         distinct, codes = np.unique(self.numbers, return_inverse=True)
@@ -74,7 +74,7 @@ class Rows:
         X = as_frame(X)
         frame = nw.from_native(X, pass_through=True)
         self._frame = frame if isinstance(frame, nw.DataFrame) else None
-        # By position: names need not be text, and a number would be taken for a row.
+        # By position: names need not be strings, and a number would select a row.
         self._columns = cast(
             "list[nw.Series[Any]]",
             [] if self._frame is None else list(self._frame.iter_columns()),
@@ -116,7 +116,7 @@ class Rows:
         return taken
 
     def column(self, index: int) -> Column:
-        """Look at one column."""
+        """Summarise one column."""
         name = self.names[index]
         if self._frame is not None:
             series = self._columns[index]
@@ -125,7 +125,7 @@ class Rows:
             try:
                 return _of_numbers(name, frames.to_numbers(series, repr(name)))
             except TypeError:
-                # Dates and the like: models may make something of them.
+                # Dates and the like: models may use them.
                 return Column(name, None, None, [], int(series.is_null().sum()), series)
         values = self.native[:, index]
         if values.dtype.kind in "biuf":
@@ -142,7 +142,7 @@ def _array(X: Any) -> NDArray[Any]:
         return np.ma.filled(X.astype(np.float64), np.nan)
     array: NDArray[Any] = np.asarray(X)
     if array.dtype.kind in "US" and not hasattr(X, "dtype"):
-        # Rows of a list that mix numbers and strings.
+        # Lists of rows that mix numbers and strings.
         return np.asarray(X, dtype=object)
     return array
 
@@ -153,11 +153,11 @@ def _of_numbers(name: str, values: NDArray[Any]) -> Column:
 
 
 def _of_factors(name: str, factors: list[Factor]) -> Column:
-    """Join runs of rows, each with values of its own, to one list of distinct values."""
+    """Join chunks of rows, each with its own values, into one list of distinct values."""
     place: dict[Any, int] = {}
     parts = []
     for factor in factors:
-        # The last entry is where -1 and len(values) lead.
+        # The last entry is for -1 and len(values).
         table = np.full(len(factor.values) + 1, -1, dtype=np.intp)
         used = np.zeros(len(factor.values) + 1, dtype=np.bool_)
         used[factor.codes] = True

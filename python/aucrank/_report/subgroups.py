@@ -1,4 +1,4 @@
-"""How a model ranks, and how its probabilities hold, in each subgroup of the rows."""
+"""Ranking and calibration of a model in each subgroup of the rows."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from aucrank._page import formats
 from aucrank._report.subjects import Subject, Target
 from aucrank.metrics import AucBySubgroup, auc_by, calibration_curve
 
-# Of numbers with more values than these, such as an age, the quarters are the subgroups.
+# Numbers with more distinct values, such as an age, are split at their quartiles.
 _MOST_NUMBERS = 12
 
-# Subgroups of their own: those of most rows. All others are one.
+# Maximum number of subgroups, the largest ones; all others are one.
 _MOST_SUBGROUPS = 30
 
 #: Figures of a calibration that are measured in each part of the rows.
@@ -39,13 +39,13 @@ class Split:
     Attributes
     ----------
     name : str
-        What parts them, such as the name of a column.
+        Name of the split, such as a column.
     labels : list of str
-        What the parts are called.
+        Names of the parts.
     codes : ndarray of int
         Part of each row.
     how : str
-        How the parts were made, in a sentence; empty where each value is a part.
+        How the parts were made, in a sentence; empty if each value is a part.
     """
 
     name: str
@@ -62,14 +62,14 @@ class Split:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class PartFacts:
-    """What is measured of one model in each part of the rows.
+    """Measurements of one model in each part of the rows.
 
     Attributes
     ----------
     ranking : AucBySubgroup
         AUC in each with its interval, and the test that they are equal.
     calibration : dict of str to list of tuple of three float, or None
-        For each of `MEASURES`, its value with its interval in each part, NaN where it is not known;
+        For each of `MEASURES`, its value with its interval in each part, NaN where undefined;
         None for a model without probabilities.
     """
 
@@ -79,7 +79,7 @@ class PartFacts:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Subgroups:
-    """The subgroups by one column, and what is measured in them.
+    """The subgroups by one column, and the measurements in them.
 
     Attributes
     ----------
@@ -106,10 +106,10 @@ def measure_subgroups(
 
 
 def split_by(name: str, values: NDArray[Any]) -> Split:
-    """Part rows by the values of a column; those that miss it are a part of their own.
+    """Split rows by the values of a column; missing values are a part of their own.
 
-    Numbers of more than 12 values are parted at their quartiles. Of more than 30 subgroups, those
-    of fewest rows are one.
+    Numbers with more than 12 values are split at their quartiles. Beyond 30 subgroups, the smallest
+    are merged.
     """
     factor = array_factor(values, name)
     names = [None if is_missing(value) else value for value in factor.values]
@@ -133,7 +133,7 @@ def split_by(name: str, values: NDArray[Any]) -> Split:
     codes = np.array([place[value] for value in names], dtype=np.intp)[factor.codes]
     counts = np.bincount(codes, minlength=len(labels))
     if len(labels) > _MOST_SUBGROUPS:
-        # Of equally many rows, the first by value.
+        # Among equal sizes, the first by value.
         kept = np.sort(np.argsort(-counts, kind="stable")[: _MOST_SUBGROUPS - 1])
         new = np.full(len(labels), len(kept), dtype=np.intp)
         new[kept] = np.arange(len(kept))
@@ -167,7 +167,7 @@ def _text(value: Any) -> str:
 def measure_parts(subject: Subject, target: Target, split: Split, confidence: float) -> PartFacts:
     """Measure one model in each part of the rows."""
     with warnings.catch_warnings():
-        # What is not known is shown as such.
+        # Undefined values are shown as such.
         warnings.simplefilter("ignore", UndefinedMetricWarning)
         ranking = auc_by(
             target.positive,

@@ -1,4 +1,4 @@
-"""What a report is about: models with a name each, and the labelled rows that they score."""
+"""Subjects of a report: named models, and the labelled rows that they score."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ from aucrank._data.weights import check_class_sums, check_weight
 from aucrank._report.rows import Rows
 from aucrank.metrics._clustered import read_groups
 
-#: More lines in one picture nobody can tell apart.
+#: More lines in one picture are indistinguishable.
 MOST_MODELS = 8
 
-# Probabilities are looked at in about ten groups, which more rows would not tell more of.
+# Probabilities are shown in about ten groups, which more rows would not improve.
 _MOST_PROBABILITIES = 200_000
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Subject:
-    """A model, and what it makes of the rows.
+    """A model with its scores and probabilities of the rows.
 
     Attributes
     ----------
     name : str
-        What to call it.
+        Name of the model.
     estimator : estimator
         The model itself.
     rows : Rows
@@ -42,12 +42,11 @@ class Subject:
     scores : ndarray of float64
         Score of each row.
     probability : ndarray of float64 or None
-        Probability of the positive class that it gives to each of ``probability_of``; None if it
-        gives none.
+        Probability of the positive class for each of ``probability_of``; None if it gives none.
     probability_of : ndarray of int or None
-        The rows that it was asked about, drawn at random; None for all.
+        The rows with probabilities, drawn at random; None for all.
     own_cut : float
-        It calls rows positive that score more than this.
+        Rows that score more than this are called positive.
     """
 
     name: str
@@ -60,13 +59,13 @@ class Subject:
 
     @property
     def n_asked(self) -> int | None:
-        """Number of rows that probabilities are known of, if these are not all."""
+        """Number of rows with probabilities, if these are not all."""
         return None if self.probability_of is None else len(self.probability_of)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Target:
-    """Which rows are positive, and how much each of them counts.
+    """Labels, weights and further roles of the rows.
 
     Attributes
     ----------
@@ -75,13 +74,13 @@ class Target:
     weight : ndarray of float64 or None
         Weight of each row; None where all count once.
     labels : tuple of two str
-        What the negative and the positive class are called.
+        Names of the negative and the positive class.
     groups : ndarray of int or None, default=None
-        Group of each row, as a number from 0; None where each row is drawn by itself.
+        Group of each row, as a number from 0; None without groups.
     time : ndarray or None, default=None
-        When each row came, in numbers or dates.
+        Time of each row, in numbers or dates.
     by : dict of str to ndarray, default={}
-        Values of the columns that part the rows into subgroups.
+        Values of the columns that split the rows into subgroups.
     """
 
     positive: NDArray[np.bool_]
@@ -125,7 +124,7 @@ class Target:
 
     @property
     def n_groups(self) -> int | None:
-        """Number of groups; None where each row is drawn by itself."""
+        """Number of groups; None without groups."""
         return None if self.groups is None else int(np.count_nonzero(np.bincount(self.groups)))
 
 
@@ -137,12 +136,12 @@ def name_models(models: Any, names: Sequence[str] | None) -> dict[str, Any]:
     models : estimator, sequence of estimators or mapping of str to estimator
         As the user passed them.
     names : sequence of str or None
-        What to call them; None for the names of their classes.
+        Names of the models; None takes the names of their classes.
 
     Raises
     ------
     TypeError, ValueError
-        If one is no fitted model that scores rows, there are none or too many, or names repeat.
+        If one is not a fitted model that scores rows, there are none or too many, or names repeat.
     """
     if isinstance(models, Mapping):
         if names is not None:
@@ -189,7 +188,7 @@ def _class_names(models: list[Any]) -> list[str]:
 def read_target(
     models: Mapping[str, Any], y: ArrayLike, sample_weight: ArrayLike | None, n_rows: int
 ) -> Target:
-    """Read labels, of which the models know which one is positive.
+    """Read labels; the models define which one is positive.
 
     Raises
     ------
@@ -220,7 +219,7 @@ def read_target(
 
 
 def with_parts(target: Target, groups: Any, time: Any, by: Any) -> Target:
-    """Return a target that knows which rows belong together, when they came, and their subgroups.
+    """Return a target with the groups, times and subgroups of the rows.
 
     Parameters
     ----------
@@ -234,8 +233,8 @@ def with_parts(target: Target, groups: Any, time: Any, by: Any) -> Target:
     Raises
     ------
     TypeError, ValueError
-        If there are more or fewer than rows, a group or a time is missing, or a time is no number
-        or date.
+        If their number differs from that of the rows, a group or a time is missing, or a time is no
+        number or date.
     """
     n_rows = len(target.positive)
     return replace(
@@ -247,7 +246,7 @@ def with_parts(target: Target, groups: Any, time: Any, by: Any) -> Target:
 
 
 def _read_by(by: Any, n_rows: int) -> dict[str, NDArray[Any]]:
-    """Return the values that part the rows, by what they are called."""
+    """Return the values that split the rows, by name."""
     frame = nw.from_native(by, eager_only=True, allow_series=True, pass_through=True)
     if isinstance(frame, nw.DataFrame):
         named = {str(name): frame[name].to_native() for name in frame.columns}
@@ -264,7 +263,7 @@ def _read_by(by: Any, n_rows: int) -> dict[str, NDArray[Any]]:
 
 
 def counted(rows: Rows, target: Target) -> tuple[Rows, Target]:
-    """Leave out the rows of weight 0, which are no rows."""
+    """Drop the rows of weight 0."""
     if target.weight is None or (target.weight > 0).all():
         return rows, target
     kept = np.flatnonzero(target.weight > 0)
@@ -272,7 +271,7 @@ def counted(rows: Rows, target: Target) -> tuple[Rows, Target]:
 
 
 def score_subject(name: str, estimator: Any, rows: Rows, seed: int) -> Subject:
-    """Let a model score the rows, and give probabilities to 200,000 of them at most.
+    """Score the rows by a model, and predict probabilities of at most 200,000 of them.
 
     Raises
     ------
@@ -294,7 +293,7 @@ def score_subject(name: str, estimator: Any, rows: Rows, seed: int) -> Subject:
 
 
 def probabilities(estimator: Any, X: Any) -> NDArray[np.float64]:
-    """Ask a model for the probability of the positive class.
+    """Predict the probability of the positive class.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""The tables of a report, their figures written out."""
+"""Tables of a report."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from aucrank._report.columns import ColumnFacts
 from aucrank._report.facts import Facts, ModelFacts
 from aucrank.metrics import AucInterval
 
-# Probabilities from which on one might act.
+# Thresholds at which the net benefit is shown.
 _THRESHOLDS = (0.05, 0.1, 0.2, 0.5)
 
-# Letters of a level that are shown.
+# Maximum number of letters shown of a level.
 _LEVEL_LETTERS = 40
 
 
@@ -150,7 +150,7 @@ def operating_points(facts: Facts) -> View:
 
 
 def band_in_words(model: ModelFacts, confidence: float) -> str:
-    """Say what the band of a curve holds."""
+    """Describe the coverage of the band of a curve."""
     level = formats.share(confidence, 0)
     if model.ranking.band.method == "pointwise":
         return f"the interval of {level} confidence at that point, by the bootstrap"
@@ -194,7 +194,7 @@ def _whose_test(facts: Facts) -> str:
 
 
 def gains(model: ModelFacts) -> View:
-    """Show what the rows that score highest hold."""
+    """Show the gains of the highest scoring rows."""
     table = model.ranking.gains
     return View(
         f"{model.name}: what the highest scores hold",
@@ -216,7 +216,7 @@ def gains(model: ModelFacts) -> View:
 
 
 def calibration(facts: Facts) -> View:
-    """Show how probabilities compare with what happened."""
+    """Show the calibration of the models."""
     rows: list[list[str | Bar]] = []
     for model in facts.models:
         found = model.calibration
@@ -259,7 +259,7 @@ def calibration(facts: Facts) -> View:
 
 
 def calibration_curves(facts: Facts) -> View:
-    """Show what is wrong with probabilities, if anything."""
+    """Show the figures of the calibration curve."""
     rows: list[list[str | Bar]] = []
     for model in facts.models:
         found = model.calibration
@@ -369,7 +369,7 @@ _PURPOSES = {
 
 
 def cut_offs(model: ModelFacts) -> View:
-    """Show where to cut a score, and what that costs."""
+    """Show the cut-offs of a score and their costs."""
     rows: list[list[str | Bar]] = []
     for cut in model.cut_offs:
         costs = cut.costs
@@ -415,7 +415,7 @@ def cut_offs(model: ModelFacts) -> View:
 
 
 def columns(facts: Facts) -> View:
-    """Show what the columns hold."""
+    """Show the contents of the columns."""
     has_training = facts.n_training is not None
     heads = [Head("Column", is_text=True), Head("Kind", is_text=True), Head("Missing")]
     if has_training:
@@ -471,7 +471,7 @@ def _values(column: ColumnFacts) -> str:
 
 
 def importances(model: ModelFacts) -> View:
-    """Show what each column is worth to a model."""
+    """Show the importance of each column to a model."""
     found = model.effects.importances
     most = max((one.loss for one in found), default=0.0)
     has_own = any(one.own is not None for one in found)

@@ -1,4 +1,4 @@
-"""The summary of a report in words, each figure of it a fact."""
+"""The summary of a report in words; each figure is a measured fact."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from aucrank._report.facts import Facts, ModelFacts
 from aucrank._report.subgroups import PartFacts, Split
 from aucrank._utils.words import listed, plural
 
-# Of the rows, those that score highest, of which the summary tells what they hold.
+# Share of the highest scoring rows whose gains the summary gives.
 _TOP_SHARE = 0.1
 
 
@@ -37,7 +37,7 @@ def one_line(facts: Facts) -> str:
 
 
 def best_model(facts: Facts) -> ModelFacts:
-    """Return the model of the highest AUC, the first of equals."""
+    """Return the model with the highest AUC, the first among equals."""
     return max(facts.models, key=lambda model: model.ranking.auc)
 
 
@@ -158,7 +158,7 @@ def _cut(facts: Facts, best: ModelFacts) -> str:
 
 
 def _in_parts(facts: Facts, best: ModelFacts) -> list[str]:
-    """Say how the AUC of a model differs in subgroups and over time."""
+    """Describe how the AUC of a model differs in subgroups and over time."""
     place = facts.models.index(best)
     said = [
         _extremes(found.split, found.models[place], f"By {found.split.name}", best.name)

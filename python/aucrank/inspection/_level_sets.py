@@ -163,8 +163,8 @@ class LevelSetDisplay:
             of the same masses: the best level sets that a tree with that many leaves can find.
         at : int, mapping or None, default=None
             Values of the other columns: those of a row of ``X``, by its position; or those of a
-            mapping from columns, by position or by name. Other columns are held at their median, or
-            at their most frequent value if not numeric.
+            mapping from columns, by position or by name. Columns not given are held at their
+            median, or at their most frequent value if not numeric.
         name : str, default=None
             Title; None takes the name of the estimator.
         ax : matplotlib.axes.Axes or two of them, default=None

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from aucrank._report.charts.scale import Scale, Tick
 
-#: Of the colours and dashes of the page, those of what is no model: chance, limits, hulls.
+#: Styles of the page for everything but models: chance, limits, hulls.
 QUIET = "quiet"
 
 
@@ -29,7 +29,7 @@ class Stroke:
     is_area : bool
         Whether it is filled and not drawn.
     is_thin : bool
-        Whether it stands back behind others.
+        Whether it is drawn less prominently.
     """
 
     path: str
@@ -49,7 +49,7 @@ class Dot:
     style : str
         The class of its colours.
     text : str
-        What it is, for those who point at it.
+        Tooltip.
     low, high : float or None
         Places of the ends of a vertical interval.
     """
@@ -64,7 +64,7 @@ class Dot:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A vertical line with a word.
+    """A vertical line with a label.
 
     Attributes
     ----------
@@ -104,11 +104,11 @@ class Axis:
     Attributes
     ----------
     label : str
-        What is measured along it.
+        Label of the axis.
     ticks : list of Tick
         Marks with their texts.
     is_tilted : bool
-        Whether the texts are, for want of room.
+        Whether the texts are tilted, for lack of room.
     """
 
     label: str
@@ -125,13 +125,13 @@ class Chart:
     title : str
         What it shows.
     alt : str
-        What it says, for those who do not see it.
+        Alternative text for screen readers.
     x, y : Axis
         The axes.
     frame : Frame
         Where they lie.
     strokes, dots, marks, keys : list
-        What is drawn, and the legend.
+        Elements of the chart, and the legend.
     """
 
     title: str
@@ -147,7 +147,7 @@ class Chart:
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """The size of a picture, and the room in it for the texts of the axes."""
+    """The size of a picture, and its margins for the texts of the axes."""
 
     width: int
     height: int
@@ -170,16 +170,16 @@ class Frame:
         return self.height - self.bottom
 
 
-#: Of most charts; as wide as a telephone, so that texts keep their size there.
+#: For most charts; as wide as a phone, so that texts keep their size there.
 WIDE = Frame(400, 300)
 
-#: Of charts whose axes have one scale.
+#: For charts with equal axes.
 SQUARE = Frame(400, 392)
 
-#: Of charts that stand beside many others.
+#: For charts shown next to many others.
 SMALL = Frame(300, 236, left=56, bottom=68)
 
-#: Of wide charts below which names stand aslant.
+#: For wide charts with tilted names below.
 TILTED = Frame(400, 320, bottom=84)
 
 

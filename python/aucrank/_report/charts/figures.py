@@ -1,4 +1,4 @@
-"""The pictures of a report, each made of measured facts."""
+"""Charts of a report, made from measured facts."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ from aucrank._report.facts import Facts, ModelFacts
 from aucrank._report.options import Costs
 from aucrank._report.ranking import flagged_share
 
-# Below this share of the rows, a lift is that of single rows.
+# Below this share of the rows, a lift depends on single rows.
 _LEAST_SHARE = 0.01
 
 _FPR, _TPR = "False positive rate", "True positive rate"
 
-# Letters of a category that an axis has room for, and the width of one.
+# Maximum number of letters of a category on an axis, and the width of one.
 _MOST_LETTERS = 10
 _LETTER = 7.5
 
@@ -109,7 +109,7 @@ def _add_band(
 
 
 def gains_chart(facts: Facts) -> Chart:
-    """Draw which share of the positives is among the rows that score highest."""
+    """Draw the share of the positives among the highest scoring rows."""
     x, y = (scale(0, 1, is_share=True) for scale in (WIDE.across, WIDE.up))
     prevalence = facts.prevalence
     perfect = line(x([0, prevalence, 1]), y([0, 1, 1]))
@@ -138,7 +138,7 @@ def gains_chart(facts: Facts) -> Chart:
 
 
 def lift_chart(facts: Facts) -> Chart:
-    """Draw by which factor positives are more frequent among the rows that score highest."""
+    """Draw the lift: how much more frequent positives are among the highest scoring rows."""
     lifts = []
     for model in facts.models:
         curve = model.ranking.curve
@@ -172,7 +172,7 @@ def lift_chart(facts: Facts) -> Chart:
 
 
 def distribution_chart(model: ModelFacts, labels: tuple[str, str]) -> Chart:
-    """Draw how the scores of the two classes are spread."""
+    """Draw the distributions of scores of the two classes."""
     found = model.distribution
     edges = found.edges
     x = WIDE.across(float(edges[0]), float(edges[-1]))
@@ -221,7 +221,7 @@ def _spread(
     shares: NDArray[np.float64],
     label: str,
 ) -> str:
-    """Say where the middle row of a class is."""
+    """Describe the median of a class."""
     middle = int(np.searchsorted(np.cumsum(shares), 0.5))
     middle = min(middle, len(shares) - 1)
     at = (edges[middle] + edges[middle + 1]) / 2 if values is None else values[middle]
@@ -234,16 +234,16 @@ def _mark(
     threshold: float,
     text: str,
 ) -> Mark | None:
-    """Mark where rows begin to be called positive, if that is in the picture."""
+    """Mark the threshold, if it is in the picture."""
     if not math.isfinite(threshold):
         return None
-    # Where each score has a place of its own, they begin left of that of the threshold.
+    # If each score has its own place, positives begin left of that of the threshold.
     at = threshold if values is None else float(np.searchsorted(values, threshold)) - 0.5
     return Mark(float(x(at)), text) if x.low <= at <= x.high else None
 
 
 def calibration_chart(model: ModelFacts, place: int) -> Chart:
-    """Draw what was observed against what was predicted."""
+    """Draw observed shares against predicted probabilities."""
     assert model.calibration is not None
     bins = model.calibration.bins
     top = min(1.0, 1.08 * float(max(bins["predicted"].max(), bins["observed_high"].max())))
@@ -285,7 +285,7 @@ def calibration_chart(model: ModelFacts, place: int) -> Chart:
 
 
 def _smooth(curve: Table, place: int, x: Scale, y: Scale, top: float) -> list[Stroke]:
-    """Return the smooth curve as far as the picture goes; none where there is none."""
+    """Return the smooth curve within the picture; empty if there is none."""
     inside = (curve["probability"] <= top) & (curve["observed"] <= top)
     if not inside.any():
         return []
@@ -308,7 +308,7 @@ def decision_chart(facts: Facts) -> Chart:
         for place, model, table in known
     ]
     most = max(facts.prevalence, *(float(benefit.max()) for _, _, benefit in curves))
-    # What falls far below 0 is not worth a look.
+    # Values far below 0 are not shown.
     low, high = -0.15 * most, 1.05 * most
     x, y = WIDE.across(0, 1, is_share=True), WIDE.up(low, high)
     strokes = [
@@ -343,7 +343,7 @@ def _above(
     x: Scale,
     y: Scale,
 ) -> Stroke:
-    """Return a line as far as it is in the picture, and its first point below."""
+    """Return the part of a line in the picture, and its first point below it."""
     inside = np.flatnonzero(up >= least)
     end = int(inside[-1]) + 2 if inside.size else 0
     along, up = along[:end], up[:end]
@@ -351,7 +351,7 @@ def _above(
 
 
 def cost_chart(facts: Facts, costs: Costs) -> Chart:
-    """Draw what errors cost by how many rows are called positive."""
+    """Draw the cost of errors by share of rows called positive."""
     curves = []
     for model in facts.models:
         curve = model.ranking.curve
@@ -388,7 +388,7 @@ def cost_chart(facts: Facts, costs: Costs) -> Chart:
 
 
 def dependence_charts(model: ModelFacts, place: int) -> list[Chart]:
-    """Draw how the answer of a model depends on the columns that matter, all on one scale."""
+    """Draw the partial dependence on the columns that matter, all on one scale."""
     found = model.effects.dependences
     if not found:
         return []

@@ -1,4 +1,4 @@
-"""Pictures of figures in subgroups of the rows, and of their course over time."""
+"""Charts of figures in subgroups of the rows, and over time."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ from aucrank._report.facts import Facts
 from aucrank._report.periods import Periods
 from aucrank._report.subgroups import PartFacts, Split
 
-# Parts whose names an axis has room for, the letters of one, and the width of a letter.
+# Maximum number of named parts on an axis, letters per name, and the width of a letter.
 _MOST_TICKS = 16
 _MOST_LETTERS = 16
 _LETTER = 7.5
 
-# Of the room of a part, what the points of all models share.
+# Share of the width of a part that the points of all models take.
 _SPREAD = 0.6
 
 
@@ -80,7 +80,7 @@ def auc_chart(facts: Facts, split: Split, models: Sequence[PartFacts], what: str
 
 
 def rate_chart(facts: Facts, periods: Periods) -> Chart:
-    """Draw the observed share of positives by period, and what the models expected."""
+    """Draw the observed share of positives by period, and the expected ones."""
     split = periods.split
     frame, x, ticks = _places(split)
     observed, low, high = (periods.observed[name].tolist() for name in ("observed", "low", "high"))
@@ -116,7 +116,7 @@ def rate_chart(facts: Facts, periods: Periods) -> Chart:
 
 
 def drift_chart(facts: Facts, periods: Periods) -> Chart:
-    """Draw how far the scores have moved, by period."""
+    """Draw the PSI of the scores by period."""
     frame, x, ticks = _places(periods.split)
     names = [model.name for model in facts.models]
     psi = [model.psi for model in periods.models]
@@ -162,12 +162,12 @@ def _course(values: NDArray[np.float64], x: Scale, y: Scale, place: int) -> Stro
 
 
 def _shift(place: int, n_models: int) -> float:
-    """Return how far the point of a model stands from the middle of its part."""
+    """Return the offset of the point of a model from the middle of its part."""
     return _SPREAD * ((place + 0.5) / n_models - 0.5) if n_models > 1 else 0.0
 
 
 def _places(split: Split) -> tuple[Frame, Scale, Axis]:
-    """Return where the parts are, and their names as far as there is room."""
+    """Return the places of the parts, and their names as far as they fit."""
     n_parts = len(split.labels)
     every = math.ceil(n_parts / _MOST_TICKS)
     texts = [shortened(label, _MOST_LETTERS) for label in split.labels]

@@ -1,19 +1,19 @@
-"""Curves as SVG paths, with no more points than can be told apart."""
+"""Curves as SVG paths, without indistinguishable points."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-# Columns to a unit of the picture, which is drawn one or two pixels wide.
+# Columns per unit of the picture, which is drawn one or two pixels wide.
 _COLUMNS = 2
 
 
 def drawn(x: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.intp]:
     """Return which points of a curve to draw.
 
-    Of the points of one column of the picture, half a unit wide, the first, the lowest, the highest
-    and the last one stay: joined by lines, they cover what all of them cover [1]_.
+    In each column of the picture, half a unit wide, the first, the lowest, the highest and the last
+    point are kept: joined by lines, they cover the same pixels as all points [1]_.
 
     Parameters
     ----------
@@ -42,16 +42,16 @@ def drawn(x: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.intp]:
 def _corners(
     x: NDArray[np.float64], y: NDArray[np.float64], kept: NDArray[np.intp]
 ) -> NDArray[np.intp]:
-    """Leave out points between two others of one straight line, and points that are there twice."""
+    """Drop points between two others on a straight line, and duplicate points."""
     moves = np.append(True, (np.diff(x[kept]) != 0) | (np.diff(y[kept]) != 0))
     kept = kept[moves]
     if len(kept) < 3:
         return kept
     dx, dy = np.diff(x[kept]), np.diff(y[kept])
-    # Against the lengths of both lines: a corner is one however short a line that leads to it.
+    # Relative to the lengths of both lines: corners are kept even between short lines.
     length = np.hypot(dx, dy)
     turn = np.abs(dx[:-1] * dy[1:] - dx[1:] * dy[:-1]) > 1e-11 * length[:-1] * length[1:]
-    # A curve that goes up and down at one place turns, too.
+    # A curve that goes up and down at one place has a corner, too.
     turns_back = dx[:-1] * dx[1:] + dy[:-1] * dy[1:] < 0
     stays: NDArray[np.bool_] = np.concatenate([[True], turn | turns_back, [True]])
     corners: NDArray[np.intp] = kept[stays]
@@ -59,7 +59,7 @@ def _corners(
 
 
 def line(x: ArrayLike, y: ArrayLike) -> str:
-    """Return the path of a curve whose places in the picture are these."""
+    """Return the path of a curve from its places in the picture."""
     x, y = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
     if not len(x):
         return ""
@@ -68,7 +68,7 @@ def line(x: ArrayLike, y: ArrayLike) -> str:
 
 
 def area(x: ArrayLike, low: ArrayLike, high: ArrayLike) -> str:
-    """Return the path of what lies between two curves."""
+    """Return the path of the area between two curves."""
     x, low, high = (np.asarray(values, dtype=np.float64) for values in (x, low, high))
     up, down = drawn(x, high), drawn(x, low)[::-1]
     return "M" + "L".join([*_points(x[up], high[up]), *_points(x[down], low[down])]) + "Z"

@@ -1,4 +1,4 @@
-"""From values to places in a picture."""
+"""Mapping of values to places in a picture."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ class Tick:
     Attributes
     ----------
     place : float
-        Where it is in the picture.
+        Place in the picture.
     text : str
-        What stands there.
+        Label.
     """
 
     place: float
@@ -53,7 +53,7 @@ class Scale:
         return self.start + along * (self.end - self.start)
 
     def ticks(self, most: int = 6) -> list[Tick]:
-        """Return round values with their places, a few of them."""
+        """Return a few round values with their places."""
         step = round_step(self.high - self.low, most)
         first = math.ceil(self.low / step - 1e-9)
         last = math.floor(self.high / step + 1e-9)
@@ -70,7 +70,7 @@ class Scale:
 
 
 def round_step(extent: float, most: int) -> float:
-    """Return the least of 1, 2 and 5 times a power of ten of which `most` fill an extent."""
+    """Return the least of 1, 2 and 5 times a power of ten such that `most` fill an extent."""
     rough = extent / most
     power = 10.0 ** math.floor(math.log10(rough))
     return next(m * power for m in (1, 2, 5, 10) if m * power >= rough * (1 - 1e-9))
