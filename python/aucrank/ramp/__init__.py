@@ -1,6 +1,6 @@
-"""Rankers that climb the ramp statistic, an area under the ROC curve that has a slope.
+"""Rankers that maximise the ramp statistic, a smoothed area under the ROC curve.
 
-`AURORA` selects binary terms, such as ``age >= 35``, and weighs them. `RankOpt` is a linear score
+`AURORA` selects and weights binary terms, such as ``age >= 35``. `RankOpt` is a linear score
 over raw features. `ThresholdBinarizer` turns features into binary terms.
 """
 

@@ -1,4 +1,4 @@
-"""AURORA: a linear score over binary terms that climbs the ramp statistic."""
+"""AURORA: a linear score over binary terms that maximises the ramp statistic."""
 
 import json
 from collections.abc import Mapping
@@ -25,8 +25,8 @@ from aucrank._utils.words import plural
 from aucrank.ramp._aurora_terms import AuroraTermsMixin
 from aucrank.ramp._binary_terms import binarizer_params, said_to_be_categorical
 
-#: Depths of search by name. Of those of the paper (tables 1 and 2) the shallow one is some 2/3 of
-#: the standard one, the deep one 1.5 times it. The quick one is ours.
+#: Depths of search by name. In the paper (tables 1 and 2), the shallow one is about 2/3 of the
+#: standard one, the deep one 1.5 times it. The quick one is ours.
 DEPTHS = {
     "quick": {"shortlist": 20, "midpoints": 75, "combined": 40, "circles": 1},
     "shallow": {"shortlist": 13, "midpoints": 50, "combined": 26, "circles": 2},
@@ -34,86 +34,87 @@ DEPTHS = {
     "deep": {"shortlist": 30, "midpoints": 112, "combined": 60, "circles": 4},
 }
 
-#: Least numbers of a depth.
+#: Minimum numbers of a depth.
 _LEAST = {"shortlist": 1, "midpoints": 0, "combined": 0, "circles": 1}
 
-#: What a term has to add to the ramp statistic at first (DECISIONS A16).
+#: Initial minimum gain of a term in the ramp statistic (DECISIONS A16).
 _FIRST_GAIN = 0.01
 
 
 class AURORA(AuroraTermsMixin, SampledFitMixin, CalibratedRanker):
-    """Linear score over binary terms that maximises the ramp statistic, an AUC with a slope.
+    """Linear score over binary terms that maximises the ramp statistic, a smoothed AUC.
 
     Every feature becomes binary terms such as ``age >= 35``, ``colour = red`` and ``age is
-    missing``; so do pairs of them, joined by "and" or "or". A search adds one term after another
-    to a linear score: each time the one that raises the ramp statistic of the training rows most,
-    after which all coefficients climb together ([1]_). How many terms are kept is chosen by rows
-    that were held out. `terms` lists them, `rules` tells the score in words, `explain` adds it up.
+    missing``; so do pairs of them, joined by "and" or "or". A search adds one term after another to
+    a linear score: each time the one that raises the ramp statistic of the training rows most,
+    after which all coefficients are optimised together ([1]_). The number of terms is chosen on
+    held-out rows. `terms` lists them, `rules` describes the score in words, `explain` decomposes
+    it.
 
     Parameters
     ----------
     max_features : int, default=200
-        Most terms that a search finds; at least 1.
+        Maximum number of terms of a search; at least 1.
     order : {1, 2}, default=2
-        How many features a term may ask: 1 for a score that is a step function of each feature,
-        which `plot_terms` draws and a `Scorecard` takes; 2 for pairs, too. [1]_ defines terms of
+        Maximum number of features per term: 1 for a score that is a step function of each feature,
+        which `plot_terms` draws and a `Scorecard` accepts; 2 adds pairs. [1]_ defines terms of
         any order and searches those of 1 and 2, as here.
     radius : float or "auto", default="auto"
         Length of the vector of coefficients in widths of the ramp; above 0, at most 1000. With a
-        short one all pairs of rows count about alike, with a long one those whose scores differ
-        little. "auto" tries up to five from 1/2 to 5, and takes the smallest whose AUC on the rows
-        held out is less than a standard error below the best.
+        small radius all pairs of rows count about equally, with a large one those whose scores
+        differ little. "auto" tries up to five from 1/2 to 5, and takes the smallest whose AUC on
+        the held-out rows is less than a standard error below the best.
     radius_terms : int or None, default=100
-        Most terms of each search that tries a radius for ``radius="auto"``, at least 1; the one
-        of the radius that is taken goes on up to ``max_features``. None, as in the paper, for
-        ``max_features``.
+        Maximum number of terms of each search that tries a radius for ``radius="auto"``, at least
+        1; the search at the chosen radius continues up to ``max_features``. None, as in the paper,
+        for ``max_features``.
     depth : {"quick", "shallow", "standard", "deep"} or dict, default="quick"
-        How closely candidates are looked at; the last three are those of the paper. "quick" looks
-        at as many as "standard", but its ascents from the shortlist are of one circle. A dictionary
-        may have the keys ``shortlist`` (candidates by each of two measures that are tried by an
+        How thoroughly candidates are evaluated; the last three are those of the paper. "quick"
+        evaluates as many as "standard", but ascends from the shortlist along one circle only. A
+        dictionary may have the keys ``shortlist`` (candidates by each of two measures that get an
         ascent, at least 1), ``midpoints`` (candidates of steepest gradient that get the second
         measure), ``combined`` (terms of one feature that are combined in pairs) and ``circles``
-        (great circles of an ascent from the shortlist, at least 1); those of "standard" take the
-        place of absent ones.
+        (great circles of an ascent from the shortlist, at least 1); absent ones are those of
+        "standard".
     selection : {"validation", "cv"} or None, default="validation"
-        How the number of terms is chosen. "validation": by how well rows held out are ranked,
-        smoothed by a triangular window of 15 terms (sec. 3.5 of [1]_); the coefficients of the
-        terms then climb on all rows. "cv": by the mean over folds, each held out in turn; so many
-        terms are then searched for on all rows. None to keep all terms, of all rows; it needs a
+        How the number of terms is chosen. "validation": by the ranking of held-out rows, smoothed
+        by a triangular window of 15 terms (sec. 3.5 of [1]_); the coefficients of the terms are
+        then refitted on all rows. "cv": by the mean over folds, each held out in turn; that many
+        terms are then searched for on all rows. None keeps all terms, found on all rows; it needs a
         ``radius``.
     criterion : {"auc", "ramp"}, default="auc"
-        What says how well rows held out are ranked: their AUC, or their ramp statistic as in the
-        paper. With a short ``radius`` the ramp statistic rises with the differences of scores, too,
-        and keeps fewer terms: on forest cover of 6,000 rows 60 instead of 200, and 0.4 less AUC in
-        a hundred.
+        Measure of the ranking of held-out rows: their AUC, or their ramp statistic as in the paper.
+        With a small ``radius`` the ramp statistic also rises with the differences of scores, and
+        keeps fewer terms: on forest cover with 6,000 rows 60 instead of 200, at an AUC lower by 0.4
+        in a hundred.
     validation_fraction : float, default=0.25
         Share of the distinct rows of each class that is held out, for ``selection="validation"``;
         above 0 and below 1.
     n_folds : int, default=4
         Number of folds, for ``selection="cv"``; from 2 to 65,534.
     n_iter_no_change : int or None, default=80
-        A search ends once so many terms in a row have not raised the smoothed ``criterion`` of the
-        rows held out above its highest value; at least 1. None, as in the paper, for no such end.
+        A search ends after this many terms in a row without a new maximum of the smoothed
+        ``criterion`` of the held-out rows; at least 1. None, as in the paper, disables this.
     min_gain : float, default=1e-6
-        What a term has to add to the ramp statistic at last; positive. At first it has to add
-        0.01, or this if it is more, which is halved whenever no term does.
+        Final minimum gain of a term in the ramp statistic; positive. The minimum starts at 0.01, or
+        this if it is more, and is halved whenever no term reaches it.
     tol : float or None, default=None
         A search ends with a term that raises the AUC of the training rows by less than this. None
-        for no such end: the ramp statistic may rise where the AUC does not.
+        disables this: the ramp statistic may rise when the AUC does not.
     monotonic_cst : array-like of int of shape (n_features,), dict or None, default=None
         Direction of each feature: 1 if the score may only rise with it, -1 if it may only fall, 0
-        if it is free. A dict gives them by column name; features that it leaves out are free. Only
-        numeric features can be bound. Where their missing values rank is free. A term that
-        asks whether a bound number reaches a threshold, alone or with another, has a coefficient
-        of the sign of the direction, or none where it would have to be both.
+        if it is free. A dict gives them by column name; absent features are free. Only numeric
+        features can be constrained; the rank of their missing values is free. A term that compares
+        a constrained number with a threshold, alone or in a pair, has a coefficient of the sign of
+        the direction, or none if it would need both signs.
     max_fpr : float, default=1.0
-        Rank well up to this false positive rate, above 0 and at most 1, where no more than the top
-        of a list is acted on. Below 1, a second search follows at the same radius: the share
-        ``max_fpr`` of the negative rows that the first score ranks highest counts in full in pairs,
-        and the others count 0.3. Of both scores that of the higher partial AUC of the rows held out
-        is kept, the second where none are. It does not go with ``warm_start``. See Notes.
+        Rank well up to this false positive rate, above 0 and at most 1, if only the top of the list
+        is acted on. Below 1, a second search follows at the same radius: the share ``max_fpr`` of
+        the negative rows that the first score ranks highest counts in full in pairs, and the others
+        count 0.3. The score with the higher partial AUC on the held-out rows is kept, or the second
+        if none are held out. Not allowed with ``warm_start``. See Notes.
     max_levels : int, default=22
-        A number with at most so many distinct values is discrete: it has a threshold between each
+        A number with at most this many distinct values is discrete: it has a threshold between any
         two neighbours. One with more is continuous: it has thresholds at its percentiles.
     percentiles : int or array-like of float, default=5
         Where continuous numbers are cut: percentiles from 0 to 100, or every k-th of them below
@@ -125,65 +126,63 @@ class AURORA(AuroraTermsMixin, SampledFitMixin, CalibratedRanker):
         Of the rows with one value of a continuous number, no more than this share of all rows, but
         at least one, count for the percentiles. 1 lets all of them count.
     feature_types : dict, array-like of shape (n_features,) or None, default=None
-        "discrete", "continuous" or "categorical" for columns whose type is not to be told from the
+        "discrete", "continuous" or "categorical" for columns whose type is not inferred from the
         data: by name, or in a list with None for the others.
     categorical_features : "from_dtype", list or None, default="from_dtype"
-        Which columns hold categories: those of a data frame whose type says so, or those listed
-        by position, by name or in a boolean mask; and those that ``feature_types`` says.
+        Which columns hold categories: those of a data frame with a categorical type, or those
+        listed by position, by name or in a boolean mask; and those given in ``feature_types``.
     warm_start : bool, default=False
-        Whether `fit` goes on where the search of the last fit ended, up to ``max_features``. On
+        Whether `fit` continues the search of the last fit, up to ``max_features``. On
         the same rows, 10 terms and 10 more are the 20 terms of one fit, bit for bit, also without
-        a ``random_state``: the model keeps its seed, and its radius and thresholds too. It does
-        not go with ``selection="cv"``.
+        a ``random_state``: the model keeps its seed, and its radius and thresholds too. Not allowed
+        with ``selection="cv"``.
     calibration : {"auto", "isotonic", "sigmoid"} or None, default=None
-        How scores are brought to probabilities, for `predict_proba`. The ranking stays as it is,
+        How scores are converted to probabilities, for `predict_proba`. The ranking is unchanged,
         and ``threshold_`` becomes the score of even odds. "sigmoid": one line of log-odds (Platt).
         "isotonic": isotonic regression, its log-odds interpolated. "auto": "isotonic" where the
         rarer class has 1,000 rows or more to calibrate on, else "sigmoid". Probabilities are
-        learned from rows that were left out: the ranker is
-        fitted three more times, each time without a third of the rows. None: no probabilities. See
-        :doc:`probabilities </probabilities>`.
+        learned on held-out rows: the ranker is fitted three more times, each time without a third
+        of the rows. None: no probabilities. See :doc:`probabilities </probabilities>`.
     class_weight : dict, "balanced" or None, default=None
         What the weights of rows are multiplied by, by class; "balanced" makes the sums of both
-        classes equal. A pair counts by the product of its rows, so that classes that weigh more
-        change the ranking hardly, if at all; they move ``threshold_`` to where a line of log-odds
-        (Platt) has even odds of the training rows, and with ``calibration`` the probabilities.
+        classes equal. A pair counts by the product of its rows, so class weights hardly change the
+        ranking, if at all; they move ``threshold_`` to even odds of the training rows by a line of
+        log-odds (Platt), and with ``calibration`` the probabilities.
     n_jobs : int or None, default=None
         Number of threads: None for one per core as far as ``OMP_NUM_THREADS`` allows, -1 for all
         cores. The model does not depend on it.
     random_state : int, RandomState instance or None, default=None
         Seeds which rows are held out.
     verbose : int, default=0
-        If 1, print a line after every tenth term, and what was kept; if more, after every term.
+        If 1, print a line after every tenth term, and the result; if more, after every term.
 
     Attributes
     ----------
     n_terms_ : int
         Number of terms of the score.
     threshold_ : float
-        The sum that `decision_function` calls 0: where TPR - FPR of the training rows is largest,
-        or as ``calibration`` or ``class_weight`` has it.
+        The sum at which `decision_function` is 0: where TPR - FPR of the training rows is largest,
+        or as set by ``calibration`` or ``class_weight``.
     base_score_ : float
-        ``-threshold_``: what a row of `explain` is to be added to.
+        ``-threshold_``: the base to which a row of `explain` adds.
     radius_ : float
         Length of the vector of coefficients.
     radii_ : Table
-        The radii that were tried, ascending: ``radius``; ``n_terms``, how many of at most
-        ``radius_terms`` would be kept; ``validation_auc``, the AUC of the rows held out with so
-        many, NaN where there were none;
-        ``standard_error``, of how far that is below the best, NaN where one was tried; ``kept``.
+        The radii that were tried, ascending: ``radius``; ``n_terms``, the number, at most
+        ``radius_terms``, that would be kept; ``validation_auc``, the AUC of the held-out rows with
+        that many, NaN if there were none; ``standard_error``, of its distance below the best, NaN
+        if only one was tried; ``kept``.
     path_ : Table
-        How the score ranks after each term of the search: ``n_terms``, from 1; ``train_ramp`` and
-        ``train_auc``, the statistics of the rows learned from; where rows were held out,
+        Ranking after each term of the search: ``n_terms``, from 1; ``train_ramp`` and
+        ``train_auc``, the statistics of the training rows; if rows were held out,
         ``validation_ramp``, ``validation_auc`` and ``smoothed``, by which the number of terms was
-        chosen; and ``kept``, true for that number. Over folds they are means.
+        chosen; and ``kept``, true for that number. With folds they are means.
     feature_importances_ : ndarray of shape (n_features,)
-        What the terms of each feature have added to the ramp statistic, in units of AUC; those of
-        a pair are divided equally. They add up to the ramp statistic of the rows learned from,
-        less 1/2.
+        Contribution of the terms of each feature to the ramp statistic, in units of AUC; those of a
+        pair are divided equally. They add up to the ramp statistic of the training rows, less 1/2.
     sampled_rows_ : tuple of int, or None
-        Number of rows that were learned from, and of all, where a `Dataset` has more than the
-        common sample; None where all were learned from. Other statistics are those of the sample.
+        Numbers of training rows and of all rows, if a `Dataset` has more than the common sample;
+        None if all were used. Other statistics are those of the sample.
     classes_ : ndarray of shape (2,)
         Sorted labels; the second is the class to rank first.
     n_features_in_ : int
@@ -194,8 +193,8 @@ class AURORA(AuroraTermsMixin, SampledFitMixin, CalibratedRanker):
     See Also
     --------
     ThresholdBinarizer : The binary terms of single features, for other models.
-    Scorecard : Whole points for the steps of a score of single features.
-    aucrank.metrics.ramp_auc : The statistic that is climbed.
+    Scorecard : Integer points for the steps of a score of single features.
+    aucrank.metrics.ramp_auc : The objective.
 
     Notes
     -----
@@ -203,27 +202,27 @@ class AURORA(AuroraTermsMixin, SampledFitMixin, CalibratedRanker):
     the negative row scores higher by 1/2 or more, 1 where the positive one does, and straight in
     between, but for a slope of 1/1000 at both sides.
 
-    A term of one feature comes before pairs: they are looked at where no single feature adds
-    enough. Pairs are made of the most promising terms of one feature, those of the score included.
-    Of equally good terms the first is taken. The statistic never falls along ``path_``.
+    Terms of one feature come before pairs, which are tried only if no single feature adds enough.
+    Pairs combine the most promising terms of one feature, including those of the score. Of equally
+    good terms the first is taken. The statistic never falls along ``path_``.
 
-    All terms of a missing value are 0 but the one that says so, which a feature has if training
-    rows missed it; a category that was not seen in fit counts as missing. Rows are held out by
+    For a missing value all terms are 0 except the missing indicator, which a feature has if
+    training rows missed it; a category not seen in fit counts as missing. Rows are held out by
     their content: copies of a row stay together.
 
     Callbacks of scikit-learn 1.9 (``set_callbacks``) see a fit as a task with one part for each
     search, and in it one for each term; the ``metadata`` of a term are its ``radius``, ``fold``,
     ``n_terms``, ``train_ramp``, ``train_auc``, ``validation_ramp`` and ``validation_auc``. A
-    callback that asks to stop after a term ends the search, and what it has found is used.
+    callback that stops after a term ends the search, and the terms found so far are used.
 
-    With ``max_fpr`` below 1, what is said of the search that was kept (``path_``,
-    ``feature_importances_`` and the statistics of `terms`) counts negative rows as that search
-    does, those held out among them: the AUC of ``path_`` is then that of weighted rows, and no
-    partial AUC. ``radii_`` is of the first search. Rows of the score at which the share ends all
-    count alike, in between, so that their order does not matter. Thresholds are those of all rows.
-    After ``selection="cv"`` all rows are searched twice as well. The fit takes up to twice the time
-    or, where ``radius`` is "auto", hardly half as long again. :ref:`The guide <top-of-the-list>`
-    has what is gained.
+    With ``max_fpr`` below 1, the statistics of the search that was kept (``path_``,
+    ``feature_importances_`` and those of `terms`) weight negative rows as that search does,
+    held-out rows included: the AUC of ``path_`` is then that of weighted rows, not a partial AUC.
+    ``radii_`` is of the first search. Rows tied at the end of the share all get the same weight in
+    between, so that their order does not matter. Thresholds are those of all rows. After
+    ``selection="cv"`` all rows are searched twice as well. The fit takes up to twice the time or,
+    if ``radius`` is "auto", barely half as long again. :ref:`The guide <top-of-the-list>` gives the
+    gain.
 
     Equal rows have equal scores to the last bit, and neither the order of the rows nor ``n_jobs``
     matters.
@@ -390,8 +389,8 @@ class AURORA(AuroraTermsMixin, SampledFitMixin, CalibratedRanker):
             NaN, None and null are missing values.
             A :class:`~aucrank.data.Dataset` has rows that need not fit in memory, and their labels
             and weights. The fit is that to one frame with the rows of the common sample: the
-            200,000 distinct rows whose content has the smallest hashes, all copies of them; of
-            fewer distinct rows, to all.
+            200,000 distinct rows with the smallest content hashes, with all their copies; or all
+            rows if fewer are distinct.
         y : array-like of shape (n,), default=None
             Labels, two distinct values. The greater one is the class to rank first. None where
             ``X`` is a data set.
@@ -399,11 +398,11 @@ class AURORA(AuroraTermsMixin, SampledFitMixin, CalibratedRanker):
             Weight of each row; weight k means the row repeated k times, and weight 0 a row that
             is not there.
         groups : array-like of shape (n,), default=None
-            Which rows belong together, such as those of a patient: they stay together in folds,
-            and in what is held out or drawn.
+            Which rows belong together, such as those of a patient: they stay together in folds, in
+            held-out rows and in samples.
         time : array-like of shape (n,), default=None
-            When each row came, as numbers or dates: what is held out is the latest part, and folds
-            are ranges of time.
+            Time of each row, as a number or date: the latest rows are held out, and folds are
+            ranges of time.
 
         Returns
         -------
@@ -423,7 +422,7 @@ class AURORA(AuroraTermsMixin, SampledFitMixin, CalibratedRanker):
     def _n_stages(self) -> int | None:
         if isinstance(self.radius, str):
             return None
-        # One for each fold, and the last on all rows.
+        # One per fold, and the last on all rows.
         n_searches = self.n_folds + 1 if self.selection == "cv" else 1
         return n_searches if self.max_fpr == 1 else None
 
@@ -467,7 +466,7 @@ class AURORA(AuroraTermsMixin, SampledFitMixin, CalibratedRanker):
             )
 
     def _fit_warning(self, model: _core.Aurora) -> str | None:
-        """Return what the user should be warned of, if anything: one thing at most."""
+        """Return a warning for the user, at most one."""
         if model.n_terms == 0:
             return "No term tells the classes apart, so all scores are equal."
         if self.selection is None:
@@ -506,7 +505,7 @@ class AURORA(AuroraTermsMixin, SampledFitMixin, CalibratedRanker):
 
     @property
     def threshold_(self) -> float:
-        """Return the sum of coefficients from which on a row is called positive.
+        """Return the sum of coefficients from which rows are called positive.
 
         Returns
         -------
@@ -517,7 +516,7 @@ class AURORA(AuroraTermsMixin, SampledFitMixin, CalibratedRanker):
 
     @property
     def base_score_(self) -> float:
-        """Return what the parts of a row are to be added to.
+        """Return the base to which the parts of a row add.
 
         Returns
         -------
@@ -544,12 +543,12 @@ class AURORA(AuroraTermsMixin, SampledFitMixin, CalibratedRanker):
         Returns
         -------
         Table
-            Columns ``radius``, ascending; ``n_terms``, how many would be kept of those searched to
-            compare them, at most ``radius_terms``; ``validation_auc``, the AUC of the rows held out
-            with so many terms, over folds the mean, NaN where none were held out;
-            ``standard_error``, of how far that is below the best, of scores of the same rows
-            (DeLong), NaN where one radius was tried; and ``kept``, true for the one that was taken,
-            the smallest that is no more than its error below the best.
+            Columns ``radius``, ascending; ``n_terms``, the number that would be kept in the
+            comparison, at most ``radius_terms``; ``validation_auc``, the AUC of the held-out rows
+            with that many terms, the mean over folds, NaN if none were held out;
+            ``standard_error``, of its distance below the best, for scores of the same rows
+            (DeLong), NaN if only one radius was tried; and ``kept``, true for the chosen one, the
+            smallest within its error of the best.
         """
         model = self._fitted_model
         tried = json.loads(model.radii())
@@ -568,19 +567,19 @@ class AURORA(AuroraTermsMixin, SampledFitMixin, CalibratedRanker):
 
     @property
     def feature_importances_(self) -> NDArray[np.float64]:
-        """Return what the terms of each feature have added to the ramp statistic.
+        """Return the contribution of the terms of each feature to the ramp statistic.
 
         Returns
         -------
         ndarray of shape (n_features,)
-            In units of AUC; what a term of two features has added is divided equally. They add up
-            to the ramp statistic that the search reached on the rows learned from, less 1/2.
+            In units of AUC; the contribution of a term of two features is divided equally. They add
+            up to the ramp statistic of the search on the training rows, less 1/2.
         """
         return self._fitted_model.importances()
 
 
 def _check_depth(depth: Any) -> dict[str, Any]:
-    """Return how closely candidates are looked at, as the core takes it."""
+    """Return the depth of the search in the form of the core."""
     if isinstance(depth, str) and depth in DEPTHS:
         return dict(DEPTHS[depth])
     if not isinstance(depth, Mapping):

@@ -1,4 +1,4 @@
-"""What a fitted `AURORA` shows of its terms: a table, words, parts of scores, SQL and pictures."""
+"""Terms of a fitted `AURORA`: tables, rules, parts of scores, SQL and plots."""
 
 import json
 import textwrap
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 #: Columns of a text.
 _WIDTH = 88
 
-#: Between the words of a pair, by the name that the core has for it.
+#: Conjunction of a pair, by its name in the core.
 _JOINED_BY = {"first": "", "and": " and ", "or": " or "}
 
 
@@ -43,11 +43,10 @@ class AuroraTermsMixin:
         Returns
         -------
         Table
-            One row for each term, in the order in which the search found them: ``rule`` (when it
-            is on, in words), ``features`` (the names of the features that it asks, or ``x0`` for a
-            first column without one), ``coefficient`` (what it adds to the score where it is on)
-            and ``gain`` (what it added to the ramp statistic of the rows learned from when it was
-            found).
+            One row for each term, in the order of the search: ``rule`` (its condition, in words),
+            ``features`` (the names of its features, or ``x0`` for a first column without one),
+            ``coefficient`` (its contribution to the score where it is on) and ``gain`` (its
+            contribution to the ramp statistic of the training rows when found).
 
         Raises
         ------
@@ -57,7 +56,7 @@ class AuroraTermsMixin:
         Notes
         -----
         The score of a row is the sum of the coefficients of the terms that are on, less
-        ``threshold_``. Thresholds are shown in full.
+        ``threshold_``. Thresholds are shown with all digits.
 
         Examples
         --------
@@ -88,18 +87,18 @@ class AuroraTermsMixin:
         )
 
     def rules(self, n_terms: int | None = None) -> str:
-        """Tell the score in words, for a person to read.
+        """Describe the score in words, for a person to read.
 
         Parameters
         ----------
         n_terms : int or None, default=None
-            How many terms are told, those of the largest coefficients first; None for all.
+            Number of terms to describe, those with the largest coefficients first; None for all.
 
         Returns
         -------
         str
-            How a row is scored, then the terms that speak for the positive class and those that
-            speak for the negative one, the largest coefficient first.
+            How a row is scored, then the terms in favour of the positive class and those in favour
+            of the negative one, the largest coefficient first.
 
         Raises
         ------
@@ -128,10 +127,10 @@ class AuroraTermsMixin:
         check_int(n_terms, "n_terms", low=1, optional=True)
         model = self._fitted_model
         values = model.values()
-        # The first of equal ones is the one that was found first.
+        # Ties are broken by the order of the search.
         heavy = np.argsort(-np.abs(values), kind="stable")
         told, rest = heavy[:n_terms], len(heavy[n_terms:]) if n_terms is not None else 0
-        # A class of numpy as a plain value.
+        # A numpy scalar as a plain value.
         negative, positive = (repr(value) for value in self.classes_.tolist())
         if not len(heavy):
             return f"No term tells {positive} from {negative}: all rows score 0."
@@ -197,7 +196,7 @@ class AuroraTermsMixin:
         parts: NDArray[np.float64] = self._query("explain", X)  # type: ignore[attr-defined]
         if n_terms:
             return parts.reshape(-1, n_terms)
-        # Without terms the number of rows cannot be told from the parts.
+        # Without terms the number of rows is not in the parts.
         scores: NDArray[np.float64] = self._query("score", X)  # type: ignore[attr-defined]
         return parts.reshape(len(scores), 0)
 
@@ -212,8 +211,8 @@ class AuroraTermsMixin:
         Parameters
         ----------
         features : int or sequence of int or str, default=9
-            So many features at most, those first whose values differ most; or which ones, by
-            position or by name.
+            Maximum number of features, those with the widest range of values first; or which ones,
+            by position or by name.
         ax : matplotlib.axes.Axes or a sequence of them, default=None
             Where to draw, one for each feature. None makes a figure.
 
@@ -230,7 +229,7 @@ class AuroraTermsMixin:
         NotFittedError
             If there is no model yet.
         ValueError
-            If a term asks two features, as with ``order=2`` some do; if a feature is unknown or has
+            If a term uses two features, as some do with ``order=2``; if a feature is unknown or has
             no term, or there are not as many axes as features.
 
         Examples
@@ -249,15 +248,15 @@ class AuroraTermsMixin:
 
     @property
     def path_(self) -> Table:
-        """Return how the score ranks after each term of the search.
+        """Return the ranking statistics after each term of the search.
 
         Returns
         -------
         Table
-            Columns ``n_terms``, from 1; ``train_ramp`` and ``train_auc``, of the rows learned
-            from; where rows were held out, ``validation_ramp``, ``validation_auc`` and
-            ``smoothed``, the one that is the ``criterion`` after smoothing; ``kept``, true for the
-            number of terms that was chosen.
+            Columns ``n_terms``, from 1; ``train_ramp`` and ``train_auc``, of the training rows; if
+            rows were held out, ``validation_ramp``, ``validation_auc`` and ``smoothed``, the one
+            that is the ``criterion`` after smoothing; ``kept``, true for the chosen number of
+            terms.
         """
         model = self._fitted_model
         path = json.loads(model.path())
@@ -276,7 +275,7 @@ class AuroraTermsMixin:
         return Table({"n_terms": n_terms} | numbers | {"kept": n_terms == model.n_terms})
 
     def plot_path(self, *, ax: "Sequence[Axes] | None" = None) -> PathDisplay:
-        """Draw how the score gains by its terms with matplotlib: what ``path_`` lists.
+        """Draw ``path_`` with matplotlib: the statistics by number of terms.
 
         Parameters
         ----------
@@ -286,8 +285,8 @@ class AuroraTermsMixin:
         Returns
         -------
         PathDisplay
-            What was drawn: both statistics of the rows learned from and of the rows held out by the
-            number of terms; the number that was kept is a dotted line.
+            What was drawn: both statistics of the training and of the held-out rows by number of
+            terms; a dotted line marks the number kept.
 
         Raises
         ------
@@ -365,7 +364,7 @@ def _key(literal: dict[str, int]) -> tuple[int, int]:
 
 
 def _test(term: BinaryTerm) -> dict[str, Any]:
-    """Return a term as the question of a stump: those on the left are those where it is on."""
+    """Return a term as the split of a stump, whose left side has the rows where it is on."""
     is_missing = term["test"] == "missing"
     match term["test"]:
         case "missing":

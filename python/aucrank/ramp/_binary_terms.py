@@ -1,4 +1,4 @@
-"""Binary terms, as `ThresholdBinarizer` and `AURORA` ask for them and call them."""
+"""Parameters and names of binary terms, shared by `ThresholdBinarizer` and `AURORA`."""
 
 from collections.abc import Iterator
 from itertools import groupby
@@ -15,13 +15,13 @@ from aucrank._utils.params import check_int, check_real
 
 _TYPES = ("discrete", "continuous", "categorical")
 
-#: A term as the core writes it: ``feature``, its place among the columns, and ``test``: "missing",
+#: A term in the form of the core: ``feature``, the position of the column, and ``test``: "missing",
 #: or a dictionary with a threshold at ``at_least`` or a code at ``equals``.
 BinaryTerm = dict[str, Any]
 
 
 def binarizer_params(estimator: Any, schema: Schema | None) -> dict[str, Any]:
-    """Return the parameters of an estimator that choose its terms as the core takes them.
+    """Return the parameters of an estimator that choose its terms, in the form of the core.
 
     Parameters
     ----------
@@ -29,12 +29,12 @@ def binarizer_params(estimator: Any, schema: Schema | None) -> dict[str, Any]:
         One with the parameters ``max_levels``, ``percentiles``, ``min_level_share``,
         ``max_spike_share`` and ``feature_types``, and perhaps ``missing_indicator``.
     schema : Schema or None
-        The columns; None to check what can be told without them.
+        The columns; None to check only what does not depend on them.
 
     Raises
     ------
     TypeError, ValueError
-        If one makes no sense.
+        If one is not valid.
     """
     params = {
         "max_levels": check_int(estimator.max_levels, "max_levels", low=1),
@@ -54,7 +54,7 @@ def binarizer_params(estimator: Any, schema: Schema | None) -> dict[str, Any]:
 
 
 def _numeric_types(feature_types: Any, schema: Schema) -> list[str | None]:
-    """Return the type of each number, None where the data tells it."""
+    """Return the type of each number, None if it is inferred from the data."""
     types = _types_by_column(feature_types, schema.names, len(schema.features))
     for place, (of, feature) in enumerate(zip(types, schema.features, strict=True)):
         if of is not None and (of == "categorical") != (feature.levels is not None):
@@ -66,7 +66,7 @@ def _numeric_types(feature_types: Any, schema: Schema) -> list[str | None]:
 
 
 def said_to_be_categorical(feature_types: Any) -> KindsByColumn | None:
-    """Return what names the categorical columns of ``feature_types``, if it says so of any."""
+    """Return the names or positions of categorical columns in ``feature_types``, if any."""
     if feature_types is None:
         return None
 
@@ -74,7 +74,7 @@ def said_to_be_categorical(feature_types: Any) -> KindsByColumn | None:
         types = _types_by_column(feature_types, names, n_features)
         return {place for place, of in enumerate(types) if of == "categorical"}
 
-    # Asked only where it says something: the columns of an array stay as they are then.
+    # Only if there are any: the columns of an array are otherwise left as they are.
     said = feature_types.values() if isinstance(feature_types, dict) else _as_list(feature_types)
     return categorical if "categorical" in said else None
 
@@ -85,7 +85,7 @@ def threshold_of(term: BinaryTerm) -> Any:
 
 
 def category_of(term: BinaryTerm, schema: Schema) -> str:
-    """Return the category that a term asks for, in quotes where others are numbers."""
+    """Return the category of a term, in quotes if others are numbers."""
     levels = schema.features[term["feature"]].levels
     if levels is None or term["test"] == "missing":
         return ""
@@ -105,7 +105,7 @@ def words_of_terms(terms: list[BinaryTerm], schema: Schema, names: list[str]) ->
     schema : Schema
         The columns.
     names : list of str
-        What they are called.
+        Their names.
 
     Yields
     ------
@@ -124,7 +124,7 @@ def words_of_terms(terms: list[BinaryTerm], schema: Schema, names: list[str]) ->
 
 
 def _check_percentiles(percentiles: Any) -> list[float]:
-    """Return the percentiles that the parameter stands for, each once, ascending."""
+    """Return the percentiles given by the parameter, each once, ascending."""
     rule = "percentiles must be an int from 1 to 99 or a list of numbers from 0 to 100"
     if isinstance(percentiles, Integral) and not isinstance(percentiles, bool):
         step = int(percentiles)
@@ -155,7 +155,7 @@ def _as_list(feature_types: Any) -> list[Any]:
 
 
 def _check_types(feature_types: Any) -> None:
-    """Check what can be told of the parameter without the data."""
+    """Check the parameter as far as possible without the data."""
     if feature_types is None:
         return
     is_dict = isinstance(feature_types, dict)
@@ -170,7 +170,7 @@ def _check_types(feature_types: Any) -> None:
 def _types_by_column(
     feature_types: Any, names: list[str] | None, n_features: int
 ) -> list[str | None]:
-    """Return the type of each column, None where the data tells it."""
+    """Return the type of each column, None if it is inferred from the data."""
     if feature_types is None:
         return [None] * n_features
     if isinstance(feature_types, dict):

@@ -1,4 +1,4 @@
-"""RankOpt: a linear score that climbs a smooth AUC."""
+"""RankOpt: a linear score that maximises a smooth AUC."""
 
 import json
 from collections.abc import Sequence
@@ -28,69 +28,68 @@ _LARGEST_RADIUS = 100.0
 class RankOpt(SampledFitMixin, CalibratedRanker):
     """Linear score that maximises a smooth AUC by gradient ascent.
 
-    The AUC counts a pair of a positive and a negative row as 1 if the positive one scores more,
-    and so has no slope to climb. Here a pair counts as a sigmoid or a ramp of the difference of
-    its scores ([1]_, [2]_). The weights of the standardised features have a fixed length, the
-    radius: the larger it is, the closer the objective is to the AUC, and the rougher. Ascents at
-    increasing radii start where the last one has ended, and that of the highest AUC on the
-    training rows is kept. All pairs count, in time linear in the number of rows.
+    The AUC counts a pair of a positive and a negative row as 1 if the positive one scores more, and
+    so has zero gradient. Here a pair counts as a sigmoid or a ramp of the difference of its scores
+    ([1]_, [2]_). The weights of the standardised features have a fixed length, the radius: the
+    larger it is, the closer the objective is to the AUC, and the rougher. Ascents at increasing
+    radii each start at the end of the last one, and the one with the highest training AUC is kept.
+    All pairs count, in time linear in the number of rows.
 
     Parameters
     ----------
     objective : {"sigmoid", "ramp"}, default="sigmoid"
-        What a pair whose scores differ by ``x`` counts. "sigmoid": ``1 / (1 + exp(-x))``.
+        Value of a pair whose scores differ by ``x``. "sigmoid": ``1 / (1 + exp(-x))``.
         "ramp": from 0 to 1 in a straight line between ``x = -1/2`` and ``x = 1/2``, with a
-        thousandth of that slope outside, as `aucrank.metrics.ramp_auc` has it.
+        thousandth of that slope outside, as in `aucrank.metrics.ramp_auc`.
     radii : sequence of float, default=(1.0, 2.0, 4.0, 8.0)
         Lengths of the weights of the standardised features, ascending; above 0 and at most 100.
     max_iter : int, default=200
-        Most iterations of the ascent at each radius.
+        Maximum number of iterations of the ascent at each radius.
     tol : float, default=1e-8
         An ascent ends with an iteration that raises the objective by less, in units of AUC.
     calibration : {"auto", "isotonic", "sigmoid"} or None, default=None
-        How scores are brought to probabilities, for `predict_proba`. The ranking stays as it is,
+        How scores are converted to probabilities, for `predict_proba`. The ranking is unchanged,
         and ``threshold_`` becomes the score of even odds. "sigmoid": one line of log-odds (Platt).
         "isotonic": isotonic regression, its log-odds interpolated. "auto": "isotonic" where the
         rarer class has 1,000 rows or more to calibrate on, else "sigmoid". Probabilities are
-        learned from rows that were left out: the ranker is
-        fitted three more times, each time without a third of the rows. None: no probabilities. See
-        :doc:`probabilities </probabilities>`.
+        learned on held-out rows: the ranker is fitted three more times, each time without a third
+        of the rows. None: no probabilities. See :doc:`probabilities </probabilities>`.
     class_weight : dict, "balanced" or None, default=None
         What the weights of rows are multiplied by, by class; "balanced" makes the sums of both
-        classes equal. A pair counts by the product of its rows, so that classes that weigh more
-        change the ranking hardly, if at all; they move ``threshold_`` to where a line of log-odds
-        (Platt) has even odds of the training rows, and with ``calibration`` the probabilities.
+        classes equal. A pair counts by the product of its rows, so class weights hardly change the
+        ranking, if at all; they move ``threshold_`` to even odds of the training rows by a line of
+        log-odds (Platt), and with ``calibration`` the probabilities.
     n_jobs : int or None, default=None
         Number of threads: None for one per core as far as ``OMP_NUM_THREADS`` allows, -1 for all
         cores. The model does not depend on it.
     verbose : int, default=0
-        If positive, print what was reached at each radius; if above 1, also while the fit runs.
+        If positive, print the result at each radius; if above 1, also progress.
 
     Attributes
     ----------
     coef_ : ndarray of shape (n_features,)
-        Weight of each feature as it is, not standardised; 0 for a constant one.
+        Weight of each feature on its original scale; 0 for a constant one.
     threshold_ : float
-        The weighted sum that `decision_function` calls 0: where TPR - FPR of the training rows is
-        largest, or as ``calibration`` or ``class_weight`` has it.
+        The weighted sum at which `decision_function` is 0: where TPR - FPR of the training rows is
+        largest, or as set by ``calibration`` or ``class_weight``.
     intercept_ : float
         ``-threshold_``, so that the score is ``X @ coef_ + intercept_``.
     base_score_ : float
         Score of a row whose features are the means of the training rows.
     radius_ : float
-        The radius that was chosen: that of the highest training AUC, of equals the largest.
+        The chosen radius: the one with the highest training AUC, the largest among equals.
     path_ : Table
-        What was reached at each ``radius``: ``objective``, its mean over all training pairs;
+        Results at each ``radius``: ``objective``, its mean over all training pairs;
         ``auc`` of the training rows; ``n_iter``, iterations of the ascent; and ``kept``, true for
-        the radius that was chosen. It ends where all pairs count 0 or 1, so that no slope is left.
+        the chosen radius. It ends where all pairs count 0 or 1, so that the gradient is 0.
     n_iter_ : int
         Iterations at all radii.
     feature_importances_ : ndarray of shape (n_features,)
-        What the AUC of the training rows loses where the feature counts as its mean, all other
-        weights being kept. Below 0 where it would gain.
+        Loss of training AUC if the feature is replaced by its mean, all other weights being kept.
+        Negative if the AUC would gain.
     sampled_rows_ : tuple of int, or None
-        Number of rows that were learned from, and of all, where a `Dataset` has more than the
-        common sample; None where all were learned from. Other statistics are those of the sample.
+        Numbers of training rows and of all rows, if a `Dataset` has more than the common sample;
+        None if all were used. Other statistics are those of the sample.
     classes_ : ndarray of shape (2,)
         Sorted labels; the second is the class to rank first.
     n_features_in_ : int
@@ -101,23 +100,23 @@ class RankOpt(SampledFitMixin, CalibratedRanker):
     See Also
     --------
     aucrank.metrics.ramp_auc : The ramp statistic of any score.
-    sklearn.linear_model.LogisticRegression : A linear score of the largest likelihood.
+    sklearn.linear_model.LogisticRegression : A linear score by maximum likelihood.
 
     Notes
     -----
-    A linear score has no place for a missing value, nor for a category: encode and impute first,
-    in a pipeline with `sklearn.preprocessing.OneHotEncoder` and `sklearn.impute.SimpleImputer`.
+    A linear score cannot use missing values or categories: encode and impute first, in a pipeline
+    with `sklearn.preprocessing.OneHotEncoder` and `sklearn.impute.SimpleImputer`.
 
     The ascent starts at the difference of the class means and goes by conjugate gradients along
     great circles of the sphere; the objective never falls. The mean of the sigmoid over all pairs
     is exact to about 1e-12: it is a sum over pairs of unit intervals of the score, in which the
-    sigmoid is a polynomial, so that no pair of rows is ever looked at.
+    sigmoid is a polynomial, so that no pair of rows is evaluated.
 
     The score does not depend on the scale of a feature, nor on the order of the rows or
     ``n_jobs``. Equal rows have equal scores to the last bit, and weight k is k copies of a row.
 
-    A sparse matrix of scipy is read as the dense one, 0 where nothing is stored, and gives the same
-    model; the dense one is not made.
+    A scipy sparse matrix gives the same model as the dense one, with 0 for entries not stored; it
+    is not densified.
 
     References
     ----------
@@ -196,16 +195,16 @@ class RankOpt(SampledFitMixin, CalibratedRanker):
         groups: ArrayLike | None = None,
         time: ArrayLike | None = None,
     ) -> Self:
-        """Climb from the difference of the class means.
+        """Fit by gradient ascent from the difference of the class means.
 
         Parameters
         ----------
         X : array-like, sparse matrix or data frame of shape (n, n_features), or Dataset
-            Training data, numbers without missing values. What a sparse matrix does not store is 0.
-            A :class:`~aucrank.data.Dataset` has rows that need not fit in memory, and their labels
-            and weights. The fit is that to one frame with the rows of the common sample: the
-            200,000 distinct rows whose content has the smallest hashes, all copies of them; of
-            fewer distinct rows, to all.
+            Training data, numbers without missing values. Entries that a sparse matrix does not
+            store are 0. A :class:`~aucrank.data.Dataset` has rows that need not fit in memory, and
+            their labels and weights. The fit is that to one frame with the rows of the common
+            sample: the 200,000 distinct rows with the smallest content hashes, with all their
+            copies; or all rows if fewer are distinct.
         y : array-like of shape (n,), default=None
             Labels, two distinct values. The greater one is the class to rank first. None where
             ``X`` is a data set.
@@ -213,11 +212,11 @@ class RankOpt(SampledFitMixin, CalibratedRanker):
             Weight of each row; weight k means the row repeated k times, and weight 0 a row that
             is not there.
         groups : array-like of shape (n,), default=None
-            Which rows belong together, such as those of a patient: they stay together in folds,
-            and in what is held out or drawn.
+            Which rows belong together, such as those of a patient: they stay together in folds, in
+            held-out rows and in samples.
         time : array-like of shape (n,), default=None
-            When each row came, as numbers or dates: what is held out is the latest part, and folds
-            are ranges of time.
+            Time of each row, as a number or date: the latest rows are held out, and folds are
+            ranges of time.
 
         Returns
         -------
@@ -283,7 +282,7 @@ class RankOpt(SampledFitMixin, CalibratedRanker):
 
     @property
     def threshold_(self) -> float:
-        """Return the weighted sum from which on a row is called positive.
+        """Return the weighted sum from which rows are called positive.
 
         Returns
         -------
@@ -294,7 +293,7 @@ class RankOpt(SampledFitMixin, CalibratedRanker):
 
     @property
     def intercept_(self) -> float:
-        """Return what is added to the weighted sum of the features.
+        """Return the intercept of the weighted sum of the features.
 
         Returns
         -------
@@ -316,7 +315,7 @@ class RankOpt(SampledFitMixin, CalibratedRanker):
 
     @property
     def radius_(self) -> float:
-        """Return the radius that was chosen.
+        """Return the chosen radius.
 
         Returns
         -------
@@ -327,14 +326,14 @@ class RankOpt(SampledFitMixin, CalibratedRanker):
 
     @property
     def path_(self) -> Table:
-        """Return what was reached at each radius.
+        """Return the results at each radius.
 
         Returns
         -------
         Table
             Columns ``radius``; ``objective``, its mean over all training pairs; ``auc`` of the
-            training rows; ``n_iter``, iterations of the ascent; and ``kept``, true for the radius
-            that was chosen.
+            training rows; ``n_iter``, iterations of the ascent; and ``kept``, true for the chosen
+            radius.
         """
         path = json.loads(self._fitted_model.path())
         names = {"radius": "radius", "objective": "objective", "auc": "auc"}
@@ -355,13 +354,13 @@ class RankOpt(SampledFitMixin, CalibratedRanker):
 
     @property
     def feature_importances_(self) -> NDArray[np.float64]:
-        """Return what the training AUC owes to each feature.
+        """Return the loss of training AUC without each feature.
 
         Returns
         -------
         ndarray of shape (n_features,)
-            The AUC of the training rows less that where the feature counts as its mean for all of
-            them, all other weights being kept; 0 for a constant feature.
+            The training AUC less that with the feature replaced by its mean, all other weights
+            being kept; 0 for a constant feature.
         """
         return self._fitted_model.importances()
 
@@ -371,10 +370,10 @@ class RankOpt(SampledFitMixin, CalibratedRanker):
         Returns
         -------
         Table
-            One row for each feature of any weight, that of the highest importance first:
-            ``feature`` (its name, or ``x0`` for a first column without one), ``coef`` (what a unit
-            of it adds to the score), ``mean`` (of the training rows) and ``importance`` (what the
-            training AUC owes to it).
+            One row for each feature with a weight, the most important first:
+            ``feature`` (its name, or ``x0`` for a first column without one), ``coef`` (the change
+            of the score per unit), ``mean`` (of the training rows) and ``importance`` (the loss of
+            training AUC without it).
 
         Raises
         ------
@@ -418,7 +417,7 @@ class RankOpt(SampledFitMixin, CalibratedRanker):
         -------
         ndarray of float64, shape (n, n_features)
             The weight of the feature times how far its value is above the mean of the training
-            rows. A row adds up to its `decision_function` less ``base_score_``, but for rounding.
+            rows. A row adds up to its `decision_function` less ``base_score_``, up to rounding.
 
         Raises
         ------
@@ -455,7 +454,7 @@ def _check_radii(radii: Any) -> list[float]:
     Raises
     ------
     TypeError
-        If they are no sequence of numbers.
+        If they are not a sequence of numbers.
     ValueError
         If there is none, one is out of its range, or they do not ascend.
     """

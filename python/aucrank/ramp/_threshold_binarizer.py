@@ -1,4 +1,4 @@
-"""ThresholdBinarizer: every feature as binary terms that a person can read."""
+"""ThresholdBinarizer: every feature as readable binary terms."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
@@ -38,13 +38,13 @@ class ThresholdBinarizer(OneToOneFeatureMixin, TransformerMixin, CoreEstimator):
     A linear score over such terms is a step function of each feature, and its coefficients can be
     read. The terms are those that AURORA ([1]_, sec. 2.1) selects from. A number that takes few
     values has a threshold between all of them; any other has thresholds at its percentiles, taken
-    after values that are heaped up, as imputed ones are, have been thinned out. A category has one
-    term for each of its values. The classes do not contribute to it.
+    after thinning spikes such as imputed values. A category has one term for each of its values.
+    The terms do not depend on the classes.
 
     Parameters
     ----------
     max_levels : int, default=22
-        A number with at most so many distinct values is discrete: it has a threshold between each
+        A number with at most this many distinct values is discrete: it has a threshold between any
         two neighbours. One with more is continuous: it has thresholds at its percentiles.
     percentiles : int or array-like of float, default=5
         Where continuous numbers are cut: percentiles from 0 to 100, or every k-th of them below
@@ -56,14 +56,14 @@ class ThresholdBinarizer(OneToOneFeatureMixin, TransformerMixin, CoreEstimator):
         Of the rows with one value of a continuous number, no more than this share of all rows, but
         at least one, count for the percentiles. 1 lets all of them count.
     feature_types : dict, array-like of shape (n_features,) or None, default=None
-        "discrete", "continuous" or "categorical" for columns whose type is not to be told from the
-        data: by name, or in a list with None for the others. A column that is said to be discrete
-        has a threshold between all its values, however many.
+        "discrete", "continuous" or "categorical" for columns whose type is not inferred from the
+        data: by name, or in a list with None for the others. A column declared discrete has a
+        threshold between all its values, however many.
     categorical_features : "from_dtype", list or None, default="from_dtype"
-        Which columns hold categories: those of a data frame whose type says so, or those listed
-        by position, by name or in a boolean mask; and those that ``feature_types`` says.
+        Which columns hold categories: those of a data frame with a categorical type, or those
+        listed by position, by name or in a boolean mask; and those given in ``feature_types``.
     missing_indicator : bool, default=True
-        Whether a feature of which training rows had missing values has a term that is on where it
+        Whether a feature with missing values in the training rows gets a term that is on where it
         is missing.
     sparse_output : bool, default=False
         Whether `transform` returns a sparse matrix.
@@ -79,11 +79,11 @@ class ThresholdBinarizer(OneToOneFeatureMixin, TransformerMixin, CoreEstimator):
         For each feature its thresholds, ascending; a term is on from its threshold upwards. None
         for categories.
     n_terms_ : int
-        Number of terms: of columns that `transform` returns.
+        Number of terms, the columns that `transform` returns.
     feature_indices_ : ndarray of int64, shape (n_terms,)
-        For each term the position of the feature that it asks.
+        For each term the position of its feature.
     classes_ : ndarray of shape (2,)
-        Sorted labels; the second is the positive class. Absent if fit was given no ``y``.
+        Sorted labels; the second is the positive class. Absent if ``y`` was not given to fit.
     n_features_in_ : int
         Number of columns seen during :term:`fit`.
     feature_names_in_ : ndarray of shape (n_features,)
@@ -91,23 +91,23 @@ class ThresholdBinarizer(OneToOneFeatureMixin, TransformerMixin, CoreEstimator):
 
     See Also
     --------
-    MAD2C : Bins that look at the classes.
-    sklearn.preprocessing.KBinsDiscretizer : One column a bin, of which one is on; here one column a
-        threshold, of which all are on that the value reaches.
-    sklearn.preprocessing.OneHotEncoder : One column a category.
+    MAD2C : Supervised bins.
+    sklearn.preprocessing.KBinsDiscretizer : One column per bin, one of them on; here one column per
+        threshold, on if the value reaches it.
+    sklearn.preprocessing.OneHotEncoder : One column per category.
 
     Notes
     -----
     Thresholds of a discrete number lie midway between two values, and those of a continuous number
     where `numpy.percentile` puts them. A threshold that all training rows reach, or none, is left
-    out, and so is a percentile that parts the training rows as the one before does. Shares are of
-    the training rows that do not miss the feature. A row of whole weight k counts as k rows; where
-    some weight is not whole, rows of positive weight count once each.
+    out, and so is a percentile that splits the training rows like the one before. Shares are of the
+    training rows in which the feature is known. A row of whole weight k counts as k rows; if some
+    weight is not whole, rows of positive weight count once each.
 
-    All terms of a value that is missing are 0 but the one that says so. A category that was not
-    seen in fit counts as missing. Of two terms of which always one is on, as for a category with
-    two values, the second is left out; of a feature with one known category, or one number, and
-    missing values, only the term of these remains.
+    For a missing value all terms are 0 except the missing indicator. A category not seen in fit
+    counts as missing. Of two complementary terms, as for a category with two values, the second is
+    left out; of a feature with one known category, or one number, and missing values, only the
+    missing indicator remains.
 
     References
     ----------
@@ -137,7 +137,7 @@ class ThresholdBinarizer(OneToOneFeatureMixin, TransformerMixin, CoreEstimator):
     _FITTED: ClassVar[tuple[str, ...]] = (*CoreEstimator._FITTED, "_terms")
 
     _model: _core.ThresholdBinarizer
-    # The terms as the core has them: read once, for names.
+    # The terms in the form of the core: read once, for names.
     _terms: list[dict[str, Any]]
 
     def __init__(
@@ -192,16 +192,16 @@ class ThresholdBinarizer(OneToOneFeatureMixin, TransformerMixin, CoreEstimator):
             NaN, None and null are missing values.
         y : array-like of shape (n,), default=None
             Labels, two distinct values. They do not change the terms: `terms` counts by them, and
-            tells how well each term ranks alone.
+            gives the AUC of each term alone.
         sample_weight : array-like of shape (n,), default=None
             Weight of each row; weight k means the row repeated k times, and weight 0 a row that
             is not there.
         groups : array-like of shape (n,), default=None
-            Which rows belong together, such as those of a patient: they stay together in folds,
-            and in what is held out or drawn.
+            Which rows belong together, such as those of a patient: they stay together in folds, in
+            held-out rows and in samples.
         time : array-like of shape (n,), default=None
-            When each row came, as numbers or dates: what is held out is the latest part, and folds
-            are ranges of time.
+            Time of each row, as a number or date: the latest rows are held out, and folds are
+            ranges of time.
 
         Returns
         -------
@@ -259,7 +259,7 @@ class ThresholdBinarizer(OneToOneFeatureMixin, TransformerMixin, CoreEstimator):
 
     @property
     def feature_indices_(self) -> NDArray[np.int64]:
-        """For each term the position of the feature that it asks."""
+        """For each term the position of its feature."""
         check_is_fitted(self)
         return np.array([term["feature"] for term in self._terms], dtype=np.int64)
 
@@ -272,9 +272,10 @@ class ThresholdBinarizer(OneToOneFeatureMixin, TransformerMixin, CoreEstimator):
             One row for each term, in the order of the columns that `transform` returns: ``term``
             (its name), ``feature`` (the name of the feature, or ``x0`` for a first column without
             one), ``threshold`` (NaN where there is none), ``category`` (empty where there is none)
-            and ``size`` (weight of the training rows that it is on for); if fit was given labels,
-            ``n_pos`` (weight of the positive ones among these) and ``auc`` (AUC of the training
-            rows if they rank by the term alone: below 0.5 where more negative rows have it).
+            and ``size`` (weight of the training rows that it is on for); if labels were given to
+            fit, ``n_pos`` (weight of the positive ones among these) and ``auc`` (AUC of the
+            training rows if they rank by the term alone: below 0.5 where more negative rows have
+            it).
 
         Raises
         ------
@@ -310,7 +311,7 @@ class ThresholdBinarizer(OneToOneFeatureMixin, TransformerMixin, CoreEstimator):
         return table
 
     def transform(self, X: Any) -> Any:
-        """Tell which terms are on for each row.
+        """Return which terms are on for each row.
 
         Parameters
         ----------
@@ -320,7 +321,7 @@ class ThresholdBinarizer(OneToOneFeatureMixin, TransformerMixin, CoreEstimator):
         Returns
         -------
         ndarray or scipy.sparse.csr_matrix of shape (n, n_terms)
-            1 where a term is on and 0 elsewhere. A data frame if `set_output` has asked for one.
+            1 where a term is on and 0 elsewhere. A data frame if requested by `set_output`.
 
         Raises
         ------
@@ -334,7 +335,7 @@ class ThresholdBinarizer(OneToOneFeatureMixin, TransformerMixin, CoreEstimator):
     def _dispatch(self, question: str, X: Any, columns: Columns, n_threads: int) -> Any:
         dtype = _check_dtype(self.dtype)
         n_rows, n_terms = count_rows(columns), len(self._terms)
-        # It may have been set anew after the fit, as `dtype` may.
+        # It may have been set again after the fit, like `dtype`.
         if not check_bool(self.sparse_output, "sparse_output"):
             # A boolean is a byte that is 0 or 1.
             out = np.zeros(n_rows * n_terms, dtype=np.uint8 if dtype == np.bool_ else dtype)
@@ -355,7 +356,7 @@ class ThresholdBinarizer(OneToOneFeatureMixin, TransformerMixin, CoreEstimator):
         Parameters
         ----------
         input_features : array-like of str or None, default=None
-            Names of the columns, those seen in fit if there were any; None for these, or for
+            Names of the columns, those seen in fit if any; None for these, or for
             ``x0``, ``x1``, ... .
 
         Returns
@@ -380,14 +381,14 @@ class ThresholdBinarizer(OneToOneFeatureMixin, TransformerMixin, CoreEstimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        # What comes out is of the type that `dtype` says.
+        # The output has the type given by `dtype`.
         tags.transformer_tags.preserves_dtype = []
         return tags
 
 
 def _check_dtype(dtype: Any) -> np.dtype[Any]:
     rule = f"dtype must be one of {', '.join(_DTYPES)}; got {dtype!r}"
-    # Much else has a dtype: None is the default of numpy, an array has its own.
+    # numpy.dtype accepts much else: None is its default, an array has its own.
     is_type = isinstance(dtype, type) and issubclass(dtype, np.generic | bool | float)
     if not (is_type or isinstance(dtype, str | np.dtype)):
         raise ValueError(rule)
@@ -395,7 +396,7 @@ def _check_dtype(dtype: Any) -> np.dtype[Any]:
         found: np.dtype[Any] = np.dtype(dtype)
     except TypeError as err:
         raise ValueError(rule) from err
-    # The core writes numbers in the order of bytes of the machine.
+    # The core writes numbers in native byte order.
     if found.name not in _DTYPES or not found.isnative:
         raise ValueError(rule)
     return found
