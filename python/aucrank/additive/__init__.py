@@ -1,9 +1,9 @@
-"""Rankers that add up one function for each feature, and so can be read as a table.
+"""Additive rankers: sums of one function per feature, which can be read as a table.
 
 `MAD2C` cuts each feature into the bins of its largest AUC. `RIMARC` ranks rows by the shares of
 positives in these bins, weighted by the AUC of each feature. `Scorecard` turns them, or a boosted
-sum, into whole points, writes these as SQL, PMML, JSON, text and HTML, names the reasons of a row,
-and watches for drift. `LinearRanker` is ridge logistic regression on raw columns.
+sum, into integer points, exports these as SQL, PMML, JSON, text and HTML, gives reason codes, and
+monitors drift. `LinearRanker` is ridge logistic regression on raw columns.
 """
 
 from aucrank.additive._linear import LinearRanker

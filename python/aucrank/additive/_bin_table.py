@@ -1,4 +1,4 @@
-"""What MAD2C and RIMARC show of their bins: a table, and a picture for each feature."""
+"""Bins of MAD2C and RIMARC: a table, and a plot of each feature."""
 
 import json
 from dataclasses import dataclass
@@ -45,21 +45,21 @@ class RankedFeature(BinnedFeature[Bin]):
 
 
 def bin_numbers(feature: dict[str, Any]) -> NDArray[np.float64]:
-    """Return numbers of the bins of a feature that rank as the bins do.
+    """Return numbers of the bins of a feature in the order of their ranks.
 
     Parameters
     ----------
     feature : dict
-        A feature in bins, as the model document has it.
+        A binned feature, in the form of the model document.
 
     Returns
     -------
     ndarray of float64, shape (n_bins + 1,)
-        Of each bin in the order of the core; NaN for that of missing values and for bins that no
-        training row was in. Intervals ascend with their values. Categories and special values are
-        placed by their share of positives: of two bins, that of the larger share has the higher
+        Number of each bin in the order of the core; NaN for missing values and for bins without
+        training rows. Intervals ascend with their values. Categories and special values are placed
+        by their share of positives: of two bins, the one with the larger share has the higher
         number if the direction is increasing, or there is none, and the lower one if it is
-        decreasing. Of equal shares, the bin that comes first in the core has the lower number.
+        decreasing. For equal shares, the bin that comes first in the core has the lower number.
     """
     *known, _ = feature["sums"]
     down = feature["direction"] == "decreasing"
@@ -76,7 +76,7 @@ def bin_numbers(feature: dict[str, Any]) -> NDArray[np.float64]:
 
 
 def bin_rates(feature: dict[str, Any]) -> NDArray[np.float64]:
-    """Return the share of positives of each bin, NaN where `bin_numbers` has it."""
+    """Return the share of positives of each bin, NaN where `bin_numbers` is NaN."""
     *known, _ = feature["sums"]
     rates = [s["pos"] / (s["pos"] + s["neg"]) if s["pos"] + s["neg"] else nan for s in known]
     return np.array([*rates, nan])
@@ -122,7 +122,7 @@ class BinsMixin:
         raise NotImplementedError
 
     def _binned(self) -> dict[str, Any]:
-        """Return the features in bins as the model document has them."""
+        """Return the features in bins in the form of the model document."""
         binned: dict[str, Any] = json.loads(self._table().to_json())
         return binned
 
@@ -133,12 +133,12 @@ class BinsMixin:
         -------
         Table
             One row for each bin: ``feature`` (its name, or ``x0`` for a first column without one),
-            ``bin`` (its number, as `MAD2C` transforms to), ``rule`` (its values in words), ``size``
+            ``bin`` (its number in the output of `MAD2C`), ``rule`` (its values in words), ``size``
             and ``n_pos`` (weight of its training rows and of the positive ones), ``rate`` (the
             share of positives) and ``direction`` (1 where high numbers rank high and for
             categories, -1 where low ones do). Intervals ascend, special values stand below them;
-            categories ascend with their rates. If training rows missed a feature, its last row is
-            of them, with NaN for the number.
+            categories ascend with their rates. If a feature has missing values in the training
+            rows, they are its last row, with NaN for the number.
 
         Raises
         ------
@@ -147,7 +147,7 @@ class BinsMixin:
 
         Notes
         -----
-        Cuts are shown in full. A special value that no training row had, and the one interval
+        Cuts are shown with all digits. A special value without training rows, and the one interval
         of a feature that was always missing, are left out: they count as missing.
 
         Examples
@@ -199,7 +199,7 @@ class BinsMixin:
             Which feature, by position or by name.
         X : array-like or data frame of shape (n, n_features), default=None
             Rows whose curve is drawn behind the hull, such as those of the fit: every distinct
-            value of the feature is a point of it. Rows that miss the feature are left out.
+            value of the feature is a point of it. Rows with a missing value are left out.
         y : array-like of shape (n,), default=None
             Their labels; needed with ``X``.
         sample_weight : array-like of shape (n,), default=None
@@ -212,7 +212,7 @@ class BinsMixin:
         FeatureDisplay
             What was drawn: on the left the curve of the training rows in bins, which is the concave
             hull of that of all values, with the cuts at its corners; on the right the share of
-            positives in each bin, and below it how many rows of either class.
+            positives in each bin, and below it the number of rows of each class.
 
         Raises
         ------
@@ -221,7 +221,7 @@ class BinsMixin:
         NotFittedError
             If there is no model yet.
         ValueError
-            If there is no such feature, there are not three axes, or ``X`` and ``y`` do not fit
+            If the feature is unknown, there are not three axes, or ``X`` and ``y`` do not fit
             together.
 
         Notes
@@ -272,7 +272,7 @@ class BinsMixin:
         scores = feature.numbers[places]
         kept = np.isfinite(scores) & np.array([b.kind != "special" for b in feature.bins])[places]
         if feature.cuts is not None:
-            # In place of the number of the bin, the value itself.
+            # The value itself instead of the number of its bin.
             scores = feature.direction * one_column(columns, feature.place).astype(np.float64)
         there = kept if weight is None else kept & (weight > 0)
         if not positive[there].any() or positive[there].all():
@@ -286,9 +286,9 @@ class BinsMixin:
 
 
 def _listed(feature: RankedFeature) -> list[int]:
-    """Return the places of the bins that training rows were in, in the order of the table."""
+    """Return the places of the bins with training rows, in the order of the table."""
     listed = [place for place, bin_ in enumerate(feature.bins) if bin_.size]
     if feature.cuts is None:
-        # NaN for missing values, which stay the last.
+        # NaN for missing values, which stay last.
         listed.sort(key=lambda place: (isnan(feature.numbers[place]), feature.numbers[place]))
     return listed

@@ -1,4 +1,4 @@
-"""How features are cut into bins: what MAD2C, RIMARC and Scorecard tell the core alike."""
+"""Parameters of binning shared by MAD2C, RIMARC and Scorecard."""
 
 from collections.abc import Iterable
 from numbers import Real
@@ -14,14 +14,14 @@ _DIRECTIONS = {-1: "decreasing", 0: None, 1: "increasing"}
 
 
 def bin_params(special_values: Any, monotonic_cst: Any, schema: Schema) -> dict[str, Any]:
-    """Return the parameters of the bins as the core reads them.
+    """Return the parameters of binning in the form of the core.
 
     Parameters
     ----------
     special_values : list of float, dict or None
-        Numbers that each get a bin of their own: in every numeric column, or by name of the column.
+        Numbers that each get their own bin: in every numeric column, or by name of the column.
     monotonic_cst : array-like of int, dict or None
-        In which direction each column may rank.
+        Direction in which each column may rank.
     schema : Schema
         Of the columns.
 
@@ -54,7 +54,7 @@ def special_by_column(special_values: Any, schema: Schema) -> list[list[float]]:
     Raises
     ------
     ValueError
-        If they are no finite numbers, or are by name and a column is categorical or not there.
+        If they are not finite numbers, or a named column is categorical or unknown.
     """
     if special_values is None:
         return [[] for _ in schema.features]

@@ -28,34 +28,34 @@ _MOST_THRESHOLDS = 1000
 
 
 class LinearRanker(SampledFitMixin, ProbabilityMixin, BaseRanker):
-    """Logistic regression with a ridge penalty, on data as they are.
+    """Logistic regression with a ridge penalty, on raw data.
 
     A linear score that takes raw columns: numbers of any scale, with missing values, and
-    categories. A number counts by its distance from the mean in standard deviations, and may bend
-    at thresholds; a category has a weight, and so has a missing value. The weights are those of
-    the largest likelihood less a penalty of half the sum of their squares.
+    categories. A number is standardised, and may have steps at thresholds; each category has a
+    weight, and so has a missing value. The weights maximise the likelihood less a penalty of half
+    the sum of their squares.
 
     Parameters
     ----------
     C : float, default=0.1
-        Weight of the likelihood beside the penalty, as in
+        Weight of the likelihood relative to the penalty, as in
         `sklearn.linear_model.LogisticRegression`; above 0. The smaller, the closer all weights
         are to 0.
     thresholds : "auto", int or None, default="auto"
-        How many thresholds a number has beside its linear part, at quantiles: at most so many, up
-        to 1000; None for none, which leaves a linear score. "auto": a sixtieth of the rows, but
-        at least 4 and at most 24. A number of few values has one between any two of them.
+        Maximum number of thresholds of a number in addition to its linear part, at quantiles, up to
+        1000; None for none, which leaves a linear score. "auto": a sixtieth of the rows, but at
+        least 4 and at most 24. A number with few values has one between any two neighbours.
     max_iter : int, default=100
-        Most iterations of Newton's method.
+        Maximum number of iterations of Newton's method.
     tol : float, default=1e-10
-        The iteration that improves the mean log-likelihood of the rows by less is the last.
+        The fit ends with an iteration that improves the mean log-likelihood of the rows by less.
     categorical_features : "from_dtype", list or None, default="from_dtype"
-        Which columns hold categories: those of a data frame whose type says so, or those listed
-        by position, by name or in a boolean mask.
+        Which columns hold categories: those of a data frame with a categorical type, or those
+        listed by position, by name or in a boolean mask.
     class_weight : dict, "balanced" or None, default=None
         What the weights of rows are multiplied by, by class; "balanced" makes the sums of both
-        classes equal. It moves probabilities, and with them what is called positive; the ranking
-        changes as far as the fit is a compromise between rows.
+        classes equal. It shifts probabilities, and with them the rows called positive; the ranking
+        changes only as far as the fit is a compromise between rows.
     n_jobs : int or None, default=None
         Number of threads: None for one per core as far as ``OMP_NUM_THREADS`` allows, -1 for all
         cores. The model does not depend on it.
@@ -65,17 +65,17 @@ class LinearRanker(SampledFitMixin, ProbabilityMixin, BaseRanker):
     Attributes
     ----------
     intercept_ : float
-        The score of a row to which no term adds anything.
+        The score of a row to which no term contributes.
     base_score_ : float
         Mean score of the training rows.
     n_iter_ : int
         Iterations of the fit.
     feature_importances_ : ndarray of shape (n_features,)
-        What the AUC of the training rows loses where the feature adds the same to all of them, all
-        other weights being kept. Below 0 where it would gain.
+        Loss of training AUC if the contribution of the feature is made constant, all other weights
+        being kept. Negative if the AUC would gain.
     sampled_rows_ : tuple of int, or None
-        Number of rows that were learned from, and of all, where a `Dataset` has more than the
-        common sample; None where all were learned from. Other statistics are those of the sample.
+        Numbers of training rows and of all rows, if a `Dataset` has more than the common sample;
+        None if all were used. Other statistics are those of the sample.
     classes_ : ndarray of shape (2,)
         Sorted labels; the second is the class to rank first.
     n_features_in_ : int
@@ -85,25 +85,25 @@ class LinearRanker(SampledFitMixin, ProbabilityMixin, BaseRanker):
 
     See Also
     --------
-    RIMARC : A table of shares with nothing to tune.
-    aucrank.ramp.RankOpt : A linear score that climbs the AUC, of numbers alone.
-    sklearn.linear_model.LogisticRegression : The same of a matrix that is prepared already.
+    RIMARC : A table of shares without tuning parameters.
+    aucrank.ramp.RankOpt : A linear score of numbers that maximises a smooth AUC.
+    sklearn.linear_model.LogisticRegression : The same on a preprocessed matrix.
 
     Notes
     -----
     Numbers are standardised by the mean and the standard deviation of the training rows, clipped
-    at 6 standard deviations, and rounded to some millionth of one (2^-20). A threshold is a
-    column that is 1/2 from there on, and 0 below. A missing number counts as the mean, and has a
-    weight of its own if training rows miss the feature. A category of fewer than 3 rows, or of
-    fewer than one in 500, counts as missing, as does one that was not seen in fit. Where such
+    at 6 standard deviations, and rounded to about a millionth of one (2^-20). A threshold is a
+    column that is 1/2 from there on, and 0 below. A missing number counts as the mean, and has its
+    own weight if the feature has missing values in the training rows. A category of fewer than 3
+    rows, or of fewer than one in 500, counts as missing, as does one not seen in fit. If such
     categories hold more than 5 % of the rows, the rate of positives of each category counts in
     addition to its weight, as learned on other folds of the rows (see
-    :ref:`categories <rates-of-many>`). Both classes count as they are, and the intercept is not
+    :ref:`categories <rates-of-many>`). The classes are not reweighted, and the intercept is not
     penalised.
 
     The score is the log-odds of the positive class. The matrix of thresholds and categories is
-    never formed: a fit takes time in proportion to the rows and the square of the number of
-    columns of the frame, or to their number where they make many weights.
+    never formed: the time of a fit is proportional to the rows and to the square of the number of
+    columns of the frame, or to their number if they have many weights.
 
     Sums of weights and their products are exact, so that the parts of `explain` add up to the
     score to the last bit. The model does not depend on ``n_jobs`` or the order of the rows, and
@@ -181,7 +181,7 @@ class LinearRanker(SampledFitMixin, ProbabilityMixin, BaseRanker):
         groups: ArrayLike | None = None,
         time: ArrayLike | None = None,
     ) -> Self:
-        """Find the weights of the largest penalised likelihood.
+        """Find the weights with the largest penalised likelihood.
 
         Parameters
         ----------
@@ -190,8 +190,8 @@ class LinearRanker(SampledFitMixin, ProbabilityMixin, BaseRanker):
             NaN, None and null are missing values.
             A :class:`~aucrank.data.Dataset` has rows that need not fit in memory, and their labels
             and weights. The fit is that to one frame with the rows of the common sample: the
-            200,000 distinct rows whose content has the smallest hashes, all copies of them; of
-            fewer distinct rows, to all.
+            200,000 distinct rows with the smallest content hashes, with all their copies; or all
+            rows if fewer are distinct.
         y : array-like of shape (n,), default=None
             Labels, two distinct values. The greater one is the class to rank first. None where
             ``X`` is a data set.
@@ -199,11 +199,11 @@ class LinearRanker(SampledFitMixin, ProbabilityMixin, BaseRanker):
             Weight of each row; weight k means the row repeated k times, and weight 0 a row that
             is not there.
         groups : array-like of shape (n,), default=None
-            Which rows belong together, such as those of a patient: they stay together in folds,
-            and in what is held out or drawn.
+            Which rows belong together, such as those of a patient: they stay together in folds, in
+            held-out rows and in samples.
         time : array-like of shape (n,), default=None
-            When each row came, as numbers or dates: what is held out is the latest part, and folds
-            are ranges of time.
+            Time of each row, as a number or date: the latest rows are held out, and folds are
+            ranges of time.
 
         Returns
         -------
@@ -222,7 +222,7 @@ class LinearRanker(SampledFitMixin, ProbabilityMixin, BaseRanker):
         model = _core.fit_linear(
             context.sample.core, json.dumps(params), context.n_threads, context.progress.observer
         )
-        # A callback may have ended it sooner, as it likes.
+        # A callback may have ended it sooner.
         if not model.has_converged and model.n_iterations == self.max_iter:
             warn_caller(
                 f"The fit had not ended after {plural(model.n_iterations, 'iteration')}.",
@@ -239,7 +239,7 @@ class LinearRanker(SampledFitMixin, ProbabilityMixin, BaseRanker):
 
     @property
     def intercept_(self) -> float:
-        """Return the score of a row to which no term adds anything.
+        """Return the score of a row to which no term contributes.
 
         Returns
         -------
@@ -266,24 +266,24 @@ class LinearRanker(SampledFitMixin, ProbabilityMixin, BaseRanker):
         Returns
         -------
         int
-            Of many rows, the first iterations are on a sample of them.
+            With many rows, the first iterations run on a sample.
         """
         return self._fitted_model.n_iterations
 
     @property
     def feature_importances_(self) -> NDArray[np.float64]:
-        """Return what the training AUC owes to each feature.
+        """Return the loss of training AUC without each feature.
 
         Returns
         -------
         ndarray of shape (n_features,)
-            The AUC of the training rows less that where the feature adds the same to all of them,
-            all other weights being kept; 0 for a constant feature.
+            The training AUC less that with a constant contribution of the feature, all other
+            weights being kept; 0 for a constant feature.
         """
         return self._fitted_model.importances()
 
     def terms(self) -> Table:
-        """Return what the values of each feature add to the score.
+        """Return the contribution of each value of each feature to the score.
 
         Returns
         -------
@@ -292,8 +292,8 @@ class LinearRanker(SampledFitMixin, ProbabilityMixin, BaseRanker):
             without one), ``rule`` (the values in words) and ``value`` (what they add, in
             log-odds). A number has a row for its linear part, which counts each standard
             deviation above the mean, up to 6 of them; rows for the intervals between its
-            thresholds; and one for missing values. The score of a row is the sum of what its
-            values add, and ``intercept_``.
+            thresholds; and one for missing values. The score of a row is the sum of the values of
+            its terms, plus ``intercept_``.
 
         Raises
         ------
@@ -321,7 +321,7 @@ class LinearRanker(SampledFitMixin, ProbabilityMixin, BaseRanker):
             (term["feature"], [(words.name(term["feature"]), _linear_rule(term), term["weight"])])
             for term in json.loads(model.numbers())
         ] + [
-            # That all known numbers add nothing need not be said.
+            # A zero contribution of all known numbers is not listed.
             (steps.feature, rows_of_steps(words, steps)[-1 if _is_flag(steps) else 0 :])
             for steps in map(parse_steps, json.loads(model.steps()))
         ]
@@ -329,7 +329,7 @@ class LinearRanker(SampledFitMixin, ProbabilityMixin, BaseRanker):
         return terms_table([row for _, of_feature in rows for row in of_feature])
 
     def explain(self, X: Any) -> NDArray[np.float64]:
-        """Return what each feature adds to the score of each row.
+        """Return the contribution of each feature to the score of each row.
 
         Parameters
         ----------
@@ -339,9 +339,9 @@ class LinearRanker(SampledFitMixin, ProbabilityMixin, BaseRanker):
         Returns
         -------
         ndarray of float64, shape (n, n_features)
-            What the value of the feature adds, above what the feature adds to the training rows
-            on average. A row adds up to its `decision_function` less ``base_score_``, to the last
-            bit.
+            Contribution of the value of the feature, less the mean contribution of the feature over
+            the training rows. A row adds up to its `decision_function` less ``base_score_``, to the
+            last bit.
 
         Raises
         ------
@@ -368,20 +368,20 @@ class LinearRanker(SampledFitMixin, ProbabilityMixin, BaseRanker):
 
 
 def _is_flag(steps: Steps) -> bool:
-    """Tell whether a step function tells missing numbers from known ones, and no more."""
+    """Return whether a step function only distinguishes missing from known numbers."""
     return isinstance(steps, NumberSteps) and not steps.thresholds
 
 
 def _linear_rule(term: dict[str, Any]) -> str:
-    """Return what the linear part of a number counts, in words."""
+    """Describe the linear part of a number in words."""
     deviation, mean = term["deviation"], term["mean"]
-    # As many decimals as make a ten-thousandth of the deviation.
+    # Enough decimals for a ten-thousandth of the deviation.
     decimals = max(0, 4 - floor(log10(deviation))) if deviation > 0 else 17
     return f"each {rounded(deviation)} above {exact(round(mean, decimals))}"
 
 
 def _check_thresholds(thresholds: Any) -> Any:
-    """Return the parameter as the core takes it.
+    """Return the parameter in the form of the core.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""MAD2C: every feature in the bins that reach its largest AUC."""
+"""MAD2C: bins of the largest AUC of each feature."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -29,7 +29,7 @@ from aucrank.data._raw import RawRows
 
 _ENCODINGS = ("ordinal", "onehot-dense", "rate")
 
-# Values that are looked up at a time.
+# Number of values looked up at a time.
 _BLOCK = 2**15
 
 
@@ -37,28 +37,27 @@ class MAD2C(BinsMixin, OneToOneFeatureMixin, TransformerMixin, CoreEstimator):
     """Discretisation of each feature into the bins of its largest AUC.
 
     A feature that is cut into intervals ranks rows by the share of positives of their interval.
-    MAD2C ([1]_, sec. 4.2) finds the cuts with the largest AUC that any set of cuts has, if the
-    shares must rise with the feature or fall with it: they are the corners of the concave hull of
-    the ROC curve of the feature itself. So there is no number of bins to choose: a feature that
-    tells nothing gets one bin, and few are needed elsewhere, since the shares of neighbours
-    differ. Each category is a bin of its own.
+    MAD2C ([1]_, sec. 4.2) finds the cuts with the largest AUC of all sets of cuts whose shares
+    rise, or fall, with the feature: they are the corners of the concave hull of the ROC curve of
+    the feature itself. So the number of bins need not be chosen: an uninformative feature gets one
+    bin, and others few, since the shares of neighbours differ. Each category is its own bin.
 
     Parameters
     ----------
     encode : {"ordinal", "onehot-dense", "rate"}, default="ordinal"
-        What a value becomes. "ordinal": the number of its bin, from 0; "onehot-dense": a 1 in the
+        Encoding of a value. "ordinal": the number of its bin, from 0; "onehot-dense": a 1 in the
         column of its bin and 0 in those of the other bins; "rate": the share of positives among
         the training rows of its bin. Missing values stay NaN, or are 0 in all columns.
     monotonic_cst : array-like of int of shape (n_features,), dict or None, default=None
-        In which direction each numeric feature ranks: 1 if high numbers are to be positive, -1 if
-        low ones are, 0 for the direction of the larger AUC. A dict is by name; features that it
-        does not name have 0. Not for categories, which have no direction.
+        Direction in which each numeric feature ranks: 1 if high numbers are positive, -1 if low
+        ones are, 0 for the direction of the larger AUC. A dict is by name; absent features have 0.
+        Not for categories, which have no direction.
     special_values : list of float, dict or None, default=None
-        Numbers that mean something else than their size, such as -1 for "never": each gets a bin
-        of its own, in all numeric columns, or in those that a dict from names to lists names.
+        Numbers used as codes, such as -1 for "never": each gets its own bin, in all numeric
+        columns, or in the columns of a dict from names to lists.
     categorical_features : "from_dtype", list or None, default="from_dtype"
-        Which columns hold categories: those of a data frame whose type says so, or those listed
-        by position, by name or in a boolean mask.
+        Which columns hold categories: those of a data frame with a categorical type, or those
+        listed by position, by name or in a boolean mask.
     n_jobs : int or None, default=None
         Number of threads: None for one per core as far as ``OMP_NUM_THREADS`` allows, -1 for all
         cores. The bins do not depend on it.
@@ -72,10 +71,10 @@ class MAD2C(BinsMixin, OneToOneFeatureMixin, TransformerMixin, CoreEstimator):
         1 where the shares of positives rise with the feature, -1 where they fall; 1 for
         categories.
     aucs_ : ndarray of float64, shape (n_features,)
-        AUC of the shares of positives of the bins, over the training rows that do not miss the
-        feature; 0.5 if they are of one class.
+        AUC of the shares of positives of the bins, over the training rows in which the feature is
+        known; 0.5 if they are of one class.
     n_bins_ : ndarray of int64, shape (n_features,)
-        Number of bins, that of missing values not counted.
+        Number of bins, without that of missing values.
     classes_ : ndarray of shape (2,)
         Sorted labels; the second is the positive class.
     n_features_in_ : int
@@ -85,25 +84,25 @@ class MAD2C(BinsMixin, OneToOneFeatureMixin, TransformerMixin, CoreEstimator):
 
     See Also
     --------
-    RIMARC : The ranker that adds up these shares.
-    sklearn.preprocessing.KBinsDiscretizer : Bins that do not look at the classes.
+    RIMARC : The ranker that sums these shares.
+    sklearn.preprocessing.KBinsDiscretizer : Unsupervised bins.
     sklearn.preprocessing.TargetEncoder : Shares of categories, cross-fitted.
 
     Notes
     -----
     Intervals are numbered from low to high values, categories by their share of positives, those of
-    equal share in the order of their values. A special value is numbered where its share belongs
-    among those of the intervals. So the number of the bin, times ``directions_``, has the AUC of
-    ``aucs_`` on the training rows that do not miss the feature.
+    equal share in the order of their values. A special value is numbered by its share among those
+    of the intervals. So the number of the bin, times ``directions_``, has the AUC ``aucs_`` on the
+    training rows in which the feature is known.
 
-    Of the two directions of a numeric feature the one with the larger area under its hull is taken,
-    and high numbers are positive where both are equal. Values that are equal always share a bin; a
-    corner of the hull is a cut only where the shares on its two sides differ. Shares are compared
-    exactly, so that the bins depend neither on the order of the rows nor on ``n_jobs``, and a row
-    of weight k counts as k rows.
+    A numeric feature gets the direction with the larger area under its hull; if both are equal,
+    high numbers are positive. Values that are equal always share a bin; a corner of the hull is a
+    cut only where the shares on its two sides differ. Shares are compared exactly, so that the bins
+    depend neither on the order of the rows nor on ``n_jobs``, and a row of weight k counts as k
+    rows.
 
-    A category that was not seen in fit counts as missing, and so do a special value that no
-    training row had and any value of a feature that was always missing: no bin has rows for them.
+    A category not seen in fit counts as missing, and so do a special value without training rows
+    and any value of a feature that was always missing: no bin has rows for them.
 
     The bins fit the training rows as well as bins can: ``aucs_``, and "rate" on these rows, are
     optimistic, the more so for categories with few rows each.
@@ -137,7 +136,7 @@ class MAD2C(BinsMixin, OneToOneFeatureMixin, TransformerMixin, CoreEstimator):
     _FITTED: ClassVar[tuple[str, ...]] = (*CoreEstimator._FITTED, "_features")
 
     _model: _core.Mad2c
-    # The features as the document has them: read once, for `transform`.
+    # The features in the form of the document: read once, for `transform`.
     _features: list[dict[str, Any]]
 
     def __init__(
@@ -160,7 +159,7 @@ class MAD2C(BinsMixin, OneToOneFeatureMixin, TransformerMixin, CoreEstimator):
         check_monotonic_cst(self.monotonic_cst)
 
     def _checked_encode(self) -> str:
-        """Return the parameter, which may have been set anew after the fit."""
+        """Return the parameter, which may have been set again after the fit."""
         encode: str = check_choice(self.encode, "encode", _ENCODINGS)
         return encode
 
@@ -173,7 +172,7 @@ class MAD2C(BinsMixin, OneToOneFeatureMixin, TransformerMixin, CoreEstimator):
         groups: ArrayLike | None = None,
         time: ArrayLike | None = None,
     ) -> Self:
-        """Find the bins by rows of two classes.
+        """Find the bins from rows of two classes.
 
         Parameters
         ----------
@@ -189,11 +188,11 @@ class MAD2C(BinsMixin, OneToOneFeatureMixin, TransformerMixin, CoreEstimator):
             Weight of each row; weight k means the row repeated k times, and weight 0 a row that
             is not there.
         groups : array-like of shape (n,), default=None
-            Which rows belong together, such as those of a patient: they stay together in folds,
-            and in what is held out or drawn.
+            Which rows belong together, such as those of a patient: they stay together in folds, in
+            held-out rows and in samples.
         time : array-like of shape (n,), default=None
-            When each row came, as numbers or dates: what is held out is the latest part, and folds
-            are ranges of time.
+            Time of each row, as a number or date: the latest rows are held out, and folds are
+            ranges of time.
 
         Returns
         -------
@@ -257,13 +256,13 @@ class MAD2C(BinsMixin, OneToOneFeatureMixin, TransformerMixin, CoreEstimator):
 
     @property
     def aucs_(self) -> NDArray[np.float64]:
-        """AUC of the bins of each feature on the training rows that do not miss it."""
+        """AUC of the bins of each feature on the training rows in which it is known."""
         check_is_fitted(self)
         return np.array(self._model.aucs())
 
     @property
     def n_bins_(self) -> NDArray[np.int64]:
-        """Number of bins of each feature, that of missing values not counted."""
+        """Number of bins of each feature, without that of missing values."""
         check_is_fitted(self)
         return np.array(
             [np.isfinite(bin_numbers(feature)).sum() for feature in self._features], dtype=np.int64
@@ -282,7 +281,7 @@ class MAD2C(BinsMixin, OneToOneFeatureMixin, TransformerMixin, CoreEstimator):
         ndarray of float64, shape (n, n_features) or (n, n_bins)
             For each value the number of its bin, from 0, or the share of positives of its bin, NaN
             where it is missing; or for each bin, those of the first feature first, 1 for the values
-            in it and 0 elsewhere. A data frame if `set_output` has asked for one.
+            in it and 0 elsewhere. A data frame if requested by `set_output`.
 
         Raises
         ------
@@ -297,7 +296,7 @@ class MAD2C(BinsMixin, OneToOneFeatureMixin, TransformerMixin, CoreEstimator):
         tables = [look_up(feature) for feature in self._features]
         if encode == "onehot-dense":
             return _one_hot(found, tables)
-        # All tables in one, and some rows at a time, which stay in the cache.
+        # All tables in one, and rows in batches that stay in the cache.
         values = np.concatenate(tables)
         starts = np.cumsum([0, *map(len, tables[:-1])])
         n_rows = max(1, _BLOCK // self.n_features_in_)
@@ -312,15 +311,15 @@ class MAD2C(BinsMixin, OneToOneFeatureMixin, TransformerMixin, CoreEstimator):
         Parameters
         ----------
         input_features : array-like of str or None, default=None
-            Names of the columns, those seen in fit if there were any; None for these, or for
+            Names of the columns, those seen in fit if any; None for these, or for
             ``x0``, ``x1``, ... .
 
         Returns
         -------
         ndarray of str objects
-            The names of the features; with one column a bin, followed by what is in the bin:
+            The names of the features; with one column per bin, followed by the content of the bin:
             ``age_below_30``, ``age_30_to_45``, ``age_from_45``, ``age_is_-1`` for a special value,
-            ``colour_red`` for a category, and ``age_known`` for an only bin.
+            ``colour_red`` for a category, and ``age_known`` for a single bin.
 
         Raises
         ------
@@ -347,7 +346,7 @@ class MAD2C(BinsMixin, OneToOneFeatureMixin, TransformerMixin, CoreEstimator):
 def _one_hot(
     places: NDArray[np.float64], numbers: list[NDArray[np.float64]]
 ) -> NDArray[np.float64]:
-    """Return one column for each bin that has a number, given the bin of each value."""
+    """Return one column for each numbered bin, given the bin of each value."""
     widths = [int(np.isfinite(number).sum()) for number in numbers]
     found = np.zeros((len(places), sum(widths)))
     first = 0
@@ -360,7 +359,7 @@ def _one_hot(
 
 
 def _endings(feature: RankedFeature) -> list[str]:
-    """Return the part of a name that tells the bin, in the order of their numbers."""
+    """Return the part of the names that identifies the bin, in the order of bin numbers."""
     said = []
     for bin_ in feature.bins:
         match bin_.kind, bin_.bounds:

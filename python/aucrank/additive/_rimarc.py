@@ -1,4 +1,4 @@
-"""RIMARC: positive rates of AUC-optimal bins, weighted by how well each feature ranks."""
+"""RIMARC: positive rates of AUC-optimal bins, weighted by the AUC of each feature."""
 
 import json
 import textwrap
@@ -37,20 +37,20 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
 
-# Letters of a line of names in `rules`.
+# Width of a line of names in `rules`.
 _WIDTH = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _ScoredBin(Bin):
-    """A bin, with what it says.
+    """A bin with its score.
 
     Attributes
     ----------
     score : float
         Its positive rate, NaN where it does not contribute.
     part : float
-        What it adds to the score of a row that misses nothing.
+        Its contribution to the score of a row without missing values.
     """
 
     score: float
@@ -59,7 +59,7 @@ class _ScoredBin(Bin):
 
 @dataclass(frozen=True, slots=True)
 class _ScoredFeature:
-    """A feature with its weight; its bins as the core has them, that of missing values the last."""
+    """A feature with its weight; its bins in the order of the core, missing values last."""
 
     feature: RankedFeature
     weight: float
@@ -68,15 +68,15 @@ class _ScoredFeature:
 
     @property
     def said(self) -> list[_ScoredBin]:
-        """The bins that contribute, what is missing the last.
+        """The bins that contribute, missing values last.
 
-        Those of a number ascend, of categories the highest score stands first.
+        Those of a number ascend; categories have the highest score first.
         """
         return [scored for scored in self.with_missing if not isnan(scored.score)]
 
     @property
     def with_missing(self) -> list[_ScoredBin]:
-        """The same, and that of missing values in any case."""
+        """The same, always with that of missing values."""
         *known, missing = self.bins
         known = [scored for scored in known if not isnan(scored.score)]
         if self.feature.cuts is None:
@@ -84,7 +84,7 @@ class _ScoredFeature:
         return [*known, missing]
 
     def parts(self) -> Steps:
-        """Return how far a value moves the score, by value."""
+        """Return the contribution to the score, by value."""
         *known, missing = (scored.part for scored in self.bins)
         place = self.feature.place
         match self.document:
@@ -102,63 +102,63 @@ class RIMARC(BinsMixin, ProbabilityMixin, BaseRanker):
     """Mean of the positive rates of AUC-optimal bins, weighted by the AUC of each feature.
 
     Each feature is cut into the bins that reach its largest AUC (`MAD2C`), and a bin scores its
-    share of positive training rows. A feature weighs ``2 (AUC - 1/2)`` of its own ranking: 0 if it
-    tells nothing, 1 if it ranks all training rows right. The score of a row is the weighted mean of
-    the scores of its values; a feature that is missing in the row is left out of the mean ([1]_).
+    share of positive training rows. The weight of a feature is ``2 (AUC - 1/2)`` of its own
+    ranking: 0 if it is uninformative, 1 if it ranks all training rows correctly. The score of a row
+    is the weighted mean of the scores of its values; a feature that is missing in the row is left
+    out of the mean ([1]_).
 
-    There is nothing to tune, and the model is a table that an expert of the field can read:
-    `scorecard` lists it, `rules` tells it on a page, `explain` takes a score apart.
+    There are no parameters to tune, and the model is a table that a domain expert can read:
+    `scorecard` lists it, `rules` describes it on a page, `explain` decomposes a score.
 
     Parameters
     ----------
     shrinkage : float, default=0.0
-        Rows of the overall share of positives that are added to each bin, so that a bin of few rows
-        scores near that share. An extension; 0 is the paper.
+        Number of pseudo-rows with the overall share of positives added to each bin, so that a bin
+        with few rows scores near that share. An extension; 0 is the paper.
     weight_folds : int or None, default=None
-        Take the weights from bins that were learned on other rows: in so many folds, at least 2,
-        see Notes. It is for features of many categories, whose AUC on their own training rows is
-        far too high. An extension; None, the paper, takes them from all rows.
+        Number of folds, at least 2, to take the weights from bins learned on other rows, see Notes.
+        For features with many categories, whose AUC on their own training rows is far too high. An
+        extension; None, as in the paper, takes them from all rows.
     level_rates : {"shrunken", "raw"}, default="shrunken"
-        What the class rates of categories are taken for. "shrunken": rates move towards that of all
-        rows as far as chance explains how they differ, and weights are those of the moved rates,
-        see :ref:`categories <level-rates>`. "raw": those of their rows, as in the paper, which
-        takes noise in many categories for a law.
+        Estimate of the class rates of categories. "shrunken": rates are shrunk towards that of all
+        rows as far as chance explains their differences, and weights are those of the shrunken
+        rates, see :ref:`categories <level-rates>`. "raw": the observed rates, as in the paper,
+        which overfits noise in many categories.
     missing : {"ignore", "value"}, default="ignore"
-        What a missing value is. "ignore": nothing, as in the paper; the feature does not
-        contribute to the row. "value": a value like any other, if training rows had it; an
-        extension, for values whose absence tells something.
+        Treatment of missing values. "ignore": as in the paper, the feature does not contribute to
+        the row. "value": a value like any other, if training rows had it; an extension, for
+        informative missingness.
     monotonic_cst : array-like of shape (n_features,), dict or None, default=None
-        In which direction each number may rank: 1 for high numbers first, -1 for low ones first, 0
+        Direction in which each number may rank: 1 for high numbers first, -1 for low ones first, 0
         for the better of both; by position or by name. An extension.
     special_values : list of float, dict or None, default=None
-        Numbers that stand apart from their neighbours, such as -1 for "unknown": each has a bin of
-        its own, in every numeric column, or by name of the column. An extension.
+        Numbers used as codes, such as -1 for "unknown": each has its own bin, in every numeric
+        column, or by name of the column. An extension.
     categorical_features : "from_dtype", list or None, default="from_dtype"
-        Which columns hold categories: those of a data frame whose type says so, or those listed
-        by position, by name or in a boolean mask.
+        Which columns hold categories: those of a data frame with a categorical type, or those
+        listed by position, by name or in a boolean mask.
     class_weight : dict, "balanced" or None, default=None
         What the weights of rows are multiplied by, by class; "balanced" makes the sums of both
-        classes equal. It moves probabilities, and with them what is called positive; the ranking,
-        which weighs the classes by their rates, hardly changes.
+        classes equal. It shifts probabilities, and with them the rows called positive; the ranking,
+        which uses rates within the classes, hardly changes.
     n_jobs : int or None, default=None
         Number of threads: None for one per core as far as ``OMP_NUM_THREADS`` allows, -1 for all
         cores. The model does not depend on it.
     random_state : int, RandomState instance or None, default=None
-        Seeds how rows are dealt into ``weight_folds``; of no effect without them.
+        Seeds how rows are assigned to ``weight_folds``; without effect if that is None.
 
     Attributes
     ----------
     weights_ : ndarray of shape (n_features,)
         Weight of each feature, from 0 to 1.
     prevalence_ : float
-        Share of positives among the training rows: the estimate for a row of which nothing is
-        known.
+        Share of positives among the training rows: the estimate for a row with all values missing.
     base_score_ : float
         The same as a score: ``prevalence_ - 1/2``.
     weight_folds_ : int or None
         Folds that the weights were taken from; None for all rows at once.
     feature_importances_ : ndarray of shape (n_features,)
-        By how much the AUC of each feature alone is above 1/2: half of its weight.
+        AUC of each feature alone less 1/2: half of its weight.
     classes_ : ndarray of shape (2,)
         Sorted labels; the second is the class to rank first.
     n_features_in_ : int
@@ -169,13 +169,13 @@ class RIMARC(BinsMixin, ProbabilityMixin, BaseRanker):
     See Also
     --------
     MAD2C : The bins alone, as a transformer.
-    Scorecard : Whole points for the bins, with base odds and points to double them.
+    Scorecard : Integer points for the bins, with base odds and points to double them.
 
     Notes
     -----
     ``predict_proba`` is the ``r`` of the paper, and `decision_function` is ``r - 1/2``. The paper
-    calls ``r`` roughly the probability: it keeps between the lowest and the highest rate of single
-    features, and so is less extreme than the probability is. `Scorecard` and scikit-learn's
+    calls ``r`` roughly the probability: it lies between the lowest and the highest rate of single
+    features, and so is less extreme than the probability. `Scorecard` and scikit-learn's
     ``CalibratedClassifierCV`` give probabilities.
 
     What the paper leaves open: a number ranks in the direction of the larger AUC, increasing among
@@ -183,24 +183,25 @@ class RIMARC(BinsMixin, ProbabilityMixin, BaseRanker):
     seen in fit is missing; a feature known in one class alone, or constant, weighs 0 and stays in
     the table; an AUC is that of the rows whose value is known, however few.
 
-    With ``weight_folds`` the distinct rows of each class are dealt into folds by a hash of their
+    With ``weight_folds`` the distinct rows of each class are assigned to folds by a hash of their
     content, copies together. For each fold the bins are learned on the others, and the AUC of a
     feature is the share of the pairs of a positive and a negative row of one fold that are ranked
-    right, over all folds: a fold counts by its pairs. Values that the other folds do not know do
-    not contribute. A feature that ranks no better than chance weighs 0. The bins and scores of the
-    model are those of all rows. Where a class has fewer distinct rows than folds, there are as many
+    correctly, over all folds: a fold counts by its pairs. Values absent from the other folds do not
+    contribute. A feature that ranks no better than chance weighs 0. The bins and scores of the
+    model are those of all rows. If a class has fewer distinct rows than folds, there are as many
     folds as it has, or none, and a warning says so.
 
-    A column of more categories than a tenth of the rows, and more than two, is warned of: the rates
-    of its categories are those of a few rows each, and its weight is near 1 whatever it tells.
+    A column with more categories than a tenth of the rows, and more than two, triggers a warning:
+    the rates of its categories rest on a few rows each, and its weight is near 1 even if it is
+    uninformative.
 
     Sums of weights are exact: equal rows have equal scores to the last bit, whatever ``n_jobs``,
     the order of the rows and that of the columns, and exchanging the classes changes the sign of
     the scores. To that end weights are rounded to one part in some 2^50 of their sum, and a feature
-    of any weight counts at least 2^-28 of the heaviest.
+    with a nonzero weight counts at least 2^-28 of the heaviest.
 
-    A sparse matrix of scipy is read as the dense one, 0 where nothing is stored, and gives the same
-    model; the dense one is not made.
+    A scipy sparse matrix gives the same model as the dense one, with 0 for entries not stored; it
+    is not densified.
 
     References
     ----------
@@ -275,7 +276,7 @@ class RIMARC(BinsMixin, ProbabilityMixin, BaseRanker):
         self._checked_missing()
 
     def _checked_missing(self) -> str:
-        """Return the parameter, which may have been set anew after the fit."""
+        """Return the parameter, which may have been set again after the fit."""
         missing: str = check_choice(self.missing, "missing", ("ignore", "value"))
         return missing
 
@@ -291,7 +292,7 @@ class RIMARC(BinsMixin, ProbabilityMixin, BaseRanker):
         return [Section(f"Scores of values ({size} of any weight)", text, self.scorecard())]
 
     def _n_stages(self) -> int | None:
-        # The features, and then the folds that weigh them.
+        # The features, and then the folds for their weights.
         return 1 if self.weight_folds is None else 2
 
     def fit(
@@ -319,11 +320,11 @@ class RIMARC(BinsMixin, ProbabilityMixin, BaseRanker):
             Weight of each row; weight k means the row repeated k times, and weight 0 a row that
             is not there.
         groups : array-like of shape (n,), default=None
-            Which rows belong together, such as those of a patient: they stay together in folds,
-            and in what is held out or drawn.
+            Which rows belong together, such as those of a patient: they stay together in folds, in
+            held-out rows and in samples.
         time : array-like of shape (n,), default=None
-            When each row came, as numbers or dates: what is held out is the latest part, and folds
-            are ranges of time.
+            Time of each row, as a number or date: the latest rows are held out, and folds are
+            ranges of time.
 
         Returns
         -------
@@ -407,7 +408,7 @@ class RIMARC(BinsMixin, ProbabilityMixin, BaseRanker):
 
     @property
     def base_score_(self) -> float:
-        """Return the score of a row of which nothing is known."""
+        """Return the score of a row with all values missing."""
         check_is_fitted(self)
         return self._model.base_score
 
@@ -419,7 +420,7 @@ class RIMARC(BinsMixin, ProbabilityMixin, BaseRanker):
 
     @property
     def feature_importances_(self) -> NDArray[np.float64]:
-        """Return by how much the AUC of each feature alone is above one half."""
+        """Return the AUC of each feature alone less one half."""
         return self.weights_ / 2
 
     def scorecard(self) -> Table:
@@ -428,14 +429,13 @@ class RIMARC(BinsMixin, ProbabilityMixin, BaseRanker):
         Returns
         -------
         Table
-            One row for each value that contributes, the heaviest feature first: ``feature`` (its
+            One row for each value that contributes, features by falling weight: ``feature`` (its
             name, or ``x0`` for a first column without one), ``rule`` (the values in words),
             ``size`` and ``n_pos`` (weight of the training rows with such a value, and of the
-            positive ones), ``score`` (their share of positives, shrunk where that was asked for)
-            and ``weight`` (of the feature). Numbers ascend, those that stand apart after them;
-            categories have the highest score first. There is a row for missing values where they
-            are values (``missing="value"``) and training rows had them. Features of weight 0 stand
-            at the end.
+            positive ones), ``score`` (their share of positives, shrunk if requested) and ``weight``
+            (of the feature). Numbers ascend, special values after them; categories have the highest
+            score first. There is a row for missing values if they are values (``missing="value"``)
+            and training rows had them. Features of weight 0 come last.
 
         Raises
         ------
@@ -444,7 +444,7 @@ class RIMARC(BinsMixin, ProbabilityMixin, BaseRanker):
 
         Notes
         -----
-        Cuts are shown in full.
+        Cuts are shown with all digits.
 
         Examples
         --------
@@ -474,18 +474,18 @@ class RIMARC(BinsMixin, ProbabilityMixin, BaseRanker):
         )
 
     def rules(self, n_features: int | None = None) -> str:
-        """Tell the model in words, for a person to read.
+        """Describe the model in words, for a person to read.
 
         Parameters
         ----------
         n_features : int or None, default=None
-            How many features are told, the heaviest first; None for all of any weight.
+            Number of features to describe, by falling weight; None for all with a weight.
 
         Returns
         -------
         str
-            How a row is scored, then the features, the heaviest first, with their values, the
-            highest score first, and at last the features without weight.
+            How a row is scored, then the features by falling weight, with their values by falling
+            score, and finally the features without weight.
 
         Raises
         ------
@@ -518,7 +518,7 @@ class RIMARC(BinsMixin, ProbabilityMixin, BaseRanker):
         check_is_fitted(self)
         table = self._binned()
         pos, neg = (table["total"][which] * 2.0 ** table["exponent"] for which in ("pos", "neg"))
-        # A class of numpy as a plain value.
+        # A numpy scalar as a plain value.
         negative, positive = (repr(value) for value in self.classes_.tolist())
         left_out = {
             "ignore": "A feature that is missing is left out of the mean",
@@ -549,17 +549,16 @@ class RIMARC(BinsMixin, ProbabilityMixin, BaseRanker):
         return "\n".join(lines)
 
     def terms(self) -> Table:
-        """Return what each value of a feature adds to the score of a row that misses nothing.
+        """Return the contribution of each value to the score of a row without missing values.
 
         Returns
         -------
         Table
-            One row for each value of each feature of any weight, in the order of the columns:
+            One row for each value of each feature with a weight, in the order of the columns:
             ``feature`` (its name, or ``x0`` for a first column without one), ``rule`` (the values
-            in words) and ``value`` (what they add). Numbers ascend, those that stand apart after
-            them; categories have the highest value first. The last row of a feature is of its
-            missing values, those of categories not seen in fit included: 0 where they do not
-            contribute.
+            in words) and ``value`` (what they add). Numbers ascend, special values after them;
+            categories have the highest value first. The last row of a feature is for missing
+            values, including categories not seen in fit: 0 if they do not contribute.
 
         Raises
         ------
@@ -568,9 +567,9 @@ class RIMARC(BinsMixin, ProbabilityMixin, BaseRanker):
 
         Notes
         -----
-        The score of a row that misses nothing is the sum of one ``value`` for each feature, plus
-        ``base_score_``. Where a row misses something, the others share its weight, and all that
-        they add grows alike; `explain` has the parts of any row.
+        The score of a row without missing values is the sum of one ``value`` for each feature, plus
+        ``base_score_``. If a value is missing, the other features share its weight, and their
+        contributions grow in proportion; `explain` gives the parts of any row.
 
         Examples
         --------
@@ -595,7 +594,7 @@ class RIMARC(BinsMixin, ProbabilityMixin, BaseRanker):
         return terms_table(rows)
 
     def explain(self, X: Any) -> NDArray[np.float64]:
-        """Return what each feature adds to the score of each row.
+        """Return the contribution of each feature to the score of each row.
 
         Parameters
         ----------
@@ -605,10 +604,10 @@ class RIMARC(BinsMixin, ProbabilityMixin, BaseRanker):
         Returns
         -------
         ndarray of float64, shape (n, n_features)
-            How far each feature moves the score from ``base_score_``: its weight times what the
-            score of its value is above ``prevalence_``, over the sum of the weights of the
+            Contribution of each feature to the difference from ``base_score_``: its weight times
+            the score of its value less ``prevalence_``, divided by the sum of the weights of the
             features that contribute to the score of the row; 0 for the others. A row adds up to its
-            `decision_function` less ``base_score_``, but for rounding.
+            `decision_function` less ``base_score_``, up to rounding.
 
         Raises
         ------
@@ -639,13 +638,13 @@ class RIMARC(BinsMixin, ProbabilityMixin, BaseRanker):
         *,
         ax: "Sequence[Axes] | Axes | None" = None,
     ) -> TermsDisplay:
-        """Draw with matplotlib what each value of a feature adds to the score.
+        """Draw the contribution of each value of a feature to the score with matplotlib.
 
         Parameters
         ----------
         features : int or sequence of int or str, default=9
-            So many features at most, those first whose values differ most; or which ones, by
-            position or by name.
+            Maximum number of features, those with the widest range of values first; or which ones,
+            by position or by name.
         ax : matplotlib.axes.Axes or a sequence of them, default=None
             Where to draw, one for each feature. None makes a figure.
 
@@ -654,7 +653,7 @@ class RIMARC(BinsMixin, ProbabilityMixin, BaseRanker):
         TermsDisplay
             What was drawn: `terms`, one panel for each feature. Panels have the same height in
             units of the score, so that steps can be compared; a dotted line is the value of missing
-            ones, other lines are those of numbers that stand apart.
+            ones, other lines are those of special values.
 
         Raises
         ------
@@ -681,11 +680,11 @@ class RIMARC(BinsMixin, ProbabilityMixin, BaseRanker):
         return draw_terms(terms, self._schema, features, ax)
 
     def _heavy(self) -> list[_ScoredFeature]:
-        """Return the features of any weight, in the order of the columns."""
+        """Return the features with a weight, in the order of the columns."""
         return [scored for scored in self._scored() if scored.weight > 0]
 
     def _scored(self) -> list[_ScoredFeature]:
-        """Return all features with what their bins say, in the order of the columns."""
+        """Return all features with the scores of their bins, in the order of the columns."""
         document, base = self._binned(), self.base_score_
         features = ranked_features(document, self._schema)
         shares = [self._model.shares(feature.place) for feature in features]
@@ -709,7 +708,7 @@ class RIMARC(BinsMixin, ProbabilityMixin, BaseRanker):
 
 
 def _by_weight(scored: list[_ScoredFeature]) -> list[_ScoredFeature]:
-    """Return features, the heaviest first, equal ones in the order of the columns."""
+    """Return features by falling weight, equal ones in the order of the columns."""
     return sorted(scored, key=lambda feature: -feature.weight)
 
 
@@ -719,7 +718,7 @@ def _wrapped(text: str) -> list[str]:
 
 
 def _of(part: float, size: float) -> str:
-    """Return "3 of 10", of weights that need not be whole."""
+    """Return "3 of 10", for weights that need not be whole."""
     part_and_size = (part, size)
     decimals = 0 if all(value.is_integer() for value in part_and_size) else 2
     return " of ".join(f"{value:,.{decimals}f}" for value in part_and_size)

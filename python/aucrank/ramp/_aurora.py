@@ -79,7 +79,7 @@ class AURORA(AuroraTermsMixin, SampledFitMixin, CalibratedRanker):
     selection : {"validation", "cv"} or None, default="validation"
         How the number of terms is chosen. "validation": by the ranking of held-out rows, smoothed
         by a triangular window of 15 terms (sec. 3.5 of [1]_); the coefficients of the terms are
-        then refitted on all rows. "cv": by the mean over folds, each held out in turn; that many
+        then optimised on all rows. "cv": by the mean over folds, each held out in turn; that many
         terms are then searched for on all rows. None keeps all terms, found on all rows; it needs a
         ``radius``.
     criterion : {"auc", "ramp"}, default="auc"
@@ -206,8 +206,8 @@ class AURORA(AuroraTermsMixin, SampledFitMixin, CalibratedRanker):
     Pairs combine the most promising terms of one feature, including those of the score. Of equally
     good terms the first is taken. The statistic never falls along ``path_``.
 
-    For a missing value all terms are 0 except the missing indicator, which a feature has if
-    training rows missed it; a category not seen in fit counts as missing. Rows are held out by
+    For a missing value all terms are 0 except the missing indicator, which a feature has if it was
+    missing in training rows; a category not seen in fit counts as missing. Rows are held out by
     their content: copies of a row stay together.
 
     Callbacks of scikit-learn 1.9 (``set_callbacks``) see a fit as a task with one part for each

@@ -1,4 +1,4 @@
-"""Scorecards: fitting, points, reasons, drift, and the forms in which a card is written."""
+"""Scorecards: fitting, points, reasons, drift and export."""
 
 from aucrank.additive._scorecard.drift import DriftReport
 from aucrank.additive._scorecard.scorecard import Scorecard

@@ -1,4 +1,4 @@
-"""A fitted scorecard, read from its model document: features with points, and what points mean."""
+"""A fitted scorecard, read from its model document: features, points and their scale."""
 
 import json
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ from aucrank._export.bins import (
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Distribution:
-    """How rows spread over the total points.
+    """Distribution of rows over the total points.
 
     Attributes
     ----------
@@ -40,7 +40,7 @@ class Distribution:
 
     @classmethod
     def read(cls, document: dict[str, Any]) -> "Distribution":
-        """Read the distribution of a document, of a card or of rows that it has scored."""
+        """Read the distribution from a document, of a card or of scored rows."""
         points = np.array([points for points, _ in document["distribution"]], dtype=np.int64)
         sums = [found for _, found in document["distribution"]]
         return cls(points, masses_of(sums, document["exponent"]), document["total"]["rows"])
@@ -59,7 +59,7 @@ def masses_of(sums: list[dict[str, int]], exponent: int) -> NDArray[np.float64]:
 
 
 class Card:
-    """What a fitted card says.
+    """Contents of a fitted card.
 
     Parameters
     ----------
@@ -70,19 +70,19 @@ class Card:
     classes : ndarray of shape (2,)
         The labels.
     is_counted : bool, default=True
-        Whether rows were counted by the points as they are: not after an edit without rows.
+        Whether rows were counted by the current points: False after an edit without rows.
 
     Attributes
     ----------
     initial_points : int
         Points of every row.
     offset, factor : float
-        Points of even odds, and points by which the odds grow e times.
+        Points of even odds, and points that multiply the odds by e.
     high_points : {"positive", "negative"}
-        The class that many points speak for.
+        The class that high points favour.
     aucs : tuple of float
-        Of the training rows: by the ranker, by the bins, by the points. The last is NaN where rows
-        were not counted.
+        AUCs of the training rows: by the ranker, by the bins, by the points. The last is NaN if
+        rows were not counted.
     """
 
     def __init__(
@@ -127,11 +127,11 @@ class Card:
 
     @cached_property
     def distribution(self) -> Distribution:
-        """How the training rows spread over the points."""
+        """Distribution of the training rows over the points."""
         return Distribution.read(self._document)
 
     def check_counted(self, what: str) -> None:
-        """Raise ValueError if nobody knows how many rows have which total."""
+        """Raise ValueError if the distribution of totals is unknown."""
         if not self.is_counted:
             raise ValueError(
                 f"{what} needs rows by their points, which an edit without rows does not know: give"
@@ -140,11 +140,11 @@ class Card:
 
     @property
     def sign(self) -> int:
-        """1 where many points speak for the positive class, -1 where they speak against it."""
+        """1 if high points favour the positive class, -1 if they favour the negative one."""
         return 1 if self.high_points == "positive" else -1
 
     def odds(self, points: Any) -> NDArray[np.float64]:
-        """Return the odds of the class that many points speak for."""
+        """Return the odds of the class that high points favour."""
         odds: NDArray[np.float64] = np.exp(
             (np.asarray(points, dtype=np.float64) - self.offset) / self.factor
         )
@@ -165,9 +165,9 @@ class Card:
         return points
 
     def scale(self, base_points: float, base_odds: float) -> dict[str, Any]:
-        """Return what points mean, by the numbers that the user gave where they still hold."""
+        """Return the scale of points, by the user's parameters if they still hold."""
         offset, factor = self.offset, self.factor
-        # A parameter may have been set anew after the fit; any pair on the line says the same.
+        # A parameter may have been set again after the fit; any pair on the line is equivalent.
         if not isclose(base_points - factor * log(base_odds), offset, rel_tol=1e-9, abs_tol=1e-9):
             base_points, base_odds = offset, 1.0
         return {

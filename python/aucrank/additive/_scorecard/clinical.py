@@ -1,4 +1,4 @@
-"""Scores that are added up in the head: few features, few bins, points from 0 to 10."""
+"""Scores for mental arithmetic: few features, few bins, points from 0 to 10."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ if TYPE_CHECKING:
     from aucrank._data.sample import Sample
 
 
-# Features that are tried one after another, at least.
+# Minimum number of features tried one after another.
 _MOST_TRIED = 20
 
 
 @dataclass(frozen=True, slots=True)
 class _Recipe:
-    """How a small score is made; ``rounding`` is None for cuts at quantiles."""
+    """Parameters of a small score; ``rounding`` is None for cuts at quantiles."""
 
     order: str
     max_points: int
@@ -95,7 +95,7 @@ class ClinicalCard(DrawnCard):
         tolerance: float = 0.005,
         date: date | str | None = None,
     ) -> Self:
-        """Return a small card: few features in few bins, each with 0 to some points.
+        """Return a small card: few features in few bins, each with points from 0 to ``max_points``.
 
         Its steps are those of AutoScore [1]_: numbers are cut at quantiles, a logistic regression
         on the bins gives points, the least of a feature 0, and a total is a sum that starts at 0.
@@ -103,28 +103,27 @@ class ClinicalCard(DrawnCard):
         Parameters
         ----------
         X : array-like or data frame of shape (n, n_features)
-            Rows to learn the points from, most often those of the fit.
+            Rows to learn the points from, usually those of the fit.
         y : array-like of shape (n,)
             Their labels.
         sample_weight : array-like of shape (n,), default=None
             Their weights.
         max_features : int, default=None
-            So many features of the card at most, None for all; `parsimony` tells how many are
+            Maximum number of features of the card, None for all; `parsimony` estimates how many are
             needed.
         order : {"spread", "forward"}, default="spread"
-            Which features come first: those whose points on the card vary most between rows; or
-            one after another, of the first twenty of these, that which raises the AUC of the score
-            most.
+            Order of the features: by the variation of their points on the card between rows; or
+            forward selection among the first twenty of these, by the gain in AUC of the score.
         max_points : int, default=10
-            Points of the bin that has most.
+            Points of the bin with the most points.
         cuts : {"round", "quantiles"}, default="round"
             Where to cut numbers: at the quantiles 0.05, 0.2, 0.8 and 0.95, or near them at the
             roundest numbers, multiples of 5, 2.5, 2 or 1 times a power of ten, that ``tolerance``
             allows.
         tolerance : float, default=0.005
-            What a number may lose of its own AUC by rounding its cuts; in [0, 0.5].
+            Loss of its own AUC that a number may suffer by rounding its cuts; in [0, 0.5].
         date : datetime.date or str, default=None
-            What the record says of when; None for today.
+            Date in the record; None for today.
 
         Returns
         -------
@@ -179,7 +178,7 @@ class ClinicalCard(DrawnCard):
         cuts: Literal["round", "quantiles"] = "round",
         tolerance: float = 0.005,
     ) -> Parsimony:
-        """Tell how many features a small score needs, by cross-validation.
+        """Estimate by cross-validation how many features a small score needs.
 
         In each fold the card is fitted anew to the other rows, its features are ranked there, and
         `to_integer_score` makes a score of the first, of the first two and so on.
@@ -193,10 +192,9 @@ class ClinicalCard(DrawnCard):
         sample_weight : array-like of shape (n,), default=None
             Their weights.
         max_features : int, default=15
-            So many features at most.
+            Maximum number of features.
         cv : int or cross-validation splitter, default=5
-            How rows are dealt into folds, each row into one; a number shuffles them by a fixed
-            seed.
+            How rows are split into folds, each row in one; a number shuffles them by a fixed seed.
         confidence : float, default=0.95
             Level of the intervals, in (0, 1).
         order, max_points, cuts, tolerance
@@ -246,7 +244,7 @@ class ClinicalCard(DrawnCard):
             features = card._first_features(sample, most, recipe)
             for n in range(1, len(features) + 1):
                 score = card._integer_score(sample, features[:n], recipe, None)
-                # Where a fold has fewer features than others, its last score stands for more.
+                # If a fold has fewer features than others, its last score is used for more.
                 scores[test, n - 1 :] = score.decision_function(held_out)[:, None]
         if (fold < 0).any():
             raise ValueError("cv leaves rows in no fold")
@@ -256,7 +254,7 @@ class ClinicalCard(DrawnCard):
         return Parsimony.measured(labels, scores[:, : len(names)], fold, weight, names, confidence)
 
     def _first_features(self, sample: Sample, n: int | None, recipe: _Recipe) -> list[int]:
-        """Return the columns of the features that a small score takes, the first one first."""
+        """Return the columns of the features of a small score, in order."""
         document = self._document()
         ranked = self._ranked(document)
         if not ranked:
@@ -278,7 +276,7 @@ class ClinicalCard(DrawnCard):
 
     @staticmethod
     def _ranked(document: dict[str, Any]) -> list[int]:
-        """Return the columns of the features, that whose points vary most first."""
+        """Return the columns of the features, by falling variation of their points."""
 
         def spread(feature: dict[str, Any]) -> float:
             weights = np.array([s["pos"] + s["neg"] for s in feature["sums"]], dtype=np.float64)
@@ -335,7 +333,7 @@ class ClinicalCard(DrawnCard):
 def _bins_of(
     bins: dict[str, Any], values: NDArray[Any], rows: Rows, tolerance: float | None
 ) -> dict[str, Any]:
-    """Return the bins of a small score: categories as they are, numbers cut anew."""
+    """Return the bins of a small score: categories unchanged, numbers cut again."""
     if "categorical" in bins:
         return bins
     special = bins["numeric"]["special"]
@@ -357,7 +355,7 @@ def _n_bins(bins: dict[str, Any]) -> int:
 
 
 def _places(bins: dict[str, Any], values: NDArray[Any]) -> NDArray[np.intp]:
-    """Return the bin of each value, that of missing values the last."""
+    """Return the bin of each value, missing values in the last."""
     if "numeric" in bins:
         return bin_places(bins["numeric"]["cuts"], bins["numeric"]["special"], values)
     n_bins = bins["categorical"]["n_bins"]
@@ -379,7 +377,7 @@ def _filled(values: NDArray[np.float64], sizes: NDArray[np.float64]) -> NDArray[
 def _without_ties(
     bins: dict[str, Any], points: NDArray[np.int64]
 ) -> tuple[dict[str, Any], list[int]]:
-    """Join intervals of equal points; return the bins, and the places of those that are left."""
+    """Join intervals of equal points; return the bins, and the places of the remaining ones."""
     if "categorical" in bins:
         return bins, list(range(len(points)))
     cuts = bins["numeric"]["cuts"]

@@ -1,4 +1,4 @@
-"""How far new rows have moved from those that a scorecard was made from."""
+"""Drift of new rows from the training rows of a scorecard."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
 
-# Bands of points with as equal shares of the training rows as whole points allow.
+# Number of bands of points, with shares of the training rows as equal as whole points allow.
 _N_BANDS = 10
 
-# Chance of a PSI as high without drift, above which a verdict is said to prove nothing.
+# p-value of a PSI above which a verdict is reported as inconclusive.
 _BY_CHANCE = 0.05
 
-# How far rates that are out of order must be apart to be no chance.
+# Standard errors by which rates out of order must differ to be significant.
 _STANDARD_ERRORS = 1.96
 
 # Level of the intervals of the AUC.
@@ -41,7 +41,7 @@ _CONFIDENCE = 0.95
 
 @dataclass(frozen=True, eq=False, repr=False)
 class DriftReport:
-    """How far new rows have moved from the training rows of a scorecard.
+    """Drift of new rows from the training rows of a scorecard.
 
     It prints as text, and as tables in a notebook.
 
@@ -52,32 +52,32 @@ class DriftReport:
     score_psi : float
         Population stability index of the total points, over the bands of ``points``.
     score_p_value : float
-        Chance of an index at least as high if the new rows came from where the training rows did.
+        Chance of an index at least as high without drift.
     score_verdict : {"stable", "watch", "shifted"}
         "stable" below 0.1, "shifted" from 0.25.
     features : Table
         One row for each feature of the card, the greatest index first: ``feature``, ``psi``,
         ``p_value``, ``verdict``, ``missing_then`` and ``missing_now`` (share of missing values),
-        ``points_shift`` (by how many points the mean of the feature has moved). With ``y`` also
-        ``auc_then`` and ``auc_now``: how well the points of the feature alone rank.
+        ``points_shift`` (the shift of the mean points of the feature). With ``y`` also ``auc_then``
+        and ``auc_now``, the AUC of the points of the feature alone.
     bins : Table
         One row for each bin: ``feature``, ``rule`` (the values in words), ``points``,
         ``share_then``, ``share_now`` and ``psi`` (its part of the index of its feature). With ``y``
-        also ``rate_then`` and ``rate_now``, the share of positives (NaN for no row), and
-        ``in_order``: False where, against the points, ``rate_now`` is higher or lower than that of
-        another bin of the feature, by more than chance (1.96 standard errors of the difference).
+        also ``rate_then`` and ``rate_now``, the share of positives (NaN without rows), and
+        ``in_order``: False if ``rate_now`` contradicts the order of the points relative to another
+        bin of the feature by more than chance (1.96 standard errors of the difference).
     points : Table
         One row for each band of total points: ``band``, ``share_then``, ``share_now``, ``psi``.
-        With ``y`` also ``rate_then``, ``rate_now`` and ``expected_rate`` (what the card predicts
-        for the new rows of the band), ``observed`` and ``expected``, numbers of positives.
+        With ``y`` also ``rate_then``, ``rate_now`` and ``expected_rate`` (the prediction of the
+        card for the new rows of the band), ``observed`` and ``expected``, numbers of positives.
     auc_then : AucInterval
-        AUC of the training rows, on which the card was made, with DeLong's interval as in
-        `aucrank.metrics.auc_interval`, but a row of whole weight k counts as k rows.
+        AUC of the training rows, with DeLong's interval as in `aucrank.metrics.auc_interval`,
+        except that a row of whole weight k counts as k rows.
     auc_now : AucInterval or None
         AUC of the new rows; None without ``y``, or if it holds one class.
     observed, expected : float
-        Number of positives among the new rows, and how many the card predicts; ``observed`` is NaN
-        without ``y``.
+        Number of positives among the new rows, and the number that the card predicts; ``observed``
+        is NaN without ``y``.
     """
 
     n_rows: int
@@ -140,7 +140,7 @@ class DriftReport:
         Parameters
         ----------
         features : int or sequence of str, default=6
-            So many features at most, those of the greatest index first; or the names of which.
+            Maximum number of features, those with the greatest index first; or their names.
         ax : matplotlib.axes.Axes or a sequence of them, default=None
             Where to draw, one for the total points and one for each feature. None makes a figure.
 
@@ -179,7 +179,7 @@ def report_drift(card: Card, counts: dict[str, Any], *, has_y: bool) -> DriftRep
     card : Card
         The card.
     counts : dict
-        What the core has counted of the new rows.
+        Counts of the new rows from the core.
     has_y : bool
         Whether they have labels.
     """
@@ -245,7 +245,7 @@ def _rate(masses: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _ratio(part: NDArray[np.float64], whole: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Divide, NaN where there is nothing to divide by."""
+    """Divide, NaN where the divisor is 0."""
     ratio: NDArray[np.float64] = np.full(len(whole), nan)
     return np.divide(part, whole, where=whole > 0, out=ratio)
 
@@ -261,7 +261,7 @@ def _auc(masses: NDArray[np.float64], score: NDArray[np.int64]) -> float:
 
 
 def _in_order(counts: NDArray[np.float64], score: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Tell of each bin whether its rate stands to those of all others as the scores say."""
+    """Return for each bin whether its rate is in the order of the scores."""
     size = counts.sum(1)
     pos = counts[:, 0]
     used = np.minimum.outer(size, size) > 0
@@ -275,7 +275,7 @@ def _in_order(counts: NDArray[np.float64], score: NDArray[np.int64]) -> NDArray[
 
 
 def _bands(card: Card, in_all: Distribution, *, has_y: bool) -> tuple[Table, Shift, float, float]:
-    """Return the bands of points, how far rows have moved among them, and positives in all."""
+    """Return the bands of points, the shift of rows among them, and the total of positives."""
     scores_then, then = card.distribution.points, card.distribution.masses
     scores_now, now = in_all.points, in_all.masses
     tops = _band_tops(scores_then, then.sum(1))
@@ -313,7 +313,7 @@ def _band_tops(points: NDArray[np.int64], size: NDArray[np.float64]) -> NDArray[
     """Return the highest points of each band but the last."""
     share = np.cumsum(size) / size.sum()
     targets = np.arange(1, _N_BANDS) / _N_BANDS
-    # A share that is a tenth but for rounding is a tenth.
+    # A share that is a tenth up to rounding is a tenth.
     places = np.searchsorted(share, targets - 1e-12)
     return np.unique(points[places[places < len(points) - 1]])
 
@@ -342,7 +342,7 @@ def _auc_interval(rows: Distribution, high: int) -> AucInterval | None:
     n_pos, n_neg = counts.sum(0)
     if not n_pos or not n_neg:
         return None
-    # The share of the other class that a row is ranked right against, a tie counting one half.
+    # The share of the other class that a row is ordered correctly against, a tie counting one half.
     over = (np.cumsum(counts[:, 1]) - counts[:, 1] / 2) / n_neg
     under = (n_pos - np.cumsum(counts[:, 0]) + counts[:, 0] / 2) / n_pos
     auc = float((counts[:, 0] * over).sum() / n_pos)
@@ -352,7 +352,7 @@ def _auc_interval(rows: Distribution, high: int) -> AucInterval | None:
         of_neg = (counts[:, 1] * (under - auc) ** 2).sum() / (n_neg - 1) / n_neg
         variance = float(of_pos + of_neg)
     with warnings.catch_warnings():
-        # That a small sample is ranked without fault is nothing to warn of here.
+        # A perfectly ranked small sample needs no warning here.
         warnings.simplefilter("ignore", UndefinedMetricWarning)
         return interval_of(auc, variance, (float(n_pos), float(n_neg)), _CONFIDENCE)
 
@@ -394,5 +394,5 @@ def _bin_table(features: list[dict[str, Any]], *, has_y: bool) -> Table:
 
 
 def _chance(p_value: float) -> str:
-    """Return a word on a verdict that may be chance, nothing for others."""
+    """Return a note on a verdict that may be chance, empty for others."""
     return f" (may be chance: p = {p_value:.2g})" if p_value > _BY_CHANCE else ""

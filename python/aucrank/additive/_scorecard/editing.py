@@ -1,4 +1,4 @@
-"""What a person changes on a fitted scorecard."""
+"""Manual edits of a fitted scorecard."""
 
 import copy
 import json
@@ -27,7 +27,7 @@ from aucrank.additive._scorecard.edits import EDITS, Edit
 
 
 class EditedCard(BaseRanker):
-    """The edits of a `Scorecard`: each gives a new card and leaves the old one as it is."""
+    """The edits of a `Scorecard`: each returns a new card and leaves the old one unchanged."""
 
     _FITTED = (*BaseRanker._FITTED, "_edits")
     _model: _core.Scorecard
@@ -35,12 +35,12 @@ class EditedCard(BaseRanker):
 
     @property
     def edits_(self) -> tuple[Edit, ...]:
-        """Return the changes by hand since the fit.
+        """Return the manual changes since the fit.
 
         Returns
         -------
         tuple of Edit
-            The first one first: ``kind``, ``feature``, ``change`` (in words), ``date``,
+            In order: ``kind``, ``feature``, ``change`` (in words), ``date``,
             ``auc_before`` and ``auc_after`` (of the rows that were given, or None).
         """
         check_is_fitted(self)
@@ -49,7 +49,7 @@ class EditedCard(BaseRanker):
 
     @property
     def _is_counted(self) -> bool:
-        """Whether rows were counted by the points as they are now."""
+        """Whether rows were counted by the current points."""
         return not self.edits_ or self.edits_[-1].auc_after is not None
 
     def with_cuts(
@@ -62,27 +62,27 @@ class EditedCard(BaseRanker):
         *,
         date: date | str | None = None,
     ) -> Self:
-        """Return a card in which a number has other cuts.
+        """Return a card with new cuts of a numeric feature.
 
         Parameters
         ----------
         feature : str or int
             Name or position of a numeric column that is on the card.
         cuts : sequence of float
-            Where its bins meet, ascending; a value at a cut is in the bin above.
+            Bounds between its bins, ascending; a value at a cut is in the bin above.
         X : array-like or data frame of shape (n, n_features)
-            Rows to set the points by, most often those of the fit.
+            Rows to compute the points from, usually those of the fit.
         y : array-like of shape (n,)
             Their labels.
         sample_weight : array-like of shape (n,), default=None
             Their weights.
         date : datetime.date or str, default=None
-            What the record says of when; None for today.
+            Date in the record; None for today.
 
         Returns
         -------
         Scorecard
-            A new card, its rows those of ``X``. The points of the other features are the same.
+            A new card, with ``X`` as its rows. The points of the other features are unchanged.
 
         Raises
         ------
@@ -94,11 +94,11 @@ class EditedCard(BaseRanker):
 
         Notes
         -----
-        The ranker of the fit is no more, so that points come from the rows: a bin gets the log-odds
-        that explain its positives best, given the points of the other features, on the scale of the
-        card. On a card of one feature that is the weight of evidence of the bin. Half a row of
-        each class is added to every bin. Special and missing values keep their bins, and their
-        points where no row has them.
+        The ranker of the fit is no longer available, so points are estimated from the rows: a bin
+        gets the log-odds that fit its positives best, given the points of the other features, on
+        the scale of the card. On a card with one feature that is the weight of evidence of the bin.
+        Half a row of each class is added to every bin. Special and missing values keep their bins,
+        and their points if no row has them.
 
         Examples
         --------
@@ -153,31 +153,31 @@ class EditedCard(BaseRanker):
         *,
         date: date | str | None = None,
     ) -> Self:
-        """Return a card in which bins of a feature are one.
+        """Return a card with bins of a feature merged.
 
         Parameters
         ----------
         feature : str or int
             Name or position of a column that is on the card.
         bins : sequence of int or str
-            Which: by place among the lines of the feature in `card`, from 0; by their rule there;
-            or by one of their categories. Those of a number have to be next to each other. Special
-            and missing values keep their bins.
+            The bins: by position among the lines of the feature in `card`, from 0; by their rule
+            there; or by one of their categories. Those of a number have to be adjacent. Special and
+            missing values keep their bins.
         X : array-like or data frame of shape (n, n_features), default=None
-            Rows to count by the new card, most often those of the fit; see Notes.
+            Rows to count by the new card, usually those of the fit; see Notes.
         y : array-like of shape (n,), default=None
             Their labels.
         sample_weight : array-like of shape (n,), default=None
             Their weights.
         date : datetime.date or str, default=None
-            What the record says of when; None for today.
+            Date in the record; None for today.
 
         Returns
         -------
         Scorecard
             A new card. The bin has the mean value of its parts, by weight of the training rows, as
-            if the fit had merged them. Other rows have the totals that they had: if the least of
-            the feature was merged, its points move and the initial ones against them.
+            if the fit had merged them. The totals of other rows are unchanged: if the least bin of
+            the feature was merged, its points are shifted and the initial points compensate.
 
         Raises
         ------
@@ -188,8 +188,8 @@ class EditedCard(BaseRanker):
 
         Notes
         -----
-        Without rows the card knows how many are in each bin, but no longer how many have which
-        total: ``auc_`` and ``ks_`` are NaN, and `score_table` and `drift` raise an error until an
+        Without rows the card has the number of rows in each bin, but no longer the distribution of
+        totals: ``auc_`` and ``ks_`` are NaN, and `score_table` and `drift` raise an error until an
         edit is given rows.
 
         Examples
@@ -226,19 +226,19 @@ class EditedCard(BaseRanker):
         *,
         date: date | str | None = None,
     ) -> Self:
-        """Return a card in which a bin has other points.
+        """Return a card with new points of a bin.
 
         Parameters
         ----------
         feature : str or int
             Name or position of a column that is on the card.
         bin : int or str
-            By place among the lines of the feature in `card`, from 0; by its rule there; or by one
-            of its categories, or "missing".
+            By position among the lines of the feature in `card`, from 0; by its rule there; or by
+            one of its categories, or "missing".
         points : int
-            Its points, beside those of the other bins as they are. If they are the least of the
-            feature and not 0, all of its points and the initial ones move so that the least is
-            0 again: totals are the same.
+            Its points, relative to the current points of the other bins. If they are the least of
+            the feature and not 0, its points and the initial ones are shifted so that the least is
+            0 again: totals are unchanged.
         X : array-like or data frame of shape (n, n_features), default=None
             Rows to count by the new card, as for `merge`.
         y : array-like of shape (n,), default=None
@@ -246,7 +246,7 @@ class EditedCard(BaseRanker):
         sample_weight : array-like of shape (n,), default=None
             Their weights.
         date : datetime.date or str, default=None
-            What the record says of when; None for today.
+            Date in the record; None for today.
 
         Returns
         -------
@@ -310,13 +310,13 @@ class EditedCard(BaseRanker):
         sample_weight : array-like of shape (n,), default=None
             Their weights.
         date : datetime.date or str, default=None
-            What the record says of when; None for today.
+            Date in the record; None for today.
 
         Returns
         -------
         Scorecard
-            A new card of the same columns. Initial points gain what the feature gave to the
-            training rows on average; all other points are the same.
+            A new card of the same columns. The mean points of the feature over the training rows
+            are added to the initial points; all other points are unchanged.
 
         Raises
         ------
@@ -344,7 +344,7 @@ class EditedCard(BaseRanker):
         return self._edited(document, "without", shown.name, f"left out, {n_bins}", date, sample)
 
     def _feature_of(self, asked: Any) -> tuple[int, Any]:
-        """Return the place of a feature on the card, and the feature."""
+        """Return the position of a feature on the card, and the feature."""
         check_is_fitted(self)
         features = self._card.features
         place = by_hand.find_feature(features, self._schema.shown_names, asked)
@@ -353,7 +353,7 @@ class EditedCard(BaseRanker):
     def _edit_rows(
         self, X: Any, y: ArrayLike | None, sample_weight: ArrayLike | None
     ) -> Sample | None:
-        """Read the rows that an edit was given, if it was."""
+        """Read the rows given to an edit, if any."""
         if X is None and y is None and sample_weight is None:
             return None
         if X is None or y is None:
@@ -408,7 +408,7 @@ class EditedCard(BaseRanker):
         before = after = None
         if sample is None:
             _check_range(document)
-            # All rows at one total, which ranks nothing; `_is_counted` says not to read it.
+            # All rows at one total, a placeholder that `_is_counted` marks as not to be read.
             middle = document["initial_points"] + max(
                 (max(feature["points"]) for feature in document["features"][:1]), default=0
             )
@@ -433,12 +433,12 @@ class EditedCard(BaseRanker):
         return counts
 
     def _counted(self, document: dict[str, Any], sample: Sample) -> _core.Scorecard:
-        """Return the model of a document with the rows of a sample as its training rows."""
+        """Return the model of a document with a sample as its training rows."""
         _check_range(document)
         nothing = {"pos": 0, "neg": 0, "rows": 0}
         first = document["features"]
         for feature in first:
-            # Some bin has to hold all rows until they are counted.
+            # One bin has to hold all rows until they are counted.
             feature["sums"] = [document["total"], *[nothing] * (len(feature["points"]) - 1)]
         document["distribution"] = [[document["initial_points"], document["total"]]]
         counts = self._counts(_model_of(document), sample)
@@ -497,7 +497,7 @@ def _model_of(document: dict[str, Any]) -> _core.Scorecard:
 
 
 def _check_range(document: dict[str, Any]) -> None:
-    """Raise ValueError if rows could have more points than the core adds up without rounding."""
+    """Raise ValueError if totals could exceed what the core sums without rounding."""
     low = document["initial_points"]
     most = sum(max(feature["points"]) for feature in document["features"])
     if max(abs(low), most, abs(low + most)) > 10**9:

@@ -1,4 +1,4 @@
-"""Changes of a fitted card by hand: cuts, bins, points and features, and the record of them."""
+"""Manual changes of a fitted card: cuts, bins, points and features, and their record."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -25,20 +25,20 @@ _MOST_POINTS = 10**9
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """A change of a fitted card by hand.
+    """A manual change of a fitted card.
 
     Attributes
     ----------
     kind : {"cuts", "merge", "points", "without", "integer"}
-        What was changed.
+        Kind of change.
     feature : str
-        Whose bins or points.
+        Feature whose bins or points were changed.
     change : str
         The change, in words.
     date : str
-        When, as in "2026-01-31".
+        Date, as in "2026-01-31".
     auc_before, auc_after : float or None
-        AUC, by points, of the rows that were given; None if none were.
+        AUC of the points on the given rows; None without rows.
     """
 
     kind: str
@@ -49,7 +49,7 @@ class Edit:
     auc_after: float | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """Return the edit as JSON holds it."""
+        """Return the edit in the form of JSON."""
         return asdict(self)
 
     @classmethod
@@ -81,7 +81,7 @@ class Edit:
 
 
 def read_edits(found: Any) -> tuple[Edit, ...]:
-    """Read the edits of a saved card; None where there are none.
+    """Read the edits of a saved card; None if there are none.
 
     Raises
     ------
@@ -120,7 +120,7 @@ def find_feature(features: Sequence[CardFeature], names: Sequence[str], asked: A
     Raises
     ------
     TypeError, ValueError
-        If it is none of the card.
+        If it is not on the card.
     """
     on_card = [feature.name for feature in features]
     if isinstance(asked, Integral) and not isinstance(asked, bool | np.bool_):
@@ -163,7 +163,7 @@ def find_bin(feature: CardFeature, asked: Any) -> int:
 
 
 def scale_of(features: Sequence[dict[str, Any]]) -> float:
-    """Return how many points a unit of the values of a card is, by least squares."""
+    """Return the points per unit of the values of a card, by least squares."""
     products, squares = [], []
     for feature in features:
         values = np.array(feature["values"])
@@ -183,9 +183,9 @@ def constant_of(feature: dict[str, Any], scale: float) -> float:
 def whole_points(
     feature: dict[str, Any], points: NDArray[np.float64], scale: float, constant: float
 ) -> tuple[dict[str, Any], int]:
-    """Return a feature with points rounded such that the least is 0, and by how much they moved.
+    """Return a feature with points rounded such that the least is 0, and the shift.
 
-    ``values`` follow the points, so that later edits find them on the line.
+    ``values`` are updated with the points, so that later edits find them on the line.
     """
     rounded = [int(value) for value in np.rint(points)]
     least = min(rounded)
@@ -234,12 +234,12 @@ def _merged_bins(bins: dict[str, Any], first: int, others: Sequence[int]) -> dic
 
 
 def check_merge(feature: CardFeature, bins: Any) -> list[int]:
-    """Return the places of bins that are to be joined, ascending.
+    """Return the positions of bins to join, ascending.
 
     Raises
     ------
     TypeError, ValueError
-        If they are no bins that can be.
+        If they are not bins that can be joined.
     """
     if isinstance(bins, str | bytes) or not isinstance(bins, Iterable):
         raise TypeError(f"bins must be a list of bins, got {bins!r}")
@@ -303,7 +303,7 @@ def check_points(points: Any) -> int:
 
 
 def bin_places(cuts: Sequence[float], special: Sequence[float], values: Any) -> NDArray[np.intp]:
-    """Return the bin of each number: intervals, then special values, then what is missing."""
+    """Return the bin of each number: intervals, then special values, then missing ones."""
     values = np.asarray(values, dtype=np.float64)
     places: NDArray[np.intp] = np.searchsorted(
         np.array(cuts, dtype=np.float64), values, side="right"
@@ -322,7 +322,7 @@ def log_odds_of_bins(
     positive: NDArray[np.bool_],
     weight: NDArray[np.float64] | None,
 ) -> NDArray[np.float64]:
-    """Return the log-odds that each bin adds to those that a row has by other features.
+    """Return the log-odds that each bin adds to those of the other features.
 
     Parameters
     ----------
@@ -331,16 +331,16 @@ def log_odds_of_bins(
     n_bins : int
         Number of bins.
     others, log_odds : ndarray of shape (n_rows,)
-        Points of each row by all else, and the log-odds that they stand for.
+        Points of each row from everything else, and the log-odds that they represent.
     positive, weight : ndarray of shape (n_rows,)
         The rows.
 
     Returns
     -------
     ndarray of shape (n_bins,)
-        By maximum likelihood, with half a row of each class added to a bin; NaN where it has no
-        row. Where all rows have the same points otherwise it is the bin's weight of evidence, up to
-        a constant.
+        By maximum likelihood, with half a row of each class added to a bin; NaN for a bin without
+        rows. If all rows have the same other points, it is the bin's weight of evidence, up to a
+        constant.
     """
     found = np.full(n_bins, np.nan)
     weight = np.ones(len(places)) if weight is None else weight
@@ -358,14 +358,14 @@ def log_odds_of_bins(
         if mine.any():
             of_group, mass = log_odds[first[mine]], masses[mine]
             n_pos = float(mass[positive[first[mine]]].sum()) + 0.5
-            # Half a row of either class, of the bin's mean log-odds.
+            # Half a row of each class, at the bin's mean log-odds.
             middle = float(of_group @ mass / mass.sum())
             found[place] = _solve(np.append(of_group, middle), np.append(mass, 1.0), n_pos)
     return found
 
 
 def _solve(log_odds: NDArray[np.float64], mass: NDArray[np.float64], n_pos: float) -> float:
-    """Return what has to be added to log-odds for so many positives to be expected."""
+    """Return the shift of log-odds that gives a number of expected positives."""
 
     def expected(shift: float) -> float:
         return float(mass @ (0.5 * (1 + np.tanh(0.5 * (log_odds + shift)))))
@@ -378,7 +378,7 @@ def _solve(log_odds: NDArray[np.float64], mass: NDArray[np.float64], n_pos: floa
 
 
 def auc_of(distribution: Sequence[Any], sign: int) -> float:
-    """Return the AUC of rows by points, given as the core counts them, ascending."""
+    """Return the AUC of rows by points, from the counts of the core, ascending."""
     half_wins, neg_below, n_pos = 0, 0, 0
     for _, sums in distribution if sign > 0 else reversed(distribution):
         half_wins += sums["pos"] * (2 * neg_below + sums["neg"])

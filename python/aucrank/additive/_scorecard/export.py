@@ -1,4 +1,4 @@
-"""A scorecard in the forms of other systems: SQL, PMML, JSON."""
+"""Export of a scorecard to other systems: SQL, PMML, JSON."""
 
 import json
 from math import inf
@@ -12,7 +12,7 @@ from aucrank._utils.plain_text import shown
 from aucrank.additive._scorecard.card import Card
 from aucrank.additive._scorecard.edits import Edit
 
-#: What `to_json` says of its form.
+#: Format and version in `to_json`.
 JSON_FORMAT = "aucrank-scorecard"
 JSON_VERSION = 1
 
@@ -46,7 +46,7 @@ def to_pmml(
 
 
 def sql_comment(edit: Edit) -> str:
-    """Return an edit as a comment of one line, which no name in it can end."""
+    """Return an edit as a comment of one line, which no name in it can terminate."""
     text = shown(str(edit)).replace("*/", "* /").replace("/*", "/ *")
     return f"/* edited {text} */\n"
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
 
-# Quantiles at which AutoScore parts a number.
+# Quantiles at which AutoScore cuts a number.
 _QUANTILES = (0.05, 0.2, 0.8, 0.95)
 
 # Cuts are multiples of one of these times a power of ten, the coarsest first.
@@ -23,7 +23,7 @@ _MOST_DIGITS = 4
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """Rows to learn from: which are positive, and what each weighs."""
+    """Rows to learn from, with labels and weights."""
 
     positive: NDArray[np.bool_]
     weight: NDArray[np.float64]
@@ -31,7 +31,7 @@ class Rows:
     def masses(self, places: NDArray[np.intp], n_bins: int) -> NDArray[np.float64]:
         """Return the weight of the positive and the negative rows of each bin, shape (n_bins, 2).
 
-        Sums have no rounding, so that the order of the rows does not matter.
+        Sums are exact, so that the order of the rows does not matter.
         """
         key = 2 * places + ~self.positive
         order = np.argsort(key, kind="stable")
@@ -47,7 +47,7 @@ def auc_of_bins(masses: NDArray[np.float64]) -> float:
 
 
 def quantile_cuts(values: NDArray[np.float64], weight: NDArray[np.float64]) -> list[float]:
-    """Return cuts at quantiles of known numbers, none at the least of them."""
+    """Return cuts at quantiles of known numbers, without the least of them."""
     order = np.lexsort((weight, values))
     values, up_to = values[order], np.cumsum(weight[order])
     places = np.searchsorted(up_to, np.array(_QUANTILES) * up_to[-1])
@@ -65,11 +65,11 @@ def round_cuts(
     values : ndarray of shape (n_rows,)
         Known numbers.
     rows : Rows
-        The rows that they are of.
+        Their rows.
     cuts : sequence of float
-        Where to cut without rounding.
+        Cuts before rounding.
     tolerance : float
-        AUC, of the number alone, that may be lost.
+        Loss of the AUC of the number alone that is allowed.
     """
     if not cuts:
         return []
@@ -92,7 +92,7 @@ def round_cuts(
 
 
 def with_rows(cuts: Sequence[float], values: NDArray[np.float64]) -> list[float]:
-    """Leave out cuts that end or begin a bin without rows."""
+    """Drop cuts that bound a bin without rows."""
     kept: list[float] = []
     for cut in cuts:
         low = kept[-1] if kept else -math.inf
@@ -104,7 +104,7 @@ def with_rows(cuts: Sequence[float], values: NDArray[np.float64]) -> list[float]
 def bin_coefficients(
     places: NDArray[np.intp], n_bins: Sequence[int], rows: Rows
 ) -> list[NDArray[np.float64]]:
-    """Return log-odds of each bin of each feature by ridge logistic regression; NaN for no row.
+    """Return log-odds of each bin of each feature by ridge logistic regression; NaN without rows.
 
     Parameters
     ----------
@@ -150,10 +150,10 @@ def _logistic(design: NDArray[np.float64], masses: NDArray[np.float64], c: float
 def forward_order(
     places: NDArray[np.intp], n_bins: Sequence[int], rows: Rows, n_features: int
 ) -> list[int]:
-    """Return features one after another, each the one whose bins raise the AUC most.
+    """Return features by forward selection: each time the one whose bins raise the AUC most.
 
     The AUC is that of the logistic regression on the bins of those chosen before and its own, on
-    the same rows; the first of equal ones is taken.
+    the same rows; the first among equals is taken.
     """
     chosen: list[int] = []
     while len(chosen) < min(n_features, places.shape[1]):
@@ -164,7 +164,7 @@ def forward_order(
             tried = [*chosen, place]
             coefficients = bin_coefficients(places[:, tried], [n_bins[p] for p in tried], rows)
             parts = [c[places[:, p]] for c, p in zip(coefficients, tried, strict=True)]
-            # Far fewer digits than rounding takes: sums that are equal tie.
+            # Rounded to well above floating-point error, so that equal sums tie.
             _, of_score = np.unique(np.sum(parts, axis=0).round(9), return_inverse=True)
             area = _auc_in_order(rows.masses(of_score.reshape(-1), int(of_score.max()) + 1))
             if area > best:

@@ -1,4 +1,4 @@
-"""How the AUC of a small score grows with its features."""
+"""AUC of small scores by number of features."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Parsimony:
-    """AUC of small scores by their number of features, on rows held out.
+    """AUC of small scores by their number of features, on held-out rows.
 
     Attributes
     ----------
@@ -43,7 +43,7 @@ class Parsimony:
         names: Sequence[str],
         confidence: float,
     ) -> Parsimony:
-        """Measure scores of rows held out, a column for each number of features."""
+        """Measure scores of held-out rows, a column for each number of features."""
         found = [
             cross_validated_auc(y, score, fold, sample_weight=weight, confidence=confidence)
             for score in scores.T

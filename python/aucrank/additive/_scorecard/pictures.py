@@ -1,4 +1,4 @@
-"""A fitted scorecard in pictures."""
+"""Plots of a fitted scorecard."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class DrawnCard(EditedCard):
-    """The pictures of a `Scorecard`."""
+    """The plots of a `Scorecard`."""
 
     def _sheet(self) -> Sheet:
         raise NotImplementedError
@@ -32,15 +32,15 @@ class DrawnCard(EditedCard):
         Parameters
         ----------
         features : int or sequence of str, default=None
-            So many features at most, those of the widest range of points first; or the names of
-            which. None draws all, in the order of the columns.
+            Maximum number of features, those with the widest range of points first; or their names.
+            None draws all, in the order of the columns.
         ax : matplotlib.axes.Axes or a sequence of them, default=None
             Where to draw, one for each feature. None makes a figure.
 
         Returns
         -------
         CardDisplay
-            What was drawn. All panels have one scale; bars of values that no training row had are
+            What was drawn. All panels have the same scale; bars of values without training rows are
             pale.
 
         Raises
@@ -88,8 +88,8 @@ class DrawnCard(EditedCard):
         Parameters
         ----------
         features : int or sequence of str or int, default=9
-            So many features at most, those of the widest range of points first; or names or
-            positions of which.
+            Maximum number of features, those with the widest range of points first; or their names
+            or positions.
         ax : matplotlib.axes.Axes or a sequence of them, default=None
             Where to draw, one for each feature. None makes a figure.
 

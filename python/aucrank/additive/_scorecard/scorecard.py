@@ -78,12 +78,12 @@ class Scorecard(ProbabilityMixin, ClinicalCard):
     base_points : float, default=600.0
         Points of a row whose odds are ``base_odds``; from -10^9 to 10^9.
     base_odds : float, default=1.0
-        Odds, at ``base_points``, of the class that many points speak for; positive. As it is, 600
+        Odds, at ``base_points``, of the class that high points favour; positive. As it is, 600
         points are even odds, and `predict` calls rows beyond positive.
     pdo : float, default=20.0
         Points to double the odds; positive. More of them lose less by rounding.
     high_points : {"positive", "negative"}, default="positive"
-        The class that many points speak for. As in all of aucrank more is more positive by default;
+        The class that high points favour. As in all of aucrank more is more positive by default;
         banks, whose positive class is default and whose points speak for its absence, take
         "negative".
     monotone : bool or list of str or int, default=False
@@ -326,11 +326,11 @@ class Scorecard(ProbabilityMixin, ClinicalCard):
             Weight of each row; weight k means the row repeated k times, and weight 0 a row that
             is not there.
         groups : array-like of shape (n,), default=None
-            Which rows belong together, such as those of a patient: they stay together in folds,
-            and in what is held out or drawn.
+            Which rows belong together, such as those of a patient: they stay together in folds, in
+            held-out rows and in samples.
         time : array-like of shape (n,), default=None
-            When each row came, as numbers or dates: what is held out is the latest part, and folds
-            are ranges of time.
+            Time of each row, as a number or date: the latest rows are held out, and folds are
+            ranges of time.
 
         Returns
         -------
@@ -607,7 +607,7 @@ class Scorecard(ProbabilityMixin, ClinicalCard):
         return log_odds
 
     def odds(self, points: ArrayLike) -> Any:
-        """Return the odds of the class that many points speak for.
+        """Return the odds of the class that high points favour.
 
         Parameters
         ----------

@@ -79,7 +79,7 @@ class Sheet:
 
     @property
     def wanted(self) -> str:
-        """The class that many points speak for."""
+        """The class that high points favour."""
         return self.positive if self.card.sign > 0 else _plain(self.card.classes[0])
 
     def table(self, *, all_levels: bool = False) -> Table:
