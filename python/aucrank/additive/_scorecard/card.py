@@ -158,7 +158,7 @@ class Card:
         return share if self.sign > 0 else 1 / (1 + odds)
 
     def points_at(self, share: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the points at which the positive class has some probability."""
+        """Return the points at which the positive class has a given probability."""
         points: NDArray[np.float64] = self.offset + self.sign * self.factor * (
             np.log(share) - np.log1p(-share)
         )

@@ -1,4 +1,4 @@
-"""The ranker that a scorecard stands for: which ones serve, and their step functions."""
+"""The ranker that a scorecard represents: validation, fitting and step functions."""
 
 import json
 from dataclasses import replace
@@ -26,7 +26,7 @@ from aucrank.additive._scorecard.scores import RankerScores
 from aucrank.additive._scorecard.special import join
 from aucrank.data import Dataset
 
-#: Weak rankers of boosting that ask one feature each.
+#: Weak rankers of boosting that use one feature each.
 _ADDITIVE = ("feature", "threshold")
 
 
@@ -36,9 +36,9 @@ def check_ranker(estimator: Any) -> None:
     Raises
     ------
     TypeError
-        If it is no ranker that adds up step functions of single features.
+        If it is not a ranker that sums step functions of single features.
     ValueError
-        If it is one, but its parameters make it another.
+        If it is one, but its parameters rule this out.
     NotFittedError
         If it is frozen before it was fitted.
     """
@@ -74,10 +74,10 @@ def check_ranker(estimator: Any) -> None:
 
 
 def ranker_of(estimator: Any) -> Any:
-    """Return the ranker that the parameter ``estimator`` of a scorecard stands for."""
+    """Return the ranker given by the parameter ``estimator`` of a scorecard."""
     if estimator is None:
-        # A seed of its own: the same rows always have the same card. A refit, since columns may be
-        # so coarse that a few distinct rows, which are held out whole, make up all.
+        # A fixed seed: the same rows always give the same card. A refit, since with coarse columns
+        # the few distinct rows, held out whole, may be most of the data.
         booster = get_estimator("GradientBoostingRanker")
         return booster.additive(max_bins=16, refit=True, random_state=0)
     return estimator.estimator if isinstance(estimator, FrozenEstimator) else estimator
@@ -101,7 +101,7 @@ def step_functions(
     Returns
     -------
     terms : str
-        Its step functions as the core takes them, their categories coded by ``schema``.
+        Its step functions in the form of the core, their categories coded by ``schema``.
     scores : ndarray of float64, shape (n_rows,)
         Its scores of the rows.
     """
@@ -138,7 +138,7 @@ def fit_ranker(
     Returns
     -------
     terms : str
-        Its step functions as the core takes them, their categories coded by the schema.
+        Its step functions in the form of the core, their categories coded by the schema.
     scores : RankerScores
         Its scores of the rows.
     """
@@ -160,20 +160,20 @@ def fit_ranker(
             terms = join(json.loads(ranker._step_functions()), apart)
             return json.dumps(terms), RankerScores(ranker, schema, apart)
         ranker._fit_facts(inside)
-    # Of a sample, or of other rows, it may have other categories.
+    # Fitted to a sample, or to other rows, it may have other categories.
     terms = translate(json.loads(ranker._step_functions()), schema, ranker._schema)
     return json.dumps(terms), RankerScores(ranker, schema)
 
 
 def check_for_dataset(estimator: Any, special_values: Any, dataset: Dataset | None = None) -> None:
-    """Check that the ranker can be fitted to a data set, or to one that is counted, if it is given.
+    """Check that the ranker can be fitted to a data set, or to a counted one, if it is given.
 
     Raises
     ------
     TypeError
         If it needs a frame.
     ValueError
-        If a parameter of it does, or a frozen one has no columns by which a database scores rows.
+        If one of its parameters does, or a frozen one has no columns for scoring in a database.
     """
     if isinstance(estimator, FrozenEstimator):
         if dataset is not None and not hasattr(estimator.estimator, "feature_names_in_"):
@@ -194,12 +194,12 @@ def check_for_dataset(estimator: Any, special_values: Any, dataset: Dataset | No
 
 
 def _prepared(estimator: Any, special_values: Any) -> Any:
-    """Return a ranker to fit, which ranks, and needs no probabilities.
+    """Return a ranker to fit, without its calibration.
 
     Raises
     ------
     ValueError
-        If a parameter of it is not valid.
+        If one of its parameters is not valid.
     """
     ranker = clone(ranker_of(estimator))
     params = ranker.get_params(deep=False)
@@ -217,20 +217,20 @@ def _prepared(estimator: Any, special_values: Any) -> Any:
 
 
 def _seed_of(ranker: Any, seed: int) -> int:
-    """Return the seed that a ranker draws by: its own, or else that of the card."""
+    """Return the seed of a ranker: its own, or else that of the card."""
     own = getattr(ranker, "random_state", None)
     return seed if own is None else check_seed(own)
 
 
 def _special_apart(ranker: Any, special_values: Any, schema: Schema) -> list[list[float]]:
-    """Return the special values of each column that the ranker has to be told apart."""
+    """Return the special values of each column that must be set apart for the ranker."""
     if not isinstance(ranker, get_estimator("GradientBoostingRanker")):
         return []
     return special_by_column(special_values, schema)
 
 
 def _bind_apart(ranker: Any, schema: Schema, apart: Schema) -> None:
-    """Leave the columns beside those of the card free in the directions of a ranker."""
+    """Extend the directions of a ranker by free ones for the added columns."""
     if ranker.monotonic_cst is not None:
         directions = monotonic_directions(ranker.monotonic_cst, schema)
         n_beside = len(apart.features) - len(directions)
@@ -238,14 +238,14 @@ def _bind_apart(ranker: Any, schema: Schema, apart: Schema) -> None:
 
 
 def _set_apart(sample: Sample, special: list[list[float]]) -> Sample:
-    """Return rows with special values as categories beside the numbers."""
+    """Return rows with special values as categories in added columns."""
     columns = [np.ascontiguousarray(column) for column in each_column(sample.columns)]
     schema = schema_apart(sample.schema, special)
     return replace(sample, columns=columns_apart(columns, special), schema=schema, rows=None)
 
 
 def _check_frozen(ranker: Any, classes: NDArray[Any], schema: Schema) -> None:
-    """Raise ValueError if a fitted ranker was fitted to other columns or classes."""
+    """Raise ValueError if a ranker was fitted to other columns or classes."""
     name, fitted = type(ranker).__name__, ranker._schema
     if list(ranker.classes_) != list(classes):
         raise ValueError(

@@ -1,4 +1,4 @@
-"""Why a row has the points that it has: the features that cost it most."""
+"""Reason codes: the features that cost a row the most points."""
 
 from collections.abc import Mapping
 from typing import Literal
@@ -19,7 +19,7 @@ def find_reasons(
     baseline: Literal["extreme", "mean"],
     texts: NDArray[np.object_],
 ) -> tuple[NDArray[np.object_], NDArray[np.float64]]:
-    """Return the texts of the features that cost each row most points, and these points.
+    """Return the texts of the features that cost each row the most points, and these points.
 
     Parameters
     ----------
@@ -28,18 +28,18 @@ def find_reasons(
     parts : ndarray of int64, shape (n, n_features)
         Points of each feature of each row.
     n_reasons : int
-        How many reasons to give at most.
+        Maximum number of reasons.
     why, baseline : str
         As for `Scorecard.reason_codes`.
     texts : ndarray of object, shape (n_features,)
-        What `reason_texts` gives.
+        Result of `reason_texts`.
 
     Returns
     -------
     codes : ndarray of object, shape (n, n_reasons)
-        The one with most points lost (won) first; None where no other has cost the row anything.
+        The one with most points lost (won) first; None if no other has cost the row anything.
     points : ndarray of float64, shape (n, n_reasons)
-        Points lost (won) by each of them, 0 beside None.
+        Points lost (won) by each of them, 0 for None.
     """
     sign = 1 if why == "few" else -1
     lost = sign * (_baseline(card, baseline, sign) - parts)
@@ -55,14 +55,14 @@ def find_reasons(
 
 
 def reason_texts(names: list[str], reasons: Mapping[str, str] | None) -> NDArray[np.object_]:
-    """Return what to call each feature as a reason: its text, or else its name.
+    """Return the reason text of each feature, or else its name.
 
     Raises
     ------
     TypeError
-        If ``reasons`` is no mapping.
+        If ``reasons`` is not a mapping.
     ValueError
-        If it names columns that are not there.
+        If it names unknown columns.
     """
     if reasons is not None and not isinstance(reasons, Mapping):
         raise TypeError(f"reasons must be a mapping from names to texts, got {reasons!r}")
@@ -72,7 +72,7 @@ def reason_texts(names: list[str], reasons: Mapping[str, str] | None) -> NDArray
 
 
 def _baseline(card: Card, baseline: str, sign: int) -> NDArray[np.float64]:
-    """Return the points that each feature could have given."""
+    """Return the baseline points of each feature."""
     points = np.zeros(len(card.schema.features))
     for feature in card.features:
         of_bin = np.array([bin_.points for bin_ in feature.bins], dtype=np.float64)

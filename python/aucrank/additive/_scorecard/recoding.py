@@ -1,4 +1,4 @@
-"""Categories of a card in the codes of its ranker, and step functions in those of the card."""
+"""Recoding of categories between a card and its ranker."""
 
 from typing import Any
 
@@ -10,9 +10,9 @@ from aucrank._data.schema import Schema
 
 
 def recode(columns: list[NDArray[Any]], schema: Schema, other: Schema) -> list[NDArray[Any]]:
-    """Return columns with categories coded as another schema has them."""
+    """Return columns with categories coded by another schema."""
     recoded = []
-    # The other one may have columns beside these.
+    # The other one may have additional columns.
     for column, mine, theirs in zip(columns, schema.features, other.features, strict=False):
         if mine.levels is None or theirs.levels is None:
             recoded.append(column)
@@ -25,7 +25,7 @@ def recode(columns: list[NDArray[Any]], schema: Schema, other: Schema) -> list[N
 
 
 def translate(terms: list[dict[str, Any]], schema: Schema, other: Schema) -> list[dict[str, Any]]:
-    """Return step functions of categories as coded by another schema in the codes of ``schema``."""
+    """Return step functions recoded from the categories of another schema to ``schema``."""
     for term in terms:
         if "categorical" not in term:
             continue

@@ -1,4 +1,4 @@
-"""Scorecards: whole points for the bins of each feature."""
+"""Scorecards: integer points for the bins of each feature."""
 
 import json
 import os
@@ -56,91 +56,90 @@ _MONOTONE = Wording(
 
 
 class Scorecard(ProbabilityMixin, ClinicalCard):
-    """Whole points for the bins of each feature, which a person can add up.
+    """Integer points for the bins of each feature, which a person can add up.
 
-    The card stands for a ranker whose score is a sum of step functions, one for each feature:
-    boosted ones by default, or `RIMARC` [1]_. What each of its steps adds is turned into log-odds,
-    log-odds into points, and points are rounded. A row starts with the initial points and gets
-    those of its bin of each feature; ``pdo`` more points double its odds.
+    The card represents a ranker whose score is a sum of step functions, one for each feature:
+    boosted ones by default, or `RIMARC` [1]_. Its steps are converted to log-odds, log-odds to
+    points, and points are rounded. A row starts with the initial points and gets those of its bin
+    of each feature; ``pdo`` more points double its odds.
 
     Parameters
     ----------
     estimator : GradientBoostingRanker, RIMARC, RankBoost, AUCBoost or AURORA, default=None
-        The ranker that the card stands for. It is cloned and fitted, unless it comes fitted in a
-        `sklearn.frozen.FrozenEstimator`, whose columns and classes must be those of the fit.
+        The ranker that the card represents. It is cloned and fitted, unless it is passed fitted in
+        a `sklearn.frozen.FrozenEstimator`, whose columns and classes must be those of the fit.
         `GradientBoostingRanker` must have ``interactions=0``, other boosters a ``weak_ranker`` that
-        asks one feature, and `AURORA` ``order=1`` or, if it is fitted, terms of single features
+        uses one feature, and `AURORA` ``order=1`` or, if it is fitted, terms of single features
         alone. None for
         ``GradientBoostingRanker.additive(max_bins=16, refit=True, random_state=0)``: sums that rank
-        well, of at most 16 bins of a number, and the same card at each fit. Of
-        ``RIMARC(missing="value")``, which needs no more than a few rows, each bin has points by its
-        own share of positives; for ``RIMARC(missing="ignore")`` see Notes.
+        well, with at most 16 bins per number, and the same card at each fit. With
+        ``RIMARC(missing="value")``, which needs only a few rows, each bin has points by its own
+        share of positives; for ``RIMARC(missing="ignore")`` see Notes.
     base_points : float, default=600.0
         Points of a row whose odds are ``base_odds``; from -10^9 to 10^9.
     base_odds : float, default=1.0
-        Odds, at ``base_points``, of the class that high points favour; positive. As it is, 600
-        points are even odds, and `predict` calls rows beyond positive.
+        Odds, at ``base_points``, of the class that high points favour; positive. By default 600
+        points are even odds, and `predict` calls rows above positive.
     pdo : float, default=20.0
-        Points to double the odds; positive. More of them lose less by rounding.
+        Points to double the odds; positive. A larger value loses less by rounding.
     high_points : {"positive", "negative"}, default="positive"
-        The class that high points favour. As in all of aucrank more is more positive by default;
-        banks, whose positive class is default and whose points speak for its absence, take
+        The class that high points favour. As everywhere in aucrank, higher is more positive by
+        default; banks, whose positive class is default and whose points favour its absence, take
         "negative".
     monotone : bool or list of str or int, default=False
         Which numbers have points that may only rise or only fall from bin to bin, special and
         missing values aside: all of them, or those listed by name or position. Neighbours are
-        pooled until it is so, in the direction that changes the values less. `RIMARC` without
+        pooled until this holds, in the direction that changes the values less. `RIMARC` without
         shrinkage is monotone from the start.
     min_bin_share : float, default=0.0
-        Share of the training rows, by weight, that a bin of known values holds at least; in
-        [0, 0.5]. Smaller bins are joined with the neighbour whose value is nearest, the smallest
-        first; a neighbour of a category is the one next to it in value. Special values and missing
-        ones keep bins of their own, however small.
+        Minimum share of the training rows, by weight, in a bin of known values; in [0, 0.5].
+        Smaller bins are joined with the neighbour whose value is nearest, the smallest first; a
+        neighbour of a category is the one next to it in value. Special values and missing ones keep
+        bins of their own, however small.
     special_values : list of float or dict, default=None
-        Numbers that mean something else than their size, such as -1 for "never", and get a bin
-        each: in all numeric columns, or by name of the column. They are passed on to the ranker if
-        it has such a parameter, and `GradientBoostingRanker` learns them as categories beside the
-        number; other boosters take them by their size. None for those of the ranker.
+        Numbers used as codes, such as -1 for "never", which get a bin each: in all numeric columns,
+        or by name of the column. They are passed on to the ranker if it has such a parameter, and
+        `GradientBoostingRanker` learns them as categories in addition to the number; other boosters
+        treat them as numbers. None for those of the ranker.
     categorical_features : "from_dtype", array-like or None, default="from_dtype"
         Which columns are categorical: those whose dtype says so, or those listed by position, by
         name or in a boolean mask.
     class_weight : dict, "balanced" or None, default=None
         What the weights of rows are multiplied by, by class; "balanced" makes the sums of both
-        classes equal. It moves the odds that points stand for, and with them what is called
-        positive.
+        classes equal. It shifts the odds of the points, and with them the rows called positive.
     n_jobs : int or None, default=None
         Number of threads: None for one per core as far as ``OMP_NUM_THREADS`` allows, -1 for all
         cores. The card does not depend on it.
     random_state : int, RandomState instance or None, default=None
-        Seed of a ranker that draws and has none itself.
+        Seed of a randomised ranker without its own.
 
     Attributes
     ----------
     initial_points_ : int
         Points of every row.
     points_range_ : tuple of int
-        The fewest and the most points that a row can have.
+        The least and the greatest points that a row can have.
     ranker_auc_ : float
         AUC of the training rows by the ranker.
     exact_auc_ : float
-        By the values of the ranker in the bins of the card, before they were rounded to points:
-        after bins were joined and missing values had a value.
+        The same by the values of the ranker in the bins of the card, after bins were joined and
+        missing values got a value, but before rounding to points.
     auc_ : float
-        By points.
+        The same by points.
     merging_loss_ : float
         ``ranker_auc_`` less ``exact_auc_``.
     rounding_loss_ : float
-        ``exact_auc_`` less ``auc_``. Below 0 where rounding ties rows that were ranked wrong.
+        ``exact_auc_`` less ``auc_``. Negative if rounding ties rows that were ranked wrongly.
     ks_ : float
         Largest distance of the distributions of points of the two classes (Kolmogorov and
         Smirnov), from 0 to 1.
     base_score_ : float
         Log-odds of the positive class at the initial points.
     feature_importances_ : ndarray of shape (n_features,)
-        By how much the AUC of the training rows, ranked by the points of one feature alone, is
-        above 1/2; 0 for features that are not on the card.
+        AUC of the training rows by the points of one feature alone, less 1/2; 0 for features that
+        are not on the card.
     edits_ : tuple of Edit
-        What was changed by hand since the fit, the first first, with the AUC before and after.
+        Manual changes since the fit, in order, with the AUC before and after.
     classes_ : ndarray of shape (2,)
         Sorted labels; the second is the positive class.
     n_features_in_ : int
@@ -150,40 +149,39 @@ class Scorecard(ProbabilityMixin, ClinicalCard):
 
     See Also
     --------
-    GradientBoostingRanker.additive : The ranker that a card stands for by default.
-    RIMARC : A ranker that is as short as a card, and learned from fewer rows.
+    GradientBoostingRanker.additive : The default ranker of a card.
+    RIMARC : A ranker as compact as a card, learned from fewer rows.
 
     Notes
     -----
-    *Values.* The steps of the ranker are the first bins; those that no training row is in are
-    joined with a neighbour. The value of a bin is what the ranker's step function adds, and the
-    mean of it over the training rows where bins were joined. Neighbours of equal points end in one
-    bin.
+    *Values.* The steps of the ranker are the first bins; those without training rows are joined
+    with a neighbour. The value of a bin is that of the ranker's step function, or its mean over the
+    training rows if bins were joined. Neighbours with equal points are merged into one bin.
 
     *Missing values.* `RIMARC` with ``missing="ignore"`` leaves them out of the mean of a row, so
     that the other features share their weight. A sum of points cannot do so: on its card a missing
-    value has the points that the overall share of positives would have in this feature, whatever
-    its own rows are like, and ``merging_loss_`` has what that costs. On the card of either `RIMARC`
-    these are the points of missing values, and of special ones, that no training row had.
+    value has the points that the overall share of positives would have in this feature, regardless
+    of its own rows, and ``merging_loss_`` includes the cost. On the card of either `RIMARC` these
+    are also the points of missing and special values without training rows.
 
-    *Points.* Log-odds are a line along the sum of values, by maximum likelihood with the targets of
-    Platt [2]_, under which a ranker without mistakes has finite odds, too. Points grow by
-    ``pdo / ln(2)`` for each unit of log-odds. The lowest bin of each feature has 0 points: what was
-    taken off to make it so is in the initial points. Features whose points are all 0 leave the
+    *Points.* Log-odds are a linear function of the sum of values, by maximum likelihood with the
+    targets of Platt [2]_, under which a perfect ranker also has finite odds. Points grow
+    by ``pdo / ln(2)`` for each unit of log-odds. The lowest bin of each feature has 0 points: the
+    shift is included in the initial points. Features whose points are all 0 are dropped from the
     card.
 
     *Scores.* `decision_function` gives the log-odds of the positive class that the points of a row
-    stand for, `predict_proba` the probability, and `predict` its label, positive above even odds.
+    represent, `predict_proba` the probability, and `predict` its label, positive above even odds.
 
-    Categories not seen in fit count as missing; so do those which a frozen ranker knows but ``X``
-    does not hold. Equal rows have equal points, and neither the order of the rows nor ``n_jobs``
+    Categories not seen in fit count as missing; so do those known to a frozen ranker but absent
+    from ``X``. Equal rows have equal points, and neither the order of the rows nor ``n_jobs``
     matters.
 
     *Rows that are not in memory.* ``fit`` takes a `Dataset`: its ranker is fitted to it as it would
-    be alone, and four passes count the rows by its scores, by bins, by their values and by points.
-    The card is the one of a frame with all rows. Of scores, 256 MB stay in memory, and more lie in
-    files of ``spill_dir``. A ranker that learns from the common sample, such as `AURORA`, warns,
-    and its card counts all rows.
+    be on its own, and four passes count the rows by its scores, by bins, by their values and by
+    points. The card equals that of a frame with all rows. Up to 256 MB of scores stay in memory,
+    the rest is in files in ``spill_dir``. A ranker that learns from the common sample, such as
+    `AURORA`, warns, and its card counts all rows.
 
     References
     ----------
@@ -229,7 +227,7 @@ class Scorecard(ProbabilityMixin, ClinicalCard):
     """
 
     _family = "scorecard"
-    # Beside the way in which its ranker does.
+    # In addition to the tags of its ranker.
     _fits_dataset = "passes"
     _model: _core.Scorecard
 
@@ -297,7 +295,7 @@ class Scorecard(ProbabilityMixin, ClinicalCard):
         return sections
 
     def _n_stages(self) -> int | None:
-        # Those of the ranker, if it is to be fitted, and the passes over a data set.
+        # Tasks of the ranker, if it is to be fitted, and of the passes over a data set.
         n_stages: int | None = ranker_of(self.estimator)._n_stages()
         return None if n_stages is None else n_stages + 1
 
@@ -318,7 +316,7 @@ class Scorecard(ProbabilityMixin, ClinicalCard):
             Training data. Data frames of pandas, polars and pyarrow may have categorical columns;
             NaN, None and null are missing values.
             A :class:`~aucrank.data.Dataset` has rows that need not fit in memory, and their labels
-            and weights: the card is that of one frame with all of its rows.
+            and weights: the card equals that of one frame with all of its rows.
         y : array-like of shape (n,), default=None
             Labels, two distinct values. The greater one is the positive class. None where ``X`` is
             a data set.
@@ -380,7 +378,7 @@ class Scorecard(ProbabilityMixin, ClinicalCard):
         self._set_fitted(whole.facts.target.classes, schema, model)
 
     def _points_params(self, special_values: Any, schema: Schema) -> str:
-        """Return how points are made as JSON text for the core."""
+        """Return the parameters of the points as JSON text for the core."""
         base_points, base_odds = self._base()
         params = {
             "base_points": base_points,
@@ -405,13 +403,13 @@ class Scorecard(ProbabilityMixin, ClinicalCard):
         Returns
         -------
         int
-            Below 0 where ``base_points`` are few.
+            Negative if ``base_points`` is small.
         """
         return self._fitted.initial_points
 
     @property
     def points_range_(self) -> tuple[int, int]:
-        """Return the fewest and the most points that a row can have.
+        """Return the least and the greatest points that a row can have.
 
         Returns
         -------
@@ -427,7 +425,7 @@ class Scorecard(ProbabilityMixin, ClinicalCard):
         Returns
         -------
         float
-            Of the ranker that the card stands for.
+            By the scores of the ranker that the card represents.
         """
         return self._fitted.ranker_auc
 
@@ -449,18 +447,18 @@ class Scorecard(ProbabilityMixin, ClinicalCard):
         Returns
         -------
         float
-            As `score` gives it on these rows; NaN after an edit without rows.
+            As given by `score` on these rows; NaN after an edit without rows.
         """
         return self._card.aucs[2]
 
     @property
     def merging_loss_(self) -> float:
-        """Return the AUC lost by joining bins, and by giving missing values a value.
+        """Return the AUC lost by joining bins and by assigning a value to missing values.
 
         Returns
         -------
         float
-            ``ranker_auc_`` less ``exact_auc_``; below 0 where the training rows gain.
+            ``ranker_auc_`` less ``exact_auc_``; negative if the AUC gains.
         """
         return self.ranker_auc_ - self.exact_auc_
 
@@ -471,7 +469,7 @@ class Scorecard(ProbabilityMixin, ClinicalCard):
         Returns
         -------
         float
-            ``exact_auc_`` less ``auc_``; below 0 where the training rows gain.
+            ``exact_auc_`` less ``auc_``; negative if the AUC gains.
         """
         return self.exact_auc_ - self.auc_
 
@@ -495,14 +493,14 @@ class Scorecard(ProbabilityMixin, ClinicalCard):
         Returns
         -------
         float
-            What `explain` leaves out of `decision_function`.
+            The part of `decision_function` not in `explain`.
         """
         model = self._fitted
         return model.log_odds(float(model.initial_points))
 
     @property
     def feature_importances_(self) -> NDArray[np.float64]:
-        """Return by how much each feature alone ranks better than chance.
+        """Return the AUC of each feature alone above chance.
 
         Returns
         -------
@@ -523,7 +521,7 @@ class Scorecard(ProbabilityMixin, ClinicalCard):
         Returns
         -------
         ndarray of int64, shape (n,)
-            Between the two of ``points_range_``.
+            Within ``points_range_``.
 
         Raises
         ------
@@ -570,7 +568,7 @@ class Scorecard(ProbabilityMixin, ClinicalCard):
         return parts.reshape(-1, self.n_features_in_).astype(np.int64)
 
     def explain(self, X: Any) -> NDArray[np.float64]:
-        """Return what each feature adds to the score of each row, in log-odds.
+        """Return the contribution of each feature to the score of each row, in log-odds.
 
         Parameters
         ----------
@@ -580,8 +578,8 @@ class Scorecard(ProbabilityMixin, ClinicalCard):
         Returns
         -------
         ndarray of float64, shape (n, n_features)
-            The points of `points_by_feature` as log-odds of the positive class, below 0 where
-            points speak for the negative one. A row adds up to its `decision_function` less
+            The points of `points_by_feature` as log-odds of the positive class, negative if high
+            points favour the negative one. A row adds up to its `decision_function` less
             ``base_score_``, up to rounding.
 
         Raises
@@ -617,7 +615,7 @@ class Scorecard(ProbabilityMixin, ClinicalCard):
         Returns
         -------
         float or ndarray of float64
-            ``base_odds`` at ``base_points``, and twice as much ``pdo`` points further on.
+            ``base_odds`` at ``base_points``, doubled by every ``pdo`` points.
 
         Raises
         ------
@@ -635,7 +633,7 @@ class Scorecard(ProbabilityMixin, ClinicalCard):
         return self._card.odds(points)[()]
 
     def probability_at(self, points: ArrayLike) -> Any:
-        """Return the probability of the positive class that points stand for.
+        """Return the probability of the positive class at given points.
 
         Parameters
         ----------
@@ -655,7 +653,7 @@ class Scorecard(ProbabilityMixin, ClinicalCard):
         return self._card.probability(points)[()]
 
     def points_at(self, probability: ArrayLike) -> Any:
-        """Return the points at which the positive class has some probability.
+        """Return the points at which the positive class has a given probability.
 
         Parameters
         ----------
@@ -665,7 +663,7 @@ class Scorecard(ProbabilityMixin, ClinicalCard):
         Returns
         -------
         float or ndarray of float64
-            The points, not rounded: where `probability_at` gives ``probability``.
+            The points, not rounded, at which `probability_at` gives ``probability``.
 
         Raises
         ------
@@ -688,23 +686,23 @@ class Scorecard(ProbabilityMixin, ClinicalCard):
         return card.points_at(share)[()]
 
     def score_table(self, n_bands: int = 10) -> Table:
-        """Return bands of points with the training rows in each, to choose a cut-off by.
+        """Return bands of points with the training rows in each, to choose a cut-off.
 
         Parameters
         ----------
         n_bands : int, default=10
-            Number of bands of about as many rows each, at most: rows of the same points are never
-            parted.
+            Maximum number of bands, with about equal numbers of rows: rows with the same points are
+            never split.
 
         Returns
         -------
         Table
             One row for each band, from few points to many: ``low`` and ``high``, its least and
-            most points; ``size`` and ``n_pos``, weight of its training rows and of the positive
-            ones; ``rate``, their share; ``expected_rate``, what `predict_proba` says on average;
+            greatest points; ``size`` and ``n_pos``, weight of its training rows and of the positive
+            ones; ``rate``, their share; ``expected_rate``, the mean of `predict_proba`;
             ``size_up_to``, ``pos_up_to`` and ``neg_up_to``, the share of all rows, of the positives
-            and of the negatives with at most ``high`` points; and ``ks``, by how much the last two
-            differ.
+            and of the negatives with at most ``high`` points; and ``ks``, the difference of the
+            last two.
 
         Raises
         ------
@@ -731,7 +729,7 @@ class Scorecard(ProbabilityMixin, ClinicalCard):
         card.check_counted("score_table")
         points, weights = card.distribution.points, card.distribution.masses
         size = card.distribution.sizes
-        # The band of the middle row of all that have the same points.
+        # Rows with the same points get the band of their middle row.
         middle = (np.cumsum(size) - size / 2) / size.sum()
         band = np.minimum((middle * n_bands).astype(np.intp), n_bands - 1)
         starts = np.flatnonzero(np.diff(band, prepend=-1))
@@ -763,16 +761,15 @@ class Scorecard(ProbabilityMixin, ClinicalCard):
             One row for each bin of each feature that has points: ``feature`` (its name, or ``x0``
             for a first column without one), ``rule`` (the values in words), ``size`` (weight of the
             training rows in the bin), ``share`` (of all training rows), ``n_pos`` (weight of the
-            positive ones), ``rate`` (their share in the bin, NaN where no row was),
+            positive ones), ``rate`` (their share in the bin, NaN without rows),
             ``woe`` (weight of evidence: the logarithm of the share of all positives that the bin
-            holds, divided by that of all negatives; a bin that lacks a class has half a row more of
-            both) and ``iv`` (information value of the feature, the same in all of its lines: the
-            sum of the differences of these shares times ``woe``). On a card changed by hand also
-            ``edited``, the date of the last change of the feature. Of a line of more than seven
-            categories the first six are listed; `to_csv` has all.
-            Intervals ascend, categories stand by what they add to the ranker's score, from low to
-            high; then come special values, and what is missing the last, categories not seen in fit
-            included.
+            holds, divided by that of all negatives; half a row of each class is added to a bin that
+            lacks one) and ``iv`` (information value of the feature, the same in all of its lines:
+            the sum of the differences of these shares times ``woe``). On a manually edited card
+            also ``edited``, the date of the last change of the feature. Of a line with more than
+            seven categories the first six are listed; `to_csv` has all. Intervals ascend,
+            categories are sorted by their contribution to the ranker's score, ascending; then come
+            special values, and missing values last, including categories not seen in fit.
 
         Raises
         ------
@@ -812,7 +809,7 @@ class Scorecard(ProbabilityMixin, ClinicalCard):
         Returns
         -------
         str
-            A block for each feature, with a line for each bin; then what the total stands for.
+            A block for each feature, with a line for each bin; then the meaning of the totals.
 
         Raises
         ------
@@ -821,7 +818,7 @@ class Scorecard(ProbabilityMixin, ClinicalCard):
 
         Notes
         -----
-        Bounds are shown in full, so that a row has the points of its line.
+        Bounds are shown with all digits, so that a row has the points of its line.
 
         Examples
         --------
@@ -843,12 +840,12 @@ class Scorecard(ProbabilityMixin, ClinicalCard):
         return sheet.to_text(self._sheet())
 
     def to_html(self) -> str:
-        """Return the card as a page that needs no other file and fits a printer.
+        """Return the card as a self-contained, printable page.
 
         Returns
         -------
         str
-            An HTML document, names and categories escaped.
+            An HTML document, with names and categories escaped.
 
         Raises
         ------
@@ -869,8 +866,8 @@ class Scorecard(ProbabilityMixin, ClinicalCard):
         excel : bool, default=True
             Whether a spreadsheet will open it: a file then begins with a byte order mark, by which
             Excel knows UTF-8, and texts that begin with one of ``= + - @``, a tab or a line end get
-            an apostrophe in front, lest a category be run as a formula. With False the file is
-            plain UTF-8 and texts are as they are.
+            a leading apostrophe, so that a category is not run as a formula. With False the file is
+            plain UTF-8 with unchanged texts.
 
         Returns
         -------
@@ -886,9 +883,9 @@ class Scorecard(ProbabilityMixin, ClinicalCard):
 
         Notes
         -----
-        Columns are those of `card`, under a first line of the initial points. Texts are quoted,
-        the decimal sign is a point, an empty cell stands for a rate of no rows, and lines end as
-        in RFC 4180.
+        Columns are those of `card`; the first line has the initial points. Texts are quoted,
+        the decimal sign is a point, the rate of a bin without rows is an empty cell, and lines end
+        as in RFC 4180.
 
         Examples
         --------
@@ -924,34 +921,34 @@ class Scorecard(ProbabilityMixin, ClinicalCard):
         *,
         output: Literal["points", "score", "probability"] = "points",
     ) -> str:
-        """Return a SQL expression of the points of a row, or of its score or its probability.
+        """Return a SQL expression for the points of a row, its score or its probability.
 
         Parameters
         ----------
         dialect : str, default="ansi"
-            How names, strings and numbers are written: "ansi", which Oracle takes, too, "sqlite",
+            Dialect of names, strings and numbers: "ansi", which Oracle also accepts, "sqlite",
             "duckdb", "postgres", "mysql", also for MariaDB, "bigquery", "snowflake", "spark" or
-            "tsql". Categories are compared as the database compares strings: one whose collation
-            ignores case or accents takes those that differ only so for one.
+            "tsql". Categories are compared as the database compares strings: under a collation that
+            ignores case or accents, categories that differ only in these are equal.
         output : {"points", "score", "probability"}, default="points"
-            What is computed: what `points` gives, what `decision_function` does, or the probability
-            of ``classes_[1]`` that `predict_proba` does.
+            Value computed: that of `points`, of `decision_function`, or the probability of
+            ``classes_[1]`` from `predict_proba`.
 
         Returns
         -------
         str
-            Of points, a sum of whole numbers: the initial points and one ``CASE`` expression for
-            each feature of the card, over the columns of the fit (``x0``, ``x1``, ... where they
-            had no names), without a trailing semicolon. NULL is a missing value; a category that
-            was not seen in fit counts as missing. NaN is not NULL to a database: store it as NULL.
-            A comment for each of ``edits_`` stands before it.
+            For points, a sum of integers: the initial points and one ``CASE`` expression for
+            each feature of the card, over the columns of the fit (``x0``, ``x1``, ... without
+            names), without a trailing semicolon. NULL is a missing value; a category not seen in
+            fit counts as missing. NaN is not NULL to a database: store it as NULL. The expression
+            is preceded by a comment for each of ``edits_``.
 
         Raises
         ------
         NotFittedError
             If there is no card yet.
         ValueError
-            If the dialect or the output is unknown, or the dialect has no way to write a name or a
+            If the dialect or the output is unknown, or the dialect cannot express a name or a
             category, such as an empty name or NUL.
 
         Examples
@@ -978,27 +975,27 @@ class Scorecard(ProbabilityMixin, ClinicalCard):
         *,
         output: Literal["points", "score", "probability"] = "score",
     ) -> str:
-        """Return the source of a function of a row: of its score, its points or its probability.
+        """Return the source of a function that computes the score, points or probability of a row.
 
         Parameters
         ----------
         language : {"c", "python", "javascript", "java"}
-            What it is written in. The code needs nothing but the standard library.
+            Language of the code, which needs only the standard library.
         output : {"points", "score", "probability"}, default="score"
-            What the function returns: what `points` gives, what `decision_function` does, or the
-            probability of ``classes_[1]`` that `predict_proba` does.
+            Value of the function: that of `points`, of `decision_function`, or the probability of
+            ``classes_[1]`` from `predict_proba`.
 
         Returns
         -------
         str
-            A function ``score``, and tables that it reads, as `to_code` of any ranker has them.
+            A function ``score``, and the tables that it reads, as for `to_code` of any ranker.
 
         Raises
         ------
         NotFittedError
             If there is no card yet.
         ValueError
-            If the language or the output is unknown, or a category has no form in C.
+            If the language or the output is unknown, or a category cannot be written in C.
 
         Examples
         --------
@@ -1022,7 +1019,7 @@ class Scorecard(ProbabilityMixin, ClinicalCard):
     ) -> str:
         """Return the card as a PMML 4.4 document.
 
-        PMML is the form in which decision engines take models. The document holds a ``Scorecard``
+        PMML is the format in which decision engines read models. The document holds a ``Scorecard``
         model: one ``Characteristic`` for each feature that has points, one ``Attribute`` for each
         of its bins.
 
@@ -1031,43 +1028,42 @@ class Scorecard(ProbabilityMixin, ClinicalCard):
         model_name : str, default="scorecard"
             Name of the model in the document.
         why : {"few", "many"}, default="few"
-            What the reason codes explain: why a row has so few points, or why so many.
+            What the reason codes explain: why a row has few points, or why it has many.
         n_reasons : int, default=4
-            How many reason codes are put out, no more than features on the card.
+            Number of reason codes in the output, at most the number of features on the card.
         timestamp : datetime, default=None
-            When the document is said to be written. None leaves it out, so that equal cards make
-            equal documents.
+            Time stamp of the document. None leaves it out, so that equal cards give equal
+            documents.
         output : {"points", "score"}, default="points"
-            The card with its points, or as the PMML of other rankers the score that
-            `decision_function` gives, in a ``RegressionModel`` without reason codes.
+            The card with its points, or, as in the PMML of other rankers, the score of
+            `decision_function`, in a ``RegressionModel`` without reason codes.
 
         Returns
         -------
         str
             An XML document. The outputs of a card are ``points``; ``reason_1``, ``reason_2``, ...;
-            and ``probability``, that of the positive class, as `predict_proba` has it.
+            and ``probability``, that of the positive class, as in `predict_proba`.
 
         Raises
         ------
         NotFittedError
             If there is no card yet.
         TypeError, ValueError
-            If a parameter is out of range, a name is empty, or a name or category holds a character
-            that XML cannot (a control character).
+            If a parameter is out of range, a name is empty, or a name or category contains a
+            character not allowed in XML (a control character).
 
         Notes
         -----
         A reason code is the name of a feature. With ``why="few"`` (``pointsBelow`` in PMML,
-        with the baseline method ``max``) features are ranked by how many points the row lost in
-        each: the most points that the feature gave to any training row, less those that it gave
-        here; the greatest loss first, equal ones in the order of the card. With ``"many"``
-        (``pointsAbove``, ``min``) it is the points above the fewest. Baselines are off from whole
-        points by fractions that grow along the card: so every engine gives this order, although
-        some rank ties by name. Where fewer than ``n_reasons`` features made a difference, PMML
-        does not say what the other outputs are, and engines differ: most have nothing there or
-        the last reason once more.
+        with the baseline method ``max``) features are ranked by the points lost in each: the most
+        points that the feature gave to any training row, less those of this row; the greatest loss
+        first, equal ones in the order of the card. With ``"many"`` (``pointsAbove``, ``min``) it is
+        the points above the least. Baselines deviate from whole points by fractions that grow along
+        the card, so that every engine gives this order, although some rank ties by name. If fewer
+        than ``n_reasons`` features made a difference, PMML does not define the other outputs, and
+        engines differ: most leave them empty or repeat the last reason.
 
-        Numbers are continuous fields of type double, and missing where the engine has no value.
+        Numbers are continuous fields of type double, missing if the engine has no value.
         Categories are listed, and any other value is treated as missing: booleans have the type
         boolean, whole numbers integer, other numbers double, all else string.
 
@@ -1112,13 +1108,13 @@ class Scorecard(ProbabilityMixin, ClinicalCard):
     def to_json(self, *, indent: int | None = 2) -> str:
         """Return the card as plain JSON, for systems that read neither PMML nor SQL.
 
-        `save` is for `aucrank.load`; this is for all others, and holds what is needed to give
-        points to a row, and no more.
+        `save` is for `aucrank.load`; this is for all other readers, and contains only what is
+        needed to score a row.
 
         Parameters
         ----------
         indent : int or None, default=2
-            Spaces by which each level is moved in; None puts all on one line.
+            Spaces of indentation per level; None puts all on one line.
 
         Returns
         -------
@@ -1134,8 +1130,8 @@ class Scorecard(ProbabilityMixin, ClinicalCard):
         -----
         The document is an object with
 
-        - ``format`` ("aucrank-scorecard") and ``version`` (1): a reader should refuse a version
-          that it does not know;
+        - ``format`` ("aucrank-scorecard") and ``version`` (1): a reader should reject unknown
+          versions;
         - ``classes``: the two labels, the positive one last;
         - ``initial_points``: points that every row has;
         - ``scale``: a row with ``base_points`` has the odds ``base_odds`` of the class
@@ -1145,9 +1141,9 @@ class Scorecard(ProbabilityMixin, ClinicalCard):
           ``kind`` ("numeric" or "categorical") and its ``bins``.
 
         A bin has its ``points``, the weight ``size`` of the training rows in it and ``n_pos`` of
-        the positive ones, and says which values it holds by one of
+        the positive ones, and its values are given by one of
 
-        - ``special``: this number alone; it goes before the intervals;
+        - ``special``: this number alone; it takes precedence over the intervals;
         - ``low`` and ``high``: numbers of at least ``low`` and below ``high``, null for no bound;
         - ``categories``: these values;
         - ``missing`` (true): missing values, and categories that are in no other bin.
@@ -1185,35 +1181,34 @@ class Scorecard(ProbabilityMixin, ClinicalCard):
         reasons: Mapping[str, str] | None = None,
         return_points: bool = False,
     ) -> Any:
-        """Name the features that cost each row most points, as a letter to a client has to.
+        """Name the features that cost each row the most points, as required in letters to clients.
 
         Parameters
         ----------
         X : array-like or data frame of shape (n, n_features)
             Rows with the columns seen in fit.
         n_reasons : int, default=4
-            How many reasons to give at most.
+            Maximum number of reasons.
         why : {"few", "many"}, default="few"
-            What is to be explained: why a row has so few points, or why it has so many. Where many
-            points speak for the class that is refused, as by default if that is the positive
-            class, the second question is the one that a client asks.
+            What to explain: why a row has few points, or why it has many. If high points favour the
+            class that is rejected, as by default if that is the positive class, clients need the
+            second.
         baseline : {"extreme", "mean"}, default="extreme"
-            What a feature could have given: the most points of any of its bins that training rows
-            were in (the fewest, for ``why="many"``), or the mean over the training rows.
+            Baseline of a feature: the most points of any of its bins with training rows (the
+            fewest, for ``why="many"``), or the mean over the training rows.
         reasons : mapping from str to str, default=None
             A text for each feature by its name (``"x0"`` for a first column without one), such as
-            ``{"age": "A1: length of life"}``. A feature that it does not hold is given by name.
+            ``{"age": "A1: length of life"}``. Other features are given by name.
         return_points : bool, default=False
             Whether to return the points, too.
 
         Returns
         -------
         codes : ndarray of object, shape (n, n_reasons)
-            Texts or names of features, the one with most points lost (won) first, of equal ones
-            the one that comes first among the columns. None where no other feature has cost the
-            row anything.
+            Texts or names of features, the one with most points lost (won) first, ties in the order
+            of the columns. None if no other feature has cost the row anything.
         points : ndarray of float64, shape (n, n_reasons)
-            Points lost (won) by each of them, 0 beside None. Only if ``return_points``.
+            Points lost (won) by each of them, 0 for None. Only if ``return_points``.
 
         Raises
         ------
@@ -1226,8 +1221,8 @@ class Scorecard(ProbabilityMixin, ClinicalCard):
         -----
         With the baseline "extreme" these are the reason codes of PMML's ``pointsBelow`` with
         ``baselineMethod="max"``, and of ``pointsAbove`` with ``"min"``, as `to_pmml` writes them,
-        in its order in ties, too. There is one difference: where fewer than ``n_reasons`` features
-        have cost the row anything, the rest are None here, and what the engine puts there in PMML.
+        with the same order of ties. There is one difference: if fewer than ``n_reasons`` features
+        have cost the row anything, the rest are None here, and engine-specific in PMML.
 
         Examples
         --------
@@ -1250,14 +1245,14 @@ class Scorecard(ProbabilityMixin, ClinicalCard):
     def drift(
         self, X: Any, y: ArrayLike | None = None, *, sample_weight: ArrayLike | None = None
     ) -> DriftReport:
-        """Compare new rows with the training rows, by what the card sees of them.
+        """Compare new rows with the training rows, in the bins and points of the card.
 
         Parameters
         ----------
         X : array-like or data frame of shape (n, n_features)
             New rows with the columns seen in fit. A category that was not seen there is missing.
         y : array-like of shape (n,), default=None
-            Their labels, if they are known yet. Both classes need not occur.
+            Their labels, if already known. A class may be absent.
         sample_weight : array-like of shape (n,), default=None
             Weight of each row; weight k means the row repeated k times, and weight 0 a row that
             is not there.
@@ -1265,7 +1260,7 @@ class Scorecard(ProbabilityMixin, ClinicalCard):
         Returns
         -------
         DriftReport
-            What has moved, by how much, and whether by more than chance.
+            The shifts, with their size and significance.
 
         Raises
         ------
@@ -1279,20 +1274,21 @@ class Scorecard(ProbabilityMixin, ClinicalCard):
         -----
         The population stability index (PSI) of a feature is the sum over its bins of
         ``(now - then) * log(now / then)``, where ``then`` and ``now`` are the shares of the
-        training rows and of the new rows in the bin; what is missing is a bin like any other. For
+        training rows and of the new rows in the bin; missing values are a bin like any other. For
         the total points the bins are bands of whole points that hold about a tenth of the training
         rows each, fewer where many rows have the same points. A bin that is empty in one sample
         counts as half a row there; one that is empty in both is left out.
 
-        By custom a PSI below 0.1 is stable, and from 0.25 the rows have shifted. Few rows have a
-        high PSI by chance alone: without any drift it is about chi-squared with one degree of
-        freedom less than bins, times ``1/n_then + 1/n_now`` [1]_. ``p_value`` is the chance of so
-        high a value. A verdict with a high ``p_value`` proves nothing; with very many rows a
-        ``p_value`` near 0 says only that a shift is real, not that it is large. The law holds for
-        bins of some five rows or more; of many features, one in twenty is below 0.05 by chance.
+        By convention a PSI below 0.1 is stable, and from 0.25 the rows have shifted. Small samples
+        have a high PSI by chance alone: without any drift it is about chi-squared with one degree
+        of freedom less than bins, times ``1/n_then + 1/n_now`` [1]_. ``p_value`` is the chance of
+        so high a value. A verdict with a high ``p_value`` is inconclusive; with very many rows a
+        ``p_value`` near 0 shows only that a shift is real, not that it is large. The law holds for
+        bins with about five rows or more; among many features, one in twenty is below 0.05 by
+        chance.
 
-        ``auc_then`` is that of the rows that the card was made from, and so too high: a fall of the
-        AUC by a few hundredths is to be expected of any new rows.
+        ``auc_then`` is computed on the training rows, and so too high: expect a fall of the AUC by
+        a few hundredths on any new rows.
 
         References
         ----------
@@ -1336,7 +1332,7 @@ class Scorecard(ProbabilityMixin, ClinicalCard):
 
 
 def _gaps(weights: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return by how much the shares of both classes up to each group differ."""
+    """Return the difference of the shares of both classes up to each group."""
     up_to = np.cumsum(weights, axis=0)
     shares = up_to / up_to[-1]
     gaps: NDArray[np.float64] = shares[:, 0] - shares[:, 1]

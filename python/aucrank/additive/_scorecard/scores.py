@@ -1,4 +1,4 @@
-"""What the rows of a card are scored by, where they are read in passes."""
+"""Scorers of the rows of a card that are read in passes."""
 
 from typing import Any
 
@@ -20,9 +20,9 @@ class RankerScores:
     Parameters
     ----------
     ranker : BaseRanker
-        It has seen the columns of the card, with special values apart if there are any.
+        Fitted to the columns of the card, with special values set apart if there are any.
     schema : Schema
-        Of the columns of the card, by which their categories are coded.
+        Of the columns of the card, which codes their categories.
     special : list of list of float, default=()
         Special values of each column that are set apart for the ranker.
     """
@@ -33,7 +33,7 @@ class RankerScores:
         self._special = special
 
     def __call__(self, columns: list[NDArray[Any]], n_threads: int) -> NDArray[np.float64]:
-        """Score rows, given as the core borrows them."""
+        """Score rows, given in the form that the core borrows."""
         theirs = columns_apart(recode(columns, self._schema, self._ranker._schema), self._special)
         scores: NDArray[np.float64] = self._ranker._dispatch("score", None, theirs, n_threads)
         return scores
@@ -50,7 +50,7 @@ class BinScores:
     Parameters
     ----------
     text : str
-        The sum, as the core writes it.
+        The sum, in the form of the core.
     schema : Schema
         Of the columns.
     """
@@ -64,7 +64,7 @@ class BinScores:
         return BinScores, (self._text, self._schema)
 
     def __call__(self, columns: list[NDArray[Any]], n_threads: int) -> NDArray[np.float64]:
-        """Add up the values of rows, given as the core borrows them."""
+        """Sum the values of rows, given in the form that the core borrows."""
         return self._sum.values(columns, n_threads)
 
     def to_sql(self, dialect: str) -> str:
@@ -74,14 +74,14 @@ class BinScores:
 
 
 class CardRows:
-    """The rows of a card, which the core asks.
+    """The rows of a card, as queried by the core.
 
     Parameters
     ----------
     rows : RawRows
-        Who reads or counts them.
+        Reader or counter of the rows.
     ranker : RankerScores
-        The ranker that the card stands for.
+        The ranker that the card represents.
     schema : Schema
         Of the columns.
     """
@@ -94,7 +94,7 @@ class CardRows:
         self._schema = schema
 
     def round(self, ask: bytes) -> bytes:
-        """Return the merged sums of all rows that a question asks for."""
+        """Return the merged sums of all rows for a query."""
         return self._rows.round(ask)
 
     def ranker_scores(self) -> _core.RocState:

@@ -1,4 +1,4 @@
-"""A scorecard for people: a table, a card for the wall, a page, a sheet for Excel."""
+"""Human-readable forms of a scorecard: table, plain text, HTML page, CSV for Excel."""
 
 import textwrap
 from collections.abc import Callable
@@ -18,34 +18,34 @@ from aucrank._utils.plain_text import shown
 from aucrank.additive._scorecard.card import Card
 from aucrank.additive._scorecard.edits import Edit
 
-#: Lines at most of the table of chances.
+#: Maximum number of lines of the table of probabilities.
 _MOST_LINES = 14
 
-#: Widest first column of a printed card.
+#: Maximum width of the first column of a printed card.
 _WIDEST = 52
 
-#: Categories of a line that are listed.
+#: Maximum number of categories listed in a line.
 _MOST_LEVELS = 6
 
 #: Keeps a name and its points on one line.
 _NO_BREAK = "\N{NO-BREAK SPACE}"
 
-#: What stands before the points of values that no training row had.
+#: Prefix of the points of values without training rows.
 _UNSEEN = "Points of what no training row had"
 
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """All that a person is shown of a card.
+    """Contents of a card as shown to a person.
 
     Attributes
     ----------
     card : Card
         The card.
     scale : dict
-        What points mean, as `Card.scale` says it.
+        Scale of the points, from `Card.scale`.
     edits : tuple of Edit
-        What was changed by hand.
+        Manual changes.
     """
 
     card: Card
@@ -83,7 +83,7 @@ class Sheet:
         return self.positive if self.card.sign > 0 else _plain(self.card.classes[0])
 
     def table(self, *, all_levels: bool = False) -> Table:
-        """Return the card as a table, its rules with all categories or with the first of many."""
+        """Return the card as a table, with all categories in its rules or the first of many."""
         lines = [(feature.name, bin_) for feature in self.features for bin_ in feature.bins]
         evidence = [self.evidence(feature) for feature in self.features]
         known = evidence or [(np.zeros(0), 0.0)]
@@ -115,7 +115,7 @@ class Sheet:
     def evidence(self, feature: CardFeature) -> tuple[NDArray[np.float64], float]:
         """Return the weight of evidence of each bin, and the information value of the feature.
 
-        A bin that lacks a class has half a row more of both; one without rows has none of it.
+        Half a row of each class is added to a bin that lacks one; without rows it is NaN.
         """
         n_pos = np.array([bin_.n_pos for bin_ in feature.bins])
         n_neg = np.array([bin_.size for bin_ in feature.bins]) - n_pos
@@ -128,11 +128,11 @@ class Sheet:
         return woe, float(((pos - neg) * woe)[has_rows].sum())
 
     def lines(self, feature: CardFeature) -> list[tuple[str, CardBin]]:
-        """Lines of a block: what no training row had stands below the card."""
+        """Lines of a block; values without training rows are listed below the card."""
         return [(label, bin_) for label, bin_ in self.all_lines(feature) if not _is_unseen(bin_)]
 
     def all_lines(self, feature: CardFeature) -> list[tuple[str, CardBin]]:
-        """Lines of a block, with what no training row had."""
+        """Lines of a block, including values without training rows."""
         bins = list(feature.bins)
         if not feature.is_numeric:
             bins.sort(key=lambda bin_: (bin_.kind == "missing", -bin_.points))
@@ -140,7 +140,7 @@ class Sheet:
 
     @property
     def unseen(self) -> list[tuple[str, int]]:
-        """Special and missing values that no training row had, in words, with their points."""
+        """Special and missing values without training rows, in words, with their points."""
         return [
             (bin_.rule, bin_.points)
             for feature in self.features
@@ -150,7 +150,7 @@ class Sheet:
 
     @property
     def chances(self) -> list[tuple[int, float, float]]:
-        """Points, the chance of the positive class there, and the share of rows with fewer."""
+        """Points, the probability of the positive class there, and the share of rows with fewer."""
         points, of_point = self.card.distribution.points, self.card.distribution.sizes
         low, high = int(points[0]), int(points[-1])
         if not self.card.is_counted:
@@ -182,7 +182,7 @@ class Sheet:
 
     @property
     def edits_in_words(self) -> list[str]:
-        """What was changed by hand, a line for each."""
+        """Manual changes, a line for each."""
         return [f"Changed by hand {shown(str(edit))}." for edit in self.edits]
 
     @property
@@ -271,7 +271,7 @@ def to_text(sheet: Sheet) -> str:
     return "\n".join([*out, "", *(line for note in notes for line in _wrapped(note, 78)), ""])
 
 
-#: What is written in the file itself, and no program or picture.
+#: Only inline styles; no scripts or images.
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 
 _STYLE = """
@@ -294,7 +294,7 @@ p { margin: 0.4em 0; }
 
 
 def to_html(sheet: Sheet) -> str:
-    """Return the card as a page that needs no other file and fits a printer."""
+    """Return the card as a self-contained, printable page."""
     most = max((bin_.points for f in sheet.features for bin_ in f.bins), default=1)
     out = [
         "<!DOCTYPE html>",
@@ -312,7 +312,7 @@ def to_html(sheet: Sheet) -> str:
         out.append(f'<tbody><tr><th colspan="5">{escape(shown(feature.name))}</th></tr>')
         for label, bin_ in sheet.lines(feature):
             points, *rest = _numbers(bin_, sheet)
-            # The number itself stands to the right of the longest bar.
+            # The number is to the right of the longest bar.
             bar = f"background-size: {70 * bin_.points / most:.3g}% 100%"
             others = "".join(f"<td>{cell}</td>" for cell in rest)
             out.append(
@@ -353,12 +353,12 @@ def _numbers(bin_: CardBin, sheet: Sheet) -> list[str]:
 
 
 def _is_unseen(bin_: CardBin) -> bool:
-    """Return whether a bin holds a special value, or missing ones, that no training row had."""
+    """Return whether a bin is of a special value, or missing ones, without training rows."""
     return bin_.kind in ("special", "missing") and not bin_.size > 0
 
 
 def _label(bin_: CardBin) -> str:
-    """Say what a bin holds, without the name of its feature."""
+    """Describe the values of a bin, without the name of its feature."""
     if bin_.kind == "category":
         return _short_levels(bin_)
     if bin_.kind != "interval":
@@ -375,9 +375,9 @@ def _label(bin_: CardBin) -> str:
 
 
 def _short_levels(bin_: CardBin) -> str:
-    """List the categories of a bin, the first of many and how many more there are."""
+    """List the categories of a bin, or the first of many and the number of the rest."""
     first, n_more = bin_.levels[:_MOST_LEVELS], len(bin_.levels) - _MOST_LEVELS
-    # As long as its name, a single one is not worth leaving out.
+    # Not worth abbreviating a single one, whose name is as long.
     if n_more <= 1:
         return bin_.label
     return f"{', '.join(shown(level) for level in first)} and {n_more:,} more"
@@ -398,7 +398,7 @@ def _wrapped(text: str, width: int) -> list[str]:
 
 
 def _percent(share: float) -> str:
-    """Return a share in percent; only none and all are 0.0% and 100.0%."""
+    """Return a share in percent; only 0 and 1 are shown as 0.0% and 100.0%."""
     if isnan(share):
         return "-"
     text = f"{100 * share:.1f}%"

@@ -12,15 +12,15 @@ def join(terms: list[dict[str, Any]], special: list[list[float]]) -> list[dict[s
     Parameters
     ----------
     terms : list of dict
-        As the core writes them.
+        In the form of the core.
     special : list of list of float
-        Those of each column, ascending.
+        Special values of each column, ascending.
 
     Returns
     -------
     list of dict
-        For each column the sum of its step function and of that of the column beside it. A special
-        value is a step from the value to the next number.
+        For each column the sum of its step function and that of its added column. A special value
+        is a step from the value to the next number.
     """
     of_feature = {term["feature"]: term for term in terms}
     beside = len(special)
