@@ -47,7 +47,7 @@ _DARK, _LIGHT, _RAW = "#1f4e79", "#b9d3ea", "0.55"
 
 @dataclass(frozen=True, eq=False)
 class FeatureDisplay:
-    """What `MAD2C.plot_feature` and `RIMARC.plot_feature` have drawn, for further changes.
+    """Artists drawn by `MAD2C.plot_feature` and `RIMARC.plot_feature`, for further changes.
 
     Attributes
     ----------

@@ -23,7 +23,7 @@ _STRIP = 0.05
 
 @dataclass(frozen=True, eq=False)
 class CalibrationDisplay:
-    """What :meth:`CalibrationCurve.plot` has drawn, for further changes.
+    """Artists drawn by :meth:`CalibrationCurve.plot`, for further changes.
 
     Attributes
     ----------

@@ -27,7 +27,7 @@ _MOST_LETTERS = 28
 
 @dataclass(frozen=True, eq=False)
 class CardDisplay:
-    """What `Scorecard.plot` has drawn, for further changes.
+    """Artists drawn by `Scorecard.plot`, for further changes.
 
     Attributes
     ----------

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class DecisionCurveDisplay:
-    """What :meth:`DecisionCurve.plot` has drawn, for further changes.
+    """Artists drawn by :meth:`DecisionCurve.plot`, for further changes.
 
     Attributes
     ----------

@@ -30,7 +30,7 @@ _MOST_LETTERS = 36
 
 @dataclass(frozen=True, eq=False)
 class DriftDisplay:
-    """What `DriftReport.plot` has drawn, for further changes.
+    """Artists drawn by `DriftReport.plot`, for further changes.
 
     Attributes
     ----------

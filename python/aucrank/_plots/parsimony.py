@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class ParsimonyDisplay:
-    """What `Parsimony.plot` has drawn, for further changes.
+    """Artists drawn by `Parsimony.plot`, for further changes.
 
     Attributes
     ----------

@@ -18,7 +18,7 @@ _STATISTICS = {"ramp": "ramp statistic", "auc": "AUC"}
 
 @dataclass(frozen=True, eq=False)
 class PathDisplay:
-    """What `AURORA.plot_path` has drawn, for further changes.
+    """Artists drawn by `AURORA.plot_path`, for further changes.
 
     Attributes
     ----------

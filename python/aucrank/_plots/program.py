@@ -43,7 +43,7 @@ _MOST_RULES = 5
 
 @dataclass(frozen=True, eq=False)
 class BranchingProgramDisplay:
-    """What `BranchingProgram.plot` has drawn, for further changes.
+    """Artists drawn by `BranchingProgram.plot`, for further changes.
 
     Attributes
     ----------

@@ -31,7 +31,7 @@ class Band(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class RocCurveDisplay:
-    """What :meth:`RocCurve.plot` has drawn, for further changes.
+    """Artists drawn by :meth:`RocCurve.plot`, for further changes.
 
     Attributes
     ----------

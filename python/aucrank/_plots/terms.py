@@ -38,7 +38,7 @@ _SPECIAL_STYLES = ("-", "--", "-.")
 
 @dataclass(frozen=True, eq=False)
 class TermsDisplay:
-    """What ``plot_terms`` has drawn, for further changes.
+    """Artists drawn by ``plot_terms``, for further changes.
 
     Attributes
     ----------

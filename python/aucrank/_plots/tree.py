@@ -44,7 +44,7 @@ _NUMBERS_BELOW = 0.04
 
 @dataclass(frozen=True, eq=False)
 class RankingTreeDisplay:
-    """What `RankingTree.plot` has drawn, for further changes.
+    """Artists drawn by `RankingTree.plot`, for further changes.
 
     Attributes
     ----------
@@ -332,7 +332,7 @@ def _number_places(ends: NDArray[np.float64], numbered: NDArray[np.intp]) -> NDA
     if not numbered.size:
         return np.empty((0, 2))
     steps = min(_NUMBERS_APART, 0.94 / len(numbered)) * np.arange(len(numbered))
-    # Nearest places with such steps between them, by least squares.
+    # Nearest places with these minimum steps between them, by least squares.
     first = isotonic_regression(along[numbered] - steps, y_min=0.03, y_max=0.97 - steps[-1])
     places = first + steps
     depth = np.interp(places, np.append(0, along), np.append(0, above)) - _NUMBERS_BELOW

@@ -63,8 +63,8 @@ class Ranking:
     interval : AucInterval
         AUC with its interval, normal on the logit scale.
     band : RocBand
-        Band of the curve: pointwise by the bootstrap, or simultaneous for so many rows that
-        resamples would take minutes; it is narrow then anyway.
+        Band of the curve: pointwise by the bootstrap, or simultaneous if resamples would take
+        minutes; with that many rows it is narrow anyway.
     operating_points : Table
         The curve and its band at some false positive rates: ``fpr``, ``tpr``, ``low``, ``high``.
     partial : list of PartialArea

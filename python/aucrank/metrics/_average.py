@@ -30,7 +30,7 @@ class AverageRoc:
         Standard deviations of the true positive rates between the curves, with n - 1 in the
         denominator; 0 for one curve.
     fpr_std : ndarray of shape (n_points,)
-        The same of the false positive rates; 0 where they are the grid.
+        The same for the false positive rates; 0 if they are the grid.
     thresholds : ndarray of shape (n_points,) or None
         The grid of thresholds, if curves were averaged by threshold.
     n_curves : int

@@ -31,7 +31,7 @@ class AucContrasts:
         A row for each contrast: ``contrast``, ``estimate``, ``standard_error``, ``low``, ``high``,
         ``z`` and the two-sided ``p_value``.
     covariance : ndarray of shape (n_models, n_models)
-        That of the AUCs.
+        Covariance of the AUCs.
     chi_square : float
         Statistic of the hypothesis that all contrasts are 0.
     df : int

@@ -254,7 +254,7 @@ class FoldRanking:
     copies : ndarray of float64, shape (n,)
         Number of observations that each row represents.
     aucs : list of ndarray of float64
-        Of each fold, by repeat.
+        AUC of each fold, by repeat.
     pairs : list of ndarray of float64
         Independent pairs of a positive and a negative row in each fold, by repeat.
     groups : ndarray of int, shape (n,), or None

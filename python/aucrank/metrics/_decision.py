@@ -93,8 +93,8 @@ def decision_curve(
     y_true : array-like of shape (n_samples,)
         Labels of two classes; the greater label is the positive class.
     y_prob : array-like of shape (n_samples,), or dict of such
-        Probabilities of the positive class, from 0 to 1; a dict by name for several models, names
-        other than ``"all"`` and ``"none"``.
+        Probabilities of the positive class, from 0 to 1; for several models a dict by name, where
+        ``"all"`` and ``"none"`` are reserved.
     thresholds : array-like of shape (n_thresholds,), default=None
         Probabilities in (0, 1) from which rows are treated; ``None`` takes 0.01 to 0.99.
     prevalence : float, default=None

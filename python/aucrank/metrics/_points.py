@@ -292,7 +292,7 @@ def mcnemar_test(
 
     Notes
     -----
-    Of the rows of a class, b are called right by the first score alone and c by the second alone:
+    In a class, only the first score classifies b rows correctly, and only the second c rows:
     the statistic (b - c)² / (b + c) has a chi-square distribution with one degree of freedom [1]_,
     and the exact p-value is that of b heads in b + c tosses of a coin. With ``groups`` the sum of
     squares of b - c over the groups takes the place of b + c, following Obuchowski [2]_; likewise

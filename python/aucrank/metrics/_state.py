@@ -692,7 +692,7 @@ class RocState:
         standardize : bool, default=False
             Whether to map the area to 0.5 for uninformative scores and 1 for perfect ones.
         confidence : float, default=0.95
-            Chance, above 0 and below 1, with which such an interval holds the true AUC.
+            Level of the interval, in (0, 1).
         method : {"delong", "logit"}, default="delong"
             As for :func:`auc_interval`.
 

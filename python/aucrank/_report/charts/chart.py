@@ -69,9 +69,9 @@ class Mark:
     Attributes
     ----------
     x : float
-        Where it is.
+        Position.
     text : str
-        What it is.
+        Label.
     """
 
     x: float
@@ -85,7 +85,7 @@ class Key:
     Attributes
     ----------
     text : str
-        What it is.
+        Label.
     style : str
         Class of its colours and dashes.
     is_area : bool
@@ -123,13 +123,13 @@ class Chart:
     Attributes
     ----------
     title : str
-        What it shows.
+        Title.
     alt : str
         Alternative text for screen readers.
     x, y : Axis
         The axes.
     frame : Frame
-        Where they lie.
+        Position of the axes.
     strokes, dots, marks, keys : list
         Elements of the chart, and the legend.
     """

@@ -77,7 +77,7 @@ def ranker_of(estimator: Any) -> Any:
     """Return the ranker given by the parameter ``estimator`` of a scorecard."""
     if estimator is None:
         # A fixed seed: the same rows always give the same card. A refit, since with coarse columns
-        # the few distinct rows, held out whole, may be most of the data.
+        # a few distinct rows, held out whole, may be all of the data.
         booster = get_estimator("GradientBoostingRanker")
         return booster.additive(max_bins=16, refit=True, random_state=0)
     return estimator.estimator if isinstance(estimator, FrozenEstimator) else estimator
