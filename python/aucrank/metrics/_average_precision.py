@@ -109,8 +109,8 @@ def average_precision(
     sample_weight : array-like of shape (n_samples,), default=None
         Weights of the rows.
     weights : {"sampling", "frequency"}, default="sampling"
-        Meaning of a weight: ``"sampling"``, how many rows of the population the row represents,
-        only ratios mattering; ``"frequency"``, a whole number of identical rows.
+        Meaning of a weight: ``"sampling"``, how many rows of the population the row represents
+        (only ratios matter); ``"frequency"``, a whole number of identical rows.
     groups : array-like of shape (n_samples,), default=None
         Which rows come from the same source, such as a patient: they are drawn together. Only for
         the bootstrap.
@@ -222,8 +222,8 @@ def average_precision_compare(
     sample_weight : array-like of shape (n_samples,), default=None
         Weights of the rows.
     weights : {"sampling", "frequency"}, default="sampling"
-        Meaning of a weight: ``"sampling"``, how many rows of the population the row represents,
-        only ratios mattering; ``"frequency"``, a whole number of identical rows.
+        Meaning of a weight: ``"sampling"``, how many rows of the population the row represents
+        (only ratios matter); ``"frequency"``, a whole number of identical rows.
     groups : array-like of shape (n_samples,), default=None
         Which rows come from the same source, such as a patient: they are drawn together.
     confidence : float, default=0.95

@@ -87,8 +87,8 @@ def grade_table(
     sample_weight : array-like of shape (n_samples,), default=None
         Weights of the rows.
     weights : {"sampling", "frequency"}, default="sampling"
-        Meaning of a weight: ``"sampling"``, how many rows of the population the row represents,
-        only ratios mattering; ``"frequency"``, a whole number of identical rows.
+        Meaning of a weight: ``"sampling"``, how many rows of the population the row represents
+        (only ratios matter); ``"frequency"``, a whole number of identical rows.
     confidence : float, default=0.95
         Level of the intervals, in (0, 1).
 
@@ -448,8 +448,8 @@ def expected_auc(
     sample_weight : array-like of shape (n_samples,), default=None
         Weights of the rows.
     weights : {"sampling", "frequency"}, default="sampling"
-        Meaning of a weight: ``"sampling"``, how many rows of the population the row represents,
-        only ratios mattering; ``"frequency"``, a whole number of identical rows.
+        Meaning of a weight: ``"sampling"``, how many rows of the population the row represents
+        (only ratios matter); ``"frequency"``, a whole number of identical rows.
     confidence : float, default=0.95
         Level of the interval, in (0, 1).
 

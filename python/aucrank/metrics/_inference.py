@@ -81,7 +81,7 @@ class AucComparison:
     standard_error : float
         Estimate of the standard deviation of the difference over samples.
     z : float
-        ``difference / standard_error``, less the margin in the numerator if there is one.
+        ``(difference - margin) / standard_error``.
     p_value : float
         For the hypothesis that both areas are equal, or the one tested instead.
     confidence : float
@@ -132,8 +132,8 @@ def auc_interval(
     sample_weight : array-like of shape (n_samples,), default=None
         Weights of the rows (see Notes).
     weights : {"sampling", "frequency"}, default="sampling"
-        Meaning of a weight: ``"sampling"``, how many rows of the population the row represents,
-        only ratios mattering; ``"frequency"``, a whole number of identical rows.
+        Meaning of a weight: ``"sampling"``, how many rows of the population the row represents
+        (only ratios matter); ``"frequency"``, a whole number of identical rows.
     groups : array-like of shape (n_samples,), default=None
         Which rows come from the same source, such as a patient with several images:
         rows of a group may be dependent, groups are independent (see Notes).
@@ -425,8 +425,8 @@ def auc_compare(
     sample_weight_2 : array-like of shape (n_samples_2,), default=None
         Weights of the rows of ``y_true_2``.
     weights : {"sampling", "frequency"}, default="sampling"
-        Meaning of a weight: ``"sampling"``, how many rows of the population the row represents,
-        only ratios mattering; ``"frequency"``, a whole number of identical rows.
+        Meaning of a weight: ``"sampling"``, how many rows of the population the row represents
+        (only ratios matter); ``"frequency"``, a whole number of identical rows.
     groups : array-like of shape (n_samples,), default=None
         Which rows of ``y_true`` come from the same source, such as a patient: rows of a group may
         be dependent, groups are independent.

@@ -103,8 +103,8 @@ def rate_compare(
     sample_weight_2 : array-like of shape (n_samples_2,), default=None
         Weights of the rows of ``y_true_2``.
     weights : {"sampling", "frequency"}, default="sampling"
-        Meaning of a weight: ``"sampling"``, how many rows of the population the row represents,
-        only ratios mattering; ``"frequency"``, a whole number of identical rows.
+        Meaning of a weight: ``"sampling"``, how many rows of the population the row represents
+        (only ratios matter); ``"frequency"``, a whole number of identical rows.
     groups : array-like of shape (n_samples,), default=None
         Which rows of ``y_true`` come from the same source, such as a patient: they are drawn
         together.
@@ -268,8 +268,8 @@ def mcnemar_test(
     sample_weight : array-like of shape (n_samples,), default=None
         Weights of the rows.
     weights : {"sampling", "frequency"}, default="sampling"
-        Meaning of a weight: ``"sampling"``, how many rows of the population the row represents,
-        only ratios mattering; ``"frequency"``, a whole number of identical rows.
+        Meaning of a weight: ``"sampling"``, how many rows of the population the row represents
+        (only ratios matter); ``"frequency"``, a whole number of identical rows.
     groups : array-like of shape (n_samples,), default=None
         Which rows come from the same source, such as a patient: rows of a group may be dependent,
         groups are independent.

@@ -73,8 +73,8 @@ def roc_compare(
     sample_weight_2 : array-like of shape (n_samples_2,), default=None
         Weights of the rows of ``y_true_2``.
     weights : {"sampling", "frequency"}, default="sampling"
-        Meaning of a weight: ``"sampling"``, how many rows of the population the row represents,
-        only ratios mattering; ``"frequency"``, a whole number of identical rows.
+        Meaning of a weight: ``"sampling"``, how many rows of the population the row represents
+        (only ratios matter); ``"frequency"``, a whole number of identical rows.
     groups : array-like of shape (n_samples,), default=None
         Which rows come from the same source, such as a patient: their scores are exchanged
         together. Only for a paired comparison.

@@ -100,8 +100,8 @@ def auc_by(
     sample_weight : array-like of shape (n_samples,), default=None
         Weights of the rows.
     weights : {"sampling", "frequency"}, default="sampling"
-        Meaning of a weight: ``"sampling"``, how many rows of the population the row represents,
-        only ratios mattering; ``"frequency"``, a whole number of identical rows.
+        Meaning of a weight: ``"sampling"``, how many rows of the population the row represents
+        (only ratios matter); ``"frequency"``, a whole number of identical rows.
     groups : array-like of shape (n_samples,), default=None
         Which rows come from the same source, such as a patient: rows of a group may be dependent,
         groups are independent. A group may have rows in several subgroups.
