@@ -139,7 +139,7 @@ impl BlockSums {
         let blocks: Vec<_> = blocks.iter().map(|&[block, neg, pos]| (block, [neg, pos])).collect();
         let shift = u32::try_from(shift).ok().filter(|&shift| shift < u64::BITS)?;
         let is_settled = blocks.len() <= MOST_BLOCKS && blocks.is_sorted_by(|a, b| a.0 < b.0);
-        is_settled.then(|| Self { kind, shift, n_settled: blocks.len(), blocks })
+        is_settled.then_some(Self { kind, shift, n_settled: blocks.len(), blocks })
     }
 
     pub(crate) fn table(&self) -> BlockTable {

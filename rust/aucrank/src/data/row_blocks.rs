@@ -86,7 +86,9 @@ impl LabelBlocks {
     pub(crate) fn of_places(table: BlockTable, mut of_row: Vec<u16>) -> Self {
         // Rows that were sent may be damaged.
         let last = table.n_blocks().saturating_sub(1) as u16;
-        of_row.iter_mut().for_each(|place| *place = (*place).min(last));
+        for place in &mut of_row {
+            *place = (*place).min(last);
+        }
         Self { table, of_row }
     }
 
