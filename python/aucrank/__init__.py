@@ -75,8 +75,9 @@ _ROOMS = {
 
 
 def __getattr__(name: str) -> Any:
-    # All is imported when asked for: numpy, narwhals and joblib take half a second, and
-    # scikit-learn, the base of the estimators, one or two more, for it imports pandas if it can.
+    # Everything is imported on first use: numpy, narwhals and joblib take half a second, and
+    # scikit-learn, the base of the estimators, one or two more, since it imports pandas if
+    # available.
     if name in _ROOMS:
         return globals().setdefault(name, getattr(import_module(_ROOMS[name]), name))
     if name in public_names():

@@ -61,7 +61,7 @@ class _Observer(Protocol):
         self, unit: str, number: int, most: int | None, figures: dict[str, float | None], /
     ) -> bool: ...
 
-# Models of the user's own choice that a model of the core asks, known by number
+# User-supplied models that a model of the core uses, known by number
 
 class _ExternalModels(Protocol):
     def answer(self, model: int, rows: NDArray[np.uint32]) -> NDArray[np.float64]: ...
@@ -776,7 +776,7 @@ class RocCurve:
     def distance(self, other: RocCurve, norm: Literal["l1", "linf"]) -> float: ...
     def __reduce__(self) -> tuple[type[RocCurve], tuple[Any, ...]]: ...
 
-# How far an AUC may be off.
+# Uncertainty of an AUC.
 def delong(
     labels: NDArray[Any],
     models: Sequence[NDArray[np.float32]] | Sequence[NDArray[np.float64]],
@@ -835,7 +835,7 @@ def bootstrap_cut_offs(
 ) -> NDArray[np.float64] | None: ...
 def hanley_mcneil_variance(auc: float, n_pos: float, n_neg: float) -> float: ...
 
-# State of rows in pieces.
+# State of rows that are read in batches.
 
 @final
 class RocState:

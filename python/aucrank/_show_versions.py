@@ -1,4 +1,4 @@
-"""What a bug report should say about the machine."""
+"""System information for a bug report."""
 
 import os
 import platform
@@ -8,7 +8,7 @@ from importlib.metadata import PackageNotFoundError, version
 from aucrank._core import __version__
 from aucrank._utils.threads import effective_n_threads
 
-# In the order of need: what is required, then frames, then extras.
+# In order of importance: required packages, then frames, then extras.
 _PACKAGES = (
     "pip",
     "numpy",
@@ -28,7 +28,7 @@ _PACKAGES = (
 
 
 def show_versions() -> None:
-    """Print what to put into a bug report: system, threads, and versions of the packages.
+    """Print system, threads and package versions for a bug report.
 
     Versions are read from package metadata; nothing is imported.
 

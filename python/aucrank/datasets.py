@@ -1,7 +1,7 @@
-"""Samples to learn from: simulations whose best ROC curve is known, and one real data set.
+"""Example data: simulations whose best ROC curve is known, and one real data set.
 
-A simulation comes as a `Simulation`: the rows, and the law that they were drawn from. So a learner
-can be held against the best that anyone could do, not only against another learner.
+A simulation is returned as a `Simulation`: the rows, and the distribution from which they were
+drawn. So a learner can be compared with the best possible one, not only with other learners.
 """
 
 from collections.abc import Callable
@@ -29,7 +29,7 @@ __all__ = [
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Simulation:
-    """A simulated sample together with its true law.
+    """A simulated sample together with its true distribution.
 
     Attributes
     ----------
@@ -38,15 +38,15 @@ class Simulation:
     y : ndarray of shape (n_samples,)
         1 for a positive row, 0 for a negative one.
     positive_share : float
-        Chance that a row is positive.
+        Probability that a row is positive.
     eta : callable
-        ``eta(X)`` of shape (n,): chance that a row with these features is positive. No scoring
+        ``eta(X)`` of shape (n,): probability that a row with these features is positive. No scoring
         function has a higher ROC curve anywhere.
     auc_star : float
         AUC of `eta` in the population, the largest there is.
     roc_star : tuple of two ndarrays, each of shape (n_knots,)
         False and true positive rates of the ROC curve of `eta` in the population, from (0, 0) to
-        (1, 1), to be joined by straight lines.
+        (1, 1), to be connected by straight lines.
     """
 
     X: NDArray[np.float64]
@@ -62,7 +62,7 @@ class Simulation:
 
 
 # The quarters X1 to X4 of the unit square, counter-clockwise from the origin: the corner of each,
-# and the chance that a negative (H) and a positive row (G) falls there. Counts of tenths, since
+# and the probability that a negative (H) and a positive row (G) is in it. Counts of tenths, since
 # ratios of them are exact and ratios of 0.1, 0.3, ... are not.
 _CORNERS = np.array([[0.0, 0.0], [0.5, 0.0], [0.5, 0.5], [0.0, 0.5]])
 _NEGATIVE_TENTHS = np.array([2, 1, 3, 4])
@@ -75,13 +75,13 @@ def make_uniform_mixture(
     random_state: int | RandomState | None = None,
     positive_share: float = 0.5,
 ) -> Simulation:
-    """Draw rows from mixtures of uniform laws on the four quarters of the unit square.
+    """Draw rows from mixtures of uniform distributions on the quarters of the unit square.
 
-    A positive row falls in the quarters X1 = [0, 1/2]², X2 = [1/2, 1] x [0, 1/2], X3 = [1/2, 1]²
-    and X4 = [0, 1/2] x [1/2, 1] with chances 0.4, 0.3, 0.2, 0.1, a negative row with chances
-    0.2, 0.1, 0.3, 0.4; within a quarter both are uniform. So the best scoring function takes four
-    values, its ROC curve has four straight pieces, and a ranking tree can reach it: the first
-    example of section 6.1 in [1]_.
+    A positive row is in the quarters X1 = [0, 1/2]², X2 = [1/2, 1] x [0, 1/2], X3 = [1/2, 1]² and
+    X4 = [0, 1/2] x [1/2, 1] with probabilities 0.4, 0.3, 0.2, 0.1, a negative row with
+    probabilities 0.2, 0.1, 0.3, 0.4; within a quarter both are uniform. So the best scoring
+    function takes four values, its ROC curve has four straight pieces, and a ranking tree can reach
+    it: the first example of section 6.1 in [1]_.
 
     Parameters
     ----------
@@ -90,19 +90,20 @@ def make_uniform_mixture(
     random_state : int, RandomState instance or None, default=None
         Seed of the draw.
     positive_share : float, default=0.5
-        Chance that a row is positive, strictly between 0 and 1. The ROC curve and the AUC do not
-        depend on it.
+        Probability that a row is positive, strictly between 0 and 1. The ROC curve and the AUC do
+        not depend on it.
 
     Returns
     -------
     simulation : Simulation
-        Rows ``X`` of shape (n_samples, 2), labels ``y``, and the law: ``eta``, ``auc_star``
-        (0.735) and ``roc_star``. ``eta`` raises ValueError for points outside the unit square.
+        Rows ``X`` of shape (n_samples, 2), labels ``y``, and the distribution: ``eta``,
+        ``auc_star`` (0.735) and ``roc_star``. ``eta`` raises ValueError for points outside the unit
+        square.
 
     Raises
     ------
     TypeError, ValueError
-        If a parameter is of another type or out of its range.
+        If a parameter has the wrong type or is out of range.
 
     Notes
     -----
@@ -134,7 +135,7 @@ def make_uniform_mixture(
     )
     rng = check_random_state(random_state)
     y = (rng.random_sample(n_samples) < positive_share).astype(np.int64)
-    # A quarter is drawn as one of ten tenths, of the class that the row has.
+    # A quarter is drawn as one of ten tenths, given the class of the row.
     tenth = rng.randint(10, size=n_samples)
     quarter = np.where(
         y == 1,
@@ -160,7 +161,7 @@ def make_uniform_mixture(
 def _best_roc_of_cells(
     negative: NDArray[np.int64], positive: NDArray[np.int64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Knots of the ROC curve that takes cells in falling order of their positive share."""
+    """Return the knots of the ROC curve that takes cells by decreasing share of positives."""
     order = np.argsort(-positive / (positive + negative), kind="stable")
     fpr = np.concatenate([[0], np.cumsum(negative[order])]) / negative.sum()
     tpr = np.concatenate([[0], np.cumsum(positive[order])]) / positive.sum()
@@ -174,12 +175,12 @@ def make_xor(
     noise_rate: float = 0.1,
     random_state: int | RandomState | None = None,
 ) -> Simulation:
-    """Draw rows whose class depends on two features together and on neither alone.
+    """Draw rows whose class depends on two features jointly and on neither alone.
 
-    Rows are uniform on the unit cube. A row is positive with chance 1 - ``noise_rate`` if just one
-    of its first two features is at least 1/2, and with chance ``noise_rate`` otherwise; the other
-    features tell nothing. A first cut on one feature gains nothing, so that learners which look at
-    one feature at a time, or one cut ahead, find nothing to begin with.
+    Rows are uniform on the unit cube. A row is positive with probability 1 - ``noise_rate`` if
+    exactly one of its first two features is at least 1/2, and with probability ``noise_rate``
+    otherwise; the other features are uninformative. A first cut on one feature gains nothing, so
+    that learners which consider one feature at a time, or one cut ahead, find no starting point.
 
     Parameters
     ----------
@@ -188,7 +189,7 @@ def make_xor(
     n_features : int, default=2
         Number of features, at least 2.
     noise_rate : float, default=0.1
-        Chance of the rarer class, at least 0 and below 1/2.
+        Probability of the rarer class, at least 0 and below 1/2.
     random_state : int, RandomState instance or None, default=None
         Seed of the draw.
 
@@ -200,7 +201,7 @@ def make_xor(
     Raises
     ------
     TypeError, ValueError
-        If a parameter is of another type or out of its range.
+        If a parameter has the wrong type or is out of range.
 
     Examples
     --------
@@ -237,50 +238,51 @@ def make_gaussian_pair(
     positive_share: float = 0.5,
     random_state: int | RandomState | None = None,
 ) -> Simulation:
-    """Draw rows from two Gaussian laws restricted to the unit square.
+    """Draw rows from two Gaussian distributions restricted to the unit square.
 
-    The default is the second example of section 6.2 in [1]_, which section 6.3 uses, too: the level
+    The default is the second example of section 6.2 in [1]_, also used in section 6.3: the level
     sets of eta are nearly straight, AUC* is 0.7391. Closer means and other covariances bend them,
-    as in the example of its figure 11, of which the paper does not give the parameters.
+    as in the example of figure 11, whose parameters the paper does not give.
 
     Parameters
     ----------
     n_samples : int, default=1000
         Number of rows, at least 1.
     negative_mean : array-like of shape (2,), default=(2, 0.5)
-        Mean of the Gaussian law of negative rows before the restriction.
+        Mean of the Gaussian distribution of negative rows before the restriction.
     negative_cov : array-like of shape (2, 2), default=((1, 0.25), (0.25, 1.15))
-        Its covariance, of which no eigenvalue is below 0.001.
+        Its covariance, with no eigenvalue below 0.001.
     positive_mean : array-like of shape (2,), default=(-1, 0.5)
         Mean for positive rows.
     positive_cov : array-like of shape (2, 2), default=((1, 0.15), (0.15, 1.25))
         Covariance for positive rows.
     positive_share : float, default=0.5
-        Chance that a row is positive, strictly between 0 and 1. The ROC curve and the AUC do not
-        depend on it.
+        Probability that a row is positive, strictly between 0 and 1. The ROC curve and the AUC do
+        not depend on it.
     random_state : int, RandomState instance or None, default=None
         Seed of the draw.
 
     Returns
     -------
     simulation : Simulation
-        Rows ``X`` of shape (n_samples, 2) in the unit square and their law. ``roc_star`` has 1,025
-        knots, on the curve to 1e-6; ``auc_star`` is right to 1e-5.
+        Rows ``X`` of shape (n_samples, 2) in the unit square and their distribution. ``roc_star``
+        has 1,025 knots, on the curve to 1e-6; ``auc_star`` is accurate to 1e-5.
 
     Raises
     ------
     TypeError, ValueError
-        If a parameter is of another type or out of its range, or the square holds less than 0.001
-        of one of the Gaussian laws.
+        If a parameter has the wrong type or is out of range, or the square holds less than 0.001 of
+        the mass of a Gaussian distribution.
 
     Notes
     -----
-    The odds of eta are p / (1 - p) times the ratio of the two densities, each divided by the mass
-    of the square. The constants that the paper prints for equal classes leave out the ratio of the
-    determinants; those here are computed. The ranking is the same.
+    The odds of eta are p / (1 - p) times the ratio of the two densities, each normalised on the
+    square. The constants printed in the paper for equal classes omit the ratio of the determinants;
+    those here are computed. The ranking is the same.
 
-    ROC* comes from integrals over the sets where the log ratio exceeds a level: in the first
-    coordinate they are intervals between the roots of a quadratic, in the second quadrature.
+    ROC* is computed from integrals over the sets where the log ratio exceeds a level: in the first
+    coordinate these are intervals between the roots of a quadratic, in the second quadrature is
+    used.
 
     References
     ----------
@@ -293,7 +295,7 @@ def make_gaussian_pair(
     >>> make_gaussian_pair(500, random_state=0)
     Simulation(500 rows, 2 features, AUC* = 0.7391)
 
-    A circle around the middle, which takes many cuts:
+    A circle in the middle, which takes many cuts:
 
     >>> wide, narrow = [[1, 0], [0, 1]], [[0.04, 0], [0, 0.04]]
     >>> middle = [0.5, 0.5]
@@ -333,7 +335,7 @@ def make_gaussian_pair(
         return values
 
     fpr, tpr = _best_roc_of_gaussians(negative, positive)
-    # A copy, since the curve is remembered.
+    # A copy, since the curve is cached.
     roc_star = fpr.copy(), tpr.copy()
     auc_star = float(np.sum(np.diff(fpr) * (tpr[1:] + tpr[:-1]) / 2))
     return Simulation(X, y, float(positive_share), eta, auc_star, roc_star)
@@ -341,12 +343,12 @@ def make_gaussian_pair(
 
 @dataclass(frozen=True)
 class _SquareGaussian:
-    """Gaussian law on the unit square, as numbers that can be compared."""
+    """Gaussian distribution on the unit square, as hashable numbers."""
 
     mean: tuple[float, float]
     # Variance of the first coordinate, covariance, variance of the second.
     cov: tuple[float, float, float]
-    # What the square holds of the law on the plane.
+    # Mass of the plane distribution in the square.
     mass: float
 
     @classmethod
@@ -372,7 +374,7 @@ class _SquareGaussian:
         return replace(whole, mass=mass)
 
     def draw(self, n: int, rng: RandomState) -> NDArray[np.float64]:
-        """Rows by rejection."""
+        """Draw rows by rejection."""
         factor = np.linalg.cholesky(np.array([self.cov[:2], self.cov[1:]]))
         batches, n_found = [np.empty((0, 2))], 0
         while n_found < n:
@@ -384,7 +386,7 @@ class _SquareGaussian:
         return np.concatenate(batches)[:n]
 
     def quadratic(self) -> tuple[float, float, float, float]:
-        """Precision matrix as three entries, and the constant of the log density."""
+        """Return the precision matrix as three entries, and the constant of the log density."""
         a, b, c = self.cov
         det = a * c - b * b
         constant = -np.log(2 * np.pi) - 0.5 * np.log(det) - np.log(self.mass)
@@ -397,7 +399,7 @@ class _SquareGaussian:
         return values
 
     def slices(self, x2: NDArray[np.float64], edges: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Density of x2 times the chance of x1 between neighbouring edges, given x2."""
+        """Return the density of x2 times the probability of x1 between neighbouring edges."""
         a, b, c = self.cov
         v = x2 - self.mean[1]
         density = np.exp(-0.5 * v * v / c) / np.sqrt(2 * np.pi * c) / self.mass
@@ -408,7 +410,7 @@ class _SquareGaussian:
 
 
 def _nodes() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Gauss-Legendre points and weights on 64 panels of [0, 1]."""
+    """Return Gauss-Legendre points and weights on 64 panels of [0, 1]."""
     points, weights = np.polynomial.legendre.leggauss(8)
     starts = np.arange(64) / 64
     nodes = (starts[:, np.newaxis] + (1 + points) / 128).ravel()
@@ -419,12 +421,12 @@ def _nodes() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
 def _best_roc_of_gaussians(
     negative: _SquareGaussian, positive: _SquareGaussian
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Masses of {log g - log h > level} in the two laws, for levels spread over both."""
+    """Return the masses of {log g - log h > level} in both distributions, for many levels."""
 
     def log_ratio(points: NDArray[np.float64]) -> NDArray[np.float64]:
         return positive.log_density(points) - negative.log_density(points)
 
-    # Levels at quantiles under the mean of the two laws.
+    # Levels at quantiles under the mean of the two distributions.
     middles = (np.arange(128) + 0.5) / 128
     grid = np.stack(np.meshgrid(middles, middles), axis=-1).reshape(-1, 2)
     ratios = log_ratio(grid)
@@ -462,9 +464,9 @@ def _best_roc_of_gaussians(
 def _roots(
     a: float, b: NDArray[np.float64], c: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Real roots of a x^2 + b x + c; 0 where there are fewer than two, or none."""
+    """Return the real roots of a x^2 + b x + c; 0 if there are fewer than two, or none."""
     discriminant = b * b - 4 * a * c
-    # The sum that does not cancel, and the other root from the product of both.
+    # The sum without cancellation, and the other root from the product of both.
     q = -0.5 * (b + np.copysign(np.sqrt(np.maximum(discriminant, 0)), b))
     real = discriminant >= 0
     with np.errstate(over="ignore"):
@@ -529,27 +531,28 @@ def make_noisy_labels(
     Parameters
     ----------
     y : array-like of shape (n_samples,) or Simulation
-        Labels of two classes, of which the greater is positive, or a simulation.
+        Labels of two classes, the greater of which is positive, or a simulation.
     noise_rate : float or tuple of two floats, default=0.1
-        Chance that a label is flipped; of two numbers the first is for negative rows and the
+        Probability that a label is flipped; of two numbers the first is for negative rows and the
         second for positive ones. Each is at least 0, and their sum (twice a single rate) below 1.
     random_state : int, RandomState instance or None, default=None
         Seed of the flips.
     return_flipped : bool, default=False
-        Return a tuple of the labels and of where they were flipped.
+        Whether to return a tuple of the labels and of where they were flipped.
 
     Returns
     -------
     labels : ndarray of shape (n_samples,) or Simulation
-        The noisy labels. For a simulation another one with the same rows, noisy ``y``, and the law
-        of the noisy labels: ``positive_share``, ``eta``, ``auc_star`` and ``roc_star``.
+        The noisy labels. For a simulation, another one with the same rows, noisy ``y``, and the
+        distribution of the noisy labels: ``positive_share``, ``eta``, ``auc_star`` and
+        ``roc_star``.
     flipped : ndarray of bool, shape (n_samples,)
-        Where the label is not that of ``y``; only if ``return_flipped``.
+        Where the label differs from ``y``; only if ``return_flipped``.
 
     Raises
     ------
     TypeError, ValueError
-        If a rate is of another type or out of its range, or ``y`` does not hold two classes.
+        If a rate has the wrong type or is out of range, or ``y`` does not hold two classes.
 
     Notes
     -----
@@ -586,8 +589,8 @@ def make_noisy_labels(
     if isinstance(y, Simulation):
         classes = np.array([0, 1])
     positive = labels == classes[1]
-    # A stream of its own: with the seed that drew the labels, the numbers that chose them would
-    # choose the flips as well.
+    # A separate stream: with the seed that drew the labels, the flips would be correlated with
+    # them.
     rng = RandomState(check_random_state(random_state).randint(2**31 - 1))
     uniform = rng.random_sample(labels.size)
     flipped = uniform < np.where(positive, of_positive, of_negative)
@@ -596,7 +599,7 @@ def make_noisy_labels(
         return (noisy, flipped) if return_flipped else noisy
 
     share = of_negative + kept * y.positive_share
-    # Of the noisy positives, and of the noisy negatives, those whose label was flipped.
+    # Shares of flipped labels among the noisy positives, and among the noisy negatives.
     a = of_negative * (1 - y.positive_share) / share
     b = of_positive * y.positive_share / (1 - share)
     fpr, tpr = y.roc_star
@@ -629,9 +632,9 @@ def load_breast_cancer(*, as_frame: bool = False, return_X_y: bool = False) -> A
     """Load scikit-learn's breast cancer data with malignant as the positive class.
 
     Thirty measurements of the cell nuclei of 569 breast tumours, 212 of them malignant. The rows
-    are scikit-learn's, in its order and without a download. Two things differ: malignant, the
-    class to rank first, is 1 (scikit-learn has it as 0), and the columns have names that need no
-    quotes (``mean_radius`` for "mean radius").
+    are scikit-learn's, in its order and without a download. There are two differences: malignant,
+    the class to rank first, is 1 (0 in scikit-learn), and the column names need no quotes
+    (``mean_radius`` for "mean radius").
 
     Parameters
     ----------

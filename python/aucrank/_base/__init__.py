@@ -1,1 +1,1 @@
-"""What every estimator shares: fitting, saving, and the list of all of them."""
+"""Shared base of all estimators: fitting, saving, and the registry."""

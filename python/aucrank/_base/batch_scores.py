@@ -1,4 +1,4 @@
-"""Scores of rows that come in pieces."""
+"""Scores of rows read in batches."""
 
 from collections.abc import Iterator, Sequence
 from itertools import chain
@@ -17,17 +17,17 @@ from aucrank._utils.extras import import_extra
 from aucrank.data import Dataset
 from aucrank.data._holder import SCORE
 
-#: What the column of probabilities is called.
+#: Name of the column of probabilities.
 PROBABILITY = "probability"
 
 
 def check_dataset(dataset: Any) -> None:
-    """Check that rows come in pieces.
+    """Check that ``dataset`` is a `Dataset`.
 
     Raises
     ------
     TypeError
-        If they do not.
+        If it is not.
     """
     if not isinstance(dataset, Dataset):
         raise TypeError(
@@ -51,30 +51,30 @@ def fitted_of(ranker: Any) -> Fitted:
 def scored_batches(
     ranker: Any, dataset: Dataset, beside: Sequence[str] = ()
 ) -> Iterator[tuple[Batch, Any, NDArray[np.float64]]]:
-    """Score the rows of a data set, a piece at a time.
+    """Score the rows of a data set, one batch at a time.
 
     Parameters
     ----------
     ranker : estimator
-        Fitted; reads the columns that it knows by name, or else those of the data set.
+        Fitted; reads the columns of its fit by name, or else those of the data set.
     dataset : Dataset
         The rows.
     beside : sequence of str
-        Columns to read beside.
+        Further columns to read.
 
     Yields
     ------
     batch : Batch
         With all columns that were read.
     X : data frame
-        What the estimator reads of them.
+        The columns that the estimator reads.
     scores : ndarray of float64
-        One a row.
+        One per row.
 
     Raises
     ------
     TypeError
-        If ``dataset`` is no `Dataset`.
+        If ``dataset`` is not a `Dataset`.
     """
     check_dataset(dataset)
     features = list(getattr(ranker, "feature_names_in_", dataset.columns))
@@ -99,11 +99,11 @@ def write_scores(
     dataset : Dataset
         The rows.
     path : path-like
-        A name of `table_file`.
+        A path that `table_file` accepts.
     columns : sequence of str
         Columns of the rows to write before the scores.
     proba : bool
-        Whether the probability of the second class is written, too.
+        Whether to write the probability of the second class, too.
     """
     check_table_name(path)
     if isinstance(columns, str):
@@ -113,7 +113,7 @@ def write_scores(
         raise ValueError(f"columns holds {taken[0]!r}, which is what is added")
     pieces = scored_batches(ranker, dataset, columns)
     pyarrow = import_extra("pyarrow", "arrow", "write_scores")
-    # The first rows before the file: what is wrong with the columns shows here.
+    # Score the first batch before creating the file: errors in the columns show here.
     first = next(pieces, None)
     if first is None:
         raise ValueError(f"{dataset!r} has no rows to score")
@@ -137,8 +137,8 @@ def _schema(
 ) -> Any:
     """Return the types of all columns of a file of scores.
 
-    Those of columns of the rows are what the types in all files have in common, or those of the
-    first rows where only rows tell them.
+    Columns of the data set take the type that all files have in common, or that of the first batch
+    where only the rows show it.
     """
     beside = pyarrow.schema([])
     if columns:

@@ -1,9 +1,9 @@
-"""Probabilities of rankers whose scores only rank, and where these call a row positive.
+"""Calibrated probabilities and the decision threshold of rankers.
 
-A `_core.Calibration` brings scores to probabilities. It is learned from rows that no model has
-seen: those given or held out to choose by where there are enough, else all rows, each scored by a
-model that was fitted without its fold. The score of even odds becomes the threshold of the model,
-which is all that differs from a fit without.
+A `_core.Calibration` maps scores to probabilities. It is learned from rows that no model has seen:
+the validation or held-out rows where there are enough of them, else all rows, each scored by a
+model that was fitted without its fold. The score at even odds becomes the threshold of the model,
+which is the only difference from a fit without calibration.
 """
 
 import json
@@ -29,24 +29,24 @@ from aucrank._utils.params import check_choice
 from aucrank._utils.warn import warn_caller
 from aucrank.data._dataset import refuse_for_dataset
 
-#: What the parameter ``calibration`` may be.
+#: Values of the parameter ``calibration``.
 CALIBRATIONS = ("auto", "isotonic", "sigmoid", None)
 
-#: Fits without a part of the rows, and what these are dealt by: probabilities are drawn by no seed.
+#: Number of cross-fits, and the fixed seed of their folds: probabilities depend on no random seed.
 N_FOLDS, SEED_OF_FOLDS = 3, 0
 
-#: Bits of the scores that probabilities are learned from.
+#: Bits of a score that calibration uses.
 _BITS_OF_SCORES = 40
 
-#: Rows of the rarer class that "auto" takes for enough: to learn a curve from, and to do without
-#: further fits where they were held out anyway.
+#: Rows of the rarer class that "auto" considers enough to learn a curve from, and enough to skip
+#: further fits where rows were held out anyway.
 MANY_ROWS, ENOUGH_HELD_OUT = 1000, 100
 
 _Model = TypeVar("_Model", bound=_core.Model)
 
 
 def _has_probabilities(estimator: "CalibratedRanker") -> bool:
-    """Tell whether there are probabilities; else raise what scikit-learn shows of it."""
+    """Return whether there are probabilities; else raise the error that scikit-learn shows."""
     refusal = estimator._no_probabilities()
     if refusal is None:
         return True
@@ -60,7 +60,7 @@ class CalibratedRanker(BaseRanker):
     class_weight: Any
 
     def _no_probabilities(self) -> str | None:
-        """Return why there is no ``predict_proba``, None where there is."""
+        """Return why there is no ``predict_proba``, None where there is one."""
         fitted = self.__sklearn_is_fitted__()
         if self._is_calibrated if fitted else self.calibration is not None:
             return None
@@ -75,7 +75,7 @@ class CalibratedRanker(BaseRanker):
 
     @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Estimate the probability of each class; there with a ``calibration``.
+        """Estimate the probability of each class; available with a ``calibration``.
 
         Parameters
         ----------
@@ -105,7 +105,7 @@ class CalibratedRanker(BaseRanker):
     def _check_for_dataset(self) -> None:
         super()._check_for_dataset()
         if self._fits_dataset == "sample":
-            # Its rows are in a frame, as it were.
+            # Its rows act as those of a frame.
             return
         if self._needs_calibration():
             raise refuse_for_dataset("calibration", self.calibration, "None")
@@ -113,20 +113,20 @@ class CalibratedRanker(BaseRanker):
             raise refuse_for_dataset("class_weight", self.class_weight, "None")
 
     def _needs_calibration(self) -> bool:
-        """Whether scores have to be calibrated, as the parameters ask for it."""
+        """Whether the parameters require calibrated scores."""
         return self.calibration is not None
 
     def _needs_threshold(self) -> bool:
-        """Whether the threshold is found by the scores of the training rows."""
+        """Whether the threshold is derived from the scores of the training rows."""
         return self.class_weight is not None
 
     def _rows_held_out(self, model: Any, context: FitContext) -> NDArray[np.uint32] | None:
-        """Return the rows that the fit held out and never saw; None where there are none."""
+        """Return the rows that the fit held out and never used; None where there are none."""
         return None
 
     def _finish_model(self, model: _Model, context: FitContext) -> _Model:
-        """Return the model with the threshold that the parameters ask for, and calibrate it."""
-        # Scores are asked of this estimator, as of a fitted one.
+        """Return the model with the threshold that the parameters require, and calibrate it."""
+        # Scoring goes through this estimator as if it were fitted.
         self._model, self._schema = model, context.sample.schema
         n_threads = context.n_threads
         if self._needs_calibration():
@@ -136,7 +136,7 @@ class CalibratedRanker(BaseRanker):
                 method = "isotonic" if _n_of_rarer(unseen) >= MANY_ROWS else "sigmoid"
             self._calibration, cut = _calibrate(unseen, scores, method, n_threads)
         elif self._needs_threshold():
-            # Even odds as the training rows tell them: a cut, not good enough for probabilities.
+            # Even odds on the training rows: good enough for a cut, not for probabilities.
             scores = self._score(context.sample, n_threads)
             _, cut = _calibrate(context.sample, scores, "sigmoid", n_threads)
         else:
@@ -144,7 +144,7 @@ class CalibratedRanker(BaseRanker):
         return _core.with_threshold(model, model.threshold + cut)  # type: ignore[attr-defined]
 
     def _unseen(self, model: Any, context: FitContext) -> tuple[Sample, NDArray[np.float64]]:
-        """Return rows to calibrate on, with scores by models that have not seen them."""
+        """Return rows to calibrate on, with scores by models that were not fitted to them."""
         sample, n_threads = context.sample, context.n_threads
         if context.validation.is_given:
             given = context.validation.read(self, sample.schema, self.classes_)
@@ -169,8 +169,8 @@ class CalibratedRanker(BaseRanker):
     ) -> NDArray[np.float64]:
         """Return scores of rows by models without their folds, each on the scale of this model.
 
-        Scores of two fits differ in scale and place. The rows that both have seen tell by how much:
-        there, mean and deviation are made equal.
+        Scores of two fits differ in scale and location. Both have scored the rows that they have in
+        common: mean and deviation are made equal there.
         """
         n_threads = context.n_threads
         own = self._score(dealt, n_threads)
@@ -179,7 +179,7 @@ class CalibratedRanker(BaseRanker):
             is_out = fold_of_row == fold
             ranker = clone(self)
             ranker.set_params(verbose=0)
-            # Some fits look at the labels.
+            # Some fits use the labels.
             ranker.classes_, ranker._schema = self.classes_, self._schema
             part = self._take(dealt, np.flatnonzero(~is_out))
             inner = FitContext(part, context.seed, n_threads, FitProgress(ranker))
@@ -195,7 +195,7 @@ class CalibratedRanker(BaseRanker):
         return _on_a_grid(found)
 
     def _take(self, sample: Sample, rows: NDArray[np.intp]) -> Sample:
-        """Return some of the rows; as the user passed them, too, where estimators ask for those."""
+        """Return some of the rows; also in the user's own format, where estimators need it."""
         taken = sample.take(rows)
         if isinstance(self, KeepsModels) and self._external_estimator() is not None:
             taken = replace(taken, rows=row_taker(sample.rows)(rows))
@@ -209,7 +209,7 @@ class CalibratedRanker(BaseRanker):
 
 
 def _on_a_grid(scores: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return scores without their last bits: those that differ by rounding alone are one score.
+    """Return scores without their last bits, so that rounding alone does not separate two.
 
     Means of weighted rows and of their copies are rounded differently, and isotonic regression
     pools equal scores.
@@ -225,14 +225,14 @@ def _on_a_grid(scores: NDArray[np.float64]) -> NDArray[np.float64]:
 def _calibrate(
     sample: Sample, scores: NDArray[np.float64], method: str | None, n_threads: int
 ) -> tuple[_core.Calibration, float]:
-    """Learn probabilities of scores; also return the score of even odds."""
+    """Learn probabilities from scores; also return the score at even odds."""
     return _core.fit_calibration(
         scores, sample.labels, sample.weight, json.dumps(method), n_threads
     )
 
 
 def _n_of_rarer(sample: Sample) -> int:
-    """Return the number of rows of the rarer class; those of weight zero are not there."""
+    """Return the number of rows of the rarer class; rows of weight zero do not count."""
     there = np.ones(sample.n_rows, dtype=bool) if sample.weight is None else sample.weight > 0
     n_positive = int(np.count_nonzero(sample.labels[there]))
     return min(n_positive, int(np.count_nonzero(there)) - n_positive)

@@ -1,4 +1,4 @@
-"""The callbacks of scikit-learn 1.9, where they are installed.
+"""Support for the callbacks of scikit-learn 1.9, where that is installed.
 
 An estimator that supports them has `CallbackSupportMixin` first among its bases and
 `with_callbacks` around its ``fit``; before 1.9 both do nothing.
@@ -16,34 +16,34 @@ _Method = TypeVar("_Method", bound=Callable[..., Any])
 
 
 class _NoCallbacks:
-    """Stands for the mixin of scikit-learn 1.9, where there is none."""
+    """Stand-in for the mixin of scikit-learn before 1.9."""
 
 
 CallbackSupportMixin: Any = getattr(_callback, "CallbackSupportMixin", _NoCallbacks)
 
 
 def with_callbacks(method: _Method) -> _Method:
-    """Let callbacks be torn down when ``fit`` ends, however it does."""
+    """Tear callbacks down when ``fit`` ends, also after an error."""
     managed: _Method = method if _callback is None else _callback.with_callbacks(method)
     return managed
 
 
 def begin_fit(estimator: Any, max_subtasks: int | None, X: Any, y: Any, sample_weight: Any) -> Any:
-    """Tell the callbacks of an estimator that a fit begins.
+    """Notify the callbacks of an estimator that a fit begins.
 
     Parameters
     ----------
     estimator : estimator
-        One that supports callbacks, whose ``fit`` is under way.
+        One that supports callbacks, whose ``fit`` is running.
     max_subtasks : int or None
-        Most parts of the fit that its callbacks will be told of, or None if nobody knows.
+        Most parts of the fit that will be reported to its callbacks, or None if unknown.
     X, y, sample_weight : object
-        What ``fit`` was given.
+        Arguments of ``fit``.
 
     Returns
     -------
     sklearn.callback.CallbackContext or None
-        The task that is the whole fit; None before scikit-learn 1.9.
+        The task of the whole fit; None before scikit-learn 1.9.
     """
     if not hasattr(estimator, "_init_callback_context"):
         return None
@@ -52,7 +52,7 @@ def begin_fit(estimator: Any, max_subtasks: int | None, X: Any, y: Any, sample_w
 
 
 def end_fit(estimator: Any, context: Any, X: Any, y: Any, sample_weight: Any) -> None:
-    """Tell the callbacks of a fitted estimator that its fit has ended; see `begin_fit`."""
+    """Notify the callbacks of a fitted estimator that its fit has ended; see `begin_fit`."""
     if context is not None:
         # Nothing has to be added to the estimator: it is fitted.
         context.call_on_fit_task_end(

@@ -1,4 +1,4 @@
-"""What every estimator is built on: fit, parameters and the saved form around a core model."""
+"""Base class of every estimator: fit, parameters and persistence around a core model."""
 
 import os
 import secrets
@@ -53,30 +53,30 @@ from aucrank.data._dataset import refuse_beside_dataset, refuse_for_dataset
 from aucrank.data._raw import RawRows
 from aucrank.data._stored import Rows
 
-#: No rows to choose by.
+#: No validation rows.
 _NONE_GIVEN = ValidationSet()
 
-#: States of rows that take less are not counted: a process takes several times as much without any.
+#: Row states smaller than this are not counted: a process takes several times as much anyway.
 _FEW_BYTES = 1 << 26
 
 
 class CoreEstimator(CallbackSupportMixin, BaseEstimator, ABC):
-    """Base of all estimators that learn a model of the core, from two classes or from rows alone.
+    """Base of all estimators that learn a core model, with or without labels.
 
-    It knows nothing of what the model is for: `BaseRanker` adds scores and labels, a transformer
+    It does not depend on the use of the model: `BaseRanker` adds scores and labels, a transformer
     its own ``transform``.
 
-    A subclass writes ``__init__`` (which stores its keyword-only parameters and nothing else),
-    ``_family``, ``_fit_model``, and where it has parameters to check ``_check_params``. If it has
-    the parameters ``n_jobs``, ``random_state`` or ``categorical_features``, they are honoured
-    here. All that it shows of a fitted model, such as ``tree_``, is a property that asks
-    ``self._model``: the saved document holds the model, and an attribute beside it would be lost.
+    A subclass defines ``__init__`` (which only stores its keyword-only parameters), ``_family``,
+    ``_fit_model``, and ``_check_params`` where it has parameters to check. The parameters
+    ``n_jobs``, ``random_state`` and ``categorical_features`` are handled here. Whatever it shows of
+    a fitted model, such as ``tree_``, is a property that reads ``self._model``: the saved document
+    holds the model, and any other attribute would be lost.
 
-    A fit that fails or is interrupted leaves the estimator unfitted, also when it was fitted
-    before: a model that does not belong to the parameters shown would be worse than none.
+    A fit that fails or is interrupted leaves the estimator unfitted, even if it was fitted before:
+    a model that does not match the parameters shown would be worse than none.
     """
 
-    # What a fit leaves behind; the document rebuilds all of it.
+    # State after a fit; the document restores all of it.
     _FITTED: ClassVar[tuple[str, ...]] = (
         "_model",
         "_schema",
@@ -91,32 +91,32 @@ class CoreEstimator(CallbackSupportMixin, BaseEstimator, ABC):
     #: ``family`` of the core models that this estimator fits.
     _family: ClassVar[str]
 
-    #: Whether a fit needs the two classes. One that does not gives ``fit`` the default ``y=None``;
-    #: without ``y``, ``positive`` is None and there is no ``classes_``.
+    #: Whether a fit needs the two classes. If not, ``fit`` has the default ``y=None``; without
+    #: ``y``, ``positive`` is None and there is no ``classes_``.
     _needs_y: ClassVar[bool] = True
 
-    #: Whether ``X`` may be a sparse matrix, of which no column is written out but to be read.
+    #: Whether ``X`` may be a sparse matrix, whose columns are densified only while they are read.
     _takes_sparse: ClassVar[bool] = False
 
     _model: _core.Model
     _schema: Schema
     classes_: NDArray[Any]
-    #: Number of rows that were learned from, and of all, where the former are a sample.
+    #: Number of rows of the sample and of all rows, where the model was learned from a sample.
     _sampled_rows: tuple[int, int]
-    #: How the files of the fit were read, where it was to files.
+    #: How the files of the fit were read, if it was fitted to files.
     _reading: Reading
-    #: Probabilities of the scores, of a `CalibratedRanker` that has any.
+    #: Calibration of the scores, for a `CalibratedRanker` that has one.
     _calibration: _core.Calibration
 
-    #: What callbacks know a stage of a fit by; None for the name of its parts, in the plural.
+    #: Name of a stage of a fit for callbacks; None for the plural of its parts.
     _stage_name: ClassVar[str | None] = None
 
     def _check_params(self) -> None:
-        """Raise TypeError or ValueError for a parameter that makes no sense."""
+        """Raise TypeError or ValueError for an invalid parameter."""
         self._core_params(ParamScope())
 
     def _check_all_params(self) -> None:
-        """Raise TypeError or ValueError for any parameter, also one that is honoured here."""
+        """Raise TypeError or ValueError for any invalid parameter, including those handled here."""
         self._check_params()
         if hasattr(self, "verbose"):
             check_verbose(self.verbose)
@@ -124,20 +124,20 @@ class CoreEstimator(CallbackSupportMixin, BaseEstimator, ABC):
             check_class_weight(self.class_weight)
 
     def _extra_categories(self) -> KindsByColumn | None:
-        """Return what names categorical columns beside ``categorical_features``, if anything."""
+        """Return categorical columns in addition to ``categorical_features``, if any."""
         return None
 
     @abstractmethod
     def _fit_model(self, context: FitContext) -> _core.Model:
         """Fit the core model.
 
-        When it is called, the columns and ``classes_`` that are learned from ``X`` and ``y`` are
-        in their places, so that it can read other rows by them.
+        When it is called, the columns and ``classes_`` learned from ``X`` and ``y`` are already
+        set, so that it can read other rows by them.
 
         Parameters
         ----------
         context : FitContext
-            What it works with.
+            Its inputs.
 
         Returns
         -------
@@ -145,64 +145,64 @@ class CoreEstimator(CallbackSupportMixin, BaseEstimator, ABC):
             The fitted model.
         """
 
-    #: How ``fit`` takes a `Dataset`: by asking its coded rows for sums (`_fit_rows`), unless the
+    #: How ``fit`` takes a `Dataset`: by querying coded rows for sums (`_fit_rows`), unless the
     #: parameters need more (`_asks_rows`); in passes over its values (`_fit_passes`), with all rows
     #: as codes in memory or with a sample of them (`_fit_model`), or not at all.
     _fits_dataset: ClassVar[Literal["rows", "passes", "codes", "sample"] | None] = None
 
     def _dataset_binning(self, params: Any) -> dict[str, Any]:
-        """Return what the rows of a `Dataset` are coded by, of what `_core_params` gives."""
+        """Return the binning of the rows of a `Dataset`, taken from `_core_params`."""
         binning: dict[str, Any] = params["binning"]
         return binning
 
     def _fit_rows(self, rows: Rows, params: Any, context: RowsContext) -> _core.Model:
-        """Fit the core model to rows that are asked, wherever they are.
+        """Fit the core model to rows that are queried for sums, wherever they are stored.
 
         Parameters
         ----------
         rows : Rows
-            Coded by the bins that ``params["binning"]`` asks for.
+            Coded by the bins that ``params["binning"]`` describes.
         params : dict
-            What `_core_params` gives.
+            The result of `_core_params`.
         context : RowsContext
-            What it works with.
+            Its inputs.
 
         Returns
         -------
         _core.Model
-            The fitted model, that of the same rows in one frame.
+            The fitted model, identical to a fit to the same rows in one frame.
         """
         raise NotImplementedError
 
     def _fit_passes(self, rows: RawRows, context: RowsContext) -> _core.Model:
-        """Fit the core model to raw rows that are read in passes, wherever they are.
+        """Fit the core model to raw rows that are read in passes, wherever they are stored.
 
         Parameters
         ----------
         rows : RawRows
-            What answers the questions of the core.
+            Answers the queries of the core.
         context : RowsContext
-            What it works with.
+            Its inputs.
 
         Returns
         -------
         _core.Model
-            The fitted model, that of the same rows in one frame.
+            The fitted model, identical to a fit to the same rows in one frame.
         """
         raise NotImplementedError
 
     def _check_for_dataset(self) -> None:
-        """Raise ValueError for a parameter that needs a frame with all rows."""
+        """Raise ValueError for a parameter that needs all rows in a frame."""
         if getattr(self, "warm_start", False):
             raise refuse_for_dataset("warm_start", True, "False")
 
     def _asks_rows(self, schema: Schema | None = None) -> bool:
-        """Whether a fit to a `Dataset` asks its coded rows for sums, whoever holds them.
+        """Whether a fit to a `Dataset` queries its coded rows for sums, wherever they are stored.
 
         Parameters
         ----------
         schema : Schema or None
-            Of the rows, where they are known.
+            Columns of the rows, where they are known.
         """
         return self._fits_dataset == "rows"
 
@@ -220,18 +220,18 @@ class CoreEstimator(CallbackSupportMixin, BaseEstimator, ABC):
         n_columns : int
             Number of columns that are learned from.
         """
-        # A byte a value, by rows and by columns.
+        # One byte per value, stored by row and by column.
         if self._holds_codes():
             return 2 * n_rows * n_columns
         states = self._bytes_of_state() * n_rows
         return states if states > _FEW_BYTES else 0
 
     def _bytes_of_state(self) -> int:
-        """Return how many bytes a fit that asks rows keeps of each of them between questions."""
+        """Return the bytes that a fit by queries keeps per row between queries."""
         return 0
 
     def _check_for_counts(self, dataset: Dataset) -> None:
-        """Raise for what cannot be learned from the counts of one column at a time."""
+        """Raise for a target that cannot be learned from the counts of one column at a time."""
         if self._fits_dataset != "passes":
             raise TypeError(
                 f"{type(self).__name__} needs whole rows, but of {dataset!r} the values of one"
@@ -240,25 +240,25 @@ class CoreEstimator(CallbackSupportMixin, BaseEstimator, ABC):
             )
 
     def _finish_model(self, model: Any, context: FitContext) -> Any:
-        """Return what becomes of the fitted core model before it is kept."""
+        """Return the core model to keep: the fitted one after any post-processing."""
         return model
 
     def _core_params(self, scope: ParamScope) -> Any:
-        """Return the parameters as the core takes them, each checked.
+        """Return the parameters in the form of the core, each checked.
 
         Parameters
         ----------
         scope : ParamScope
-            What they are read by; what is not known yet cannot be checked.
+            Context in which they are resolved; what is not known yet cannot be checked.
         """
         return {}
 
     def _n_stages(self) -> int | None:
-        """Return how many stages a fit has at most, None where only the core can tell."""
+        """Return the maximal number of stages of a fit, None where only the core knows it."""
         return 1
 
     def _progress_line(self, unit: str, number: int, most: int | None, figures: Figures) -> str:
-        """Return what is printed after a part of a fit; see `FitProgress`."""
+        """Return the line that is printed after a part of a fit; see `FitProgress`."""
         done = f"{number} {unit if number == 1 else plural_of(unit)}"
         if most is not None:
             done = f"{number} of {most} {plural_of(unit)}"
@@ -284,7 +284,7 @@ class CoreEstimator(CallbackSupportMixin, BaseEstimator, ABC):
         ----------
         X : array-like or data frame of shape (n, n_features)
             Training data. Data frames of pandas, polars and pyarrow may have categorical columns;
-            NaN, None and null are missing values. What has ``__arrow_c_stream__`` is read with
+            NaN, None and null are missing values. Objects with ``__arrow_c_stream__`` are read with
             pyarrow or polars; the fields of a structured array are its columns.
         y : array-like of shape (n,)
             Labels, two distinct values. The greater one is the positive class, to be ranked first.
@@ -292,10 +292,10 @@ class CoreEstimator(CallbackSupportMixin, BaseEstimator, ABC):
             Weight of each row; weight k means the row repeated k times, and weight 0 a row that
             is not there.
         groups : array-like of shape (n,), default=None
-            Which rows belong together, such as those of a patient: they stay together in folds,
-            and in what is held out or drawn.
+            Which rows belong together, such as those of a patient: they stay together in folds, in
+            held-out rows and in samples.
         time : array-like of shape (n,), default=None
-            When each row came, as numbers or dates: what is held out is the latest part, and folds
+            When each row was recorded, as numbers or dates: the latest part is held out, and folds
             are ranges of time.
 
         Returns
@@ -321,7 +321,7 @@ class CoreEstimator(CallbackSupportMixin, BaseEstimator, ABC):
         groups: ArrayLike | None = None,
         time: ArrayLike | None = None,
     ) -> Self:
-        """Do what `fit` does, with rows to choose by where there may be any."""
+        """Run `fit`, with validation rows where there are any."""
         earlier = WarmStart.of(self)
         self._reset_fitted()
         try:
@@ -372,7 +372,7 @@ class CoreEstimator(CallbackSupportMixin, BaseEstimator, ABC):
         return self
 
     def _fit_dataset(self, dataset: Dataset, progress: FitProgress) -> None:
-        """Learn from rows that are read in pieces."""
+        """Learn from rows that are read in batches."""
         self._check_for_dataset()
         if dataset.is_counted:
             self._check_for_counts(dataset)
@@ -390,12 +390,12 @@ class CoreEstimator(CallbackSupportMixin, BaseEstimator, ABC):
             self._set_reading(reading)
 
     def _fit_facts(self, whole: DatasetContext) -> None:
-        """Learn from rows that are read in pieces, of which all is known that must be.
+        """Learn from rows that are read in batches, once their facts are known.
 
         Parameters
         ----------
         whole : DatasetContext
-            What it works with. ``classes_`` and the names of its columns are in their places.
+            Its inputs. ``classes_`` and the names of the columns are already set.
         """
         dataset, facts, n_threads = whole.dataset, whole.facts, whole.n_threads
         schema, seed, progress = facts.schema, whole.seed, whole.progress
@@ -417,15 +417,15 @@ class CoreEstimator(CallbackSupportMixin, BaseEstimator, ABC):
             else:
                 binning = self._dataset_binning(self._core_params(context.scope))
                 matrix = dataset.matrix(facts, {**binning, "level_rates": "raw"}, n_threads)
-                # Of the rows these fits use what coded ones have, and `_check_for_dataset` has seen
-                # to it that they need no more.
+                # These fits use only what coded rows offer: `_check_for_dataset` has ruled out
+                # parameters that need more.
                 sample = cast("Sample", CodedSample(matrix, schema))
                 fit_context = FitContext(sample, seed, n_threads, progress)
                 model = self._finish_model(self._fit_model(fit_context), fit_context)
         self._set_fitted(facts.target.classes, schema, model)
 
     def _fit_sample(self, context: FitContext, n_all_rows: int) -> None:
-        """Learn from the common sample of rows that are read in pieces."""
+        """Learn from the common sample of rows that are read in batches."""
         sample = context.sample
         if sample.n_rows < n_all_rows:
             self._sampled_rows = sample.n_rows, n_all_rows
@@ -440,7 +440,7 @@ class CoreEstimator(CallbackSupportMixin, BaseEstimator, ABC):
     def _read_target(
         self, X: Any, y: ArrayLike | None, sample_weight: ArrayLike | None
     ) -> tuple[NDArray[np.bool_] | None, NDArray[np.float64] | None]:
-        """Return which rows are positive, and their weights; set ``classes_`` if it can be."""
+        """Return which rows are positive, and their weights; set ``classes_`` where possible."""
         if y is not None:
             self.classes_, positive = encode_binary(y)
             weight = check_weight(sample_weight, len(positive))
@@ -459,24 +459,24 @@ class CoreEstimator(CallbackSupportMixin, BaseEstimator, ABC):
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted model to a file that `aucrank.load` and the Rust crate read.
 
-        The file is one JSON document with a checksum; it appears whole or not at all, and an
-        older file of that name stays until then. The new one keeps its mode.
+        The file is one JSON document with a checksum. It is written atomically: an existing file of
+        that name stays until the new one is complete, which keeps its mode.
 
         Parameters
         ----------
         path : str or path-like
             Where to write. Parameters that JSON cannot hold, such as a ``RandomState`` or an
-            estimator from elsewhere, are written as null, and a set or a column of a data frame as
-            a list or an array; pickle keeps them.
+            estimator from elsewhere, are written as null; a set or a column of a data frame becomes
+            a list or an array. Pickle keeps them.
 
         Raises
         ------
         NotFittedError
-            If there is no model yet.
+            If the estimator is not fitted.
         OSError
             If the file cannot be written.
         TypeError
-            If the model holds what no file may carry, such as the code of a classifier.
+            If the model has parts that a file cannot hold, such as a classifier of your own.
         """
         check_is_fitted(self)
         self._check_savable()
@@ -491,11 +491,11 @@ class CoreEstimator(CallbackSupportMixin, BaseEstimator, ABC):
             )
 
     def _size(self) -> str:
-        """Return how large the fitted model is, in words; "" where nothing is to be said."""
+        """Return the size of the fitted model, in words; "" where there is nothing to say."""
         return ""
 
     def _does(self) -> str:
-        """Return what the fitted model does to rows, in words."""
+        """Return a description of what the fitted model does, in words."""
         return "ranks"
 
     def _of_features(self) -> Mapping[str, Iterable[Any]]:
@@ -504,11 +504,11 @@ class CoreEstimator(CallbackSupportMixin, BaseEstimator, ABC):
         return {} if importances is None else {"importance": importances}
 
     def _summary(self) -> list[Section]:
-        """Return what the model is, for a person to read."""
+        """Return a summary of the model for a person to read."""
         return []
 
     def _query(self, question: str, X: Any) -> Any:
-        """Call a method ``(columns, n_threads)`` of the fitted core model on data of the user."""
+        """Call a method ``(columns, n_threads)`` of the fitted core model on the user's data."""
         if "_model" not in self.__dict__:
             check_is_fitted(self)
         X = as_frame(X)
@@ -518,7 +518,7 @@ class CoreEstimator(CallbackSupportMixin, BaseEstimator, ABC):
             return self._dispatch(question, X, columns, n_threads)
 
     def _dispatch(self, question: str, X: Any, columns: Columns, n_threads: int) -> Any:
-        """Ask the core model; overridden where the rows are needed as the user passed them."""
+        """Call the core model; overridden where it needs the rows in the user's own format."""
         return getattr(self._model, question)(columns, n_threads)
 
     def _set_fitted(self, classes: NDArray[Any] | None, schema: Schema, model: _core.Model) -> None:
@@ -531,7 +531,7 @@ class CoreEstimator(CallbackSupportMixin, BaseEstimator, ABC):
         self._model = model
 
     def _set_reading(self, reading: Reading) -> None:
-        """Keep how the files of the fit were read, for other files and for what is printed."""
+        """Store how the files of the fit were read, for reading other files and for printing."""
         self._reading = reading
         self._schema = self._schema.counting(reading.date_units)
 
@@ -604,7 +604,7 @@ class CoreEstimator(CallbackSupportMixin, BaseEstimator, ABC):
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         tags.input_tags.sparse = self._takes_sparse
-        # Also of an estimator that is no classifier: its target has two classes all the same.
+        # Also for an estimator that is no classifier: its target has two classes all the same.
         tags.target_tags.required = self._needs_y
         tags.classifier_tags = ClassifierTags(multi_class=False)
         return tags

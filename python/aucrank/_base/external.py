@@ -1,9 +1,9 @@
-"""Estimators of the user's own choice inside a model of ours.
+"""User-supplied estimators inside a model of ours.
 
-The classifiers that split the nodes of a tree and the rankers that are boosted are fitted and asked
-by the core, which knows them by number and calls back `ExternalFitter` and `ExternalModels`; an
-estimator whose model asks them has `KeepsModels` among its bases. A learner written in Python, such
-as an ensemble of any classifiers, uses the pair as the core does; see `ExternalFitter`.
+The core fits and queries the classifiers that split the nodes of a tree and the rankers that are
+boosted. It knows them by number and calls back `ExternalFitter` and `ExternalModels`; an estimator
+whose model uses them has `KeepsModels` among its bases. A learner written in Python, such as an
+ensemble of arbitrary classifiers, uses the pair as the core does; see `ExternalFitter`.
 """
 
 import threading
@@ -26,12 +26,12 @@ from aucrank._data.input import Columns, each_column
 from aucrank._data.sample import Sample
 from aucrank._data.schema import Schema
 
-#: Asks a fitted estimator about rows: a number for each.
+#: Evaluates a fitted estimator on rows: one number per row.
 Answer = Callable[[Any, Any], NDArray[np.float64]]
 
 
 def weight_parameter(estimator: Any) -> tuple[str, Any]:
-    """Return by which name the weights go to ``fit``, and the estimator that they are for."""
+    """Return the name by which weights go to ``fit``, and the estimator that they are for."""
     from sklearn.pipeline import Pipeline
 
     if not isinstance(estimator, Pipeline):
@@ -45,7 +45,7 @@ def weight_parameter(estimator: Any) -> tuple[str, Any]:
 
 
 def check_has_methods(estimator: Any, name: str, methods: Sequence[str]) -> None:
-    """Raise TypeError if a parameter is a class, or no estimator with some methods."""
+    """Raise TypeError if a parameter is a class, or an estimator without the given methods."""
     if isinstance(estimator, type):
         raise TypeError(f"{name} must be an estimator, got the class {estimator.__name__}")
     for method in methods:
@@ -56,7 +56,7 @@ def check_has_methods(estimator: Any, name: str, methods: Sequence[str]) -> None
 
 
 def check_ranker(estimator: Any, name: str) -> None:
-    """Raise TypeError if a parameter is no estimator that scores rows."""
+    """Raise TypeError if a parameter is not an estimator that scores rows."""
     check_has_methods(estimator, name, ("fit", "get_params"))
     if scoring_method(estimator) is None:
         raise TypeError(
@@ -66,10 +66,10 @@ def check_ranker(estimator: Any, name: str) -> None:
 
 
 def check_takes_weights(estimator: Any, name: str) -> None:
-    """Raise ValueError if ``fit`` of an estimator takes no ``sample_weight``."""
+    """Raise ValueError if ``fit`` of an estimator does not accept ``sample_weight``."""
     _, receiver = weight_parameter(estimator)
     accepted = signature(receiver.fit).parameters
-    # What takes any keyword, such as a search over parameters, hands it on.
+    # An estimator that takes any keyword, such as a search over parameters, passes it on.
     if "sample_weight" not in accepted and not any(
         parameter.kind is Parameter.VAR_KEYWORD for parameter in accepted.values()
     ):
@@ -79,7 +79,7 @@ def check_takes_weights(estimator: Any, name: str) -> None:
 
 
 def refuse_missing(columns: Columns, schema: Schema, whose: str) -> None:
-    """Raise ValueError if a value is missing, which estimators of the user's do not accept."""
+    """Raise ValueError if a value is missing, which user-supplied estimators do not accept."""
     for index, values in enumerate(each_column(columns)):
         missing = values == _core.MISSING_CODE if values.dtype == np.uint32 else np.isnan(values)
         if missing.any():
@@ -103,7 +103,7 @@ def set_random_states(estimator: Any, seed: int) -> None:
 
 
 def predicted_labels(classifier: Any, X: Any) -> NDArray[np.float64]:
-    """Ask a classifier for labels: 1 for rows that it calls positive, 0 for all others.
+    """Predict labels with a classifier: 1 for rows that it calls positive, 0 for all others.
 
     Raises
     ------
@@ -126,12 +126,12 @@ def predicted_labels(classifier: Any, X: Any) -> NDArray[np.float64]:
 
 
 def known_scores(ranker: Any, X: Any) -> NDArray[np.float64]:
-    """Ask a ranker for scores.
+    """Score rows with a ranker.
 
     Raises
     ------
     ValueError
-        If it does not give one score to each row, or some score is NaN.
+        If it does not return one score per row, or a score is NaN.
     """
     scores = score_rows(ranker, X)
     what = f"{scoring_method(ranker)} of {type(ranker).__name__} returned"
@@ -143,35 +143,35 @@ def known_scores(ranker: Any, X: Any) -> NDArray[np.float64]:
 
 
 class ExternalModels:
-    """Fitted estimators beside rows to ask them about.
+    """Fitted estimators, with the rows to evaluate them on.
 
     Parameters
     ----------
     models : sequence of estimator
         By number.
     X : array-like or data frame of shape (n, n_features)
-        The rows, as the user passed them.
+        The rows, in the user's own format.
     answer : callable
-        How an estimator is asked about rows: `predicted_labels` or `known_scores`.
+        Evaluates an estimator on rows: `predicted_labels` or `known_scores`.
     """
 
     def __init__(self, models: Sequence[Any], X: Any, answer: Answer) -> None:
         self._fitted = dict(enumerate(models))
         self._answer = answer
         self._take = row_taker(X)
-        # Settings that scikit-learn, numpy and others keep for each thread.
+        # Settings that scikit-learn, numpy and others keep per thread.
         self._config = sklearn.get_config()
         self._context = copy_context()
 
     def answer(self, model: int, rows: NDArray[np.uint32]) -> NDArray[np.float64]:
-        """Return what an estimator answers about some rows, a number for each."""
+        """Evaluate an estimator on some rows: one number per row."""
         answers: NDArray[np.float64] = self._as_caller(
             lambda: self._answer(self._fitted[model], self._take(rows))
         )
         return answers
 
     def _as_caller(self, work: Callable[[], Any]) -> Any:
-        """Call under the settings of the thread that made this object."""
+        """Call ``work`` under the settings of the thread that created this object."""
         with sklearn.config_context(**self._config):
             return self._context.copy().run(work)
 
@@ -182,19 +182,19 @@ class ExternalFitter(ExternalModels):
     Parameters
     ----------
     estimator : estimator or None
-        Cloned for each fit; None where nothing is fitted, and ``earlier`` ones are asked alone.
+        Cloned for each fit; None where nothing is fitted and only ``earlier`` ones are evaluated.
     X : array-like or data frame of shape (n, n_features)
-        The rows, as the user passed them.
+        The rows, in the user's own format.
     positive : ndarray of bool, shape (n,)
         Their labels; estimators are fitted to the labels 0 and 1.
     answer : callable
-        How an estimator is asked about rows: `predicted_labels` or `known_scores`.
+        Evaluates an estimator on rows: `predicted_labels` or `known_scores`.
     earlier : sequence of estimator, default=()
-        Those of a fit that goes on, by number.
+        Those of the fit that is continued, by number.
 
     Examples
     --------
-    A member of an ensemble, scored on rows that it was not fitted to; then kept, and asked about
+    Fit a member of an ensemble and score rows that it was not fitted to; then keep it, and score
     new rows:
 
     >>> import numpy as np
@@ -237,11 +237,11 @@ class ExternalFitter(ExternalModels):
         Parameters
         ----------
         seed : int
-            What each ``random_state`` is set from.
+            Seed from which each ``random_state`` is set.
         rows : ndarray of int
             Numbers of the rows; one may occur more than once.
         weights : ndarray of float64, default=None
-            Weight of each of them. None for an estimator that takes no weights.
+            Weight of each row. None for an estimator that takes no weights.
 
         Returns
         -------
@@ -264,20 +264,20 @@ class ExternalFitter(ExternalModels):
             del self._fitted[number]
 
     def keep(self, models: Sequence[int]) -> None:
-        """Give those of the final model the numbers 0, 1, ... and release all others."""
+        """Give the estimators of the final model the numbers 0, 1, ... and release all others."""
         self._fitted = {new: self._fitted[old] for new, old in enumerate(models)}
 
     @property
     def kept(self) -> tuple[Any, ...]:
-        """Those of the final model."""
+        """The estimators of the final model."""
         return tuple(self._fitted.values())
 
 
 class KeepsModels:
-    """For estimators whose core model may ask estimators of the user's own choice; stands first.
+    """Mixin for estimators whose core model may use user-supplied estimators; stands first.
 
-    They lie in the attribute that ``_kept`` names, beside the core model; it is there if the fit
-    was asked for such estimators. Pickle keeps them, a file never does.
+    They are kept in the attribute that ``_kept`` names, next to the core model; it exists if the
+    fit used user-supplied estimators. Pickle keeps them, a file never does.
     """
 
     _kept: ClassVar[str]
@@ -287,25 +287,25 @@ class KeepsModels:
 
     @staticmethod
     def _answer(model: Any, X: Any, /) -> NDArray[np.float64]:
-        """Ask one of them about rows."""
+        """Evaluate one of them on rows."""
         raise NotImplementedError
 
     def _external_estimator(self) -> Any:
-        """Return the estimator of which clones are fitted, None where the core fits all itself."""
+        """Return the estimator whose clones are fitted, None where the core fits everything."""
         raise NotImplementedError
 
     def _external_fitter(
         self, sample: Sample, earlier: Sequence[Any] = ()
     ) -> ExternalFitter | None:
-        """Return what the core calls back in a fit, or None where it has no need to.
+        """Return the object that the core calls back in a fit, or None where it needs none.
 
         Parameters
         ----------
         sample : Sample
             The rows.
         earlier : sequence of estimator, default=()
-            Those of the model that a fit goes on from, by number. Where there are any, the core
-            has to ask them, whatever is fitted from here on.
+            Those of the model from which a fit continues, by number. Where there are any, the core
+            has to evaluate them, whatever is fitted from here on.
         """
         estimator = self._external_estimator()
         if estimator is None and not earlier:
@@ -313,12 +313,12 @@ class KeepsModels:
         return ExternalFitter(estimator, sample.rows, sample.labels, self._answer, earlier)
 
     def _external_models(self, X: Any) -> ExternalModels | None:
-        """Return the estimators that the fitted model asks, beside rows; None if it asks none."""
+        """Return the estimators that the fitted model uses, with rows; None if it uses none."""
         models = self.__dict__.get(self._kept)
         return ExternalModels(models, X, self._answer) if models else None
 
     def _check_unasked(self, columns: Columns, schema: Schema) -> None:
-        """Raise what estimators of one's own would of rows, where the model came to ask none."""
+        """Check rows as user-supplied estimators would, where the model ended up using none."""
 
     def _dispatch(self, question: str, X: Any, columns: Columns, n_threads: int) -> Any:
         external = self._external_models(X)
@@ -355,7 +355,7 @@ class KeepsModels:
 
         tags = super().__sklearn_tags__()  # type: ignore[misc]
         estimator = self._external_estimator()
-        # The tags of a pipeline do not tell of an imputer in it.
+        # The tags of a pipeline do not reflect an imputer in it.
         if isinstance(estimator, BaseEstimator) and not isinstance(estimator, Pipeline):
             tags.input_tags.allow_nan = get_tags(estimator).input_tags.allow_nan
         if isinstance(estimator, BaseEstimator):
@@ -372,7 +372,7 @@ def row_taker(X: Any) -> Callable[[NDArray[np.integer[Any]]], Any]:
         by_row = X.tocsr()
         return lambda rows: by_row[rows]
     if isinstance(X, np.ma.MaskedArray):
-        # As the columns of the core have it: what is masked is missing.
+        # As for the columns of the core: masked values are missing.
         X = np.ma.filled(X.astype(np.promote_types(X.dtype, np.float32)), np.nan)
     array = np.asarray(X)
     if array.dtype.kind in "US" and not hasattr(X, "dtype"):

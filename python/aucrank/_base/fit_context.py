@@ -1,4 +1,4 @@
-"""What the fit of a model works with, the same for all estimators."""
+"""Inputs of the fit of a model, the same for all estimators."""
 
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -15,27 +15,26 @@ from aucrank.data._raw import RawRows
 
 @dataclass(frozen=True, slots=True)
 class ParamScope:
-    """What parameters are read by: what they mean may depend on the columns, rows and seed.
+    """Context in which parameters are resolved: their meaning may depend on columns, rows and seed.
 
-    Before there are rows, parameters are checked as far as they can be: that is the scope by
-    default.
+    The default is the context before there are rows: parameters are checked as far as possible.
 
     Attributes
     ----------
     schema : Schema or None
         The columns.
     n_rows : int
-        Rows of positive weight.
+        Number of rows of positive weight.
     seed : int
         Drawn from ``random_state``.
     min_samples_leaf : int
-        Of the tree around a split rule.
+        That of the tree around a split rule.
     max_features : int or None
-        Of the tree around a split rule: features drawn for each stump, None for all.
+        That of the tree around a split rule: features drawn for each stump, None for all.
     cuts : {"best", "random"}
-        Of the forest around a tree: which thresholds of a number are tried for a stump.
+        That of the forest around a tree: which thresholds of a number are tried for a stump.
     criterion : {"youden", "gini", "log_loss"}
-        Of the forest around a tree: by what a stump is chosen.
+        That of the forest around a tree: the criterion by which a stump is chosen.
     """
 
     schema: Schema | None = None
@@ -54,23 +53,23 @@ class ParamScope:
 
 @dataclass(frozen=True, slots=True)
 class FitContext:
-    """What ``_fit_model`` works with.
+    """Inputs of ``_fit_model``.
 
     Attributes
     ----------
     sample : Sample or CodedSample
-        The rows; ``sample.core`` goes to the core. Of coded ones nothing else is known: a fit
-        that asks for more refuses a `Dataset`.
+        The rows; ``sample.core`` goes to the core. Coded rows offer nothing else: a fit that needs
+        more refuses a `Dataset`.
     seed : int
-        Drawn from ``random_state``, or that of the fit that goes on.
+        Drawn from ``random_state``, or that of the fit that is continued.
     n_threads : int
         At least 1.
     progress : FitProgress
         ``progress.observer`` goes to the core.
     validation : ValidationSet
-        What ``fit`` was given to choose by, not yet read.
+        Validation rows that ``fit`` was given, not yet read.
     earlier : WarmStart or None
-        The fit that goes on.
+        The fit that is continued.
     """
 
     sample: Sample
@@ -82,34 +81,34 @@ class FitContext:
 
     @property
     def scope(self) -> ParamScope:
-        """What parameters are read by."""
+        """Context in which parameters are resolved."""
         return ParamScope(self.sample.schema, self.sample.n_weighted_rows, self.seed)
 
     def going_on(self, estimator: Any, parameter: str, n_parts: int, parts: str) -> "FitContext":
-        """Return the context with the seed of the fit that goes on, as `WarmStart.check` allows.
+        """Return the context with the seed of the continued fit, as `WarmStart.check` allows.
 
-        Bins, folds and draws have to be the same, so that the seed is, too.
+        Bins, folds and draws must be the same, hence the seed, too.
         """
         assert self.earlier is not None
         self.earlier.check(estimator, self.sample.schema, parameter, n_parts, parts)
         return replace(self, seed=self.earlier.model.seed)
 
     def inside(self, inner: Any, seed: int) -> "FitContext":
-        """Return the context for an estimator whose fit is a part of this one.
+        """Return the context for an estimator whose fit is part of this one.
 
         Parameters
         ----------
         inner : CoreEstimator
-            It prints lines by its own ``verbose``.
+            Prints lines according to its own ``verbose``.
         seed : int
-            That it draws by.
+            Its seed.
         """
         return FitContext(self.sample, seed, self.n_threads, self.progress.of(inner))
 
 
 @dataclass(frozen=True, slots=True)
 class RowsContext:
-    """What ``_fit_rows`` works with.
+    """Inputs of ``_fit_rows``.
 
     Attributes
     ----------
@@ -124,7 +123,7 @@ class RowsContext:
     progress : FitProgress
         ``progress.observer`` goes to the core.
     fit_number : int
-        Tells the fit from others that ask the same rows.
+        Distinguishes the fit from others that query the same rows.
     """
 
     schema: Schema
@@ -136,20 +135,20 @@ class RowsContext:
 
     @property
     def scope(self) -> ParamScope:
-        """What parameters are read by."""
+        """Context in which parameters are resolved."""
         return ParamScope(self.schema, self.n_rows, self.seed)
 
 
 @dataclass(frozen=True, slots=True)
 class DatasetContext:
-    """What a fit to a `Dataset` works with, once all that must be known of its rows is.
+    """Inputs of a fit to a `Dataset`, once the facts about its rows are known.
 
     Attributes
     ----------
     dataset : Dataset
         The rows.
     facts : Facts
-        What is known of them.
+        Facts about the rows.
     seed : int
         Drawn from ``random_state``.
     n_threads : int
@@ -157,7 +156,7 @@ class DatasetContext:
     progress : FitProgress
         ``progress.observer`` goes to the core.
     known_rows : RawRows or None, default=None
-        The rows for passes over raw values, if a fit around this one has made them of these facts.
+        The rows for passes over raw values, if an enclosing fit has created them from these facts.
     """
 
     dataset: Dataset

@@ -8,14 +8,14 @@ from typing import Any
 
 from aucrank._base.callbacks import begin_fit, end_fit
 
-#: With ``verbose=1``, a line is printed after so many parts.
+#: With ``verbose=1``, one line is printed per this many parts.
 _EVERY = 10
 
-#: Figures by name; None where there is nothing to tell.
+#: Figures by name; None where there is nothing to report.
 Figures = Mapping[str, float | None]
 
-#: Takes the estimator, the unit of its parts, how many of them are done, and how many there are at
-#: most, None where that is not known.
+#: Takes the estimator, the unit of its parts, how many are done, and the maximal number (None where
+#: unknown).
 Listener = Callable[[Any, str, int, int | None], None]
 
 _listener: ContextVar[Listener | None] = ContextVar("_listener", default=None)
@@ -23,7 +23,7 @@ _listener: ContextVar[Listener | None] = ContextVar("_listener", default=None)
 
 @contextmanager
 def heard_by(listener: Listener) -> Iterator[None]:
-    """Tell a listener of each part of all fits that begin within, those inside of others too."""
+    """Notify a listener of each part of all fits that begin within, nested ones included."""
     token = _listener.set(listener)
     try:
         yield
@@ -32,14 +32,14 @@ def heard_by(listener: Listener) -> Iterator[None]:
 
 
 class FitTasks:
-    """The fit of an estimator as its callbacks see it: stages, and parts such as rounds in them.
+    """The fit of an estimator as callbacks see it: stages, with parts such as rounds in them.
 
     Parameters
     ----------
     estimator : CoreEstimator
-        The one that is fitted.
+        The one being fitted.
     X, y, sample_weight : object
-        What ``fit`` was given.
+        Arguments of ``fit``.
     """
 
     def __init__(self, estimator: Any, X: Any, y: Any, sample_weight: Any) -> None:
@@ -54,7 +54,7 @@ class FitTasks:
         return self._context is not None and bool(self._context._callbacks)
 
     def part_done(self, unit: str, number: int, most: int | None, figures: Figures) -> bool:
-        """Tell callbacks of a part; return whether the fit is to go on."""
+        """Report a part to the callbacks; return whether the fit is to continue."""
         if number == 1 or self._stage is None:
             self._end_stage()
             name = self._estimator._stage_name or plural_of(unit)
@@ -66,7 +66,7 @@ class FitTasks:
         return not part.call_on_fit_task_end(estimator=self._estimator, metadata=found)
 
     def end(self) -> None:
-        """Tell callbacks that the estimator is fitted."""
+        """Notify callbacks that the estimator is fitted."""
         self._end_stage()
         end_fit(self._estimator, self._context, *self._sample)
 
@@ -77,16 +77,16 @@ class FitTasks:
 
 
 class FitProgress:
-    """Told by the core after each part of a fit.
+    """Progress observer that the core calls after each part of a fit.
 
     Parameters
     ----------
     estimator : CoreEstimator
-        The one that prints lines, as its ``verbose`` says.
+        The one that prints lines, according to its ``verbose``.
     tasks : FitTasks or None, default=None
-        What callbacks see, which are those of the estimator that the user fits.
+        The callbacks of the estimator that the user fits.
     end : float or None, default=None
-        When the fit is to end with what it has, by `time.perf_counter`; None for no end.
+        Time by `time.perf_counter` at which the fit stops with what it has; None for no limit.
     """
 
     def __init__(
@@ -98,11 +98,11 @@ class FitProgress:
         self._listener = _listener.get()
 
     def of(self, inner: Any) -> "FitProgress":
-        """Return the progress of an estimator whose fit is a part of this one."""
+        """Return the progress of an estimator whose fit is part of this one."""
         return FitProgress(inner, self._tasks, self._end)
 
     def within(self, seconds: float | None) -> "FitProgress":
-        """Return the progress of a fit that has so many seconds from now; None for no limit."""
+        """Return the progress of a fit limited to this many seconds from now; None for no limit."""
         if seconds is None:
             return self
         end = perf_counter() + seconds
@@ -112,7 +112,7 @@ class FitProgress:
 
     @property
     def observer(self) -> "FitProgress | None":
-        """What the core is to tell of parts: None where nobody listens."""
+        """The observer of parts for the core: None where nobody listens."""
         listens = self._tasks is not None or self._end is not None or self._verbose > 0
         return self if listens or self._listener is not None else None
 
@@ -121,23 +121,23 @@ class FitProgress:
         return getattr(self._estimator, "verbose", 0)
 
     def __call__(self, unit: str, number: int, most: int | None, figures: Figures, /) -> bool:
-        """Tell of a part that is done; return whether the fit is to go on.
+        """Report a part that is done; return whether the fit is to continue.
 
         Parameters
         ----------
         unit : str
-            What it is, in the singular.
+            Name of the part, in the singular.
         number : int
-            How many of its stage are done; 1 begins a stage.
+            How many parts of its stage are done; 1 begins a stage.
         most : int or None
-            How many the stage has at most, if that is known.
+            Maximal number of parts of the stage, if known.
         figures : mapping
-            What the fit has reached.
+            Current figures of the fit.
 
         Returns
         -------
         bool
-            False where a callback asks the fit to end with what it has, or its time is up.
+            False where a callback requests the fit to stop with what it has, or its time is up.
         """
         if self._verbose > 1 or (self._verbose == 1 and number % _EVERY == 0):
             print(self._estimator._progress_line(unit, number, most, figures))
@@ -148,5 +148,5 @@ class FitProgress:
 
 
 def plural_of(unit: str) -> str:
-    """Return the plural of what a fit has parts of."""
+    """Return the plural of the name of a part."""
     return {"radius": "radii"}.get(unit, f"{unit}s")

@@ -1,4 +1,4 @@
-"""Rows dealt into folds: by their content, so that their order does not matter."""
+"""Rows dealt into folds by their content, so that their order does not matter."""
 
 from dataclasses import dataclass, replace
 
@@ -10,7 +10,7 @@ from aucrank._data.input import each_column
 from aucrank._data.row_blocks import STEP, mixed
 from aucrank._data.sample import Sample
 
-#: Most rows that whole weights are written out as, where copies of a row are dealt apart.
+#: Maximal number of rows that integer weights expand to, where copies of a row are dealt apart.
 _MOST_COPIES = 1 << 20
 
 
@@ -21,14 +21,14 @@ class Folds:
     Attributes
     ----------
     rows : ndarray of int, shape (n,)
-        Rows of the sample in an order that is by their content alone; those of weight zero are
-        not there, and those whose weight is so many copies are there so often.
+        Rows of the sample in an order that depends on their content alone. Rows of weight zero are
+        left out, and rows with an integer weight may be repeated that often.
     weight : ndarray of float64, shape (n,), or None
-        Of each of them.
+        Weight of each of them.
     of_row : ndarray of int, shape (n,)
         The fold of each of them.
     n_folds : int
-        How many there are; 1 where no row can be left out.
+        Number of folds; 1 where no row can be left out.
     """
 
     rows: NDArray[np.intp]
@@ -43,23 +43,22 @@ class Folds:
 
 
 def deal(sample: Sample, n_folds: int, seed: int, n_threads: int) -> Folds:
-    """Deal the rows of a sample into folds, those of each class by themselves.
+    """Deal the rows of a sample into folds, each class separately.
 
-    Copies of a row are dealt together, so that no model is asked about a row that it was fitted
-    to. Rows of equal values and different labels are no copies but look alike: new rows will, too.
-    They are dealt one by one, since a model of the others alone would take each for its opposite.
-    So are copies where there are hardly any rows but copies, see `_are_all_copies`. Rows in blocks
-    are dealt block by block.
+    Copies of a row are dealt together, so that no model scores a row that it was fitted to. Rows of
+    equal values and different labels are not copies but look alike, as new rows will. They are
+    dealt one by one, since a model of the others alone would predict the other label for each. So
+    are copies where there are hardly any rows but copies, see `_are_all_copies`. Rows in blocks are
+    dealt block by block.
 
     Parameters
     ----------
     sample : Sample
-        Columns are checked as a fit does: what is fitted to a part of the rows numbers them
-        otherwise.
+        Columns are checked as in a fit: a fit to a part of the rows numbers them differently.
     n_folds : int
-        At least 2; there are fewer where a class has fewer rows.
+        At least 2; fewer are made where a class has fewer rows.
     seed : int
-        Of the order of the rows, and so of the folds.
+        Seed of the order of the rows, and so of the folds.
     n_threads : int
         At least 1.
     """
@@ -97,7 +96,7 @@ def deal(sample: Sample, n_folds: int, seed: int, n_threads: int) -> Folds:
     if found > 1:
         for dealt in of_class:
             of_row[dealt] = np.arange(dealt.sum()) % found
-        # A copy is where the first one is.
+        # A copy goes where the first one is.
         of_row = of_row[np.maximum.accumulate(np.where(begins, np.arange(len(begins)), 0))]
     return Folds(order[repeated], None if sample.weight is None else weight, of_row, max(found, 1))
 
@@ -108,7 +107,7 @@ def _are_all_copies(
     weight: NDArray[np.float64],
     n_folds: int,
 ) -> bool:
-    """Whether a fold would be one or two distinct rows of a class, each of several copies."""
+    """Whether a fold would hold one or two distinct rows of a class, each in several copies."""
     n_distinct = np.bincount(positive[is_new], minlength=2)
     n_rows = np.bincount(positive, weights=weight, minlength=2)
     rarer = int(np.argmin(n_distinct))
@@ -118,7 +117,7 @@ def _are_all_copies(
 
 
 def blocks_in_order(sample: Sample) -> list[NDArray[np.uint64]]:
-    """Return what tells rows of equal values apart, if anything does: their blocks."""
+    """Return the blocks that distinguish rows of equal values, if there are any."""
     return [] if sample.blocks is None else [sample.blocks.of_row]
 
 

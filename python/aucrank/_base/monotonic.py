@@ -1,4 +1,4 @@
-"""What the score of a tree must keep to, feature by feature."""
+"""Monotonic constraints on the score of a tree, feature by feature."""
 
 from numbers import Real
 from typing import Any
@@ -10,13 +10,13 @@ from aucrank._data.schema import Schema
 
 
 def check_monotonic_cst(monotonic_cst: Any) -> None:
-    """Check what can be told of the parameter ``monotonic_cst`` without the data.
+    """Check the parameter ``monotonic_cst`` as far as possible without the data.
 
     Raises
     ------
     ValueError
-        If it is neither None, nor a dict from names, nor a list of one number for each feature, or
-        if a direction is not -1, 0 or 1.
+        If it is neither None, nor a dict from names, nor a list of one number per feature, or if a
+        direction is not -1, 0 or 1.
     """
     if monotonic_cst is None:
         return
@@ -29,7 +29,7 @@ def check_monotonic_cst(monotonic_cst: Any) -> None:
 
 
 def monotonic_directions(monotonic_cst: Any, schema: Schema | None) -> list[int]:
-    """Return one direction for each feature, -1, 0 or 1; an empty list for None.
+    """Return one direction per feature, -1, 0 or 1; an empty list for None.
 
     Parameters
     ----------
@@ -41,13 +41,13 @@ def monotonic_directions(monotonic_cst: Any, schema: Schema | None) -> list[int]
     Returns
     -------
     list of int
-        For the core.
+        In the form of the core.
 
     Raises
     ------
     ValueError
-        As `check_monotonic_cst`; or if it has another length than there are columns, or names one
-        that is not there.
+        As `check_monotonic_cst`; or if its length differs from the number of columns, or it names a
+        column that does not exist.
     """
     check_monotonic_cst(monotonic_cst)
     if monotonic_cst is None or schema is None:

@@ -1,8 +1,8 @@
-"""Fitted estimators as one JSON document: what Python adds to it, files, and reading it back.
+"""Fitted estimators as one JSON document: the header that Python adds, writing and reading.
 
-The core writes and reads the document (format, version, checksum, model). Python adds a header:
-which estimator with which parameters, the classes, and the columns. A file can name only classes
-of aucrank that are on a list, so that reading one never imports or runs what it asks for.
+The core writes and reads the document (format, version, checksum, model). Python adds a header: the
+estimator with its parameters, the classes, and the columns. A file can name only classes of aucrank
+that are on a list, so that reading one never imports or runs arbitrary code.
 """
 
 import json
@@ -23,36 +23,36 @@ from aucrank._base import registry
 from aucrank._data.reading import Reading
 from aucrank._data.schema import Schema
 
-# Types of Python that name a dtype of numpy.
+# Python types that name a dtype of numpy.
 _TYPES: dict[str, type[Any]] = {"bool": bool, "int": int, "float": float}
 
-# What a dtype of an array is called.
+# Names of the dtypes of arrays.
 _DTYPE_NAME = re.compile(r"[<>=|]?[A-Za-z]+[0-9]{0,9}")
 
 # An integer beyond 64 bits, which JSON holds as text: the core reads a longer number as a float.
 _LARGE_INTEGER = re.compile(r"-?0x[0-9a-f]{1,256}")
 
-# Texts of one width take this many bytes for each letter at most, and these beside; texts that are
-# fewer letters in a greater width are objects.
+# Fixed-width text arrays take at most this many bytes per letter, plus these; texts with fewer
+# letters in a greater width are stored as objects.
 _BYTES_OF_LETTER, _BYTES_OF_TEXT = 12, 64
 
-# Parameters hold so many values that JSON has no form for at most, which takes less than a second.
+# Maximal number of values in parameters without a JSON form, which takes less than a second.
 _MOST_OBJECTS = 20_000
 
-# So many values of an array are compared with the file at a time.
+# Number of values of an array that are compared with the file at a time.
 _COMPARED_AT_ONCE = 4096
 
-# What a header tells of a sample.
+# Sample sizes in a header.
 _OF_SAMPLE = ("n_rows", "n_all_rows")
 
-# Classes whose instances are parameters of estimators.
+# Classes whose instances may be parameters of estimators.
 _parts: dict[str, type[Any]] = {}
 
 _Class = TypeVar("_Class", bound=type[Any])
 
 
 def persistable(cls: _Class) -> _Class:
-    """Let saved files hold instances of this class as parameters of an estimator.
+    """Allow saved files to hold instances of this class as parameters of an estimator.
 
     It must have ``get_params`` and take all its parameters by keyword.
     """
@@ -61,7 +61,7 @@ def persistable(cls: _Class) -> _Class:
 
 
 def is_public(cls: type[Any]) -> bool:
-    """Tell whether ``cls`` is an estimator that a saved file can name."""
+    """Return whether ``cls`` is an estimator that a saved file can name."""
     return registry.is_savable(cls.__name__) and registry.get_estimator(cls.__name__) is cls
 
 
@@ -76,13 +76,13 @@ class Header:
     params : dict
         Its constructor parameters, as `encode_params` left them.
     classes : ndarray of shape (2,) or None
-        The labels, in the dtype of the target; None if the fit was told none.
+        The labels, in the dtype of the target; None for a fit without labels.
     schema : Schema
         The columns.
     sample : tuple of int, or None
-        Number of rows of the sample that was learned from, and of all; None where it was all.
+        Number of rows of the sample learned from, and of all rows; None without sampling.
     reading : Reading or None
-        How the files of the fit were read; None where the rows came with types.
+        How the files of the fit were read; None where the rows were typed already.
     """
 
     estimator: str
@@ -98,7 +98,7 @@ class Header:
         Raises
         ------
         ValueError
-            If parameters hold so many objects that it could not be read.
+            If parameters hold more objects than could be read back.
         """
         header: dict[str, Any] = {
             "estimator": {
@@ -123,7 +123,7 @@ class Header:
         Raises
         ------
         ModelFormatError
-            If it has another form.
+            If its form differs.
         """
         try:
             _check_objects(text)
@@ -165,7 +165,7 @@ def _check_objects(text: str) -> None:
 
 
 def _sample_of(found: Any) -> tuple[int, int] | None:
-    """Return the numbers of rows that a header tells of a sample, if it tells any."""
+    """Return the sample sizes of a header, if it has any."""
     if found is None:
         return None
     n_rows, n_all_rows = (found[name] for name in _OF_SAMPLE)
@@ -175,12 +175,12 @@ def _sample_of(found: Any) -> tuple[int, int] | None:
 
 
 def read_document(text: str) -> tuple[Header, Any, Any]:
-    """Return header, core model and calibration of a document, the last None where there is none.
+    """Return header, core model and calibration of a document; the latter may be None.
 
     Raises
     ------
     ModelFormatError
-        Saying what is wrong with it.
+        If the document is not valid; the message says why.
     """
     header_text, model, calibration = _core.read_document(text)
     header = Header.from_json(header_text)
@@ -195,7 +195,7 @@ def read_document(text: str) -> tuple[Header, Any, Any]:
 def load(path: str | os.PathLike[str]) -> Any:
     """Read a fitted estimator that ``save`` wrote.
 
-    The file is data alone: reading one that you do not trust runs none of its contents.
+    The file is pure data: loading one that you do not trust runs none of its contents.
 
     Parameters
     ----------
@@ -211,7 +211,7 @@ def load(path: str | os.PathLike[str]) -> Any:
     Raises
     ------
     ModelFormatError
-        If the file is no model of aucrank, is damaged, or was written in a newer format.
+        If the file is not a model of aucrank, is damaged, or was written in a newer format.
     OSError
         If the file cannot be read.
     """
@@ -219,13 +219,13 @@ def load(path: str | os.PathLike[str]) -> Any:
 
 
 def read_model(data: bytes, path: str | os.PathLike[str]) -> Any:
-    """Return the estimator that the content of a file holds; ``path`` is for messages."""
+    """Return the estimator stored in a file; ``path`` is for messages."""
     try:
         try:
             text = data.decode("utf-8")
         except UnicodeDecodeError as err:
             raise _core.ModelFormatError(f"not a text file: {err}") from None
-        # Frees the bytes of a large model before its text is parsed.
+        # Free the bytes of a large model before its text is parsed.
         del data
         header, model, calibration = read_document(text)
         if not registry.is_savable(header.estimator):
@@ -239,17 +239,17 @@ def read_model(data: bytes, path: str | os.PathLike[str]) -> Any:
 
 
 def encode_params(params: dict[str, Any]) -> dict[str, Any]:
-    """Return parameters as JSON can hold them; None for what it cannot.
+    """Return parameters in a form that JSON can hold; None for what it cannot hold.
 
-    What JSON has no form for but we can name is an object with the key ``__class__``. A number of
-    another class, such as a fraction, becomes a plain one, and what is iterated a list or an array:
-    a fit makes no more of them.
+    Values that JSON cannot express but we can name become an object with the key ``__class__``. A
+    number of another class, such as a fraction, becomes a plain one, and an iterable becomes a list
+    or an array: a fit treats them alike.
     """
     return {name: _encode(value) for name, value in params.items()}
 
 
 def decode_params(params: dict[Any, Any]) -> dict[str, Any]:
-    """Return what `encode_params` was given.
+    """Return the parameters that `encode_params` was given.
 
     Raises
     ------
@@ -294,7 +294,7 @@ def _encode(value: Any) -> Any:
                 **_encode_array(array if has_form else array.astype(object)),
             }
     if isinstance(value, Set):
-        # Equal models make equal files, whatever order a set has in this process.
+        # Equal models give equal files, whatever the order of a set in this process.
         value = sorted(value, key=repr)
     if isinstance(value, Iterable):
         return [_encode(item) for item in value]
@@ -315,7 +315,7 @@ def _decode(value: Any) -> Any:
     if not isinstance(value, dict):
         return value
     name = value.get("__class__")
-    # A look-up, since a file may hold a great many of them.
+    # A look-up, since a file may hold very many of them.
     decode = _DECODERS.get(name, _decode_object) if isinstance(name, str) else None
     if decode is None:
         raise ValueError(f"a parameter is of an unknown class: {_shortened(name)}")
@@ -371,7 +371,7 @@ def _decode_array(array: dict[Any, Any]) -> NDArray[Any]:
                 plain = values if is_plain else [_decode(value) for value in values]
                 decoded = np.array(plain, dtype=object)
                 if _is_in_range(dtype, values) and decoded.ndim == 1:
-                    # Every array that is taken of these, such as one of labels, is as wide.
+                    # Every array derived from these, such as one of labels, is as wide.
                     if not _is_too_wide(dtype, values):
                         decoded = decoded.astype(dtype)
                     if _holds(decoded, values):
@@ -381,7 +381,7 @@ def _decode_array(array: dict[Any, Any]) -> NDArray[Any]:
 
 
 def _is_in_range(dtype: np.dtype[Any], values: list[Any]) -> bool:
-    """Tell whether texts are texts, and integers fit: before numpy 2, one could wrap around."""
+    """Return whether texts are texts, and integers fit: numpy 1 may wrap around."""
     if dtype.kind == "U":
         return all(isinstance(value, str) for value in values)
     if dtype.kind not in "iu":
@@ -391,7 +391,7 @@ def _is_in_range(dtype: np.dtype[Any], values: list[Any]) -> bool:
 
 
 def _holds(array: NDArray[Any], values: list[Any]) -> bool:
-    """Tell whether the values of an array are written as these."""
+    """Return whether the values of an array are written as these."""
     for first in range(0, len(values), _COMPARED_AT_ONCE):
         some = slice(first, first + _COMPARED_AT_ONCE)
         found, written = array[some].tolist(), values[some]
@@ -401,7 +401,7 @@ def _holds(array: NDArray[Any], values: list[Any]) -> bool:
 
 
 def _is_too_wide(dtype: np.dtype[Any], values: list[Any]) -> bool:
-    """Tell whether texts of one width would take many times what they hold."""
+    """Return whether fixed-width texts would take many times the size of their contents."""
     if dtype.kind != "U":
         return False
     n_letters = sum(len(value) for value in values if isinstance(value, str))

@@ -1,4 +1,4 @@
-"""What every ranker is built on: scores and labels from a core model."""
+"""Base of every ranker: scores and labels from a core model."""
 
 import json
 from collections.abc import Callable, Iterator, Sequence
@@ -34,7 +34,7 @@ from aucrank.data import Dataset
 
 
 class AucScoreMixin:
-    """For classifiers that score rows: what they are judged by is the AUC; stands first."""
+    """Mixin for classifiers that score rows, with the AUC as their ``score``; stands first."""
 
     classes_: NDArray[Any]
 
@@ -44,29 +44,29 @@ class AucScoreMixin:
             """Score rows."""
 
     def decision_function_batches(self, dataset: Dataset) -> Iterator[NDArray[np.float64]]:
-        """Score the rows of a data set, a piece at a time.
+        """Score the rows of a data set, one batch at a time.
 
         Parameters
         ----------
         dataset : Dataset
-            Rows of any number. Of the columns that it can read, those seen in fit are read, by
-            name; where the fit saw no names, the columns of the data set.
+            Any number of rows. The columns seen in fit are read by name; if the fit saw no names,
+            all columns of the data set.
 
         Returns
         -------
         iterator of ndarray of float64
-            What `decision_function` gives for some rows after others, in order.
+            Result of `decision_function` for consecutive batches of rows, in order.
 
         Raises
         ------
         DataChangedError
-            If the data change while they are read.
+            If the data change during reading.
         NotFittedError
-            If there is no model yet.
+            If the estimator is not fitted.
         TypeError
-            If ``dataset`` is no `Dataset`.
+            If ``dataset`` is not a `Dataset`.
         ValueError
-            If a column is not there, or rows are not valid, which is said with their place.
+            If a column does not exist, or rows are not valid; the message gives their place.
 
         Examples
         --------
@@ -90,21 +90,20 @@ class AucScoreMixin:
         columns: Sequence[str] | None = None,
         proba: bool = False,
     ) -> int:
-        """Score the rows of a data set, and write the scores to a file, a piece at a time.
+        """Score the rows of a data set, and write the scores to a file, one batch at a time.
 
-        The file appears whole or not at all. It has the columns that are named, in this order, and
-        ``score``.
+        The file is written atomically. It has the named columns, in this order, and ``score``.
 
         Parameters
         ----------
         dataset : Dataset
-            Rows of any number, as for `decision_function_batches`.
+            Any number of rows, as for `decision_function_batches`.
         path : path-like
             Where to write; the name ends in .parquet, .pq, .csv or .csv.gz.
         columns : sequence of str, default=None
-            Columns of the data set to write before the scores, such as one that names the rows.
+            Columns of the data set to write before the scores, such as an identifier of the rows.
         proba : bool, default=False
-            Whether to add ``probability``, that of ``classes_[1]`` as `predict_proba` has it.
+            Whether to add ``probability``, that of ``classes_[1]`` as in `predict_proba`.
 
         Returns
         -------
@@ -114,18 +113,17 @@ class AucScoreMixin:
         Raises
         ------
         DataChangedError
-            If the data change while they are read.
+            If the data change during reading.
         ImportError
             If pyarrow is not installed.
         NotFittedError
-            If there is no model yet.
+            If the estimator is not fitted.
         OSError
             If the file cannot be written, such as on a full disk.
         TypeError
-            If ``dataset`` is no `Dataset`.
+            If ``dataset`` is not a `Dataset`.
         ValueError
-            If a column is not there, rows are not valid, or the name of the file does not say how
-            to write it.
+            If a column does not exist, rows are not valid, or the file name has another ending.
 
         Examples
         --------
@@ -181,7 +179,7 @@ class BaseRanker(AucScoreMixin, ClassifierMixin, CoreEstimator):
         Parameters
         ----------
         X : array-like or data frame of shape (n, n_features)
-            Rows with the columns seen in fit. A category that was not seen there is missing.
+            Rows with the columns seen in fit. A category not seen in fit counts as missing.
 
         Returns
         -------
@@ -192,7 +190,7 @@ class BaseRanker(AucScoreMixin, ClassifierMixin, CoreEstimator):
         return scores
 
     def _link(self) -> Link | None:
-        """Return what brings scores to `predict_proba`, where a function of the score does."""
+        """Return the link from scores to `predict_proba`, where one exists."""
         return None
 
     def predict(self, X: Any) -> NDArray[Any]:
@@ -212,7 +210,7 @@ class BaseRanker(AucScoreMixin, ClassifierMixin, CoreEstimator):
         return self.classes_[positive.astype(np.intp)]
 
     def _output_formula(self, output: str, form: str) -> Formula:
-        """Return what an export computes: the score, or the probability."""
+        """Return the formula that an export computes: the score, or the probability."""
         check_is_fitted(self)
         check_choice(output, "output", ("score", "probability"))
         name = type(self).__name__
@@ -227,42 +225,41 @@ class BaseRanker(AucScoreMixin, ClassifierMixin, CoreEstimator):
         Parameters
         ----------
         dialect : str, default="ansi"
-            How names, strings and numbers are written: "ansi", which Oracle takes, too, "sqlite",
-            "duckdb", "postgres", "mysql", also for MariaDB, "bigquery", "snowflake", "spark" or
-            "tsql". Categories are compared as the database compares strings: one whose collation
-            ignores case or accents takes those that differ only so for one.
+            How names, strings and numbers are written: "ansi", which Oracle also accepts, "sqlite",
+            "duckdb", "postgres", "mysql" (also for MariaDB), "bigquery", "snowflake", "spark" or
+            "tsql". Categories are compared as the database compares strings: a collation that
+            ignores case or accents merges categories that differ only in these.
         output : {"score", "probability"}, default="score"
-            What is computed: what `decision_function` gives, or the probability of ``classes_[1]``
-            that `predict_proba` does, up to the rounding of ``EXP`` where scores are log-odds.
+            The result of `decision_function`, or the probability of ``classes_[1]`` from
+            `predict_proba`, up to the rounding of ``EXP`` where scores are log-odds.
 
         Returns
         -------
         str
-            An expression over the columns of the fit (``x0``, ``x1``, ... where they had no
-            names), without a trailing semicolon. NULL is a missing value; a category that was not
-            seen in fit counts as missing. NaN is not NULL to a database: store it as NULL. Of
-            branching programs it holds nested queries, which MariaDB, Oracle and
-            Spark do not take; so it does of models of more than 500 branches in the dialects
-            "ansi", "sqlite", "duckdb" and "postgres".
+            An expression over the columns of the fit (``x0``, ``x1``, ... where they had no names),
+            without a trailing semicolon. NULL is a missing value; a category that was not seen in
+            fit counts as missing. NaN is not NULL to a database: store it as NULL. Branching
+            programs give nested queries, which MariaDB, Oracle and Spark do not accept; so do
+            models of more than 500 branches in the dialects "ansi", "sqlite", "duckdb" and
+            "postgres".
 
         Raises
         ------
         NotFittedError
-            If there is no model yet.
+            If the estimator is not fitted.
         ValueError
             If a part of the model has no form in SQL, such as a split by a classifier of your own,
-            or a calibration curve where probabilities are written;
-            if the dialect is unknown, or has no way to write a name or a category, such as an empty
-            name or NUL.
+            or a calibration curve when probabilities are exported; if the dialect is unknown, or
+            cannot express a name or a category, such as an empty name or NUL.
 
         Notes
         -----
         Terms are added in the order in which the model adds them, and most sums are exact, so that
-        a database that computes in double precision, as sqlite and duckdb do, gives the very
-        doubles of `decision_function`. Beyond 500 branches the expression is a query of steps over
-        codes of the columns, of 2.6 MB for a default `GradientBoostingRanker`; a warning says when
-        it takes more than 20 MB. A linear score needs columns of a floating type: what
-        databases make of weights times decimals differs.
+        a database that computes in double precision, as sqlite and duckdb do, gives the same
+        doubles as `decision_function`. Beyond 500 branches the expression is a query of steps over
+        codes of the columns: 2.6 MB for a default `GradientBoostingRanker`. Beyond 20 MB a warning
+        is raised. A linear score needs columns of a floating type: databases differ in how they
+        multiply weights and decimals.
 
         Examples
         --------
@@ -281,40 +278,40 @@ class BaseRanker(AucScoreMixin, ClassifierMixin, CoreEstimator):
     def to_pmml(self, *, model_name: str = "ranker", timestamp: datetime | None = None) -> str:
         """Return the score as a PMML 4.4 document.
 
-        PMML is the form in which decision engines take models. The document holds a
-        ``RegressionModel`` whose predictors are fields derived from the columns: one for each term
-        of the score.
+        PMML is the format in which decision engines import models. The document holds a
+        ``RegressionModel`` whose predictors are fields derived from the columns: one per term of
+        the score.
 
         Parameters
         ----------
         model_name : str, default="ranker"
             Name of the model in the document.
         timestamp : datetime, default=None
-            When the document is said to be written. None leaves it out, so that equal models make
-            equal documents.
+            Time stamp in the document. None leaves it out, so that equal models give equal
+            documents.
 
         Returns
         -------
         str
-            An XML document. Its output is ``score``, that of `decision_function` but for the
-            rounding of sums, and in branching programs of masses (1e-8).
+            An XML document. Its output is ``score``, equal to `decision_function` up to the
+            rounding of sums, and of masses in branching programs (1e-8).
 
         Raises
         ------
         NotFittedError
-            If there is no model yet.
+            If the estimator is not fitted.
         TypeError
-            If ``model_name`` is no string, or ``timestamp`` no datetime.
+            If ``model_name`` is not a string, or ``timestamp`` not a datetime.
         ValueError
-            If a part of the model has no form in PMML, such as a split by a classifier of your
-            own; if a name is empty, or a name or a category holds a character that XML cannot (a
+            If a part of the model has no form in PMML, such as a split by a classifier of your own;
+            if a name is empty, or a name or a category holds a character that XML cannot express (a
             control character).
 
         Notes
         -----
-        Numbers are continuous fields of type double, and missing where the engine has no value.
+        Numbers are continuous fields of type double, missing where the engine has no value.
         Categories are listed, and any other value is treated as missing: booleans have the type
-        boolean, whole numbers integer, other numbers double, all else string.
+        boolean, integers integer, other numbers double, everything else string.
 
         Examples
         --------
@@ -335,15 +332,15 @@ class BaseRanker(AucScoreMixin, ClassifierMixin, CoreEstimator):
         )
 
     def to_json(self, *, indent: int | None = None) -> str:
-        """Return the score as data, for systems that read none of the other forms.
+        """Return the score as data, for systems that support none of the other formats.
 
-        `save` is for `aucrank.load`; this is for all others, and holds what is needed to score a
-        row, and no more.
+        `save` is for `aucrank.load`; this is for all other readers, and holds only what is needed
+        to score a row.
 
         Parameters
         ----------
         indent : int or None, default=None
-            Spaces by which each level is moved in; None puts all on one line.
+            Number of spaces per level of indentation; None puts everything on one line.
 
         Returns
         -------
@@ -353,10 +350,9 @@ class BaseRanker(AucScoreMixin, ClassifierMixin, CoreEstimator):
         Raises
         ------
         NotFittedError
-            If there is no model yet.
+            If the estimator is not fitted.
         ValueError
-            If a part of the model cannot be written down, such as a split by a classifier of your
-            own.
+            If a part of the model cannot be expressed, such as a split by a classifier of your own.
 
         Notes
         -----
@@ -366,10 +362,10 @@ class BaseRanker(AucScoreMixin, ClassifierMixin, CoreEstimator):
           it does not know;
         - ``classes``: the two labels, the positive one last;
         - ``features``: for each column of the fit its ``name``, its ``kind`` ("numeric" or
-          "categorical") and its ``levels``: the code of a category is its place there, from 0, and
-          what is not there counts as missing;
-        - ``score``: the formula, an object whose one key says the operation. The guide to
-          :doc:`production </production>` lists them.
+          "categorical") and its ``levels``: the code of a category is its position there, from 0,
+          and any other value counts as missing;
+        - ``score``: the formula, an object with one key, the operation. The guide to
+          :doc:`production </production>` lists the operations.
 
         Examples
         --------
@@ -390,7 +386,7 @@ class BaseRanker(AucScoreMixin, ClassifierMixin, CoreEstimator):
         return json.dumps(document, indent=indent, allow_nan=False)
 
     def to_onnx(self, *, inputs: Literal["auto", "columns", "matrix"] = "auto") -> Any:
-        """Return the model as an ONNX document, which onnxruntime scores rows by.
+        """Return the model as an ONNX document, for scoring with onnxruntime.
 
         Parameters
         ----------
@@ -404,19 +400,19 @@ class BaseRanker(AucScoreMixin, ClassifierMixin, CoreEstimator):
         -------
         onnx.ModelProto
             Outputs ``score`` of shape (n,), `decision_function`; ``label`` of shape (n,),
-            `predict`; and ``probabilities`` of shape (n, 2), `predict_proba`, where there are any.
-            All numbers are of double precision. Its ``SerializeToString()`` is what a file holds.
+            `predict`; and ``probabilities`` of shape (n, 2), `predict_proba`, where available. All
+            numbers are in double precision. Write ``SerializeToString()`` to a file to store it.
 
         Raises
         ------
         ImportError
             If onnx is not installed.
         NotFittedError
-            If there is no model yet.
+            If the estimator is not fitted.
         ValueError
             If a part of the model has no form in ONNX, such as a split by a classifier of your own;
-            a column has an empty name, or categories of text and of numbers; or text would have to
-            be in a matrix.
+            if a column has an empty name, or categories of both text and numbers; or if a matrix
+            would have to hold text.
 
         See Also
         --------
@@ -424,13 +420,12 @@ class BaseRanker(AucScoreMixin, ClassifierMixin, CoreEstimator):
 
         Notes
         -----
-        What is missing is NaN in a column of numbers. Any text that was not seen in fit counts as
-        missing, so that an empty one serves. Categories that are numbers or truth values are
-        doubles.
+        A missing number is NaN. Any text that was not seen in fit counts as missing; use an empty
+        one. Categories that are numbers or booleans are doubles.
 
-        Trees are operators ``TreeEnsemble`` of ai.onnx.ml 5, which onnxruntime has since version
-        1.20. Scores are those of `decision_function` to the last bit; those of a `RankingEnsemble`
-        differ by the rounding of sums.
+        Trees are operators ``TreeEnsemble`` of ai.onnx.ml 5, supported by onnxruntime since version
+        1.20. Scores equal those of `decision_function` to the last bit; those of a
+        `RankingEnsemble` differ by the rounding of sums.
 
         Examples
         --------
@@ -451,13 +446,13 @@ class BaseRanker(AucScoreMixin, ClassifierMixin, CoreEstimator):
         return write_model(onnx, model, columns, version=_core.__version__)
 
     def _onnx_model(self) -> Model:
-        """Return what ONNX documents are written from."""
+        """Return the model from which ONNX documents are written."""
         check_is_fitted(self)
         formula = read_formula(self._model.formula(), type(self).__name__, "ONNX")
         return Model(formula, self._schema, self.classes_, self._link())
 
     def onnx_parser(self) -> Callable[..., list[Any]]:
-        """Tell skl2onnx what a ranker answers in a pipeline.
+        """Declare the outputs of a ranker to skl2onnx.
 
         Returns
         -------
@@ -466,7 +461,7 @@ class BaseRanker(AucScoreMixin, ClassifierMixin, CoreEstimator):
 
         See Also
         --------
-        onnx_converter : What converts the ranker, with an example.
+        onnx_converter : Converts the ranker, with an example.
 
         Examples
         --------
@@ -481,7 +476,7 @@ class BaseRanker(AucScoreMixin, ClassifierMixin, CoreEstimator):
         return parser
 
     def onnx_shape_calculator(self) -> Callable[[Any], None]:
-        """Tell skl2onnx of what shapes and types the answers of a ranker are.
+        """Declare the shapes and types of the outputs of a ranker to skl2onnx.
 
         Returns
         -------
@@ -491,7 +486,7 @@ class BaseRanker(AucScoreMixin, ClassifierMixin, CoreEstimator):
 
         See Also
         --------
-        onnx_converter : What converts the ranker, with an example.
+        onnx_converter : Converts the ranker, with an example.
 
         Examples
         --------
@@ -504,13 +499,13 @@ class BaseRanker(AucScoreMixin, ClassifierMixin, CoreEstimator):
     def onnx_converter(self) -> Callable[[Any, Any, Any], None]:
         """Tell skl2onnx how to convert a ranker.
 
-        With it ``skl2onnx.to_onnx`` takes pipelines of scikit-learn that end with a ranker, without
-        a call to register anything.
+        With it ``skl2onnx.to_onnx`` converts scikit-learn pipelines that end with a ranker, without
+        registering anything.
 
         Returns
         -------
         callable
-            Adds the operators of the ranker, of ai.onnx.ml 3 and of any opset from 15 on.
+            Adds the operators of the ranker, for ai.onnx.ml 3 and any opset from 15 on.
 
         See Also
         --------
@@ -518,15 +513,15 @@ class BaseRanker(AucScoreMixin, ClassifierMixin, CoreEstimator):
 
         Notes
         -----
-        The document answers ``label``, as `predict`; ``probabilities`` of shape (n, 2) where the
+        The document outputs ``label``, as `predict`; ``probabilities`` of shape (n, 2) where the
         ranker has `predict_proba`, without a ZipMap; and ``score`` of shape (n, 1),
-        `decision_function`. They are of double precision, whatever comes in. Scores are those
-        of the pipeline within 1e-12 where the steps before the ranker hand over doubles: let
-        skl2onnx see columns of doubles.
+        `decision_function`. They are in double precision, whatever the input. Scores equal those of
+        the pipeline within 1e-12 where the steps before the ranker output doubles: pass columns of
+        doubles to skl2onnx.
 
-        In ai.onnx.ml 3, the latest version that skl2onnx knows, trees answer in single
-        precision. Here they answer the number of a leaf, and a table of doubles has its value. One
-        number for each row and tree is in memory at a time.
+        In ai.onnx.ml 3, the latest version that skl2onnx supports, trees output single precision.
+        Here they output the number of a leaf, and a table of doubles maps it to its value. One
+        number per row and tree is in memory at a time.
 
         Examples
         --------
@@ -542,21 +537,21 @@ class BaseRanker(AucScoreMixin, ClassifierMixin, CoreEstimator):
         return pipeline_step.convert
 
     def to_html(self) -> str:
-        """Return what the model is as a page to read, print or keep beside the model.
+        """Return a summary of the model as a page to read, print or archive.
 
         Returns
         -------
         str
-            An HTML document that asks for no other file and nothing from a network: what the
-            model does, its columns with their importances, what it consists of (such as strata,
-            rules, terms and weights), and its parameters. Equal models make equal documents.
+            A self-contained HTML document that loads nothing from files or a network: what the
+            model does, its columns with their importances, its parts (such as strata, rules, terms
+            and weights), and its parameters. Equal models give equal documents.
 
         Raises
         ------
         ImportError
             If jinja2 is not installed.
         NotFittedError
-            If there is no model yet.
+            If the estimator is not fitted.
 
         See Also
         --------
@@ -575,26 +570,26 @@ class BaseRanker(AucScoreMixin, ClassifierMixin, CoreEstimator):
         return model_page(self)
 
     def to_treelite(self) -> Any:
-        """Return the score as a model of Treelite, which other engines for trees read.
+        """Return the score as a model of Treelite, which other tree engines read.
 
         Returns
         -------
         treelite.Model
-            Whose output is `decision_function`, up to the rounding of sums. It takes a matrix of
-            the columns of the fit in their order: numbers, and categories as codes, the positions
-            of their values among those seen in fit, sorted; NaN where a value is missing. A code
-            that no category has counts as missing. ``serialize(path)`` writes it.
+            Its output is `decision_function`, up to the rounding of sums. It takes a matrix of the
+            columns of the fit in their order: numbers, and categories as codes, the positions of
+            their values among those seen in fit, sorted; NaN where a value is missing. A code
+            beyond the known categories counts as missing. ``serialize(path)`` writes it.
 
         Raises
         ------
         ImportError
             If treelite is not installed.
         NotFittedError
-            If there is no model yet.
+            If the estimator is not fitted.
         ValueError
-            If the score is no sum of trees and step functions, as that of `RIMARC`, `LinearRanker`,
-            `MartiRank` or a forest of medians; if its trees ask for pairs of categories; or if it
-            would have more than ten million nodes.
+            If the score is not a sum of trees and step functions, as that of `RIMARC`,
+            `LinearRanker`, `MartiRank` or a forest of medians; if its trees test pairs of
+            categories; or if it would have more than ten million nodes.
 
         Examples
         --------
@@ -621,17 +616,17 @@ class BaseRanker(AucScoreMixin, ClassifierMixin, CoreEstimator):
         Parameters
         ----------
         language : {"c", "python", "javascript", "java"}
-            What it is written in. The code needs nothing but the standard library.
+            Target language. The code needs only the standard library.
         output : {"score", "probability"}, default="score"
-            What the function returns: what `decision_function` gives, or the probability of
-            ``classes_[1]`` that `predict_proba` does.
+            Return value of the function: that of `decision_function`, or the probability of
+            ``classes_[1]`` from `predict_proba`.
 
         Returns
         -------
         str
             A function ``score``, and tables that it reads. A row has the columns of the fit in
-            their order, which comments list: numbers, and categories as they were in the fit.
-            None, null and NaN are missing, and so is a category that was not seen in fit.
+            their order, which comments list: numbers, and categories as they were in the fit. None,
+            null and NaN are missing, and so is a category that was not seen in fit.
 
             - Python and JavaScript: ``score(row)``, of a list or an array.
             - Java: ``Ranker.score(Object[] row)``.
@@ -641,16 +636,16 @@ class BaseRanker(AucScoreMixin, ClassifierMixin, CoreEstimator):
         Raises
         ------
         NotFittedError
-            If there is no model yet.
+            If the estimator is not fitted.
         ValueError
-            If a part of the model cannot be written down, such as a split by a classifier of your
-            own; if the language is unknown, or a category has no form in C, such as NUL.
+            If a part of the model cannot be expressed, such as a split by a classifier of your own;
+            if the language is unknown, or a category has no form in C, such as NUL.
 
         Notes
         -----
-        Sums are in the order of the model, so that scores are equal to the last bit. A compiler of
-        C must not fuse products with sums: ``-ffp-contract=off``. Large models are tables of
-        nodes, which compilers take in seconds.
+        Sums are in the order of the model, so that scores are equal to the last bit. A C compiler
+        must not fuse products with sums: ``-ffp-contract=off``. Large models become tables of
+        nodes, which compile in seconds.
 
         Examples
         --------
@@ -674,7 +669,7 @@ class BaseRanker(AucScoreMixin, ClassifierMixin, CoreEstimator):
 
 
 class ProbabilityMixin:
-    """For rankers whose core model has ``probability(columns, n_threads)``; stands first."""
+    """Mixin for rankers whose core model has ``probability(columns, n_threads)``; stands first."""
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Estimate the probability of each class.

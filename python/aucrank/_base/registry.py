@@ -1,8 +1,8 @@
-"""Where each public estimator lives, by name.
+"""Module of each public estimator, by name.
 
-The lists that `aucrank.load`, the command line and the tests walk: an estimator that is entered
-here can be saved and loaded, and `aucrank compare` measures the rankers. Nothing is imported before
-it is asked for.
+The lists that `aucrank.load`, the command line and the tests iterate over: an estimator listed here
+can be saved and loaded, and `aucrank compare` measures the rankers. Modules are imported on first
+use.
 """
 
 from importlib import import_module
@@ -24,20 +24,20 @@ ESTIMATORS = {
     "RankingEnsemble": "aucrank.ensemble",
 }
 
-#: Public, and saved, but they turn features into others and rank nothing.
+#: Public and savable, but transformers: they rank nothing.
 TRANSFORMERS = {
     "MAD2C": "aucrank.additive",
     "ThresholdBinarizer": "aucrank.ramp",
 }
 
-#: Public, too, but around an estimator from anywhere, which a file cannot hold.
+#: Public as well, but wraps an arbitrary estimator, which a file cannot hold.
 META_ESTIMATORS = {
     "TwoSidedClassifier": "aucrank.boosting",
 }
 
 
 def get_estimator(name: str) -> type[Any]:
-    """Class of the public estimator `name`.
+    """Return the class of the public estimator `name`.
 
     Raises
     ------
@@ -52,7 +52,7 @@ def get_estimator(name: str) -> type[Any]:
 
 
 def public_names() -> list[str]:
-    """Names of all public estimators, whatever they do, in the order of the lists."""
+    """Return the names of all public estimators of any kind, in the order of the lists."""
     return list(_modules())
 
 
@@ -61,10 +61,10 @@ def _modules() -> dict[str, str]:
 
 
 def is_savable(name: str) -> bool:
-    """Tell whether a saved file can hold the estimator `name`."""
+    """Return whether a saved file can hold the estimator `name`."""
     return name in ESTIMATORS or name in TRANSFORMERS
 
 
 def public_estimators() -> dict[str, type[Any]]:
-    """All public rankers that can be saved, by name, in the order of the list."""
+    """Return all public rankers that can be saved, by name, in the order of the list."""
     return {name: get_estimator(name) for name in ESTIMATORS}

@@ -1,11 +1,11 @@
-"""Scores of any ranker, an estimator of this package or of another."""
+"""Scores of any ranker, of this package or another."""
 
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-#: Methods that score rows, the one that is preferred first.
+#: Methods that score rows, in order of preference.
 SCORING_METHODS = ("decision_function", "predict_proba")
 
 
@@ -32,8 +32,8 @@ def score_rows(ranker: Any, X: Any) -> NDArray[np.float64]:
     Returns
     -------
     ndarray of float64, shape (n,)
-        The higher, the more likely of the second class. What an estimator returns in another shape
-        has that shape here, too.
+        Higher means more likely of the second class. If an estimator returns another shape, it is
+        kept.
     """
     method = scoring_method(ranker)
     assert method is not None

@@ -1,4 +1,4 @@
-"""What a fitted estimator tells of itself to a person: sections of text and tables."""
+"""Summary of a fitted estimator for people: sections of text and tables."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -16,7 +16,7 @@ class Section:
     title : str
         Its heading.
     text : str
-        What stands below it.
+        Text below the heading.
     table : mapping of str to iterable
         Columns of a table that follows, by name; none for no table.
     """
@@ -27,5 +27,5 @@ class Section:
 
 
 def less(threshold: float) -> str:
-    """Write a threshold as it is taken from a sum."""
+    """Write a threshold as subtracted from a sum."""
     return f", {'less' if threshold >= 0 else 'plus'} {rounded(abs(threshold))}"

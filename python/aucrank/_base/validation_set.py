@@ -1,4 +1,4 @@
-"""Rows that a model is not fitted on, but chosen by."""
+"""Validation rows: a model is not fitted to them, but chosen by them."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -22,12 +22,12 @@ class ValidationSet:
     X: Any = None
     y: ArrayLike | None = None
     sample_weight: ArrayLike | None = None
-    #: What ``class_weight`` multiplies the weights of both classes by.
+    #: Factors by which ``class_weight`` multiplies the weights of both classes.
     class_factors: tuple[float, float] | None = None
 
     @property
     def is_given(self) -> bool:
-        """Whether any of them was."""
+        """Whether any of them was given."""
         return any(part is not None for part in (self.X, self.y, self.sample_weight))
 
     def read(self, estimator: BaseEstimator, schema: Schema, classes: NDArray[Any]) -> Sample:
@@ -76,7 +76,7 @@ class ValidationSet:
 
 @contextmanager
 def _errors_in(name: str) -> Iterator[None]:
-    """Let errors say that they speak of the rows held out, not of the training data."""
+    """Make errors name the validation rows, not the training data."""
     try:
         yield
     except TypeError as err:

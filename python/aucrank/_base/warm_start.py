@@ -1,4 +1,4 @@
-"""The last fit of an estimator with ``warm_start``, from which a fit goes on."""
+"""The last fit of an estimator with ``warm_start``, which a new fit continues."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -11,17 +11,17 @@ from aucrank._data.schema import Schema
 
 @dataclass(frozen=True, slots=True)
 class WarmStart:
-    """What the last fit has left behind."""
+    """State left by the last fit."""
 
     model: Any
     schema: Schema
     classes: NDArray[Any]
-    #: Weak rankers of the user's own choice that the model asks, by number.
+    #: User-supplied weak rankers that the model uses, by number.
     rankers: tuple[Any, ...] = ()
 
     @classmethod
     def of(cls, estimator: Any) -> "WarmStart | None":
-        """Return the last fit of an estimator, or None where there is none to go on from."""
+        """Return the last fit of an estimator, or None where there is none to continue."""
         if not (getattr(estimator, "warm_start", False) and estimator.__sklearn_is_fitted__()):
             return None
         rankers = estimator.__dict__.get("_rankers", ())
@@ -30,7 +30,7 @@ class WarmStart:
     def check(
         self, estimator: Any, schema: Schema, parameter: str, n_parts: int, parts: str
     ) -> None:
-        """Raise ValueError if a fit cannot go on from this one.
+        """Raise ValueError if a fit cannot continue this one.
 
         Parameters
         ----------
@@ -39,11 +39,11 @@ class WarmStart:
         schema : Schema
             The columns of the fit.
         parameter : str
-            Name of the parameter that says how many parts there may be, such as ``n_estimators``.
+            Name of the parameter that sets the number of parts, such as ``n_estimators``.
         n_parts : int
             Parts of the last fit.
         parts : str
-            What they are called.
+            What the parts are called.
         """
         if not np.array_equal(self.classes, estimator.classes_):
             raise ValueError(

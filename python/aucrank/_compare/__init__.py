@@ -1,7 +1,7 @@
-"""The comparison of models on the same folds, which knows nothing of the command line.
+"""Comparison of models on the same folds, independent of the command line.
 
 ``sample`` holds the rows, ``folds`` deals them, ``contestants`` and ``peers`` make the models,
-``running`` fits them, ``store`` keeps what is done, and ``standings`` tells who is best and by how
-much. ``request`` checks what is asked for and puts them together, ``page`` shows what was found,
-and ``leaderboard`` is what a user calls.
+``running`` fits them, ``store`` keeps finished fits, and ``standings`` ranks the models and tests
+their differences. ``request`` checks the arguments and combines these parts, ``page`` renders the
+results, and ``leaderboard`` is the public interface.
 """

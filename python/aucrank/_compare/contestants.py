@@ -1,4 +1,4 @@
-"""The models of a comparison: which, and how each takes rows, is stored and is counted."""
+"""The models of a comparison, and how each receives rows, is stored and is counted."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from aucrank._core import __version__
 from aucrank._export.rule_count import count_rules
 from aucrank._utils.words import did_you_mean
 
-#: In place of names: all models, however long they take.
+#: Instead of names: all models, however long they take.
 ALL = "all"
 
 
@@ -39,23 +39,23 @@ class Contestant:
     Attributes
     ----------
     name : str
-        What it is called.
+        Its name.
     package : str or None
-        Where it is from, if not from here.
+        Its package, if not this one.
     make : callable
-        Makes an unfitted copy that runs on so many threads, None for its own choice.
+        Makes an unfitted copy that runs on the given number of threads, None for its default.
     rows : callable
-        The rows of these numbers, in the form that the model takes.
+        Returns the rows with these numbers, in the form that the model accepts.
     y : ndarray of shape (n_samples,)
         The labels of all rows, the positive one last when sorted.
     fit_options : mapping
-        What ``fit`` is told beside rows, labels and weights.
+        Arguments of ``fit`` in addition to rows, labels and weights.
     rules : callable or None
-        Counts the rules of a fitted one.
+        Counts the rules of a fitted model.
     groups : ndarray of shape (n_samples,) or None
-        Which rows belong together, for rankers that deal rows themselves.
+        Which rows belong together, for rankers that deal rows into folds themselves.
     time : ndarray of shape (n_samples,) or None
-        When each row came, for the same.
+        Time of each row, for the same.
     """
 
     name: str
@@ -71,7 +71,7 @@ class Contestant:
     def fit(
         self, rows: NDArray[np.intp], weight: NDArray[np.float64] | None, n_jobs: int | None
     ) -> Callable[[], Any]:
-        """Return what fits a copy to some rows, all that can be prepared being done."""
+        """Return a function that fits a copy to some rows, with all preparations done."""
         model, X, options = self.make(n_jobs), self.rows(rows), dict(self.fit_options)
         if weight is not None:
             check_takes_weights(model, self.name)
@@ -82,32 +82,32 @@ class Contestant:
         return lambda: model.fit(X, self.y[rows], **options)
 
     def _dealt_by(self) -> dict[str, NDArray[Any]]:
-        """Return what a fit deals rows by, as its options."""
+        """Return groups or times of the rows as arguments of a fit."""
         given = {"groups": self.groups, "time": self.time}
         return {name: values for name, values in given.items() if values is not None}
 
     def fingerprint(self) -> str | None:
-        """Return a text that is the same for the same model; None where that cannot be told."""
+        """Return a text that identifies the model; None if that is impossible."""
         try:
             model = self.make(None)
             known = [__version__, _versions(model), model, dict(self.fit_options)]
             if isinstance(model, BaseRanker):
                 known += self._dealt_by().values()
             return str(joblib.hash(known))
-        except Exception:  # of any package: what cannot be told apart is fitted anew
+        except Exception:  # of any package: models that cannot be identified are fitted again
             return None
 
 
 @dataclass(frozen=True)
 class Chosen:
-    """Who takes part.
+    """The models of a comparison.
 
     Attributes
     ----------
     models : dict
-        By name: an estimator of the user's, or None for one that is known by its name.
+        By name: a user's estimator, or None for one that is known by its name.
     left_out : dict of str to list of str
-        By reason, those that one might miss.
+        Omitted models that one might expect, by reason.
     """
 
     models: dict[str, Any]
@@ -115,28 +115,28 @@ class Chosen:
 
 
 def our_names() -> list[str]:
-    """Names of our classifiers."""
+    """Return the names of our classifiers."""
     return [name for name, cls in public_estimators().items() if is_classifier(cls())]
 
 
 def choose(models: Any, peers: bool | None, n_values: int) -> Chosen:
-    """Return who takes part.
+    """Return the models to compare.
 
     Parameters
     ----------
     models : None, str, estimator, mapping, or iterable of str and estimators
         As the user passed it.
     peers : bool or None
-        Whether other packages do; None for yes, unless ``models`` says who takes part.
+        Whether to include other packages; None for yes, unless ``models`` is given.
     n_values : int
         Rows times columns.
 
     Raises
     ------
     TypeError, ValueError
-        If something is no model, or a name is not known.
+        If something is not a model, or a name is not known.
     ImportError
-        If the package of a peer that is asked for is not installed.
+        If the package of a requested peer is not installed.
     """
     if not (peers is None or isinstance(peers, bool)):
         raise TypeError(f"peers must be True, False or None, got {peers!r}")
@@ -163,7 +163,7 @@ def choose(models: Any, peers: bool | None, n_values: int) -> Chosen:
 
 
 def _asked(models: Any) -> dict[str, Any]:
-    """Return the models that are asked for; those known by name have None."""
+    """Return the requested models; those known by name have None."""
     if models is None:
         return {}
     if isinstance(models, Mapping):
@@ -173,7 +173,7 @@ def _asked(models: Any) -> dict[str, Any]:
             isinstance(models, str) or not isinstance(models, Iterable) or hasattr(models, "fit")
         )
         listed = [models] if single else list(models)
-        # A name twice is one model, an estimator of a class that is there already another one.
+        # A repeated name is one model; a further estimator of the same class is another one.
         names = [model for model in listed if isinstance(model, str)]
         pairs = [(name, None) for name in dict.fromkeys(names)]
         taken = set(names)
@@ -211,9 +211,9 @@ def _check_known(name: str) -> None:
 def make_contestants(chosen: Mapping[str, Any], sample: Sample, seed: int) -> list[Contestant]:
     """Return the models of a comparison, ready to be fitted.
 
-    Our own take the rows as the user passed them; those of ours that take no missing values stand
-    behind the encoder of logistic regression. Peers take numbers, categories as codes. Estimators
-    of the user's are as they are.
+    Our own receive the rows in the user's format; those of ours that accept no missing values get
+    the encoder of logistic regression in front. Peers receive numbers, with categories as codes.
+    Estimators of the user are left unchanged.
     """
     made = []
     for name, estimator in chosen.items():
@@ -259,7 +259,7 @@ def _peer(name: str, sample: Sample, seed: int) -> Contestant:
         peer.package,
         partial(peer.make, sample.matrix, seed),
         sample.matrix.values.__getitem__,
-        # Not all of them take labels of any kind.
+        # Not all of them accept labels of any kind.
         sample.positive.astype(np.intp),
         peer.fit_options(sample.matrix),
         peer.rules,
@@ -271,8 +271,8 @@ def _ours(name: str, sample: Sample, seed: int) -> Contestant:
     known = cls().get_params(deep=False)
 
     def make(n_jobs: int | None, **more: Any) -> Any:
-        # Those that an estimator does not have, it does not need: it draws nothing at random, or
-        # runs in one thread.
+        # Parameters that an estimator lacks, it does not need: it is deterministic, or runs in one
+        # thread.
         given = {"random_state": seed, "n_jobs": n_jobs, **more}
         return cls(**{key: value for key, value in given.items() if key in known})
 
@@ -307,20 +307,20 @@ def _rules_of_ours(model: Any) -> int | None:
 
 
 def n_bytes_of(model: Any) -> int | None:
-    """Return the size of a fitted model: of ours that of the file, of others that of a pickle.
+    """Return the size of a fitted model: of the file for ours, of a pickle for others.
 
-    None where there is neither, as for one that holds a function without a name.
+    None if there is neither, as for one that holds a function without a name.
     """
     last = _last(model)
     if is_public(type(last)):
-        # One that holds code of the user's has no file.
+        # A model that holds user code cannot be saved.
         with suppress(TypeError):
             last._check_savable()
             return len(last._to_document().encode())
     try:
         return len(pickle.dumps(model))
     except (pickle.PicklingError, AttributeError, TypeError):
-        # Which of them says so depends on what cannot be pickled.
+        # The type of the error depends on what cannot be pickled.
         return None
 
 
@@ -335,5 +335,5 @@ def _versions(model: Any) -> list[str]:
 
 @cache
 def _distributions() -> Mapping[str, list[str]]:
-    """Return the packages that each module is of: all that are installed are looked at."""
+    """Return the packages of each module; this scans all that are installed."""
     return packages_distributions()

@@ -1,4 +1,4 @@
-"""All that a comparison found, as plain numbers."""
+"""All results of a comparison, as plain numbers."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from aucrank._data.table import Table
 
 @dataclass(frozen=True)
 class Facts:
-    """What a comparison found.
+    """Results of a comparison.
 
     Attributes
     ----------
     standings : list of Standing
-        The models that did all folds, the best first.
+        The models that completed all folds, the best first.
     others : list of Outcome
-        Those that failed, or were not done.
+        Those that failed, or are incomplete.
     n_rows, n_positive : int
-        Rows, and those of the positive class.
+        Number of rows, and of positive rows.
     labels : tuple of str
-        What the negative and the positive rows are called.
+        Names of the negative and the positive class.
     folds : str
-        What the folds are, in words.
+        Description of the folds.
     is_weighted : bool
         Whether rows have weights.
     is_by_time : bool
@@ -35,7 +35,7 @@ class Facts:
     confidence : float
         Level of intervals.
     notes : list of str
-        What else there is to say.
+        Further remarks.
     """
 
     standings: list[Standing]
@@ -55,12 +55,12 @@ class Facts:
         return len(self.standings) * (len(self.standings) - 1) // 2
 
     def is_behind(self, standing: Standing) -> bool:
-        """Whether a model is behind the best by more than chance."""
+        """Whether a model is significantly behind the best."""
         return standing.p_value < 1 - self.confidence
 
 
 def models_table(facts: Facts) -> Table:
-    """Return one row for each model, those last that are not compared."""
+    """Return one row for each model, with those that are not compared last."""
     ranked = facts.standings
     outcomes = [*(standing.outcome for standing in ranked), *facts.others]
     n_others = len(facts.others)
@@ -93,12 +93,12 @@ def models_table(facts: Facts) -> Table:
 
 
 def auc_of_latest(standing: Standing) -> float:
-    """Return the AUC of a model on the last fold, which of ranges of time is the latest."""
+    """Return the AUC of a model on the last fold, the latest one for ranges of time."""
     return float(standing.of_folds[-1])
 
 
 def folds_table(facts: Facts) -> Table:
-    """Return one row for each model and fold that is done."""
+    """Return one row for each model and completed fold."""
     ranked = {id(standing.outcome): standing for standing in facts.standings}
     outcomes = [*(standing.outcome for standing in facts.standings), *facts.others]
     done = [
@@ -124,7 +124,7 @@ def folds_table(facts: Facts) -> Table:
 
 
 def mean_of(outcome: Outcome, value: Callable[[FoldResult], float | None]) -> float:
-    """Return the mean over the folds that are done; NaN where there is none, or it is not known."""
+    """Return the mean over the completed folds; NaN if there is none, or it is unknown."""
     found = [value(fold) for fold in outcome.in_order]
     known = [of_fold for of_fold in found if of_fold is not None]
     return float(np.mean(known)) if known and len(known) == len(found) else np.nan

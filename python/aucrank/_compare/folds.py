@@ -26,7 +26,7 @@ class Fold:
     train, test : ndarray of int
         Numbers of the rows.
     repeat : int
-        Which time the rows were dealt, from 0.
+        Number of the repeat, from 0.
     """
 
     train: NDArray[np.intp]
@@ -43,7 +43,7 @@ class Folds:
     listed : list of Fold
         The folds.
     says : str
-        What they are, in words.
+        Description.
     """
 
     listed: list[Fold]
@@ -51,11 +51,11 @@ class Folds:
 
     @property
     def n_repeats(self) -> int:
-        """How often the rows were dealt."""
+        """Number of repeats."""
         return self.listed[-1].repeat + 1
 
     def fingerprint(self) -> str:
-        """Return a text that is the same for the same folds in the same order."""
+        """Return a text that identifies the folds and their order."""
         found = hashlib.sha256()
         for fold in self.listed:
             for part in (fold.train, fold.test):
@@ -71,11 +71,11 @@ def deal(sample: Sample, cv: Any, n_repeats: int, seed: int) -> Folds:
     sample : Sample
         The rows.
     cv : int, splitter or iterable of (train, test)
-        As the user passed it.
+        The user's argument.
     n_repeats : int
-        How often they are dealt, where ``cv`` is a number.
+        Number of repeats, if ``cv`` is a number.
     seed : int
-        Of the folds, where ``cv`` is a number.
+        Seed of the folds, if ``cv`` is a number.
 
     Raises
     ------
@@ -138,7 +138,7 @@ def _dealt_by_number(sample: Sample, n_folds: int, n_repeats: int, seed: int) ->
 def _dealt_by_time(
     sample: Sample, blocks: NDArray[np.uint64], n_folds: int, n_repeats: int
 ) -> Folds:
-    """Deal ranges of time with about as many rows each, the earliest first."""
+    """Deal ranges of time with about equal numbers of rows, the earliest first."""
     if n_repeats != 1:
         raise ValueError(f"n_repeats={n_repeats} would deal the same ranges of time again: leave 1")
     distinct, places = np.unique(blocks, return_inverse=True)
@@ -159,7 +159,7 @@ def _dealt_by_time(
 
 
 def _row_numbers(rows: Any, sample: Sample) -> NDArray[np.intp]:
-    """Return rows that the user numbered as they are numbered here: those of weight 0 are gone."""
+    """Convert the user's row numbers to ours, from which rows of weight 0 are removed."""
     numbers = np.asarray(rows)
     if numbers.dtype.kind == "b" and numbers.shape == (sample.n_passed,):
         numbers = np.flatnonzero(numbers)
@@ -178,7 +178,7 @@ def _row_numbers(rows: Any, sample: Sample) -> NDArray[np.intp]:
 def _by_repeat(
     pairs: list[tuple[NDArray[np.intp], NDArray[np.intp]]], positive: NDArray[np.bool_]
 ) -> list[Fold]:
-    """Find out where the rows were dealt anew: where all have been held out."""
+    """Divide the folds into repeats: one ends when all rows have been held out."""
     folds: list[Fold] = []
     held_out, repeat = np.zeros(len(positive), dtype=np.intp), 0
     for train, test in pairs:

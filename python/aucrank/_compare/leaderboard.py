@@ -1,4 +1,4 @@
-"""The comparison as what a user asks for and gets."""
+"""Public interface of the comparison."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from aucrank._utils.plain_text import shown
 
 
 class Leaderboard:
-    """What :func:`compare` returns: models by how well they rank, and what they cost.
+    """Result of :func:`compare`: models by how well they rank, and their cost.
 
     It prints as its table.
 
     Parameters
     ----------
     facts : Facts
-        All that was found.
+        All results.
 
     Attributes
     ----------
@@ -37,16 +37,17 @@ class Leaderboard:
         of the folds, with its interval ``low`` to ``high``; ``difference``, its AUC less that of
         the best; ``p_value`` of that difference, adjusted for all pairs; ``fit_seconds``,
         ``score_seconds``, ``n_bytes`` and ``n_rules``, means of the folds; ``n_folds`` that were
-        done; ``error``, empty for a model that did all of them; where times were passed,
-        ``auc_latest``, the AUC of the latest range of them. What is not known is NaN. Models
-        that did not do all folds stand last and have no rank.
+        completed; ``error``, empty for a model that completed all of them; if times were passed,
+        ``auc_latest``, the AUC of the latest range. Unknown values are NaN. Models that did not
+        complete all folds are last and have no rank.
     folds : Table
-        One row for each model and each fold that it did: ``model``, ``fold``, ``auc``,
-        ``fit_seconds``, ``score_seconds``, ``n_bytes``, ``n_rules``.
+        One row for each model and completed fold: ``model``, ``fold``, ``auc``, ``fit_seconds``,
+        ``score_seconds``, ``n_bytes``, ``n_rules``.
     notes : list of str
-        What was left out, and why; what was taken from a file; whether the time was up.
+        Omitted models and the reason; results taken from a file; whether the time limit was
+        reached.
     one_line : str
-        The gist: how many models and rows, and the best model with its AUC and interval.
+        Summary: number of models and rows, and the best model with its AUC and interval.
 
     Examples
     --------
@@ -88,15 +89,14 @@ class Leaderboard:
         return self.models.to_frame(backend)
 
     def to_html(self, *, title: str | None = None, timestamp: datetime | None = None) -> str:
-        """Return the leaderboard as a whole HTML page that asks for nothing from any network.
+        """Return the leaderboard as a self-contained HTML page that loads nothing from a network.
 
         Parameters
         ----------
         title : str, default=None
             Heading; ``None`` makes one.
         timestamp : datetime, default=None
-            When the page is said to be written. None leaves it out, so that equal results make
-            equal pages.
+            Time stamp of the page. None leaves it out, so that equal results give equal pages.
 
         Returns
         -------
@@ -117,7 +117,7 @@ class Leaderboard:
         title: str | None = None,
         timestamp: datetime | None = None,
     ) -> None:
-        """Write the page to a file, whole or not at all.
+        """Write the page to a file atomically.
 
         Parameters
         ----------
@@ -162,68 +162,68 @@ def compare(
     Parameters
     ----------
     X : array-like or data frame of shape (n_samples, n_features), or Dataset
-        Rows, as the rankers of this package take them. Of a `Dataset` these are the 100,000
-        distinct rows whose content has the smallest hashes, with all copies: a sample that depends
-        neither on the order of the rows nor on how they lie in files. ``notes`` says so; of fewer
-        rows, all are compared on.
+        Rows, in any form that the rankers of this package accept. A `Dataset` is reduced to the
+        100,000 distinct rows whose content has the smallest hashes, with all copies: a sample that
+        depends neither on the order of the rows nor on their distribution over files. ``notes``
+        says so; smaller data are used completely.
     y : array-like of shape (n_samples,), default=None
-        Their labels, of two classes; the greater one is positive. A `Dataset` has its own, and its
-        weights.
+        Their labels, of two classes; the greater one is positive. A `Dataset` has its own labels
+        and weights.
     models : str, estimator, list of str and estimators, or dict of str to estimator, default=None
         Names of rankers of this package and of peers, which have their default parameters; and
         unfitted estimators, of this package or any other, that score rows by ``decision_function``
-        or ``predict_proba``. ``None`` takes all rankers of this package but those that would take
-        minutes on rows of this number, ``"all"`` those, too.
+        or ``predict_proba``. ``None`` takes all rankers of this package except those that would
+        take minutes on data of this size, ``"all"`` includes these.
     peers : bool, default=None
         Whether to compare with classifiers of other packages: LogisticRegression,
         RandomForestClassifier and HistGradientBoostingClassifier of scikit-learn; and, where they
         are installed, LGBMClassifier, XGBClassifier, CatBoostClassifier,
         ExplainableBoostingClassifier of InterpretML, and BinningProcess of optbinning with a
-        logistic regression, which is its score card. ``None`` for yes, unless ``models`` lists
-        some.
+        logistic regression, which is its score card. ``None`` for yes, unless ``models`` is given.
     cv : int, splitter or iterable of (train, test), default=5
-        Number of stratified folds; or a splitter of scikit-learn; or the rows to fit to and to hold
-        out, by number. Each row is held out once, or once in each repeat.
+        Number of stratified folds; or a scikit-learn splitter; or the rows to fit to and to hold
+        out, by number. Each row is held out once, or once per repeat.
     n_repeats : int, default=1
-        How often the rows are dealt into folds anew, where ``cv`` is a number.
+        How often the rows are dealt into folds, if ``cv`` is a number.
     sample_weight : array-like of shape (n_samples,), default=None
-        Weight of each row, in fits and in the AUC. A row of weight 0 is no row. A model that takes
-        no weights fails.
+        Weight of each row, in fits and in the AUC. Rows of weight 0 are ignored. A model that
+        accepts no weights fails.
     groups : array-like of shape (n_samples,), default=None
-        Rows of the same group are in the same fold. Rankers of this package keep them together in
-        what they hold out themselves, too.
+        Rows of the same group are in the same fold. Rankers of this package also keep them together
+        in rows that they hold out themselves.
     time : array-like of shape (n_samples,), default=None
-        When each row came, in numbers or dates. Folds are then ranges of time with about as many
-        rows each, and equal times, or groups, which are where their latest row is, are in one of
-        them; rankers of this package deal rows by time, too. The models that rank the latest range
-        were fitted to earlier rows alone: ``auc_latest`` is their AUC there. ``cv`` is a number.
+        When each row was recorded, as numbers or dates. Folds are then ranges of time with about
+        equal numbers of rows. Equal times are in the same fold, and so are groups, at the time of
+        their latest row; rankers of this package deal rows by time, too. The models that rank the
+        latest range were fitted to earlier rows only: ``auc_latest`` is their AUC there. ``cv``
+        must be a number.
     categorical_features : "from_dtype", list or None, default="from_dtype"
-        Which columns hold categories, as for the rankers of this package: by their type, or by
-        position, name or mask. Estimators of your own are not told.
+        Which columns are categorical, as for the rankers of this package: by their type, or by
+        position, name or mask. It is not passed to your own estimators.
     confidence : float, default=0.95
         Level of the intervals, in (0, 1).
     time_limit : float, default=None
-        Seconds after which no fit begins. A model that has not done all folds by then is not
-        compared, which its row says.
+        Seconds after which no fit begins. A model that has not completed all folds by then is not
+        compared; its row says so.
     peer_time_limit : float, default=None
-        Seconds that a fit of a model of another package may take: once one of its fits took longer,
-        its other folds are not begun, and it is not compared, which its row says.
+        Seconds for a fit of a model of another package: once one of its fits takes longer, its
+        other folds are not started, and it is not compared; its row says so.
     resume : str or path-like, default=None
-        File that fits are kept in as soon as they are done. If it is there, those that it holds of
-        the same rows, folds, parameters and versions are not done again.
+        File in which finished fits are stored. If it exists, fits in it with the same rows, folds,
+        parameters and versions are reused.
     parallel : {"threads", "folds"}, default="threads"
-        What threads are given to. ``"threads"``: fits are done one after the other, each on all
-        threads that it can use, and take the time that they take for a user. ``"folds"``: as many
-        fits as there are threads are done side by side, each on one thread, which is faster where
-        they are small; their times are then those of one thread.
+        How threads are used. ``"threads"``: fits run one after another, each on all threads that it
+        can use, with the running time that a user would see. ``"folds"``: as many fits as there are
+        threads run in parallel, each on one thread, which is faster for small fits; their times are
+        then those of one thread.
     n_jobs : int, default=None
-        Threads in all; ``None`` takes what there is, ``-1`` every processor. Where it is given, and
-        with ``parallel="folds"``, estimators of your own have their ``n_jobs`` set. The scores of
-        the rankers of this package do not depend on it.
+        Total number of threads; ``None`` uses what is available, ``-1`` every processor. If it is
+        given, and with ``parallel="folds"``, the ``n_jobs`` of your own estimators is set. The
+        scores of the rankers of this package do not depend on it.
     random_state : int, RandomState instance or None, default=0
-        Seed of the folds, and of the models that are known by name.
+        Seed of the folds, and of the models that are given by name.
     verbose : int or bool, default=0
-        1: a line is printed after each model, with the time left; 2: after each fit.
+        1: print a line after each model, with the time left; 2: after each fit.
 
     Returns
     -------
@@ -234,43 +234,43 @@ def compare(
     Raises
     ------
     ImportError
-        If the package of a model that is asked for by name is not installed.
+        If the package of a model that is requested by name is not installed.
     TypeError
-        If something is no model that scores rows, or of a type that is not valid.
+        If something is not a model that scores rows, or has an invalid type.
     ValueError
-        If ``y`` has not two classes, or is there beside a `Dataset`; a class has fewer rows than
-        there are folds, a parameter is out of bounds, or the file to resume from holds something
-        else.
+        If ``y`` does not have two classes, or is given with a `Dataset`; a class has fewer rows
+        than there are folds, a parameter is out of bounds, or the file to resume from holds
+        something else.
 
     Warns
     -----
     ColumnWarning
-        If a column looks like something else than it is taken for.
+        If a column looks like something other than it is taken for.
 
     See Also
     --------
-    aucrank.report : A page about fitted models and rows that were held out.
+    aucrank.report : A page about fitted models on held-out rows.
     aucrank.metrics.cross_validated_auc : The AUC and its interval.
     aucrank.metrics.cross_validated_compare : The test of a difference.
 
     Notes
     -----
-    A model that fails costs no other: its row has the error.
+    A model that fails does not affect the others: its row has the error.
 
-    Each model is tested against the best by :func:`~aucrank.metrics.cross_validated_compare`.
-    Which model is best was found on the same rows, and whatever comes out best looks better than it
-    is. So all pairs of models are tested, and their p-values adjusted together by Holm's method
-    [1]_: those to the best are among them, whichever it is, and where all models are equally good,
-    one of them is called worse in at most ``1 - confidence`` of the cases. Differences that come
-    from training on other rows are not in the tests [2]_.
+    Each model is tested against the best by :func:`~aucrank.metrics.cross_validated_compare`. The
+    best model was selected on the same rows, and its AUC is therefore optimistic. So all pairs of
+    models are tested, and their p-values adjusted together by Holm's method [1]_: the comparisons
+    with the best are among them, whichever it is, and if all models are equally good, one of them
+    is called worse in at most ``1 - confidence`` of the cases. The tests do not cover the variation
+    from training on other rows [2]_.
 
-    ``n_rules`` counts the cases that have a number of their own in the score: leaves of trees, runs
-    of step functions, categories or groups of them, binary terms, weights of linear scores, nodes
-    of branching programs. For peers it is the number of leaves, bins or weights where the package
-    tells it.
+    ``n_rules`` counts the cases with their own number in the score: leaves of trees, runs of step
+    functions, categories or groups of them, binary terms, weights of linear scores, nodes of
+    branching programs. For peers it is the number of leaves, bins or weights, if the package
+    provides it.
 
-    An interrupt, as by Ctrl-C, ends the comparison; what was done up to then is in the file
-    ``resume``, if there is one. Fits that failed are not kept.
+    An interrupt, as by Ctrl-C, ends the comparison; finished fits are in the file ``resume``, if
+    there is one. Failed fits are not stored.
 
     References
     ----------

@@ -1,7 +1,7 @@
-"""Models that take long: here alone, so that the command line can tell without scikit-learn."""
+"""Slow models, listed separately so that the command line can read them without scikit-learn."""
 
-#: Models whose fit takes long, and how many values, rows times columns, the data may have for them
-#: to be compared without being asked for.
+#: Models whose fit is slow, and the maximal number of values (rows times columns) for which they
+#: are compared by default.
 MOST_VALUES = {
     "AURORA": 5_000,
     "CatBoostClassifier": 500_000,

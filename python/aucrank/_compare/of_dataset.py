@@ -1,4 +1,4 @@
-"""The rows of a data set that models are compared on: a sample that fits in memory."""
+"""Sample of the rows of a data set that fits in memory, on which models are compared."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -16,7 +16,7 @@ from aucrank._data.sample import Sample
 from aucrank._utils.threads import effective_n_threads
 from aucrank.data import Dataset
 
-#: Distinct rows to compare on, where it is not said.
+#: Default number of distinct rows to compare on.
 MOST_ROWS = 100_000
 
 _LIBRARIES: tuple[Library, ...] = ("pandas", "polars", "pyarrow")
@@ -33,13 +33,13 @@ class SampledRows:
     positive : ndarray of bool, shape (n_samples,)
         Which are of the class to be ranked first.
     labels : ndarray of shape (2,)
-        The labels, that of the positive rows last.
+        The labels, with that of the positive rows last.
     weight : ndarray of float64, shape (n_samples,), or None
         Their weights.
     n_all : int
-        How many rows the data set has.
+        Number of rows of the data set.
     blocks : RowBlocks or None, default=None
-        What they are dealt by, unless each by its own content.
+        Blocks by which they are dealt, unless each is dealt by its content.
     """
 
     X: nw.DataFrame[Any]
@@ -51,22 +51,22 @@ class SampledRows:
 
     @property
     def are_few(self) -> bool:
-        """Whether the data set has other rows."""
+        """Whether the data set has further rows."""
         return len(self.positive) < self.n_all
 
     @property
     def groups(self) -> NDArray[np.uint64] | None:
-        """Numbers of their groups; None where there are none, or they are dealt by time."""
+        """Numbers of their groups; None if there are none, or rows are dealt by time."""
         return None if self.blocks is None else self.blocks.groups
 
     @property
     def time(self) -> NDArray[np.float64] | None:
-        """When they came, or the latest rows of their groups."""
+        """Times of the rows, or of the latest rows of their groups."""
         return None if self.blocks is None else self.blocks.times
 
     @property
     def y(self) -> NDArray[Any]:
-        """The label of each row, such that the greater one is positive; else truth values."""
+        """Labels such that the greater one is positive; else booleans."""
         in_order = bool(self.labels[0] < self.labels[1])
         return self.labels[self.positive.astype(np.intp)] if in_order else self.positive
 
@@ -81,9 +81,9 @@ def sampled_rows(
     dataset : Dataset
         With labels.
     most : int
-        Distinct rows to keep; with each come all copies of it. Of fewer distinct rows all are kept.
+        Number of distinct rows to keep, each with all its copies; all if there are fewer.
     categorical_features : object
-        Which columns are categories, as rankers take it.
+        Which columns are categorical, as for rankers.
     n_jobs : int or None
         Threads.
     """
@@ -100,7 +100,7 @@ def sampled_rows(
 
 
 def _frame_of(sample: Sample) -> nw.DataFrame[Any]:
-    """Return columns of numbers and of codes as those of a frame."""
+    """Return columns of numbers and of codes as a frame."""
     library = first_installed(*_LIBRARIES)
     assert library is not None, "data sets are read with one of them"
     columns = {}

@@ -1,4 +1,4 @@
-"""What a model did."""
+"""Results of one model."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from numpy.typing import NDArray
 
 @dataclass(frozen=True)
 class FoldResult:
-    """What a model did in one fold.
+    """Results of a model in one fold.
 
     Attributes
     ----------
     scores : ndarray of float64
-        Of the rows that were held out.
+        Scores of the held-out rows.
     fit_seconds, score_seconds : float
-        How long it took.
+        Durations.
     n_bytes : int or None
-        Size of the fitted model when stored; None for one that cannot be.
+        Size of the fitted model when stored; None if it cannot be stored.
     n_rules : int or None
-        How many rules it has; None where that is not known.
+        Number of its rules; None if unknown.
     """
 
     scores: NDArray[np.float64]
@@ -33,22 +33,22 @@ class FoldResult:
 
 @dataclass
 class Outcome:
-    """What a model did in all folds.
+    """Results of a model in all folds.
 
     Attributes
     ----------
     model : str
         Its name.
     package : str or None
-        Where it is from, if not from here.
+        Its package, if not this one.
     n_folds : int
-        How many folds there are.
+        Number of folds.
     folds : dict of int to FoldResult
-        Those that are done, by number.
+        The completed ones, by number.
     error : str or None
-        What went wrong.
+        Error message.
     cut_off : str or None
-        Why no more of its folds are done.
+        Why its other folds were not started.
     """
 
     model: str
@@ -60,22 +60,22 @@ class Outcome:
 
     @property
     def label(self) -> str:
-        """The model, and where it is from."""
+        """The model, and its package."""
         return self.model if self.package is None else f"{self.model} ({self.package})"
 
     @property
     def is_complete(self) -> bool:
-        """Whether it did all folds, so that it can be compared."""
+        """Whether all folds are completed, so that it can be compared."""
         return self.error is None and len(self.folds) == self.n_folds
 
     @property
     def in_order(self) -> list[FoldResult]:
-        """The folds that are done, in their order."""
+        """The completed folds, in order."""
         return [self.folds[number] for number in sorted(self.folds)]
 
     @property
     def unfinished(self) -> str:
-        """What there is to say of a model that is not compared."""
+        """Remark on a model that is not compared."""
         if self.error is not None:
             return f"failed: {self.error}"
         if self.cut_off is not None:

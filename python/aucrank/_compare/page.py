@@ -1,4 +1,4 @@
-"""The leaderboard as one HTML page, in the form of the report of models."""
+"""The leaderboard as one HTML page, in the layout of the report of models."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from aucrank._report.charts.chart import QUIET, WIDE, Axis, Chart, Dot, Key
 from aucrank._report.charts.scale import Tick, padded
 from aucrank._utils.words import listed, plural
 
-# Of so many models each has a number on the axis.
+# Up to this number of models, each has a number on the axis.
 _MOST_TICKS = 20
 
 _FRONT = "s1"
@@ -46,7 +46,7 @@ def write_page(facts: Facts, title: str | None, timestamp: datetime | None) -> s
 
 
 def one_line(facts: Facts) -> str:
-    """Return the gist."""
+    """Return the summary line."""
     if not facts.standings:
         return f"{plural(len(facts.others), 'model')}, none of which did all folds"
     best = facts.standings[0]
@@ -58,7 +58,7 @@ def one_line(facts: Facts) -> str:
 
 
 def summary_of(facts: Facts) -> list[str]:
-    """Say in words what was found, by paragraph."""
+    """Return the summary in words, by paragraph."""
     said = [
         f"{plural(len(facts.standings), 'model is', 'models are')} compared on"
         f" {plural(facts.n_rows, 'row')}: {facts.n_positive:,} of class {facts.labels[1]}, the"
@@ -86,7 +86,7 @@ def summary_of(facts: Facts) -> list[str]:
 
 
 def doubts_of(facts: Facts) -> list[str]:
-    """Say what should be looked at first."""
+    """Return the warnings to read first."""
     said = [f"{outcome.label}: {outcome.unfinished}." for outcome in facts.others]
     return said + [f"{note[:1].upper()}{note[1:]}." for note in facts.notes]
 
@@ -288,7 +288,7 @@ def _seconds(seconds: float) -> str:
 
 
 def n_bytes_in_words(n_bytes: float) -> str:
-    """Write a size in the unit that suits it."""
+    """Write a size in a suitable unit."""
     if np.isnan(n_bytes):
         return formats.MISSING
     power = 0

@@ -1,8 +1,8 @@
-"""Classifiers of other packages that are compared with ours, by their own defaults.
+"""Classifiers of other packages that are compared with ours, with their defaults.
 
-All take columns as numbers, categories as codes. Nothing of the packages but scikit-learn is
-imported before a model is made: one that is not installed is not compared, and one that is broken
-fails as a model does.
+All receive columns as numbers, with categories as codes. Packages other than scikit-learn are
+imported only when a model is made: one that is not installed is not compared, and one that is
+broken fails like a model.
 """
 
 from collections.abc import Callable
@@ -29,7 +29,7 @@ from aucrank._compare.sample import Matrix
 
 
 def encoder(matrix: Matrix, **one_hot: Any) -> Any:
-    """Return what makes numbers of categories and of missing values."""
+    """Return an encoder of categories and of missing values as numbers."""
     return make_column_transformer(
         (
             make_pipeline(
@@ -38,7 +38,7 @@ def encoder(matrix: Matrix, **one_hot: Any) -> Any:
             ),
             matrix.numeric,
         ),
-        # A missing value is a category of its own.
+        # A missing value is a separate category.
         (OneHotEncoder(handle_unknown="ignore", **one_hot), matrix.categorical),
     )
 
@@ -60,7 +60,7 @@ class Peer:
 
     @property
     def is_installed(self) -> bool:
-        """Whether there is the package."""
+        """Whether the package is installed."""
         return find_spec(self.module) is not None
 
 
@@ -69,7 +69,7 @@ def _logistic_regression(matrix: Matrix, seed: int, n_jobs: int | None) -> Any:
 
 
 def _random_forest(matrix: Matrix, seed: int, n_jobs: int | None) -> Any:
-    # Ours take all threads where nothing is said; a forest of scikit-learn would take one.
+    # Ours use all threads by default; a forest of scikit-learn would use one.
     forest = RandomForestClassifier(random_state=seed, n_jobs=-1 if n_jobs is None else n_jobs)
     return make_pipeline(encoder(matrix), forest)
 
@@ -78,7 +78,7 @@ def _hist_gradient_boosting(matrix: Matrix, seed: int, n_jobs: int | None) -> An
     return make_pipeline(
         make_column_transformer(
             (
-                # The booster takes at most 255 categories: the rarest beyond become one.
+                # The booster accepts at most 255 categories: the rarest beyond are merged into one.
                 OrdinalEncoder(
                     handle_unknown="use_encoded_value", unknown_value=np.nan, max_categories=254
                 ),
@@ -93,7 +93,7 @@ def _hist_gradient_boosting(matrix: Matrix, seed: int, n_jobs: int | None) -> An
 
 
 def _numeric_with_values(n_numeric: int, X: NDArray[np.float64]) -> list[int]:
-    """Numeric columns but those without any value, for which the booster finds no bins."""
+    """Return the numeric columns with any value; for others the booster finds no bins."""
     return [column for column in range(n_numeric) if not np.isnan(X[:, column]).all()]
 
 
@@ -128,7 +128,7 @@ def _catboost(matrix: Matrix, seed: int, n_jobs: int | None) -> Any:
 
 
 def _integer_codes(n_numeric: int, X: NDArray[np.float64]) -> Any:
-    """Make a frame whose codes are integers, -1 where there is none: the form CatBoost takes."""
+    """Make a frame whose codes are integers, -1 if missing: the form that CatBoost accepts."""
     # CatBoost itself imports it.
     import pandas
 
@@ -149,7 +149,7 @@ def _explainable_boosting(matrix: Matrix, seed: int, n_jobs: int | None) -> Any:
 def _optimal_binning(matrix: Matrix, seed: int, n_jobs: int | None) -> Any:
     from optbinning import BinningProcess
 
-    # Its class Scorecard is the two of them in points.
+    # Its class Scorecard combines the two, with points.
     return make_pipeline(
         BinningProcess(
             variable_names=matrix.names,
@@ -168,7 +168,7 @@ def _leaves(forest: Any) -> int:
     return sum(int(tree.get_n_leaves()) for tree in forest.estimators_)
 
 
-#: By the names of their classes, which `--models` takes.
+#: By class name, as accepted by `--models`.
 PEERS: dict[str, Peer] = {
     "LogisticRegression": Peer("sklearn", "sklearn", _logistic_regression, _weights),
     "RandomForestClassifier": Peer(

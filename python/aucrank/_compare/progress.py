@@ -1,4 +1,4 @@
-"""How far a comparison is, and how long it will take from here."""
+"""Progress of a comparison, and the estimated time left."""
 
 from __future__ import annotations
 
@@ -9,24 +9,24 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from aucrank._compare.folds import Fold
 
-#: Takes what there is to say: first its kind, ``"begins"``, ``"fold"`` or ``"model"``.
+#: Takes a message: first its kind, ``"begins"``, ``"fold"`` or ``"model"``.
 Say = Callable[[str, str], None]
 
 
 class Progress:
-    """Estimates the time left from the fits that are done.
+    """Estimates the time left from the finished fits.
 
-    A fit takes as long as those of the same model, by the row; a fit of a model that has none as
-    those of the others.
+    The time per row of a fit is estimated from those of the same model; for a model without
+    finished fits, from those of the others.
 
     Parameters
     ----------
     models : sequence of str
         Their names.
     folds : sequence of Fold
-        What each of them does.
+        The folds that each of them runs.
     n_workers : int
-        How many fits run side by side.
+        Number of fits that run in parallel.
     """
 
     def __init__(self, models: Sequence[str], folds: Sequence[Fold], n_workers: int) -> None:
@@ -37,16 +37,16 @@ class Progress:
         self.start = perf_counter()
 
     def skip(self, model: str, fold: int) -> None:
-        """Count a fit that is not to be done: it is known, or will not be known."""
+        """Count a fit that will not run: its result is known, or will stay unknown."""
         self._left[model].discard(fold)
 
     def done(self, model: str, fold: int, seconds: float) -> None:
-        """Count a fit that was done."""
+        """Count a finished fit."""
         self._left[model].discard(fold)
         self._done[model].append((seconds, self._n_rows[fold]))
 
     def seconds_left(self) -> float | None:
-        """Return about how long the fits take that are not done; None before the first one."""
+        """Return the estimated duration of the remaining fits; None before the first one."""
         rates = {name: _rate(done) for name, done in self._done.items() if done}
         if not rates:
             return None
@@ -61,13 +61,13 @@ class Progress:
         )
 
     def says(self) -> str:
-        """Return how long it takes from here, in words."""
+        """Return the estimated time left, in words."""
         left = self.seconds_left()
         return "" if left is None else f", {duration(left)} left"
 
 
 def duration(seconds: float) -> str:
-    """Write about how long something takes."""
+    """Write an approximate duration."""
     if seconds < 10:
         return f"{seconds:.2g} s"
     if seconds < 90:

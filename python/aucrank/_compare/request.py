@@ -1,4 +1,4 @@
-"""What a comparison is asked for, checked before anything is fitted."""
+"""Arguments of a comparison, checked before anything is fitted."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from aucrank.metrics._inference import check_confidence
 
 
 class Request:
-    """A comparison that is asked for and checked, but not begun.
+    """A checked comparison that has not begun.
 
     Attributes
     ----------
@@ -40,7 +40,7 @@ class Request:
     chosen : Chosen
         The models.
     notes : list of str
-        What there is to say of the rows.
+        Remarks on the rows.
     """
 
     def __init__(
@@ -62,7 +62,7 @@ class Request:
         self._seed = seed
 
     def open_store(self, path: str | os.PathLike[str] | None) -> Store | None:
-        """Open the file to go on from, if there is to be one."""
+        """Open the file to resume from, if there is one."""
         if path is None:
             return None
         return Store(path, self.sample.fingerprint, self.folds.fingerprint())
@@ -78,7 +78,7 @@ class Request:
         store: Store | None,
         labels: tuple[str, str] | None = None,
     ) -> Facts:
-        """Measure what was done up to now."""
+        """Compute the results so far."""
         sample = self.sample
         ranked, others = standings(outcomes, sample, self.folds, self._confidence)
         notes = self.notes + [
@@ -123,7 +123,7 @@ def read_request(
     n_jobs: int | None = None,
     random_state: int | RandomState | None = 0,
 ) -> Request:
-    """Check what `compare` is asked for; nothing is fitted."""
+    """Check the arguments of `compare`; nothing is fitted."""
     level = check_confidence(confidence)
     check_choice(parallel, "parallel", ("threads", "folds"))
     if parallel is None:
@@ -133,7 +133,7 @@ def read_request(
         peer_time_limit, "peer_time_limit", low=0.0, low_open=True, optional=True
     )
     effective_n_threads(n_jobs)
-    # A number is the seed itself, so that the folds are those of scikit-learn for it.
+    # A number is used as the seed itself, so that the folds are those of scikit-learn for it.
     is_seed = isinstance(random_state, int | np.integer) and not isinstance(random_state, bool)
     drawn = check_seed(random_state)
     seed = int(random_state) if is_seed else drawn  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""Models fitted without each fold, one after the other or side by side."""
+"""Models fitted without each fold, one after another or in parallel."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from aucrank._compare.store import Store
 from aucrank._data.column_warnings import inner_fits_are_silent
 from aucrank._utils.threads import effective_n_threads
 
-#: What the threads are given to: one fit after the other, or one fit each.
+#: How threads are used: by one fit after another, or one per fit.
 Parallel = Literal["threads", "folds"]
 
 _Task = tuple[int, int]
@@ -32,18 +32,18 @@ _Task = tuple[int, int]
 
 @dataclass(frozen=True)
 class Plan:
-    """How the models are to be run.
+    """How the models are run.
 
     Attributes
     ----------
     n_jobs : int or None
-        Threads in all.
+        Total number of threads.
     parallel : {"threads", "folds"}
         Whether they work on one fit, or on one each.
     time_limit : float or None
         Seconds after which no fit begins.
     peer_time_limit : float or None
-        Seconds of a fit beyond which a model of another package does no further folds.
+        Seconds of a fit beyond which a model of another package runs no further folds.
     """
 
     n_jobs: int | None
@@ -72,14 +72,14 @@ def run(
     folds : Folds
         The folds.
     plan : Plan
-        On how many threads, and for how long.
+        Number of threads, and time limits.
     outcomes : list of Outcome
-        One is appended for each model, and filled as its folds are done: an interrupt leaves there
-        what was done up to then.
+        One is appended for each model, and filled as its folds complete: after an interrupt it
+        holds the finished ones.
     store : Store or None, default=None
-        Knows fits that were done before, and keeps those that are done now.
+        Provides fits that were done before, and stores new ones.
     say : callable
-        Is told how far it is.
+        Called to report progress.
     """
     n_folds = len(folds.listed)
     outcomes += [Outcome(of.name, of.package, n_folds) for of in contestants]
@@ -92,7 +92,7 @@ def run(
             progress.skip(contestants[model].name, fold)
 
     def cut_off(model: int) -> None:
-        """Begin no more fits of a peer one of which took too long."""
+        """Start no more fits of a peer after one of them took too long."""
         outcome, limit = outcomes[model], plan.peer_time_limit
         if outcome.package is None or limit is None or outcome.is_complete:
             return
@@ -109,7 +109,7 @@ def run(
         cut_off(model)
 
     def due() -> Iterator[_Task]:
-        """Yield what is to be done: it is asked when there is a thread for it."""
+        """Yield the tasks; advanced when a thread is free."""
         for model, fold in tasks:
             outcome = outcomes[model]
             if fold in outcome.folds or outcome.error is not None or outcome.cut_off is not None:
@@ -157,7 +157,7 @@ def _known(
     outcomes: Sequence[Outcome],
     store: Store | None,
 ) -> list[str | None]:
-    """Take from the store what is there; return what it knows each model by."""
+    """Load existing results from the store; return the fingerprints of the models."""
     if store is None:
         return [None] * len(contestants)
     prints = [contestant.fingerprint() for contestant in contestants]
@@ -168,7 +168,7 @@ def _known(
 
 
 def _share(plan: Plan, n_tasks: int) -> tuple[int, int | None]:
-    """Return how many fits run side by side, and what each of them is told as ``n_jobs``."""
+    """Return the number of parallel fits, and the ``n_jobs`` of each."""
     if plan.parallel == "threads":
         return 1, plan.n_jobs
     n_threads = effective_n_threads(plan.n_jobs)
@@ -182,16 +182,16 @@ def _as_done(
     n_workers: int,
     limit: int | None,
 ) -> Iterator[tuple[_Task, FoldResult | str]]:
-    """Do the tasks, no more of them at a time than there are workers."""
+    """Run the tasks, with no more of them at a time than there are workers."""
     if n_workers == 1:
-        # Here and not in a thread of its own, so that an interrupt ends a fit at once.
+        # In this thread rather than a new one, so that an interrupt ends a fit at once.
         for task in tasks:
             yield task, work(task)
         return
     config = sklearn.get_config()
 
     def in_thread(task: _Task) -> FoldResult | str:
-        # OpenMP has a number of threads for each thread that asks for some.
+        # OpenMP has a number of threads per calling thread.
         with sklearn.config_context(**config), threadpool_limits(limit, user_api="openmp"):
             return work(task)
 
@@ -229,7 +229,7 @@ def _one_fold(
 
 
 def scores_of(outcome: Outcome, folds: Folds, n_rows: int) -> NDArray[np.float64]:
-    """Return the score of each row by repeat, of a model that did all folds."""
+    """Return the score of each row by repeat, for a model that completed all folds."""
     scores = np.zeros((n_rows, folds.n_repeats))
     for number, fold in enumerate(folds.listed):
         scores[fold.test, fold.repeat] = outcome.folds[number].scores

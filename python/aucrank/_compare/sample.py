@@ -1,4 +1,4 @@
-"""The rows that all models are compared on, as each of them takes rows."""
+"""The rows on which all models are compared, in the form that each accepts."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ from aucrank._data.weights import check_class_sums, check_weight
 
 @dataclass(frozen=True)
 class Matrix:
-    """Numeric columns, then categorical ones as codes; missing is NaN.
+    """Numeric columns, then categorical ones as codes; missing values are NaN.
 
     Attributes
     ----------
     values : ndarray of float64, shape (n_samples, n_columns)
         The columns.
     n_numeric : int
-        How many of them are numbers.
+        How many of them are numeric.
     names : list of str
-        What they are called.
+        Their names.
     """
 
     values: NDArray[np.float64]
@@ -48,45 +48,45 @@ class Matrix:
 
     @property
     def numeric(self) -> list[int]:
-        """Places of the numbers."""
+        """Positions of the numeric columns."""
         return list(range(self.n_numeric))
 
     @property
     def categorical(self) -> list[int]:
-        """Places of the codes."""
+        """Positions of the codes."""
         return list(range(self.n_numeric, self.n_columns))
 
 
 @dataclass(frozen=True)
 class Sample:
-    """Labelled rows; those of weight 0 are not there.
+    """Labelled rows, without those of weight 0.
 
     Attributes
     ----------
     rows : callable
-        Takes rows by number, in the form that the user passed.
+        Takes rows by number, in the user's own format.
     matrix : Matrix
         All of them as numbers.
     y : ndarray of shape (n_samples,)
-        Labels as the user passed them.
+        Labels in the user's own format.
     positive : ndarray of bool, shape (n_samples,)
         Which are of the greater class.
     weight : ndarray of float64, shape (n_samples,), or None
         Their weights.
     groups : ndarray of shape (n_samples,) or None
-        Rows of a group are never parted.
+        Groups of rows that are never separated.
     time : ndarray of shape (n_samples,) or None
-        When each row came, as the user passed it.
+        Time of each row, in the user's own format.
     blocks : ndarray of uint64, shape (n_samples,), or None
-        The place of each row in time, a group being where its latest row is.
+        Position of each row in time, a group having that of its latest row.
     kept : ndarray of int, shape (n_samples,)
-        Their numbers among the rows that the user passed.
+        Their numbers among the user's rows.
     n_passed : int
-        How many rows those are.
+        Number of the user's rows.
     categorical_features : object
-        Which columns are categories, as our rankers take it.
+        Which columns are categorical, as for our rankers.
     fingerprint : str
-        The same for the same columns, labels and weights.
+        Equal for the same columns, labels and weights.
     """
 
     rows: Callable[[NDArray[np.intp]], Any]
@@ -121,7 +121,7 @@ def read_sample(
     categorical_features: Any = "from_dtype",
     time: ArrayLike | None = None,
 ) -> Sample:
-    """Check what a user passed; what the columns look like is warned of here, once.
+    """Check the user's data, and warn of suspicious columns once.
 
     Raises
     ------
@@ -175,7 +175,7 @@ def _places_in_time(
 
 def _as_matrix(columns: Columns, schema: Schema, kept: NDArray[np.intp]) -> Matrix:
     is_coded = [feature.levels is not None for feature in schema.features]
-    # Of a stable sort, so that columns of a kind keep their order.
+    # Stable, so that columns of the same kind keep their order.
     order = sorted(range(len(is_coded)), key=is_coded.__getitem__)
     listed = list(each_column(columns))
     values = np.empty((len(kept), len(order)))
@@ -197,7 +197,7 @@ def _fingerprint(
 ) -> str:
     labels = [classes.dtype.kind, *map(str, classes)]
     found = hashlib.sha256(json.dumps([schema.to_json(), labels]).encode())
-    # -0.0 is 0.0, and one missing value is as another.
+    # -0.0 equals 0.0, and all missing values are equal.
     values = matrix.values + 0.0
     values[np.isnan(values)] = np.nan
     for part in (values, positive, np.zeros(0) if weight is None else weight[weight > 0]):

@@ -1,4 +1,4 @@
-"""Who ranks best, and who is behind by more than chance."""
+"""Ranking of the models, and which are significantly behind the best."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ from aucrank.metrics._cross_validated import (
 
 @dataclass(frozen=True)
 class Standing:
-    """How well a model ranks that did all folds.
+    """Standing of a model that completed all folds.
 
     Attributes
     ----------
     outcome : Outcome
-        What it did.
+        Its results.
     interval : AucInterval
         Mean AUC of the folds.
     of_folds : ndarray of float64, shape (n_folds,)
@@ -40,7 +40,7 @@ class Standing:
     behind : AucComparison or None
         The test of its difference to the best; None for the best itself.
     p_value : float
-        That of the test, adjusted for all pairs of models; NaN where it is not known.
+        P-value of the test, adjusted for all pairs of models; NaN if unknown.
     """
 
     outcome: Outcome
@@ -51,19 +51,19 @@ class Standing:
 
     @property
     def difference(self) -> float:
-        """Its AUC less that of the best."""
+        """Its AUC minus that of the best."""
         return 0.0 if self.behind is None else self.behind.difference
 
 
 def standings(
     outcomes: Sequence[Outcome], sample: Sample, folds: Folds, confidence: float
 ) -> tuple[list[Standing], list[Outcome]]:
-    """Return the models that did all folds, the best first, and those that did not.
+    """Return the models that completed all folds, the best first, and those that did not.
 
-    What goes wrong with the scores of a model is its error. A difference is tested by
-    `cross_validated_compare`. Which model is best is found on the same rows, so all pairs of
-    models are tested and their p-values adjusted together: whichever turns out to be best, its
-    tests are among them.
+    An error in the scores of a model becomes its error. Differences are tested by
+    `cross_validated_compare`. The best model is selected on the same rows, so all pairs of models
+    are tested and their p-values adjusted together: whichever turns out to be best, its tests are
+    among them.
     """
     fold_of = fold_numbers(folds, sample.n_rows)
     ranked: list[tuple[Outcome, FoldRanking]] = []
@@ -82,7 +82,7 @@ def standings(
             others.append(outcome)
     ranked.sort(key=lambda pair: -pair[1].auc)
     with warnings.catch_warnings():
-        # Where nothing varies, something else takes the place of the usual intervals.
+        # Without any variation, another interval replaces the usual one.
         warnings.simplefilter("ignore", UndefinedMetricWarning)
         pairs = list(combinations(range(len(ranked)), 2))
         tests = {

@@ -1,8 +1,8 @@
-"""Fits that are done, in a file that a later run goes on from.
+"""Finished fits in a file from which a later run can resume.
 
-The file has one line of JSON for each fit, and a first one that says of which rows and folds they
-are. A line is written at once when its fit is done, so that whatever stops a run costs the fits
-that run at that time; a last line that was cut off is no line.
+The file has one line of JSON per fit, after a first line that identifies the rows and folds. A line
+is written as soon as its fit is finished, so that an interrupted run loses only the fits in
+progress; a truncated last line is ignored.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ from aucrank._utils.words import listed, plural
 
 _FORMAT, _VERSION = "aucrank comparison", 1
 
-# Scores are packed little-endian, whatever the machine.
+# Scores are packed little-endian on every machine.
 _SCORE = np.dtype("<f8")
 
 
-#: Seconds, bytes and rules beyond this are none.
+#: Seconds, bytes and rules beyond this are invalid.
 _GREATEST = 2**63
 
 
 @dataclass(frozen=True, slots=True)
 class _Line:
-    """A fit as the file has it, whose scores are unpacked only once they are wanted."""
+    """A line of the file, whose scores are unpacked only on demand."""
 
     number: int
     model: str
@@ -59,14 +59,14 @@ class Store:
     Parameters
     ----------
     path : str or path-like
-        Where it is, or is to be.
+        Path of the file, which need not exist.
     sample, folds : str
         Fingerprints of the rows and of the folds.
 
     Raises
     ------
     ValueError
-        If the file holds something else, or fits of other rows or folds.
+        If the file holds something else, or fits to other rows or folds.
     OSError
         If it cannot be read or written.
     """
@@ -96,7 +96,7 @@ class Store:
 
     @contextmanager
     def _named(self, number: int) -> Iterator[None]:
-        """Let what is wrong with a line say which one it is."""
+        """Add the line number to errors."""
         try:
             yield
         except (
@@ -134,25 +134,25 @@ class Store:
     def known(
         self, model: str, fingerprint: str | None, n_scores: Sequence[int]
     ) -> dict[int, FoldResult]:
-        """Return the fits of a model that are there, by fold.
+        """Return the stored fits of a model, by fold.
 
         Parameters
         ----------
         model : str
             Its name.
         fingerprint : str or None
-            Of its parameters and versions: fits of others are not those of this model. None where
-            it cannot be told.
+            Fingerprint of its parameters and versions: only fits with the same one are reused. None
+            if it cannot be computed.
         n_scores : sequence of int
-            How many rows each fold holds out.
+            Number of held-out rows of each fold.
 
         Raises
         ------
         ValueError
-            If the scores of one of them are damaged, or more than there are rows.
+            If the scores of a fit are damaged, or more than there are rows.
         """
         of_name = [line for line in self._lines if line.model == model]
-        # The last line of a fold holds.
+        # The last line of a fold is valid.
         of_folds = {
             line.fold: line
             for line in of_name
@@ -170,7 +170,7 @@ class Store:
         return found
 
     def keep(self, model: str, fingerprint: str | None, fold: int, result: FoldResult) -> None:
-        """Write a fit to the file; one of a model that cannot be told apart is not kept."""
+        """Write a fit to the file, unless the model cannot be identified."""
         if fingerprint is None:
             return
         packed = zlib.compress(result.scores.astype(_SCORE).tobytes())
@@ -190,7 +190,7 @@ class Store:
             os.fsync(file.fileno())
 
     def says(self) -> list[str]:
-        """Say what came of the file."""
+        """Return remarks on the use of the file."""
         said = []
         if self._n_taken:
             said.append(f"{plural(self._n_taken, 'fit')} taken from {self._path}")
@@ -217,7 +217,7 @@ def _parse(number: int, line: dict[str, Any]) -> _Line:
 
 
 def _checked(value: Any, *kinds: type) -> Any:
-    """Return a value of some types; of a number, one that can be a time or a count."""
+    """Return a value after checking its type; numbers must be valid times or counts."""
     if type(value) not in kinds:
         raise TypeError(f"{type(value).__name__} in place of {listed([k.__name__ for k in kinds])}")
     if str not in kinds and not 0 <= value < _GREATEST:
@@ -230,7 +230,7 @@ def _refuse(constant: str) -> None:
 
 
 def _unpacked(packed: bytes, most: int) -> NDArray[np.float64]:
-    """Return scores, so many at most: a few bytes could be unpacked to any number of them."""
+    """Return at most ``most`` scores: a few bytes could decompress to any number of them."""
     stream = zlib.decompressobj()
     unpacked = stream.decompress(packed, most * _SCORE.itemsize + 1)
     if len(unpacked) > most * _SCORE.itemsize:

@@ -1,1 +1,1 @@
-"""What comes in and goes out as data: columns, labels, weights, scores and tables."""
+"""Input and output data: columns, labels, weights, scores and tables."""

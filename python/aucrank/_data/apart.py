@@ -1,4 +1,4 @@
-"""Special values for a ranker that knows of none: told by a column beside the number."""
+"""Special values for a ranker without support for them: an extra column marks them."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -12,20 +12,20 @@ from aucrank._data.schema import Feature, Schema
 def columns_apart(
     columns: list[NDArray[Any]], special: Sequence[Sequence[float]]
 ) -> list[NDArray[Any]]:
-    """Return columns in which special values are missing, and a category beside the number.
+    """Return columns with special values missing, and categorical columns that mark them.
 
     Parameters
     ----------
     columns : list of ndarray
-        As the core borrows them.
+        In the form of the core.
     special : sequence of sequences of float
-        Those of each column, ascending.
+        Special values of each column, ascending.
 
     Returns
     -------
     list of ndarray
-        With one more column for each that has special values, in their order: 0 for other values,
-        k for the k-th special one.
+        With one more column for each column that has special values, in their order: 0 for other
+        values, k for the k-th special one.
     """
     columns = list(columns)
     for place, values in enumerate(special):
@@ -41,7 +41,7 @@ def columns_apart(
 
 
 def schema_apart(schema: Schema, special: Sequence[Sequence[float]]) -> Schema:
-    """Return the schema of what `columns_apart` returns."""
+    """Return the schema of the result of `columns_apart`."""
     beside = [
         Feature(f"{schema.shown_name(place)}, special", tuple(range(len(values) + 1)))
         for place, values in enumerate(special)

@@ -1,6 +1,6 @@
-"""Tables that are no data frames yet: queries, Arrow streams and arrays with named fields.
+"""Conversion to data frames: queries, Arrow streams and arrays with named fields.
 
-Each becomes a frame of a library that is installed, and once a call: some streams flow only once.
+Each becomes a frame of an installed library, once per call: some streams can be read only once.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,20 +16,20 @@ Library = Literal["pandas", "polars", "pyarrow"]
 
 
 def as_frame(X: Any) -> Any:
-    """Return what is no data frame yet as one: lazy frames, Arrow streams, arrays with fields.
+    """Convert lazy frames, Arrow streams and arrays with fields to a data frame.
 
-    All else is returned as it is.
+    Anything else is returned unchanged.
 
     Parameters
     ----------
     X : object
-        What the user passed. A stream is read to its end: what is returned can be read again.
+        What the user passed. A stream is read to its end: the result can be read again.
 
     Raises
     ------
     TypeError
-        If ``X`` is a `Dataset`, which is not to be in memory, if it holds records of another kind,
-        if a field of it is no column, or if no library that could read it is installed.
+        If ``X`` is a `Dataset`, which must not be in memory, if it holds other records, if one of
+        its fields is not a column, or if no installed library can read it.
     """
     if isinstance(X, np.ndarray):
         return X if X.dtype.names is None else _from_fields(X)
@@ -48,7 +48,7 @@ def as_frame(X: Any) -> Any:
         )
     known = nw.from_native(X, allow_series=True, pass_through=True)
     if isinstance(known, nw.LazyFrame):
-        # A query, of polars or DuckDB, is run here.
+        # A query of polars or DuckDB runs here.
         return known.collect().to_native()
     if isinstance(known, nw.DataFrame | nw.Series) or not hasattr(X, "__arrow_c_stream__"):
         return X
@@ -57,14 +57,14 @@ def as_frame(X: Any) -> Any:
 
 
 def frame_or_matrix(X: Any, name: str) -> Any:
-    """Return rows as a frame of narwhals, or else as a two-dimensional array.
+    """Return rows as a narwhals frame, or else as a two-dimensional array.
 
     Parameters
     ----------
     X : object
         What the user passed.
     name : str
-        What messages call it.
+        Name for messages.
 
     Raises
     ------
@@ -81,15 +81,15 @@ def frame_or_matrix(X: Any, name: str) -> Any:
 
 
 def _is_records(X: Any) -> bool:
-    """Tell whether ``X`` is a dict, or a list whose rows are."""
+    """Return whether ``X`` is a dict, or a list of dicts."""
     if isinstance(X, Sequence) and not isinstance(X, str | bytes):
         return len(X) > 0 and isinstance(X[0], Mapping)
-    # A sparse matrix may be a dict as well.
+    # A sparse matrix may be a dict, too.
     return isinstance(X, Mapping) and not hasattr(X, "shape")
 
 
 def _from_fields(X: np.ndarray[Any, Any]) -> Any:
-    """Return a structured or record array as a frame with a column a field."""
+    """Return a structured or record array as a frame with one column per field."""
     if X.ndim != 1:
         raise ValueError(
             f"X is an array with named fields of shape {X.shape}; its rows must be in one dimension"
@@ -101,12 +101,12 @@ def _from_fields(X: np.ndarray[Any, Any]) -> Any:
 
 
 def _column(values: np.ndarray[Any, Any], name: str) -> np.ndarray[Any, Any]:
-    """Return a field in the form that every library takes."""
+    """Return a field in a form that every library accepts."""
     if values.ndim != 1 or values.dtype.names is not None:
         raise TypeError(f"the field {name!r} of X holds {values.dtype} of shape {values.shape[1:]}")
     kind = values.dtype.kind
     if isinstance(values, np.ma.MaskedArray):
-        # The mask would be lost and what lies under it taken for data.
+        # The mask would be lost and the masked values taken for data.
         hidden = np.ma.getmaskarray(values)
         missing: Any = np.nan if kind in "biuf" else None
         values = np.where(hidden, missing, values.data)
@@ -114,7 +114,7 @@ def _column(values: np.ndarray[Any, Any], name: str) -> np.ndarray[Any, Any]:
         values = values.astype(np.float64)
     if kind == "U":
         values = values.astype(object)
-    # Byte orders of another machine, as files of instruments have them, are unknown to frames.
+    # Frames do not support foreign byte orders, as in files of instruments.
     return np.ascontiguousarray(values.astype(values.dtype.newbyteorder("="), copy=False))
 
 

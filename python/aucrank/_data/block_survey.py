@@ -1,4 +1,4 @@
-"""The columns of groups and of times of rows that come in pieces."""
+"""Columns of groups and of times of rows that are read in batches."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ from aucrank._data.vectors import vector
 #: Groups whose latest times are kept, 16 bytes each.
 MOST_GROUPS = 1 << 24
 
-#: Rows of which the groups are sorted at a time.
+#: Number of rows whose groups are sorted at a time.
 _ROWS_AT_ONCE = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
 class BlockFacts:
-    """What rows of a data set are dealt by.
+    """How the rows of a data set are dealt into blocks.
 
     Attributes
     ----------
     groups : str or None
-        Column of what names the group of each row.
+        Column that names the group of each row.
     time : str or None
         Column of numbers or dates.
     known : ndarray of uint64, or None
-        The numbers of all groups, ascending, where both columns are there.
+        Numbers of all groups, ascending, where both columns exist.
     latest : ndarray of uint64, or None
-        When the latest row of each of these groups came.
+        Time of the latest row of each of these groups.
     """
 
     groups: str | None
@@ -48,12 +48,12 @@ class BlockFacts:
         return [name for name in (self.groups, self.time) if name is not None]
 
     def of_batch(self, batch: Batch) -> tuple[NDArray[np.uint64], bool]:
-        """Return the blocks of the rows of a piece, and whether they are times.
+        """Return the blocks of the rows of a batch, and whether they are times.
 
         Raises
         ------
         TypeError, ValueError
-            If one is missing, or a time is no number or date.
+            If a value is missing, or a time is neither a number nor a date.
         """
         if self.groups is None:
             assert self.time is not None
@@ -63,18 +63,18 @@ class BlockFacts:
             return groups, False
         assert self.known is not None
         assert self.latest is not None
-        # A group of rows of weight zero alone is not known, and of no matter.
+        # A group that has only rows of weight zero is unknown, and irrelevant.
         place = np.minimum(np.searchsorted(self.known, groups), len(self.known) - 1)
         return self.latest[place], True
 
 
 class BlockSurvey:
-    """Looks at groups and times, one piece of the data after another.
+    """Collects groups and times, batch by batch.
 
     Parameters
     ----------
     groups : str or None
-        Column of what names the group of each row.
+        Column that names the group of each row.
     time : str or None
         Column of numbers or dates.
     """
@@ -93,19 +93,20 @@ class BlockSurvey:
         return [name for name in (self._groups, self._time) if name is not None]
 
     def look_at(self, batch: Batch, kept: NDArray[np.bool_] | None) -> None:
-        """Take note of the groups and times of a piece.
+        """Record the groups and times of a batch.
 
         Parameters
         ----------
         batch : Batch
-            The piece.
+            The batch.
         kept : ndarray of bool, shape (n_rows,), or None
-            Which rows weigh anything; None where all do.
+            Which rows have positive weight; None where all have.
 
         Raises
         ------
         TypeError, ValueError
-            If one is missing, or a time is no number or date, or not of the kind of the others.
+            If a value is missing, or a time is neither a number nor a date, or not of the kind of
+            the others.
         """
         if self._time is not None:
             values = _values(batch, self._time)
@@ -137,7 +138,7 @@ class BlockSurvey:
         self._settle()
 
     def finish(self) -> BlockFacts | None:
-        """Return what is known once all rows were looked at; None where rows have no blocks."""
+        """Return the facts once all rows are recorded; None where rows have no blocks."""
         if self._groups is None or self._time is None:
             return BlockFacts(self._groups, self._time) if self.columns else None
         self._settle()

@@ -1,4 +1,4 @@
-"""Columns that look as if they said which rows belong together, or when they came."""
+"""Detection of columns that look like groups or times of rows."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from aucrank._data.row_names import words_of
 from aucrank._data.schema import Schema
 from aucrank._utils.warn import warn_caller
 
-# Words of the names of what comes several times.
+# Words in the names of entities that occur repeatedly.
 _GROUP_WORDS = frozenset(
     {
         *("id", "ids", "group", "groups", "cluster", "patient", "subject", "person", "customer"),
@@ -32,42 +32,42 @@ _TIME_WORDS = frozenset(
     {"time", "date", "day", "timestamp", "datetime", "datum", "zeit", "tag", "ts", "when"}
 )
 
-# A group has so many rows on average, and there are so many groups.
+# Minimal mean size of a group, and minimal number of groups.
 _ROWS_OF_GROUP = 1.5, 60.0
 _LEAST_GROUPS = 30
 
-# So many pairs of rows of a group are looked at, or nothing is said.
+# Minimal number of pairs of rows within a group for a warning.
 _LEAST_PAIRS = 200
 
-# Of the values, such a share has several rows; a column that is called so may have fewer.
+# Minimal share of values with several rows; lower for a column with a telling name.
 _SHARE_REPEATED, _SHARE_REPEATED_NAMED = 0.75, 0.5
 
-# Two rows of a group have one label more often than two of all rows: by such a share of what they
-# could, and by so much more than rows of neighbouring numbers. Of the columns of 28 real data sets
-# whose values are repeated so often, those of a person and of a molecule have 0.42 and 1.0, all
-# others less than 0.27, but for numbers whose neighbours are as much alike.
+# Two rows of a group must share their label more often than two arbitrary rows: by this share of
+# the possible excess, and by this much more than rows of neighbouring numbers. Among the columns of
+# 28 real data sets whose values repeat this often, those of a person and of a molecule have 0.42
+# and 1.0, all others less than 0.27, except numbers whose neighbours are as similar.
 _LIKENESS, _LIKENESS_NAMED, _MORE_THAN_NEIGHBOURS = 0.35, 0.3, 0.3
 
-# Dates are told from fewer values by their names alone, which is not enough.
+# With fewer values, dates would be recognised by their names alone, which is not enough.
 _LEAST_TIMES = 30
 
-# Of more rows, those of a share of the values are looked at, which keeps groups whole.
+# Of more rows, those of a share of the values are checked, which keeps groups whole.
 _MOST_ROWS = 50_000
 
 _ISO_DATE = re.compile(r"(?:19|20)\d\d-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])(?:[T ].*)?")
 
 
 def warn_of_blocks(columns: Any, schema: Schema, positive: NDArray[np.bool_] | None) -> None:
-    """Say which columns look like groups or times, where a fit was given neither.
+    """Warn of columns that look like groups or times, where a fit was given neither.
 
     Parameters
     ----------
     columns : ndarray of shape (n, n_features) or list of ndarray
-        The rows as the core takes them; of other kinds nothing is said.
+        The rows in the form of the core; other kinds give no warning.
     schema : Schema
-        What the columns are.
+        Description of the columns.
     positive : ndarray of bool, shape (n,), or None
-        Labels; without them nothing is said.
+        Labels; without them no warning is given.
     """
     if positive is None or is_inner_fit() or not isinstance(columns, np.ndarray | list):
         return
@@ -78,7 +78,7 @@ def warn_of_blocks(columns: Any, schema: Schema, positive: NDArray[np.bool_] | N
         # The first rows settle nearly all columns.
         if levels is None and not _is_whole(values[:256]):
             continue
-        # Of a matrix by rows, a column is read several times.
+        # In a row-major matrix, a column is read several times.
         values = np.ascontiguousarray(values)
         if levels is None and not _is_whole(values):
             continue
@@ -107,10 +107,10 @@ def warn_of_blocks(columns: Any, schema: Schema, positive: NDArray[np.bool_] | N
 
 
 def _is_whole(values: NDArray[Any]) -> bool:
-    """Tell whether a column of numbers holds whole ones, all known."""
+    """Return whether a column of numbers holds integers only, without missing values."""
     if values.dtype.kind != "f":
         return values.dtype.kind in "iu"
-    # NaN is not whole, either.
+    # NaN is not an integer, either.
     return bool((values == np.floor(values)).all())
 
 
@@ -119,7 +119,7 @@ def _looks_like_times(values: NDArray[Any], levels: Sequence[Any] | None, name: 
         return len(levels) >= _LEAST_TIMES and all(
             isinstance(level, str) and _ISO_DATE.fullmatch(level) for level in levels
         )
-    # The first rows settle nearly all columns; those in order may begin with many of one day.
+    # The first rows settle nearly all columns; sorted ones may begin with many rows of one day.
     if all(len(np.unique(part)) < _LEAST_TIMES for part in (values[:1000], values)):
         return False
     if _are_calendar_numbers(values):
@@ -134,7 +134,7 @@ def _looks_like_times(values: NDArray[Any], levels: Sequence[Any] | None, name: 
 
 
 def _are_calendar_numbers(values: NDArray[Any]) -> bool:
-    """Tell whether all numbers are dates such as 20240131."""
+    """Return whether all numbers are dates such as 20240131."""
     if values.min() < 19_000_101 or values.max() > 21_001_231:
         return False
     whole = values.astype(np.int64)
@@ -144,7 +144,7 @@ def _are_calendar_numbers(values: NDArray[Any]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Likeness:
-    """How much the rows of one value are alike in their labels."""
+    """How similar the labels of rows with the same value are."""
 
     n_values: int
     rows_of_value: float
@@ -164,22 +164,22 @@ def _looks_like_groups(
         return False
     low, high = _ROWS_OF_GROUP
     if levels is not None:
-        # Of categories, those of fewer rows are told as identifiers.
+        # Categories with fewer rows are reported as identifiers.
         low = ROWS_OF_CATEGORY
     if not low <= found.rows_of_value <= high:
         return False
     repeated = found.n_repeated / found.n_values
     if not _GROUP_WORDS.isdisjoint(words_of(name)):
         return repeated >= _SHARE_REPEATED_NAMED and found.within >= _LIKENESS_NAMED
-    # The order of levels says nothing.
+    # The order of levels has no meaning.
     apart = levels is not None or found.within - found.of_neighbours >= _MORE_THAN_NEIGHBOURS
     return repeated >= _SHARE_REPEATED and found.within >= _LIKENESS and apart
 
 
 def _likeness(values: NDArray[Any], positive: NDArray[np.bool_]) -> _Likeness | None:
-    """Compare the labels of rows of one value; None where both classes are not there."""
+    """Compare the labels of rows with the same value; None unless both classes occur."""
     share = min(1.0, _MOST_ROWS / max(len(values), 1))
-    # Also those of values that are not looked at, of which one may have most rows.
+    # Includes values that are not checked, one of which may have most rows.
     n_rows = share * len(values)
     if share < 1:
         bits = mixed(values.astype(np.int64).astype(np.uint64) + np.uint64(STEP))

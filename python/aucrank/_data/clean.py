@@ -1,4 +1,4 @@
-"""Columns as models take them: numbers and dates for text, nothing for marks of missing values."""
+"""Columns in the form of models: text becomes numbers or dates, missing markers are removed."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import datetime
@@ -14,7 +14,7 @@ from aucrank._utils.words import listed, plural
 
 
 def survey_of(series: nw.Series[Any], missing: Collection[str]) -> TextSurvey:
-    """Count what the texts of a column can be read as."""
+    """Count how the texts of a column can be read."""
     survey = TextSurvey(missing)
     counts = series.value_counts(name="count")
     texts, rows = counts[series.name].to_list(), counts["count"].to_list()
@@ -34,7 +34,7 @@ def read_texts(
     decimal: str,
     missing: Collection[str],
 ) -> nw.Series[Any]:
-    """Return texts as what the form of the column says that they are."""
+    """Return texts converted to the form of the column."""
     gone = frozenset([*MISSING, *missing])
     if not form.is_numeric:
         if form.kind == "empty":
@@ -57,7 +57,7 @@ def _mapped(series: nw.Series[Any], value_of: Callable[[Any], Any], dtype: Any) 
 
 
 def without_marks(frame: nw.DataFrame[Any], missing: Sequence[str]) -> nw.DataFrame[Any]:
-    """Return the frame without the numbers that stand for missing values."""
+    """Return the frame with numbers that stand for missing values removed."""
     marks = []
     for mark in missing:
         try:
@@ -74,7 +74,7 @@ def without_marks(frame: nw.DataFrame[Any], missing: Sequence[str]) -> nw.DataFr
 
 
 def numbers_for_nothing(frame: nw.DataFrame[Any]) -> nw.DataFrame[Any]:
-    """Return the frame with missing numbers for text where all of a column is missing."""
+    """Return the frame with columns that are missing entirely turned from text to numbers."""
     return frame.with_columns(
         nw.col(name).cast(nw.Float64)
         for name, dtype in frame.schema.items()
@@ -83,10 +83,10 @@ def numbers_for_nothing(frame: nw.DataFrame[Any]) -> nw.DataFrame[Any]:
 
 
 def typed_dates(series: nw.Series[Any]) -> ColumnForm | None:
-    """Return the form of a column that is one of dates by its type, None for any other."""
+    """Return the form of a column whose dtype is a date, None for any other."""
     if series.dtype in (nw.Date, nw.Datetime):
         return ColumnForm("date", counts="days" if series.dtype == nw.Date else "moments")
-    # As pandas reads them from Parquet files.
+    # The type that pandas gives them when reading Parquet files.
     is_object = series.dtype == nw.Object and series.null_count() < len(series)
     if not is_object or not all(map(is_date, series.to_list())):
         return None
@@ -95,7 +95,7 @@ def typed_dates(series: nw.Series[Any]) -> ColumnForm | None:
 
 
 def dates_as_days(frame: nw.DataFrame[Any], left: Collection[str | None]) -> nw.DataFrame[Any]:
-    """Return the frame with days since 1970 for dates, but in the columns that are left."""
+    """Return the frame with dates as days since 1970, except in the columns in ``left``."""
     names = [name for name in frame.columns if name not in left and typed_dates(frame[name])]
     if not names:
         return frame
@@ -103,13 +103,13 @@ def dates_as_days(frame: nw.DataFrame[Any], left: Collection[str | None]) -> nw.
 
 
 def date_form(survey: TextSurvey) -> ColumnForm | None:
-    """Return the form of a column of text that holds dates, None if it does not."""
+    """Return the form of a text column that holds dates, None for any other."""
     form = form_of_column(survey, ".")
     return form if form.kind == "date" else None
 
 
 def notes_on_dates(names: Iterable[str]) -> list[str]:
-    """Return what to say of columns of dates."""
+    """Return the notes on columns of dates."""
     columns = list(names)
     if not columns:
         return []

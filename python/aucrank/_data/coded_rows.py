@@ -1,4 +1,4 @@
-"""Rows that come in pieces as the core borrows them."""
+"""Batches of rows in the form of the core."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -14,36 +14,36 @@ from aucrank._data.passes import Batch, Passes
 from aucrank._data.target_survey import positive_rows, weights_of
 from aucrank._data.weights import weigh_classes
 
-#: The blocks that rows are dealt by, and whether they are times.
+#: Blocks by which rows are dealt, and whether they are times.
 Blocks = tuple[NDArray[np.uint64], bool]
 
-#: A vector a column, which rows are positive, their weights, and their blocks.
+#: One vector per column, which rows are positive, their weights, and their blocks.
 CodedBatch = tuple[list[NDArray[Any]], NDArray[np.bool_], NDArray[np.float64] | None, Blocks | None]
 
 
 def coded_rows(
     passes: Passes, facts: Facts, features: list[str], target: str, weight: str | None
 ) -> Iterator[CodedBatch]:
-    """Read all rows once more: numbers and codes of categories.
+    """Read all rows again, as numbers and codes of categories.
 
     Raises
     ------
     DataChangedError
-        If the data are not those of the facts.
+        If the data differ from those of the facts.
     TypeError, ValueError
-        If a value is not valid, which is said with its column and its place.
+        If a value is not valid; the message gives its column and row.
     """
     for batch in compared_batches(passes, features, facts.beside(target, weight)):
         yield coded_batch(batch, facts, target, weight)
 
 
 def coded_batch(batch: Batch, facts: Facts, target: str, weight: str | None) -> CodedBatch:
-    """Return the rows of a piece as the core borrows them.
+    """Return the rows of a batch in the form of the core.
 
     Raises
     ------
     TypeError, ValueError
-        If a value is not valid, which is said with its column and its place.
+        If a value is not valid; the message gives its column and row.
     """
     columns = [coded_column(batch, facts, index) for index in range(len(facts.dtypes))]
     columns = columns_apart(columns, facts.special)
@@ -54,12 +54,12 @@ def coded_batch(batch: Batch, facts: Facts, target: str, weight: str | None) -> 
 def labels_and_weights(
     batch: Batch, facts: Facts, target: str, weight: str | None
 ) -> tuple[NDArray[np.bool_], NDArray[np.float64] | None]:
-    """Return which rows of a piece are positive, and their weights times those of their classes.
+    """Return which rows of a batch are positive, and their weights times class weights.
 
     Raises
     ------
     TypeError, ValueError
-        If a value is not valid, which is said with its place.
+        If a value is not valid; the message gives its place.
     """
     positive = positive_rows(batch, target, facts.target.classes)
     weights = None if weight is None else weights_of(batch, weight)
@@ -69,26 +69,26 @@ def labels_and_weights(
 def weights_of_rows(
     passes: Passes, facts: Facts, target: str, weight: str | None
 ) -> Iterator[NDArray[np.float64] | None]:
-    """Read labels and weights once more: weights of rows times those of their classes.
+    """Read labels and weights again: weights of rows times those of their classes.
 
     Raises
     ------
     DataChangedError
-        If the data are not those of the facts.
+        If the data differ from those of the facts.
     TypeError, ValueError
-        If a value is not valid, which is said with its place.
+        If a value is not valid; the message gives its place.
     """
     for batch in compared_batches(passes, [], [target] if weight is None else [target, weight]):
         yield labels_and_weights(batch, facts, target, weight)[1]
 
 
 def coded_column(batch: Batch, facts: Facts, index: int) -> NDArray[Any]:
-    """Return one of the columns of the schema, which the piece has, as the core borrows it.
+    """Return one of the columns of the schema, taken from the batch, in the form of the core.
 
     Raises
     ------
     TypeError, ValueError
-        If a value is not valid, which is said with its column and its place.
+        If a value is not valid; the message gives its column and row.
     """
     feature = facts.schema.features[index]
     assert feature.name is not None

@@ -1,4 +1,4 @@
-"""How the texts of a column are read: as numbers, as dates, or as the texts that they are."""
+"""How the texts of a column are read: as numbers, as dates, or as plain text."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -24,7 +24,7 @@ _PLURAL = {"number": "numbers", "date": "dates"}
 
 
 class ColumnFormError(ValueError):
-    """A column does not hold what the model of a fit takes it for."""
+    """A column does not match its form in the fit of the model."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,21 +34,21 @@ class ColumnForm:
     Attributes
     ----------
     kind : {"number", "date", "text", "empty"}
-        What they are.
+        What they hold.
     unit : str
-        What stands before or behind numbers, such as ``%`` or ``EUR``.
+        Prefix or suffix of numbers, such as ``%`` or ``EUR``.
     order : {"dmy", "mdy"} or None
-        What the date ``1/2/2026`` is; None for no date.
+        How the date ``1/2/2026`` is read; None if it is not a date.
     missing : tuple of str
-        Texts that count as missing, besides those that do in any column.
+        Texts that count as missing, in addition to those that do in any column.
     has_groups : bool
-        Whether the other mark of decimals stands between thousands.
+        Whether the other decimal mark separates thousands.
     n_odd : int
-        Rows that count as missing because they hold neither a number, a date nor a known mark.
+        Rows that count as missing because they hold neither a number, a date nor a known marker.
     is_whole : bool
-        Whether all are whole numbers, and none is missing.
+        Whether all are integers, and none is missing.
     counts : {"days", "moments"} or None
-        What dates become; None where that is not known, or for anything else.
+        What dates are converted to; None where that is unknown, or for anything else.
     """
 
     kind: Kind
@@ -66,7 +66,7 @@ class ColumnForm:
         return self.kind in ("number", "date")
 
     def value_of(self, text: str, decimal: str) -> float | None:
-        """Return the number or the days that a text is; None if it is neither."""
+        """Return the number or the days that a text stands for; None if it is neither."""
         if text in self.missing:
             return None
         if self.kind == "date":
@@ -75,23 +75,23 @@ class ColumnForm:
         return number.value if number and is_same_unit(number.unit, self.unit) else None
 
     def fitted_to(self, survey: TextSurvey, decimal: str, column: str, hint: str) -> "ColumnForm":
-        """Return the form with what else is missing in rows that were not part of the fit.
+        """Return the form, extended by missing values in rows that were not part of the fit.
 
         Parameters
         ----------
         survey : TextSurvey
-            Of these rows.
+            Survey of these rows.
         decimal : str
-            Their mark of decimals.
+            Their decimal mark.
         column : str
             What to call the column in a message.
         hint : str
-            What may help, at the end of the message.
+            Hint at the end of the message.
 
         Raises
         ------
         ColumnFormError
-            If more than a few rows hold something else, naming one.
+            If more than a few rows hold something else; the message shows one.
         """
         odd = self._odd(survey, decimal)
         for text, count in survey.gaps.items():
@@ -120,18 +120,18 @@ class ColumnForm:
     def notes(
         self, name: str, decimal: str, option: str, fitted: "ColumnForm | None" = None
     ) -> list[str]:
-        """Return what is not usual of a column, a sentence each.
+        """Return notes on unusual features of a column, one sentence each.
 
         Parameters
         ----------
         name : str
-            Of the column.
+            Name of the column.
         decimal : str
-            The mark of decimals.
+            The decimal mark.
         option : str
-            What keeps a column as text.
+            Option that keeps a column as text.
         fitted : ColumnForm or None, default=None
-            The form in the fit, which is known.
+            The form in the fit, if known.
         """
         if not self.is_numeric:
             return []
@@ -156,7 +156,7 @@ class ColumnForm:
         return notes
 
     def to_json(self) -> dict[str, Any]:
-        """Return the form as a saved model holds it."""
+        """Return the form for a saved model."""
         found: dict[str, Any] = {"kind": self.kind}
         for name in ("unit", "order", "missing", "has_groups"):
             if value := getattr(self, name):
@@ -170,7 +170,7 @@ class ColumnForm:
         Raises
         ------
         ValueError
-            If it has another form.
+            If its form differs.
         """
         match found:
             case {"kind": "number" | "date" | "text" | "empty" as kind, **others}:
@@ -194,13 +194,13 @@ class ColumnForm:
 
 
 def _examples(texts: Sequence[str]) -> str:
-    """List the first few texts."""
+    """Return the first few texts as a list in words."""
     first = [repr(text) for text in sorted(texts)[:3]]
     return listed([*first, "others"] if len(texts) > 3 else first)
 
 
 def form_of_column(survey: TextSurvey, decimal: str) -> ColumnForm:
-    """Tell what a column holds by all of its texts, if numbers have this mark of decimals."""
+    """Return what a column holds according to all its texts, given the decimal mark of numbers."""
     if survey.n_values == 0:
         return ColumnForm("empty", missing=tuple(sorted(survey.gaps)))
     n_gaps = sum(count for text, count in survey.gaps.items() if not is_blank_mark(text))

@@ -1,4 +1,4 @@
-"""Columns that a parameter names, by name or by position: looked up in one way for all of them."""
+"""Look-up of columns that a parameter names, by name or by position."""
 
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping
@@ -11,15 +11,15 @@ import numpy as np
 
 @dataclass(frozen=True, slots=True)
 class Wording:
-    """What to say of a column that is not there.
+    """Messages for a column that does not exist.
 
-    Each is a format with ``column``, what was asked for; ``parameter``, where; ``n_columns``, and
-    ``last``, the greatest position.
+    Each is a format with ``column``, the requested one; ``parameter``, the parameter that requests
+    it; ``n_columns``; and ``last``, the greatest position.
 
     Attributes
     ----------
     unnamed : str
-        A name was asked for, and X has none.
+        A name was requested, and X has none.
     unknown : str
         No column has this name.
     beyond : str
@@ -34,7 +34,7 @@ class Wording:
     neither: str
 
 
-#: Of one feature that a method is asked for.
+#: For the one feature that is passed to a method.
 ONE_FEATURE = Wording(
     unnamed="there is no feature {column!r}",
     unknown="there is no feature {column!r}",
@@ -42,7 +42,7 @@ ONE_FEATURE = Wording(
     neither="feature must be a name or a position, got {column!r}",
 )
 
-#: Of columns in a list.
+#: For columns in a list.
 IN_A_LIST = Wording(
     unnamed="{parameter} holds {column!r}, but X has no column names",
     unknown="{parameter} holds {column!r}, which is no column of X",
@@ -65,20 +65,20 @@ def find_column(
     column : object
         What the user passed.
     names : list of str or None
-        Of all columns; None where they have none.
+        Names of all columns; None where they have none.
     n_columns : int
-        How many columns there are.
+        Number of columns.
     wording : Wording
-        What to say if there is no such column.
+        Messages for a column that does not exist.
     parameter : str, default="features"
-        Where the column was asked for, for messages.
+        Where the column was requested, for messages.
 
     Raises
     ------
     TypeError
         If it is neither a name nor a position.
     ValueError
-        If there is no such column.
+        If the column does not exist.
     """
 
     def said(text: str) -> str:
@@ -101,18 +101,18 @@ def find_column(
 
 
 def first_doubled(names: Iterable[Hashable]) -> Any:
-    """Return the first of some names that comes twice; None if there is none."""
+    """Return the first name that occurs twice; None if there is none."""
     counts = Counter(names)
     return next((name for name, count in counts.items() if count > 1), None)
 
 
 def check_names(given: Iterable[Any], name: str, columns: list[str]) -> None:
-    """Check that the names in a parameter are those of columns.
+    """Check that the names in a parameter are names of columns.
 
     Raises
     ------
     ValueError
-        Listing those that are not.
+        If some are not; the message lists them.
     """
     there = set(columns)
     unknown = [key for key in given if key not in there]
@@ -123,7 +123,7 @@ def check_names(given: Iterable[Any], name: str, columns: list[str]) -> None:
 def columns_named(
     given: Mapping[Any, Any], name: str, columns: list[str] | None, instead: str
 ) -> list[str]:
-    """Return the names of all columns, which the keys of a parameter have to be among.
+    """Return the names of all columns, after checking that the keys of a parameter are among them.
 
     Parameters
     ----------
@@ -134,12 +134,12 @@ def columns_named(
     columns : list of str or None
         The names, None where the data has none.
     instead : str
-        What to pass where there are no names, for the message.
+        What to pass where columns have no names, for the message.
 
     Raises
     ------
     ValueError
-        If there are no names, or a key is none of them.
+        If columns have no names, or a key is not one of them.
     """
     if columns is None:
         raise ValueError(f"{name} is a dict, but X has no column names: pass {instead}")

@@ -1,4 +1,4 @@
-"""What columns are, told from one piece of the data after another: kinds, levels and dtypes."""
+"""Kinds, levels and dtypes of columns, collected batch by batch."""
 
 from typing import Any
 
@@ -14,12 +14,12 @@ from aucrank._data.schema import Feature, Level, LevelSet, Schema
 
 
 class ColumnSurvey:
-    """What the columns are, told from one piece of the data after another.
+    """Collects the facts about columns, batch by batch.
 
     Parameters
     ----------
     names : list of str
-        Of the columns.
+        Names of the columns.
     categorical_features : "from_dtype", array-like or None
         As for `learn_columns`.
     also : callable or None, default=None
@@ -37,7 +37,7 @@ class ColumnSurvey:
         ]
 
     def look_at_dtypes(self, frame: nw.DataFrame[Any], origin: str) -> None:
-        """Take note of the dtypes of a piece, or of those of its columns that are there."""
+        """Record the dtypes of a batch, or of those columns that it has."""
         there = set(frame.columns)
         for column in self._columns:
             if column.name in there:
@@ -45,23 +45,23 @@ class ColumnSurvey:
 
     @property
     def categorical(self) -> list[str]:
-        """Names of the columns that are categorical, or might be."""
+        """Names of the columns that are, or might be, categorical."""
         return [column.name for column in self._columns if not column.is_numeric]
 
     def look_at(self, batch: Batch, kept: NDArray[np.bool_] | None) -> None:
-        """Learn the levels of the kept rows of a piece."""
+        """Learn the levels of the kept rows of a batch."""
         there = set(batch.frame.columns)
         for column in self._columns:
             if not column.is_numeric and column.name in there:
                 column.look_at(batch, kept)
 
     def merge(self, other: "ColumnSurvey") -> None:
-        """Add what is known of the same columns in another part of the data."""
+        """Add the facts about the same columns in another part of the data."""
         for own, more in zip(self._columns, other._columns, strict=True):
             own.merge(more)
 
     def finish(self) -> tuple[Schema, tuple[np.dtype[Any], ...]]:
-        """Return what the columns are; what is doubtful of them is warned of."""
+        """Return the schema of the columns, after warning of doubtful ones."""
         doubts = Doubts()
         features = [column.finish(doubts) for column in self._columns]
         doubts.warn()
@@ -75,16 +75,16 @@ class _Column:
         self._is_listed = is_listed
         self._by_dtype = by_dtype
         self._levels = LevelSet(repr(name))
-        # Where the first numbers and the first categories are from.
+        # Origin of the first numbers and the first categories.
         self._kinds: dict[bool, str] = {}
         self._is_declared: bool | None = None
         self._floats: set[np.dtype[Any]] = set()
-        # Where the first exact integers are from, and the first numbers that pass through a float.
+        # Origin of the first exact integers, and the first numbers that pass through a float.
         self._exact: dict[bool, str] = {}
 
     @property
     def is_numeric(self) -> bool:
-        """Whether the column is known to be none of categories."""
+        """Whether the column is known not to be categorical."""
         return not self._is_listed and (not self._by_dtype or False in self._kinds)
 
     @property
@@ -95,7 +95,7 @@ class _Column:
         return np.dtype(np.float32 if only_narrow else np.float64)
 
     def look_at_dtype(self, series: nw.Series[Any], origin: str) -> None:
-        # Without dtype and value a piece can be of either kind.
+        # A batch without dtype and values can be of either kind.
         if self._is_listed or frames.is_all_missing(series):
             return
         is_categorical = self._by_dtype and frames.is_categorical(series)
@@ -145,7 +145,7 @@ class _Column:
         return feature
 
     def _refuse_inexact(self, levels: tuple[Level, ...]) -> None:
-        """Raise for an integer that is exact in one piece and would be rounded in another."""
+        """Raise for an integer that is exact in one batch and would be rounded in another."""
         for level in levels:
             if isinstance(level, int) and abs(level) > 2**53:
                 raise ValueError(

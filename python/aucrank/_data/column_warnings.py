@@ -1,4 +1,4 @@
-"""Columns that look like something else than they are taken for: said once a fit."""
+"""Warnings of columns that look like something other than they are taken for."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -13,31 +13,31 @@ from aucrank._data.matching import NUMBER, Matcher, type_name
 from aucrank._data.schema import Factor, Feature, Level, Schema, column_label, is_missing
 from aucrank._utils.warn import warn_caller
 
-#: An identifier has fewer known rows for a category than this, on average. Columns of real data
-#: sets have 45 and more, identifiers 1, or 2 where the same customer comes twice.
+#: An identifier has fewer known rows per category than this, on average. Columns of real data sets
+#: have 45 and more, identifiers 1, or 2 where the same customer occurs twice.
 ROWS_OF_CATEGORY = 3
-# In fewer rows, many categories of one row each are nothing unusual.
+# In fewer rows, many categories of one row each are not unusual.
 _LEAST_ROWS = 50
 
-# Text holds numbers if at least so many of its categories are, and at most so many are not.
+# A text column holds numbers if at least this many of its categories do, and at most this many do
+# not.
 _LEAST_NUMBERS = 10
 _MOST_CODES = 5
 
-# So many columns are named, and so many codes of a column, which may be long.
+# Number of columns that are named, and of codes of a column, which may be long.
 _SHOWN_COLUMNS = 5
 _SHOWN_CODES = 3
 _SHOWN_LETTERS = 20
 
-# What a person takes for a number, beyond what all readers do: thousands set apart, a decimal
-# comma, a currency or a percent sign; and integers beyond 64 bits, which some readers leave as
-# text.
+# Numbers to a person, beyond those that all readers accept: thousands separators, a decimal comma,
+# a currency or a percent sign; and integers beyond 64 bits, which some readers leave as text.
 _WRITTEN_NUMBER = re.compile(
     r"\(?[+-]?\s?[$€£¥]?\s?[+-]?"
     r"(?:[0-9]{1,3}(?:[,.'\u2019\s][0-9]{3})+(?:[.,][0-9]+)?|[1-9][0-9]*(?:[.,][0-9]+)?|0[.,][0-9]+|0)"
     r"\s?[%$€£¥]?\)?"
 )
 
-# A column is of another type if at least such a share of its known rows match no level for it.
+# A column is of another type if at least this share of its known rows match no level because of it.
 _SHARE_OF_OTHER_TYPE = 0.9
 
 _is_inner: ContextVar[bool] = ContextVar("_is_inner", default=False)
@@ -45,17 +45,17 @@ _named_before: ContextVar[set[str] | None] = ContextVar("_named_before", default
 
 
 class ColumnWarning(UserWarning):
-    """A column looks like something else than it is taken for.
+    """A column looks like something other than it is taken for.
 
-    A fit gives it at most once of a kind, and a fit inside another one never. It names the columns
-    that look like identifiers, with more than one category for every 3 rows; and the columns of
-    text that hold numbers but for a few codes, such as "?", for which each number is a category of
-    its own.
+    A fit raises at most one warning of each kind, and a fit inside another one none. It names
+    columns that look like identifiers, with more than one category per 3 rows; and text columns
+    that hold numbers except for a few codes, such as "?": there, each number is a category of its
+    own.
     Where ``fit`` takes ``groups`` and ``time`` and is given neither, it also names the columns that
-    look as if they said which rows belong together, or when they came.
+    look like groups or times of rows.
 
-    Scoring gives it where nearly all values of a column of categories match none of the training
-    data because they are of another type, such as numbers for texts that are no numbers, or are
+    Scoring raises it where nearly all values of a categorical column match none of the training
+    data because they are of another type, such as numbers for texts that are not numbers, or are
     written in another way, such as "01" for "1".
 
     Examples
@@ -68,7 +68,7 @@ class ColumnWarning(UserWarning):
 
 @contextmanager
 def inner_fits_are_silent() -> Iterator[None]:
-    """Let the fits that a fit is made of say nothing of the columns: it has said it of all."""
+    """Silence column warnings of inner fits: the outer fit has given them."""
     token = _is_inner.set(True)
     try:
         yield
@@ -77,18 +77,18 @@ def inner_fits_are_silent() -> Iterator[None]:
 
 
 def is_inner_fit() -> bool:
-    """Tell whether a fit around this one has said what there is to say."""
+    """Return whether an enclosing fit has given the warnings."""
     return _is_inner.get()
 
 
 @contextmanager
 def each_column_named_once(named: set[str]) -> Iterator[None]:
-    """Let scoring time and again, such as in pieces, warn once of a column of another type.
+    """Make repeated scoring, such as in batches, warn once per column of another type.
 
     Parameters
     ----------
     named : set of str
-        Columns that were named, to be kept from piece to piece.
+        Columns already named, kept from batch to batch.
     """
     token = _named_before.set(named)
     try:
@@ -116,12 +116,12 @@ class OtherType:
     value: Any = None
 
     def look_at(self, factor: Factor, strangers: Sequence[int], matcher: Matcher) -> None:
-        """Look at some rows, given the positions of values that match no level."""
+        """Record some rows, given the positions of values that match no level."""
         n_values = len(factor.values)
         if not strangers:
             self.n_known += int(np.count_nonzero(factor.codes >= 0)) if n_values else 0
             return
-        # The last entry is where -1 and len(values) lead.
+        # The last entry is the target of -1 and len(values).
         kinds = np.zeros(n_values + 1, dtype=np.uint8)
         kinds[:-1] = 1
         other = [index for index in strangers if matcher.is_of_other_type(factor.values[index])]
@@ -139,12 +139,12 @@ class OtherType:
 
     @property
     def is_found(self) -> bool:
-        """Whether it is so of nearly all rows."""
+        """Whether nearly all rows are affected."""
         return self.n_other > 0 and self.n_other >= _SHARE_OF_OTHER_TYPE * self.n_known
 
 
 class OtherTypes:
-    """Columns to score whose values are of another type than in training: said once a call.
+    """Columns to score whose values are of another type than in training: one warning per call.
 
     Parameters
     ----------
@@ -157,11 +157,11 @@ class OtherTypes:
         self._columns: dict[int, OtherType] = {}
 
     def column(self, index: int) -> OtherType:
-        """Return what counts the rows of a column."""
+        """Return the counter of the rows of a column."""
         return self._columns.setdefault(index, OtherType())
 
     def warn(self) -> None:
-        """Say it, if there is anything to say and no fit around this one has said it."""
+        """Warn if there is a reason to, unless an enclosing fit has done so."""
         if _is_inner.get():
             return
         named = _named_before.get()
@@ -202,14 +202,14 @@ def _shown(value: Any) -> str:
 
 
 class Doubts:
-    """What is to be said of the columns of a fit, once all of them have been looked at."""
+    """Doubtful columns of a fit, reported once all columns have been recorded."""
 
     def __init__(self) -> None:
         self._identifiers: list[str] = []
         self._numbers: list[str] = []
 
     def look_at(self, feature: Feature, index: int, n_known: int, *, is_declared: bool) -> None:
-        """Look at a categorical column.
+        """Record a categorical column.
 
         Parameters
         ----------
@@ -218,9 +218,9 @@ class Doubts:
         index : int
             Position of the column.
         n_known : int
-            Rows whose value is known, of those that the levels are from.
+            Rows with a known value, among those that the levels are from.
         is_declared : bool
-            Whether the user said of this very column that it is categorical.
+            Whether the user declared this very column categorical.
         """
         levels = feature.levels or ()
         label = column_label(feature.name, index)
@@ -230,11 +230,11 @@ class Doubts:
             self._identifiers.append(label)
 
     def warn(self) -> None:
-        """Say it, if there is anything to say and no fit around this one has said it."""
+        """Warn if there is a reason to, unless an enclosing fit has done so."""
         if _is_inner.get():
             return
-        # No counts: folds of the same rows have others, and who shows equal texts once, as the
-        # command line and Python do, shows one.
+        # No counts: they differ between folds of the same rows, and equal warnings are shown only
+        # once on the command line and in Python.
         said = []
         if self._identifiers:
             one = len(self._identifiers) == 1
@@ -274,11 +274,11 @@ def _shortened(text: str) -> str:
 
 
 def _odd_numbers(levels: Sequence[Level]) -> list[str]:
-    """Return a few of the texts that make categories of a column of numbers, if it is one."""
+    """Return a few of the texts that make a column of numbers categorical, if it is one."""
     codes: list[str] = []
     written: list[str] = []
     for level in levels:
-        # Numbers that are categories by their type were declared to be.
+        # Numbers with a categorical dtype were declared to be categories.
         if not isinstance(level, str):
             return []
         text = level.strip()

@@ -1,4 +1,4 @@
-"""How a CSV file is laid out, found by looking at it: encoding, separator, header, other lines."""
+"""Detection of the layout of a CSV file: encoding, separator, header, other lines."""
 
 import codecs
 import csv
@@ -20,28 +20,28 @@ from aucrank._data.reading import Reading, is_encoding
 from aucrank._data.text_survey import UNKNOWN, TextSurvey, decimal_of
 from aucrank._utils.words import plural
 
-#: What Python raises of a gzip file that is damaged or cut off.
+#: Exceptions of Python for a gzip file that is damaged or truncated.
 DAMAGED = (EOFError, zlib.error, gzip.BadGzipFile)
 
-# So much of a file is looked at.
+# Number of bytes that are inspected.
 _HEAD_BYTES = 1 << 18
 _HEAD_LINES = 200
 
-# Lines above a header are no more than this.
+# Maximal number of lines above a header.
 _TITLE_LINES = 20
 
-# A comma last, since it may be the mark of decimals, too.
+# Comma last, since it may also be the decimal mark.
 _SEPARATORS = {"\t": "tabs", ";": "semicolons", "|": "bars", ",": "commas"}
 
-# Of lines that most others are like, where one separator parts them.
+# Minimal share of lines that a separator splits alike.
 _ALIKE = 0.9
 
 _UTF8 = ("utf-8", "utf-8-sig")
 
-# What Excel writes and reads in a first line.
+# First line that Excel writes and reads.
 _SEPARATOR_LINE = re.compile(r'\s*"?sep=(.)"?\s*', re.IGNORECASE)
 
-# What lines begin with that are no rows in files of many programs.
+# Prefixes of lines that are not rows in the files of many programs.
 _COMMENT = "#"
 
 _BLOCK = 1 << 20
@@ -49,26 +49,26 @@ _BLOCK = 1 << 20
 
 @dataclass(frozen=True)
 class CsvOptions:
-    """What the user says of CSV files; None for what is to be found.
+    """User options for CSV files; None for what is to be detected.
 
     Attributes
     ----------
     separator : str or None
-        Between fields.
+        Separator of fields.
     decimal : str or None
-        The mark of decimals, a point or a comma.
+        The decimal mark, a point or a comma.
     encoding : str or None
-        As Python names it.
+        Python's name of it.
     missing : sequence of str
-        Texts and numbers that stand for missing values, besides the usual ones.
+        Texts and numbers that stand for missing values, in addition to the usual ones.
     skip_rows : int or None
         Lines above the header.
     comment : str or None
-        What lines begin with that are no rows.
+        Prefix of lines that are not rows.
     header : bool
-        Whether there is a line of names.
+        Whether there is a header line.
     dashes : str
-        What the names of options begin with in messages.
+        Prefix of the names of options in messages.
     """
 
     separator: str | None = None
@@ -81,7 +81,7 @@ class CsvOptions:
     dashes: str = ""
 
     def __post_init__(self) -> None:
-        """Check what cannot be.
+        """Check for invalid options.
 
         Raises
         ------
@@ -112,34 +112,34 @@ class CsvOptions:
 
 @dataclass(frozen=True)
 class CsvForm:
-    """How a file is written.
+    """Layout of a file.
 
     Attributes
     ----------
     encoding : str
-        As Python names it.
+        Python's name of it.
     separator : str
-        Between fields.
+        Separator of fields.
     decimal : str
-        The mark of decimals, as it was given or as the first lines look.
+        The decimal mark, as given or as detected in the first lines.
     is_decimal_given : bool
-        Whether the mark of decimals was given.
+        Whether the decimal mark was given.
     names : list of str or None
-        Names of all fields of a line, in order; None for a field that is no column.
+        Names of all fields of a line, in order; None for a field that is not a column.
     has_header : bool
-        Whether the first line is one of names.
+        Whether the first line is a header.
     n_skipped : int
         Lines of any kind at the top.
     n_title : int
-        Lines behind these and above the header, comments apart.
+        Further lines above the header, not counting comments.
     comment : str or None
-        What lines begin with that are no rows.
+        Prefix of lines that are not rows.
     is_spaced : bool
         Whether a blank follows each separator.
     has_unknown : bool
-        Whether question marks stand for missing values in its first lines.
+        Whether question marks stand for missing values in the first lines.
     notes : list of str
-        What was found that is not usual.
+        Unusual features that were found.
     """
 
     encoding: str
@@ -162,17 +162,17 @@ class CsvForm:
 
     @property
     def field_names(self) -> list[str]:
-        """Names of all fields of a line; of one that is no column, what no file has."""
+        """Names of all fields of a line; a name that no file has for one that is not a column."""
         return [f"\0{k}" if name is None else name for k, name in enumerate(self.names)]
 
     @property
     def is_plain(self) -> bool:
-        """Whether all readers read it as it is."""
+        """Whether every reader can read the file unchanged."""
         has_others = self.n_skipped or self.n_title or self.comment is not None
         return self.encoding in _UTF8 and not has_others
 
     def alike(self, other: "CsvForm") -> bool:
-        """Tell whether another file is written alike."""
+        """Return whether another file has the same layout."""
         return (self.separator, self.decimal, self.encoding) == (
             other.separator,
             other.decimal,
@@ -181,21 +181,21 @@ class CsvForm:
 
 
 def form_of(file: str, options: CsvOptions, reading: Reading | None = None) -> CsvForm:
-    """Look at a file.
+    """Detect the layout of a file.
 
     Parameters
     ----------
     file : str
         Its path.
     options : CsvOptions
-        What is known of it.
+        Known options.
     reading : Reading or None, default=None
-        How the file of a fit was read, which holds where options say nothing.
+        How the file of a fit was read, used where options are not set.
 
     Raises
     ------
     ValueError
-        Saying why it is no table.
+        If it is not a table; the message says why.
     """
     options = options if reading is None else reading.completed(options)
     head, is_whole = _head_of(file)
@@ -254,20 +254,20 @@ def form_of(file: str, options: CsvOptions, reading: Reading | None = None) -> C
 
 
 def _head_of(file: str) -> tuple[bytes, bool]:
-    """Return the first bytes of a file, and whether these are all."""
+    """Return the first bytes of a file, and whether they are the whole file."""
     with _opened(file) as stream:
         head = stream.read(_HEAD_BYTES)
         if b"\n" not in head:
-            # The names of all columns, however many there are.
+            # Includes the names of all columns, however many there are.
             head += stream.readline()
         is_whole = not stream.read(1)
-    # By a separator that is none, a line is one field.
+    # A character that is not the separator leaves a line as one field.
     csv.field_size_limit(max(csv.field_size_limit(), len(head)))
     return head, is_whole
 
 
 def _is_spaced(rows: list[list[str]]) -> bool:
-    """Tell whether a blank follows each separator, as some write a list."""
+    """Return whether a blank follows each separator, as in some lists."""
     has_fields = bool(rows) and len(rows[0]) > 1
     return has_fields and all(cell.startswith(" ") for row in rows for cell in row[1:] if cell)
 
@@ -281,13 +281,13 @@ def _header_of(rows: list[list[str]], options: CsvOptions) -> tuple[list[str], l
 
 
 def is_empty(file: str) -> bool:
-    """Tell whether a file holds nothing at all."""
+    """Return whether a file is empty."""
     with _opened(file) as stream:
         return not stream.read(4).strip(b"\xef\xbb\xbf\r\n ")
 
 
 def _opened(file: str) -> Any:
-    """Open a file to be read as bytes, unzipped."""
+    """Open a file for reading bytes, decompressed."""
     return gzip.open(file) if file.lower().endswith(".gz") else Path(file).open("rb")
 
 
@@ -319,31 +319,31 @@ def _blocks(file: str) -> Iterator[bytes]:
 
 
 def _lines(head: bytes, encoding: str, options: CsvOptions, *, is_whole: bool) -> list[str]:
-    """Return the first lines, without one that is cut."""
+    """Return the first lines, without one that is cut off."""
     try:
         text = head.decode(encoding, "strict" if is_whole else "ignore")
     except UnicodeDecodeError as error:
         raise no_text(encoding, options) from error
-    # Not `splitlines`: a name may hold what other programs take for the end of a line.
+    # Not `splitlines`: a name may hold characters that other programs treat as line ends.
     lines = list(io.StringIO(text.removeprefix("\ufeff"), newline=""))
     is_cut = not is_whole and not text.endswith("\n")
     return lines[:-1] if is_cut else lines
 
 
 def no_text(encoding: str, options: CsvOptions) -> ValueError:
-    """Return what to say of a file that is in no such encoding."""
+    """Return the error for a file that is not in the given encoding."""
     return ValueError(f"it is no text in {encoding} ({options.named('encoding')} says in which)")
 
 
 def _lines_to_skip(lines: list[str], options: CsvOptions) -> tuple[int, str | None]:
-    """Return the number of lines above the table, and the separator that one of them names."""
+    """Return the number of lines above the table, and the separator that one of them declares."""
     if lines and (hint := _SEPARATOR_LINE.fullmatch(lines[0])):
         return 1 + (options.skip_rows or 0), hint[1]
     return options.skip_rows or 0, None
 
 
 def _comment_of(lines: list[str]) -> str | None:
-    """Return what marks comments if the first line is one, and no line that begins so is a row."""
+    """Return the comment prefix if the first line is a comment, and no row begins with it."""
     if not lines or not lines[0].startswith(_COMMENT):
         return None
     own = [line for line in lines if line.startswith(_COMMENT)]
@@ -356,9 +356,9 @@ def _comment_of(lines: list[str]) -> str | None:
 
 
 def _rows(lines: list[str], separator: str, *, is_whole: bool) -> tuple[list[list[str]], list[int]]:
-    """Return the first rows, and up to which line each goes.
+    """Return the first rows, and the last line of each.
 
-    A row whose quoted text goes on behind the lines is left out.
+    A row whose quoted text continues past these lines is left out.
     """
     reader = csv.reader(lines, delimiter=separator)
     rows, ends = [], []
@@ -371,9 +371,9 @@ def _rows(lines: list[str], separator: str, *, is_whole: bool) -> tuple[list[lis
 
 
 def _separator_of(lines: list[str], reading: Reading | None) -> str:
-    """Return what parts all lines alike, into the most fields; else what parts most of them so.
+    """Return the separator that splits all lines alike, into the most fields; else most of them.
 
-    A comma if nothing does. The separator of the file of a fit comes before others.
+    A comma if there is none. The separator of the file of a fit has priority.
     """
     known = [] if reading is None or reading.separator is None else [reading.separator]
     best, best_rank = ",", (0.0, 0)
@@ -393,9 +393,9 @@ def _separator_of(lines: list[str], reading: Reading | None) -> str:
 
 
 def _are_alike(counts: list[int], width: int) -> bool:
-    """Tell whether lines have about so many fields, but for a title above them.
+    """Return whether lines have about the given number of fields, except for a title above them.
 
-    A separator behind the last field, in all lines but the header, makes one more.
+    A trailing separator in all lines but the header makes one more field.
     """
     first = next(k for k, count in enumerate(counts) if abs(count - width) <= 1)
     rest = counts[first:]
@@ -404,7 +404,7 @@ def _are_alike(counts: list[int], width: int) -> bool:
 
 
 def _title_of(rows: list[list[str]], ends: list[int]) -> tuple[int, int]:
-    """Return how many rows, and how many lines, stand above the header."""
+    """Return how many rows, and how many lines, are above the header."""
     widths = Counter(len(row) for row in rows if row)
     if not widths:
         return 0, 0
@@ -413,7 +413,7 @@ def _title_of(rows: list[list[str]], ends: list[int]) -> tuple[int, int]:
         return 0, 0
     for k, row in enumerate(rows[: _TITLE_LINES + 1]):
         n_filled = sum(bool(cell.strip()) for cell in row)
-        # A header may lack the separator that stands behind the last field of rows.
+        # A header may lack the trailing separator of the rows.
         least = max(width - 1, 2)
         if len(row) >= least and (width == 2 or n_filled > 1):
             return (k, ends[k - 1]) if k else (0, 0)
@@ -421,9 +421,9 @@ def _title_of(rows: list[list[str]], ends: list[int]) -> tuple[int, int]:
 
 
 def _names(header: list[str], body: list[list[str]]) -> list[str | None]:
-    """Return the names of all fields of a line; None for those that are no columns.
+    """Return the names of all fields of a line; None for those that are not columns.
 
-    A field without a name and a value is none: a separator stands behind the last column.
+    A field without a name and without values is not one: there is a trailing separator.
     """
     width = Counter(map(len, body)).most_common(1)[0][0] if body else len(header)
     filled = [any(len(row) > k and row[k].strip() for row in body) for k in range(width)]
@@ -431,7 +431,7 @@ def _names(header: list[str], body: list[list[str]]) -> list[str | None]:
         name if name.strip() or not body or (k < width and filled[k]) else None
         for k, name in enumerate(header)
     ]
-    # A reader stops at values that have no name.
+    # A reader would fail on values without a name.
     return names if any(filled[len(header) :]) else [*names, *[None] * (width - len(header))]
 
 
@@ -450,19 +450,19 @@ def _check_names(names: list[str | None], body: list[list[str]], options: CsvOpt
 
 
 def _is_like_a_row(header: list[str], body: list[list[str]]) -> bool:
-    """Tell whether a line of names holds numbers, as rows do."""
+    """Return whether a header line holds numbers, as rows do."""
     return any(any(sign.isdigit() for sign in name) for name in header) or not body
 
 
 def looks_like_a_row(form: CsvForm) -> bool:
-    """Tell whether what is taken for names are values: numbers, among them."""
+    """Return whether the supposed names are values, numbers among them."""
     survey = TextSurvey()
     survey.look_at((name, 1) for name in form.header)
     return form.has_header and survey.numbers["."].units.total() > 0
 
 
 def _decimal_of(names: list[str | None], body: list[list[str]]) -> str:
-    """Return the mark of decimals that the first rows show; a point if they show none."""
+    """Return the decimal mark that the first rows show; a point if they show none."""
     surveys = []
     for k in range(len(names)):
         survey = TextSurvey()
@@ -472,7 +472,7 @@ def _decimal_of(names: list[str | None], body: list[list[str]]) -> str:
 
 
 class _Lines(io.RawIOBase):
-    """The lines of a file that belong to its table, in UTF-8."""
+    """The lines of a file that belong to its table, encoded as UTF-8."""
 
     def __init__(self, file: str, form: CsvForm) -> None:
         super().__init__()
@@ -503,13 +503,13 @@ class _Lines(io.RawIOBase):
 
 
 def open_table(file: str, form: CsvForm) -> BinaryIO:
-    """Open a file to be read as UTF-8, from its header on and without comments."""
+    """Open a file for reading as UTF-8, from its header on and without comments."""
     return io.BufferedReader(_Lines(file, form), _BLOCK)
 
 
 @contextmanager
 def plain_file(file: str, form: CsvForm, options: CsvOptions) -> Iterator[str]:
-    """Give a file, or a copy that begins with the header and is in UTF-8: what all readers read."""
+    """Yield a file that every reader can read: itself, or a UTF-8 copy from the header on."""
     if form.is_plain:
         yield file
         return
@@ -524,7 +524,7 @@ def plain_file(file: str, form: CsvForm, options: CsvOptions) -> Iterator[str]:
 
 
 def odd_line(file: str, form: CsvForm, options: CsvOptions) -> str | None:
-    """Return what to say of the first line that has not a field for each column, if any."""
+    """Return the error for the first line with another number of fields than columns, if any."""
     width = len(form.names)
     least = max(k for k, name in enumerate(form.names, 1) if name is not None)
     place = 0
@@ -549,7 +549,7 @@ def odd_line(file: str, form: CsvForm, options: CsvOptions) -> str | None:
 
 
 def _table_lines(text: Iterable[str], form: CsvForm) -> Iterator[tuple[int, str]]:
-    """Return the lines of a table, each with its number in the file."""
+    """Return the lines of a table, each with its line number in the file."""
     lines: Iterator[tuple[int, str]] = islice(enumerate(text, 1), form.n_skipped, None)
     if form.comment is not None:
         mark = form.comment

@@ -1,4 +1,4 @@
-"""CSV files, read in pieces: what a column holds is told from all of them first."""
+"""CSV files, read in batches; column types are determined from all of them first."""
 
 from collections.abc import Collection, Iterator, Sequence
 from functools import partial
@@ -27,34 +27,34 @@ from aucrank._utils.warn import ReadingNote, warn_caller
 #: Ends of the names of CSV files.
 CSV = tuple(name + zipped for zipped in ("", ".gz") for name in (".csv", ".tsv", ".txt", ".data"))
 
-# Bytes of text that are taken apart at a time.
+# Bytes of text that are parsed at a time.
 _BLOCK = 4 << 20
 
-# A decimal point that could not part thousands.
+# A decimal point that cannot be a thousands separator.
 _SHOWS_POINT = r"^\s*[+-]?(?:\d*\.(?:\d{1,2}|\d{4,})|(?:0\d*|\d{4,})?\.\d{3}|\d*\.)(?:[eE].*)?\s*$"
 
 
 class CsvSource:
-    """Rows of CSV files, one file after the other.
+    """Rows of CSV files, one file after another.
 
-    A column is one of whole numbers, numbers, dates (in days since 1970) or text by all of its
-    values, as it is where a file is read at once. Hence all columns are read once before any is
-    used.
+    Whether a column holds integers, numbers, dates (in days since 1970) or text is determined from
+    all of its values, as for a file that is read at once. Hence all columns are read once before
+    any is used.
 
     Parameters
     ----------
     files : tuple of str
-        At least one; those that are empty are passed over, if any is not.
+        At least one; empty files are skipped, unless all are empty.
     chunk_rows : int
-        Most rows of a piece.
+        Maximal number of rows per batch.
     options : CsvOptions
-        What is known of how the files are written.
+        Known options of the files.
     text : collection of str
-        Columns that are text even where they look like numbers.
+        Columns that are text even if they look like numbers.
     labels : str or None
-        Column of labels, in which a date is none.
+        Column of labels, which is never read as dates.
     fitted : Fitted or None, default=None
-        What a model knows of the files of its fit, if the rows are for one.
+        What a model knows of the files of its fit, if the rows are read for one.
     """
 
     def __init__(
@@ -84,14 +84,14 @@ class CsvSource:
         need_columns(list(text), self.names, self.files[0])
 
     def read_as(self, fitted: Fitted) -> "CsvSource":
-        """Return the same rows, read as the model of a fit takes them."""
+        """Return the same rows, read in the way of the model's fit."""
         text = {*self._text, *(name for name in fitted.texts if name in self.names)}
         rows = (self.files, self._chunk_rows, self._given, text, self._labels)
         return CsvSource(*rows, fitted)
 
     @property
     def reading(self) -> Reading:
-        """How the files are read, for the model of a fit to them."""
+        """How the files are read, to be stored with a model that is fitted to them."""
         columns = self._learned()
         first = self._form(self.files[0])
         return Reading(
@@ -134,11 +134,11 @@ class CsvSource:
                 yield frame[first : first + self._chunk_rows], path
 
     def check_unchanged(self) -> None:
-        """Raise `DataChangedError` if a file is not what it was when this was first called."""
+        """Raise `DataChangedError` if a file has changed since the first call."""
         self._stamps.check()
 
     def _filled(self, files: tuple[str, ...]) -> tuple[str, ...]:
-        """Return the files that hold anything, or the first one if none does."""
+        """Return the files that are not empty, or the first one if all are."""
         if len(files) == 1:
             return files
         filled = []
@@ -165,7 +165,7 @@ class CsvSource:
         return self._forms[path]
 
     def _learned(self) -> dict[str, ColumnForm]:
-        """Tell what columns hold, as far as it is not known yet."""
+        """Determine what columns hold, as far as it is not known yet."""
         if self._columns is None:
             self.check_unchanged()
             surveys = self._surveys()
@@ -176,7 +176,7 @@ class CsvSource:
         return self._columns
 
     def _surveys(self) -> dict[str, dict[str, TextSurvey]]:
-        """Count what the texts of all columns can be read as, by file."""
+        """Count how the texts of all columns can be read, by file."""
         surveys: dict[str, dict[str, TextSurvey]] = {}
         n_rows = 0
         for path in self.files:
@@ -192,7 +192,7 @@ class CsvSource:
         return surveys
 
     def _decide_decimals(self, surveys: dict[str, dict[str, TextSurvey]]) -> None:
-        """Find the mark of decimals of each file; of one that shows none, that of the others."""
+        """Find the decimal mark of each file; if a file shows none, take that of the others."""
         given = self._options.decimal
         shown = {path: given or decimal_of(columns.values()) for path, columns in surveys.items()}
         of_others = next((mark for mark in shown.values() if mark), ".")
@@ -210,7 +210,7 @@ class CsvSource:
             warn_caller(f"numbers of {what} have a decimal comma (see {named})", ReadingNote)
 
     def _told(self, surveys: dict[str, dict[str, TextSurvey]]) -> dict[str, ColumnForm]:
-        """Tell what columns hold by all files, each with its mark of decimals."""
+        """Determine what columns hold from all files, each with its decimal mark."""
         forms = {}
         known = {} if self._fitted is None else self._fitted.forms(self.names)
         for name in self.names:
@@ -228,7 +228,7 @@ class CsvSource:
         return forms
 
     def _say(self) -> None:
-        """Say what is not usual of columns."""
+        """Warn of unusual features of columns."""
         assert self._columns is not None
         known = {} if self._fitted is None else self._fitted.forms(self.names)
         for name, form in self._columns.items():
@@ -241,7 +241,7 @@ class CsvSource:
     def _texts(
         self, names: Sequence[str], files: Sequence[str] | None = None
     ) -> Iterator[tuple[str, Any]]:
-        """Read columns as text; what is missing is null."""
+        """Read columns as text; missing values are null."""
         import pyarrow as pa
 
         csv = self._csv
@@ -299,7 +299,7 @@ class CsvSource:
         return pa.float64() if form.kind == "empty" else pa.string()
 
     def _converted(self, texts: Any, name: str, decimal: str) -> Any:
-        """Return texts as what the column holds."""
+        """Return texts converted to the type of the column."""
         import pyarrow as pa
 
         form, type_of_column = self._learned()[name], self._type(name)
@@ -311,7 +311,7 @@ class CsvSource:
             try:
                 return texts.cast(type_of_column)
             except pa.ArrowInvalid:
-                # Numbers in a form that people write.
+                # Numbers in a human format.
                 pass
         coded = texts.dictionary_encode()
         found = [form.value_of(value, decimal) for value in coded.dictionary.to_pylist()]
@@ -319,7 +319,7 @@ class CsvSource:
 
 
 def _look_at(survey: TextSurvey, texts: Any, decimal: str | None) -> None:
-    """Count the texts of a piece."""
+    """Count the texts of a batch."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -328,7 +328,7 @@ def _look_at(survey: TextSurvey, texts: Any, decimal: str | None) -> None:
     if not n_values:
         return
     if decimal != ",":
-        # Many times faster than to look at each text.
+        # Many times faster than checking each text.
         try:
             numbers = texts.cast(pa.float64())
         except pa.ArrowInvalid:
@@ -359,7 +359,7 @@ def _are_whole(texts: Any) -> bool:
 
 
 def _stripped(batch: Any, missing: Sequence[str]) -> Any:
-    """Return texts without the blanks around them."""
+    """Return texts without surrounding blanks."""
     import pyarrow as pa
     import pyarrow.compute as pc
 

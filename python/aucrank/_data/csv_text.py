@@ -1,14 +1,14 @@
-"""Tables as comma-separated values that spreadsheets may open."""
+"""Tables as comma-separated values that are safe to open in spreadsheets."""
 
 import csv
 from collections.abc import Iterable, Sequence
 from io import StringIO
 from typing import Any
 
-#: First signs of a cell that a spreadsheet would take for a formula.
+#: First characters of a cell that a spreadsheet would take for a formula.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 
-#: Stands for an empty cell until the text is there; no text holds it, as NUL is replaced.
+#: Placeholder for an empty cell until the text is complete; no text holds it, as NUL is replaced.
 _NOTHING = '"\0"'
 
 
@@ -24,13 +24,13 @@ def csv_text(head: Iterable[str], rows: Iterable[Sequence[Any]], *, excel: bool)
     rows : iterable of sequences
         Their values, texts and numbers.
     excel : bool
-        Whether texts that a spreadsheet would run as a formula get an apostrophe in front.
+        Whether to put an apostrophe before texts that a spreadsheet would run as a formula.
     """
     out = StringIO(newline="")
     writer = csv.writer(out, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\r\n")
     for row in [list(head), *rows]:
         writer.writerow([_cell(value, excel=excel) for value in row])
-    # The writer quotes an empty text, which would be one.
+    # The writer quotes an empty text, which would then be a text.
     return out.getvalue().replace(_NOTHING, "")
 
 

@@ -1,4 +1,4 @@
-"""Data files in order: found by name, and looked at again to tell whether they have changed."""
+"""Data files in order: finding them by name, and checking them for changes."""
 
 import glob
 import gzip
@@ -15,22 +15,22 @@ from aucrank._utils.words import plural
 PathLike = str | os.PathLike[str]
 
 _MAGIC = frozenset("*?[")
-# What Hive and others call the folder of rows without a value.
+# Name that Hive and others give the folder of rows without a value.
 _NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
-# What Spark, Arrow and others hide in a folder of data: logs, markers, files not yet complete.
+# Files that Spark, Arrow and others hide in a data folder: logs, markers, incomplete files.
 _HIDDEN = (".", "_")
 
 
 def find_files(paths: PathLike | Sequence[PathLike], suffixes: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the files that paths mean, in order.
+    """Return the files that paths refer to, in order.
 
     Parameters
     ----------
     paths : path-like or sequence of path-like
-        Files; folders, for all files in them and below whose name ends so, sorted; and patterns
-        such as ``"2026-*.parquet"``, for what they match, sorted.
+        Files; folders, for all files in and below them with these endings, sorted; and patterns
+        such as ``"2026-*.parquet"``, for the matching files, sorted.
     suffixes : tuple of str
-        Ends of names, in lower case.
+        Endings of names, in lower case.
 
     Raises
     ------
@@ -51,7 +51,7 @@ def find_files(paths: PathLike | Sequence[PathLike], suffixes: tuple[str, ...]) 
 
 
 def is_pattern(path: str) -> bool:
-    """Tell whether a path is a pattern, and no name that holds what patterns are made of."""
+    """Return whether a path is a pattern, not a file name with pattern characters."""
     return bool(_MAGIC & set(path)) and not os.path.exists(path)
 
 
@@ -81,20 +81,20 @@ def _files_of(path: str, suffixes: tuple[str, ...]) -> list[str]:
 def folder_values(
     paths: PathLike | Sequence[PathLike], files: Sequence[str]
 ) -> dict[str, dict[str, str]]:
-    """Return what folders that are called ``column=value`` say of files, below paths.
+    """Return the column values in folder names ``column=value`` below paths.
 
     Parameters
     ----------
     paths : path-like or sequence of path-like
-        What `find_files` was given.
+        The argument of `find_files`.
     files : sequence of str
-        What it returned.
+        The result of `find_files`.
     """
     listed = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
     roots = [_fixed_part(os.fspath(path)) for path in listed]
     found = {}
     for file in files:
-        # The longest of the paths that the file lies below.
+        # The longest path above the file.
         below = [root for root in roots if root is not None and Path(file).is_relative_to(root)]
         folders = Path(file).relative_to(max(below, key=len)).parts[:-1] if below else ()
         pairs = (folder.partition("=") for folder in folders if "=" in folder)
@@ -105,7 +105,7 @@ def folder_values(
 
 
 def _fixed_part(path: str) -> str | None:
-    """Return the folder that a path starts from, None for a file."""
+    """Return the folder at the start of a pattern, None for a file."""
     if os.path.isdir(path):
         return path
     if not is_pattern(path):
@@ -116,19 +116,19 @@ def _fixed_part(path: str) -> str | None:
 
 
 class Stamps:
-    """Size and time of change of files, as they were when first asked for."""
+    """Size and modification time of files, as of the first query."""
 
     def __init__(self, files: Sequence[str]) -> None:
         self._files = files
         self._first: list[tuple[int, int]] | None = None
 
     def check(self) -> None:
-        """Look at the files.
+        """Check the files for changes.
 
         Raises
         ------
         DataChangedError
-            Naming the first that is not what it was, and what has changed.
+            If a file has changed; the message names the first and the change.
         """
         now = [_stamp(file) for file in self._files]
         if self._first is None:
@@ -149,23 +149,23 @@ class Stamps:
 def read_errors(
     path: str, kind: str, stamps: Stamps, reason_of: Callable[[], str | None] | None = None
 ) -> Iterator[None]:
-    """Say which file cannot be read; of one that has changed, say that instead.
+    """Name the file in reading errors; report a changed file as changed.
 
     Parameters
     ----------
     path : str
         The file.
     kind : str
-        What it is read as.
+        Format of the file.
     stamps : Stamps
-        Tell whether it has changed.
+        Detects whether it has changed.
     reason_of : callable or None, default=None
-        Looks for the reason in the file; what the reader said stands where it finds none.
+        Looks for the reason in the file; where it finds none, the reader's message is used.
 
     Raises
     ------
     ValueError
-        In place of an error of pyarrow, of zlib or of the file system.
+        Instead of an error of pyarrow, of zlib or of the file system.
     """
     import pyarrow as pa
 
@@ -180,7 +180,7 @@ def read_errors(
 
 
 def why_unreadable(path: str, err: Exception) -> str:
-    """Return in words why a file cannot be read, after an error of its reader."""
+    """Return in words why a file cannot be read, given the error of its reader."""
     text = " ".join(str(err).split())
     if path.lower().endswith(".gz") and (
         isinstance(err, EOFError | zlib.error | gzip.BadGzipFile)
@@ -192,7 +192,7 @@ def why_unreadable(path: str, err: Exception) -> str:
 
 
 def describe(files: Sequence[str]) -> str:
-    """Return what to call several files in a message."""
+    """Return a name for several files in a message."""
     more = len(files) - 1
     return f"{files[0]} and {plural(more, 'more file')}" if more else files[0]
 

@@ -1,4 +1,4 @@
-"""Dates and times as texts, in forms that say one day only or belong to a column that does."""
+"""Dates and times in texts, in unambiguous formats or those resolved by the whole column."""
 
 import re
 from datetime import UTC, date, datetime, timedelta, timezone
@@ -8,7 +8,7 @@ from aucrank._data.schema import is_missing
 
 _SECONDS_A_DAY = 86_400
 
-#: In which order numbers between slashes can stand.
+#: Possible orders of numbers between slashes.
 ORDERS = ("dmy", "mdy")
 
 _TIME = (
@@ -26,7 +26,7 @@ _FORMS = [
     ),
     re.compile(rf"(?P<name>[A-Za-z]{{3,9}})\.? (?P<day>\d{{1,2}}),? (?P<year>\d{{4}}){_TIME}"),
 ]  # fmt: skip
-# What may be two days.
+# Ambiguous formats.
 _EITHER = re.compile(
     rf"(?P<first>\d{{1,2}})(?P<mark>[/-])(?P<then>\d{{1,2}})(?P=mark)(?P<year>\d{{4}}){_TIME}"
 )
@@ -37,15 +37,15 @@ _MONTHS = (
 
 
 def days_in(text: str, order: str | None = None) -> float | None:
-    """Return the days from 1970 to a date, with the time of day as a fraction; None if it is none.
+    """Return the days from 1970 to a date, with a fraction for the time of day, or None.
 
     Parameters
     ----------
     text : str
-        Such as ``2026-01-31``, ``2026/01/31 12:30``, ``31.1.2026``, ``31-Jan-2026``, with a time or
-        not. A time without a zone is one of UTC.
+        Such as ``2026-01-31``, ``2026/01/31 12:30``, ``31.1.2026``, ``31-Jan-2026``, with or
+        without a time. A time without a zone is in UTC.
     order : {"dmy", "mdy"}, default=None
-        What ``1/2/2026`` is; None for no date.
+        How ``1/2/2026`` is read; None if it is not a date.
     """
     text = text.strip()
     for form in _FORMS:
@@ -61,7 +61,7 @@ def days_in(text: str, order: str | None = None) -> float | None:
 
 
 def _month(name: str) -> int:
-    """Return the number of a month by its name or the first letters of that, 0 for no month."""
+    """Return the number of a month from its name or abbreviation, 0 for no month."""
     name = name.lower()
     known = (number for number, month in enumerate(_MONTHS, 1) if month.startswith(name))
     return 9 if name == "sept" else next(known, 0)
@@ -82,7 +82,7 @@ def _days(year: int, month: int, day: int, found: re.Match[str]) -> float | None
         hour = hour % 12 + 12 * (half == "p")
     if hour > 24 or minute > 59 or second > 60 or (hour == 24 and minute + second > 0):
         return None
-    # Dates of Python go to microseconds; a day is no double with more digits either.
+    # Python dates have microseconds; a day as a double has no more digits, either.
     micros = int((found["fraction"] or "0")[:6].ljust(6, "0"))
     try:
         moment += timedelta(hours=hour, minutes=minute, seconds=second, microseconds=micros)
@@ -99,7 +99,7 @@ def _zone(text: str | None) -> timezone:
 
 
 def days_of(moment: Any) -> float | None:
-    """Return the days from 1970 to a date or a time; one without a zone is one of UTC."""
+    """Return the days from 1970 to a date or a time; one without a zone is in UTC."""
     if is_missing(moment):
         return None
     if not isinstance(moment, datetime):
@@ -111,5 +111,5 @@ def days_of(moment: Any) -> float | None:
 
 
 def is_date(value: Any) -> bool:
-    """Tell whether a Python object is a date, or stands for a missing one."""
+    """Return whether a Python object is a date, or stands for a missing one."""
     return isinstance(value, date) or is_missing(value)

@@ -1,4 +1,4 @@
-"""What a fit has to know of all rows before it can code the first of them."""
+"""Facts about all rows that a fit needs before it can code the first one."""
 
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -19,26 +19,25 @@ from aucrank._data.weights import check_class_weight
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What is known of all rows.
+    """Facts about all rows.
 
     Attributes
     ----------
     target : TargetFacts
-        Of their labels and weights.
+        Facts about their labels and weights.
     schema : Schema
         Names, kinds and levels of the columns.
     dtypes : tuple of dtype
-        Of a vector a column that is read, as the core borrows them: float32, float64, or uint32
-        for codes.
+        Of each column that is read, in the form of the core: float32, float64, or uint32 for codes.
     n_rows : int
         Number of rows, those of weight zero included.
     special : tuple of tuple of float, default=()
-        Special values of each column, if they are set apart as by `columns_apart`: the schema has
-        the columns beside, which are made, not read, after all others.
+        Special values of each column, if they are set apart as by `columns_apart`: the schema then
+        has the added columns, which are computed, not read, after all others.
     parts : tuple of Fingerprint, default=()
-        What the partitions of a cluster held; none for rows that are read here.
+        Fingerprints of the partitions of a cluster; none for rows that are read here.
     blocks : BlockFacts or None, default=None
-        What rows are dealt into folds by, unless each by its own content.
+        Blocks by which rows are dealt into folds, unless each is dealt by its content.
     """
 
     target: TargetFacts
@@ -57,12 +56,12 @@ class Facts:
         return names[: len(self.dtypes)]
 
     def beside(self, target: str, weight: str | None) -> list[str]:
-        """Names of the columns that are read beside the features."""
+        """Names of the columns that are read in addition to the features."""
         found = columns_beside(target, weight)
         return found if self.blocks is None else [*found, *self.blocks.columns]
 
     def with_special_apart(self, special: list[list[float]]) -> "Facts":
-        """Return what is known of the same rows with special values apart."""
+        """Return the facts about the same rows with special values set apart."""
         schema = schema_apart(self.schema, special)
         return replace(self, schema=schema, special=tuple(map(tuple, special)))
 
@@ -86,20 +85,20 @@ def learn_facts(
     class_weight: Any,
     also: KindsByColumn | None,
 ) -> Facts:
-    """Learn in one pass what `learn_columns` and the checks of labels learn from a whole frame.
+    """Learn in one pass what `learn_columns` and the label checks learn from a whole frame.
 
-    Sets ``n_features_in_`` and ``feature_names_in_`` of the estimator, as scikit-learn does. Of
-    columns whose dtype says that they are numbers, no row is read. Unless there may be
-    ``any_columns``, all files must have the same.
+    Sets ``n_features_in_`` and ``feature_names_in_`` of the estimator, as scikit-learn does.
+    Columns with a numeric dtype are not read. All files must have the same columns, unless
+    ``any_columns``.
 
     Raises
     ------
     DataChangedError
-        If the data are not what they were.
+        If the data have changed.
     TypeError
-        If a column is neither numeric nor categorical, or not the same everywhere.
+        If a column is neither numeric nor categorical, or differs between files.
     ValueError
-        If the labels are not two, or a label, a weight or a category is not valid.
+        If there are not two labels, or a label, a weight or a category is not valid.
     """
     check_class_weight(class_weight)
     columns = ColumnSurvey(features, categorical_features, also)
@@ -144,14 +143,14 @@ def finish_facts(
     n_rows: int,
     description: str,
 ) -> Facts:
-    """Return what is known once all rows were looked at.
+    """Return the facts once all rows have been recorded.
 
     Raises
     ------
     TypeError
         If a column is neither numeric nor categorical.
     ValueError
-        If there is no row, the labels are not two, or one has no weight.
+        If there is no row, there are not two labels, or a label has no weight.
     """
     if n_rows == 0:
         raise ValueError(

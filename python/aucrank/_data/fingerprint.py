@@ -1,4 +1,4 @@
-"""A part of the rows in a few bytes, to know whether it is the same when it is computed again."""
+"""Compact fingerprint of a part of the rows, to recognise it when it is computed again."""
 
 import hashlib
 from collections.abc import Iterator, Sequence
@@ -18,16 +18,16 @@ from aucrank._utils.words import plural
 
 @dataclass(frozen=True, slots=True)
 class Fingerprint:
-    """Number of rows of a part, and sums of hashes of them that do not depend on their order.
+    """Number of rows of a part, and order-independent sums of their hashes.
 
     Attributes
     ----------
     n_rows : int
         Number of rows.
     labels : int
-        Of the labels and weights.
+        Sum for the labels and weights.
     rows : int
-        Of these and all columns that a fit reads.
+        Sum for these and all columns that a fit reads.
     """
 
     n_rows: int
@@ -36,7 +36,7 @@ class Fingerprint:
 
     @classmethod
     def of(cls, batch: Batch, features: Sequence[str], beside: Sequence[str]) -> "Fingerprint":
-        """Look at a part, at columns of labels and weights, and at the others."""
+        """Compute the fingerprint of a part, for labels and weights and for the other columns."""
         digest = _core.RowDigest(len(batch.frame))
         with batch.named_in_errors():
             _add(digest, batch.frame, beside)
@@ -45,12 +45,12 @@ class Fingerprint:
         return cls(len(batch.frame), labels, digest.sum())
 
     def check(self, batch: Batch, features: Sequence[str], beside: Sequence[str]) -> None:
-        """Check that a part is what it was; without features, its labels and weights alone.
+        """Check that a part is unchanged; without features, only its labels and weights.
 
         Raises
         ------
         DataChangedError
-            If it is not.
+            If it has changed.
         """
         if len(batch.frame) != self.n_rows:
             raise DataChangedError(
@@ -68,24 +68,24 @@ class Fingerprint:
 def compared_batches(
     passes: Passes, features: Sequence[str], beside: Sequence[str]
 ) -> Iterator[Batch]:
-    """Read columns for a fit, and hold what they held against earlier passes.
+    """Read columns for a fit, and compare their contents with earlier passes.
 
-    Files tell by their time of change whether they are what they were, and frames in memory are:
-    what a function or a query gives is summed up.
+    Files are checked by their modification time, and frames in memory do not change: only the
+    results of functions and queries are hashed.
 
     Parameters
     ----------
     passes : Passes
-        What is read.
+        Reader of the rows.
     features : sequence of str
         Columns to learn from.
     beside : sequence of str
-        Those of labels and weights.
+        Columns of labels and weights.
 
     Raises
     ------
     DataChangedError
-        If labels, weights or values are not those of a pass before.
+        If labels, weights or values differ from an earlier pass.
     """
     source = passes.source
     is_given = bool(source.files) or source.count_rows() is not None
@@ -118,7 +118,7 @@ def _add(digest: _core.RowDigest, frame: nw.DataFrame[Any], names: Sequence[str]
 
 
 def _factors(series: nw.Series[Any], name: str) -> list[Factor]:
-    """Return a column as codes, also one that can be neither category nor number, such as dates."""
+    """Return any column as codes, including types such as dates that a fit cannot use."""
     try:
         return frames.to_factors(series, repr(name)) or [Factor(np.zeros(0, dtype=np.intp), [])]
     except TypeError:
@@ -128,7 +128,7 @@ def _factors(series: nw.Series[Any], name: str) -> list[Factor]:
 
 def _words(factor: Factor) -> NDArray[np.uint64]:
     """Return a word for each row: equal for equal values, in any process."""
-    # The last entry is where -1 and len(values) lead.
+    # The last entry is the target of -1 and len(values).
     words = np.zeros(len(factor.values) + 1, dtype=np.uint64)
     for index, value in enumerate(factor.values):
         if not is_missing(value):

@@ -1,4 +1,4 @@
-"""Frames, queries and functions that give frames, as data to be read time and again."""
+"""Frames, queries and functions that return frames, as data that can be read repeatedly."""
 
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -23,9 +23,9 @@ class FrameSource:
     Parameters
     ----------
     given : object
-        What the user passed.
+        The user's object.
     chunk_rows : int
-        Most rows of a piece.
+        Maximal number of rows per batch.
 
     Raises
     ------
@@ -46,7 +46,7 @@ class FrameSource:
         self.names = check_column_names(first.columns, self.description)
 
     def _starter(self, given: Any, kind: str) -> Callable[..., Iterable[nw.DataFrame[Any]]]:
-        """Return what starts a pass, given the columns to read or None for all of them."""
+        """Return a function that starts a pass, given the columns to read or None for all."""
         self._query: nw.LazyFrame[Any] | None = None
         self._dataset: Any = None
         self._n_rows: int | None = None
@@ -78,7 +78,7 @@ class FrameSource:
         raise TypeError(f"{kind} is no source of frames; {_INSTEAD}")
 
     def heads(self, columns: Sequence[str]) -> Iterable[Head] | None:
-        """Return the dtypes of columns of a query or dataset; those of frames the rows tell."""
+        """Return the dtypes of columns of a query or dataset; None for frames, which have rows."""
         if self._dataset is not None:
             empty = self._no_rows(columns)
             return [Head(empty, self.description, self.names)]
@@ -101,7 +101,7 @@ class FrameSource:
                 yield taken[first : first + self._chunk_rows], origin
 
     def check_unchanged(self) -> None:
-        """Do nothing: frames have no time of change."""
+        """Do nothing: frames have no modification time."""
 
     def _started(
         self, function: Callable[[], Iterable[Any]], kind: str
@@ -129,13 +129,13 @@ class FrameSource:
         return frame
 
     def _no_rows(self, columns: Sequence[str] | None) -> nw.DataFrame[Any]:
-        """Return the columns of a dataset of Arrow without rows."""
+        """Return the columns of an Arrow dataset without rows."""
         native = self._dataset.schema.empty_table()
         empty: nw.DataFrame[Any] = nw.from_native(native, eager_only=True)
         return empty if columns is None else empty.select(columns)
 
     def _pieces_of_dataset(self, columns: Sequence[str] | None) -> Iterator[nw.DataFrame[Any]]:
-        """Read a dataset of Arrow, whose filter and columns its reader applies."""
+        """Read an Arrow dataset; its reader applies filter and columns."""
         if columns is None:
             yield self._no_rows(None)
             return
@@ -149,7 +149,7 @@ class FrameSource:
             return [self._query.head(0).collect()]
         query = self._query.select(columns)
         if not query.implementation.is_polars():
-            # A database runs the query, and sends what it finds.
+            # A database runs the query and sends the result.
             return _from_stream(query.to_native())
         native = query.to_native()
         if not hasattr(native, "collect_batches"):
@@ -162,7 +162,7 @@ class FrameSource:
 
 
 def _is_arrow_dataset(given: Any) -> bool:
-    """Tell whether this is a dataset of pyarrow, whose module who has one has loaded."""
+    """Return whether this is a pyarrow dataset; its module is loaded if there is one."""
     module = sys.modules.get("pyarrow.dataset")
     return module is not None and isinstance(given, module.Dataset)
 

@@ -1,7 +1,7 @@
-"""One column of a data frame as numbers or as codes, in the fastest way its library has.
+"""One column of a data frame as numbers or as codes, by the fastest way its library offers.
 
-The dtype of narwhals says what a column is; getting at its memory is left to the library, whose
-module is in use already when one of its columns arrives here.
+The narwhals dtype determines the kind of a column; memory access is left to the library, which is
+imported already when one of its columns arrives here.
 """
 
 from typing import Any
@@ -16,10 +16,10 @@ Numbers = NDArray[np.float64] | NDArray[np.float32]
 
 
 def is_categorical(series: nw.Series[Any]) -> bool:
-    """Tell whether a column is categorical by its dtype: Categorical, Enum or strings.
+    """Return whether a column is categorical by its dtype: Categorical, Enum or strings.
 
-    A column of no dtype and no value is too, because nothing that it holds later can be wrong
-    then: a fold without the few strings of a column must not make the other folds an error.
+    So is a column without dtype and values, because no later value can contradict that: a fold
+    without the few strings of a column must not make the other folds fail.
     """
     if _is_plain(series):
         return False
@@ -31,21 +31,21 @@ def is_categorical(series: nw.Series[Any]) -> bool:
 
 
 def is_numeric(series: nw.Series[Any]) -> bool:
-    """Tell whether a column holds numbers by its dtype, or by its values where they are objects."""
+    """Return whether a column is numeric by its dtype, or by its values if they are objects."""
     return not is_all_missing(series) and (_is_number(series) or _object_kind(series) is float)
 
 
 def to_numbers(series: nw.Series[Any], label: str) -> Numbers:
     """Return a numeric column: float32 stays, anything else becomes float64, missing is NaN.
 
-    Floats without nulls in one aligned piece are not copied.
+    Floats without nulls in one aligned chunk are not copied.
 
     Raises
     ------
     TypeError
         If the column is not numeric.
     ValueError
-        If it holds an integer that no float is near to.
+        If it holds an integer that no float approximates.
     """
     if _is_plain(series):
         return _as_floats(series.to_native().to_numpy())
@@ -67,9 +67,9 @@ def to_numbers(series: nw.Series[Any], label: str) -> Numbers:
 
 
 def _is_plain(series: nw.Series[Any]) -> bool:
-    """Tell whether a column is one of pandas that is an array of numbers, which most of many are.
+    """Return whether a column is a pandas array of numbers, the most frequent case.
 
-    All that narwhals is asked of a column takes longer than to read a few hundred rows of it.
+    Inspecting a column through narwhals takes longer than reading a few hundred rows of it.
     """
     dtype = getattr(series.to_native(), "dtype", None)
     return isinstance(dtype, np.dtype) and dtype.kind in "fiu"
@@ -78,17 +78,17 @@ def _is_plain(series: nw.Series[Any]) -> bool:
 def _as_floats(values: NDArray[Any]) -> Numbers:
     if values.dtype != np.float32:
         values = values.astype(np.float64, copy=False)
-    # What has come over a network may lie at any address.
+    # Data received over a network may be unaligned.
     return np.require(values, requirements=["C", "A"])
 
 
 def to_factors(series: nw.Series[Any], label: str) -> list[Factor]:
-    """Return a column as codes into its own values, whatever they are; one entry a chunk.
+    """Return a column as codes into its own values of any type; one entry per chunk.
 
     Raises
     ------
     TypeError
-        If the dtype is one whose values cannot be levels, such as dates.
+        If values of the dtype cannot be levels, such as dates.
     """
     if is_all_missing(series):
         return [Factor(np.zeros(len(series), dtype=np.intp), [])]
@@ -130,7 +130,7 @@ def array_factor(values: NDArray[Any], label: str) -> Factor:
 
 
 def is_exact(series: nw.Series[Any]) -> bool:
-    """Tell whether a column of numbers is one of integers that need not pass through a float."""
+    """Return whether a column holds integers that need not pass through a float."""
     return series.dtype.is_integer() and not series.null_count()
 
 
@@ -139,13 +139,13 @@ def _is_number(series: nw.Series[Any]) -> bool:
 
 
 def is_all_missing(series: nw.Series[Any]) -> bool:
-    """Tell whether a column of no particular dtype holds nothing: polars and Arrow `null`."""
+    """Return whether a column of polars or Arrow type `null` holds nothing."""
     untyped = series.dtype in (nw.Object, nw.Unknown) or _is_object(series)
     return untyped and series.null_count() == len(series)
 
 
 def _object_kind(series: nw.Series[Any]) -> type | None:
-    """Return what a column of Python objects holds: str, float (any number), None or object."""
+    """Return the type in a column of Python objects: str, float (any number), None or object."""
     if not _is_object(series):
         return object
     native = series.to_native()
@@ -160,7 +160,7 @@ def _object_kind(series: nw.Series[Any]) -> type | None:
 
 
 def _is_object(series: nw.Series[Any]) -> bool:
-    """Tell whether a column holds Python objects; narwhals calls those of pandas String too."""
+    """Return whether a column holds Python objects; narwhals reports String for some of pandas."""
     dtype = getattr(series.to_native(), "dtype", None)
     return series.dtype == nw.Object or (isinstance(dtype, np.dtype) and dtype == np.object_)
 
@@ -179,7 +179,7 @@ def _numbers_of(series: nw.Series[Any]) -> NDArray[Any]:
         elif series.dtype.is_decimal():
             native = series.cast(nw.Float64).to_native()
         whole = native.num_chunks == 1 and not native.null_count
-        # Only a chunk can lend its memory.
+        # Only a single chunk can share its memory.
         values = (native.chunk(0) if whole else native).to_numpy()
     elif series.dtype.is_float() or series.dtype == nw.Object:
         values = series.to_numpy()
@@ -200,12 +200,12 @@ def _polars_factor(native: Any) -> Factor:
 
     distinct = native.drop_nulls().unique()
     if native.dtype == pl.String:
-        # An Enum of its own: a Categorical would enter the strings in a table that all share.
+        # A separate Enum: a Categorical would add the strings to a global table.
         codes = native.cast(pl.Enum(distinct)).to_physical()
         values = distinct.to_list()
     else:
-        # The table behind the codes is not public and may hold the categories of other columns:
-        # the distinct rows themselves tell which code means which string.
+        # The table behind the codes is not public and may hold the categories of other columns: the
+        # distinct rows themselves show which code stands for which string.
         codes = native.to_physical()
         codes_met = distinct.to_physical().to_list()
         values = [None] * (max(codes_met, default=-1) + 1)
@@ -221,7 +221,7 @@ def _pyarrow_factors(native: Any) -> list[Factor]:
     if not pa.types.is_dictionary(native.type):
         native = native.dictionary_encode()
     factors = []
-    # Chunks may have dictionaries of their own.
+    # Chunks may have different dictionaries.
     for chunk in native.chunks:
         codes = pc.fill_null(chunk.indices.cast(pa.int64()), -1).to_numpy()
         factors.append(Factor(codes, chunk.dictionary.to_pylist()))

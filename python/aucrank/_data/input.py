@@ -1,8 +1,8 @@
-"""From what users have (arrays, lists, data frames) to the columns that the core borrows.
+"""Conversion of user data (arrays, lists, data frames) to the columns that the core borrows.
 
-A matrix of one float dtype goes through as it is, and a sparse one by columns where the estimator
-takes it. Anything else becomes one contiguous vector a column: floats with NaN for missing, or
-uint32 codes of categories.
+A matrix of one float dtype is passed unchanged, and a sparse one by columns where the estimator
+accepts it. Anything else becomes one contiguous vector per column: floats with NaN for missing
+values, or uint32 codes of categories.
 """
 
 from collections.abc import Callable, Iterator
@@ -27,13 +27,13 @@ from aucrank._data.sparse import SparseColumns
 
 Matrix = NDArray[np.float64] | NDArray[np.float32]
 
-#: One 2-D array, dense or sparse, or one vector a column: what the core takes.
+#: Data of the core: one 2-D array, dense or sparse, or one vector per column.
 Columns = Matrix | SparseColumns | list[NDArray[Any]]
 
-#: Up to so many rows of a frame are copied into a matrix.
+#: Up to this number of rows, a frame is copied into a matrix.
 _FEW_ROWS = 100
 
-#: Picks columns, given their names, if they have any, and their number.
+#: Selects columns, given their names, if they have any, and their number.
 KindsByColumn = Callable[[list[str] | None, int], set[int]]
 
 
@@ -52,7 +52,7 @@ def learn_columns(
     Parameters
     ----------
     estimator : estimator
-        Whose name stands in messages.
+        Its name is used in messages.
     X : array-like or data frame of shape (n_rows, n_features)
         Training data.
     categorical_features : "from_dtype", array-like or None
@@ -63,7 +63,7 @@ def learn_columns(
     kept : ndarray of bool, shape (n_rows,), or None
         Rows that levels are learned from.
     also : callable or None, default=None
-        Given the names of the columns, or None, and their number: the positions of further
+        Given the names of the columns, or None, and their number: returns the positions of further
         categorical ones.
 
     Returns
@@ -111,7 +111,7 @@ def learn_names(estimator: BaseEstimator, frame: nw.DataFrame[Any]) -> None:
 
 
 def warn_of_columns(X: Any) -> None:
-    """Say of the columns of a data frame what a fit to all its rows would say."""
+    """Give the column warnings of a fit to all rows of a data frame."""
     learn_columns(BaseEstimator(), X, "from_dtype", None, None)
 
 
@@ -146,9 +146,9 @@ def read_columns(estimator: BaseEstimator, X: Any, schema: Schema) -> Columns:
 
 
 def _is_as_in_fit(X: Any, schema: Schema) -> bool:
-    """Tell whether ``X`` is a matrix of the kind that the core takes, and no check could refuse it.
+    """Return whether ``X`` is a matrix in the form of the core that passes every check.
 
-    For a row or two, the checks of scikit-learn take longer than the scores.
+    For a row or two, the checks of scikit-learn take longer than scoring.
     """
     return (
         type(X) is np.ndarray
@@ -162,9 +162,9 @@ def _is_as_in_fit(X: Any, schema: Schema) -> bool:
 
 
 def _few_rows_of_numbers(X: Any, schema: Schema) -> Matrix | None:
-    """Return a few rows of a frame of pandas as a matrix, if no check could refuse them.
+    """Return a few rows of a pandas frame as a matrix, if they pass every check.
 
-    Column by column, a row would take longer to read than to score.
+    Column by column, reading a row would take longer than scoring it.
     """
     if (
         not is_pandas_dataframe(X)
@@ -178,28 +178,28 @@ def _few_rows_of_numbers(X: Any, schema: Schema) -> Matrix | None:
 
 
 def count_rows(columns: Columns) -> int:
-    """Return the number of rows of columns that were read."""
+    """Return the number of rows."""
     if isinstance(columns, SparseColumns):
         return columns.n_rows
     return len(columns[0]) if isinstance(columns, list) else columns.shape[0]
 
 
 def take_rows(columns: Columns, rows: NDArray[np.intp]) -> Columns:
-    """Return some rows of columns that were read."""
+    """Return some of the rows."""
     if isinstance(columns, SparseColumns):
         return columns.take(rows)
     return [column[rows] for column in columns] if isinstance(columns, list) else columns[rows]
 
 
 def one_column(columns: Columns, index: int) -> NDArray[Any]:
-    """Return one of the columns that were read; that of a sparse matrix is written out."""
+    """Return one of the columns; that of a sparse matrix is densified."""
     if isinstance(columns, SparseColumns):
         return columns.column(index)
     return columns[index] if isinstance(columns, list) else columns[:, index]
 
 
 def each_column(columns: Columns) -> Iterator[NDArray[Any]]:
-    """Return the columns that were read, one after another."""
+    """Return the columns, one after another."""
     if isinstance(columns, SparseColumns):
         n_features = columns.n_features
     else:
@@ -208,7 +208,7 @@ def each_column(columns: Columns) -> Iterator[NDArray[Any]]:
 
 
 class _Table(Protocol):
-    """Columns to be read one by one."""
+    """Columns that can be read one by one."""
 
     n_rows: int
     n_features: int
@@ -237,7 +237,7 @@ def _gather(table: _Table, coded: dict[int, NDArray[Any]]) -> Columns:
 
 
 def is_by_dtype(categorical_features: Any) -> bool:
-    """Tell whether the dtype of a column says if it is categorical.
+    """Return whether the dtype of a column determines if it is categorical.
 
     Raises
     ------
@@ -267,7 +267,7 @@ def listed_columns(
 
 
 def _positions_of(categorical_features: Any, names: list[str] | None, n_features: int) -> set[int]:
-    """Return the positions that a list of positions, names or booleans means."""
+    """Return the positions in a list of positions, names or booleans."""
     listed = np.asarray(categorical_features)
     if listed.size == 0:
         return set()
@@ -284,7 +284,7 @@ def _positions_of(categorical_features: Any, names: list[str] | None, n_features
         return set(np.flatnonzero(listed).tolist())
     if listed.dtype.kind not in "iu" and names is None:
         raise ValueError("categorical_features holds names, but X has no column names")
-    # Long lists would be searched as often as they are long.
+    # Searching a long list once per entry would be quadratic.
     place_of = {name: place for place, name in reversed(list(enumerate(names or [])))}
     return {
         place_of[column]
@@ -316,7 +316,7 @@ class _FrameTable:
                     f" required by {type(estimator).__name__}."
                 )
         self.columns = cast("list[nw.Series[Any]]", list(frame.iter_columns()))
-        # Once: a frame makes the list of all names anew each time.
+        # Only once: a frame rebuilds the list of all names each time.
         self._called = list(frame.columns)
         named = all(isinstance(name, str) for name in self._called)
         self.names = self._called if named else None
@@ -329,7 +329,7 @@ class _FrameTable:
         return frames.is_categorical(self.columns[index])
 
     def is_declared(self, index: int) -> bool:
-        # An ordered categorical of pandas is one, too.
+        # An ordered categorical of pandas is categorical, too.
         return self.columns[index].dtype == nw.Enum
 
     def numbers(self, index: int) -> NDArray[Any]:
@@ -339,9 +339,9 @@ class _FrameTable:
         return frames.to_factors(self.columns[index], self._label(index))
 
     def matrix(self) -> Matrix | None:
-        """Return the one block behind a pandas frame that was made from a row-major array.
+        """Return the single block behind a pandas frame that was made from a row-major array.
 
-        Its columns are strided, so that a list of them would be a copy.
+        Its columns are strided, so a list of them would need a copy.
         """
         if not self.frame.implementation.is_pandas_like():
             return None
@@ -394,14 +394,14 @@ class _ArrayTable:
 
     def __init__(self, estimator: BaseEstimator, X: Any, *, reset: bool, as_it_is: bool) -> None:
         if isinstance(X, np.ma.MaskedArray):
-            # Below, the mask would be lost and what lies under it taken for data.
+            # Code below would drop the mask and take the masked values for data.
             floats = X.dtype if X.dtype in (np.float32, np.float64) else np.float64
             X = np.ma.filled(X.astype(floats), np.nan)
         if isinstance(X, np.ndarray) and X.dtype == object and not as_it_is:
             X = _nan_for_missing(X)
         dtype: Any = [np.float64, np.float32]
         if as_it_is:
-            # A list of mixed rows would otherwise become an array of strings.
+            # Otherwise a list of mixed rows would become an array of strings.
             dtype = None if hasattr(X, "dtype") else object
         try:
             self.X: NDArray[Any] = np.asarray(
@@ -442,14 +442,14 @@ class _ArrayTable:
 
 
 def _contiguous(matrix: NDArray[Any]) -> Matrix:
-    """Return an aligned row- or column-major array, the same one if it is."""
+    """Return an aligned row- or column-major array, the same one if possible."""
     if matrix.flags.forc and matrix.flags.aligned:
         return matrix
     return np.require(matrix, requirements=["C", "A"])
 
 
 def _nan_for_missing(values: NDArray[Any]) -> NDArray[Any]:
-    """Return an array of objects with NaN for what float() does not take: None, pandas' NA."""
+    """Return an array of objects with NaN for None and pandas' NA, which float() rejects."""
     missing = np.frompyfunc(is_missing, 1, 1)(values).astype(np.bool_)
     return np.where(missing, np.nan, values) if missing.any() else values
 
@@ -457,7 +457,7 @@ def _nan_for_missing(values: NDArray[Any]) -> NDArray[Any]:
 class _Interchange:
     """Names and shape of a frame in the form that scikit-learn before 1.9 reads.
 
-    It knows frames other than pandas by the interchange protocol alone, which polars 2 dropped.
+    It supports frames other than pandas only by the interchange protocol, which polars 2 dropped.
     """
 
     def __init__(self, frame: nw.DataFrame[Any]) -> None:
@@ -474,7 +474,7 @@ class _Interchange:
 def _with_names(frame: nw.DataFrame[Any]) -> Any:
     native = frame.to_native()
     major, minor = sklearn.__version__.split(".")[:2]
-    # Of pandas' names it knows those that are str and nothing else, not NumPy's.
+    # Among pandas' names it accepts those of type str itself, not NumPy's.
     is_known = frame.implementation.is_pandas() and {type(name) for name in frame.columns} <= {str}
     named = all(isinstance(name, str) for name in frame.columns)
     if (int(major), int(minor)) >= (1, 9):

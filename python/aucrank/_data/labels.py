@@ -1,4 +1,4 @@
-"""Labels of two classes: of a fit, in scikit-learn's wording, and of a statistic."""
+"""Labels of two classes: of a fit, with scikit-learn's messages, and of a statistic."""
 
 from typing import Any
 
@@ -29,7 +29,7 @@ def encode_binary(y: ArrayLike) -> tuple[NDArray[Any], NDArray[np.bool_]]:
     Raises
     ------
     ValueError
-        If ``y`` holds a missing value, something that is no label, or not exactly two classes.
+        If ``y`` holds a missing value, something that is not a label, or not exactly two classes.
     """
     labels = column_or_1d(plain_vector(y), warn=True)
     if labels.size == 0:
@@ -47,7 +47,7 @@ def encode_binary(y: ArrayLike) -> tuple[NDArray[Any], NDArray[np.bool_]]:
     elif labels.dtype.kind not in "biuU":
         raise ValueError(f"Unknown label type: y has dtype {labels.dtype}")
 
-    # Comparisons with the first two labels met, because sorting is many times slower.
+    # Comparisons with the first two labels, because sorting is many times slower.
     first = labels[0]
     other = np.asarray(labels != first, dtype=np.bool_)
     if not other.any():
@@ -73,17 +73,17 @@ def _has_fraction(label: Any) -> bool:
 
 
 def plain_label(label: Any) -> Any:
-    """Return a label of numpy as Python's own, which is shorter in a message."""
+    """Return a numpy label as a Python object, which is shorter in a message."""
     return label.item() if isinstance(label, np.generic) else label
 
 
 def match_labels(y: ArrayLike, classes: NDArray[Any]) -> NDArray[np.bool_]:
-    """Tell where ``y`` is ``classes[1]``, given that it holds no other labels than ``classes``.
+    """Return where ``y`` is ``classes[1]``, after checking that it holds no other labels.
 
     Raises
     ------
     ValueError
-        If a label is none of ``classes``.
+        If a label is not in ``classes``.
     """
     labels = column_or_1d(plain_vector(y), warn=True)
     positive = np.asarray(labels == classes[1], dtype=np.bool_)
@@ -98,12 +98,12 @@ def match_labels(y: ArrayLike, classes: NDArray[Any]) -> NDArray[np.bool_]:
 
 
 def positive_rows(y_true: ArrayLike) -> NDArray[np.bool_]:
-    """Rows of the greater of two labels."""
+    """Return the rows of the greater of two labels."""
     return rows_of_greater(vector(y_true, "y_true"), any_labels=True)
 
 
 def rows_of_greater(labels: NDArray[Any], any_labels: bool) -> NDArray[np.bool_]:
-    """Rows of the greater label; unless any will do, the labels must be 0 and 1 or -1 and 1."""
+    """Return the rows of the greater label; without ``any_labels``, only 0/1 or -1/1 are valid."""
     if not any_labels:
         classes = _classes(labels)
         if not (set(classes) <= {0, 1} or set(classes) <= {-1, 1}):
@@ -116,7 +116,7 @@ def rows_of_greater(labels: NDArray[Any], any_labels: bool) -> NDArray[np.bool_]
 
 
 def two_classes(labels: NDArray[Any]) -> list[Any]:
-    """Distinct labels, which are two."""
+    """Return the distinct labels, after checking that there are two."""
     classes = _classes(labels)
     if labels.dtype.kind == "f" and not all(float(c).is_integer() for c in classes):
         target = "continuous"
@@ -138,7 +138,7 @@ def two_classes(labels: NDArray[Any]) -> list[Any]:
 
 
 def equal_to(labels: NDArray[Any], label: Any) -> NDArray[np.bool_]:
-    """Which rows have the label."""
+    """Return which rows have the label."""
     if labels.dtype.kind == "f" and np.isnan(labels).any():
         _classes(labels)
     positive = np.asarray(labels == label)
@@ -162,7 +162,7 @@ def refuse_missing(labels: NDArray[Any]) -> None:
 
 
 def _classes(labels: NDArray[Any]) -> list[Any]:
-    """Distinct labels, in order."""
+    """Return the distinct labels, in order."""
     refuse_missing(labels)
     if labels.dtype.kind != "O":
         return list(np.unique(labels).tolist())

@@ -1,10 +1,10 @@
 """Categories of another type than those of the training data, matched by value.
 
-A code that was text in training may come as a number from a database, or the reverse. A text and a
-number are the same category if the text is the number, written plainly: "1", "1.0" or " 1" for 1,
+A code that was text in training may arrive as a number from a database, or the reverse. A text and
+a number are the same category if the text is the number, written plainly: "1", "1.0" or " 1" for 1,
 "True" or "TRUE" for true, which equals 1 in Python. A text with leading zeros, such as "007", is a
-name. Two texts that both read as a number have no match, since either may be meant. Texts match
-texts only if they are equal, as they do in every export.
+name. If two texts both read as a number, it has no match, since either may be meant. Texts match
+texts only if they are equal, as in every export.
 """
 
 import re
@@ -16,25 +16,25 @@ from typing import Any
 
 import numpy as np
 
-#: What all readers take for a number. A number like 007 is a name.
+#: Numbers for all readers. A number like 007 is a name.
 NUMBER = re.compile(r"[+-]?(?:(?:0|[1-9][0-9]{0,17})(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 
 _TRUTHS = {"true": 1, "false": 0}
 
-# Stands for several levels that read as one number.
+# Marks several levels that read as the same number.
 _AMBIGUOUS = -1
 
-# A text that is longer is no number that a person wrote.
+# A longer text is not a number that a person wrote.
 _MOST_LETTERS = 40
 
 
 def is_text(value: Any) -> bool:
-    """Tell whether a category is text."""
+    """Return whether a category is text."""
     return isinstance(value, str)
 
 
 def type_name(value: Any) -> str:
-    """Return what to call categories like this one in a message."""
+    """Return the name of the type of a category in a message."""
     if is_text(value):
         return "text"
     if isinstance(value, bool | np.bool_):
@@ -43,7 +43,7 @@ def type_name(value: Any) -> str:
 
 
 class Matcher:
-    """Finds the level that a value means, whose type may be another.
+    """Finds the level that matches a value, also one of another type.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ class Matcher:
         self._levels = levels
 
     def code_of(self, value: Any) -> int | None:
-        """Return the position of the level of another type that a value reads as, if it is one."""
+        """Return the position of the level of another type that a value reads as, or None."""
         number = _reading(value)
         if number is None:
             return None
@@ -64,10 +64,10 @@ class Matcher:
         return None if code == _AMBIGUOUS else code
 
     def is_of_other_type(self, value: Any) -> bool:
-        """Tell whether a value that matches no level does so because of its type or its form.
+        """Return whether a value that matches no level does so because of its type or its form.
 
-        That is so if no level could equal it: none has its type, nor can be read as one that has.
-        And if a level differs from it in blanks, case, leading zeros or decimals alone.
+        This is so if no level could equal it: none has its type, nor can be read as one of that
+        type. And if a level differs from it only in blanks, case, leading zeros or decimals.
         """
         if not self._levels:
             return False
@@ -120,7 +120,7 @@ def _reading(value: Any) -> Any:
 
 
 def _letters(value: Any) -> Any:
-    """Return what values have in common that only differ in how they are written."""
+    """Return a key that values share if they differ only in notation."""
     number = _reading(value)
     if number is not None:
         return number

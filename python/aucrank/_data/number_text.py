@@ -1,18 +1,18 @@
-"""Numbers as people and programs write them: marks of decimals and thousands, units, limits."""
+"""Numbers in human and program formats: decimal marks, thousands separators, units, limits."""
 
 import math
 import re
 from dataclasses import dataclass
 
-#: Marks of decimals.
+#: Decimal marks.
 DECIMAL_MARKS = (".", ",")
 
-# What else stands for a minus, a blank within a number, and an apostrophe.
+# Variants of the minus, of a blank within a number, and of an apostrophe.
 _SIGNS = str.maketrans({
     "\u2212": "-", "\u00a0": " ", "\u2007": " ", "\u2009": " ", "\u202f": " ", "\u2019": "'",
 })  # fmt: skip
 
-# Excel's way to keep a text a text.
+# Excel's notation that keeps a text a text.
 _QUOTED = re.compile(r'="(.*)"')
 
 _SIGNS_OF_MONEY = "$€£¥₹₽₺₩₪฿"
@@ -32,7 +32,7 @@ _BODY = re.compile(
     r"\s*(?(bracket)\))"
 )
 
-# Numbers with either mark of decimals, and with another mark between thousands.
+# Numbers with either decimal mark, and with the other mark between thousands.
 _DIGITS = {
     ".": re.compile(
         r"(?=\.?\d)(?:[1-9]\d{0,2}(?P<group>[,' ])\d{3}(?:(?P=group)\d{3})*|\d+)?(?:\.\d*)?"
@@ -48,18 +48,18 @@ _PLAIN_WHOLE = re.compile(r"[+-]?\d{1,15}")
 
 @dataclass(frozen=True, slots=True)
 class WrittenNumber:
-    """A number that a text is, if its mark of decimals is given.
+    """A number read from a text, given the decimal mark.
 
     Attributes
     ----------
     value : float
-        The number. What is below a limit (``<8``) is the next number below it.
+        The number. A value below a limit (``<8``) becomes the next double below it.
     unit : str
-        What stands before or behind it, such as ``%`` or ``EUR``.
+        Prefix or suffix, such as ``%`` or ``EUR``.
     has_groups : bool
-        Whether the other mark of decimals stands between thousands.
+        Whether the other decimal mark separates thousands.
     is_whole : bool
-        Whether it is written as a whole number, of digits that a double can hold.
+        Whether it is written as an integer, with digits that a double can hold.
     """
 
     value: float
@@ -69,7 +69,7 @@ class WrittenNumber:
 
 
 def read_number(text: str, decimal: str) -> WrittenNumber | None:
-    """Return the number that a text is with this mark of decimals, None if it is none."""
+    """Return the number that a text stands for with this decimal mark, None if it is not one."""
     text = text.strip()
     if _PLAIN_WHOLE.fullmatch(text):
         return WrittenNumber(float(text), is_whole=True)

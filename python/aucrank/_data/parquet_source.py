@@ -1,4 +1,4 @@
-"""Parquet files, read in pieces of a bounded number of rows."""
+"""Parquet files, read in batches of a bounded number of rows."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -13,23 +13,23 @@ from aucrank._utils.extras import import_extra
 #: Ends of the names of Parquet files.
 PARQUET = (".parquet", ".pq")
 
-# Bytes that are read of a column at a time. A row group may be as large as the file, and without
+# Bytes of a column that are read at a time. A row group may be as large as the file, and without
 # this all of its columns would be in memory at once.
 _READ_AT_ONCE = 1 << 18
 
-# Columns that pandas keeps the labels of rows in; read by pandas, they are none.
+# Columns in which pandas stores row labels; pandas does not read them as columns.
 _LABELS_OF_ROWS = "__index_level_"
 
 
 class ParquetSource:
-    """Rows of Parquet files, one file after the other.
+    """Rows of Parquet files, one file after another.
 
     Parameters
     ----------
     files : tuple of str
         At least one.
     chunk_rows : int
-        Most rows of a piece.
+        Maximal number of rows per batch.
     """
 
     def __init__(self, files: tuple[str, ...], chunk_rows: int) -> None:
@@ -51,7 +51,7 @@ class ParquetSource:
                 yield Head(nw.from_native(empty, eager_only=True), path, names)
 
     def count_rows(self) -> int:
-        """Return the number of rows, as the ends of the files tell it."""
+        """Return the number of rows, from the footers of the files."""
         n_rows = 0
         for path in self.files:
             with self._opened(path) as file:
@@ -76,7 +76,7 @@ class ParquetSource:
                     yield nw.from_native(table, eager_only=True), path
 
     def check_unchanged(self) -> None:
-        """Raise `DataChangedError` if a file is not what it was when this was first called."""
+        """Raise `DataChangedError` if a file has changed since the first call."""
         self._stamps.check()
 
     @contextmanager

@@ -1,4 +1,4 @@
-"""Data that are read in pieces, as often as they are needed: what all sources of them share."""
+"""Data that are read in batches, in repeated passes: shared code of all sources."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -16,9 +16,10 @@ from aucrank._utils.words import did_you_mean, plural
 class DataChangedError(RuntimeError):
     """Data that are read more than once were not the same each time.
 
-    A file was written to, replaced or removed, or a source gave another number of rows than before;
-    or a partition of a cluster has other values, labels or weights than when the fit began, such as
-    one that is computed anew because its worker was lost. The message names the file or partition.
+    A file was written to, replaced or removed, or a source returned another number of rows than
+    before; or a partition of a cluster has other values, labels or weights than when the fit began,
+    for example because it was computed again after its worker was lost. The message names the file
+    or partition.
 
     Examples
     --------
@@ -29,7 +30,7 @@ class DataChangedError(RuntimeError):
 
 
 class InPieces:
-    """What holds rows, but never all of them at once: no table."""
+    """Base for rows that are never all in memory at once: not a table."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,14 +40,14 @@ class Batch:
     Attributes
     ----------
     frame : narwhals.DataFrame
-        The columns that were asked for, in this order; at least one row.
+        The requested columns, in this order; at least one row.
     first_row : int
         Position of the first row in the whole data, from 0.
     origin : str
-        Where the rows are from, for messages: a file, or the number of the batch.
+        Origin of the rows, for messages: a file, or the number of the batch.
     counts : ndarray of uint64, shape (n_rows,), or None
-        How many rows of the data each row stands for, where they are counted elsewhere; None for
-        rows as they are.
+        How many rows of the data each row stands for, where they are counted elsewhere; None if
+        each stands for itself.
     """
 
     frame: nw.DataFrame[Any]
@@ -67,7 +68,7 @@ class Batch:
 
     @contextmanager
     def named_in_errors(self) -> Iterator[None]:
-        """Let what is said of the rows of this batch say where they are."""
+        """Add the place of this batch to errors about its rows."""
         try:
             yield
         except (TypeError, ValueError) as err:
@@ -88,9 +89,9 @@ class Head:
     frame : narwhals.DataFrame
         Of no row.
     origin : str
-        What has these columns, for messages.
+        Source of these columns, for messages.
     names : list of str
-        Of all columns that are there, also those that were not asked for.
+        Names of all existing columns, requested or not.
     """
 
     frame: nw.DataFrame[Any]
@@ -99,9 +100,9 @@ class Head:
 
 
 class Source(Protocol):
-    """What can be read from its first row to the last, time and again."""
+    """A source that can be read from the first row to the last, repeatedly."""
 
-    #: What it is, in a few words.
+    #: Short description.
     description: str
 
     #: Files that it reads, in order.
@@ -111,30 +112,30 @@ class Source(Protocol):
     names: list[str]
 
     def heads(self, columns: Sequence[str]) -> Iterable[Head] | None:
-        """Return the dtypes of columns in each file; None where only the rows tell them."""
+        """Return the dtypes of columns in each file; None where they are only known from rows."""
 
     def count_rows(self) -> int | None:
         """Return the number of rows, if it is known without reading them."""
 
     def read(self, columns: Sequence[str]) -> Iterator[tuple[nw.DataFrame[Any], str]]:
-        """Read some of the columns; each piece comes with its origin, and may be empty."""
+        """Read some of the columns; each batch comes with its origin, and may be empty."""
 
     def check_unchanged(self) -> None:
-        """Raise `DataChangedError` if a file is not what it was when this was first called."""
+        """Raise `DataChangedError` if a file has changed since the first call."""
 
 
 class Passes:
-    """Reads a source, and holds each pass against the one before.
+    """Reads a source, and compares each pass with the one before.
 
     Parameters
     ----------
     source : Source
-        What is read.
+        The source.
 
     Attributes
     ----------
     source : Source
-        What is read.
+        The source.
     n_rows : int or None
         Number of rows, None before it is known.
     """
@@ -150,7 +151,7 @@ class Passes:
         Raises
         ------
         DataChangedError
-            If the data are not those of the pass before.
+            If the data differ from the pass before.
         """
         source = self.source
         source.check_unchanged()
@@ -163,12 +164,12 @@ class Passes:
         self.check_rows(n_rows)
 
     def check_rows(self, n_rows: int) -> None:
-        """Hold the number of rows of a pass against the one before.
+        """Compare the number of rows of a pass with the one before.
 
         Raises
         ------
         DataChangedError
-            If it is another.
+            If it differs.
         """
         if self.n_rows is None:
             self.n_rows = n_rows
@@ -179,12 +180,12 @@ class Passes:
             )
 
     def check_sum(self, columns: tuple[str, ...], found: int, what: str) -> None:
-        """Hold a sum of hashes of the rows of some columns against the one before.
+        """Compare a sum of hashes of the rows of some columns with the one before.
 
         Raises
         ------
         DataChangedError
-            If it is another.
+            If it differs.
         """
         if self._sums.setdefault(columns, found) != found:
             raise DataChangedError(
@@ -195,12 +196,12 @@ class Passes:
 
 
 def need_columns(columns: Sequence[str], names: Sequence[str], origin: str) -> None:
-    """Check that columns are there.
+    """Check that columns exist.
 
     Raises
     ------
     ValueError
-        Naming the first that is not, and where it is missed.
+        If one does not; the message names the first, and where it is missing.
     """
     there = set(names)
     for name in columns:
@@ -209,12 +210,12 @@ def need_columns(columns: Sequence[str], names: Sequence[str], origin: str) -> N
 
 
 def check_column_names(names: Sequence[Any], origin: str) -> list[str]:
-    """Return the names of columns, which are texts that differ.
+    """Return the names of columns, after checking that they are distinct texts.
 
     Raises
     ------
     ValueError
-        Naming the column whose name cannot be one.
+        If a name is not valid; the message names it.
     """
     for name in names:
         if not isinstance(name, str):

@@ -1,4 +1,4 @@
-"""How the data of a fit were read, as far as the values of other rows depend on it."""
+"""How the data of a fit were read, as far as it determines the values of other rows."""
 
 from collections.abc import Collection
 from dataclasses import dataclass, field, replace
@@ -14,7 +14,7 @@ _TEXTS = ("separator", "decimal", "encoding", "comment")
 
 
 def is_encoding(name: str) -> bool:
-    """Tell whether there is an encoding of that name."""
+    """Return whether an encoding of that name exists."""
     try:
         "".encode(name)
     except LookupError:
@@ -29,11 +29,11 @@ class Reading:
     Attributes
     ----------
     separator, decimal, encoding, comment : str or None
-        As in `CsvOptions`; None where the files were no CSV files.
+        As in `CsvOptions`; None where the files were not CSV files.
     header : bool
-        Whether there was a line of names.
+        Whether there was a header line.
     missing : tuple of str
-        Texts and numbers that stand for missing values, besides the usual ones.
+        Texts and numbers that stand for missing values, in addition to the usual ones.
     columns : dict
         Forms of columns that are not read like plain numbers or texts, by name.
     """
@@ -47,10 +47,10 @@ class Reading:
     columns: dict[str, ColumnForm] = field(default_factory=dict)
 
     def completed(self, options: "CsvOptions") -> "CsvOptions":
-        """Return options with what a fit knew where they say nothing.
+        """Return options, with those that are not set taken from the fit.
 
-        The separator, the encoding and lines above the header are not among it: each file shows its
-        own.
+        The separator, the encoding and the lines above the header are not taken: each file shows
+        its own.
         """
         return replace(
             options,
@@ -61,13 +61,13 @@ class Reading:
         )
 
     def of_columns(self, names: Collection[str]) -> "Reading":
-        """Return the reading with the forms of these columns alone."""
+        """Return the reading with only the forms of these columns."""
         kept = set(names)
         return replace(self, columns={n: f for n, f in self.columns.items() if n in kept})
 
     @property
     def date_units(self) -> dict[str, DateUnit]:
-        """What the numbers of columns of dates count, by name."""
+        """Units of the numbers in columns of dates, by name."""
         return {name: form.counts for name, form in self.columns.items() if form.counts}
 
     def to_json(self) -> dict[str, Any]:
@@ -90,7 +90,7 @@ class Reading:
         Raises
         ------
         ValueError
-            If it has another form.
+            If its form differs.
         """
         if not isinstance(found, dict):
             raise ValueError("`reading` has an unknown form")
@@ -121,11 +121,11 @@ class Fitted:
     Attributes
     ----------
     reading : Reading or None
-        How they were read; None where that is not known.
+        How they were read; None where unknown.
     numbers : tuple of str
-        Columns that are numbers to the model.
+        Columns that are numbers in the model.
     texts : tuple of str
-        Columns of categories that are texts.
+        Categorical columns of texts.
     """
 
     reading: Reading | None
@@ -133,11 +133,11 @@ class Fitted:
     texts: tuple[str, ...] = ()
 
     def completed(self, options: "CsvOptions") -> "CsvOptions":
-        """Return options with what the fit knew where they say nothing."""
+        """Return options, with those that are not set taken from the fit."""
         return options if self.reading is None else self.reading.completed(options)
 
     def forms(self, names: Collection[str]) -> dict[str, ColumnForm]:
-        """Return how some columns of numbers are read, by name; none where that is not known."""
+        """Return how some columns of numbers are read, by name; empty where unknown."""
         if self.reading is None:
             return {}
         plain = ColumnForm("number")

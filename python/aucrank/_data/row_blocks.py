@@ -1,4 +1,4 @@
-"""Which rows are dealt into folds together: those of a group, or of a time."""
+"""Blocks of rows that are dealt into folds together: groups, or times."""
 
 from __future__ import annotations
 
@@ -27,27 +27,27 @@ class RowBlocks:
     Attributes
     ----------
     of_row : ndarray of uint64, shape (n,)
-        A number that the rows of a block share: of groups a hash of what names the group, so that
-        it does not depend on other rows; of times one that rises with the time.
+        A number that the rows of a block share. For groups, a hash of the name of the group, so
+        that it does not depend on other rows; for times, a number that increases with the time.
     are_times : bool
-        Whether blocks have an order.
+        Whether blocks are ordered.
     """
 
     of_row: NDArray[np.uint64]
     are_times: bool
 
     def take(self, rows: NDArray[np.intp]) -> RowBlocks:
-        """Return those of some of the rows."""
+        """Return the blocks of some of the rows."""
         return RowBlocks(self.of_row[rows], self.are_times)
 
     @property
     def groups(self) -> NDArray[np.uint64] | None:
-        """The number of the group of each row; None of times."""
+        """The number of the group of each row; None for times."""
         return None if self.are_times else self.of_row
 
     @property
     def times(self) -> NDArray[np.float64] | None:
-        """The time of each row as a number, seconds of dates; None of groups."""
+        """The time of each row as a number, in seconds for dates; None for groups."""
         if not self.are_times:
             return None
         bits = self.of_row.view(np.int64)
@@ -56,7 +56,7 @@ class RowBlocks:
 
     @property
     def core(self) -> tuple[NDArray[np.uint64], bool]:
-        """The blocks as the functions of the core take them."""
+        """The blocks in the form of the core."""
         return self.of_row, self.are_times
 
 
@@ -66,25 +66,26 @@ def read_blocks(
     n_rows: int,
     kept: NDArray[np.bool_] | None = None,
 ) -> RowBlocks | None:
-    """Read what a fit deals rows by.
+    """Read the groups and times by which a fit deals rows.
 
-    With both, a group is where its latest row is.
+    With both, a group has the time of its latest row.
 
     Parameters
     ----------
     groups : array-like of shape (n_rows,) or None
-        What names the group of each row.
+        Name of the group of each row.
     time : array-like of shape (n_rows,) or None
         Numbers or dates.
     n_rows : int
-        How many rows there are.
+        Number of rows.
     kept : ndarray of bool, shape (n_rows,), or None, default=None
-        Which rows weigh anything; None where all do.
+        Which rows have positive weight; None where all have.
 
     Raises
     ------
     TypeError, ValueError
-        If there are more or fewer than rows, one is missing, or a time is no number or date.
+        If the length differs from ``n_rows``, a value is missing, or a time is neither a number nor
+        a date.
     """
     times = None if time is None else time_numbers(read_times(time, n_rows))
     if groups is None:
@@ -110,12 +111,12 @@ def _column(values: ArrayLike, name: str, n_rows: int) -> NDArray[Any]:
 
 
 def read_times(time: ArrayLike, n_rows: int) -> NDArray[Any]:
-    """Return when each row came.
+    """Return the time of each row.
 
     Raises
     ------
     TypeError, ValueError
-        If there are more or fewer than rows, one is missing, or one is no number or date.
+        If the length differs from ``n_rows``, or a value is missing or neither a number nor a date.
     """
     column = _column(time, "time", n_rows)
     if column.dtype.kind not in "biufmM":
@@ -145,18 +146,18 @@ def first_missing(column: NDArray[Any]) -> int | None:
 
 
 def time_numbers(column: NDArray[Any]) -> NDArray[np.uint64]:
-    """Return numbers that rise with times, none of which is missing.
+    """Return numbers that increase with times, none of which is missing.
 
-    They are those of float64, in seconds of dates: equal for equal times, whatever holds them.
+    They are the bits of float64, in seconds for dates: equal for equal times of any type.
 
     Raises
     ------
     TypeError
-        If they are no numbers or dates of one kind.
+        If they are not numbers or dates of one kind.
     """
     values = _as_floats(column) + 0.0
     bits = values.view(np.int64)
-    # Of negative numbers, larger bits are lesser numbers.
+    # For negative numbers, larger bits are smaller numbers.
     rising = np.where(bits < 0, ~bits, bits ^ _SIGN)
     return np.asarray(rising.view(np.uint64))
 
@@ -220,7 +221,7 @@ def _seconds_of(passed: timedelta) -> float:
 
 
 def group_numbers(column: NDArray[Any]) -> NDArray[np.uint64]:
-    """Return a number for each row that depends on the name of its group alone."""
+    """Return a number for each row that depends only on the name of its group."""
     if column.dtype.kind in "biu":
         return mixed(column.astype(np.uint64) + np.uint64(STEP))
     if column.dtype.kind in "mM":
@@ -257,7 +258,7 @@ def _hash_of(value: Any) -> int:
 
 
 def mixed(bits: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Return numbers whose bits all depend on all bits of others: the end of splitmix64."""
+    """Return numbers with the bits well mixed: the final step of splitmix64."""
     bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(_FIRST)
     bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(_SECOND)
     return np.asarray(bits ^ (bits >> np.uint64(31)))

@@ -1,4 +1,4 @@
-"""Columns that name the rows, or number them, and so tell nothing of other rows."""
+"""Columns that name or number the rows, and so carry no information about other rows."""
 
 import re
 from typing import Any
@@ -7,7 +7,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import NDArray
 
-# Words of a name, also where a capital letter begins one: customerID, RowNumber, SK_ID_CURR.
+# Words of a name, also split at capital letters: customerID, RowNumber, SK_ID_CURR.
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W\d_]+|\d+")
 
 # One of these anywhere in a name, or as its last word.
@@ -18,19 +18,19 @@ _LAST = frozenset(
         *("rownames", "rownum", "rownumber", "rownr", "rowno", "lfdnr", "pk", "serial", "record"),
     }
 )
-# German puts words together: Kundennummer, Vertragsnr.
+# German compounds: Kundennummer, Vertragsnr.
 _ENDING = re.compile(r"[a-zäöüß]{3,}(?:nummer|nr)")
 _WHOLE = frozenset({"", "unnamed: 0", "names"})
 
-# From so many rows on, whole numbers that rise by one from row to row number the rows.
+# Minimal number of rows for which integers that increase by one count as row numbers.
 _ENOUGH = 50
 
-# So many values are compared with each other; of more it is known that the first differ.
+# Number of values that are compared with each other; of more, only the first are known to differ.
 _MOST_KEPT = 1 << 24
 
 
 def names_rows(column: str) -> bool:
-    """Tell whether a column is called as what names rows is."""
+    """Return whether a column has a name that is typical of row identifiers."""
     name = column.strip()
     if name.lower() in _WHOLE or _ENDING.fullmatch(name.lower()):
         return True
@@ -39,17 +39,17 @@ def names_rows(column: str) -> bool:
 
 
 def words_of(name: str) -> list[str]:
-    """Return the words of a name in small letters."""
+    """Return the words of a name in lower case."""
     return [word.lower() for word in _WORD.findall(name)]
 
 
 class RowNames:
-    """Whether a column names or numbers the rows, told from one piece of the data after another.
+    """Detects whether a column names or numbers the rows, batch by batch.
 
     Parameters
     ----------
     column : str
-        What it is called.
+        Name of the column.
     """
 
     def __init__(self, column: str) -> None:
@@ -64,18 +64,18 @@ class RowNames:
 
     @property
     def is_settled(self) -> bool:
-        """Whether no further row could make it name the rows."""
+        """Whether it is already certain that the column does not name the rows."""
         return not (self._can_name or self._is_numbering)
 
     @property
     def does(self) -> bool:
-        """Whether it names or numbers the rows."""
+        """Whether the column names or numbers the rows."""
         if self._can_name and (self._is_rising or self._are_distinct()):
             return True
         return self._is_numbering and (self._is_called_so or self._n_rows >= _ENOUGH)
 
     def look_at(self, series: nw.Series[Any]) -> None:
-        """Take note of the values of a piece."""
+        """Record the values of a batch."""
         if self.is_settled or not len(series):
             return
         values, is_number = _comparable(series)
@@ -102,7 +102,7 @@ class RowNames:
 
 
 def _comparable(series: nw.Series[Any]) -> tuple[NDArray[Any] | None, bool]:
-    """Return whole numbers, or hashes of texts, and which; None if anything else is among them."""
+    """Return integers, or hashes of texts, and which; None if there is anything else."""
     dtype = series.dtype
     if series.null_count():
         return None, False
@@ -110,7 +110,7 @@ def _comparable(series: nw.Series[Any]) -> tuple[NDArray[Any] | None, bool]:
         return np.asarray(series.to_numpy()), True
     if dtype.is_float():
         values = np.asarray(series.to_numpy())
-        # NaN is not whole, either.
+        # NaN is not an integer, either.
         return (values if bool((values % 1 == 0).all()) else None), True
     if dtype in (nw.String, nw.Categorical, nw.Enum):
         return np.array([hash(text) for text in series.to_list()], dtype=np.int64), False

@@ -22,7 +22,7 @@ class Sample:
     Attributes
     ----------
     columns : ndarray of shape (n, n_features), SparseColumns or list of ndarray
-        The data as the core takes it.
+        The data in the form of the core.
     schema : Schema
         Names and levels of the columns.
     positive : ndarray of bool, shape (n,)
@@ -31,9 +31,9 @@ class Sample:
     weight : ndarray of float64, shape (n,), or None
         Finite, not negative, with a positive sum in each class.
     rows : array-like or data frame of shape (n, n_features), default=None
-        The data as the user passed them, for estimators of the user's own choice.
+        The data in the user's own format, for user-supplied estimators.
     blocks : RowBlocks or None, default=None
-        What rows are dealt into folds by, unless each by its own content.
+        Blocks by which rows are dealt into folds, unless each is dealt by its content.
     """
 
     columns: Columns
@@ -55,12 +55,12 @@ class Sample:
 
     @property
     def labels(self) -> NDArray[np.bool_]:
-        """What is positive, for an estimator that needs labels."""
+        """Which rows are positive, for an estimator that needs labels."""
         assert self.positive is not None
         return self.positive
 
     def take(self, rows: NDArray[np.intp]) -> "Sample":
-        """Return some of the rows, without those as the user passed them."""
+        """Return some of the rows, without the data in the user's own format."""
         return Sample(
             take_rows(self.columns, rows),
             self.schema,
@@ -79,7 +79,7 @@ class Sample:
         NDArray[np.float64] | None,
         tuple[NDArray[np.uint64], bool] | None,
     ]:
-        """The sample as the functions of the core take it."""
+        """The sample in the form of the core."""
         blocks = None if self.blocks is None else self.blocks.core
         return self.columns, self.schema.n_levels, self.positive, self.weight, blocks
 
@@ -92,7 +92,7 @@ def read_sample(
     schema: Schema,
     classes: NDArray[Any],
 ) -> Sample:
-    """Read rows to ask a fitted estimator about; the classes need not occur.
+    """Read rows on which to query a fitted estimator; the classes need not occur.
 
     Raises
     ------
@@ -115,12 +115,12 @@ def read_sample(
 
 @dataclass(frozen=True, slots=True)
 class CodedSample:
-    """Rows of a fit as codes in memory: what the core needs of them, and no more.
+    """Rows of a fit as codes in memory: only what the core needs.
 
     Attributes
     ----------
     core : _core.CodedMatrix
-        The rows as the functions of the core take them.
+        The rows in the form of the core.
     schema : Schema
         Names and levels of the columns.
     """

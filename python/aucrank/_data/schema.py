@@ -1,4 +1,4 @@
-"""What a fitted estimator remembers of its columns: names, kinds and category levels."""
+"""What a fitted estimator stores of its columns: names, kinds and category levels."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -20,14 +20,14 @@ Level = str | int | float | bool
 
 @dataclass(frozen=True, slots=True)
 class Factor:
-    """A run of rows as small integers into a list of values.
+    """A run of rows as integer codes into a list of values.
 
     Attributes
     ----------
     codes : ndarray of int
-        One entry a row. ``-1`` and ``len(values)`` stand for a missing value.
+        One entry per row. ``-1`` and ``len(values)`` stand for a missing value.
     values : list
-        What the codes stand for, in no order; repeats and missing values are allowed.
+        Values of the codes, in no particular order; repeats and missing values are allowed.
     """
 
     codes: NDArray[np.integer[Any]]
@@ -46,8 +46,8 @@ class Feature:
         Sorted distinct values of a categorical column: its code ``k`` means ``levels[k]``.
         ``None`` for a numeric column.
     counts : {"days", "moments"} or None
-        What the numbers of a column of dates count since 1970: whole days, or moments as fractions
-        of days. It changes how they are printed, and nothing else.
+        Unit of the numbers in a column of dates since 1970: whole days, or moments as fractions of
+        days. It affects only how they are printed.
     """
 
     name: str | None
@@ -57,17 +57,17 @@ class Feature:
     def encode(
         self, factors: Iterable[Factor], unmatched: "Unmatched | None" = None
     ) -> NDArray[np.uint32]:
-        """Code the rows of a categorical column by value; strangers become ``MISSING_CODE``.
+        """Code the rows of a categorical column by value; unknown ones become ``MISSING_CODE``.
 
-        Values are equal when Python says so: 1, 1.0 and True are the same level; and a text and a
-        number, if the text is this number and no other level is (see `Matcher`).
+        Values are equal as in Python: 1, 1.0 and True are the same level. A text equals a number if
+        it spells this number and no other level does (see `Matcher`).
 
         Parameters
         ----------
         factors : iterable of Factor
             The rows.
         unmatched : Unmatched or None, default=None
-            Takes note of values that match no level for their type.
+            Records values that match no level because of their type.
         """
         if self.levels is None:
             raise TypeError("a numeric column has no codes")
@@ -75,7 +75,7 @@ class Feature:
         matcher = Matcher(self.levels)
         parts = []
         for factor in factors:
-            # The last entry is where -1 and len(values) lead.
+            # The last entry is the target of -1 and len(values).
             table = np.full(len(factor.values) + 1, MISSING_CODE, dtype=np.uint32)
             strangers = []
             for index, value in enumerate(factor.values):
@@ -93,10 +93,10 @@ class Feature:
 
 
 class Unmatched(Protocol):
-    """What takes note of the rows of a column whose value is no level."""
+    """Records the rows of a column whose value matches no level."""
 
     def look_at(self, factor: Factor, strangers: Sequence[int], matcher: Matcher) -> None:
-        """Look at some rows, given the positions of values that match no level."""
+        """Record some rows, given the positions of values that match no level."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +115,7 @@ class Schema:
     is_plain: bool = field(init=False, compare=False)
 
     def __post_init__(self) -> None:
-        """Look at the columns once, since a row is scored in less time."""
+        """Derive the properties once, since scoring a row takes less time than that."""
         is_plain = all(f.name is None and f.levels is None for f in self.features)
         object.__setattr__(self, "is_plain", is_plain)
 
@@ -137,19 +137,19 @@ class Schema:
 
     @property
     def shown_names(self) -> list[str]:
-        """What to call the columns: ``x0`` a first one without a name."""
+        """Names for display: ``x0`` for the first column if it has none."""
         return [self.shown_name(index) for index in range(len(self.features))]
 
     def shown_name(self, index: int) -> str:
-        """Return what to call a column, ``x0`` a first one without a name."""
+        """Return the name for display of a column: ``x0`` for the first one if it has none."""
         return self.features[index].name or f"x{index}"
 
     def label(self, index: int) -> str:
-        """Return how to call a column in a message: by name if it has one."""
+        """Return the name of a column in a message: its own name if it has one."""
         return column_label(self.features[index].name, index)
 
     def counting(self, counts: Mapping[str, DateUnit]) -> "Schema":
-        """Return the schema with what columns of dates count since 1970, by name."""
+        """Return the schema with the units of columns of dates since 1970, by name."""
         features = [
             feature if feature.levels is not None else replace(feature, counts=unit)
             for feature in self.features
@@ -200,7 +200,7 @@ class Schema:
 
 @contextmanager
 def errors_by_name(schema: Schema) -> Iterator[None]:
-    """Let errors of the core speak of columns by name, where it counts them."""
+    """Make errors of the core, which numbers columns, name them."""
     try:
         yield
     except ColumnError as err:
@@ -214,22 +214,22 @@ def column_label(name: Any, index: int) -> str:
 
 
 def is_missing(value: Any) -> bool:
-    """Tell whether a Python object stands for a missing value: None, NaN, pandas' NA and NaT."""
+    """Return whether a Python object stands for a missing value: None, NaN, pandas' NA and NaT."""
     if value is None:
         return True
     if isinstance(value, float | np.floating | np.datetime64 | Decimal):
         return bool(value != value)
-    # By name, because pandas need not be there.
+    # By name, because pandas need not be installed.
     return type(value).__name__ in {"NAType", "NaTType"}
 
 
 class LevelSet:
-    """The values that a categorical column holds, met in one piece of the data after another.
+    """The values of a categorical column, collected batch by batch.
 
     Attributes
     ----------
     n_known : int
-        Kept rows met so far whose value is not missing.
+        Kept rows so far whose value is not missing.
     """
 
     def __init__(self, label: str) -> None:
@@ -243,14 +243,14 @@ class LevelSet:
         kept: NDArray[np.bool_] | None,
         counts: NDArray[np.uint64] | None = None,
     ) -> None:
-        """Add the rows of a piece, or those that are kept.
+        """Add the rows of a batch, or those that are kept.
 
         Parameters
         ----------
         factors : sequence of Factor
             The rows.
         kept : ndarray of bool, shape (n_rows,), or None
-            Which are added; None for all.
+            Which rows are added; None for all.
         counts : ndarray of uint64, shape (n_rows,), or None
             How many rows each stands for; None for one.
         """
@@ -261,7 +261,7 @@ class LevelSet:
             if kept is not None:
                 codes = codes[kept[first:start]]
                 counted = None if counted is None else counted[kept[first:start]]
-            # The last entry is where -1 and len(values) lead.
+            # The last entry is the target of -1 and len(values).
             used = np.zeros(len(values) + 1, dtype=np.bool_)
             used[codes] = True
             is_known = np.array([*(not is_missing(value) for value in values), False])
@@ -281,8 +281,8 @@ class LevelSet:
     def levels(self) -> tuple[Level, ...]:
         """Return the sorted distinct values.
 
-        Numbers come before strings. A number of integer value becomes an int, so that a column read
-        as integers and the same column read as floats have the same levels.
+        Numbers come before strings. A float of integer value becomes an int, so that a column has
+        the same levels whether it is read as integers or as floats.
         """
         found = self._found
         if not all(isinstance(level, bool) for level in found):
@@ -292,7 +292,7 @@ class LevelSet:
 
 
 def _count_known(codes: NDArray[np.integer[Any]], is_known: NDArray[np.bool_]) -> int:
-    """Count the codes that stand for a known value; the last of ``is_known`` is where -1 leads."""
+    """Count the codes of known values; the last entry of ``is_known`` is the target of -1."""
     if not is_known[:-1].all():
         return int(np.count_nonzero(is_known[codes]))
     # Comparisons of small integers are many times faster than look-ups.

@@ -1,4 +1,4 @@
-"""Scores as the core borrows them, beside labels and weights of any kind."""
+"""Scores in the form of the core, with labels and weights of any kind."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def of_two_classes(
     *,
     any_labels: bool = True,
 ) -> _T:
-    """Statistic of checked scores; the core reads labels 0 and 1 or -1 and 1 by itself."""
+    """Compute a statistic of checked scores; the core handles labels 0/1 or -1/1 itself."""
     labels = vector(y_true, "y_true")
     weights = None if sample_weight is None else to_weights(sample_weight)
     n_threads = 1 if labels.size < _core.ROC_PARALLEL_FROM else effective_n_threads(None)
@@ -47,12 +47,12 @@ def of_two_classes(
 
 
 def with_options(statistic: Callable[..., _T], *how: Any) -> Callable[..., _T]:
-    """Statistic of rows whose options come before the number of threads."""
+    """Return a statistic with its options, which precede the number of threads, filled in."""
     return lambda *args: statistic(*args[:-1], *how, args[-1])
 
 
 def to_scores(y_score: ArrayLike) -> tuple[NDArray[Any], NDArray[Any] | None]:
-    """Scores as float32 or float64; or their ranks, and the distinct scores in order."""
+    """Return scores as float32 or float64; or their ranks, and the distinct scores in order."""
     array = vector(y_score, "y_score")
     if array.dtype in _FLOATS:
         return array, None
@@ -60,7 +60,7 @@ def to_scores(y_score: ArrayLike) -> tuple[NDArray[Any], NDArray[Any] | None]:
         return array.astype(np.float32), None
     array = numbers(array, "y_score")
     floats = array.astype(np.float64)
-    # Whole numbers beyond 2^53 and long doubles may tie as float64 without being equal.
+    # Integers beyond 2^53 and long doubles may tie as float64 without being equal.
     if array.dtype.itemsize < 8 or array.dtype == np.float64 or np.all(floats == array):
         wide = array.dtype.kind in "iu" and array.dtype.itemsize == 8
         if not (wide and floats.size and np.max(np.abs(floats)) >= 2.0**53):

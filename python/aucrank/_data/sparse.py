@@ -1,4 +1,4 @@
-"""Sparse matrices as the core takes them."""
+"""Sparse matrices in the form of the core."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -10,12 +10,12 @@ from scipy.sparse import csc_array
 
 @dataclass(frozen=True, slots=True)
 class SparseColumns:
-    """A matrix of numbers that are 0 where nothing is stored, column by column.
+    """A sparse matrix of numbers, stored column by column; entries not stored are 0.
 
     Attributes
     ----------
     starts : ndarray of int64, shape (n_features + 1,)
-        Where the entries of each column start, and where the last ones end.
+        Start of the entries of each column, and end of the last one.
     rows : ndarray of uint32, shape (n_entries,)
         Row of each entry; ascending in each column.
     values : ndarray of float64, shape (n_entries,)
@@ -31,9 +31,9 @@ class SparseColumns:
 
     @classmethod
     def of(cls, matrix: Any) -> "SparseColumns":
-        """Return a sparse matrix or array of scipy, by columns and of float64, in this form.
+        """Return a scipy sparse matrix or array of float64, stored by columns, in this form.
 
-        Shares memory with it where it can.
+        Shares memory with it where possible.
         """
         if not matrix.has_canonical_format:
             matrix = matrix.copy()
@@ -49,7 +49,7 @@ class SparseColumns:
         return len(self.starts) - 1
 
     def column(self, index: int) -> NDArray[np.float64]:
-        """Write one column out."""
+        """Return one column as a dense vector."""
         column = np.zeros(self.n_rows)
         entries = slice(self.starts[index], self.starts[index + 1])
         column[self.rows[entries]] = self.values[entries]

@@ -1,4 +1,4 @@
-"""A small table that a person reads, with or without a data frame library."""
+"""A small table for display, with or without a data frame library."""
 
 from html import escape
 from typing import Any, Literal
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from aucrank._utils.numbers import BOUNDS, exact
 from aucrank._utils.plain_text import shown
 
-# A longer table shows its two ends.
+# A longer table shows only its two ends.
 _MAX_ROWS = 60
 _END_ROWS = 10
 
@@ -18,7 +18,7 @@ _END_ROWS = 10
 class Table(dict[str, NDArray[Any]]):
     """Columns by name, all of one length, that print as aligned text.
 
-    Every data frame library takes it as it takes a dictionary: ``pandas.DataFrame(table)``.
+    Data frame libraries accept it like a dictionary: ``pandas.DataFrame(table)``.
 
     Parameters
     ----------
@@ -97,7 +97,7 @@ class Table(dict[str, NDArray[Any]]):
 
 
 def whole(weights: NDArray[np.float64]) -> NDArray[Any]:
-    """Return weights that are counts as counts, others as they are."""
+    """Return weights as integers if they are counts, else unchanged."""
     return weights.astype(np.int64) if np.array_equal(weights, weights.round()) else weights
 
 
@@ -114,7 +114,7 @@ def _texts(name: str, column: NDArray[Any]) -> list[str]:
         return [shown(value) for value in column]
     if name in BOUNDS:
         return _in_full(column)
-    # As many decimals in every row, up to four, as it takes to show each value in full.
+    # The same number of decimals in every row, up to four, as needed to show each value in full.
     finite = np.abs(column[np.isfinite(column) & (column != 0)])
     if finite.size and not 1e-4 <= finite.min() <= finite.max() < 1e9:
         return [f"{value:.4g}" for value in column]
@@ -125,7 +125,7 @@ def _texts(name: str, column: NDArray[Any]) -> list[str]:
 
 
 def _in_full(column: NDArray[Any]) -> list[str]:
-    """Return bounds with all their digits, and as many decimals in every row if they are few."""
+    """Return bounds with all their digits, aligned to the same number of decimals if few."""
     texts = [exact(value) for value in column]
     decimals = max((len(text.partition(".")[2]) for text in texts), default=0)
     if decimals > 4 or any("e" in text for text in texts):

@@ -1,4 +1,4 @@
-"""Tables that are written a piece at a time, as Parquet or CSV."""
+"""Tables that are written batch by batch, as Parquet or CSV."""
 
 import gzip
 import os
@@ -17,19 +17,19 @@ class _Writer(Protocol):
 
 @contextmanager
 def table_file(path: PathLike, schema: Any) -> Iterator[_Writer]:
-    """Open a file for a table, which is there whole at the end or as it was before.
+    """Open a file for a table, which is written atomically.
 
     Parameters
     ----------
     path : path-like
-        Whose name says what is written: .parquet or .pq, .csv, or .csv.gz.
+        Its ending determines the format: .parquet or .pq, .csv, or .csv.gz.
     schema : pyarrow.Schema
         Names and types of the columns.
 
     Raises
     ------
     OSError
-        Of ``path``, if the file cannot be written.
+        If the file cannot be written; names ``path``.
     """
     name = os.fspath(path).lower()
     with open_atomically(path) as file:
@@ -44,7 +44,7 @@ def table_file(path: PathLike, schema: Any) -> Iterator[_Writer]:
 
 
 def check_table_name(path: PathLike) -> None:
-    """Check that the name of a file says what is to be written.
+    """Check that the ending of a file name determines a format.
 
     Raises
     ------
@@ -63,6 +63,6 @@ def _perhaps_zipped(file: BinaryIO, name: str) -> Iterator[Any]:
     if not name.endswith(".gz"):
         yield file
         return
-    # The same rows are the same bytes at any time, and under any name.
+    # The same rows give the same bytes at any time and under any name.
     with gzip.GzipFile("", "wb", fileobj=file, mtime=0) as zipped:
         yield zipped

@@ -1,4 +1,4 @@
-"""Labels and weights of rows that come in pieces, and what is known of them once all have come."""
+"""Labels and weights of rows that are read in batches, and the facts about all of them."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -13,27 +13,27 @@ from aucrank._data.passes import Batch
 from aucrank._data.vectors import plain_vector
 from aucrank._data.weights import ExactSum, factors_of_sums, needs_sums, refuse_weightless
 
-# Of more labels than this nobody needs to know which they are.
+# Beyond this number of labels, which they are is not reported.
 _MOST_LABELS = 100
 
 
 @dataclass(frozen=True, slots=True)
 class TargetFacts:
-    """What is known of the labels and weights of all rows.
+    """Facts about the labels and weights of all rows.
 
     Attributes
     ----------
     classes : ndarray of shape (2,)
-        The labels, the one to be ranked first last.
+        The labels; the class to be ranked first is last.
     class_counts : tuple of int
         Number of negative and of positive rows.
     class_factors : tuple of float, or None
-        What the weights of negative and positive rows are multiplied by.
+        Factors by which the weights of negative and positive rows are multiplied.
     largest_weights : tuple of float, or None
         The largest weight of a negative and of a positive row, factors included; None where all
-        rows weigh 1.
+        rows have weight 1.
     has_zero_weights : bool
-        Whether a row weighs nothing.
+        Whether a row has weight zero.
     """
 
     classes: NDArray[Any]
@@ -44,7 +44,7 @@ class TargetFacts:
 
 
 class TargetSurvey:
-    """Which labels and weights the rows have, told from one piece of the data after another.
+    """Labels and weights of the rows, collected batch by batch.
 
     Parameters
     ----------
@@ -65,12 +65,12 @@ class TargetSurvey:
         self._dtype: np.dtype[Any] | None = None
 
     def look_at(self, batch: Batch) -> NDArray[np.bool_] | None:
-        """Take note of the labels and weights of a piece.
+        """Record the labels and weights of a batch.
 
         Returns
         -------
         ndarray of bool, shape (n_rows,), or None
-            Which rows weigh anything; None where all do.
+            Which rows have positive weight; None where all have.
         """
         labels = labels_of(batch, self._target)
         kind = {"b": "booleans", "O": "text", "U": "text"}.get(labels.dtype.kind, "numbers")
@@ -85,7 +85,7 @@ class TargetSurvey:
         return None if weight is None or weight.all() else weight > 0
 
     def finish(self, positive: Any) -> TargetFacts:
-        """Return what is known of the labels and weights.
+        """Return the facts about the labels and weights.
 
         Parameters
         ----------
@@ -137,13 +137,13 @@ class TargetSurvey:
         self._dtype = np.result_type(self._dtype, dtype)
 
     def _label(self, value: Any) -> "_Label":
-        """Return what is known of a label, which may be new."""
+        """Return the facts about a label, which may be new."""
         known = next((label for label in self._labels if label.value == value), None)
         if known is None:
             known = _Label(value)
             self._labels.append(known)
             if len(self._labels) > _MOST_LABELS:
-                # Says that they are not two.
+                # Raises the error of more than two labels.
                 self._classes(None)
         return known
 
@@ -177,7 +177,7 @@ class _Label:
 
 
 def labels_of(batch: Batch, target: str) -> NDArray[Any]:
-    """Return the labels of a piece.
+    """Return the labels of a batch.
 
     Raises
     ------
@@ -199,12 +199,12 @@ def labels_of(batch: Batch, target: str) -> NDArray[Any]:
 
 
 def weights_of(batch: Batch, weight: str) -> NDArray[np.float64]:
-    """Return the weights of a piece.
+    """Return the weights of a batch.
 
     Raises
     ------
     TypeError
-        If they are no numbers.
+        If they are not numbers.
     ValueError
         If one is missing, infinite or negative.
     """
@@ -222,7 +222,7 @@ def weights_of(batch: Batch, weight: str) -> NDArray[np.float64]:
 
 
 def positive_rows(batch: Batch, target: str, classes: NDArray[Any]) -> NDArray[np.bool_]:
-    """Return which rows of a piece are ``classes[1]``, where the others are ``classes[0]``.
+    """Return which rows of a batch are ``classes[1]``, where the others are ``classes[0]``.
 
     Raises
     ------
@@ -243,12 +243,12 @@ def positive_rows(batch: Batch, target: str, classes: NDArray[Any]) -> NDArray[n
 
 
 def with_last(classes: NDArray[Any], positive: Any, target: str) -> NDArray[Any]:
-    """Return the two labels, the one to be ranked first last.
+    """Return the two labels, with the one to be ranked first last.
 
     Raises
     ------
     ValueError
-        If it is none of them.
+        If it is not one of them.
     """
     known = [plain_label(label) for label in classes]
     if positive not in known:
@@ -260,7 +260,7 @@ def with_last(classes: NDArray[Any], positive: Any, target: str) -> NDArray[Any]
 
 
 def _by_label(labels: NDArray[Any]) -> Iterator[tuple[Any, NDArray[np.bool_]]]:
-    """Yield each label with its rows; comparisons, because sorting is many times slower."""
+    """Yield each label with its rows; uses comparisons, because sorting is many times slower."""
     left = np.ones(len(labels), dtype=np.bool_)
     while left.any():
         value = labels[left.argmax()]

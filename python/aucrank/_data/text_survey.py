@@ -1,4 +1,4 @@
-"""What the texts of a column can be read as, counted; the counts of parts of the data add up."""
+"""Counts of how the texts of a column can be read; the counts of parts of the data add up."""
 
 from collections import Counter
 from collections.abc import Collection, Iterable
@@ -6,18 +6,18 @@ from collections.abc import Collection, Iterable
 from aucrank._data.date_text import ORDERS, days_in
 from aucrank._data.number_text import DECIMAL_MARKS, WrittenNumber, read_number
 
-#: What stands for a missing value in any column, besides what readers take for one.
+#: Markers of a missing value in any column, in addition to those of readers.
 UNKNOWN = "?"
 
-#: What readers take for a missing value: pandas' own list.
+#: Markers of a missing value for readers: pandas' own list.
 MISSING = [
     *("", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN"),
     *("<NA>", "N/A", "NA", "NULL", "NaN", "None", "n/a", "nan", "null", UNKNOWN),
 ]
 _MISSING = frozenset(MISSING)
 
-#: What stands for a missing value where all else in a column are numbers or dates; in small
-#: letters.
+#: Markers of a missing value where everything else in a column is a number or a date; in lower
+#: case.
 GAPS = frozenset(
     [
         *(
@@ -41,42 +41,42 @@ GAPS = frozenset(
     ]
 )
 
-# Up to so large a share of other texts leaves a column one of numbers or dates.
+# Maximal share of other texts in a column of numbers or dates.
 _ODD_SHARE = 0.05
 
-# So many other texts are kept as examples, and so many numbers for each make them a column.
+# Number of other texts kept as examples, and of numbers per other text that make a numeric column.
 _KEPT = 100
 _NUMBERS_TO_ONE = 10
 
 
 def is_blank_mark(text: str) -> bool:
-    """Tell whether a text is a usual mark of a missing value, with blanks around it or not."""
+    """Return whether a text is a usual marker of a missing value, ignoring surrounding blanks."""
     return text.strip() in _MISSING
 
 
 def are_nearly_all(n_values: int, n_odd: int) -> bool:
-    """Tell whether so few values are odd that the others say what a column holds."""
+    """Return whether so few values are odd that the others determine what a column holds."""
     return n_values > n_odd and n_odd <= _ODD_SHARE * n_values
 
 
 def is_same_unit(unit: str, of_column: str) -> bool:
-    """Tell whether a number with a unit is one of a column with another.
+    """Return whether a number with a unit belongs to a column with another unit.
 
-    An amount may stand without its currency, but a share without its sign may be a hundred times
-    as much.
+    An amount may lack its currency, but a percentage without its sign may be off by a factor of a
+    hundred.
     """
     return unit == of_column or (unit == "" and of_column not in ("%", "\u2030"))
 
 
 class Odd:
-    """Texts that are not what others are.
+    """Texts that do not fit the type of the others.
 
     Attributes
     ----------
     n_rows : int
-        Rows that hold one.
+        Number of rows with such a text.
     texts : dict of str to int
-        Rows of each of the first texts in the order of letters.
+        Number of rows of each of the first texts in alphabetical order.
     """
 
     def __init__(self) -> None:
@@ -98,32 +98,32 @@ class Odd:
         self._prune()
 
     def copy(self) -> "Odd":
-        """Return another one with the same counts."""
+        """Return a copy with the same counts."""
         found = Odd()
         found.add(self)
         return found
 
     def _prune(self) -> None:
         if len(self.texts) > _KEPT:
-            # By their letters, so that the order of the rows does not matter.
+            # Alphabetically, so that the order of the rows does not matter.
             self.texts = {text: self.texts[text] for text in sorted(self.texts)[:_KEPT]}
 
 
 class NumberCounts:
-    """Texts that are numbers with one mark of decimals.
+    """Texts that are numbers with a given decimal mark.
 
     Attributes
     ----------
     units : Counter of str
-        Rows by what stands before or behind the number.
+        Rows by prefix or suffix of the number.
     n_grouped : int
-        Rows with the other mark of decimals between thousands.
+        Rows with the other decimal mark between thousands.
     n_shown : int
         Rows that are numbers with this mark alone.
     are_whole : bool
-        Whether all are whole numbers.
+        Whether all are integers.
     odd : Odd
-        Texts that are no numbers.
+        Texts that are not numbers.
     """
 
     def __init__(self) -> None:
@@ -145,7 +145,7 @@ class NumberCounts:
         self.note_values([number.value])
 
     def note_example(self, unit: str, text: str) -> None:
-        """Keep the first text with a unit in the order of letters."""
+        """Keep the alphabetically first text with a unit."""
         self._examples[unit] = min(text, self._examples.get(unit, text))
 
     def note_values(self, values: Iterable[float]) -> None:
@@ -159,7 +159,7 @@ class NumberCounts:
         return len(self._distinct) < _NUMBERS_TO_ONE * _KEPT
 
     def are_many_beside(self, odd: Odd) -> bool:
-        """Tell whether numbers with a few other texts are not as good a set of categories."""
+        """Return whether numbers with a few other texts are better read as numbers."""
         return len(self._distinct) >= _NUMBERS_TO_ONE * len(odd.texts)
 
     @property
@@ -168,7 +168,7 @@ class NumberCounts:
         return max(self.units, key=lambda unit: (self.units[unit], unit), default="")
 
     def odd_besides(self, unit: str) -> Odd:
-        """Return what is no number of a column with this unit."""
+        """Return the texts that are not numbers in a column with this unit."""
         odd = self.odd.copy()
         for other, count in self.units.items():
             if not is_same_unit(other, unit):
@@ -188,7 +188,7 @@ class NumberCounts:
 
 
 class DateCounts:
-    """Texts that are dates, if numbers between slashes stand in one order.
+    """Texts that are dates, given the order of numbers between slashes.
 
     Attributes
     ----------
@@ -197,7 +197,7 @@ class DateCounts:
     are_days : bool
         Whether none has a time of day.
     odd : Odd
-        Texts that are none.
+        Texts that are not dates.
     """
 
     def __init__(self) -> None:
@@ -213,25 +213,25 @@ class DateCounts:
 
 
 class TextSurvey:
-    """What the texts of a column can be read as.
+    """Counts of how the texts of a column can be read.
 
     Parameters
     ----------
     missing : collection of str
-        Texts that stand for missing values, besides the usual ones.
+        Texts that stand for missing values, in addition to the usual ones.
 
     Attributes
     ----------
     n_values : int
         Rows with a value.
     n_missing : int
-        Rows without.
+        Rows without a value.
     gaps : Counter of str
         Rows with a text that stands for a missing value among numbers and dates.
     numbers : dict
-        What are numbers, by the mark of decimals.
+        Counts of numbers, by decimal mark.
     dates : dict
-        What are dates, by the order of numbers between slashes; None for that of none.
+        Counts of dates, by the order of numbers between slashes; None for unambiguous dates only.
     """
 
     def __init__(self, missing: Collection[str] = ()) -> None:
@@ -248,7 +248,7 @@ class TextSurvey:
             if text in self._missing:
                 self.n_missing += count
             elif (plain := text.strip()) in self._missing:
-                # A text of its own to a column of texts.
+                # A text of its own in a text column.
                 self.n_missing += count
                 self.gaps[text] += count
             elif plain.lower() in GAPS:
@@ -284,12 +284,12 @@ class TextSurvey:
         count : int
             Rows.
         values : collection of float
-            Distinct numbers, as far as they are needed.
+            Distinct numbers, as far as needed.
         example : str
             One of the texts.
         are_whole : bool
-            Whether all are whole numbers; else one at least has a decimal point that could not part
-            thousands, and with a decimal comma all count as odd.
+            Whether all are integers; otherwise at least one has a decimal point that cannot be a
+            thousands separator, and with a decimal comma all count as odd.
         """
         self.n_values += count
         for mark, numbers in self.numbers.items():
@@ -320,7 +320,7 @@ class TextSurvey:
             dates.add(other.dates[order])
 
     def read_with(self, decimal: str) -> "TextSurvey":
-        """Return the counts for any mark of decimals, where it is known to be this one."""
+        """Return the counts for any decimal mark, where it is known to be this one."""
         found = TextSurvey()
         found.add(self)
         found.numbers = dict.fromkeys(DECIMAL_MARKS, self.numbers[decimal])
@@ -328,13 +328,13 @@ class TextSurvey:
 
     @property
     def order(self) -> str | None:
-        """The order of numbers between slashes that more texts are dates in, None for either."""
+        """The order of numbers between slashes in which more texts are dates, None for a tie."""
         n_dmy, n_mdy = (self.dates[order].n_rows for order in ORDERS)
         return None if n_dmy == n_mdy else ORDERS[n_dmy < n_mdy]
 
     @property
     def shown_mark(self) -> str:
-        """The mark of decimals that numbers of the column show; "" if none, both, or few do."""
+        """The decimal mark that numbers of the column show; "" if none, both, or few do."""
         marks = [mark for mark in DECIMAL_MARKS if self.numbers[mark].n_shown]
         if len(marks) != 1:
             return ""
@@ -344,7 +344,7 @@ class TextSurvey:
 
 
 def decimal_of(surveys: Iterable[TextSurvey]) -> str:
-    """Return the mark of decimals that most columns of numbers show, "" if it cannot be told."""
+    """Return the decimal mark that most columns of numbers show, "" if undetermined."""
     marks = Counter(survey.shown_mark for survey in surveys)
     if marks[","] > marks["."]:
         return ","

@@ -23,7 +23,7 @@ def plain_vector(values: Any) -> Any:
 
 
 def vector(values: Any, name: str) -> NDArray[Any]:
-    """Contiguous and aligned one-dimensional array in native byte order."""
+    """Return a contiguous and aligned one-dimensional array in native byte order."""
     array: NDArray[Any] = np.asarray(plain_vector(values))
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]

@@ -1,4 +1,4 @@
-"""Weights of rows: for fits, in scikit-learn's wording, and for statistics, checked by the core."""
+"""Weights of rows: for fits, with scikit-learn's messages, and for statistics."""
 
 from collections.abc import Mapping, Sequence
 from math import fsum
@@ -15,12 +15,12 @@ from aucrank._data.vectors import numbers, plain_vector, vector
 
 
 def check_weight(sample_weight: ArrayLike | None, n_rows: int) -> NDArray[np.float64] | None:
-    """Check one weight a row: finite and not negative.
+    """Check one weight per row: finite and not negative.
 
     Parameters
     ----------
     sample_weight : array-like of shape (n_rows,), float or None
-        A single number stands for as many equal weights.
+        A single number stands for equal weights.
     n_rows : int
         Number of rows that need a weight.
 
@@ -32,7 +32,7 @@ def check_weight(sample_weight: ArrayLike | None, n_rows: int) -> NDArray[np.flo
     Raises
     ------
     ValueError
-        Naming ``sample_weight`` and the fault.
+        If they are not valid; the message names ``sample_weight`` and the fault.
     """
     if sample_weight is None:
         return None
@@ -62,19 +62,19 @@ def check_class_sums(
     Raises
     ------
     ValueError
-        Naming ``sample_weight`` and the class that has none.
+        If not; the message names ``sample_weight`` and the class without weight.
     """
     if weight is not None:
         refuse_weightless([weight[rows].any() for rows in (~positive, positive)], classes)
 
 
 def refuse_weightless(has_weight: Sequence[Any], classes: NDArray[Any]) -> None:
-    """Check that each class is said to have rows of positive weight.
+    """Check that each class has rows of positive weight.
 
     Raises
     ------
     ValueError
-        Naming ``sample_weight`` and the class that has none.
+        If not; the message names ``sample_weight`` and the class without weight.
     """
     for label, has_any in zip(classes, has_weight, strict=True):
         if not has_any:
@@ -90,7 +90,7 @@ def check_class_weight(class_weight: Any) -> None:
     Raises
     ------
     ValueError
-        If it is none, or a weight is no number, infinite or negative.
+        If it has another type, or a weight is not a number, infinite or negative.
     """
     if class_weight is None or (isinstance(class_weight, str) and class_weight == "balanced"):
         return
@@ -111,7 +111,7 @@ def class_factors(
     positive: NDArray[np.bool_],
     weight: NDArray[np.float64] | None,
 ) -> tuple[float, float] | None:
-    """Return what the weights of negative and positive rows are multiplied by.
+    """Return the factors of the weights of negative and positive rows.
 
     Parameters
     ----------
@@ -122,7 +122,7 @@ def class_factors(
     positive : ndarray of bool, shape (n,)
         Which rows are ``classes[1]``.
     weight : ndarray of float64, shape (n,), or None
-        Weight of each row, by which "balanced" counts.
+        Weight of each row, used by "balanced".
 
     Raises
     ------
@@ -137,7 +137,7 @@ def class_factors(
 
 
 def needs_sums(class_weight: Any) -> bool:
-    """Tell whether the factors of classes depend on what the rows of each weigh."""
+    """Return whether class factors depend on the total weight of each class."""
     return isinstance(class_weight, str)
 
 
@@ -155,15 +155,15 @@ def factors_of_sums(
 
 
 class ExactSum:
-    """A sum of numbers that come in pieces, rounded once: what `math.fsum` gives of all of them."""
+    """A sum of numbers added in batches, rounded once, like `math.fsum` of all of them."""
 
     def __init__(self) -> None:
         self._parts: list[float] = []
 
     def add(self, numbers: NDArray[np.float64], counts: NDArray[np.uint64] | None = None) -> None:
-        """Add numbers, all of them finite, each as often as it was counted."""
+        """Add finite numbers, each as often as its count."""
         if counts is not None:
-            # Times a power of two a number is exact.
+            # Multiplication by a power of two is exact.
             bits = range(int(counts.max(initial=0)).bit_length())
             taken = [
                 numbers[(counts >> np.uint64(bit)) & np.uint64(1) == 1] * 2.0**bit for bit in bits
@@ -171,7 +171,7 @@ class ExactSum:
             numbers = np.concatenate([numbers[:0], *taken])
         left = [*numbers.tolist(), *self._parts]
         self._parts = []
-        # What rounding has left behind is 2**53 times smaller each time: two or three parts.
+        # The rounding remainder is 2**53 times smaller each time: two or three parts suffice.
         while part := fsum(left):
             self._parts.append(part)
             left.append(-part)
@@ -199,6 +199,6 @@ def weigh_classes(
 
 
 def to_weights(sample_weight: ArrayLike) -> NDArray[np.float64]:
-    """Return weights as float64; what they may be is for the core to say."""
+    """Return weights as float64; the core checks their values."""
     array = vector(sample_weight, "sample_weight")
     return numbers(array, "sample_weight").astype(np.float64, copy=False)

@@ -1,4 +1,4 @@
-"""Sources over another one: columns in the names of folders, dates as days, labels as classes."""
+"""Wrappers of a source: folder names as columns, dates as days, labels as classes."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -25,12 +25,12 @@ from aucrank._utils.warn import ReadingNote, warn_caller
 
 
 class WrappedSource:
-    """The rows of another source, as they are.
+    """The rows of another source, unchanged.
 
     Parameters
     ----------
     source : Source
-        What is read.
+        The wrapped source.
     """
 
     def __init__(self, source: Source) -> None:
@@ -41,7 +41,7 @@ class WrappedSource:
 
     @property
     def reading(self) -> Reading | None:
-        """How the rows are read, for the model of a fit to them."""
+        """How the rows are read, to be stored with a model that is fitted to them."""
         return reading_of(self._source)
 
     def heads(self, columns: Sequence[str]) -> Iterable[Head] | None:
@@ -57,27 +57,27 @@ class WrappedSource:
         return self._source.read(columns)
 
     def check_unchanged(self) -> None:
-        """Raise `DataChangedError` if a file is not what it was when this was first called."""
+        """Raise `DataChangedError` if a file has changed since the first call."""
         self._source.check_unchanged()
 
 
 def reading_of(source: Source) -> Reading | None:
-    """Return how the rows of a source are read, None for one that has them in types."""
+    """Return how the rows of a source are read, None for a source with typed columns."""
     reading: Reading | None = getattr(source, "reading", None)
     return reading
 
 
 class PartitionedSource(WrappedSource):
-    """Rows of files in folders such as ``region=North``, which are columns, too.
+    """Rows of files in folders such as ``region=North``, with the folder values as columns.
 
     Parameters
     ----------
     source : Source
-        What reads the files.
+        Reader of the files.
     values : dict of str to dict of str to str
-        What the folders of each file say, by file and by column; the same columns for all.
+        Values in the folder names, by file and by column; the same columns for all.
     text : collection of str
-        Columns that are text even where they look like numbers.
+        Columns that are text even if they look like numbers.
     """
 
     def __init__(
@@ -106,13 +106,13 @@ class PartitionedSource(WrappedSource):
 
     def read(self, columns: Sequence[str]) -> Iterator[tuple[nw.DataFrame[Any], str]]:
         """Read some of the columns."""
-        # The number of rows is that of a column of the file.
+        # The number of rows is taken from a column of the file.
         of_files = [name for name in columns if name not in self._forms] or self._source.names[:1]
         for frame, origin in self._source.read(of_files):
             yield self._completed(frame, origin, columns), origin
 
     def read_as(self, fitted: Fitted) -> "PartitionedSource":
-        """Return the same rows, read as the model of a fit takes them."""
+        """Return the same rows, read in the way of the model's fit."""
         source = (
             self._source.read_as(fitted) if isinstance(self._source, CsvSource) else self._source
         )
@@ -140,18 +140,18 @@ class PartitionedSource(WrappedSource):
 
 
 class DatedSource(WrappedSource):
-    """Rows whose dates, also those in texts, are days since 1970.
+    """Rows with dates, also those in texts, converted to days since 1970.
 
     Parameters
     ----------
     source : Source
-        Of columns with types.
+        Source of typed columns.
     left : collection of str
-        Columns that stay as they are.
+        Columns that stay unchanged.
     missing : sequence of str
         Texts and numbers that stand for missing values.
     fitted : Fitted or None, default=None
-        What a model knows of the files of its fit, if the rows are for one.
+        What a model knows of the files of its fit, if the rows are read for one.
     """
 
     def __init__(
@@ -169,7 +169,7 @@ class DatedSource(WrappedSource):
 
     @property
     def reading(self) -> Reading:
-        """How the rows are read, for the model of a fit to them."""
+        """How the rows are read, to be stored with a model that is fitted to them."""
         return Reading(missing=tuple(self._missing), columns=forms_to_keep(self._forms()))
 
     def heads(self, columns: Sequence[str]) -> Iterable[Head] | None:
@@ -195,7 +195,7 @@ class DatedSource(WrappedSource):
         return without_marks(frame, self._missing)
 
     def _forms(self) -> dict[str, ColumnForm]:
-        """Return the forms of the columns of dates; those in texts are told from all rows."""
+        """Return the forms of the columns of dates; dates in texts are detected from all rows."""
         if self._known is None:
             names = [name for name in self.names if name not in self._left]
             found: dict[str, ColumnForm] = {}
@@ -223,16 +223,16 @@ class DatedSource(WrappedSource):
 
 
 class ClassesSource(WrappedSource):
-    """Rows whose labels are those of two classes.
+    """Rows with their labels mapped to those of two classes.
 
     Parameters
     ----------
     source : Source
-        What is read.
+        The wrapped source.
     target : str
         Column of labels.
     class_of : callable
-        Returns the label of the class of a label.
+        Maps a label to the label of its class.
     """
 
     def __init__(self, source: Source, target: str, class_of: Callable[[Any], Any]) -> None:
@@ -264,12 +264,12 @@ class ClassesSource(WrappedSource):
 def with_folders(
     source: Source, values: Mapping[str, Mapping[str, str]], text: Collection[str] = ()
 ) -> Source:
-    """Return a source with the columns that the names of folders are.
+    """Return a source with the columns that folder names define.
 
     Raises
     ------
     ValueError
-        If folders of two files are called by other columns.
+        If the folder names of two files define different columns.
     """
     known = {file: values.get(file, {}) for file in source.files}
     columns = list(known[source.files[0]])

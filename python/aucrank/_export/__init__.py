@@ -1,1 +1,1 @@
-"""A model in other languages: words, SQL, PMML, SHAP."""
+"""Export of models: text, SQL, PMML, ONNX, SHAP, source code."""

@@ -1,4 +1,4 @@
-"""Features in bins, as values and in words: how each model that cuts its features is read."""
+"""Bins of features, as values and as text: shared by all models that cut their features."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
@@ -16,25 +16,24 @@ Kind = Literal["interval", "category", "special", "missing"]
 
 @dataclass(frozen=True, slots=True)
 class Bin:
-    """Values of a feature that a model does not tell apart, with the training rows that have them.
+    """Values of a feature that a model does not distinguish, with their training rows.
 
     Attributes
     ----------
     kind : {"interval", "category", "special", "missing"}
-        What the bin holds: known numbers, categories, one number that stands apart, or what is
-        missing.
+        Content of the bin: known numbers, categories, a single special number, or missing values.
     rule : str
-        The values in words, with the name of the feature.
+        The values as text, with the name of the feature.
     size, n_pos : float
         Weight of the training rows in the bin, and of the positive ones among them.
     low, high : float
-        An interval is ``[low, high)``, special values left out.
+        An interval is ``[low, high)``, without special values.
     special : float or None
-        The number that stands apart.
+        The special number.
     levels : tuple
         The categories.
     counts : {"days", "moments"} or None
-        What the numbers count, if they are dates.
+        Unit of the numbers, if they are dates.
     """
 
     kind: Kind
@@ -49,12 +48,12 @@ class Bin:
 
     @classmethod
     def of(cls, bin_: "Bin", **more: Any) -> Self:
-        """Return a bin with what the model says of it, the fields of a subclass."""
+        """Return a bin with the fields of a subclass added."""
         return cls(**{field.name: getattr(bin_, field.name) for field in fields(Bin)}, **more)
 
     @property
     def rate(self) -> float:
-        """Share of positives; NaN where no training row was."""
+        """Share of positives; NaN without training rows."""
         return self.n_pos / self.size if self.size else nan
 
     @property
@@ -71,7 +70,7 @@ class Bin:
 
     @property
     def bounds(self) -> tuple[str, str]:
-        """Where an interval begins and ends, as text; empty where it does not."""
+        """Bounds of an interval as text; empty if it has none."""
         low, high = (
             "" if isinf(bound) else bound_text(bound, self.counts)
             for bound in (self.low, self.high)
@@ -86,7 +85,7 @@ class CardBin(Bin):
     Attributes
     ----------
     points : int
-        What its values add to the total.
+        Contribution of its values to the total.
     """
 
     points: int
@@ -102,9 +101,9 @@ class BinnedFeature(Generic[_Bin]):
     Attributes
     ----------
     place : int
-        Its number among the columns of the fit.
+        Its position among the columns of the fit.
     name : str
-        Its name, ``x0`` for a first column without one.
+        Its name, ``x0`` for the first column if it has none.
     is_numeric : bool
         Whether it holds numbers.
     bins : tuple of Bin
@@ -124,14 +123,14 @@ class BinnedFeature(Generic[_Bin]):
 
     @property
     def cuts(self) -> tuple[float, ...] | None:
-        """Where the intervals of a number meet, ascending; None for a category."""
+        """The bounds between the intervals of a number, ascending; None for a category."""
         if not self.is_numeric:
             return None
         return tuple(bin_.low for bin_ in self.of_kind("interval")[1:])
 
     @property
     def cut_labels(self) -> list[str]:
-        """The cuts as a picture shows them: dates, or numbers, rounded where they can be."""
+        """The cuts as text in a plot: dates, or numbers, rounded where possible."""
         intervals = self.of_kind("interval")[1:]
         if any(bin_.counts for bin_ in intervals):
             return [bin_.bounds[0] for bin_ in intervals]
@@ -147,7 +146,7 @@ CardFeature = BinnedFeature[CardBin]
 
 
 def words_of_bins(schema: Schema) -> Words:
-    """Return what writes the rules of bins: each feature has one for missing values."""
+    """Return the writer of the rules of bins, each feature having one for missing values."""
     return Words(schema, [True] * len(schema.features))
 
 
@@ -165,23 +164,23 @@ def read_bins(
     Parameters
     ----------
     feature : dict
-        The feature as the document has it, with ``bins`` and ``sums``.
+        The feature in the document, with ``bins`` and ``sums``.
     exponent : int
-        The sums are in units of the power of two with it.
+        The sums are multiples of two to this power.
     words : Words
         Writes the rules; see `words_of_bins`.
     schema : Schema
-        Of the columns of the fit.
+        Columns of the fit.
     place : int
-        Number of the feature among them.
+        Position of the feature among them.
     all_levels : bool, default=False
-        Whether a rule lists all categories of a bin. Otherwise many of them are told by those that
-        they leave out.
+        Whether a rule lists all categories of a bin. Otherwise long lists are written as their
+        complement.
 
     Returns
     -------
     tuple of Bin
-        In the order of the core, that of missing values the last.
+        In the order of the core, with that of missing values last.
     """
     name = words.said_name(place)
     values = [
@@ -202,13 +201,13 @@ def read_bins(
 def _known_values(
     bins: dict[str, Any], words: Words, schema: Schema, place: int, *, all_levels: bool
 ) -> Iterator[dict[str, Any]]:
-    """Return what each bin of known values holds, in the fields of a `Bin`."""
+    """Return the contents of each bin of known values, as fields of a `Bin`."""
     name = words.said_name(place)
     if "categorical" in bins:
         levels = schema.features[place].levels or ()
         codes_of_bin: list[list[int]] = [[] for _ in range(bins["categorical"]["n_bins"])]
         for code, bin_ in enumerate(bins["categorical"]["bin_of_level"]):
-            # A category that no row had is missing.
+            # A category without rows counts as missing.
             if bin_ < len(codes_of_bin):
                 codes_of_bin[bin_].append(code)
         for codes in codes_of_bin:

@@ -1,9 +1,8 @@
 """Formulas as source code without dependencies, in several languages.
 
-A formula becomes a few statements over tables of numbers. All trees of it are one table of nodes,
-which a loop walks: nested conditions of some thousand trees take a compiler minutes. Conditions
-that are made of several tests become nodes, too, so that the code of a language has one kind of
-test.
+A formula becomes a few statements over tables of numbers. All its trees are one table of nodes,
+traversed by a loop: nested conditions for thousands of trees take a compiler minutes. Conditions
+with several tests become nodes, too, so that a language needs only one kind of test.
 """
 
 from collections.abc import Sequence
@@ -50,18 +49,18 @@ def code_of(formula: Formula, schema: Schema, language: str, what: str) -> str:
     Parameters
     ----------
     formula : Formula
-        All of it can be written down.
+        Without opaque parts.
     schema : Schema
-        Of the columns.
+        Columns of the fit.
     language : str
         One of `LANGUAGES`.
     what : str
-        What the function computes, for its comment.
+        Description of the result, for a comment.
 
     Raises
     ------
     ValueError
-        If the language is unknown, or has no way to write a category.
+        If the language is unknown, or cannot express a category.
     """
     check_choice(language, "language", tuple(LANGUAGES))
     writer = _CodeWriter(schema, LANGUAGES[language])
@@ -81,7 +80,7 @@ class _CodeWriter:
     n_variables: int = 0
 
     def formula(self, formula: Formula) -> str:
-        """Return an expression of the value of a formula, after statements that it needs."""
+        """Return an expression for the value of a formula, after the statements that it needs."""
         number = self.language.number
         match formula:
             case Constant(value):
@@ -132,7 +131,7 @@ class _CodeWriter:
         return name
 
     def _sum(self, terms: Sequence[Formula]) -> str:
-        """Return a variable to which the terms are added in their order."""
+        """Return a variable that sums the terms in their order."""
         total = self._set(self.language.number(0.0))
         place = 0
         while place < len(terms):
@@ -197,7 +196,7 @@ class _CodeWriter:
     # Trees ----------------------------------------------------------------------------------------
 
     def _root(self, tree: Tree | Indicator) -> int:
-        """Add the nodes of a tree; return the place of the first."""
+        """Add the nodes of a tree; return the position of the first."""
         if isinstance(tree, Indicator):
             holds, fails = self._leaf(tree.value), self._leaf(0.0)
             return self._condition(tree.condition, holds, fails)
@@ -215,7 +214,7 @@ class _CodeWriter:
         return self.tables.add_node(-1, 0, value, 0, 0)
 
     def _condition(self, condition: Condition, holds: int, fails: int) -> int:
-        """Add the nodes of a condition; return the first, from which a row comes to one of two."""
+        """Add the nodes of a condition; return the first, which leads to one of two targets."""
         match condition:
             case Always(is_so):
                 return holds if is_so else fails
@@ -235,7 +234,7 @@ class _CodeWriter:
         raise ValueError(f"code has no form for a condition of kind {type(condition).__name__}")
 
     def _test(self, test: Test, left: int, right: int) -> int:
-        """Add a node: numbers below a threshold go one way, or categories of a set."""
+        """Add a node: a test of a number against a threshold, or of a category for a set."""
         add = self.tables.add_node
         match test.rule:
             case Below(threshold, is_reversed):

@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from aucrank._data.schema import Level, Schema
 
-# A constant string of Java has 65535 bytes at most, a method as many bytes of code.
+# In Java, a string constant has at most 65535 bytes, and a method as many bytes of code.
 _JAVA_TEXT = 60_000
 _JAVA_STATEMENTS = 1000
 
@@ -21,15 +21,15 @@ class Tables:
     Attributes
     ----------
     features, flags, values, yes, no : list
-        Of each node of a tree the column that it tests, -1 for a leaf; whether missing values go
+        For each node of a tree the column that it tests, -1 for a leaf; whether missing values go
         to ``yes`` (1), and whether it tests a category (2); the threshold, the start in ``sets``,
-        or the value of the leaf; the nodes that come next.
+        or the value of the leaf; the next nodes.
     roots : list of int
-        First nodes of trees that are added up.
+        First nodes of the trees of a sum.
     numbers : list of float
         Thresholds and values of step functions.
     sets : list of int
-        Of sets of categories, 1 for each that is a member.
+        For each set of categories, 1 for each that is a member.
     """
 
     features: list[int] = field(default_factory=list)
@@ -43,7 +43,7 @@ class Tables:
     starts: dict[tuple[frozenset[int], int], int] = field(default_factory=dict)
 
     def add_node(self, feature: int, flag: int, value: float, yes: int, no: int) -> int:
-        """Add a node; return its place."""
+        """Add a node; return its position."""
         self.features.append(feature)
         self.flags.append(flag)
         self.values.append(value)
@@ -52,7 +52,7 @@ class Tables:
         return len(self.features) - 1
 
     def add_set(self, codes: Set[int], n_levels: int) -> int:
-        """Return where a set of some categories starts, which is added if it is not there."""
+        """Return the start of a set of categories, added if it is new."""
         key = frozenset(codes), n_levels
         if key not in self.starts:
             self.starts[key] = len(self.sets)
@@ -60,7 +60,7 @@ class Tables:
         return self.starts[key]
 
     def of_whole_numbers(self, text: str) -> Iterator[tuple[str, list[int]]]:
-        """Yield the names and the entries of the tables of whole numbers that a text reads."""
+        """Yield the names and the entries of the integer tables that a text reads."""
         tables = (
             ("feature", self.features),
             ("flag", self.flags),
@@ -78,7 +78,7 @@ class Tables:
 
 
 class Language(ABC):
-    """A language that code is written in."""
+    """A target language."""
 
     end = ";"
     comment = "//"
@@ -88,11 +88,11 @@ class Language(ABC):
 
     @abstractmethod
     def declared(self, kind: str, name: str, written: str) -> str:
-        """Return a statement that sets a new variable: a "number", or a "whole" one of 64 bits."""
+        """Return a statement that declares a variable: a "number", or a "whole" one of 64 bits."""
 
     @abstractmethod
     def whole(self, number: int) -> str:
-        """Return a whole number of 64 bits."""
+        """Return an integer of 64 bits."""
 
     @abstractmethod
     def module(
@@ -107,7 +107,7 @@ class Language(ABC):
         """Return the source of a function of a row."""
 
     def changed(self, name: str, written: str) -> str:
-        """Return a statement that sets a variable anew."""
+        """Return a statement that assigns to a variable."""
         return f"{name} = {written}{self.end}"
 
     def number(self, value: float) -> str:
@@ -155,7 +155,7 @@ def _lines(entries: Sequence[str], per_line: int = 16) -> str:
 
 
 def _as_number(level: Level) -> float | None:
-    """Return a category that is a number or a truth value as a double."""
+    """Return a category that is a number or a boolean as a double."""
     return None if isinstance(level, str) else float(level)
 
 
@@ -543,7 +543,7 @@ class _Java(Language):
         what: str,
     ) -> str:
         functions = self.functions(statements, result)
-        # Initial values of an array are code, of which a method has little: strings are data.
+        # Initial values of an array are code, whose size is limited in a method: strings are data.
         parts = [
             "static double[] doubles(String... texts) {",
             '  return java.util.Arrays.stream(String.join("", texts).split(" "))',

@@ -1,7 +1,7 @@
-"""What a fitted model computes, as data: the one form that all exports are written from.
+"""The computation of a fitted model as data: the common form from which exports are written.
 
-A formula comes from the core, which evaluates it to the very scores of the model. Here it is a tree
-of small objects, one class for each operation; a writer of a format handles each of them once, for
+A formula comes from the core, where it evaluates to exactly the scores of the model. Here it is a
+tree of small objects, one class per operation; a writer of a format handles each of them once, for
 all families.
 """
 
@@ -17,7 +17,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Below:
-    """Numbers below a threshold go left, or if ``is_reversed`` those from the threshold on."""
+    """Numbers below a threshold go left, or with ``is_reversed`` the others."""
 
     threshold: float
     is_reversed: bool = False
@@ -32,13 +32,13 @@ class Known:
 
 @dataclass(frozen=True, slots=True)
 class Among:
-    """The categories of some codes go left, or if ``is_reversed`` all others."""
+    """The categories with these codes go left, or with ``is_reversed`` all others."""
 
     codes: frozenset[int]
     is_reversed: bool = False
 
     def left(self, n_levels: int) -> frozenset[int]:
-        """Return the codes on the left, of so many categories."""
+        """Return the codes on the left, given the number of categories."""
         return frozenset(range(n_levels)) - self.codes if self.is_reversed else self.codes
 
 
@@ -49,7 +49,7 @@ class Test:
     Attributes
     ----------
     feature : int
-        Its place among the columns.
+        Its position among the columns.
     rule : Below, Known or Among
         Which known values go left.
     missing_left : bool
@@ -93,7 +93,7 @@ class Fork:
     left_share : float
         Share of the training weight that it sends left.
     left, right : Condition
-        What counts for the rows on each side.
+        Condition for the rows on each side.
     """
 
     test: Test
@@ -104,14 +104,14 @@ class Fork:
 
 @dataclass(frozen=True, slots=True)
 class OpaqueCondition:
-    """A condition that no format has words for.
+    """A condition that no format can express.
 
     Attributes
     ----------
     says : dict
-        What can be said of it.
+        Description of it.
     reason : str
-        Why it cannot be written down.
+        Why it cannot be expressed.
     """
 
     says: dict[str, Any]
@@ -132,7 +132,7 @@ class Constant:
 
 @dataclass(frozen=True, slots=True)
 class Branch:
-    """A node of a tree that sends rows on: to ``left`` where the condition holds."""
+    """An inner node of a tree: rows go to ``left`` if the condition holds."""
 
     weight: float
     condition: Condition
@@ -142,7 +142,7 @@ class Branch:
 
 @dataclass(frozen=True, slots=True)
 class Leaf:
-    """A node of a tree where rows end."""
+    """A leaf of a tree."""
 
     weight: float
     value: float
@@ -162,15 +162,15 @@ class NumberSteps:
     Attributes
     ----------
     feature : int
-        Its place among the columns.
+        Its position among the columns.
     thresholds : tuple of float
-        Ascending; a number equal to a threshold lies above it.
+        Ascending; a number equal to a threshold is above it.
     values : tuple of float
-        One more than thresholds: below the first, ..., from the last on.
+        One more than thresholds: below the first, ..., above the last.
     missing : float
         The value where the feature is missing.
     special : tuple of (float, float)
-        Numbers that have a value of their own, and that value.
+        Special numbers, each with its own value.
     """
 
     feature: int
@@ -215,7 +215,7 @@ class StepsOf:
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """A number less its mean, in standard deviations, at most ``limit`` of them; 0 if missing.
+    """A standardised number, clipped to ``limit`` standard deviations; 0 if missing.
 
     With a unit, a power of two, it is rounded to a multiple of it, halves away from 0.
     """
@@ -228,7 +228,7 @@ class Scale:
 
 @dataclass(frozen=True, slots=True)
 class LinearTerm:
-    """A number times its weight; without a scale it makes the sum missing where it is missing."""
+    """A number times its weight; without a scale, a missing number makes the sum missing."""
 
     feature: int
     weight: float
@@ -245,7 +245,7 @@ class Linear:
 
 @dataclass(frozen=True, slots=True)
 class Indicator:
-    """A number where a condition holds, else 0."""
+    """A number if a condition holds, else 0."""
 
     condition: Condition
     value: float
@@ -268,7 +268,7 @@ class Product:
 
 @dataclass(frozen=True, slots=True)
 class Quotient:
-    """A quotient, or a constant where the denominator is not above 0."""
+    """A quotient, or a constant if the denominator is not above 0."""
 
     numerator: "Formula"
     denominator: "Formula"
@@ -277,25 +277,24 @@ class Quotient:
 
 @dataclass(frozen=True, slots=True)
 class Median:
-    """The median; of an even number the mean of the middle two."""
+    """The median; for an even number of values the mean of the middle two."""
 
     of: tuple["Formula", ...]
 
 
 @dataclass(frozen=True, slots=True)
 class End:
-    """A node of a program where mass ends, and what a unit of mass is worth there."""
+    """A terminal node of a program, and its value per unit of mass."""
 
     worth: int
 
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """The mean worth of the ends of a branching program, weighted by the mass that reaches them.
+    """The mean value of the ends of a branching program, weighted by the mass that reaches them.
 
-    A row sets out with ``2**row_bits`` units of mass at the first node. A node of a layer that is
-    no end sends a share of its mass to the node one place further in the next layer, and the rest
-    to the node of its own place.
+    A row starts with ``2**row_bits`` units of mass at the first node. An inner node at position i
+    of a layer sends a share of its mass to node i + 1 of the next layer, and the rest to node i.
 
     Attributes
     ----------
@@ -303,7 +302,7 @@ class Program:
         Binary digits of the mass of a row.
     layers : tuple of tuple of Formula or End
         For each node its share, from 0 to 1: rounded to a multiple of ``2**-31``, its product with
-        the mass rounded to a whole number, halves up.
+        the mass rounded to an integer, halves up.
     """
 
     row_bits: int
@@ -312,14 +311,14 @@ class Program:
 
 @dataclass(frozen=True, slots=True)
 class Logistic:
-    """The probability of log-odds: of outputs alone, not of models."""
+    """The probability for log-odds; only in outputs, not in models."""
 
     of: "Formula"
 
 
 @dataclass(frozen=True, slots=True)
 class Opaque:
-    """A part of a model that cannot be written down, and why."""
+    """A part of a model that cannot be expressed, and the reason."""
 
     reason: str
 
@@ -351,14 +350,14 @@ def read_formula(text: str, what: str, form: str) -> Formula:
     text : str
         Its JSON form.
     what : str
-        What the formula is of, for the error.
+        Name of the model, for the error.
     form : str
-        The format that is to be written, for the error.
+        Output format, for the error.
 
     Raises
     ------
     ValueError
-        If a part of it cannot be written down.
+        If a part of it cannot be expressed.
     """
     formula = parse(json.loads(text))
     check_written(formula, what, form)
@@ -366,7 +365,7 @@ def read_formula(text: str, what: str, form: str) -> Formula:
 
 
 def check_written(formula: Formula, what: str, form: str) -> None:
-    """Raise ``ValueError`` where a part of a formula cannot be written down; see `read_formula`."""
+    """Raise ``ValueError`` if a part of a formula cannot be expressed; see `read_formula`."""
     reason = next(opaque_reasons(formula), None)
     if reason is not None:
         raise ValueError(f"this {what} has no form in {form}: {reason}")
@@ -476,7 +475,7 @@ def _parse_rule(rule: dict[str, Any]) -> Below | Known | Among:
 
 
 def tests_of(condition: Condition) -> Iterator[Test]:
-    """Yield the tests that a condition is made of."""
+    """Yield the tests in a condition."""
     match condition:
         case Test():
             yield condition
@@ -490,7 +489,7 @@ def tests_of(condition: Condition) -> Iterator[Test]:
 
 
 def conditions_of(formula: Formula) -> Iterator[Condition]:
-    """Yield the conditions of a formula, those of its parts among them."""
+    """Yield the conditions of a formula, including those of its parts."""
     match formula:
         case Tree(nodes):
             yield from (node.condition for node in nodes if isinstance(node, Branch))
@@ -525,12 +524,12 @@ def with_values(formula: Formula, change: Callable[[float], float]) -> Formula:
     raise ValueError(f"a {type(formula).__name__} has no values to change")
 
 
-#: A share of a mass in a program is a whole number of this.
+#: A share of a mass in a program is a multiple of this.
 SHARE_UNITS = 2**31
 
 
 def in_units(share: Formula) -> Formula:
-    """Return the share of a node of a program in units, rounded as the core does: halves up."""
+    """Return the share of a node of a program in units, rounded as in the core: halves up."""
 
     def to_units(value: float) -> float:
         units = value * SHARE_UNITS
@@ -541,7 +540,7 @@ def in_units(share: Formula) -> Formula:
 
 
 def opaque_reasons(formula: Formula) -> Iterator[str]:
-    """Yield why parts of a formula cannot be written down."""
+    """Yield the reasons why parts of a formula cannot be expressed."""
     match formula:
         case Opaque(reason):
             yield reason
@@ -566,7 +565,7 @@ def _opaque_conditions(condition: Condition) -> Iterator[str]:
 
 
 def features_of(formula: Formula) -> Iterator[int]:
-    """Yield the features that a formula asks, some of them more than once."""
+    """Yield the features that a formula uses, possibly repeatedly."""
     match formula:
         case NumberSteps() | LevelSteps():
             yield formula.feature
@@ -581,7 +580,7 @@ def features_of(formula: Formula) -> Iterator[int]:
 
 
 def parts_of(formula: Formula) -> Iterator[Formula]:
-    """Yield the formulas that a formula is made of."""
+    """Yield the direct parts of a formula."""
     match formula:
         case StepsOf(of) | Product(_, of) | Logistic(of):
             yield of

@@ -1,4 +1,4 @@
-"""What brings the score of a ranker to a probability, as data that an export can write."""
+"""Links from the score of a ranker to a probability, as data for exports."""
 
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -17,17 +17,17 @@ class LogOdds:
 
 @dataclass(frozen=True)
 class AboveHalf:
-    """Scores are probabilities less 1/2."""
+    """Scores are probabilities minus 1/2."""
 
 
 @dataclass(frozen=True, eq=False)
 class Steps:
-    """A probability for each of the values that a score may have.
+    """A probability for each possible value of a score.
 
     Attributes
     ----------
     scores : ndarray of float64, shape (n,)
-        All scores there are, ascending.
+        All possible scores, ascending.
     probabilities : ndarray of float64, shape (n,)
         Their probabilities.
     """
@@ -38,7 +38,7 @@ class Steps:
 
 @dataclass(frozen=True)
 class Curve:
-    """A rising function from scores to log-odds.
+    """An increasing function from scores to log-odds.
 
     Attributes
     ----------
@@ -51,7 +51,7 @@ class Curve:
 
 @dataclass(frozen=True)
 class OwnFormula:
-    """Probabilities are a formula of their own, which shares parts with that of the score.
+    """A separate formula for the probability, which shares parts with that of the score.
 
     Attributes
     ----------
@@ -73,9 +73,9 @@ def probability_of(score: Formula, link: Link | None, name: str) -> Formula:
     score : Formula
         The score.
     link : Link or None
-        What brings it to a probability.
+        The link to a probability.
     name : str
-        Of the estimator, for errors.
+        Name of the estimator, for errors.
 
     Raises
     ------

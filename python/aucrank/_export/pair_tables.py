@@ -1,4 +1,4 @@
-"""Functions of two features, as tables: read from the core, and in words."""
+"""Functions of two features as tables: read from the core, and written as text."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,26 +17,26 @@ from aucrank._export.step_functions import MISSING
 
 @dataclass(frozen=True, slots=True)
 class NumberAxis:
-    """A number, cut at thresholds; one equal to a threshold lies above it."""
+    """A number, cut at thresholds; one equal to a threshold is above it."""
 
     feature: int
     thresholds: tuple[float, ...]
 
     def restrictions(self) -> list[Restriction]:
-        """Return what holds at each place, missing values last."""
+        """Return the restriction of each position, with missing values last."""
         known = pairwise((-inf, *self.thresholds, inf))
         return [*(Restriction(low, high, missing=False) for low, high in known), MISSING]
 
 
 @dataclass(frozen=True, slots=True)
 class LevelAxis:
-    """A category: the codes of each place."""
+    """A category: the codes of each position."""
 
     feature: int
     groups: tuple[tuple[int, ...], ...]
 
     def restrictions(self) -> list[Restriction]:
-        """Return what holds at each place, missing values last."""
+        """Return the restriction of each position, with missing values last."""
         known = (Restriction(levels=frozenset(group), missing=False) for group in self.groups)
         return [*known, MISSING]
 
@@ -51,10 +51,10 @@ class PairTable:
     Attributes
     ----------
     axes : tuple of NumberAxis or LevelAxis
-        The two features, and which of their values are told apart.
+        The two features, and which of their values are distinguished.
     values : ndarray of float64
-        A row for each place of the first axis, a column for each of the second; missing values
-        have the last of either.
+        One row per position of the first axis, one column per position of the second; missing
+        values are last in both.
     """
 
     axes: tuple[Axis, Axis]
@@ -93,7 +93,7 @@ def _parse_axis(document: dict[str, Any], schema: Schema) -> Axis:
 
 
 def pair_name(names: Sequence[str]) -> str:
-    """Return the name of what two features add together."""
+    """Return the name of the term of two features."""
     return " & ".join(names)
 
 

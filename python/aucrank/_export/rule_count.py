@@ -1,8 +1,8 @@
-"""How many rules a model has, in one definition for all families: over what the core computes.
+"""Number of rules of a model, with one definition for all families.
 
-A rule is a case that has a number of its own in the score: a leaf of a tree, a run of a step
-function, the categories that share a value, a binary term, a weight of a linear score, a node of a
-branching program that parts rows. Constants are none, nor is what is multiplied by 0.
+A rule is a case with its own number in the score: a leaf of a tree, a run of a step function, the
+categories that share a value, a binary term, a weight of a linear score, an inner node of a
+branching program. Constants do not count, nor does anything multiplied by 0.
 """
 
 import json
@@ -21,14 +21,14 @@ def count_rules(formula: str) -> int | None:
     Returns
     -------
     int or None
-        None where a part of it cannot be told, such as an estimator of the user's.
+        None if a part of it is unknown, such as a user-supplied estimator.
     """
-    # A forest has millions of nodes: they become numbers while the text is read.
+    # A forest has millions of nodes: they become numbers while the text is parsed.
     return _rules(json.loads(formula, object_hook=_count_node))
 
 
 def _count_node(value: dict[str, Any]) -> Any:
-    """Return a node of a tree as the number of its rules, and all else as it is."""
+    """Return a node of a tree as its number of rules, and anything else unchanged."""
     if "leaf" in value:
         return 1
     return 0 if "branch" in value else value

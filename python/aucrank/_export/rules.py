@@ -1,7 +1,7 @@
-"""Splits in words: what the stumps of a tree ask, joined along a path.
+"""Splits as text: the stumps of a tree, joined along a path.
 
-A region of the data is described by one restriction for each feature that a path has asked about.
-A side of a split is a union of such regions, since a LeafRank split merges several parts.
+A region of the data is described by one restriction for each feature that a path has tested. A side
+of a split is a union of regions, since a LeafRank split merges several cells.
 """
 
 from collections.abc import Iterable, Sequence
@@ -24,18 +24,18 @@ from aucrank._export.formula import (
 from aucrank._utils.numbers import bound_text, value_text
 from aucrank._utils.plain_text import shown
 
-# A list of categories longer than this is told by what it leaves out, if that is shorter.
+# A longer list of categories is written as its complement, if that is shorter.
 _LONG_LIST = 4
 
 
 @dataclass(frozen=True, slots=True)
 class Restriction:
-    """What a path says of one feature: known values in a range or a set, and perhaps missing ones.
+    """Restriction of one feature: known values in a range or a set, and perhaps missing ones.
 
     Attributes
     ----------
     low, high : float
-        Known numbers lie in ``[low, high)``.
+        Known numbers are in ``[low, high)``.
     levels : frozenset of int or None
         Codes of the known categories; None for a number.
     missing : bool
@@ -74,7 +74,7 @@ class Words:
     Parameters
     ----------
     schema : Schema
-        Of the columns that the tree asks.
+        Columns of the tree.
     has_missing : sequence of bool
         For each column, whether it had missing values in training; only then are they mentioned.
     """
@@ -84,15 +84,15 @@ class Words:
         self._has_missing = has_missing
 
     def name(self, feature: int) -> str:
-        """Name of a column, ``x0`` for a first one without a name."""
+        """Name of a column, ``x0`` for the first one if it has none."""
         return self._schema.shown_name(feature)
 
     def said_name(self, feature: int) -> str:
-        """Name of a column in a rule: what a terminal or a page would act on is an escape."""
+        """Name of a column in a rule, with control characters escaped."""
         return shown(self.name(feature))
 
     def bound(self, feature: int, bound: float) -> str:
-        """Write a number that values of a column are below or not, so that it parts the same."""
+        """Write a bound of values of a column such that it separates the same values."""
         return bound_text(bound, self._schema.features[feature].counts)
 
     def value(self, feature: int, value: float) -> str:
@@ -100,7 +100,7 @@ class Words:
         return value_text(value, self._schema.features[feature].counts)
 
     def side(self, condition: Condition, *, left: bool) -> list[Region]:
-        """Regions whose union is one side of a split.
+        """Return the regions whose union is one side of a split.
 
         Parameters
         ----------
@@ -142,9 +142,9 @@ class Words:
         raise ValueError(f"a condition of kind {type(condition).__name__} is no tree of tests")
 
     def _other_pairs(self, ways: Sequence[Condition]) -> list[Region]:
-        """Return the rows of which no way holds: pairs of a category of one feature and of another.
+        """Return the rows for which no condition holds: pairs of categories of two features.
 
-        No two ways have a category of the first feature in common.
+        No two conditions have a category of the first feature in common.
         """
         regions: list[Region] = []
         others: Region = {}
@@ -161,7 +161,7 @@ class Words:
         return [*regions, others]
 
     def _answers(self, test: Test) -> tuple[Restriction, Restriction]:
-        """Return what a test says of the rows on its left and on its right."""
+        """Return the restrictions of a test for the rows on its left and on its right."""
         match test.rule:
             case Below(threshold, is_reversed):
                 left, right = Restriction(high=threshold), Restriction(low=threshold)
@@ -187,12 +187,12 @@ class Words:
         return " and ".join(said) or "all rows"
 
     def union(self, regions: Iterable[Region]) -> str:
-        """Regions joined by "or", in brackets where there are several."""
+        """Regions joined by "or", in brackets if there are several."""
         words = [self.region(region) for region in regions]
         return words[0] if len(words) == 1 else " or ".join(f"({said})" for said in words)
 
     def path(self, sides: Iterable[list[Region]]) -> str:
-        """Words for the rows that are in a union of regions at every step of a path."""
+        """Describe the rows that are in a union of regions at every step of a path."""
         common: Region = {}
         unions = []
         for side in sides:
@@ -244,14 +244,14 @@ class Words:
 
 
 def one_of(name: str, levels: list[str], one: str = "=", several: str = "in") -> str:
-    """Say that a feature is one of some categories."""
+    """Write that a feature is one of some categories."""
     if len(levels) == 1:
         return f"{name} {one} {levels[0]}"
     return f"{name} {several} {{{', '.join(levels)}}}"
 
 
 def join(first: Region, second: Region) -> Region:
-    """Region of the rows in both."""
+    """Return the region of the rows in both."""
     joined = dict(first)
     for feature, rule in second.items():
         joined[feature] = joined[feature] & rule if feature in joined else rule
@@ -268,7 +268,7 @@ def _merge(regions: list[Region]) -> list[Region]:
 
 
 def opaque_side(condition: OpaqueCondition, *, left: bool) -> str:
-    """Return what can be said of one side of a split that has no rule."""
+    """Describe one side of a split that has no rule."""
     match condition.says:
         case {"cubes": {"n_left": n_left, "n_cubes": n_cubes, "level": level}}:
             side = f"of {n_cubes} cubes of side 1/{2**level}"

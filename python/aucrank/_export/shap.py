@@ -20,7 +20,7 @@ from aucrank._export.formula import (
     Tree,
 )
 
-# More than this, in a tree and in all, takes `shap` minutes and gigabytes.
+# Limits per tree and in total, beyond which `shap` takes minutes and gigabytes.
 _MOST_NODES = 100_000
 _MOST_NODES_IN_ALL = 1_000_000
 
@@ -28,29 +28,28 @@ _MOST_NODES_IN_ALL = 1_000_000
 def shap_model(
     trees: Sequence[Tree], schema: Schema, *, factor: float | None = None, base: float = 0.0
 ) -> dict[str, Any]:
-    """Return the dictionary that `shap.TreeExplainer` takes for a sum or mean of several trees.
+    """Return the dictionary that `shap.TreeExplainer` accepts for a sum or mean of several trees.
 
     Parameters
     ----------
     trees : sequence of Tree
-        With the numbers that are explained in their leaves.
+        With the numbers to explain in their leaves.
     schema : Schema
-        Of the columns that they ask.
+        Columns of the trees.
     factor : float, default=None
-        What is explained is the sum of the trees times this; None for their mean.
+        Explain the sum of the trees times this; None for their mean.
     base : float, default=0.0
         Added to it.
 
     Returns
     -------
     dict
-        With one plain binary tree, which asks ``x <= threshold``, for each ranking tree.
+        With one plain binary tree, with tests ``x <= threshold``, for each ranking tree.
 
     Raises
     ------
     ValueError
-        If a tree asks more than thresholds of numeric features, or too many nodes would be
-        needed.
+        If a tree tests more than thresholds of numeric features, or too many nodes would be needed.
     """
     sizes = [_count_nodes(tree) for tree in trees]
     if max(sizes) > _MOST_NODES:
@@ -115,9 +114,9 @@ def _shap_tree(
     value, weight = np.zeros(size), np.zeros(size)
 
     free = count(1)
-    # A place in the plain tree, and what it stands for: a node of the tree, or a condition inside
-    # the split of one, with the weight of the rows that come there. A side of a merged split is
-    # reached from several of its parts, and what lies below is copied for each.
+    # A position in the plain tree, and its meaning: a node of the tree, or a condition inside the
+    # split of one, with the weight of the rows that reach it. A side of a merged split is reached
+    # from several of its cells, and the subtree below is copied for each.
     waiting: list[tuple[int, int, Condition | None, float]] = [(0, 0, None, tree.nodes[0].weight)]
     order: list[int] = []
     while waiting:
@@ -150,7 +149,7 @@ def _shap_tree(
         default[number] = numbers[0 if test.missing_left else 1]
         left[number], right[number] = reversed(numbers) if is_swapped else numbers
 
-    # Children come after their parent, so that they are known when it is reached backwards.
+    # Children come after their parent, so that they are known in reverse order.
     for number in reversed(order):
         if left[number] >= 0:
             children = [left[number], right[number]]
@@ -176,7 +175,7 @@ def _as_fork(tree: Tree, node: Branch) -> Condition:
 
 
 def _threshold(test: Test) -> tuple[float, bool]:
-    """Return ``t`` such that ``x <= t`` parts known numbers as a test, and whether sides swap."""
+    """Return ``t`` such that ``x <= t`` is equivalent to a test, and whether sides swap."""
     match test.rule:
         case Below(threshold, is_reversed):
             return np.nextafter(threshold, -np.inf), is_reversed

@@ -36,7 +36,7 @@ from aucrank._export.formula import (
 )
 from aucrank._utils.sql_spelling import check_characters, column_name, spelling_of
 
-# Decimal digits that every double keeps, and whole numbers below which it keeps all.
+# Decimal digits that every double keeps, and the bound below which it keeps all integers.
 _PLAIN_DIGITS = 15
 _PLAIN_NUMBERS = 10**_PLAIN_DIGITS
 
@@ -47,14 +47,15 @@ class SqlWriter:
     """Writes formulas as SQL expressions.
 
     A missing value is NULL. A comparison with NULL is not true, so a condition is written such that
-    what is not true goes right, and asks for NULL by name where missing values go left.
+    a row for which it is not true goes right, with an explicit test for NULL if missing values go
+    left.
 
     Parameters
     ----------
     schema : Schema
-        Of the columns that the formula asks.
+        Columns of the formula.
     dialect : Dialect
-        How names, strings and truth values are written.
+        How names, strings and booleans are written.
 
     Raises
     ------
@@ -68,12 +69,12 @@ class SqlWriter:
         self._spelling = spelling_of(dialect)
 
     def formula(self, formula: Formula) -> str:
-        """Return an expression of the value of a formula.
+        """Return an expression for the value of a formula.
 
         Raises
         ------
         ValueError
-            If SQL has no way to write it.
+            If it has no form in SQL.
         """
         match formula:
             case Constant(value):
@@ -183,7 +184,7 @@ class SqlWriter:
     def _quotient(self, numerator: Formula, denominator: Formula, otherwise: float) -> str:
         above = self.formula(numerator)
         if isinstance(denominator, Constant) and denominator.value > 0.0:
-            # A quotient of whole numbers would be a whole number.
+            # A quotient of integers would be an integer.
             return f"(\n{above}\n) / {self.real(denominator.value)}"
         base = self.double(otherwise)
         below = self.formula(denominator)
@@ -192,10 +193,10 @@ class SqlWriter:
         return f"COALESCE((\n{above}\n) / NULLIF(\n{below}\n, 0), {base})"
 
     def _program(self, program: Program) -> str:
-        """Return nested queries, each of which takes the masses of a row one layer further.
+        """Return nested queries, each of which advances the masses of a row by one layer.
 
-        Masses and shares are whole numbers, as in the core. The innermost query, which has no table
-        of its own, is the only one that asks the columns of the row.
+        Masses and shares are integers, as in the core. Only the innermost query, which has no table
+        of its own, refers to the columns of the row.
         """
         if not self._spelling.nests_queries:
             raise ValueError(
@@ -234,7 +235,7 @@ class SqlWriter:
         Raises
         ------
         ValueError
-            If the dialect has no way to write it.
+            If the dialect cannot express it.
         """
         name = self._schema.features[feature].name
         if name is None:
@@ -245,12 +246,12 @@ class SqlWriter:
         return column_name(name, self._dialect, what)
 
     def literal(self, feature: int, level: Level) -> str:
-        """Return a category of a column as SQL writes it.
+        """Return a category of a column as a SQL literal.
 
         Raises
         ------
         ValueError
-            If SQL has no way to write it.
+            If it has no form in SQL.
         """
         if isinstance(level, bool):
             return self._spelling.true if level else self._spelling.false
@@ -271,20 +272,20 @@ class SqlWriter:
         if value.is_integer() and abs(value) < _PLAIN_NUMBERS:
             return str(int(value))
         text = repr(value)
-        # A literal without an exponent is a decimal to many databases, and a long one may become
-        # the next double: duckdb 1.1 reads one in fifteen so.
+        # A literal without an exponent is a decimal in many databases, and a long one may become
+        # the next double: in duckdb 1.1, one in fifteen.
         digits = text.lstrip("-").replace(".", "").strip("0")
         return text if "e" in text or len(digits) <= _PLAIN_DIGITS else f"{text}e0"
 
     def double(self, value: float) -> str:
-        """Return a number such that every database takes it for a double, sums of it included."""
+        """Return a number that every database takes for a double, also in sums."""
         text = self.number(value)
-        # Decimals would be added as they are written, not as doubles.
+        # Decimals would be added exactly, not as doubles.
         text = f"{text}e0" if "." in text and "e" not in text else text
         return self._spelling.double(text) if "e" in text else text
 
     def real(self, value: float) -> str:
-        """Return a number such that a quotient by it is no whole number."""
+        """Return a number such that a quotient by it is not an integer."""
         text = self.double(value)
         return text if "e" in text else self._spelling.double(f"{text}e0")
 
@@ -331,7 +332,7 @@ class SqlWriter:
         return f"({name} IS NULL OR {known})" if test.missing_left else known
 
     def _side(self, test: Test, left: Sequence[Level]) -> str:
-        """Return a condition for the categories on the left; those not seen go where NULL goes."""
+        """Return a condition for the categories on the left; unseen ones are treated like NULL."""
         levels = self._schema.features[test.feature].levels or ()
         on_left = frozenset(left)
         listed = [level for level in levels if level not in on_left] if test.missing_left else left

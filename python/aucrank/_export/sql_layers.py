@@ -1,11 +1,10 @@
-"""Large sums of trees in SQL: a query of several steps in place of one nested expression.
+"""Large sums of trees in SQL: a query of several steps instead of one nested expression.
 
-Databases have limits that a model of some hundreds of trees exceeds as one expression: sqlite takes
-sums of fewer than a thousand terms and some fifteen nested ``CASE``, and duckdb plans an expression
-in time that grows with the square of its size. Here the first step looks up, once a row, between
-which thresholds a number lies and which category there is. The trees compare these codes, small
-whole numbers, and each of the following steps adds some trees to the sum so far, in the order in
-which the model adds them.
+Databases have limits that a model of some hundreds of trees exceeds as one expression: sqlite
+accepts sums of fewer than a thousand terms and some fifteen nested ``CASE``, and duckdb plans an
+expression in time quadratic in its size. Here the first step computes, once per row, the interval
+of each number and the code of each category. The trees compare these codes, small integers, and
+each of the following steps adds some trees to the sum so far, in the order of the model.
 """
 
 from bisect import bisect_left
@@ -33,49 +32,49 @@ from aucrank._export.sql import SqlWriter
 from aucrank._utils.sql_spelling import spelling_of
 from aucrank._utils.warn import warn_caller
 
-# More than this is for no person to read.
+# Larger expressions are not readable.
 _MOST_READABLE = 500
 
-# Parsers of sqlite before 3.46 take about 15 nested expressions.
+# Parsers of sqlite before 3.46 accept about 15 nested expressions.
 _DEEPEST = 12
 
 # PostgreSQL planned a default booster in 28 s with steps of 600 nodes, in 1.7 s with 6000.
 _NODES_OF_STEP = 4000
 
-# Of a step: PostgreSQL takes 1664, sqlite 2000.
+# Maximal number of columns of a step: PostgreSQL allows 1664, sqlite 2000.
 _MOST_COLUMNS = 1500
 
 _FAN_OUT = 4
 
-# In characters; and those of the text of a node, measured.
+# In characters; and the measured length of the text of a node.
 _LARGE = 20_000_000
 _CHARACTERS_OF_NODE = 32
 
 
 def sql_of(formula: Formula, what: str, schema: Schema, dialect: str) -> str:
-    """Return a formula as a SQL expression, in steps where it is too large for one.
+    """Return a formula as a SQL expression, in steps if it is too large for one.
 
     Parameters
     ----------
     formula : Formula
-        All of it can be written down.
+        Without opaque parts.
     what : str
-        What it is of, for a warning.
+        Name of the model, for a warning.
     schema : Schema
-        Of its columns.
+        Its columns.
     dialect : Dialect
-        How names, strings and truth values are written.
+        How names, strings and booleans are written.
 
     Raises
     ------
     ValueError
-        If a part of it has no form in SQL, or the dialect is unknown or has no way to write a name
-        or a category.
+        If a part of it has no form in SQL, or the dialect is unknown or cannot express a name or a
+        category.
 
     Warns
     -----
     UserWarning
-        If it is larger than most databases take.
+        If it is larger than most databases accept.
     """
     n_nodes = sum(len(tree.nodes) for tree in trees_of(formula))
     if n_nodes * _CHARACTERS_OF_NODE > _LARGE:
@@ -108,14 +107,14 @@ def trees_of(formula: Formula) -> Iterator[Tree]:
 
 
 class LayeredSqlWriter(SqlWriter):
-    """Writes a formula as a query of several steps, which is an expression over the row outside.
+    """Writes a formula as a query of several steps, an expression over the row outside.
 
     Parameters
     ----------
     schema : Schema
-        Of the columns that the formula asks.
+        Columns of the formula.
     dialect : Dialect
-        How names, strings and truth values are written.
+        How names, strings and booleans are written.
     """
 
     def __init__(self, schema: Schema, dialect: str) -> None:
@@ -123,16 +122,16 @@ class LayeredSqlWriter(SqlWriter):
         self._plain = SqlWriter(schema, dialect)
         self._taken = {schema.shown_name(place).casefold() for place in range(len(schema.features))}
         self._thresholds: dict[int, list[float]] = {}
-        # Columns of codes by feature, and whether what is missing lies below all numbers.
+        # Columns of codes by feature, and whether missing values are below all numbers.
         self._codes: dict[tuple[int, bool], str] = {}
-        # Columns of the first step by what they hold; and those of the later steps, of which those
-        # in use are passed on.
+        # Columns of the first step by content; and those of the later steps, of which the ones in
+        # use are passed on.
         self._first: dict[str, str] = {}
         self._steps_of_query: list[tuple[str, str, tuple[str, ...]]] = []
         self._in_use: list[str] = []
 
     def query(self, formula: Formula) -> str | None:
-        """Return the query, or None if it needs more columns than databases take."""
+        """Return the query, or None if it needs more columns than databases allow."""
         self._thresholds = _thresholds(formula)
         score = self.formula(formula)
         if len(self._first) > _MOST_COLUMNS:
@@ -160,13 +159,13 @@ class LayeredSqlWriter(SqlWriter):
     def _column(self, written: str, prefix: str) -> str:
         """Return the name of a column of the first step."""
         name = f"{prefix}{len(self._first)}"
-        # duckdb lets an expression ask for the result of another one beside it.
+        # duckdb lets an expression refer to another one of the same SELECT.
         while name in self._taken:
             name += "_"
         return self._first.setdefault(written, name)
 
     def _sum(self, parts: Sequence[Formula]) -> str:
-        """Return a sum, of which all but the last terms are added up in steps before."""
+        """Return a sum; all but the last terms are added in earlier steps."""
         blocks: list[list[Formula]] = [[]]
         size = 0
         for part in parts:
@@ -187,7 +186,7 @@ class LayeredSqlWriter(SqlWriter):
         return total
 
     def _step(self, written: str, replaces: str) -> str:
-        """Add a step; return the name of its column, which takes the place of another one."""
+        """Add a step; return the name of its column, which replaces another one."""
         name = f"s{len(self._steps_of_query)}"
         if replaces:
             self._steps_of_query.append((name, written, self._others(replaces)))
@@ -201,7 +200,7 @@ class LayeredSqlWriter(SqlWriter):
         return tuple(column for column in self._in_use if column != name)
 
     def _cut_tree(self, nodes: Sequence[Branch | Leaf]) -> str:
-        """Return a tree; parts that lie deep come first, each with all conditions on its way."""
+        """Return a tree; deep parts come first, each with all conditions on its path."""
         deep: list[tuple[int, list[str]]] = []
         whole = self._part_of_tree(nodes, 0, [], _DEEPEST, deep)
         whens: list[str] = []
@@ -239,7 +238,7 @@ class LayeredSqlWriter(SqlWriter):
             case Known(goes_left) if levels is None:
                 return f"{self._number_code(test.feature, low=True)} {'>=' if goes_left else '<'} 0"
             case Below(threshold, is_reversed):
-                # Missing values lie below all numbers or above them, where they are to go.
+                # Missing values are below or above all numbers, according to their side.
                 code = self._number_code(test.feature, low=test.missing_left != is_reversed)
                 place = bisect_left(self._thresholds[test.feature], threshold) + 1
                 return f"{code} {'>=' if is_reversed else '<'} {place}"
@@ -248,7 +247,7 @@ class LayeredSqlWriter(SqlWriter):
             case rule:
                 left = rule.left(len(levels or ()))
         code = self._level_code(test.feature)
-        # A category that was not seen has the code of what is missing.
+        # An unseen category has the code of missing values.
         n_levels = len(levels or ())
         sent = sorted(left | {n_levels}) if test.missing_left else sorted(left)
         others = sorted(frozenset(range(n_levels + 1)).difference(sent))
@@ -258,7 +257,7 @@ class LayeredSqlWriter(SqlWriter):
         return f"{code} {word} ({', '.join(map(str, shorter))})"
 
     def _number_code(self, feature: int, *, low: bool) -> str:
-        """Return the column of how many thresholds are not above a number; see `_question`."""
+        """Return the column of the number of thresholds not above a number; see `_question`."""
         if (feature, low) not in self._codes:
             name, thresholds = self.name(feature), self._thresholds.get(feature, [])
             missing = -1 if low else len(thresholds) + 1
@@ -268,7 +267,7 @@ class LayeredSqlWriter(SqlWriter):
         return self._codes[feature, low]
 
     def _search(self, name: str, thresholds: Sequence[float], low: int, high: int) -> str:
-        """Return how many thresholds are not above a number, where it is from low to high."""
+        """Return the number of thresholds not above a number, given that it is in a range."""
         if low == high:
             return str(low)
         n_parts = min(_FAN_OUT, high - low + 1)
@@ -296,12 +295,12 @@ class LayeredSqlWriter(SqlWriter):
 
 
 def _size(formula: Formula) -> int:
-    """Return how many nodes a formula is written with."""
+    """Return the number of nodes written for a formula."""
     return sum(len(tree.nodes) for tree in trees_of(formula)) + 1
 
 
 def _depth(tree: Tree) -> int:
-    """Return how many branches the longest way has."""
+    """Return the number of branches on the longest path."""
     depths = [0] * len(tree.nodes)
     for place, node in enumerate(tree.nodes):
         if isinstance(node, Branch):

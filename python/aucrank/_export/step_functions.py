@@ -1,4 +1,4 @@
-"""Step functions of features in words, one for each feature."""
+"""Step functions of features as text, one per feature."""
 
 from math import inf
 
@@ -8,12 +8,12 @@ from aucrank._data.table import Table
 from aucrank._export.formula import NumberSteps, Steps
 from aucrank._export.rules import Restriction, Words
 
-#: What a rule says of a feature that is missing.
+#: Text of a rule for a missing feature.
 MISSING = Restriction(low=inf, high=-inf)
 
 
 def restrictions(steps: Steps) -> list[tuple[Restriction, float]]:
-    """Return the values of a feature with what they add, the missing ones last."""
+    """Return the values of a feature with their contributions, missing ones last."""
     if isinstance(steps, NumberSteps):
         known = [
             (Restriction(low, high, missing=False), value) for low, high, value in steps.intervals()
@@ -45,5 +45,5 @@ def rows_of_steps(words: Words, steps: Steps) -> list[tuple[str, str, float]]:
 
 
 def table_of_steps(words: Words, terms: list[Steps]) -> Table:
-    """Return the table of ``terms`` of step functions of which none has special values."""
+    """Return the table of ``terms`` of step functions without special values."""
     return terms_table([row for steps in terms for row in rows_of_steps(words, steps)])

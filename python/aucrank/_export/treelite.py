@@ -1,4 +1,4 @@
-"""Sums of trees as Treelite takes them."""
+"""Sums of trees in the form of Treelite."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -29,15 +29,15 @@ from aucrank._export.formula import (
     Tree,
 )
 
-#: What becomes one tree.
+#: Formulas that become one tree.
 _Treelike = Tree | NumberSteps | LevelSteps | Indicator
 
-# More than this takes gigabytes: a side that merges parts of a split is copied for each part.
+# More nodes take gigabytes: the subtree below a merged side is copied for each of its cells.
 _MOST_NODES = 10_000_000
 
 
 def treelite_model(treelite: Any, formula: Formula, schema: Schema, name: str) -> Any:
-    """Return a model of Treelite whose output is the score.
+    """Return a Treelite model whose output is the score.
 
     Parameters
     ----------
@@ -46,19 +46,19 @@ def treelite_model(treelite: Any, formula: Formula, schema: Schema, name: str) -
     formula : Formula
         The score.
     schema : Schema
-        Of the columns, which are those of the matrix that Treelite scores: categories as codes.
+        Columns of the matrix that Treelite scores: categories as codes.
     name : str
-        Of the estimator, for messages.
+        Name of the estimator, for messages.
 
     Returns
     -------
     treelite.Model
-        Of trees with thresholds and leaves of double precision.
+        With thresholds and leaves in double precision.
 
     Raises
     ------
     ValueError
-        If the score is no sum of trees, asks for pairs of categories, or would have too many nodes.
+        If the score is not a sum of trees, tests pairs of categories, or would have too many nodes.
     """
     trees, constant = _sum_of_trees(formula, 1.0, name)
     if any(isinstance(tree, Tree) and _asks_pairs(tree) for tree, _ in trees):
@@ -85,7 +85,7 @@ def _asks_pairs(tree: _Treelike) -> bool:
 
 
 def _new_builder(treelite: Any, n_features: int, n_trees: int, base_score: float) -> Any:
-    """Return a builder of a model whose trees add up to one number."""
+    """Return a builder of a model whose trees sum to one number."""
     parts = treelite.model_builder
     return parts.ModelBuilder(
         threshold_type="float64",
@@ -109,7 +109,7 @@ def _new_builder(treelite: Any, n_features: int, n_trees: int, base_score: float
 def _sum_of_trees(
     formula: Formula, factor: float, name: str
 ) -> tuple[list[tuple[_Treelike, float]], float]:
-    """Return trees with factors, and a constant, which add up to a formula times a factor."""
+    """Return trees with factors, and a constant, whose sum is a formula times a factor."""
     match formula:
         case Constant(value):
             return [], factor * value
@@ -132,19 +132,19 @@ def _sum_of_trees(
     )
 
 
-# What becomes of the rows that come to a node -----------------------------------------------------
+# Actions for the rows that reach a node -----------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class _Value:
-    """They get a number."""
+    """Assign a number."""
 
     value: float
 
 
 @dataclass(frozen=True, slots=True)
 class _Node:
-    """They go on as from a node of a tree, whose values are multiplied by a factor."""
+    """Continue at a node of a tree, with values multiplied by a factor."""
 
     tree: Tree
     place: int
@@ -153,7 +153,7 @@ class _Node:
 
 @dataclass(frozen=True, slots=True)
 class _Choice:
-    """They go on in one of two ways, by whether a condition holds."""
+    """Continue in one of two ways, depending on a condition."""
 
     condition: Condition
     holds: "_Way"
@@ -162,7 +162,7 @@ class _Choice:
 
 @dataclass(frozen=True, slots=True)
 class _Steps:
-    """They get the value of a step function of a number that is known."""
+    """Assign the value of a step function of a known number."""
 
     feature: int
     thresholds: Sequence[float]
@@ -171,7 +171,7 @@ class _Steps:
 
 @dataclass(frozen=True, slots=True)
 class _Equal:
-    """They go on in one of two ways, by whether a number that is known has a value."""
+    """Continue in one of two ways, depending on whether a known number has a value."""
 
     feature: int
     value: float
@@ -183,7 +183,7 @@ _Way = _Value | _Node | _Choice | _Steps | _Equal
 
 
 def _root(tree: _Treelike, factor: float) -> _Way:
-    """Return what becomes of all rows."""
+    """Return the action for all rows."""
     match tree:
         case Tree():
             return _Node(tree, 0, factor)
@@ -210,7 +210,7 @@ class _TreeWriter:
     Parameters
     ----------
     builder : treelite.model_builder.ModelBuilder
-        What takes them.
+        The builder of the model.
     n_levels : sequence of int or None
         Number of categories of each column, None for a number.
     """
@@ -223,7 +223,7 @@ class _TreeWriter:
     def add(self, root: _Way) -> None:
         """Add a tree."""
         self._builder.start_tree()
-        # Numbers of nodes, and what becomes of the rows that come there.
+        # Numbers of nodes, and the action for the rows that reach them.
         waiting, n_keys = [(0, root)], 1
         while waiting:
             key, way = waiting.pop()
@@ -242,7 +242,7 @@ class _TreeWriter:
         self._builder.end_tree()
 
     def _write(self, way: _Way, keys: tuple[int, int]) -> Sequence[_Way]:
-        """Add a node; return what becomes of the rows that go to its left and its right child."""
+        """Add a node; return the actions for the rows of its left and its right child."""
         match way:
             case _Value(value):
                 self._builder.leaf(value)
@@ -263,7 +263,7 @@ class _TreeWriter:
         raise TypeError(f"a node of {way!r}")
 
     def _test(self, test: Test, keys: tuple[int, int]) -> bool:
-        """Add a test; return whether what goes left goes to the left child."""
+        """Add a test; return whether the left side of the test is the left child."""
         match test.rule:
             case Below(threshold, is_reversed):
                 comparison = ">=" if is_reversed else "<"
@@ -275,7 +275,7 @@ class _TreeWriter:
                 self._number(test.feature, "<", inf, keys, missing_left)
                 return goes_left
             case among:
-                # A category that was not seen goes where missing values do: it is not listed.
+                # An unseen category goes where missing values do: it is not listed.
                 n_levels = self._n_levels[test.feature] or 0
                 left = among.left(n_levels)
                 listed = frozenset(range(n_levels)) - left if test.missing_left else left
@@ -308,7 +308,7 @@ class _TreeWriter:
 
 
 def _simplest(way: _Way) -> _Way:
-    """Return the same, as what one node asks."""
+    """Return an equivalent action that one node can express."""
     while True:
         match way:
             case _Node(tree, place, factor):

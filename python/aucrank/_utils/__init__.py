@@ -1,1 +1,1 @@
-"""What needs nothing else of the package: checks of parameters, threads, warnings, files."""
+"""Helpers without dependencies in the package: checks of parameters, threads, warnings, files."""

@@ -1,4 +1,4 @@
-"""Names of the dialects of SQL, apart from how they write: read before anything is imported."""
+"""Names of the SQL dialects, kept separate so that reading them imports nothing else."""
 
 from typing import Literal, get_args
 

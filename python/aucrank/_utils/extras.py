@@ -1,4 +1,4 @@
-"""Packages that are not required, imported when they are asked for."""
+"""Optional packages, imported on first use."""
 
 from importlib import import_module
 from typing import Any

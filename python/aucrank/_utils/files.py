@@ -1,4 +1,4 @@
-"""Files that are there whole or not at all."""
+"""Atomic writing of files."""
 
 import os
 import secrets
@@ -10,19 +10,19 @@ from typing import BinaryIO
 
 
 def write_atomically(path: str | os.PathLike[str], content: str | bytes) -> None:
-    """Write a file that is either there whole or, on any failure, as it was before.
+    """Write a file atomically: on any failure it stays as it was before.
 
     Parameters
     ----------
     path : str or path-like
         Where to write; see `open_atomically`.
     content : str or bytes
-        All of the file; text is written in UTF-8, its line breaks as they are.
+        All of the file; text is encoded as UTF-8, with its line breaks unchanged.
 
     Raises
     ------
     OSError
-        Of ``path``, if the file cannot be written, or its folder takes no new files.
+        If the file cannot be written, or its folder takes no new files; names ``path``.
     """
     with open_atomically(path) as file:
         file.write(content.encode("utf-8") if isinstance(content, str) else content)
@@ -30,11 +30,11 @@ def write_atomically(path: str | os.PathLike[str], content: str | bytes) -> None
 
 @contextmanager
 def open_atomically(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
-    """Open a file to be written piece by piece, which is there whole or as it was before.
+    """Open a file to be written piece by piece, which replaces ``path`` when complete.
 
-    A link is followed: what it leads to is replaced. A file that is replaced keeps its mode and,
-    where that is allowed, its owner; a new one gets those of any new file. What is no regular
-    file, such as a pipe or ``/dev/stdout``, cannot be replaced and is written to as it is.
+    Symbolic links are followed: the target is replaced. A replaced file keeps its mode and, where
+    permitted, its owner; a new one gets the defaults. Anything but a regular file, such as a pipe
+    or ``/dev/stdout``, cannot be replaced and is written to directly.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ def open_atomically(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     Raises
     ------
     OSError
-        Of ``path``, if the file cannot be written, or its folder takes no new files.
+        If the file cannot be written, or its folder takes no new files; names ``path``.
     """
     try:
         old: os.stat_result | None = os.stat(path)
@@ -55,7 +55,7 @@ def open_atomically(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
             yield file
         return
     target = Path(os.path.realpath(path))
-    # A name of its own rather than one made of the target's, which may be as long as names can be.
+    # Not derived from the name of the target, which may have the maximal length.
     scratch = target.with_name(f".aucrank-{secrets.token_hex(8)}.tmp")
     try:
         with _errors_of(path, scratch):
@@ -63,7 +63,7 @@ def open_atomically(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
                 yield file
             scratch.replace(target)
     except BaseException:
-        # OSError, too: what stopped the writing may keep the file from being removed.
+        # OSError, too: the cause of the failed write may also prevent the removal.
         with suppress(OSError):
             scratch.unlink(missing_ok=True)
         raise
@@ -71,7 +71,7 @@ def open_atomically(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
 
 @contextmanager
 def _errors_of(path: str | os.PathLike[str], scratch: Path | None = None) -> Iterator[None]:
-    """Let errors of the file system that name no file, or one of ours, name the user's."""
+    """Make errors of the file system that name no file, or our scratch file, name the user's."""
     try:
         yield
     except OSError as error:
@@ -83,8 +83,8 @@ def _errors_of(path: str | os.PathLike[str], scratch: Path | None = None) -> Ite
 
 @contextmanager
 def _new_file(path: Path, like: os.stat_result | None) -> Iterator[BinaryIO]:
-    """Open a new file, which goes down to the disk, with the mode and the owner of another one."""
-    # Nobody may read in the meantime what nobody could read before.
+    """Open a new file, synced to disk, with the mode and the owner of another one."""
+    # Until then, nobody may read what was not readable before.
     mode = 0o666 if like is None else 0o600
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
     with open(os.open(path, flags, mode), "wb") as file:
@@ -98,8 +98,8 @@ def _new_file(path: Path, like: os.stat_result | None) -> Iterator[BinaryIO]:
 def _take_after(path: Path, like: os.stat_result) -> None:
     mine = path.stat()
     if (mine.st_uid, mine.st_gid) != (like.st_uid, like.st_gid):
-        # Only the superuser gives files away; others at most change the group.
+        # Only the superuser can change the owner; others at most the group.
         with suppress(OSError):
             os.chown(path, like.st_uid, like.st_gid)
-    # After the owner, whose change takes bits away.
+    # After the owner, because changing it clears bits.
     path.chmod(stat.S_IMODE(like.st_mode))

@@ -1,4 +1,4 @@
-"""Numbers that must read back as they are: cuts, and values that stand apart."""
+"""Numbers in text: exact cuts, and values that stay distinct."""
 
 import math
 from collections.abc import Iterable
@@ -6,10 +6,10 @@ from datetime import UTC, date, datetime, timedelta
 from decimal import ROUND_FLOOR, Decimal, localcontext
 from typing import Literal
 
-#: What a column of numbers counts since 1970: whole days, or moments as fractions of days.
+#: Unit of a column of numbers that counts from 1970: days, or moments as fractions of days.
 DateUnit = Literal["days", "moments"]
 
-#: Columns of tables that hold bounds, which part rows: they are shown in full.
+#: Columns of tables that hold bounds, which separate rows: they are shown in full.
 BOUNDS = frozenset({"threshold", "score_from", "score_to"})
 
 _EPOCH = date(1970, 1, 1)
@@ -17,18 +17,18 @@ _FIRST_MOMENT = datetime(1970, 1, 1, tzinfo=UTC)
 _DAYS = range(date.min.toordinal() - _EPOCH.toordinal(), date.max.toordinal() - _EPOCH.toordinal())
 _MICROSECONDS_A_DAY = 86_400_000_000
 
-#: Microseconds that a column of moments cannot tell apart, at most: half of them of the year 9999.
+#: Resolution in microseconds of a column of moments, at worst: half of them in the year 9999.
 _MOST_TIED = 64
 
-#: Of other sizes than these, a person writes a number with an exponent.
+#: Outside these sizes, a number is written with an exponent.
 _LEAST, _MOST = 1e-7, 1e21
 
 
 def exact(value: float) -> str:
-    """Write a number in the fewest digits that read back as it; no exponent where none is usual."""
+    """Write a number in the fewest digits that read back exactly, usually without an exponent."""
     value = float(value)
     if value.is_integer() and abs(value) < _MOST:
-        # A decimal that only reads back as a large whole number is another whole number.
+        # A shorter decimal that reads back as a large integer would show another integer.
         return str(int(value))
     text = repr(value)
     if "e" in text and _LEAST <= abs(value) < _MOST:
@@ -37,13 +37,13 @@ def exact(value: float) -> str:
 
 
 def rounded(value: float) -> str:
-    """Write a number for reading alone: to six digits, or one decimal where it is large."""
+    """Write a number for display: to six digits, or one decimal where it is large."""
     value = float(value)
     return exact(round(value, 1) if 1e5 <= abs(value) < _MOST else float(f"{value:.6g}"))
 
 
 def distinct(values: Iterable[float]) -> list[str]:
-    """Write numbers at the axis of a picture: to six digits, or in full where these tie two."""
+    """Write numbers for the axis of a plot: to six digits, or in full where these tie two."""
     values = list(values)
     short = [rounded(value) for value in values]
     return short if len(set(short)) == len(values) else [exact(value) for value in values]
@@ -59,7 +59,7 @@ def value_text(value: float, counts: DateUnit | None) -> str:
 
 
 def bound_text(bound: float, counts: DateUnit | None) -> str:
-    """Write a bound that values are below or not, as a date where the column counts such.
+    """Write a lower or upper bound of values, as a date where the column counts days or moments.
 
     Values that are whole days are below the bound where they are before the date; those that are
     whole microseconds, where they are before the moment.
@@ -68,7 +68,7 @@ def bound_text(bound: float, counts: DateUnit | None) -> str:
         return exact(bound)
     if counts == "days":
         return _date(math.ceil(bound))
-    # The first microsecond that is not below the bound, both as the column has them.
+    # The first microsecond that is not below the bound, both in the resolution of the column.
     moment = math.floor(Decimal(bound) * _MICROSECONDS_A_DAY) - _MOST_TIED
     while moment / 10**6 / 86_400 < bound:
         moment += 1
@@ -76,14 +76,14 @@ def bound_text(bound: float, counts: DateUnit | None) -> str:
 
 
 def part_text(below: float, bound: float, digits: int = 4) -> str:
-    """Write a number that parts two others, in the fewest digits from some on.
+    """Write a number that separates two others, in the fewest digits from ``digits`` on.
 
     Parameters
     ----------
     below, bound : float
         The number is above the first and at most the second.
     digits : int, default=4
-        As many at least, if the second has so many.
+        Minimal number of digits, if the second number has as many.
     """
     for precision in range(digits, 18):
         nearest = exact(float(f"{bound:.{precision}g}"))

@@ -10,7 +10,7 @@ from sklearn.utils import check_random_state
 
 _MAX_INT = 2**63 - 1
 
-#: What a learner can take for the class rates of categories.
+#: Choices for the class rates of categories.
 LEVEL_RATES = ("shrunken", "raw")
 
 
@@ -26,7 +26,7 @@ def check_int(
     name : str
         Name of the parameter, for messages.
     low, high : int
-        Smallest and largest value; ``high=None`` is the largest integer that the core takes.
+        Smallest and largest value; ``high=None`` is the largest integer that the core accepts.
     optional : bool, default=False
         Whether None is a value too; it is returned as it is.
 
@@ -118,7 +118,7 @@ def check_bool(value: Any, name: str) -> bool:
 
 
 def check_verbose(value: Any) -> None:
-    """Check how much a fit is to print: a number, or True for 1 and False for 0.
+    """Check the parameter ``verbose``: a number, or True for 1 and False for 0.
 
     Raises
     ------
@@ -137,7 +137,7 @@ def check_choice(value: Any, name: str, choices: Collection[str | None]) -> Any:
     Raises
     ------
     ValueError
-        If it is none of ``choices``.
+        If it is not among ``choices``.
     """
     if not (value is None or isinstance(value, str)) or value not in choices:
         known = ", ".join(repr(choice) for choice in choices)
@@ -153,7 +153,7 @@ def check_max_features(value: Any, n_features: int) -> int | None:
     value : int, float, "sqrt", "log2" or None
         What the user passed, as for `sklearn.tree.DecisionTreeClassifier`.
     n_features : int
-        Number of features there are.
+        Number of features.
 
     Returns
     -------
@@ -186,16 +186,16 @@ def check_max_features(value: Any, n_features: int) -> int | None:
 
 
 def binning_params(max_bins: Any, level_rates: Any, seed: int) -> dict[str, Any]:
-    """Return how columns become codes, as the core takes it.
+    """Return the binning parameters of the core.
 
     Parameters
     ----------
     max_bins : object
-        Most bins of a number.
+        Maximal number of bins of a number.
     level_rates : object
-        What is taken for the class rates of categories.
+        Source of the class rates of categories.
     seed : int
-        Seed of the sample that bins are cut by.
+        Seed of the sample from which bins are cut.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""How dialects of SQL write names, strings and truth values."""
+"""How SQL dialects write names, strings and booleans."""
 
 import re
 from collections.abc import Callable
@@ -9,12 +9,12 @@ from aucrank._utils.params import check_choice
 # Last character of the basic multilingual plane.
 _LAST_OF_PLANE = "\uffff"
 
-# BigQuery has no quoted line end, in names as in strings.
+# BigQuery cannot quote a line end, neither in names nor in strings.
 _ESCAPED = {"\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 
 def _quoted(text: str, opening: str, closing: str) -> str:
-    """Return a text in quotes, of which the closing one stands for itself when doubled."""
+    """Return a text in quotes, with the closing quote doubled inside."""
     return f"{opening}{text.replace(closing, closing * 2)}{closing}"
 
 
@@ -23,12 +23,12 @@ def _plain_text(text: str) -> str:
 
 
 def _mysql_text(text: str) -> str:
-    # Whether a backslash escapes depends on the mode of the server; a hexadecimal string does not.
+    # Whether a backslash escapes depends on the server mode; a hexadecimal string does not.
     return f"_utf8mb4 X'{text.encode().hex()}'" if "\\" in text else _plain_text(text)
 
 
 def _escaped(text: str, quote: str) -> str:
-    """Return a text in quotes, in which a backslash escapes."""
+    """Return a text in quotes, with backslash escapes."""
     escaped = _ESCAPED | {quote: f"\\{quote}"}
     written = (
         escaped.get(character) or (f"\\u{ord(character):04x}" if character < " " else character)
@@ -40,45 +40,45 @@ def _escaped(text: str, quote: str) -> str:
 def _tsql_text(text: str) -> str:
     # A backslash at the end of a line vanishes from a string, together with the line end.
     *parts, last = re.split(r"(?<=\\)(?=[\r\n])", text)
-    # Without N, what the code page of the database lacks becomes a question mark or a lookalike.
+    # Without N, characters outside the code page of the database become ? or a lookalike.
     prefix = "" if text.isascii() else "N"
     return " + ".join(prefix + _plain_text(part) for part in (*parts, last))
 
 
 @dataclass(frozen=True, slots=True)
 class Spelling:
-    """How a dialect writes names, strings and truth values."""
+    """How a dialect writes names, strings and booleans."""
 
     name: Callable[[str], str]
     text: Callable[[str], str]
     true: str = "TRUE"
     false: str = "FALSE"
-    # Of a column or an alias, in characters, or if so said in bytes; None where databases of the
-    # dialect differ.
+    # Maximal length of a column name or an alias, in characters, or in bytes if so marked; None
+    # where databases of the dialect differ.
     longest_name: int | None = None
     is_in_bytes: bool = False
-    # Whether names have no characters beyond the basic multilingual plane.
+    # Whether names cannot have characters beyond the basic multilingual plane.
     names_of_one_plane: bool = False
-    # Of 64 bits.
+    # Integer type of 64 bits.
     whole_number: str = "BIGINT"
-    # A whole number that is not negative, shifted to the right by 31 bits.
+    # A non-negative integer, shifted to the right by 31 bits.
     shifted: Callable[[str], str] = lambda number: f"({number}) >> 31"
-    # A number rounded to a whole one.
+    # A number rounded to an integer.
     rounded: Callable[[str], str] = lambda number: f"ROUND({number})"
-    # A number that is written with a point or an exponent, as a double.
+    # A number literal with a point or an exponent, as a double.
     double: Callable[[str], str] = lambda number: number
-    # Whether a query in FROM may ask the row outside.
+    # Whether a query in FROM may refer to the row outside.
     nests_queries: bool = True
-    # Ends a query in FROM that is to be computed as it is written, for a planner that would put its
-    # columns in wherever they are used, layer by layer, until they are millions.
+    # Ends a query in FROM that must be computed as written: otherwise a planner would inline its
+    # columns wherever they are used, layer by layer, until there are millions.
     fence: str = ""
-    # Whether large models are written in steps; elsewhere nothing shows that it is of use.
+    # Whether large models are written in steps; elsewhere no benefit was measured.
     has_layers: bool = False
-    # What has a database compute the columns of a step once, not wherever they are used.
+    # Makes a database compute the columns of a step once, not wherever they are used.
     kept: str = ""
 
     def whole(self, number: int) -> str:
-        """Return a whole number whose products have 64 bits."""
+        """Return an integer whose products have 64 bits."""
         return f"CAST({number} AS {self.whole_number})"
 
 
@@ -99,12 +99,12 @@ DIALECTS: dict[str, Spelling] = {
     "postgres": Spelling(
         _in_double_quotes,
         _plain_text,
-        # What is longer is cut off without a word.
+        # Longer names are silently truncated.
         longest_name=63,
         is_in_bytes=True,
-        # ROUND takes halves of doubles to even numbers.
+        # ROUND rounds halves of doubles to even numbers.
         rounded=lambda number: f"SIGN({number}) * FLOOR(ABS({number}) + 5e-1::float8)",
-        # Numbers with a point or an exponent are decimals.
+        # Number literals with a point or an exponent are decimals.
         double=lambda number: f"{number}::float8",
         fence=" OFFSET 0",
         has_layers=True,
@@ -147,7 +147,7 @@ DIALECTS: dict[str, Spelling] = {
 
 
 def spelling_of(dialect: str) -> Spelling:
-    """Return how a dialect is written.
+    """Return the spelling of a dialect.
 
     Raises
     ------
@@ -166,14 +166,14 @@ def column_name(name: str, dialect: str, what: str) -> str:
     name : str
         Not empty.
     dialect : Dialect
-        How it is quoted.
+        Dialect that determines the quoting.
     what : str
         What to call the name in an error.
 
     Raises
     ------
     ValueError
-        If the dialect has no way to write it.
+        If the dialect cannot express it.
     """
     spelling = spelling_of(dialect)
     check_characters(name, what)
@@ -193,7 +193,7 @@ def column_name(name: str, dialect: str, what: str) -> str:
 def check_characters(text: str, what: str) -> None:
     """Check that a database keeps all characters of a text in a statement.
 
-    NUL ends it, and one half of a surrogate pair has no form in UTF-8.
+    NUL ends it, and half of a surrogate pair has no form in UTF-8.
 
     Raises
     ------

@@ -1,11 +1,11 @@
-"""How many threads a call may take."""
+"""Number of threads of a call."""
 
 import os
 from numbers import Integral
 
 import joblib
 
-# Thousands of threads bring a machine to a stand, and no result depends on their number.
+# Thousands of threads would stall a machine, and no result depends on their number.
 _MOST_THREADS = 256
 
 # Below this many rows to score, a further thread costs more than it saves.
@@ -18,10 +18,10 @@ def effective_n_threads(n_jobs: int | None) -> int:
     Parameters
     ----------
     n_jobs : int or None
-        ``None`` takes what the machine or container gives, but no more than the environment
-        variable ``OMP_NUM_THREADS`` says; a positive number is taken as given, up to 256 where
-        there are fewer processors; ``-1`` is every processor, ``-2`` all but one, and so on, but
-        never less than one.
+        ``None`` uses the processors of the machine or container, but no more than the environment
+        variable ``OMP_NUM_THREADS``; a positive number is taken as given, up to 256 where there are
+        fewer processors; ``-1`` is every processor, ``-2`` all but one, and so on, with at least
+        one.
 
     Returns
     -------
@@ -36,8 +36,8 @@ def effective_n_threads(n_jobs: int | None) -> int:
         If ``n_jobs`` is 0.
     """
     if n_jobs is None:
-        # Worker processes of joblib tell their share in OMP_NUM_THREADS and nowhere else: without
-        # it, `GridSearchCV(..., n_jobs=k)` would run k times as many threads as processors.
+        # Worker processes of joblib announce their share only in OMP_NUM_THREADS: without it,
+        # `GridSearchCV(..., n_jobs=k)` would run k times as many threads as processors.
         return int(min(joblib.cpu_count(), _openmp_limit()))
     if isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral):
         raise TypeError(f"n_jobs must be an int or None, got {n_jobs!r}")
@@ -51,7 +51,7 @@ def effective_n_threads(n_jobs: int | None) -> int:
 def threads_for(n_jobs: int | None, n_rows: int) -> int:
     """Return the number of threads to score ``n_rows`` rows with, at most that of ``n_jobs``."""
     if n_jobs is None and n_rows < _ROWS_PER_THREAD:
-        # To count processors takes longer than to score a few rows.
+        # Counting processors takes longer than scoring a few rows.
         return 1
     return min(effective_n_threads(n_jobs), 1 + n_rows // _ROWS_PER_THREAD)
 

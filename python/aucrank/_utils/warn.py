@@ -1,4 +1,4 @@
-"""Warnings that name the line of the user."""
+"""Warnings that point to the user's line."""
 
 import sys
 import warnings
@@ -8,7 +8,7 @@ _PACKAGE = __name__.partition(".")[0]
 
 
 class ReadingNote(UserWarning):
-    """What a file holds that is not usual, and how it is read: nothing to worry about."""
+    """An unusual feature of a file, and how it is read: no reason to worry."""
 
 
 def warn_caller(message: str, category: type[Warning] = UserWarning) -> None:
@@ -17,7 +17,7 @@ def warn_caller(message: str, category: type[Warning] = UserWarning) -> None:
     Parameters
     ----------
     message : str
-        What to say.
+        Text of the warning.
     category : type of Warning, default=UserWarning
         Kind of the warning.
     """

@@ -15,7 +15,7 @@ def listed(names: Sequence[str]) -> str:
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """End of the sentence "there is no NAME": the nearest known name, or else the known ones."""
+    """Return the end of "there is no NAME": the nearest known name, or else all known ones."""
     known = list(known)
     if near := near_name(name, known):
         return near
@@ -24,7 +24,7 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
 
 
 def near_name(name: str, known: Iterable[str]) -> str:
-    """End of the sentence "there is no NAME": the nearest known name, if one is near."""
+    """Return the end of "there is no NAME": the nearest known name, if one is near."""
     lower = {candidate.lower(): candidate for candidate in known}
     near = difflib.get_close_matches(name.lower(), lower, n=1)
     return f"; did you mean {lower[near[0]]!r}?" if near else ""

@@ -1,4 +1,4 @@
-"""What AUCBoost and RankBoost share: rounds that add terms to a score."""
+"""Shared base of AUCBoost and RankBoost: rounds that add terms to a score."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -44,14 +44,14 @@ _WINDOW_FRACTION = 0.25
 
 
 class BoostedRanker(TermsMixin, WeakRankersMixin, CalibratedRanker):
-    """Base of rankers that are sums of terms, one for each round."""
+    """Base of rankers that are sums of terms, one per round."""
 
     _family: ClassVar[str] = "boosted"
     _takes_sparse: ClassVar[bool] = True
     _model: _core.BoostedModel
     #: The fit of the core.
     _fit_core: ClassVar[Callable[..., _core.BoostedModel]]
-    #: The same, to rows that are asked; None where it needs their codes.
+    #: The same for rows that are queried for sums; None where it needs their codes.
     _fit_core_rows: ClassVar[Callable[..., _core.BoostedModel]]
 
     n_rounds: int
@@ -87,10 +87,10 @@ class BoostedRanker(TermsMixin, WeakRankersMixin, CalibratedRanker):
         ----------
         X : array-like, sparse matrix or data frame of shape (n, n_features), or Dataset
             Training data. Data frames of pandas, polars and pyarrow may have categorical columns;
-            NaN, None and null are missing values. What a sparse matrix does not store is 0; the
-            model is that of the dense matrix, which is not made.
-            A :class:`~aucrank.data.Dataset` has rows that need not fit in memory, and their labels
-            and weights: the fit is that to one frame with all of its rows.
+            NaN, None and null are missing values. Entries that a sparse matrix does not store are
+            0; the model is that of the dense matrix, which is never built. A
+            :class:`~aucrank.data.Dataset` has rows that need not fit in memory, and their labels
+            and weights: the model is that of one frame with all of its rows.
         y : array-like of shape (n,), default=None
             Labels, two distinct values. The greater one is the class to rank first. None where
             ``X`` is a data set.
@@ -98,14 +98,14 @@ class BoostedRanker(TermsMixin, WeakRankersMixin, CalibratedRanker):
             Weight of each row; weight k means the row repeated k times, and weight 0 a row that
             is not there.
         groups : array-like of shape (n,), default=None
-            Which rows belong together, such as those of a patient: they stay together in folds,
-            and in what is held out or drawn.
+            Which rows belong together, such as those of a patient: they stay together in folds, in
+            held-out rows and in samples.
         time : array-like of shape (n,), default=None
-            When each row came, as numbers or dates: what is held out is the latest part, and folds
+            When each row was recorded, as numbers or dates: the latest part is held out, and folds
             are ranges of time.
         X_val : array-like or data frame of shape (n_val, n_features), default=None
-            Rows to choose the number of rounds by, where it is chosen: the columns of ``X``,
-            categories matched by value. None to hold out a part of ``X``.
+            Validation rows for choosing the number of rounds, where it is chosen: the columns of
+            ``X``, categories matched by value. None to hold out a part of ``X``.
         y_val : array-like of shape (n_val,), default=None
             Their labels, those of ``y``; both must occur.
         sample_weight_val : array-like of shape (n_val,), default=None
@@ -119,9 +119,9 @@ class BoostedRanker(TermsMixin, WeakRankersMixin, CalibratedRanker):
         Raises
         ------
         ValueError
-            If a parameter, the data, the labels or the weights are not valid; if there are rows to
-            choose by and nothing is chosen; or if ``warm_start`` is set and the columns or classes
-            are not those of the last fit.
+            If a parameter, the data, the labels or the weights are not valid; if there are
+            validation rows and nothing is chosen; or if ``warm_start`` is set and the columns or
+            classes differ from the last fit.
         """
         validation = ValidationSet(X_val, y_val, sample_weight_val)
         return self._fit(X, y, sample_weight, validation, groups=groups, time=time)
@@ -129,15 +129,15 @@ class BoostedRanker(TermsMixin, WeakRankersMixin, CalibratedRanker):
     _fits_dataset = "rows"
 
     def _asks_rows(self, schema: Schema | None = None) -> bool:
-        # Which rows count in full, and which of a class are drawn, depends on single rows.
+        # Weights by rank and sampling per class need individual rows.
         return not (self.subsample < 1 or getattr(self, "max_fpr", 1) < 1)
 
     def _dataset_binning(self, params: Any) -> dict[str, Any]:
-        # What rare categories count as is decided in the fit.
+        # The treatment of rare categories is decided in the fit.
         return {**params["rounds"]["binning"], "level_rates": "raw"}
 
     def _round_params(self, scope: ParamScope) -> dict[str, Any]:
-        """Return the parameters of the loop as the core takes them, each checked."""
+        """Return the parameters of the boosting loop in the form of the core, each checked."""
         check_bool(self.warm_start, "warm_start")
         return {
             "binning": binning_params(self.max_bins, self.level_rates, scope.seed),
@@ -154,7 +154,7 @@ class BoostedRanker(TermsMixin, WeakRankersMixin, CalibratedRanker):
         }
 
     def _held_out_params(self) -> dict[str, Any] | None:
-        """Return how the number of rounds is chosen, as the core takes it."""
+        """Return how the number of rounds is chosen, in the form of the core."""
         early_stopping = check_bool(self.early_stopping, "early_stopping")
         selection = check_choice(getattr(self, "selection", None), "selection", (None, "window"))
         fraction, stops = held_out_fraction(self), patience(self)
@@ -212,7 +212,7 @@ class BoostedRanker(TermsMixin, WeakRankersMixin, CalibratedRanker):
         return model
 
     def _tell(self, model: _core.BoostedModel, *, is_chosen: bool) -> None:
-        """Warn where nothing was learned, and print what was done."""
+        """Warn if nothing was learned, and print a report."""
         nothing = "No weak ranker is better than chance, so all scores are equal."
         warn_of_rounds(model, nothing, is_chosen=is_chosen)
         if self.verbose > 0:
@@ -256,7 +256,7 @@ class BoostedRanker(TermsMixin, WeakRankersMixin, CalibratedRanker):
         return plural(self.n_iter_, "round")
 
     def _summary(self) -> list[Section]:
-        """Return what is added up: by feature where that can be told apart, else by round."""
+        """Return the summands: by feature if they are separable, else by round."""
         model = self._fitted_model
         if self.n_iter_ == 0:
             return [Section(f"Terms ({self._size()})", "all rows have the same score")]
@@ -274,36 +274,36 @@ class BoostedRanker(TermsMixin, WeakRankersMixin, CalibratedRanker):
 
     @property
     def threshold_(self) -> float:
-        """Return the sum of rounds from which on a row is called positive.
+        """Return the sum of rounds above which a row is called positive.
 
         Returns
         -------
         float
-            `decision_function` is the sum less this.
+            `decision_function` is the sum minus this.
         """
         return self._fitted_model.threshold
 
     @property
     def base_score_(self) -> float:
-        """Return what the parts of a row are to be added to.
+        """Return the constant to which the parts of a row are added.
 
         Returns
         -------
         float
-            A row of `explain` and this add up to `decision_function`: ``-threshold_``.
+            ``-threshold_``: a row of `explain` plus this is its `decision_function`.
         """
         return -self.threshold_
 
     @property
     def validation_path_(self) -> Table | None:
-        """Return the AUC of the rows held out, round by round.
+        """Return the AUC of the held-out rows, round by round.
 
         Returns
         -------
         Table or None
             Columns ``round``, from 1; ``auc``, up to the ``max_fpr`` of a `RankBoost`;
-            ``smoothed``, if the number of rounds was selected by the window; ``kept``, true for
-            the last round that was kept. None where no rows were held out.
+            ``smoothed``, if the number of rounds was selected by the window; ``kept``, true for the
+            last round that was kept. None without held-out rows.
         """
         found = self._fitted_model.held_out()
         if found is None:
@@ -316,20 +316,20 @@ class BoostedRanker(TermsMixin, WeakRankersMixin, CalibratedRanker):
 
     @property
     def feature_importances_(self) -> NDArray[np.float64]:
-        """Return how much each feature adds to the advantage over chance of the rounds.
+        """Return the contribution of each feature to the advantage of the rounds over chance.
 
         Returns
         -------
         ndarray of shape (n_features,)
-            Mean over the rounds of what a round on this feature has above an AUC of 1/2, on the
-            rows as they were weighted for it; 0 for rounds on other features. A round counts by
-            the range of the values that it adds to the score. The sum of all is the mean advantage
-            of a round, at most 1/2. What a tree has is divided by the squared gains of its stumps.
+            Mean over the rounds of AUC - 1/2 of a round on this feature, on the rows as weighted
+            for it; 0 for rounds on other features. A round is weighted by the range of the values
+            that it adds to the score. The sum of all is the mean advantage of a round, at most 1/2.
+            The advantage of a tree is divided in proportion to the squared gains of its stumps.
 
         Raises
         ------
         AttributeError
-            If a weak ranker asks many features at once.
+            If a weak ranker uses many features at once.
         """
         importances = self._fitted_model.importances()
         if importances is None:
@@ -345,12 +345,12 @@ class BoostedRanker(TermsMixin, WeakRankersMixin, CalibratedRanker):
         Parameters
         ----------
         X : array-like or data frame of shape (n, n_features)
-            Rows with the columns seen in fit. A category that was not seen there is missing.
+            Rows with the columns seen in fit. A category not seen in fit counts as missing.
 
         Yields
         ------
         ndarray of float64, shape (n,)
-            The score after each round, less the ``threshold_`` of all; the last is what
+            The score after each round, minus the ``threshold_`` of all; the last is what
             `decision_function` returns.
         """
         model = self._fitted_model
@@ -363,6 +363,6 @@ class BoostedRanker(TermsMixin, WeakRankersMixin, CalibratedRanker):
             model.check_columns(columns)
         external = self._external_models(X)
         for number in range(model.n_rounds):
-            # Values are such that their sums are exact: no stage rounds.
+            # The values are chosen so that their sums are exact: no stage rounds.
             sums += model.round_values(columns, number, n_threads, external)
             yield model.scores_of(sums)

@@ -1,4 +1,4 @@
-"""A branching program as an object: tables of its nodes and edges, words, and a picture."""
+"""A branching program as an object: tables of its nodes and edges, text, and a plot."""
 
 import json
 from functools import cached_property
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 
 
 class BranchingProgram:
-    """Classifiers in layers, each with two ways on: the model that `MartiRank` fits.
+    """Layers of classifiers with two outgoing edges each: the model that `MartiRank` fits.
 
-    A row starts at the one node of layer 1. From node i of layer t it goes to node i + 1 of layer
-    t + 1 where the classifier of the node calls it positive, else to node i: i is the number of
-    votes for "positive" so far, and nodes are shared by all ways with as many votes (Fig. 2 of
-    [1]_). The way ends in layer T + 1, or at a frozen node. With ``routing="expected"`` a row walks
-    all ways at once, each by the share of coins that send it there.
+    A row starts at the one node of layer 1. From node i of layer t it goes to node i + 1 of layer t
+    + 1 where the classifier of the node calls it positive, else to node i: i is the number of votes
+    for "positive" so far, and nodes are shared by all paths with as many votes (Fig. 2 of [1]_).
+    The path ends in layer T + 1, or at a frozen node. With ``routing="expected"`` a row takes all
+    paths at once, each weighted by the share of coins that send it there.
 
     Attributes
     ----------
@@ -37,9 +37,9 @@ class BranchingProgram:
     nodes : Table
         One row for each node, layer by layer, from the fewest votes to the most.
     edges : Table
-        One row for each way from a node to the next layer.
+        One row for each edge from a node to the next layer.
     routing : str
-        How rows walk: "expected" or "sampled".
+        How rows are routed: "expected" or "sampled".
 
     References
     ----------
@@ -74,7 +74,7 @@ class BranchingProgram:
 
     @property
     def routing(self) -> str:
-        """How rows walk: "expected" or "sampled"."""
+        """How rows are routed: "expected" or "sampled"."""
         return self._core.routing
 
     @cached_property
@@ -82,15 +82,14 @@ class BranchingProgram:
         """One row for each node, layer by layer, from the fewest votes to the most.
 
         Columns: ``layer``, from 1; ``index``, number of votes for "positive" so far; ``kind``:
-        "ranker", "coin" (no ranker was better than chance, so a fair coin sends rows on),
-        "frozen", "terminal", or "unreached" by any training row; ``rule``, which rows the
-        classifier calls positive, apart from its coin; ``positives`` and ``negatives``, weight of
-        the training rows of each class that came here; ``share``, that of the positives in both;
-        ``low`` and ``high``, chance of being called positive for rows that are not in the rule and
-        for those that are; ``zeta``, the chance of the coin; ``p_pos`` and ``p_neg``, the error
-        rates before the coin; ``error``, that of either class after it; ``label``, 1 or -1 at a
-        frozen node, else 0; ``votes``, those that a way which ends here counts, NaN where ways go
-        on.
+        "ranker", "coin" (no ranker was better than chance, so a fair coin sends rows on), "frozen",
+        "terminal", or "unreached" by any training row; ``rule``, which rows the classifier calls
+        positive, apart from its coin; ``positives`` and ``negatives``, weight of the training rows
+        of each class at the node; ``share``, that of the positives in both; ``low`` and ``high``,
+        chance of being called positive for rows that are not in the rule and for those that are;
+        ``zeta``, the chance of the coin; ``p_pos`` and ``p_neg``, the error rates before the coin;
+        ``error``, that of either class after it; ``label``, 1 or -1 at a frozen node, else 0;
+        ``votes``, the votes of a path that ends here, NaN where paths continue.
         """
         raw = self._core.nodes()
         positives, negatives = raw["pos"], raw["neg"]
@@ -114,17 +113,17 @@ class BranchingProgram:
 
     @cached_property
     def edges(self) -> Table:
-        """One row for each way from a node to the next layer.
+        """One row for each edge from a node to the next layer.
 
         Columns: ``layer`` and ``index``, of the node that it leaves; ``vote``, 1 to node index + 1
         of the next layer and 0 to node index; ``positives`` and ``negatives``, weight of the
-        training rows of each class that went this way.
+        training rows of each class on this edge.
         """
         nodes = self.nodes
         rows = []
         goes_on = np.isin(nodes["kind"], ("ranker", "coin"))
-        # What node i of the next layer holds came from node i by the vote 0, or from node i - 1 by
-        # the vote 1: from the left end on, each follows from those before it.
+        # The rows at node i of the next layer come from node i by the vote 0, or from node i - 1 by
+        # the vote 1: starting at the left end, each weight follows from those before it.
         for layer in range(1, self.n_layers + 1):
             here, there = (np.flatnonzero(nodes["layer"] == at) for at in (layer, layer + 1))
             carried = np.zeros(2)
@@ -136,7 +135,7 @@ class BranchingProgram:
                     carried = np.zeros(2)
                     continue
                 left = np.clip(came - carried, 0, mass)
-                # What is left of a difference of equal numbers.
+                # Rounding remainder of a difference of equal numbers.
                 left[left < 1e-12 * mass] = 0
                 carried = mass - left
                 carried[carried < 1e-12 * mass] = 0
@@ -150,14 +149,14 @@ class BranchingProgram:
         )
 
     def to_text(self) -> str:
-        """Return the program in words, one line for each node that training rows reached.
+        """Return the program as text, one line for each node that training rows reached.
 
         Returns
         -------
         str
-            ``#i`` is the node with i votes for "positive" so far. Rows in its rule are called
-            positive; in brackets stands with which chance the coin says otherwise, of them or of
-            the rest.
+            ``#i`` is the node with i votes for "positive" so far. Rows that match its rule are
+            called positive; the chance of the opposite label by the coin, for them or for the rest,
+            is in brackets.
         """
         nodes, lines = self.nodes, []
         for place, layer in enumerate(nodes["layer"]):
@@ -173,16 +172,16 @@ class BranchingProgram:
     ) -> BranchingProgramDisplay:
         """Draw the program with matplotlib, layer below layer.
 
-        To the right goes what is called positive. A way is as wide as the share of the training
-        rows that took it, both classes weighing the same; its colour, and that of a node, is the
-        share of positives in it, weighed likewise. Frozen nodes are square and show their label;
-        below the terminal nodes stand their votes, and a line parts those that ``predict`` of the
+        Rows that are called positive go to the right. The width of an edge is the share of the
+        training rows on it, with both classes weighted equally; its colour, and that of a node, is
+        the share of positives, weighted likewise. Frozen nodes are square and show their label; the
+        votes are below the terminal nodes, and a line separates those that ``predict`` of the
         paper's classifier calls negative from those that it calls positive.
 
         Parameters
         ----------
         ax : matplotlib.axes.Axes, default=None
-            Where to draw; None makes a figure that is large enough for the program.
+            Axes to draw on; None makes a figure that is large enough for the program.
         rules : bool or None, default=None
             Whether each node shows its rule and its counts; None for programs of up to 5 layers.
             Otherwise nodes are circles with their share of positives.
@@ -192,7 +191,7 @@ class BranchingProgram:
         Returns
         -------
         BranchingProgramDisplay
-            What was drawn; see `aucrank.inspection`.
+            The display; see `aucrank.inspection`.
 
         Raises
         ------
@@ -228,7 +227,7 @@ class BranchingProgram:
         return f"{rounded(votes)} vote{'' if votes == 1 else 's'}: {counts}"
 
     def _rule(self, term: dict[str, Any]) -> str:
-        """Return words for the rows that have the higher of the two values of a term."""
+        """Return in words the rows that have the higher of the two values of a term."""
         match term:
             case {"feature": step_function}:
                 return rule_of_feature(self._words, parse_steps(step_function))

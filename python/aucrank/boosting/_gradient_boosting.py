@@ -1,4 +1,4 @@
-"""GradientBoostingRanker: many small trees that lower a loss."""
+"""GradientBoostingRanker: gradient boosting of small trees."""
 
 import json
 from collections.abc import Iterator
@@ -46,7 +46,7 @@ from aucrank.boosting._pairs import PairTermsMixin, names_of_pairs
 from aucrank.data._dataset import refuse_for_dataset
 from aucrank.data._stored import Rows
 
-#: Settings for sums of single features, as `benches.studies.additive_study` chose them.
+#: Settings for additive models, chosen by `benches.studies.additive_study`.
 _ADDITIVE: dict[str, Any] = {
     "interactions": 0,
     "n_rounds": 3000,
@@ -61,11 +61,11 @@ _ADDITIVE: dict[str, Any] = {
     "n_iter_no_change": 50,
     "n_bags": 8,
 }
-#: Bags that stop early, each by a fold of its own.
+#: Number of bags with early stopping, each by its own fold.
 _BAGS = 5
-#: Share of the rows that a single bag stops early by.
+#: Share of the rows that a single bag holds out for early stopping.
 _SHARE = 0.1
-#: A fit chooses no more pairs of features.
+#: Maximal number of pairs of features that a fit chooses.
 _MOST_PAIRS = 1000
 _LOSSES = ("log", "pair_exponential", "pair_logistic")
 _WORDING = Wording(
@@ -77,7 +77,7 @@ _WORDING = Wording(
 
 
 def _paths(model: _core.GradientBoosted) -> list[dict[str, Any]]:
-    """Return what held-out rows say, of the model or of each of its bags."""
+    """Return the validation paths of the model or of each of its bags."""
     of_model = model.held_out()
     paths = model.held_out_of_bags() if of_model is None else [of_model]
     return [path for path in paths if path is not None]
@@ -86,215 +86,212 @@ def _paths(model: _core.GradientBoosted) -> list[dict[str, Any]]:
 class GradientBoostingRanker(PairTermsMixin, CalibratedRanker):
     """Gradient boosting of small trees over binned features: the most accurate single ranker here.
 
-    Each round fits a tree to the gradient of a loss and gives its leaves the value of a Newton step
-    ([1]_, [2]_). Sums over rows are exact, so that the model does not depend on the number of
+    Each round fits a tree to the gradient of a loss and sets its leaves to the value of a Newton
+    step ([1]_, [2]_). Sums over rows are exact, so that the model does not depend on the number of
     threads, the order of the rows or the platform, and a row of weight k is k copies of it.
 
     Parameters
     ----------
     loss : {"log", "pair_exponential", "pair_logistic"}, default="log"
-        What is minimised: log loss; or the mean over all pairs of a positive and a negative row of
-        the exponential or the logistic loss of the difference of their scores, as the AUC is a mean
-        over pairs. Log loss ranks as well as those, and gives probabilities.
+        The loss to minimise: log loss; or the mean over all pairs of a positive and a negative row
+        of the exponential or the logistic loss of the difference of their scores, as the AUC is a
+        mean over pairs. Log loss ranks as well as those, and gives probabilities.
     max_fpr : float, default=1.0
-        Rank well up to this false positive rate, above 0 and at most 1, where no more than the top
-        of a list is acted on. Below 1, in losses over pairs the share ``max_fpr`` of the negative
-        rows counts in full, those of the highest scores, and the others count 0.3; and
-        ``early_stopping`` watches the partial AUC. It does not go with ``loss="log"``, which has no
-        pairs. See Notes.
+        Focus on false positive rates up to this one, above 0 and at most 1, where only the top of a
+        list is acted on. Below 1, in losses over pairs the share ``max_fpr`` of the negative rows
+        with the highest scores has full weight, and the others have weight 0.3; ``early_stopping``
+        monitors the partial AUC. Cannot be combined with ``loss="log"``, which has no pairs. See
+        Notes.
     n_rounds : int, default=3000
-        Most rounds, one tree each for every bag; with a number of ``interactions``, most rounds of
-        single features, and then most of pairs. There are fewer with ``early_stopping``, and where
-        no split lowers the loss.
+        Maximal number of rounds, with one tree per bag; with a number of ``interactions``, the
+        maximum for rounds of single features, and again for rounds of pairs. There are fewer with
+        ``early_stopping``, and if no split lowers the loss.
     learning_rate : float or "auto", default="auto"
         Factor on the values of the leaves, above 0 and at most 1. "auto":
         ``0.025 (n / 1000)**0.33 (n_rounds / 300)**-0.62 (max_leaves / 32)**-0.24`` for ``n`` rows,
         at most 0.3; with ``early_stopping`` at least 0.05, times ``(n / 20000)**0.5`` beyond 20,000
         rows, up to 0.15.
     max_leaves : int or "auto", default="auto"
-        Most leaves of a tree; the leaf that gains most is split first. "auto": 32, or with
-        ``early_stopping`` and 20,000 rows or more, 32 or 128, whichever rows held out rank better
-        after 300 rounds.
+        Maximal number of leaves of a tree; the leaf with the largest gain is split first. "auto":
+        32, or with ``early_stopping`` and 20,000 rows or more, 32 or 128, whichever ranks held-out
+        rows better after 300 rounds.
     max_depth : int or None, default=None
-        Most splits between the root and a leaf; None for no bound.
+        Maximal number of splits between the root and a leaf; None for no bound.
     min_samples_leaf : int, float or "auto", default="auto"
-        Rows that each side of a split keeps: a number, a share of all, or "auto" for a hundredth of
-        all, but from 2 to 20.
+        Minimal number of rows on each side of a split: a number, a share of all, or "auto" for a
+        hundredth of all, but from 2 to 20.
     l2 : float, default=1.0
         Added to the sum of the hessians of a leaf, which shrinks its value towards 0.
     min_gain : float, default=0.0
         A split must lower the loss, summed over rows, by more than this.
     cuts : {"best", "random"}, default="random"
-        Where numbers are cut: at the best place, or at one random place for each feature and node,
-        of which the best is taken. Random cuts make smoother scores, which are better ones on few
-        rows; on many, and where a tree has few features to ask, the best cuts gain more.
+        Where numbers are cut: at the best place, or at one random place per feature and node, the
+        best of which is taken. Random cuts give smoother scores, which are better with few rows;
+        with many rows, and if a tree may use few features, the best cuts gain more.
     subsample : float, default=0.8
         Share of the distinct rows that each tree is fitted to, above 0 and at most 1. Copies of a
-        row are drawn together.
+        row are sampled together.
     max_features : int, float, {"sqrt", "log2"} or None, default=0.6
         Features drawn at random for each tree: a number, a share of all, their square root or
-        logarithm, or None for all. Where the rows and features drawn tell nothing, the tree learns
-        from all of them.
+        logarithm, or None for all. Where the sampled rows and features are uninformative, the tree
+        learns from all of them.
     interactions : int, "auto", list of lists or None, default=None
-        Which features a tree may ask together. None: any. 0: none, so that each tree asks one
-        feature and the score is a sum of one function for each. A number k: rounds of single
-        features come first, then as many rounds of pairs, at most k of which are chosen in between
-        for what they tell beside their features, if that is more than chance (see Notes); at most
-        1000. "auto": likewise, of the three strongest pairs a feature, whether or not by chance;
-        ``early_stopping`` says how many rounds of them there are, which may be none. A list of
-        groups of features, by name or position: those of one group; a feature in no group is asked
-        alone. Where no tree asks more than two features, `terms` and `pair_terms` list the
-        functions that the score is a sum of, `explain` adds them up and `plot_terms` draws them. A
-        number of pairs and "auto" do not go with ``warm_start``.
+        Which features a tree may use together. None: any. 0: none, so that each tree uses one
+        feature and the score is a sum of one function per feature. A number k: rounds of single
+        features come first, then as many rounds of pairs; at most k pairs are chosen in between by
+        their gain over their two features alone, if it is more than chance (see Notes); at most
+        1000. "auto": likewise, with the three strongest pairs per feature and no test against
+        chance; ``early_stopping`` chooses the number of their rounds, which may be 0. A list of
+        groups of features, by name or position: those of one group; a feature in no group is used
+        alone. If no tree uses more than two features, `terms` and `pair_terms` list the functions
+        that the score is a sum of, `explain` adds them up and `plot_terms` draws them. A number of
+        pairs and "auto" cannot be combined with ``warm_start``.
     monotonic_cst : array-like of int of shape (n_features,), dict or None, default=None
-        Features that the score may only rise (1) or only fall (-1) with, or 0 for neither; a dict
-        has names of columns. Missing values are free.
+        Features with which the score may only rise (1) or only fall (-1), or 0 for neither; a dict
+        gives them by column name. Missing values are free.
     category_pairs : False or "auto", default="auto"
-        Whether trees may also ask for pairs of categories of two features, by the rates of
-        positives that such pairs have in other folds of the rows. "auto": with ``early_stopping``
-        and without ``warm_start``, if rows held out say that it pays; see Notes. False: never.
+        Whether trees may also split on pairs of categories of two features, by their rates of
+        positives in other folds of the rows. "auto": with ``early_stopping`` and without
+        ``warm_start``, if it improves the loss of held-out rows; see Notes. False: never.
     early_stopping : bool or "auto", default="auto"
-        Whether to hold rows out, stop when they are no longer ranked better, and keep the rounds up
+        Whether to hold rows out, stop when their ranking no longer improves, and keep the rounds up
         to the best. "auto": unless ``warm_start`` is set.
     scoring : {"auc", "loss"}, default="loss"
-        What held-out rows are judged by; both up to ``max_fpr``.
+        Criterion on held-out rows; both up to ``max_fpr``.
     validation_fraction : float or "auto", default="auto"
         Which rows are held out, for ``early_stopping`` without an ``X_val``. A number: this share
-        of the distinct rows of each class, above 0 and below 1, drawn anew for each bag, which
-        keeps its own number of rounds. "auto": one fold of as many as there are bags, another for
+        of the distinct rows of each class, above 0 and below 1, sampled separately for each bag,
+        which keeps its own number of rounds. "auto": as many folds as bags, a different one for
         each bag, so that every row is held out once; all bags keep the number of rounds that is
-        best on the mean of the folds. A single bag holds out a tenth.
+        best for the mean of the folds. A single bag holds out a tenth.
     n_iter_no_change : int, default=50
         Rounds without an improvement after which ``early_stopping`` stops.
     tol : float, default=0.0
-        What counts as an improvement: more than this.
+        Minimal improvement.
     refit : bool, default=False
-        Whether the number of rounds that was chosen is fitted anew to all rows. It does not go with
+        Whether to refit to all rows with the chosen number of rounds. Cannot be combined with
         ``warm_start``.
     n_bags : int or "auto", default="auto"
-        Number of models that are fitted, each with a seed of its own, and averaged into one. They
-        differ in what is drawn, for each tree by ``subsample``, ``max_features`` and random
-        ``cuts``, and once by ``early_stopping``; where nothing is drawn, all are the same. More
-        than one does not go with ``warm_start``. "auto": 5 with ``early_stopping``, unless it is by
-        an ``X_val`` or goes with ``warm_start``; else 1.
+        Number of models that are fitted, each with its own seed, and averaged into one. They differ
+        in what is sampled, for each tree by ``subsample``, ``max_features`` and random ``cuts``,
+        and once by ``early_stopping``; if nothing is sampled, all are the same. More than one
+        cannot be combined with ``warm_start``. "auto": 5 with ``early_stopping``, unless there is
+        ``X_val`` or ``warm_start``; else 1.
     time_limit : float or None, default=None
-        Seconds after which no further round begins; of the rounds until then, those up to the best
-        are kept. None for no limit. The model then depends on the speed of the machine.
+        Seconds after which no further round begins; the rounds up to the best one so far are kept.
+        None for no limit. The model then depends on the speed of the machine.
     warm_start : bool, default=False
-        Whether `fit` goes on from the rounds of the last fit, up to ``n_rounds``. On the same rows,
-        10 rounds and 10 more are the 20 rounds of one fit, bit for bit, if ``learning_rate`` is a
-        number; the model keeps its seed.
+        Whether `fit` continues from the rounds of the last fit, up to ``n_rounds``. On the same
+        rows, 10 rounds and 10 more equal the 20 rounds of one fit, bit for bit, if
+        ``learning_rate`` is a number; the model keeps its seed.
     max_bins : int, default=255
-        Most bins that a numeric feature is cut into, from 2 to 255, at quantiles of at most 200,000
-        rows; a feature of no more distinct values is exact.
+        Maximal number of bins of a numeric feature, from 2 to 255, cut at quantiles of at most
+        200,000 rows; a feature with no more distinct values is exact.
     categorical_features : "from_dtype", list or None, default="from_dtype"
-        Which columns hold categories: those of a data frame whose type says so, or those listed
-        by position, by name or in a boolean mask.
+        Which columns are categorical: those of a data frame with a categorical or string type, or
+        those listed by position, by name or in a boolean mask.
     calibration : {"auto", "isotonic", "sigmoid"} or None, default=None
-        How scores of pair losses are brought to probabilities, for `predict_proba`; those of log
-        loss are log-odds, for which this is "auto" or None. The ranking stays as it is, and
-        ``threshold_`` becomes the score of even odds. "sigmoid": one line of log-odds (Platt).
-        "isotonic": isotonic regression, its log-odds interpolated. "auto": "isotonic" where the
-        rarer class has 1,000 rows or more to calibrate on, else "sigmoid". Probabilities are
-        learned from rows that were given or held out to choose by, if these are enough; else the
-        ranker is fitted three more times, each time without a third of the rows. See
-        :doc:`probabilities </probabilities>`.
+        How scores of pair losses are mapped to probabilities, for `predict_proba`; those of log
+        loss are log-odds, for which this is "auto" or None. The ranking does not change, and
+        ``threshold_`` becomes the score at even odds. "sigmoid": log-odds linear in the score
+        (Platt). "isotonic": isotonic regression, with interpolated log-odds. "auto": "isotonic"
+        where the rarer class has 1,000 rows or more to calibrate on, else "sigmoid". Probabilities
+        are learned from validation or held-out rows, if there are enough of them; else the ranker
+        is fitted three more times, each time without a third of the rows. See :doc:`probabilities
+        </probabilities>`.
     class_weight : dict, "balanced" or None, default=None
-        What the weights of rows are multiplied by, by class; "balanced" makes the sums of both
-        classes equal. Of log loss it moves probabilities, and with them what is called positive.
-        Of pair losses it changes the ranking hardly; it moves ``threshold_`` to where a line of
-        log-odds (Platt) has even odds of the training rows.
+        Factor on the weights of the rows of each class; "balanced" gives both classes the same
+        total. With log loss it shifts probabilities, and with them the predicted labels. With pair
+        losses it hardly changes the ranking; it moves ``threshold_`` to where Platt scaling of the
+        training rows has even odds.
     n_jobs : int or None, default=None
         Number of threads: None for one per core as far as ``OMP_NUM_THREADS`` allows, -1 for all
         cores. The model does not depend on it.
     random_state : int, RandomState instance or None, default=None
-        Seeds what is drawn and held out, and the sample that bins are taken from where there are
-        more than 200,000 rows.
+        Seeds sampling and held-out rows, and the rows from which bins are cut beyond 200,000.
     verbose : int, default=0
-        If 1, print a line after every tenth round, and in the end how many were kept; if more,
+        If 1, print a line after every tenth round, and at the end how many were kept; if greater,
         after every round.
 
     Attributes
     ----------
     n_iter_ : int
-        Rounds of the model, those of all bags.
+        Number of rounds of the model, over all bags.
     learning_rate_ : float
         Factor on the values of the leaves.
     base_score_ : float
         Score of a row before the first tree: with log loss the log-odds of the training rows.
     threshold_ : float
-        The sum of all trees that `decision_function` calls 0: of pair losses, where TPR - FPR of
-        the training rows is largest, or as ``calibration`` or ``class_weight`` has it; of log loss
-        0, where the probability is 1/2.
+        The sum of all trees at which `decision_function` is 0: with pair losses, where TPR - FPR of
+        the training rows is largest, or as set by ``calibration`` or ``class_weight``; with log
+        loss 0, where the probability is 1/2.
     rounds_ : Table
-        What each round has added: ``round``, from 1, of bags the first round of each first;
-        ``n_leaves``; ``high`` and ``low``, the most
-        and the least that it adds; ``gain``, what its splits lowered the loss by.
+        Contribution of each round: ``round``, from 1, with the first rounds of all bags first;
+        ``n_leaves``; ``high`` and ``low``, the most and the least that it adds; ``gain``, the
+        decrease of the loss by its splits.
     validation_path_ : Table or None
-        What the rows held out were judged by, by ``round``, and by ``bag`` where there are several;
-        a partial AUC is standardised, 1/2 for chance; None where none were held out.
+        The criterion on held-out rows, by ``round``, and by ``bag`` if there are several; a partial
+        AUC is standardised, 1/2 for chance. None without held-out rows.
     feature_importances_ : ndarray of shape (n_features,)
-        Share of each feature in what all splits lowered the loss by; the sum is 1.
+        Share of each feature in the decrease of the loss by all splits; the sum is 1.
     pairs_ : list of (int, int)
-        Pairs of features that trees ask together, where no tree asks more than two.
+        Pairs of features that trees use together, if no tree uses more than two.
     term_names_ : list of str
-        What the columns of `explain` are of: the features, then the pairs.
+        Names of the columns of `explain`: the features, then the pairs.
     classes_ : ndarray of shape (2,)
         Sorted labels; the second is the class to rank first.
     n_features_in_ : int
         Number of columns seen during :term:`fit`.
     feature_names_in_ : ndarray of shape (n_features,)
-        Their names, if they had any.
+        Their names, if any.
 
     See Also
     --------
-    RankBoost : A sum of thresholds, which can be read.
-    RankingForest : Trees that vote, with fewer choices to make.
+    RankBoost : A sum of thresholds, which is readable.
+    RankingForest : Averaged trees, with fewer parameters to choose.
 
     Notes
     -----
-    Where rows of a node miss a feature, each split sends them to the side where that gains, or asks
-    whether the value is known; missing values that a node has not seen go with the larger side.
+    If rows of a node miss a feature, each split sends them to the side with the larger gain, or
+    tests whether the value is known; if no row of the node missed it, missing values go to the
+    larger side.
 
     A category with fewer rows than three or 0.2 % of all counts as missing, as does one not seen in
-    fit. Where such categories hold more than 5 % of the rows, splits may also ask for those of a
-    low rate of positives, which is learned on other folds of the rows
-    (see :ref:`categories <rates-of-many>`). A split asks for one of the 50 most frequent
-    categories, or for a set of them, which is chosen by sums that are shrunk as far as chance
-    explains how they differ
-    (see :ref:`categories <level-rates>`), so that a column of noise with many categories costs
-    nothing.
+    fit. If such categories hold more than 5 % of the rows, splits may also separate those with a
+    low rate of positives, which is learned on other folds of the rows (see :ref:`categories
+    <rates-of-many>`). A split tests for one of the 50 most frequent categories, or for a set of
+    them, chosen by sums that are shrunk as far as chance explains their differences (see
+    :ref:`categories <level-rates>`), so that a noise column with many categories does no harm.
 
-    Pairs of categories of two features are learned from by the rate that each has in other folds of
-    the rows, of up to 64 pairs of features. The first bag is fitted with and without them, and they
-    are taken if the log loss of its held-out rows falls by more than two standard errors. A pair
-    not seen in fit, and a row that misses one of the two, go where the mean rate goes. They are an
-    interaction: with groups of ``interactions`` there are only those inside of one, and none where
-    trees ask at most two features, whose `terms` and `pair_terms` remain. See
-    :ref:`categories <pairs-of-categories>`.
+    Pairs of categories of two features enter by their rates in other folds of the rows, for up to
+    64 pairs of features. The first bag is fitted with and without them, and they are used if the
+    log loss of its held-out rows falls by more than two standard errors. A pair not seen in fit,
+    and a row that misses one of the two, get the mean rate. They are interactions: with groups of
+    ``interactions`` only pairs within a group are used, and none if trees use at most two features,
+    so that `terms` and `pair_terms` stay available. See :ref:`categories <pairs-of-categories>`.
 
-    A pair of features is chosen for what it tells beside a sum of single features, as in FAST [3]_:
-    two questions, one to each feature, part the rows in four, and the contrast of these lowers the
-    loss beyond what steps by each question do. Of a number of pairs, each has to gain more by its
-    best contrast than the best of all contrasts does by chance: in simulations, fewer than one fit
-    in twenty to noise takes a pair. "auto" takes the strongest without that test. Of more than 100
-    features, those are paired that gained most alone. Each tree takes the pair that lowers the loss
-    most. All bags have the same pairs. A tree of a pair cuts numbers into 32 bins at most, and has
-    four leaves where ``max_leaves`` is less.
+    A pair of features is chosen by its gain over a sum of single features, as in FAST [3]_: two
+    splits, one on each feature, divide the rows into four cells, and the contrast of these lowers
+    the loss beyond the main effects of both splits. With a number of pairs, the best contrast of
+    each pair has to gain more than the best of all contrasts does by chance: in simulations, fewer
+    than one fit in twenty to noise takes a pair. "auto" takes the strongest without that test. With
+    more than 100 features, only those with the largest gain alone are paired. Each tree takes the
+    pair that lowers the loss most. All bags have the same pairs. A tree of a pair cuts numbers into
+    32 bins at most, and has four leaves if ``max_leaves`` is less.
 
     Gradients are rounded to 2^-20 and hessians to 2^-19 of a row. ``pair_logistic`` sums over pairs
     of scores rounded to a grid of 2048 cells over their range.
 
-    With ``max_fpr`` below 1, the score before each round says which negative rows count in full.
-    Those of the score at which the share ends all count alike, in between, so that the order of
-    rows does not matter; ``pair_logistic`` takes those of a cell of its grid for one score. As
-    these are the rows whose sum of losses is greatest, the loss is a maximum of convex functions of
-    the scores, and so convex. The partial AUC of the rows held out is standardised, 1/2 for
-    chance, as in ``aucrank.metrics.roc_auc_score(max_fpr=max_fpr)``, and few negative rows decide
-    it. Scores of single features, ``interactions=0``, gain about a point by it, and trees of any
-    features nothing: see :ref:`the guide <top-of-the-list>`.
+    With ``max_fpr`` below 1, the score before each round determines which negative rows have full
+    weight. Rows tied at the boundary all have the same weight in between, so that the order of rows
+    does not matter; ``pair_logistic`` treats the rows of a cell of its grid as tied. As these are
+    the rows with the greatest sum of losses, the loss is a maximum of convex functions of the
+    scores, and so convex. The partial AUC of held-out rows is standardised, 1/2 for chance, as in
+    ``aucrank.metrics.roc_auc_score(max_fpr=max_fpr)``, and depends on few negative rows. Additive
+    scores, ``interactions=0``, gain about a point by it, and trees of any features nothing: see
+    :ref:`the guide <top-of-the-list>`.
 
-    Weights that are not all whole numbers count relative to their mean.
+    Weights that are not all integers are divided by their mean.
 
     References
     ----------
@@ -390,28 +387,27 @@ class GradientBoostingRanker(PairTermsMixin, CalibratedRanker):
 
     @classmethod
     def additive(cls, **params: Any) -> Self:
-        """Return an estimator of a sum of one function for each feature, with settings for it.
+        """Return an estimator of an additive model, with suitable settings.
 
         Parameters
         ----------
         **params
-            Parameters that are to differ from these settings.
+            Parameters that differ from these settings.
 
         Returns
         -------
         GradientBoostingRanker
-            Not fitted: ``interactions=0``, and small steps that suit it, which stop early and are
-            averaged over eight bags. ``interactions="auto"`` adds functions of pairs, which rank
-            better; ``interactions=10`` those of at most ten that tell more than chance.
+            Not fitted: ``interactions=0``, with small steps, early stopping and an average over
+            eight bags. ``interactions="auto"`` adds functions of pairs, which rank better;
+            ``interactions=10`` adds at most ten pairs that gain more than chance.
 
         Notes
         -----
-        Defaults of the class suit trees that may ask any features. A sum of single features is
-        better learned by trees of few leaves and random cuts, which make its functions smooth, and
-        by as many rounds as rows held out ask for. Each bag holds out a fold of the rows, so that
-        their mean has learned from all. The settings were chosen on public data sets: see
-        :ref:`the guide <pairs-of-features>`, which compares them with explainable boosting
-        machines (EBM).
+        The defaults of the class suit trees that may use any features. An additive model is learned
+        better by trees with few leaves and random cuts, which make its functions smooth, and by as
+        many rounds as held-out rows require. Each bag holds out a fold of the rows, so that their
+        mean has learned from all rows. The settings were chosen on public data sets: see :ref:`the
+        guide <pairs-of-features>`, which compares them with explainable boosting machines (EBM).
 
         Examples
         --------
@@ -442,11 +438,11 @@ class GradientBoostingRanker(PairTermsMixin, CalibratedRanker):
         ----------
         X : array-like or data frame of shape (n, n_features), or Dataset
             Training data. Data frames of pandas, polars and pyarrow may have categorical columns;
-            NaN, None and null are missing values.
-            A :class:`~aucrank.data.Dataset` has rows that need not fit in memory, and their labels
-            and weights: the fit is that to one frame with all of its rows. It asks for sums of them
-            wherever they are; with a loss over pairs, or ``scoring="auc"`` and early stopping, it
-            holds all of them as codes in memory.
+            NaN, None and null are missing values. A :class:`~aucrank.data.Dataset` has rows that
+            need not fit in memory, and their labels and weights: the model is that of one frame
+            with all of its rows. It queries them for sums wherever they are stored; with a loss
+            over pairs, or ``scoring="auc"`` and early stopping, it holds all of them as codes in
+            memory.
         y : array-like of shape (n,), default=None
             Labels, two distinct values. The greater one is the class to rank first. None where
             ``X`` is a data set.
@@ -454,14 +450,14 @@ class GradientBoostingRanker(PairTermsMixin, CalibratedRanker):
             Weight of each row; weight k means the row repeated k times, and weight 0 a row that
             is not there.
         groups : array-like of shape (n,), default=None
-            Which rows belong together, such as those of a patient: they stay together in folds,
-            and in what is held out or drawn.
+            Which rows belong together, such as those of a patient: they stay together in folds, in
+            held-out rows and in samples.
         time : array-like of shape (n,), default=None
-            When each row came, as numbers or dates: what is held out is the latest part, and folds
+            When each row was recorded, as numbers or dates: the latest part is held out, and folds
             are ranges of time.
         X_val : array-like or data frame of shape (n_val, n_features), default=None
-            Rows to choose the number of rounds by, with ``early_stopping``: the columns of ``X``,
-            categories matched by value. None to hold out a part of ``X``.
+            Validation rows for choosing the number of rounds, with ``early_stopping``: the columns
+            of ``X``, categories matched by value. None to hold out a part of ``X``.
         y_val : array-like of shape (n_val,), default=None
             Their labels, those of ``y``; both must occur.
         sample_weight_val : array-like of shape (n_val,), default=None
@@ -475,9 +471,9 @@ class GradientBoostingRanker(PairTermsMixin, CalibratedRanker):
         Raises
         ------
         ValueError
-            If a parameter, the data, the labels or the weights are not valid; if there are rows to
-            choose by and nothing is chosen; or if ``warm_start`` is set and the columns or classes
-            are not those of the last fit.
+            If a parameter, the data, the labels or the weights are not valid; if there are
+            validation rows and nothing is chosen; or if ``warm_start`` is set and the columns or
+            classes differ from the last fit.
         """
         validation = ValidationSet(X_val, y_val, sample_weight_val)
         return self._fit(X, y, sample_weight, validation, groups=groups, time=time)
@@ -535,7 +531,7 @@ class GradientBoostingRanker(PairTermsMixin, CalibratedRanker):
         return max_fpr
 
     def _tries_category_pairs(self) -> bool:
-        """Return whether rows held out say whether pairs of categories pay."""
+        """Return whether held-out rows decide if pairs of categories are used."""
         given = self.category_pairs
         is_auto = isinstance(given, str) and given == "auto"
         if not is_auto and (not isinstance(given, bool | np.bool_) or given):
@@ -543,14 +539,14 @@ class GradientBoostingRanker(PairTermsMixin, CalibratedRanker):
         return is_auto and self._stops() and not self.warm_start
 
     def _stops(self) -> bool:
-        """Return whether rows held out choose the number of rounds."""
+        """Return whether held-out rows choose the number of rounds."""
         stops = self.early_stopping
         if isinstance(stops, str) and stops == "auto":
             return not check_bool(self.warm_start, "warm_start")
         return check_bool(stops, "early_stopping")
 
     def _bags(self, *, is_validated: bool = False) -> int:
-        """Return the number of bags, of a fit with rows to validate on or without."""
+        """Return the number of bags of a fit, with or without validation rows."""
         if isinstance(self.n_bags, str) and self.n_bags == "auto":
             return _BAGS if self._stops() and not self.warm_start and not is_validated else 1
         n_bags = check_int(self.n_bags, "n_bags", low=1)
@@ -571,7 +567,7 @@ class GradientBoostingRanker(PairTermsMixin, CalibratedRanker):
         return {"share": share}
 
     def _interactions(self, schema: Schema | None) -> str | dict[str, Any]:
-        """Return which features may be asked together, as the core takes it."""
+        """Return which features may be used together, in the form of the core."""
         given = self.interactions
         if given is None:
             return "any"
@@ -605,7 +601,7 @@ class GradientBoostingRanker(PairTermsMixin, CalibratedRanker):
         }
 
     def _held_out_params(self, n_bags: int) -> dict[str, Any] | None:
-        """Return how the number of rounds is chosen, as the core takes it."""
+        """Return how the number of rounds is chosen, in the form of the core."""
         share = self.validation_fraction
         if isinstance(share, str) and share == "auto":
             rows: Any = "fold" if n_bags > 1 else {"share": _SHARE}
@@ -628,8 +624,8 @@ class GradientBoostingRanker(PairTermsMixin, CalibratedRanker):
             raise refuse_for_dataset("interactions", self.interactions, "0, None or lists of names")
 
     def _asks_rows(self, schema: Schema | None = None) -> bool:
-        # Losses over pairs and AUCs need all scores at once, and sums of single columns do not tell
-        # of pairs of categories.
+        # Losses over pairs and AUCs need all scores at once, and pairs of categories cannot be
+        # derived from sums of single columns.
         sums_do = self.loss == "log" and (self.scoring == "loss" or not self._stops())
         n_of_categories = 0
         if schema is not None:
@@ -692,25 +688,25 @@ class GradientBoostingRanker(PairTermsMixin, CalibratedRanker):
         return model
 
     def _tell(self, model: _core.GradientBoosted, schema: Schema, *, is_chosen: bool) -> None:
-        """Warn of a model that is not what was asked for, and report on it if wanted."""
+        """Warn if the model differs from the request, and print a report if wanted."""
         nothing = "No split lowers the loss, so all scores are equal."
         warn_of_rounds(model, nothing, is_chosen=is_chosen and not _paths(model))
         if self.verbose > 0:
             self._report(model, schema)
 
     def _bytes_of_state(self) -> int:
-        # A score and a place in the growing tree.
+        # A score and a position in the growing tree.
         return 10 * self._bags()
 
     def _fits_folds(self) -> bool:
-        """Return whether the bags may be models without given folds."""
+        """Return whether the bags may be the models without given folds."""
         is_auto = isinstance(self.n_bags, str) and isinstance(self.validation_fraction, str)
         return is_auto and self._stops() and not self.refit
 
     def _fit_folds(
         self, context: FitContext, of_row: NDArray[np.intp], n_folds: int
     ) -> list[_core.GradientBoosted]:
-        """Return a model without each fold, all of one number of rounds."""
+        """Return a model without each fold, all with the same number of rounds."""
         params = self._core_params(context.scope)
         return _core.fit_gradient_folds(
             context.sample.core,
@@ -724,7 +720,7 @@ class GradientBoostingRanker(PairTermsMixin, CalibratedRanker):
     def _fit_folds_rows(
         self, rows: Rows, context: RowsContext, n_folds: int
     ) -> list[_core.GradientBoosted]:
-        """Return a model without each fold of rows that are asked, which are dealt by the seed."""
+        """Return a model without each fold of rows that are queried for sums, dealt by the seed."""
         return _core.fit_gradient_folds_rows(
             rows,
             context.fit_number,
@@ -783,7 +779,7 @@ class GradientBoostingRanker(PairTermsMixin, CalibratedRanker):
         return self.loss != "log" and super()._needs_calibration()
 
     def _needs_threshold(self) -> bool:
-        # Weights of classes move the probabilities that are learned.
+        # Class weights shift the learned probabilities.
         return self.loss != "log" and super()._needs_threshold()
 
     def _rows_held_out(self, model: Any, context: FitContext) -> NDArray[np.uint32] | None:
@@ -794,7 +790,7 @@ class GradientBoostingRanker(PairTermsMixin, CalibratedRanker):
         return _core.held_out_rows(context.sample.core, share, model.seed, context.n_threads)
 
     def _finish_model(self, model: Any, context: FitContext) -> Any:
-        # Log-odds are cut at 0, whatever classes weigh.
+        # Log-odds are cut at 0, whatever the class weights.
         return model if self.loss == "log" else super()._finish_model(model, context)
 
     @property
@@ -815,7 +811,7 @@ class GradientBoostingRanker(PairTermsMixin, CalibratedRanker):
         Returns
         -------
         float
-            ``learning_rate``, or what "auto" stands for.
+            ``learning_rate``, or the value of "auto".
         """
         return self._fitted_model.learning_rate
 
@@ -832,36 +828,35 @@ class GradientBoostingRanker(PairTermsMixin, CalibratedRanker):
 
     @property
     def threshold_(self) -> float:
-        """Return the sum from which on a row is called positive.
+        """Return the sum above which a row is called positive.
 
         Returns
         -------
         float
-            `decision_function` is the sum less this; 0 with log loss.
+            `decision_function` is the sum minus this; 0 with log loss.
         """
         return self._fitted_model.threshold
 
     @property
     def feature_importances_(self) -> NDArray[np.float64]:
-        """Return the share of each feature in what all splits lowered the loss by.
+        """Return the share of each feature in the decrease of the loss by all splits.
 
         Returns
         -------
         ndarray of shape (n_features,)
-            They add up to 1; all are 0 where there is no split.
+            They sum to 1; all are 0 if there is no split.
         """
         return self._fitted_model.importances()
 
     @property
     def validation_path_(self) -> Table | None:
-        """Return what the rows held out were judged by, round by round.
+        """Return the criterion on held-out rows, round by round.
 
         Returns
         -------
         Table or None
             Columns ``bag``, from 1, where ``n_bags`` is more than 1; ``round``, from 1; ``auc`` or
-            ``loss``; ``kept``, true for the last round that was kept. None where no rows were held
-            out.
+            ``loss``; ``kept``, true for the last round that was kept. None without held-out rows.
         """
         paths = _paths(self._fitted_model)
         if not paths:
@@ -878,14 +873,14 @@ class GradientBoostingRanker(PairTermsMixin, CalibratedRanker):
 
     @property
     def rounds_(self) -> Table:
-        """Return what each round has added.
+        """Return the contribution of each round.
 
         Returns
         -------
         Table
-            Columns ``round``, from 1, of bags the first round of each first; ``n_leaves``; ``high``
-            and ``low``, the most and the least that it adds, after shrinkage; ``gain``, what its
-            splits lowered the loss by, summed over rows and to second order.
+            Columns ``round``, from 1, with the first rounds of all bags first; ``n_leaves``;
+            ``high`` and ``low``, the most and the least that it adds, after shrinkage; ``gain``,
+            the decrease of the loss by its splits, summed over rows and to second order.
         """
         found = self._fitted_model.rounds()
         rounds = np.arange(1, len(found["high"]) + 1)
@@ -897,14 +892,14 @@ class GradientBoostingRanker(PairTermsMixin, CalibratedRanker):
         Parameters
         ----------
         X : array-like or data frame of shape (n, n_features)
-            Rows with the columns seen in fit. A category that was not seen there is missing.
+            Rows with the columns seen in fit. A category not seen in fit counts as missing.
 
         Yields
         ------
         ndarray of float64, shape (n,)
             The score after each round, ``base_score_`` included; the last is what
-            `decision_function` returns. Of bags, the first round of each comes first, and each adds
-            its share of the mean.
+            `decision_function` returns. The first rounds of all bags come first, and each adds its
+            share of the mean.
         """
         model = self._fitted_model
         columns = read_columns(self, as_frame(X), self._schema)
@@ -914,7 +909,7 @@ class GradientBoostingRanker(PairTermsMixin, CalibratedRanker):
         with errors_by_name(self._schema):
             model.check_columns(columns)
         for round in range(model.n_rounds):
-            # Values are such that their sums are exact: only the base may round.
+            # The values are chosen so that their sums are exact: only the base may round.
             sums += model.round_values(columns, round, n_threads)
             yield sums + model.base
 
@@ -927,7 +922,7 @@ class GradientBoostingRanker(PairTermsMixin, CalibratedRanker):
         return tree
 
     def to_text(self, round: int = 1) -> str:
-        """Return the tree of a round in words, one line for each node.
+        """Return the tree of a round as text, one line for each node.
 
         Parameters
         ----------
@@ -937,13 +932,13 @@ class GradientBoostingRanker(PairTermsMixin, CalibratedRanker):
         Returns
         -------
         str
-            Each leaf with what it adds to the score and the weight of its training rows; that there
-            is no round where no split lowers the loss.
+            Each leaf with its contribution to the score and the weight of its training rows; or a
+            line saying that there is no round, if no split lowers the loss.
 
         Raises
         ------
         NotFittedError
-            If there is no model yet.
+            If the estimator is not fitted.
         ValueError
             If there is no such round.
         """
@@ -953,7 +948,7 @@ class GradientBoostingRanker(PairTermsMixin, CalibratedRanker):
         tree = self._tree(round)
         words = Words(self._schema, [True] * len(self._schema.features))
         lines = []
-        # A node, its rule, and what stands before it on its line and on those below.
+        # A node, its rule, and the prefix of its line and of those below.
         waiting = [(0, "all rows", "", "")]
         while waiting:
             place, rule, first, rest = waiting.pop()
@@ -969,19 +964,20 @@ class GradientBoostingRanker(PairTermsMixin, CalibratedRanker):
         return "\n".join(lines)
 
     def to_shap(self) -> dict[str, Any]:
-        """Return the model in the form that `shap.TreeExplainer` takes.
+        """Return the model in the form of `shap.TreeExplainer`.
 
         Returns
         -------
         dict
-            Plain binary trees of thresholds; what is explained is `decision_function`.
+            Plain binary trees of thresholds, which explain `decision_function`.
 
         Raises
         ------
         NotFittedError
-            If there is no model yet.
+            If the estimator is not fitted.
         ValueError
-            If there is no round, a tree asks a categorical feature, or there are too many nodes.
+            If there is no round, a tree splits on a categorical feature, or there are too many
+            nodes.
 
         Notes
         -----
@@ -997,7 +993,7 @@ class GradientBoostingRanker(PairTermsMixin, CalibratedRanker):
         return plural(self.n_iter_, "round")
 
     def _summary(self) -> list[Section]:
-        """Return what is added up, round by round."""
+        """Return the summands, round by round."""
         if self.n_iter_ == 0:
             return [Section(f"Rounds ({self._size()})", "all rows have the same score")]
         pairs = self._model.pairs()

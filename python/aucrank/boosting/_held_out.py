@@ -1,4 +1,4 @@
-"""What boosters share of rows held out to choose the number of rounds by."""
+"""Shared code of boosters for choosing the number of rounds on held-out rows."""
 
 from typing import Any
 
@@ -21,7 +21,7 @@ def held_out_fraction(booster: Any) -> float | None:
 
 
 def patience(booster: Any) -> dict[str, Any]:
-    """Return when rounds stop, as the core takes it, each parameter checked."""
+    """Return the early stopping rule in the form of the core, each parameter checked."""
     return {
         "n_iter_no_change": check_int(booster.n_iter_no_change, "n_iter_no_change", low=1),
         "tol": check_real(booster.tol, "tol", low=0.0, high_open=True),
@@ -46,12 +46,12 @@ def check_refit(booster: Any) -> bool:
 
 
 def read_validation(booster: Any, context: FitContext, *, is_chosen: bool) -> Any:
-    """Return the rows that ``fit`` was given to choose by, as the core takes them, if any.
+    """Return the validation rows that ``fit`` was given, in the form of the core, if any.
 
     Raises
     ------
     ValueError
-        If there are some, and the number of rounds is not chosen.
+        If there are some, and the number of rounds is not chosen by them.
     """
     if not context.validation.is_given:
         return None

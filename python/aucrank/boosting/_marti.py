@@ -37,23 +37,23 @@ class ProgramRanker(WeakRankersMixin, CalibratedRanker):
 
     @property
     def program_(self) -> BranchingProgram:
-        """The program: tables of its nodes and ways, in words, and as a picture."""
+        """The program: tables of its nodes and edges, text, and a plot."""
         check_is_fitted(self)
         return BranchingProgram(self._model, self._schema)
 
     @property
     def feature_importances_(self) -> NDArray[np.float64]:
-        """What the rankers of each feature contribute to the AUC.
+        """Contribution of the rankers on each feature to the AUC.
 
-        A ranker counts by its advantage over chance, the AUC of its two-sided classifier less 1/2,
+        A ranker counts by its advantage over chance, the AUC of its two-sided classifier minus 1/2,
         times the share of all pairs of a positive and a negative training row that meet at its
-        node; what is there is the mean over the layers, at most 1/2 in sum. What a tree has is
-        divided by the squared gains of its stumps.
+        node; the result is the mean over the layers, and the sum is at most 1/2. The value of a
+        tree is divided in proportion to the squared gains of its stumps.
 
         Raises
         ------
         AttributeError
-            If a weak ranker asks many features at once.
+            If a weak ranker uses many features at once.
         """
         check_is_fitted(self)
         importances = self._model.importances()
@@ -93,7 +93,7 @@ class ProgramRanker(WeakRankersMixin, CalibratedRanker):
     def _check_for_dataset(self) -> None:
         super()._check_for_dataset()
         if self.routing == "sampled":
-            # Coins are thrown by the raw values of a row.
+            # Coins depend on the raw values of a row.
             raise refuse_for_dataset("routing", self.routing, "'expected'")
 
     def _core_params(self, scope: ParamScope) -> dict[str, Any]:
@@ -126,9 +126,9 @@ class ProgramRanker(WeakRankersMixin, CalibratedRanker):
         ----------
         X : array-like or data frame of shape (n, n_features), or Dataset
             Training data. Data frames of pandas, polars and pyarrow may have categorical columns;
-            NaN, None and null are missing values.
-            A :class:`~aucrank.data.Dataset` has rows that need not fit in memory, and their labels
-            and weights: the fit is that to one frame with all of its rows.
+            NaN, None and null are missing values. A :class:`~aucrank.data.Dataset` has rows that
+            need not fit in memory, and their labels and weights: the model is that of one frame
+            with all of its rows.
         y : array-like of shape (n,), default=None
             Labels, two distinct values. The greater one is the class to rank first. None where
             ``X`` is a data set.
@@ -136,10 +136,10 @@ class ProgramRanker(WeakRankersMixin, CalibratedRanker):
             Weight of each row; weight k means the row repeated k times, and weight 0 a row that
             is not there.
         groups : array-like of shape (n,), default=None
-            Which rows belong together, such as those of a patient: they stay together in folds,
-            and in what is held out or drawn.
+            Which rows belong together, such as those of a patient: they stay together in folds, in
+            held-out rows and in samples.
         time : array-like of shape (n,), default=None
-            When each row came, as numbers or dates: what is held out is the latest part, and folds
+            When each row was recorded, as numbers or dates: the latest part is held out, and folds
             are ranges of time.
 
         Returns
@@ -179,7 +179,7 @@ class ProgramRanker(WeakRankersMixin, CalibratedRanker):
         return model
 
     def _report(self, program: BranchingProgram) -> None:
-        """Warn where nothing was learned, and print how many nodes of each kind there are."""
+        """Warn if nothing was learned, and print the number of nodes of each kind."""
         kinds = program.nodes["kind"].tolist()
         if kinds[0] == "frozen":
             warn_caller(
@@ -193,15 +193,15 @@ class ProgramRanker(WeakRankersMixin, CalibratedRanker):
 
 
 class MartiRank(ProgramRanker):
-    """Branching program of weak rankers, which withstands noise in the labels.
+    """Branching program of weak rankers that is robust to label noise.
 
-    `AUCBoost` gives weight to rows that are ranked badly, and rows whose label is wrong gather
-    most of it. Here no row is ever reweighted: the rows that as many rankers have called positive
-    meet at one node, a weak ranker is fitted to just these, and they part again by what it says. So
-    the route of a row depends on its features alone, and flipped labels stay what they are, a
-    constant share of noise at every node, in which the better ranking is still the better one. A
-    row is drawn to the right as a positive one and to the left as a negative one, round by round: a
-    walk whose end ranks it (Basic MartiRank, section 4 of [1]_).
+    `AUCBoost` gives weight to badly ranked rows, and rows with wrong labels accumulate most of it.
+    Here no row is ever reweighted: rows that equally many rankers have called positive meet at one
+    node, a weak ranker is fitted to just these, and its output separates them again. So the route
+    of a row depends only on its features, and flipped labels remain a constant share of noise at
+    every node, which does not change which ranking is better. In each round a row moves right if it
+    is called positive and left if negative; the end of this walk ranks it (Basic MartiRank, section
+    4 of [1]_).
 
     Parameters
     ----------
@@ -209,81 +209,80 @@ class MartiRank(ProgramRanker):
         Layers of rankers, the paper's T, from 1 to 1000. A program has T (T + 1) / 2 of them, and
         each needs rows of both classes to learn from.
     weak_ranker : str, TreeRank, LeafRank or estimator, default="feature"
-        What is fitted at each node. "feature": the single feature of the highest AUC, in either
-        direction, its categories by their share of positives. "threshold": the single threshold of
-        the largest TPR - FPR, or the best set of categories. "linear": Fisher's linear
-        discriminant, for numbers alone; one that is missing counts as their mean. "tree": a
+        The ranker to fit at each node. "feature": the single feature with the highest AUC, in
+        either direction, its categories by their share of positives. "threshold": the single
+        threshold with the largest TPR - FPR, or the best set of categories. "linear": Fisher's
+        linear discriminant, for numbers only; a missing one counts as their mean. "tree": a
         ``TreeRank(max_depth=3, pruning=None)``. Otherwise a `TreeRank` without pruning, a
         `LeafRank` (a tree of one such split), or an estimator of scikit-learn, see Notes.
     criterion : {"sum", "error"}, default="sum"
         How a ranking is cut into a classifier with one error rate for both classes: see
         `TwoSidedClassifier`.
     routing : {"expected", "sampled"}, default="expected"
-        How a row passes a coin, in fit and afterwards: in both directions, with the share of coins
-        that fall that way, which takes the time of T (T + 1) / 2 rankers a row and gives the mean
-        over all coins; or in one, by a coin that is a hash of the row, which takes T.
+        How a row passes a coin, in fit and afterwards: in both directions, weighted by the chance
+        of each, which takes the time of T (T + 1) / 2 rankers per row and gives the mean over all
+        coins; or in one, by a coin that is a hash of the row, which takes T.
     output : {"votes", "sign", "node_rate"}, default="votes"
-        What a row scores where its way ends, in the mean over its ways: the number of votes for
-        "positive"; 1 where they are half of the rounds or more and else -1, which is the ranker of
-        the paper's Theorem 8; or the share of positives among the training rows that ended there.
+        The score of a row at the end of its path, averaged over its paths: the number of votes for
+        "positive"; 1 if they are half of the rounds or more and else -1, which is the ranker of the
+        paper's Theorem 8; or the share of positives among the training rows that ended there.
     max_bins : int or None, default=255
-        Most bins that a numeric feature is cut into, at quantiles of at most 200,000 rows; a
-        feature of no more distinct values is exact. None for one bin a value.
+        Maximal number of bins of a numeric feature, cut at quantiles of at most 200,000 rows; a
+        feature with no more distinct values is exact. None for one bin per value.
     level_rates : {"shrunken", "raw"}, default="shrunken"
-        What the class rates of categories are taken for when sets of them are chosen. "shrunken":
-        rates move towards that of all rows as far as chance explains how they differ, and of more
-        than six categories those of fewer than ten training rows count as missing, see
-        :ref:`categories <level-rates>`. "raw": those of their rows, the exhaustive search of the
-        papers, which takes noise in many categories for a law.
+        Class rates of categories used to choose sets of them. "shrunken": rates are shrunk towards
+        that of all rows as far as chance explains their differences; with more than six categories,
+        those of fewer than ten training rows count as missing, see :ref:`categories <level-rates>`.
+        "raw": the observed rates, the exhaustive search of the papers, which fits noise where there
+        are many categories.
     categorical_features : "from_dtype", list or None, default="from_dtype"
-        Which columns hold categories: those of a data frame whose type says so, or those listed
-        by position, by name or in a boolean mask.
+        Which columns are categorical: those of a data frame with a categorical or string type, or
+        those listed by position, by name or in a boolean mask.
     calibration : {"auto", "isotonic", "sigmoid"} or None, default=None
-        How scores are brought to probabilities, for `predict_proba`. The ranking stays as it is,
-        and ``threshold_`` becomes the score of even odds. "sigmoid": one line of log-odds (Platt).
-        "isotonic": isotonic regression, its log-odds interpolated. "auto": "isotonic" where the
-        rarer class has 1,000 rows or more to calibrate on, else "sigmoid". Probabilities are
-        learned from rows that were left out: the ranker is
-        fitted three more times, each time without a third of the rows. None: no probabilities. See
-        :doc:`probabilities </probabilities>`.
+        How scores are mapped to probabilities, for `predict_proba`. The ranking does not change,
+        and ``threshold_`` becomes the score at even odds. "sigmoid": log-odds linear in the score
+        (Platt). "isotonic": isotonic regression, with interpolated log-odds. "auto": "isotonic"
+        where the rarer class has 1,000 rows or more to calibrate on, else "sigmoid". Probabilities
+        are learned from rows that were left out: the ranker is fitted three more times, each time
+        without a third of the rows. None: no probabilities. See :doc:`probabilities
+        </probabilities>`.
     class_weight : dict, "balanced" or None, default=None
-        What the weights of rows are multiplied by, by class; "balanced" makes the sums of both
-        classes equal. A pair counts by the product of its rows, so that classes that weigh more
-        change the ranking hardly, if at all; they move ``threshold_`` to where a line of log-odds
-        (Platt) has even odds of the training rows, and with ``calibration`` the probabilities.
+        Factor on the weights of the rows of each class; "balanced" gives both classes the same
+        total. A pair counts by the product of the weights of its rows, so that class weights hardly
+        change the ranking, if at all; they move ``threshold_`` to where Platt scaling of the
+        training rows has even odds, and with ``calibration`` the probabilities.
     n_jobs : int or None, default=None
         Number of threads: None for one per core as far as ``OMP_NUM_THREADS`` allows, -1 for all
         cores. The program does not depend on it.
     random_state : int, RandomState instance or None, default=None
-        Seeds the coins of ``routing="sampled"``, a weak ranker that draws, and the sample that
-        bins are taken from where there are more than 200,000 rows.
+        Seeds the coins of ``routing="sampled"``, a weak ranker that samples, and the rows from
+        which bins are cut beyond 200,000.
     verbose : int, default=0
-        If 1, print a line after every tenth layer, and in the end how many nodes of each
-        kind there are; if more, after every layer.
+        If 1, print a line after every tenth layer, and at the end the number of nodes of each kind;
+        if greater, after every layer.
 
     Attributes
     ----------
     program_ : BranchingProgram
-        The program: tables of its nodes and ways, in words, and as a picture.
+        The program: tables of its nodes and edges, text, and a plot.
     threshold_ : float
         Score above which a row is called positive: where TPR - FPR was largest in training, or as
-        ``calibration`` or ``class_weight`` has it. It is subtracted from what `decision_function`
-        returns.
+        set by ``calibration`` or ``class_weight``. `decision_function` has it subtracted already.
     feature_importances_ : ndarray of shape (n_features,)
-        What the rankers of each feature contribute to the AUC: the advantage of each over chance
+        Contribution of the rankers on each feature to the AUC: the advantage of each over chance
         times the share of all pairs of a positive and a negative row that meet at its node, as a
-        mean over the layers. Not there for linear rankers and estimators.
+        mean over the layers. Not available for linear rankers and estimators.
     classes_ : ndarray of shape (2,)
         Sorted labels; the second is the class to rank first.
     n_features_in_ : int
         Number of columns seen during :term:`fit`.
     feature_names_in_ : ndarray of shape (n_features,)
-        Their names, if they had any.
+        Their names, if any.
 
     See Also
     --------
-    SMartiRank : Ends ways that few rows of a class take, and knows of the noise.
-    AUCBoost : Reweights rows instead; sums of terms, which can be explained.
+    SMartiRank : Ends paths that few rows of a class take, and accounts for label noise.
+    AUCBoost : Reweights rows instead; sums of terms, which are explainable.
 
     Notes
     -----
@@ -291,22 +290,22 @@ class MartiRank(ProgramRanker):
     either class, and so 1 - AUC, would fall below epsilon after a number of rounds in the order of
     log(1/epsilon) / gamma^2, at any rate of flipped labels below 1/2 (Theorem 8). On a sample, the
     nodes far from the middle see few rows of one class, and their rankers fit noise: more rounds
-    are not better without end.
+    are not always better.
 
-    A node that rows of one class alone have reached is frozen: ways end there, with all votes that
-    are left for this class. Where no ranker is better than chance, a fair coin sends rows on.
+    A node reached only by rows of one class is frozen: paths end there, with all remaining votes
+    for this class. If no ranker is better than chance, a fair coin routes the rows.
 
     An estimator of scikit-learn, a pipeline included, needs ``decision_function`` or
     ``predict_proba`` and a ``fit`` that takes ``sample_weight``. For each node it is cloned, its
-    ``random_state`` is set, and it is fitted to rows as they were passed, missing values and all,
-    with labels 0 and 1 and with weights of mean 1 and equal sums of both classes; its ranking is
-    reversed where the AUC is below 1/2. Such a model is
-    pickled, not saved.
+    ``random_state`` is set, and it is fitted to rows in the format of ``X``, missing values
+    included, with labels 0 and 1 and with weights of mean 1 and equal sums of both classes; its
+    ranking is reversed if its AUC is below 1/2. Pickle such a model, since ``save`` cannot store
+    it.
 
     The parameter is called ``output``, since every estimator has a method ``score``.
 
-    A sparse matrix of scipy is read as the dense one, 0 where nothing is stored, and gives the same
-    model; the dense one is not made.
+    A scipy sparse matrix, 0 where nothing is stored, gives the same model as the dense one, which
+    is never built.
 
     References
     ----------
@@ -317,7 +316,7 @@ class MartiRank(ProgramRanker):
 
     Examples
     --------
-    Learn from labels of which three in ten are wrong, and rank by the true ones:
+    Learn from labels with 30 % errors, and rank by the true ones:
 
     >>> from aucrank import MartiRank
     >>> from aucrank.datasets import make_gaussian_pair, make_noisy_labels
@@ -361,12 +360,12 @@ class MartiRank(ProgramRanker):
 
 
 class SMartiRank(ProgramRanker):
-    """`MartiRank` that freezes nodes few rows of a class reach, and can be told the noise.
+    """`MartiRank` that freezes nodes few rows of a class reach, and accounts for label noise.
 
-    Nodes far from the middle are reached by a tiny share of one class, and a ranker learns nothing
-    there but noise. `SMartiRank` ends ways at such nodes; it does so only where all that end early
-    are at most the share ``epsilon`` / 2 of their class, so that the guarantee of `MartiRank` stays
-    (Theorem 9 of [1]_).
+    Nodes far from the middle are reached by a tiny share of one class, and a ranker learns only
+    noise there. `SMartiRank` ends paths at these nodes, but only as long as all rows that end early
+    are at most the share ``epsilon`` / 2 of their class, so that the guarantee of `MartiRank` still
+    holds (Theorem 9 of [1]_).
 
     Parameters
     ----------
@@ -379,19 +378,18 @@ class SMartiRank(ProgramRanker):
         Share of labels known to be flipped at random, whatever the class; at least 0 and below the
         share of the rarer class. "auto" where it is unknown: programs are fitted to three quarters
         of the distinct rows at 0, 0.05, 0.1, ..., and the guess whose program ranks the other
-        quarter best is taken for all rows, the smallest of equals (section 5 of [1]_). Above 0,
-        all that is counted is counted of the true labels, as
-        far as the rate tells it, and the bound on a share is a quarter as large, since it is held
-        against an estimate (section 5 of [1]_).
+        quarter best is used for all rows, the smallest in case of a tie (section 5 of [1]_). Above
+        0, all counts are estimates for the true labels given the rate, and the bound on a share is
+        a quarter as large, since it is compared with an estimate (section 5 of [1]_).
     min_samples_class : float, default=10
-        A node is frozen with fewer training rows than this of either class, a row of
-        ``routing="expected"`` counting by its share in the node; the paper's m_A. 0 freezes by
+        A node with fewer training rows than this of either class is frozen; with
+        ``routing="expected"``, a row counts by its share in the node. The paper's m_A. 0 freezes by
         ``epsilon`` alone.
     sample_size : int or None, default=None
-        Most rows of each class that a node is fitted to, drawn from those that reach it; None for
-        all.
+        Maximal number of rows of each class that a node is fitted to, sampled from those that reach
+        it; None for all.
     weak_ranker : str, TreeRank, LeafRank or estimator, default="feature"
-        What is fitted at each node, "feature", "threshold", "linear", "tree" or an object: see
+        The ranker to fit at each node, "feature", "threshold", "linear", "tree" or an object: see
         `MartiRank`.
     criterion : {"sum", "error"}, default="sum"
         How a ranking is cut into a classifier with one error rate for both classes: see
@@ -399,81 +397,80 @@ class SMartiRank(ProgramRanker):
     routing : {"expected", "sampled"}, default="expected"
         How a row passes a coin: see `MartiRank`.
     output : {"votes", "sign", "node_rate"}, default="votes"
-        What a row scores where its way ends: see `MartiRank`.
+        The score of a row at the end of its path: see `MartiRank`.
     max_bins : int or None, default=255
-        Most bins that a numeric feature is cut into, at quantiles of at most 200,000 rows; a
-        feature of no more distinct values is exact. None for one bin a value.
+        Maximal number of bins of a numeric feature, cut at quantiles of at most 200,000 rows; a
+        feature with no more distinct values is exact. None for one bin per value.
     level_rates : {"shrunken", "raw"}, default="shrunken"
-        What the class rates of categories are taken for when sets of them are chosen. "shrunken":
-        rates move towards that of all rows as far as chance explains how they differ, and of more
-        than six categories those of fewer than ten training rows count as missing, see
-        :ref:`categories <level-rates>`. "raw": those of their rows, the exhaustive search of the
-        papers, which takes noise in many categories for a law.
+        Class rates of categories used to choose sets of them. "shrunken": rates are shrunk towards
+        that of all rows as far as chance explains their differences; with more than six categories,
+        those of fewer than ten training rows count as missing, see :ref:`categories <level-rates>`.
+        "raw": the observed rates, the exhaustive search of the papers, which fits noise where there
+        are many categories.
     categorical_features : "from_dtype", list or None, default="from_dtype"
-        Which columns hold categories: those of a data frame whose type says so, or those listed
-        by position, by name or in a boolean mask.
+        Which columns are categorical: those of a data frame with a categorical or string type, or
+        those listed by position, by name or in a boolean mask.
     calibration : {"auto", "isotonic", "sigmoid"} or None, default=None
-        How scores are brought to probabilities, for `predict_proba`. The ranking stays as it is,
-        and ``threshold_`` becomes the score of even odds. "sigmoid": one line of log-odds (Platt).
-        "isotonic": isotonic regression, its log-odds interpolated. "auto": "isotonic" where the
-        rarer class has 1,000 rows or more to calibrate on, else "sigmoid". Probabilities are
-        learned from rows that were left out: the ranker is
-        fitted three more times, each time without a third of the rows. None: no probabilities. See
-        :doc:`probabilities </probabilities>`.
+        How scores are mapped to probabilities, for `predict_proba`. The ranking does not change,
+        and ``threshold_`` becomes the score at even odds. "sigmoid": log-odds linear in the score
+        (Platt). "isotonic": isotonic regression, with interpolated log-odds. "auto": "isotonic"
+        where the rarer class has 1,000 rows or more to calibrate on, else "sigmoid". Probabilities
+        are learned from rows that were left out: the ranker is fitted three more times, each time
+        without a third of the rows. None: no probabilities. See :doc:`probabilities
+        </probabilities>`.
     class_weight : dict, "balanced" or None, default=None
-        What the weights of rows are multiplied by, by class; "balanced" makes the sums of both
-        classes equal. A pair counts by the product of its rows, so that classes that weigh more
-        change the ranking hardly, if at all; they move ``threshold_`` to where a line of log-odds
-        (Platt) has even odds of the training rows, and with ``calibration`` the probabilities.
+        Factor on the weights of the rows of each class; "balanced" gives both classes the same
+        total. A pair counts by the product of the weights of its rows, so that class weights hardly
+        change the ranking, if at all; they move ``threshold_`` to where Platt scaling of the
+        training rows has even odds, and with ``calibration`` the probabilities.
     n_jobs : int or None, default=None
         Number of threads: None for one per core as far as ``OMP_NUM_THREADS`` allows, -1 for all
         cores. The program does not depend on it.
     random_state : int, RandomState instance or None, default=None
         Seeds the coins of ``routing="sampled"``, the rows of ``sample_size``, a weak ranker that
-        draws, and the sample that bins are taken from where there are more than 200,000 rows.
+        samples, and the rows from which bins are cut beyond 200,000.
     verbose : int, default=0
-        If 1, print a line after every tenth layer, and in the end how many nodes of each
-        kind there are; if more, after every layer.
+        If 1, print a line after every tenth layer, and at the end the number of nodes of each kind;
+        if greater, after every layer.
 
     Attributes
     ----------
     program_ : BranchingProgram
-        The program: tables of its nodes and ways, in words, and as a picture.
+        The program: tables of its nodes and edges, text, and a plot.
     threshold_ : float
         Score above which a row is called positive: where TPR - FPR was largest in training, or as
-        ``calibration`` or ``class_weight`` has it. It is subtracted from what `decision_function`
-        returns.
+        set by ``calibration`` or ``class_weight``. `decision_function` has it subtracted already.
     noise_rate_ : float
-        The share of flipped labels that was assumed: ``noise_rate``, or the guess that was chosen.
+        The assumed share of flipped labels: ``noise_rate``, or the chosen guess.
     feature_importances_ : ndarray of shape (n_features,)
-        What the rankers of each feature contribute to the AUC: the advantage of each over chance
+        Contribution of the rankers on each feature to the AUC: the advantage of each over chance
         times the share of all pairs of a positive and a negative row that meet at its node, as a
-        mean over the layers. Not there for linear rankers and estimators.
+        mean over the layers. Not available for linear rankers and estimators.
     classes_ : ndarray of shape (2,)
         Sorted labels; the second is the class to rank first.
     n_features_in_ : int
         Number of columns seen during :term:`fit`.
     feature_names_in_ : ndarray of shape (n_features,)
-        Their names, if they had any.
+        Their names, if any.
 
     See Also
     --------
-    MartiRank : Freezes nothing but nodes of one class.
+    MartiRank : Freezes only nodes of one class.
 
     Notes
     -----
     The paper draws fresh rows for each node; here all nodes learn from one sample. A frozen node
-    casts all votes that are left for the class which is common there beside its share of all rows,
-    and against the one that is rare; the label that the paper prints, 1 - b, is meant as -b, since
-    its classes are -1 and 1. An estimate below 0 of the mass of a class counts as 0.
+    casts all remaining votes for the class that is more frequent there than among all rows, and
+    against the rare one; the paper's label 1 - b must read -b, since its classes are -1 and 1. An
+    estimate below 0 of the mass of a class counts as 0.
 
-    Labels that are flipped at random bring every AUC nearer to 1/2 by one factor, so rows held out
-    need no true labels to say which guess of ``noise_rate="auto"`` ranks best. It is a choice among
-    programs, and no estimate of the noise: where few nodes are frozen, guesses far apart rank
-    alike.
+    Labels flipped at random shrink every AUC towards 1/2 by the same factor, so held-out rows need
+    no true labels to determine which guess of ``noise_rate="auto"`` ranks best. It chooses among
+    programs and does not estimate the noise: if few nodes are frozen, very different guesses rank
+    equally well.
 
-    A sparse matrix of scipy is read as the dense one, 0 where nothing is stored, and gives the same
-    model; the dense one is not made.
+    A scipy sparse matrix, 0 where nothing is stored, gives the same model as the dense one, which
+    is never built.
 
     References
     ----------
@@ -554,12 +551,12 @@ class SMartiRank(ProgramRanker):
 
     @property
     def noise_rate_(self) -> float:
-        """Return the share of flipped labels that was assumed.
+        """Return the assumed share of flipped labels.
 
         Returns
         -------
         float
-            ``noise_rate``, or the guess that was chosen.
+            ``noise_rate``, or the chosen guess.
         """
         check_is_fitted(self)
         return self._model.noise_rate

@@ -1,4 +1,4 @@
-"""A sum of functions of single features and of pairs: as tables, in parts, as pictures."""
+"""A sum of functions of single features and of pairs: tables, contributions, plots."""
 
 import json
 from typing import TYPE_CHECKING, Any
@@ -21,23 +21,23 @@ if TYPE_CHECKING:
 
 
 def names_of_pairs(pairs: "Sequence[Sequence[int]]", schema: Schema) -> list[str]:
-    """Return the names of what pairs of features add together."""
+    """Return the names of the terms of pairs of features."""
     names = schema.shown_names
     return [pair_name([names[first], names[second]]) for first, second in pairs]
 
 
 class PairTermsMixin(TermsMixin):
-    """For `GradientBoostingRanker`: what its trees have added up to.
+    """Mixin of `GradientBoostingRanker`: the functions that its trees sum to.
 
-    Where no tree asks more than two features, the score is a sum of one function for each feature
-    and one for each pair.
+    If no tree uses more than two features, the score is a sum of one function per feature and one
+    per pair.
     """
 
     _model: _core.GradientBoosted  # type: ignore[assignment]
 
     @property
     def pairs_(self) -> list[tuple[int, int]]:
-        """Return the pairs of features that trees ask together.
+        """Return the pairs of features that trees use together.
 
         Returns
         -------
@@ -47,9 +47,9 @@ class PairTermsMixin(TermsMixin):
         Raises
         ------
         NotFittedError
-            If there is no model yet.
+            If the estimator is not fitted.
         AttributeError
-            If trees ask more than two features together.
+            If trees use more than two features together.
         """
         check_is_fitted(self)
         pairs = self._model.pairs()
@@ -69,31 +69,31 @@ class PairTermsMixin(TermsMixin):
         Raises
         ------
         NotFittedError
-            If there is no model yet.
+            If the estimator is not fitted.
         AttributeError
-            If trees ask more than two features together.
+            If trees use more than two features together.
         """
         schema = self._schema_of_terms
         return [*schema.shown_names, *names_of_pairs(self.pairs_, schema)]
 
     def pair_terms(self) -> Table:
-        """Return what the values of two features add to the score together.
+        """Return the joint contribution of the values of two features to the score.
 
         Returns
         -------
         Table
             One row for each cell of the table of each pair of ``pairs_``: ``feature_1`` and
-            ``feature_2`` (names, or ``x0`` for a first column without one), ``rule_1`` and
-            ``rule_2`` (the values in words) and ``value`` (what they add, beside what `terms` has
-            for each feature). Numbers ascend, missing values are last; categories stand together
-            where no tree tells them apart.
+            ``feature_2`` (names, or ``x0`` for the first column if it has none), ``rule_1`` and
+            ``rule_2`` (the values in words) and ``value`` (their contribution on top of `terms` for
+            each feature). Numbers ascend, missing values are last; categories that no tree
+            distinguishes are merged.
 
         Raises
         ------
         NotFittedError
-            If there is no model yet.
+            If the estimator is not fitted.
         ValueError
-            If trees ask more than two features together.
+            If trees use more than two features together.
 
         Notes
         -----
@@ -112,7 +112,7 @@ class PairTermsMixin(TermsMixin):
         return table_of_pairs(self._words, self._merged_pairs())
 
     def explain(self, X: Any) -> NDArray[np.float64]:
-        """Return what each feature, and each pair, adds to the score of each row.
+        """Return the contribution of each feature, and each pair, to the score of each row.
 
         Parameters
         ----------
@@ -123,17 +123,17 @@ class PairTermsMixin(TermsMixin):
         -------
         ndarray of float64, shape (n, n_features + n_pairs)
             The function of each feature at the row, as `terms` lists them, 0 for features that no
-            tree asks alone; then that of each pair of ``pairs_``, as `pair_terms` lists them.
-            ``term_names_`` names the columns. A row and ``base_score_`` add up to its
-            `decision_function`: to the last bit, in any order, since all values are multiples of a
+            tree uses alone; then that of each pair of ``pairs_``, as `pair_terms` lists them.
+            ``term_names_`` names the columns. A row plus ``base_score_`` equals its
+            `decision_function` to the last bit, in any order, since all values are multiples of a
             power of two.
 
         Raises
         ------
         NotFittedError
-            If there is no model yet.
+            If the estimator is not fitted.
         ValueError
-            If trees ask more than two features together, or the columns are not those seen in fit.
+            If trees use more than two features together, or the columns are not those seen in fit.
 
         Examples
         --------
@@ -164,28 +164,28 @@ class PairTermsMixin(TermsMixin):
         Parameters
         ----------
         features : int or sequence of int, str or tuple, default=9
-            So many features and pairs at most, those first whose values differ most; or which
-            ones, a feature by position or by name, and a pair as a tuple of two of them, the first
-            for the horizontal axis.
+            Maximal number of features and pairs, those with the largest range first; or which ones,
+            a feature by position or by name, and a pair as a tuple of two of them, the first for
+            the horizontal axis.
         ax : matplotlib.axes.Axes or a sequence of them, default=None
-            Where to draw, one for each. None makes a figure.
+            Axes to draw on, one for each. None makes a figure.
 
         Returns
         -------
         TermsDisplay
-            What was drawn. A function of one feature is a line or bars; these panels have the same
-            height in units of the score, and a dotted line is the value of missing ones. That of a
-            pair is a map whose colours are the same in all panels, white where it adds nothing; all
-            bins of a number have the same width there, and missing values are at the end.
+            The display. A function of one feature is a line or bars; these panels have the same
+            height in units of the score, and a dotted line is the contribution of missing values.
+            That of a pair is a map with the same colours in all panels, white for 0; all bins of a
+            number have the same width there, and missing values are at the end.
 
         Raises
         ------
         ImportError
             If matplotlib is not installed.
         NotFittedError
-            If there is no model yet.
+            If the estimator is not fitted.
         ValueError
-            If trees ask more than two features together, a feature is unknown, a feature or pair
+            If trees use more than two features together, a feature is unknown, a feature or pair
             has no term, or there are not as many axes as terms.
 
         Examples
@@ -210,7 +210,7 @@ class PairTermsMixin(TermsMixin):
         return [parse_pair(pair, schema) for pair in json.loads(self._model.pair_terms())]
 
     def _ranges_of_pairs(self) -> Table:
-        """Return the least and the most that each pair adds."""
+        """Return the smallest and the largest contribution of each pair."""
         names, pairs = self._schema_of_terms.shown_names, self._merged_pairs()
         firsts, seconds = ([names[pair.features[k]] for pair in pairs] for k in (0, 1))
         return Table(

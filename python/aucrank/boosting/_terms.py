@@ -1,4 +1,4 @@
-"""A sum of step functions, one for each feature: as a table, in parts, in SQL, as a picture."""
+"""A sum of step functions, one per feature: table, contributions, SQL, plot."""
 
 import json
 from dataclasses import replace
@@ -25,10 +25,9 @@ if TYPE_CHECKING:
 
 
 class TermsMixin:
-    """For rankers whose core model is a `BoostedModel`: what the rounds have added up to.
+    """Mixin for rankers whose core model is a `BoostedModel`: the functions that its rounds sum to.
 
-    Where every weak ranker asks one feature, the score is a sum of step functions, one for each
-    feature, and can be shown as such.
+    If every weak ranker uses one feature, the score is a sum of step functions, one per feature.
     """
 
     _model: _core.BoostedModel
@@ -36,14 +35,14 @@ class TermsMixin:
 
     @property
     def rounds_(self) -> Table:
-        """Return what each round has added.
+        """Return the contribution of each round.
 
         Returns
         -------
         Table
-            Columns ``round``, from 1; ``rule``, what the round ranks high, in words; ``high`` and
-            ``low``, the most and the least that it adds, after shrinkage; ``missing``, what it adds
-            where its feature is missing, NaN where it asks several.
+            Columns ``round``, from 1; ``rule``, the rows that the round ranks high, in words;
+            ``high`` and ``low``, the most and the least that it adds, after shrinkage; ``missing``,
+            its contribution where its feature is missing, NaN where it uses several.
         """
         check_is_fitted(self)
         words = self._words
@@ -60,23 +59,23 @@ class TermsMixin:
         )
 
     def terms(self) -> Table:
-        """Return what each value of a feature adds to the score.
+        """Return the contribution of each value of a feature to the score.
 
         Returns
         -------
         Table
-            One row for each step of each feature that any round has asked: ``feature`` (its name,
-            or ``x0`` for a first column without one), ``rule`` (the values in words) and ``value``
-            (what they add). Numbers ascend; categories stand together where they add the same,
-            the highest first; the last row of a feature is of its missing values, those of
-            categories not seen in fit included.
+            One row for each step of each feature that any round uses: ``feature`` (its name, or
+            ``x0`` for the first column if it has none), ``rule`` (the values in words) and
+            ``value`` (their contribution). Numbers ascend; categories with the same contribution
+            are merged, the highest first; the last row of a feature is for its missing values,
+            including categories not seen in fit.
 
         Raises
         ------
         NotFittedError
-            If there is no model yet.
+            If the estimator is not fitted.
         ValueError
-            If a term asks several features, as trees and linear rankers do.
+            If a term uses several features, as trees and linear rankers do.
 
         Notes
         -----
@@ -96,7 +95,7 @@ class TermsMixin:
         return table_of_steps(self._words, self._merged())
 
     def explain(self, X: Any) -> NDArray[np.float64]:
-        """Return what each feature adds to the score of each row.
+        """Return the contribution of each feature to the score of each row.
 
         Parameters
         ----------
@@ -106,18 +105,17 @@ class TermsMixin:
         Returns
         -------
         ndarray of float64, shape (n, n_features)
-            The step function of each feature at the row, as `terms` lists them; 0 for features
-            that no round has asked. A row and ``base_score_`` add up to its `decision_function`:
-            to the last bit, in any order, since all values are multiples of a power of two.
-            Where the score is a sign (``output="sign"``), a row adds up to the sum whose sign
-            that is.
+            The step function of each feature at the row, as `terms` lists them; 0 for features that
+            no round uses. A row plus ``base_score_`` equals its `decision_function` to the last
+            bit, in any order, since all values are multiples of a power of two. If the score is a
+            sign (``output="sign"``), a row sums to the value whose sign it is.
 
         Raises
         ------
         NotFittedError
-            If there is no model yet.
+            If the estimator is not fitted.
         ValueError
-            If a term asks several features, as trees and linear rankers do, or the columns are not
+            If a term uses several features, as trees and linear rankers do, or the columns are not
             those seen in fit.
 
         Examples
@@ -149,25 +147,25 @@ class TermsMixin:
         Parameters
         ----------
         features : int or sequence of int or str, default=9
-            So many features at most, those first whose values differ most; or which ones, by
+            Maximal number of features, those with the largest range first; or which ones, by
             position or by name.
         ax : matplotlib.axes.Axes or a sequence of them, default=None
-            Where to draw, one for each feature. None makes a figure.
+            Axes to draw on, one for each feature. None makes a figure.
 
         Returns
         -------
         TermsDisplay
-            What was drawn. Panels have the same height in units of the score, so that steps can be
-            compared; a dotted line is the value of missing ones.
+            The display. Panels have the same height in units of the score, so that steps can be
+            compared; a dotted line is the contribution of missing values.
 
         Raises
         ------
         ImportError
             If matplotlib is not installed.
         NotFittedError
-            If there is no model yet.
+            If the estimator is not fitted.
         ValueError
-            If a term asks several features, a feature is unknown or has no term, or there are not
+            If a term uses several features, a feature is unknown or has no term, or there are not
             as many axes as features.
 
         Examples
@@ -218,7 +216,7 @@ class TermsMixin:
 
 
 def rule_of_feature(words: Words, steps: Steps) -> str:
-    """Return words for the rows that have the highest value of a step function."""
+    """Return in words the rows that have the highest value of a step function."""
     *known, (_, missing) = restrictions(steps)
     top = max(missing, *(value for _, value in known))
     rules = [rule for rule, value in known if value == top]
@@ -231,7 +229,7 @@ def rule_of_feature(words: Words, steps: Steps) -> str:
 
 
 def rule_of_score(term: dict[str, Any]) -> str:
-    """Return words for the rows that have the higher value of one step of a score."""
+    """Return in words the rows that have the higher value of one step of a score."""
     (threshold,), (low, high) = term["thresholds"], term["values"]
     sign = ">=" if high > low else "<"
     if _is_reversed(term["scorer"]):
@@ -251,7 +249,7 @@ def _is_reversed(scorer: dict[str, Any]) -> bool:
 
 
 def _round(words: Words, term: dict[str, Any]) -> tuple[str, float, float, float]:
-    """Return a round as a row: what it ranks high, and its highest, lowest and missing value."""
+    """Return a round as a row: the rows it ranks high, its highest, lowest and missing value."""
     match term:
         case {"feature": step_function}:
             steps = parse_steps(step_function)

@@ -1,4 +1,4 @@
-"""Lemma 4 of paper 3: any ranker cut into a classifier that serves both classes alike."""
+"""Lemma 4 of paper 3: any ranker cut into a classifier with equal error rates on both classes."""
 
 from typing import Any, ClassVar, Self
 
@@ -23,10 +23,10 @@ from aucrank.tree import TreeRank
 
 
 class TwoSidedClassifier(AucScoreMixin, MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
-    """Classifier with the same error rate on both classes, made of any ranker.
+    """Classifier with the same error rate on both classes, made from any ranker.
 
-    The rows that rank at or above a threshold are called positive. One class then suffers more
-    mistakes than the other, so on the side that has mistakes to spare a coin decides: it is biased
+    The rows that rank at or above a threshold are called positive. One class then has a higher
+    error rate than the other, so a biased coin randomises the labels on one side of the threshold,
     such that both classes end with the same error rate. If the ranker has an AUC of 1/2 + gamma on
     the training rows, that rate is at most 1/2 - gamma/4, however rare a class is (Lemma 4 of
     [1]_). This is what `AUCBoost` and `MartiRank` boost.
@@ -34,21 +34,19 @@ class TwoSidedClassifier(AucScoreMixin, MetaEstimatorMixin, ClassifierMixin, Bas
     Parameters
     ----------
     ranker : estimator or None, default=None
-        What ranks: an estimator of aucrank, or any of scikit-learn with ``decision_function`` or
-        ``predict_proba``; of both, the first is taken. It is cloned, never fitted itself, and sees
-        ``X`` as it was passed. None for
-        ``TreeRank(random_state=0)``.
+        The ranker: an estimator of aucrank, or any of scikit-learn with ``decision_function``
+        (preferred) or ``predict_proba``. It is cloned, never fitted itself, and receives ``X``
+        unchanged. None for ``TreeRank(random_state=0)``.
     criterion : {"sum", "error"}, default="sum"
-        What the threshold is chosen by: the least sum of both error rates before the coin, as in
-        the paper, which is the largest TPR - FPR; or the least error rate after it.
+        Criterion for the threshold: the least sum of both error rates before the coin, as in the
+        paper, which is the largest TPR - FPR; or the least error rate after it.
     noise_rate : float, default=0.0
         Share of labels known to be flipped at random, whatever the class; at least 0 and below the
         share of the rarer class. The error rates, and with them the coin, are then those of the
         true labels.
     random_state : int, RandomState instance or None, default=None
-        Seed of what is random in the ranker: each ``random_state`` that it has, also in its parts,
-        is set from this. None leaves them as they are; a ranker whose own is None then draws anew
-        in every fit.
+        Seed of the ranker: each ``random_state`` that it has, also in its parts, is set from this.
+        None leaves them unchanged; a ranker with ``random_state=None`` then differs between fits.
 
     Attributes
     ----------
@@ -65,18 +63,18 @@ class TwoSidedClassifier(AucScoreMixin, MetaEstimatorMixin, ClassifierMixin, Bas
     error_ : float
         Chance of a mistake on the training rows of either class.
     advantage_ : float
-        How much better than chance that is: 1/2 - ``error_``.
+        Advantage over chance: 1/2 - ``error_``.
     votes_ : ndarray of shape (2,)
         Expected vote of rows below the threshold and of those above it: the chance of being called
         positive less that of being called negative.
     threshold_ : float
-        Middle of the two votes; `decision_function` is the vote less this.
+        Midpoint of the two votes; `decision_function` is the vote minus this.
     classes_ : ndarray of shape (2,)
         Sorted labels; the second is the class to rank first.
     n_features_in_ : int
-        Number of columns seen during :term:`fit`, if the ranker tells.
+        Number of columns seen during :term:`fit`, if the ranker has it.
     feature_names_in_ : ndarray of shape (n_features,)
-        Their names, if the ranker tells.
+        Their names, if the ranker has them.
 
     See Also
     --------
@@ -84,20 +82,20 @@ class TwoSidedClassifier(AucScoreMixin, MetaEstimatorMixin, ClassifierMixin, Bas
 
     Notes
     -----
-    Of several thresholds that are equal by ``criterion``, the one of the smaller error is taken,
-    then the highest. Rows of weight zero do not contribute.
+    Among thresholds that are equal by ``criterion``, the one with the smaller error is taken, then
+    the highest. Rows of weight zero do not contribute.
 
     The error rates are those of the rows that the ranker was fitted to: a ranker that overfits
     makes them look better than they are.
 
-    Under noise the threshold stays where it is, since noise which spares no class changes all
-    differences TPR - FPR by one factor. What it does change is their size, and so the coin.
+    Noise does not move the threshold, since noise independent of the class scales all differences
+    TPR - FPR by the same factor. It does change their size, and so the coin.
 
     `predict` and `decision_function` follow the expected vote, and give the same answer each time;
     `draw` flips the coin. The score has two values, so its AUC on the training rows is 1 less half
     the sum of ``p_pos_`` and ``p_neg_``; that of a draw is 1 - ``error_`` on average (Lemma 5).
 
-    A file of aucrank cannot hold it, since its ranker may come from anywhere; pickle keeps it.
+    ``save`` cannot store it, since its ranker may be any estimator; pickle can.
 
     References
     ----------
@@ -153,13 +151,14 @@ class TwoSidedClassifier(AucScoreMixin, MetaEstimatorMixin, ClassifierMixin, Bas
         Parameters
         ----------
         X : array-like or data frame of shape (n, n_features)
-            Training data, as the ranker takes it.
+            Training data, in any form that the ranker accepts.
         y : array-like of shape (n,)
             Labels, two distinct values. The greater one is the class to rank first.
         sample_weight : array-like of shape (n,), default=None
             Weight of each row; the ranker must take weights, too.
         **fit_params : dict
-            What else ``fit`` of the ranker takes; with metadata routing enabled, what it requests.
+            Further arguments of ``fit`` of the ranker; with metadata routing enabled, those it
+            requests.
 
         Returns
         -------
@@ -169,7 +168,7 @@ class TwoSidedClassifier(AucScoreMixin, MetaEstimatorMixin, ClassifierMixin, Bas
         Raises
         ------
         TypeError
-            If the ranker is no estimator that ranks.
+            If the ranker is not an estimator that ranks.
         ValueError
             If a parameter, the data, the labels or the weights are not valid.
         """
@@ -215,12 +214,12 @@ class TwoSidedClassifier(AucScoreMixin, MetaEstimatorMixin, ClassifierMixin, Bas
 
     @property
     def advantage_(self) -> float:
-        """How much better than chance the classifier is on either class."""
+        """Advantage of the classifier over chance on either class."""
         return 0.5 - self.error_
 
     @property
     def threshold_(self) -> float:
-        """Middle of the two votes."""
+        """Midpoint of the two votes."""
         return float(self.votes_.mean())
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
@@ -240,7 +239,7 @@ class TwoSidedClassifier(AucScoreMixin, MetaEstimatorMixin, ClassifierMixin, Bas
         return votes - self.threshold_
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Label rows by which side of the threshold they rank on.
+        """Label rows by the side of the threshold on which they rank.
 
         Parameters
         ----------
@@ -273,7 +272,7 @@ class TwoSidedClassifier(AucScoreMixin, MetaEstimatorMixin, ClassifierMixin, Bas
         return votes
 
     def draw(self, X: Any, random_state: int | np.random.RandomState | None = None) -> NDArray[Any]:
-        """Label rows as the randomised classifier of the paper does, by a coin for each row.
+        """Label rows as the randomised classifier of the paper does, by one coin per row.
 
         Parameters
         ----------
@@ -285,17 +284,17 @@ class TwoSidedClassifier(AucScoreMixin, MetaEstimatorMixin, ClassifierMixin, Bas
         Returns
         -------
         ndarray of shape (n,)
-            Labels; of rows like those of the training sample, a share of ``error_`` is wrong in
+            Labels; for rows like those of the training sample, a share of ``error_`` is wrong in
             either class.
         """
         chance = (1 + self.expected_vote(X)) / 2
-        # A stream of its own: the numbers of a seed that drew the rows would be those of the coins.
+        # A separate stream: a seed that also drew the rows would give correlated coins.
         rng = np.random.RandomState(check_random_state(random_state).randint(2**31 - 1))
         positive = rng.random_sample(len(chance)) < chance
         return self.classes_[positive.astype(np.intp)]
 
     def get_metadata_routing(self) -> MetadataRouter:
-        """Return which metadata ``fit`` takes, and what it hands to the ranker.
+        """Return which metadata ``fit`` takes, and which it passes to the ranker.
 
         Returns
         -------
@@ -319,7 +318,7 @@ class TwoSidedClassifier(AucScoreMixin, MetaEstimatorMixin, ClassifierMixin, Bas
     def _routed(
         self, ranker: Any, weight: NDArray[np.float64] | None, fit_params: dict[str, Any]
     ) -> dict[str, Any]:
-        """Return what goes to ``fit`` of the ranker beside the data."""
+        """Return the arguments of ``fit`` of the ranker in addition to the data."""
         if sklearn.get_config()["enable_metadata_routing"]:
             routed = process_routing(self, "fit", sample_weight=weight, **fit_params)
             return dict(routed.ranker.fit)
@@ -343,7 +342,7 @@ class TwoSidedClassifier(AucScoreMixin, MetaEstimatorMixin, ClassifierMixin, Bas
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
-        # Once fitted, what is asked is the fitted one, whatever the parameter is by now.
+        # Once fitted, the fitted ranker is used, even if the parameter has changed since.
         ranker = self.__dict__.get("ranker_")
         of_ranker = get_tags(self._checked_ranker() if ranker is None else ranker).input_tags
         tags.input_tags.allow_nan = of_ranker.allow_nan

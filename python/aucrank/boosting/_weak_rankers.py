@@ -1,4 +1,4 @@
-"""The parameter ``weak_ranker``: what is boosted."""
+"""The parameter ``weak_ranker``: the ranker to boost."""
 
 from dataclasses import replace
 from inspect import signature
@@ -11,7 +11,7 @@ from aucrank.data._dataset import refuse_for_dataset
 from aucrank.tree._splits import LeafRank, split_rule
 from aucrank.tree._tree_rank import TreeRank
 
-#: Weak rankers that go by a name.
+#: Weak rankers that have a name.
 NAMES = ("feature", "threshold", "linear", "tree")
 
 #: Parameters of a tree that the booster sets for all rounds.
@@ -27,9 +27,9 @@ _OF_THE_BOOSTER = (
 
 
 class WeakRankersMixin(KeepsModels):
-    """For rankers with a parameter ``weak_ranker``; stands before `BaseRanker`.
+    """Mixin for rankers with a parameter ``weak_ranker``; stands before `BaseRanker`.
 
-    Rankers of the user's own choice that the model asks lie in ``_rankers``, by number.
+    User-supplied rankers that the model uses are in ``_rankers``, by number.
     """
 
     _FITTED: ClassVar[tuple[str, ...]] = (*BaseRanker._FITTED, "_rankers")
@@ -50,14 +50,14 @@ class WeakRankersMixin(KeepsModels):
 
 
 def weak_ranker_params(weak_ranker: Any, scope: ParamScope) -> Any:
-    """Return the weak ranker as the core takes it.
+    """Return the weak ranker in the form of the core.
 
     Parameters
     ----------
     weak_ranker : str, TreeRank, LeafRank or estimator
         What the user passed.
     scope : ParamScope
-        What its own parameters are read by.
+        Context of its own parameters.
 
     Returns
     -------
@@ -67,7 +67,7 @@ def weak_ranker_params(weak_ranker: Any, scope: ParamScope) -> Any:
     Raises
     ------
     TypeError, ValueError
-        If it is none that can be boosted.
+        If it cannot be boosted.
     """
     if isinstance(weak_ranker, str) and weak_ranker in NAMES:
         if weak_ranker != "tree":
@@ -94,7 +94,7 @@ def weak_ranker_params(weak_ranker: Any, scope: ParamScope) -> Any:
 
 
 def is_external(weak_ranker: Any) -> bool:
-    """Whether a weak ranker is an estimator of the user's own choice."""
+    """Whether a weak ranker is a user-supplied estimator."""
     return not isinstance(weak_ranker, str | TreeRank | LeafRank) and hasattr(weak_ranker, "fit")
 
 
@@ -117,6 +117,6 @@ def _tree_params(tree: TreeRank, scope: ParamScope) -> dict[str, Any]:
             " boosted itself as weak_ranker"
         )
     tree._check_params()
-    # The core joins the seed of a round to this one.
+    # The core combines the seed of a round with this one.
     params: dict[str, Any] = tree._core_params(replace(scope, seed=0))
     return params

@@ -1,8 +1,8 @@
 """The command line: `aucrank`, or `python -m aucrank`.
 
-What each command takes is said in `_parser`. What it does is `run` of the file that has its name,
-which is imported when it is called; it returns the exit status: 0 if all went well, 1 if files or
-data are at fault, 2 if the command line is. An error is one line on the standard error stream.
+`_parser` defines the arguments of each command. The module with the name of a command has its
+`run`, and is imported when it is called; it returns the exit status: 0 on success, 1 for bad files
+or data, 2 for a bad command line. An error is one line on the standard error stream.
 """
 
 import os
@@ -33,9 +33,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns
     -------
     status : int
-        0: done. 1: a file or the data in it cannot be used, a model failed in `compare`, or the
-        output could not be written. 2: the command line is wrong. 129, 130, 143: ended by SIGHUP,
-        Ctrl-C or SIGTERM. 141: whoever read the output has left.
+        0: success. 1: a file or the data in it cannot be used, a model failed in `compare`, or the
+        output could not be written. 2: the command line is invalid. 129, 130, 143: ended by SIGHUP,
+        Ctrl-C or SIGTERM. 141: the reader of the output has closed it.
 
     Raises
     ------
@@ -56,20 +56,20 @@ def main(argv: Sequence[str] | None = None) -> int:
             try:
                 status = _run(argv)
             finally:
-                # What is wrong with the output shows here, and not at exit.
+                # Errors of the output show here, and not at exit.
                 sys.stdout.flush()
     except KeyboardInterrupt:
         complain(ended.says)
         return ended.status
     except BrokenPipeError:
-        # The reader (`| head`) has all it wants. What a shell says of programs that a signal of
-        # it has ended.
+        # The reader (such as `| head`) has closed the pipe. The status is that of a program ended
+        # by this signal in a shell.
         _abandon_output()
         return 141
     except OSError as error:
         _abandon_output()
         if ended.number is not None:
-            # With the terminal its streams are gone.
+            # If the terminal is gone, so are its streams.
             return ended.status
         what = "standard output stream" if error.filename is None else error.filename
         complain(f"error: {what}: {reason_of(error)}")
@@ -78,7 +78,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(argv: Sequence[str] | None) -> int:
-    """Run one command; return its status, or raise what is wrong with its output."""
+    """Run one command; return its status, or raise the error of its output."""
     try:
         with warnings.catch_warnings():
             warnings.showwarning = _warner()
@@ -98,11 +98,11 @@ def _run(argv: Sequence[str] | None) -> int:
 
 
 def _warner() -> Callable[..., None]:
-    """Return what shows a warning in one line, and each once: many models may say the same."""
+    """Return a function that shows each warning once, in one line: models may repeat them."""
     told: set[str] = set()
 
     def warn(message: Warning | str, category: type[Warning], *_: Any) -> None:
-        # Who warns has imported what takes its time.
+        # The code that warns has imported the slow modules already.
         from aucrank._data.column_warnings import ColumnWarning
 
         text = str(message)
@@ -119,7 +119,7 @@ def _warner() -> Callable[..., None]:
 
 
 def _abandon_output() -> None:
-    """Let what is still buffered go nowhere: it must not raise at exit."""
-    # A stream that a test has put there has no number.
+    """Discard what is still buffered: it must not raise at exit."""
+    # A stream replaced by a test has no file number.
     with suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

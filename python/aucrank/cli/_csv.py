@@ -1,4 +1,4 @@
-"""What a command is told of CSV files, and the standard input stream as one."""
+"""Options for CSV files, and the standard input stream as a file."""
 
 import argparse
 import shutil
@@ -11,25 +11,25 @@ from typing import Any
 from aucrank._data.csv_form import CsvOptions
 from aucrank.cli._errors import DataError, UsageError
 
-#: The standard input stream, as a file is called that comes from there.
+#: Name of the standard input stream as a file.
 STDIN = "-"
 
 
 @dataclass(frozen=True)
 class TableOptions(CsvOptions):
-    """What a command was told of data files.
+    """Options of a command for data files.
 
     Attributes
     ----------
     sheet : str or None
-        Of a workbook.
+        Sheet of a workbook.
     """
 
     sheet: str | None = None
 
 
 def csv_options(args: argparse.Namespace) -> TableOptions:
-    """Return what a command was told of data files."""
+    """Return the options of a command for data files."""
     separator = {"tab": "\t", "\\t": "\t"}.get(args.sep, args.sep)
     skip_rows = args.skip_rows
     if args.header_row is not None:
@@ -54,7 +54,7 @@ def csv_options(args: argparse.Namespace) -> TableOptions:
 
 
 class _Copy:
-    """What the standard input stream held, as a file, which can be read more than once."""
+    """A copy of the standard input stream as a file, which can be read repeatedly."""
 
     def __init__(self, stream: Any) -> None:
         self.stream = stream
@@ -71,7 +71,7 @@ _copies: list[_Copy] = []
 
 
 def copy_of_stdin() -> str:
-    """Return the path of a file with what the standard input stream holds."""
+    """Return the path of a file with the content of the standard input stream."""
     stream: Any = getattr(sys.stdin, "buffer", None)
     if stream is None:
         raise DataError("there is no standard input stream to read data from")

@@ -1,4 +1,4 @@
-"""CSV files as frames of pandas or polars, whichever is installed: the same from both."""
+"""CSV files as frames of pandas or polars, whichever is installed, with the same result."""
 
 import re
 import warnings
@@ -42,15 +42,15 @@ def read_csv(
     file : str
         Its path.
     backend : {"pandas", "polars"}
-        What reads it.
+        Library that reads it.
     options : CsvOptions
-        What is known of how it is written.
+        Known options of the file.
     text : collection of str
-        Columns to take as text even where they look like numbers.
+        Columns to read as text even if they look like numbers.
     labels : str or None
-        Column of labels, in which a date is none.
+        Column of labels, which is never read as dates.
     notes : list of str
-        Takes what is not usual.
+        Receives notes on unusual features.
     fitted : Fitted or None
         What a model knows of the files of its fit.
 
@@ -65,7 +65,7 @@ def read_csv(
     options = options if fitted is None else fitted.completed(options)
     notes += form.notes
     known = {} if fitted is None else fitted.forms(form.header)
-    # Of a unit or a date that lacks its sign no reader must make a number.
+    # A unit or a date without its separators must not become a number in any reader.
     in_words = {name for name, known_form in known.items() if known_form != ColumnForm("number")}
     kept = set(text) & set(form.header)
     all_text = form.decimal == "," or form.is_spaced
@@ -123,18 +123,18 @@ def typed_frame(
     notes: list[str],
     fitted: Fitted | None,
 ) -> tuple[nw.DataFrame[Any], Reading]:
-    """Return a frame whose columns have types with numbers for dates, also for those in texts.
+    """Return a typed frame with dates, also those in texts, converted to numbers.
 
     Parameters
     ----------
     frame : narwhals.DataFrame
-        As it was read.
+        The frame as read.
     left : collection of str
-        Columns that stay as they are.
+        Columns that stay unchanged.
     missing : sequence of str
-        Texts and numbers that stand for missing values, besides the usual ones.
+        Texts and numbers that stand for missing values, in addition to the usual ones.
     notes : list of str
-        Takes what is not usual.
+        Receives notes on unusual features.
     fitted : Fitted or None
         What a model knows of the files of its fit.
     """
@@ -161,7 +161,7 @@ def typed_frame(
 
 
 def _may_lack_fields(frame: nw.DataFrame[Any]) -> bool:
-    """Tell whether a row holds nothing behind its first field, as lines do that are no rows."""
+    """Return whether a row has only its first field, as lines do that are not rows."""
     others = frame.columns[1:]
     if len(others) < 2 or any(frame[name].null_count() == 0 for name in others):
         return False
@@ -174,7 +174,7 @@ def _may_lack_fields(frame: nw.DataFrame[Any]) -> bool:
 def _surveys(
     frame: nw.DataFrame[Any], kept: Collection[str], options: CsvOptions
 ) -> dict[str, TextSurvey]:
-    """Count what the columns of text can be read as."""
+    """Count how the texts of columns can be read."""
     return {
         name: survey_of(frame[name], options.missing)
         for name, dtype in frame.schema.items()
@@ -187,9 +187,9 @@ def _shows_commas(surveys: Mapping[str, TextSurvey]) -> bool:
 
 
 def _large_integers_as_floats(frame: nw.DataFrame[Any], text: Collection[str]) -> nw.DataFrame[Any]:
-    """Make numbers of columns of integers that are no numbers for being beyond 64 bits.
+    """Convert columns of integers beyond 64 bits to floats.
 
-    Of such integers pandas makes Python's own, or text.
+    Pandas reads them as Python integers, or as text.
     """
     return frame.with_columns(
         nw.new_series(
@@ -206,9 +206,9 @@ def _large_integers_as_floats(frame: nw.DataFrame[Any], text: Collection[str]) -
 
 
 def _values(series: nw.Series[Any]) -> Iterator[tuple[Any, bool]]:
-    """Values of a column, and whether they are missing.
+    """Yield the values of a column, and whether they are missing.
 
-    Where pandas makes text of integers, it leaves what is missing as it stands in the file.
+    Where pandas reads integers as text, missing markers are left as in the file.
     """
     known = frozenset(MISSING)
     return (
@@ -229,12 +229,12 @@ _INTEGER = re.compile(r"\s*[+-]?[0-9]+\s*")
 def _read(
     file: str, backend: Backend, text: Collection[str], form: CsvForm, *, all_text: bool
 ) -> nw.DataFrame[Any]:
-    """Read the columns of a CSV file whose numbers may have to be told from text later on."""
+    """Read the columns of a CSV file whose numbers may have to be read as text later."""
     fields = form.field_names
     kept = set(fields) if all_text else set(text)
     frame = _large_integers_as_floats(_read_csv(file, backend, kept, form), kept)
     # True/False in one file and True/False/nothing in the next must give the same categories, so
-    # what is no number is read again letter by letter.
+    # non-numeric columns are read again as text.
     guessed = {
         name
         for name, dtype in frame.schema.items()
@@ -256,17 +256,17 @@ def _read(
 def _read_csv(
     file: str, backend: Backend, text: Collection[str], form: CsvForm
 ) -> nw.DataFrame[Any]:
-    """Read fields by the names that `form` gives them."""
+    """Read fields under the names in `form`."""
     if backend == "polars":
         return _read_by_polars(file, set(text), form)
     import pandas
 
-    # Every digit counts: a value next to a threshold must fall on the side that it fell on in
-    # training. From 3.1 on pandas reads exactly by itself, and objects to being asked.
+    # Every digit counts: a value next to a threshold must be on the same side as in training. From
+    # 3.1 on pandas reads exactly by default, and rejects the option.
     version = tuple(map(int, pandas.__version__.split(".")[:2]))
     exact = {"float_precision": "round_trip"} if version < (3, 1) else {}
     with warnings.catch_warnings():
-        # Rows longer than the header: pandas would cut them off.
+        # Rows longer than the header: pandas would truncate them.
         warnings.filterwarnings("error", message="Length of header or names")
         frame = pandas.read_csv(
             file,
@@ -286,7 +286,7 @@ def _read_csv(
 def _read_by_polars(file: str, text: set[str], form: CsvForm) -> nw.DataFrame[Any]:
     import polars
 
-    # A header that is shorter than the rows would bound them.
+    # A header shorter than the rows would truncate them.
     is_short = form.has_header and None in form.names
     try:
         frame = polars.read_csv(
@@ -301,7 +301,7 @@ def _read_by_polars(file: str, text: set[str], form: CsvForm) -> nw.DataFrame[An
         )
         return nw.from_native(frame, eager_only=True)
     except polars.exceptions.ComputeError as error:
-        # Older versions do not take integers beyond 64 bits for numbers, nor for anything else.
+        # Older versions read integers beyond 64 bits neither as numbers nor as anything else.
         found = _TOO_LARGE.search(str(error))
         if found is None or found[1] in text:
             raise

@@ -1,6 +1,6 @@
-"""Data files: read by whichever of pandas and polars is installed, in one way for both.
+"""Data files, read by whichever of pandas and polars is installed, in one way for both.
 
-Beyond this file nobody knows which of them it was: all work on a frame goes through narwhals.
+No other module depends on which of them it was: all work on a frame goes through narwhals.
 """
 
 import gzip
@@ -36,13 +36,13 @@ from aucrank.cli._workbook import as_csv
 
 FileKind = Literal["csv", "parquet", "xlsx"]
 
-#: What may stand around a label unseen.
+#: Invisible characters that may surround a label.
 BLANKS = " \t\u00a0"
 
 
 @dataclass(frozen=True)
 class Labelled:
-    """Rows with a class each, as an estimator takes them."""
+    """Rows with a class each, in the form of an estimator."""
 
     X: nw.DataFrame[Any]
     is_positive: NDArray[np.bool_]
@@ -70,11 +70,11 @@ class Labelled:
 
     @property
     def positive(self) -> str:
-        """Text of the value that is positive."""
+        """Text of the positive value."""
         return text_of(self.labels[1])
 
     def say(self) -> str:
-        """Which class is positive, and how common it is."""
+        """Return which class is positive, and how frequent it is."""
         share = self.n_positive / len(self.is_positive)
         return (
             f"positive is {shown(self.target)} = {shown(self.positive)} "
@@ -84,7 +84,7 @@ class Labelled:
 
 
 def file_kind(path: str | Path) -> FileKind:
-    """Tell by the end of the name whether a file is "csv", "parquet" or "xlsx"."""
+    """Return whether a file is "csv", "parquet" or "xlsx", by its ending."""
     name = str(path).lower()
     if name.removesuffix(".gz").endswith((".csv", ".tsv", ".txt", ".data")):
         return "csv"
@@ -124,23 +124,23 @@ def read_data(
     options: CsvOptions | None = None,
     fitted: Fitted | None = None,
 ) -> nw.DataFrame[Any]:
-    """Read a file; columns of a CSV file are numbers, or text as it stands in the file.
+    """Read a file; columns of a CSV file are numbers, or text as in the file.
 
-    What is not usual of the file, and how it is read, is said.
+    Prints notes on unusual features of the file, and how they are read.
 
     Parameters
     ----------
     path : str
-        A CSV file (also gzipped), a Parquet file or a workbook, told apart by name; "-" for the
+        A CSV file (also gzipped), a Parquet file or a workbook, distinguished by name; "-" for the
         standard input stream.
     text : collection of str
-        Columns of a CSV file to take as text even where they look like numbers.
+        Columns of a CSV file to read as text even if they look like numbers.
     labels : str, default=None
-        Column of labels, in which a date is none.
+        Column of labels, which is never read as dates.
     options : CsvOptions, default=None
-        What is known of how CSV files are written.
+        Known options of CSV files.
     fitted : Fitted, default=None
-        What a model knows of the files of its fit, if the rows are for one.
+        What a model knows of the files of its fit, if the rows are read for one.
     """
     return read_file(path, text=text, labels=labels, options=options, fitted=fitted)[0]
 
@@ -163,7 +163,7 @@ def read_file(
     try:
         if kind == "parquet":
             frame = nw.read_parquet(file, backend=backend)
-            # The row labels of a pandas frame: pandas takes them back, others see a column.
+            # The index of a pandas frame: pandas restores it, others see a column.
             frame = frame.drop(
                 [name for name in frame.columns if name.startswith("__index_level_")]
             )
@@ -183,7 +183,7 @@ def read_file(
         raise
     except ColumnFormError as error:
         raise DataError(str(error).replace(file, path)) from error
-    except Exception as error:  # each reader has a family of its own
+    except Exception as error:  # each reader has its own family of errors
         reason = why_unreadable(file, error).split("\n")[0]
         raise DataError(f"cannot read {path} as {_FORMAT[kind]}: {reason}") from error
     if not len(frame):
@@ -199,7 +199,7 @@ _FORMAT = {"csv": "CSV", "parquet": "Parquet", "xlsx": "a workbook"}
 def as_categories(frame: nw.DataFrame[Any], columns: Collection[str] = ()) -> nw.DataFrame[Any]:
     """Make `columns`, and all columns of text, categorical.
 
-    `columns` get a type that lists their categories: an estimator does not doubt that they are any.
+    `columns` get a type that lists their categories, which an estimator accepts without warning.
     """
     return frame.with_columns(
         _declared(frame[name]) if name in columns else frame[name].cast(nw.Categorical)
@@ -216,20 +216,20 @@ def _declared(series: nw.Series[Any]) -> nw.Series[Any]:
 
 
 def present_values(series: nw.Series[Any]) -> list[Any]:
-    """List the distinct values of a column, but the missing one."""
+    """List the distinct values of a column, except the missing one."""
     # NaN is the one value that differs from itself.
     return [value for value in series.unique().to_list() if value is not None and value == value]
 
 
 def text_of(value: Any) -> str:
-    """Text of a value; a whole number is written without a point, whatever its type."""
+    """Return the text of a value; an integer has no decimal point, whatever its type."""
     if isinstance(value, float | np.floating) and float(value).is_integer():
         return str(int(value))
     return str(value)
 
 
 def text_series(series: nw.Series[Any]) -> nw.Series[Any]:
-    """Turn a column into text, missing where it was."""
+    """Turn a column into text, keeping missing values."""
     if series.dtype == nw.String:
         return series
     texts = {value: text_of(value) for value in present_values(series)}
@@ -242,7 +242,7 @@ def text_series(series: nw.Series[Any]) -> nw.Series[Any]:
 
 
 def need_column(columns: Sequence[str], name: str, path: str, role: str) -> None:
-    """Raise unless the column is there."""
+    """Raise unless the column exists."""
     if name not in columns:
         hint = did_you_mean(name, columns)
         if any(read_number(column, ".") for column in columns):
@@ -251,14 +251,14 @@ def need_column(columns: Sequence[str], name: str, path: str, role: str) -> None
 
 
 def values_of(target: nw.Series[Any], path: str) -> list[Any]:
-    """All values of the target, two or more, in rising order."""
+    """Return all values of the target, two or more, in ascending order."""
     return checked_values(present_values(target), n_missing(target), len(target), target.name, path)
 
 
 def checked_values(
     values: Sequence[Any], missing: int, n_rows: int, target: str, path: str
 ) -> list[Any]:
-    """Sort the values of the target, of which there are two or more and none is missing."""
+    """Sort the values of the target, two or more and none missing."""
     if missing:
         raise DataError(
             f"target column {target!r} is missing in {missing:,} of "
@@ -270,13 +270,13 @@ def checked_values(
 
 
 def check_two(target: str, values: Sequence[Any], path: str) -> None:
-    """Raise where nothing but the number of values could tell which are the two classes."""
+    """Raise if the target does not have two values."""
     if len(values) > 2:
         raise no_two_classes(target, values, path)
 
 
 def no_two_classes(target: str, values: Sequence[Any], path: str) -> DataError:
-    """Return what to say of a target that does not have two values."""
+    """Return the error of a target that does not have two values."""
     message = (
         f"target column {target!r} of {path} has {plural(len(values), 'distinct value')} "
         f"({_listed(values, ', ')}); only binary classification is supported, so it must have two"
@@ -287,22 +287,22 @@ def no_two_classes(target: str, values: Sequence[Any], path: str) -> DataError:
 
 
 def _listed(values: Sequence[Any], separator: str) -> str:
-    """Texts of the first few values."""
+    """List the first few values as text."""
     texts = [shown(text_of(value)) for value in values[:5]]
     if any(text != text.strip(BLANKS) or not text for text in map(text_of, values[:5])):
-        # Blanks that tell values apart have to be seen.
+        # Blanks that distinguish values have to be visible.
         texts = [repr(text_of(value)) for value in values[:5]]
     return separator.join(texts) + (", …" if len(values) > 5 else "")
 
 
 def greater_of(values: Sequence[Any]) -> Any:
-    """Return the one of two values that is ranked first where nothing says which is."""
+    """Return which of two values is ranked first by default."""
     # A plus sorts before a minus.
     return "+" if set(values) == {"+", "-"} else values[-1]
 
 
 def rest(value: Any) -> str:
-    """Label of all rows of other classes than this one, where there are several."""
+    """Return the label of the rows of all classes other than this one, if there are several."""
     return f"!= {text_of(value)}"
 
 
@@ -313,7 +313,7 @@ def n_missing(series: nw.Series[Any]) -> int:
 
 
 def pick_class(text: str, values: Sequence[Any], column: str) -> Any:
-    """Find the one of `values` that reads `text`."""
+    """Find the one of `values` with the text `text`."""
     for value in values:
         is_alike = text.strip(BLANKS) == text_of(value).strip(BLANKS)
         if is_alike or text == str(value):
@@ -338,8 +338,8 @@ def read_labelled(
 ) -> Labelled:
     """Read a file to learn from.
 
-    The positive class is the greater value of the target, or the one that `positive` names. Where
-    the target has more than two values, all but that one are one class, and the labels are texts.
+    The positive class is the greater value of the target, or the one that `positive` names. If the
+    target has more than two values, all others are merged into one class, and the labels are texts.
     """
     text = [*categorical, *([] if group is None else [group])]
     frame, reading = read_file(path, text=text, labels=target, options=options)
@@ -370,7 +370,7 @@ def read_labelled(
     else:
         labels = np.array([rest(first), text_of(first)])
     with plain_errors(f"target column {target!r} of {path}"):
-        # What no estimator takes for a label, such as a date, is none in any order.
+        # Values that no estimator accepts as labels, such as dates, are unordered.
         encode_binary(labels)
 
     for column in (group, time):
@@ -411,11 +411,11 @@ def times_of(series: nw.Series[Any], path: str) -> NDArray[Any]:
 
 
 def with_plain_labels(frame: nw.DataFrame[Any], target: str) -> nw.DataFrame[Any]:
-    """Return the frame with labels that have no blanks around them, and say so."""
+    """Return the frame with blanks stripped from labels, and print a note."""
     if target not in frame.columns or frame.schema[target] != nw.String:
         return frame
     stripped = frame[target].str.strip_chars(BLANKS)
-    # Nothing but blanks is no label.
+    # A label of blanks only is missing.
     odd = [text for text in present_values(frame[target]) if text.strip(BLANKS) not in ("", text)]
     if not odd:
         return frame
@@ -424,7 +424,7 @@ def with_plain_labels(frame: nw.DataFrame[Any], target: str) -> nw.DataFrame[Any
 
 
 def say_labels(target: str, odd: Sequence[str]) -> None:
-    """Say of which labels blanks were taken away."""
+    """Print which labels had blanks removed."""
     texts = listed([repr(text) for text in sorted(odd)[:5]])
     warnings.warn(
         f"column {shown(target)}: blanks around labels are left out ({texts})",
@@ -434,7 +434,7 @@ def say_labels(target: str, odd: Sequence[str]) -> None:
 
 
 def without_ids(X: nw.DataFrame[Any], keep: Collection[str]) -> nw.DataFrame[Any]:
-    """Return the columns but those that name or number the rows, and name each one anew."""
+    """Return the columns that do not name or number the rows, and report each new one."""
     named = []
     for name in X.columns:
         if name not in keep:
@@ -448,7 +448,7 @@ def without_ids(X: nw.DataFrame[Any], keep: Collection[str]) -> nw.DataFrame[Any
 
 
 def say_ids(named: Sequence[str]) -> None:
-    """Say which columns are left out."""
+    """Print which columns are left out."""
     does = "names the rows and is" if len(named) == 1 else "name the rows and are"
     what = listed([shown(name) if name else repr(name) for name in named])
     warnings.warn(f"{what} {does} left out (see --keep)", ReadingNote, stacklevel=3)
@@ -462,7 +462,7 @@ def weights_of(series: nw.Series[Any], path: str) -> NDArray[np.float64]:
 
 
 def count_kinds(X: nw.DataFrame[Any]) -> str:
-    """Count the features by kind, in words."""
+    """Return the number of features of each kind, in words."""
     n_categorical = len(categorical_columns(X))
     n_numeric = len(X.columns) - n_categorical
     return (
@@ -472,7 +472,7 @@ def count_kinds(X: nw.DataFrame[Any]) -> str:
 
 
 def categorical_columns(X: nw.DataFrame[Any]) -> list[str]:
-    """Names of the categorical columns."""
+    """Return the names of the categorical columns."""
     return [name for name, dtype in X.schema.items() if dtype in (nw.Categorical, nw.Enum)]
 
 
@@ -493,6 +493,6 @@ def write_scores(
     else:
         data = frame.write_csv().encode("utf-8")
         if out.suffix.lower() == ".gz":
-            # The same scores are the same bytes at any time.
+            # The same scores give the same bytes at any time.
             data = gzip.compress(data, mtime=0)
     write_atomically(out, data)

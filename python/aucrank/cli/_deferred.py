@@ -1,7 +1,7 @@
-"""Modules that scikit-learn imports and that few commands use, loaded when they are used.
+"""Lazy loading of modules that scikit-learn imports and that few commands use.
 
-`sklearn.base` imports pandas and `scipy.stats` for a few functions. That is two thirds of the time
-that `aucrank describe` takes, which calls none of them.
+`sklearn.base` imports pandas and `scipy.stats` for a few functions. That takes two thirds of the
+time of `aucrank describe`, which calls none of them.
 """
 
 import sys
@@ -14,10 +14,10 @@ _loading = RLock()
 
 
 class _Deferred(ModuleType):
-    """A module that runs its code when something of it is asked for."""
+    """A module that runs its code on first access."""
 
     def __getattr__(self, name: str) -> Any:
-        # Whoever comes while another thread loads waits for it.
+        # Other threads wait for the one that loads the module.
         with _loading:
             if type(self) is _Deferred:
                 self.__class__ = ModuleType  # type: ignore[assignment]
@@ -29,19 +29,19 @@ class _Deferred(ModuleType):
                 try:
                     spec.loader.exec_module(self)
                 except BaseException:
-                    # As after any import that fails: the next one tries again.
+                    # As after any failed import: the next one tries again.
                     sys.modules.pop(self.__name__, None)
                     raise
             return getattr(self, name)
 
 
 def defer(*names: str) -> None:
-    """Put modules in place that are loaded when they are used; those that are loaded stay.
+    """Register modules that are loaded on first use; loaded ones stay.
 
     Parameters
     ----------
     *names : str
-        Of packages; one that is not installed is passed over.
+        Names of packages; those that are not installed are skipped.
     """
     for name in names:
         if name in sys.modules:

@@ -1,4 +1,4 @@
-"""What can be wrong with a command, and how it is said."""
+"""Errors of commands, and how they are shown."""
 
 import os
 import stat
@@ -11,7 +11,7 @@ from aucrank._utils.plain_text import shown
 
 
 class CommandError(Exception):
-    """A message for the user in place of a traceback."""
+    """A message for the user instead of a traceback."""
 
     status = 1
 
@@ -27,13 +27,13 @@ class DataError(CommandError):
 
 
 def one_line(message: object) -> str:
-    """Text of a message without line breaks."""
+    """Return the text of a message without line breaks."""
     return " ".join(str(message).split())
 
 
 def complain(message: object) -> None:
-    """Write a line to the standard error stream, if there is one that takes it."""
-    # Without a stream, `print` would take the other one.
+    """Write a line to the standard error stream, if there is a writable one."""
+    # Without a stream, `print` would use the standard output.
     if sys.stderr is not None:
         with suppress(OSError):
             print(f"aucrank: {shown(one_line(message))}", file=sys.stderr)
@@ -41,11 +41,11 @@ def complain(message: object) -> None:
 
 @contextmanager
 def plain_errors(doing: str) -> Iterator[None]:
-    """Say what an estimator or the file system objects to, after what was being done."""
+    """Turn errors of an estimator or the file system into messages that say what was being done."""
     try:
         yield
     except BrokenPipeError:
-        raise  # whoever reads our output has left: no error, see `main`
+        raise  # the reader of our output has closed it: no error, see `main`
     except OSError as error:
         raise DataError(f"{doing}: {reason_of(error)}") from error
     except (ValueError, TypeError) as error:
@@ -53,7 +53,7 @@ def plain_errors(doing: str) -> Iterator[None]:
 
 
 def content_of(path: str) -> bytes:
-    """All of a file: read once, since a pipe can be read no second time."""
+    """Return the content of a file, read once because a pipe cannot be read again."""
     try:
         return Path(path).read_bytes()
     except OSError as error:
@@ -61,9 +61,9 @@ def content_of(path: str) -> bytes:
 
 
 def readable(path: str) -> Path:
-    """`path` if there is a file that can be opened, time and again."""
+    """Return `path` if it is a file that can be opened repeatedly."""
     try:
-        # Before it is opened: that of a pipe would wait, or take away what is in it.
+        # Checked before opening: opening a pipe would block, or consume its content.
         mode = os.stat(path).st_mode
         if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
             raise DataError(
@@ -77,11 +77,11 @@ def readable(path: str) -> Path:
 
 
 def writable(path: str | Path) -> Path:
-    """`path` if a file can be put there: better known before a long fit than after it."""
+    """Return `path` if a file can be written there, to be checked before a long fit."""
     path = Path(path)
     if path.is_dir():
         raise DataError(f"cannot write {path}: it is a folder")
-    # Where a link leads to is where the file will be.
+    # The target of a link is where the file will be.
     folder = Path(os.path.realpath(path)).parent
     if not folder.is_dir():
         raise DataError(f"cannot write {path}: there is no folder {path.parent}")
@@ -92,5 +92,5 @@ def writable(path: str | Path) -> Path:
 
 
 def reason_of(error: OSError) -> str:
-    """Say what the system objects to."""
+    """Return the message of the system."""
     return (error.strerror or str(error)).lower()

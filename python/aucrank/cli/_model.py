@@ -1,4 +1,4 @@
-"""Model files on the command line: which model, and the rows of a data file as it takes them."""
+"""Model files on the command line, and the rows of a data file in the form of a model."""
 
 import ast
 import json
@@ -45,8 +45,8 @@ def build_estimator(
         raise UsageError(f"there is no model {name!r}{did_you_mean(name, estimators)}")
     estimator = estimators[name]()
     known = estimator.get_params(deep=False)
-    # Those that the estimator does not have, it does not need: it draws nothing at random, or
-    # runs in one thread.
+    # Parameters that the estimator lacks, it does not need: it is deterministic, or runs in one
+    # thread.
     given = {"random_state": random_state, "n_jobs": n_jobs}
     values = {key: value for key, value in given.items() if value is not None and key in known}
     for param in params:
@@ -63,17 +63,17 @@ def build_estimator(
 
 
 def _value(text: str) -> Any:
-    """Read a number, a list, None, True or False, or else the text itself."""
+    """Parse a number, a list, None, True or False, or else return the text itself."""
     try:
         return ast.literal_eval(text)
     except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
-        # The latter two where it is nested too deep, such as a text of dashes.
+        # The latter two if it is nested too deeply, such as a text of dashes.
         return {"none": None, "null": None, "true": True, "false": False}.get(text.lower(), text)
 
 
 @dataclass(frozen=True)
 class SavedModel:
-    """A model, and what its file says of it."""
+    """A model, and the facts in its file."""
 
     path: str
     estimator: Any
@@ -103,7 +103,7 @@ class SavedModel:
 
     @property
     def one_against_rest(self) -> bool:
-        """Whether the labels are those that ``--positive`` makes where there are many values."""
+        """Whether its labels are those of ``--positive`` for a target with many values."""
         negative, positive = map(str, self.estimator.classes_)
         return negative == rest(positive)
 
@@ -119,7 +119,7 @@ class SavedModel:
 
 
 def load_model(path: str) -> SavedModel:
-    """Load a model file, or say what is wrong with it."""
+    """Load a model file, or raise an error that says what is wrong with it."""
     content = content_of(path)
     try:
         estimator = read_model(content, path)
@@ -129,11 +129,11 @@ def load_model(path: str) -> SavedModel:
 
 
 def _library_version(content: bytes) -> str | None:
-    """Which version says that it wrote the file; a model is one without it, too."""
+    """Return the version that wrote the file; a model is valid without it, too."""
     try:
         version = json.loads(content).get("library_version")
     except (ValueError, RecursionError):
-        # Python is stricter with what no part of the model uses.
+        # Python is stricter with parts of the file that no model uses.
         return None
     return version if isinstance(version, str) else None
 
@@ -150,7 +150,7 @@ def load_ranker(path: str) -> SavedModel:
 
 
 def fit_to(estimator: Any, data: Labelled) -> None:
-    """Fit an estimator; its classes are the labels of the file, whichever of them is positive."""
+    """Fit an estimator; its classes are the labels in the file, whichever is positive."""
     check_class_sums(data.weight, data.is_positive, data.labels)
     dealt = {
         name: values
@@ -164,7 +164,7 @@ def fit_to(estimator: Any, data: Labelled) -> None:
 
 
 def save_model(estimator: Any, path: Path) -> int:
-    """Save a fitted estimator; the size of its file in bytes."""
+    """Save a fitted estimator; return the size of its file in bytes."""
     with plain_errors(f"cannot save {path}"):
         estimator.save(path)
         return path.stat().st_size
@@ -173,9 +173,9 @@ def save_model(estimator: Any, path: Path) -> int:
 def read_for(
     model: SavedModel, path: str, options: CsvOptions, text: Sequence[str] = ()
 ) -> tuple[nw.DataFrame[Any], Reading]:
-    """Read a data file whose columns the model is to score; the others are kept too.
+    """Read a data file whose columns the model scores; other columns are kept, too.
 
-    Those that `text` names are text even where they look like numbers.
+    Those in `text` are text even if they look like numbers.
     """
     text = [*text_columns(model), *text]
     return read_file(path, text=text, options=options, fitted=model.fitted)
@@ -193,7 +193,7 @@ def text_columns(model: SavedModel) -> list[str]:
 
 
 def features_for(model: SavedModel, frame: nw.DataFrame[Any], path: str) -> Any:
-    """Pick the model's features from `frame`, in its order and in the form it takes."""
+    """Select the model's features from `frame`, in its order and in the form that it accepts."""
     names = check_columns(model, frame.columns, path)
     if names is None:
         return frame.to_numpy()
@@ -203,7 +203,7 @@ def features_for(model: SavedModel, frame: nw.DataFrame[Any], path: str) -> Any:
 
 
 def check_columns(model: SavedModel, columns: Sequence[str], path: str) -> list[str] | None:
-    """Return the names of the model's features, which are all there; None if they have none."""
+    """Return the names of the model's features after checking them; None if they have none."""
     names = [feature.name for feature in model.features if feature.name is not None]
     if len(names) < len(model.features):
         if len(columns) != len(model.features):
@@ -222,7 +222,7 @@ def check_columns(model: SavedModel, columns: Sequence[str], path: str) -> list[
 
 
 def check_numbers(model: SavedModel, frame: nw.DataFrame[Any], path: str) -> None:
-    """Raise if a column that is one of numbers to the model holds text."""
+    """Raise if a column that is numeric in the model holds text."""
     for feature in model.features:
         if feature.name not in frame.columns or feature.levels is not None:
             continue
@@ -237,7 +237,7 @@ def check_numbers(model: SavedModel, frame: nw.DataFrame[Any], path: str) -> Non
 
 
 def _a_text(column: nw.Series[Any]) -> str:
-    """First value of the column that is no number."""
+    """Return the first value of the column that is not a number."""
     for value in column.drop_nulls().to_list():
         try:
             float(value)
@@ -247,7 +247,7 @@ def _a_text(column: nw.Series[Any]) -> str:
 
 
 def scores_of(model: SavedModel, X: Any, path: str) -> NDArray[np.float64]:
-    """Score the rows; higher is more positive."""
+    """Score the rows; higher means more likely positive."""
     with plain_errors(f"cannot score {path}"):
         return score_rows(model.estimator, X)
 
@@ -255,7 +255,7 @@ def scores_of(model: SavedModel, X: Any, path: str) -> NDArray[np.float64]:
 def positive_rows(
     model: SavedModel, target: Any, positive: str | None, path: str
 ) -> NDArray[np.bool_]:
-    """Which rows are positive: by the value named, else by the classes the model was fitted to."""
+    """Return which rows are positive: by the given value, else by the classes of the model."""
     values = values_of(target, path)
     value = positive_value(model, values, target.name, positive, path)
     rows: NDArray[np.bool_] = (target == value).to_numpy()
@@ -265,7 +265,7 @@ def positive_rows(
 def positive_value(
     model: SavedModel, values: Sequence[Any], target: str, positive: str | None, path: str
 ) -> Any:
-    """Which value of the target is positive: the one named, else that of the model's classes."""
+    """Return which value of the target is positive: the given one, else that of the model."""
     if positive is None:
         texts = [text_of(value) for value in values]
         known = model.one_against_rest or set(texts) == {model.positive, model.negative}

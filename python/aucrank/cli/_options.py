@@ -1,4 +1,4 @@
-"""Options that several commands share, said once."""
+"""Options that several commands share."""
 
 import argparse
 import math
@@ -14,20 +14,20 @@ DATA_HELP = (
     " input"
 )
 DEFAULT_MODEL = "RankingEnsemble"
-#: Of data that are read a piece at a time, where the other has no memory for its rows.
+#: Library for data that are read in batches; the other one cannot do that in bounded memory.
 DEFAULT_LARGE_MODEL = "GradientBoostingRanker"
 
-#: What can also be read a piece at a time.
+#: Formats that can also be read in batches.
 ROWS_HELP = (
     f"{DATA_HELP}; or a folder of such files, or a pattern in quotes, such as 'sales/*.parquet'"
 )
 
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([kmgt]?)(i?)b?", re.IGNORECASE)
 
-#: Commands that use a fitted model, most of whose time may be that of imports.
+#: Commands that use a fitted model, whose time may be mostly that of imports.
 _QUICK = ("describe", "evaluate", "export", "score")
 
-#: Forms of `export`.
+#: Formats of `export`.
 EXPORTS = (
     "onnx",
     "sql",
@@ -48,7 +48,7 @@ EXPORTS = (
 def add_command(
     commands: "argparse._SubParsersAction[Any]", name: str, summary: str, more: str = ""
 ) -> argparse.ArgumentParser:
-    """Make the parser of one command, whose module is imported when it is run."""
+    """Make the parser of one command, whose module is imported when it runs."""
     parser: argparse.ArgumentParser = commands.add_parser(
         name,
         help=summary,
@@ -60,7 +60,7 @@ def add_command(
 
 
 def _number_columns(args: argparse.Namespace) -> None:
-    """Let options that name columns by their positions mean those of a file without names."""
+    """Make positions in options refer to the columns of a file without names."""
     for option in ("target", "weight", "id", "group", "time"):
         if getattr(args, option, None) is not None:
             setattr(args, option, _numbered(getattr(args, option)))
@@ -83,12 +83,12 @@ def _run(name: str, args: argparse.Namespace) -> int:
 
 
 def add_model_file(parser: argparse.ArgumentParser) -> None:
-    """Which model."""
+    """Add the argument for the model file."""
     parser.add_argument("model", metavar="MODEL", help="file that `aucrank fit` saved")
 
 
 def add_target(parser: argparse.ArgumentParser, positive_default: str) -> None:
-    """Which column is to be ranked, and by which of its values."""
+    """Add the options for the column of labels, and its positive value."""
     parser.add_argument(
         "--target", required=True, metavar="COL", help="column that holds the classes"
     )
@@ -101,7 +101,7 @@ def add_target(parser: argparse.ArgumentParser, positive_default: str) -> None:
 
 
 def add_reading(parser: argparse.ArgumentParser) -> None:
-    """How a CSV file is written; what is not said is found, and told."""
+    """Add the options for CSV files; what is not given is detected, and printed."""
     group = parser.add_argument_group(
         "how a CSV file or a workbook is written (default: what it looks like)"
     )
@@ -139,7 +139,7 @@ def add_reading(parser: argparse.ArgumentParser) -> None:
 
 
 def add_group(parser: argparse.ArgumentParser) -> None:
-    """Which rows belong together."""
+    """Add the option for groups of rows."""
     parser.add_argument(
         "--group",
         metavar="COL",
@@ -149,7 +149,7 @@ def add_group(parser: argparse.ArgumentParser) -> None:
 
 
 def add_time(parser: argparse.ArgumentParser) -> None:
-    """When a row came."""
+    """Add the option for times of rows."""
     parser.add_argument(
         "--time",
         metavar="COL",
@@ -159,7 +159,7 @@ def add_time(parser: argparse.ArgumentParser) -> None:
 
 
 def add_parts(parser: argparse.ArgumentParser) -> None:
-    """Add what says which rows belong together, when they came, and their subgroups."""
+    """Add the options for groups, times and subgroups of rows."""
     parser.add_argument(
         "--group",
         metavar="COL",
@@ -185,7 +185,7 @@ def add_parts(parser: argparse.ArgumentParser) -> None:
 
 
 def add_columns(parser: argparse.ArgumentParser) -> None:
-    """Which columns are features, and of which kind."""
+    """Add the options for the features, and their kinds."""
     parser.add_argument(
         "--drop", nargs="+", action="extend", default=[], metavar="COL", help="columns to leave out"
     )
@@ -214,7 +214,7 @@ def add_columns(parser: argparse.ArgumentParser) -> None:
 
 
 def add_seed(parser: argparse.ArgumentParser) -> None:
-    """Seed."""
+    """Add the seed."""
     parser.add_argument(
         "--seed",
         "--random-state",
@@ -227,7 +227,7 @@ def add_seed(parser: argparse.ArgumentParser) -> None:
 
 
 def add_seed_and_threads(parser: argparse.ArgumentParser) -> None:
-    """Seed and number of threads."""
+    """Add the seed and the number of threads."""
     add_seed(parser)
     parser.add_argument(
         "--n-jobs", type=int, metavar="N", help="threads; -1 for all cores (default: joblib's rule)"
@@ -243,7 +243,7 @@ def natural(text: str) -> int:
 
 
 def add_memory(parser: argparse.ArgumentParser) -> None:
-    """From which size on a file is read a piece at a time."""
+    """Add the option for the size above which a file is read in batches."""
     parser.add_argument(
         "--memory",
         type=n_bytes,
@@ -254,7 +254,7 @@ def add_memory(parser: argparse.ArgumentParser) -> None:
 
 
 def add_progress(parser: argparse.ArgumentParser) -> None:
-    """Whether to say how far the work is."""
+    """Add the option for showing progress."""
     parser.add_argument(
         "--progress",
         action=argparse.BooleanOptionalAction,
@@ -285,7 +285,7 @@ def above_zero(text: str) -> float:
 
 
 def at_least(least: int) -> Any:
-    """Type of an option that is an integer from `least` on."""
+    """Return the type of an option that is an integer of at least `least`."""
 
     def integer(text: str) -> int:
         value = int(text)

@@ -1,4 +1,4 @@
-"""Outputs that are inputs of the same command: they would replace what it reads."""
+"""Checks that no output of a command would replace one of its inputs."""
 
 import argparse
 import os
@@ -6,19 +6,19 @@ from collections.abc import Iterator, Sequence
 
 from aucrank.cli._errors import UsageError
 
-#: Options that name files which are read, and such as are written. A store of `compare` refuses by
-#: itself what is none.
+#: Options that name input files, and output files. The store of `compare` rejects other files by
+#: itself.
 _INPUTS = ("data", "model", "against", "train", "resume")
 _OUTPUTS = ("out", "json", "csv", "report")
 
 
 def refuse_inputs(args: argparse.Namespace) -> None:
-    """Raise if a file that is to be written is one that is read, or that is written, too.
+    """Raise if an output file is also an input file, or another output file.
 
     Raises
     ------
     UsageError
-        Naming both.
+        If so; the message names both options.
     """
     outputs = list(_paths(args, _OUTPUTS))
     if not outputs:
@@ -46,8 +46,8 @@ def _paths(args: argparse.Namespace, names: Sequence[str]) -> Iterator[tuple[str
 
 
 def _files(path: str) -> list[str]:
-    """Return the files that a path means; what is wrong with it is said where it is read."""
-    # What reads data takes its time to import.
+    """Return the files that a path refers to; its errors are reported where it is read."""
+    # The modules that read data are slow to import.
     from aucrank._data.csv_source import CSV
     from aucrank._data.data_files import find_files
     from aucrank._data.parquet_source import PARQUET
@@ -59,12 +59,12 @@ def _files(path: str) -> list[str]:
 
 
 def _is_same(one: str, other: str) -> bool:
-    """Tell whether two paths lead to one file, through links or in other spellings."""
+    """Return whether two paths refer to the same file, also through links or other spellings."""
     try:
-        # What is no regular file, such as a terminal, takes all and keeps nothing.
+        # Anything but a regular file, such as a terminal, stores nothing.
         return os.path.samefile(one, other) and os.path.isfile(one)
     except OSError:
-        # One of them is not there yet.
+        # One of them does not exist yet.
         return os.path.realpath(one) == os.path.realpath(other)
 
 

@@ -1,7 +1,7 @@
-"""What every command takes.
+"""Arguments of every command.
 
-Here and not beside what the commands do, for that needs scikit-learn, which takes a second or two
-to import: help, the version and a mistyped option have no use for it.
+They are separate from the commands because these need scikit-learn, which takes a second or two to
+import: help, the version and a mistyped option do not need it.
 """
 
 import argparse
@@ -44,13 +44,13 @@ class _Parser(argparse.ArgumentParser):
         raise UsageError(f"{message} (see {self.prog} --help)")
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """Parse, once all names are known: a misspelt option is no option that is missing."""
+        """Parse after checking all names: a misspelt option must not be reported as missing."""
         args = sys.argv[1:] if args is None else list(args)
         self._check_names(args)
         return super().parse_known_args(args, namespace)
 
     def _check_names(self, args: Sequence[str]) -> None:
-        """Raise an error that names what a misspelt command or option is like."""
+        """Raise an error with a suggestion for a misspelt command or option."""
         commands = next(
             (a.choices for a in self._actions if isinstance(a, argparse._SubParsersAction)), None
         )
@@ -59,13 +59,13 @@ class _Parser(argparse.ArgumentParser):
             if arg == "--":
                 return
             name = arg.partition("=")[0]
-            # What has a blank in it is a value to argparse as well.
+            # argparse also takes an argument with a blank for a value.
             if arg.startswith("--") and " " not in arg and name not in options:
                 self.error(f"there is no option {name}{near_name(name, options)}")
             if commands is not None and not arg.startswith("-"):
                 if arg not in commands:
                     self.error(f"there is no command {arg!r}{did_you_mean(arg, commands)}")
-                # All behind it is the command's.
+                # Everything after it belongs to the command.
                 return
 
 

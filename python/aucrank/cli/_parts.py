@@ -1,4 +1,4 @@
-"""Columns of a data file that say how its rows belong together: of groups, times and subgroups."""
+"""Columns of a data file with groups, times and subgroups of its rows."""
 
 import argparse
 from collections.abc import Sequence
@@ -20,16 +20,16 @@ _SECONDS_A_DAY = 86_400
 
 
 def named_parts(args: argparse.Namespace) -> dict[str, list[str]]:
-    """Return the columns that options name, by option."""
+    """Return the columns given by these options, by option."""
     single = {"--group": args.group, "--time": args.time}
     named = {option: [name] for option, name in single.items() if name is not None}
     return named | ({"--by": list(args.by)} if args.by else {})
 
 
 def check_parts(args: argparse.Namespace) -> None:
-    """Refuse columns that are of two uses.
+    """Raise for columns with conflicting uses.
 
-    The group may be a subgroup as well, and so may the time.
+    A group or a time may also be a subgroup.
     """
     taken = [args.target, *(name for name in (args.group, args.time) if name is not None)]
     twice = next((name for name in taken if taken.count(name) > 1), None)
@@ -43,9 +43,9 @@ def check_parts(args: argparse.Namespace) -> None:
 
 
 def text_of_parts(args: argparse.Namespace, model: SavedModel) -> list[str]:
-    """Name the columns to take as text: a group 007 is no group 7.
+    """Return the columns to read as text: a group 007 differs from 7.
 
-    Those that a model takes as numbers stay numbers.
+    Columns that are numeric in a model stay numbers.
     """
     numbers = {feature.name for feature in model.features if feature.levels is None}
     named = [*args.by, *([] if args.group is None else [args.group])]
@@ -53,7 +53,7 @@ def text_of_parts(args: argparse.Namespace, model: SavedModel) -> list[str]:
 
 
 def say_features(args: argparse.Namespace, models: Sequence[SavedModel]) -> list[str]:
-    """Say which of the columns are features of a model, too: they are not left out then."""
+    """Print which of the columns are also features of a model, and are not left out."""
     said = []
     for option, names in named_parts(args).items():
         for name in names:
@@ -66,7 +66,7 @@ def say_features(args: argparse.Namespace, models: Sequence[SavedModel]) -> list
 def target_in_parts(
     target: Target, frame: nw.DataFrame[Any], reading: Reading, args: argparse.Namespace
 ) -> Target:
-    """Return a target that knows the groups, times and subgroups of its rows."""
+    """Return a target with the groups, times and subgroups of its rows."""
     for option, names in named_parts(args).items():
         for name in names:
             need_column(frame.columns, name, args.data, option)
@@ -86,7 +86,7 @@ def target_in_parts(
 
 
 def _times(series: nw.Series[Any], reading: Reading, path: str) -> NDArray[Any]:
-    """Return when each row came; dates, which are read as days since 1970, are dates again."""
+    """Return the time of each row; dates that were read as days since 1970 become dates again."""
     times = times_of(series, path)
     if series.name not in reading.date_units or times.dtype.kind not in "iuf":
         return times

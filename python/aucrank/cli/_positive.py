@@ -1,4 +1,4 @@
-"""Which class people look for, by what it is called and how common it is."""
+"""Guess of the class of interest, by its name and frequency."""
 
 import shlex
 import warnings
@@ -7,7 +7,7 @@ from typing import Any
 from aucrank._utils.plain_text import shown
 from aucrank._utils.warn import ReadingNote
 
-#: What the class is called that people look for.
+#: Typical names of the class of interest.
 _EVENTS = {
     "in English": ("+", "yes", "y", "true", "t", "pos", "positive"),
     "in other languages": ("ja", "j", "oui", "si", "sí", "sim", "da", "tak"),
@@ -21,7 +21,7 @@ _EVENTS = {
 
 
 def warn_of_positive(target: str, first: Any, other: Any, share: float | None) -> None:
-    """Say so where the class that is ranked first by default may not be the one that is meant.
+    """Warn if the class that is ranked first by default may not be the intended one.
 
     Parameters
     ----------
@@ -30,7 +30,7 @@ def warn_of_positive(target: str, first: Any, other: Any, share: float | None) -
     first, other : object
         Texts of the class that is ranked first, and of the other one.
     share : float or None
-        Of the rows that are of the first; None where that is not known.
+        Share of rows of the first class; None if unknown.
     """
     if _is_event(first) or first.strip() == "1":
         return

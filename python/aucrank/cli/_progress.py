@@ -1,4 +1,4 @@
-"""How far long work is: a line that is written over, or where there is no terminal a few lines."""
+"""Progress of long work: a line that is overwritten, or without a terminal a few lines."""
 
 import argparse
 import shutil
@@ -14,7 +14,7 @@ from aucrank._utils.plain_text import shown
 
 Say = Callable[[str], None]
 
-#: Seconds between two lines, on a terminal and where each line stays.
+#: Seconds between two lines, on a terminal and elsewhere.
 _OFTEN, _SELDOM = 0.1, 10.0
 
 _BAR = 20
@@ -22,7 +22,7 @@ _BAR = 20
 
 @contextmanager
 def progress(args: argparse.Namespace) -> Iterator[Say]:
-    """Give what shows a text, as the options say: by default on a terminal only."""
+    """Yield a function that shows a text, depending on the options: by default on a terminal."""
     stream = sys.stderr
     wanted = getattr(args, "progress", None)
     is_terminal = stream is not None and stream.isatty()
@@ -49,7 +49,7 @@ class _Line:
         self._width = 0
 
     def show(self, text: str) -> None:
-        """Show a text, unless the last one has just been shown."""
+        """Show a text, unless another one was shown very recently."""
         now, every = perf_counter(), _OFTEN if self._is_terminal else _SELDOM
         if self._last is not None and now - self._last < every:
             return
@@ -58,27 +58,27 @@ class _Line:
         if not self._is_terminal:
             print(f"aucrank: {text}", file=self._stream, flush=True)
             return
-        # A longer line would stand on two, the first of which stays.
+        # A longer line would wrap, and its first half would stay.
         text = text[: shutil.get_terminal_size().columns - 1]
         print(f"\r{text:<{self._width}}", end="", file=self._stream, flush=True)
         self._width = len(text)
 
     def clear(self) -> None:
-        """Leave nothing on a terminal."""
+        """Clear the line on a terminal."""
         if self._is_terminal and self._width:
             print(f"\r{'':<{self._width}}\r", end="", file=self._stream, flush=True)
 
 
 @contextmanager
 def fit_shown(say: Say, estimator: Any, doing: str) -> Iterator[None]:
-    """Show how far the fit of an estimator is, and how long it may take from here."""
+    """Show the progress of the fit of an estimator, and its remaining time."""
     say(doing)
     with heard_by(_FitBar(say, estimator, doing)):
         yield
 
 
 class _FitBar:
-    """Told of the parts of a fit, and of those of the fits inside it."""
+    """Observer of the parts of a fit, and of the fits inside it."""
 
     def __init__(self, say: Say, estimator: Any, doing: str) -> None:
         self._say = say

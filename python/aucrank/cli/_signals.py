@@ -1,4 +1,4 @@
-"""Signals that end a command as Ctrl-C does: it leaves no files of its own, nor half of one."""
+"""Signals that end a command like Ctrl-C, without leaving temporary or partial files."""
 
 import signal
 import threading
@@ -8,7 +8,7 @@ from types import FrameType
 
 
 class Ended:
-    """Which signal has ended a command.
+    """The signal that has ended a command.
 
     Attributes
     ----------
@@ -20,18 +20,18 @@ class Ended:
 
     @property
     def status(self) -> int:
-        """What a shell says of a program that the signal has ended."""
+        """Exit status of a program ended by the signal, as in a shell."""
         return 128 + (signal.SIGINT if self.number is None else self.number)
 
     @property
     def says(self) -> str:
-        """What has happened, in a word."""
+        """Description of the event, in a word."""
         return "interrupted" if self.number is None else "terminated"
 
 
 @contextmanager
 def ending_signals() -> Iterator[Ended]:
-    """Raise KeyboardInterrupt for SIGTERM and SIGHUP, where nothing else is done about them.
+    """Raise KeyboardInterrupt for SIGTERM and SIGHUP, unless they are handled otherwise.
 
     A second one ends the process at once.
     """
@@ -46,7 +46,7 @@ def ending_signals() -> Iterator[Ended]:
     numbers = [getattr(signal, name) for name in names if hasattr(signal, name)]
     if threading.current_thread() is not threading.main_thread():
         numbers = []
-    # `nohup` has SIGHUP ignored, and a program that calls `main` may have plans of its own.
+    # `nohup` ignores SIGHUP, and a program that calls `main` may have its own handlers.
     numbers = [number for number in numbers if signal.getsignal(number) is signal.SIG_DFL]
     for number in numbers:
         signal.signal(number, end)

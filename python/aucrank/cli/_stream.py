@@ -1,4 +1,4 @@
-"""Data of a folder, of a pattern, or too large for memory: read a piece at a time."""
+"""Data of a folder, of a pattern, or too large for memory, read in batches."""
 
 import argparse
 import gzip
@@ -47,28 +47,28 @@ from aucrank.cli._model import SavedModel, check_columns, check_numbers, text_co
 from aucrank.cli._positive import warn_of_positive
 from aucrank.data import Dataset
 
-#: Rows of a piece.
+#: Rows per batch.
 CHUNK_ROWS = 65_536
 
-# Memory of which a share is for scores, where it is not said.
+# Default memory, a share of which is for scores.
 _MEMORY = 4 << 30
 
-# With less, `RocState` cannot work.
+# The minimum for `RocState`.
 _LEAST_FOR_SCORES = 1 << 20
 
-# A target of more values is one of numbers.
+# A target with more values is numeric.
 _MOST_VALUES = 10_000
 
 
 def is_streamed(path: str, memory: int | None) -> bool:
-    """Tell whether data are to be read a piece at a time.
+    """Return whether data are to be read in batches.
 
     Parameters
     ----------
     path : str
         A file, a folder, a pattern, or "-".
     memory : int or None
-        Bytes that a file may take, as it is without compression; None for any number.
+        Bytes that a file may take uncompressed; None for any number.
     """
     if path == STDIN:
         return False
@@ -78,7 +78,7 @@ def is_streamed(path: str, memory: int | None) -> bool:
 
 
 def room_for_scores(memory: int | None) -> dict[str, Any]:
-    """Return the options of a `RocState` of scores of which hardly two may be equal.
+    """Return the options of a `RocState` for scores that are nearly all distinct.
 
     Parameters
     ----------
@@ -88,21 +88,21 @@ def room_for_scores(memory: int | None) -> dict[str, Any]:
     Returns
     -------
     dict
-        The folder of temporary files, and the bytes beyond which scores go there.
+        The folder of temporary files, and the bytes beyond which scores are stored there.
     """
     share = (_MEMORY if memory is None else memory) // 4
     return {"spill_dir": tempfile.gettempdir(), "max_bytes": max(share, _LEAST_FOR_SCORES)}
 
 
 def _is_larger(path: str, memory: int) -> bool:
-    """Tell whether a file is larger without compression; of Parquet, all of its columns."""
+    """Return whether a file is larger uncompressed; for Parquet, with all of its columns."""
     if file_kind(path) == "csv":
         if not path.lower().endswith(".gz") or os.path.getsize(path) > memory:
             return os.path.getsize(path) > memory
         with plain_errors(f"cannot read {path} as CSV"):
             return _inflates_beyond(path, memory)
     if file_kind(path) == "xlsx":
-        # It has a million rows at most.
+        # It has at most a million rows.
         return False
     try:
         from pyarrow.parquet import read_metadata
@@ -135,21 +135,21 @@ def open_source(
     labels: str | None = None,
     fitted: Fitted | None = None,
 ) -> Source:
-    """Open the files that a path means, all of one kind.
+    """Open the files that a path refers to, all of one kind.
 
     Parameters
     ----------
     path : str
         A file, a folder, or a pattern.
     options : CsvOptions
-        What is known of how CSV files are written.
+        Known options of CSV files.
     text : sequence of str, default=()
-        Columns of CSV files to take as text even where they look like numbers; those that are not
-        there are passed over.
+        Columns of CSV files to read as text even if they look like numbers; those that do not exist
+        are skipped.
     labels : str, default=None
-        Column of labels, in which a date is none.
+        Column of labels, which is never read as dates.
     fitted : Fitted, default=None
-        What a model knows of the files of its fit, if the rows are for one.
+        What a model knows of the files of its fit, if the rows are read for one.
     """
     with stream_errors(f"cannot read {path}"):
         files = find_files(path, (*PARQUET, *CSV))
@@ -170,14 +170,14 @@ def open_source(
 
 
 class SpokenSource(WrappedSource):
-    """The rows of a source; says how far the reading is.
+    """The rows of a source, with reports on the progress of reading.
 
     Parameters
     ----------
     source : Source
-        What is read.
+        The wrapped source.
     say : callable
-        Takes a line to show.
+        Shows a line.
     """
 
     def __init__(self, source: Source, say: Callable[[str], None]) -> None:
@@ -204,12 +204,12 @@ class SpokenSource(WrappedSource):
 
 
 class PlainLabels(ClassesSource):
-    """Rows whose labels have no blanks around them; says so where some had.
+    """Rows with blanks stripped from labels, with a note if there were any.
 
     Parameters
     ----------
     source : Source
-        What is read.
+        The wrapped source.
     target : str
         Column of labels.
     """
@@ -234,16 +234,16 @@ class PlainLabels(ClassesSource):
 
 
 class ModelSource(SpokenSource):
-    """The rows of a source as a model takes them.
+    """The rows of a source in the form of a model.
 
     Parameters
     ----------
     source : Source
-        What is read.
+        The wrapped source.
     say : callable
-        Takes a line to show.
+        Shows a line.
     model : SavedModel
-        What its columns are for.
+        The model that scores them.
     """
 
     def __init__(self, source: Source, say: Callable[[str], None], model: SavedModel) -> None:
@@ -251,7 +251,7 @@ class ModelSource(SpokenSource):
         self._model = model
 
     def _cleaned(self, frame: nw.DataFrame[Any]) -> nw.DataFrame[Any]:
-        """Return columns of the model as a file read at once has them; leave the others alone."""
+        """Return columns of the model as if the file were read at once; leave others unchanged."""
         text = [name for name in text_columns(self._model) if name in frame.columns]
         own = [f.name for f in self._model.features if f.name in frame.columns]
         mine = frame.select(own)
@@ -268,7 +268,7 @@ def dataset_for(
     target: str | None = None,
     more_text: Sequence[str] = (),
 ) -> Dataset:
-    """Open data whose columns a model is to score; the others can be read, too."""
+    """Open data whose columns a model scores; other columns can be read, too."""
     text = [*text_columns(model), *more_text]
     source = open_source(path, options, text=text, labels=target, fitted=model.fitted)
     if target is not None:
@@ -288,21 +288,21 @@ def dataset_to_learn(
     Parameters
     ----------
     args : argparse.Namespace
-        Of `aucrank fit` or `aucrank compare`.
+        Arguments of `aucrank fit` or `aucrank compare`.
     options : CsvOptions
-        What is known of how CSV files are written.
+        Known options of CSV files.
     say : callable
-        Takes a line to show.
+        Shows a line.
 
     Returns
     -------
     dataset : Dataset
         The rows.
     positive : object
-        Value of the target that is positive.
+        Positive value of the target.
     """
     path, target = args.data, args.target
-    # A group 007 is no group 7.
+    # A group 007 differs from 7.
     text = [*args.categorical, *([] if args.group is None else [args.group])]
     source = open_source(path, options, text=text, labels=target)
     beside = {
@@ -360,7 +360,7 @@ def dataset_to_learn(
 
 def ids_in_pieces(dataset: Dataset, columns: Sequence[str]) -> list[str]:
     """Return the columns that name or number the rows."""
-    # The first piece settles nearly all columns.
+    # The first batch settles nearly all columns.
     left = _may_name_rows(dataset, columns, n_pieces=1)
     left = _may_name_rows(dataset, list(left), n_pieces=None)
     return [name for name, found in left.items() if found.does]
@@ -369,7 +369,7 @@ def ids_in_pieces(dataset: Dataset, columns: Sequence[str]) -> list[str]:
 def _may_name_rows(
     dataset: Dataset, columns: Sequence[str], n_pieces: int | None
 ) -> dict[str, RowNames]:
-    """Return what the first pieces, or all, do not show to tell something of rows."""
+    """Return the columns that may name the rows, judging by the first batches or all."""
     names = {name: RowNames(name) for name in columns}
     pieces = dataset.passes.batches(columns) if columns else ()
     for batch in islice(pieces, n_pieces):
@@ -379,7 +379,7 @@ def _may_name_rows(
 
 
 def values_in_pieces(dataset: Dataset, target: str, path: str) -> list[Any]:
-    """List the values of the target, as far as they can be those of classes."""
+    """List the values of the target, up to the limit for classes."""
     found: set[Any] = set()
     n_rows = missing = 0
     for batch in dataset.passes.batches([target]):
@@ -394,7 +394,7 @@ def values_in_pieces(dataset: Dataset, target: str, path: str) -> list[Any]:
 
 @contextmanager
 def stream_errors(doing: str) -> Iterator[None]:
-    """Say what a data set or an estimator objects to, after what was being done."""
+    """Turn errors of a data set or an estimator into messages that say what was being done."""
     try:
         with plain_errors(doing), warnings.catch_warnings():
             # Columns of files have names, whatever the model was fitted to.

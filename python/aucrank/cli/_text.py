@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from aucrank._base.summary import Section
 
 WIDTH = 100
-# Below this width a wrapped column reads worse than a line that is too long.
+# In a narrower width a wrapped column is less readable than an overlong line.
 _NARROWEST = 24
 
 
 class _PlainOutput(io.TextIOBase):
-    """A stream to which data cannot give commands; line breaks pass."""
+    """A stream that escapes control characters in data; line breaks pass."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
@@ -31,11 +31,11 @@ class _PlainOutput(io.TextIOBase):
     def write(self, text: str) -> int:
         encoding = self._stream.encoding or "utf-8"
         plain = escaped(text)
-        # A letter that the terminal does not have is no reason to stop either.
+        # Characters that the terminal cannot encode must not stop the output, either.
         data = plain.encode(encoding, "backslashreplace")
         unbuffered = getattr(self._stream, "buffer", None)
         if isinstance(unbuffered, io.RawIOBase):
-            # Of a text that does not fit at once, Python itself would lose the rest in silence.
+            # If a text does not fit at once, Python itself would silently lose the rest.
             rest = data.replace(b"\n", os.linesep.encode(encoding))
             while rest:
                 rest = rest[unbuffered.write(rest) or 0 :]
@@ -44,7 +44,7 @@ class _PlainOutput(io.TextIOBase):
         return len(text)
 
     def write_as_it_is(self, text: str) -> None:
-        """Write a document for another program; on a terminal it is plain like all else."""
+        """Write a document for another program; on a terminal it is escaped like all output."""
         buffer = getattr(self._stream, "buffer", None)
         if self.isatty() or buffer is None:
             self.write(text)
@@ -69,7 +69,7 @@ def write_document(text: str) -> None:
 
 @contextmanager
 def plain_output() -> Iterator[None]:
-    """Write what a terminal would act on as escapes: names and labels come from anywhere."""
+    """Escape control characters in the output: names and labels are untrusted."""
     with redirect_stdout(_PlainOutput(sys.stdout)):
         yield
 
@@ -80,15 +80,15 @@ def heading(title: str) -> str:
 
 
 def hanging(text: str, indent: int) -> str:
-    """Break a long line at spaces, and indent all lines but the first."""
+    """Wrap a long line at spaces, and indent all lines but the first."""
     return textwrap.fill(text, WIDTH, subsequent_indent=" " * indent, break_on_hyphens=False)
 
 
 def aligned(columns: Mapping[str, Iterable[Any]]) -> str:
-    """Lay out a table: numbers to the right, text to the left.
+    """Lay out a table: numbers right-aligned, text left-aligned.
 
-    Where the table is wider than `WIDTH`, its widest column of text goes last, with its cells
-    broken at spaces.
+    If the table is wider than `WIDTH`, its widest text column goes last, with its cells wrapped at
+    spaces.
     """
     numeric: dict[str, bool] = {}
     cells: dict[str, list[str]] = {}
@@ -132,12 +132,12 @@ def _is_fraction(value: object) -> bool:
 
 
 def _bounds(values: list[Any]) -> list[str]:
-    """Cells of a column of bounds, which part rows: all digits."""
+    """Return the cells of a column of bounds, which separate rows: all digits."""
     return ["" if value is None or math.isnan(value) else exact(value) for value in values]
 
 
 def _as_text(values: list[Any]) -> list[str]:
-    """Cells of one column; its fractions all with the same number of decimals."""
+    """Return the cells of one column; its fractions have the same number of decimals."""
     fractions = [float(v) for v in values if _is_fraction(v) and math.isfinite(v)]
     whole = all(v.is_integer() for v in fractions)
     largest = max(map(abs, fractions), default=0.0)

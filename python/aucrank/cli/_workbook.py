@@ -1,4 +1,4 @@
-"""Sheets of workbooks, as the CSV files that they would be."""
+"""Sheets of workbooks, converted to CSV files."""
 
 import csv
 import datetime
@@ -21,24 +21,24 @@ from aucrank.cli._errors import DataError, UsageError
 def as_csv(
     file: str, options: CsvOptions, fitted: Fitted | None, notes: list[str]
 ) -> Iterator[tuple[str, CsvOptions]]:
-    """Give a sheet as a CSV file, and the options by which it is read.
+    """Yield a sheet as a CSV file, and the options by which it is read.
 
     Parameters
     ----------
     file : str
         Path of the workbook.
     options : CsvOptions
-        What the user says.
+        The user's options.
     fitted : Fitted or None
         What a model knows of the files of its fit.
     notes : list of str
-        Takes what is not usual.
+        Receives notes on unusual features.
     """
     for option, given in (("sep", options.separator), ("encoding", options.encoding)):
         if given is not None:
             raise UsageError(f"{options.named(option)} is of CSV files, and {file} is a workbook")
     known = options if fitted is None else fitted.completed(options)
-    # Numbers have no mark of decimals in a workbook: they get the one by which they are read.
+    # Numbers in a workbook have no decimal mark: they get the one by which they are read.
     decimal = known.decimal or "."
     rows = _rows(file, getattr(options, "sheet", None), notes)[options.skip_rows or 0 :]
     with tempfile.TemporaryDirectory(prefix="aucrank-") as folder:
@@ -47,7 +47,7 @@ def as_csv(
             writer = csv.writer(out, lineterminator="\n")
             for row in rows:
                 cells = [_text(value, decimal) for value in row]
-                # Rows that were formatted but hold nothing are none.
+                # Formatted but empty rows are skipped.
                 if any(cells):
                     writer.writerow(cells)
         skipped = None if options.skip_rows is None else 0
@@ -79,11 +79,11 @@ def _rows(file: str, sheet: str | None, notes: list[str]) -> list[list[Any]]:
 
 
 def _text(value: Any, decimal: str) -> str:
-    """Write a cell as the program that made it writes CSV files, but with all digits."""
+    """Write a cell as a spreadsheet program exports it to CSV, but with all digits."""
     if isinstance(value, bool):
         return "TRUE" if value else "FALSE"
     if isinstance(value, float):
-        # A workbook knows no integers.
+        # A workbook has no integers.
         text = str(int(value)) if value.is_integer() and abs(value) < 2**53 else repr(value)
         return text.replace(".", decimal)
     if isinstance(value, datetime.datetime):

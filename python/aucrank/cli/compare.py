@@ -1,4 +1,4 @@
-"""`aucrank compare`: cross-validate rankers beside those of other packages, on the same folds."""
+"""`aucrank compare`: cross-validate our rankers and those of other packages on the same folds."""
 
 import argparse
 import json
@@ -84,7 +84,7 @@ def run(args: argparse.Namespace) -> int:
             request.run(outcomes, store, _shown_when_it_begins(say))
         except KeyboardInterrupt:
             if not any(outcome.in_order for outcome in outcomes):
-                # Nothing to show, and nothing to replace an older report by.
+                # Nothing to show, and nothing that should replace an older report.
                 raise
             interrupted = True
     labels = text_of(data.labels[0]), text_of(data.labels[1])
@@ -98,7 +98,7 @@ def run(args: argparse.Namespace) -> int:
     for outcome in failed:
         complain(f"error: {outcome.model} failed: {outcome.error}")
     if interrupted:
-        # What was done is shown; the status is that of any interrupt.
+        # The results so far are shown; the status is that of any interrupt.
         raise KeyboardInterrupt
     return 1 if failed else 0
 
@@ -122,7 +122,7 @@ def _read_all(args: argparse.Namespace) -> tuple[Labelled, int]:
 
 
 def _read_some(args: argparse.Namespace) -> tuple[Labelled, int]:
-    """Read data a piece at a time, keep a sample of the rows, and count them all."""
+    """Read data in batches, keep a sample of the rows, and count them all."""
     with progress(args) as say:
         dataset, _ = dataset_to_learn(args, csv_options(args), say)
         most = MOST_ROWS if args.max_rows is None else args.max_rows
@@ -142,7 +142,7 @@ def _read_some(args: argparse.Namespace) -> tuple[Labelled, int]:
 
 
 def _check_names(args: argparse.Namespace) -> None:
-    """Raise if a model that is asked for does not exist, or cannot be had."""
+    """Raise if a requested model does not exist, or is not installed."""
     try:
         choose(_models(args), args.peers, 0)
         check_confidence(args.confidence)
@@ -209,7 +209,7 @@ def _sample(data: Labelled, max_rows: int | None, seed: int) -> Labelled:
 def _write(
     outputs: dict[str, Path | None], args: argparse.Namespace, data: Labelled, facts: Facts
 ) -> None:
-    """Write the files that are asked for."""
+    """Write the requested files."""
     make: dict[str, Callable[[], str]] = {
         "json": lambda: _as_json(args, data, facts),
         "csv": lambda: _as_csv(facts),
@@ -224,7 +224,7 @@ def _write(
 
 
 def _table(facts: Facts) -> dict[str, list[Any]]:
-    """Return the columns of the leaderboard: of the models that did all folds."""
+    """Return the columns of the leaderboard, for models that completed all folds."""
     ranked = facts.standings
     latest = {"latest": [*map(auc_of_latest, ranked)]} if facts.is_by_time else {}
     return {
@@ -243,7 +243,7 @@ def _table(facts: Facts) -> dict[str, list[Any]]:
 
 
 def _differences(facts: Facts) -> dict[str, list[Any]]:
-    """Return how far each model is behind the best, and how many rules it has."""
+    """Return the difference of each model to the best, and its number of rules."""
     ranked = facts.standings
     tests = [standing.behind for standing in ranked]
     return {
@@ -261,7 +261,7 @@ def _mean_count(facts: Facts, count: Callable[[FoldResult], int | None]) -> list
 
 
 def _as_csv(facts: Facts) -> str:
-    """Return the leaderboard, and what became of the other models, for a spreadsheet."""
+    """Return the leaderboard, and the status of the other models, for a spreadsheet."""
     table = _table(facts) | _differences(facts)
     rows = [[*row, None] for row in zip(*table.values(), strict=True)]
     empty = [None] * (len(table) - 2)
@@ -285,7 +285,7 @@ def _leaderboard(facts: Facts) -> str:
 
 
 def _as_json(args: argparse.Namespace, data: Labelled, facts: Facts) -> str:
-    """All that the leaderboard is made of."""
+    """Return all data of the leaderboard."""
     return json.dumps(
         {
             "data": args.data,

@@ -1,4 +1,4 @@
-"""`aucrank completion`: a script by which a shell completes what is typed."""
+"""`aucrank completion`: a script for completion in a shell."""
 
 import argparse
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""`aucrank demo`: the whole road on data that are at hand."""
+"""`aucrank demo`: the whole workflow on built-in data."""
 
 import argparse
 from time import perf_counter

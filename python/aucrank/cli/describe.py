@@ -1,4 +1,4 @@
-"""`aucrank describe`: what a saved model is, for a person to read."""
+"""`aucrank describe`: a readable summary of a saved model."""
 
 import argparse
 from typing import Any
@@ -25,7 +25,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _purpose(model: SavedModel) -> str:
-    """Tell what the model does to rows."""
+    """Return what the model does, in words."""
     does: str = model.estimator._does()
     if not hasattr(model.estimator, "classes_"):
         return does
@@ -33,7 +33,7 @@ def _purpose(model: SavedModel) -> str:
 
 
 def _parameters(estimator: Any) -> str:
-    """All parameters; an auditor wants the defaults spelt out too."""
+    """Return all parameters; an auditor also needs the defaults."""
     defaults = type(estimator)().get_params(deep=False)
     params = estimator.get_params(deep=False)
     return aligned(

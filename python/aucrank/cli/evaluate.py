@@ -48,10 +48,10 @@ from aucrank.metrics import AucInterval, RocState, auc_interval
 CONFIDENCE = 0.95
 FPRS = (0.01, 0.05, 0.10, 0.20)
 
-#: Which rows of a piece are positive, their scores, and the numbers of their groups.
+#: Which rows of a batch are positive, their scores, and the numbers of their groups.
 _Scored = tuple[NDArray[np.bool_], NDArray[np.float64], NDArray[np.uint64]]
 
-#: What the interval of groups takes for each row, with the copies that are sorted.
+#: Bytes per row for the interval with groups, including the sorted copies.
 _BYTES_OF_ROW = 100
 
 
@@ -88,14 +88,14 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _clustered(target: Target, scores: NDArray[np.float64]) -> AucInterval | None:
-    """Return the AUC with the interval of whole groups, where there are groups."""
+    """Return the AUC with the interval for groups, if there are groups."""
     if target.groups is None:
         return None
     return auc_interval(target.positive, scores, groups=target.groups, method="logit")
 
 
 def _clustered_in_pieces(scored: list[_Scored]) -> AucInterval | None:
-    """Return the AUC with the interval of whole groups, of pieces of the rows that have any."""
+    """Return the AUC with the interval for groups, from batches of rows with groups."""
     if not scored:
         return None
     positive, scores, groups = map(np.concatenate, zip(*scored, strict=True))
@@ -123,7 +123,7 @@ def _say_parts(
         table |= {name: ranking.table[name].tolist() for name in ("auc", "low", "high")}
         if found.calibration is not None:
             table["O:E"] = [value for value, _, _ in found.calibration["observed_to_expected"]]
-        # Whatever its name, the column of the parts is the first.
+        # The column of the parts is the first, whatever its name.
         print(heading(f"AUC by {shown(split.name)}, with its {CONFIDENCE:.0%} interval"))
         print(aligned({"part": [shown(label) for label in split.labels], **table}))
         if not np.isnan(ranking.p_value):
@@ -142,9 +142,9 @@ def _say(
     positive: Any,
     clustered: AucInterval | None = None,
 ) -> None:
-    """Print what the scores tell; ``positive`` is the value of the target that is."""
+    """Print the figures of the scores; ``positive`` is the positive value of the target."""
     n_pos, n_rows = state.n_pos, state.n_neg + state.n_pos
-    # As a report has it, which stays within 0 and 1.
+    # As in a report, where it stays within 0 and 1.
     interval = state.interval(method="logit") if clustered is None else clustered
     rates = np.atleast_1d(state.tpr_at(FPRS))
     print(f"model     {args.model} ({model.class_name})")
@@ -167,9 +167,9 @@ def _say(
 def _measure_in_pieces(
     model: SavedModel, args: argparse.Namespace, state: RocState, scored: list[_Scored]
 ) -> Any:
-    """Score data that are not to be in memory; return the value of the target that is positive.
+    """Score data that do not fit in memory; return the positive value of the target.
 
-    Scores and groups of all rows are listed where intervals are of groups.
+    Scores and groups of all rows are kept if intervals are for groups.
     """
     columns = [args.target, *([] if args.group is None else [args.group])]
     with progress(args) as say:

@@ -1,4 +1,4 @@
-"""`aucrank export`: a saved model in the form that another system takes."""
+"""`aucrank export`: a saved model in the format of another system."""
 
 import argparse
 from collections.abc import Callable
@@ -39,12 +39,12 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _text(estimator: Any, _: argparse.Namespace) -> str:
-    """Return what `describe` says of the score."""
+    """Return the description of the score, as in `describe`."""
     return "\n".join(laid_out(section) for section in estimator._summary()).lstrip("\n")
 
 
 def _csv(estimator: Any, args: argparse.Namespace) -> str:
-    """Return the first table of the summary; to a file such that spreadsheets take it."""
+    """Return the first table of the summary; in a file, in a form for spreadsheets."""
     to_file = args.out is not None
     if hasattr(estimator, "to_csv"):
         text = estimator.to_csv(excel=to_file)
@@ -54,7 +54,7 @@ def _csv(estimator: Any, args: argparse.Namespace) -> str:
             raise ValueError(f"this {type(estimator).__name__} has no table")
         columns = (np.asarray(column).tolist() for column in table.values())
         text = csv_text(table, zip(*columns, strict=True), excel=to_file)
-    # By this mark a spreadsheet knows UTF-8.
+    # Spreadsheets recognise UTF-8 by this mark.
     return f"\ufeff{text}" if to_file else text
 
 
@@ -82,10 +82,10 @@ def _output(args: argparse.Namespace) -> dict[str, str]:
     return {} if args.output is None else {"output": args.output}
 
 
-#: Forms that compute one number, which an option chooses.
+#: Formats that compute one number, which an option selects.
 _OF_ONE_NUMBER = ("sql", "c", "python", "javascript", "java")
 
-#: Forms that are written to files only, and their names.
+#: Formats that are only written to files, and their names.
 _NO_TEXT = {"onnx": "ONNX", "treelite": "a model of Treelite"}
 
 _WRITERS: dict[str, Callable[[Any, argparse.Namespace], Any]] = {

@@ -32,15 +32,15 @@ from aucrank.cli._text import aligned, hanging, heading
 from aucrank.data import Dataset
 from aucrank.metrics import roc_auc_score, roc_state
 
-#: What Python takes with its packages, measured.
+#: Memory of Python with its packages, measured.
 _BYTES_OF_PYTHON = 300_000_000
 
-# What readable models may take in any case: less than anyone notices.
+# Seconds that readable models may always take.
 _SECONDS_AT_LEAST = 1.0
 
 
 def run(args: argparse.Namespace) -> int:
-    """Fit, save, and say what came out."""
+    """Fit, save, and print the result."""
     is_default = args.model is None
     if is_default:
         args.model = DEFAULT_MODEL
@@ -67,7 +67,7 @@ def run(args: argparse.Namespace) -> int:
     with (
         progress(args) as say,
         plain_errors(f"cannot fit {args.model} to {args.data}"),
-        # Lines of `verbose` and this one would stand in each other.
+        # Lines of `verbose` would be mixed with this one.
         fit_shown(_silent if args.verbose else say, estimator, f"fitting {args.model}"),
     ):
         fit_to(estimator, data)
@@ -100,7 +100,7 @@ def _silent(_: str) -> None:
 
 
 def _fit_in_pieces(estimator: Any, args: argparse.Namespace, out: Path, *, is_default: bool) -> int:
-    """Fit to data that are not to be in memory as they are."""
+    """Fit to data that do not fit in memory."""
     start, instead = perf_counter(), ""
     with progress(args) as say:
         dataset, positive = dataset_to_learn(args, csv_options(args), say)
@@ -152,7 +152,7 @@ def _fit_in_pieces(estimator: Any, args: argparse.Namespace, out: Path, *, is_de
 def _say_readable_in_pieces(
     estimator: Any, dataset: Dataset, args: argparse.Namespace, out: Path, seconds: float
 ) -> None:
-    """Say what readable models would give, of rows that fit in memory."""
+    """Print the AUC of readable models, on rows that fit in memory."""
     print(flush=True)
     if estimator._is_judged_by_sample((dataset.n_rows or 0) * len(dataset.columns)):
         sentence = (
@@ -179,7 +179,7 @@ def _say_leaderboard(estimator: Any, *, is_honest: bool) -> None:
 
 
 def _too_large(estimator: Any, dataset: Dataset, args: argparse.Namespace) -> str:
-    """Say what takes more memory than there is; "" for nothing."""
+    """Return what takes more memory than there is; "" for nothing."""
     n_bytes = _bytes_held(estimator, dataset)
     if n_bytes <= _room(args):
         return ""
@@ -196,13 +196,13 @@ def _bytes_held(estimator: Any, dataset: Dataset) -> int:
 
 
 def _room(args: argparse.Namespace) -> float:
-    """Return the bytes of --memory that are left beside Python and its packages."""
+    """Return the bytes of --memory that remain after Python and its packages."""
     memory: float = math.inf if args.memory is None else args.memory
     return max(memory - _BYTES_OF_PYTHON, 2 / 3 * memory)
 
 
 def _fewer_folds(estimator: Any, dataset: Dataset, args: argparse.Namespace) -> int | None:
-    """Set the most folds of one booster that there is room for, where none were asked for."""
+    """Set the maximal number of folds of one booster that fits in memory, unless given."""
     n_values = (dataset.n_rows or 0) * len(dataset.columns)
     if (
         args.model != DEFAULT_MODEL
@@ -218,7 +218,7 @@ def _fewer_folds(estimator: Any, dataset: Dataset, args: argparse.Namespace) -> 
 
 
 def _with_less_memory(dataset: Dataset, args: argparse.Namespace) -> list[str]:
-    """Name the estimators that there is room for as their parameters are."""
+    """Return the names of the estimators that fit in memory with their default parameters."""
     known = public_estimators().items()
     return [name for name, made in known if _bytes_held(made(), dataset) <= _room(args)]
 
@@ -233,7 +233,7 @@ def _named(args: argparse.Namespace) -> set[str]:
 
 
 def _params(args: argparse.Namespace) -> list[str]:
-    """Return the parameters as KEY=VALUE, also those that have an option of their own."""
+    """Return the parameters as KEY=VALUE, including those with an option of their own."""
     given = {"presets": args.preset, "time_limit": args.time_limit}
     options = {"presets": "--preset", "time_limit": "--time-limit"}
     params = list(args.param)
@@ -252,7 +252,7 @@ def _params(args: argparse.Namespace) -> list[str]:
 
 
 def _auc_row(ensemble: Any) -> dict[str, float]:
-    """Return what the leaderboard says of the ensemble itself."""
+    """Return the row of the ensemble itself in the leaderboard."""
     table = ensemble.leaderboard_
     row = list(table["name"]).index("ensemble")
     return {name: table[name][row] for name in ("auc", "low", "high")}
@@ -272,7 +272,7 @@ def _auc_of_training(estimator: Any, data: Labelled) -> str:
 def _readable_in_words(
     aucs: dict[str, float], auc: float, args: argparse.Namespace, out: Path
 ) -> str:
-    """Say what readable models lose to the ensemble, and how the best of them is fitted."""
+    """Return how much readable models lose to the ensemble, and how to fit the best of them."""
     first, *others = [
         f"{model} has {readable:.4f}, {_points(readable - auc)}" for model, readable in aucs.items()
     ]
@@ -295,13 +295,13 @@ def _readable_in_words(
 
 
 def _points(difference: float) -> str:
-    """Name a difference of AUC in points, hundredths of it."""
+    """Write a difference of AUC in points, hundredths of it."""
     points = 100 * difference
     return f"{abs(points):.1f} points {'less' if points < 0 else 'more'}"
 
 
 def _command(args: argparse.Namespace, model: str, out: str) -> str:
-    """Write the command that fits another model to the same rows and columns."""
+    """Return the command that fits another model to the same rows and columns."""
     words = ["aucrank", "fit", args.data, "--target", args.target, "--model", model]
     one = {
         "--positive": args.positive,
@@ -335,7 +335,7 @@ def _command(args: argparse.Namespace, model: str, out: str) -> str:
 
 
 def _spelled(option: str, values: Sequence[str]) -> list[str]:
-    """Return an option with its values, which may begin as an option does."""
+    """Return an option with its values, which may look like options."""
     if any(value.startswith("-") for value in values):
         return [f"{option}={value}" for value in values]
     return [option, *values]

@@ -76,7 +76,7 @@ def _made(
     options: Any,
     say: Callable[[str], None],
 ) -> Any:
-    """Read the rows and make the report."""
+    """Read the rows and create the report."""
     say(f"reading {args.data}")
     data = _Files(args.data, csv_options(args), args)
     target = _target(models, data, args)
@@ -99,7 +99,7 @@ def _made(
 
 
 class _Files:
-    """A data file as each of several models reads it, no more often than they differ."""
+    """A data file as read by several models, once for each distinct way."""
 
     def __init__(self, path: str, options: CsvOptions, args: argparse.Namespace) -> None:
         self.path = path
@@ -109,11 +109,11 @@ class _Files:
         self._rows: dict[tuple[Any, ...], Rows] = {}
 
     def frame(self, model: SavedModel) -> nw.DataFrame[Any]:
-        """Read the file as the model takes it."""
+        """Read the file in the form of the model."""
         return self.read(model)[0]
 
     def read(self, model: SavedModel) -> tuple[nw.DataFrame[Any], Reading]:
-        """Read the file as the model takes it; return how it was read, too."""
+        """Read the file in the form of the model; return how it was read, too."""
         text = frozenset([*text_columns(model), *text_of_parts(self._args, model)])
         fitted = model.fitted
         for known_text, known, frame, reading in self._frames:
@@ -124,7 +124,7 @@ class _Files:
         return frame, reading
 
     def rows(self, model: SavedModel) -> Rows:
-        """Pick the features of the model."""
+        """Select the features of the model."""
         kinds = tuple((feature.name, feature.levels is None) for feature in model.features)
         key = (kinds, frozenset(text_columns(model)), repr(model.fitted.reading))
         if key not in self._rows:
@@ -135,7 +135,7 @@ class _Files:
 
 
 def _target(models: Sequence[SavedModel], data: _Files, args: argparse.Namespace) -> Target:
-    """Read labels, in which all models must see the same positives."""
+    """Read labels, for which all models must have the same positive class."""
     first, *others = models
     frame, reading = data.read(first)
     need_column(frame.columns, args.target, args.data, "--target")
@@ -167,7 +167,7 @@ def _target(models: Sequence[SavedModel], data: _Files, args: argparse.Namespace
 
 
 def _names(paths: Sequence[str]) -> list[str]:
-    """Call models by their files, with the folders where the names alone are equal."""
+    """Name models by their files, with the folders if the names alone are equal."""
     short = [Path(path).name.removesuffix(".json").removesuffix(".model") for path in paths]
     names = short if len(set(short)) == len(short) else list(paths)
     if len(set(names)) < len(names):

@@ -50,7 +50,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _score_in_pieces(model: SavedModel, args: argparse.Namespace, out: Path | None) -> int:
-    """Score and write data that are not to be in memory."""
+    """Score and write data that do not fit in memory."""
     beside = [] if args.id is None else [args.id]
     with progress(args) as say:
         dataset = dataset_for(model, args.data, csv_options(args), say)

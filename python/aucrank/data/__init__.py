@@ -1,9 +1,9 @@
-"""Rows that do not fit in memory, read in pieces.
+"""Data sets that do not fit in memory, read in batches.
 
 A `Dataset` stands for the rows of files, of a query or of any source that can be read again. Every
-fitted ranker scores one: ``decision_function_batches`` and ``write_scores`` hold a piece of it in
-memory at a time, and :func:`aucrank.metrics.roc_state` measures the scores. Rows of a cluster or of
-a database stay where they are.
+fitted ranker scores one: ``decision_function_batches`` and ``write_scores`` hold one batch in
+memory at a time, and :func:`aucrank.metrics.roc_state` evaluates the scores. Rows of a cluster or
+of a database stay where they are.
 """
 
 from aucrank._data.passes import DataChangedError

@@ -1,4 +1,4 @@
-"""Rows on the workers of a cluster, which are asked for sums: what all engines share."""
+"""Rows on the workers of a cluster, which are queried for sums: shared code of all engines."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
@@ -25,22 +25,22 @@ from aucrank.data._raw import ClusterRows, RawRows
 from aucrank.data._sampled import Bounds, LeastRows
 from aucrank.data._stored import Rows
 
-#: Results that one task merges; up to so many are gathered as they are.
+#: Maximal number of results that are gathered unmerged, and that one task merges.
 MERGED_AT_ONCE = 8
 
 
 class ClusterSource(ABC):
-    """Partitions that lie on workers, or can be computed there.
+    """Partitions that are on workers, or can be computed there.
 
-    What an engine adds is how it calls a function there. It calls those of `_holder`, each of
-    which may be called again if a worker is lost.
+    An engine adds how to call a function there. It calls those of `_holder`, each of which may be
+    called again if a worker is lost.
 
     Parameters
     ----------
     description : str
-        What it is, in a few words.
+        Short description.
     names : list of str
-        Of all columns, in order.
+        Names of all columns, in order.
     """
 
     files: tuple[str, ...] = ()
@@ -51,11 +51,11 @@ class ClusterSource(ABC):
 
     @abstractmethod
     def map(self, function: Callable[..., Any], *args: Any) -> Any:
-        """Call ``function(partition, number, *args)`` on the workers; return what will come."""
+        """Call ``function(partition, number, *args)`` on the workers; return pending results."""
 
     @abstractmethod
     def gather(self, results: Any) -> list[Any]:
-        """Wait for what is to come, in the order of the partitions.
+        """Wait for results, in the order of the partitions.
 
         Raises
         ------
@@ -65,28 +65,28 @@ class ClusterSource(ABC):
 
     @abstractmethod
     def one_by_one(self, results: Any) -> Iterator[Any]:
-        """Wait for what is to come, and get one after the other; none is kept for later."""
+        """Wait for results and yield them one by one; none is kept for later."""
 
     @abstractmethod
     def merged(self, merge: Callable[..., Any], results: Any, *args: Any) -> Any:
-        """Merge what is to come by ``merge(found, *args)`` on the workers, a few at a time."""
+        """Merge pending results by ``merge(found, *args)`` on the workers, a few at a time."""
 
     @abstractmethod
     def read(self, columns: Sequence[str]) -> Iterator[tuple[nw.DataFrame[Any], str]]:
-        """Get some of the columns, at most a partition at a time."""
+        """Fetch some of the columns, at most one partition at a time."""
 
     @abstractmethod
     def hold(
         self, facts: Facts, target: str, weight: str | None, frame: bytes
     ) -> AbstractContextManager[Rows]:
-        """Code all rows by `_holder.hold`, and let them lie where they are coded."""
+        """Code all rows by `_holder.hold`, and keep them where they are coded."""
 
     @abstractmethod
     def scores(self, ranker: Any, features: list[str], columns: list[str]) -> Any:
-        """Score the rows on the workers by `_holder.score`; return what the engine has for it."""
+        """Score the rows on the workers by `_holder.score`; return an object of the engine."""
 
     def heads(self, columns: Sequence[str]) -> Iterator[Head] | None:
-        """Return None: what is said of all partitions need not hold in each."""
+        """Return None: what holds for all partitions need not hold for each."""
         return None
 
     def count_rows(self) -> int | None:
@@ -94,7 +94,7 @@ class ClusterSource(ABC):
         return None
 
     def check_unchanged(self) -> None:
-        """Return at once: partitions have no time of change."""
+        """Do nothing: partitions have no modification time."""
         return
 
     def facts(
@@ -110,7 +110,7 @@ class ClusterSource(ABC):
         class_weight: Any,
         also: KindsByColumn | None,
     ) -> Facts:
-        """Learn on the workers what a fit has to know of all rows; see `learn_facts`."""
+        """Learn on the workers the facts that a fit needs about all rows; see `learn_facts`."""
         check_class_weight(class_weight)
         columns = ColumnSurvey(features, categorical_features, also)
         labels = TargetSurvey(target, weight, class_weight)
@@ -138,7 +138,7 @@ class ClusterSource(ABC):
     def least_bounds(
         self, facts: Facts, target: str, weight: str | None, most: int, *, by_class: bool
     ) -> Bounds:
-        """Return the largest hashes of a sample, which the workers look for."""
+        """Return the largest hashes of a sample, found by the workers."""
         found = self.map(_holder.least_rows, facts, target, weight, most, by_class)
         sample = LeastRows(facts.schema.n_levels, most, by_class=by_class)
         merged = self.merged(_holder.merge_least_rows, found, facts, most, by_class)
@@ -148,7 +148,7 @@ class ClusterSource(ABC):
     def parts_within(
         self, facts: Facts, target: str, weight: str | None, bounds: Bounds
     ) -> list[CodedBatch]:
-        """Get the rows within the bounds of a sample, those of a partition after another."""
+        """Fetch the rows within the bounds of a sample, one partition after another."""
         parts = self.gather(self.map(_holder.rows_of_sample, facts, target, weight, bounds))
         return [part for part in parts if part is not None]
 
@@ -181,11 +181,11 @@ class ClusterSource(ABC):
             whole.merge_bytes(self.merged(_holder.merge_surveys, surveys, facts, *args))
             if whole.is_complete():
                 return whole.frame()
-            # Many rows are copies, or weigh nothing.
+            # Many rows are copies, or have weight zero.
             n_rows = None
 
     def _weight_unit(self, facts: Facts, target: str, weight: str | None) -> tuple[str, int] | None:
-        """Return what the unit of all weights is chosen by, None where every row counts once."""
+        """Return what determines the unit of all weights, None if every row counts once."""
         if facts.target.largest_weights is None:
             return None
         roles = (facts, target, weight)
@@ -204,9 +204,9 @@ class FutureSource(ClusterSource):
     Parameters
     ----------
     description : str
-        What it is, in a few words.
+        Short description.
     names : list of str
-        Of all columns, in order.
+        Names of all columns, in order.
     n_partitions : int
         At least 1.
     """
@@ -217,14 +217,14 @@ class FutureSource(ClusterSource):
 
     @abstractmethod
     def submit(self, function: Callable[..., Any], results: Sequence[Any], *args: Any) -> Any:
-        """Call ``function(results, *args)`` on a worker, given what is to come of other calls."""
+        """Call ``function(results, *args)`` on a worker, given pending results of other calls."""
 
     @abstractmethod
     def fetch(self, number: int) -> Any:
-        """Compute a partition, and get it."""
+        """Compute a partition and fetch it."""
 
     def one_by_one(self, results: list[Any]) -> Iterator[Any]:
-        """Wait for futures, and get one after the other; none is kept for later."""
+        """Wait for futures and yield their results one by one; none is kept for later."""
         for number, result in enumerate(results):
             found = self.gather([result])[0]
             # The worker need not keep it.
@@ -232,25 +232,25 @@ class FutureSource(ClusterSource):
             yield found
 
     def merged(self, merge: Callable[..., Any], results: list[Any], *args: Any) -> Any:
-        """Merge what is to come by ``merge(found, *args)`` on the workers, a few at a time."""
+        """Merge pending results by ``merge(found, *args)`` on the workers, a few at a time."""
         while len(results) > 1:
             results = self.merge_once(merge, results, *args)
         return self.gather(results)[0]
 
     def merge_once(self, merge: Callable[..., Any], results: list[Any], *args: Any) -> list[Any]:
-        """Merge neighbours of what is to come on the workers; return what will come of it."""
+        """Merge neighbouring pending results on the workers; return the pending merged results."""
         firsts = range(0, len(results), MERGED_AT_ONCE)
         groups = (results[first : first + MERGED_AT_ONCE] for first in firsts)
         return [self.submit(merge, group, *args) for group in groups]
 
     def answer_of(self, answers: list[Any], ask: bytes, frame: bytes) -> bytes:
-        """Merge answers of workers to a question; few are merged here, which is faster."""
+        """Merge answers of workers to a query; a few are merged here, which is faster."""
         while len(answers) > MERGED_AT_ONCE:
             answers = self.merge_once(_holder.merge, answers, ask, frame)
         return _holder.merge(self.gather(answers), ask, frame)
 
     def read(self, columns: Sequence[str]) -> Iterator[tuple[nw.DataFrame[Any], str]]:
-        """Get some of the columns, a partition at a time."""
+        """Fetch some of the columns, one partition at a time."""
         for number in range(self.n_partitions):
             batch = _holder.piece_of(self.fetch(number), columns, number)
             yield batch.frame, batch.origin

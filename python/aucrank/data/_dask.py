@@ -1,4 +1,4 @@
-"""Rows of a Dask collection: they stay on the workers of a cluster."""
+"""Rows of a Dask collection, which stay on the workers of a cluster."""
 
 import asyncio
 from collections.abc import Callable, Iterator, Sequence
@@ -14,10 +14,10 @@ from aucrank.data._cluster import FutureSource
 from aucrank.data._patience import LOOK_AGAIN, ClusterError, Patience
 from aucrank.data._stored import Rows
 
-#: How often a task is begun anew where a worker is lost with it.
+#: How often a task is restarted if its worker is lost.
 _RETRIES = 2
 
-#: Seconds in which the scheduler tells who works.
+#: Seconds within which the scheduler reports who is working.
 _ANSWER_WITHIN = 10.0
 
 
@@ -27,18 +27,18 @@ class DaskSource(FutureSource):
     Parameters
     ----------
     collection : dask.dataframe.DataFrame
-        What is read.
+        The collection.
     client : distributed.Client or None
-        Who computes; None for the current one.
+        Client to compute with; None for the current one.
     timeout : float or None
-        Seconds for which a fit waits while no worker works; None for ever.
+        Seconds for which a fit waits while no worker is available; None to wait for ever.
 
     Raises
     ------
     ImportError
         If dask and distributed are not installed.
     TypeError
-        If ``collection`` is no data frame of Dask.
+        If ``collection`` is not a Dask data frame.
     ValueError
         If there is no client.
     """
@@ -73,7 +73,7 @@ class DaskSource(FutureSource):
         return futures
 
     def scores(self, ranker: Any, features: list[str], columns: list[str]) -> Any:
-        """Return a data frame of Dask whose partitions are scored when they are computed."""
+        """Return a Dask data frame whose partitions are scored when they are computed."""
         names = list(dict.fromkeys([*features, *columns]))
         return self._collection[names].map_partitions(
             _score,
@@ -85,7 +85,7 @@ class DaskSource(FutureSource):
         )
 
     def _open_client(self) -> Any:
-        """Return the client, or say that it was closed."""
+        """Return the client, after checking that it is not closed."""
         if self._client.status not in ("running", "connecting"):
             raise ClusterError(f"{self.description}: the client of the cluster is closed")
         return self._client
@@ -100,7 +100,7 @@ class DaskSource(FutureSource):
     def submit(self, function: Callable[..., Any], results: Sequence[Any], *args: Any) -> Any:
         """Call ``function(results, *args)`` on a worker; return a future.
 
-        Any worker will do, so that another one takes over where one is lost.
+        Any worker will do, so that another one takes over if one is lost.
         """
         return self._open_client().submit(function, results, *args, pure=False, retries=_RETRIES)
 
@@ -110,7 +110,7 @@ class DaskSource(FutureSource):
         Raises
         ------
         ClusterError
-            If workers, scheduler or partitions are gone, or workers die of a partition.
+            If workers, scheduler or partitions are gone, or a partition kills its workers.
         """
         futures = list(results)
         distributed, client = self._distributed, self._open_client()
@@ -128,11 +128,11 @@ class DaskSource(FutureSource):
             ) from err
         except OSError as err:
             if any(future.status == "error" for future in futures):
-                # One of a task, such as of a file that it cannot read.
+                # An error of a task, such as a file that it cannot read.
                 raise
             raise self._unreachable() from err
         except distributed.CancelledError as err:
-            # So it ends, too, if another thread has closed the client.
+            # So that it also ends if another thread has closed the client.
             if self._open_client().status != "running":
                 raise self._unreachable() from err
             raise ClusterError(
@@ -143,7 +143,7 @@ class DaskSource(FutureSource):
         return found
 
     def _awaited(self, call: Any, futures: Sequence[Any]) -> Any:
-        """Wait for a call of the client as long as workers work, or may come soon."""
+        """Wait for a call of the client as long as workers are working, or may start soon."""
         patience = Patience(self.description, self._timeout)
         waited = asyncio.run_coroutine_threadsafe(call, self._client.loop.asyncio_loop)
         try:
@@ -154,7 +154,7 @@ class DaskSource(FutureSource):
             waited.cancel()
 
     def _why_idle(self, futures: Sequence[Any]) -> str | None:
-        """Return why no worker works for futures, None where one does."""
+        """Return why no worker is working on futures, None if one is."""
         client = self._open_client()
         try:
             known = client.sync(client.scheduler.identity, callback_timeout=_ANSWER_WITHIN)
@@ -171,7 +171,7 @@ class DaskSource(FutureSource):
             return "all workers of the cluster have paused, most often as their memory is full"
         if any(tasks.get(name) for name in running):
             return None
-        # What is there is on its way.
+        # Existing results are on their way.
         is_computed = not any(future.status == "pending" for future in futures)
         return None if is_computed else "the workers of the cluster have nothing to do"
 
@@ -182,21 +182,21 @@ class DaskSource(FutureSource):
         )
 
     def fetch(self, number: int) -> Any:
-        """Compute a partition, and get it."""
+        """Compute a partition and fetch it."""
         partition = self._partitions[number]
         return self.gather([self._open_client().compute(partition, retries=_RETRIES)])[0]
 
     def hold(
         self, facts: Facts, target: str, weight: str | None, frame: bytes
     ) -> AbstractContextManager[Rows]:
-        """Code all rows by `_holder.hold`, and let them lie where they are coded."""
+        """Code all rows by `_holder.hold`, and keep them where they are coded."""
         holders = self.map(_holder.hold, facts, target, weight, frame)
-        # What is wrong with a partition is said now, not at the first question.
+        # Raises errors of partitions now, not at the first query.
         self.gather([self.submit(_holder.n_rows, [holder]) for holder in holders])
         return nullcontext(DaskRows(self, holders, frame))
 
     def by_worker(self, futures: Sequence[Any]) -> list[list[Any]]:
-        """Part futures by where their results lie; each of those that are lost is alone."""
+        """Group futures by the location of their results; each lost one is a group of its own."""
         client = self._open_client()
         keys = [future.key for future in futures]
         try:
@@ -213,18 +213,18 @@ class DaskSource(FutureSource):
 class DaskRows:
     """Coded rows on the workers of a Dask cluster.
 
-    Each round is one task a worker, on the holders that lie there. Tasks may run elsewhere: if a
-    worker is lost, the holders that it had are made anew from their partitions, and answer as
-    before, since a question carries all that was decided.
+    Each round is one task per worker, on the holders located there. Tasks may run elsewhere: if a
+    worker is lost, its holders are rebuilt from their partitions, and answer as before, since a
+    query carries all earlier decisions.
 
     Parameters
     ----------
     source : DaskSource
         The partitions.
     holders : list of distributed.Future
-        Of `Holder`.
+        Futures of `Holder`.
     frame : bytes
-        What is known of all rows.
+        Facts about all rows.
     """
 
     def __init__(self, source: DaskSource, holders: list[Any], frame: bytes) -> None:
@@ -233,7 +233,7 @@ class DaskRows:
         self._holders = holders
 
     def round(self, ask: bytes) -> bytes:
-        """Return the merged answer of all rows to a question of the core."""
+        """Return the merged answer of all rows to a query of the core."""
         answers = [
             self._source.submit(_answer, group, ask)
             for group in self._source.by_worker(self._holders)
@@ -241,13 +241,13 @@ class DaskRows:
         return self._source.answer_of(answers, ask, self.frame)
 
     def coded_rows(self) -> Iterator[bytes]:
-        """Yield all coded rows, in order, a partition at a time."""
+        """Yield all coded rows, in order, one partition at a time."""
         for holder in self._holders:
             yield from self._source.gather([self._source.submit(_holder.coded_rows, [holder])])[0]
 
 
 def _answer(holders: Sequence[_holder.Holder], ask: bytes) -> bytes:
-    """Answer with all threads of the worker, which has nothing else to do in a round."""
+    """Answer with all threads of the worker, which is otherwise idle during a round."""
     worker = import_extra("distributed", "dask", "Dataset.from_dask").get_worker()
     return _holder.answer(holders, ask, worker.state.nthreads)
 
@@ -259,6 +259,6 @@ def _score(
     columns: list[str],
     partition_info: dict[str, Any] | None = None,
 ) -> Any:
-    """Score a partition, whose number Dask tells by the argument that is called so."""
+    """Score a partition; Dask passes its number in the argument of that name."""
     assert partition_info is not None
     return _holder.score(part, partition_info["number"], ranker, features, columns)

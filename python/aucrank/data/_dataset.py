@@ -1,4 +1,4 @@
-"""Rows of files, of frames and of queries: a source, and what its columns are for."""
+"""Rows of files, of frames and of queries: a source, and the roles of its columns."""
 
 import copy
 import os
@@ -39,23 +39,23 @@ from aucrank.data._spark import SparkSource
 from aucrank.data._sql import CountedFacts, CountedRows, SqlSource
 from aucrank.data._stored import Rows, gathered, stored_rows
 
-#: Rows of a piece: more are no faster to read, and take more memory.
+#: Rows per batch: larger batches are no faster to read, and take more memory.
 _CHUNK_ROWS = 65_536
 
 
 class Dataset(InPieces):
-    """Rows that are read in pieces, as often as they are needed.
+    """Rows that are read in batches, as often as needed.
 
-    Made by `from_parquet`, `from_csv` or `from_batches`, and by `from_dask`, `from_ray`,
-    `from_spark` or `from_sql` of rows that stay where they are. At most one piece is in memory,
-    beside what its reader needs. Between two passes the data must not change: files are looked at,
-    rows are counted and what a fit reads is summed up, and a difference is a `DataChangedError`.
-    What a cluster cannot give is a `ClusterError`.
+    Created by `from_parquet`, `from_csv` or `from_batches`, and by `from_dask`, `from_ray`,
+    `from_spark` or `from_sql` for rows that stay where they are. At most one batch is in memory, in
+    addition to the buffers of its reader. The data must not change between two passes: files are
+    checked, rows are counted, the values that a fit reads are hashed, and a difference raises
+    `DataChangedError`. Failures of a cluster raise `ClusterError`.
 
     Parameters
     ----------
     source : object
-        What is read; use one of the class methods.
+        Source of the rows; use one of the class methods.
     target : str, default=None
         Column of labels; None for rows to score only.
     positive : object, default=None
@@ -63,20 +63,19 @@ class Dataset(InPieces):
     weight : str, default=None
         Column of weights of rows.
     groups : str, default=None
-        Column of what names the group of each row, such as a patient: a fit keeps the rows of
-        a group together, as ``fit(X, y, groups=...)`` does. None to deal each row by its
-        content.
+        Column that names the group of each row, such as a patient: a fit keeps the rows of a group
+        together, as ``fit(X, y, groups=...)`` does. None to deal each row by its content.
     time : str, default=None
-        Column of numbers or dates that tells when each row came: a fit holds out the latest, as
-        ``fit(X, y, time=...)`` does.
+        Column of numbers or dates of the rows: a fit holds out the latest, as ``fit(X, y,
+        time=...)`` does.
     columns : sequence of str, default=None
-        Columns to learn from, in this order; None for all but these.
+        Columns to learn from, in this order; None for all others.
     spill_dir : path-like, default=None
-        Folder for what a fit writes down of the rows; None for that of temporary files.
+        Folder for the temporary files of a fit; None for the system's.
 
     See Also
     --------
-    aucrank.metrics.roc_state : AUC and curve of the scores of a ranker.
+    aucrank.metrics.roc_state : AUC and ROC curve of the scores of a ranker.
 
     Examples
     --------
@@ -156,8 +155,8 @@ class Dataset(InPieces):
         Parameters
         ----------
         paths : path-like or sequence of path-like
-            A file, a folder (all files in it and below whose name ends in .parquet or .pq, sorted;
-            names that begin with a dot or an underscore are passed over), a pattern such as
+            A file, a folder (all files in it and below with the ending .parquet or .pq, sorted;
+            names that begin with a dot or an underscore are skipped), a pattern such as
             ``"sales/2026-*.parquet"``, or a list of these.
         target : str, default=None
             Column of labels; None for rows to score only.
@@ -166,19 +165,18 @@ class Dataset(InPieces):
         weight : str, default=None
             Column of weights of rows.
         groups : str, default=None
-            Column of what names the group of each row, such as a patient: a fit keeps the rows of
-            a group together, as ``fit(X, y, groups=...)`` does. None to deal each row by its
-            content.
+            Column that names the group of each row, such as a patient: a fit keeps the rows of a
+            group together, as ``fit(X, y, groups=...)`` does. None to deal each row by its content.
         time : str, default=None
-            Column of numbers or dates that tells when each row came: a fit holds out the latest, as
-            ``fit(X, y, time=...)`` does.
+            Column of numbers or dates of the rows: a fit holds out the latest, as ``fit(X, y,
+            time=...)`` does.
         columns : sequence of str, default=None
-            Columns to learn from, in this order; None for all but these, which must
-            then be the same in all files.
+            Columns to learn from, in this order; None for all others, which must then be the same
+            in all files.
         chunk_rows : int, default=65536
-            Most rows that are in memory at a time.
+            Maximal number of rows in memory at a time.
         spill_dir : path-like, default=None
-            Folder for what a fit writes down of the rows; None for that of temporary files.
+            Folder for the temporary files of a fit; None for the system's.
 
         Returns
         -------
@@ -188,11 +186,11 @@ class Dataset(InPieces):
         Raises
         ------
         FileNotFoundError
-            If a path leads to no file.
+            If a path matches no file.
         ImportError
             If pyarrow is not installed.
         ValueError
-            If a file cannot be read, or a column is not there.
+            If a file cannot be read, or a column does not exist.
         """
         check_int(chunk_rows, "chunk_rows", low=1)
         files = find_files(paths, PARQUET)
@@ -231,15 +229,15 @@ class Dataset(InPieces):
     ) -> Self:
         """Rows of CSV files, also gzipped; needs pyarrow.
 
-        How a file is written is found by looking at its first lines; what is not usual is said in a
-        warning. Whether a column is one of numbers, of dates (which become days since 1970) or of
-        text is told from all of its values, so that the files are read once more at first.
+        The layout of a file is detected from its first lines; a warning reports unusual features.
+        Whether a column holds numbers, dates (converted to days since 1970) or text is determined
+        from all of its values, so that the files are read once more at the start.
 
         Parameters
         ----------
         paths : path-like or sequence of path-like
-            A file, a folder (all files in it and below whose name ends in .csv, .tsv, .txt or
-            .data, also with .gz, sorted), a pattern, or a list of these.
+            A file, a folder (all files in it and below with the ending .csv, .tsv, .txt or .data,
+            also with .gz, sorted), a pattern, or a list of these.
         target : str, default=None
             Column of labels; None for rows to score only.
         positive : object, default=None
@@ -247,37 +245,36 @@ class Dataset(InPieces):
         weight : str, default=None
             Column of weights of rows.
         groups : str, default=None
-            Column of what names the group of each row, such as a patient: a fit keeps the rows of
-            a group together, as ``fit(X, y, groups=...)`` does. None to deal each row by its
-            content.
+            Column that names the group of each row, such as a patient: a fit keeps the rows of a
+            group together, as ``fit(X, y, groups=...)`` does. None to deal each row by its content.
         time : str, default=None
-            Column of numbers or dates that tells when each row came: a fit holds out the latest, as
-            ``fit(X, y, time=...)`` does.
+            Column of numbers or dates of the rows: a fit holds out the latest, as ``fit(X, y,
+            time=...)`` does.
         columns : sequence of str, default=None
-            Columns to learn from, in this order; None for all but these, which must
-            then be the same in all files.
+            Columns to learn from, in this order; None for all others, which must then be the same
+            in all files.
         sep : str, default=None
-            What parts the columns, one character; None to find it.
+            Separator of the columns, one character; None to detect it.
         decimal : {".", ","}, default=None
-            The mark of decimals; None to find it.
+            The decimal mark; None to detect it.
         encoding : str, default=None
-            As Python names it; None to find it.
+            Name of the encoding in Python; None to detect it.
         missing : sequence of str, default=()
-            Texts and numbers that stand for missing values, beside the usual ones (empty, ?, NA,
-            NaN, NULL, None, ...).
+            Texts and numbers that stand for missing values, in addition to the usual ones (empty,
+            ?, NA, NaN, NULL, None, ...).
         text : sequence of str, default=()
-            Columns that are text even where they look like numbers.
+            Columns that are text even if they look like numbers.
         skip_rows : int, default=None
-            Lines above that of the names; None to find them.
+            Lines above the header; None to detect them.
         comment : str, default=None
-            What lines begin with that are no rows.
+            Prefix of lines that are not rows.
         header : bool, default=True
-            Whether there is a line of names; without one, columns are called ``column_1``,
+            Whether there is a header line; without one, columns are called ``column_1``,
             ``column_2``, ...
         chunk_rows : int, default=65536
-            Most rows that are in memory at a time.
+            Maximal number of rows in memory at a time.
         spill_dir : path-like, default=None
-            Folder for what a fit writes down of the rows; None for that of temporary files.
+            Folder for the temporary files of a fit; None for the system's.
 
         Returns
         -------
@@ -287,11 +284,11 @@ class Dataset(InPieces):
         Raises
         ------
         FileNotFoundError
-            If a path leads to no file.
+            If a path matches no file.
         ImportError
             If pyarrow is not installed.
         ValueError
-            If a file cannot be read, or a column is not there.
+            If a file cannot be read, or a column does not exist.
         """
         check_int(chunk_rows, "chunk_rows", low=1)
         for name, value in (("missing", missing), ("text", text)):
@@ -328,12 +325,12 @@ class Dataset(InPieces):
         chunk_rows: int = _CHUNK_ROWS,
         spill_dir: PathLike | None = None,
     ) -> Self:
-        """Rows of frames, or of a query that is run anew in each pass.
+        """Rows of frames, or of a query that is run again in each pass.
 
         Parameters
         ----------
         source : object
-            What gives the same rows in the same order each time: a data frame of pandas, polars or
+            Source of the same rows in the same order each time: a data frame of pandas, polars or
             pyarrow; a polars LazyFrame, a DuckDB relation or a ``pyarrow.dataset.Dataset``, whose
             partitions and filter its reader applies; anything else with ``__arrow_c_stream__`` that
             can be read again; a list of frames; or a function without arguments that starts a new
@@ -345,18 +342,17 @@ class Dataset(InPieces):
         weight : str, default=None
             Column of weights of rows.
         groups : str, default=None
-            Column of what names the group of each row, such as a patient: a fit keeps the rows of
-            a group together, as ``fit(X, y, groups=...)`` does. None to deal each row by its
-            content.
+            Column that names the group of each row, such as a patient: a fit keeps the rows of a
+            group together, as ``fit(X, y, groups=...)`` does. None to deal each row by its content.
         time : str, default=None
-            Column of numbers or dates that tells when each row came: a fit holds out the latest, as
-            ``fit(X, y, time=...)`` does.
+            Column of numbers or dates of the rows: a fit holds out the latest, as ``fit(X, y,
+            time=...)`` does.
         columns : sequence of str, default=None
-            Columns to learn from, in this order; None for all but these.
+            Columns to learn from, in this order; None for all others.
         chunk_rows : int, default=65536
-            Most rows of a piece; larger frames are cut.
+            Maximal number of rows per batch; larger frames are split.
         spill_dir : path-like, default=None
-            Folder for what a fit writes down of the rows; None for that of temporary files.
+            Folder for the temporary files of a fit; None for the system's.
 
         Returns
         -------
@@ -368,11 +364,11 @@ class Dataset(InPieces):
         TypeError
             If the source can be read only once, such as a generator, or holds no frames.
         ValueError
-            If there is no frame, or a column is not there.
+            If there is no frame, or a column does not exist.
 
         Notes
         -----
-        Streams, and the queries of a database, are read with pyarrow.
+        Streams and database queries are read with pyarrow.
 
         Examples
         --------
@@ -417,16 +413,16 @@ class Dataset(InPieces):
     ) -> Self:
         """Rows of a Dask data frame, which stay on the workers of its cluster.
 
-        A fit asks the workers for sums, and is the same as on one machine, however the rows are
-        divided and whichever workers are lost meanwhile, as long as the partitions can be computed
-        again.
+        A fit queries the workers for sums, and is the same as on one machine, however the rows are
+        partitioned and whichever workers are lost meanwhile, as long as the partitions can be
+        computed again.
 
         Parameters
         ----------
         collection : dask.dataframe.DataFrame
-            The rows. A fit computes each partition three times (five times with weights), one of
-            RIMARC, MAD2C or Scorecard a few times more: persist it where the memory of the
-            cluster allows.
+            The rows. A fit computes each partition three times (five times with weights), a fit of
+            RIMARC, MAD2C or Scorecard a few times more: persist it if the memory of the cluster
+            allows.
         target : str, default=None
             Column of labels; None for rows to score only.
         positive : object, default=None
@@ -434,20 +430,18 @@ class Dataset(InPieces):
         weight : str, default=None
             Column of weights of rows.
         groups : str, default=None
-            Column of what names the group of each row, such as a patient: a fit keeps the rows of
-            a group together, as ``fit(X, y, groups=...)`` does. None to deal each row by its
-            content.
+            Column that names the group of each row, such as a patient: a fit keeps the rows of a
+            group together, as ``fit(X, y, groups=...)`` does. None to deal each row by its content.
         time : str, default=None
-            Column of numbers or dates that tells when each row came: a fit holds out the latest, as
-            ``fit(X, y, time=...)`` does.
+            Column of numbers or dates of the rows: a fit holds out the latest, as ``fit(X, y,
+            time=...)`` does.
         columns : sequence of str, default=None
-            Columns to learn from, in this order; None for all but these.
+            Columns to learn from, in this order; None for all others.
         client : distributed.Client, default=None
             Of the cluster; None for the current one.
         timeout : float, default=300.0
-            Seconds for which a fit waits while no worker works for it, as where all of them are
-            gone. After 30 s it warns, and at the end it raises `ClusterError`. None to wait for
-            ever.
+            Seconds for which a fit waits while no worker is available, for example because all are
+            gone. It warns after 30 s, and raises `ClusterError` at the end. None to wait for ever.
 
         Returns
         -------
@@ -459,14 +453,14 @@ class Dataset(InPieces):
         ImportError
             If dask and distributed are not installed.
         TypeError
-            If ``collection`` is no data frame of Dask.
+            If ``collection`` is not a Dask data frame.
         ValueError
-            If there is no current client, or a column is not there.
+            If there is no current client, or a column does not exist.
 
         Notes
         -----
-        On a worker, coded rows take a byte a value and some twelve bytes more, beside the partition
-        if that is persisted.
+        On a worker, coded rows take one byte per value and about twelve bytes more, in addition to
+        the partition if it is persisted.
         """
         return cls(
             DaskSource(collection, client, _timeout_of(timeout)),
@@ -491,18 +485,18 @@ class Dataset(InPieces):
         columns: Sequence[str] | None = None,
         timeout: float | None = 300.0,
     ) -> Self:
-        """Rows that Ray holds, which stay in its cluster.
+        """Rows stored in Ray, which stay in its cluster.
 
-        A fit starts actors, one for each CPU of the cluster and at most one a block, and asks them
-        for sums; one of RIMARC, MAD2C or Scorecard counts blocks in tasks. It is the same as on one
-        machine, however the rows are divided and whichever processes are lost meanwhile, as long as
-        the blocks can be had again.
+        A fit starts actors, one per CPU of the cluster and at most one per block, and queries them
+        for sums; a fit of RIMARC, MAD2C or Scorecard counts blocks in tasks. It is the same as on
+        one machine, however the rows are partitioned and whichever processes are lost meanwhile, as
+        long as the blocks can be recovered.
 
         Parameters
         ----------
         blocks : ray.data.Dataset or sequence of ray.ObjectRef
-            The rows: a data set of Ray, which is computed now, or references to data frames of
-            pandas, polars or pyarrow.
+            The rows: a Ray data set, which is computed now, or references to data frames of pandas,
+            polars or pyarrow.
         target : str, default=None
             Column of labels; None for rows to score only.
         positive : object, default=None
@@ -510,17 +504,16 @@ class Dataset(InPieces):
         weight : str, default=None
             Column of weights of rows.
         groups : str, default=None
-            Column of what names the group of each row, such as a patient: a fit keeps the rows of
-            a group together, as ``fit(X, y, groups=...)`` does. None to deal each row by its
-            content.
+            Column that names the group of each row, such as a patient: a fit keeps the rows of a
+            group together, as ``fit(X, y, groups=...)`` does. None to deal each row by its content.
         time : str, default=None
-            Column of numbers or dates that tells when each row came: a fit holds out the latest, as
-            ``fit(X, y, time=...)`` does.
+            Column of numbers or dates of the rows: a fit holds out the latest, as ``fit(X, y,
+            time=...)`` does.
         columns : sequence of str, default=None
-            Columns to learn from, in this order; None for all but these.
+            Columns to learn from, in this order; None for all others.
         timeout : float, default=300.0
-            Seconds for which a fit waits while no node of the cluster has CPUs. After 30 s it
-            warns, and at the end it raises `ClusterError`. None to wait for ever.
+            Seconds for which a fit waits while no node of the cluster has CPUs. It warns after 30
+            s, and raises `ClusterError` at the end. None to wait for ever.
 
         Returns
         -------
@@ -534,11 +527,11 @@ class Dataset(InPieces):
         TypeError
             If ``blocks`` is something else.
         ValueError
-            If there is no block, or a column is not there.
+            If there is no block, or a column does not exist.
 
         Notes
         -----
-        In an actor, coded rows take a byte a value and some twelve bytes more.
+        In an actor, coded rows take one byte per value and about twelve bytes more.
         """
         return cls(
             RaySource(blocks, _timeout_of(timeout)),
@@ -564,16 +557,16 @@ class Dataset(InPieces):
     ) -> Self:
         """Rows of a Spark data frame, which stay in its cluster.
 
-        A fit asks the Python workers of Spark for sums, and is the same as on one machine, however
-        the rows are divided and whichever workers are lost meanwhile, as long as the partitions can
-        be computed again.
+        A fit queries the Python workers of Spark for sums, and is the same as on one machine,
+        however the rows are partitioned and whichever workers are lost meanwhile, as long as the
+        partitions can be computed again.
 
         Parameters
         ----------
         frame : pyspark.sql.DataFrame
             The rows, of a session in this process. A fit computes each partition two or three times
-            (up to five times with weights), one of RIMARC, MAD2C or Scorecard a few times more:
-            persist it where the memory of the cluster allows.
+            (up to five times with weights), a fit of RIMARC, MAD2C or Scorecard a few times more:
+            persist it if the memory of the cluster allows.
         target : str, default=None
             Column of labels; None for rows to score only.
         positive : object, default=None
@@ -581,14 +574,13 @@ class Dataset(InPieces):
         weight : str, default=None
             Column of weights of rows.
         groups : str, default=None
-            Column of what names the group of each row, such as a patient: a fit keeps the rows of
-            a group together, as ``fit(X, y, groups=...)`` does. None to deal each row by its
-            content.
+            Column that names the group of each row, such as a patient: a fit keeps the rows of a
+            group together, as ``fit(X, y, groups=...)`` does. None to deal each row by its content.
         time : str, default=None
-            Column of numbers or dates that tells when each row came: a fit holds out the latest, as
-            ``fit(X, y, time=...)`` does.
+            Column of numbers or dates of the rows: a fit holds out the latest, as ``fit(X, y,
+            time=...)`` does.
         columns : sequence of str, default=None
-            Columns to learn from, in this order; None for all but these.
+            Columns to learn from, in this order; None for all others.
 
         Returns
         -------
@@ -600,14 +592,14 @@ class Dataset(InPieces):
         ImportError
             If pyspark or pyarrow is not installed.
         TypeError
-            If ``frame`` is no data frame of Spark, or one of Spark Connect.
+            If ``frame`` is not a Spark data frame, or one of Spark Connect.
         ValueError
-            If it is a stream, or a column is not there.
+            If it is a stream, or a column does not exist.
 
         Notes
         -----
-        The workers need aucrank, too. In them, coded rows take a byte a value and some twelve bytes
-        more, and about as much on the disks of Spark, for where a worker is lost.
+        The workers need aucrank, too. In them, coded rows take one byte per value and about twelve
+        bytes more, and about as much on the disks of Spark, for recovery from lost workers.
         """
         roles = [name for name in (target, weight, groups, time) if name is not None]
         used = None if columns is None else [*columns, *roles]
@@ -635,39 +627,40 @@ class Dataset(InPieces):
         columns: Sequence[str] | None = None,
         dialect: Dialect = "ansi",
     ) -> Self:
-        """Rows that stay in a database, which is asked how many have a value and a label.
+        """Rows that stay in a database, which counts them by value and label.
 
-        `RIMARC` without ``weight_folds`` and `MAD2C` need no more than that of each column: their
-        fit is the one to a frame with the same rows. So is a `Scorecard` of such a `RIMARC`, or of
-        a fitted ranker: it has the database score its rows, too, and count them by their scores.
-        All other estimators need rows, and say so; load them with `from_batches`.
-        `aucrank.metrics.roc_state` has the database score its rows by the ``to_sql`` of a model,
-        and count them.
+        `RIMARC` without ``weight_folds`` and `MAD2C` need only these counts for each column: their
+        fit is identical to the fit to a frame with the same rows. So is a `Scorecard` of such a
+        `RIMARC`, or of a fitted ranker: it also has the database score its rows, and count them by
+        their scores. All other estimators need rows, and raise an error; load the rows with
+        `from_batches`. `aucrank.metrics.roc_state` has the database score its rows by the
+        ``to_sql`` of a model, and count them.
 
         Parameters
         ----------
         query : callable
-            Given the text of a query, returns its result: a data frame of pandas, polars or
-            pyarrow, or what has ``__arrow_c_stream__``. No driver is needed but the one of the
-            function, such as ``lambda text: pandas.read_sql_query(text, connection)`` or
-            ``connection.sql`` of DuckDB. It is called in the thread of the fit, a query at a time.
+            Takes the text of a query and returns its result: a data frame of pandas, polars or
+            pyarrow, or an object with ``__arrow_c_stream__``. Only the driver of the function is
+            needed, such as ``lambda text: pandas.read_sql_query(text, connection)`` or
+            ``connection.sql`` of DuckDB. It is called in the thread of the fit, one query at a
+            time.
         table : str
-            What stands after FROM, as the database reads it: the name of a table or a view, such as
+            Expression after FROM, as the database reads it: the name of a table or a view, such as
             ``sales.orders``, or a query in parentheses with an alias.
         target : str
             Column of labels.
         positive : object, default=None
             Label of the class to be ranked first; None for the greater one.
         weight : str, default=None
-            Column of weights of rows, which are counted by them, too.
+            Column of weights of rows, by which they are also grouped.
         groups, time : None
-            Not for rows of a database: counts of one column at a time do not tell which rows belong
-            together.
+            Not supported for rows of a database: counts of one column at a time do not show which
+            rows belong together.
         columns : sequence of str, default=None
             Columns to learn from, in this order, as the database spells them; None for all but
-            target and weight, for which the database is asked by ``SELECT *`` of no row.
+            target and weight, found by a ``SELECT *`` that returns no row.
         dialect : str, default="ansi"
-            How names are quoted, see `RIMARC.to_sql`.
+            Dialect that determines the quoting of names, see `RIMARC.to_sql`.
 
         Returns
         -------
@@ -677,30 +670,30 @@ class Dataset(InPieces):
         Raises
         ------
         TypeError
-            If ``query`` cannot be called or returns no frame, or ``table`` is no text.
+            If ``query`` is not callable or returns no frame, or ``table`` is not a text.
         ValueError
-            If the dialect is unknown, or a column is not there.
+            If the dialect is unknown, or a column does not exist.
 
         Notes
         -----
-        A fit asks for the labels once, and twice for each column: by ``COUNT(DISTINCT column)``,
-        which may be 1,000,000 at most, and by ``COUNT(*)`` of each value and label. What comes of
-        the latter stays in memory until the fit is done, up to 17 bytes for each pair of a value
-        and a label. A `Scorecard` asks for three more counts of all rows: by the score of its
-        ranker, by the values of its bins, which may differ in every row, and by points.
+        A fit queries the labels once, and each column twice: by ``COUNT(DISTINCT column)``, which
+        may be 1,000,000 at most, and by ``COUNT(*)`` of each value and label. The result of the
+        latter stays in memory until the fit ends, up to 17 bytes per pair of a value and a label. A
+        `Scorecard` needs three more counts of all rows: by the score of its ranker, by the values
+        of its bins, which may differ in every row, and by points.
 
-        With weights, rows are grouped by weight as well: a database adds up fractions in any order,
-        and a fit must not depend on it. So a column may have 1,000,000 pairs of a value and a
-        weight. Of weights that hardly repeat, round them in a view.
+        With weights, rows are also grouped by weight: a database sums fractions in any order, and a
+        fit must not depend on it. So a column may have 1,000,000 pairs of a value and a weight. If
+        weights hardly repeat, round them in a view.
 
-        The table must not change meanwhile. Where a column has not as many rows of each class and
-        weight as the labels had, a `DataChangedError` says so; a transaction that reads a snapshot
-        is safe.
+        The table must not change meanwhile. If the rows of each class and weight in a column differ
+        in number from those of the labels, a `DataChangedError` is raised; a transaction that reads
+        a snapshot is safe.
 
-        NULL and NaN are missing values; but to a database that scores rows NaN is a number, which a
-        `Scorecard` finds out and refuses: store it as NULL. What type a column has is what its
-        frame says: pandas turns integers with NULL into floats, and databases without booleans have
-        numbers. Texts are equal where the database says so.
+        NULL and NaN are missing values; but to a database that scores rows NaN is a number, for
+        which a `Scorecard` raises an error: store it as NULL. The type of a column is that in its
+        frame: pandas turns integers with NULL into floats, and databases without booleans return
+        numbers. Texts are equal if the database says so.
 
         Examples
         --------
@@ -759,7 +752,7 @@ class Dataset(InPieces):
 
     @property
     def n_rows(self) -> int | None:
-        """Number of rows; None before the first pass where no file and no frame tells it."""
+        """Number of rows; None before the first pass if no file and no frame provides it."""
         known = self._passes.n_rows
         return self._passes.source.count_rows() if known is None else known
 
@@ -770,7 +763,7 @@ class Dataset(InPieces):
 
     @property
     def positive(self) -> Any:
-        """Label of the class to be ranked first, where it was named."""
+        """Label of the class to be ranked first, if it was given."""
         return self._positive
 
     @property
@@ -780,17 +773,17 @@ class Dataset(InPieces):
 
     @property
     def groups(self) -> str | None:
-        """Column of what names the group of each row."""
+        """Column that names the group of each row."""
         return self._groups
 
     @property
     def time(self) -> str | None:
-        """Column of when each row came."""
+        """Column of the times of the rows."""
         return self._time
 
     @property
     def spill_dir(self) -> PathLike | None:
-        """Folder for what a fit writes down of the rows."""
+        """Folder for the temporary files of a fit."""
         return self._spill_dir
 
     @property
@@ -800,16 +793,16 @@ class Dataset(InPieces):
 
     @property
     def passes(self) -> Passes:
-        """What reads the rows, for estimators and metrics."""
+        """Reader of the rows, for estimators and metrics."""
         return self._passes
 
     @property
     def reading(self) -> Reading | None:
-        """How the rows are read, for the model of a fit to them; None where they have types."""
+        """How the rows are read, to be stored with a model; None if they are typed."""
         return reading_of(self._passes.source)
 
     def read_as(self, fitted: Fitted) -> Self:
-        """Return the same rows, read as the model of a fit takes them; for estimators.
+        """Return the same rows, read in the way of the model's fit; for estimators.
 
         Parameters
         ----------
@@ -824,7 +817,7 @@ class Dataset(InPieces):
         return found
 
     def batches(self, columns: Sequence[str] | None = None) -> Iterator[Any]:
-        """Read the rows, a piece at a time.
+        """Read the rows, one batch at a time.
 
         Parameters
         ----------
@@ -834,14 +827,14 @@ class Dataset(InPieces):
         Yields
         ------
         data frame
-            Of pyarrow for files; else of the library that the source is of.
+            Of pyarrow for files; otherwise of the library of the source.
 
         Raises
         ------
         ClusterError
             If a cluster cannot compute its rows, or has had no workers for too long.
         DataChangedError
-            If the data are not those of an earlier pass.
+            If the data differ from an earlier pass.
         """
         wanted = self._columns if columns is None else list(columns)
         for batch in self._passes.batches(wanted):
@@ -853,27 +846,27 @@ class Dataset(InPieces):
         Parameters
         ----------
         ranker : estimator
-            Fitted. The columns that it knows are read by name, or else those of the data set.
+            Fitted. The columns of its fit are read by name, or else those of the data set.
         columns : sequence of str, default=()
-            Columns of the rows to put before the scores, such as one that names the rows.
+            Columns of the rows to put before the scores, such as an identifier of the rows.
 
         Returns
         -------
         dask.dataframe.DataFrame, ray.data.Dataset or pyspark.sql.DataFrame
-            These columns and ``score``, by partitions of the rows. That of Dask has their index.
-            Those of Dask and Spark compute a partition when it is computed.
+            These columns and ``score``, partitioned like the rows. A Dask result keeps their index.
+            Dask and Spark results are computed lazily, by partition.
 
         Raises
         ------
         TypeError
             If the rows are not those of a cluster, or ``ranker`` has no ``decision_function``.
         ValueError
-            If a column is not there.
+            If a column does not exist.
 
         See Also
         --------
         from_dask : Rows on the workers of Dask.
-        from_ray : Rows that Ray holds.
+        from_ray : Rows stored in Ray.
         from_spark : Rows of a Spark data frame.
         """
         source = self._passes.source
@@ -901,22 +894,22 @@ class Dataset(InPieces):
         class_weight: Any = None,
         also: KindsByColumn | None = None,
     ) -> Facts:
-        """Learn in one pass what a fit has to know of all rows; for estimators.
+        """Learn in one pass the facts that a fit needs about all rows; for estimators.
 
         Sets ``n_features_in_`` and ``feature_names_in_`` of the estimator.
 
         Parameters
         ----------
         estimator : estimator
-            Whose name stands in messages.
+            Its name is used in messages.
         categorical_features : "from_dtype", array-like or None, default="from_dtype"
             Which columns are categorical: those whose dtype says so, or those listed by position,
             by name or in a boolean mask.
         class_weight : dict, "balanced" or None, default=None
             Weights of classes, by label.
         also : callable, default=None
-            Given the names of the columns and their number: the positions of further categorical
-            ones.
+            Given the names of the columns and their number: returns the positions of further
+            categorical ones.
 
         Returns
         -------
@@ -928,12 +921,12 @@ class Dataset(InPieces):
         ClusterError
             If a cluster cannot compute its rows, or has had no workers for too long.
         DataChangedError
-            If the data are not those of an earlier pass.
+            If the data differ from an earlier pass.
         TypeError
-            If a column is neither numeric nor categorical, or not the same everywhere.
+            If a column is neither numeric nor categorical, or differs between files.
         ValueError
-            If there is no target, the labels are not two, or a label, a weight or a category is not
-            valid.
+            If there is no target, there are not two labels, or a label, a weight or a category is
+            not valid.
         """
         source = self._passes.source
         if isinstance(source, SqlSource):
@@ -976,51 +969,52 @@ class Dataset(InPieces):
         )
 
     def coded_batches(self, facts: Facts) -> Iterator[CodedBatch]:
-        """Read the rows as the core borrows them; for estimators.
+        """Read the rows in the form of the core; for estimators.
 
         Parameters
         ----------
         facts : Facts
-            What `facts` has learned of these rows.
+            The result of `facts` for these rows.
 
         Yields
         ------
         columns : list of ndarray of shape (n_rows,)
-            Numbers with NaN for what is missing, or codes by the levels of the schema.
+            Numbers with NaN for missing values, or codes by the levels of the schema.
         positive : ndarray of bool, shape (n_rows,)
-            Where the label is the one to be ranked first.
+            Which rows have the label to be ranked first.
         weight : ndarray of float64, shape (n_rows,), or None
             Weights of rows times those of their classes; None where all are 1.
         blocks : tuple of ndarray of uint64, shape (n_rows,), and bool, or None
-            What rows are dealt by, and whether that is time; None for each by its content.
+            Blocks by which rows are dealt, and whether they are times; None to deal each by its
+            content.
 
         Raises
         ------
         DataChangedError
-            If the data are not those of the facts.
+            If the data differ from those of the facts.
         TypeError, ValueError
-            If a value is not valid, which is said with its column and its place.
+            If a value is not valid; the message gives its column and row.
         """
         target = self.need_target()
         return coded_rows(self._passes, facts, self._columns, target, self._weight)
 
     def weight_batches(self, facts: Facts) -> Iterator[NDArray[np.float64] | None]:
-        """Read the weights of the rows alone; for estimators.
+        """Read only the weights of the rows; for estimators.
 
         Parameters
         ----------
         facts : Facts
-            What `facts` has learned of these rows.
+            The result of `facts` for these rows.
 
         Yields
         ------
         ndarray of float64, shape (n_rows,), or None
-            As of `coded_batches`.
+            As for `coded_batches`.
 
         Raises
         ------
         DataChangedError
-            If the data are not those of the facts.
+            If the data differ from those of the facts.
         """
         return weights_of_rows(self._passes, facts, self.need_target(), self._weight)
 
@@ -1032,18 +1026,18 @@ class Dataset(InPieces):
         Parameters
         ----------
         facts : Facts
-            What `facts` has learned of these rows.
+            The result of `facts` for these rows.
         binning : dict
-            Parameters of the bins, as the core takes them.
+            Parameters of the bins, in the form of the core.
         n_threads : int
-            At least 1; the workers of a cluster take what they have.
+            At least 1; the workers of a cluster use all they have.
 
         Returns
         -------
         context manager
-            Around rows that a fit of the core asks. They take a byte for each value, and lie in a
-            file of ``spill_dir`` where that is more than 256 MB in all; those of a cluster stay
-            on its workers.
+            Around rows that a fit of the core queries. They take one byte per value, and are in a
+            file in ``spill_dir`` if that totals more than 256 MB; those of a cluster stay on its
+            workers.
         """
         source = self._passes.source
         if isinstance(source, ClusterSource):
@@ -1056,15 +1050,15 @@ class Dataset(InPieces):
         Parameters
         ----------
         facts : Facts
-            What `facts` has learned of these rows.
+            The result of `facts` for these rows.
         n_threads : int
-            At least 1; the workers of a cluster take one for each partition.
+            At least 1; the workers of a cluster use one per partition.
 
         Returns
         -------
         RawRows
-            Which are read, or counted on the workers of a cluster, anew for each question; those
-            of a database were counted for the facts.
+            They are read, or counted on the workers of a cluster, again for each query; those of a
+            database were counted for the facts.
         """
         source = self._passes.source
         if isinstance(source, SqlSource):
@@ -1081,16 +1075,16 @@ class Dataset(InPieces):
         Parameters
         ----------
         facts : Facts
-            What `facts` has learned of these rows.
+            The result of `facts` for these rows.
         binning : dict
-            Parameters of the bins, as the core takes them.
+            Parameters of the bins, in the form of the core.
         n_threads : int
             At least 1.
 
         Returns
         -------
         _core.CodedMatrix
-            What fits of the core take in place of arrays.
+            Accepted by fits of the core instead of arrays.
         """
         with self.rows(facts, binning, n_threads) as rows:
             return gathered(rows).matrix()
@@ -1101,18 +1095,19 @@ class Dataset(InPieces):
         Parameters
         ----------
         facts : Facts
-            What `facts` has learned of these rows.
+            The result of `facts` for these rows.
         n_threads : int
             At least 1.
         most : int, optional
-            Distinct rows of the sample. By default 200,000, as for every fit.
+            Number of distinct rows in the sample. By default 200,000, as for every fit.
 
         Returns
         -------
         Sample
-            Of the ``most`` distinct rows whose content has the smallest hashes, all copies, with
-            their weights; of fewer distinct rows, all. They are the same however the rows are
-            ordered or divided. Categories that none of them has are not in its schema.
+            All copies of the ``most`` distinct rows whose content has the smallest hashes, with
+            their weights; all rows if there are fewer distinct ones. They do not depend on the
+            order or partition of the rows. Categories that occur in none of them are not in its
+            schema.
 
         Raises
         ------
@@ -1123,32 +1118,32 @@ class Dataset(InPieces):
         return _sampled.joined(list(self._parts_within(facts, bounds, n_threads)), facts)
 
     def frame_of_sample(self, facts: Facts, n_threads: int, most: int | None = None) -> Any:
-        """Take the common sample of the rows as they are; for estimators.
+        """Take the common sample of the rows unchanged; for estimators.
 
         Parameters
         ----------
         facts : Facts
-            What `facts` has learned of these rows.
+            The result of `facts` for these rows.
         n_threads : int
             At least 1.
         most : int, optional
-            As of `sample`.
+            As for `sample`.
 
         Returns
         -------
         data frame
-            The rows of `sample`, in the same order, of the library that the pieces are of.
+            The rows of `sample`, in the same order, in the library of the batches.
         """
         bounds = self._bounds_of_sample(facts, n_threads, most)
         return _sampled.frame_within(self, facts, bounds, n_threads)
 
     def all_rows(self, facts: Facts, n_threads: int) -> Sample:
-        """Take all rows into memory, as those of a frame; for estimators.
+        """Load all rows into memory, as those of a frame; for estimators.
 
         Parameters
         ----------
         facts : Facts
-            What `facts` has learned of these rows.
+            The result of `facts` for these rows.
         n_threads : int
             At least 1.
 
@@ -1162,22 +1157,22 @@ class Dataset(InPieces):
     def sample_of_classes(
         self, facts: Facts, n_threads: int, most: int
     ) -> tuple[Sample, _sampled.Bounds]:
-        """Take of each class the rows whose content has the smallest hashes; for estimators.
+        """Take from each class the rows whose content has the smallest hashes; for estimators.
 
         Parameters
         ----------
         facts : Facts
-            What `facts` has learned of these rows.
+            The result of `facts` for these rows.
         n_threads : int
             At least 1.
         most : int
-            Distinct rows of each class.
+            Number of distinct rows of each class.
 
         Returns
         -------
         sample : Sample
             All copies of these rows, with their weights and with the categories of all rows. They
-            are the same however the rows are ordered or divided.
+            do not depend on the order or partition of the rows.
         bounds : tuple of int
             The largest hashes of negative and of positive rows.
         """
@@ -1209,7 +1204,7 @@ class Dataset(InPieces):
         return _sampled.parts_within(self, facts, bounds, n_threads)
 
     def need_target(self) -> str:
-        """Return the column of labels, where there has to be one.
+        """Return the column of labels, which is required.
 
         Returns
         -------
@@ -1234,12 +1229,12 @@ def _timeout_of(value: float | None) -> float | None:
 
 
 def refuse_beside_dataset(**given: Any) -> None:
-    """Check that a fit was given nothing that a data set has itself.
+    """Check that a fit was given no argument that a data set has itself.
 
     Raises
     ------
     ValueError
-        Naming the argument.
+        If it was; the message names the argument.
     """
     for name, value in given.items():
         if value is not None and name in ("groups", "time"):
@@ -1264,9 +1259,9 @@ def refuse_for_dataset(name: str, value: Any, instead: str) -> ValueError:
     name : str
         The parameter.
     value : object
-        What it is.
+        Its value.
     instead : str
-        What it can be.
+        Valid values.
     """
     return ValueError(
         f"{name} is {value!r}, which needs all rows in a frame: fit to a frame, or let {name} be"

@@ -1,4 +1,4 @@
-"""What workers of a cluster hold and do: parts of the rows, which are surveyed, coded and asked."""
+"""Functions that workers of a cluster run on parts of the rows: survey, code and query them."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -21,13 +21,13 @@ from aucrank._data.target_survey import TargetSurvey
 from aucrank.data._sampled import Bounds, LeastRows, take_sampled
 from aucrank.data._scores import Scores, add_points, add_scores, weights_of_json
 
-#: What is learned of parts of the rows, and merged as bytes.
+#: Results about parts of the rows, merged as bytes.
 _Mergeable = _core.Survey | _core.RawSums | LeastRows | _core.PointCounts
 
-#: Bytes that a state may take in memory, which do not matter where it has no files.
+#: Bytes that a state may take in memory, irrelevant where it has no files.
 _ANY_SIZE = 2**30
 
-#: What the column of scores is called.
+#: Name of the column of scores.
 SCORE = "score"
 
 
@@ -37,7 +37,7 @@ class Holder:
     Parameters
     ----------
     frame : bytes
-        What is known of all rows.
+        Facts about all rows.
     rows : bytes, default=b""
         Coded rows to begin with.
     """
@@ -82,19 +82,19 @@ class PartSource:
         self.names = list(nw.from_native(as_frame(part), eager_only=True).columns)
 
     def heads(self, columns: Sequence[str]) -> None:
-        """Return None: the rows tell their dtypes."""
+        """Return None: the rows show their dtypes."""
 
     def count_rows(self) -> int:
         """Return the number of rows."""
         return len(self._part)
 
     def read(self, columns: Sequence[str]) -> Iterator[tuple[nw.DataFrame[Any], str]]:
-        """Return some of the columns, in one piece."""
+        """Return some of the columns, in one batch."""
         batch = piece_of(self._part, columns, self._number)
         yield batch.frame, batch.origin
 
     def check_unchanged(self) -> None:
-        """Do nothing: a frame has no time of change."""
+        """Do nothing: a frame has no modification time."""
 
 
 #: Columns, labels and weights, and blocks of some partitions, and a fingerprint of each.
@@ -110,7 +110,7 @@ def survey_facts(
     beside: Sequence[str],
     blocks: BlockSurvey,
 ) -> Surveyed:
-    """Look at the columns, labels and weights of a partition, given surveys of no rows."""
+    """Record the columns, labels and weights of a partition, given surveys of no rows."""
     # Other tasks of this worker are given the same surveys.
     columns, labels, blocks = deepcopy((columns, labels, blocks))
     batch = piece_of(part, [*features, *beside], number)
@@ -124,8 +124,8 @@ def survey_facts(
 
 
 def merge_facts(found: Sequence[Surveyed]) -> Surveyed:
-    """Merge what was found in several partitions, in their order."""
-    # What was found stays as it is: it may be merged again if a worker is lost.
+    """Merge the surveys of several partitions, in their order."""
+    # The inputs stay unchanged: they may be merged again if a worker is lost.
     (columns, labels, blocks, parts), *others = deepcopy(list(found))
     for more_columns, more_labels, more_blocks, more_parts in others:
         columns.merge(more_columns)
@@ -151,7 +151,7 @@ def relative_sum(
 def _weights(
     part: Any, number: int, facts: Facts, target: str, weight: str | None
 ) -> NDArray[np.float64]:
-    """Return the weights of a partition, where its rows do not count once each."""
+    """Return the weights of a partition, unless each row counts once."""
     beside = facts.beside(target, weight)
     batch = piece_of(part, beside, number)
     facts.parts[number].check(batch, [], beside)
@@ -178,7 +178,7 @@ def survey_rows(
 def new_survey(
     facts: Facts, binning: dict[str, Any], unit: tuple[str, int] | None, n_rows: int | None
 ) -> _core.Survey:
-    """Return a survey of no rows; with the number of all rows, little is sent of each partition."""
+    """Return a survey of no rows; given the number of all rows, partitions send little."""
     return _core.Survey(facts.schema.n_levels, json.dumps(binning), weights_of_json(unit), n_rows)
 
 
@@ -196,12 +196,12 @@ def merge_surveys(
 def raw_sums(
     part: Any, number: int, facts: Facts, target: str, weight: str | None, ask: bytes
 ) -> bytes:
-    """Answer a question about the raw rows of a partition."""
+    """Answer a query about the raw rows of a partition."""
     return _of_part(_core.RawSums(ask), _coded(part, number, facts, target, weight))
 
 
 def merge_raw_sums(answers: Sequence[bytes], ask: bytes) -> bytes:
-    """Merge answers about raw rows to one question."""
+    """Merge answers about raw rows to one query."""
     return _merged(_core.RawSums(ask), answers)
 
 
@@ -214,7 +214,7 @@ def roc_state(
     score: Scores,
     unit: tuple[str, int] | None,
 ) -> bytes:
-    """Score the raw rows of a partition, with their weights in units."""
+    """Score the raw rows of a partition, with their weights in integer units."""
     state = _core.RocState(None, None, None, _ANY_SIZE)
     if batch := _coded(part, number, facts, target, weight):
         add_scores(state, batch, score, weights_of_json(unit), 1)
@@ -267,33 +267,33 @@ def least_rows(
     most: int,
     by_class: bool,
 ) -> bytes:
-    """Look for the rows of a sample in a partition."""
+    """Find the rows of a sample in a partition."""
     sample = LeastRows(facts.schema.n_levels, most, by_class=by_class)
     return _of_part(sample, _coded(part, number, facts, target, weight))
 
 
 def merge_least_rows(samples: Sequence[bytes], facts: Facts, most: int, by_class: bool) -> bytes:
-    """Merge what was found of a sample in several partitions."""
+    """Merge the rows of a sample found in several partitions."""
     return _merged(LeastRows(facts.schema.n_levels, most, by_class=by_class), samples)
 
 
 def rows_of_sample(
     part: Any, number: int, facts: Facts, target: str, weight: str | None, bounds: Bounds
 ) -> CodedBatch | None:
-    """Return the rows of a partition that are of a sample; None where it has no rows."""
+    """Return the rows of a partition that belong to a sample; None if it has no rows."""
     batch = _coded(part, number, facts, target, weight)
     return None if batch is None else take_sampled(batch, facts, bounds, 1)
 
 
 def _of_part(empty: _core.Survey | _core.RawSums | LeastRows, batch: CodedBatch | None) -> bytes:
-    """Add the rows of a partition, if it has any, to what has none; return it as bytes."""
+    """Add the rows of a partition, if it has any, to an empty object; return it as bytes."""
     if batch is not None:
         empty.add(batch, 1)
     return empty.to_bytes()
 
 
 def _merged(empty: _Mergeable, parts: Sequence[bytes]) -> bytes:
-    """Merge what was found in several partitions."""
+    """Merge the results of several partitions."""
     for part in parts:
         empty.merge_bytes(part)
     return empty.to_bytes()
@@ -302,12 +302,12 @@ def _merged(empty: _Mergeable, parts: Sequence[bytes]) -> bytes:
 def _coded(
     part: Any, number: int, facts: Facts, target: str, weight: str | None
 ) -> CodedBatch | None:
-    """Return the rows of a partition as the core borrows them; None where there are none.
+    """Return the rows of a partition in the form of the core; None if there are none.
 
     Raises
     ------
     DataChangedError
-        If they are not those of the facts.
+        If they differ from those of the facts.
     """
     beside = facts.beside(target, weight)
     batch = piece_of(part, [*facts.names, *beside], number)
@@ -316,9 +316,9 @@ def _coded(
 
 
 def score(part: Any, number: int, ranker: Any, features: list[str], columns: list[str]) -> Any:
-    """Score a partition; return a frame of pandas with some of its columns before the scores."""
+    """Score a partition; return a pandas frame with some of its columns before the scores."""
     batch, scores = scored(part, number, ranker, features, columns)
-    # Rows keep the labels that pandas has for them.
+    # Rows keep their pandas index.
     found = batch.frame.to_pandas()[columns]
     return found.assign(**{SCORE: scores})
 
@@ -341,15 +341,15 @@ def n_rows(holders: Sequence[Holder]) -> int:
 
 
 def coded_rows(holders: Sequence[Holder]) -> list[bytes]:
-    """Return the rows of holders as the core writes them."""
+    """Return the rows of holders in the form of the core."""
     return [holder.rows.to_bytes() for holder in holders]
 
 
 def answer(holders: Sequence[Holder], ask: bytes, n_threads: int) -> bytes:
-    """Answer a question about the rows of several holders."""
+    """Answer a query about the rows of several holders."""
     return _core.answer_rows([holder.rows for holder in holders], ask, n_threads)
 
 
 def merge(answers: Sequence[bytes], ask: bytes, frame: bytes) -> bytes:
-    """Merge answers to one question."""
+    """Merge answers to one query."""
     return _core.merge_answers(frame, ask, list(answers))

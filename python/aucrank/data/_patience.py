@@ -1,22 +1,22 @@
-"""How long a fit waits for a cluster on which nobody works for it."""
+"""Waiting for a cluster that has no workers for a fit."""
 
 import time
 
 from aucrank._utils.warn import warn_caller
 
-#: Seconds between two looks at a cluster.
+#: Seconds between two checks of a cluster.
 LOOK_AGAIN = 1.0
 
-#: Seconds after which it is said what is waited for.
+#: Seconds after which a warning says what the fit waits for.
 _SAID_AFTER = 30.0
 
 
 class ClusterError(RuntimeError):
-    """A cluster cannot give what it was asked for.
+    """A cluster cannot compute what was requested.
 
     It has no workers, or its scheduler is gone, or rows are lost that cannot be computed again, or
-    workers die of a partition, most often of want of memory. The message says what to do, and the
-    error of the engine is the cause.
+    a partition kills its workers, most often by running out of memory. The message says what to do,
+    and the error of the engine is the cause.
 
     Examples
     --------
@@ -27,12 +27,12 @@ class ClusterError(RuntimeError):
 
 
 class Patience:
-    """Tells how long nobody has worked for a fit, and ends it where that is too long.
+    """Measures for how long no worker has been available to a fit, and ends it after a limit.
 
     Parameters
     ----------
     description : str
-        What is waited for.
+        What the fit waits for.
     timeout : float or None
         Seconds; None to wait for ever.
     """
@@ -44,12 +44,12 @@ class Patience:
         self._is_said = False
 
     def look(self, why_idle: str | None) -> None:
-        """Take note of why nobody works, or None where somebody does.
+        """Record why no worker is available, or None if one is.
 
         Raises
         ------
         ClusterError
-            If it has been so for too long.
+            If that has lasted too long.
         """
         if why_idle is None:
             self._idle_since = None

@@ -1,4 +1,4 @@
-"""Raw rows that a fit reads in passes: what answers its questions."""
+"""Raw rows that a fit reads in passes: objects that answer its queries."""
 
 from typing import TYPE_CHECKING, Protocol
 
@@ -21,38 +21,38 @@ if TYPE_CHECKING:
 
 
 class RawRows(Protocol):
-    """What a fit of the core asks, a pass over the rows for each question.
+    """Interface that a fit of the core queries, with one pass over the rows per query.
 
     Attributes
     ----------
     n_levels : list of int or None
         Number of categories of each column, None for a number.
     weights : tuple of WeightRange and int, or None
-        What the unit of all weights is chosen by, None where every row counts once.
+        What determines the unit of all weights, None if every row counts once.
     """
 
     n_levels: list[int | None]
     weights: tuple[_core.WeightRange, int] | None
 
     def round(self, ask: bytes) -> bytes:
-        """Return the merged sums of all rows that a question asks for."""
+        """Return the merged sums of all rows for a query."""
 
     def roc_state(self, score: Scores) -> _core.RocState:
-        """Return the scores of all rows, whose weights count in units of all."""
+        """Return the scores of all rows, with weights in integer units."""
 
     def point_counts(self, score: Scores) -> _core.PointCounts:
-        """Return the rows by points, which are scores that are whole numbers."""
+        """Return the rows by points, which are integer scores."""
 
 
 class ReadRows:
-    """The rows of a data set, which are read anew in each pass.
+    """The rows of a data set, which are read again in each pass.
 
     Parameters
     ----------
     dataset : Dataset
-        What is read.
+        The data set.
     facts : Facts
-        What was learned of it.
+        Facts about it.
     n_threads : int
         At least 1.
     """
@@ -65,14 +65,14 @@ class ReadRows:
         self._n_threads = n_threads
 
     def round(self, ask: bytes) -> bytes:
-        """Return the sums of all rows that a question asks for."""
+        """Return the sums of all rows for a query."""
         sums = _core.RawSums(ask)
         for batch in self._dataset.coded_batches(self._facts):
             sums.add(batch, self._n_threads)
         return sums.to_bytes()
 
     def roc_state(self, score: Scores) -> _core.RocState:
-        """Return the scores of all rows, which lie in files where they take much memory."""
+        """Return the scores of all rows, which are in files if they take much memory."""
         state = spilling_state(self._dataset.spill_dir)
         for batch in self._dataset.coded_batches(self._facts):
             add_scores(state, batch, score, self.weights, self._n_threads)
@@ -94,17 +94,17 @@ class ClusterRows:
     source : ClusterSource
         The partitions.
     facts : Facts
-        What was learned of them.
+        Facts about them.
     target : str
         Column of labels.
     weight : str or None
         Column of weights.
     weights : tuple of str and int, or None
-        What the unit of all weights is chosen by, None where every row counts once.
+        What determines the unit of all weights, None if every row counts once.
     spill_dir : path-like or None
-        Folder for scores that take much memory here; None for that of temporary files.
+        Folder for scores that take much memory here; None for the system's temporary folder.
     n_threads : int
-        At least 1, of what is done here.
+        At least 1, for the work done here.
     """
 
     def __init__(
@@ -126,15 +126,15 @@ class ClusterRows:
         self._roles = (facts, target, weight)
 
     def round(self, ask: bytes) -> bytes:
-        """Return the merged sums of all rows that a question asks for."""
+        """Return the merged sums of all rows for a query."""
         answers = self._source.map(_holder.raw_sums, *self._roles, ask)
         merged: bytes = self._source.merged(_holder.merge_raw_sums, answers, ask)
         return merged
 
     def roc_state(self, score: Scores) -> _core.RocState:
-        """Return the scores of all rows, those of a partition after another.
+        """Return the scores of all rows, one partition after another.
 
-        They are not merged on the workers, none of which need have the memory for all.
+        They are not merged on the workers, which may not have the memory for all.
         """
         found = self._source.map(_holder.roc_state, *self._roles, score, self._unit)
         state = spilling_state(self._spill_dir)

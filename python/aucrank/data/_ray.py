@@ -13,19 +13,19 @@ from aucrank.data._cluster import FutureSource
 from aucrank.data._patience import LOOK_AGAIN, ClusterError, Patience
 from aucrank.data._stored import Rows
 
-#: How often a call is begun anew where a process is lost with it.
+#: How often a call is restarted if its process is lost.
 _RETRIES = 3
 
 
 class RaySource(FutureSource):
-    """Blocks of a Ray data set, or frames that Ray holds.
+    """Blocks of a Ray data set, or frames stored in Ray.
 
     Parameters
     ----------
     blocks : ray.data.Dataset or sequence of ray.ObjectRef
-        What is read.
+        The blocks.
     timeout : float or None
-        Seconds for which a fit waits while no node has CPUs; None for ever.
+        Seconds for which a fit waits while no node has CPUs; None to wait for ever.
 
     Raises
     ------
@@ -60,7 +60,7 @@ class RaySource(FutureSource):
         super().__init__(description, check_column_names(names, description), len(refs))
 
     def _with_rows(self, refs: list[Any]) -> list[Any]:
-        """Return the blocks that have rows: of those without, Ray may forget the columns."""
+        """Return the blocks that have rows: Ray may lose the columns of empty ones."""
         counts = self.gather([self._on_part.remote(ref, 0, (_n_rows, ())) for ref in refs])
         return [ref for ref, count in zip(refs, counts, strict=True) if count]
 
@@ -79,7 +79,7 @@ class RaySource(FutureSource):
         Raises
         ------
         ClusterError
-            If nodes, processes or blocks are gone, or processes die of a block.
+            If nodes, processes or blocks are gone, or a block kills its processes.
         """
         exceptions, refs = self._ray.exceptions, list(results)
         try:
@@ -88,21 +88,21 @@ class RaySource(FutureSource):
         except exceptions.RayTaskError as err:
             if isinstance(err.cause, exceptions.RayError):
                 raise self._error_of(err.cause) from err.cause
-            # What was wrong, without the way that it came.
+            # The original error, without the traceback of its transport.
             raise err.cause from None
         except exceptions.RayError as err:
             raise self._error_of(err) from err
         return found
 
     def _wait(self, refs: list[Any]) -> None:
-        """Wait as long as there are nodes, or some may come soon."""
+        """Wait as long as there are nodes, or some may start soon."""
         patience = Patience(self.description, self._timeout)
         while refs and self._ray.wait(refs, num_returns=len(refs), timeout=LOOK_AGAIN)[1]:
             has_cpus = self._ray.cluster_resources().get("CPU", 0) > 0
             patience.look(None if has_cpus else "no node of the cluster has CPUs")
 
     def _error_of(self, err: Exception) -> ClusterError:
-        """Return what an error of Ray means."""
+        """Return the `ClusterError` for an error of Ray."""
         exceptions = self._ray.exceptions
         if isinstance(err, exceptions.ObjectLostError):
             said = (
@@ -121,7 +121,7 @@ class RaySource(FutureSource):
         return ClusterError(f"{self.description}: {said}")
 
     def fetch(self, number: int) -> Any:
-        """Get a block."""
+        """Fetch a block."""
         return self.gather([self._blocks[number]])[0]
 
     def scores(self, ranker: Any, features: list[str], columns: list[str]) -> Any:
@@ -132,22 +132,22 @@ class RaySource(FutureSource):
     def hold(
         self, facts: Facts, target: str, weight: str | None, frame: bytes
     ) -> AbstractContextManager[Rows]:
-        """Code all rows in actors, one for each CPU, which hold neighbouring blocks."""
+        """Code all rows in actors, one per CPU, which hold neighbouring blocks."""
         n_cpus = int(self._ray.cluster_resources().get("CPU", 1))
         n_actors = max(1, min(len(self._blocks), n_cpus))
-        # Those that are lost are begun anew, and code their blocks again when they are asked.
+        # Lost actors are restarted, and code their blocks again at the next query.
         actor = self._ray.remote(
             max_restarts=-1, max_task_retries=_RETRIES, scheduling_strategy="SPREAD"
         )(_Holders)
         shared = self._ray.put((facts, target, weight, frame))
         edges = [len(self._blocks) * index // n_actors for index in range(n_actors + 1)]
-        # In a list, for what is given as it is comes to an actor with each call.
+        # In a list, since a bare argument would be sent to an actor with each call.
         parts = [
             [self._ray.put((self._blocks[first:last], first, [shared]))]
             for first, last in pairwise(edges)
         ]
         rows = RayRows(self, [(actor.remote(), part) for part in parts], frame, shared)
-        # What is wrong with a block is said now, not at the first question.
+        # Raises errors of blocks now, not at the first query.
         self.gather(rows.call("code"))
         return nullcontext(rows)
 
@@ -159,8 +159,8 @@ class RaySource(FutureSource):
 class RayRows:
     """Coded rows in actors of Ray.
 
-    Each round is one call of every actor. An actor that is lost is begun anew elsewhere, codes its
-    blocks, and answers as before, since a question carries all that was decided.
+    Each round is one call of every actor. A lost actor is restarted elsewhere, codes its blocks,
+    and answers as before, since a query carries all earlier decisions.
 
     Parameters
     ----------
@@ -169,9 +169,10 @@ class RayRows:
     actors : list of tuple of actor handle and list
         Of `_Holders`, each with its part.
     frame : bytes
-        What is known of all rows.
+        Facts about all rows.
     kept : ray.ObjectRef
-        What blocks are coded by. Ray would forget it, as it does not count references in a value.
+        Parameters by which blocks are coded. Kept here because Ray does not count references in a
+        value.
     """
 
     def __init__(
@@ -187,12 +188,12 @@ class RayRows:
         return [getattr(actor, method).remote(part, *args) for actor, part in self._actors]
 
     def round(self, ask: bytes) -> bytes:
-        """Return the merged answer of all rows to a question of the core."""
+        """Return the merged answer of all rows to a query of the core."""
         answers = self.call("answer", self._source.share(ask))
         return self._source.answer_of(answers, ask, self.frame)
 
     def coded_rows(self) -> Iterator[bytes]:
-        """Yield all coded rows, in order, those of an actor at a time."""
+        """Yield all coded rows, in order, those of one actor at a time."""
         for actor, part in self._actors:
             yield from self._source.gather([actor.coded_rows.remote(part)])[0]
 
@@ -200,23 +201,23 @@ class RayRows:
 class _Holders:
     """Coded rows of some blocks, in an actor.
 
-    Which blocks these are comes with each call: what is given when an actor is made Ray may have
-    lost when it makes the actor anew, and it warns of that.
+    Each call says which blocks these are: Ray may lose the arguments of the constructor before it
+    restarts the actor, and warns of that.
     """
 
     def __init__(self) -> None:
         self._holders: list[_holder.Holder] | None = None
 
     def code(self, part: list[Any]) -> None:
-        """Code the blocks, one after the other."""
+        """Code the blocks, one after another."""
         self._coded(part)
 
     def answer(self, part: list[Any], ask: bytes) -> bytes:
-        """Answer a question about the rows."""
+        """Answer a query about the rows."""
         return _holder.answer(self._coded(part), ask, 1)
 
     def coded_rows(self, part: list[Any]) -> list[bytes]:
-        """Return the rows as the core writes them."""
+        """Return the rows in the form of the core."""
         return _holder.coded_rows(self._coded(part))
 
     def _coded(self, part: list[Any]) -> list[_holder.Holder]:

@@ -25,21 +25,21 @@ MOST_ROWS = 200_000
 #: The largest hashes of a sample: those of its negative and of its positive rows.
 Bounds = tuple[int, int]
 
-#: Those of a sample that has all rows.
+#: Bounds of a sample that has all rows.
 ALL_ROWS: Bounds = (2**64 - 1, 2**64 - 1)
 
 
 class LeastRows:
-    """Looks for the distinct rows whose content has the least hashes.
+    """Finds the distinct rows whose content has the smallest hashes.
 
     Parameters
     ----------
     n_levels : list of int or None
         Number of categories of each column.
     most : int
-        Number of rows that are looked for.
+        Number of rows to find.
     by_class : bool, default=False
-        Whether so many are looked for of each class, in place of both together.
+        Whether to find that many of each class, instead of both together.
     """
 
     def __init__(self, n_levels: list[int | None], most: int, *, by_class: bool = False) -> None:
@@ -50,23 +50,23 @@ class LeastRows:
         batch: tuple[Columns, NDArray[np.bool_], NDArray[np.float64] | None, Blocks | None],
         n_threads: int,
     ) -> None:
-        """Look at the rows of a piece."""
+        """Add the rows of a batch."""
         if len(self._samples) == 1:
             self._samples[0].add(batch, n_threads)
             return
         columns, positive, weight, _ = batch
         for sample, is_of_class in zip(self._samples, (~positive, positive), strict=True):
-            # Rows of weight 0 are not there.
+            # Rows of weight 0 do not count.
             of_class = is_of_class.astype(np.float64) if weight is None else weight * is_of_class
             sample.add((columns, positive, of_class, None), n_threads)
 
     def to_bytes(self) -> bytes:
-        """Return what was found."""
+        """Return the result."""
         first, *second = (sample.to_bytes() for sample in self._samples)
         return b"".join([len(first).to_bytes(8, "little"), first, *second])
 
     def merge_bytes(self, found: bytes) -> None:
-        """Add what was found elsewhere."""
+        """Add the result for another part."""
         end = 8 + int.from_bytes(found[:8], "little")
         for sample, part in zip(self._samples, (found[8:end], found[end:]), strict=False):
             sample.merge_bytes(part)
@@ -91,13 +91,13 @@ def least_bounds(
 def parts_within(
     dataset: "Dataset", facts: Facts, bounds: Bounds, n_threads: int
 ) -> Iterator[CodedBatch]:
-    """Read a data set, and take the rows within the bounds of a sample, a piece after another."""
+    """Read a data set, and yield the rows within the bounds of a sample, batch by batch."""
     for batch in dataset.coded_batches(facts):
         yield take_sampled(batch, facts, bounds, n_threads)
 
 
 def take_sampled(batch: CodedBatch, facts: Facts, bounds: Bounds, n_threads: int) -> CodedBatch:
-    """Return the rows of a piece that are within the bounds of a sample."""
+    """Return the rows of a batch that are within the bounds of a sample."""
     if bounds == ALL_ROWS:
         return batch
     columns, positive, weight, blocks = batch
@@ -126,12 +126,12 @@ def rows_within(
 
 
 def frame_within(dataset: "Dataset", facts: Facts, bounds: Bounds, n_threads: int) -> Any:
-    """Read a data set, and return the rows within the bounds of a sample as they are.
+    """Read a data set, and return the rows within the bounds of a sample unchanged.
 
     Returns
     -------
     data frame
-        Of the library that the pieces are of.
+        In the library of the batches.
     """
     is_taken = []
     if bounds != ALL_ROWS:
@@ -176,7 +176,7 @@ def in_one(parts: Sequence[CodedBatch], facts: Facts) -> Sample:
 
 
 def all_in_one(parts: Iterable[CodedBatch], facts: Facts) -> Sample:
-    """Return all rows, in their order: each part is released once it is copied."""
+    """Return all rows, in their order; each part is released once it is copied."""
     columns: list[NDArray[Any]] = [np.empty(facts.n_rows, dtype) for dtype in facts.dtypes]
     positive = np.empty(facts.n_rows, dtype=bool)
     weight: NDArray[np.float64] | None = None
@@ -222,7 +222,7 @@ def joined(parts: Sequence[CodedBatch], facts: Facts) -> Sample:
 def _with_levels_of(
     feature: Feature, codes: NDArray[np.uint32], kept: Any
 ) -> tuple[Feature, NDArray[np.uint32]]:
-    """Code a categorical column anew, by the levels that occur in the rows that are kept."""
+    """Recode a categorical column by the levels that occur in the rows that are kept."""
     assert feature.levels is not None
     used = np.unique(codes[kept])
     used = used[used != _core.MISSING_CODE]
@@ -231,5 +231,5 @@ def _with_levels_of(
     found = Feature(feature.name, tuple(feature.levels[code] for code in used))
     table = np.full(len(feature.levels) + 1, _core.MISSING_CODE, dtype=np.uint32)
     table[used] = np.arange(len(used), dtype=np.uint32)
-    # The last entry is where a missing value leads.
+    # The last entry is the target of a missing value.
     return found, table[np.minimum(codes, len(feature.levels))]

@@ -1,4 +1,4 @@
-"""Scores of raw rows that are read in passes: by which they are ranked, and by which counted."""
+"""Scores of raw rows that are read in passes, for ranking and for counting."""
 
 import tempfile
 from typing import Any, Protocol
@@ -10,32 +10,32 @@ from aucrank import _core
 from aucrank._data.coded_rows import CodedBatch
 from aucrank._data.data_files import PathLike
 
-#: What the unit of all weights is chosen by, None where every row counts once.
+#: What determines the unit of all weights, None if every row counts once.
 WeightUnit = tuple[_core.WeightRange, int] | None
 
-#: Bytes of scores up to which they stay in memory.
+#: Bytes of scores that are kept in memory.
 _IN_MEMORY = 256 * 10**6
 
 
 class Scores(Protocol):
-    """What gives each row a score, here or on a worker, to which it travels."""
+    """Function that scores rows; it can be sent to a worker."""
 
     def __call__(self, columns: list[NDArray[Any]], n_threads: int) -> NDArray[np.float64]:
-        """Score rows, given as the core borrows them."""
+        """Score rows, given in the form of the core."""
 
     def to_sql(self, dialect: str) -> str:
         """Return the score of a row as an expression over its columns."""
 
 
 def spilling_state(folder: PathLike | None) -> _core.RocState:
-    """Return a state without rows, which takes 256 MB of memory and has more in files."""
+    """Return a state without rows, which takes 256 MB of memory and keeps the rest in files."""
     return _core.RocState(None, None, folder or tempfile.gettempdir(), _IN_MEMORY)
 
 
 def add_scores(
     state: _core.RocState, batch: CodedBatch, score: Scores, unit: WeightUnit, n_threads: int
 ) -> None:
-    """Add the scores of some rows, whose weights count in units of all."""
+    """Add the scores of some rows, with weights in integer units."""
     columns, positive, weights, _ = batch
     state.update(positive, score(columns, n_threads), in_units(weights, unit), n_threads)
 
@@ -47,7 +47,7 @@ def add_points(counts: _core.PointCounts, batch: CodedBatch, score: Scores, n_th
 
 
 def in_units(weights: NDArray[np.float64] | None, unit: WeightUnit) -> NDArray[np.float64] | None:
-    """Return weights in the unit of all, as whole numbers."""
+    """Return weights as integers in the common unit."""
     if unit is None or weights is None:
         return None
     largest, relative = unit
@@ -55,5 +55,5 @@ def in_units(weights: NDArray[np.float64] | None, unit: WeightUnit) -> NDArray[n
 
 
 def weights_of_json(unit: tuple[str, int] | None) -> WeightUnit:
-    """Return what the unit of all weights is chosen by, as it has travelled."""
+    """Restore what determines the unit of all weights from its JSON form."""
     return None if unit is None else (_core.WeightRange.from_json(unit[0]), unit[1])

@@ -1,4 +1,4 @@
-"""Rows of a Spark data frame, which its Python workers code and hold."""
+"""Rows of a Spark data frame, coded and held by its Python workers."""
 
 import os
 import pickle
@@ -21,16 +21,16 @@ from aucrank.data._cluster import MERGED_AT_ONCE, ClusterSource
 from aucrank.data._patience import ClusterError
 from aucrank.data._stored import Rows
 
-#: What workers return: the number of a partition or of a task, and what was found, or the error.
+#: Results of workers: the number of a partition or of a task, and the result or the error.
 _RESULT = "number int, failed boolean, found binary"
 
-#: What stands in an error of Spark where executors died.
+#: Text in a Spark error when executors died.
 _LOST = ("ExecutorLostFailure", "OutOfMemoryError")
 
-#: Bytes of coded rows in a value of a Spark frame, of which several may be one Arrow batch.
+#: Bytes of coded rows per value of a Spark frame; one Arrow batch may have several values.
 _PIECE = 32 * 2**20
 
-#: Fits whose rows a worker holds at a time.
+#: Number of fits whose rows a worker holds at a time.
 _FITS = 2
 
 
@@ -40,7 +40,7 @@ class SparkSource(ClusterSource):
     Parameters
     ----------
     frame : pyspark.sql.DataFrame
-        What is read.
+        The data frame.
     used : sequence of str or None
         Columns that fits read; None for all.
 
@@ -49,7 +49,7 @@ class SparkSource(ClusterSource):
     ImportError
         If pyspark or pyarrow is not installed.
     TypeError
-        If ``frame`` is no data frame of Spark whose session is in this process.
+        If ``frame`` is not a Spark data frame whose session is in this process.
     ValueError
         If it is a stream, or two columns have the same name.
     """
@@ -78,26 +78,26 @@ class SparkSource(ClusterSource):
         names = check_column_names(frame.columns, "the Spark frame")
         super().__init__("the Spark frame", names)
         self._frame = frame
-        # Each pass reads the same columns, for what is read decides how Spark divides the rows.
+        # Each pass reads the same columns, since they determine how Spark partitions the rows.
         self._used = names if used is None else [name for name in names if name in set(used)]
         self._taken = self._plain(self._used)
         self._n_partitions: int | None = None
 
     def map(self, function: Callable[..., Any], *args: Any) -> Any:
-        """Return a frame of what ``function(partition, number, *args)`` returns of each."""
+        """Return a frame of the results of ``function(partition, number, *args)``."""
         of_all = _Call(function, args, self._used, self._n_partitions)
         with self.explained():
             return self._taken.mapInArrow(lambda batches: _on_part(batches, of_all), _RESULT)
 
     def gather(self, results: Any) -> list[Any]:
-        """Compute a frame of results, and get them."""
+        """Compute a frame of results and fetch them."""
         return [found for _, found in self._checked(self.collected(results))]
 
     def one_by_one(self, results: Any) -> Iterator[Any]:
-        """Compute a frame of results, and get one after the other; Spark holds the others."""
+        """Compute a frame of results and yield them one by one; Spark holds the others."""
         stored = self.stored(results)
         try:
-            # All are computed at once, where iteration would compute one after the other.
+            # All are computed at once; iteration would compute one after another.
             self.check_stored(stored)
             with self.explained():
                 for row in stored.toLocalIterator():
@@ -106,7 +106,7 @@ class SparkSource(ClusterSource):
             stored.unpersist()
 
     def merged(self, merge: Callable[..., Any], results: Any, *args: Any) -> Any:
-        """Merge results in groups of neighbours on the workers, and those of groups here."""
+        """Merge results in groups of neighbours on the workers, and the groups here."""
         if self._n_partitions is None or self._n_partitions > MERGED_AT_ONCE:
             results = self.merged_once(results, self._n_partitions, merge, *args)
         found = [one for _, one in self._checked(self.collected(results))]
@@ -127,7 +127,7 @@ class SparkSource(ClusterSource):
             )
 
     def read(self, columns: Sequence[str]) -> Iterator[tuple[nw.DataFrame[Any], str]]:
-        """Get some of the columns, in pieces of the size that Spark sends to a worker."""
+        """Fetch some of the columns, in batches of the size that Spark sends to a worker."""
         pyarrow = import_extra("pyarrow", "spark", "Dataset.from_spark")
         pieces = self._plain(columns).mapInArrow(_pieces, _RESULT)
         with self.explained():
@@ -139,7 +139,7 @@ class SparkSource(ClusterSource):
     def hold(
         self, facts: Facts, target: str, weight: str | None, frame: bytes
     ) -> AbstractContextManager[Rows]:
-        """Code all rows by `_holder.hold`, and let workers hold them."""
+        """Code all rows by `_holder.hold`, and keep them in workers."""
         fit = uuid.uuid4().hex
         args = (facts, target, weight, frame)
         of_all = _Call(_holder.hold, args, self._used, self._n_partitions)
@@ -148,7 +148,7 @@ class SparkSource(ClusterSource):
         stored = self.stored(codes)
         rows = SparkRows(self, stored, frame, fit)
         try:
-            # What is wrong with a partition is said now, not at the first question.
+            # Raises errors of partitions now, not at the first query.
             rows.owners = dict.fromkeys(self.check_stored(stored), "")
         except BaseException:
             rows.close()
@@ -156,7 +156,7 @@ class SparkSource(ClusterSource):
         return closing(rows)
 
     def scores(self, ranker: Any, features: list[str], columns: list[str]) -> Any:
-        """Return a data frame of Spark whose partitions are scored when they are computed."""
+        """Return a Spark data frame whose partitions are scored when they are computed."""
         names = list(dict.fromkeys([*features, *columns]))
         fields = [self._frame.schema[name] for name in columns]
         score = self._types.StructField(_holder.SCORE, self._types.DoubleType())
@@ -171,7 +171,7 @@ class SparkSource(ClusterSource):
         return int(self._context.defaultParallelism)
 
     def tasks(self, n_tasks: int) -> Any:
-        """Return an RDD for so many tasks alike, which begins sooner than a frame would."""
+        """Return an RDD of identical tasks, which starts faster than a frame would."""
         return self._context.parallelize(range(n_tasks), n_tasks)
 
     def collected(self, results: Any) -> list[Any]:
@@ -181,7 +181,7 @@ class SparkSource(ClusterSource):
 
     @contextmanager
     def explained(self) -> Iterator[None]:
-        """Let an error of Spark be one of the data set, with that of Spark as the cause."""
+        """Turn an error of Spark into one of the data set, with that of Spark as the cause."""
         try:
             yield
         except self._errors as err:
@@ -191,21 +191,20 @@ class SparkSource(ClusterSource):
                     " of memory: give them more, or make smaller partitions; their logs say why"
                 ) from err
             lines = str(err).strip().splitlines()
-            # That of a worker ends with what was raised there; others begin with what is wrong.
+            # The error of a worker ends with its cause; others begin with it.
             said = lines[-1] if isinstance(err, self._worker_error) else lines[0]
             raise ClusterError(f"{self.description} cannot be computed: {said}") from err
 
     def _plain(self, columns: Sequence[str]) -> Any:
-        """Return a frame of some columns under names that Spark's workers can do with."""
+        """Return a frame of some columns under names that Spark's workers can handle."""
         with self.explained():
             taken = self._frame.select([_quoted(name) for name in columns])
             return taken.toDF(*(f"c{number}" for number in range(len(columns))))
 
     def stored(self, results: Any) -> Any:
-        """Return results as an RDD that lies on the disks of Spark once it is computed.
+        """Return results as an RDD that is stored on the disks of Spark once it is computed.
 
-        Its partitions are those of the other passes, which Spark would divide anew for a frame
-        that it stores.
+        Its partitions are those of the other passes; Spark would repartition a stored frame.
         """
         storage = import_extra("pyspark", "spark", "Dataset.from_spark").StorageLevel
         with self.explained():
@@ -217,7 +216,7 @@ class SparkSource(ClusterSource):
         Raises
         ------
         Exception
-            What was raised of the first partition that failed.
+            The error of the first partition that failed.
         """
         with self.explained():
             rows = stored.map(_without_value).collect()
@@ -229,12 +228,12 @@ class SparkSource(ClusterSource):
         return numbers
 
     def _checked(self, rows: list[Any]) -> list[tuple[list[int], Any]]:
-        """Return what was found, and of which partitions, once all of them are there.
+        """Return the results with their partitions, once all of them are complete.
 
         Raises
         ------
         Exception
-            What was raised of the first partition that failed.
+            The error of the first partition that failed.
         """
         found = [_of(row) for row in rows]
         self._check_numbers(sorted(number for numbers, _ in found for number in numbers))
@@ -252,13 +251,13 @@ class SparkSource(ClusterSource):
 class SparkRows:
     """Coded rows in Python workers of Spark, which outlive the tasks that they run.
 
-    Spark does not say which worker runs a task. So the tasks of a round are alike: each has its
-    worker answer for the partitions that it owns, once in a round. For partitions of which no
-    worker has answered, Spark sends the codes, which it has on disk or makes anew, to any, which
-    owns them then. Workers answer as before, since a question carries all that was decided.
+    Spark does not say which worker runs a task. So the tasks of a round are identical: in each, the
+    worker answers for the partitions that it owns, once per round. For partitions that no worker
+    answered, Spark sends the codes, which it has on disk or recomputes, to any worker, which then
+    owns them. Workers answer as before, since a query carries all earlier decisions.
 
-    If tasks were sent the codes with each question, they would have to find again where the rows
-    are in a tree.
+    If the codes were sent to tasks with each query, the positions of the rows in a tree would have
+    to be computed again.
 
     Parameters
     ----------
@@ -267,9 +266,9 @@ class SparkRows:
     codes : pyspark.RDD
         The coded rows.
     frame : bytes
-        What is known of all rows.
+        Facts about all rows.
     fit : str
-        By which the workers know them.
+        Identifier of the fit for the workers.
 
     Attributes
     ----------
@@ -286,12 +285,12 @@ class SparkRows:
         self._n_rounds = 0
 
     def round(self, ask: bytes) -> bytes:
-        """Return the merged answer of all rows to a question of the core."""
+        """Return the merged answer of all rows to a query of the core."""
         self._n_rounds += 1
         found: list[_Answer] = []
         n_workers = len(set(self.owners.values()) - {""})
         if n_workers:
-            # What travels must not be `self`.
+            # `self` must not be serialised.
             fit, owners, number = self._fit, self.owners, self._n_rounds
             n_tasks = max(self._source.n_cpus, n_workers)
             with self._source.explained():
@@ -305,13 +304,13 @@ class SparkRows:
         return _holder.merge([one for _, one in found if one is not None], ask, self.frame)
 
     def coded_rows(self) -> Iterator[bytes]:
-        """Yield all coded rows, in order, a partition at a time."""
+        """Yield all coded rows, in order, one partition at a time."""
         with self._source.explained():
             for _, pieces in groupby(self._codes.toLocalIterator(), _part_of):
                 yield _joined(pieces)
 
     def close(self) -> None:
-        """Let Spark and its workers forget the rows."""
+        """Release the rows in Spark and its workers."""
         fit, source = self._fit, self._source
         with source.explained():
             self._codes.unpersist()
@@ -333,7 +332,7 @@ class SparkRows:
         return found
 
     def _merged(self, answers: Any, n_tasks: int, ask: bytes) -> list["_Answer"]:
-        """Merge answers of many tasks on the workers; get those that are left."""
+        """Merge answers of many tasks on the workers; fetch the remaining ones."""
         frame, width = self.frame, max(MERGED_AT_ONCE, round(n_tasks**0.5))
         with self._source.explained():
             if n_tasks > MERGED_AT_ONCE:
@@ -345,12 +344,12 @@ class SparkRows:
             return [_of(row) for row in _sorted(answers.collect())]
 
 
-#: Of which partitions an answer is, with the workers that own them; None is one of no rows.
+#: Partitions of an answer, with the workers that own them; the answer of no rows is None.
 _Answer = tuple[dict[int, str], bytes | None]
 
 
 class _Call(NamedTuple):
-    """What is called for each partition.
+    """Function to call for each partition.
 
     Attributes
     ----------
@@ -359,9 +358,9 @@ class _Call(NamedTuple):
     args : tuple
         For all partitions.
     names : list of str
-        Columns, which a partition without rows does not tell.
+        Columns, which an empty partition does not show.
     n_partitions : int or None
-        As it was found before.
+        Number of partitions found earlier.
     """
 
     function: Callable[..., Any]
@@ -370,7 +369,7 @@ class _Call(NamedTuple):
     n_partitions: int | None
 
     def result(self, batches: Iterator[Any]) -> tuple[int, Any]:
-        """Return the number of the partition of this task, and what is found of it."""
+        """Return the number of the partition of this task, and its result."""
         number = _number()
         part = _table(batches, self.names)
         if self.n_partitions is not None and number >= self.n_partitions:
@@ -380,20 +379,20 @@ class _Call(NamedTuple):
 
 @dataclass(slots=True)
 class _Held:
-    """Rows of a fit that this process holds, and the last round in which it has answered."""
+    """Rows of a fit held by this process, and the last round that it has answered."""
 
     holders: dict[int, _holder.Holder] = field(default_factory=dict)
     last_round: int = 0
 
 
-#: By fit, that which was asked last at the end.
+#: By fit, the most recently queried last.
 _HELD: OrderedDict[str, _Held] = OrderedDict()
 
 _PROCESS = uuid.uuid4().hex
 
 
 def _owner() -> str:
-    """Return a name of this process, also where it was forked from one with this module."""
+    """Return a name of this process, also after a fork with this module loaded."""
     return f"{_PROCESS}-{os.getpid()}"
 
 
@@ -426,7 +425,7 @@ def _on_results(
 
 
 def _hold(batches: Iterator[Any], call: _Call) -> Iterator[Any]:
-    """Code a partition, and write the codes down in pieces."""
+    """Code a partition, and write the codes in pieces."""
     with _caught() as rows:
         number, holder = call.result(batches)
         codes = holder.rows.to_bytes()
@@ -436,7 +435,7 @@ def _hold(batches: Iterator[Any], call: _Call) -> Iterator[Any]:
 
 
 def _answer_held(fit: str, owners: dict[int, str], number: int, ask: bytes) -> Iterator[Any]:
-    """Answer for the partitions that this process owns, unless it has in this round."""
+    """Answer for the partitions that this process owns, once per round."""
     me, held = _owner(), _held(fit)
     for part in [part for part in held.holders if owners.get(part) != me]:
         del held.holders[part]
@@ -451,7 +450,7 @@ def _answer_held(fit: str, owners: dict[int, str], number: int, ask: bytes) -> I
 def _take_over(
     rows: Iterator[Any], wanted: set[int], fit: str, ask: bytes, frame: bytes
 ) -> Iterator[Any]:
-    """Own some partitions from now on, and answer for them."""
+    """Take over some partitions, and answer for them."""
     try:
         taken = {
             part: _holder.Holder(frame, _joined(pieces))
@@ -467,7 +466,7 @@ def _take_over(
 
 
 def _merge_answers(groups: Iterator[Any], ask: bytes, frame: bytes) -> Iterator[Any]:
-    """Merge answers of tasks, of which some have none."""
+    """Merge answers of tasks, some of which are empty."""
     for group, rows in groups:
         try:
             found = [_of(row) for row in rows]
@@ -486,7 +485,7 @@ def _forget(fit: str) -> None:
 def _score(
     batches: Iterator[Any], names: list[str], ranker: Any, features: list[str], columns: list[str]
 ) -> Iterator[Any]:
-    """Score a partition, whose columns keep the types that Spark has for them."""
+    """Score a partition, whose columns keep their Spark types."""
     part = _table(batches, names)
     _, scores = _holder.scored(part, _number(), ranker, features, columns)
     pyarrow = import_extra("pyarrow", "spark", "Dataset.scores")
@@ -509,7 +508,7 @@ def _pieces(batches: Iterator[Any]) -> Iterator[Any]:
 
 @contextmanager
 def _caught() -> Iterator[list[Any]]:
-    """Let an error be a result, which is raised where results are read."""
+    """Return an error as a result, which is raised where results are read."""
     rows: list[Any] = []
     try:
         yield rows
@@ -537,7 +536,7 @@ def _record(row: dict[str, Any]) -> Any:
 
 
 def _without_value(row: Any) -> dict[str, Any]:
-    """Return a result, of which there is only the error if there is one."""
+    """Return a result; if there is an error, only that."""
     return {
         "number": row["number"],
         "failed": row["failed"],
@@ -551,7 +550,7 @@ def _rows(batches: Iterator[Any]) -> Iterator[dict[str, Any]]:
 
 
 def _of(row: Any) -> tuple[Any, Any]:
-    """Return of which partitions a result is, and what it is; raise what was raised."""
+    """Return the partitions of a result, and its value; raise its error."""
     found = row["found"]
     if row["failed"]:
         raise pickle.loads(found)
@@ -585,7 +584,7 @@ def _table(batches: Iterator[Any], names: list[str]) -> Any:
 
 
 def _quoted(name: str) -> str:
-    """Return the name of a column as Spark reads it, which would take a dot for a field."""
+    """Quote the name of a column for Spark, which would take a dot for a field."""
     return "`" + name.replace("`", "``") + "`"
 
 

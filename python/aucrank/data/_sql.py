@@ -1,4 +1,4 @@
-"""Rows that stay in a database, which is asked how many have a value and a label."""
+"""Rows that stay in a database, which counts them by value and label."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -23,10 +23,10 @@ from aucrank._data.weights import check_class_weight, weigh_classes
 from aucrank._utils.sql_spelling import column_name, spelling_of
 from aucrank.data._scores import Scores, in_units, spilling_state
 
-#: Distinct values that a column may have: what is counted of it comes here, and stays for a fit.
+#: Distinct values that a column may have: their counts are loaded, and kept for a fit.
 MOST_VALUES = 10**6
 
-# Names inside of queries.
+# Names inside queries.
 _COUNT, _ROWS, _NUMBERS = "n_rows", "counted", "in_numbers"
 
 
@@ -36,20 +36,20 @@ class SqlSource:
     Parameters
     ----------
     query : callable
-        Given the text of a query, returns its result as a data frame.
+        Takes the text of a query and returns its result as a data frame.
     table : str
-        What stands after FROM.
+        Expression after FROM.
     names : list of str or None
-        Of the columns that are asked for; None for all, which the database is asked for.
+        Names of the requested columns; None for all, found by a query.
     dialect : Dialect
-        How names are quoted.
+        Dialect that determines the quoting of names.
 
     Raises
     ------
     TypeError
-        If ``query`` cannot be called or returns no frame, or ``table`` is no text.
+        If ``query`` is not callable or returns no frame, or ``table`` is not a text.
     ValueError
-        If the dialect is unknown, or the table has columns that cannot be told apart.
+        If the dialect is unknown, or the table has columns that cannot be distinguished.
     """
 
     files: tuple[str, ...] = ()
@@ -75,20 +75,20 @@ class SqlSource:
         self.names = names
 
     def heads(self, columns: Sequence[str]) -> None:
-        """Return None: what a database calls its types is not what a frame does."""
+        """Return None: type names of a database differ from those of a frame."""
 
     def count_rows(self) -> None:
         """Return None: the rows would have to be counted."""
 
     def read(self, columns: Sequence[str]) -> Iterator[tuple[nw.DataFrame[Any], str]]:
-        """Refuse to read rows."""
+        """Raise an error: rows cannot be read."""
         raise self.refusal()
 
     def check_unchanged(self) -> None:
-        """Do nothing: a table has no time of change."""
+        """Do nothing: a table has no modification time."""
 
     def refusal(self) -> TypeError:
-        """Return the error of what would read the rows."""
+        """Return the error for code that would read the rows."""
         return TypeError(
             f"{self.description} is asked for counts, and its rows stay in the database: have it"
             " compute scores by the expression that to_sql of the model returns; roc_state"
@@ -96,12 +96,12 @@ class SqlSource:
         )
 
     def quoted(self, name: str) -> str:
-        """Return a name of a column as the database reads it.
+        """Return the quoted name of a column.
 
         Raises
         ------
         ValueError
-            If the dialect has no way to write it.
+            If the dialect cannot express it.
         """
         if not name:
             raise ValueError(
@@ -115,9 +115,9 @@ class SqlSource:
         Parameters
         ----------
         expressions : dict of str to str
-            By what to call them.
+            Expressions by their name in the result.
         table : str, default=None
-            What stands after FROM in place of the table.
+            Expression after FROM instead of the table.
 
         Returns
         -------
@@ -130,14 +130,14 @@ class SqlSource:
             f"{expression} AS {alias}"
             for expression, alias in zip(expressions.values(), aliases, strict=True)
         )
-        # Grouped outside, where no column of the table can be taken for one of these names.
+        # Grouped in the outer query, where no column of the table can clash with these names.
         frame = self._ask(
             f"SELECT {listed}, COUNT(*) AS {self.quoted(_COUNT)}"
             f" FROM (SELECT {inner} FROM {table or self._table}) {self.quoted(_ROWS)}"
             f" GROUP BY {listed}",
             n_columns=len(expressions) + 1,
         )
-        # By position: a database may write names of its own way.
+        # By position: a database may change the case of names.
         *values, count = frame.columns
         counts = frame[count].to_numpy().astype(np.uint64)
         frame = frame.select(values).rename(dict(zip(values, expressions, strict=True)))
@@ -151,11 +151,11 @@ class SqlSource:
         Parameters
         ----------
         score : str
-            What is computed of a row, a number.
+            Numeric expression over a row.
         beside : sequence of str
             Columns of labels and of weights.
         table : str, default=None
-            What stands after FROM in place of the table.
+            Expression after FROM instead of the table.
 
         Returns
         -------
@@ -164,21 +164,21 @@ class SqlSource:
         scores : ndarray of float64
             The numbers.
         """
-        # Other than those beside.
+        # A name that differs from these columns.
         name = f"score beside {' and '.join(beside)}"
         batch = self.grouped({name: score, **self._quoted_all(beside)}, table)
         with batch.named_in_errors():
             return batch, to_numbers(batch.frame[name], "of scores").astype(np.float64)
 
     def with_numbers(self, columns: Sequence[str], truths: Sequence[str]) -> str:
-        """Return what stands after FROM to have truth values as numbers, which can be compared.
+        """Return the expression after FROM with booleans as numbers, which can be compared.
 
         Parameters
         ----------
         columns : sequence of str
-            All that are asked for.
+            All requested columns.
         truths : sequence of str
-            Those of truth values.
+            The boolean ones.
         """
         listed = [
             f"CAST({name} AS INTEGER) AS {name}" if column in truths else name
@@ -187,12 +187,12 @@ class SqlSource:
         return f"(SELECT {', '.join(listed)} FROM {self._table}) {self.quoted(_NUMBERS)}"
 
     def check_values(self, column: str, weight: str | None) -> None:
-        """Check that a column has not too many distinct values, or pairs with weights, to count.
+        """Check that there are not too many distinct values, or pairs with weights, to count.
 
         Raises
         ------
         ValueError
-            Naming the column, and how many it has.
+            If it is; the message gives the column and the number.
         """
         if weight is None:
             asked = f"COUNT(DISTINCT {self.quoted(column)}) AS {self.quoted(_COUNT)}"
@@ -223,7 +223,7 @@ class SqlSource:
         class_weight: Any,
         also: KindsByColumn | None,
     ) -> "CountedFacts":
-        """Learn what a fit has to know of all rows, and keep the counts; see `learn_facts`."""
+        """Learn the facts about all rows, and keep the counts; see `learn_facts`."""
         check_class_weight(class_weight)
         survey = ColumnSurvey(features, categorical_features, also)
         labels = TargetSurvey(target, weight, class_weight)
@@ -235,7 +235,7 @@ class SqlSource:
         n_rows = int(of_target.counts.sum())
         counted = []
         if n_rows:
-            # Labels that are not two are said before all columns are counted.
+            # Raises if there are not two labels, before all columns are counted.
             labels.finish(positive)
         for name in features if n_rows else []:
             self.check_values(name, weight)
@@ -285,16 +285,16 @@ class SqlSource:
 
 @dataclass(frozen=True, slots=True)
 class CountedGroups:
-    """Groups of rows that have the same class and weight, and maybe more in common.
+    """Groups of rows with the same class and weight, and possibly further values.
 
     Attributes
     ----------
     positive : ndarray of bool
-        Of which class.
+        Class of each group.
     weights : ndarray of float64, or None
-        Weight of a row, without that of its class; None where there is no column of weights.
+        Weight of a row, without class weights; None if there is no column of weights.
     counts : ndarray of uint64
-        How many rows a group has.
+        Number of rows of each group.
     """
 
     positive: NDArray[np.bool_]
@@ -305,18 +305,18 @@ class CountedGroups:
     def of(
         cls, batch: Batch, classes: NDArray[Any], target: str, weight: str | None
     ) -> "CountedGroups":
-        """Return what was counted of rows."""
+        """Return the groups of counted rows."""
         assert batch.counts is not None
         weights = None if weight is None else weights_of(batch, weight)
         return cls(positive_rows(batch, target, classes), weights, batch.counts)
 
     def check_same(self, others: "CountedGroups", what: str) -> None:
-        """Check that others may be groups of the same rows.
+        """Check that ``others`` may be groups of the same rows.
 
         Raises
         ------
         DataChangedError
-            If their classes or weights are others.
+            If their classes or weights differ.
         """
         (before, rows_before), (now, rows_now) = self._by_class(), others._by_class()
         if rows_now != rows_before:
@@ -330,7 +330,7 @@ class CountedGroups:
             )
 
     def _by_class(self) -> tuple[dict[tuple[bool, float], int], tuple[int, int]]:
-        """Return how many rows have each class and weight, and each class."""
+        """Return the number of rows of each class and weight, and of each class."""
         weights = np.ones(len(self.counts)) if self.weights is None else self.weights
         found: dict[tuple[bool, float], int] = {}
         rows = [0, 0]
@@ -341,7 +341,7 @@ class CountedGroups:
         return found, (rows[0], rows[1])
 
     def weighed(self, factors: tuple[float, float] | None) -> NDArray[np.float64] | None:
-        """Return the weight of a row of each group times that of its class."""
+        """Return the weight of a row of each group times its class weight."""
         return weigh_classes(factors, self.positive, self.weights)
 
 
@@ -355,9 +355,9 @@ class CountedColumn:
     Attributes
     ----------
     values : ndarray
-        As the core borrows them.
+        In the form of the core.
     groups : CountedGroups
-        How many rows have each of them.
+        Number of rows with each of them.
     """
 
     values: NDArray[Any]
@@ -366,16 +366,16 @@ class CountedColumn:
 
 @dataclass(frozen=True, slots=True)
 class CountedFacts(Facts):
-    """What is known of all rows, with the counts that tell it.
+    """Facts about all rows, with the counts from which they are derived.
 
     Attributes
     ----------
     of_rows : CountedGroups
-        The rows by class and weight alone.
+        The rows by class and weight only.
     columns : tuple of CountedColumn
         One for each feature.
     truths : tuple of str
-        Names of the features that are truth values to the database.
+        Names of the features that are booleans in the database.
     """
 
     of_rows: CountedGroups
@@ -384,14 +384,14 @@ class CountedFacts(Facts):
 
 
 class CountedRows:
-    """Rows for a fit that asks for class sums of values: what was counted of them.
+    """Rows for a fit that needs only class sums of values, given their counts.
 
     Parameters
     ----------
     facts : CountedFacts
-        What was learned of them.
+        Facts about them.
     source : SqlSource
-        Where they are.
+        The table.
     target : str
         Column of labels.
     weight : str or None
@@ -409,7 +409,7 @@ class CountedRows:
         self._weight = weight
 
     def round(self, ask: bytes) -> bytes:
-        """Return the sums of all rows that a question asks for."""
+        """Return the sums of all rows for a query."""
         sums = _core.RawSums(ask)
         rows = self._facts.of_rows
         sums.add_classes(rows.positive, self._weighed(rows), rows.counts)
@@ -421,7 +421,7 @@ class CountedRows:
         return sums.to_bytes()
 
     def roc_state(self, score: Scores) -> _core.RocState:
-        """Return the scores of all rows, which the database computes and counts."""
+        """Return the scores of all rows, computed and counted by the database."""
         scores, groups = self._scored(score)
         units = in_units(self._weighed(groups), self.weights)
         counts = groups.counts if units is None else groups.counts * units.astype(np.uint64)
@@ -430,14 +430,14 @@ class CountedRows:
         return state
 
     def point_counts(self, score: Scores) -> _core.PointCounts:
-        """Return the rows by points, which the database adds up and counts."""
+        """Return the rows by points, summed and counted by the database."""
         points, groups = self._scored(score)
         found = _core.PointCounts(self.weights)
         found.add_counts(points, groups.positive, self._weighed(groups), groups.counts)
         return found
 
     def _scored(self, score: Scores) -> tuple[NDArray[np.float64], CountedGroups]:
-        """Return the distinct scores of either class, and how many rows have each."""
+        """Return the distinct scores of either class, and the number of rows of each."""
         source, facts, table = self._source, self._facts, None
         beside = [self._target] if self._weight is None else [self._target, self._weight]
         if facts.truths:
@@ -452,7 +452,7 @@ class CountedRows:
 
 
 def _weight_unit(facts: CountedFacts) -> tuple[_core.WeightRange, int] | None:
-    """Return what the unit of all weights is chosen by, None where every row counts once."""
+    """Return what determines the unit of all weights, None if every row counts once."""
     weights = facts.of_rows.weighed(facts.target.class_factors)
     if weights is None:
         return None

@@ -1,4 +1,4 @@
-"""Rows as codes, in memory or in a file: what a fit asks again and again."""
+"""Rows as codes, in memory or in a file, which a fit queries repeatedly."""
 
 import json
 import secrets
@@ -17,32 +17,32 @@ from aucrank._data.schema import errors_by_name
 if TYPE_CHECKING:
     from aucrank.data._dataset import Dataset
 
-#: Bytes of coded rows up to which they stay in memory.
+#: Bytes of coded rows that are kept in memory.
 _IN_MEMORY = 256 * 10**6
 
-#: Bytes that a row takes beside its codes: its class and the hash of its content.
+#: Bytes of a row in addition to its codes: its class and the hash of its content.
 _BESIDE_CODES = 9
 
 
 class Engine(Protocol):
-    """What holds coded rows elsewhere and passes questions on to them.
+    """Holds coded rows elsewhere and passes queries on to them.
 
     Attributes
     ----------
     frame : bytes
-        What is known of all rows, as the core writes it.
+        Facts about all rows, in the form of the core.
     """
 
     frame: bytes
 
     def round(self, ask: bytes) -> bytes:
-        """Return the merged answer of all rows to a question of the core."""
+        """Return the merged answer of all rows to a query of the core."""
 
     def coded_rows(self) -> Iterator[bytes]:
-        """Yield all coded rows, in order, as the core writes them."""
+        """Yield all coded rows, in order, in the form of the core."""
 
 
-#: Rows that a fit of the core asks.
+#: Rows that a fit of the core queries.
 Rows = _core.StoredRows | Engine
 
 
@@ -54,18 +54,18 @@ def stored_rows(
     Parameters
     ----------
     dataset : Dataset
-        What is read.
+        The data set.
     facts : Facts
-        What was learned of it.
+        Facts about it.
     binning : dict
-        Parameters of the bins, as the core takes them.
+        Parameters of the bins, in the form of the core.
     n_threads : int
         At least 1.
 
     Returns
     -------
     _core.StoredRows
-        The rows; in a file where they are many, which goes with them.
+        The rows; large ones are in a file, which is deleted with them.
     """
     frame = _surveyed(dataset, facts, binning, n_threads)
     path: Path | None = None
@@ -91,12 +91,12 @@ def _surveyed(dataset: "Dataset", facts: Facts, binning: dict[str, Any], n_threa
                 survey.add(batch, n_threads)
             if survey.is_complete():
                 return survey.frame()
-            # Many rows are copies, or weigh nothing.
+            # Many rows are copies, or have weight zero.
             n_rows = None
 
 
 def gathered(rows: Rows) -> _core.StoredRows:
-    """Return rows that are here; those elsewhere are brought."""
+    """Return rows that are here; those elsewhere are fetched."""
     if isinstance(rows, _core.StoredRows):
         return rows
     here = _core.StoredRows(rows.frame, None)
@@ -106,7 +106,7 @@ def gathered(rows: Rows) -> _core.StoredRows:
 
 
 def weight_unit(dataset: "Dataset", facts: Facts) -> tuple[_core.WeightRange, int] | None:
-    """Return what the unit of all weights is chosen by, None where every row counts once."""
+    """Return what determines the unit of all weights, None if every row counts once."""
     if facts.target.largest_weights is None:
         return None
     found, n_rows = _core.WeightRange(), 0
@@ -125,9 +125,9 @@ def _weights(dataset: "Dataset", facts: Facts) -> Iterator[NDArray[np.float64]]:
 
 
 def _row_bytes(facts: Facts) -> int:
-    """Bytes that a coded row takes at most."""
+    """Return the maximal number of bytes of a coded row."""
     of_weight = 0 if facts.target.largest_weights is None else 8
     of_block = 0 if facts.blocks is None else 2
-    # One byte for up to 256 codes; numbers have as many bins as asked for, which are rarely more.
+    # One byte for up to 256 codes; numbers have as many bins as requested, rarely more.
     codes = [1 if n is None or n < 256 else 2 if n < 65_536 else 4 for n in facts.schema.n_levels]
     return _BESIDE_CODES + of_weight + of_block + sum(codes)

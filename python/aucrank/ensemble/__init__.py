@@ -1,4 +1,4 @@
-"""Ensembles: rankers of several kinds, blended by how they rank rows they have not seen."""
+"""Ensembles: rankers of several kinds, blended by their ranking of left-out rows."""
 
 from aucrank.ensemble._distill import Distilled
 from aucrank.ensemble._ranking_ensemble import RankingEnsemble

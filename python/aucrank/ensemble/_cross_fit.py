@@ -1,4 +1,4 @@
-"""Members fitted without each fold, and asked about what was left out."""
+"""Members fitted without each fold, and their scores of the left-out rows."""
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -19,7 +19,7 @@ from aucrank._utils.plain_text import shown
 from aucrank.ensemble._members import Member, member_of
 from aucrank.ensemble._rows_left_out import RowsLeftOut
 
-#: Up to so many values a fold is fitted on one thread, and several at a time.
+#: Up to this number of values, each fold is fitted on one thread, and several at a time.
 _SMALL = 1 << 21
 
 
@@ -32,15 +32,15 @@ class CrossFitted:
     name : str
         Its name.
     place : int
-        Among the members, fitted or not.
+        Position among the members, fitted or not.
     member : Member
-        What fitted it.
+        The member that was fitted.
     models : list
-        By fold, as the member knows them.
+        Models by fold, in the form of the member.
     scores : ndarray of float64, shape (n,)
-        Of each row by the model that has not seen it.
+        Score of each row by the model that was not fitted to it.
     seconds : float
-        That its fits took.
+        Duration of its fits.
     """
 
     name: str
@@ -63,7 +63,8 @@ class CrossFit(RowsLeftOut):
     classes : ndarray of shape (2,)
         The labels.
     verbose : int
-        If 2 or more, a line is printed after each fit; what is more is that of members.
+        If 2 or more, a line is printed after each fit; the excess over 2 is the ``verbose`` of
+        members.
     """
 
     def __init__(
@@ -78,7 +79,7 @@ class CrossFit(RowsLeftOut):
         self._verbose = verbose
 
     def fit_all(self, rankers: Sequence[tuple[str, Any]]) -> Iterator["CrossFitted"]:
-        """Fit members without each fold, and give them in order as they are done."""
+        """Fit members without each fold, and yield them in order as they are done."""
         members = [self._member(name, ranker) for name, ranker in rankers]
         with ThreadPoolExecutor(self._n_at_once) as pool:
             begun = [
@@ -106,7 +107,7 @@ class CrossFit(RowsLeftOut):
         in_any_case: bool = False,
         is_worth: "Callable[[FoldFit], bool] | None" = None,
     ) -> "CrossFitted | None":
-        """Fit a member without each fold, as long as there is time and it is worth it.
+        """Fit a member without each fold, as long as time permits and it is worthwhile.
 
         Parameters
         ----------
@@ -115,26 +116,26 @@ class CrossFit(RowsLeftOut):
         ranker : estimator
             Cloned, never fitted itself.
         place : int
-            Among the members.
+            Position among the members.
         end : float or None
-            When it has to be done, by `time.perf_counter`.
+            Deadline, by `time.perf_counter`.
         in_any_case : bool
-            Whether it is kept if it is not, each of its models ended where its share of the time
-            is up. What fits its folds together is always kept.
+            Whether to keep it even past the deadline, with each of its models stopped when its
+            share of the time is up. A member that fits its folds together is always kept.
         is_worth : callable or None
-            Whether the other folds are to be fitted, given what the first fold says.
+            Decides from the first fold whether to fit the other folds.
 
         Returns
         -------
         CrossFitted or None
-            None where it would not be done, or is not worth it.
+            None if it would miss the deadline, or is not worthwhile.
         """
         member = self._member(name, ranker)
         fits: list[FoldFit] = []
         waiting = self._each_left_out(member)
         with ThreadPoolExecutor(self._n_at_once) as pool:
             while waiting:
-                # The first fold is looked at alone: what is kept must not depend on the threads.
+                # The first fold is evaluated alone: the decision must not depend on the threads.
                 n_now = 1 if is_worth is not None and not fits else self._n_at_once
                 turn, waiting = waiting[:n_now], waiting[n_now:]
                 turn_ends = None
@@ -144,7 +145,7 @@ class CrossFit(RowsLeftOut):
                     turn_ends = now + (end - now) / n_turns
                 begun = [self._submit(pool, name, member, place, out, turn_ends) for out in turn]
                 fits += [fit for future in begun for fit in future.result()]
-                # Folds that are fitted together end with the same rounds: a smaller model.
+                # Folds that are fitted together have the same number of rounds: a smaller model.
                 is_kept = in_any_case or member.fits_folds
                 if turn_ends is not None and perf_counter() >= turn_ends and not is_kept:
                     return None
@@ -153,13 +154,13 @@ class CrossFit(RowsLeftOut):
         return self._put_together(name, place, member, fits)
 
     def scores_without_pairs(self, name: str, ranker: Any, place: int) -> NDArray[np.float64]:
-        """Fit a member without each two folds: what a fold would tell that had never been there.
+        """Fit a member without each pair of folds, for scores independent of both.
 
         Returns
         -------
         ndarray of float64, shape (n_folds, n)
-            For each fold the scores of the rows of all others, each by a model that has seen
-            neither the row nor the fold.
+            For each fold the scores of the rows of all others, each by a model fitted neither to
+            the row nor to the fold.
         """
         member, n_folds = self._member(name, ranker), self.folds.n_folds
         found = np.zeros((n_folds, len(self.folds.rows)))
@@ -209,7 +210,7 @@ class CrossFit(RowsLeftOut):
     ) -> "list[FoldFit]":
         start = perf_counter()
         of_row, n_folds = self.folds.of_row, self.folds.n_folds
-        # A number for each member and each fold or pair of folds.
+        # A distinct number for each member and each fold or pair of folds.
         draw = place * n_folds
         if out is not None:
             draw += out[0] + (1_000_000 * out[1] if len(out) > 1 else 0)
@@ -231,7 +232,7 @@ class CrossFit(RowsLeftOut):
         seconds = perf_counter() - start
         if self._verbose > 1:
             folds = "each fold" if out is None else " and ".join(f"fold {k + 1}" for k in out)
-            # In one piece with its end: threads print at the same time.
+            # In one call including the line end: threads print at the same time.
             print(f"[RankingEnsemble] {shown(name)} without {folds}, {seconds:.2f} s\n", end="")
         share = seconds / len(models)
         return [FoldFit(*fit, share) for fit in zip(models, parts, scores, strict=True)]
@@ -253,13 +254,13 @@ class FoldFit:
     Attributes
     ----------
     model : object
-        As its member knows it.
+        The model in the form of its member.
     left_out : ndarray of int
-        The rows that it has not seen.
+        The rows that it was not fitted to.
     scores : ndarray of float64
         Their scores.
     seconds : float
-        That the fit took.
+        Duration of the fit.
     """
 
     model: Any

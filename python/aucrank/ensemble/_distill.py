@@ -1,4 +1,4 @@
-"""A readable ranker that learns from an ensemble."""
+"""Distillation of an ensemble into a readable ranker."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -13,23 +13,23 @@ from aucrank._data.table import Table
 from aucrank.ensemble._cross_fit import CrossFit
 from aucrank.ensemble._rows_left_out import Blend, weighted_sum
 
-#: A label of less than this share of its class in all rows is left out: it would weigh nothing and
-#: count as a row all the same.
+#: A label with less than this share of the weight of its class is left out: it would have no effect
+#: but still count as a row.
 _NEGLIGIBLE = 1e-3
 
 
 class Distilled(NamedTuple):
-    """A ranker that `RankingEnsemble.distill` fitted to what an ensemble says.
+    """A ranker that `RankingEnsemble.distill` fitted to the output of an ensemble.
 
     Attributes
     ----------
     ranker : estimator
         Fitted.
     comparison : Table or None
-        What it loses, by the rows of each fold, of which no model has seen any: ``name``, which is
-        "ensemble", "distilled", and "plain" for the same ranker fitted to the labels; the mean
-        ``auc`` of the folds; and the ends of its 95 % interval, ``low`` and ``high``. The best
-        comes first. None if it was not asked for.
+        Comparison of the AUC on left-out folds: ``name``, which is "ensemble", "distilled", and
+        "plain" for the same ranker fitted to the labels; the mean ``auc`` of the folds; and the
+        ends of its 95 % interval, ``low`` and ``high``. The best comes first. None without
+        ``compare``.
     """
 
     ranker: Any
@@ -44,7 +44,7 @@ class Student:
     estimator : estimator
         Cloned, never fitted itself.
     X : array-like or data frame of shape (n, n_features)
-        The rows, as the user passed them.
+        The rows, in the user's own format.
     cross : CrossFit
         The folds.
     classes : ndarray of shape (2,)
@@ -59,7 +59,7 @@ class Student:
         self._weights_as, _ = weight_parameter(estimator)
 
     def fit_to(self, log_odds: NDArray[np.float64], places: Any = slice(None)) -> Any:
-        """Fit to rows of the folds, by log-odds of each."""
+        """Fit to rows of the folds, given the log-odds of each."""
         rows = self._cross.folds.rows[places]
         weight = self._cross.folds.weight
         of_rows = np.ones(len(rows)) if weight is None else weight[places]
@@ -90,16 +90,16 @@ class Student:
         of_ensemble: NDArray[np.float64],
         blend: Blend,
     ) -> Table:
-        """Return how well each fold is ranked by models that have seen none of its rows.
+        """Return how well each fold is ranked by models that were fitted without it.
 
         Parameters
         ----------
         rankers : sequence of (str, estimator, int)
-            Members of the ensemble with their places.
+            Members of the ensemble with their positions.
         of_ensemble : ndarray of float64, shape (n,)
-            Its scores of rows left out.
+            Its scores of left-out rows.
         blend : callable
-            Brings the scores of members together.
+            Combines the scores of members.
         """
         folds, sample = self._cross.folds, self._cross.sample
         without = [self._cross.scores_without_pairs(*ranker) for ranker in rankers]

@@ -1,4 +1,4 @@
-"""What features are worth to an ensemble, by rows that its models have not seen."""
+"""Permutation importances of an ensemble on left-out rows."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,23 +12,23 @@ from aucrank._data.sample import Sample
 from aucrank._data.scores import of_two_classes
 from aucrank.ensemble._rows_left_out import RowsLeftOut
 
-#: So many rows are scored in all, one for each row and feature, ...
+#: Maximal number of scores in total, one per row and feature, ...
 _ROWS_TIMES_FEATURES = 40_000
 
-#: ... but there are no fewer and no more rows than this.
+#: ... but with at least and at most this number of rows.
 _FEWEST, _MOST = 200, 2_000
 
 
 @dataclass(frozen=True)
 class AskedRows:
-    """Rows of a fold that its models are asked about.
+    """Rows of a fold on which its models are evaluated.
 
     Attributes
     ----------
     sample : Sample
         The rows.
     order : ndarray of int
-        In which the values of a feature change places.
+        Permutation of the values of a feature.
     """
 
     sample: Sample
@@ -36,7 +36,7 @@ class AskedRows:
 
 
 def draw_rows(left_out: RowsLeftOut, seed: int) -> list[AskedRows]:
-    """Draw from the rows of each fold those that its models are asked about."""
+    """Sample from each fold the rows on which its models are evaluated."""
     folds, sample = left_out.folds, left_out.sample
     n_asked = int(np.clip(_ROWS_TIMES_FEATURES // len(sample.schema.features), _FEWEST, _MOST))
     rng = np.random.default_rng(seed)
@@ -56,15 +56,15 @@ def draw_rows(left_out: RowsLeftOut, seed: int) -> list[AskedRows]:
 def permutation_importances(
     asked: Sequence[AskedRows], model: _core.Ensemble, n_threads: int
 ) -> NDArray[np.float64]:
-    """Return what the AUC of rows left out loses where the values of a feature change places.
+    """Return the loss in AUC of left-out rows when the values of a feature are permuted.
 
-    A sample of the rows of each fold is asked about, values changing places within the fold. A
-    feature that models have taken noise for gains nothing there, however many values it has.
+    A sample of the rows of each fold is scored, with values permuted within the fold. Overfitting
+    to a noise feature gains nothing there, however many values it has.
 
     Returns
     -------
     ndarray of float64, shape (n_features,)
-        Mean over the folds; below 0 where shuffled values rank better by chance.
+        Mean over the folds; below 0 if shuffled values rank better by chance.
     """
     n_features = model.n_features
     losses = np.zeros((len(asked), n_features))
@@ -85,12 +85,12 @@ def permutation_importances(
 
 
 def _share(n_rows: int, n_asked: int, n_all: int) -> int:
-    """Return how many rows of a class of a fold are asked about: its share, but ten at least."""
+    """Return how many rows of a class of a fold are scored: its share, but at least ten."""
     return max(10, round(n_rows * n_asked / n_all))
 
 
 def _with_each_shuffled(columns: Columns, order: NDArray[np.intp]) -> Columns:
-    """Return rows as they are, and then once with each feature in another order."""
+    """Return the rows unchanged, and then once with each feature permuted."""
     listed = list(each_column(columns))
     shuffled = []
     for feature, column in enumerate(listed):

@@ -1,8 +1,9 @@
-"""The booster of large data: fitted to all rows without each fold, judged by a sample of these.
+"""The booster for large data: fitted to all rows without each fold, evaluated on a sample of these.
 
 Rows in memory and those of a `Dataset` are dealt and sampled by the same hashes of their content,
-so that both make the same model. Rows of the rarer class tell most of an AUC, so that the sample
-takes as many distinct rows of each class, and log-odds are then shifted to those of all rows.
+so that both give the same model. The precision of an AUC depends mostly on the rarer class, so the
+sample takes as many distinct rows of each class, and log-odds are then shifted to those of all
+rows.
 """
 
 import math
@@ -24,37 +25,37 @@ from aucrank.ensemble._cross_fit import CrossFitted
 from aucrank.ensemble._members import OwnMember
 from aucrank.ensemble._rows_left_out import RowsLeftOut
 
-#: Distinct rows of each class that judge, ...
+#: Distinct rows of each class in the evaluation sample, ...
 MOST_OF_CLASS = 100_000
 
-#: ... fewer of many columns, so that there are no more values of a class than this, ...
+#: ... fewer if there are many columns, so that a class has at most this number of values, ...
 _MOST_VALUES = 1 << 23
 
-#: ... but no fewer than this.
+#: ... but at least this number.
 _FEWEST_OF_CLASS = 2_000
 
-#: Added to the seed of the fit. The sample is drawn by 0: of folds by that seed, the first would
-#: have all of its rows.
+#: Added to the seed of the fit. The sample is drawn with seed 0: folds by the same seed would put
+#: all of its rows in the first one.
 _SEED_OF_FOLDS = 1 << 33
 
 
 class JudgedBySample:
-    """Fits a booster without each fold, and judges it by a sample of the rows left out.
+    """Fits a booster without each fold, and evaluates it on a sample of the left-out rows.
 
     Parameters
     ----------
     name : str
-        What the booster is called.
+        Name of the booster.
     booster : GradientBoostingRanker
         Cloned, never fitted itself.
     classes : ndarray of shape (2,)
         The labels.
     n_folds : int
-        At least 2; there are fewer where a class has fewer distinct rows.
+        At least 2; fewer are made if a class has fewer distinct rows.
     verbose : int
-        What the booster prints by.
+        The ``verbose`` of the booster.
     end : float or None
-        When it has to be done, by `time.perf_counter`.
+        Deadline, by `time.perf_counter`.
     """
 
     def __init__(
@@ -90,7 +91,7 @@ class JudgedBySample:
         return self._judged(member, models, left_out, n_threads, start), left_out
 
     def fit_dataset(self, whole: DatasetContext) -> tuple[CrossFitted, RowsLeftOut]:
-        """Fit to rows that are asked, or held as codes where the booster needs more than sums."""
+        """Fit to rows that are queried for sums, or held as codes if the booster needs more."""
         start, facts, n_threads = perf_counter(), whole.facts, whole.n_threads
         seed, schema = whole.seed + _SEED_OF_FOLDS, facts.schema
         most = most_of_class(len(schema.features))
@@ -141,7 +142,7 @@ class JudgedBySample:
 
 
 def most_of_class(n_columns: int) -> int:
-    """Return how many distinct rows of each class judge at most."""
+    """Return the maximal number of distinct rows of each class in the evaluation sample."""
     return min(MOST_OF_CLASS, max(_FEWEST_OF_CLASS, _MOST_VALUES // n_columns))
 
 
@@ -154,7 +155,7 @@ def _fit_folds(
 ) -> list[_core.GradientBoosted]:
     booster, context = member.begin(sample, *how)
     if n_folds > 1:
-        # Rows of weight zero, in fold -1, are in none of the core either.
+        # Rows of weight zero, in fold -1, are in no fold of the core, either.
         models: list[_core.GradientBoosted] = booster._fit_folds(context, of_row, n_folds)
         return models
     return [booster._fit_model(context)]
@@ -172,7 +173,7 @@ def _fit_folds_rows(
 def _rows_left_out(
     sample: Sample, of_row: NDArray[np.int64], n_folds: int, bounds: Bounds
 ) -> RowsLeftOut:
-    """Return the rows of a sample by their content alone: in an order of it, copies as one row."""
+    """Return the rows of a sample ordered by their content, with copies merged into one row."""
     weight = np.ones(sample.n_rows) if sample.weight is None else sample.weight
     content, positive = content_of_rows(sample, 0), sample.labels
     order = np.lexsort((*blocks_in_order(sample), weight, positive, content))
@@ -184,6 +185,6 @@ def _rows_left_out(
     rows, weight = order[is_first], np.add.reduceat(weight[order], np.flatnonzero(is_first))
     is_weighted = sample.weight is not None or len(rows) < len(order)
     folds = Folds(rows, weight if is_weighted else None, of_row[rows], n_folds)
-    # The share of the hashes within a bound is that of the distinct rows which are drawn.
+    # The share of the hashes within a bound is the share of the distinct rows that are drawn.
     negatives, positives = (math.log((bound + 1) / 2**64) for bound in bounds)
     return RowsLeftOut(folds.sample(sample), folds, shift=negatives - positives)

@@ -1,4 +1,4 @@
-"""Members of an ensemble: which estimators serve, and how they are fitted to some rows."""
+"""Members of an ensemble: valid estimators, and how they are fitted to some rows."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any, Protocol
@@ -21,7 +21,7 @@ from aucrank._base.ranker import BaseRanker
 from aucrank._data.sample import Sample
 from aucrank.boosting import GradientBoostingRanker
 
-#: Parameters that an ensemble sets for all of its members, with what they have to be there.
+#: Parameters that an ensemble sets for all of its members, with their required values.
 _OF_THE_ENSEMBLE = {
     "categorical_features": "from_dtype",
     "class_weight": None,
@@ -35,9 +35,9 @@ def check_members(members: Any) -> list[tuple[str, Any]]:
     Raises
     ------
     TypeError
-        If it is no list, or one of them scores no rows.
+        If it is not a list, or one of them does not score rows.
     ValueError
-        If it is empty, a name comes twice, or a ranker has parameters that the ensemble sets.
+        If it is empty, a name occurs twice, or a ranker has parameters that the ensemble sets.
     """
     if isinstance(members, str | dict) or not isinstance(members, Iterable):
         raise TypeError(f"members must be a list of (name, ranker), got {members!r}")
@@ -73,7 +73,7 @@ def _is(value: Any, needed: Any) -> bool:
 
 
 def is_external(ranker: Any) -> bool:
-    """Whether the core cannot hold a member: it is of another package, or asks what is."""
+    """Whether the core cannot hold a member: it is, or uses, an estimator of another package."""
     if isinstance(ranker, KeepsModels):
         return ranker._external_estimator() is not None
     return not isinstance(ranker, BaseRanker)
@@ -83,7 +83,7 @@ class Member(Protocol):
     """Fits clones of an estimator to some of the rows; called from several threads at a time."""
 
     def fit(self, rows: NDArray[np.intp], seed: int, n_threads: int, end: float | None) -> Any:
-        """Return a model of some rows, ended by then if it can be; see `time.perf_counter`."""
+        """Return a model of some rows, stopped at ``end`` if possible; see `time.perf_counter`."""
 
     @property
     def fits_folds(self) -> bool:
@@ -92,13 +92,13 @@ class Member(Protocol):
     def fit_folds(
         self, of_row: NDArray[np.intp], n_folds: int, seed: int, n_threads: int, end: float | None
     ) -> Sequence[Any]:
-        """Return a model without each fold, given that of each row."""
+        """Return a model without each fold, given the fold of each row."""
 
     def ask(self, model: Any, rows: NDArray[np.intp], n_threads: int) -> NDArray[np.float64]:
         """Return the scores of some rows."""
 
     def finish(self, models: Sequence[Any]) -> Sequence[Any]:
-        """Return what scores new rows in place of these models."""
+        """Return what scores new rows instead of these models."""
 
 
 def member_of(
@@ -110,24 +110,24 @@ def member_of(
     classes: NDArray[Any],
     verbose: int,
 ) -> Member:
-    """Return what fits a member.
+    """Return the object that fits a member.
 
     Parameters
     ----------
     ranker : estimator
         Cloned, never fitted itself.
     name : str
-        What messages call it.
+        Its name in messages.
     context : FitContext
-        Its sample has the rows as the user passed them.
+        Its sample has the rows in the user's own format.
     sample : Sample
-        The rows as they are dealt into folds.
+        The rows, as dealt into folds.
     rows : ndarray of int
-        Where they are in that of the context.
+        Their positions in the sample of the context.
     classes : ndarray of shape (2,)
         The labels.
     verbose : int
-        What a ranker of aucrank prints by.
+        The ``verbose`` of a ranker of aucrank.
     """
     if not is_external(ranker):
         return OwnMember(ranker, sample, classes, verbose)
@@ -168,9 +168,9 @@ class OwnMember:
     def begin(
         self, sample: Sample, seed: int, n_threads: int, end: float | None
     ) -> tuple[Any, FitContext]:
-        """Return a clone of the ranker, and what it fits a model to some rows with."""
+        """Return a clone of the ranker, and the context for fitting it to some rows."""
         fitted: Any = clone(self._ranker)
-        # Some fits look at the labels.
+        # Some fits use the labels.
         fitted.classes_ = self._classes
         return fitted, FitContext(sample, seed, n_threads, FitProgress(fitted, end=end))
 
@@ -184,7 +184,7 @@ class OwnMember:
 
 
 class _ExternalMember:
-    """An estimator of another package, which sees rows as the user passed them."""
+    """An estimator of another package, which receives rows in the user's own format."""
 
     def __init__(
         self,
@@ -212,7 +212,7 @@ class _ExternalMember:
 
     def ask(self, model: int, rows: NDArray[np.intp], n_threads: int) -> NDArray[np.float64]:
         scores = self._fitter.answer(model, self._rows[rows])
-        # As the core takes them.
+        # In the form of the core.
         return np.nan_to_num(scores, nan=np.nan) + 0.0
 
     def finish(self, models: Sequence[int]) -> Sequence[Any]:

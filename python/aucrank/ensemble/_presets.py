@@ -1,4 +1,4 @@
-"""The members of an ensemble that go by a name, and what of them data of a size can have."""
+"""The named members of an ensemble, and which of them suit data of a given size."""
 
 from collections.abc import Callable
 from typing import Any
@@ -7,21 +7,21 @@ from aucrank.additive import LinearRanker
 from aucrank.boosting import GradientBoostingRanker
 from aucrank.tree import RankingForest
 
-#: Up to so many values (rows times features) forests have 100 trees. Beyond, they are to cost no
-#: more: on at most 14,000 rows of eight sets, an ensemble with 25 trees a fold ranks as well as one
-#: with 100, within 0.0007 of AUC.
+#: Up to this number of values (rows times features) forests have 100 trees. Beyond, they must cost
+#: no more: on at most 14,000 rows of eight sets, an ensemble with 25 trees per fold ranks as well
+#: as one with 100, within 0.0007 of AUC.
 _WHOLE_FORESTS = 1 << 17
 
-#: Up to so many values there are forests: beyond, they would have some ten trees.
+#: Up to this number of values there are forests: beyond, they would have some ten trees.
 _MOST_FOR_FORESTS = 1 << 20
 
-#: Up to so many values (rows times features) all rows are in memory, and members are blended.
-#: Beyond, folds of several members would take longer than anyone waits.
+#: Up to this number of values (rows times features) all rows are in memory, and members are
+#: blended. Beyond, cross-fitting several members would take too long.
 MOST_IN_MEMORY = 1 << 24
 
 
-#: Forests would choose the size of their leaves. In a blend that gains 0.0004 of AUC, for an eighth
-#: of the time of all members. Random cuts smooth by themselves: leaves of one row are best there.
+#: By default, forests choose their leaf size. In a blend that gains 0.0004 of AUC, for an eighth of
+#: the time of all members. Random cuts smooth by themselves: leaves of one row are best there.
 _LEAF_ROWS = 3
 
 
@@ -39,13 +39,13 @@ def _n_trees(n_values: int) -> int:
     return max(1, min(100, 100 * _WHOLE_FORESTS // n_values))
 
 
-#: Forests by name, each made for data of a size.
+#: Forests by name, each made for a given size of data.
 _FORESTS: dict[str, Callable[[int], Any]] = {
     "forest": _forest,
     "random_cuts_forest": _random_cuts_forest,
 }
 
-#: All other members by name, each made when it is asked for.
+#: All other members by name, each made on request.
 _MEMBERS: dict[str, Callable[[], Any]] = {
     "boosting": GradientBoostingRanker,
     "boosting_8": lambda: GradientBoostingRanker(max_leaves=8, cuts="best"),
@@ -54,8 +54,7 @@ _MEMBERS: dict[str, Callable[[], Any]] = {
     "linear_thresholds": LinearRanker,
 }
 
-#: Members of each preset, those of most worth for their time first: where time is limited, the
-#: first are fitted.
+#: Members of each preset, in order of benefit per time: under a time limit, the first are fitted.
 PRESETS: dict[str, tuple[str, ...]] = {
     "fast": ("boosting", "linear_thresholds"),
     "default": ("boosting", "linear_thresholds", "random_cuts_forest"),
@@ -77,15 +76,15 @@ def is_large(n_values: int) -> bool:
 
 
 def is_on_trial(preset: str, name: str, n_values: int) -> bool:
-    """Whether the first fold tells if a member of a preset is worth the others.
+    """Whether the first fold decides if a member of a preset is fitted to the others.
 
-    On rows that are many, forests take most of the time, and have no weight in half of the blends.
+    With many rows, forests take most of the time, and have no weight in half of the blends.
     """
     return preset == "default" and name in _FORESTS and n_values > _WHOLE_FORESTS
 
 
 def members_of(preset: str, n_values: int) -> list[tuple[str, Any]]:
-    """Return the members of a preset by name, unfitted, for so many rows times features."""
+    """Return the unfitted members of a preset by name, for a number of rows times features."""
     names = PRESETS[preset][:1] if is_large(n_values) else PRESETS[preset]
     found = []
     for name in names:

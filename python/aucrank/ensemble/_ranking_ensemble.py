@@ -54,88 +54,87 @@ from aucrank.ensemble._members import check_members, is_external
 from aucrank.ensemble._presets import MOST_IN_MEMORY, PRESETS, is_large, is_on_trial, members_of
 from aucrank.ensemble._rows_left_out import Blend, RowsLeftOut
 
-#: By as many folds as `GradientBoostingRanker` has bags, the booster of an ensemble is that ranker.
+#: With as many folds as `GradientBoostingRanker` has bags, the booster of an ensemble is that
+#: ranker.
 _FOLDS = 5
 
-#: Of the blend of a fold that a member on trial must have. Of eleven sets of some 16,000 rows,
-#: forests have 0.22 or more on those where they gain anything, and 0.02 or less on the others.
+#: Minimal weight in the blend of a fold for a member on trial. On eleven sets of some 16,000 rows,
+#: forests have 0.22 or more where they gain anything, and 0.02 or less elsewhere.
 _LEAST_WEIGHT = 0.05
 
 
-#: What a fit to a `Dataset` takes for each value that it has in memory, and for each row. Measured
-#: on 100,000 and 400,000 rows of 20 numbers: 960 and 921 bytes a row.
+#: Bytes that a fit to a `Dataset` takes per value in memory, and per row. Measured on 100,000 and
+#: 400,000 rows of 20 numbers: 960 and 921 bytes per row.
 _BYTES_OF_VALUE, _BYTES_OF_ROW = 32, 300
 
 
 class RankingEnsemble(KeepsModels, ProbabilityMixin, SampledFitMixin, BaseRanker):
-    """Rankers of several kinds, blended: the best ranking without a choice to make.
+    """Rankers of several kinds, blended: the best ranking without tuning.
 
-    Each member is fitted as often as there are folds, each time without one of them; its score is
-    the mean of these models, and the rows left out tell how well it ranks what it has not seen.
-    Boosters stop early by these rows, all folds after the same number of rounds. The
-    scores are brought to log-odds, and their weights maximise the ramp AUC of the rows left out, a
-    smooth AUC, less a penalty that draws them to equal weights where rows are few.
+    Each member is fitted once per fold, leaving that fold out; its score is the mean of these
+    models, and the left-out rows show how well it generalises. Boosters use these rows for early
+    stopping, with the same number of rounds for all folds. The scores are mapped to log-odds, and
+    the weights maximise the ramp AUC of the left-out rows, a smooth AUC, minus a penalty that
+    shrinks them towards equal weights if there are few rows.
 
     Parameters
     ----------
     presets : {"fast", "default", "best"}, default="default"
-        Which members there are: boosters, forests and linear scores; the more, the longer a fit.
-        Of large data there are fewer, see Notes. It has no effect with ``members``.
+        Set of members: boosters, forests and linear scores; the more, the longer a fit. Large data
+        have fewer, see Notes. No effect with ``members``.
     members : list of (str, estimator) or None, default=None
-        Estimators by name, in place of those of the preset: rankers of aucrank, whose ``n_jobs``
-        and ``verbose`` are those of the ensemble, and any of scikit-learn with
-        ``decision_function`` or ``predict_proba``; of both, the first is taken. The latter see
-        ``X`` as it was passed. They are cloned, never fitted themselves, and each ``random_state``
-        is set from that of the ensemble.
+        Estimators by name, instead of those of the preset: rankers of aucrank, whose ``n_jobs`` and
+        ``verbose`` are those of the ensemble, and any of scikit-learn with ``decision_function``
+        (preferred) or ``predict_proba``. The latter receive ``X`` unchanged. They are cloned, never
+        fitted themselves, and each ``random_state`` is set from that of the ensemble.
     n_folds : int or "auto", default="auto"
-        Folds into which rows are dealt, at least 2; fewer where a class has fewer distinct rows.
-        "auto" is 5.
+        Number of folds, at least 2; fewer if a class has fewer distinct rows. "auto" is 5.
     shrinkage : float, default=1.0
-        How strongly weights are drawn to equal ones: their squared distance times this, divided by
-        the number of rows of the rarer class, is subtracted from the ramp AUC.
+        Strength of the shrinkage towards equal weights: their squared distance times this, divided
+        by the number of rows of the rarer class, is subtracted from the ramp AUC.
     time_limit : float or None, default=None
-        Seconds that the members have. One that would take longer than there is time is ended and
-        left out. The first is kept in any case, its models ended where their share of the time is
-        up. Estimators of scikit-learn cannot be ended.
+        Time limit of the members, in seconds. A member that would exceed it is stopped and left
+        out. The first is always kept, with its models stopped when their share of the time is up.
+        Estimators of scikit-learn cannot be stopped.
     categorical_features : "from_dtype", list or None, default="from_dtype"
-        Which columns hold categories: those of a data frame whose type says so, or those listed
-        by position, by name or in a boolean mask.
+        Which columns are categorical: those of a data frame with a categorical or string type, or
+        those listed by position, by name or in a boolean mask.
     class_weight : dict, "balanced" or None, default=None
-        What the weights of rows are multiplied by, by class; "balanced" makes the sums of both
-        classes equal. It moves the probabilities of members and of the ensemble, and with them
-        what is called positive.
+        Factor on the weights of the rows of each class; "balanced" gives both classes the same
+        total. It shifts the probabilities of members and of the ensemble, and with them the
+        predicted labels.
     n_jobs : int or None, default=None
         Number of threads: None for one per core as far as ``OMP_NUM_THREADS`` allows, -1 for all
         cores. The model does not depend on it, unless ``time_limit`` is reached.
     random_state : int, RandomState instance or None, default=None
-        Seeds the folds and what members draw.
+        Seeds the folds and the sampling of members.
     verbose : int, default=0
-        If 1, print in the end how well the ensemble ranks; if 2, a line after each fit and member,
-        too; what is more is the ``verbose`` of the members.
+        If 1, print at the end how well the ensemble ranks; if 2, also a line after each fit and
+        member; the excess over 2 is the ``verbose`` of the members.
 
     Attributes
     ----------
     leaderboard_ : Table
         The ensemble and its members, the best first: ``name``; ``weight`` in the blend; ``auc`` of
-        rows that were left out, the mean over folds, with the ends of its 95 % interval, ``low``
-        and ``high``; and ``fit_seconds``, the sum over its fits. The ensemble is judged fold by
-        fold with weights that the other folds chose. Not kept in a saved file.
+        left-out rows, the mean over folds, with the ends of its 95 % interval, ``low`` and
+        ``high``; and ``fit_seconds``, the sum over its fits. The ensemble is evaluated on each fold
+        with weights chosen on the other folds. Not stored in a saved file.
     weights_ : dict
-        Weight of each member by name; they add up to 1.
+        Weight of each member by name; they sum to 1.
     feature_importances_ : ndarray of shape (n_features,)
-        What the AUC of rows left out loses where the values of the feature change places among
-        them: about 0 for a column of noise, however many values it has. Taken on a sample of at
-        most 2,000 rows, which are kept until it is asked for or pickled. Only with members of
-        aucrank that ask no estimators; not kept in a saved file.
+        Permutation importance: loss in AUC of left-out rows when the values of the feature are
+        permuted; about 0 for a noise column, however many values it has. Computed on a sample of at
+        most 2,000 rows, which are kept until the first access or pickling. Only if no member uses
+        estimators of other packages; not stored in a saved file.
     sampled_rows_ : tuple of int, or None
-        Number of rows that were learned from, and of all rows, where ``members`` were fitted to the
-        common sample of a `Dataset`; None where all were learned from.
+        Number of rows learned from, and of all rows, if ``members`` were fitted to the common
+        sample of a `Dataset`; None if all rows were used.
     classes_ : ndarray of shape (2,)
         Sorted labels; the second is the class to rank first.
     n_features_in_ : int
         Number of columns seen during :term:`fit`.
     feature_names_in_ : ndarray of shape (n_features,)
-        Their names, if they had any.
+        Their names, if any.
 
     See Also
     --------
@@ -143,21 +142,21 @@ class RankingEnsemble(KeepsModels, ProbabilityMixin, SampledFitMixin, BaseRanker
 
     Notes
     -----
-    The score is the log-odds of the positive class: a line of maximum likelihood for each member
-    ([1]_), and one more for the mean.
+    The score is the log-odds of the positive class: a linear maximum likelihood fit (Platt scaling)
+    for each member ([1]_), and another for the mean.
 
     Rows are dealt into folds by their content, copies of a row together. Rows of equal values and
-    different labels, and copies where there is hardly anything else, are dealt one by one. The
-    order of rows does not matter.
+    different labels, and copies if nearly all rows are copies, are dealt one by one. The order of
+    rows does not matter.
 
-    Of rows times features, more than 2^17 leave forests fewer than 100 trees, so that they cost no
-    more, and the default preset has a forest only if the first fold gives it some weight; beyond
-    2^20 presets have no forest, and beyond 2^24 they are one booster. Its folds have all copies of
-    a row together, and it is calibrated and judged by the distinct rows of each class whose content
-    has the 100,000 smallest hashes (of more than 83 features fewer, 2^23 values).
+    Beyond 2^17 values (rows times features) forests have fewer than 100 trees, to limit their cost,
+    and the default preset has a forest only if the first fold gives it some weight; beyond 2^20
+    presets have no forest, and beyond 2^24 they are one booster. Its folds keep all copies of a row
+    together, and it is calibrated and evaluated on the distinct rows of each class whose content
+    has the 100,000 smallest hashes (fewer with more than 83 features, 2^23 values).
 
-    Where a member is an estimator of scikit-learn, the ensemble can be pickled, but neither saved
-    nor written as SQL or PMML.
+    If a member is an estimator of scikit-learn, the ensemble can be pickled, but neither saved nor
+    exported to SQL or PMML.
 
     References
     ----------
@@ -179,7 +178,7 @@ class RankingEnsemble(KeepsModels, ProbabilityMixin, SampledFitMixin, BaseRanker
     _family = "ensemble"
     _kept = "_estimators"
     _answer = staticmethod(known_scores)
-    #: What a file does not hold, and pickle does.
+    #: Attributes that pickle keeps and a file does not.
     _NOT_SAVED: ClassVar[tuple[str, ...]] = ("_leaderboard", "_left_out", "_importances")
     _FITTED = (*BaseRanker._FITTED, "_estimators", *_NOT_SAVED)
     _model: _core.Ensemble
@@ -227,12 +226,12 @@ class RankingEnsemble(KeepsModels, ProbabilityMixin, SampledFitMixin, BaseRanker
         ----------
         X : array-like or data frame of shape (n, n_features), or Dataset
             Training data. Data frames of pandas, polars and pyarrow may have categorical columns;
-            NaN, None and null are missing values.
-            A :class:`~aucrank.data.Dataset` has rows that need not fit in memory, and their labels
-            and weights: the fit is that to one frame with all of its rows. Up to 2^24 values, rows
-            times features, it takes all of them into memory; beyond, its booster asks for sums of
-            them wherever they are, and ``members`` are fitted to the common sample: the 200,000
-            distinct rows whose content has the smallest hashes, all copies of them.
+            NaN, None and null are missing values. A :class:`~aucrank.data.Dataset` has rows that
+            need not fit in memory, and their labels and weights: the model is that of one frame
+            with all of its rows. Up to 2^24 values, rows times features, it loads all of them into
+            memory; beyond, its booster queries them for sums wherever they are stored, and
+            ``members`` are fitted to the common sample: the 200,000 distinct rows whose content has
+            the smallest hashes, with all copies.
         y : array-like of shape (n,), default=None
             Labels, two distinct values. The greater one is the class to rank first. None where
             ``X`` is a data set.
@@ -240,10 +239,10 @@ class RankingEnsemble(KeepsModels, ProbabilityMixin, SampledFitMixin, BaseRanker
             Weight of each row; weight k means the row repeated k times, and weight 0 a row that
             is not there.
         groups : array-like of shape (n,), default=None
-            Which rows belong together, such as those of a patient: they stay together in folds,
-            and in what is held out or drawn.
+            Which rows belong together, such as those of a patient: they stay together in folds, in
+            held-out rows and in samples.
         time : array-like of shape (n,), default=None
-            When each row came, as numbers or dates: what is held out is the latest part, and folds
+            When each row was recorded, as numbers or dates: the latest part is held out, and folds
             are ranges of time.
 
         Returns
@@ -283,7 +282,7 @@ class RankingEnsemble(KeepsModels, ProbabilityMixin, SampledFitMixin, BaseRanker
         return members_of(self.presets, n_values)
 
     def _check_unasked(self, columns: Columns, schema: Schema) -> None:
-        """Say what members would of missing values, where none has any weight."""
+        """Check for missing values as members would, if none has any weight."""
         if not get_tags(self).input_tags.allow_nan:
             refuse_missing(columns, schema, "a member of the ensemble")
 
@@ -299,7 +298,7 @@ class RankingEnsemble(KeepsModels, ProbabilityMixin, SampledFitMixin, BaseRanker
                 model = self._told_of(self._fit_large, whole)
                 self._set_fitted(self.classes_, schema, model)
                 return
-        # Of few values all rows are taken, as those of a frame.
+        # With few values, all rows are loaded as for a frame.
         is_sampled = is_large(n_values)
         most = None if is_sampled else facts.n_rows
         sample = (
@@ -316,8 +315,8 @@ class RankingEnsemble(KeepsModels, ProbabilityMixin, SampledFitMixin, BaseRanker
     def _told_of(
         self, fit: Callable[[Any], tuple[_core.Ensemble, str]], context: Any
     ) -> _core.Ensemble:
-        """Fit, warn of what is to be warned of, and report on the ensemble if wanted."""
-        # Members and intervals of few rows have their own warnings; one is enough.
+        """Fit, give the warnings, and report on the ensemble if wanted."""
+        # With few rows, members and intervals would also warn; one warning is enough.
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             model, message = fit(context)
@@ -342,13 +341,13 @@ class RankingEnsemble(KeepsModels, ProbabilityMixin, SampledFitMixin, BaseRanker
         return judging + booster._bytes_held(n_rows, n_columns)
 
     def _is_judged_by_sample(self, n_values: int) -> bool:
-        """Whether so many values have one booster, which is judged by a sample of the rows."""
+        """Whether data of this size have a single booster, evaluated on a sample of the rows."""
         return self.members is None and is_large(n_values)
 
     def _fit_large(self, context: FitContext | DatasetContext) -> tuple[_core.Ensemble, str]:
-        """As `_fit_members`, where there is one booster: to rows in memory, or of a `Dataset`."""
+        """As `_fit_members`, for one booster: to rows in memory, or of a `Dataset`."""
         end = self._end(perf_counter())
-        # Any number of many values.
+        # Any number that counts as large.
         [(name, booster)] = rankers = members_of(self.presets, MOST_IN_MEMORY + 1)
         judge = JudgedBySample(name, booster, self.classes_, self._folds(), self.verbose, end)
         if isinstance(context, FitContext):
@@ -359,7 +358,7 @@ class RankingEnsemble(KeepsModels, ProbabilityMixin, SampledFitMixin, BaseRanker
         return self._blended([found], left_out, rankers, context)
 
     def _fit_members(self, context: FitContext) -> tuple[_core.Ensemble, str]:
-        """Return the ensemble, and what the user should be warned of, if anything."""
+        """Return the ensemble, and a warning for the user, if any."""
         start, sample = perf_counter(), context.sample
         rankers = self._rankers(_n_values(sample))
         folds = deal(sample, self._folds(), context.seed, context.n_threads)
@@ -378,7 +377,7 @@ class RankingEnsemble(KeepsModels, ProbabilityMixin, SampledFitMixin, BaseRanker
         rankers: list[tuple[str, Any]],
         context: FitContext | DatasetContext,
     ) -> tuple[_core.Ensemble, str]:
-        """Return the blend of fitted members, and what the user should be warned of."""
+        """Return the blend of fitted members, and a warning for the user."""
         message, folds, blend = "", left_out.folds, self._blend(context)
         if folds.n_folds < 2:
             message = (
@@ -416,13 +415,13 @@ class RankingEnsemble(KeepsModels, ProbabilityMixin, SampledFitMixin, BaseRanker
         return json.dumps(self._core_params(ParamScope()))
 
     def _end(self, start: float) -> float | None:
-        """Return when members have to be done, by `time.perf_counter`."""
+        """Return the deadline of the members, by `time.perf_counter`."""
         return None if self.time_limit is None else start + self.time_limit
 
     def _fit_each(
         self, cross: CrossFit, rankers: list[tuple[str, Any]], end: float | None, blend: Blend
     ) -> Iterator[CrossFitted]:
-        """Fit the members that there is time for and that are worth it; the first in any case."""
+        """Fit the members that time permits and that are worthwhile; always the first."""
         fitted: list[CrossFitted] = []
         n_together = 0
         if end is None:
@@ -457,7 +456,7 @@ class RankingEnsemble(KeepsModels, ProbabilityMixin, SampledFitMixin, BaseRanker
 
     @property
     def leaderboard_(self) -> Table:
-        """Return how well the ensemble and its members rank rows they were not fitted to."""
+        """Return how well the ensemble and its members rank left-out rows."""
         table: Table = self._not_saved("_leaderboard", "leaderboard_")
         return table
 
@@ -470,7 +469,7 @@ class RankingEnsemble(KeepsModels, ProbabilityMixin, SampledFitMixin, BaseRanker
 
     @property
     def feature_importances_(self) -> NDArray[np.float64]:
-        """Return what the AUC of rows left out loses where a feature is shuffled."""
+        """Return the loss in AUC of left-out rows when a feature is shuffled."""
         if self.__dict__.get(self._kept):
             raise AttributeError(
                 "feature_importances_ needs members of aucrank alone;"
@@ -492,7 +491,7 @@ class RankingEnsemble(KeepsModels, ProbabilityMixin, SampledFitMixin, BaseRanker
 
     @property
     def explain(self) -> Any:
-        """Refuse, and say what else tells of the score."""
+        """Raise an error that names alternatives."""
         raise AttributeError(
             "RankingEnsemble has no explain: its score is no sum of parts of features. Look at"
             " feature_importances_ and sklearn.inspection.partial_dependence, or distill a ranker"
@@ -510,18 +509,17 @@ class RankingEnsemble(KeepsModels, ProbabilityMixin, SampledFitMixin, BaseRanker
         time: ArrayLike | None = None,
         compare: bool = True,
     ) -> Distilled:
-        """Fit a readable ranker to what the ensemble says of its training rows.
+        """Fit a readable ranker to the output of the ensemble for its training rows.
 
-        Each row stands for a positive and a negative one, weighted by the probability of its label
-        as models tell it that have not seen the row: labels without their noise. A tree learns more
-        from those than from the labels themselves, and so do boosted thresholds on few rows; a sum
-        of one function for each feature, such as a scorecard, does not. The comparison tells which
-        it is.
+        Each row becomes a positive and a negative one, weighted by the probability of its label
+        according to models that were not fitted to it: labels with less noise. A tree learns more
+        from these than from the labels themselves, and so do boosted thresholds on few rows; an
+        additive model, such as a scorecard, does not. The comparison shows which is the case.
 
         Parameters
         ----------
         estimator : estimator
-            A ranker that takes weights: of aucrank, or of scikit-learn with ``decision_function``
+            A ranker that accepts weights: of aucrank, or of scikit-learn with ``decision_function``
             or ``predict_proba``. It is cloned, never fitted itself.
         X : array-like or data frame of shape (n, n_features)
             The rows of the fit, in any order.
@@ -530,12 +528,12 @@ class RankingEnsemble(KeepsModels, ProbabilityMixin, SampledFitMixin, BaseRanker
         sample_weight : array-like of shape (n,), default=None
             Their weights, if they had any.
         groups, time : array-like of shape (n,), default=None
-            What the fit dealt them by, if it was given any.
+            Groups and times that were passed to the fit, if any.
         compare : bool, default=True
             Whether to compare it with the ensemble, and with the same ranker fitted to the labels.
-            To be honest, that fits all members anew without each two folds, since what is learnt
-            from the ensemble may not have seen the rows that it is judged by: it takes one and a
-            half times as long as the fit of five folds.
+            For an unbiased comparison all members are refitted without each pair of folds, since
+            the distilled ranker must not depend on the rows on which it is evaluated: this takes
+            one and a half times as long as the fit with five folds.
 
         Returns
         -------
@@ -545,12 +543,13 @@ class RankingEnsemble(KeepsModels, ProbabilityMixin, SampledFitMixin, BaseRanker
         Raises
         ------
         AttributeError
-            If the ensemble is from a file, which does not hold what it says of training rows.
+            If the ensemble was loaded from a file, which does not store its scores of training
+            rows.
         TypeError
-            If ``estimator`` is none that ranks.
+            If ``estimator`` is not a ranker.
         ValueError
-            If these are not the rows of the fit, the estimator takes no weights, ``compare`` needs
-            more folds than there are, or the ensemble was fitted to more than 2^24 values.
+            If these are not the rows of the fit, the estimator accepts no weights, ``compare``
+            needs more folds than there are, or the ensemble was fitted to more than 2^24 values.
 
         Examples
         --------
@@ -622,7 +621,7 @@ class RankingEnsemble(KeepsModels, ProbabilityMixin, SampledFitMixin, BaseRanker
 
     def __getstate__(self) -> dict[str, Any]:
         if "_importances" in self.__dict__:
-            # In place of the rows that they are found by: nobody's data are pickled.
+            # Instead of the rows from which they are computed: no user data are pickled.
             _ = self.feature_importances_
         state: dict[str, Any] = super().__getstate__()
         return state | {
@@ -634,21 +633,21 @@ class RankingEnsemble(KeepsModels, ProbabilityMixin, SampledFitMixin, BaseRanker
         members = self.members if isinstance(self.members, list | tuple) else ()
         for member in members:
             ranker = member[1] if isinstance(member, tuple) and len(member) == 2 else None
-            # The tags of a pipeline do not tell of an imputer in it.
+            # The tags of a pipeline do not reflect an imputer in it.
             if isinstance(ranker, BaseEstimator) and not isinstance(ranker, Pipeline):
                 tags.input_tags.allow_nan &= get_tags(ranker).input_tags.allow_nan
         return tags
 
 
 def _goes_on(progress: FitProgress, found: CrossFitted, n_members: int) -> bool:
-    """Tell of a member that is done; whether there are to be more."""
+    """Report a member that is done; return whether to fit more."""
     figures = {"seconds": found.seconds}
     observer = progress.observer
     return observer is None or bool(observer("member", found.place + 1, n_members, figures))
 
 
 def _has_weight(fitted: Sequence[CrossFitted], cross: CrossFit, blend: Blend, fit: FoldFit) -> bool:
-    """Whether a member has weight in the blend with others of a fold that it has not seen."""
+    """Whether a member has weight in the blend with others on a fold left out of its fit."""
     sample = cross.sample.take(fit.left_out)
     scores = [*(member.scores[fit.left_out] for member in fitted), fit.scores]
     return bool(blend(scores, sample.labels, sample.weight)["weights"][-1] >= _LEAST_WEIGHT)
@@ -669,7 +668,7 @@ def _n_values_of(facts: Facts) -> int:
 def _put_together(
     members: Sequence[CrossFitted], blended: dict[str, Any], n_levels: list[int | None]
 ) -> tuple[_core.Ensemble, tuple[Any, ...]]:
-    """Return the blend of members as a model, and the estimators that it asks by number."""
+    """Return the blend of members as a model, and the estimators that it uses by number."""
     parts: list[tuple[float, Sequence[Any], Sequence[int]]] = []
     estimators: list[Any] = []
     for member, factor in zip(members, blended["factors"], strict=True):
@@ -688,22 +687,22 @@ def _put_together(
 
 @dataclass(frozen=True)
 class _LeftOut:
-    """What a fit keeps of the rows it left out, for `RankingEnsemble.distill`.
+    """Scores of the left-out rows of a fit, kept for `RankingEnsemble.distill`.
 
     Attributes
     ----------
     scores : ndarray of float64, shape (n,)
-        Of each row, in the order of the folds, by models and weights that have not seen it.
+        Score of each row, in the order of the folds, by models and weights fitted without it.
     seed : int
-        That rows were dealt by.
+        Seed of the folds.
     n_folds : int
-        As asked for.
+        Number of folds requested.
     n_dealt : int
-        As there were rows for.
+        Number of folds made.
     rankers : list of (str, estimator, int)
-        Members of some weight with their places, as the fit found them.
+        Members with positive weight and their positions, as in the fit.
     params : str
-        Of the blend, as the core takes them.
+        Parameters of the blend, in the form of the core.
     """
 
     scores: NDArray[np.float64]
@@ -720,7 +719,7 @@ def _leaderboard(
     blended: NDArray[np.float64],
     left_out: RowsLeftOut,
 ) -> Table:
-    """Return the ensemble and its members by the AUC of rows that were left out, best first."""
+    """Return the ensemble and its members by the AUC of left-out rows, best first."""
     rows = [("ensemble", 1.0, blended, sum(member.seconds for member in members))]
     rows += [
         (member.name, weight, member.scores, member.seconds)

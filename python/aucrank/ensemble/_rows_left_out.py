@@ -1,4 +1,4 @@
-"""Rows that models were not fitted to, and what these say of them."""
+"""Rows left out of fits, and their scores."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -10,14 +10,14 @@ from aucrank._base.folds import Folds
 from aucrank._data.sample import Sample
 from aucrank.metrics import AucInterval, cross_validated_auc, roc_auc_score
 
-#: Brings the scores of members together, given labels and weights: see `_core.blend_scores`.
+#: Combines the scores of members, given labels and weights: see `_core.blend_scores`.
 Blend = Callable[
     [Sequence[NDArray[np.float64]], NDArray[np.bool_], NDArray[np.float64] | None], dict[str, Any]
 ]
 
 
 class RowsLeftOut:
-    """Rows in folds, each of which is left out by a model of each member.
+    """Rows in folds, each left out by a model of each member.
 
     Parameters
     ----------
@@ -26,7 +26,7 @@ class RowsLeftOut:
     folds : Folds
         The folds of these rows.
     shift : float, default=0.0
-        By how much log-odds are higher among all rows than among these.
+        Difference of the log-odds between all rows and these.
     """
 
     def __init__(self, sample: Sample, folds: Folds, shift: float = 0.0) -> None:
@@ -35,7 +35,7 @@ class RowsLeftOut:
         self.shift = shift
 
     def auc(self, scores: NDArray[np.float64]) -> AucInterval:
-        """Return the mean AUC of the folds, each of whose rows are scored by one model."""
+        """Return the mean AUC of the folds; each fold is scored by one model."""
         sample, blocks = self.sample, self.sample.blocks
         groups = None
         if blocks is not None and not blocks.are_times and self.folds.n_folds > 1:
@@ -46,19 +46,19 @@ class RowsLeftOut:
 
     @property
     def has_times(self) -> bool:
-        """Whether folds are ranges of time, of which the last is the latest."""
+        """Whether folds are ranges of time, the last one being the latest."""
         blocks = self.sample.blocks
         return blocks is not None and blocks.are_times
 
     def auc_of_latest(self, scores: NDArray[np.float64]) -> float:
-        """Return the AUC of the latest rows, whose models have seen earlier ones alone."""
+        """Return the AUC of the latest rows, whose models were fitted only to earlier ones."""
         sample = self.sample
         rows = self.folds.of_row == self.folds.n_folds - 1
         weight = None if sample.weight is None else sample.weight[rows]
         return roc_auc_score(sample.labels[rows], scores[rows], sample_weight=weight)
 
     def nested(self, scores: Sequence[NDArray[np.float64]], blend: Blend) -> NDArray[np.float64]:
-        """Return the blend of each row by weights that the other folds chose."""
+        """Return the blended score of each row with weights chosen on the other folds."""
         sample, folds = self.sample, self.folds
         blended = np.zeros(len(folds.of_row))
         weight = np.ones(len(folds.of_row)) if sample.weight is None else sample.weight

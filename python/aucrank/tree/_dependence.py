@@ -1,4 +1,4 @@
-"""Partial dependence of models made of ranking trees: exact, each row sent through a tree once."""
+"""Exact partial dependence of models made of ranking trees, with one pass of each row per tree."""
 
 from collections.abc import Mapping, Sequence
 from numbers import Integral
@@ -18,7 +18,7 @@ from aucrank._data.weights import check_weight
 from aucrank._utils.params import check_choice, check_int, check_real
 from aucrank._utils.threads import threads_for
 
-#: What a leaf may stand for: `LeafValue` of the core.
+#: Values that a leaf can have: `LeafValue` of the core.
 LeafValue = Literal["rank", "eta", "score", "probability"]
 LEAF_VALUES: tuple[LeafValue, ...] = ("rank", "eta", "score", "probability")
 
@@ -32,7 +32,7 @@ _WORDING = Wording(
 
 
 class TreeModel(Protocol):
-    """What `PartialDependenceMixin` asks of a model object of the core."""
+    """Interface that `PartialDependenceMixin` needs of a core model."""
 
     def partial_dependence(
         self,
@@ -43,17 +43,17 @@ class TreeModel(Protocol):
         value: str,
         n_threads: int,
     ) -> NDArray[np.float64]:
-        """Mean value of the rows with some features set to each point, given point by point."""
+        """Return the mean value of the rows with some features set to each point."""
 
 
 class PartialDependenceMixin:
-    """For rankers made of trees, whose core model is a `TreeModel`."""
+    """Mixin for rankers made of trees, whose core model is a `TreeModel`."""
 
     _model: Any
     _schema: Schema
 
     def _check_kind(self, kind: Any) -> None:
-        """Raise ``ValueError`` if that is not the mean of values of leaves."""
+        """Raise ``ValueError`` if it is not a mean of leaf values."""
         check_choice(kind, "kind", LEAF_VALUES)
 
     def partial_dependence(
@@ -70,9 +70,9 @@ class PartialDependenceMixin:
         """Average the score over rows with one or two features set to each point of a grid.
 
         The value at a point is that of [1]_ sec. 5.2: the mean, over the rows of ``X``, of the
-        score of the row with the features in question set to the point and all others as they
-        are. It equals what `sklearn.inspection.partial_dependence` finds by brute force (``kind``
-        "score" and "probability"), but a row goes through a tree once for all points together.
+        score of the row with the selected features set to the point and all others unchanged. It
+        equals the brute-force result of `sklearn.inspection.partial_dependence` (``kind`` "score"
+        and "probability"), but a row goes through a tree once for all points together.
 
         Parameters
         ----------
@@ -81,21 +81,21 @@ class PartialDependenceMixin:
         features : int, str, or sequence of one or two of them
             The features to set, by position or by name.
         grid_resolution : int, default=100
-            A numeric feature of fewer distinct values has a point at each of them; any other, so
-            many points at equal steps.
+            Number of equally spaced points; a numeric feature with fewer distinct values has a
+            point at each of them.
         percentiles : tuple of two floats, default=(0.05, 0.95)
             Quantiles of the feature in ``X`` between which those points lie.
         kind : {"rank", "eta", "score", "probability"}, default="rank"
-            What is averaged. "rank": the place of the leaf from the end, over the number of
-            leaves, from 1/K to 1, whatever the shape of the tree; "eta": share of positives of the
-            leaf in training; "score": `decision_function`; "probability": `predict_proba` of
+            Value to average. "rank": the position of the leaf from the end, divided by the number
+            of leaves, from 1/K to 1, whatever the shape of the tree; "eta": share of positives of
+            the leaf in training; "score": `decision_function`; "probability": `predict_proba` of
             ``classes_[1]``. For a forest the mean over its trees, where "rank" is the share of the
-            training rows of a tree that lie below the leaf, and half of its own; "score" needs
+            training rows of a tree that rank below the leaf, plus half of its own; "score" needs
             ``aggregation`` "eta" or "rank_mean", "probability" needs "eta".
         sample_weight : array-like of shape (n,), default=None
             Weight of each row in the average. The grid does not depend on it.
         custom_values : dict, default=None
-            Values of the grid by feature (name or position), in place of the rules above. NaN or
+            Values of the grid by feature (name or position), instead of the rules above. NaN or
             None is a missing value.
 
         Returns
@@ -111,7 +111,7 @@ class PartialDependenceMixin:
         ------
         ValueError
             If a feature is unknown, there are none or more than two, a grid is empty, percentiles
-            coincide, or what is asked of a forest is not a mean of what its leaves say.
+            coincide, or ``kind`` is not a mean of leaf values of the forest.
 
         See Also
         --------
@@ -197,8 +197,8 @@ class PartialDependenceMixin:
         X : array-like or data frame of shape (n, n_features)
             Rows to average over, with the columns seen in fit.
         features : sequence of int, str, or pairs of them
-            One picture for each entry: a curve (bars for a categorical feature), or for a pair
-            the contours (a heat map for two categorical features).
+            One plot for each entry: a curve (bars for a categorical feature), or for a pair the
+            contours (a heat map for two categorical features).
         grid_resolution : int, default=100
             As for `partial_dependence`.
         percentiles : tuple of two floats, default=(0.05, 0.95)
@@ -208,11 +208,11 @@ class PartialDependenceMixin:
         sample_weight : array-like of shape (n,), default=None
             As for `partial_dependence`.
         custom_values : dict, default=None
-            As for `partial_dependence`; an entry holds for every picture of its feature.
+            As for `partial_dependence`; an entry applies to every plot of its feature.
         ax : matplotlib Axes or array-like of Axes, default=None
-            Where to draw: one for all pictures, which then share its place, or one for each.
+            Axes to draw on: one that all plots share, or one for each.
         n_cols : int, default=3
-            Most pictures in a row, where one ``ax`` or none is given.
+            Maximal number of plots in a row, if one ``ax`` or none is given.
 
         Returns
         -------
@@ -222,8 +222,8 @@ class PartialDependenceMixin:
         Raises
         ------
         ValueError
-            As `partial_dependence`, and if a pair has one numeric and one categorical feature,
-            for which scikit-learn has no picture.
+            As `partial_dependence`, and if a pair has one numeric and one categorical feature, for
+            which scikit-learn has no plot.
 
         See Also
         --------
@@ -368,7 +368,7 @@ def _levels_axis(schema: Schema, position: int) -> tuple[NDArray[Any], NDArray[n
 def _custom_axis(
     grid: ArrayLike, schema: Schema, position: int
 ) -> tuple[NDArray[Any], NDArray[np.float64]]:
-    """Return the values that the user gave, and what they are to the core."""
+    """Return the user's values, and their form in the core."""
     label, feature = schema.label(position), schema.features[position]
     if isinstance(grid, str) or np.ndim(np.asarray(grid, dtype=object)) != 1:
         raise ValueError(f"custom_values of column {label} must be a list, got {grid!r}")
@@ -391,7 +391,7 @@ def _custom_axis(
 
 
 def _as_array(levels: list[Any]) -> NDArray[Any]:
-    """Return categories as an array: of objects, so that strings stay strings of Python."""
+    """Return categories as an array of objects, so that strings stay Python strings."""
     array = np.empty(len(levels), dtype=object)
     array[:] = levels
     return array

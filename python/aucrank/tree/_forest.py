@@ -28,13 +28,13 @@ from aucrank.tree._dependence import LEAF_VALUES, LeafValue, PartialDependenceMi
 from aucrank.tree._ranking_tree import RankingTree
 from aucrank.tree._tree_rank import TreeRank, check_stumps_of_dataset
 
-#: Sizes of leaf that "auto" chooses among by the rows out of bag.
+#: Leaf sizes among which "auto" chooses by out-of-bag rows.
 _LEAF_SIZES = (1, 5, 20)
 
-#: What "auto" is where no row is out of bag.
+#: Value of "auto" without out-of-bag rows.
 _LEAF_SIZE_WITHOUT_BOOTSTRAP = 3
 
-#: Criteria that "auto" chooses among by the rows out of bag.
+#: Criteria among which "auto" chooses by out-of-bag rows.
 _CHOSEN_CRITERIA = ("log_loss", "youden")
 
 CRITERIA = ("youden", "gini", "log_loss")
@@ -43,11 +43,11 @@ AGGREGATIONS = ("eta", "rank_mean", "rank_median", "kendall")
 
 
 class RankingForest(PartialDependenceMixin, ProbabilityMixin, BaseRanker):
-    """Forest of ranking trees: bagging and random features, the trees' scores put together.
+    """Forest of ranking trees: bagging and random features, with aggregated tree scores.
 
     Each tree is grown on a bootstrap sample, with features drawn at random for each split ([1]_
-    secs. 7 and 8, [2]_), and each cut is to lower the log loss of its node or, as in the paper, to
-    raise the area under the ROC curve: see ``criterion``.
+    secs. 7 and 8, [2]_), and each cut lowers the log loss of its node or, as in the paper, raises
+    the area under the ROC curve: see ``criterion``.
 
     Parameters
     ----------
@@ -57,98 +57,96 @@ class RankingForest(PartialDependenceMixin, ProbabilityMixin, BaseRanker):
         How a node is split: by one stump, by a small tree of stumps whose cells are merged, or by
         an `OrthogonalSplit` or `LeafRank` with parameters of its own.
     max_depth : int or None, default=None
-        Most splits between the root and a leaf of a tree; None for no bound.
+        Maximal number of splits between the root and a leaf of a tree; None for no bound.
     max_leaves : int or None, default=None
-        Most leaves of a tree, at least 2: the leaf whose split raises the AUC of its rows most is
-        split first. None for any number.
+        Maximal number of leaves of a tree, at least 2: the leaf whose split raises the AUC of its
+        rows most is split first. None for any number.
     min_samples_split : int, default=2
-        Rows that a node needs to be split, a row drawn twice counting twice.
+        Minimal number of rows of a node to be split; a row drawn twice counts twice.
     min_samples_leaf : int or "auto", default="auto"
-        Rows that each side of a split keeps, a row drawn twice counting twice. "auto" takes 1, 5 or
-        20, whichever ranks best the rows that trees have not seen; for this 60 trees of each size
-        are grown, or ``n_estimators`` where these are fewer. Those of the size taken are the first
-        of the forest, the others are freed; by few trees large leaves win too often. Without
-        ``bootstrap`` there are no such rows, and "auto" is 3.
+        Minimal number of rows on each side of a split; a row drawn twice counts twice. "auto" takes
+        1, 5 or 20, whichever ranks out-of-bag rows best; for this, 60 trees of each size are grown,
+        or ``n_estimators`` if fewer. Those of the chosen size are the first of the forest, the
+        others are freed; with few trees, large leaves would win too often. Without ``bootstrap`` no
+        row is out of bag, and "auto" is 3.
     min_gain : float, default=0.0
         A split must raise the AUC of its tree by more than this.
     max_features : int, float, {"sqrt", "log2"} or None, default="sqrt"
         Features drawn at random for each stump: a number, a share of all, their square root or
-        logarithm, or None for all. Where none of those drawn gains, others are.
+        logarithm, or None for all. If none of those drawn gains, others are drawn.
     criterion : {"log_loss", "gini", "youden", "auto"}, default="log_loss"
-        By what the cuts of a node are compared, those that are drawn too: by how much they lower
-        the entropy of the classes or their Gini impurity; or by the difference of the rates of
-        true and false positives on the side that ranks first, which is what a cut adds to the AUC
-        and the criterion of the papers. "auto" takes "log_loss" or "youden", whichever ranks best
-        the rows that trees have not seen, by 60 more trees; without ``bootstrap`` it is
-        "log_loss".
+        How the cuts of a node are compared, including random ones: by the decrease of the entropy
+        of the classes or of their Gini impurity; or by the difference of the true and false
+        positive rates on the side that ranks first, which is the gain in AUC and the criterion of
+        the papers. "auto" takes "log_loss" or "youden", whichever ranks out-of-bag rows best, by 60
+        more trees; without ``bootstrap`` it is "log_loss".
     cuts : {"best", "random"}, default="best"
-        Which thresholds of a number are tried for a stump: all, of which the best is taken, or one
-        for each feature drawn, as in extremely randomised trees: with ``bootstrap=False`` trees
-        then differ by their cuts alone. Sets of categories are the best ones all the same.
+        Which thresholds of a number are tried for a stump: all, taking the best, or one random
+        threshold per sampled feature, as in extremely randomised trees: with ``bootstrap=False``
+        trees then differ only by their cuts. Sets of categories are always the best ones.
     bootstrap : bool, default=True
-        Whether each tree sees a sample drawn with replacement, or all rows. Each class is drawn
-        by itself, so that every tree sees both in their shares.
+        Whether each tree is grown on a sample drawn with replacement, or on all rows. Sampling is
+        stratified by class, so that every tree has both in their shares.
     max_samples : int, float or None, default=None
         Rows drawn for each tree: a number, a share of all, or None for as many as there are.
     aggregation : {"eta", "rank_mean", "rank_median", "kendall"}, default="eta"
-        How the trees make one score: the mean of the shares of positives in the leaves; the mean
-        or the median of the rank that each tree gives the row (the share of its training rows
-        that it ranks below); or a consensus of the rankings, see Notes.
+        How tree scores are aggregated: the mean of the shares of positives in the leaves; the mean
+        or the median of the rank that each tree gives the row (the share of its training rows that
+        it ranks below it); or a consensus of the rankings, see Notes.
     leaf_order : {"eta", "tree"}, default="eta"
         How each tree ranks its leaves: by their share of positives, or from left to right. It has
         no effect on the mean of shares.
     oob_score : bool, default=False
-        Whether to estimate the AUC by the rows that trees have not seen; it needs ``bootstrap``.
-        With ``min_samples_leaf="auto"`` these rows have chosen one of three sizes as well.
+        Whether to estimate the AUC on out-of-bag rows; requires ``bootstrap``. With
+        ``min_samples_leaf="auto"``, these rows also choose one of three sizes.
     n_iter_no_change : int or None, default=None
-        Stop when the out-of-bag AUC has not risen by more than ``tol`` for so many trees; looked
-        at every ten trees. None to grow all trees.
+        Stop when the out-of-bag AUC has not risen by more than ``tol`` for this number of trees;
+        checked every ten trees. None to grow all trees.
     tol : float, default=1e-4
-        What counts as a rise.
+        Minimal increase.
     warm_start : bool, default=False
-        Keep the trees of the last fit and add those that are missing to ``n_estimators``. On the
-        same rows, 10 trees and 10 more are the 20 trees of one fit, bit for bit, also without a
-        ``random_state``: the forest keeps its seed, and what "auto" has chosen.
+        Keep the trees of the last fit and add trees up to ``n_estimators``. On the same rows, 10
+        trees and 10 more equal the 20 trees of one fit, bit for bit, also without a
+        ``random_state``: the forest keeps its seed and the choice of "auto".
     monotonic_cst : array-like of int of shape (n_features,), dict or None, default=None
-        Features that the score may only rise (1) or only fall (-1) with, as in `TreeRank`; it
-        holds for every aggregation.
+        Features with which the score may only rise (1) or only fall (-1), as in `TreeRank`; applies
+        to every aggregation.
     missing : {"learn", "cell_mean"}, default="learn"
         Where missing values go, as in `TreeRank`.
     max_bins : int or None, default=255
-        Most bins that a numeric feature is cut into, as in `TreeRank`.
+        Maximal number of bins of a numeric feature, as in `TreeRank`.
     level_rates : {"shrunken", "raw"}, default="shrunken"
-        What the class rates of categories are taken for when sets of them are chosen. "shrunken":
-        rates move towards that of all rows as far as chance explains how they differ, and of more
-        than six categories those of fewer than ten training rows count as missing, see
-        :ref:`categories <level-rates>`; where rare ones hold more than 5 % of the rows, trees may
-        ask for those of a low rate, too, as learned on other folds of the rows. "raw": those of
-        their rows, the exhaustive search of the papers, which takes noise in many categories for a
-        law.
+        Class rates of categories used to choose sets of them. "shrunken": rates are shrunk towards
+        that of all rows as far as chance explains their differences; with more than six categories,
+        those of fewer than ten training rows count as missing, see :ref:`categories <level-rates>`;
+        where rare ones hold more than 5 % of the rows, trees may also split them by their rates,
+        learned on other folds of the rows. "raw": the observed rates, the exhaustive search of the
+        papers, which fits noise where there are many categories.
     categorical_features : "from_dtype", list or None, default="from_dtype"
         Which columns hold categories, as in `TreeRank`.
     class_weight : dict, "balanced" or None, default=None
-        What the weights of rows are multiplied by, by class; "balanced" makes the sums of both
-        classes equal. It moves probabilities, and with them what is called positive; the ranking,
-        which weighs the classes by their rates, hardly changes.
+        Factor on the weights of the rows of each class; "balanced" gives both classes the same
+        total. It shifts probabilities, and with them the predicted labels; the ranking, which
+        weights the classes by their rates, hardly changes.
     n_jobs : int or None, default=None
         Number of threads: None for one per core as far as ``OMP_NUM_THREADS`` allows, -1 for all
         cores. The forest does not depend on it.
     random_state : int, RandomState instance or None, default=None
-        Seeds the samples and the features drawn.
+        Seeds the samples of rows and features.
     verbose : int, default=0
-        If 1, print a line after every tenth tree, and in the end the out-of-bag AUC if
-        there is one; if more, after every tree.
+        If 1, print a line after every tenth tree, and at the end the out-of-bag AUC if there is
+        one; if greater, after every tree.
 
     Attributes
     ----------
     estimators_ : sequence of RankingTree
         The trees.
     min_samples_leaf_ : int
-        Rows that each side of a split keeps in the trees: ``min_samples_leaf``, or what was chosen.
+        Minimal number of rows on each side of a split: ``min_samples_leaf``, or the value chosen.
     criterion_ : {"log_loss", "gini", "youden"}
-        By what cuts were chosen: ``criterion``, or what "auto" took.
+        Criterion of the cuts: ``criterion``, or the choice of "auto".
     oob_score_ : float
-        AUC of the rows that trees have not seen, each scored by those trees. Only with
+        Out-of-bag AUC: each row is scored by the trees that were not grown on it. Only with
         ``oob_score`` or ``n_iter_no_change``.
     oob_path_ : Table
         Out-of-bag AUC (``auc``) by number of trees (``n_estimators``). Only with
@@ -165,40 +163,40 @@ class RankingForest(PartialDependenceMixin, ProbabilityMixin, BaseRanker):
     n_features_in_ : int
         Number of columns seen during :term:`fit`.
     feature_names_in_ : ndarray of shape (n_features,)
-        Their names, if they had any.
+        Their names, if any.
 
     See Also
     --------
-    TreeRank : One tree, which can be read.
+    TreeRank : One tree, which is readable.
     sklearn.ensemble.RandomForestClassifier : A forest of trees that are grown to classify.
 
     Notes
     -----
-    No single size of leaves suits all data: over 16 real data sets of at most 5,000 rows, as they
-    are and with columns of noise, labels turned over, few rows and few positives
+    No single leaf size suits all data: over 16 real data sets of at most 5,000 rows, unchanged and
+    with noise columns, flipped labels, few rows and few positives
     (``benches/studies/forest_study.py``), 100 trees of 1, 3, 5, 10 or 20 rows a leaf are -0.39 to
     0.65 points of AUC (hundredths) from scikit-learn's random forest of 500 trees. The choice by
-    the rows out of bag is 0.80 points above it, and 1.14 with 300 trees.
+    out-of-bag rows is 0.80 points above it, and 1.14 with 300 trees.
 
-    The difference of rates gives a cut that sets few pure rows apart next to nothing, and rare
-    values of many columns are such cuts: ``criterion="youden"`` ranks musk1 (317 training rows, 166
-    columns) 2.4 points of AUC below the log loss. Over 16 and 12 other real data sets of at most
-    3,000 rows, 300 trees by the log loss gain 0.51 and -0.25 points over scikit-learn's forest of
-    500 trees (medians 0.41 and 0.31), by Gini impurity 0.19 and -0.26, by the difference of rates
-    0.28 and -0.85, each with the size of leaf that the rows out of bag choose
+    The difference of rates gives almost no credit to a cut that separates a few pure rows, and rare
+    values of many columns give such cuts: ``criterion="youden"`` ranks musk1 (317 training rows,
+    166 columns) 2.4 points of AUC below the log loss. Over 16 and 12 other real data sets of at
+    most 3,000 rows, 300 trees by the log loss gain 0.51 and -0.25 points over scikit-learn's forest
+    of 500 trees (medians 0.41 and 0.31), by Gini impurity 0.19 and -0.26, by the difference of
+    rates 0.28 and -0.85, each with the leaf size chosen by out-of-bag rows
     (``benches/studies/forest_study.py --criteria``). In one of the twelve nearly all categories
     have fewer than ten rows; without it the second means are 1.46, 1.49 and 0.83.
 
-    `predict_proba` is the mean share of positives in the leaves. Of the other aggregations it is
-    the share of positives among training rows of about the same score, those out of bag where
-    there is a bootstrap, made monotone by pooling adjacent violators; medians and consensus scores
-    are calibrated, and their out-of-bag AUC is taken, on at most 20,000 rows.
+    `predict_proba` is the mean share of positives in the leaves. For the other aggregations it is
+    the share of positives among training rows with about the same score (out of bag with
+    ``bootstrap``), made monotone by pooling adjacent violators; medians and consensus scores are
+    calibrated, and their out-of-bag AUC is estimated, on at most 20,000 rows.
 
-    "kendall" is Copeland's method with a local search. At most 512 training rows are ordered by
-    the number of others that they beat in a majority of trees, ties by the sum of the majorities
-    (Borda); then neighbours change places until no majority is against any of them (local
-    Kemenisation [3]_). A row takes the place among them that contradicts the fewest pairs of the
-    trees; rows in one place are ordered by their mean rank.
+    "kendall" is Copeland's method with a local search. At most 512 training rows are ordered by the
+    number of others that they beat in a majority of trees, ties by the sum of the majorities
+    (Borda); then neighbours are swapped until no majority is against any of them (local
+    Kemenisation [3]_). A row gets the position among them that contradicts the fewest pairs of the
+    trees; rows in one position are ordered by their mean rank.
 
     References
     ----------
@@ -298,9 +296,9 @@ class RankingForest(PartialDependenceMixin, ProbabilityMixin, BaseRanker):
         Parameters
         ----------
         X : array-like or data frame of shape (n, n_features), or Dataset
-            Training data, as for `TreeRank`.
-            A :class:`~aucrank.data.Dataset` has rows that need not fit in memory, and their labels
-            and weights: the fit is that to one frame with all of its rows.
+            Training data, as for `TreeRank`. A :class:`~aucrank.data.Dataset` has rows that need
+            not fit in memory, and their labels and weights: the model is that of one frame with all
+            of its rows.
         y : array-like of shape (n,), default=None
             Labels, two distinct values. The greater one is the class to rank first. None where
             ``X`` is a data set.
@@ -308,10 +306,10 @@ class RankingForest(PartialDependenceMixin, ProbabilityMixin, BaseRanker):
             Weight of each row in the gains; rows are drawn with equal probability whatever their
             weight, those of weight 0 never.
         groups : array-like of shape (n,), default=None
-            Which rows belong together, such as those of a patient: they stay together in folds,
-            and in what is held out or drawn.
+            Which rows belong together, such as those of a patient: they stay together in folds, in
+            held-out rows and in samples.
         time : array-like of shape (n,), default=None
-            When each row came, as numbers or dates: what is held out is the latest part, and folds
+            When each row was recorded, as numbers or dates: the latest part is held out, and folds
             are ranges of time.
 
         Returns
@@ -322,10 +320,10 @@ class RankingForest(PartialDependenceMixin, ProbabilityMixin, BaseRanker):
         Raises
         ------
         ValueError
-            If a parameter, the data, the labels or the weights are not valid; if ``warm_start``
-            is set and the columns or classes are not those of the last fit; or if trees of the
-            last fit, which were grown on other rows or draws, would be asked about rows that they
-            have not seen (``oob_score``, ``n_iter_no_change``, aggregated rankings).
+            If a parameter, the data, the labels or the weights are not valid; if ``warm_start`` is
+            set and the columns or classes are not those of the last fit; or if trees of the last
+            fit, which were grown on other rows or samples, would have to score out-of-bag rows
+            (``oob_score``, ``n_iter_no_change``, aggregated rankings).
         """
         return self._fit(X, y, sample_weight, groups=groups, time=time)
 
@@ -387,7 +385,7 @@ class RankingForest(PartialDependenceMixin, ProbabilityMixin, BaseRanker):
         }
 
     def _leaf_sizes(self, bootstrap: bool) -> tuple[int, ...]:
-        """Return the sizes of leaf to choose among, one where there is no choice."""
+        """Return the leaf sizes to choose among; a single one if it is fixed."""
         size = self.min_samples_leaf
         if isinstance(size, str):
             check_choice(size, "min_samples_leaf", ("auto",))
@@ -397,14 +395,14 @@ class RankingForest(PartialDependenceMixin, ProbabilityMixin, BaseRanker):
         return (number,)
 
     def _criteria(self, bootstrap: bool) -> tuple[str, ...]:
-        """Return the criteria to choose among, one where there is no choice."""
+        """Return the criteria to choose among; a single one if it is fixed."""
         criterion = check_choice(self.criterion, "criterion", ("auto", *CRITERIA))
         if criterion != "auto":
             return (criterion,)
         return _CHOSEN_CRITERIA if bootstrap else _CHOSEN_CRITERIA[:1]
 
     def _share(self, n_rows: int) -> float:
-        """Return the rows drawn for a tree as a share of all."""
+        """Return the share of rows drawn for a tree."""
         if self.max_samples is None:
             return 1.0
         if isinstance(self.max_samples, int | np.integer) and not isinstance(
@@ -460,7 +458,7 @@ class RankingForest(PartialDependenceMixin, ProbabilityMixin, BaseRanker):
 
     @property
     def estimators_(self) -> Sequence[RankingTree]:
-        """Return the trees, each made when it is asked for.
+        """Return the trees, each created on access.
 
         Returns
         -------
@@ -471,12 +469,12 @@ class RankingForest(PartialDependenceMixin, ProbabilityMixin, BaseRanker):
 
     @property
     def min_samples_leaf_(self) -> int:
-        """Return how many rows each side of a split keeps.
+        """Return the minimal number of rows on each side of a split.
 
         Returns
         -------
         int
-            At least 1; of a forest grown in several fits, in the trees of the last.
+            At least 1; for a forest grown in several fits, that of the last.
         """
         size = self._fitted_model.min_samples_leaf
         if size is None:
@@ -485,19 +483,19 @@ class RankingForest(PartialDependenceMixin, ProbabilityMixin, BaseRanker):
 
     @property
     def criterion_(self) -> str:
-        """Return by what cuts were chosen.
+        """Return the criterion of the cuts.
 
         Returns
         -------
         {"youden", "gini", "log_loss"}
-            ``criterion``, or what was chosen; of a forest grown in several fits, in the trees of
-            the last.
+            ``criterion``, or the choice of "auto"; for a forest grown in several fits, that of the
+            last.
         """
         return self._fitted_model.criterion
 
     @property
     def oob_score_(self) -> float:
-        """Return the AUC of the rows that trees have not seen.
+        """Return the out-of-bag AUC.
 
         Returns
         -------
@@ -512,7 +510,7 @@ class RankingForest(PartialDependenceMixin, ProbabilityMixin, BaseRanker):
         Parameters
         ----------
         confidence : float, default=0.95
-            Chance that such an interval holds the AUC, were the forest fixed.
+            Coverage of the AUC by the interval, for a fixed forest.
 
         Returns
         -------
@@ -579,9 +577,9 @@ class RankingForest(PartialDependenceMixin, ProbabilityMixin, BaseRanker):
         Returns
         -------
         Table
-            ``feature``, its name, ``x0`` for a first one without a name; ``importance`` and
+            ``feature``, its name, ``x0`` for the first one if it has none; ``importance`` and
             ``std``, mean and standard deviation over the trees, in units of AUC; ``share``, its
-            part of the sum of importances.
+            share of the sum of importances.
         """
         importance, spread = self._fitted_model.importances()
         names = np.array(self._schema.shown_names, dtype=object)
@@ -595,31 +593,31 @@ class RankingForest(PartialDependenceMixin, ProbabilityMixin, BaseRanker):
         )
 
     def to_shap(self, output: LeafValue = "score") -> dict[str, Any]:
-        """Return the forest in the form that `shap.TreeExplainer` takes as a model.
+        """Return the forest as a model for `shap.TreeExplainer`.
 
         Parameters
         ----------
         output : {"score", "probability", "eta", "rank"}, default="score"
-            What is explained: `decision_function`, where ``aggregation`` is "eta" or "rank_mean";
-            `predict_proba` of ``classes_[1]``, where it is "eta"; or the mean over the trees of
-            the share of positives of the leaf, or of the share of the training rows of the tree
-            that lie below it, and half of its own.
+            Output to explain: `decision_function`, if ``aggregation`` is "eta" or "rank_mean";
+            `predict_proba` of ``classes_[1]``, if it is "eta"; or the mean over the trees of the
+            share of positives of the leaf, or of the share of the training rows of the tree that
+            rank below it, plus half of its own.
 
         Returns
         -------
         dict
-            Plain binary trees of thresholds, as `RankingTree.to_shap` gives them.
+            Plain binary trees of thresholds, as from `RankingTree.to_shap`.
 
         Raises
         ------
         ValueError
-            If the output is not a mean of what the leaves say, if a tree asks a categorical
-            feature, or if too many nodes would be needed.
+            If the output is not a mean of leaf values, if a tree splits on a categorical feature,
+            or if too many nodes would be needed.
 
         Notes
         -----
-        The expected value of the explainer is the mean output of the rows as the trees drew them,
-        near that of the training rows, but not equal to it.
+        The expected value of the explainer is the mean output over the bootstrap samples, which is
+        close to that of the training rows, but not equal to it.
 
         Examples
         --------
@@ -641,7 +639,7 @@ class RankingForest(PartialDependenceMixin, ProbabilityMixin, BaseRanker):
         self._leaf_values(kind, "kind", brute)
 
     def _leaf_values(self, value: Any, name: str, instead: str) -> list[NDArray[np.float64]]:
-        """Return values of the leaves of each tree, of which the forest says the mean."""
+        """Return the leaf values of each tree, whose mean is the output of the forest."""
         check_choice(value, name, LEAF_VALUES)
         values = self._fitted_model.leaf_values(value)
         if values is None:
@@ -659,16 +657,16 @@ class RankingForest(PartialDependenceMixin, ProbabilityMixin, BaseRanker):
         n_strata: int = 10,
         sample_weight: ArrayLike | None = None,
     ) -> Table:
-        """Return what the forest does to rows, in strata of about equal weight.
+        """Divide rows into strata of about equal weight by the score of the forest.
 
         Parameters
         ----------
         X : array-like or data frame of shape (n, n_features)
-            Rows with the columns seen in fit, best such as were not in it.
+            Rows with the columns seen in fit, preferably not those of the fit.
         y : array-like of shape (n,)
             Their labels; both classes must occur.
         n_strata : int, default=10
-            Number of strata; there are fewer where many rows have one score.
+            Number of strata; there are fewer if many rows have the same score.
         sample_weight : array-like of shape (n,), default=None
             Weight of each row.
 
@@ -677,9 +675,9 @@ class RankingForest(PartialDependenceMixin, ProbabilityMixin, BaseRanker):
         Table
             One row for each stratum, from the highest scores to the lowest: ``rank``, from 1;
             ``score_from`` and ``score_to``, its highest and lowest score; ``size`` and ``n_pos``,
-            weight of the rows and of the positive ones; ``eta``, their share; ``lift``, that
-            share over the share of all rows; ``fpr_from``, ``fpr_to``, ``tpr_from``, ``tpr_to``,
-            false and true positive rates where the stratum begins and ends.
+            weight of the rows and of the positive ones; ``eta``, their share; ``lift``, that share
+            divided by the share of all rows; ``fpr_from``, ``fpr_to``, ``tpr_from``, ``tpr_to``,
+            false and true positive rates at both ends of the stratum.
         """
         number = check_int(n_strata, "n_strata", low=1)
         assert number is not None
@@ -695,7 +693,7 @@ class RankingForest(PartialDependenceMixin, ProbabilityMixin, BaseRanker):
 
 
 class _Trees(Sequence[RankingTree]):
-    """Trees of a forest by their number."""
+    """Trees of a forest by number."""
 
     def __init__(self, model: _core.RankingForest, schema: Schema) -> None:
         self._model = model

@@ -1,4 +1,4 @@
-"""Split a node by merging the cells of any partition."""
+"""Splitting a node by merging the cells of any partition."""
 
 from collections.abc import Hashable, Iterable
 from typing import Any, Self
@@ -15,30 +15,28 @@ from aucrank.tree._weighted_erm import WeightedERM
 class PartitionSplit(WeightedERM):
     """Split a node by a union of cells of a partition that you choose.
 
-    In each node a clone of ``partition`` is fitted to the rows, without their labels, and tells
-    the cell of each. The cells whose share of positives is at least that of the node become the
-    side that ranks first: no other union of them has a larger AUC (Fig. 4 and Proposition 4 of
-    [1]_).
+    In each node a clone of ``partition`` is fitted to the rows, without their labels, and assigns
+    each a cell. The cells whose share of positives is at least that of the node become the side
+    that ranks first: no other union of them has a larger AUC (Fig. 4 and Proposition 4 of [1]_).
 
     Parameters
     ----------
     partition : estimator
-        A clusterer such as `~sklearn.cluster.KMeans`, whose ``predict`` names the cell of a row; a
-        forest of random trees or anything else with ``apply``; or a transformer such as
-        `~sklearn.preprocessing.KBinsDiscretizer`, where equal transformed rows are one cell. It is
-        cloned, never fitted itself, and sees rows of ``X`` as they were passed. Each
-        ``random_state`` that it has is set from that of `TreeRank`.
+        A clusterer such as `~sklearn.cluster.KMeans`, whose ``predict`` returns the cell of a row;
+        a forest of random trees or anything else with ``apply``; or a transformer such as
+        `~sklearn.preprocessing.KBinsDiscretizer`, where equal transformed rows form a cell. It is
+        cloned, never fitted itself, and receives rows of ``X`` unchanged. Each ``random_state``
+        that it has is set from that of `TreeRank`.
 
     See Also
     --------
     DyadicSplit : The rule on equal cubes, which can be saved to a file.
-    LeafRank : The rule on the cells of a tree of stumps, which sees the labels.
+    LeafRank : The rule on the cells of a tree of stumps, which uses the labels.
 
     Notes
     -----
-    Rows in a cell that no training row of the node was in go right: what is not known is no
-    evidence for positives. What holds for trees of `WeightedERM` holds here too: they are pickled,
-    not saved to files.
+    Rows in a cell without training rows of the node go right, since there is no evidence for
+    positives. As with `WeightedERM`, pickle these trees, since ``save`` cannot store them.
 
     References
     ----------
@@ -77,7 +75,7 @@ class PartitionSplit(WeightedERM):
 
 
 class CellVote(ClassifierMixin, BaseEstimator):
-    """Call the rows of a cell positive where the positives of the cell weigh no less.
+    """Classifier that calls a cell positive if positives weigh no less than negatives.
 
     Parameters
     ----------
@@ -89,7 +87,7 @@ class CellVote(ClassifierMixin, BaseEstimator):
         self.partition = partition
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Fit the partition and weigh its cells.
+        """Fit the partition and label its cells.
 
         Parameters
         ----------
@@ -117,7 +115,7 @@ class CellVote(ClassifierMixin, BaseEstimator):
         return self
 
     def predict(self, X: Any) -> NDArray[np.intp]:
-        """Return 1 for rows in cells where positives weigh no less, 0 for all others.
+        """Return 1 for rows in positive cells, 0 for all others.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""How a grown ranking tree is pruned."""
+"""Pruning of a grown ranking tree."""
 
 from typing import Any
 
@@ -15,14 +15,14 @@ class CrossValidatedPruning(BaseEstimator):
 
     The subtrees that are best for some price form a nested path (Theorem 3 of [1]_). For each fold
     a tree is grown without it, pruned at each price of the path and scored on the fold; the price
-    of the largest mean AUC is kept, the smallest tree among equals.
+    with the largest mean AUC is kept, the smallest tree in case of a tie.
 
     Parameters
     ----------
     n_folds : int, default=10
         Number of folds, at least 2. Distinct rows are dealt by a hash of their content, so that
-        copies of a row are in one fold; where a class has fewer distinct rows than folds, there
-        are as many folds as it has, and a warning says so.
+        copies of a row are in one fold; if a class has fewer distinct rows than folds, there are as
+        many folds as it has rows, with a warning.
     one_standard_error : bool, default=False
         Keep the smallest tree whose mean AUC is within one standard error of the largest.
 
@@ -58,23 +58,23 @@ class CrossValidatedPruning(BaseEstimator):
 
 @persistable
 class PenalizedPruning(BaseEstimator):
-    """Choose the size of a ranking tree by a penalty on its leaves: no fold is grown.
+    """Choose the size of a ranking tree by a penalty on its leaves, without growing folds.
 
-    Of all subtrees of K leaves the one of largest training AUC is found, for every K, and that of
-    the largest AUC less ``scale * pen(K, n)`` is kept, the smaller one of equals (sec. 4.2 of
+    For every K, the subtree of K leaves with the largest training AUC is found; the one with the
+    largest AUC minus ``scale * pen(K, n)`` is kept, the smaller one in case of a tie (sec. 4.2 of
     [1]_). One tree is grown, where cross-validation grows eleven.
 
     Parameters
     ----------
     scale : float or "slope", default=0.001
-        What the penalty is multiplied by, above 0. The penalties of the paper bound the error of
-        the AUC for any law, and at their own scale of 1 they leave the root alone; the default is
-        a measured choice (see the notes). "slope" fits the scale to the tree at hand: twice the
-        least-squares slope of the training AUC in the penalty, over the best subtrees of more than
-        a quarter of the leaves of the grown tree ([2]_, [3]_). A tree of fewer than six leaves is
-        then not pruned, and a warning says so.
+        Factor on the penalty, above 0. The penalties of the paper bound the error of the AUC for
+        any distribution, and with a scale of 1 only the root remains; the default was chosen by
+        experiment (see the notes). "slope" fits the scale to the tree: twice the least-squares
+        slope of the training AUC in the penalty, over the best subtrees of more than a quarter of
+        the leaves of the grown tree ([2]_, [3]_). A tree of fewer than six leaves is then not
+        pruned, with a warning.
     p_low : float or None, default=None
-        Least share of positives in the population, between 0 and 1. None for the share in the
+        Smallest share of positives in the population, between 0 and 1. None for the share in the
         training rows.
     p_high : float or None, default=None
         Largest share of positives. None for the share in the training rows.
@@ -84,13 +84,13 @@ class PenalizedPruning(BaseEstimator):
     For a tree of K leaves on n rows and q features, Proposition 6 of [1]_ gives, times
     ``1 / (p_low * (1 - p_high))``:
 
-    - stumps and `LeafRank`, with at most kappa cuts a split:
-      ``sqrt(32 * (log(16 * ((n + 1) * q) ** (2 * K * kappa)) + K) / n)``. A stump has kappa = 1, a
-      `LeafRank` ``max_leaves - 1`` or ``2 ** max_depth - 1``, whichever is less;
+    - stumps and `LeafRank`, with at most kappa cuts per split: ``sqrt(32 * (log(16 * ((n + 1) *
+      q) ** (2 * K * kappa)) + K) / n)``. A stump has kappa = 1, a `LeafRank` ``max_leaves - 1`` or
+      ``2 ** max_depth - 1``, whichever is less;
     - dyadic cubes of side ``2 ** -J``: ``sqrt((log(4 * K ** (2 ** (J * q))) + K) / (2 * n))``.
 
-    A row of whole weight k counts as k rows, as in ``min_samples_leaf``. For other split rules no
-    penalty is known, and `TreeRank.fit` refuses.
+    A row of integer weight k counts as k rows, as in ``min_samples_leaf``. For other split rules no
+    penalty is known, and `TreeRank.fit` raises an error.
 
     On 16 real data sets of at most 5,000 rows (``benches/studies/pruning_study.py``), trees of
     stumps reach a mean 5-fold AUC of 0.853 with the default scale, 0.849 with "slope", 0.854 with
@@ -160,23 +160,23 @@ class PenalizedPruning(BaseEstimator):
 
 @persistable
 class ValidationPruning(BaseEstimator):
-    """Choose the size of a ranking tree by its AUC on rows that it was not grown on.
+    """Choose the size of a ranking tree by its AUC on validation rows.
 
-    Of the subtrees that are best for some price of a leaf (Theorem 3 of [1]_), the one of largest
-    AUC on those rows is kept, the smallest of equals; other subtrees are not looked at. One tree is
-    grown, so it is quicker than cross-validation; where the rows come from a later time or another
-    place, the size is fit for them.
+    Among the subtrees that are optimal for some price per leaf (Theorem 3 of [1]_), the one with
+    the largest AUC on these rows is kept, the smallest in case of a tie; other subtrees are not
+    considered. Only one tree is grown, so it is faster than cross-validation; if the rows come from
+    a later time or another place, the size is suited to them.
 
     The rows are those passed to `TreeRank.fit` as ``X_val``, ``y_val`` and ``sample_weight_val``.
-    Without them a part of the training rows is held out, and the tree is grown on the rest alone.
+    Without them a part of the training rows is held out, and the tree is grown on the rest.
 
     Parameters
     ----------
     fraction : float, default=0.25
         Share of the distinct rows of each class that is held out, between 0 and 1, where no rows
-        are passed. Distinct rows are dealt by a hash of their content, so that copies of a row
-        stay together; each part has at least one of each class. Where a class has a single
-        distinct row, nothing is held out or pruned, and a warning says so.
+        are passed. Distinct rows are dealt by a hash of their content, so that copies of a row stay
+        together; each part has at least one of each class. If a class has a single distinct row,
+        nothing is held out or pruned, with a warning.
 
     References
     ----------
@@ -217,20 +217,20 @@ _RULES: dict[str, type[Any]] = {
 
 
 def pruning_rule(pruning: Any, split: Any) -> Any:
-    """Return the rule that the parameter ``pruning`` names, or that it is; None for none.
+    """Return the rule that the parameter ``pruning`` names or is; None for none.
 
     Parameters
     ----------
     pruning : object
         What the user passed.
     split : split rule
-        How the tree is split.
+        Split rule of the tree.
 
     Raises
     ------
     ValueError
-        If it is neither the name of a rule, nor a rule, nor None, or if it penalises and no
-        penalty is known for the split rule.
+        If it is neither the name of a rule, nor a rule, nor None, or if it is a penalty and none is
+        known for the split rule.
     """
     if pruning is None:
         return None

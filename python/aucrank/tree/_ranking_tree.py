@@ -1,4 +1,4 @@
-"""The ranking tree as an object: tables, subtrees, leaves of rows, and the tree in words."""
+"""The ranking tree as an object: tables, subtrees, leaves of rows, and text."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -45,19 +45,19 @@ if TYPE_CHECKING:
 
 
 class PruningPath:
-    """The nested subtrees that are best for some price of a leaf, from the whole tree to its root.
+    """The nested subtrees that are optimal for some price per leaf, from the whole tree to root.
 
     Attributes
     ----------
     alphas : ndarray of shape (n_trees,)
-        Price of a leaf, in units of AUC, from which on each tree is the best; 0 for the first,
-        then strictly rising.
+        Price per leaf, in units of AUC, from which on each tree is optimal; 0 for the first, then
+        strictly rising.
     aucs : ndarray of shape (n_trees,)
         AUC of each tree on the training rows.
     n_leaves : ndarray of int, shape (n_trees,)
         Number of its leaves.
     trees : sequence of RankingTree
-        The trees themselves, each made when it is asked for.
+        The trees themselves, each created on access.
     """
 
     def __init__(self, tree: "RankingTree", table: dict[str, Any]) -> None:
@@ -74,7 +74,7 @@ class PruningPath:
 
 
 class _TreesOfPath(Sequence[Any]):
-    """Subtrees by their place on the path."""
+    """Subtrees by position on the path."""
 
     def __init__(self, tree: "RankingTree", alphas: NDArray[np.float64]) -> None:
         self._tree = tree
@@ -90,11 +90,11 @@ class _TreesOfPath(Sequence[Any]):
 
 
 class RankingTree:
-    """A binary tree whose leaves are ranked: the model that `TreeRank` fits.
+    """A binary tree with ranked leaves: the model that `TreeRank` fits.
 
     A leaf holds a cell of the feature space. Its score is the number of leaves from it to the end
     of the ranking (the D-representation of [1]_), shifted by a constant so that it is positive
-    exactly where more than half of its rows are expected to be positive. Every method that makes a
+    exactly where more than half of its rows are expected to be positive. Every method that gives a
     smaller tree returns a new one.
 
     Attributes
@@ -102,7 +102,7 @@ class RankingTree:
     n_leaves : int
         Number of leaves, and of distinct scores.
     depth : int
-        Most splits between the root and a leaf.
+        Maximal number of splits between the root and a leaf.
     auc : float
         AUC on the training rows.
     roc : RocCurve
@@ -114,10 +114,10 @@ class RankingTree:
     importances : Table
         One row for each feature, from the most important to the least.
     cube_level : int or None
-        Where `~aucrank.tree.DyadicSplit` split the tree, the level of its cubes.
+        For `~aucrank.tree.DyadicSplit`, the level of its cubes; None for other rules.
     classifiers : tuple of estimator
-        Where `~aucrank.tree.WeightedERM` split the tree, the fitted classifiers that its rules
-        name by number; otherwise empty.
+        For `~aucrank.tree.WeightedERM`, the fitted classifiers that its rules name by number;
+        otherwise empty.
 
     References
     ----------
@@ -150,7 +150,7 @@ class RankingTree:
 
     @property
     def depth(self) -> int:
-        """Most splits between the root and a leaf."""
+        """Maximal number of splits between the root and a leaf."""
         return self._core.depth
 
     @property
@@ -160,7 +160,7 @@ class RankingTree:
 
     @property
     def cube_level(self) -> int | None:
-        """Where `DyadicSplit` split the tree, the level of its cubes; None for other trees."""
+        """For `DyadicSplit`, the level of its cubes; None for other rules."""
         return self._core.cube_level
 
     @property
@@ -216,11 +216,11 @@ class RankingTree:
         """One row for each leaf, from the highest ranked to the lowest.
 
         Columns: ``rank``, from 1; ``size`` and ``n_pos``, weight of the training rows and of the
-        positive ones; ``eta``, their share; ``lift``, that share over the share of all rows;
-        ``fpr_from``, ``fpr_to``, ``tpr_from``, ``tpr_to``, false and true positive rates where
-        the leaf begins and ends on the training curve; ``score``, what
-        `TreeRank.decision_function` gives; ``node``, its number in `nodes`; ``rule``, which rows
-        are in the leaf.
+        positive ones; ``eta``, their share; ``lift``, that share divided by the share of all rows;
+        ``fpr_from``, ``fpr_to``, ``tpr_from``, ``tpr_to``, false and true positive rates at both
+        ends of the leaf on the training curve; ``score``, the value of
+        `TreeRank.decision_function`; ``node``, its number in `nodes`; ``rule``, which rows are in
+        the leaf.
         """
         leaves = self._core.leaves()
         fpr, tpr = self._core.roc()
@@ -244,11 +244,10 @@ class RankingTree:
     def importances(self) -> Table:
         """One row for each feature, from the most important to the least.
 
-        Columns: ``feature``, its name, ``x0`` for a first one without a name; ``importance``,
+        Columns: ``feature``, its name, ``x0`` for the first one if it has none; ``importance``,
         square root of ``squared``, in units of AUC; ``squared``, the sum of the squared gains of
-        the stumps on it, each the AUC that the stump alone would add to the whole sample ([3]_
-        sec. 5.1); ``share``, its part of the sum of importances; ``n_splits``, number of stumps on
-        it.
+        the stumps on it, each the AUC that the stump alone would add to the whole sample ([3]_ sec.
+        5.1); ``share``, its share of the sum of importances; ``n_splits``, number of stumps on it.
 
         Raises
         ------
@@ -280,14 +279,14 @@ class RankingTree:
         )
 
     def prune(self, alpha: float) -> "RankingTree":
-        """Return the subtree of largest training AUC less ``alpha`` for each leaf.
+        """Return the subtree with the largest training AUC minus ``alpha`` per leaf.
 
-        Of several the smallest ([2]_ (13) and Theorem 3).
+        In case of a tie, the smallest ([2]_ (13) and Theorem 3).
 
         Parameters
         ----------
         alpha : float
-            Price of a leaf, in units of AUC; not negative.
+            Price per leaf, in units of AUC; not negative.
 
         Returns
         -------
@@ -304,7 +303,7 @@ class RankingTree:
         return RankingTree(self._core.prune(price), self._schema, self.classifiers)
 
     def pruning_path(self) -> PruningPath:
-        """Return the nested subtrees that `prune` can give, from the whole tree to its root.
+        """Return the nested subtrees that `prune` can return, from the whole tree to its root.
 
         Returns
         -------
@@ -334,7 +333,7 @@ class RankingTree:
         return RankingTree(self._core.best_subtree(size), self._schema, self.classifiers)
 
     def subtree(self, leaves: Sequence[int]) -> "RankingTree":
-        """Return the tree in which the given nodes are leaves; the rest stays as it is.
+        """Return the tree in which the given nodes are leaves; the rest is unchanged.
 
         Parameters
         ----------
@@ -344,7 +343,7 @@ class RankingTree:
         Returns
         -------
         RankingTree
-            A new tree, its nodes numbered anew.
+            A new tree with renumbered nodes.
         """
         last = len(self.nodes["node"]) - 1
         numbers = [check_int(leaf, "a node of leaves", low=0, high=last) for leaf in leaves]
@@ -356,13 +355,13 @@ class RankingTree:
     ) -> "RankingTree":
         """Return the subtree of the pruning path that has the largest AUC on the given rows.
 
-        Of several the smallest. Only the nested path is searched: another subtree may rank these
-        rows better.
+        In case of a tie, the smallest. Only the nested path is searched: another subtree may rank
+        these rows better.
 
         Parameters
         ----------
         X : array-like or data frame of shape (n, n_features)
-            Rows with the columns seen in fit; best those that the tree was not grown on.
+            Rows with the columns seen in fit, preferably not those of the fit.
         y : array-like of shape (n,)
             Their labels, two distinct values. The greater one is the class that ranks first.
         sample_weight : array-like of shape (n,), default=None
@@ -425,7 +424,7 @@ class RankingTree:
         return self._core.leaves()[places]
 
     def decision_path(self, X: Any) -> csr_matrix:
-        """Return the nodes that each row passes, from the root to its leaf.
+        """Return the nodes that each row visits, from the root to its leaf.
 
         Parameters
         ----------
@@ -435,7 +434,7 @@ class RankingTree:
         Returns
         -------
         csr_matrix of shape (n, n_nodes)
-            1 where the row passes the node.
+            1 if the row visits the node.
         """
         parent = self.nodes["parent"]
         paths = {leaf: sorted(_to_root(leaf, parent)) for leaf in self._core.leaves()}
@@ -460,9 +459,9 @@ class RankingTree:
             One row for each stump and each cell, the root first, left before right: ``place``, its
             number; ``parent``, ``left`` and ``right``, numbers of others, -1 for none; ``depth``;
             ``size`` and ``n_pos``, weight of the training rows and of the positive ones; ``eta``,
-            their share; ``rule``, which rows go left inside; ``side``, where a cell is merged into:
-            "left" or "right", empty for a stump. None for a leaf and for other splits, also for a
-            LeafRank of one stump.
+            their share; ``rule``, which rows go left inside; ``side``, the side into which a cell
+            is merged: "left" or "right", empty for a stump. None for a leaf and for other splits,
+            also for a LeafRank of one stump.
 
         Raises
         ------
@@ -486,7 +485,7 @@ class RankingTree:
         parent, depth = np.full(n, -1), np.zeros(n, dtype=np.int64)
         left, right = np.full(n, -1), np.full(n, -1)
         rule, side = np.full(n, "", dtype=object), np.full(n, "", dtype=object)
-        # Both lists are in preorder, so the tests come as the stumps do.
+        # Both lists are in preorder, so tests and stumps are in the same order.
         tests = tests_of(self._conditions[number])
         for place, cut in enumerate(cuts):
             if "part" in cut:
@@ -513,7 +512,7 @@ class RankingTree:
         )
 
     def to_text(self, *, inner: bool = False) -> str:
-        """Return the tree in words, one line for each node.
+        """Return the tree as text, one line for each node.
 
         Parameters
         ----------
@@ -524,8 +523,7 @@ class RankingTree:
         Returns
         -------
         str
-            Of two nodes below another, the first ranks higher. ``#k`` is the place of a leaf in
-            the ranking.
+            The first child of a node ranks higher. ``#k`` is the position of a leaf in the ranking.
         """
         show_inner = check_bool(inner, "inner")
         return "\n".join(self._lines(0, "all rows", "", "", show_inner))
@@ -592,10 +590,10 @@ class RankingTree:
         Parameters
         ----------
         dialect : str, default="ansi"
-            How names, strings and numbers are written: "ansi", which Oracle takes, too, "sqlite",
-            "duckdb", "postgres", "mysql", also for MariaDB, "bigquery", "snowflake", "spark" or
-            "tsql". Categories are compared as the database compares strings: one whose collation
-            ignores case or accents takes those that differ only so for one.
+            How names, strings and numbers are written: "ansi", which Oracle also accepts, "sqlite",
+            "duckdb", "postgres", "mysql" (also for MariaDB), "bigquery", "snowflake", "spark" or
+            "tsql". Categories are compared as the database compares strings: a collation that
+            ignores case or accents merges categories that differ only in these.
 
         Returns
         -------
@@ -607,9 +605,9 @@ class RankingTree:
         Raises
         ------
         ValueError
-            For a tree of a `DyadicSplit`, whose cubes would fill pages, or of a `WeightedERM`; if
-            the dialect is unknown, or has no way to write a name or a category, such as an empty
-            name or NUL.
+            For a tree of a `DyadicSplit`, which has too many cubes, or of a `WeightedERM`; if the
+            dialect is unknown, or cannot express a name or a category, such as an empty name or
+            NUL.
 
         Examples
         --------
@@ -633,19 +631,19 @@ class RankingTree:
         roc: bool = True,
         cmap: Any = "YlOrBr",
     ) -> RankingTreeDisplay:
-        """Draw the tree with matplotlib, and its training ROC curve beside it.
+        """Draw the tree with matplotlib, with its training ROC curve next to it.
 
-        A box tells the rule that sends rows left, and how many of its rows are positive. Leaves
-        have the colour of their share of positives and the number of their place in the ranking;
-        where a leaf ends on the curve, its number stands there too.
+        A box shows the rule that sends rows left, and how many of its rows are positive. Leaves are
+        coloured by their share of positives and numbered by their position in the ranking; the
+        curve shows the number at the end of each leaf.
 
         Parameters
         ----------
         ax : matplotlib.axes.Axes or two of them, default=None
-            Where to draw: the axes of the tree and, with ``roc``, those of the curve. None makes
-            a figure in which nothing overlaps; it grows with the number of leaves.
+            Axes to draw on: those of the tree and, with ``roc``, those of the curve. None makes a
+            figure in which nothing overlaps; it grows with the number of leaves.
         max_depth : int or None, default=None
-            Draw no deeper; a node there tells how many leaves are below it. None draws all.
+            Maximal depth to draw; a node there shows how many leaves are below it. None draws all.
         roc : bool, default=True
             Whether to draw the curve.
         cmap : str or matplotlib.colors.Colormap, default="YlOrBr"
@@ -654,7 +652,7 @@ class RankingTree:
         Returns
         -------
         RankingTreeDisplay
-            What was drawn; see `aucrank.inspection`.
+            The display; see `aucrank.inspection`.
 
         Raises
         ------
@@ -678,26 +676,27 @@ class RankingTree:
         return draw_tree(self, ax, max_depth=max_depth, roc=roc, cmap=cmap)
 
     def to_shap(self, output: LeafValue = "score") -> dict[str, Any]:
-        """Return the tree in the form that `shap.TreeExplainer` takes as a model.
+        """Return the tree as a model for `shap.TreeExplainer`.
 
         Parameters
         ----------
         output : {"score", "probability", "eta", "rank"}, default="score"
-            What is explained: `TreeRank.decision_function`; `TreeRank.predict_proba` of
-            ``classes_[1]``; the share of positives of the leaf in training; or the place of the
-            leaf from the end, over the number of leaves.
+            Output to explain: `TreeRank.decision_function`; `TreeRank.predict_proba` of
+            ``classes_[1]``; the share of positives of the leaf in training; or the position of the
+            leaf from the end, divided by the number of leaves.
 
         Returns
         -------
         dict
-            A plain binary tree of thresholds in float64, with a side for missing values. The
-            parts that a LeafRank split merges are parted again, and what lies below is copied for
-            each; the training weight of a copy is that of the node, shared out as the parts are.
+            A plain binary tree of thresholds in float64, with a side for missing values. The cells
+            that a LeafRank split merges are separated again, and the subtree below is copied for
+            each; the training weight of a node is divided among its copies in proportion to the
+            cells.
 
         Raises
         ------
         ValueError
-            If the tree asks a categorical feature, or more than 100,000 nodes would be needed.
+            If the tree splits on a categorical feature, or more than 100,000 nodes would be needed.
 
         Notes
         -----
@@ -727,7 +726,7 @@ class RankingTree:
         return document
 
     def _tree(self, of_leaves: NDArray[np.float64]) -> Tree:
-        """Return the tree with a number for each leaf, given in ranking order."""
+        """Return the tree with one number for each leaf, given in ranking order."""
         tree = parse(json.loads(self._core.formula(of_leaves)))
         if not isinstance(tree, Tree):
             raise TypeError("the formula of a tree is a tree")
@@ -735,7 +734,7 @@ class RankingTree:
 
     @cached_property
     def _conditions(self) -> dict[int, Condition]:
-        """What sends rows left, for each node that is no leaf."""
+        """Condition that sends rows left, for each inner node."""
         nodes = enumerate(self._tree(self._core.leaf_scores()).nodes)
         return {number: node.condition for number, node in nodes if isinstance(node, Branch)}
 
@@ -753,7 +752,7 @@ class RankingTree:
 
     @property
     def _reader(self) -> BaseEstimator:
-        """What scikit-learn's checks of columns want to see."""
+        """Estimator for scikit-learn's checks of columns."""
         reader = BaseEstimator()
         reader.n_features_in_ = len(self._schema.features)
         if self._schema.names is not None:
@@ -761,7 +760,7 @@ class RankingTree:
         return reader
 
     def _says(self, node: int, *, left: bool) -> str:
-        """Words for the rows on one side of a split."""
+        """Describe the rows on one side of a split."""
         condition = self._conditions[node]
         match condition:
             case OpaqueCondition(
@@ -788,7 +787,7 @@ class RankingTree:
 
 
 def _dot_text(text: str) -> str:
-    """Return a text as a label in double quotes has it; DOT reads entities of HTML, too."""
+    """Escape a text for a label in double quotes; DOT also reads HTML entities."""
     for written, as_label in (("&", "&amp;"), ("\\", "\\\\"), ('"', '\\"'), ("\n", "\\n")):
         text = text.replace(written, as_label)
     # NUL would end the file.
@@ -796,7 +795,7 @@ def _dot_text(text: str) -> str:
 
 
 def no_importances(name: str) -> AttributeError:
-    """Return the error where a tree has no importances of single features, asked for by a name."""
+    """Return the error of a tree without importances of single features, for an attribute name."""
     return AttributeError(
         f"{name} is not defined for a DyadicSplit or a WeightedERM, whose splits ask many features"
         " at once; sklearn.inspection.permutation_importance measures any model"

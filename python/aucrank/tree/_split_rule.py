@@ -1,4 +1,4 @@
-"""What a ranking tree asks of every split rule."""
+"""Interface of the split rules of a ranking tree."""
 
 from abc import ABC, abstractmethod
 from typing import Any, ClassVar
@@ -16,19 +16,19 @@ class SplitRule(ABC, BaseEstimator):
 
     @abstractmethod
     def _core_params(self, scope: ParamScope) -> Any:
-        """Return the rule as the core takes it, its parameters checked.
+        """Return the rule in the form of the core, with its parameters checked.
 
         Parameters
         ----------
         scope : ParamScope
-            What they are read by: that of the tree.
+            Context of the parameters: that of the tree.
 
         Raises
         ------
         ValueError
-            If a parameter is not valid, or if the rule draws no features and is to do so.
+            If a parameter is not valid, or if features are to be drawn and the rule cannot.
         """
 
     def _node_classifier(self) -> Any:
-        """Return what is cloned and fitted in each node; None where the core splits it alone."""
+        """Return the estimator to clone and fit in each node; None if the core does the split."""
         return None

@@ -1,4 +1,4 @@
-"""How the nodes of a ranking tree are split."""
+"""Split rules of a ranking tree."""
 
 from dataclasses import replace
 from typing import Any
@@ -13,11 +13,11 @@ from aucrank.tree._weighted_erm import WeightedERM
 
 @persistable
 class OrthogonalSplit(SplitRule):
-    """Split a node by one question to one feature: a stump.
+    """Split a node by one test of one feature: a stump.
 
-    The question is whether a number lies below a threshold, whether a category is in a set, or
-    whether the value is known; the side of larger share of positives ranks first. Of all such
-    questions the one of largest AUC is taken (paper 2 Fig. 2 with perpendicular splits [1]_).
+    The test is whether a number is below a threshold, whether a category is in a set, or whether
+    the value is known; the side with the larger share of positives ranks first. Among all tests,
+    the one with the largest AUC is taken (paper 2 Fig. 2 with perpendicular splits [1]_).
 
     References
     ----------
@@ -51,28 +51,28 @@ class OrthogonalSplit(SplitRule):
 class LeafRank(SplitRule):
     """Split a node by a small tree of stumps whose cells are merged into two sides.
 
-    The cells of the inner tree are ordered by their share of positives, and those whose share is
-    at least that of the node become the side that ranks first: no other union of the cells has a
+    The cells of the inner tree are ordered by their share of positives, and those whose share is at
+    least that of the node become the side that ranks first: no other union of the cells has a
     larger AUC (Fig. 5 and Proposition 4 of [1]_). It finds regions that no single stump can cut
-    out, at the price of rules that take more words.
+    out, at the price of longer rules.
 
     Parameters
     ----------
     max_depth : int, default=3
         Depth of the inner tree. 1 is `OrthogonalSplit`.
     max_leaves : int or None, default=None
-        Most cells of the inner tree; stumps are then placed where they gain most. None for no
-        bound but the depth.
+        Maximal number of cells of the inner tree; stumps are then placed where they gain most. None
+        for no bound except the depth.
     min_samples_split : int, default=2
-        Rows that a cell needs to be cut again.
+        Minimal number of rows of a cell to be split.
     min_samples_leaf : int, default=1
-        Rows that each cell keeps.
+        Minimal number of rows of each cell.
     pruning : {"cv"}, CrossValidatedPruning or None, default=None
-        How the inner tree is pruned before its cells are merged: by cross-validation of its own
-        AUC on the rows of the node (situation (iv) of sec. 6.3 of [1]_), or not at all. "cv" is
-        ``CrossValidatedPruning()``. A node stays a leaf where no cell is worth its price. A fold
-        without both classes in the node is left out; with fewer than two folds left, the inner
-        tree is not pruned. The fit takes about ``n_folds`` times as long.
+        How the inner tree is pruned before its cells are merged: by cross-validation of its own AUC
+        on the rows of the node (situation (iv) of sec. 6.3 of [1]_), or not at all. "cv" is
+        ``CrossValidatedPruning()``. A node stays a leaf if no cell is worth its price. A fold
+        without both classes in the node is left out; with fewer than two folds left, the inner tree
+        is not pruned. The fit takes about ``n_folds`` times as long.
 
     References
     ----------
@@ -132,7 +132,7 @@ class LeafRank(SplitRule):
                     "pruning of LeafRank must be 'cv', a CrossValidatedPruning or None;"
                     f" got {rule!r}"
                 )
-            # The core joins this seed to that of the fit.
+            # The core combines this seed with that of the fit.
             stumps["pruning"] = rule._core_params(replace(scope, seed=0))["cross_validation"]
         return {"stumps": stumps}
 
@@ -142,35 +142,35 @@ class DyadicSplit(SplitRule):
     """Split a node by a union of equal cubes.
 
     The features are scaled to [0, 1] and the space is cut in cubes of side ``2 ** -level``. Those
-    whose share of positives is at least that of the node become the side that ranks first: no
-    other union of cubes has a larger AUC (sec. 3.2 and Proposition 4 of [1]_). For few features
-    and many rows: the number of cubes grows with ``2 ** (level * n_features)``, and a cube that
-    holds a handful of rows has little to say of others.
+    whose share of positives is at least that of the node become the side that ranks first: no other
+    union of cubes has a larger AUC (sec. 3.2 and Proposition 4 of [1]_). For few features and many
+    rows: the number of cubes grows with ``2 ** (level * n_features)``, and a cube with a handful of
+    rows generalises poorly.
 
     Parameters
     ----------
     level : int or "auto", default=3
         Cubes have sides of ``2 ** -level``; from 1 to 63. At most 63 binary digits number a cube:
-        ``level`` for each number that is not constant, one more where training rows missed it,
-        and those of each category. "auto" chooses it by the data (Remark 6 of [1]_): levels from 1
-        on are tried, up to 16 and until two in a row rank no better, and of those the one whose
-        tree has the largest AUC on rows that it was not grown on, the coarsest of equals. The rows
-        are those by which the tree is pruned, by cross-validation or by a part held out; otherwise
-        those of 5 folds. `RankingTree.cube_level` is what was chosen. For a `TreeRank` alone, not
-        for a weak ranker of a booster.
+        ``level`` for each number that is not constant, one more if training rows missed it, and
+        those of each category. "auto" chooses it by the data (Remark 6 of [1]_): levels from 1 to
+        16 are tried until two in a row rank no better, and the one whose tree has the largest AUC
+        on rows that it was not grown on is taken, the coarsest in case of a tie. The rows are those
+        by which the tree is pruned, by cross-validation or by a held-out part; otherwise those of 5
+        folds. `RankingTree.cube_level` is the chosen level. Only for a `TreeRank`, not for a weak
+        ranker of a booster.
 
     Notes
     -----
-    A number is scaled by its least and largest value in training; values beyond lie in the
-    outermost cubes. A category is a cell of its own, and so are the rows that miss a number.
+    A number is scaled by its least and largest value in training; values beyond are in the
+    outermost cubes. Each category is a cell, and so are the rows that miss a number.
 
-    A row that falls in a cube without training rows of the node goes with the smallest cube
-    around it, of side ``2 ** -(level - 1)``, ..., 1/2, that has some: left where their share of
-    positives is at least that of the node. Where there is none, it goes right.
+    A row in a cube without training rows of the node follows the smallest enclosing cube, of side
+    ``2 ** -(level - 1)``, ..., 1/2, that has some: left if their share of positives is at least
+    that of the node. If there is none, it goes right.
 
     Cubes are never cut, so the training curve is concave in tree order, too (Remark 8 of [1]_).
-    They ask all features at once: a tree of them has no ``feature_importances_`` and no form in
-    SQL, and ``max_features`` has no meaning.
+    They use all features at once: a tree of them has no ``feature_importances_`` and no SQL form,
+    and ``max_features`` does not apply.
 
     References
     ----------
@@ -211,7 +211,7 @@ class DyadicSplit(SplitRule):
         return {"dyadic": {"level": check_int(self.level, "level of DyadicSplit", low=1, high=63)}}
 
 
-# The rules that go by a name.
+# Rules that have a name.
 _RULES: dict[str, type[SplitRule]] = {
     "orthogonal": OrthogonalSplit,
     "leafrank": LeafRank,
@@ -220,7 +220,7 @@ _RULES: dict[str, type[SplitRule]] = {
 
 
 def split_rule(split: Any) -> SplitRule:
-    """Return the rule that the parameter ``split`` names, or that it is.
+    """Return the rule that the parameter ``split`` names or is.
 
     Raises
     ------

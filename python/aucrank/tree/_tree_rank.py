@@ -41,8 +41,8 @@ from aucrank.tree._splits import LeafRank, OrthogonalSplit, split_rule
 class TreeRank(KeepsModels, PartialDependenceMixin, ProbabilityMixin, BaseRanker):
     """Ranking tree grown to approximate the optimal ROC curve, then pruned.
 
-    Each node is split in the two parts that raise the area under the curve most, and the part
-    with the larger share of positives ranks first. The leaves, from the first to the last, draw
+    Each node is split into the two parts that raise the area under the curve most, and the part
+    with the larger share of positives ranks first. The leaves, from the first to the last, trace
     the ROC curve of the tree ([1]_, [2]_).
 
     Parameters
@@ -53,94 +53,95 @@ class TreeRank(KeepsModels, PartialDependenceMixin, ProbabilityMixin, BaseRanker
         of its own, or by a classifier (`WeightedERM`) or a partition (`PartitionSplit`) of your
         choice.
     max_depth : int, default=10
-        Most splits between the root and a leaf.
+        Maximal number of splits between the root and a leaf.
     max_leaves : int or None, default=None
-        Most leaves, at least 2: the leaf whose split raises the training AUC most is split first,
-        so that a tree of few leaves has the best of them. None for any number.
+        Maximal number of leaves, at least 2: the leaf whose split raises the training AUC most is
+        split first, so that a small tree has the best splits. None for any number.
     min_samples_split : int, default=2
-        Rows that a node needs to be split.
+        Minimal number of rows of a node to be split.
     min_samples_leaf : int, default=5
-        Rows that each side of a split keeps. A row of whole weight k counts as k rows; where some
-        weight is not whole, every row of positive weight counts once.
+        Minimal number of rows on each side of a split. A row of integer weight k counts as k rows;
+        if some weight is not an integer, every row of positive weight counts once.
     min_gain : float, default=0.0
         A split must raise the training AUC by more than this.
     max_features : int, float, {"sqrt", "log2"} or None, default=None
         Features drawn at random for each stump: a number, a share of all, their square root or
-        logarithm, or None for all. Where none of those drawn gains, others are. None with
+        logarithm, or None for all. If none of those drawn gains, others are drawn. None with
         `DyadicSplit`.
     pruning : {"cv", "penalty", "validation"}, pruning rule or None, default="cv"
-        How the grown tree is pruned: by cross-validating the price of a leaf, by a penalty on the
-        number of leaves, by rows that it was not grown on, or by a `CrossValidatedPruning`,
-        `PenalizedPruning` or `ValidationPruning` with parameters of its own.
+        How the grown tree is pruned: by cross-validating the price per leaf, by a penalty on the
+        number of leaves, by validation rows, or by a `CrossValidatedPruning`, `PenalizedPruning` or
+        `ValidationPruning` with parameters of its own.
     leaf_order : {"eta", "tree"}, default="eta"
         Rank leaves by their share of positives, which makes the training curve concave, or from
         left to right, as the papers do.
     max_fpr : float, default=1.0
-        Spend the tree left of this false positive rate, above 0 and at most 1: a node is split only
-        if it begins left of it, leaves standing from left to right, and cross-validation chooses
-        the subtree by the partial AUC up to it. The path of subtrees stays that of the whole AUC.
+        Grow the tree only up to this false positive rate, above 0 and at most 1: with leaves from
+        left to right, a node is split only if it begins before this rate, and cross-validation
+        chooses the subtree by the partial AUC up to it. The path of subtrees is still that of the
+        whole AUC.
     monotonic_cst : array-like of int of shape (n_features,), dict or None, default=None
         Direction of each feature: 1 if the score may only rise with it, -1 if it may only fall, 0
-        if it is free. A dict gives them by column name; features that it leaves out are free. Only
-        numeric features can be bound. Where their missing values rank is free.
+        if it is free. A dict gives them by column name; features that it omits are free. Only
+        numeric features can be constrained, and their missing values are free.
     missing : {"learn", "cell_mean"}, default="learn"
-        What a missing value counts as. "learn": each stump sends the rows that miss its feature to
-        the side where they gain. "cell_mean": as in the paper, the weighted mean of the training
-        values known in the cell that is cut; a missing category counts as the level of largest
-        weight there, the first of several.
+        Treatment of missing values. "learn": each stump sends the rows that miss its feature to the
+        side with the larger gain. "cell_mean": as in the paper, the weighted mean of the training
+        values known in the cell that is cut; a missing category counts as the level with the
+        largest weight there, the first in case of a tie.
     max_bins : int or None, default=255
-        Most bins that a numeric feature is cut into before the tree is grown, at quantiles of at
-        most 200,000 rows; a feature of no more distinct values is exact. None for one bin a
+        Maximal number of bins of a numeric feature, cut before the tree is grown at quantiles of at
+        most 200,000 rows; a feature with no more distinct values is exact. None for one bin per
         value, the exhaustive search of the papers.
     level_rates : {"shrunken", "raw"}, default="shrunken"
-        What the class rates of categories are taken for when sets of them are chosen. "shrunken":
-        rates move towards that of all rows as far as chance explains how they differ, and of more
-        than six categories those of fewer than ten training rows count as missing, see
-        :ref:`categories <level-rates>`; where rare ones hold more than 5 % of the rows, stumps may
-        ask for those of a low rate, too, as learned on other folds of the rows, see
-        :ref:`many levels <rates-of-many>`. "raw": those of their rows, the exhaustive search of the
-        papers, which takes noise in many categories for a law.
+        Class rates of categories used to choose sets of them. "shrunken": rates are shrunk towards
+        that of all rows as far as chance explains their differences; with more than six categories,
+        those of fewer than ten training rows count as missing, see :ref:`categories <level-rates>`;
+        where rare ones hold more than 5 % of the rows, stumps may also split them by their rates,
+        learned on other folds of the rows, see :ref:`many levels <rates-of-many>`. "raw": the
+        observed rates, the exhaustive search of the papers, which fits noise where there are many
+        categories.
     categorical_features : "from_dtype", list or None, default="from_dtype"
-        Which columns hold categories: those of a data frame whose type says so, or those listed
-        by position, by name or in a boolean mask. A split sends a set of categories left: the
-        best of all sets.
+        Which columns are categorical: those of a data frame with a categorical or string type, or
+        those listed by position, by name or in a boolean mask. A split sends the best set of
+        categories left.
     class_weight : dict, "balanced" or None, default=None
-        What the weights of rows are multiplied by, by class; "balanced" makes the sums of both
-        classes equal. It moves probabilities, and with them what is called positive; the ranking,
-        which weighs the classes by their rates, hardly changes.
+        Factor on the weights of the rows of each class; "balanced" gives both classes the same
+        total. It shifts probabilities, and with them the predicted labels; the ranking, which
+        weights the classes by their rates, hardly changes.
     n_jobs : int or None, default=None
         Number of threads: None for one per core as far as ``OMP_NUM_THREADS`` allows, -1 for all
         cores. The tree does not depend on it.
     random_state : int, RandomState instance or None, default=None
-        Seeds how rows are dealt into folds, which features are drawn, and the sample that bins
-        are taken from where there are more than 200,000 rows.
+        Seeds the folds, the features that are drawn, and the rows from which bins are cut beyond
+        200,000.
     verbose : int, default=0
-        If 1, print a line after every tenth fold of the pruning, and in the end what was
-        grown and kept; if more, after every fold of the pruning.
+        If 1, print a line after every tenth fold of the pruning, and at the end what was grown and
+        kept; if greater, after every fold of the pruning.
 
     Attributes
     ----------
     tree_ : RankingTree
-        The tree: tables, rules in words, subtrees.
+        The tree: tables, rules as text, subtrees.
     pruning_ : Table or None
-        What pruning found for each subtree that it looked at; ``kept`` marks the one that
-        ``tree_`` is. Of cross-validation: ``alpha``, ``n_leaves``, ``train_auc``, ``mean_auc``,
-        ``standard_error``; of a penalty: ``n_leaves``, ``train_auc``, ``penalty`` (before it is
-        scaled), ``criterion`` (``train_auc`` less the scaled penalty); of validation: ``alpha``,
-        ``n_leaves``, ``train_auc``, ``validation_auc``. With ``max_fpr`` below 1, ``mean_auc`` and
+        Result of pruning for each subtree considered; ``kept`` marks ``tree_``. For
+        cross-validation: ``alpha``, ``n_leaves``, ``train_auc``, ``mean_auc``, ``standard_error``;
+        for a penalty: ``n_leaves``, ``train_auc``, ``penalty`` (before scaling), ``criterion``
+        (``train_auc`` minus the scaled penalty); for validation: ``alpha``, ``n_leaves``,
+        ``train_auc``, ``validation_auc``. With ``max_fpr`` below 1, ``mean_auc`` and
         ``validation_auc`` are of the partial AUC as
-        ``aucrank.metrics.roc_auc_score(max_fpr=max_fpr)`` gives it: 1/2 for scores that tell
-        nothing, 1 for perfect ones. None where nothing was pruned.
+        ``aucrank.metrics.roc_auc_score(max_fpr=max_fpr)`` gives it: 1/2 for uninformative scores, 1
+        for perfect ones. None if nothing was pruned.
     feature_importances_ : ndarray of shape (n_features,)
-        Square root of the sum of squared gains of the stumps on each feature, in units of AUC
-        (sec. 5.1 of [2]_). Not there for `DyadicSplit` and `WeightedERM`, whose splits ask many
+        Square root of the sum of squared gains of the stumps on each feature, in units of AUC (sec.
+        5.1 of [2]_). Not available for `DyadicSplit` and `WeightedERM`, whose splits use many
         features at once.
     classes_ : ndarray of shape (2,)
         Sorted labels; the second is the class to rank first.
     n_features_in_ : int
         Number of columns seen during :term:`fit`.
     feature_names_in_ : ndarray of shape (n_features,)
-        Their names, if they had any.
+        Their names, if any.
 
     See Also
     --------
@@ -148,27 +149,26 @@ class TreeRank(KeepsModels, PartialDependenceMixin, ProbabilityMixin, BaseRanker
 
     Notes
     -----
-    With ``missing="learn"``, a missing value goes to the side where the rows that missed it gained
-    in training, or with the larger side where no row of the node missed it. With
-    ``missing="cell_mean"`` the rows of a cell that miss a feature go to the side of its mean
-    together, in training and in scoring (sec. 5 of [2]_); where the mean lies between two values,
-    a cut may part them from the one or from the other. A category that was not seen counts as
-    missing.
+    With ``missing="learn"``, a missing value goes to the side with the larger gain in training, or
+    to the larger side if no row of the node missed it. With ``missing="cell_mean"`` the rows of a
+    cell that miss a feature go to the side of its mean together, in training and in scoring (sec. 5
+    of [2]_); if the mean lies between two values, a cut may separate it from either. A category
+    that was not seen counts as missing.
 
-    ``max_fpr`` counts from left to right in the tree, so with ``leaf_order="eta"`` a leaf from
-    beyond the rate may rank before it, unrefined; ``leaf_order="tree"`` suits it better. The folds
-    then tell subtrees apart by few negatives: the share ``max_fpr`` of those of a fold.
+    ``max_fpr`` counts from left to right in the tree, so with ``leaf_order="eta"`` an unrefined
+    leaf from beyond the rate may rank before it; ``leaf_order="tree"`` suits it better. The folds
+    then compare subtrees on few negatives: the share ``max_fpr`` of those of a fold.
 
-    Under ``monotonic_cst`` two rows that differ in one bound feature alone never rank against its
-    direction, neither by `decision_function` nor by `predict_proba`, whatever the split rule, the
-    order of the leaves and the pruning. Where leaves are ranked by their share of positives, the
-    shares are first clipped at the middle of those of the two sides of each split on a bound
-    feature, as scikit-learn's trees do.
+    Under ``monotonic_cst`` two rows that differ only in one constrained feature never rank against
+    its direction, neither by `decision_function` nor by `predict_proba`, whatever the split rule,
+    the order of the leaves and the pruning. Where leaves are ranked by their share of positives,
+    the shares are first clipped at the midpoint of those of the two sides of each split on a
+    constrained feature, as in scikit-learn's trees.
 
-    The defaults are those of largest mean 5-fold AUC over 16 real data sets of at most 20,000 rows
-    (``benches/studies/tree_defaults.py``): stumps, leaves ranked by eta, five rows a leaf reach
-    0.862; the tree of the papers, LeafRank of depth 3 with leaves ranked from left to right, 0.848
-    (``TreeRank(split="leafrank", min_samples_leaf=1, leaf_order="tree")``).
+    The defaults have the largest mean 5-fold AUC over 16 real data sets of at most 20,000 rows
+    (``benches/studies/tree_defaults.py``): stumps, leaves ranked by eta, and five rows per leaf
+    reach 0.862; the tree of the papers, LeafRank of depth 3 with leaves ranked from left to right,
+    0.848 (``TreeRank(split="leafrank", min_samples_leaf=1, leaf_order="tree")``).
 
     References
     ----------
@@ -189,7 +189,7 @@ class TreeRank(KeepsModels, PartialDependenceMixin, ProbabilityMixin, BaseRanker
     True
     """
 
-    # The classifiers of a tree that `WeightedERM` split travel in pickles, beside the document.
+    # The classifiers of a tree split by `WeightedERM` are pickled together with the document.
     _FITTED: ClassVar[tuple[str, ...]] = (*BaseRanker._FITTED, "_classifiers")
     _kept: ClassVar[str] = "_classifiers"
     _answer = staticmethod(predicted_labels)
@@ -260,9 +260,9 @@ class TreeRank(KeepsModels, PartialDependenceMixin, ProbabilityMixin, BaseRanker
         ----------
         X : array-like or data frame of shape (n, n_features), or Dataset
             Training data. Data frames of pandas, polars and pyarrow may have categorical columns;
-            NaN, None and null are missing values.
-            A :class:`~aucrank.data.Dataset` has rows that need not fit in memory, and their labels
-            and weights: the fit is that to one frame with all of its rows.
+            NaN, None and null are missing values. A :class:`~aucrank.data.Dataset` has rows that
+            need not fit in memory, and their labels and weights: the model is that of one frame
+            with all of its rows.
         y : array-like of shape (n,), default=None
             Labels, two distinct values. The greater one is the class to rank first. None where
             ``X`` is a data set.
@@ -270,14 +270,14 @@ class TreeRank(KeepsModels, PartialDependenceMixin, ProbabilityMixin, BaseRanker
             Weight of each row; weight k means the row repeated k times, and weight 0 a row that
             is not there.
         groups : array-like of shape (n,), default=None
-            Which rows belong together, such as those of a patient: they stay together in folds,
-            and in what is held out or drawn.
+            Which rows belong together, such as those of a patient: they stay together in folds, in
+            held-out rows and in samples.
         time : array-like of shape (n,), default=None
-            When each row came, as numbers or dates: what is held out is the latest part, and folds
+            When each row was recorded, as numbers or dates: the latest part is held out, and folds
             are ranges of time.
         X_val : array-like or data frame of shape (n_val, n_features), default=None
-            Rows to prune by, where ``pruning`` is "validation" or a `ValidationPruning`: the
-            columns of ``X``, categories matched by value. None to hold out a part of ``X``.
+            Validation rows, if ``pruning`` is "validation" or a `ValidationPruning`: the columns of
+            ``X``, categories matched by value. None to hold out a part of ``X``.
         y_val : array-like of shape (n_val,), default=None
             Their labels, those of ``y``; both must occur.
         sample_weight_val : array-like of shape (n_val,), default=None
@@ -291,8 +291,8 @@ class TreeRank(KeepsModels, PartialDependenceMixin, ProbabilityMixin, BaseRanker
         Raises
         ------
         ValueError
-            If a parameter, the data, the labels or the weights are not valid, or if there are rows
-            to prune by and ``pruning`` is another rule.
+            If a parameter, the data, the labels or the weights are not valid, or if there are
+            validation rows and ``pruning`` is another rule.
         """
         validation = ValidationSet(X_val, y_val, sample_weight_val)
         return self._fit(X, y, sample_weight, validation, groups=groups, time=time)
@@ -327,7 +327,7 @@ class TreeRank(KeepsModels, PartialDependenceMixin, ProbabilityMixin, BaseRanker
 
     def _link(self) -> Link:
         values = [self.tree_._core.leaf_values(value) for value in ("score", "probability")]
-        # Leaves stand in ranking order, the best first.
+        # Leaves are in ranking order, the best first.
         scores, probabilities = (value[::-1] for value in values)
         return Steps(scores, probabilities)
 
@@ -375,11 +375,11 @@ class TreeRank(KeepsModels, PartialDependenceMixin, ProbabilityMixin, BaseRanker
         check_stumps_of_dataset(self)
 
     def _dataset_binning(self, params: Any) -> dict[str, Any]:
-        # What rare categories count as is decided in the fit.
+        # The treatment of rare categories is decided in the fit.
         return {**params["binning"], "level_rates": "raw"}
 
     def _bytes_of_state(self) -> int:
-        # Two trees grow at a time where they are pruned by folds, more of fewer rows.
+        # With cross-validation two trees grow at a time, more if there are fewer rows.
         return 4
 
     def _fit_rows(
@@ -396,7 +396,7 @@ class TreeRank(KeepsModels, PartialDependenceMixin, ProbabilityMixin, BaseRanker
         return model
 
     def _check_unasked(self, columns: Columns, schema: Schema) -> None:
-        """Say what the classifier would of missing values, where no split is there to ask it."""
+        """Check for missing values as the classifier would, if there is no split that uses it."""
         if not get_tags(self).input_tags.allow_nan:
             refuse_missing(columns, schema, "the classifier of WeightedERM")
 
@@ -404,7 +404,7 @@ class TreeRank(KeepsModels, PartialDependenceMixin, ProbabilityMixin, BaseRanker
         return self.split._node_classifier() if isinstance(self.split, SplitRule) else None
 
     def _report(self, model: _core.TreeRankModel, pruning: dict[str, Any] | None) -> None:
-        """Warn where the tree could not be pruned as asked, and print what was done."""
+        """Warn if the tree could not be pruned as requested, and print a report."""
         kept, found = model.tree.n_leaves, None
         match pruning:
             case {"cross_validation": {"n_folds": n_folds}}:
@@ -422,7 +422,7 @@ class TreeRank(KeepsModels, PartialDependenceMixin, ProbabilityMixin, BaseRanker
             case {"penalty": _}:
                 found = model.penalization()
                 assert found is not None
-                # A tree of one leaf has nothing to be pruned.
+                # A tree of one leaf cannot be pruned.
                 if found["scale"] == 0 and kept > 1:
                     warn_caller(
                         f"The tree has {kept} leaves, too few to calibrate the penalty by"
@@ -453,19 +453,19 @@ class TreeRank(KeepsModels, PartialDependenceMixin, ProbabilityMixin, BaseRanker
         Returns
         -------
         RankingTree
-            Tables, rules in words, subtrees.
+            Tables, rules as text, subtrees.
         """
         tree = self._fitted_model.tree
         return RankingTree(tree, self._schema, self.__dict__.get("_classifiers", ()))
 
     @property
     def pruning_(self) -> Table | None:
-        """Return what pruning found for each subtree that it looked at.
+        """Return the result of pruning for each subtree considered.
 
         Returns
         -------
         Table or None
-            One row for each subtree, None where nothing was pruned.
+            One row for each subtree, None if nothing was pruned.
         """
         model = self._fitted_model
         for found, columns in (
@@ -502,12 +502,12 @@ class TreeRank(KeepsModels, PartialDependenceMixin, ProbabilityMixin, BaseRanker
 
 
 def check_stumps_of_dataset(ranker: Any) -> None:
-    """Check that a tree or a forest asks no more of rows than which bins they are in.
+    """Check that a tree or a forest needs only the bins of rows.
 
     Raises
     ------
     ValueError
-        Naming the parameter that does.
+        If it needs more; the message names the parameter.
     """
     split = split_rule(ranker.split)
     if not isinstance(split, OrthogonalSplit | LeafRank):
@@ -519,7 +519,7 @@ def check_stumps_of_dataset(ranker: Any) -> None:
 
 
 def _in_words(found: dict[str, Any], area: str) -> str:
-    """Return what pruning found of the subtree that it kept."""
+    """Return the result of pruning for the kept subtree, in words."""
     chosen = found["chosen"]
     if "n_folds" in found:
         auc, error = found["mean_auc"][chosen], found["standard_error"][chosen]

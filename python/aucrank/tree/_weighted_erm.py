@@ -1,4 +1,4 @@
-"""Split a node by any classifier."""
+"""Splitting a node by any classifier."""
 
 from typing import Any
 
@@ -11,20 +11,21 @@ class WeightedERM(SplitRule):
     """Split a node by a classifier that is fitted to its rows.
 
     The best split of a node is where the share of positives exceeds that of the node, and that
-    region is the best classifier under the cost that makes both classes weigh the same
+    region is the best classifier under the cost that gives both classes the same weight
     (Proposition 5 and Fig. 6 of [1]_). So a clone of the classifier is fitted to the rows of the
-    node, a negative row weighing the share of positives in the node and a positive row the share of
-    negatives, times ``sample_weight``; the rows that it calls positive become the side that ranks
-    first. Where that would lose AUC, the other rows do; where neither gains, the node is a leaf.
+    node, with the share of positives in the node as the weight of a negative row and the share of
+    negatives as that of a positive row, times ``sample_weight``; the rows that it calls positive
+    become the side that ranks first. If that would lose AUC, the other rows do; if neither gains,
+    the node is a leaf.
 
     Parameters
     ----------
     classifier : estimator
         A scikit-learn classifier whose ``fit`` takes ``sample_weight``, or a
         `~sklearn.pipeline.Pipeline` whose last step does. It is cloned, never fitted itself. Its
-        labels are the integers 0 and 1. It sees rows of ``X`` as they were passed: those of a data
-        frame as a data frame of the same library, all else as an array. Missing values are its own
-        business. Each ``random_state`` that it has, also in its parts, is set from that of
+        labels are the integers 0 and 1. It receives rows of ``X`` unchanged: those of a data frame
+        as a data frame of the same library, anything else as an array. It has to handle missing
+        values itself. Each ``random_state`` that it has, also in its parts, is set from that of
         `TreeRank`.
 
     See Also
@@ -33,15 +34,15 @@ class WeightedERM(SplitRule):
 
     Notes
     -----
-    A split takes one fit, and one more for each fold of the pruning: choose a quick classifier.
+    A split takes one fit, and one more for each fold of the pruning: choose a fast classifier.
     ``min_samples_split`` of `TreeRank` keeps it from nodes that are too small to learn from.
-    ``max_bins`` has no part in it.
+    ``max_bins`` does not apply.
 
-    The tree does not depend on ``n_jobs``. That weight k means k copies of a row, and that the
-    order of rows does not matter, holds as far as the arithmetic of the classifier does.
+    The tree does not depend on ``n_jobs``. Weight k equals k copies of a row, and the order of rows
+    does not matter, up to the rounding of the classifier.
 
-    Such a tree cannot be written by ``save``, since a file of aucrank never holds code; pickle and
-    joblib keep it, with its classifiers.
+    ``save`` cannot store such a tree, since a file of aucrank never holds code; pickle and joblib
+    can, with its classifiers.
 
     References
     ----------
@@ -50,7 +51,7 @@ class WeightedERM(SplitRule):
 
     Examples
     --------
-    A slanted border, which no stump can draw:
+    An oblique boundary, which no stump can represent:
 
     >>> import numpy as np
     >>> from aucrank.tree import TreeRank, WeightedERM

@@ -1,4 +1,4 @@
-"""The inputs of a graph, and the one matrix of doubles that they become."""
+"""The inputs of a graph, and the matrix of doubles that they are converted to."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -13,12 +13,12 @@ from aucrank._export.onnx.trees import TreeTable
 
 
 class Columns(ABC):
-    """Where the columns of a fit come from, each entry with a row for each row that is scored.
+    """Source of the columns of a fit, with one entry per scored row.
 
     Parameters
     ----------
     schema : Schema
-        Of the columns of the fit.
+        Columns of the fit.
     """
 
     def __init__(self, schema: Schema) -> None:
@@ -29,10 +29,10 @@ class Columns(ABC):
         """Return the name of a column of shape (n, 1), of text or of doubles."""
 
     def matrix(self, graph: Graph, asked: Sequence[int]) -> str:
-        """Add what turns the inputs into one column for each feature, and return its name.
+        """Add the conversion of the inputs to one column per feature, and return its name.
 
-        Numbers stay as they are; categories become their codes, NaN where they are missing or were
-        not seen in fit.
+        Numbers stay unchanged; categories become their codes, NaN if they are missing or were not
+        seen in fit.
         """
         parts = []
         for feature in asked:
@@ -43,26 +43,26 @@ class Columns(ABC):
 
 
 class Inputs(Columns):
-    """Inputs of a document of their own.
+    """Inputs of a standalone document.
 
     Parameters
     ----------
     onnx : module
         The package.
     schema : Schema
-        Of the columns of the fit.
+        Columns of the fit.
     as_matrix : bool
-        Whether there is one input of all columns, or one for each.
+        Whether there is one input for all columns, or one for each.
 
     Raises
     ------
     ValueError
-        If a column has no form as an input.
+        If a column cannot be an input.
     """
 
     def __init__(self, onnx: Any, schema: Schema, *, as_matrix: bool) -> None:
         super().__init__(schema)
-        # The matrix of all columns, where there is one.
+        # The matrix of all columns, if there is one.
         self._matrix = "X" if as_matrix else None
         double, string = onnx.TensorProto.DOUBLE, onnx.TensorProto.STRING
         info = onnx.helper.make_tensor_value_info
@@ -94,7 +94,7 @@ class Inputs(Columns):
 
 def _codes(graph: Graph, part: str, levels: tuple[Any, ...]) -> str:
     of_text = any(isinstance(level, str) for level in levels)
-    # A table needs an entry; infinity is no category.
+    # A table needs an entry; infinity is not a category.
     keys = np.array(levels or (np.inf,), dtype=object if of_text else np.float64)
     if graph.has_double_trees:
         return graph.add(
@@ -105,7 +105,7 @@ def _codes(graph: Graph, part: str, levels: tuple[Any, ...]) -> str:
             values_tensor=graph.tensor(np.arange(len(keys), dtype=np.float64)),
             default_tensor=graph.tensor(np.array([np.nan])),
         )
-    # An earlier LabelEncoder has whole numbers for texts, and no doubles.
+    # An earlier LabelEncoder maps texts to integers, not to doubles.
     if of_text:
         numbers = graph.add(
             "LabelEncoder",
@@ -118,7 +118,7 @@ def _codes(graph: Graph, part: str, levels: tuple[Any, ...]) -> str:
         codes = graph.add("Cast", [numbers], to=FLOAT64)
         is_known = graph.add("GreaterOrEqual", [codes, graph.constant(0.0)])
     else:
-        # The last category that is not above the number, which is that or none.
+        # The last category not above the number: either equal to it, or no match.
         order = np.argsort(keys)
         keys = keys[order]
         table = TreeTable(lambda _: 0, {}, lambda _: 0)
@@ -130,7 +130,7 @@ def _codes(graph: Graph, part: str, levels: tuple[Any, ...]) -> str:
 
 
 def is_text(feature: Feature, label: str) -> bool:
-    """Whether a column holds text, and else numbers."""
+    """Whether a column holds text rather than numbers."""
     levels = feature.levels or ()
     kinds = {isinstance(level, str) for level in levels}
     if len(kinds) > 1:

@@ -1,4 +1,4 @@
-"""Trees as operators: sums and single values of them, in double precision."""
+"""Trees as operators: their sums and single values, in double precision."""
 
 from typing import Any
 
@@ -17,20 +17,20 @@ def add_sum(graph: Graph, table: TreeTable, matrix: str) -> str:
     n_trees = len(table.roots)
     if n_trees == 1:
         return values
-    # One tree after another, as the core adds them; other sums have an order of their own.
+    # One tree after another, as in the core; sums by the operator have another order.
     sums = graph.add("CumSum", [values, graph.constant(1, np.int64)])
     return graph.add("Gather", [sums, graph.constant([n_trees - 1], np.int64)], axis=1)
 
 
 def add_each(graph: Graph, table: TreeTable, matrix: str) -> str:
-    """Add a column for each tree of a table, whose leaves have its place as their target."""
+    """Add a column for each tree of a table; the target of its leaves is its position."""
     if graph.has_double_trees:
         return _double_trees(graph, table, matrix, len(table.roots))
     return _values(graph, table, matrix)
 
 
 def _double_trees(graph: Graph, table: TreeTable, matrix: str, n_targets: int) -> str:
-    """Add the operator of ai.onnx.ml 5, whose trees say what they are worth."""
+    """Add the operator of ai.onnx.ml 5, whose trees output doubles."""
     (true, true_leaf), (false, false_leaf) = (
         zip(*(sides[side] for sides in table.sides), strict=True) for side in (0, 1)
     )
@@ -58,7 +58,7 @@ def _double_trees(graph: Graph, table: TreeTable, matrix: str, n_targets: int) -
 
 
 def _values(graph: Graph, table: TreeTable, matrix: str) -> str:
-    """Add trees of ai.onnx.ml 3, which say the number of a leaf, and what each is worth."""
+    """Add trees of ai.onnx.ml 3, which output leaf numbers, and a table of the leaf values."""
     attributes, first_leaves = leaf_numbers(table, graph.tensor)
     numbers = graph.add("TreeEnsembleRegressor", [matrix], domain=ML_DOMAIN, **attributes)
     places = graph.add("Cast", [numbers], to=INT64)

@@ -37,7 +37,7 @@ from aucrank._export.onnx.graph import FLOAT64, INT64, Graph
 from aucrank._export.onnx.leaf_numbers import LONGEST_SET
 from aucrank._export.onnx.trees import TreeTable
 
-#: Formulas that are trees, of which one operator adds up any number.
+#: Formulas that are trees; one operator sums any number of them.
 _Treelike = Tree | NumberSteps | LevelSteps | Indicator
 
 
@@ -49,12 +49,11 @@ class FormulaWriter:
     graph : Graph
         The graph.
     schema : Schema
-        Of the columns.
+        Columns of the fit.
     asked : sequence of int
-        Features that have a column in the matrix, in order.
+        Features with a column in the matrix, in order.
     matrix : str
-        The name of that matrix of doubles, in which categories are codes and what is missing is
-        NaN.
+        Name of the matrix of doubles, with categories as codes and NaN for missing values.
     """
 
     def __init__(self, graph: Graph, schema: Schema, asked: Sequence[int], matrix: str) -> None:
@@ -63,9 +62,9 @@ class FormulaWriter:
         self._columns = {feature: column for column, feature in enumerate(asked)}
         self._n_columns = len(asked)
         self._n_levels = schema.n_levels
-        # Columns of conditions that are no single tests, or ask for long sets.
+        # Columns of conditions that are not single tests, or test for large sets.
         self._conditions: dict[Condition, int] = {}
-        # What a score and its probability may share.
+        # Parts that a score and its probability may share.
         self._shared: dict[Quotient | Median, str] = {}
 
     def value(self, formula: Formula) -> str:
@@ -120,11 +119,11 @@ class FormulaWriter:
         return add_sum(self._graph, table, self._matrix)
 
     def _add_conditions(self, trees: Iterable[tuple[_Treelike, float]]) -> None:
-        """Add a column for each condition in trees that no node asks, the innermost first."""
+        """Add a column for each condition that a node cannot express, the innermost first."""
         levels: list[dict[Condition, None]] = []
 
         def note(condition: Condition, *, is_inner: bool) -> int:
-            """Note what needs a column; return how many levels of columns it stands on."""
+            """Record what needs a column; return how many levels of columns it depends on."""
             match condition:
                 case Test() if self._long_set(condition) is not None:
                     depth, is_inner = 0, True
@@ -163,9 +162,9 @@ class FormulaWriter:
             self._matrix = self._graph.add("Concat", [self._matrix, found], axis=1)
 
     def _long_set(self, test: Test) -> LevelSteps | None:
-        """Return what is 1 for the categories of a test and else 0, if a tree has no room for them.
+        """Return an indicator of the categories of a test that is too large for a tree.
 
-        None if it asks for a threshold, or for few categories.
+        None if it tests a threshold, or few categories.
         """
         if self._graph.has_double_trees or not isinstance(test.rule, Among):
             return None
@@ -224,7 +223,7 @@ class FormulaWriter:
         least, most = graph.constant(-scale.limit), graph.constant(scale.limit)
         within = graph.add("Clip", [deviations, least, most])
         if scale.unit is not None:
-            # Halves away from 0; the operator Round takes them to even numbers.
+            # Halves away from 0; the operator Round rounds them to even numbers.
             parts = graph.add("Div", [within, self._number(scale.unit)])
             halves_up = graph.add("Add", [graph.add("Abs", [parts]), self._number(0.5)])
             rounded = graph.add(
@@ -248,10 +247,11 @@ class FormulaWriter:
         return graph.add("Where", [is_above, ratio, self._number(quotient.otherwise)])
 
     def _numerator(self, formula: Formula) -> str:
-        """Add a numerator, that of a forest as the core does: one tree after another.
+        """Add a numerator; for a forest as in the core, one tree after another.
 
-        What its leaves say is rounded, and so is the sum. In another order a row on a step of the
-        probability might fall to the other side. Trees that answer leaves are added so anyway.
+        Leaf values are rounded, and so is their sum. In another order, a row at a step of the
+        probability might end up on the other side. Trees that output leaf numbers are always added
+        in this way.
         """
         if (
             self._graph.has_double_trees
@@ -274,7 +274,7 @@ class FormulaWriter:
     # Programs -------------------------------------------------------------------------------------
 
     def _program(self, program: Program) -> str:
-        """Add the mean worth of the ends, masses as whole numbers as in the core."""
+        """Add the mean value of the ends, with integer masses as in the core."""
         graph = self._graph
         whole = partial(graph.constant, dtype=np.int64)
         ends = []

@@ -1,4 +1,4 @@
-"""An ONNX graph that grows node by node."""
+"""An ONNX graph that is built node by node."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -8,27 +8,27 @@ from numpy.typing import NDArray
 
 ML_DOMAIN = "ai.onnx.ml"
 
-#: Versions of operators by domain; trees of doubles and of sets of categories came with this one.
+#: Operator versions by domain; the first with trees of doubles and of sets of categories.
 OPSETS = {"": 18, ML_DOMAIN: 5}
 
-#: The least that do without such trees; skl2onnx knows no later version of ai.onnx.ml.
+#: The lowest without such trees; skl2onnx supports no later version of ai.onnx.ml.
 EARLIER_OPSETS = {"": 15, ML_DOMAIN: 3}
 
-#: Version of the file format; the least that knows these operators.
+#: File format version; the lowest that supports these operators.
 IR_VERSION = 10
 
-#: Types as ``onnx.TensorProto`` numbers them.
+#: Types, numbered as in ``onnx.TensorProto``.
 INT64, FLOAT64 = 7, 11
 
 
 class Names:
-    """The names of a graph, each of which is taken once."""
+    """The names of a graph, each used once."""
 
     def __init__(self, taken: Sequence[str]) -> None:
         self._taken = set(taken)
 
     def free(self, stem: str) -> str:
-        """Return a name that nothing has yet, and take it."""
+        """Return an unused name, and reserve it."""
         name, number = stem, 1
         while name in self._taken:
             number += 1
@@ -38,16 +38,16 @@ class Names:
 
 
 class Graph:
-    """Nodes and constants of a graph; results go by name.
+    """Nodes and constants of a graph; results are referred to by name.
 
     Parameters
     ----------
     onnx : module
         The package.
     free_name : callable
-        Returns a name that nothing has yet, and takes it; the argument is what it begins with.
+        Returns an unused name with the given prefix, and reserves it.
     opsets : dict of str to int
-        Versions of operators by domain.
+        Operator versions by domain.
     """
 
     def __init__(self, onnx: Any, free_name: Callable[[str], str], opsets: dict[str, int]) -> None:
@@ -60,7 +60,7 @@ class Graph:
 
     @property
     def has_double_trees(self) -> bool:
-        """Whether trees answer doubles and ask for sets of categories."""
+        """Whether trees output doubles and test for sets of categories."""
         return self.opsets[ML_DOMAIN] >= OPSETS[ML_DOMAIN]
 
     def add(
@@ -83,7 +83,7 @@ class Graph:
         return name
 
     def constant(self, values: Any, dtype: type = np.float64) -> str:
-        """Return the name of a tensor of constants, each of which is kept once."""
+        """Return the name of a constant tensor; equal ones are stored once."""
         array: NDArray[Any] = np.asarray(values, dtype=dtype)
         key = (array.dtype.str, array.shape, array.tobytes())
         if key not in self._constants:

@@ -1,8 +1,7 @@
-"""Trees that answer the number of a leaf, as ai.onnx.ml 3 can write them.
+"""Trees that output the number of a leaf, as supported by ai.onnx.ml 3.
 
-Its trees take doubles and compare them as such, but what they answer is of single precision. The
-number of a leaf is whole and small, so that nothing of it is lost; what the leaf is worth is looked
-up in a table of doubles.
+Its trees compare doubles, but their outputs are in single precision. The number of a leaf is a
+small integer, which is exact; the value of the leaf is looked up in a table of doubles.
 """
 
 from collections.abc import Callable
@@ -15,15 +14,15 @@ from aucrank._export.onnx.trees import AMONG, BELOW, EQUAL, Codes, TreeTable
 
 _MODES = {BELOW: "BRANCH_LT", EQUAL: "BRANCH_EQ"}
 
-#: Whole numbers below it are exact in single precision.
+#: Integers below it are exact in single precision.
 _MOST_LEAVES = 2**24
 
-#: How many categories a set may have, or lack, without a column of its own: that of a tree of its
-#: intervals, which are halved, while a set in a tree is one node after another.
+#: Maximal size of a set of categories, or of its complement, without a separate column. That column
+#: comes from a balanced tree over its intervals, while a set in a tree is a chain of nodes.
 LONGEST_SET = 50
 
-#: How many nodes a row may meet. onnxruntime walks them by recursion when it reads the document,
-#: and ends the process where the stack ends, which for a thread may have half a megabyte.
+#: Maximal depth. onnxruntime traverses nodes recursively when it reads the document, and crashes on
+#: a stack overflow; the stack of a thread may have half a megabyte.
 _MOST_DEEP = 1000
 
 
@@ -32,15 +31,15 @@ def leaf_numbers(
 ) -> tuple[dict[str, Any], list[int]]:
     """Return the attributes of a ``TreeEnsembleRegressor``, and the first leaf of each tree.
 
-    The regressor has a target for each tree: the number of the leaf, counted from the first leaf
-    of the tree.
+    The regressor has a target per tree: the number of the leaf, counted from the first leaf of the
+    tree.
 
     Parameters
     ----------
     table : TreeTable
         The trees.
     tensor : callable
-        Makes an attribute that is a tensor.
+        Makes a tensor attribute.
 
     Raises
     ------
@@ -73,7 +72,7 @@ def leaf_numbers(
 
 
 class _Nodes:
-    """Nodes of trees, leaves among them, as the operator lists them."""
+    """Nodes and leaves of trees, in the layout of the operator."""
 
     def __init__(self) -> None:
         self.trees: list[int] = []
@@ -89,7 +88,7 @@ class _Nodes:
         self.leaf_numbers: list[int] = []
 
     def add_tree(self, table: TreeTable, place: int, end: int) -> int:
-        """Add the tree of a place, whose nodes are those before ``end``; return its first leaf."""
+        """Add a tree, whose nodes are those before ``end``; return its first leaf."""
         nodes = range(table.roots[place], end)
         leaves = [number for node in nodes for number, is_leaf in table.sides[node] if is_leaf]
         first = min(leaves)
@@ -98,7 +97,7 @@ class _Nodes:
                 f"a tree of {max(leaves) - first + 1} leaves has no form in ai.onnx.ml 3, where a"
                 f" tree has at most {_MOST_LEAVES}"
             )
-        # A set of categories is as many nodes as it has, or as the others are.
+        # A set of categories takes as many nodes as it, or its complement, has categories.
         tests = [_tests(table, node) for node in nodes]
         _check_depth(table, nodes, [len(splits) for _, splits, _ in tests])
         *starts, n_tests = accumulate((len(splits) for _, splits, _ in tests), initial=0)
@@ -106,7 +105,7 @@ class _Nodes:
         reached: list[int] = []
 
         def to(side: tuple[int, bool]) -> int:
-            """Return the number of the node that a side leads to; each has a leaf of its own."""
+            """Return the number of the node on a side; each side has its own leaf."""
             number, is_leaf = side
             if not is_leaf:
                 return start_of[number]
@@ -120,7 +119,7 @@ class _Nodes:
                 true, false, missing_true = false, true, 1 - missing_true
             start = start_of[node]
             for k, split in enumerate(splits, start + 1):
-                # What is none of the set goes on to the next; the true sides are one node.
+                # What is not in the set goes on to the next; all true sides are one node.
                 beyond = k if k < start + len(splits) else false
                 self._add(place, table.columns[node], mode, split, missing_true, true, beyond)
         for leaf in reached:
@@ -153,7 +152,7 @@ class _Nodes:
 
 
 def _tests(table: TreeTable, node: int) -> tuple[str, list[float], bool]:
-    """Return how a node compares, with what one after another, and whether its sides swap."""
+    """Return how a node compares, the values to compare with, and whether its sides swap."""
     if table.modes[node] != AMONG:
         return _MODES[table.modes[node]], [table.splits[node]], False
     codes = table.sets[node]
@@ -163,7 +162,7 @@ def _tests(table: TreeTable, node: int) -> tuple[str, list[float], bool]:
 
 
 def _check_depth(table: TreeTable, nodes: range, lengths: list[int]) -> None:
-    """Raise ValueError where a row may meet too many nodes, of which each stands for so many."""
+    """Raise ValueError if a path may have too many nodes, given the length of each chain."""
     depths = dict.fromkeys(nodes, 0)
     for node, length in zip(nodes, lengths, strict=True):
         depths[node] += length

@@ -19,18 +19,18 @@ _ColumnOf = Callable[[Formula], str]
 
 
 class Model(NamedTuple):
-    """What a graph is to answer, and from which columns.
+    """The model that a graph computes, and its columns.
 
     Attributes
     ----------
     formula : Formula
-        Of the score.
+        Formula of the score.
     schema : Schema
-        Of the columns of the fit.
+        Columns of the fit.
     classes : ndarray of shape (2,)
-        Labels; the second is that of scores above 0.
+        Labels; the second is for scores above 0.
     link : Link or None
-        What brings scores to probabilities, if anything does.
+        The link from scores to probabilities, if there is one.
     """
 
     formula: Formula
@@ -40,7 +40,7 @@ class Model(NamedTuple):
 
 
 class Outputs(NamedTuple):
-    """Names of what a graph answers.
+    """Names of the outputs of a graph.
 
     Attributes
     ----------
@@ -65,9 +65,9 @@ def write_model(onnx: Any, model: Model, inputs: Inputs, *, version: str) -> Any
     model : Model
         The model.
     inputs : Inputs
-        What the graph is fed with.
+        Inputs of the graph.
     version : str
-        Of aucrank, for the document.
+        Version of aucrank, for the document.
 
     Raises
     ------
@@ -77,7 +77,7 @@ def write_model(onnx: Any, model: Model, inputs: Inputs, *, version: str) -> Any
     names = ["score", "label", *(["probabilities"] if model.link is not None else [])]
     free_name = Names([*inputs.names, *names]).free
     graph = Graph(onnx, free_name, OPSETS)
-    # What comes in under the name of an output keeps it.
+    # An input with the name of an output keeps it.
     score, label, *rest = [name if name not in inputs.names else free_name(name) for name in names]
     outputs = Outputs(score, label, rest[0] if rest else None)
     add_model(graph, model, inputs, outputs)
@@ -102,7 +102,7 @@ def write_model(onnx: Any, model: Model, inputs: Inputs, *, version: str) -> Any
 
 
 def add_model(graph: Graph, model: Model, columns: Columns, outputs: Outputs) -> None:
-    """Add a model to a graph, its answers under the names of the outputs.
+    """Add a model to a graph, with its results under the names of the outputs.
 
     Raises
     ------
@@ -142,7 +142,7 @@ def _probability(graph: Graph, column_of: _ColumnOf, column: str, link: Link) ->
         case AboveHalf():
             return graph.add("Add", [column, graph.constant([[0.5]])])
         case Steps(scores, probabilities):
-            # How many of the scores are below it is the place of a score.
+            # The position of a score is the number of possible scores below it.
             last = graph.constant([1], np.int64)
             is_above = graph.add("Greater", [column, graph.constant(scores[np.newaxis, :])])
             place = graph.add("ReduceSum", [graph.add("Cast", [is_above], to=INT64), last])
@@ -156,8 +156,8 @@ def _log_odds(graph: Graph, column: str, calibration: _core.Calibration) -> str:
     slopes = np.concatenate(([below], np.diff(log_odds) / np.diff(scores), [above]))
     largest = np.finfo(np.float64).max
     low, high = np.append(-largest, scores), np.append(scores, largest)
-    # What a stretch adds is counted from the end that is nearer to 0: all terms have the sign of
-    # the score, and so has their sum.
+    # Segments are summed from the end that is nearer to 0: all terms, and so their sum, have the
+    # sign of the score.
     near = np.where(high <= 0, high, low)
     at_least = graph.add("Max", [column, graph.constant(low)])
     clipped = graph.add("Min", [at_least, graph.constant(high)])

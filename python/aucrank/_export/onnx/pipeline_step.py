@@ -1,4 +1,4 @@
-"""What skl2onnx asks a ranker for that is a step of a pipeline: its protocol of converters."""
+"""A ranker as a pipeline step for skl2onnx: its protocol of converters."""
 
 from collections.abc import Sequence
 from importlib import import_module
@@ -16,19 +16,19 @@ class Convertible(Protocol):
     """A fitted ranker."""
 
     def _onnx_model(self) -> Model:
-        """Return what documents are written from."""
+        """Return the model from which documents are written."""
 
 
 # The protocol -------------------------------------------------------------------------------------
 
 
 def declare_outputs(ranker: Convertible, scope: Any) -> list[Any]:
-    """Declare the answers of a ranker, and return the variables of skl2onnx that they are.
+    """Declare the outputs of a ranker, and return their skl2onnx variables.
 
     Raises
     ------
     ValueError
-        If the option ``zipmap`` asks for an output of each class.
+        If the option ``zipmap`` requests one output per class.
     """
     _drop_zipmap(ranker, scope)
     model = ranker._onnx_model()
@@ -41,7 +41,7 @@ def declare_outputs(ranker: Convertible, scope: Any) -> list[Any]:
 
 
 def set_shapes(operator: Any) -> None:
-    """Set the types and shapes of the answers of a ranker.
+    """Set the types and shapes of the outputs of a ranker.
 
     What another converter has declared to be of single precision stays so.
     """
@@ -49,7 +49,7 @@ def set_shapes(operator: Any) -> None:
     label, *numbers = operator.outputs
     n_rows = operator.inputs[0].get_first_dimension()
     label.set_type(_label_type(model, n_rows))
-    # Where there is one of the two, options decide which.
+    # If there is only one of the two, options decide which.
     widths = [2, 1] if len(numbers) == 2 else [1 if model.link is None else None]
     for variable, width in zip(numbers, widths, strict=True):
         variable.set_type(type(variable.type)([n_rows, width]))
@@ -61,8 +61,8 @@ def convert(scope: Any, operator: Any, container: Any) -> None:
     Raises
     ------
     ValueError
-        If a part of the model has no form in the opsets that are asked for, or what comes before
-        the ranker hands over other columns than those of its fit.
+        If a part of the model has no form in the requested opsets, or the columns from the step
+        before the ranker differ from those of its fit.
     """
     onnx = import_module("onnx")
     ranker = operator.raw_operator
@@ -81,7 +81,7 @@ def convert(scope: Any, operator: Any, container: Any) -> None:
         answers = [score]
     graph.add("Identity", [found.label], result=label.full_name)
     single = _types().FloatTensorType
-    # A converter of several models, such as that of a stack, asks for one of the two.
+    # A converter of several models, such as that of a stack, requests one of the two.
     for variable, answer in zip(numbers, answers[: len(numbers)], strict=True):
         if isinstance(variable.type, single):
             graph.add("Cast", [answer], result=variable.full_name, to=onnx.TensorProto.FLOAT)
@@ -94,14 +94,14 @@ def convert(scope: Any, operator: Any, container: Any) -> None:
 
 
 class _Handed(Columns):
-    """What the step before hands over: one matrix, or some of them side by side.
+    """Columns from the previous step: one matrix, or several side by side.
 
     Parameters
     ----------
     schema : Schema
-        Of the columns of the fit.
+        Columns of the fit.
     variables : sequence of Variable
-        Of skl2onnx. Several that are one column wide go by name where the fit saw names.
+        Variables of skl2onnx. Several of one column each are matched by name if the fit saw names.
 
     Raises
     ------
@@ -183,7 +183,7 @@ def _label_type(model: Model, n_rows: int | None) -> Any:
 
 
 def _drop_zipmap(ranker: Convertible, scope: Any) -> None:
-    """Drop an option that a pipeline sets for any classifier, and that only known ones may have."""
+    """Drop an option that a pipeline sets for any classifier, and that only known ones accept."""
     for key in (id(ranker), type(ranker)):
         options = (scope.options or {}).get(key) or {}
         if options.get("zipmap") == "columns":
@@ -196,12 +196,12 @@ def _drop_zipmap(ranker: Convertible, scope: Any) -> None:
 
 
 def _asks_for_scores(ranker: Convertible, container: Any) -> bool:
-    """Whether a stack asks for scores; only a registered ranker can be asked."""
+    """Whether a stack requests scores; only a registered ranker can provide them."""
     return bool((container.get_options(ranker, fail=False) or {}).get("raw_scores"))
 
 
 def _opsets(ranker: Convertible, container: Any) -> dict[str, int]:
-    """Return the versions of operators that a container takes."""
+    """Return the operator versions of a container."""
     found = {domain: container.target_opset_any_domain(domain) for domain in EARLIER_OPSETS}
     if any(found[domain] < least for domain, least in EARLIER_OPSETS.items()):
         raise ValueError(
@@ -211,7 +211,7 @@ def _opsets(ranker: Convertible, container: Any) -> dict[str, int]:
 
 
 def _hand_over(onnx: Any, graph: Graph, container: Any) -> None:
-    """Add the constants and nodes of a graph to a container, each of its own version."""
+    """Add the constants and nodes of a graph to a container, each with its own version."""
     for tensor in graph.initializers:
         if tensor.data_type == onnx.TensorProto.STRING:
             texts = list(tensor.string_data)

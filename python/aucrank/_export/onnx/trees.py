@@ -1,4 +1,4 @@
-"""Decision trees as nodes, which `ensembles` makes operators of."""
+"""Decision trees as nodes, from which `ensembles` makes operators."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
@@ -20,8 +20,7 @@ from aucrank._export.formula import (
     Tree,
 )
 
-#: How a node compares the value of its feature, as ``TreeEnsemble`` numbers it. On the true side
-#: are those of which it holds.
+#: Comparison of a node, numbered as in ``TreeEnsemble``. The true side is where it holds.
 BELOW, EQUAL, AMONG = 1, 4, 6
 
 #: The column of a feature.
@@ -29,7 +28,7 @@ ColumnOf = Callable[[int], int]
 
 
 class Codes(NamedTuple):
-    """Categories of a column that has so many.
+    """Categories of a column with a given number of levels.
 
     Attributes
     ----------
@@ -57,26 +56,26 @@ class TreeTable:
     Parameters
     ----------
     column_of : callable
-        The column of a feature.
+        Returns the column of a feature.
     conditions : mapping of Condition to int
-        The columns that hold 1 where a condition holds and 0 where not: those of conditions that
-        are no single tests, and of others that are too long for a node.
+        Indicator columns of conditions: those that are not single tests, and others that are too
+        long for a node.
     n_levels : callable
-        Number of categories of a feature.
+        Returns the number of categories of a feature.
 
     Attributes
     ----------
     roots : list of int
-        The first node of each tree; the others come before that of the next tree.
+        The first node of each tree; its other nodes come before the next tree.
     columns, modes, splits, missing_true : list
-        For each node its column, how it compares, with what, and whether missing values are on its
+        For each node its column, its comparison and value, and whether missing values are on its
         true side.
     sides : list of list of (int, bool)
         For each node its true and its false side: a number, and whether it is that of a leaf.
     sets : dict of int to Codes
-        The categories on the true side of nodes that ask for some.
+        The categories on the true side of nodes that test for a set.
     targets, weights : list
-        For each leaf what it adds to, and its value.
+        For each leaf its target, and its value.
     """
 
     def __init__(
@@ -117,9 +116,9 @@ class TreeTable:
             waiting += [(side, (number, k)) for k, side in enumerate(sides)]
 
     def add_number_steps(self, steps: NumberSteps, factor: float) -> None:
-        """Add a step function of a column, found by halves, its values times a factor."""
+        """Add a step function of a column as a balanced tree, its values times a factor."""
         column = self._column_of(steps.feature)
-        # Missing values are told apart first.
+        # Missing values are separated first.
         number = self._node(column, BELOW, np.inf, missing_true=False)
         self._lead(None, number)
         self._lead((number, 1), self._leaf(factor * steps.missing), is_leaf=True)
@@ -143,11 +142,11 @@ class TreeTable:
         self.add_number_steps(as_number, factor)
 
     def add_steps(self, thresholds: Sequence[float], values: Sequence[float]) -> None:
-        """Add a step function of the only column, of which no value is missing."""
+        """Add a step function of the only column, which has no missing values."""
         self._add_steps(0, thresholds, values, None)
 
     def add_condition(self, condition: Condition, value: float, target: int = 0) -> None:
-        """Add a tree that has a value where a condition holds, and is 0 where not."""
+        """Add a tree that has a value if a condition holds, and is 0 otherwise."""
         leaves = (self._leaf(0.0, target), self._leaf(value, target))
         self._add_condition(condition, leaves, None)
 
@@ -205,7 +204,7 @@ class TreeTable:
         self._add_steps(column, thresholds[middle + 1 :], values[middle + 1 :], beyond)
 
     def _branch(self, condition: Condition) -> tuple[int, bool]:
-        """Add a node, and return it and whether its true side is where the condition fails."""
+        """Add a node; return it, and whether its true side is where the condition fails."""
         if isinstance(condition, Test) and condition not in self._conditions:
             return self._test(condition)
         column = self._conditions[condition]
@@ -244,13 +243,13 @@ class TreeTable:
         return len(self.weights) - 1
 
     def _lead(self, above: tuple[int, int] | None, number: int, *, is_leaf: bool = False) -> None:
-        """Let a side of a node lead to another node or leaf; a tree begins where there is none."""
+        """Connect a side of a node to another node or leaf; without a node, begin a tree."""
         if above is not None:
             node, side = above
             self.sides[node][side] = (number, is_leaf)
             return
         if is_leaf:
-            # A tree has a node at least.
+            # A tree has at least one node.
             node = self._node(0, BELOW, 0.0, missing_true=True)
             self.sides[node] = [(number, True), (number, True)]
             number = node

@@ -1,1 +1,1 @@
-"""Models in PMML 4.4, which the decision systems of banks read."""
+"""Models in PMML 4.4, which decision systems of banks read."""

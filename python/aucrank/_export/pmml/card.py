@@ -1,4 +1,4 @@
-"""A scorecard as PMML 4.4, which the decision systems of banks read."""
+"""A scorecard as PMML 4.4, which decision systems of banks read."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,14 +20,14 @@ from aucrank._export.pmml.document import (
 
 @dataclass(frozen=True, slots=True)
 class PmmlCard:
-    """What a PMML document says of a scorecard.
+    """Content of the PMML document of a scorecard.
 
     Attributes
     ----------
     model_name, version : str
         Name of the model, and version of the application that wrote it.
     timestamp : str or None
-        When it was written; None to leave it out.
+        Time stamp; None to omit it.
     initial_points : int
         Points that every row has.
     features : sequence of CardFeature
@@ -35,13 +35,13 @@ class PmmlCard:
     columns : sequence of str
         Names of the columns of the fit.
     why : {"few", "many"}
-        What reason codes explain.
+        Which points the reason codes explain.
     n_reasons : int
-        How many are put out.
+        Number of reason codes.
     offset, factor : float
-        Points of even odds, and points by which the odds grow e times.
+        Points at even odds, and points that multiply the odds by e.
     high_positive : bool
-        Whether many points speak for the positive class.
+        Whether high points indicate the positive class.
     positive : str
         Name of the positive class.
     """
@@ -66,7 +66,7 @@ def write_pmml(card: PmmlCard) -> str:
     Raises
     ------
     ValueError
-        If a name or a category holds a character that XML cannot.
+        If a name or a category holds a character that XML cannot express.
     """
     names = [feature.name for feature in card.features] or [card.columns[0]]
     target = free_name("total_points", names)
@@ -131,7 +131,7 @@ def _add_output(scorecard: ElementTree.Element, card: PmmlCard, taken: list[str]
             feature="reasonCode",
             rank=str(rank),
         )
-    # 1 / (1 + exp((offset - points) / factor)), the sign turned where many points speak against.
+    # 1 / (1 + exp((offset - points) / factor)), with the sign flipped if high points are negative.
     field = add(
         output,
         "OutputField",
@@ -166,13 +166,13 @@ def _add_characteristics(scorecard: ElementTree.Element, card: PmmlCard, names: 
             reasonCode=feature.name,
             baselineScore=_baseline_score(card, place),
         )
-        # The first that is true counts, so what stands apart comes before the interval around it.
+        # The first true one applies, so special values come before the interval around them.
         kinds: tuple[Kind, ...] = ("special", "interval", "category", "missing")
         for bin_ in (bin_ for kind in kinds for bin_ in feature.of_kind(kind)):
             attribute = add(characteristic, "Attribute", partialScore=str(bin_.points))
             _add_predicate(attribute, feature.name, bin_)
     if not card.features:
-        # The schema asks for one at least.
+        # The schema requires at least one.
         characteristic = add(
             characteristics,
             "Characteristic",
@@ -184,15 +184,15 @@ def _add_characteristics(scorecard: ElementTree.Element, card: PmmlCard, names: 
 
 
 def _baseline_score(card: PmmlCard, place: int) -> str:
-    """Return the points that a feature could have given, and a fraction that is its own.
+    """Return the points that a feature could have given, plus a distinct fraction.
 
-    Features that cost a row the same rank in the order of the document, says PMML, but an engine
-    may take the order of the alphabet instead; and of those that cost it nothing, some put out
-    reasons, and some do not. As points are whole, the fractions leave neither case to the engine:
-    no two differences are equal, and nothing lost is below zero.
+    According to PMML, features that cost a row the same are ordered as in the document, but an
+    engine may use the alphabetical order; and some engines output reasons for features that cost
+    nothing, and some do not. As points are integers, the fractions rule out both cases: no two
+    differences are equal, and no loss is below zero.
     """
     feature = card.features[place]
-    # Points that no training row had are no measure of those that a row could have.
+    # Points without training rows do not show what a row could have had.
     held = [bin_.points for bin_ in feature.bins if bin_.size > 0]
     points = held or [bin_.points for bin_ in feature.bins]
     digits = len(str(len(card.features)))
@@ -249,8 +249,8 @@ def _add_levels(attribute: ElementTree.Element, field: str, values: list[str]) -
         escaped = (value.replace('"', '\\"') for value in values)
         array.text = " ".join(f'"{value}"' for value in escaped)
     else:
-        # An array has no way to write a backslash before its closing quote, nor a line end that an
-        # XML reader keeps as it is; attributes have.
+        # An array cannot express a backslash before its closing quote, nor a line end that an XML
+        # reader preserves; attributes can.
         parent = add(attribute, "CompoundPredicate", booleanOperator="or")
         for value in values:
             _simple(parent, field, "equal", value)

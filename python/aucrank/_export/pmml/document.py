@@ -1,4 +1,4 @@
-"""What every PMML document has: its frame, its fields, texts that XML can hold."""
+"""Common parts of PMML documents: frame, fields, and texts that XML can hold."""
 
 import re
 from collections.abc import Collection, Iterable, Sequence
@@ -29,19 +29,19 @@ def end_document(root: ElementTree.Element) -> str:
     Raises
     ------
     ValueError
-        If a text in it holds a character that XML cannot.
+        If a text in it holds a character that XML cannot express.
     """
     for element in root.iter():
         for text in (*element.attrib.values(), element.text or ""):
             check_characters(text)
     ElementTree.indent(root)
-    # A reader of XML turns a carriage return that is no reference into a line feed.
+    # An XML reader turns a literal carriage return into a line feed.
     body = ElementTree.tostring(root, encoding="unicode").replace("\r", "&#13;")
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{body}\n'
 
 
 def check_names(model_name: object, timestamp: object) -> None:
-    """Raise TypeError if a model cannot have this name, or a document this date."""
+    """Raise TypeError for an invalid model name or time stamp."""
     if not isinstance(model_name, str):
         raise TypeError(f"model_name must be a string, got {model_name!r}")
     if timestamp is not None and not isinstance(timestamp, datetime):
@@ -49,7 +49,7 @@ def check_names(model_name: object, timestamp: object) -> None:
 
 
 def check_columns(schema: Schema, places: Iterable[int]) -> None:
-    """Raise ValueError if a column, by its place, has an empty name."""
+    """Raise ValueError if a column, by its position, has an empty name."""
     for place in places:
         if schema.features[place].name == "":
             raise ValueError(f"column {place} has an empty name, which PMML cannot write")
@@ -61,7 +61,7 @@ def add_field(dictionary: ElementTree.Element, name: str, levels: Sequence[Level
     Raises
     ------
     ValueError
-        If a text holds a character that XML cannot.
+        If a text holds a character that XML cannot express.
     """
     for text in (name, *map(text_of, levels or ())):
         check_characters(text, f"column {name!r}: ")
@@ -71,7 +71,7 @@ def add_field(dictionary: ElementTree.Element, name: str, levels: Sequence[Level
     field = add(
         dictionary, "DataField", name=name, optype="categorical", dataType=data_type(levels)
     )
-    # Those that are listed are valid, and all others are not.
+    # The listed ones are valid, and all others are not.
     for level in levels:
         add(field, "Value", value=text_of(level), property="valid")
 
@@ -87,7 +87,7 @@ def constant(parent: ElementTree.Element, value: str) -> None:
 
 
 def free_name(name: str, taken: Collection[str]) -> str:
-    """Return a name that is not taken, with underscores at its end."""
+    """Return an unused name, by appending underscores."""
     while name in taken:
         name += "_"
     return name
@@ -102,7 +102,7 @@ def check_characters(text: str, where: str = "") -> None:
 
 
 def text_of(level: Level) -> str:
-    """Return a category as PMML writes it."""
+    """Return a category in PMML notation."""
     if isinstance(level, bool):
         return "true" if level else "false"
     return str(level)

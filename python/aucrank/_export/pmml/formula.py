@@ -52,23 +52,23 @@ def write_formula(
     """Return a formula as a PMML document.
 
     Each term of a sum is a derived field, and the score is the sum of these and of a constant. A
-    missing value is a value that the engine does not have.
+    missing value is one that the engine does not have.
 
     Parameters
     ----------
     formula : Formula
-        What is computed; no part of it opaque.
+        The formula, without opaque parts.
     schema : Schema
-        Of the columns that it asks.
+        Columns of the fit.
     model_name, version : str
         Name of the model, and version of the application that writes it.
     timestamp : str or None
-        When the document is said to be written; None leaves it out.
+        Time stamp of the document; None omits it.
 
     Raises
     ------
     ValueError
-        If a name or a category holds a character that XML cannot, or a name is empty.
+        If a name or a category holds a character that XML cannot express, or a name is empty.
     """
     asked = sorted(set(features_of(formula))) or [0]
     check_columns(schema, asked)
@@ -136,7 +136,7 @@ class _Writer:
         return self._append(element, name)
 
     def _append(self, element: Element, name: str) -> str:
-        """Add a field behind those that it refers to, and return its name."""
+        """Add a field after those that it refers to, and return its name."""
         name = free_name(f"{name}_{len(self._derived) + 1}", self._taken)
         self._taken.add(name)
         element.set("name", name)
@@ -174,7 +174,7 @@ class _Writer:
             case Program():
                 self._program(parent, formula)
             case _:
-                # Engines lack the median that the standard has.
+                # Engines lack the standard's median.
                 what = type(formula).__name__.lower()
                 raise ValueError(f"PMML has no form for a {what} of several scores")
 
@@ -192,7 +192,7 @@ class _Writer:
         self._tree(choice, nodes, node.right)
 
     def _unless_missing(self, parent: Element, feature: int, missing: float) -> Element:
-        """Add the choice of a value where a feature is missing; the other side is still to come."""
+        """Add the choice of a value if a feature is missing; the caller adds the other side."""
         choice = add(parent, "Apply", function="if")
         self._field_ref(add(choice, "Apply", function="isMissing"), feature)
         constant(choice, repr(missing))
@@ -212,7 +212,7 @@ class _Writer:
     def _halved(
         self, parent: Element, field: str, thresholds: Sequence[float], values: Sequence[float]
     ) -> None:
-        """Add the value of the step of a field, found by halves: no deeper than it must be."""
+        """Add the step value of a field by bisection, to minimise the depth."""
         if not thresholds:
             constant(parent, repr(values[0]))
             return
@@ -235,7 +235,7 @@ class _Writer:
         constant(parent, repr(steps.missing))
 
     def _sum(self, parent: Element, terms: Sequence[Formula | LinearTerm]) -> None:
-        """Add a sum; in halves, so that a long one is not deep."""
+        """Add a sum by bisection, so that a long one is not deep."""
         if not terms:
             constant(parent, "0.0")
         elif len(terms) == 1:
@@ -296,9 +296,9 @@ class _Writer:
         constant(choice, repr(otherwise))
 
     def _program(self, parent: Element, program: Program) -> None:
-        """Add the mean worth of the ends.
+        """Add the mean value of the ends.
 
-        Masses are parts of 1, and not rounded to whole numbers as in the core.
+        Masses are fractions of 1, and not rounded to integers as in the core.
         """
         worths = []
         masses: list[str | None] = [self.field("mass", Constant(1.0))]
@@ -317,7 +317,7 @@ class _Writer:
         self._weighted_sum(parent, worths)
 
     def _mass(self, parts: Sequence[tuple[str, str, bool]]) -> str:
-        """Add the mass that reaches a node, of up to two others, and return its name."""
+        """Add the mass that reaches a node from up to two others, and return its name."""
         element = ElementTree.Element("DerivedField", optype="continuous", dataType="double")
         total = add(element, "Apply", function="+") if len(parts) > 1 else element
         for mass, share, goes_on in parts:
@@ -345,7 +345,7 @@ class _Writer:
     # Conditions -----------------------------------------------------------------------------------
 
     def _condition(self, parent: Element, condition: Condition) -> None:
-        """Add a condition, which is true or false also where a feature is missing."""
+        """Add a condition, which is true or false also if a feature is missing."""
         match condition:
             case Test():
                 self._test(parent, condition)
