@@ -8,7 +8,7 @@ import pytest
 from aucrank import load
 from aucrank.metrics import auc_by, auc_interval
 
-from tests.common.command_line import ok, run, table
+from tests.common.command_line import run, table
 
 FIT = ("fit", "train.csv", "--target", "bad", "--model", "RIMARC", "-o", "model.json")
 ROWS = ("model.json", "test.csv", "--target", "bad")

@@ -231,7 +231,9 @@ def test_a_fit_on_workers_is_that_of_a_frame(name, given):
     "times",
     [
         np.array(["1969-12-31T23:59:59.999999", "2024-02-29T12:00:00.1"], dtype="M8[ns]"),
-        pd.Series(pd.to_datetime(["2024-02-29 12:00:00.123456", "2024-03-01 00:00:00.5"], utc=True)),
+        pd.to_datetime(
+            ["2024-02-29 12:00:00.123456", "2024-03-01 00:00:00.5"], utc=True
+        ).to_series(),
     ],
 )
 def test_a_moment_has_one_number_whatever_holds_it(times):
