@@ -66,7 +66,8 @@ def run(args: argparse.Namespace) -> int:
                     f"{option} is for data in memory: of data that are read a piece at a time, the"
                     " AUC of all rows alone is measured"
                 )
-        state, scored = RocState(**room_for_scores(args.memory)), []
+        state = RocState(**room_for_scores(args.memory))
+        scored: list[_Scored] = []
         value = _measure_in_pieces(model, args, state, scored)
         with plain_errors(f"cannot evaluate on {args.data}"):
             _say(args, model, state, value, _clustered_in_pieces(scored))
