@@ -111,13 +111,7 @@ class BlockSurvey:
         if self._time is not None:
             values = _values(batch, self._time)
             kind = "dates" if _are_dates(values) else "numbers"
-            if self._kind is None:
-                self._kind = kind, batch.origin
-            if self._kind[0] != kind:
-                raise TypeError(
-                    f"time column {self._time!r} holds {self._kind[0]} in {self._kind[1]} and"
-                    f" {kind} in {batch.origin}"
-                )
+            self._check_kind(kind, batch.origin)
         if self._groups is None or self._time is None:
             return
         groups, times = _groups(batch, self._groups), _times(batch, self._time)
@@ -128,12 +122,7 @@ class BlockSurvey:
     def merge(self, other: BlockSurvey) -> None:
         """Add the groups and times of another part of the data."""
         if other._kind is not None:
-            self._kind = self._kind or other._kind
-            if self._kind[0] != other._kind[0]:
-                raise TypeError(
-                    f"time column {self._time!r} holds {self._kind[0]} in {self._kind[1]} and"
-                    f" {other._kind[0]} in {other._kind[1]}"
-                )
+            self._check_kind(*other._kind)
         self._found += [(other._known, other._latest), *other._found]
         self._settle()
 
@@ -143,6 +132,16 @@ class BlockSurvey:
             return BlockFacts(self._groups, self._time) if self.columns else None
         self._settle()
         return BlockFacts(self._groups, self._time, self._known, self._latest)
+
+    def _check_kind(self, kind: str, origin: str) -> None:
+        """Raise if times are of another kind than those before."""
+        if self._kind is None:
+            self._kind = kind, origin
+        if self._kind[0] != kind:
+            raise TypeError(
+                f"time column {self._time!r} holds {self._kind[0]} in {self._kind[1]} and"
+                f" {kind} in {origin}"
+            )
 
     def _settle(self) -> None:
         """Keep one time of each group."""

@@ -295,6 +295,12 @@ def _listed(values: Sequence[Any], separator: str) -> str:
     return separator.join(texts) + (", …" if len(values) > 5 else "")
 
 
+def hint_at_positive(target: str, values: Sequence[Any], first: Any, share: float | None) -> None:
+    """Say so where the class of two that is ranked first may not be the one that is meant."""
+    other = values[0] if first == values[1] else values[1]
+    warn_of_positive(target, text_of(first), text_of(other), share)
+
+
 def greater_of(values: Sequence[Any]) -> Any:
     """Return which of two values is ranked first by default."""
     # A plus sorts before a minus.
@@ -360,9 +366,7 @@ def read_labelled(
     if positive is None:
         check_two(target, values, path)
         first = greater_of(values)
-        other = values[0] if first == values[1] else values[1]
-        share = float((frame[target] == first).mean())
-        warn_of_positive(target, text_of(first), text_of(other), share)
+        hint_at_positive(target, values, first, float((frame[target] == first).mean()))
     else:
         first = pick_class(positive, values, target)
     if len(values) == 2:

@@ -20,17 +20,19 @@ _OFTEN, _SELDOM = 0.1, 10.0
 _BAR = 20
 
 
+def silent(_: str) -> None:
+    """Show nothing."""
+
+
 @contextmanager
 def progress(args: argparse.Namespace) -> Iterator[Say]:
     """Yield a function that shows a text, depending on the options: by default on a terminal."""
     stream = sys.stderr
     wanted = getattr(args, "progress", None)
     is_terminal = stream is not None and stream.isatty()
-    if stream is None or getattr(args, "quiet", False) or not (wanted or is_terminal):
-        yield lambda _: None
-        return
-    if wanted is False:
-        yield lambda _: None
+    is_shown = is_terminal if wanted is None else wanted
+    if stream is None or getattr(args, "quiet", False) or not is_shown:
+        yield silent
         return
     line = _Line(stream, is_terminal=is_terminal)
     try:

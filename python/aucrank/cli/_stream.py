@@ -31,6 +31,7 @@ from aucrank.cli._data import (
     checked_values,
     file_kind,
     greater_of,
+    hint_at_positive,
     n_missing,
     need_column,
     no_two_classes,
@@ -44,7 +45,6 @@ from aucrank.cli._data import (
 )
 from aucrank.cli._errors import DataError, UsageError, plain_errors
 from aucrank.cli._model import SavedModel, check_columns, check_numbers, text_columns
-from aucrank.cli._positive import warn_of_positive
 from aucrank.data import Dataset
 
 #: Rows per batch.
@@ -336,8 +336,7 @@ def dataset_to_learn(
         if args.positive is None:
             check_two(target, values, path)
             first = greater_of(values)
-            other = values[0] if first == values[1] else values[1]
-            warn_of_positive(target, text_of(first), text_of(other), None)
+            hint_at_positive(target, values, first, None)
         else:
             first = pick_class(args.positive, values, target)
         if len(values) > 2:

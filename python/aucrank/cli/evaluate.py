@@ -182,11 +182,11 @@ def _measure_in_pieces(
             if args.group is not None:
                 need_column(dataset.passes.source.names, args.group, args.data, "--group")
                 _need_room(dataset.n_rows or 0, args)
+            facts = BlockFacts(args.group, None)
             for batch, _, scores in scored_batches(model.estimator, dataset, columns):
                 positive = (batch.frame[args.target] == value).to_numpy()
                 state.update(positive, scores)
                 if args.group is not None:
-                    facts = BlockFacts(args.group, None)
                     scored.append((positive, scores, facts.of_batch(batch)[0]))
     return value
 

@@ -20,7 +20,7 @@ from aucrank.cli._data import Labelled, count_kinds, read_labelled, text_of
 from aucrank.cli._errors import UsageError, plain_errors, writable
 from aucrank.cli._model import build_estimator, fit_to, save_model
 from aucrank.cli._options import DEFAULT_LARGE_MODEL, DEFAULT_MODEL
-from aucrank.cli._progress import fit_shown, progress
+from aucrank.cli._progress import fit_shown, progress, silent
 from aucrank.cli._readable import READABLE, leaves_rows_out, readable_aucs
 from aucrank.cli._stream import (
     dataset_to_learn,
@@ -68,7 +68,7 @@ def run(args: argparse.Namespace) -> int:
         progress(args) as say,
         plain_errors(f"cannot fit {args.model} to {args.data}"),
         # Lines of `verbose` would be mixed with this one.
-        fit_shown(_silent if args.verbose else say, estimator, f"fitting {args.model}"),
+        fit_shown(silent if args.verbose else say, estimator, f"fitting {args.model}"),
     ):
         fit_to(estimator, data)
     seconds = perf_counter() - start
@@ -95,10 +95,6 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _silent(_: str) -> None:
-    """Show nothing."""
-
-
 def _fit_in_pieces(estimator: Any, args: argparse.Namespace, out: Path, *, is_default: bool) -> int:
     """Fit to data that do not fit in memory."""
     start, instead = perf_counter(), ""
@@ -121,7 +117,7 @@ def _fit_in_pieces(estimator: Any, args: argparse.Namespace, out: Path, *, is_de
             if args.categorical:
                 names = [name for name in dataset.columns if name in set(args.categorical)]
                 estimator.set_params(categorical_features=names)
-            with fit_shown(_silent if args.verbose else say, estimator, f"fitting {args.model}"):
+            with fit_shown(silent if args.verbose else say, estimator, f"fitting {args.model}"):
                 estimator.fit(dataset)
             seconds = perf_counter() - start
             is_ensemble = args.model == DEFAULT_MODEL

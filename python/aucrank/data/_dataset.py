@@ -17,7 +17,7 @@ from aucrank._data.column_lookup import first_doubled
 from aucrank._data.csv_form import CsvOptions
 from aucrank._data.csv_source import CSV, CsvSource
 from aucrank._data.data_files import PathLike, find_files, folder_values
-from aucrank._data.facts import Facts, learn_facts
+from aucrank._data.facts import Facts, columns_beside, learn_facts
 from aucrank._data.frame_source import FrameSource
 from aucrank._data.input import KindsByColumn
 from aucrank._data.parquet_source import PARQUET, ParquetSource
@@ -714,15 +714,14 @@ class Dataset(InPieces):
         True
         >>> connection.close()
         """
-        beside = [target] if weight is None else [target, weight]
-        names = None if columns is None else [*columns, *beside]
-        source = SqlSource(query, table, names, dialect)
         if groups is not None or time is not None:
             raise ValueError(
                 f"{'groups' if groups is not None else 'time'} is given, but of a database the"
                 " values of one column at a time are counted, which does not tell what rows are"
                 " dealt by: read the rows, as by Dataset.from_batches"
             )
+        names = None if columns is None else [*columns, *columns_beside(target, weight)]
+        source = SqlSource(query, table, names, dialect)
         return cls(source, target=target, positive=positive, weight=weight, columns=columns)
 
     def __repr__(self) -> str:
