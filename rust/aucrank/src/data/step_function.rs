@@ -3,7 +3,7 @@
 #[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
-use super::binned::FeatureBins;
+use crate::data::binning::binned::FeatureBins;
 
 #[cfg(feature = "serde")]
 mod saved;

@@ -2,7 +2,7 @@
 //!
 //! Where the categories that have no weight of their own hold a good part of the rows, a fit has one more
 //! number for the feature: the rate of the category of each row in the other folds
-//! (`data/fold_rates.rs`). What it adds to a score is, once the fit is over, added to the weight of each
+//! (`data/rates/fold_rates.rs`). What it adds to a score is, once the fit is over, added to the weight of each
 //! category, by its rate over all rows.
 
 use super::design::{Design, standardised};

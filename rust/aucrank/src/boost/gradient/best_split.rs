@@ -451,7 +451,7 @@ pub(super) struct BestCut {
 /// Categories of a node that may be parted from the others one by one.
 const MOST_SINGLE: usize = 50;
 
-/// Categories, beside the first, that are free of charge: see `data/level_rates.rs`.
+/// Categories, beside the first, that are free of charge: see `data/rates/level_rates.rs`.
 const FREE: f64 = 5.0;
 
 /// Number of standard deviations by which the spread of categories must exceed chance.

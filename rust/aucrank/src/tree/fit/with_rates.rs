@@ -1,7 +1,7 @@
 //! Trees that may ask the rates of rare categories, on rows in memory.
 //!
 //! Each tree has the rates of the rows that it grows on, in which a row has no say in its own
-//! (`data/rate_columns.rs`). Rows that were left out are sent down the finished tree, whose sets are by
+//! (`data/rates/rate_columns.rs`). Rows that were left out are sent down the finished tree, whose sets are by
 //! the labels of the others: so their labels have no part in what they judge.
 
 use std::sync::Arc;

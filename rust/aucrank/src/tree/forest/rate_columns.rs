@@ -1,6 +1,6 @@
 //! Categories of many levels by their rates.
 //!
-//! Trees of a forest may ask the columns of rates of a fit (`data/rate_columns.rs`); the finished forest
+//! Trees of a forest may ask the columns of rates of a fit (`data/rates/rate_columns.rs`); the finished forest
 //! asks sets of categories. Rows out of bag are ranked, during a fit, by the steps of their folds: what is
 //! measured on them is not helped by their own labels.
 

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use super::row_blocks::{LabelBlocks, RowBlocks};
-use super::sums::ClassSums;
-use super::weights::{FixedScale, FixedWeights};
+use crate::data::accumulate::sums::ClassSums;
+use crate::data::dealing::row_blocks::{LabelBlocks, RowBlocks};
+use crate::data::input::weights::{FixedScale, FixedWeights};
 use crate::{RankError, parallel};
 
 /// Whole weights up to this total are counts of copies that a learner may treat individually.

@@ -1,7 +1,7 @@
 //! Rows along a score: those that tie, and pools whose shares of positives rise.
 
-use super::{ClassSums, Labels};
 use crate::RankError;
+use crate::data::{ClassSums, Labels};
 
 /// The class sums of each score, ascending; rows of weight zero do not contribute.
 ///

@@ -31,8 +31,8 @@ use std::sync::Arc;
 #[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
-use super::labels::Labels;
-use super::sums::{ClassMasses, ClassSums};
+use crate::data::accumulate::sums::{ClassMasses, ClassSums};
+use crate::data::input::labels::Labels;
 
 /// Categories, beside the first, that are free of charge. The best subset of `K` equal
 /// uninformative categories gains `sqrt((K - 1) n p q / 2 pi)` on average, and the best threshold
@@ -44,7 +44,7 @@ const FREE: f64 = 5.0;
 const CAUTION: f64 = 4.0;
 
 /// Training rows that a category needs for a rate of its own.
-pub(super) const LEAST_LEVEL_ROWS: u64 = 10;
+pub(in crate::data) const LEAST_LEVEL_ROWS: u64 = 10;
 
 /// How the class rates of categories are estimated.
 ///

@@ -9,9 +9,9 @@ use std::ops::Range;
 
 use crate::parallel::prelude::*;
 
-use super::bins::Bins;
-use super::columns::{Column, Columns};
-use super::sums::{ClassSums, RowTally, Tally};
+use crate::data::accumulate::sums::{ClassSums, RowTally, Tally};
+use crate::data::binning::bins::Bins;
+use crate::data::input::columns::{Column, Columns};
 use crate::{RankError, parallel};
 
 /// Rows looked up at a time.

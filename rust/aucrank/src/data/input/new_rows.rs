@@ -4,16 +4,16 @@ use std::ops::Range;
 
 use crate::parallel::prelude::*;
 
-use super::columns::Columns;
-use super::sums::{ClassSums, RowTally};
-use super::weights::FixedWeights;
 use crate::RankError;
+use crate::data::accumulate::sums::{ClassSums, RowTally};
+use crate::data::input::columns::Columns;
+use crate::data::input::weights::FixedWeights;
 
 /// Rows counted by one task.
 const CHUNK_ROWS: usize = 1 << 14;
 
 /// Rows other than the training rows, or whose classes do not matter. Unlike
-/// [`Labels`](super::Labels) they may have one class only, or no known classes.
+/// [`Labels`](crate::data::Labels) they may have one class only, or no known classes.
 ///
 /// # Examples
 ///

@@ -3,9 +3,9 @@
 #[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
-use super::columns::{Column, Columns};
-use super::labels::Labels;
-use super::random::mix;
+use crate::data::input::columns::{Column, Columns};
+use crate::data::input::labels::Labels;
+use crate::data::random::mix;
 use crate::{Interrupt, RankError, parallel};
 
 /// Distinct rows of a class up to which each has a rank. Of more rows, the place of a row is found by
@@ -130,7 +130,7 @@ const TILE_ROWS: usize = 1024;
 
 /// Hash of the values of every row. Equal numbers hash equally: 0.0 and -0.0, either float width, any
 /// NaN.
-pub(super) fn hash_rows(
+pub(in crate::data) fn hash_rows(
     columns: &Columns<'_>,
     interrupt: &Interrupt,
 ) -> Result<Vec<u64>, RankError> {

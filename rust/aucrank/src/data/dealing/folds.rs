@@ -2,9 +2,9 @@
 
 use crate::parallel::prelude::*;
 
-use super::columns::Columns;
-use super::labels::Labels;
-use super::row_order::RowOrder;
+use crate::data::dealing::row_order::RowOrder;
+use crate::data::input::columns::Columns;
+use crate::data::input::labels::Labels;
 use crate::{Interrupt, RankError};
 
 /// Fewest rows of a task.
@@ -132,8 +132,8 @@ pub fn hold_out(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::data::row_order::MOST_RANKED;
-    use crate::data::row_order::seeded;
+    use crate::data::dealing::row_order::MOST_RANKED;
+    use crate::data::dealing::row_order::seeded;
 
     /// The fold of each content: (value, class) -> fold.
     fn folds_by_content(

@@ -9,13 +9,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::parallel::prelude::*;
 
-use super::binned::{Binned, CodeSlot, FeatureBins, WideCodes};
-use super::cells::Cells;
-use super::columns::{Column, Columns, Numbers, Value};
-use super::histogram::{Histogram, HistogramLayout, WideBins, add_up_codes};
-use super::level_set::LevelSet;
-use super::sums::{RowTally, Tally};
-use super::values::ValueScale;
+use crate::data::accumulate::cells::Cells;
+use crate::data::accumulate::histogram::{Histogram, HistogramLayout, WideBins, add_up_codes};
+use crate::data::accumulate::sums::{RowTally, Tally};
+use crate::data::binning::binned::{Binned, CodeSlot, FeatureBins, WideCodes};
+use crate::data::input::columns::{Column, Columns, Numbers, Value};
+use crate::data::input::level_set::LevelSet;
+use crate::data::input::values::ValueScale;
 use crate::{Interrupt, RankError, parallel};
 
 /// Rows per task.

@@ -1,9 +1,9 @@
 //! Rows that are dealt together: those of a group, or of a time.
 
-use super::block_table::{BlockKind, BlockTable, ClassWeights};
-use super::folds::{Folds, NO_FOLD, TwoParts};
-use super::labels::Labels;
 use crate::RankError;
+use crate::data::dealing::block_table::{BlockKind, BlockTable, ClassWeights};
+use crate::data::dealing::folds::{Folds, NO_FOLD, TwoParts};
+use crate::data::input::labels::Labels;
 
 /// What rows are dealt by, instead of each by its own content.
 ///
@@ -50,7 +50,7 @@ impl RowBlocks<'_> {
     }
 
     /// Checks that there is a block for each row.
-    pub(super) fn check_length(&self, expected: usize) -> Result<(), RankError> {
+    pub(in crate::data) fn check_length(&self, expected: usize) -> Result<(), RankError> {
         let found = self.of_row().len();
         if found == expected {
             return Ok(());
@@ -77,7 +77,7 @@ pub(crate) struct LabelBlocks {
 }
 
 impl LabelBlocks {
-    pub(super) fn new(labels: &Labels<'_>, blocks: RowBlocks<'_>) -> Self {
+    pub(in crate::data) fn new(labels: &Labels<'_>, blocks: RowBlocks<'_>) -> Self {
         let table = BlockTable::of(blocks, labels);
         Self { of_row: table.places(blocks.of_row()), table }
     }
@@ -98,7 +98,7 @@ impl LabelBlocks {
     }
 
     /// See [`BlockTable::folds`].
-    pub(super) fn deal(&self, labels: &Labels<'_>, n_folds: u16, seed: u64) -> Folds {
+    pub(in crate::data) fn deal(&self, labels: &Labels<'_>, n_folds: u16, seed: u64) -> Folds {
         let parts = self.table.folds(&self.weights(labels), n_folds, seed);
         let mut of_row = vec![NO_FOLD; labels.n_rows()];
         for row in labels.rows().into_iter().map(|row| row as usize) {
@@ -108,7 +108,12 @@ impl LabelBlocks {
     }
 
     /// See [`BlockTable::hold_out`].
-    pub(super) fn hold_out(&self, labels: &Labels<'_>, share: f64, seed: u64) -> Option<TwoParts> {
+    pub(in crate::data) fn hold_out(
+        &self,
+        labels: &Labels<'_>,
+        share: f64,
+        seed: u64,
+    ) -> Option<TwoParts> {
         let part_of = self.table.hold_out(&self.weights(labels), share, seed)?;
         let is_out = |&row: &u32| part_of[usize::from(self.of_row[row as usize])] == 1;
         let (held_out, kept) = labels.rows().into_iter().partition(is_out);

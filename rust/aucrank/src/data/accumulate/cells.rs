@@ -2,12 +2,12 @@
 
 use std::ops::Range;
 
-use super::source::CellId;
+use crate::data::accumulate::source::CellId;
 
 /// The stretch of rows of each cell. Cells that were split or merged are forgotten: a fit keeps one list
 /// for each of many parts.
 #[derive(Debug, Clone)]
-pub(super) struct Cells(Vec<CellStretch>);
+pub(in crate::data) struct Cells(Vec<CellStretch>);
 
 #[derive(Debug, Clone, Copy)]
 struct CellStretch {
@@ -18,7 +18,7 @@ struct CellStretch {
 
 impl Cells {
     /// All of so many rows in cell 0.
-    pub(super) fn one(n_rows: usize) -> Self {
+    pub(in crate::data) fn one(n_rows: usize) -> Self {
         Self(vec![CellStretch { id: 0, start: 0, end: n_rows as u32 }])
     }
 
@@ -27,7 +27,7 @@ impl Cells {
     /// # Panics
     ///
     /// If there is no such cell.
-    pub(super) fn get(&self, id: CellId) -> Range<usize> {
+    pub(in crate::data) fn get(&self, id: CellId) -> Range<usize> {
         let place =
             self.0.binary_search_by_key(&id, |cell| cell.id).expect("a cell of this source");
         let CellStretch { start, end, .. } = self.0[place];
@@ -35,7 +35,7 @@ impl Cells {
     }
 
     /// Replaces some cells by others.
-    pub(super) fn replace(
+    pub(in crate::data) fn replace(
         &mut self,
         mut old: Vec<CellId>,
         new: impl IntoIterator<Item = (CellId, Range<usize>)>,

@@ -4,11 +4,11 @@
 //! whether its category is among some: those of a rate below the threshold by all rows of the fit. A
 //! missing value, and a category that the fit did not see, has the mean rate and goes where that goes.
 
-use super::cuts::quantile_cuts;
-use super::fold_rates::FoldRates;
-use super::folds::Folds;
-use super::labels::Labels;
-use super::level_set::LevelSet;
+use crate::data::binning::cuts::quantile_cuts;
+use crate::data::dealing::folds::Folds;
+use crate::data::input::labels::Labels;
+use crate::data::input::level_set::LevelSet;
+use crate::data::rates::fold_rates::FoldRates;
 
 /// Most steps of rates, whose numbers are bytes.
 const MOST_STEPS: usize = 250;

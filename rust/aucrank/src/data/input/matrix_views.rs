@@ -2,8 +2,8 @@
 
 use ndarray::ArrayView2;
 
-use super::{Column, Columns, Numbers, Value};
 use crate::RankError;
+use crate::data::{Column, Columns, Numbers, Value};
 
 /// Borrows a matrix whose rows or columns are contiguous; a row of the view is a row of the data.
 ///

@@ -6,12 +6,12 @@ use std::sync::Arc;
 #[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
-use super::columns::{CodeSlice, Column, Columns, MISSING_CODE, Numbers, Value};
-use super::cuts;
-use super::labels::Labels;
-use super::level_rates::LevelRates;
-use super::lookup::CutGrid;
-use super::row_order::{least_hashes, seeded};
+use crate::data::binning::cuts;
+use crate::data::binning::lookup::CutGrid;
+use crate::data::dealing::row_order::{least_hashes, seeded};
+use crate::data::input::columns::{CodeSlice, Column, Columns, MISSING_CODE, Numbers, Value};
+use crate::data::input::labels::Labels;
+use crate::data::rates::level_rates::LevelRates;
 use crate::memory::{check_room, filled};
 use crate::{Interrupt, RankError, parallel};
 
@@ -146,7 +146,7 @@ impl FeatureBins {
 
 /// Codes of a feature that needs more than one byte.
 #[derive(Debug, Clone)]
-pub(super) enum WideCodes {
+pub(in crate::data) enum WideCodes {
     /// Up to 2^16 codes.
     U16(Vec<u16>),
     /// More than that.
@@ -172,7 +172,7 @@ impl WideCodes {
 
 /// Where the codes of a feature are stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum CodeSlot {
+pub(in crate::data) enum CodeSlot {
     /// Column of the byte matrix, by index.
     Narrow(usize),
     /// Index among the wide features.
@@ -611,7 +611,7 @@ impl Binned {
         matches!(self.slots[feature], CodeSlot::Narrow(_))
     }
 
-    pub(super) fn slot(&self, feature: usize) -> CodeSlot {
+    pub(in crate::data) fn slot(&self, feature: usize) -> CodeSlot {
         self.slots[feature]
     }
 
@@ -633,7 +633,7 @@ impl Binned {
         &self.narrow[row * self.n_narrow..(row + 1) * self.n_narrow]
     }
 
-    pub(super) fn wide(&self) -> &[WideCodes] {
+    pub(in crate::data) fn wide(&self) -> &[WideCodes] {
         &self.wide
     }
 

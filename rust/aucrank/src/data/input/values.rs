@@ -1,9 +1,9 @@
 //! Raw numbers in fixed point, so that their sums are exact and means do not depend on the order of
 //! the rows.
 
-use super::columns::{Column, Columns};
-use super::labels::Labels;
-use super::weights::{power_of_two_factors, times_power_of_two};
+use crate::data::input::columns::{Column, Columns};
+use crate::data::input::labels::Labels;
+use crate::data::input::weights::{power_of_two_factors, times_power_of_two};
 use crate::{Interrupt, RankError, parallel};
 
 /// Bits of the largest absolute value of a feature. With weights that add up to at most 2^60, a sum
@@ -72,7 +72,7 @@ impl ValueScale {
 
     /// A value in units, rounded.
     #[inline]
-    pub(super) fn units(self, value: f64) -> i64 {
+    pub(in crate::data) fn units(self, value: f64) -> i64 {
         (value * self.factors[0] * self.factors[1]).round() as i64
     }
 

@@ -1,7 +1,7 @@
 //! Choice of the cuts of a numeric feature.
 
-use super::columns::{Numbers, Value};
-use super::labels::Labels;
+use crate::data::input::columns::{Numbers, Value};
+use crate::data::input::labels::Labels;
 
 /// Midpoint of `low < high`, clamped so that `low < midpoint <= high` (DECISIONS G8): `low` is
 /// below the cut and `high` is not, even if they are adjacent floats.
@@ -145,7 +145,7 @@ pub(crate) fn cuts_of_sample(
 
 /// Cuts of one feature: between all distinct values if there are at most `max_bins` of them (or no
 /// bound), else at weighted quantiles of the rows in `sample`.
-pub(super) fn choose<T: Value>(
+pub(in crate::data) fn choose<T: Value>(
     column: Numbers<'_, T>,
     labels: &Labels<'_>,
     rows: &[u32],

@@ -4,10 +4,10 @@
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
-use super::binned::FeatureBins;
-use super::block_table::BlockTable;
-use super::row_blocks::RowBlocks;
-use super::row_order::hash_rows;
+use crate::data::binning::binned::FeatureBins;
+use crate::data::dealing::block_table::BlockTable;
+use crate::data::dealing::row_blocks::RowBlocks;
+use crate::data::dealing::row_order::hash_rows;
 use crate::{Interrupt, RankError, parallel};
 
 /// Rows read at a time: they stay in the cache while they are processed.
@@ -137,7 +137,7 @@ impl<'a, T: Value> Numbers<'a, T> {
     }
 
     /// Copies the values of some rows; returns whether one of them is infinite.
-    pub(super) fn read<'b>(
+    pub(in crate::data) fn read<'b>(
         &self,
         range: Range<usize>,
         places: impl Iterator<Item = &'b mut f64>,
@@ -508,7 +508,7 @@ impl<'a> Columns<'a> {
     }
 
     /// The same columns of rows that are read in parts and dealt into folds by groups or by time. Where
-    /// all rows are in memory, [`Labels::in_blocks`](super::Labels::in_blocks) says so.
+    /// all rows are in memory, [`Labels::in_blocks`](crate::data::Labels::in_blocks) says so.
     ///
     /// # Errors
     ///

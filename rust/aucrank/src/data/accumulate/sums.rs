@@ -7,8 +7,8 @@ use std::ops::{Add, AddAssign, Sub, SubAssign};
 #[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
-use super::labels::Labels;
 use crate::RankError;
+use crate::data::input::labels::Labels;
 
 /// Class weight of a set of rows, in units of [`Labels::exponent`], and its number of rows.
 ///

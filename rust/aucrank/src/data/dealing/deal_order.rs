@@ -5,8 +5,8 @@ use std::sync::Arc;
 #[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
-use super::block_table::{BlockParts, BlockTable};
-use super::row_order::{Holdout, RowOrder};
+use crate::data::dealing::block_table::{BlockParts, BlockTable};
+use crate::data::dealing::row_order::{Holdout, RowOrder};
 
 /// What a row is dealt by.
 #[derive(Debug, Clone, Copy)]

@@ -8,14 +8,14 @@
 
 use std::sync::Arc;
 
-use super::binned::{Binned, FeatureBins};
-use super::columns::{Column, Columns};
-use super::fold_rates::{SEED_OF_RATES, deal_for_rates, features_with_rare_levels};
-use super::folds::Folds;
-use super::labels::Labels;
-use super::level_rates::LevelRates;
-use super::random::mix;
-use super::rate_steps::{RateSteps, coded_rates};
+use crate::data::binning::binned::{Binned, FeatureBins};
+use crate::data::dealing::folds::Folds;
+use crate::data::input::columns::{Column, Columns};
+use crate::data::input::labels::Labels;
+use crate::data::random::mix;
+use crate::data::rates::fold_rates::{SEED_OF_RATES, deal_for_rates, features_with_rare_levels};
+use crate::data::rates::level_rates::LevelRates;
+use crate::data::rates::rate_steps::{RateSteps, coded_rates};
 use crate::{Interrupt, RankError, parallel};
 
 /// The features whose rare categories hold many rows, and the folds that their rates are learned by.

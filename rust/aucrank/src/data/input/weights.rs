@@ -87,7 +87,7 @@ impl FixedWeights {
 
     /// Units of one row, and how many rows it counts as: k for a whole weight k; if some weight is
     /// not whole, every row of positive weight counts as one.
-    pub(super) fn counted(&self, row: usize) -> (u64, u64) {
+    pub(in crate::data) fn counted(&self, row: usize) -> (u64, u64) {
         let units = self.units[row];
         (units, if self.is_whole { units } else { u64::from(units > 0) })
     }

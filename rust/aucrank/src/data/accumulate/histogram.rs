@@ -3,9 +3,9 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::binned::{Binned, CodeSlot};
-use super::sums::{ClassSums, Tally};
 use crate::RankError;
+use crate::data::accumulate::sums::{ClassSums, Tally};
+use crate::data::binning::binned::{Binned, CodeSlot};
 
 /// Bytes of histogram filled at a time, which stay in the first-level cache together with the rows.
 const GROUP_BYTES: usize = 32 << 10;
@@ -16,7 +16,7 @@ const SPARSE_FACTOR: usize = 2;
 
 /// Offsets of the features in a histogram, for all features of a source or some of them.
 #[derive(Debug)]
-pub(super) struct HistogramLayout {
+pub(in crate::data) struct HistogramLayout {
     /// Indices of the features, ascending.
     features: Vec<usize>,
     slots: Vec<CodeSlot>,
@@ -31,7 +31,7 @@ pub(super) struct HistogramLayout {
 }
 
 impl HistogramLayout {
-    pub(super) fn of(binned: &Binned, features: Vec<usize>) -> Arc<Self> {
+    pub(in crate::data) fn of(binned: &Binned, features: Vec<usize>) -> Arc<Self> {
         let mut layout = Self {
             slots: Vec::with_capacity(features.len()),
             offsets: vec![0],
@@ -60,34 +60,34 @@ impl HistogramLayout {
         Arc::new(layout)
     }
 
-    pub(super) fn features(&self) -> &[usize] {
+    pub(in crate::data) fn features(&self) -> &[usize] {
         &self.features
     }
 
-    pub(super) fn narrow_columns(&self) -> &[usize] {
+    pub(in crate::data) fn narrow_columns(&self) -> &[usize] {
         &self.narrow_columns
     }
 
-    pub(super) fn wide_columns(&self) -> &[usize] {
+    pub(in crate::data) fn wide_columns(&self) -> &[usize] {
         &self.wide_columns
     }
 
     /// Number of codes of a wide feature, by its index in the histogram.
-    pub(super) fn n_wide_codes(&self, wide: usize) -> usize {
+    pub(in crate::data) fn n_wide_codes(&self, wide: usize) -> usize {
         self.wide_codes[wide]
     }
 
     /// Number of bins of all narrow features.
-    pub(super) fn n_narrow_bins(&self) -> usize {
+    pub(in crate::data) fn n_narrow_bins(&self) -> usize {
         *self.offsets.last().expect("begins with 0")
     }
 
-    pub(super) fn offsets(&self) -> &[usize] {
+    pub(in crate::data) fn offsets(&self) -> &[usize] {
         &self.offsets
     }
 
     /// Groups of consecutive narrow features whose bins fit in the cache together.
-    pub(super) fn groups<T>(&self) -> Vec<Range<usize>> {
+    pub(in crate::data) fn groups<T>(&self) -> Vec<Range<usize>> {
         let limit = GROUP_BYTES / size_of::<T>();
         let n_features = self.offsets.len() - 1;
         let (mut groups, mut start) = (Vec::new(), 0);
@@ -106,7 +106,7 @@ impl HistogramLayout {
     }
 
     /// An empty wide feature, dense or sparse depending on the number of rows.
-    pub(super) fn wide_bins<T: Tally>(&self, wide: usize, n_rows: usize) -> WideBins<T> {
+    pub(in crate::data) fn wide_bins<T: Tally>(&self, wide: usize, n_rows: usize) -> WideBins<T> {
         if self.is_sparse(wide, n_rows) {
             WideBins::Sparse(Vec::new())
         } else {
@@ -117,7 +117,7 @@ impl HistogramLayout {
 
 /// Bins of a feature that has more than 255.
 #[derive(Debug, Clone)]
-pub(super) enum WideBins<T> {
+pub(in crate::data) enum WideBins<T> {
     /// One entry per code.
     Dense(Vec<T>),
     /// Occupied codes, ascending.
@@ -154,17 +154,17 @@ pub(super) enum WideBins<T> {
 /// ```
 #[derive(Debug, Clone)]
 pub struct Histogram<T> {
-    pub(super) layout: Arc<HistogramLayout>,
-    pub(super) n_rows: usize,
-    pub(super) narrow: Vec<T>,
-    pub(super) wide: Vec<WideBins<T>>,
-    /// Sum of the values of each feature, in its [`ValueScale`](super::ValueScale) times weight;
+    pub(in crate::data) layout: Arc<HistogramLayout>,
+    pub(in crate::data) n_rows: usize,
+    pub(in crate::data) narrow: Vec<T>,
+    pub(in crate::data) wide: Vec<WideBins<T>>,
+    /// Sum of the values of each feature, in its [`ValueScale`](crate::data::ValueScale) times weight;
     /// empty if the source does not sum values.
     values: Vec<i128>,
 }
 
 impl<T: Tally> Histogram<T> {
-    pub(super) fn new(
+    pub(in crate::data) fn new(
         layout: Arc<HistogramLayout>,
         n_rows: usize,
         narrow: Vec<T>,
@@ -180,7 +180,7 @@ impl<T: Tally> Histogram<T> {
     }
 
     /// The bins of the feature at an index within the histogram.
-    pub(super) fn at(&self, place: usize) -> FeatureSums<'_, T> {
+    pub(in crate::data) fn at(&self, place: usize) -> FeatureSums<'_, T> {
         let (dense, sparse): (&[T], &[(u32, T)]) = match self.layout.slots[place] {
             CodeSlot::Narrow(j) => {
                 (&self.narrow[self.layout.offsets[j]..self.layout.offsets[j + 1]], &[])
@@ -214,7 +214,7 @@ impl<T: Tally> Histogram<T> {
     }
 
     /// That of no rows.
-    pub(super) fn empty(layout: Arc<HistogramLayout>) -> Self {
+    pub(in crate::data) fn empty(layout: Arc<HistogramLayout>) -> Self {
         let narrow = vec![T::default(); layout.n_narrow_bins()];
         let wide = layout.wide_columns.iter().map(|_| WideBins::Sparse(Vec::new())).collect();
         Self { layout, n_rows: 0, narrow, wide, values: Vec::new() }
@@ -322,7 +322,7 @@ impl<T: Tally> WideBins<T> {
     }
 
     /// Makes an array of a list that has grown long.
-    pub(super) fn bound(&mut self, n_codes: usize) {
+    pub(in crate::data) fn bound(&mut self, n_codes: usize) {
         if let Self::Sparse(bins) = self
             && bins.len() > n_codes / SPARSE_FACTOR
         {
@@ -387,7 +387,7 @@ impl<T: Tally> WideBins<T> {
 }
 
 /// Sorts bins by their codes, and adds up those of one code.
-pub(super) fn add_up_codes<T: Tally>(bins: &mut Vec<(u32, T)>) {
+pub(in crate::data) fn add_up_codes<T: Tally>(bins: &mut Vec<(u32, T)>) {
     // Two ascending lists, or rows in no order.
     bins.sort_by_key(|(code, _)| *code);
     bins.dedup_by(|more, first| {
@@ -448,7 +448,7 @@ impl<'a, T: Tally> FeatureSums<'a, T> {
         dense.chain(self.sparse.iter().copied()).map(|(code, tally)| (code, tally.sums()))
     }
 
-    /// Sum of the known values in the cell, in the unit of [`ValueScale`](super::ValueScale) times
+    /// Sum of the known values in the cell, in the unit of [`ValueScale`](crate::data::ValueScale) times
     /// the unit of weight; `None` if the source does not sum values.
     #[must_use]
     pub fn value_sum(self) -> Option<i128> {

@@ -3,11 +3,11 @@
 #[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
-use super::columns::Columns;
-use super::labels::Labels;
-use super::row_blocks::RowBlocks;
-use super::row_order::seeded;
-use super::sums::ClassSums;
+use crate::data::accumulate::sums::ClassSums;
+use crate::data::dealing::row_blocks::RowBlocks;
+use crate::data::dealing::row_order::seeded;
+use crate::data::input::columns::Columns;
+use crate::data::input::labels::Labels;
 
 /// Blocks that are dealt one by one. Of more, those whose numbers agree in their leading bits are dealt
 /// as one, so that no list of all blocks is needed, which would travel with each question about a fold.
@@ -160,7 +160,7 @@ pub(crate) struct BlockTable {
 
 impl BlockTable {
     /// That of all rows.
-    pub(super) fn of(blocks: RowBlocks<'_>, labels: &Labels<'_>) -> Self {
+    pub(in crate::data) fn of(blocks: RowBlocks<'_>, labels: &Labels<'_>) -> Self {
         let mut sums = BlockSums::new(blocks.kind());
         sums.add_labelled(blocks, labels);
         sums.table()
@@ -200,7 +200,12 @@ impl BlockTable {
     /// Groups are dealt so that the weight of each class is about the same in all folds, large ones
     /// first and, among those of about one size, in the order of a seeded hash. Times are cut into ranges
     /// of about the same weight, the earliest first.
-    pub(super) fn folds(&self, weights: &[ClassWeights], n_folds: u16, seed: u64) -> BlockParts {
+    pub(in crate::data) fn folds(
+        &self,
+        weights: &[ClassWeights],
+        n_folds: u16,
+        seed: u64,
+    ) -> BlockParts {
         let has = |class: usize| weights.iter().filter(|weights| weights[class] > 0).count();
         let most = has(0).min(has(1)).min(usize::from(n_folds.max(1)));
         let found = (2..=most as u16).rev().find_map(|n| {
@@ -212,7 +217,7 @@ impl BlockTable {
 
     /// Holds out whole blocks with about a share of the weight of each class, the latest of times: they
     /// are part 1. `None` if no division leaves rows of both classes on either side.
-    pub(super) fn hold_out(
+    pub(in crate::data) fn hold_out(
         &self,
         weights: &[ClassWeights],
         share: f64,

@@ -1,0 +1,6 @@
+//! Raw values become codes: cuts, bins, and the look-up of a value.
+
+pub(super) mod binned;
+pub(super) mod bins;
+pub(super) mod cuts;
+pub(super) mod lookup;

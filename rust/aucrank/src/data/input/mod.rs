@@ -1,0 +1,12 @@
+//! What is learned from: borrowed columns, labels and weights.
+
+pub(super) mod columns;
+pub(super) mod exact_sum;
+pub(super) mod labels;
+pub(super) mod level_set;
+#[cfg(feature = "ndarray")]
+pub(super) mod matrix_views;
+pub(super) mod monotonic;
+pub(super) mod new_rows;
+pub(super) mod values;
+pub(super) mod weights;
