@@ -49,12 +49,13 @@ PYTEST := -P -m pytest -n $(WORKERS) --dist worksteal
 test: $(STAMPS)/package $(STAMPS)/group-test  ## Run the Python tests and docstring examples
 	$(BIN)/python $(PYTEST) $(PYTEST_ARGS)
 
+# With the fuzzer the crate has the features of the wheel's build: its examples need no build of their own.
 RUST_PROFILE ?= dev
 .PHONY: rust-test
 rust-test:  ## Run the Rust tests and documentation examples
 	cargo test --locked --profile $(RUST_PROFILE) -p aucrank --lib --all-features
 	cargo test --locked --profile $(RUST_PROFILE) -p aucrank -p aucrank-fuzz --bins --examples --test '*'
-	cargo test --locked --profile $(RUST_PROFILE) -p aucrank --doc
+	cargo test --locked --profile $(RUST_PROFILE) -p aucrank -p aucrank-fuzz --doc
 
 # A module of WebAssembly, and whether it scores the stored models to the last bit; rustup fetches the target.
 WASM := wasm32-unknown-unknown
