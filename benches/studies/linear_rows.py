@@ -1,10 +1,10 @@
-"""What a `LinearRanker` would gain by learning from all rows, and what sums of them would take.
+"""What a `LinearRanker` gains by a sample of classes or by all rows, and what sums would take.
 
     python -m benches.studies.linear_rows [DATA_FOLDER ...] [--rows 1000000] [--max-rows 20000]
 
 For each share of positive rows: the AUC on as many new rows of the fit to 200,000 rows, as many
-as the common sample of a `Dataset` has, and to all. Rows are simulated, of 20 numbers of which
-seven tell something, two of them not linearly.
+as the common sample of a `Dataset` has; to a `Dataset`, which takes as many by class; and to all.
+Rows are simulated, of 20 numbers, seven of them informative, two of these not linearly.
 
 DATA_FOLDER holds Parquet files with columns and a 0/1 column `target`. For each set: the iterations
 of Newton's method, each of which needs the sums of gradients and of products of columns once, and
@@ -15,11 +15,13 @@ but products with them are asked for, up to 500 for each step.
 
 import argparse
 import json
+import warnings
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 from aucrank import LinearRanker
+from aucrank.data import Dataset
 from aucrank.metrics import roc_auc_score
 
 #: Distinct rows of the common sample.
@@ -47,10 +49,17 @@ def print_gain(n_rows):
     """Print AUCs of the sample and of all rows."""
     for shift in SHIFTS:
         (X, y), (new, new_y) = (simulated(n_rows, shift, seed) for seed in (0, 1))
-        for n in (min(SAMPLE, n_rows), n_rows):
-            model = LinearRanker(n_jobs=1).fit(X[:n], y[:n])
+        X, new = (pd.DataFrame(values).add_prefix("x") for values in (X, new))
+        given = {
+            "common sample": (X[:SAMPLE], y[:SAMPLE]),
+            "by class": (Dataset.from_batches(X.assign(y=y), target="y"),),
+            "all": (X, y),
+        }
+        for name, rows in given.items():
+            with warnings.catch_warnings(action="ignore"):
+                model = LinearRanker(n_jobs=1).fit(*rows)
             auc = roc_auc_score(new_y, model.decision_function(new))
-            print(f"{n:9} rows, {y[:n].sum():7} positive: AUC {auc:.4f}", flush=True)
+            print(f"{y.sum():7} of {n_rows} positive, {name:13}: AUC {auc:.4f}", flush=True)
 
 
 def print_cost(path, max_rows):

@@ -225,7 +225,8 @@ def test_of_a_sample_only_its_rows_are_brought(name, weight, most, monkeypatch):
 
     monkeypatch.setattr(DaskSource, "gather", look)
     whole = Dataset.from_batches(ROWS, target="y", weight=weight, columns=FEATURES)
-    n_taken = whole.sample(whole.facts(clone(model)), 1).n_rows
+    facts = whole.facts(clone(model))
+    n_taken = whole.sample(facts, 1, by_class=model._samples_classes).n_rows
     assert (n_taken < len(ROWS)) == (most < len(ROWS))
     expected = clone(model).fit(whole)
     assert (expected.sampled_rows_ is None) == (n_taken == len(ROWS))

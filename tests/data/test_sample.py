@@ -1,4 +1,4 @@
-"""Fits to the common sample of a data set: all rows, or those of the least hashes."""
+"""Fits to samples of a data set: all rows, or those of the least hashes, of all or by class."""
 
 import pickle
 import warnings
@@ -52,12 +52,19 @@ def fitted_to_frame(ranker, rows, weight=None):
 
 def sampled(dataset, ranker):
     facts = dataset.facts(clone(ranker), also=ranker._extra_categories())
-    return dataset.sample(facts, 2)
+    return dataset.sample(facts, 2, by_class=ranker._samples_classes)
 
 
-def smalls(sample):
+def smalls(sample, rows=slice(None)):
     """The column of 32-bit floats, no two rows of which are equal but for copies."""
-    return sample.columns[sample.schema.names.index("small")]
+    return sample.columns[sample.schema.names.index("small")][rows]
+
+
+def are_taken(rows, sample):
+    """Return which rows of a frame are in a sample; of copies, those of a class may be."""
+    is_yes = rows["y"] == "yes"
+    yes, no = smalls(sample, sample.labels), smalls(sample, ~sample.labels)
+    return np.where(is_yes, rows["small"].isin(yes), rows["small"].isin(no))
 
 
 @pytest.mark.parametrize("weight", [None, "w"])
@@ -96,8 +103,18 @@ def test_of_more_rows_a_sample_is_learned_from(name, weight, monkeypatch):
     if name in ("balanced", "cut"):
         # By the classes of all rows.
         ranker = clone(ranker).set_params(class_weight={"no": 2.0, "yes": 0.5})
-    taken = rows[rows["small"].isin(smalls(sampled(dataset_of(rows, ranker, 100, weight), ranker)))]
-    expected = fitted_to_frame(ranker, taken, weight)
+    sample = sampled(dataset_of(rows, ranker, 100, weight), ranker)
+    taken = rows[are_taken(rows, sample)]
+    if ranker._samples_classes:
+        # A row stands for as many as its class has in the sample and out of it.
+        dataset = dataset_of(rows, ranker, 100, weight)
+        facts = dataset.facts(clone(ranker), also=ranker._extra_categories())
+        _, (low, high) = dataset.sample_of_classes(facts, 1, 200)
+        factors = np.where(taken["y"] == "yes", 2**64 / (high + 1), 2**64 / (low + 1))
+        taken = taken.assign(scaled=factors * (1.0 if weight is None else taken[weight]))
+        expected = fitted_to_frame(ranker, taken, "scaled")
+    else:
+        expected = fitted_to_frame(ranker, taken, weight)
     shuffled = rows.sample(frac=1, random_state=0)
     for some, chunk_rows in ((rows, 450), (shuffled, 70)):
         with pytest.warns(UserWarning, match=f"is fitted to {len(taken)} of 1,200 rows, a sample"):
@@ -118,6 +135,28 @@ def test_a_saved_model_says_what_it_was_fitted_to(monkeypatch, tmp_path):
     assert loaded.sampled_rows_ == pickle.loads(pickle.dumps(ranker)).sampled_rows_ == (100, 600)
     assert loaded._to_document() == ranker._to_document()
     assert ranker.fit(rows[FEATURES], rows["y"]).sampled_rows_ is None
+
+
+def test_of_a_rare_class_all_rows_are_taken(monkeypatch):
+    monkeypatch.setattr(_sampled, "MOST_ROWS", 500)
+    rows = rows_of(4000).sort_values("x", kind="stable")
+    rows["y"] = np.where(np.arange(4000) % 50 == 0, "yes", "no")
+    sample = sampled(dataset_of(rows, MODELS["linear"]), MODELS["linear"])
+    assert sample.labels.sum() == 80
+    assert (~sample.labels).sum() == 420
+    assert (sample.weight[sample.labels] == 1).all()
+    # Of n hashes, the share below the k-th is k / n with a deviation of sqrt(k) / n.
+    assert abs(sample.weight[~sample.labels].sum() / 3920 - 1) < 5 / np.sqrt(420)
+
+
+def test_the_weights_of_a_sample_of_classes_are_those_of_all_rows(monkeypatch):
+    monkeypatch.setattr(_sampled, "MOST_ROWS", 1000)
+    rows = rows_of(4000)
+    sample = sampled(dataset_of(rows, MODELS["linear"], weight="w"), MODELS["linear"])
+    for is_of_class, label in ((~sample.labels, "no"), (sample.labels, "yes")):
+        assert len(np.unique(smalls(sample, is_of_class & (sample.weight > 0)))) == 500
+        share = sample.weight[is_of_class].sum() / rows["w"][rows["y"] == label].sum()
+        assert abs(share - 1) < 5 * np.sqrt(2 / 500)
 
 
 @pytest.mark.parametrize("weight", [None, "w"])

@@ -150,6 +150,9 @@ class CoreEstimator(CallbackSupportMixin, BaseEstimator, ABC):
     #: as codes in memory or with a sample of them (`_fit_model`), or not at all.
     _fits_dataset: ClassVar[Literal["rows", "passes", "codes", "sample"] | None] = None
 
+    #: Whether the sample has all rows of a rare class, and weights that make up for it.
+    _samples_classes: ClassVar[bool] = False
+
     def _dataset_binning(self, params: Any) -> dict[str, Any]:
         """Return the binning of the rows of a `Dataset`, taken from `_core_params`."""
         binning: dict[str, Any] = params["binning"]
@@ -400,7 +403,7 @@ class CoreEstimator(CallbackSupportMixin, BaseEstimator, ABC):
         dataset, facts, n_threads = whole.dataset, whole.facts, whole.n_threads
         schema, seed, progress = facts.schema, whole.seed, whole.progress
         if self._fits_dataset == "sample":
-            sampled = dataset.sample(facts, n_threads)
+            sampled = dataset.sample(facts, n_threads, by_class=self._samples_classes)
             self._fit_sample(FitContext(sampled, seed, n_threads, progress), facts.n_rows)
             return
         context = RowsContext(
@@ -425,7 +428,7 @@ class CoreEstimator(CallbackSupportMixin, BaseEstimator, ABC):
         self._set_fitted(facts.target.classes, schema, model)
 
     def _fit_sample(self, context: FitContext, n_all_rows: int) -> None:
-        """Learn from the common sample of rows that are read in batches."""
+        """Learn from a sample of rows that are read in batches."""
         sample = context.sample
         if sample.n_rows < n_all_rows:
             self._sampled_rows = sample.n_rows, n_all_rows

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from aucrank._data.column_lookup import given_names
 from aucrank._data.frames import is_all_missing
 from aucrank._data.passes import Batch
 from aucrank._data.row_blocks import RowBlocks, first_missing, group_numbers, time_numbers
@@ -90,7 +91,7 @@ class BlockSurvey:
     @property
     def columns(self) -> list[str]:
         """Names of the columns."""
-        return [name for name in (self._groups, self._time) if name is not None]
+        return given_names(self._groups, self._time)
 
     def look_at(self, batch: Batch, kept: NDArray[np.bool_] | None) -> None:
         """Record the groups and times of a batch.

@@ -11,7 +11,6 @@ from aucrank._data.apart import columns_apart
 from aucrank._data.facts import Facts
 from aucrank._data.fingerprint import compared_batches
 from aucrank._data.passes import Batch, Passes
-from aucrank._data.target_survey import positive_rows, weights_of
 from aucrank._data.weights import weigh_classes
 
 #: Blocks by which rows are dealt, and whether they are times.
@@ -21,9 +20,7 @@ Blocks = tuple[NDArray[np.uint64], bool]
 CodedBatch = tuple[list[NDArray[Any]], NDArray[np.bool_], NDArray[np.float64] | None, Blocks | None]
 
 
-def coded_rows(
-    passes: Passes, facts: Facts, features: list[str], target: str, weight: str | None
-) -> Iterator[CodedBatch]:
+def coded_rows(passes: Passes, facts: Facts) -> Iterator[CodedBatch]:
     """Read all rows again, as numbers and codes of categories.
 
     Raises
@@ -33,11 +30,11 @@ def coded_rows(
     TypeError, ValueError
         If a value is not valid; the message gives its column and row.
     """
-    for batch in compared_batches(passes, features, facts.beside(target, weight)):
-        yield coded_batch(batch, facts, target, weight)
+    for batch in compared_batches(passes, facts.names, facts.beside):
+        yield coded_batch(batch, facts)
 
 
-def coded_batch(batch: Batch, facts: Facts, target: str, weight: str | None) -> CodedBatch:
+def coded_batch(batch: Batch, facts: Facts) -> CodedBatch:
     """Return the rows of a batch in the form of the core.
 
     Raises
@@ -48,11 +45,11 @@ def coded_batch(batch: Batch, facts: Facts, target: str, weight: str | None) -> 
     columns = [coded_column(batch, facts, index) for index in range(len(facts.dtypes))]
     columns = columns_apart(columns, facts.special)
     blocks = None if facts.blocks is None else facts.blocks.of_batch(batch)
-    return columns, *labels_and_weights(batch, facts, target, weight), blocks
+    return columns, *labels_and_weights(batch, facts), blocks
 
 
 def labels_and_weights(
-    batch: Batch, facts: Facts, target: str, weight: str | None
+    batch: Batch, facts: Facts
 ) -> tuple[NDArray[np.bool_], NDArray[np.float64] | None]:
     """Return which rows of a batch are positive, and their weights times class weights.
 
@@ -61,14 +58,12 @@ def labels_and_weights(
     TypeError, ValueError
         If a value is not valid; the message gives its place.
     """
-    positive = positive_rows(batch, target, facts.target.classes)
-    weights = None if weight is None else weights_of(batch, weight)
-    return positive, weigh_classes(facts.target.class_factors, positive, weights)
+    target = facts.target
+    positive = target.positive(batch)
+    return positive, weigh_classes(target.class_factors, positive, target.weights(batch))
 
 
-def weights_of_rows(
-    passes: Passes, facts: Facts, target: str, weight: str | None
-) -> Iterator[NDArray[np.float64] | None]:
+def weights_of_rows(passes: Passes, facts: Facts) -> Iterator[NDArray[np.float64] | None]:
     """Read labels and weights again: weights of rows times those of their classes.
 
     Raises
@@ -78,8 +73,8 @@ def weights_of_rows(
     TypeError, ValueError
         If a value is not valid; the message gives its place.
     """
-    for batch in compared_batches(passes, [], [target] if weight is None else [target, weight]):
-        yield labels_and_weights(batch, facts, target, weight)[1]
+    for batch in compared_batches(passes, [], facts.target.columns):
+        yield labels_and_weights(batch, facts)[1]
 
 
 def coded_column(batch: Batch, facts: Facts, index: int) -> NDArray[Any]:

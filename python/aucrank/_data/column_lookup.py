@@ -145,3 +145,8 @@ def columns_named(
         raise ValueError(f"{name} is a dict, but X has no column names: pass {instead}")
     check_names(given, name, columns)
     return columns
+
+
+def given_names(*columns: str | None) -> list[str]:
+    """Return the names of those columns that there are."""
+    return [name for name in columns if name is not None]

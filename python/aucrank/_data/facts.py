@@ -10,11 +10,10 @@ from aucrank._data.apart import schema_apart
 from aucrank._data.block_survey import BlockFacts, BlockSurvey
 from aucrank._data.column_survey import ColumnSurvey
 from aucrank._data.fingerprint import Fingerprint, compared_batches
-from aucrank._data.input import KindsByColumn, learn_names
-from aucrank._data.passes import Passes
+from aucrank._data.input import learn_names
+from aucrank._data.passes import Batch, Passes
 from aucrank._data.schema import Schema
 from aucrank._data.target_survey import TargetFacts, TargetSurvey
-from aucrank._data.weights import check_class_weight
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,9 +54,10 @@ class Facts:
         assert names is not None
         return names[: len(self.dtypes)]
 
-    def beside(self, target: str, weight: str | None) -> list[str]:
+    @property
+    def beside(self) -> list[str]:
         """Names of the columns that are read in addition to the features."""
-        found = columns_beside(target, weight)
+        found = self.target.columns
         return found if self.blocks is None else [*found, *self.blocks.columns]
 
     def with_special_apart(self, special: list[list[float]]) -> "Facts":
@@ -66,24 +66,73 @@ class Facts:
         return replace(self, schema=schema, special=tuple(map(tuple, special)))
 
 
-def columns_beside(target: str, weight: str | None) -> list[str]:
-    """Names of the columns of labels and weights."""
-    return [target] if weight is None else [target, weight]
+@dataclass(slots=True)
+class RowSurvey:
+    """Facts about rows, collected batch by batch.
+
+    Attributes
+    ----------
+    features : list of str
+        Columns to learn from.
+    columns : ColumnSurvey
+        Their kinds and levels.
+    labels : TargetSurvey
+        Labels and weights.
+    blocks : BlockSurvey
+        Groups and times.
+    """
+
+    features: list[str]
+    columns: ColumnSurvey
+    labels: TargetSurvey
+    blocks: BlockSurvey
+
+    @property
+    def beside(self) -> list[str]:
+        """Names of the columns that are read in addition to the features."""
+        return [*self.labels.columns, *self.blocks.columns]
+
+    def look_at(self, batch: Batch) -> None:
+        """Record the rows of a batch, but not the dtypes of its columns.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If a label, a weight, a category, a group or a time is not valid.
+        """
+        kept = self.labels.look_at(batch)
+        self.blocks.look_at(batch, kept)
+        with batch.named_in_errors():
+            self.columns.look_at(batch, kept)
+
+    def merge(self, other: "RowSurvey") -> None:
+        """Add the facts about another part of the data."""
+        self.columns.merge(other.columns)
+        self.labels.merge(other.labels)
+        self.blocks.merge(other.blocks)
+
+    def finish(self, estimator: BaseEstimator, n_rows: int, description: str) -> Facts:
+        """Return the facts once all rows have been recorded.
+
+        Raises
+        ------
+        TypeError
+            If a column is neither numeric nor categorical.
+        ValueError
+            If there is no row, there are not two labels, or a label has no weight.
+        """
+        if n_rows == 0:
+            raise ValueError(
+                f"Found array with 0 sample(s) in {description} while a minimum of 1 is required by"
+                f" {type(estimator).__name__}."
+            )
+        target = self.labels.finish()
+        schema, dtypes = self.columns.finish()
+        return Facts(target, schema, dtypes, n_rows, blocks=self.blocks.finish())
 
 
 def learn_facts(
-    estimator: BaseEstimator,
-    passes: Passes,
-    features: list[str],
-    target: str,
-    positive: Any,
-    weight: str | None,
-    *,
-    any_columns: bool,
-    blocks: BlockSurvey,
-    categorical_features: Any,
-    class_weight: Any,
-    also: KindsByColumn | None,
+    estimator: BaseEstimator, passes: Passes, survey: RowSurvey, *, any_columns: bool
 ) -> Facts:
     """Learn in one pass what `learn_columns` and the label checks learn from a whole frame.
 
@@ -100,10 +149,7 @@ def learn_facts(
     ValueError
         If there are not two labels, or a label, a weight or a category is not valid.
     """
-    check_class_weight(class_weight)
-    columns = ColumnSurvey(features, categorical_features, also)
-    labels = TargetSurvey(target, weight, class_weight)
-    beside = [*columns_beside(target, weight), *blocks.columns]
+    features, beside = survey.features, survey.beside
     heads = passes.source.heads([*features, *beside])
     known = set(passes.source.names)
     needed = features
@@ -117,46 +163,13 @@ def learn_facts(
                     f"{head.origin} has a column {more[0]!r}, which {passes.source.files[0]} has"
                     " not; name the columns to read in `columns`"
                 )
-            columns.look_at_dtypes(head.frame, head.origin)
-        needed = columns.categorical
+            survey.columns.look_at_dtypes(head.frame, head.origin)
+        needed = survey.columns.categorical
     for batch in compared_batches(passes, needed, beside):
         if heads is None:
             if batch.first_row == 0:
                 learn_names(estimator, batch.frame.select(features))
-            columns.look_at_dtypes(batch.frame, batch.origin)
-        kept = labels.look_at(batch)
-        blocks.look_at(batch, kept)
-        with batch.named_in_errors():
-            columns.look_at(batch, kept)
+            survey.columns.look_at_dtypes(batch.frame, batch.origin)
+        survey.look_at(batch)
     assert passes.n_rows is not None
-    facts = finish_facts(
-        estimator, columns, labels, positive, passes.n_rows, passes.source.description
-    )
-    return replace(facts, blocks=blocks.finish())
-
-
-def finish_facts(
-    estimator: BaseEstimator,
-    columns: ColumnSurvey,
-    labels: TargetSurvey,
-    positive: Any,
-    n_rows: int,
-    description: str,
-) -> Facts:
-    """Return the facts once all rows have been recorded.
-
-    Raises
-    ------
-    TypeError
-        If a column is neither numeric nor categorical.
-    ValueError
-        If there is no row, there are not two labels, or a label has no weight.
-    """
-    if n_rows == 0:
-        raise ValueError(
-            f"Found array with 0 sample(s) in {description} while a minimum of 1 is required by"
-            f" {type(estimator).__name__}."
-        )
-    of_target = labels.finish(positive)
-    schema, dtypes = columns.finish()
-    return Facts(of_target, schema, dtypes, n_rows)
+    return survey.finish(estimator, passes.n_rows, passes.source.description)

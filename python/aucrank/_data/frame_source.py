@@ -7,7 +7,7 @@ from typing import Any
 import narwhals.stable.v2 as nw
 
 from aucrank._data.as_frame import as_frame
-from aucrank._data.passes import Head, check_column_names, need_columns
+from aucrank._data.passes import Head, TypedSource, check_column_names, need_columns
 from aucrank._utils.extras import import_extra
 
 _INSTEAD = (
@@ -17,7 +17,7 @@ _INSTEAD = (
 )
 
 
-class FrameSource:
+class FrameSource(TypedSource):
     """Rows of frames.
 
     Parameters
@@ -32,8 +32,6 @@ class FrameSource:
     TypeError
         If it can be read only once, or holds no frames.
     """
-
-    files: tuple[str, ...] = ()
 
     def __init__(self, given: Any, chunk_rows: int) -> None:
         self._chunk_rows = chunk_rows
@@ -99,9 +97,6 @@ class FrameSource:
             taken = frame.select(columns)
             for first in range(0, len(taken), self._chunk_rows):
                 yield taken[first : first + self._chunk_rows], origin
-
-    def check_unchanged(self) -> None:
-        """Do nothing: frames have no modification time."""
 
     def _started(
         self, function: Callable[[], Iterable[Any]], kind: str

@@ -7,7 +7,7 @@ from typing import Any
 import narwhals.stable.v2 as nw
 
 from aucrank._data.data_files import Stamps, describe, read_errors
-from aucrank._data.passes import Head, check_column_names, need_columns
+from aucrank._data.passes import Head, TypedSource, check_column_names, need_columns
 from aucrank._utils.extras import import_extra
 
 #: Ends of the names of Parquet files.
@@ -21,7 +21,7 @@ _READ_AT_ONCE = 1 << 18
 _LABELS_OF_ROWS = "__index_level_"
 
 
-class ParquetSource:
+class ParquetSource(TypedSource):
     """Rows of Parquet files, one file after another.
 
     Parameters

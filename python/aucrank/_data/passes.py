@@ -3,13 +3,14 @@
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, Self
 
 import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import NDArray
 
 from aucrank._data.column_lookup import first_doubled
+from aucrank._data.reading import Fitted, Reading
 from aucrank._utils.words import did_you_mean, plural
 
 
@@ -111,6 +112,13 @@ class Source(Protocol):
     #: Names of all columns, in order.
     names: list[str]
 
+    @property
+    def reading(self) -> Reading | None:
+        """How the rows are read, to be stored with a model; None if their columns have types."""
+
+    def read_as(self, fitted: Fitted) -> "Source":
+        """Return the same rows, read as those of a model's fit were."""
+
     def heads(self, columns: Sequence[str]) -> Iterable[Head] | None:
         """Return the dtypes of columns in each file; None where they are only known from rows."""
 
@@ -122,6 +130,33 @@ class Source(Protocol):
 
     def check_unchanged(self) -> None:
         """Raise `DataChangedError` if a file has changed since the first call."""
+
+
+class TypedSource:
+    """Base of sources whose columns have types, so that all models read them alike.
+
+    By default there are no files, and dtypes and number of the rows are known once they are read.
+    """
+
+    files: tuple[str, ...] = ()
+
+    #: Read without knowledge of a fit.
+    reading: Reading | None = None
+
+    def read_as(self, fitted: Fitted) -> Self:
+        """Return the source, which any model reads alike."""
+        return self
+
+    def heads(self, columns: Sequence[str]) -> Iterable[Head] | None:
+        """Return None: dtypes are known from the rows."""
+        return None
+
+    def count_rows(self) -> int | None:
+        """Return None: the rows would have to be read."""
+        return None
+
+    def check_unchanged(self) -> None:
+        """Do nothing: there are no files that have a modification time."""
 
 
 class Passes:

@@ -8,10 +8,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucrank._data import frames
+from aucrank._data.column_lookup import given_names
 from aucrank._data.labels import encode_binary, plain_label
 from aucrank._data.passes import Batch
 from aucrank._data.vectors import plain_vector
-from aucrank._data.weights import ExactSum, factors_of_sums, needs_sums, refuse_weightless
+from aucrank._data.weights import (
+    ExactSum,
+    check_class_weight,
+    factors_of_sums,
+    needs_sums,
+    refuse_weightless,
+)
 
 # Beyond this number of labels, which they are is not reported.
 _MOST_LABELS = 100
@@ -34,6 +41,10 @@ class TargetFacts:
         rows have weight 1.
     has_zero_weights : bool
         Whether a row has weight zero.
+    label_column : str
+        Column of labels.
+    weight_column : str or None
+        Column of weights.
     """
 
     classes: NDArray[Any]
@@ -41,6 +52,33 @@ class TargetFacts:
     class_factors: tuple[float, float] | None
     largest_weights: tuple[float, float] | None
     has_zero_weights: bool
+    label_column: str
+    weight_column: str | None
+
+    @property
+    def columns(self) -> list[str]:
+        """Names of the columns of labels and weights."""
+        return given_names(self.label_column, self.weight_column)
+
+    def positive(self, batch: Batch) -> NDArray[np.bool_]:
+        """Return which rows of a batch are positive.
+
+        Raises
+        ------
+        ValueError
+            If a label is none of the classes.
+        """
+        return positive_rows(batch, self.label_column, self.classes)
+
+    def weights(self, batch: Batch) -> NDArray[np.float64] | None:
+        """Return the weights of a batch, without class weights; None if there is no column.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If one is not valid.
+        """
+        return None if self.weight_column is None else weights_of(batch, self.weight_column)
 
 
 class TargetSurvey:
@@ -54,15 +92,29 @@ class TargetSurvey:
         Column of weights.
     class_weight : dict, "balanced" or None
         Weights of classes, by label.
+    positive : object
+        The label to be ranked first; None for the greater one.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If ``class_weight`` is not valid.
     """
 
-    def __init__(self, target: str, weight: str | None, class_weight: Any) -> None:
+    def __init__(self, target: str, weight: str | None, class_weight: Any, positive: Any) -> None:
+        check_class_weight(class_weight)
         self._target = target
         self._weight = weight
         self._class_weight = class_weight
+        self._positive = positive
         self._kind: tuple[str, str] | None = None
         self._labels: list[_Label] = []
         self._dtype: np.dtype[Any] | None = None
+
+    @property
+    def columns(self) -> list[str]:
+        """Names of the columns of labels and weights."""
+        return given_names(self._target, self._weight)
 
     def look_at(self, batch: Batch) -> NDArray[np.bool_] | None:
         """Record the labels and weights of a batch.
@@ -84,15 +136,15 @@ class TargetSurvey:
                 known.add_weights(weight[rows], counts, is_summed=needs_sums(self._class_weight))
         return None if weight is None or weight.all() else weight > 0
 
-    def finish(self, positive: Any) -> TargetFacts:
+    def finish(self) -> TargetFacts:
         """Return the facts about the labels and weights.
 
-        Parameters
-        ----------
-        positive : object
-            The label to be ranked first; None for the greater one.
+        Raises
+        ------
+        ValueError
+            If there are not two labels, or a label has no weight.
         """
-        classes = self._classes(positive)
+        classes = self._classes(self._positive)
         negative, of_positive = (
             next(label for label in self._labels if label.value == value) for value in classes
         )
@@ -114,6 +166,8 @@ class TargetSurvey:
             factors,
             largest,
             any(label.has_zero for label in pair),
+            self._target,
+            self._weight,
         )
 
     def merge(self, other: "TargetSurvey") -> None:

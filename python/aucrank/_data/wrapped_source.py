@@ -16,7 +16,6 @@ from aucrank._data.clean import (
     without_marks,
 )
 from aucrank._data.column_form import ColumnForm, form_of_column
-from aucrank._data.csv_source import CsvSource
 from aucrank._data.data_files import describe
 from aucrank._data.passes import Head, Source
 from aucrank._data.reading import Fitted, Reading
@@ -42,7 +41,11 @@ class WrappedSource:
     @property
     def reading(self) -> Reading | None:
         """How the rows are read, to be stored with a model that is fitted to them."""
-        return reading_of(self._source)
+        return self._source.reading
+
+    def read_as(self, fitted: Fitted) -> Source:
+        """Return the source, which is wrapped once it is known how its rows are read."""
+        return self
 
     def heads(self, columns: Sequence[str]) -> Iterable[Head] | None:
         """Return the dtypes of columns in each file."""
@@ -59,12 +62,6 @@ class WrappedSource:
     def check_unchanged(self) -> None:
         """Raise `DataChangedError` if a file has changed since the first call."""
         self._source.check_unchanged()
-
-
-def reading_of(source: Source) -> Reading | None:
-    """Return how the rows of a source are read, None for a source with typed columns."""
-    reading: Reading | None = getattr(source, "reading", None)
-    return reading
 
 
 class PartitionedSource(WrappedSource):
@@ -113,11 +110,8 @@ class PartitionedSource(WrappedSource):
 
     def read_as(self, fitted: Fitted) -> "PartitionedSource":
         """Return the same rows, read in the way of the model's fit."""
-        source = (
-            self._source.read_as(fitted) if isinstance(self._source, CsvSource) else self._source
-        )
         text = [name for name in self._forms if name in fitted.texts]
-        return PartitionedSource(source, self._values, text)
+        return PartitionedSource(self._source.read_as(fitted), self._values, text)
 
     def _completed(
         self, frame: nw.DataFrame[Any], file: str, columns: Sequence[str]

@@ -1,39 +1,38 @@
 """Rows on the workers of a cluster, which are queried for sums: shared code of all engines."""
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import narwhals.stable.v2 as nw
 from sklearn.base import BaseEstimator
 
 from aucrank import _core
-from aucrank._data.block_survey import BlockSurvey
 from aucrank._data.coded_rows import CodedBatch
-from aucrank._data.column_survey import ColumnSurvey
-from aucrank._data.data_files import PathLike
-from aucrank._data.facts import Facts, columns_beside, finish_facts
-from aucrank._data.input import KindsByColumn, learn_names
-from aucrank._data.passes import Head
+from aucrank._data.facts import Facts, RowSurvey
+from aucrank._data.input import learn_names
+from aucrank._data.passes import Passes, TypedSource
 from aucrank._data.schema import errors_by_name
-from aucrank._data.target_survey import TargetSurvey
-from aucrank._data.weights import check_class_weight
 from aucrank.data import _holder
+from aucrank.data._engine import Engine
 from aucrank.data._raw import ClusterRows, RawRows
-from aucrank.data._sampled import Bounds, LeastRows
+from aucrank.data._sampled import Bounds, LeastRows, MostRows
 from aucrank.data._stored import Rows
+
+if TYPE_CHECKING:
+    from aucrank.data._dataset import Dataset
 
 #: Maximal number of results that are gathered unmerged, and that one task merges.
 MERGED_AT_ONCE = 8
 
 
-class ClusterSource(ABC):
+class ClusterSource(TypedSource, Engine):
     """Partitions that are on workers, or can be computed there.
 
-    An engine adds how to call a function there. It calls those of `_holder`, each of which may be
-    called again if a worker is lost.
+    The class of an engine adds how to call a function there. It calls those of `_holder`, each of
+    which may be called again if a worker is lost.
 
     Parameters
     ----------
@@ -42,8 +41,6 @@ class ClusterSource(ABC):
     names : list of str
         Names of all columns, in order.
     """
-
-    files: tuple[str, ...] = ()
 
     def __init__(self, description: str, names: list[str]) -> None:
         self.description = description
@@ -76,107 +73,83 @@ class ClusterSource(ABC):
         """Fetch some of the columns, at most one partition at a time."""
 
     @abstractmethod
-    def hold(
-        self, facts: Facts, target: str, weight: str | None, frame: bytes
-    ) -> AbstractContextManager[Rows]:
+    def hold(self, facts: Facts, frame: bytes) -> AbstractContextManager[Rows]:
         """Code all rows by `_holder.hold`, and keep them where they are coded."""
 
     @abstractmethod
-    def scores(self, ranker: Any, features: list[str], columns: list[str]) -> Any:
+    def scores(
+        self, dataset: "Dataset", ranker: Any, features: list[str], columns: list[str]
+    ) -> Any:
         """Score the rows on the workers by `_holder.score`; return an object of the engine."""
 
-    def heads(self, columns: Sequence[str]) -> Iterator[Head] | None:
-        """Return None: what holds for all partitions need not hold for each."""
-        return None
-
-    def count_rows(self) -> int | None:
-        """Return None: the partitions would have to be computed."""
-        return None
-
-    def check_unchanged(self) -> None:
-        """Do nothing: partitions have no modification time."""
-        return
-
     def facts(
-        self,
-        estimator: BaseEstimator,
-        features: list[str],
-        target: str,
-        positive: Any,
-        weight: str | None,
-        *,
-        blocks: BlockSurvey,
-        categorical_features: Any,
-        class_weight: Any,
-        also: KindsByColumn | None,
+        self, estimator: BaseEstimator, passes: Passes, survey: RowSurvey, *, any_columns: bool
     ) -> Facts:
-        """Learn on the workers the facts that a fit needs about all rows; see `learn_facts`."""
-        check_class_weight(class_weight)
-        columns = ColumnSurvey(features, categorical_features, also)
-        labels = TargetSurvey(target, weight, class_weight)
-        beside = [*columns_beside(target, weight), *blocks.columns]
-        surveys = self.map(_holder.survey_facts, columns, labels, features, beside, blocks)
-        columns, labels, blocks, parts = self.merged(_holder.merge_facts, surveys)
+        """Learn the facts on the workers."""
+        surveys = self.map(_holder.survey_facts, survey)
+        survey, parts = self.merged(_holder.merge_facts, surveys)
+        no_rows: dict[str, list[Any]] = {name: [] for name in survey.features}
+        learn_names(estimator, nw.from_dict(no_rows, backend="pandas"))
         n_rows = sum(part.n_rows for part in parts)
-        learn_names(estimator, nw.from_dict({name: [] for name in features}, backend="pandas"))
-        facts = finish_facts(estimator, columns, labels, positive, n_rows, self.description)
-        return replace(facts, parts=tuple(parts), blocks=blocks.finish())
+        return replace(survey.finish(estimator, n_rows, self.description), parts=tuple(parts))
 
-    def coded(
-        self,
-        facts: Facts,
-        target: str,
-        weight: str | None,
-        binning: dict[str, Any],
+    def rows(
+        self, dataset: "Dataset", facts: Facts, binning: dict[str, Any], n_threads: int
     ) -> AbstractContextManager[Rows]:
         """Choose bins, and code the rows on the workers."""
-        roles = (facts, target, weight)
         with errors_by_name(facts.schema):
-            unit = self._weight_unit(*roles)
-            return self.hold(*roles, self._surveyed(*roles, binning, unit))
+            return self.hold(facts, self._surveyed(facts, binning, self._weight_unit(facts)))
+
+    def raw_rows(self, dataset: "Dataset", facts: Facts, n_threads: int) -> RawRows:
+        """Return rows that are counted on the workers for each query."""
+        return ClusterRows(self, facts, self._weight_unit(facts), dataset.spill_dir, n_threads)
 
     def least_bounds(
-        self, facts: Facts, target: str, weight: str | None, most: int, *, by_class: bool
+        self, dataset: "Dataset", facts: Facts, most: MostRows, n_threads: int
     ) -> Bounds:
-        """Return the largest hashes of a sample, found by the workers."""
-        found = self.map(_holder.least_rows, facts, target, weight, most, by_class)
-        sample = LeastRows(facts.schema.n_levels, most, by_class=by_class)
-        merged = self.merged(_holder.merge_least_rows, found, facts, most, by_class)
-        sample.merge_bytes(merged)
+        """Find the largest hashes of a sample on the workers."""
+        found = self.map(_holder.least_rows, facts, most)
+        sample = LeastRows(facts.schema.n_levels, most)
+        sample.merge_bytes(self.merged(_holder.merge_least_rows, found, facts, most))
         return sample.bounds
 
     def parts_within(
-        self, facts: Facts, target: str, weight: str | None, bounds: Bounds
+        self, dataset: "Dataset", facts: Facts, bounds: Bounds, n_threads: int
     ) -> list[CodedBatch]:
         """Fetch the rows within the bounds of a sample, one partition after another."""
-        parts = self.gather(self.map(_holder.rows_of_sample, facts, target, weight, bounds))
+        parts = self.gather(self.map(_holder.rows_of_sample, facts, bounds))
         return [part for part in parts if part is not None]
 
-    def raw(
+    def accumulated(
         self,
-        facts: Facts,
-        target: str,
-        weight: str | None,
-        spill_dir: PathLike | None,
-        n_threads: int,
-    ) -> RawRows:
-        """Return the rows for a fit that reads raw values in passes."""
-        roles = (facts, target, weight)
-        return ClusterRows(self, *roles, self._weight_unit(*roles), spill_dir, n_threads)
+        dataset: "Dataset",
+        add: "Callable[[Dataset, Any], Any]",
+        state: Any,
+        merge: Callable[[Sequence[Any]], Any] | None,
+    ) -> Any:
+        """Make a state of each partition on its worker, and merge them."""
+        roles = {
+            "target": dataset.target,
+            "positive": dataset.positive,
+            "weight": dataset.weight,
+            "columns": dataset.columns,
+        }
+        states = self.map(_holder.state_of_part, type(dataset), roles, add)
+        if merge is not None:
+            return self.merged(merge, states)
+        # No worker needs memory for all of them.
+        for part in self.one_by_one(states):
+            state.merge(part)
+        return state
 
     def _surveyed(
-        self,
-        facts: Facts,
-        target: str,
-        weight: str | None,
-        binning: dict[str, Any],
-        unit: tuple[str, int] | None,
+        self, facts: Facts, binning: dict[str, Any], unit: tuple[str, int] | None
     ) -> bytes:
         """Choose bins on the workers."""
         n_rows: int | None = facts.n_rows
         while True:
             args = (binning, unit, n_rows)
-            surveys = self.map(_holder.survey_rows, facts, target, weight, *args)
+            surveys = self.map(_holder.survey_rows, facts, *args)
             whole = _holder.new_survey(facts, *args)
             whole.merge_bytes(self.merged(_holder.merge_surveys, surveys, facts, *args))
             if whole.is_complete():
@@ -184,17 +157,16 @@ class ClusterSource(ABC):
             # Many rows are copies, or have weight zero.
             n_rows = None
 
-    def _weight_unit(self, facts: Facts, target: str, weight: str | None) -> tuple[str, int] | None:
+    def _weight_unit(self, facts: Facts) -> tuple[str, int] | None:
         """Return what determines the unit of all weights, None if every row counts once."""
         if facts.target.largest_weights is None:
             return None
-        roles = (facts, target, weight)
         whole = _core.WeightRange()
-        for part in self.gather(self.map(_holder.weight_range, *roles)):
+        for part in self.gather(self.map(_holder.weight_range, facts)):
             whole = whole.merge(_core.WeightRange.from_json(part))
         if whole.are_counts():
             return whole.to_json(), 0
-        sums = self.map(_holder.relative_sum, *roles, whole.to_json())
+        sums = self.map(_holder.relative_sum, facts, whole.to_json())
         return whole.to_json(), sum(self.gather(sums))
 
 

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import wait
 from contextlib import AbstractContextManager, nullcontext
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from aucrank._data.facts import Facts
 from aucrank._data.passes import check_column_names
@@ -13,6 +13,9 @@ from aucrank.data import _holder
 from aucrank.data._cluster import FutureSource
 from aucrank.data._patience import LOOK_AGAIN, ClusterError, Patience
 from aucrank.data._stored import Rows
+
+if TYPE_CHECKING:
+    from aucrank.data._dataset import Dataset
 
 #: How often a task is restarted if its worker is lost.
 _RETRIES = 2
@@ -72,7 +75,9 @@ class DaskSource(FutureSource):
         futures: list[Any] = self._open_client().compute(tasks, retries=_RETRIES)
         return futures
 
-    def scores(self, ranker: Any, features: list[str], columns: list[str]) -> Any:
+    def scores(
+        self, dataset: "Dataset", ranker: Any, features: list[str], columns: list[str]
+    ) -> Any:
         """Return a Dask data frame whose partitions are scored when they are computed."""
         names = list(dict.fromkeys([*features, *columns]))
         return self._collection[names].map_partitions(
@@ -186,11 +191,9 @@ class DaskSource(FutureSource):
         partition = self._partitions[number]
         return self.gather([self._open_client().compute(partition, retries=_RETRIES)])[0]
 
-    def hold(
-        self, facts: Facts, target: str, weight: str | None, frame: bytes
-    ) -> AbstractContextManager[Rows]:
+    def hold(self, facts: Facts, frame: bytes) -> AbstractContextManager[Rows]:
         """Code all rows by `_holder.hold`, and keep them where they are coded."""
-        holders = self.map(_holder.hold, facts, target, weight, frame)
+        holders = self.map(_holder.hold, facts, frame)
         # Raises errors of partitions now, not at the first query.
         self.gather([self.submit(_holder.n_rows, [holder]) for holder in holders])
         return nullcontext(DaskRows(self, holders, frame))

@@ -2,8 +2,8 @@
 
 import copy
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -13,31 +13,33 @@ from sklearn.base import BaseEstimator
 from aucrank import _core
 from aucrank._data.block_survey import BlockSurvey
 from aucrank._data.coded_rows import CodedBatch, coded_rows, weights_of_rows
-from aucrank._data.column_lookup import first_doubled
+from aucrank._data.column_lookup import first_doubled, given_names
+from aucrank._data.column_survey import ColumnSurvey
 from aucrank._data.csv_form import CsvOptions
 from aucrank._data.csv_source import CSV, CsvSource
 from aucrank._data.data_files import PathLike, find_files, folder_values
-from aucrank._data.facts import Facts, columns_beside, learn_facts
+from aucrank._data.facts import Facts, RowSurvey
 from aucrank._data.frame_source import FrameSource
 from aucrank._data.input import KindsByColumn
 from aucrank._data.parquet_source import PARQUET, ParquetSource
 from aucrank._data.passes import InPieces, Passes, Source, need_columns
 from aucrank._data.reading import Fitted, Reading
 from aucrank._data.sample import Sample
-from aucrank._data.wrapped_source import PartitionedSource, reading_of, with_folders
+from aucrank._data.target_survey import TargetSurvey
+from aucrank._data.wrapped_source import with_folders
 from aucrank._utils.dialects import Dialect
 from aucrank._utils.params import check_int, check_real
 from aucrank._utils.plain_text import shown
 from aucrank._utils.words import plural
 from aucrank.data import _sampled
-from aucrank.data._cluster import ClusterSource
 from aucrank.data._dask import DaskSource
+from aucrank.data._engine import Engine, LocalEngine
 from aucrank.data._holder import SCORE
-from aucrank.data._raw import RawRows, ReadRows
+from aucrank.data._raw import RawRows
 from aucrank.data._ray import RaySource
 from aucrank.data._spark import SparkSource
-from aucrank.data._sql import CountedFacts, CountedRows, SqlSource
-from aucrank.data._stored import Rows, gathered, stored_rows
+from aucrank.data._sql import SqlSource
+from aucrank.data._stored import Rows, gathered
 
 #: Rows per batch: larger batches are no faster to read, and take more memory.
 _CHUNK_ROWS = 65_536
@@ -127,6 +129,7 @@ class Dataset(InPieces):
         if spill_dir is not None and not os.path.isdir(spill_dir):
             raise NotADirectoryError(f"spill_dir is no folder: {os.fspath(spill_dir)}")
         self._passes = Passes(source)
+        self._engine = source if isinstance(source, Engine) else LocalEngine()
         self._target = target
         self._positive = positive
         self._weight = weight
@@ -601,7 +604,7 @@ class Dataset(InPieces):
         The workers need aucrank, too. In them, coded rows take one byte per value and about twelve
         bytes more, and about as much on the disks of Spark, for recovery from lost workers.
         """
-        roles = [name for name in (target, weight, groups, time) if name is not None]
+        roles = given_names(target, weight, groups, time)
         used = None if columns is None else [*columns, *roles]
         return cls(
             SparkSource(frame, used),
@@ -720,7 +723,7 @@ class Dataset(InPieces):
                 " values of one column at a time are counted, which does not tell what rows are"
                 " dealt by: read the rows, as by Dataset.from_batches"
             )
-        names = None if columns is None else [*columns, *columns_beside(target, weight)]
+        names = None if columns is None else [*columns, *given_names(target, weight)]
         source = SqlSource(query, table, names, dialect)
         return cls(source, target=target, positive=positive, weight=weight, columns=columns)
 
@@ -788,7 +791,7 @@ class Dataset(InPieces):
     @property
     def is_counted(self) -> bool:
         """Whether rows are not read, but counted in a database."""
-        return isinstance(self._passes.source, SqlSource)
+        return self._engine.is_counted
 
     @property
     def passes(self) -> Passes:
@@ -796,9 +799,14 @@ class Dataset(InPieces):
         return self._passes
 
     @property
+    def engine(self) -> Engine:
+        """What computes on the rows, for estimators and metrics."""
+        return self._engine
+
+    @property
     def reading(self) -> Reading | None:
         """How the rows are read, to be stored with a model; None if they are typed."""
-        return reading_of(self._passes.source)
+        return self._passes.source.reading
 
     def read_as(self, fitted: Fitted) -> Self:
         """Return the same rows, read in the way of the model's fit; for estimators.
@@ -809,10 +817,11 @@ class Dataset(InPieces):
             What the model knows of the files of its fit.
         """
         source = self._passes.source
-        if fitted.reading is None or not isinstance(source, CsvSource | PartitionedSource):
+        read = source if fitted.reading is None else source.read_as(fitted)
+        if read is source:
             return self
         found = copy.copy(self)
-        found._passes = Passes(source.read_as(fitted))
+        found._passes = Passes(read)
         return found
 
     def batches(self, columns: Sequence[str] | None = None) -> Iterator[Any]:
@@ -868,14 +877,6 @@ class Dataset(InPieces):
         from_ray : Rows stored in Ray.
         from_spark : Rows of a Spark data frame.
         """
-        source = self._passes.source
-        if isinstance(source, SqlSource):
-            raise source.refusal()
-        if not isinstance(source, ClusterSource):
-            raise TypeError(
-                f"{self!r} is not on a cluster: call decision_function_batches or write_scores of"
-                " the ranker"
-            )
         if not hasattr(ranker, "decision_function"):
             raise TypeError(f"ranker has no decision_function, got a {type(ranker).__name__}")
         if isinstance(columns, str):
@@ -883,8 +884,9 @@ class Dataset(InPieces):
         if SCORE in columns:
             raise ValueError(f"columns holds {SCORE!r}, which is what is added")
         features = list(getattr(ranker, "feature_names_in_", self._columns))
+        source = self._passes.source
         need_columns([*features, *columns], source.names, source.description)
-        return source.scores(ranker, features, list(columns))
+        return self._engine.scores(self, ranker, features, list(columns))
 
     def facts(
         self,
@@ -927,45 +929,14 @@ class Dataset(InPieces):
             If there is no target, there are not two labels, or a label, a weight or a category is
             not valid.
         """
-        source = self._passes.source
-        if isinstance(source, SqlSource):
-            facts = source.facts(
-                estimator,
-                self._columns,
-                self.need_target(),
-                self._positive,
-                self._weight,
-                categorical_features=categorical_features,
-                class_weight=class_weight,
-                also=also,
-            )
-            self._passes.check_rows(facts.n_rows)
-            return facts
-        if isinstance(source, ClusterSource):
-            return source.facts(
-                estimator,
-                self._columns,
-                self.need_target(),
-                self._positive,
-                self._weight,
-                blocks=BlockSurvey(self._groups, self._time),
-                categorical_features=categorical_features,
-                class_weight=class_weight,
-                also=also,
-            )
-        return learn_facts(
-            estimator,
-            self._passes,
+        survey = RowSurvey(
             self._columns,
-            self.need_target(),
-            self._positive,
-            self._weight,
-            any_columns=self._any_columns,
-            blocks=BlockSurvey(self._groups, self._time),
-            categorical_features=categorical_features,
-            class_weight=class_weight,
-            also=also,
+            ColumnSurvey(self._columns, categorical_features, also),
+            TargetSurvey(self.need_target(), self._weight, class_weight, self._positive),
+            BlockSurvey(self._groups, self._time),
         )
+        engine, any_columns = self._engine, self._any_columns
+        return engine.facts(estimator, self._passes, survey, any_columns=any_columns)
 
     def coded_batches(self, facts: Facts) -> Iterator[CodedBatch]:
         """Read the rows in the form of the core; for estimators.
@@ -994,8 +965,7 @@ class Dataset(InPieces):
         TypeError, ValueError
             If a value is not valid; the message gives its column and row.
         """
-        target = self.need_target()
-        return coded_rows(self._passes, facts, self._columns, target, self._weight)
+        return coded_rows(self._passes, facts)
 
     def weight_batches(self, facts: Facts) -> Iterator[NDArray[np.float64] | None]:
         """Read only the weights of the rows; for estimators.
@@ -1015,7 +985,7 @@ class Dataset(InPieces):
         DataChangedError
             If the data differ from those of the facts.
         """
-        return weights_of_rows(self._passes, facts, self.need_target(), self._weight)
+        return weights_of_rows(self._passes, facts)
 
     def rows(
         self, facts: Facts, binning: dict[str, Any], n_threads: int
@@ -1038,10 +1008,7 @@ class Dataset(InPieces):
             file in ``spill_dir`` if that totals more than 256 MB; those of a cluster stay on its
             workers.
         """
-        source = self._passes.source
-        if isinstance(source, ClusterSource):
-            return source.coded(facts, self.need_target(), self._weight, binning)
-        return nullcontext(stored_rows(self, facts, binning, n_threads))
+        return self._engine.rows(self, facts, binning, n_threads)
 
     def raw_rows(self, facts: Facts, n_threads: int) -> RawRows:
         """Return the rows for a fit that reads raw values in passes; for estimators.
@@ -1059,14 +1026,7 @@ class Dataset(InPieces):
             They are read, or counted on the workers of a cluster, again for each query; those of a
             database were counted for the facts.
         """
-        source = self._passes.source
-        if isinstance(source, SqlSource):
-            assert isinstance(facts, CountedFacts)
-            return CountedRows(facts, source, self.need_target(), self._weight)
-        if isinstance(source, ClusterSource):
-            roles = (self.need_target(), self._weight)
-            return source.raw(facts, *roles, self._spill_dir, n_threads)
-        return ReadRows(self, facts, n_threads)
+        return self._engine.raw_rows(self, facts, n_threads)
 
     def matrix(self, facts: Facts, binning: dict[str, Any], n_threads: int) -> _core.CodedMatrix:
         """Choose bins and hold all rows as codes in memory; for estimators.
@@ -1088,8 +1048,10 @@ class Dataset(InPieces):
         with self.rows(facts, binning, n_threads) as rows:
             return gathered(rows).matrix()
 
-    def sample(self, facts: Facts, n_threads: int, most: int | None = None) -> Sample:
-        """Take the common sample of the rows; for estimators.
+    def sample(
+        self, facts: Facts, n_threads: int, most: int | None = None, *, by_class: bool = False
+    ) -> Sample:
+        """Take a sample of the rows, by their content; for estimators.
 
         Parameters
         ----------
@@ -1099,6 +1061,10 @@ class Dataset(InPieces):
             At least 1.
         most : int, optional
             Number of distinct rows in the sample. By default 200,000, as for every fit.
+        by_class : bool, default=False
+            Whether half of them, or all if there are fewer, are of the rarer class, and weights are
+            multiplied by the inverse share of the class that is in the sample. By default, the
+            sample is the common one.
 
         Returns
         -------
@@ -1113,8 +1079,10 @@ class Dataset(InPieces):
         ValueError
             If a class has no row among them.
         """
-        bounds = self._bounds_of_sample(facts, n_threads, most)
-        return _sampled.joined(list(self._parts_within(facts, bounds, n_threads)), facts)
+        bounds = self._bounds_of_sample(facts, n_threads, most, by_class=by_class)
+        parts = list(self._engine.parts_within(self, facts, bounds, n_threads))
+        sample = _sampled.joined(parts, facts)
+        return _sampled.weighed_by_bounds(sample, bounds) if by_class else sample
 
     def frame_of_sample(self, facts: Facts, n_threads: int, most: int | None = None) -> Any:
         """Take the common sample of the rows unchanged; for estimators.
@@ -1133,7 +1101,7 @@ class Dataset(InPieces):
         data frame
             The rows of `sample`, in the same order, in the library of the batches.
         """
-        bounds = self._bounds_of_sample(facts, n_threads, most)
+        bounds = self._bounds_of_sample(facts, n_threads, most, by_class=False)
         return _sampled.frame_within(self, facts, bounds, n_threads)
 
     def all_rows(self, facts: Facts, n_threads: int) -> Sample:
@@ -1151,7 +1119,9 @@ class Dataset(InPieces):
         Sample
             The rows in their order.
         """
-        return _sampled.all_in_one(self._parts_within(facts, _sampled.ALL_ROWS, n_threads), facts)
+        return _sampled.all_in_one(
+            self._engine.parts_within(self, facts, _sampled.ALL_ROWS, n_threads), facts
+        )
 
     def sample_of_classes(
         self, facts: Facts, n_threads: int, most: int
@@ -1175,32 +1145,18 @@ class Dataset(InPieces):
         bounds : tuple of int
             The largest hashes of negative and of positive rows.
         """
-        bounds = self._least_bounds(facts, n_threads, most, by_class=True)
-        parts = list(self._parts_within(facts, bounds, n_threads))
+        bounds = self._engine.least_bounds(self, facts, (most, most), n_threads)
+        parts = list(self._engine.parts_within(self, facts, bounds, n_threads))
         return _sampled.in_one(parts, facts), bounds
 
-    def _bounds_of_sample(self, facts: Facts, n_threads: int, most: int | None) -> _sampled.Bounds:
+    def _bounds_of_sample(
+        self, facts: Facts, n_threads: int, most: int | None, *, by_class: bool
+    ) -> _sampled.Bounds:
         most = _sampled.MOST_ROWS if most is None else most
         if facts.n_rows <= most:
             return _sampled.ALL_ROWS
-        return self._least_bounds(facts, n_threads, most, by_class=False)
-
-    def _least_bounds(
-        self, facts: Facts, n_threads: int, most: int, *, by_class: bool
-    ) -> _sampled.Bounds:
-        source = self._passes.source
-        if isinstance(source, ClusterSource):
-            roles = (facts, self.need_target(), self._weight)
-            return source.least_bounds(*roles, most, by_class=by_class)
-        return _sampled.least_bounds(self, facts, most, n_threads, by_class=by_class)
-
-    def _parts_within(
-        self, facts: Facts, bounds: _sampled.Bounds, n_threads: int
-    ) -> Iterable[CodedBatch]:
-        source = self._passes.source
-        if isinstance(source, ClusterSource):
-            return source.parts_within(facts, self.need_target(), self._weight, bounds)
-        return _sampled.parts_within(self, facts, bounds, n_threads)
+        shares = _sampled.most_of_classes(facts, most) if by_class else (most,)
+        return self._engine.least_bounds(self, facts, shares, n_threads)
 
     def need_target(self) -> str:
         """Return the column of labels, which is required.

@@ -1,7 +1,7 @@
 """Functions that workers of a cluster run on parts of the rows: survey, code and query them."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from copy import deepcopy
 from typing import Any
 
@@ -11,14 +11,11 @@ from numpy.typing import NDArray
 
 from aucrank import _core
 from aucrank._data.as_frame import as_frame
-from aucrank._data.block_survey import BlockSurvey
 from aucrank._data.coded_rows import CodedBatch, coded_batch, labels_and_weights
-from aucrank._data.column_survey import ColumnSurvey
-from aucrank._data.facts import Facts
+from aucrank._data.facts import Facts, RowSurvey
 from aucrank._data.fingerprint import Fingerprint
-from aucrank._data.passes import Batch, need_columns
-from aucrank._data.target_survey import TargetSurvey
-from aucrank.data._sampled import Bounds, LeastRows, take_sampled
+from aucrank._data.passes import Batch, TypedSource, need_columns
+from aucrank.data._sampled import Bounds, LeastRows, MostRows, take_sampled
 from aucrank.data._scores import Scores, add_points, add_scores, weights_of_json
 
 #: Results about parts of the rows, merged as bytes.
@@ -62,7 +59,7 @@ def piece_of(part: Any, columns: Sequence[str], number: int) -> Batch:
     return Batch(frame.select(list(columns)), 0, origin)
 
 
-class PartSource:
+class PartSource(TypedSource):
     """One partition as a source of its own.
 
     Parameters
@@ -73,16 +70,11 @@ class PartSource:
         Its number.
     """
 
-    files: tuple[str, ...] = ()
-
     def __init__(self, part: Any, number: int) -> None:
         self._part = part
         self._number = number
         self.description = f"partition {number}"
         self.names = list(nw.from_native(as_frame(part), eager_only=True).columns)
-
-    def heads(self, columns: Sequence[str]) -> None:
-        """Return None: the rows show their dtypes."""
 
     def count_rows(self) -> int:
         """Return the number of rows."""
@@ -93,69 +85,49 @@ class PartSource:
         batch = piece_of(self._part, columns, self._number)
         yield batch.frame, batch.origin
 
-    def check_unchanged(self) -> None:
-        """Do nothing: a frame has no modification time."""
+
+#: Facts about the rows of some partitions, and a fingerprint of each.
+Surveyed = tuple[RowSurvey, list[Fingerprint]]
 
 
-#: Columns, labels and weights, and blocks of some partitions, and a fingerprint of each.
-Surveyed = tuple[ColumnSurvey, TargetSurvey, BlockSurvey, list[Fingerprint]]
-
-
-def survey_facts(
-    part: Any,
-    number: int,
-    columns: ColumnSurvey,
-    labels: TargetSurvey,
-    features: Sequence[str],
-    beside: Sequence[str],
-    blocks: BlockSurvey,
-) -> Surveyed:
-    """Record the columns, labels and weights of a partition, given surveys of no rows."""
-    # Other tasks of this worker are given the same surveys.
-    columns, labels, blocks = deepcopy((columns, labels, blocks))
-    batch = piece_of(part, [*features, *beside], number)
+def survey_facts(part: Any, number: int, survey: RowSurvey) -> Surveyed:
+    """Record the columns, labels and weights of a partition, given a survey of no rows."""
+    # Other tasks of this worker are given the same survey.
+    survey = deepcopy(survey)
+    batch = piece_of(part, [*survey.features, *survey.beside], number)
     if len(batch.frame):
-        columns.look_at_dtypes(batch.frame, batch.origin)
-        kept = labels.look_at(batch)
-        blocks.look_at(batch, kept)
-        with batch.named_in_errors():
-            columns.look_at(batch, kept)
-    return columns, labels, blocks, [Fingerprint.of(batch, features, beside)]
+        survey.columns.look_at_dtypes(batch.frame, batch.origin)
+        survey.look_at(batch)
+    return survey, [Fingerprint.of(batch, survey.features, survey.beside)]
 
 
 def merge_facts(found: Sequence[Surveyed]) -> Surveyed:
     """Merge the surveys of several partitions, in their order."""
     # The inputs stay unchanged: they may be merged again if a worker is lost.
-    (columns, labels, blocks, parts), *others = deepcopy(list(found))
-    for more_columns, more_labels, more_blocks, more_parts in others:
-        columns.merge(more_columns)
-        labels.merge(more_labels)
-        blocks.merge(more_blocks)
+    (survey, parts), *others = deepcopy(list(found))
+    for more, more_parts in others:
+        survey.merge(more)
         parts += more_parts
-    return columns, labels, blocks, parts
+    return survey, parts
 
 
-def weight_range(part: Any, number: int, facts: Facts, target: str, weight: str | None) -> str:
+def weight_range(part: Any, number: int, facts: Facts) -> str:
     """Return the range of the weights of a partition."""
-    return _core.WeightRange().with_part(_weights(part, number, facts, target, weight), 0).to_json()
+    return _core.WeightRange().with_part(_weights(part, number, facts), 0).to_json()
 
 
-def relative_sum(
-    part: Any, number: int, facts: Facts, target: str, weight: str | None, whole: str
-) -> int:
+def relative_sum(part: Any, number: int, facts: Facts, whole: str) -> int:
     """Return the sum of the weights of a partition, relative to the largest of all."""
-    weights = _weights(part, number, facts, target, weight)
+    weights = _weights(part, number, facts)
     return _core.WeightRange.from_json(whole).relative_sum(weights)
 
 
-def _weights(
-    part: Any, number: int, facts: Facts, target: str, weight: str | None
-) -> NDArray[np.float64]:
+def _weights(part: Any, number: int, facts: Facts) -> NDArray[np.float64]:
     """Return the weights of a partition, unless each row counts once."""
-    beside = facts.beside(target, weight)
+    beside = facts.beside
     batch = piece_of(part, beside, number)
     facts.parts[number].check(batch, [], beside)
-    _, weights = labels_and_weights(batch, facts, target, weight)
+    _, weights = labels_and_weights(batch, facts)
     assert weights is not None
     return weights
 
@@ -164,15 +136,13 @@ def survey_rows(
     part: Any,
     number: int,
     facts: Facts,
-    target: str,
-    weight: str | None,
     binning: dict[str, Any],
     unit: tuple[str, int] | None,
     n_rows: int | None,
 ) -> bytes:
     """Survey the values of a partition for its bins."""
     survey = new_survey(facts, binning, unit, n_rows)
-    return _of_part(survey, _coded(part, number, facts, target, weight))
+    return _of_part(survey, _coded(part, number, facts))
 
 
 def new_survey(
@@ -193,11 +163,9 @@ def merge_surveys(
     return _merged(new_survey(facts, binning, unit, n_rows), surveys)
 
 
-def raw_sums(
-    part: Any, number: int, facts: Facts, target: str, weight: str | None, ask: bytes
-) -> bytes:
+def raw_sums(part: Any, number: int, facts: Facts, ask: bytes) -> bytes:
     """Answer a query about the raw rows of a partition."""
-    return _of_part(_core.RawSums(ask), _coded(part, number, facts, target, weight))
+    return _of_part(_core.RawSums(ask), _coded(part, number, facts))
 
 
 def merge_raw_sums(answers: Sequence[bytes], ask: bytes) -> bytes:
@@ -209,14 +177,12 @@ def roc_state(
     part: Any,
     number: int,
     facts: Facts,
-    target: str,
-    weight: str | None,
     score: Scores,
     unit: tuple[str, int] | None,
 ) -> bytes:
     """Score the raw rows of a partition, with their weights in integer units."""
     state = _core.RocState(None, None, None, _ANY_SIZE)
-    if batch := _coded(part, number, facts, target, weight):
+    if batch := _coded(part, number, facts):
         add_scores(state, batch, score, weights_of_json(unit), 1)
     return state.to_bytes(1)
 
@@ -225,14 +191,12 @@ def point_counts(
     part: Any,
     number: int,
     facts: Facts,
-    target: str,
-    weight: str | None,
     score: Scores,
     unit: tuple[str, int] | None,
 ) -> bytes:
     """Count the raw rows of a partition by points."""
     counts = _core.PointCounts(weights_of_json(unit))
-    if batch := _coded(part, number, facts, target, weight):
+    if batch := _coded(part, number, facts):
         add_points(counts, batch, score, 1)
     return counts.to_bytes()
 
@@ -246,13 +210,11 @@ def hold(
     part: Any,
     number: int,
     facts: Facts,
-    target: str,
-    weight: str | None,
     frame: bytes,
 ) -> Holder:
     """Code the rows of a partition."""
     holder = Holder(frame)
-    if batch := _coded(part, number, facts, target, weight):
+    if batch := _coded(part, number, facts):
         holder.rows.add(batch, 1)
         holder.rows.finish()
     return holder
@@ -262,26 +224,21 @@ def least_rows(
     part: Any,
     number: int,
     facts: Facts,
-    target: str,
-    weight: str | None,
-    most: int,
-    by_class: bool,
+    most: MostRows,
 ) -> bytes:
     """Find the rows of a sample in a partition."""
-    sample = LeastRows(facts.schema.n_levels, most, by_class=by_class)
-    return _of_part(sample, _coded(part, number, facts, target, weight))
+    sample = LeastRows(facts.schema.n_levels, most)
+    return _of_part(sample, _coded(part, number, facts))
 
 
-def merge_least_rows(samples: Sequence[bytes], facts: Facts, most: int, by_class: bool) -> bytes:
+def merge_least_rows(samples: Sequence[bytes], facts: Facts, most: MostRows) -> bytes:
     """Merge the rows of a sample found in several partitions."""
-    return _merged(LeastRows(facts.schema.n_levels, most, by_class=by_class), samples)
+    return _merged(LeastRows(facts.schema.n_levels, most), samples)
 
 
-def rows_of_sample(
-    part: Any, number: int, facts: Facts, target: str, weight: str | None, bounds: Bounds
-) -> CodedBatch | None:
+def rows_of_sample(part: Any, number: int, facts: Facts, bounds: Bounds) -> CodedBatch | None:
     """Return the rows of a partition that belong to a sample; None if it has no rows."""
-    batch = _coded(part, number, facts, target, weight)
+    batch = _coded(part, number, facts)
     return None if batch is None else take_sampled(batch, facts, bounds, 1)
 
 
@@ -299,9 +256,7 @@ def _merged(empty: _Mergeable, parts: Sequence[bytes]) -> bytes:
     return empty.to_bytes()
 
 
-def _coded(
-    part: Any, number: int, facts: Facts, target: str, weight: str | None
-) -> CodedBatch | None:
+def _coded(part: Any, number: int, facts: Facts) -> CodedBatch | None:
     """Return the rows of a partition in the form of the core; None if there are none.
 
     Raises
@@ -309,10 +264,10 @@ def _coded(
     DataChangedError
         If they differ from those of the facts.
     """
-    beside = facts.beside(target, weight)
+    beside = facts.beside
     batch = piece_of(part, [*facts.names, *beside], number)
     facts.parts[number].check(batch, facts.names, beside)
-    return coded_batch(batch, facts, target, weight) if len(batch.frame) else None
+    return coded_batch(batch, facts) if len(batch.frame) else None
 
 
 def score(part: Any, number: int, ranker: Any, features: list[str], columns: list[str]) -> Any:
@@ -333,6 +288,17 @@ def scored(
         with batch.named_in_errors():
             scores = ranker.decision_function(batch.frame.select(features).to_native())
     return batch, scores
+
+
+def state_of_part(
+    part: Any,
+    number: int,
+    dataset: Callable[..., Any],
+    roles: dict[str, Any],
+    add: Callable[[Any, None], Any],
+) -> Any:
+    """Return the state of a partition, given the class of data sets and the roles of columns."""
+    return add(dataset(PartSource(part, number), **roles), None)
 
 
 def n_rows(holders: Sequence[Holder]) -> int:

@@ -95,10 +95,6 @@ class ClusterRows:
         The partitions.
     facts : Facts
         Facts about them.
-    target : str
-        Column of labels.
-    weight : str or None
-        Column of weights.
     weights : tuple of str and int, or None
         What determines the unit of all weights, None if every row counts once.
     spill_dir : path-like or None
@@ -111,8 +107,6 @@ class ClusterRows:
         self,
         source: "ClusterSource",
         facts: Facts,
-        target: str,
-        weight: str | None,
         weights: tuple[str, int] | None,
         spill_dir: PathLike | None,
         n_threads: int,
@@ -123,11 +117,11 @@ class ClusterRows:
         self._spill_dir = spill_dir
         self._n_threads = n_threads
         self._source = source
-        self._roles = (facts, target, weight)
+        self._facts = facts
 
     def round(self, ask: bytes) -> bytes:
         """Return the merged sums of all rows for a query."""
-        answers = self._source.map(_holder.raw_sums, *self._roles, ask)
+        answers = self._source.map(_holder.raw_sums, self._facts, ask)
         merged: bytes = self._source.merged(_holder.merge_raw_sums, answers, ask)
         return merged
 
@@ -136,7 +130,7 @@ class ClusterRows:
 
         They are not merged on the workers, which may not have the memory for all.
         """
-        found = self._source.map(_holder.roc_state, *self._roles, score, self._unit)
+        found = self._source.map(_holder.roc_state, self._facts, score, self._unit)
         state = spilling_state(self._spill_dir)
         for part in self._source.one_by_one(found):
             state.merge(_core.RocState.from_bytes(part), self._n_threads)
@@ -144,7 +138,7 @@ class ClusterRows:
 
     def point_counts(self, score: Scores) -> _core.PointCounts:
         """Return the rows by points, which are merged on the workers."""
-        found = self._source.map(_holder.point_counts, *self._roles, score, self._unit)
+        found = self._source.map(_holder.point_counts, self._facts, score, self._unit)
         counts = _core.PointCounts(self.weights)
         counts.merge_bytes(self._source.merged(_holder.merge_point_counts, found, self._unit))
         return counts

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from aucrank._data.facts import Facts
 from aucrank._data.passes import check_column_names
@@ -12,6 +12,9 @@ from aucrank.data import _holder
 from aucrank.data._cluster import FutureSource
 from aucrank.data._patience import LOOK_AGAIN, ClusterError, Patience
 from aucrank.data._stored import Rows
+
+if TYPE_CHECKING:
+    from aucrank.data._dataset import Dataset
 
 #: How often a call is restarted if its process is lost.
 _RETRIES = 3
@@ -124,14 +127,14 @@ class RaySource(FutureSource):
         """Fetch a block."""
         return self.gather([self._blocks[number]])[0]
 
-    def scores(self, ranker: Any, features: list[str], columns: list[str]) -> Any:
+    def scores(
+        self, dataset: "Dataset", ranker: Any, features: list[str], columns: list[str]
+    ) -> Any:
         """Score the rows in tasks; return a `ray.data.Dataset`."""
         frames = self.map(_holder.score, ranker, features, columns)
         return import_extra("ray.data", "ray", "Dataset.scores").from_pandas_refs(frames)
 
-    def hold(
-        self, facts: Facts, target: str, weight: str | None, frame: bytes
-    ) -> AbstractContextManager[Rows]:
+    def hold(self, facts: Facts, frame: bytes) -> AbstractContextManager[Rows]:
         """Code all rows in actors, one per CPU, which hold neighbouring blocks."""
         n_cpus = int(self._ray.cluster_resources().get("CPU", 1))
         n_actors = max(1, min(len(self._blocks), n_cpus))
@@ -139,7 +142,7 @@ class RaySource(FutureSource):
         actor = self._ray.remote(
             max_restarts=-1, max_task_retries=_RETRIES, scheduling_strategy="SPREAD"
         )(_Holders)
-        shared = self._ray.put((facts, target, weight, frame))
+        shared = self._ray.put((facts, frame))
         edges = [len(self._blocks) * index // n_actors for index in range(n_actors + 1)]
         # In a list, since a bare argument would be sent to an actor with each call.
         parts = [

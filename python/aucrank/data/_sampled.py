@@ -1,6 +1,7 @@
 """Samples of rows by the hashes of their content, for learners that need rows, not sums of them."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import narwhals.stable.v2 as nw
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
 #: Distinct rows of the common sample.
 MOST_ROWS = 200_000
 
+#: Maximal number of distinct rows of a sample, or of its negative and of its positive rows.
+MostRows = tuple[int] | tuple[int, int]
+
 #: The largest hashes of a sample: those of its negative and of its positive rows.
 Bounds = tuple[int, int]
 
@@ -36,14 +40,12 @@ class LeastRows:
     ----------
     n_levels : list of int or None
         Number of categories of each column.
-    most : int
-        Number of rows to find.
-    by_class : bool, default=False
-        Whether to find that many of each class, instead of both together.
+    most : tuple of int
+        Number of rows to find, or that of each class.
     """
 
-    def __init__(self, n_levels: list[int | None], most: int, *, by_class: bool = False) -> None:
-        self._samples = [_core.RowSample(n_levels, most) for _ in range(2 if by_class else 1)]
+    def __init__(self, n_levels: list[int | None], most: MostRows) -> None:
+        self._samples = [_core.RowSample(n_levels, number) for number in most]
 
     def add(
         self,
@@ -78,11 +80,16 @@ class LeastRows:
         return found[0], found[-1]
 
 
-def least_bounds(
-    dataset: "Dataset", facts: Facts, most: int, n_threads: int, *, by_class: bool
-) -> Bounds:
+def most_of_classes(facts: Facts, most: int) -> MostRows:
+    """Share the rows of a sample between the classes: of a rare one it has all."""
+    half = most // 2
+    negatives, positives = facts.target.class_counts
+    return max(half, most - positives), max(half, most - negatives)
+
+
+def least_bounds(dataset: "Dataset", facts: Facts, most: MostRows, n_threads: int) -> Bounds:
     """Read a data set, and return the largest hashes of a sample."""
-    sample = LeastRows(facts.schema.n_levels, most, by_class=by_class)
+    sample = LeastRows(facts.schema.n_levels, most)
     for batch in dataset.coded_batches(facts):
         sample.add(batch, n_threads)
     return sample.bounds
@@ -192,6 +199,20 @@ def all_in_one(parts: Iterable[CodedBatch], facts: Facts) -> Sample:
             weight[begin:end] = of_rows
         blocks.append(of_blocks)
     return Sample(columns, facts.schema, positive, weight, blocks=blocks_of(blocks))
+
+
+def weighed_by_bounds(sample: Sample, bounds: Bounds) -> Sample:
+    """Return a sample of classes whose weights estimate those of all rows.
+
+    The share of the hashes within a bound is the share of the distinct rows of the class that are
+    in the sample.
+    """
+    low, high = (2**64 / (bound + 1) for bound in bounds)
+    if low == high == 1:
+        return sample
+    factors = np.where(sample.labels, high, low)
+    weight = factors if sample.weight is None else sample.weight * factors
+    return replace(sample, weight=weight)
 
 
 def joined(parts: Sequence[CodedBatch], facts: Facts) -> Sample:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import dataclass, field
 from itertools import groupby
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import narwhals.stable.v2 as nw
 
@@ -20,6 +20,9 @@ from aucrank.data import _holder
 from aucrank.data._cluster import MERGED_AT_ONCE, ClusterSource
 from aucrank.data._patience import ClusterError
 from aucrank.data._stored import Rows
+
+if TYPE_CHECKING:
+    from aucrank.data._dataset import Dataset
 
 #: Results of workers: the number of a partition or of a task, and the result or the error.
 _RESULT = "number int, failed boolean, found binary"
@@ -136,12 +139,10 @@ class SparkSource(ClusterSource):
                 frame = nw.from_native(piece.rename_columns(list(columns)), eager_only=True)
                 yield frame, f"partition {row['number']}"
 
-    def hold(
-        self, facts: Facts, target: str, weight: str | None, frame: bytes
-    ) -> AbstractContextManager[Rows]:
+    def hold(self, facts: Facts, frame: bytes) -> AbstractContextManager[Rows]:
         """Code all rows by `_holder.hold`, and keep them in workers."""
         fit = uuid.uuid4().hex
-        args = (facts, target, weight, frame)
+        args = (facts, frame)
         of_all = _Call(_holder.hold, args, self._used, self._n_partitions)
         with self.explained():
             codes = self._taken.mapInArrow(lambda batches: _hold(batches, of_all), _RESULT)
@@ -155,7 +156,9 @@ class SparkSource(ClusterSource):
             raise
         return closing(rows)
 
-    def scores(self, ranker: Any, features: list[str], columns: list[str]) -> Any:
+    def scores(
+        self, dataset: "Dataset", ranker: Any, features: list[str], columns: list[str]
+    ) -> Any:
         """Return a Spark data frame whose partitions are scored when they are computed."""
         names = list(dict.fromkeys([*features, *columns]))
         fields = [self._frame.schema[name] for name in columns]

@@ -1,8 +1,9 @@
 """Rows that stay in a database, which counts them by value and label."""
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import narwhals.stable.v2 as nw
 import numpy as np
@@ -11,17 +12,23 @@ from sklearn.base import BaseEstimator
 
 from aucrank import _core
 from aucrank._data.as_frame import as_frame
-from aucrank._data.coded_rows import coded_column
-from aucrank._data.column_survey import ColumnSurvey
-from aucrank._data.facts import Facts, finish_facts
+from aucrank._data.coded_rows import CodedBatch, coded_column
+from aucrank._data.column_lookup import given_names
+from aucrank._data.facts import Facts, RowSurvey
 from aucrank._data.frames import to_numbers
-from aucrank._data.input import KindsByColumn, learn_names
-from aucrank._data.passes import Batch, DataChangedError, check_column_names
+from aucrank._data.input import learn_names
+from aucrank._data.passes import Batch, DataChangedError, Passes, TypedSource, check_column_names
 from aucrank._data.schema import errors_by_name
-from aucrank._data.target_survey import TargetSurvey, positive_rows, weights_of
-from aucrank._data.weights import check_class_weight, weigh_classes
+from aucrank._data.target_survey import TargetFacts
+from aucrank._data.weights import weigh_classes
 from aucrank._utils.sql_spelling import column_name, spelling_of
+from aucrank.data._engine import Engine
+from aucrank.data._sampled import Bounds, MostRows
 from aucrank.data._scores import Scores, in_units, spilling_state
+from aucrank.data._stored import Rows
+
+if TYPE_CHECKING:
+    from aucrank.data._dataset import Dataset
 
 #: Distinct values that a column may have: their counts are loaded, and kept for a fit.
 MOST_VALUES = 10**6
@@ -30,7 +37,7 @@ MOST_VALUES = 10**6
 _COUNT, _ROWS, _NUMBERS = "n_rows", "counted", "in_numbers"
 
 
-class SqlSource:
+class SqlSource(TypedSource, Engine):
     """A table of a database.
 
     Parameters
@@ -52,7 +59,7 @@ class SqlSource:
         If the dialect is unknown, or the table has columns that cannot be distinguished.
     """
 
-    files: tuple[str, ...] = ()
+    is_counted = True
 
     def __init__(
         self, query: Callable[[str], Any], table: str, names: list[str] | None, dialect: str
@@ -74,18 +81,9 @@ class SqlSource:
             names = check_column_names(found.columns, self.description)
         self.names = names
 
-    def heads(self, columns: Sequence[str]) -> None:
-        """Return None: type names of a database differ from those of a frame."""
-
-    def count_rows(self) -> None:
-        """Return None: the rows would have to be counted."""
-
     def read(self, columns: Sequence[str]) -> Iterator[tuple[nw.DataFrame[Any], str]]:
         """Raise an error: rows cannot be read."""
         raise self.refusal()
-
-    def check_unchanged(self) -> None:
-        """Do nothing: a table has no modification time."""
 
     def refusal(self) -> TypeError:
         """Return the error for code that would read the rows."""
@@ -212,44 +210,32 @@ class SqlSource:
             )
 
     def facts(
-        self,
-        estimator: BaseEstimator,
-        features: list[str],
-        target: str,
-        positive: Any,
-        weight: str | None,
-        *,
-        categorical_features: Any,
-        class_weight: Any,
-        also: KindsByColumn | None,
+        self, estimator: BaseEstimator, passes: Passes, survey: RowSurvey, *, any_columns: bool
     ) -> "CountedFacts":
-        """Learn the facts about all rows, and keep the counts; see `learn_facts`."""
-        check_class_weight(class_weight)
-        survey = ColumnSurvey(features, categorical_features, also)
-        labels = TargetSurvey(target, weight, class_weight)
-        beside = self._quoted_all([target] if weight is None else [target, weight])
+        """Learn the facts from counts of each column, and keep the counts."""
+        features, beside = survey.features, self._quoted_all(survey.beside)
         of_target = self.grouped(beside)
-        labels.look_at(of_target)
+        survey.labels.look_at(of_target)
         learn_names(estimator, nw.from_dict({name: [] for name in features}, backend="pandas"))
         assert of_target.counts is not None
         n_rows = int(of_target.counts.sum())
         counted = []
         if n_rows:
             # Raises if there are not two labels, before all columns are counted.
-            labels.finish(positive)
+            target = survey.labels.finish()
         for name in features if n_rows else []:
-            self.check_values(name, weight)
+            self.check_values(name, target.weight_column)
             batch = self.grouped({name: self.quoted(name), **beside})
-            survey.look_at_dtypes(batch.frame, batch.origin)
-            kept = None if weight is None else weights_of(batch, weight) > 0
+            survey.columns.look_at_dtypes(batch.frame, batch.origin)
+            weights = target.weights(batch)
             with batch.named_in_errors():
-                survey.look_at(batch, kept)
+                survey.columns.look_at(batch, None if weights is None else weights > 0)
             counted.append(batch)
-        facts = finish_facts(estimator, survey, labels, positive, n_rows, self.description)
-        of_rows = CountedGroups.of(of_target, facts.target.classes, target, weight)
+        facts = survey.finish(estimator, n_rows, self.description)
+        of_rows = CountedGroups.of(of_target, facts.target)
         columns = []
         for index, batch in enumerate(counted):
-            groups = CountedGroups.of(batch, facts.target.classes, target, weight)
+            groups = CountedGroups.of(batch, facts.target)
             of_rows.check_same(groups, f"column {facts.schema.label(index)} of {batch.origin}")
             columns.append(CountedColumn(coded_column(batch, facts, index), groups))
         truths = [
@@ -257,8 +243,58 @@ class SqlSource:
             for name, batch in zip(features, counted, strict=True)
             if batch.frame.schema[name] == nw.Boolean
         ]
+        passes.check_rows(n_rows)
         known = facts.target, facts.schema, facts.dtypes, facts.n_rows
         return CountedFacts(*known, of_rows, tuple(columns), tuple(truths))
+
+    def rows(
+        self, dataset: "Dataset", facts: Facts, binning: dict[str, Any], n_threads: int
+    ) -> AbstractContextManager[Rows]:
+        """Raise an error: rows cannot be coded."""
+        raise self.refusal()
+
+    def raw_rows(self, dataset: "Dataset", facts: Facts, n_threads: int) -> "CountedRows":
+        """Return the rows, which were counted for the facts."""
+        assert isinstance(facts, CountedFacts)
+        return CountedRows(facts, self)
+
+    def least_bounds(
+        self, dataset: "Dataset", facts: Facts, most: MostRows, n_threads: int
+    ) -> Bounds:
+        """Raise an error: rows cannot be read."""
+        raise self.refusal()
+
+    def parts_within(
+        self, dataset: "Dataset", facts: Facts, bounds: Bounds, n_threads: int
+    ) -> Iterator[CodedBatch]:
+        """Raise an error: rows cannot be read."""
+        raise self.refusal()
+
+    def scores(
+        self, dataset: "Dataset", ranker: Any, features: list[str], columns: list[str]
+    ) -> Any:
+        """Raise an error: scores of a model are an expression that it writes."""
+        raise self.refusal()
+
+    def counted_scores(
+        self, dataset: "Dataset", ranker: Any
+    ) -> Iterator[tuple[Batch, NDArray[np.float64]]]:
+        """Score the rows in the database, and count them by score, label and weight."""
+        if not hasattr(ranker, "to_sql"):
+            raise TypeError(
+                f"{type(ranker).__name__} has no to_sql, by which {dataset!r} would be scored in"
+                " its database: read the rows, as by Dataset.from_batches"
+            )
+        if not hasattr(ranker, "feature_names_in_"):
+            raise ValueError(
+                f"{type(ranker).__name__} was fitted to columns without names, by which"
+                f" {dataset!r} would be scored"
+            )
+        beside = given_names(dataset.need_target(), dataset.weight)
+        batch, scores = self.scored(ranker.to_sql(self.dialect), beside)
+        assert batch.counts is not None
+        dataset.passes.check_rows(int(batch.counts.sum()))
+        yield batch, scores
 
     def _quoted_all(self, names: Sequence[str]) -> dict[str, str]:
         return {name: self.quoted(name) for name in names}
@@ -302,13 +338,10 @@ class CountedGroups:
     counts: NDArray[np.uint64]
 
     @classmethod
-    def of(
-        cls, batch: Batch, classes: NDArray[Any], target: str, weight: str | None
-    ) -> "CountedGroups":
+    def of(cls, batch: Batch, target: TargetFacts) -> "CountedGroups":
         """Return the groups of counted rows."""
         assert batch.counts is not None
-        weights = None if weight is None else weights_of(batch, weight)
-        return cls(positive_rows(batch, target, classes), weights, batch.counts)
+        return cls(target.positive(batch), target.weights(batch), batch.counts)
 
     def check_same(self, others: "CountedGroups", what: str) -> None:
         """Check that ``others`` may be groups of the same rows.
@@ -392,21 +425,13 @@ class CountedRows:
         Facts about them.
     source : SqlSource
         The table.
-    target : str
-        Column of labels.
-    weight : str or None
-        Column of weights.
     """
 
-    def __init__(
-        self, facts: CountedFacts, source: SqlSource, target: str, weight: str | None
-    ) -> None:
+    def __init__(self, facts: CountedFacts, source: SqlSource) -> None:
         self.n_levels = facts.schema.n_levels
         self.weights = _weight_unit(facts)
         self._facts = facts
         self._source = source
-        self._target = target
-        self._weight = weight
 
     def round(self, ask: bytes) -> bytes:
         """Return the sums of all rows for a query."""
@@ -439,11 +464,11 @@ class CountedRows:
     def _scored(self, score: Scores) -> tuple[NDArray[np.float64], CountedGroups]:
         """Return the distinct scores of either class, and the number of rows of each."""
         source, facts, table = self._source, self._facts, None
-        beside = [self._target] if self._weight is None else [self._target, self._weight]
+        beside = facts.target.columns
         if facts.truths:
             table = source.with_numbers([*facts.names, *beside], facts.truths)
         batch, scores = source.scored(score.to_sql(source.dialect), beside, table)
-        groups = CountedGroups.of(batch, facts.target.classes, self._target, self._weight)
+        groups = CountedGroups.of(batch, facts.target)
         facts.of_rows.check_same(groups, f"the score of {batch.origin}")
         return scores, groups
 

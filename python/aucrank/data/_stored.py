@@ -24,8 +24,8 @@ _IN_MEMORY = 256 * 10**6
 _BESIDE_CODES = 9
 
 
-class Engine(Protocol):
-    """Holds coded rows elsewhere and passes queries on to them.
+class RemoteRows(Protocol):
+    """Coded rows elsewhere, to which queries are passed on.
 
     Attributes
     ----------
@@ -43,7 +43,7 @@ class Engine(Protocol):
 
 
 #: Rows that a fit of the core queries.
-Rows = _core.StoredRows | Engine
+Rows = _core.StoredRows | RemoteRows
 
 
 def stored_rows(

@@ -81,7 +81,8 @@ class JudgedBySample:
         n_levels = sample.schema.n_levels
         _core.check_columns(sample.core, n_threads)
         of_row, n_folds = _core.deal_blocks(sample.core, self._n_folds, seed, n_threads)
-        least = LeastRows(n_levels, most_of_class(len(n_levels)), by_class=True)
+        most = most_of_class(len(n_levels))
+        least = LeastRows(n_levels, (most, most))
         least.add((sample.columns, sample.labels, sample.weight, None), n_threads)
         bounds = least.bounds
         rows = rows_within(sample.columns, sample.labels, n_levels, bounds, n_threads)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import reduce
+from functools import partial, reduce
 from operator import add
 from typing import Any
 
@@ -12,13 +12,10 @@ from numpy.typing import NDArray
 
 from aucrank._base.batch_scores import check_dataset, scored_batches
 from aucrank._base.scoring import scoring_method
+from aucrank._data.column_lookup import given_names
 from aucrank._data.data_files import PathLike
-from aucrank._data.passes import Batch
 from aucrank._data.target_survey import positive_rows, weights_of, with_last
 from aucrank.data import Dataset
-from aucrank.data._cluster import ClusterSource
-from aucrank.data._holder import PartSource
-from aucrank.data._sql import SqlSource
 from aucrank.metrics._state import RocState
 
 #: Rows expanded from counted groups at a time.
@@ -102,66 +99,47 @@ def roc_state(
             f"ranker must be fitted to two classes and score rows, got a {type(ranker).__name__}"
         )
     check_dataset(dataset)
-    target, weight = dataset.need_target(), dataset.weight
-    source = dataset.passes.source
+    dataset.need_target()
     state = RocState(
         max_size=max_size, weight_unit=weight_unit, spill_dir=spill_dir, max_bytes=max_bytes
     )
-    if isinstance(source, ClusterSource):
-        roles = {
-            "target": target,
-            "positive": dataset.positive,
-            "weight": weight,
-            "columns": dataset.columns,
-        }
-        states = source.map(_state_of_part, ranker, roles, max_size, weight_unit)
-        if spill_dir is None:
-            whole: RocState = source.merged(_sum_of_states, states)
-            return whole
-        # No worker needs memory for all of them.
-        for part in source.one_by_one(states):
-            state.merge(part)
-        return state
+    add = partial(_add_rows, ranker=ranker, max_size=max_size, weight_unit=weight_unit)
+    merge = _sum_of_states if spill_dir is None else None
+    whole: RocState = dataset.engine.accumulated(dataset, add, state, merge)
+    return whole
+
+
+def _add_rows(
+    dataset: Dataset,
+    state: RocState | None,
+    *,
+    ranker: Any,
+    max_size: int | None,
+    weight_unit: float | None,
+) -> RocState:
+    """Score rows and add them to a state, or to a new one."""
+    if state is None:
+        state = RocState(max_size=max_size, weight_unit=weight_unit)
+    target, weight = dataset.need_target(), dataset.weight
     classes = np.asarray(ranker.classes_)
     if dataset.positive is not None:
         classes = with_last(classes, dataset.positive, target)
-    if isinstance(source, SqlSource):
-        batch, scores = _counted_scores(ranker, dataset, source)
-        assert batch.counts is not None
-        dataset.passes.check_rows(int(batch.counts.sum()))
-        positive = positive_rows(batch, target, classes)
-        with batch.named_in_errors():
-            if weight is None:
-                return state.update_counts(positive, scores, batch.counts)
-            of_groups = weights_of(batch, weight)
-            for rows in _rows_of_groups(batch.counts):
-                state.update(positive[rows], scores[rows], sample_weight=of_groups[rows])
-            return state
-    beside = [target] if weight is None else [target, weight]
-    for batch, _, scores in scored_batches(ranker, dataset, beside):
+    counted = dataset.engine.counted_scores(dataset, ranker)
+    if counted is None:
+        beside = given_names(target, weight)
+        counted = ((batch, scores) for batch, _, scores in scored_batches(ranker, dataset, beside))
+    for batch, scores in counted:
         positive = positive_rows(batch, target, classes)
         weights = None if weight is None else weights_of(batch, weight)
         with batch.named_in_errors():
-            state.update(positive, scores, sample_weight=weights)
+            if batch.counts is None:
+                state.update(positive, scores, sample_weight=weights)
+            elif weights is None:
+                state.update_counts(positive, scores, batch.counts)
+            else:
+                for rows in _rows_of_groups(batch.counts):
+                    state.update(positive[rows], scores[rows], sample_weight=weights[rows])
     return state
-
-
-def _counted_scores(
-    ranker: Any, dataset: Dataset, source: SqlSource
-) -> tuple[Batch, NDArray[np.float64]]:
-    """Score the rows of a database in it, and count them by score, label and weight."""
-    if not hasattr(ranker, "to_sql"):
-        raise TypeError(
-            f"{type(ranker).__name__} has no to_sql, by which {dataset!r} would be scored in its"
-            " database: read the rows, as by Dataset.from_batches"
-        )
-    if not hasattr(ranker, "feature_names_in_"):
-        raise ValueError(
-            f"{type(ranker).__name__} was fitted to columns without names, by which {dataset!r}"
-            " would be scored"
-        )
-    beside = [name for name in (dataset.need_target(), dataset.weight) if name is not None]
-    return source.scored(ranker.to_sql(source.dialect), beside)
 
 
 def _rows_of_groups(counts: NDArray[np.uint64]) -> Iterator[NDArray[np.intp]]:
@@ -171,19 +149,6 @@ def _rows_of_groups(counts: NDArray[np.uint64]) -> Iterator[NDArray[np.intp]]:
     for first in range(0, n_rows, _ROWS_AT_ONCE):
         rows = np.arange(first, min(first + _ROWS_AT_ONCE, n_rows))
         yield np.searchsorted(ends, rows, side="right")
-
-
-def _state_of_part(
-    part: Any,
-    number: int,
-    ranker: Any,
-    roles: dict[str, Any],
-    max_size: int | None,
-    weight_unit: float | None,
-) -> RocState:
-    """Return the state of a partition, on its worker."""
-    dataset = Dataset(PartSource(part, number), **roles)
-    return roc_state(ranker, dataset, max_size=max_size, weight_unit=weight_unit)
 
 
 def _sum_of_states(states: Sequence[RocState]) -> RocState:

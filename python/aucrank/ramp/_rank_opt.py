@@ -88,7 +88,7 @@ class RankOpt(SampledFitMixin, CalibratedRanker):
         Loss of training AUC if the feature is replaced by its mean, all other weights being kept.
         Negative if the AUC would gain.
     sampled_rows_ : tuple of int, or None
-        Numbers of training rows and of all rows, if a `Dataset` has more than the common sample;
+        Numbers of training rows and of all rows, if a `Dataset` has more than are learned from;
         None if all were used. Other statistics are those of the sample.
     classes_ : ndarray of shape (2,)
         Sorted labels; the second is the class to rank first.
@@ -147,6 +147,7 @@ class RankOpt(SampledFitMixin, CalibratedRanker):
 
     _family: ClassVar[str] = "rank_opt"
     _takes_sparse: ClassVar[bool] = True
+    _samples_classes: ClassVar[bool] = True
     _model: _core.RankOpt
 
     def __init__(
@@ -202,9 +203,10 @@ class RankOpt(SampledFitMixin, CalibratedRanker):
         X : array-like, sparse matrix or data frame of shape (n, n_features), or Dataset
             Training data, numbers without missing values. Entries that a sparse matrix does not
             store are 0. A :class:`~aucrank.data.Dataset` has rows that need not fit in memory, and
-            their labels and weights. The fit is that to one frame with the rows of the common
-            sample: the 200,000 distinct rows with the smallest content hashes, with all their
-            copies; or all rows if fewer are distinct.
+            their labels and weights. The fit is that to one frame with a sample of 200,000 distinct
+            rows: of each class those with the smallest content hashes, with all their copies, half
+            of them of the rarer class or all that it has. Weights are multiplied by the inverse
+            share of a class that is in the sample. With fewer rows, the fit is to all.
         y : array-like of shape (n,), default=None
             Labels, two distinct values. The greater one is the class to rank first. None where
             ``X`` is a data set.

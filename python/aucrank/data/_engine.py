@@ -1,0 +1,138 @@
+"""Computation on the rows of a data set where they are: here, on a cluster, in a database."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+
+from aucrank._data.coded_rows import CodedBatch
+from aucrank._data.facts import Facts, RowSurvey, learn_facts
+from aucrank._data.passes import Batch, Passes
+from aucrank.data import _sampled
+from aucrank.data._raw import RawRows, ReadRows
+from aucrank.data._sampled import Bounds, MostRows
+from aucrank.data._stored import Rows, stored_rows
+
+if TYPE_CHECKING:
+    from aucrank.data._dataset import Dataset
+
+
+class Engine(ABC):
+    """Computes what a fit needs where the rows are."""
+
+    #: Whether it counts rows and cannot return them.
+    is_counted = False
+
+    @abstractmethod
+    def facts(
+        self, estimator: BaseEstimator, passes: Passes, survey: RowSurvey, *, any_columns: bool
+    ) -> Facts:
+        """Learn in one pass the facts that a fit needs about all rows; see `learn_facts`."""
+
+    @abstractmethod
+    def rows(
+        self, dataset: "Dataset", facts: Facts, binning: dict[str, Any], n_threads: int
+    ) -> AbstractContextManager[Rows]:
+        """Choose bins and code the rows; see `Dataset.rows`."""
+
+    @abstractmethod
+    def raw_rows(self, dataset: "Dataset", facts: Facts, n_threads: int) -> RawRows:
+        """Return the rows for a fit that reads raw values in passes; see `Dataset.raw_rows`."""
+
+    @abstractmethod
+    def least_bounds(
+        self, dataset: "Dataset", facts: Facts, most: MostRows, n_threads: int
+    ) -> Bounds:
+        """Return the largest hashes of a sample."""
+
+    @abstractmethod
+    def parts_within(
+        self, dataset: "Dataset", facts: Facts, bounds: Bounds, n_threads: int
+    ) -> Iterable[CodedBatch]:
+        """Return the rows within the bounds of a sample, one part after another."""
+
+    def scores(
+        self, dataset: "Dataset", ranker: Any, features: list[str], columns: list[str]
+    ) -> Any:
+        """Score the rows where they are, and leave the scores there; see `Dataset.scores`.
+
+        Raises
+        ------
+        TypeError
+            If rows are not those of a cluster.
+        """
+        raise TypeError(
+            f"{dataset!r} is not on a cluster: call decision_function_batches or write_scores of"
+            " the ranker"
+        )
+
+    def counted_scores(
+        self, dataset: "Dataset", ranker: Any
+    ) -> Iterator[tuple[Batch, NDArray[np.float64]]] | None:
+        """Count the rows by score, label and weight; None where they can be read and scored."""
+        return None
+
+    def accumulated(
+        self,
+        dataset: "Dataset",
+        add: "Callable[[Dataset, Any], Any]",
+        state: Any,
+        merge: Callable[[Sequence[Any]], Any] | None,
+    ) -> Any:
+        """Add all rows to a state.
+
+        Parameters
+        ----------
+        dataset : Dataset
+            The rows.
+        add : callable
+            ``add(dataset, state)`` adds rows to a state and returns it; ``add(part, None)`` returns
+            a new state of the rows of a part, on its worker.
+        state : object
+            The state; ``state.merge(other)`` adds another one.
+        merge : callable or None
+            Merges the states of several parts on the workers; None to fetch one after another, and
+            to add it to ``state``.
+
+        Returns
+        -------
+        object
+            State of all rows.
+        """
+        return add(dataset, state)
+
+
+class LocalEngine(Engine):
+    """Reads the rows in this process, batch by batch."""
+
+    def facts(
+        self, estimator: BaseEstimator, passes: Passes, survey: RowSurvey, *, any_columns: bool
+    ) -> Facts:
+        """Read the columns that are not numeric."""
+        return learn_facts(estimator, passes, survey, any_columns=any_columns)
+
+    def rows(
+        self, dataset: "Dataset", facts: Facts, binning: dict[str, Any], n_threads: int
+    ) -> AbstractContextManager[Rows]:
+        """Code the rows into memory, or into a file if they take much."""
+        return nullcontext(stored_rows(dataset, facts, binning, n_threads))
+
+    def raw_rows(self, dataset: "Dataset", facts: Facts, n_threads: int) -> RawRows:
+        """Return rows that are read again for each query."""
+        return ReadRows(dataset, facts, n_threads)
+
+    def least_bounds(
+        self, dataset: "Dataset", facts: Facts, most: MostRows, n_threads: int
+    ) -> Bounds:
+        """Read the rows, and return the largest hashes of a sample."""
+        return _sampled.least_bounds(dataset, facts, most, n_threads)
+
+    def parts_within(
+        self, dataset: "Dataset", facts: Facts, bounds: Bounds, n_threads: int
+    ) -> Iterator[CodedBatch]:
+        """Read the rows, and yield those within the bounds of a sample, batch by batch."""
+        return _sampled.parts_within(dataset, facts, bounds, n_threads)
