@@ -407,7 +407,7 @@ def test_columns_that_a_frozen_ranker_was_not_fitted_to(change, message):
         (
             FrozenEstimator(GradientBoostingRanker(n_rounds=5).fit(X, Y)),
             ValueError,
-            "ask several features",
+            "test several features",
         ),
         (FrozenEstimator(RIMARC()), NotFittedError, "not fitted yet"),
         (RIMARC(categorical_features=[3]), ValueError, "set categorical_features of the Scorecard"),

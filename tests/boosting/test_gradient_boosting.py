@@ -350,7 +350,7 @@ def test_without_interactions_the_score_is_a_sum_of_functions():
         other[column] = other[column].astype(FRAME[column].dtype)
         places = [place for place, name in enumerate(FRAME) if name != column]
         assert_array_equal(model.explain(other)[:, places], parts[:, places])
-    with pytest.raises(ValueError, match="ask several features"):
+    with pytest.raises(ValueError, match="test several features"):
         small().fit(FRAME, BAD).explain(FRAME)
 
 

@@ -227,7 +227,7 @@ def test_trees_of_three_features_have_no_pairs():
     assert not hasattr(model, "pairs_")
     assert not hasattr(model, "term_names_")
     for ask in (model.pair_terms, model.terms, model.plot_terms, lambda: model.explain(FRAME)):
-        with pytest.raises(ValueError, match="ask several features"):
+        with pytest.raises(ValueError, match="test several features"):
             ask()
 
 
@@ -236,7 +236,7 @@ def test_a_scorecard_refuses_pairs():
     with pytest.raises(ValueError, match="interactions=10, but a scorecard needs trees"):
         Scorecard(estimator=additive()).fit(X, y)
     model = additive().fit(X, y)
-    with pytest.raises(ValueError, match=r"ask pairs of features \(a & b"):
+    with pytest.raises(ValueError, match=r"test pairs of features \(a & b"):
         Scorecard(estimator=FrozenEstimator(model)).fit(X, y)
 
 

@@ -90,9 +90,9 @@ def test_categories_may_be_numbers():
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"y": [0, 1]}, "y was given beside a Dataset"),
-        ({"sample_weight": [1, 1]}, "sample_weight was given beside a Dataset"),
-        ({"groups": [0, 1]}, "groups was given beside a Dataset, which names its column"),
+        ({"y": [0, 1]}, "y was given with a Dataset"),
+        ({"sample_weight": [1, 1]}, "sample_weight was given with a Dataset"),
+        ({"groups": [0, 1]}, "groups was given with a Dataset, which names its column"),
     ],
 )
 def test_what_a_dataset_has_itself_is_refused(given, message):

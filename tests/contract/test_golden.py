@@ -138,7 +138,7 @@ def test_a_forest_of_format_2_remembers_what_it_found(forest, stored_forest):
         "max_depth": 4,
         "oob_score": True,
     }
-    with pytest.raises(AttributeError, match="does not tell min_samples_leaf_"):
+    with pytest.raises(AttributeError, match="does not store min_samples_leaf_"):
         forest.min_samples_leaf_  # noqa: B018
     assert forest.classes_.tolist() == ["bad", "good"]
     assert forest.feature_names_in_.tolist() == list(stored_forest["columns"])

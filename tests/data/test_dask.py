@@ -585,7 +585,7 @@ def test_scores_that_cannot_be_had_are_refused(model):
     dataset = Dataset.from_dask(collection_of([NEW]))
     with pytest.raises(ValueError, match="has no column 'nr'"):
         dataset.scores(model, columns=["nr"])
-    with pytest.raises(ValueError, match="columns holds 'score', which is what is added"):
+    with pytest.raises(ValueError, match="columns holds 'score', the name of an added column"):
         dataset.scores(model, columns=["score"])
     with pytest.raises(TypeError, match="columns must be a list of names, got 'id'"):
         dataset.scores(model, columns="id")

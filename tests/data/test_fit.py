@@ -221,9 +221,9 @@ def test_labels_and_weights_are_those_of_the_data_set():
     rows = mixed_rows(100)
     for given in ({"y": rows["y"]}, {"sample_weight": rows["w"]}):
         (name,) = given
-        with pytest.raises(ValueError, match=f"^{name} was given beside a Dataset"):
+        with pytest.raises(ValueError, match=f"^{name} was given with a Dataset"):
             TreeRank().fit(dataset_of(rows, 50), **given)
-    with pytest.raises(ValueError, match="X_val was given beside a Dataset"):
+    with pytest.raises(ValueError, match="X_val was given with a Dataset"):
         TreeRank().fit(dataset_of(rows, 50), X_val=rows[FEATURES], y_val=rows["y"])
 
 

@@ -221,7 +221,7 @@ def test_special_values_are_checked_by_column():
 
 def test_labels_and_weights_are_those_of_the_data_set():
     rows = mixed_rows(100)
-    with pytest.raises(ValueError, match=r"^y was given beside a Dataset"):
+    with pytest.raises(ValueError, match=r"^y was given with a Dataset"):
         RIMARC().fit(dataset_of(rows, 50), rows["y"])
 
 

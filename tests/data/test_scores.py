@@ -175,7 +175,7 @@ def test_names_of_rows_take_the_type_that_all_files_have_in_common(model, tmp_pa
     ("path", "columns", "error", "said"),
     [
         ("scores.xlsx", None, ValueError, "its name must end in .parquet, .pq, .csv or .csv.gz"),
-        ("scores.csv", ["score"], ValueError, "columns holds 'score', which is what is added"),
+        ("scores.csv", ["score"], ValueError, "columns holds 'score', the name of an added column"),
         ("scores.csv", "id", TypeError, "columns must be a list of names, got 'id'"),
         ("scores.csv", ["nr"], ValueError, "has no column 'nr'"),
         ("no/folder/scores.csv", None, FileNotFoundError, "no/folder/scores.csv"),

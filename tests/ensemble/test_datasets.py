@@ -264,7 +264,7 @@ def test_lines_tell_of_the_booster(capsys):
 
 def test_what_is_wrong_with_a_dataset_is_said():
     rows = rows_of(100)
-    with pytest.raises(ValueError, match="y was given beside a Dataset"):
+    with pytest.raises(ValueError, match="y was given with a Dataset"):
         clone(QUICK).fit(dataset_of(rows), rows["y"])
     with pytest.raises(ValueError, match="has no labels"):
         clone(QUICK).fit(Dataset.from_batches(rows[FEATURES]))

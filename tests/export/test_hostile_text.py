@@ -457,7 +457,7 @@ MODES = ["", "NO_BACKSLASH_ESCAPES", "ANSI_QUOTES", "NO_BACKSLASH_ESCAPES,ANSI_Q
 def test_mariadb_gives_the_scores_whatever_the_names_and_its_mode(written, mariadb):
     model, X, scores = written
     if isinstance(model, MartiRank | SMartiRank):
-        pytest.skip("MariaDB takes no query in FROM that asks the row outside")
+        pytest.skip("MariaDB takes no query in FROM that refers to the row outside")
     cursor = mariadb.cursor()
 
     def run(statement, rows=None):

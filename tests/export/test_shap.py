@@ -117,7 +117,7 @@ def test_what_shap_cannot_read_is_refused_in_words(data):
     X, y = data
     frame = pd.DataFrame({"c": pd.Categorical(np.where(y ^ (X[:, 3] > 1), "a", "b"))})
     model = TreeRank(pruning=None).fit(frame, y)
-    with pytest.raises(ValueError, match="cannot explain a tree that asks a categorical feature"):
+    with pytest.raises(ValueError, match="cannot explain a tree that tests a categorical feature"):
         model.tree_.to_shap()
     with pytest.raises(ValueError, match="output must be one of 'rank', 'eta', 'score'"):
         model.tree_.to_shap("log_odds")

@@ -181,7 +181,7 @@ def test_of_two_or_three_rows_the_least_detectable_area_is_found(n_pos, n_neg):
     for power in (0.06, 0.1, powers.max() - 1e-3):
         least = areas[np.argmax(powers >= power)]
         assert auc_detectable(power=power, **how) == pytest.approx(least, abs=2.6e-4)
-    with pytest.raises(ValueError, match=r"tell no AUC from 0\.5"):
+    with pytest.raises(ValueError, match=r"distinguish no AUC from 0\.5"):
         auc_detectable(power=powers.max() + 1e-4, **how)
 
 

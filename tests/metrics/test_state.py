@@ -270,7 +270,7 @@ def test_bad_batches_leave_the_state_as_it_was():
         (([1, -1, 0], [0.1, 0.2, 0.3]), "labels must be"),
         (([0, np.nan], [0.1, 0.2]), "Input y_true contains NaN"),
         ((["a", "b"], [0.1, 0.2]), "labels must be"),
-        (([0, 1], [2**53, 2**53 + 1]), "float64 cannot tell apart"),
+        (([0, 1], [2**53, 2**53 + 1]), "float64 cannot distinguish"),
     ]
     for args, message in bad:
         with pytest.raises(ValueError, match=message):

@@ -596,7 +596,7 @@ def test_monitors_of_scikit_learn_score_the_fitted_model():
 def test_nothing_to_learn_gives_equal_scores_and_one_warning():
     X = np.ones((40, 2))
     y = np.arange(40) % 2
-    with pytest.warns(UserWarning, match="No term tells the classes apart") as warned:
+    with pytest.warns(UserWarning, match="No term distinguishes the classes") as warned:
         model = AURORA().fit(X, y)
     assert len(warned) == 1
     assert (model.n_terms_, model.path_.n_rows, model.terms().n_rows) == (0, 0, 0)

@@ -87,7 +87,7 @@ def test_a_direction_that_the_classes_follow_costs_nothing():
 
 def test_directions_that_rule_everything_out_leave_a_constant_score():
     x = np.arange(200.0)
-    with pytest.warns(UserWarning, match="No term tells the classes apart"):
+    with pytest.warns(UserWarning, match="No term distinguishes the classes"):
         model = AURORA(max_features=5, radius=1.0, selection=None, monotonic_cst=[-1]).fit(
             x[:, None], x > 100
         )

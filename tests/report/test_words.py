@@ -47,7 +47,7 @@ def test_a_clear_difference_is_told_and_an_unclear_one_is_not():
     X, y = rows()
     said = given(0, 1, 2, X=X, y=y).summary
     assert "is ahead of score 2 by" in said
-    assert "These rows do not tell score" in said
+    assert "These rows do not distinguish score" in said
     assert "that is no proof that they are equal" in said
     assert "ahead of score 1" not in said
     assert "ahead of score 0" not in said

@@ -201,7 +201,7 @@ def test_shap_values_add_up_to_the_output(forest, cancer, output):
 
 def test_what_shap_cannot_read_is_refused_in_words(forests, monkeypatch):
     _, by_aggregation = forests
-    with pytest.raises(ValueError, match="cannot explain a tree that asks a categorical feature"):
+    with pytest.raises(ValueError, match="cannot explain a tree that tests a categorical feature"):
         by_aggregation["eta"].to_shap()
     with pytest.raises(ValueError, match="output must be one of 'rank', 'eta', 'score'"):
         by_aggregation["eta"].to_shap("odds")

@@ -110,7 +110,7 @@ def write_scores(
         raise TypeError(f"columns must be a list of names, got {columns!r}")
     added = [SCORE, PROBABILITY] if proba else [SCORE]
     if taken := [name for name in columns if name in added]:
-        raise ValueError(f"columns holds {taken[0]!r}, which is what is added")
+        raise ValueError(f"columns holds {taken[0]!r}, the name of an added column")
     pieces = scored_batches(ranker, dataset, columns)
     pyarrow = import_extra("pyarrow", "arrow", "write_scores")
     # Score the first batch before creating the file: errors in the columns show here.

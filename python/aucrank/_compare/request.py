@@ -147,7 +147,7 @@ def read_request(
         groups, time = rows.groups, rows.time
         categorical_features = "from_dtype"
     elif y is None:
-        raise ValueError("y is None: labels are left out beside a Dataset only, which has its own")
+        raise ValueError("y is None: labels may be left out only with a Dataset, which has its own")
     sample = read_sample(X, y, sample_weight, groups, categorical_features, time)
     folds = deal(sample, cv, n_repeats, seed)
     chosen = choose(models, peers, sample.n_values)

@@ -241,8 +241,8 @@ class Doubts:
             said.append(
                 f"{in_words(self._identifiers)} {'looks' if one else 'look'} like"
                 f" {'an identifier' if one else 'identifiers'}, with more than one category for"
-                f" every {ROWS_OF_CATEGORY} rows: what categories of so few rows tell holds for"
-                " these rows alone."
+                f" every {ROWS_OF_CATEGORY} rows: what is learned from categories of so few rows"
+                " holds for these rows alone."
                 f" Leave {'it' if one else 'them'} out of X."
             )
         if self._numbers:

@@ -255,8 +255,8 @@ def check_column_names(names: Sequence[Any], origin: str) -> list[str]:
     for name in names:
         if not isinstance(name, str):
             raise ValueError(
-                f"{origin} has a column called {name!r}; columns are told apart by names that are"
-                " strings"
+                f"{origin} has a column called {name!r}; columns are distinguished by names that"
+                " are strings"
             )
     if (doubled := first_doubled(names)) is not None:
         raise ValueError(f"two columns of {origin} are called {doubled!r}")

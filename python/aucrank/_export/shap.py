@@ -135,7 +135,7 @@ def _shap_tree(
         test = condition.test
         if schema.features[test.feature].levels is not None:
             raise ValueError(
-                "shap.TreeExplainer cannot explain a tree that asks a categorical feature: it"
+                "shap.TreeExplainer cannot explain a tree that tests a categorical feature: it"
                 " reads thresholds only, and not sets of categories"
             )
         feature[number] = test.feature

@@ -200,7 +200,7 @@ class SqlWriter:
         """
         if not self._spelling.nests_queries:
             raise ValueError(
-                f"{self._dialect} takes no query in FROM that asks the row outside, which a"
+                f"{self._dialect} takes no query in FROM that refers to the row outside, which a"
                 " branching program needs"
             )
         shares, ends, queries = [], [], []

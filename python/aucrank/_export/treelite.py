@@ -63,7 +63,7 @@ def treelite_model(treelite: Any, formula: Formula, schema: Schema, name: str) -
     trees, constant = _sum_of_trees(formula, 1.0, name)
     if any(isinstance(tree, Tree) and _asks_pairs(tree) for tree, _ in trees):
         raise ValueError(
-            f"this {name} asks for pairs of categories, and Treelite for one feature at a time:"
+            f"this {name} tests pairs of categories, and Treelite one feature at a time:"
             " fit it with category_pairs=False"
         )
     builder = _new_builder(treelite, len(schema.features), max(1, len(trees)), constant)

@@ -33,7 +33,7 @@ def model_page(ranker: BaseRanker) -> str:
     negative, positive = ranker.classes_.tolist()
     inside = Chapter("model", "The model itself", parts=parts_of(ranker._summary()))
     if not inside.parts:
-        inside.text = f"A {kind} has no short form: the columns above tell most of it."
+        inside.text = f"A {kind} has no short form: the columns above show most of it."
     asked = parameters(ranker, "Parameters of the estimator")
     if asked is not None:
         inside.folds.append(Fold("Parameters", [asked]))

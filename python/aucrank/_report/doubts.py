@@ -77,8 +77,8 @@ def _of_model(model: ModelFacts, facts: Facts) -> Iterator[str]:
         )
     elif ranking.auc >= TOO_GOOD:
         yield (
-            f"{name}: an AUC of {area(ranking.auc)} is rare. Does a column tell what is known only"
-            " after the outcome, or are these the training rows?"
+            f"{name}: an AUC of {area(ranking.auc)} is rare. Does a column contain what is known"
+            " only after the outcome, or are these the training rows?"
         )
     gap = ranking.hull.auc - ranking.auc
     # With few rows the hull is above the curve by chance.

@@ -181,7 +181,7 @@ def _subgroups(facts: Facts) -> Chapter:
         "Subgroups",
         "How the models rank in parts of the rows, and whether their probabilities hold there. What"
         " a difference means, and whether it is fair, the figures do not say: subgroups also differ"
-        " in how many are positive, and in how hard these are to tell.",
+        " in how many are positive, and in how hard these are to recognise.",
         subchapters=[
             _subgroups_by(facts, found, place) for place, found in enumerate(facts.subgroups)
         ],

@@ -182,7 +182,7 @@ def comparisons(facts: Facts) -> View:
             for found in facts.comparisons or []
         ],
         f"{_whose_test(facts)}. Intervals are of each pair alone; p-values are adjusted"
-        " for the number of pairs by Holm's method, and models are told apart where the adjusted"
+        " for the number of pairs by Holm's method, and models are distinguished where the adjusted"
         f" one is below {formats.decimal(1 - level, 3).rstrip('0')}.",
     )
 
@@ -490,6 +490,7 @@ def importances(model: ModelFacts) -> View:
         [*heads, Head("Importance, by the model")] if has_own else heads,
         rows,
         f"The loss is measured on {formats.count(model.effects.n_rows)} of the rows, shuffled three"
-        " times. Columns that tell the same share their worth: the loss of each alone is small."
+        " times. Columns with the same information share their importance: the loss of"
+        " each alone is small."
         + (f" {left_out} columns of less importance are left out." if left_out else ""),
     )

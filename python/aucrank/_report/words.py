@@ -98,7 +98,7 @@ def _differences(facts: Facts, best: ModelFacts) -> str:
         )
     if unclear:
         sentences.append(
-            f"These rows do not tell {best.name} apart from {listed(unclear)}: that is no proof"
+            f"These rows do not distinguish {best.name} from {listed(unclear)}: that is no proof"
             " that they are equal."
         )
     return " ".join(sentences)
@@ -197,7 +197,7 @@ def _cheapest(cut: CutOff, name: str) -> str:
         f" {share(cut.flagged)} of the rows positive"
     )
     if cut.cost_of_others is None:
-        return text + "; there are too few rows to tell what that costs on others."
+        return text + "; there are too few rows to estimate what that costs on others."
     trivial = cut.trivial_cost or 0.0
     text += (
         f": {decimal(1000 * cut.cost_of_others, 1)} per 1,000 rows that had no say in the choice,"

@@ -226,8 +226,8 @@ class PairTermsMixin(TermsMixin):
             return self._model.merged_terms()
         names = ", ".join(names_of_pairs(self.pairs_, self._schema))
         raise ValueError(
-            f"the trees of this {type(self).__name__} ask pairs of features ({names}): a scorecard"
-            " needs trees that ask a single feature: interactions=0"
+            f"the trees of this {type(self).__name__} test pairs of features ({names}): a scorecard"
+            " needs trees that test a single feature: interactions=0"
         )
 
     def _check_additive(self) -> None:
@@ -236,7 +236,7 @@ class PairTermsMixin(TermsMixin):
 
     def _why_no_terms(self) -> str:
         return (
-            f"the trees of this {type(self).__name__} ask several features: only a sum of functions"
-            " of single features and of pairs can be shown (interactions=0, or a number of pairs);"
-            " to_shap explains any"
+            f"the trees of this {type(self).__name__} test several features: only a sum of"
+            " functions of single features and of pairs can be shown (interactions=0, or"
+            " a number of pairs); to_shap explains any"
         )

@@ -133,8 +133,8 @@ def add_reading(parser: argparse.ArgumentParser) -> None:
         action="extend",
         default=[],
         metavar="TEXT",
-        help="texts and numbers that stand for missing values, such as -999, beside the usual ones "
-        "(empty, ?, NA, NaN, NULL, None, ...)",
+        help="texts and numbers that stand for missing values, such as -999, in addition to the"
+        " usual ones (empty, ?, NA, NaN, NULL, None, ...)",
     )
 
 

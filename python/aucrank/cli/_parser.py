@@ -244,7 +244,8 @@ def _add_fit(commands: "argparse._SubParsersAction[Any]") -> None:
         "--no-readable",
         dest="readable",
         action="store_false",
-        help="fit no readable models beside the ensemble (they take at most about as long again)",
+        help="fit no readable models in addition to the ensemble (they take at most about as"
+        " long again)",
     )
     parser.add_argument(
         "--param",
@@ -292,7 +293,7 @@ def _add_score(commands: "argparse._SubParsersAction[Any]") -> None:
         action="store_true",
         help="add a column with the probability of the positive class",
     )
-    parser.add_argument("--id", metavar="COL", help="column that is written beside the scores")
+    parser.add_argument("--id", metavar="COL", help="column that is written with the scores")
     add_memory(parser)
     add_reading(parser)
     add_progress(parser)
@@ -314,7 +315,7 @@ def _add_report(commands: "argparse._SubParsersAction[Any]") -> None:
         commands,
         "report",
         "write a page about saved models and how they rank rows",
-        "One HTML file to hand over, which asks for nothing from any network: a summary in words,"
+        "One HTML file to hand over, which loads nothing from any network: a summary in words,"
         " ROC curves with bands, tests, gains, calibration, cut-offs, the data, and the models"
         " themselves. The rows are best those that no model was fitted to.",
     )

@@ -882,7 +882,7 @@ class Dataset(InPieces):
         if isinstance(columns, str):
             raise TypeError(f"columns must be a list of names, got {columns!r}")
         if SCORE in columns:
-            raise ValueError(f"columns holds {SCORE!r}, which is what is added")
+            raise ValueError(f"columns holds {SCORE!r}, the name of an added column")
         features = list(getattr(ranker, "feature_names_in_", self._columns))
         source = self._passes.source
         need_columns([*features, *columns], source.names, source.description)
@@ -1194,15 +1194,15 @@ def refuse_beside_dataset(**given: Any) -> None:
     for name, value in given.items():
         if value is not None and name in ("groups", "time"):
             raise ValueError(
-                f"{name} was given beside a Dataset, which names its column of it itself, as in"
+                f"{name} was given with a Dataset, which names its column of it itself, as in"
                 f" Dataset.from_parquet(paths, target='y', {name}='c')"
             )
         if value is not None:
             raise ValueError(
-                f"{name} was given beside a Dataset, which names its columns of labels and weights"
+                f"{name} was given with a Dataset, which names its columns of labels and weights"
                 " itself, as in Dataset.from_parquet(paths, target='y', weight='w')"
                 if name in ("y", "sample_weight")
-                else f"{name} was given beside a Dataset: hold rows out by the parameters instead"
+                else f"{name} was given with a Dataset: hold rows out by the parameters instead"
             )
 
 

@@ -120,7 +120,7 @@ class RaySource(FutureSource):
                 " more, or make smaller blocks; their logs say why"
             )
         else:
-            said = f"Ray cannot compute what it was asked for: {type(err).__name__}"
+            said = f"Ray cannot compute the request: {type(err).__name__}"
         return ClusterError(f"{self.description}: {said}")
 
     def fetch(self, number: int) -> Any:

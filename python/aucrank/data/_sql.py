@@ -88,7 +88,7 @@ class SqlSource(TypedSource, Engine):
     def refusal(self) -> TypeError:
         """Return the error for code that would read the rows."""
         return TypeError(
-            f"{self.description} is asked for counts, and its rows stay in the database: have it"
+            f"{self.description} is queried for counts, and its rows stay in the database: have it"
             " compute scores by the expression that to_sql of the model returns; roc_state"
             " measures them"
         )
@@ -313,7 +313,7 @@ class SqlSource(TypedSource, Engine):
             )
         if n_columns is not None and len(frame.columns) != n_columns:
             raise ValueError(
-                f"query must return the {n_columns} columns that were asked for, got"
+                f"query must return the {n_columns} requested columns, got"
                 f" {len(frame.columns)}; asked: {text}"
             )
         return frame

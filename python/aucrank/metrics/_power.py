@@ -296,7 +296,7 @@ def auc_detectable(
         found[best] = missing(tried[best])
         if found[best] < -1e-12:
             raise ValueError(
-                f"{n_pos} and {n_neg} rows tell no AUC from {least} with power {power}"
+                f"{n_pos} and {n_neg} rows distinguish no AUC from {least} with power {power}"
             )
         if found[best] <= 0:
             return float(tried[best])

@@ -186,7 +186,7 @@ class RocState:
         """
         scores, distinct = to_scores(y_score)
         if distinct is not None:
-            raise ValueError("y_score holds numbers that float64 cannot tell apart")
+            raise ValueError("y_score holds numbers that float64 cannot distinguish")
         positive = self._positive(vector(y_true, "y_true"))
         weights = None if sample_weight is None else to_weights(sample_weight)
         self._state.update(positive, scores, weights, effective_n_threads(None))
@@ -225,7 +225,7 @@ class RocState:
         """
         scores, distinct = to_scores(y_score)
         if distinct is not None:
-            raise ValueError("y_score holds numbers that float64 cannot tell apart")
+            raise ValueError("y_score holds numbers that float64 cannot distinguish")
         positive = self._positive(vector(y_true, "y_true"))
         given = np.asarray(counts)
         if given.dtype.kind not in "iu":

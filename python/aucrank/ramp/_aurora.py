@@ -468,7 +468,7 @@ class AURORA(AuroraTermsMixin, SampledFitMixin, CalibratedRanker):
     def _fit_warning(self, model: _core.Aurora) -> str | None:
         """Return a warning for the user, at most one."""
         if model.n_terms == 0:
-            return "No term tells the classes apart, so all scores are equal."
+            return "No term distinguishes the classes, so all scores are equal."
         if self.selection is None:
             return None
         if json.loads(model.path())[0]["validation"] is None:

@@ -133,7 +133,7 @@ class AuroraTermsMixin:
         # A numpy scalar as a plain value.
         negative, positive = (repr(value) for value in self.classes_.tolist())
         if not len(heavy):
-            return f"No term tells {positive} from {negative}: all rows score 0."
+            return f"No term distinguishes {positive} from {negative}: all rows score 0."
         less = "less" if model.threshold >= 0 else "plus"
         lines = textwrap.wrap(
             "A row scores the sum of the coefficients of the terms below that hold for it,"

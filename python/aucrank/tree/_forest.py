@@ -478,7 +478,7 @@ class RankingForest(PartialDependenceMixin, ProbabilityMixin, BaseRanker):
         """
         size = self._fitted_model.min_samples_leaf
         if size is None:
-            raise AttributeError("a file of an earlier version does not tell min_samples_leaf_")
+            raise AttributeError("a file of an earlier version does not store min_samples_leaf_")
         return size
 
     @property

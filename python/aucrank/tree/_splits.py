@@ -201,7 +201,7 @@ class DyadicSplit(SplitRule):
     def _core_params(self, scope: ParamScope) -> dict[str, Any]:
         if scope.max_features is not None:
             raise ValueError(
-                "max_features must be None for a DyadicSplit, whose cubes ask all features at once"
+                "max_features must be None for a DyadicSplit, whose cubes test all features at once"
             )
         if scope.cuts != "best":
             raise ValueError(f"cuts must be 'best' for a DyadicSplit, got {scope.cuts!r}")

@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 use crate::callbacks::Callbacks;
 use crate::run::{on_pool, on_this_thread, to_py_err};
 
-/// Up to so many rows are asked about on the calling thread: to start another takes longer than they
+/// Up to so many rows are queried on the calling thread: to start another takes longer than they
 /// do. They are one piece of work to the core, which then uses no pool at all.
 const FEW_ROWS: usize = 8;
 
@@ -53,7 +53,7 @@ impl ColumnsArg<'_> {
         self.ask_with(py, n_levels, n_threads, None, |columns, _| work(columns))
     }
 
-    /// As [`ColumnsArg::ask`], of a model that may ask external models in turn.
+    /// As [`ColumnsArg::ask`], of a model that may use external models in turn.
     pub fn ask_with<'py, T: numpy::Element + Send>(
         &self,
         py: Python<'py>,

@@ -100,18 +100,18 @@ impl PyGradientBoosted {
         columns.ask(py, self.0.n_levels(), n_threads, |columns| self.0.probability(columns))
     }
 
-    /// Whether each tree asks a single feature.
+    /// Whether each tree tests a single feature.
     #[getter]
     fn is_additive(&self) -> bool {
         self.0.is_additive()
     }
 
-    /// The step functions that the trees add up to as JSON text, one for each feature that is asked.
+    /// The step functions that the trees add up to as JSON text, one for each feature that is tested.
     fn merged_terms(&self) -> PyResult<String> {
         to_json(&self.0.merged_terms().map_err(to_py_err)?)
     }
 
-    /// The pairs of features that trees ask together, or `None` if a tree asks more than two.
+    /// The pairs of features that trees test together, or `None` if a tree tests more than two.
     fn pairs(&self) -> Option<Vec<[usize; 2]>> {
         self.0.pairs()
     }
@@ -182,7 +182,7 @@ pub fn fit_gradient_boosting<'py>(
     hand_over(py, fitted)
 }
 
-/// Fits a model by gradient boosting to rows that are asked; `fit_number` is of no other fit that asks
+/// Fits a model by gradient boosting to rows that are queried; `fit_number` is of no other fit that queries
 /// them.
 #[pyfunction]
 #[pyo3(signature = (rows, fit_number, params, n_threads, observer=None))]
@@ -222,7 +222,7 @@ pub fn fit_gradient_folds<'py>(
     fitted.into_iter().map(|model| hand_over(py, model)).collect()
 }
 
-/// Fits a model without each fold of rows that are asked, which are dealt by the seed of the parameters.
+/// Fits a model without each fold of rows that are queried, which are dealt by the seed of the parameters.
 #[pyfunction]
 #[pyo3(signature = (rows, fit_number, n_folds, params, n_threads, observer=None))]
 pub fn fit_gradient_folds_rows<'py>(

@@ -378,7 +378,7 @@ pub fn merge_answers<'py>(
     Ok(PyBytes::new(py, &merged.map_err(to_py_err)?))
 }
 
-/// Rows that a fit asks: stored here, or an engine with an attribute `frame` and a method `round`, both
+/// Rows that a fit queries: stored here, or an engine with an attribute `frame` and a method `round`, both
 /// of bytes.
 #[derive(FromPyObject)]
 pub enum RowsArg<'py> {
@@ -436,8 +436,8 @@ impl RowsArg<'_> {
     }
 }
 
-/// The folds of some rows, as all rows that are asked are dealt, and how many there are; `fit_number` is
-/// of no other fit that asks them.
+/// The folds of some rows, as all rows that are queried are dealt, and how many there are; `fit_number` is
+/// of no other fit that queries them.
 #[pyfunction]
 pub fn deal_among<'py>(
     py: Python<'py>,

@@ -130,7 +130,7 @@ pub enum RankError {
         if *finest == 0 { "none is coarse enough".to_owned() } else { format!("must be at most {finest}") }
     )]
     CubesTooFine {
-        /// The level asked for.
+        /// The level requested.
         level: u32,
         /// Number of features.
         n_features: usize,
@@ -230,7 +230,9 @@ pub enum RankError {
         row: usize,
     },
     /// A score that is not a sum of step functions of single features.
-    #[error("a term of this model asks several features, so that no feature has a part of its own")]
+    #[error(
+        "a term of this model tests several features, so that no feature has a part of its own"
+    )]
     NotAdditive,
     /// A function of two features with too many values to be listed.
     #[error("the function of features {0} and {1} has too many steps to be shown as a table")]
@@ -250,7 +252,7 @@ pub enum RankError {
     /// The data changed between two reads.
     #[error("X was written to while it was read: another thread changes it")]
     Changed,
-    /// The caller asked to stop (Ctrl-C in Python).
+    /// The caller requested a stop (Ctrl-C in Python).
     #[error("interrupted")]
     Interrupted,
     /// The system has no room for what a fit holds of its rows.

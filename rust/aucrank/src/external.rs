@@ -1,4 +1,4 @@
-//! Models outside the core that a model of it asks: classifiers that split the nodes of a tree, weak
+//! Models outside the core that a model uses: classifiers that split the nodes of a tree, weak
 //! rankers that are boosted.
 //!
 //! Both sides know such a model, and each row, by a number. The core decides which rows a model is
@@ -17,7 +17,7 @@ use crate::RankError;
 /// use aucrank::RankError;
 /// use aucrank::external::ExternalModels;
 ///
-/// /// Ranks rows by one of several lists of scores, which are kept beside the columns.
+/// /// Ranks rows by one of several lists of scores, which are kept next to the columns.
 /// #[derive(Debug)]
 /// struct Listed(Vec<Vec<f64>>);
 ///

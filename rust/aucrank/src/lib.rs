@@ -7,7 +7,7 @@
 //! - [`roc`]: what is optimised: the area under the ROC curve, the curve and its hull;
 //! - [`calibration`]: probabilities of scores that only rank;
 //! - [`formula`]: what a fitted model computes, as data;
-//! - [`external`]: models outside the crate that one of it asks;
+//! - [`external`]: models outside the crate that one of its models uses;
 //! - [`tree`]: `TreeRank`, ranking trees that approximate the optimal ROC curve;
 //! - [`boost`]: `AUCBoost`, `RankBoost` and branching programs;
 //! - [`additive`]: `MAD2C`, `RIMARC`, scorecards and ridge logistic regression;

@@ -1,4 +1,4 @@
-//! Every question that rows elsewhere are asked. Learners have their own, and only here all are known.
+//! Every question to rows elsewhere. Learners have their own, and only here all are known.
 
 use crate::RankError;
 use crate::boost::{GradientAsk, ProgramAsk, RoundAsk};

@@ -168,7 +168,7 @@ def _check_depth(table: TreeTable, nodes: range, lengths: list[int]) -> None:
         depths[node] += length
         if depths[node] > _MOST_DEEP:
             raise ValueError(
-                f"a tree that asks a row for more than {_MOST_DEEP} thresholds and categories has"
+                f"a tree that tests a row by more than {_MOST_DEEP} thresholds and categories has"
                 " no form in ai.onnx.ml 3; to_onnx() writes it in a later version"
             )
         for number, is_leaf in table.sides[node]:

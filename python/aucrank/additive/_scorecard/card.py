@@ -134,7 +134,7 @@ class Card:
         """Raise ValueError if the distribution of totals is unknown."""
         if not self.is_counted:
             raise ValueError(
-                f"{what} needs rows by their points, which an edit without rows does not know: give"
+                f"{what} needs rows by their points, which an edit without rows does not have: give"
                 " X and y to the last edit"
             )
 

@@ -302,7 +302,7 @@ class ClinicalCard(DrawnCard):
         ]
         widest = max(float(values.max() - values.min()) for values in exact)
         if widest <= 0:
-            raise ValueError("no feature tells the classes of these rows apart")
+            raise ValueError("no feature distinguishes the classes of these rows")
         document["features"] = []
         totals = np.zeros(len(rows.weight), dtype=np.int64)
         for f, of_bins, values, column in zip(features, bins, exact, raw, strict=True):

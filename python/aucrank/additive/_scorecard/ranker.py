@@ -54,7 +54,7 @@ def check_ranker(estimator: Any) -> None:
     if not (isinstance(weak_ranker, str) and weak_ranker in _ADDITIVE):
         raise ValueError(
             f"estimator is {type(ranker).__name__} with weak_ranker={weak_ranker!r}, but a"
-            ' scorecard needs one that asks a single feature: "feature" or "threshold"'
+            ' scorecard needs one that tests a single feature: "feature" or "threshold"'
         )
     if ranker is not estimator:
         check_is_fitted(ranker)
@@ -69,7 +69,7 @@ def check_ranker(estimator: Any) -> None:
         if not (isinstance(given, Integral) and given == value):
             raise ValueError(
                 f"estimator is {type(ranker).__name__} with {name}={given!r}, but a scorecard"
-                f" needs {what} that ask a single feature: {name}={value}"
+                f" needs {what} that test a single feature: {name}={value}"
             )
 
 

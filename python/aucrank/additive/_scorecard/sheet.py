@@ -237,7 +237,7 @@ def to_text(sheet: Sheet) -> str:
     out = [f"SCORECARD: many points speak for class {sheet.wanted}", ""]
     if not blocks:
         out.append(
-            f"No feature tells the classes apart: every row has {sheet.initial_points} points."
+            f"No feature distinguishes the classes: every row has {sheet.initial_points} points."
         )
         return "\n".join([*out, "", sheet.quality_in_words, *sheet.edits_in_words, ""])
     out += [

@@ -201,7 +201,7 @@ pub fn build_scorecard_rows(
     if card.points_add_up() { Ok(card) } else { Err(RankError::PointsDiffer) }
 }
 
-/// What is asked of the rows of a card.
+/// What is queried of the rows of a card.
 trait Answers {
     /// AUC of the ranker that the card stands for.
     fn ranker_auc(&self) -> Result<f64, RankError>;
@@ -313,7 +313,7 @@ impl Answers for InPasses<'_> {
     }
 }
 
-/// The card, by what is asked of its rows.
+/// The card, by what is queried of its rows.
 fn build(
     n_levels: &[Option<u32>],
     rows: &impl Answers,

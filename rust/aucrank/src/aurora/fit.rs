@@ -197,7 +197,7 @@ impl AuroraFit<'_, '_> {
         Ok((splits, all))
     }
 
-    /// The result of the search at the radius that is asked for, or at the best one; and the radii
+    /// The result of the search at the radius that is requested, or at the best one; and the radii
     /// that were tried.
     fn chosen(&self, splits: &[HeldOutSplit]) -> Result<(Chosen, Vec<TriedRadius>), RankError> {
         let max_features = self.params.max_features;

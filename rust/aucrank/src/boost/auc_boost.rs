@@ -3,8 +3,8 @@
 #[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
-use super::asked_rounds::boost_rows;
 use super::boosted_model::BoostedModel;
+use super::queried_rounds::boost_rows;
 use super::rounds::{FitExtras, RoundParams, RoundRule, RoundValues, boost};
 use super::two_sided::{ThresholdCriterion, two_sided};
 use crate::data::{ClassMasses, Columns, Labels};

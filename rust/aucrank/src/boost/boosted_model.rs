@@ -70,7 +70,7 @@ pub(super) struct BoostedFields {
 pub(super) struct ScoredTerms {
     /// Those of single features, merged.
     features: Vec<FeatureTerm>,
-    /// Trees that ask single features; `None` where there are none.
+    /// Trees that test single features; `None` where there are none.
     trees: Option<LeafSums>,
 }
 

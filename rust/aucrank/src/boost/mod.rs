@@ -11,10 +11,9 @@
 //! - `explain`: additive explanations by feature;
 //! - `marti`: branching programs; `gradient`: gradient boosting of trees;
 //! - `rounds`: the boosting loop; `auc_boost`, `rank_boost`: the weight of a ranking in each;
-//! - `asked_rounds`: rounds on rows that are queried for sums; `part_factors`: the factors of a part of
+//! - `queried_rounds`: rounds on rows that are queried for sums; `part_factors`: the factors of a part of
 //!   them.
 
-mod asked_rounds;
 mod auc_boost;
 mod boosted_model;
 mod distribution;
@@ -22,6 +21,7 @@ mod explain;
 mod gradient;
 mod marti;
 mod part_factors;
+mod queried_rounds;
 mod rank_boost;
 mod rate_terms;
 mod rounds;
@@ -32,8 +32,6 @@ mod two_sided;
 mod validation_set;
 mod weak;
 
-#[cfg(feature = "serde")]
-pub(crate) use asked_rounds::RoundAsk;
 pub use auc_boost::{AucBoostParams, Output, fit_auc_boost, fit_auc_boost_rows};
 pub use boosted_model::BoostedModel;
 #[cfg(feature = "serde")]
@@ -51,6 +49,8 @@ pub use marti::{
     MartiParams, MassTile, NodeKind, Outcome, ProgramScore, Routing, RowChance, TwoSidedLearner,
     fit_marti_rank, fit_marti_rank_rows, marti_boost,
 };
+#[cfg(feature = "serde")]
+pub(crate) use queried_rounds::RoundAsk;
 pub use rank_boost::{Alpha, RankBoostParams, fit_rank_boost, fit_rank_boost_rows};
 pub use rounds::{FitExtras, RoundParams};
 pub use scored::{RowScorer, ScoredTerm};

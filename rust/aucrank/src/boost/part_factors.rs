@@ -1,8 +1,8 @@
 //! What the rows of a part answer `RankBoost` and `AUCBoost`: each has a factor, which every round
 //! multiplies.
 
-use super::asked_rounds::{RoundAnswer, RoundAsk, RoundStep, RoundSums, RoundWant, ScoreTables};
 use super::distribution::{mass_of, rescaling, units_of};
+use super::queried_rounds::{RoundAnswer, RoundAsk, RoundStep, RoundSums, RoundWant, ScoreTables};
 use crate::data::{ClassMasses, ClassSums, HistogramRequest, MassRows, MemorySource, RowSquares};
 use crate::rows::{Kept, PartView, Question, RowFrame, RowStates, other};
 use crate::{Interrupt, RankError};

@@ -13,8 +13,8 @@
 #[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
-use super::asked_rounds::boost_rows;
 use super::boosted_model::BoostedModel;
+use super::queried_rounds::boost_rows;
 use super::rounds::{FitExtras, RoundParams, RoundRule, RoundValues, boost};
 use super::weak::WeakRankerParams;
 use crate::data::{ClassMasses, Columns, Labels};

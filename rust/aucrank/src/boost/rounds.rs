@@ -104,7 +104,7 @@ impl RoundParams {
     }
 }
 
-/// Optional inputs of a fit beside its rows.
+/// Optional inputs of a fit besides its rows.
 ///
 /// # Examples
 ///

@@ -50,7 +50,7 @@ pub enum Rule {
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 pub struct Test {
-    /// The feature asked.
+    /// The feature tested.
     pub feature: usize,
     /// Which of its known values go left.
     pub left: Rule,

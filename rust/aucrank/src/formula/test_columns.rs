@@ -9,7 +9,7 @@ use crate::data::LevelSet;
 
 /// Letter of a leaf.
 pub(crate) const LEAF: char = '.';
-/// Letter of a node that asks whether a number is below a threshold.
+/// Letter of a node that tests whether a number is below a threshold.
 const BELOW: char = '<';
 /// Whether it is not.
 const AT_LEAST: char = '>';
@@ -27,7 +27,7 @@ const MISSING_RIGHT: char = 'r';
 /// The questions of a tree.
 #[derive(Debug, Default)]
 pub(crate) struct TestColumns {
-    /// What each question asks.
+    /// What each question tests.
     pub(crate) features: Vec<u32>,
     /// For each question for categories, the place of those that go left among the shared sets.
     pub(crate) level_sets: Vec<u32>,

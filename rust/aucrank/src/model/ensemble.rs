@@ -235,7 +235,7 @@ impl Ensemble {
     }
 }
 
-/// Whether a model asks external models, whose numbers would be those of others in an ensemble.
+/// Whether a model uses external models, whose numbers would be those of others in an ensemble.
 fn asks_external(model: &Model) -> bool {
     match model {
         Model::TreeRank(model) => !model.tree.classifiers().is_empty(),

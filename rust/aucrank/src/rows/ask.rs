@@ -1,4 +1,4 @@
-//! What a learner asks of rows.
+//! What a learner queries of rows.
 
 use std::any::Any;
 use std::borrow::Cow;
@@ -39,11 +39,11 @@ use crate::data::{DealtRow, HeldOutPart, RowFolds};
 /// }
 /// ```
 #[derive(Debug, Clone)]
-pub struct Ask(pub(super) Vec<Asked>);
+pub struct Ask(pub(super) Vec<PackedQuestion>);
 
 /// One of the questions that are sent together: rows are read once for all.
 #[derive(Debug, Clone)]
-pub(crate) struct Asked {
+pub(crate) struct PackedQuestion {
     pub(super) head: Head,
     pub(super) question: Arc<dyn AnyQuestion>,
 }
@@ -62,7 +62,7 @@ pub(crate) struct Head {
 }
 
 impl Head {
-    /// What is known of all rows, in the codes that are asked about.
+    /// What is known of all rows, in the codes that are queried.
     pub(super) fn frame<'f>(&self, held: &'f RowFrame) -> Cow<'f, RowFrame> {
         let own = self.coding.as_ref().map(|coding| coding.frame(held));
         own.map_or(Cow::Borrowed(held), Cow::Owned)
@@ -73,13 +73,13 @@ impl Ask {
     /// A question about the rows of a view, for a tree or whatever else a fit has states of rows for.
     pub(super) fn new(tree: TreeId, view: View, question: impl Question) -> Self {
         let head = Head { tree, view, coding: None };
-        Self(vec![Asked { head, question: Arc::new(question) }])
+        Self(vec![PackedQuestion { head, question: Arc::new(question) }])
     }
 
     /// The same about the codes of a fit.
     pub(super) fn in_codes(&self, coding: &Arc<Coding>) -> Self {
         let mut ask = self.clone();
-        for Asked { head, .. } in &mut ask.0 {
+        for PackedQuestion { head, .. } in &mut ask.0 {
             head.coding = Some(Arc::clone(coding));
         }
         ask
@@ -207,7 +207,7 @@ impl Answer {
         asks.iter().map(|ask| Self(all.by_ref().take(ask.0.len()).collect())).collect()
     }
 
-    /// What was asked for by one question of a kind.
+    /// What was requested by one question of a kind.
     pub(crate) fn to<Q: Question>(mut self) -> Result<Q::Answer, RankError> {
         let other = || RankError::BadAnswer(format!("it does not answer about {}", Q::NAME));
         let sums: Box<dyn Any> = self.0.pop().filter(|_| self.0.is_empty()).ok_or_else(other)?;

@@ -1,4 +1,4 @@
-//! Rows as codes, with all else that is asked of them.
+//! Rows as codes, with all else that is queried of them.
 
 use std::ops::Range;
 
@@ -170,7 +170,7 @@ impl CodedRows {
     }
 }
 
-/// What rows in bytes have beside their codes and classes.
+/// What rows in bytes have besides their codes and classes.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Beside {
     pub(super) units: bool,

@@ -1,4 +1,4 @@
-//! What is known of all rows before any is asked.
+//! What is known of all rows before any is queried.
 
 use std::sync::Arc;
 

@@ -46,7 +46,7 @@ pub(crate) enum Histograms {
 
 /// Bins in which answers come.
 pub(crate) trait HistogramTally: Tally {
-    /// The histograms that were asked for.
+    /// The histograms that were requested.
     fn histograms(answer: Histograms) -> Result<Vec<Histogram<Self>>, RankError>;
 }
 
@@ -69,12 +69,12 @@ type CellStates = RowStates<CellRows>;
 type Orders = [Vec<u32>; 2];
 
 impl AskHistograms {
-    /// Whether the cells are known, and no further than asked.
+    /// Whether the cells are known, and no further than requested.
     fn is_begun(&self, kept: &Kept<'_>) -> bool {
         kept.get::<CellStates>().is_some_and(|cells| cells.n_steps <= self.log.len())
     }
 
-    /// Takes the steps that are new, and adds the histograms that are asked for.
+    /// Takes the steps that are new, and adds the histograms that are requested.
     fn add_all<R: RowTally>(
         &self,
         part: &PartView<'_>,
@@ -172,7 +172,7 @@ impl Mergeable for Histograms {
 }
 
 /// The cells of a tree that grows on rows elsewhere. Decisions travel with the next question.
-pub(crate) struct AskedCells<'a, T> {
+pub(crate) struct QueriedCells<'a, T> {
     rows: &'a dyn Rows,
     fit: &'a FitId,
     tree: u64,
@@ -182,7 +182,7 @@ pub(crate) struct AskedCells<'a, T> {
     tally: PhantomData<T>,
 }
 
-impl<'a, T: HistogramTally> AskedCells<'a, T> {
+impl<'a, T: HistogramTally> QueriedCells<'a, T> {
     /// All rows of a view in cell 0.
     pub(crate) fn new(
         rows: &'a dyn Rows,
@@ -195,13 +195,13 @@ impl<'a, T: HistogramTally> AskedCells<'a, T> {
     }
 }
 
-impl<T> Drop for AskedCells<'_, T> {
+impl<T> Drop for QueriedCells<'_, T> {
     fn drop(&mut self) {
         self.fit.end_tree(self.tree);
     }
 }
 
-impl<T: HistogramTally> SumSource for AskedCells<'_, T> {
+impl<T: HistogramTally> SumSource for QueriedCells<'_, T> {
     type Tally = T;
 
     fn features(&self) -> &[FeatureBins] {

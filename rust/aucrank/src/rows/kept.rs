@@ -29,7 +29,7 @@ pub(crate) struct RowStates<S> {
 
 type KeptState = Box<dyn Any + Send>;
 
-/// States of rows by whose they are, in the order in which they were last asked.
+/// States of rows by whose they are, in the order in which they were last queried.
 #[derive(Debug, Default)]
 pub(super) struct States(Mutex<Vec<(TreeId, KeptState)>>);
 
@@ -115,7 +115,7 @@ impl Drop for Kept<'_> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 pub(crate) struct TreeId {
-    /// Of the fit; no other fit that asks the same holders has it.
+    /// Of the fit; no other fit that queries the same holders has it.
     pub(super) fit: u64,
     pub(super) number: u64,
     /// Trees of the same fit with lower numbers are done with.
@@ -134,7 +134,7 @@ impl TreeId {
     }
 }
 
-/// A fit that asks rows for the cells of one tree after the other, or of several at a time.
+/// A fit that queries rows for the cells of one tree after the other, or of several at a time.
 #[derive(Debug)]
 pub(crate) struct FitId {
     number: u64,

@@ -1,6 +1,6 @@
 //! Rows that do not lie in one matrix: batches of a file, or the partitions of a cluster.
 //!
-//! A fit is a conversation. The learner asks for sums of cells, with all that it has decided since it
+//! A fit is a conversation. The learner requests sums of cells, with all that it has decided since it
 //! began; whoever holds rows answers in integers; answers are merged. An answer depends on the rows and
 //! the [`Ask`] alone, so any holder of the same rows gives it, after any crash, and merging is exact in
 //! any grouping: the same model comes from a matrix, a file and a cluster, bit for bit.
@@ -49,13 +49,13 @@ pub(crate) use coded::CodedRows;
 pub use dealt::{RowDigest, deal_among};
 pub use frame::RowFrame;
 pub(crate) use frame::{AskClassUnits, ClassUnits};
-pub(crate) use histograms::{AskedCells, HistogramTally, Totals};
+pub(crate) use histograms::{HistogramTally, QueriedCells, Totals};
 pub(crate) use kept::{FitId, Kept, RowStates};
 pub(crate) use level_counts::AskLevels;
 pub use matrix::CodedMatrix;
 pub(crate) use part::PartView;
 pub(crate) use question::{Mergeable, Question, other};
-pub(crate) use rare_levels::AskedLevels;
+pub(crate) use rare_levels::QueriedLevels;
 pub(crate) use rate_codes::{RateCodes, RateFolds};
 pub(crate) use recoded::Recoded;
 pub use row_sample::RowSample;
@@ -70,7 +70,7 @@ pub(crate) use words::{put_packed, take_packed, take_packed_list};
 
 use crate::{Interrupt, RankError};
 
-/// Rows that can be asked, whoever holds them.
+/// Rows that can be queried, whoever holds them.
 ///
 /// # Examples
 ///

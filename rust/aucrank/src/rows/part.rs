@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use super::ask::{Answer, Ask, Asked, View};
+use super::ask::{Answer, Ask, PackedQuestion, View};
 use super::coded::{CodedRows, CodedSums};
 use super::frame::RowFrame;
 use super::kept::{Buffers, Kept, States};
@@ -12,7 +12,7 @@ use super::spill::{Spill, SpillSlot};
 use crate::data::{Binned, ClassMasses, CountedRows, FixedScale};
 use crate::{Interrupt, RankError};
 
-/// Coded rows in memory or in a file, with what is kept of them for the fits that ask.
+/// Coded rows in memory or in a file, with what is kept of them for the fits that query it.
 #[derive(Debug)]
 pub(super) struct Part {
     rows: HeldRows,
@@ -84,7 +84,7 @@ impl Part {
         interrupt: &Interrupt,
     ) -> Result<(), RankError> {
         let mut buffers = std::mem::take(&mut scratch.buffers);
-        let with_hashes = ask.0.iter().any(|Asked { head, question }| {
+        let with_hashes = ask.0.iter().any(|PackedQuestion { head, question }| {
             head.coding.as_ref().is_some_and(|coding| coding.needs_hashes())
                 || question
                     .reads_hashes(&head.view, &Kept::new(&self.states, head.tree, &mut buffers))
@@ -93,7 +93,7 @@ impl Part {
         // Trees that grow at once have the same codes but for rates.
         let mut recoded: Option<(&Arc<Coding>, Cow<'_, Binned>)> = None;
         let is_same = |a: &Arc<Coding>, b: &Arc<Coding>| Arc::ptr_eq(a, b) || a == b;
-        for (Asked { head, question }, sum) in ask.0.iter().zip(&mut sum.0) {
+        for (PackedQuestion { head, question }, sum) in ask.0.iter().zip(&mut sum.0) {
             let frame = head.frame(frame);
             let binned = match &head.coding {
                 None => &rows.binned,
@@ -118,7 +118,7 @@ impl Part {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct PartView<'a> {
     rows: &'a CodedRows,
-    /// In the codes that are asked about.
+    /// In the codes that are queried.
     binned: &'a Binned,
     view: &'a View,
     pub(crate) frame: &'a RowFrame,

@@ -15,7 +15,7 @@ use crate::{Interrupt, RankError};
 /// What a fit makes of the categories of rows elsewhere, which is what
 /// [`Binned`](crate::data::Binned) and `data::RareLevels` make of those in memory.
 #[derive(Debug)]
-pub(crate) struct AskedLevels {
+pub(crate) struct QueriedLevels {
     binning: BinningParams,
     /// For each feature which categories have too few rows for a rate of their own, if any have.
     few: Vec<Option<Arc<[bool]>>>,
@@ -27,7 +27,7 @@ pub(crate) struct AskedLevels {
     folds: Option<RateFolds>,
 }
 
-impl AskedLevels {
+impl QueriedLevels {
     /// Asks how many rows the categories have.
     ///
     /// # Errors

@@ -23,7 +23,7 @@ pub(super) struct AskRates {
     pub(super) features: Vec<usize>,
 }
 
-/// Of each feature that was asked about.
+/// Of each feature that was queried.
 #[derive(Debug, Clone)]
 pub(crate) struct RateSums(Vec<SumsOfLevels>);
 

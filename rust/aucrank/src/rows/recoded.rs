@@ -97,7 +97,7 @@ impl<'a> Recoded<'a> {
         Self { rows, coding: coding.changes_codes().then(|| Arc::clone(coding)), frame }
     }
 
-    /// The same codes of the same rows, asked through another holder.
+    /// The same codes of the same rows, queried through another holder.
     #[cfg(test)]
     pub(super) fn of<'b>(&self, rows: &'b dyn Rows) -> Recoded<'b> {
         Recoded { rows, coding: self.coding.clone(), frame: self.frame.clone() }

@@ -1,12 +1,12 @@
 //! The cut of largest TPR - FPR where the scores are elsewhere: class weights of ranges of scores
-//! are asked for, and ranges in which a better cut may be are divided again.
+//! are requested, and ranges in which a better cut may be are divided again.
 
 use super::words::WordReader;
 use crate::RankError;
 use crate::data::{ClassMasses, ClassSums, midpoint, times_power_of_two};
 use crate::roc::{Score, auc_up_to};
 
-/// Ranges that are asked for at once.
+/// Ranges that are requested at once.
 const MOST_RANGES: usize = 512;
 
 /// Questions after which an error is raised for rows that answer otherwise each time.
@@ -20,7 +20,7 @@ struct Range {
     /// Keys of the lowest and of the highest score.
     least: u64,
     most: u64,
-    /// Whether its parts were asked for.
+    /// Whether its parts were requested.
     is_open: bool,
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::ask::{Asked, Head};
+use super::ask::{Head, PackedQuestion};
 use super::frame::AskClassUnits;
 use super::histograms::AskHistograms;
 use super::histograms::AskTotals;
@@ -38,7 +38,7 @@ impl Ask {
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::new();
-        for Asked { head, question } in &self.0 {
+        for PackedQuestion { head, question } in &self.0 {
             let line = SentLine { name: question.name(), head };
             bytes.extend(serde_json::to_vec(&line).expect("numbers and lists"));
             bytes.push(b'\n');
@@ -69,12 +69,12 @@ impl Ask {
 }
 
 /// Reads a question after its line.
-pub(crate) type QuestionReader = fn(Head, &[u8]) -> Result<Asked, RankError>;
+pub(crate) type QuestionReader = fn(Head, &[u8]) -> Result<PackedQuestion, RankError>;
 
 /// What reads a question of a kind.
-pub(crate) fn read<Q: Question>(head: Head, bytes: &[u8]) -> Result<Asked, RankError> {
+pub(crate) fn read<Q: Question>(head: Head, bytes: &[u8]) -> Result<PackedQuestion, RankError> {
     let question: Q = serde_json::from_slice(bytes).map_err(|err| not_read(&err))?;
-    Ok(Asked { head, question: Arc::new(question) })
+    Ok(PackedQuestion { head, question: Arc::new(question) })
 }
 
 /// The questions of several learners.

@@ -108,7 +108,7 @@ impl StoredRows {
         Ok(())
     }
 
-    /// Makes a part of the rows that were added last: before that they are not asked.
+    /// Makes a part of the rows that were added last: before that they are not queried.
     ///
     /// # Errors
     ///

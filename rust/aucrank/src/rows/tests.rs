@@ -10,7 +10,7 @@ use crate::data::{
     BinningParams, Column, Columns, Labels, LevelRates, MISSING_CODE, WeightRange, mix,
 };
 use crate::formula::Rule;
-use crate::rows::{Answer, Ask, AskedLevels, FitId, RowFrame, Rows, StoredRows, Survey, View};
+use crate::rows::{Answer, Ask, FitId, QueriedLevels, RowFrame, Rows, StoredRows, Survey, View};
 use crate::tree::{
     CvParams, GrowParams, LeafRankParams, PruningRule, SplitRule, TreeRankParams, ValidationParams,
     fit, fit_rows,
@@ -340,7 +340,7 @@ fn codes_that_are_made_of_others_are_errors_where_the_rows_have_no_such_codes() 
     let binning = BinningParams::default();
     everywhere(&data, raw(binning), ("recoded", 2), |rows| {
         let fit = FitId::new(1);
-        let levels = AskedLevels::find(rows, &fit, binning, 3, &interrupt).unwrap();
+        let levels = QueriedLevels::find(rows, &fit, binning, 3, &interrupt).unwrap();
         let view = View::All;
         let (recoded, rates) = levels.with_rates(rows, &fit, &view, &interrupt).unwrap();
         assert!(!rates.is_empty());
@@ -382,7 +382,7 @@ fn first_step(text: &str) -> String {
     text[at..at + 11].to_owned()
 }
 
-/// Rows that keep what they were asked.
+/// Rows that keep what they were queried for.
 struct Heard<'a> {
     rows: &'a dyn Rows,
     asks: Mutex<Vec<Vec<u8>>>,

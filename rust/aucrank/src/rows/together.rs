@@ -1,4 +1,4 @@
-//! Several pieces of work that ask the same rows: those that wait are answered in one pass.
+//! Several pieces of work that query the same rows: those that wait are answered in one pass.
 
 #[cfg(feature = "parallel")]
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -135,7 +135,7 @@ impl Exchange {
     }
 }
 
-/// The place of a work, which asks the rows through it.
+/// The place of a work, which queries the rows through it.
 #[cfg(feature = "parallel")]
 struct Seat<'a> {
     rows: &'a dyn Rows,

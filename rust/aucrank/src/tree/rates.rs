@@ -10,7 +10,7 @@ use crate::formula::Test;
 use crate::{Interrupt, RankError};
 
 impl TreeRankParams {
-    /// The rare categories whose rates trees may ask, for splits by stumps.
+    /// The rare categories whose rates trees may test, for splits by stumps.
     pub(super) fn rare_levels(
         &self,
         columns: &Columns<'_>,

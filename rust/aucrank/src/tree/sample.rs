@@ -21,7 +21,7 @@ pub(super) struct Sample<'a, R> {
     pub(super) frame: Arc<TreeFrame>,
     /// How a row counts; `()` before that is known.
     row_tally: R,
-    /// Features that stumps may ask, ascending; `None` for all.
+    /// Features that stumps may test, ascending; `None` for all.
     pub(super) features: Option<Vec<usize>>,
     spare: Mutex<Vec<Vec<u32>>>,
 }
@@ -50,7 +50,7 @@ impl<'a> Sample<'a, ()> {
 }
 
 impl<'a, R> Sample<'a, R> {
-    /// The same rows counted in another way, for trees that ask some of the features.
+    /// The same rows counted in another way, for trees that test some of the features.
     pub(super) fn counted_by<Q>(
         &self,
         row_tally: Q,

@@ -1,4 +1,4 @@
-//! What is asked of raw rows.
+//! What is queried of raw rows.
 
 use std::sync::Arc;
 
@@ -59,7 +59,7 @@ pub(super) enum FoldDeal {
     Together,
     /// Into folds, by the blocks of all rows where they have any.
     Folds(Arc<RowFolds>, Option<Arc<BlockTable>>),
-    /// Not yet: the least hashes of each class are asked for, in the order of a seed, or the blocks.
+    /// Not yet: the least hashes of each class are requested, in the order of a seed, or the blocks.
     NotYet(u64),
 }
 

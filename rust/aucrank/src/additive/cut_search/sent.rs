@@ -83,7 +83,7 @@ impl RawAsk {
         if ask.is_valid() { Ok(ask) } else { Err(bad()) }
     }
 
-    /// Whether intervals ascend, and features are asked for what they have.
+    /// Whether intervals ascend, and features have what is requested of them.
     fn is_valid(&self) -> bool {
         let is_number = |wanted: &WantedCounts, n_levels: &Option<u32>| match wanted {
             WantedCounts::Nothing => true,

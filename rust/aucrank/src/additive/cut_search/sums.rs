@@ -53,7 +53,7 @@ pub struct RawSums {
     pub(super) features: Vec<NumberSums>,
 }
 
-/// Of a feature, what is asked for.
+/// Of a feature, what is requested.
 #[derive(Debug, Clone)]
 pub(super) struct NumberSums {
     /// The rows of each category, special value or bin, then those with a missing value: of each fold.
@@ -227,7 +227,7 @@ impl RawSums {
 
     /// Adds the values of one feature in all rows, as counts: what a database answers that groups its
     /// rows by a column and the class. Each row of `column` stands for `counts` equal ones. Those of
-    /// every feature that is asked for have to be added, and the rows of each class once, by
+    /// every feature that is requested have to be added, and the rows of each class once, by
     /// [`RawSums::add_classes`]. Whether all of them are of the same rows is for the caller to check.
     ///
     /// # Errors

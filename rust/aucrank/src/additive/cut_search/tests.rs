@@ -11,7 +11,7 @@ use crate::additive::{
 };
 use crate::data::{Column, Columns, Labels, LevelRates, MISSING_CODE, mix};
 
-/// Rows of some numbers and a category, in parts that are asked apart.
+/// Rows of some numbers and a category, in parts that are queried apart.
 struct Parts {
     numbers: Vec<Vec<f64>>,
     codes: Vec<u32>,

@@ -28,7 +28,7 @@ const MOST_THRESHOLDS: usize = 1000;
 /// Distinct rows from which importances are computed: a random sample.
 const JUDGED_ROWS: usize = 20_000;
 
-/// How many thresholds a number has beside its linear part.
+/// How many thresholds a number has in addition to its linear part.
 ///
 /// # Examples
 ///
@@ -90,7 +90,7 @@ impl Thresholds {
 ///     fit_linear(&columns, &labels, &params, &Interrupt::default())
 ///         .map(|model| model.numbers()[0].weight)
 /// };
-/// // The less the rows count beside the penalty, the smaller the weight.
+/// // The less the rows count relative to the penalty, the smaller the weight.
 /// let (small, large) = (weight_at(0.01)?, weight_at(1.0)?);
 /// assert!(0.0 < small && small < large);
 ///
@@ -101,7 +101,7 @@ impl Thresholds {
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(deny_unknown_fields))]
 pub struct LinearParams {
-    /// Weight of the losses of the rows beside half the sum of squared weights; positive.
+    /// Weight of the losses of the rows relative to half the sum of squared weights; positive.
     pub c: f64,
     /// Thresholds of numbers.
     pub thresholds: Thresholds,
@@ -233,7 +233,7 @@ pub fn fit_linear(
     Ok(model)
 }
 
-/// The ridge beside the mean loss.
+/// The ridge relative to the mean loss.
 fn ridge(c: f64, labels: &Labels<'_>) -> f64 {
     let total = labels.total();
     let units = (total.pos + total.neg) as f64;

@@ -185,7 +185,7 @@ const PAIR_LEAVES: usize = 4;
 #[derive(Clone, Copy)]
 pub(super) enum RoundTerms<'a> {
     /// What the parameters say.
-    Asked,
+    Given,
     /// One feature each.
     Singles,
     /// One of these pairs each.
@@ -199,7 +199,7 @@ pub(super) struct BagFit<'a, S> {
     params: &'a GradientParams,
     seed: u64,
     terms: RoundTerms<'a>,
-    /// Groups of features that may be asked together; `None` for all.
+    /// Groups of features that may be tested together; `None` for all.
     groups: Option<Vec<Vec<usize>>>,
     criterion: SplitCriterion,
     draws: FeatureDraws,
@@ -230,8 +230,8 @@ impl<'a, S: BagSource> BagFit<'a, S> {
         interrupt: &'a Interrupt,
     ) -> Self {
         let groups = match (terms, &params.interactions) {
-            (RoundTerms::Asked, Interactions::Groups(groups)) => Some(groups.clone()),
-            (RoundTerms::Asked, _) => None,
+            (RoundTerms::Given, Interactions::Groups(groups)) => Some(groups.clone()),
+            (RoundTerms::Given, _) => None,
             (RoundTerms::Singles, _) => Some(Vec::new()),
             (RoundTerms::Pairs(pairs), _) => {
                 Some(pairs.pairs.iter().map(|pair| pair.to_vec()).collect())
@@ -254,7 +254,7 @@ impl<'a, S: BagSource> BagFit<'a, S> {
             rate: params.rate(total.n_rows, max_leaves),
             max_leaves: match terms {
                 RoundTerms::Pairs(_) => max_leaves.max(PAIR_LEAVES),
-                RoundTerms::Asked | RoundTerms::Singles => max_leaves,
+                RoundTerms::Given | RoundTerms::Singles => max_leaves,
             },
             n_rounds: params.n_rounds,
             trees: Vec::new(),
@@ -350,7 +350,7 @@ impl<'a, S: BagSource> BagFit<'a, S> {
         Bag { parts, state: (self.params.n_bags == 1).then(|| self.source.into_state()) }
     }
 
-    /// The features that the tree of a round may ask, and those that one may ask that learns from all rows if
+    /// The features that the tree of a round may test, and those that one may test that learns from all rows if
     /// the rows and features drawn are uninformative: the first of these sets that is informative.
     fn features(&self, number: usize) -> (Vec<usize>, Vec<Vec<usize>>) {
         let is_partial = self.params.subsample < 1.0 || self.draws.are_partial();

@@ -45,7 +45,7 @@ pub(super) struct NodeToSplit {
     pub(super) bounds: [f64; 2],
     /// For random cuts.
     pub(super) seed: u64,
-    /// Direction of the feature that is asked.
+    /// Direction of the feature that is tested.
     pub(super) direction: i8,
 }
 
@@ -320,7 +320,7 @@ impl SplitCriterion {
         cuts.best()
     }
 
-    /// A node with the direction of the feature that is asked.
+    /// A node with the direction of the feature that is tested.
     fn directed(&self, node: &NodeToSplit, feature: usize) -> NodeToSplit {
         NodeToSplit { direction: self.monotonic.get(feature).copied().unwrap_or(0), ..*node }
     }
@@ -451,7 +451,7 @@ pub(super) struct BestCut {
 /// Categories of a node that may be parted from the others one by one.
 const MOST_SINGLE: usize = 50;
 
-/// Categories, beside the first, that are free of charge: see `data/rates/level_rates.rs`.
+/// Categories, after the first, that are free of charge: see `data/rates/level_rates.rs`.
 const FREE: f64 = 5.0;
 
 /// Number of standard deviations by which the spread of categories must exceed chance.

@@ -2,7 +2,7 @@
 //! held-out rows say of a trial.
 //!
 //! Two features of many categories may be informative together where neither is alone: who asks for which resource. To
-//! trees that ask one feature at a time such pairs are out of reach, as each is of few rows. The rates of pairs
+//! trees that test one feature at a time such pairs are out of reach, as each is of few rows. The rates of pairs
 //! (see `pair_steps`) reach them, but lose where pairs are uninformative. So the first bag is fitted with and
 //! without all of them, and they are taken if the loss of its held-out rows falls by more than
 //! [`CAUTION`] standard errors. Of more pairs of features than [`MOST_PAIRS`] those are tried by which one
@@ -30,7 +30,7 @@ const TRIAL_ROUNDS: usize = 300;
 /// Most pairs of features that a fit learns from.
 const MOST_PAIRS: usize = 64;
 
-/// Least number of pairs of categories that two features may have: fewer are asked one by one.
+/// Least number of pairs of categories that two features may have: fewer are tested one by one.
 const LEAST_LEVELS: u64 = 5;
 
 /// Standard errors by which the loss of held-out rows must fall. Of 13 data sets pairs paid on two, by 1.4 to 6.5
@@ -95,7 +95,7 @@ pub(super) fn category_pairs<'a>(
     Ok(PairChoice { dealt, begun: found.filter(|_| is_same) })
 }
 
-/// The pairs of features of categories that a tree may ask together.
+/// The pairs of features of categories that a tree may test together.
 fn candidates(data: Data<'_>, params: &GradientParams) -> Vec<[usize; 2]> {
     let may_ask = |pair: [usize; 2]| match &params.interactions {
         Interactions::Any => true,
@@ -121,7 +121,7 @@ fn candidates(data: Data<'_>, params: &GradientParams) -> Vec<[usize; 2]> {
     pairs
 }
 
-/// Whether trees ask at most two features on the way to a leaf, so that the score is a sum of functions of
+/// Whether trees test at most two features on the way to a leaf, so that the score is a sum of functions of
 /// one or two features each, which it is to stay; or draw one feature each, without the other of a pair.
 fn is_sum_of_small_terms(params: &GradientParams) -> bool {
     let are_small = match &params.interactions {
@@ -138,7 +138,7 @@ fn run_trial<'a>(
     params: &GradientParams,
     first: &[BagRows<'a>],
 ) -> Result<Option<Begun<Scores>>, RankError> {
-    let mut bags = source.begin(params, first, RoundTerms::Asked)?;
+    let mut bags = source.begin(params, first, RoundTerms::Given)?;
     bags[0].bound_rounds(TRIAL_ROUNDS.min(params.n_rounds));
     run(&mut bags, params, "trial round", source.interrupt())?;
     let bag = bags.swap_remove(0);

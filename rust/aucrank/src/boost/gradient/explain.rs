@@ -1,4 +1,4 @@
-//! The score as a sum of step functions and of tables of two features, where no tree asks more.
+//! The score as a sum of step functions and of tables of two features, where no tree tests more.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -11,7 +11,7 @@ use crate::data::{Columns, FeatureSteps, FeatureTerm};
 use crate::formula::{Formula, Rule, Test};
 
 impl GradientTree {
-    /// The features that it asks, ascending.
+    /// The features that it tests, ascending.
     fn features(&self) -> Vec<usize> {
         let mut features: Vec<usize> = self.tests().map(|(test, _)| test.feature).collect();
         features.sort_unstable();
@@ -123,7 +123,7 @@ struct ByFeatures<'a> {
 }
 
 impl<'a> ByFeatures<'a> {
-    /// Adds a tree; `None` if it asks more than two features.
+    /// Adds a tree; `None` if it tests more than two features.
     fn add(&mut self, tree: Cow<'a, GradientTree>) -> Option<()> {
         match *tree.features() {
             [feature] => self.singles.entry(feature).or_default().push(tree),
@@ -135,9 +135,9 @@ impl<'a> ByFeatures<'a> {
 }
 
 impl GradientBoosted {
-    /// The trees by the one or two features that each of them asks. A tree that asks several pairs, each
+    /// The trees by the one or two features that each of them tests. A tree that asks several pairs, each
     /// below another side of its root, is a sum of trees of one leaf each. `None` if three features are
-    /// asked on the way to a leaf, or pairs of categories are.
+    /// tested on the way to a leaf, or pairs of categories are.
     fn by_features(&self) -> Option<ByFeatures<'_>> {
         if !self.pair_steps().is_empty() {
             return None;
@@ -153,14 +153,14 @@ impl GradientBoosted {
         Some(found)
     }
 
-    /// Whether each tree asks a single feature, so that the score is a sum of step functions.
+    /// Whether each tree tests a single feature, so that the score is a sum of step functions.
     #[must_use]
     pub fn is_additive(&self) -> bool {
         self.pairs().is_some_and(|pairs| pairs.is_empty())
     }
 
-    /// The pairs of features that trees ask together, each ascending, and all of them; `None` if
-    /// three are asked on the way to a leaf.
+    /// The pairs of features that trees test together, each ascending, and all of them; `None` if
+    /// three are tested on the way to a leaf.
     #[must_use]
     pub fn pairs(&self) -> Option<Vec<[usize; 2]>> {
         Some(self.by_features()?.pairs.into_keys().collect())
@@ -171,7 +171,7 @@ impl GradientBoosted {
     ///
     /// # Errors
     ///
-    /// [`RankError::NotAdditive`] if three features are asked on the way to a leaf.
+    /// [`RankError::NotAdditive`] if three features are tested on the way to a leaf.
     pub fn merged_terms(&self) -> Result<Vec<FeatureTerm>, RankError> {
         let singles = self.by_features().ok_or(RankError::NotAdditive)?.singles;
         Ok(merge(singles, self.n_levels()).collect())
@@ -181,7 +181,7 @@ impl GradientBoosted {
     ///
     /// # Errors
     ///
-    /// [`RankError::NotAdditive`] if three features are asked on the way to a leaf; [`RankError::LargeTable`] for a
+    /// [`RankError::NotAdditive`] if three features are tested on the way to a leaf; [`RankError::LargeTable`] for a
     /// table of more than a million cells.
     pub fn pair_terms(&self) -> Result<Vec<PairTerm>, RankError> {
         let pairs = self.by_features().ok_or(RankError::NotAdditive)?.pairs;
@@ -242,7 +242,7 @@ impl GradientBoosted {
     }
 }
 
-/// The step functions of the features that trees ask alone, in the order of the features.
+/// The step functions of the features that trees test alone, in the order of the features.
 fn merge<'a>(
     trees: BTreeMap<usize, Vec<Cow<'a, GradientTree>>>,
     n_levels: &'a [Option<u32>],

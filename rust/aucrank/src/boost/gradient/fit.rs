@@ -32,7 +32,7 @@ const PAIRS_PER_FEATURE: usize = 3;
 /// What a fit reports.
 const ROUND: &str = "round";
 
-/// Optional inputs of a fit beside its rows.
+/// Optional inputs of a fit besides its rows.
 ///
 /// # Examples
 ///
@@ -249,7 +249,7 @@ pub(super) fn in_one_series<F: FitSource>(
     let Capacity { max_leaves, begun } = capacity(source, params, &dealt[..1])?;
     let params = &GradientParams { max_leaves: Some(max_leaves), ..params.clone() };
     let PairChoice { dealt, begun } = source.choose_pairs(params, dealt, begun)?;
-    let mut bags = source.begin(params, &dealt, RoundTerms::Asked)?;
+    let mut bags = source.begin(params, &dealt, RoundTerms::Given)?;
     source.replay(&mut bags)?;
     if let Some(begun) = begun {
         bags[0].take_up(begun);
@@ -261,8 +261,8 @@ pub(super) fn in_one_series<F: FitSource>(
     }
     let n_rounds: Vec<usize> = n_kept(&bags, &paths);
     drop(bags);
-    // The rate is that of the rounds that were asked for.
-    let mut again = source.begin(params, &source.deal_all(params)?, RoundTerms::Asked)?;
+    // The rate is that of the rounds that were requested.
+    let mut again = source.begin(params, &source.deal_all(params)?, RoundTerms::Given)?;
     for (bag, n_rounds) in again.iter_mut().zip(n_rounds) {
         bag.bound_rounds(n_rounds);
     }
@@ -349,7 +349,7 @@ fn finish<S: BagSource>(
     Ok(bags.into_iter().zip(paths).map(|(bag, path)| bag.into_bag(path)).collect())
 }
 
-/// The most informative pairs beside the mean of some sums of single features.
+/// The most informative pairs besides the mean of some sums of single features.
 fn choose_pairs(
     data: Data<'_>,
     params: &GradientParams,
@@ -394,7 +394,7 @@ fn threshold(loss: Loss, scores: &[f64], labels: &Labels<'_>) -> Result<f64, Ran
 /// A fitted model, but for its threshold.
 pub(super) struct Bag<T> {
     pub(super) parts: GradientFields,
-    /// Of several bags only the mean is asked for scores.
+    /// Of several bags only the mean gives scores.
     pub(super) state: Option<T>,
 }
 
@@ -483,7 +483,7 @@ pub(super) fn capacity<F: FitSource>(
     let mut most = f64::NEG_INFINITY;
     for max_leaves in CANDIDATES {
         let params = GradientParams { max_leaves: Some(max_leaves), ..params.clone() };
-        let mut bags = source.begin(&params, first, RoundTerms::Asked)?;
+        let mut bags = source.begin(&params, first, RoundTerms::Given)?;
         if bags[0].values.is_none() {
             break;
         }

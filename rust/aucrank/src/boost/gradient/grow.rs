@@ -21,7 +21,7 @@ const TASK_FEATURES: usize = 64;
 
 /// How a tree is to be grown.
 pub(super) struct TreePlan<'a> {
-    /// The features that it may ask, ascending.
+    /// The features that it may test, ascending.
     pub(super) features: Vec<usize>,
     pub(super) criterion: &'a SplitCriterion,
     pub(super) max_leaves: usize,
@@ -131,7 +131,7 @@ pub(super) struct GrowNode<K> {
     pub(super) depth: usize,
     pub(super) sums: UnitSums,
     bounds: [f64; 2],
-    /// Features asked on the way here.
+    /// Features tested on the way here.
     pub(super) asked: Vec<usize>,
     pub(super) best: Option<BestSplit>,
     /// The question and the two nodes below.
@@ -264,7 +264,7 @@ impl<'a> GradientGrower<'a> {
         depth < self.plan.max_depth && n_rows >= 2 * self.plan.criterion.min_rows.max(1)
     }
 
-    /// Whether a feature may be asked after others.
+    /// Whether a feature may be tested after others.
     pub(super) fn may_ask(&self, asked: &[usize], feature: usize) -> bool {
         let Some(sets) = self.plan.interactions else { return true };
         let [feature, other] = self.rates.features(feature);

@@ -16,7 +16,7 @@ const GROUP: usize = 10;
 /// Rows that all groups are filled with in turn, so that their codes come to the cache once.
 const BLOCK_ROWS: usize = 1024;
 
-/// Rows ahead whose codes are asked for: those of a node are scattered over the matrix.
+/// Rows ahead whose codes are requested: those of a node are scattered over the matrix.
 const AHEAD: usize = 24;
 
 /// Rows from which on a node is counted by several threads.
@@ -56,7 +56,7 @@ impl HistogramMemory {
 }
 
 impl BinSums {
-    /// The sums of the other rows of a node that holds `n_rows` rows beside these.
+    /// The sums of the other rows of a node that holds `n_rows` rows in addition to these.
     pub(super) fn without(self, part: &Self, n_rows: usize, memory: &mut HistogramMemory) -> Self {
         match (self, part) {
             (Self::Packed(mut bins), Self::Packed(part)) => {

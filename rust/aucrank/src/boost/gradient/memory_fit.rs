@@ -31,7 +31,7 @@ use crate::{Interrupt, RankError, parallel};
 pub(super) struct MemoryFit<'a> {
     pub(super) data: Data<'a>,
     pub(super) given: &'a GradientExtras<'a>,
-    /// Features of which trees may ask pairs of categories, once they are chosen.
+    /// Features of which trees may test pairs of categories, once they are chosen.
     pairs: OnceLock<Vec<[usize; 2]>>,
 }
 
@@ -62,7 +62,7 @@ impl<'a> MemoryFit<'a> {
         Self { data, given, pairs: OnceLock::new() }
     }
 
-    /// Lets trees ask pairs of categories of some features from now on.
+    /// Lets trees test pairs of categories of some features from now on.
     pub(super) fn set_pairs(&self, pairs: Vec<[usize; 2]>) {
         self.pairs.get_or_init(|| pairs);
     }

@@ -16,12 +16,11 @@
 //! - `grow`: one tree, best leaf first; `bags`: the rounds of a bag, bags side by side, and their mean;
 //!   `held_out`: the number of rounds kept; `fit`: all of it, with the number of leaves; `category_pairs`:
 //!   whether pairs of categories pay; `pair_steps`: the step of each by its rate;
-//! - `source`: the data of a fit, a bag and a tree, and its random draws: `memory_fit` in memory, `asked`
+//! - `source`: the data of a fit, a bag and a tree, and its random draws: `memory_fit` in memory, `queried`
 //!   where rows are queried for sums;
 //! - `feature_pairs`: the pairs that trees of two features are grown on; `pair_table`: what these add up to;
 //! - `model`: the fitted model; `saved`: its saved form; `explain`: its explanations.
 
-mod asked;
 mod bags;
 mod best_split;
 mod category_pairs;
@@ -38,6 +37,7 @@ mod model;
 mod pair_steps;
 mod pair_table;
 mod params;
+mod queried;
 mod rate_columns;
 mod rows;
 #[cfg(feature = "serde")]
@@ -48,13 +48,13 @@ mod sums;
 mod tests;
 mod tree;
 
-#[cfg(feature = "serde")]
-pub(crate) use asked::GradientAsk;
-pub use asked::{fit_gradient_boosting_rows, fit_gradient_folds_rows};
 pub use fit::{GradientExtras, fit_gradient_boosting, fit_gradient_folds};
 pub use held_out::{GradientHeldOut, GradientHeldOutParams, HeldOutMeasure, HeldOutRows};
 pub use loss::Loss;
 pub use model::{GradientBag, GradientBoosted};
 pub use pair_table::{Axis, AxisPlaces, PairTerm};
 pub use params::{GradientParams, Interactions, LeafRows};
+#[cfg(feature = "serde")]
+pub(crate) use queried::GradientAsk;
+pub use queried::{fit_gradient_boosting_rows, fit_gradient_folds_rows};
 pub use tree::{GradientNode, GradientTree};

@@ -88,7 +88,7 @@ impl GradientFields {
         }
     }
 
-    /// The same without the pairs that no tree asks.
+    /// The same without the pairs that no tree tests.
     pub(super) fn without_unasked_pairs(mut self) -> Self {
         let n_features = self.n_levels.len();
         let mut is_asked = vec![false; self.pairs.len()];
@@ -439,7 +439,7 @@ impl GradientTree {
 const MOST_LISTED: usize = 2_000_000;
 
 impl GradientBoosted {
-    /// Its score: the base and the trees. Where no tree asks more than two features, those of one are
+    /// Its score: the base and the trees. Where no tree tests more than two features, those of one are
     /// merged to step functions, and those of two to one tree for each pair if that has no more leaves.
     /// Sums of their values are exact, so that the order does not matter; the base is added last.
     ///
@@ -498,7 +498,7 @@ impl GradientBoosted {
 }
 
 impl GradientTree {
-    /// The tree as an operation of a formula, where it asks single features only.
+    /// The tree as an operation of a formula, where it tests single features only.
     pub(super) fn formula(&self) -> DecisionTree {
         self.formula_of(usize::MAX, &[])
     }

@@ -11,7 +11,7 @@ const MOST_STEPS: usize = 250;
 
 /// Which step the rate of each pair of categories of two features is in.
 ///
-/// In a model it is a number of the row like those of its features: trees ask whether the step is below
+/// In a model it is a number of the row like those of its features: trees test whether the step is below
 /// another one. Pairs that the fit has not seen, and rows that miss one of the two features, are in the
 /// step of the mean rate.
 ///

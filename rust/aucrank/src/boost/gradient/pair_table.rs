@@ -224,7 +224,7 @@ impl Test {
 }
 
 impl PairTerm {
-    /// The table of zeros for trees that ask these two features, given their numbers of categories, if
+    /// The table of zeros for trees that test these two features, given their numbers of categories, if
     /// it has at most so many cells.
     fn empty(
         features: [usize; 2],
@@ -241,7 +241,7 @@ impl PairTerm {
         (n_cells <= most_cells).then(|| Self { axes, values: vec![0.0; n_cells] })
     }
 
-    /// The sum of trees that ask these two features, given their numbers of categories.
+    /// The sum of trees that test these two features, given their numbers of categories.
     pub(super) fn sum(
         features: [usize; 2],
         n_levels: &[Option<u32>],

@@ -74,15 +74,15 @@ pub struct GradientParams {
     pub cuts: Cuts,
     /// Share of the distinct rows that each tree learns from, above 0 and at most 1.
     pub subsample: f64,
-    /// Number of features that each tree may ask, at least 1; `None` for all.
+    /// Number of features that each tree may test, at least 1; `None` for all.
     pub max_features: Option<usize>,
     /// Maximum number of bins of a number, from 2 to 255.
     pub max_bins: usize,
     /// Direction of each feature, -1, 0 or 1; empty where none is bound.
     pub monotonic: Vec<i8>,
-    /// Which features a tree may ask together.
+    /// Which features a tree may test together.
     pub interactions: Interactions,
-    /// Whether trees may also ask for pairs of categories of two features by their rates, in a fit that
+    /// Whether trees may also test pairs of categories of two features by their rates, in a fit that
     /// holds rows out and of which these say that it pays.
     pub category_pairs: bool,
     /// How the number of rounds is chosen on held-out rows, if it is.
@@ -93,7 +93,7 @@ pub struct GradientParams {
     pub seed: u64,
 }
 
-/// Which features a tree may ask together.
+/// Which features a tree may test together.
 ///
 /// # Examples
 ///
@@ -123,7 +123,7 @@ pub enum Interactions {
     /// Any.
     #[default]
     Any,
-    /// Those of one of these groups; a feature in no group is asked alone.
+    /// Those of one of these groups; a feature in no group is tested alone.
     Groups(Vec<Vec<usize>>),
     /// Those of at most so many pairs, at least 1, which are chosen between two series of rounds: after
     /// as many rounds as there may be of single features come as many of the pairs. Only pairs that

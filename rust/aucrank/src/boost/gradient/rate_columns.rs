@@ -119,7 +119,7 @@ impl BoosterRates {
         self.pairs.get(place.checked_sub(self.columns.len())?)
     }
 
-    /// The pairs that trees may ask, which are as further features to them.
+    /// The pairs that trees may test, which are as further features to them.
     pub(super) fn pairs(&self) -> &[PairSteps] {
         &self.pairs
     }
@@ -294,7 +294,7 @@ mod tests {
         GradientParams { n_rounds: 40, held_out: Some(held_out), ..few(Loss::Log) }
     }
 
-    /// Whether trees ask sets of rare categories.
+    /// Whether trees test sets of rare categories.
     fn asks_rates(model: &GradientBoosted) -> bool {
         model.trees().iter().flat_map(GradientTree::tests).any(|(test, _)| {
             matches!(&test.left, Rule::Levels(set) if set.listed().iter().any(|&code| code >= 4))

@@ -29,7 +29,7 @@ struct SavedTrees {
 /// A tree as it is saved.
 #[derive(Default, Serialize, Deserialize)]
 struct SavedGradientTree {
-    /// What each question asks.
+    /// What each question tests.
     features: Vec<u32>,
     /// By how much each question lowered the loss.
     gains: Vec<f64>,

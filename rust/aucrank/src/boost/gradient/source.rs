@@ -1,8 +1,8 @@
-//! What a fit learns from: rows in memory, or rows elsewhere that are asked.
+//! What a fit learns from: rows in memory, or rows elsewhere that are queried.
 //!
 //! All that a fit decides it decides by sums, which either gives alike. A bag waits for sums in an `async`
 //! function: those of rows in memory are there at once, and bags of rows elsewhere wait side by side,
-//! so that one question is asked for all of them.
+//! so that one question serves all of them.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -45,7 +45,7 @@ pub(super) trait FitSource {
     /// Whether rounds of an earlier fit come first.
     fn goes_on(&self) -> bool;
 
-    /// Chooses whether trees ask pairs of categories, given what is known of the first bag; rows of which
+    /// Chooses whether trees test pairs of categories, given what is known of the first bag; rows of which
     /// they are not known do not.
     fn choose_pairs(
         &self,
@@ -82,7 +82,7 @@ pub(super) trait BagSource: Sized {
     /// For each feature its number of categories, or `None` if it is numeric.
     fn n_levels(&self) -> Vec<Option<u32>>;
 
-    /// The pairs of categories that trees may ask.
+    /// The pairs of categories that trees may test.
     fn pairs(&self) -> Vec<PairSteps> {
         Vec::new()
     }
@@ -114,7 +114,7 @@ pub(super) trait BagSource: Sized {
     ) -> Result<(), RankError>;
 }
 
-/// The tree of a round: the features that it may ask, and its seed.
+/// The tree of a round: the features that it may test, and its seed.
 pub(super) struct NextTree {
     pub(super) features: Vec<usize>,
     pub(super) seed: u64,
@@ -214,12 +214,12 @@ impl FeatureDraws {
         self.n_features
     }
 
-    /// Whether a tree may ask a part of the features only.
+    /// Whether a tree may test a part of the features only.
     pub(super) fn are_partial(&self) -> bool {
         self.max_features.is_some()
     }
 
-    /// The features that a tree may ask, ascending.
+    /// The features that a tree may test, ascending.
     pub(super) fn features(&self, seed: u64) -> Vec<usize> {
         let mut features: Vec<usize> = (0..self.n_features).collect();
         let Some(number) = self.max_features else { return features };

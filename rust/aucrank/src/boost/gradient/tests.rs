@@ -677,7 +677,7 @@ fn features_and_pairs_add_up_to_the_score() {
             check_parts(&bags, &sample);
         }
     }
-    // All pairs of one feature: a tree may ask one on either side of its root.
+    // All pairs of one feature: a tree may test one on either side of its root.
     let groups = Interactions::Groups(vec![vec![0, 1], vec![1, 2]]);
     let params = GradientParams { interactions: groups, max_leaves: Some(8), ..few(Loss::Log) };
     let model = sample.fit(&params);

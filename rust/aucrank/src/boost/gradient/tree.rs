@@ -127,7 +127,7 @@ impl GradientTree {
         self
     }
 
-    /// Changes the features that it asks.
+    /// Changes the features that it tests.
     pub(super) fn map_features(&mut self, of: impl Fn(usize) -> usize) {
         for node in &mut self.nodes {
             if let GradientNode::Split { test, .. } = node {

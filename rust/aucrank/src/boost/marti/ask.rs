@@ -1,4 +1,4 @@
-//! What `MartiRank` asks of rows, and what they answer: sums over the nodes of a layer, or over
+//! What `MartiRank` queries of rows, and what they answer: sums over the nodes of a layer, or over
 //! ranges of scores.
 
 use std::sync::Arc;
@@ -21,12 +21,12 @@ use crate::rows::{Mergeable, ScoreCounts, ScoreRanges, other, put_packed, take_p
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 pub(crate) struct ProgramAsk {
     pub(super) scale: MassScale,
-    /// All layers before the one that is asked about; to score, all layers.
+    /// All layers before the one that is queried; to score, all layers.
     pub(super) nodes: Arc<Vec<CodedNode>>,
     pub(super) want: ProgramWant,
 }
 
-/// What is asked of the rows in the layer after the last one.
+/// What is queried of the rows in the layer after the last one.
 #[derive(Debug, Clone)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 pub(super) enum ProgramWant {

@@ -29,7 +29,7 @@ use crate::{Interrupt, RankError};
 /// Fits `MartiRank` or `SMartiRank` to rows in parts, wherever they are: the same program as
 /// [`fit_marti_rank`](super::fit_marti_rank) gives on all of them in memory.
 ///
-/// `fit_number` distinguishes the fit from others that query the same rows at the same time. A fit asks once a
+/// `fit_number` distinguishes the fit from others that query the same rows at the same time. A fit queries once a
 /// layer, and some times more for the threshold; rows go through the program anew each time, so that
 /// who holds them remembers nothing. With `noise_rate: None` the scores of the rows held out are
 /// sent, each distinct one with its weights.
@@ -158,7 +158,7 @@ impl ProgramRows for ProgramElsewhere<'_> {
         let scale = self.scale(&units);
         let (row_bits, exponent) = scale.row_bits(self.rows.frame().exponent());
         let freezing = Freezing::of(self.params, noise_rate);
-        let mut layers = AskedLayers {
+        let mut layers = QueriedLayers {
             rows: self,
             view,
             scale,
@@ -208,8 +208,8 @@ fn without_mass(root: ClassMasses) -> Option<&'static str> {
     }
 }
 
-/// The layers of a program for which rows elsewhere are asked.
-struct AskedLayers<'a> {
+/// The layers of a program for which rows elsewhere are queried.
+struct QueriedLayers<'a> {
     rows: &'a ProgramElsewhere<'a>,
     view: &'a View,
     scale: MassScale,
@@ -228,7 +228,7 @@ struct NodeFindings {
     samples: Option<Arc<NodeSamples>>,
 }
 
-impl AskedLayers<'_> {
+impl QueriedLayers<'_> {
     fn ask(&self, want: ProgramWant) -> Result<ProgramAnswer, RankError> {
         let ask = ProgramAsk { scale: self.scale, nodes: Arc::clone(&self.sent), want };
         self.rows.ask(self.view, ask)
@@ -276,7 +276,7 @@ impl AskedLayers<'_> {
     }
 }
 
-impl LayerRows for AskedLayers<'_> {
+impl LayerRows for QueriedLayers<'_> {
     type Classifier = (Term, TwoSided);
 
     fn class_rows(&self) -> [f64; 2] {

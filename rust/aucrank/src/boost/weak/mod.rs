@@ -92,7 +92,7 @@ impl WeakRankerParams {
         }
     }
 
-    /// Whether a ranker of single questions can ask the rates of rare categories.
+    /// Whether a ranker of single questions can test the rates of rare categories.
     pub(super) fn can_ask_rates(&self) -> bool {
         match self {
             Self::Feature | Self::Threshold => true,

@@ -33,7 +33,7 @@ const ROWS_OF_CUT: usize = 16;
 /// Cuts of a column up to which they have a grid, which takes a few times their memory.
 const MOST_CUTS: usize = 1 << 14;
 
-/// Bytes that a fit needs for each row beside its codes, at the least: numbers of rows, scores, sums.
+/// Bytes that a fit needs for each row in addition to its codes, at the least: numbers of rows, scores, sums.
 const BYTES_OF_ROW: usize = 24;
 
 /// How numeric features are binned, and how rates of categories are estimated.

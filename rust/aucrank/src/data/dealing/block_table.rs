@@ -194,7 +194,7 @@ impl BlockTable {
         of_row.iter().map(place).collect()
     }
 
-    /// Deals whole blocks into folds, of which each has rows of both classes: at most as many as asked
+    /// Deals whole blocks into folds, of which each has rows of both classes: at most as many as requested
     /// for, and one where that cannot be.
     ///
     /// Groups are dealt so that the weight of each class is about the same in all folds, large ones

@@ -34,7 +34,7 @@ use serde::{Deserialize, Serialize};
 use crate::data::accumulate::sums::{ClassMasses, ClassSums};
 use crate::data::input::labels::Labels;
 
-/// Categories, beside the first, that are free of charge. The best subset of `K` equal
+/// Categories, after the first, that are free of charge. The best subset of `K` equal
 /// uninformative categories gains `sqrt((K - 1) n p q / 2 pi)` on average, and the best threshold
 /// of an uninformative number 0.87 `sqrt(n p q)` (the mean of the Kolmogorov-Smirnov statistic):
 /// equal at six categories.

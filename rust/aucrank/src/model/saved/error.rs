@@ -47,7 +47,7 @@ pub enum ModelError {
     /// Well-formed, but not a model.
     #[error("the model is malformed: {0}")]
     Malformed(String),
-    /// The caller asked to stop (Ctrl-C in Python).
+    /// The caller requested a stop (Ctrl-C in Python).
     #[error("interrupted")]
     Interrupted,
 }

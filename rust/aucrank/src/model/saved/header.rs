@@ -1,4 +1,4 @@
-//! What a fitted estimator is, beside what it learned.
+//! A fitted estimator apart from what it learned.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -171,7 +171,7 @@ pub struct SampledRows {
     pub n_all_rows: u64,
 }
 
-/// What a fitted estimator is, beside what it learned.
+/// A fitted estimator apart from what it learned.
 ///
 /// # Examples
 ///

@@ -3,7 +3,7 @@
 //!
 //! - `document`: header and model as one text; `canonical_json`: the form that its checksum is over, and
 //!   models in texts of any length;
-//! - `header`: what a fitted estimator is, beside what it learned; `levels`: the values in it;
+//! - `header`: a fitted estimator apart from what it learned; `levels`: the values in it;
 //! - `text_rows`, `batch_rows`: rows of text, and batches of Apache Arrow, as the features of a header;
 //! - `ensemble`: many models in one; `error`: why a text is not a model.
 

@@ -165,7 +165,7 @@ impl<'a> Walker<'a> {
     }
 
     fn send_row(&mut self, row: &[f64], weight: u64) {
-        // A state takes some eight words beside its set.
+        // A state takes some eight words in addition to its set.
         if self.states.len() * (self.paths.all.len() + 8) > MOST_WORDS {
             self.unload();
         }

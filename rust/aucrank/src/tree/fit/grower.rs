@@ -12,7 +12,7 @@ use crate::data::{
 use crate::external::ExternalFitter;
 use crate::interrupt::PartCounter;
 use crate::rows::{
-    AskedCells, AskedLevels, FitId, HistogramTally, RowFrame, Rows, Totals, View, together,
+    FitId, HistogramTally, QueriedCells, QueriedLevels, RowFrame, Rows, Totals, View, together,
 };
 use crate::tree::grow::{Missing, grow};
 use crate::tree::model::{RankingTree, TreeFrame};
@@ -53,7 +53,7 @@ impl<'a> TreeGrower<'a, ()> {
 }
 
 impl<'a, R> TreeGrower<'a, R> {
-    /// The same rows counted in another way, for trees that ask some of the features.
+    /// The same rows counted in another way, for trees that test some of the features.
     pub(in crate::tree) fn counted_by<Q>(
         &self,
         row_tally: Q,
@@ -281,7 +281,7 @@ pub fn fit_rows(
     check_monotonic(&params.monotonic, &frame.n_levels())?;
     let split = stumps_of(params)?;
     let fit = FitId::new(fit_number);
-    let levels = AskedLevels::find(rows, &fit, params.binning, params.seed, interrupt)?;
+    let levels = QueriedLevels::find(rows, &fit, params.binning, params.seed, interrupt)?;
     let recoded = levels.recoded(rows);
     let totals = fit.totals(&recoded, View::All, interrupt)?;
     let tree_frame = tree_frame(recoded.frame(), params, &totals);
@@ -330,7 +330,7 @@ const MOST_CELL_BYTES: u64 = 1 << 27;
 const MOST_ANSWER_BYTES: u64 = 1 << 26;
 const BYTES_OF_LEVEL: u64 = 1 << 19;
 
-/// Number of trees that are asked about in one pass.
+/// Number of trees that are queried in one pass.
 fn trees_at_once(frame: &RowFrame) -> usize {
     let by_rows = MOST_CELL_BYTES / (2 * frame.n_rows().max(1));
     let by_features = MOST_ANSWER_BYTES / (BYTES_OF_LEVEL * frame.features().len().max(1) as u64);
@@ -343,8 +343,8 @@ struct TreesElsewhere<'a> {
     fit: &'a FitId,
     split: LeafRankParams,
     params: &'a TreeRankParams,
-    levels: &'a AskedLevels,
-    /// Of trees that ask no rates.
+    levels: &'a QueriedLevels,
+    /// Of trees that test no rates.
     tree_frame: Arc<TreeFrame>,
     interrupt: &'a Interrupt,
 }
@@ -374,7 +374,7 @@ impl TreesElsewhere<'_> {
         };
         let least = self.params.grow.least_split(totals.sums);
         let splitter = LeafRankSplitter::new(self.split, least, terms);
-        let mut cells = AskedCells::<T>::new(rows, self.fit, view.clone(), self.interrupt);
+        let mut cells = QueriedCells::<T>::new(rows, self.fit, view.clone(), self.interrupt);
         let TreeRankParams { grow: params, seed, .. } = self.params;
         let frame = Arc::clone(frame);
         grow(&mut cells, &splitter, totals.sums, frame, params, *seed, self.interrupt)

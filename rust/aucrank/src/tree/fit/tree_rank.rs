@@ -279,10 +279,10 @@ pub struct TreeRankModel {
     /// What cross-validation found. `None` where it was not asked for, or where a class has a single
     /// distinct row, so that no fold can be left out; the tree is then as it was grown.
     pub cross_validation: Option<CrossValidation>,
-    /// What the penalty made of each number of leaves, where it was asked for.
+    /// What the penalty made of each number of leaves, where it was requested.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
     pub penalization: Option<Penalization>,
-    /// What was found on the rows held out, where they were asked for and there were any.
+    /// What was found on the rows held out, where they were requested and there were any.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
     pub validation: Option<Validation>,
 }

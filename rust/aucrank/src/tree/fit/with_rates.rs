@@ -1,4 +1,4 @@
-//! Trees that may ask the rates of rare categories, on rows in memory.
+//! Trees that may test the rates of rare categories, on rows in memory.
 //!
 //! Each tree has the rates of the rows that it grows on, in which a row has no say in its own
 //! (`data/rates/rate_columns.rs`). Rows that were left out are sent down the finished tree, whose sets are by
@@ -70,7 +70,7 @@ impl<R: RowTally + Copy> Growth for WithRates<'_, R> {
 #[derive(Debug)]
 pub(crate) struct ReweightedTrees<'a> {
     grower: TreeGrower<'a, ()>,
-    /// Whether trees can ask some of the features only.
+    /// Whether trees can test some of the features only.
     takes_features: bool,
     rows: Vec<u32>,
 }
@@ -92,7 +92,7 @@ impl<'a> ReweightedTrees<'a> {
         Ok(Self { grower, takes_features, rows: (0..labels.n_rows() as u32).collect() })
     }
 
-    /// Grows a tree on some of the rows, given the mass of every row; it asks the features given, or
+    /// Grows a tree on some of the rows, given the mass of every row; it tests the features given, or
     /// all.
     pub(crate) fn grow(
         &self,

@@ -47,7 +47,7 @@ const SAMPLED_ROWS: usize = 20_000;
 /// # Errors
 ///
 /// [`RankError`] for a bad parameter, an infinite value, or when interrupted; if the columns are not
-/// those of the earlier forest; and if rows out of bag or ranks are asked for, and the earlier forest
+/// those of the earlier forest; and if rows out of bag or ranks are requested, and the earlier forest
 /// was grown on other rows or draws.
 ///
 /// # Examples
@@ -243,7 +243,7 @@ impl<'a, R: RowTally + Copy> GrowingForest<'a, R> {
                 break;
             }
         }
-        // What an earlier fit grew beyond is kept: it was asked for.
+        // What an earlier fit grew beyond is kept: it was requested.
         let mut forest = self.finish(interrupt)?;
         if let Some(out_of_bag) = &mut forest.out_of_bag {
             (out_of_bag.path_trees, out_of_bag.path_aucs) = (path_trees, path_aucs);
@@ -267,7 +267,7 @@ impl<'a, R: RowTally + Copy> GrowingForest<'a, R> {
         mix(self.forest.seed ^ mix(tree as u64))
     }
 
-    /// Whether trees are asked about training rows.
+    /// Whether trees score training rows.
     fn asks_rows(&self) -> bool {
         self.forest.aggregation != Aggregation::Eta
             || self.params.out_of_bag

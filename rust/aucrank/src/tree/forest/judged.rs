@@ -45,7 +45,7 @@ impl Judged {
             interrupt.check()?;
             let block = self.n_trees..n_trees.min(self.n_trees + BLOCK_TREES);
             let left_out: Vec<_> = block.clone().into_par_iter().map(&left_out).collect();
-            let asked = AskedTrees::new(forest, block.clone());
+            let asked = QueriedTrees::new(forest, block.clone());
             let recoding = asked.scorer.coder.recoding(binned);
             let tiles = self.votes.par_iter_mut().zip(self.rows.par_chunks(TILE_ROWS));
             tiles.for_each_init(
@@ -148,12 +148,12 @@ impl ScoredRows<'_> {
 
 /// Trees that are asked together, with the value of each of their leaves.
 #[derive(Debug)]
-pub(in crate::tree) struct AskedTrees {
+pub(in crate::tree) struct QueriedTrees {
     pub(in crate::tree) scorer: ForestScorer,
     pub(in crate::tree) values: Vec<Vec<f64>>,
 }
 
-impl AskedTrees {
+impl QueriedTrees {
     pub(in crate::tree) fn new(forest: &RankingForest, trees: Range<usize>) -> Self {
         let trees = &forest.trees[trees];
         let scorer = ForestScorer::new(trees);
@@ -194,7 +194,7 @@ impl RankingForest {
         form: impl Fn(f64) -> f64 + Sync,
     ) -> Result<Vec<f64>, RankError> {
         self.trees[0].check_columns(columns)?;
-        let asked = self.prepared.get(|| AskedTrees::new(self, 0..self.trees.len()));
+        let asked = self.prepared.get(|| QueriedTrees::new(self, 0..self.trees.len()));
         let mut out = vec![0.0; columns.n_rows()];
         let of_tile = |(tile, leaves): &mut (CodeTile, Vec<_>),
                        (chunk, out): (usize, &mut [f64])| {
@@ -231,7 +231,7 @@ impl RankingForest {
 
     /// For each tree, the places of the leaves of some training rows.
     pub(in crate::tree) fn leaves_of(&self, binned: &Binned, rows: &[u32]) -> Vec<Vec<u32>> {
-        let asked = AskedTrees::new(self, 0..self.trees.len());
+        let asked = QueriedTrees::new(self, 0..self.trees.len());
         let recoding = asked.scorer.coder.recoding(binned);
         let mut tile = CodeTile::default();
         asked.scorer.coder.recode(binned, &recoding, rows, &mut tile);

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::consensus::Consensus;
-use super::judged::AskedTrees;
+use super::judged::QueriedTrees;
 use super::probability_steps::ProbabilitySteps;
 use crate::formula::{Formula, Opaque};
 use crate::prepared::Prepared;
@@ -143,7 +143,7 @@ pub struct RankingForest {
     pub(in crate::tree) consensus: Option<Consensus>,
     pub(in crate::tree) calibration: Option<ProbabilitySteps>,
     pub(in crate::tree) out_of_bag: Option<OutOfBag>,
-    pub(in crate::tree) prepared: Prepared<AskedTrees>,
+    pub(in crate::tree) prepared: Prepared<QueriedTrees>,
 }
 
 impl RankingForest {
@@ -184,7 +184,7 @@ impl RankingForest {
         self.trees[0].n_levels()
     }
 
-    /// How well the trees rank rows that they have not seen, if it was asked for and every class had
+    /// How well the trees rank rows that they have not seen, if it was requested and every class had
     /// such rows.
     #[must_use]
     pub fn out_of_bag(&self) -> Option<&OutOfBag> {

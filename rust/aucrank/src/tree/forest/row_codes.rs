@@ -1,4 +1,4 @@
-//! Rows in codes, as many trees ask them.
+//! Rows in codes, as many trees test them.
 
 use std::ops::Range;
 
@@ -41,7 +41,7 @@ pub(in crate::tree) struct CodeTile {
 /// What codes rows.
 #[derive(Debug)]
 pub(super) struct RowCoder {
-    /// Features that some tree asks, ascending, and how they are coded.
+    /// Features that some tree tests, ascending, and how they are coded.
     pub(super) columns: Vec<(usize, ColumnCoding)>,
 }
 
@@ -63,7 +63,7 @@ impl RowCoder {
         of_column.resize(rows.len(), 0);
         let mut asked = self.columns.iter().enumerate().peekable();
         for (feature, column) in columns.iter().enumerate() {
-            // Infinity is an error in a feature that no tree asks, too.
+            // Infinity is an error in a feature that no tree tests, too.
             if column.read(rows.clone(), &mut *values) {
                 return false;
             }

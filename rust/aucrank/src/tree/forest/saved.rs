@@ -22,7 +22,7 @@ use crate::prepared::Prepared;
 use crate::tree::model::{Node, NodeSplit, RankingTree, SplitForm, SplitNode, TreeFrame};
 use crate::tree::split::CutCriterion;
 
-/// Letter of a node that asks a tree of stumps.
+/// Letter of a node whose test is a tree of stumps.
 const CUTS: char = 'c';
 
 /// A forest as it is saved.
@@ -56,7 +56,7 @@ struct SavedForestTree<'a> {
     /// Trees of stumps, one for each node that has one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     cuts: Vec<Cow<'a, [SplitNode]>>,
-    /// What each question to one feature asks.
+    /// What each question to one feature tests.
     features: Vec<u32>,
     /// Place of the frame.
     #[serde(default, skip_serializing_if = "is_zero")]

@@ -29,7 +29,7 @@ const TREES: usize = 16;
 /// A question in codes, or a leaf.
 #[derive(Debug, Clone, Copy)]
 struct ForestStep {
-    /// The column asked.
+    /// The column tested.
     column: u32,
     /// What is added to the code of a number: 1 where a missing value counts as the lowest, since it
     /// brings the missing code round to 0. Or what kind of set it is.
@@ -149,7 +149,7 @@ struct CodedTree {
 /// Trees in the form in which they score fast.
 #[derive(Debug)]
 pub(in crate::tree) struct ForestScorer {
-    /// Codes rows as the trees ask them.
+    /// Codes rows as the trees test them.
     pub(super) coder: RowCoder,
     trees: Vec<CodedTree>,
     /// Tree by tree, each from its root on, level by level, so that the questions that every row is
@@ -188,7 +188,7 @@ impl ForestScorer {
         Self::of_routers(&routers, trees.first().map_or(&[][..], |tree| tree.n_levels()))
     }
 
-    /// Of trees that ask single features, given the number of categories of each.
+    /// Of trees that test single features, given the number of categories of each.
     pub(super) fn of_routers(routers: &[Router<'_, Test>], n_levels: &[Option<u32>]) -> Self {
         let mut asked: Vec<Option<Vec<f64>>> = vec![None; n_levels.len()];
         for (question, ..) in routers.iter().flat_map(|router| &router.steps) {
@@ -520,7 +520,7 @@ mod tests {
             ClassSums { pos, neg, rows: pos + neg }
         }
 
-        /// A question to one of the features but the last, which no tree asks.
+        /// A question to one of the features but the last, which no tree tests.
         fn test(&mut self, thresholds: &[Vec<f64>]) -> Test {
             let feature = self.below(N_LEVELS.len() - 1);
             let left = match (self.below(5), N_LEVELS[feature]) {
@@ -834,7 +834,7 @@ mod tests {
     fn infinity_is_told() {
         let trees = Random(5).trees(&[3], &some_thresholds());
         let mut rows = Data::new(&mut Random(6), 20, 0);
-        // Also in a column that no tree asks.
+        // Also in a column that no tree tests.
         rows.numbers[5][7] = f64::INFINITY;
         let scorer = ForestScorer::new(&trees);
         assert!(!scorer.coder.code(&rows.columns(), 0..20, &mut CodeTile::default()));

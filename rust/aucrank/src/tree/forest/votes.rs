@@ -122,7 +122,7 @@ pub(crate) struct LeafTile {
 }
 
 impl LeafSums {
-    /// Of trees that ask single features, with the values of their leaves.
+    /// Of trees that test single features, with the values of their leaves.
     pub(crate) fn new<'t>(trees: impl Iterator<Item = (&'t RankingTree, &'t [f64])>) -> Self {
         let (trees, values): (Vec<_>, Vec<_>) = trees.unzip();
         let values: Vec<Vec<f64>> = values.into_iter().map(<[f64]>::to_vec).collect();

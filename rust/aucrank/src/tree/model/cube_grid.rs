@@ -168,7 +168,7 @@ impl CubeGrid {
             .fold(0, |word, digit| word | (piece >> digit & 1) << (digit * self.n_scaled))
     }
 
-    /// Whether the grid is that of the features of a tree: what a file is asked.
+    /// Whether the grid is that of the features of a tree: the check of a file.
     pub(in crate::tree) fn check(&self, n_levels: &[Option<u32>]) -> Result<(), String> {
         let suits = |(axis, n_levels): (&CubeAxis, &Option<u32>)| match *axis {
             CubeAxis::Numeric { low, high, .. } => {

@@ -189,7 +189,7 @@ impl RankingTree {
     }
 
     /// Whether gains belong to single features. They do not where nodes are split by cubes or by
-    /// classifiers, which ask many features at once.
+    /// classifiers, which test many features at once.
     #[must_use]
     pub fn has_importances(&self) -> bool {
         self.frame.grid.is_none() && self.asks_single_features()
@@ -217,7 +217,7 @@ impl RankingTree {
     }
 
     /// For each feature, the sum of squared AUC gains of the stumps on it (the `I_j` of paper 2 sec.
-    /// 5.1, rates relative to the whole sample). Cubes and classifiers, which ask many features at
+    /// 5.1, rates relative to the whole sample). Cubes and classifiers, which test many features at
     /// once, add nothing; see [`RankingTree::has_importances`].
     #[must_use]
     pub fn importances(&self) -> Vec<f64> {
@@ -327,7 +327,7 @@ pub enum LeafOrder {
     Eta,
 }
 
-/// What a tree knows beside its nodes.
+/// What a tree has in addition to its nodes.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 pub(in crate::tree) struct TreeFrame {

@@ -25,7 +25,7 @@ impl RouteTarget {
     }
 }
 
-/// What a row is asked.
+/// The test of a row.
 #[derive(Debug)]
 pub(in crate::tree) enum RouteQuestion<'a, T> {
     Test(T),
@@ -185,7 +185,7 @@ impl RankingTree {
     /// # Errors
     ///
     /// [`RankError`] if the columns are not those of the fit in number and kind, or hold infinity;
-    /// [`RankError::NeedsClassifiers`] if the tree asks classifiers and they are not given as
+    /// [`RankError::NeedsClassifiers`] if the tree has classifiers and they are not given as
     /// `external`; and errors of the classifiers.
     pub fn apply(
         &self,

@@ -113,7 +113,7 @@ pub enum SplitForm {
 }
 
 impl SplitForm {
-    /// The questions to single features; none of cubes and classifiers, which ask many at once.
+    /// The questions to single features; none of cubes and classifiers, which test many at once.
     pub(in crate::tree) fn tests(&self) -> impl Iterator<Item = &Test> {
         let (stump, cuts) = match self {
             Self::Stump(test) => (Some(test), &[][..]),
@@ -146,7 +146,7 @@ impl SplitForm {
         matches!(self, Self::Stump(_) | Self::Cuts(_))
     }
 
-    /// Number of the classifier that is asked, if one is.
+    /// Number of the classifier, if it is one.
     pub(in crate::tree) fn classifier(&self) -> Option<usize> {
         match self {
             Self::Classifier { number, .. } => Some(*number),
@@ -154,7 +154,7 @@ impl SplitForm {
         }
     }
 
-    /// Each feature that is asked with the gain of the question, where `gain` is that of the split.
+    /// Each feature that is tested with the gain of the question, where `gain` is that of the split.
     pub(super) fn gains(&self, gain: i128) -> impl Iterator<Item = (usize, i128)> {
         let (stump, cuts) = match self {
             Self::Stump(test) => (Some((test.feature, gain)), &[][..]),
@@ -170,7 +170,7 @@ impl SplitForm {
         stump.into_iter().chain(cuts)
     }
 
-    /// Whether it can split a node of a tree into a left side of the sums `left`: what a file is asked.
+    /// Whether it can split a node of a tree into a left side of the sums `left`: the check of a file.
     pub(super) fn check(
         &self,
         frame: &TreeFrame,

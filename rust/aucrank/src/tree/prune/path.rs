@@ -1,4 +1,4 @@
-//! Subtrees: the nested path of cost-complexity pruning, and those that are asked for by their leaves.
+//! Subtrees: the nested path of cost-complexity pruning, and those that are requested by their leaves.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;

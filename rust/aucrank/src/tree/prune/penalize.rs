@@ -14,7 +14,7 @@ const MOST_DOUBLINGS: usize = 900;
 /// A slope is fitted to no fewer sizes: those that are left of six leaves.
 const LEAST_SIZES: usize = 5;
 
-/// How rich the splits of a tree can be: what its penalty depends on beside its size.
+/// How rich the splits of a tree can be: what its penalty depends on besides its size.
 ///
 /// # Examples
 ///

@@ -134,7 +134,7 @@ pub(in crate::tree) trait RuleParams {
     /// Checks the parameters.
     fn validate(&self) -> Result<(), RankError>;
 
-    /// Whether it asks single features by stumps: only then can it honour constraints and cell means,
+    /// Whether it tests single features by stumps: only then can it honour constraints and cell means,
     /// look at some of the features, and split the trees of a forest.
     fn is_of_stumps(&self) -> bool {
         false

@@ -77,7 +77,7 @@ pub(in crate::tree) struct StumpTerms<'a> {
     pub(in crate::tree) means: Option<&'a CellMeans>,
     /// For each feature, 1 if only higher values may go left and -1 if only lower ones; or empty.
     pub(in crate::tree) monotonic: &'a [i8],
-    /// Features that may be asked, ascending; `None` for all.
+    /// Features that may be tested, ascending; `None` for all.
     pub(in crate::tree) features: Option<&'a [usize]>,
     /// The seed of the one threshold of each number that is tried; `None` to try all.
     pub(in crate::tree) draw: Option<u64>,
@@ -88,7 +88,7 @@ pub(in crate::tree) struct StumpTerms<'a> {
 }
 
 impl StumpTerms<'_> {
-    /// Whether a feature may be asked.
+    /// Whether a feature may be tested.
     pub(in crate::tree) fn may_ask(self, feature: usize) -> bool {
         self.features.is_none_or(|features| features.binary_search(&feature).is_ok())
     }

@@ -1,4 +1,4 @@
-//! Gradient boosting on rows that are asked, wherever they are: the model of a fit in memory, byte for
+//! Gradient boosting on rows that are queried, wherever they are: the model of a fit in memory, byte for
 //! byte.
 //!
 //! Who holds rows keeps their scores in each bag, and in which cell of the growing tree each is. A question
@@ -6,7 +6,7 @@
 //! ones, the whole log is sent. What comes back is whole numbers: gradients and hessians of some cells by
 //! code, numbers of rows, the loss of rows held out.
 //!
-//! The children of all leaves that may be split before the tree is full are asked about in one question:
+//! The children of all leaves that may be split before the tree is full are queried in one question:
 //! sums decide nothing, so that the tree is the one that is grown leaf by leaf. Bags wait side by side, and
 //! their questions are one.
 //!

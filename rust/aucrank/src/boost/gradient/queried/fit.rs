@@ -18,7 +18,7 @@ use super::super::source::{BagSource, Draw, FitSource, NextTree};
 use super::super::tree::GradientTree;
 use super::ask::{BagRowsAsk, CellAsk, CellGrowth, GradientAsk, GrowAsk, LevelMap, ToldTree};
 use super::sums::{CellSums, GradientSums, MassSums};
-use super::tree::AskedTree;
+use super::tree::QueriedTree;
 use super::tree::{BagLine, Talk, Work};
 use crate::data::{
     CodeTest, FeatureBins, N_RATE_FOLDS, RateSteps, RowFolds, SEED_OF_RATES, check_monotonic, mix,
@@ -148,7 +148,7 @@ fn fit_bags(
     check_bins(params, frame.features())?;
     frame.total().check_classes()?;
     let talk = Talk::new(rows, FitId::new(fit_number), interrupt);
-    let bags = in_one_series(&AskedFit::new(&talk)?, params)?;
+    let bags = in_one_series(&QueriedFit::new(&talk)?, params)?;
     Ok(bags.into_iter().map(|bag| bag.parts).collect())
 }
 
@@ -212,13 +212,13 @@ impl FitCodes {
 }
 
 /// The rows of a fit elsewhere.
-struct AskedFit<'a> {
+struct QueriedFit<'a> {
     talk: &'a Talk<'a>,
     codes: Arc<FitCodes>,
 }
 
 /// The rows of a bag.
-struct AskedRows {
+struct QueriedRows {
     /// What the bag draws by.
     seed: u64,
     learned: View,
@@ -244,7 +244,7 @@ enum Dealing {
     Folds(Arc<RowFolds>),
 }
 
-impl<'a> AskedFit<'a> {
+impl<'a> QueriedFit<'a> {
     fn new(talk: &'a Talk<'a>) -> Result<Self, RankError> {
         let frame = talk.rows.frame();
         let rows_of_levels = talk.fit.ask(talk.rows, View::All, AskLevels, talk.interrupt)?.0;
@@ -257,7 +257,7 @@ impl<'a> AskedFit<'a> {
         params: &GradientParams,
         number: usize,
         (learned, held_out): (View, Option<View>),
-    ) -> Result<AskedRows, RankError> {
+    ) -> Result<QueriedRows, RankError> {
         let seed = bag_seed(params.seed, number);
         let mut scale = RowMassScale::of(0);
         let mut sums = self.mass(&learned, scale)?;
@@ -269,7 +269,7 @@ impl<'a> AskedFit<'a> {
         let total = RowMass { of_classes: sums.mass, n_rows: sums.weight.rows };
         let RatesOfRows { steps, codes: rate_codes } = self.rates(params, seed, &learned)?;
         let rates = Arc::new(BoosterRates::of_steps(self.codes.features.len(), steps));
-        Ok(AskedRows { seed, learned, held_out, total, scale, rates, rate_codes })
+        Ok(QueriedRows { seed, learned, held_out, total, scale, rates, rate_codes })
     }
 
     /// The rows that a bag learns from, and those that judge its rounds.
@@ -334,9 +334,9 @@ impl<'a> AskedFit<'a> {
     }
 }
 
-impl<'s> FitSource for AskedFit<'s> {
-    type Bag = AskedBag<'s>;
-    type Dealt = AskedRows;
+impl<'s> FitSource for QueriedFit<'s> {
+    type Bag = QueriedBag<'s>;
+    type Dealt = QueriedRows;
 
     fn n_rows(&self) -> u64 {
         self.talk.rows.frame().total().rows
@@ -346,7 +346,7 @@ impl<'s> FitSource for AskedFit<'s> {
         self.talk.interrupt
     }
 
-    fn deal(&self, params: &GradientParams) -> Result<Vec<AskedRows>, RankError> {
+    fn deal(&self, params: &GradientParams) -> Result<Vec<QueriedRows>, RankError> {
         let dealing = match params.held_out.map(|asked| asked.rows) {
             None => Dealing::None,
             Some(HeldOutRows::Share(share)) => Dealing::Share(share),
@@ -359,7 +359,7 @@ impl<'s> FitSource for AskedFit<'s> {
         (0..params.n_bags).map(of_bag).collect()
     }
 
-    fn deal_all(&self, params: &GradientParams) -> Result<Vec<AskedRows>, RankError> {
+    fn deal_all(&self, params: &GradientParams) -> Result<Vec<QueriedRows>, RankError> {
         (0..params.n_bags).map(|number| self.rows(params, number, (View::All, None))).collect()
     }
 
@@ -367,17 +367,17 @@ impl<'s> FitSource for AskedFit<'s> {
         false
     }
 
-    fn replay(&self, _bags: &mut [BagFit<'_, AskedBag<'s>>]) -> Result<(), RankError> {
+    fn replay(&self, _bags: &mut [BagFit<'_, QueriedBag<'s>>]) -> Result<(), RankError> {
         Ok(())
     }
 
     fn begin<'a>(
         &'a self,
         params: &'a GradientParams,
-        dealt: &[AskedRows],
+        dealt: &[QueriedRows],
         terms: RoundTerms<'a>,
-    ) -> Result<Vec<BagFit<'a, AskedBag<'s>>>, RankError> {
-        let begin = |rows: &AskedRows| {
+    ) -> Result<Vec<BagFit<'a, QueriedBag<'s>>>, RankError> {
+        let begin = |rows: &QueriedRows| {
             let draws = params.subsample < 1.0;
             let asked = BagRowsAsk {
                 learned: rows.learned.clone(),
@@ -388,7 +388,7 @@ impl<'s> FitSource for AskedFit<'s> {
                 levels: self.codes.map.clone(),
                 rates: rows.rate_codes.clone(),
             };
-            let source = AskedBag {
+            let source = QueriedBag {
                 talk: self.talk,
                 codes: Arc::clone(&self.codes),
                 features: asked.features(self.talk.rows.frame().features()).into(),
@@ -410,7 +410,7 @@ fn bad() -> RankError {
 }
 
 /// The rows of a bag elsewhere.
-pub(super) struct AskedBag<'a> {
+pub(super) struct QueriedBag<'a> {
     pub(super) talk: &'a Talk<'a>,
     pub(super) codes: Arc<FitCodes>,
     /// What the codes mean, with the columns of rates.
@@ -425,7 +425,7 @@ pub(super) struct AskedBag<'a> {
     pub(super) next: Option<(GrowAsk, CellSums)>,
 }
 
-impl AskedBag<'_> {
+impl QueriedBag<'_> {
     /// The first question about a tree.
     fn root_ask(&self, next: &NextTree, draws: bool) -> GrowAsk {
         let columns = self.rates.with_rates(next.features.clone());
@@ -443,7 +443,7 @@ impl AskedBag<'_> {
     }
 }
 
-impl BagSource for AskedBag<'_> {
+impl BagSource for QueriedBag<'_> {
     type State = BagLine;
 
     fn total(&self) -> RowMass {
@@ -470,7 +470,7 @@ impl BagSource for AskedBag<'_> {
         let raw_test =
             |test: &CodeTest| rates.raw_test(test).unwrap_or_else(|| codes.raw_test(test));
         let grower = GradientGrower::new(plan, &self.features, &rates, &raw_test);
-        let mut tree = AskedTree {
+        let mut tree = QueriedTree {
             line: &mut self.line,
             first: ask,
             root: known,

@@ -1,4 +1,4 @@
-//! The same models from rows that are asked as from rows in memory, however they are divided.
+//! The same models from rows that are queried as from rows in memory, however they are divided.
 
 use std::path::PathBuf;
 use std::sync::Mutex;
@@ -166,7 +166,7 @@ fn rates_of_many_categories_are_those_of_memory() {
     }
 }
 
-/// Rows that keep what they were asked and what they answered.
+/// Rows that keep what they were queried for and what they answered.
 struct Listened {
     rows: StoredRows,
     said: Mutex<Vec<(Vec<u8>, Vec<u8>)>>,

@@ -21,7 +21,7 @@ use crate::{Interrupt, RankError};
 const COUNTED: u64 = 256;
 
 /// The rows of a tree.
-pub(super) struct AskedTree<'t> {
+pub(super) struct QueriedTree<'t> {
     pub(super) line: &'t mut BagLine,
     /// The first question about it.
     pub(super) first: GrowAsk,
@@ -36,12 +36,12 @@ pub(super) struct AskedTree<'t> {
 
 /// What is kept of a node.
 #[derive(Debug)]
-pub(super) struct AskedNode {
+pub(super) struct QueriedNode {
     cell: CellId,
     mass: u64,
     bins: Option<CellBins>,
     /// Its sides by its best split, if they are known.
-    sides: Option<[AskedSide; 2]>,
+    sides: Option<[QueriedSide; 2]>,
 }
 
 /// Sums of a cell by code.
@@ -54,25 +54,25 @@ struct CellBins {
 
 /// A side of a split.
 #[derive(Debug)]
-struct AskedSide {
+struct QueriedSide {
     cell: CellId,
     n_rows: u64,
     mass: u64,
     bins: Option<CellBins>,
 }
 
-type AskedGrowNode = GrowNode<AskedNode>;
+type QueriedGrowNode = GrowNode<QueriedNode>;
 
-/// A node whose sides are asked.
-struct AskedTarget {
+/// A node whose sides are requested.
+struct QueriedTarget {
     number: usize,
     cells: [CellId; 2],
 }
 
-impl TreeSource for AskedTree<'_> {
-    type Kept = AskedNode;
+impl TreeSource for QueriedTree<'_> {
+    type Kept = QueriedNode;
 
-    async fn root(&mut self, grower: &GradientGrower<'_>) -> Result<Root<AskedNode>, RankError> {
+    async fn root(&mut self, grower: &GradientGrower<'_>) -> Result<Root<QueriedNode>, RankError> {
         let root = if let Some(root) = self.root.take() {
             root
         } else {
@@ -86,13 +86,13 @@ impl TreeSource for AskedTree<'_> {
             grower.layout.of(0, &sums).iter().copied().sum()
         };
         let bins = Some(CellBins { sums, counts });
-        Ok(Root { kept: AskedNode { cell: 0, mass, bins, sides: None }, n_rows, sums: of_all })
+        Ok(Root { kept: QueriedNode { cell: 0, mass, bins, sides: None }, n_rows, sums: of_all })
     }
 
     fn best(
         &mut self,
         grower: &GradientGrower<'_>,
-        node: &AskedGrowNode,
+        node: &QueriedGrowNode,
         number: usize,
     ) -> Option<BestSplit> {
         let bins = node.kept.bins.as_ref()?;
@@ -112,10 +112,10 @@ impl TreeSource for AskedTree<'_> {
     async fn part(
         &mut self,
         grower: &GradientGrower<'_>,
-        leaves: &mut GrowingTree<AskedNode>,
+        leaves: &mut GrowingTree<QueriedNode>,
         number: usize,
         split: &BestSplit,
-    ) -> Result<Parted<AskedNode>, RankError> {
+    ) -> Result<Parted<QueriedNode>, RankError> {
         if leaves.nodes[number].kept.sides.is_none() {
             self.ask_sides(grower, leaves, number, split).await?;
         }
@@ -136,21 +136,22 @@ impl TreeSource for AskedTree<'_> {
             return Ok(Parted::TooFew(self.best(grower, &leaves.nodes[number], number)));
         }
         Ok(Parted::Sides(sides.map(|side| {
-            let AskedSide { cell, n_rows, mass, bins } = side;
-            (AskedNode { cell, mass, bins, sides: None }, n_rows)
+            let QueriedSide { cell, n_rows, mass, bins } = side;
+            (QueriedNode { cell, mass, bins, sides: None }, n_rows)
         })))
     }
 
     async fn count_children(
         &mut self,
         grower: &GradientGrower<'_>,
-        leaves: &mut GrowingTree<AskedNode>,
+        leaves: &mut GrowingTree<QueriedNode>,
         parent: usize,
         children: [usize; 2],
     ) -> Result<(), RankError> {
         let nodes = &mut leaves.nodes;
         let of_parent = nodes[parent].kept.bins.take();
-        let needs_bins = |node: &AskedGrowNode| node.kept.bins.is_none() && grower.may_split(node);
+        let needs_bins =
+            |node: &QueriedGrowNode| node.kept.bins.is_none() && grower.may_split(node);
         let [left, right] = children;
         for (child, other) in [(left, right), (right, left)] {
             if needs_bins(&nodes[child])
@@ -176,7 +177,11 @@ impl TreeSource for AskedTree<'_> {
         Ok(())
     }
 
-    fn drop_unneeded(&mut self, grower: &GradientGrower<'_>, leaves: &mut GrowingTree<AskedNode>) {
+    fn drop_unneeded(
+        &mut self,
+        grower: &GradientGrower<'_>,
+        leaves: &mut GrowingTree<QueriedNode>,
+    ) {
         if !grower.keeps_sums() {
             for child in leaves.nodes.len() - 2..leaves.nodes.len() {
                 leaves.nodes[child].kept.bins = None;
@@ -190,14 +195,14 @@ impl TreeSource for AskedTree<'_> {
         }
     }
 
-    fn leaf(&self, node: &AskedGrowNode) -> (Range<usize>, f64) {
+    fn leaf(&self, node: &QueriedGrowNode) -> (Range<usize>, f64) {
         (0..0, node.kept.mass as f64 * self.mass_unit)
     }
 
-    fn end(&mut self, _leaves: &mut GrowingTree<AskedNode>) {}
+    fn end(&mut self, _leaves: &mut GrowingTree<QueriedNode>) {}
 }
 
-impl AskedTree<'_> {
+impl QueriedTree<'_> {
     fn new_cell(&mut self) -> CellId {
         self.n_cells += 1;
         self.n_cells
@@ -213,7 +218,7 @@ impl AskedTree<'_> {
     async fn ask_sides(
         &mut self,
         grower: &GradientGrower<'_>,
-        leaves: &mut GrowingTree<AskedNode>,
+        leaves: &mut GrowingTree<QueriedNode>,
         number: usize,
         split: &BestSplit,
     ) -> Result<(), RankError> {
@@ -234,7 +239,7 @@ impl AskedTree<'_> {
                 left: cells[0],
                 right: cells[1],
             }));
-            targets.push(AskedTarget { number, cells });
+            targets.push(QueriedTarget { number, cells });
             if needs_bins && grower.may_split_at(node.depth + 1, node.n_rows) {
                 let is_counted = |bins: &CellBins| !bins.counts.is_empty();
                 let few = is_few(grower, node.n_rows);
@@ -256,14 +261,15 @@ impl AskedTree<'_> {
             bins.push((cell, CellBins { sums, counts }));
         }
         let mut bins = bins.into_iter().peekable();
-        for (AskedTarget { number, cells }, [n_rows, mass]) in targets.into_iter().zip(found.sides)
+        for (QueriedTarget { number, cells }, [n_rows, mass]) in
+            targets.into_iter().zip(found.sides)
         {
             let node = &mut leaves.nodes[number];
             let rest = |all: u64, left: u64| all.checked_sub(left).ok_or_else(bad);
             let sides = [[n_rows, mass], [rest(node.n_rows, n_rows)?, rest(node.kept.mass, mass)?]];
             let side = |(cell, [n_rows, mass]): (CellId, [u64; 2])| {
                 let bins = bins.next_if(|(of_cell, _)| *of_cell == cell).map(|(_, bins)| bins);
-                AskedSide { cell, n_rows, mass, bins }
+                QueriedSide { cell, n_rows, mass, bins }
             };
             let [left, right] = [(cells[0], sides[0]), (cells[1], sides[1])].map(side);
             node.kept.sides = Some([left, right]);
@@ -293,7 +299,7 @@ fn bad() -> RankError {
     RankError::BadAnswer("sums do not add up".to_owned())
 }
 
-/// A fit that asks rows.
+/// A fit that queries rows.
 pub(super) struct Talk<'a> {
     pub(super) rows: &'a dyn Rows,
     pub(super) interrupt: &'a Interrupt,
@@ -330,7 +336,7 @@ impl Drop for Key {
 pub(super) enum Waiting {
     #[default]
     Nothing,
-    Asked(BagQuestion),
+    Question(BagQuestion),
     Answered(BagSums),
 }
 
@@ -358,7 +364,7 @@ impl<'a> Talk<'a> {
         BagLine { key, bag: Arc::new(bag), trees: Vec::new(), n_told: None, waiting }
     }
 
-    /// The sums that are asked.
+    /// The sums that are requested.
     pub(super) fn ask(&self, ask: GradientAsk) -> Result<GradientSums, RankError> {
         self.fit.ask(self.rows, View::All, ask, self.interrupt)
     }
@@ -380,7 +386,7 @@ impl<'a> Talk<'a> {
                 match work.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
                     Poll::Ready(done) => done?,
                     Poll::Pending => {
-                        let Waiting::Asked(question) = slot.take() else {
+                        let Waiting::Question(question) = slot.take() else {
                             unreachable!("a bag waits for answers alone")
                         };
                         questions.push(question);
@@ -449,7 +455,7 @@ impl BagLine {
         measures: bool,
         grow: Option<GrowAsk>,
     ) -> Result<BagSums, RankError> {
-        self.waiting.replace(Waiting::Asked(BagQuestion {
+        self.waiting.replace(Waiting::Question(BagQuestion {
             key: self.key.number,
             bag: Arc::clone(&self.bag),
             trees: self.trees.clone(),

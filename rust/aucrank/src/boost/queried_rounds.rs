@@ -1,4 +1,4 @@
-//! The rounds of `RankBoost` and `AUCBoost` on rows elsewhere, which are asked for sums.
+//! The rounds of `RankBoost` and `AUCBoost` on rows elsewhere, which are queried for sums.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ use crate::prepared::Prepared;
 use crate::roc::check_max_fpr;
 use crate::rows::words::WordReader;
 use crate::rows::{
-    AskClassUnits, AskedLevels, ClassUnits, FitId, Mergeable, Recoded, Rows, ScoreCounts,
+    AskClassUnits, ClassUnits, FitId, Mergeable, QueriedLevels, Recoded, Rows, ScoreCounts,
     ScoreRanges, View, largest_gap_of_ranges, other, put_packed, take_packed_list,
 };
 use crate::{Interrupt, RankError};
@@ -43,8 +43,8 @@ pub(super) fn boost_rows<R: RoundRule>(
     check_max_fpr(rule.max_fpr())?;
     let bin_rule = check_sums(params, &rule)?;
     let rule = &rule;
-    let levels = &AskedLevels::find(rows, &fit, params.binning, params.seed, interrupt)?;
-    let asked = AskedRoundsFit { rows, fit: &fit, levels, params, rule, bin_rule, interrupt };
+    let levels = &QueriedLevels::find(rows, &fit, params.binning, params.seed, interrupt)?;
+    let asked = QueriedRoundsFit { rows, fit: &fit, levels, params, rule, bin_rule, interrupt };
     let kept = match &params.held_out {
         Some(held_out) => asked.hold_out(held_out.fraction)?,
         None => None,
@@ -104,10 +104,10 @@ fn check_sums(params: &RoundParams, rule: &dyn RoundRule) -> Result<BinRule, Ran
 
 /// A fit to rows elsewhere.
 #[derive(Clone, Copy)]
-struct AskedRoundsFit<'a> {
+struct QueriedRoundsFit<'a> {
     rows: &'a dyn Rows,
     fit: &'a FitId,
-    levels: &'a AskedLevels,
+    levels: &'a QueriedLevels,
     params: &'a RoundParams,
     rule: &'a dyn RoundRule,
     bin_rule: BinRule,
@@ -115,14 +115,14 @@ struct AskedRoundsFit<'a> {
 }
 
 /// The rounds of a run.
-struct AskedRun<'a> {
-    rows: AskedRounds<'a>,
+struct QueriedRun<'a> {
+    rows: QueriedRounds<'a>,
     terms: Vec<Term>,
     mean_exponentials: Vec<[f64; 2]>,
     advantages: Vec<f64>,
 }
 
-impl<'a> AskedRoundsFit<'a> {
+impl<'a> QueriedRoundsFit<'a> {
     fn hold_out(&self, share: f64) -> Result<Option<[View; 2]>, RankError> {
         self.fit.hold_out(self.rows, share, self.params.seed, self.interrupt)
     }
@@ -132,9 +132,9 @@ impl<'a> AskedRoundsFit<'a> {
         view: View,
         held_out: Option<View>,
         n_rounds: usize,
-    ) -> Result<(AskedRun<'a>, Option<HeldOutPath>), RankError> {
+    ) -> Result<(QueriedRun<'a>, Option<HeldOutPath>), RankError> {
         let is_held_out = held_out.is_some();
-        let rows = AskedRounds::new(*self, view, held_out)?;
+        let rows = QueriedRounds::new(*self, view, held_out)?;
         let mut fit = Rounds::new(rows, self.params, self.rule, self.interrupt);
         fit.go_on(n_rounds)?;
         let asked = self.params.held_out.filter(|_| is_held_out);
@@ -143,7 +143,7 @@ impl<'a> AskedRoundsFit<'a> {
             fit.keep(path.n_rounds);
         }
         let Rounds { rows, terms, mean_exponentials, advantages, .. } = fit;
-        Ok((AskedRun { rows, terms, mean_exponentials, advantages }, path.map(|(path, _)| path)))
+        Ok((QueriedRun { rows, terms, mean_exponentials, advantages }, path.map(|(path, _)| path)))
     }
 }
 
@@ -185,8 +185,8 @@ fn feature_of(term: &Term) -> &FeatureTerm {
 }
 
 /// Rows elsewhere that rounds reweight.
-struct AskedRounds<'a> {
-    asked: AskedRoundsFit<'a>,
+struct QueriedRounds<'a> {
+    asked: QueriedRoundsFit<'a>,
     /// The rows in the codes of the rounds, and no rows in them.
     rows: Recoded<'a>,
     binned: Binned,
@@ -208,9 +208,9 @@ struct AskedRounds<'a> {
     scores: ScoreSums,
 }
 
-impl<'a> AskedRounds<'a> {
+impl<'a> QueriedRounds<'a> {
     fn new(
-        asked: AskedRoundsFit<'a>,
+        asked: QueriedRoundsFit<'a>,
         view: View,
         held_out: Option<View>,
     ) -> Result<Self, RankError> {
@@ -295,7 +295,7 @@ impl<'a> AskedRounds<'a> {
             };
             let steps = self.steps[n_before..].to_vec();
             let ask = RoundAsk { counts_copies: self.counts_copies, n_before, steps, want };
-            let (AskedRoundsFit { fit, interrupt, .. }, view) = (&self.asked, self.view.clone());
+            let (QueriedRoundsFit { fit, interrupt, .. }, view) = (&self.asked, self.view.clone());
             match fit.ask_of(self.number, &self.rows, view, ask, interrupt)? {
                 RoundAnswer::Masses(sums) => {
                     self.n_told = self.steps.len();
@@ -310,13 +310,13 @@ impl<'a> AskedRounds<'a> {
     }
 }
 
-impl Drop for AskedRounds<'_> {
+impl Drop for QueriedRounds<'_> {
     fn drop(&mut self) {
         self.asked.fit.end_tree(self.number);
     }
 }
 
-impl RoundRows for AskedRounds<'_> {
+impl RoundRows for QueriedRounds<'_> {
     fn n_rows(&self) -> u64 {
         self.n_rows
     }
@@ -326,7 +326,7 @@ impl RoundRows for AskedRounds<'_> {
     }
 
     fn rank(&mut self, seed: u64, takes_all: bool) -> Result<Option<WeakRanking>, RankError> {
-        let (AskedRoundsFit { params, bin_rule, .. }, binned) = (self.asked, &self.binned);
+        let (QueriedRoundsFit { params, bin_rule, .. }, binned) = (self.asked, &self.binned);
         let n_features = self.rates.n_features();
         let drawn = match params.max_features {
             Some(max) if !takes_all && max < n_features => {
@@ -656,7 +656,7 @@ pub(crate) struct RoundSums {
     pub(super) largest: [f64; 2],
     pub(super) histogram: Histogram<ClassMasses>,
     pub(super) total: ClassMasses,
-    /// If they were asked for.
+    /// If they were requested.
     pub(super) squares: RowSquares,
 }
 

@@ -31,7 +31,7 @@ pub(crate) struct MassSums {
 pub(crate) struct BagSums {
     /// Loss of the rows held out, in its units, and their weight.
     pub(super) loss: [u128; 2],
-    /// For each split that was asked about, number and mass of the rows on the left.
+    /// For each split that was queried, number and mass of the rows on the left.
     pub(super) sides: Vec<[u64; 2]>,
     pub(super) cells: Vec<CellSums>,
 }

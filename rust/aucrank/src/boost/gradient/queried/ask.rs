@@ -1,4 +1,4 @@
-//! What a fit asks of rows.
+//! What a fit queries of rows.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -98,7 +98,7 @@ pub(crate) struct GrowAsk {
     pub(super) steps: Vec<CellStep>,
     /// Of the splits from this step on it is asked how many rows go left.
     pub(super) first_new: usize,
-    /// Cells whose sums are asked.
+    /// Cells whose sums are requested.
     pub(super) cells: Vec<CellAsk>,
 }
 
@@ -115,12 +115,12 @@ pub(super) enum CellStep {
     },
 }
 
-/// A cell whose sums are asked.
+/// A cell whose sums are requested.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 pub(super) struct CellAsk {
     pub(super) cell: usize,
-    /// Whether the number of rows by code is asked, too.
+    /// Whether the number of rows by code is requested, too.
     pub(super) is_counted: bool,
 }
 
@@ -136,7 +136,7 @@ impl GrowAsk {
         self.columns.iter().map(|(_, n_codes)| n_codes.min(&CODES)).sum()
     }
 
-    /// Number of splits whose sides are asked.
+    /// Number of splits whose sides are requested.
     pub(super) fn n_sides(&self) -> usize {
         let steps = self.steps.get(self.first_new..).unwrap_or_default();
         steps.iter().filter(|step| matches!(step, CellStep::Split(_))).count()
