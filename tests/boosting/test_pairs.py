@@ -245,7 +245,7 @@ def test_a_fit_tells_of_its_pairs(capsys):
     additive(verbose=1).fit(X, y)
     assert "pairs of features: a & b\n" in capsys.readouterr().out
     model = additive(verbose=1, interactions=3).fit(X[["noise 0", "noise 1"]], X["a"] > 0)
-    assert "pairs of features: none tells more than its features alone" in capsys.readouterr().out
+    assert "pairs of features: none adds to its features alone" in capsys.readouterr().out
     assert model.pairs_ == []
 
 

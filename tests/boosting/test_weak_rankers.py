@@ -230,7 +230,7 @@ def test_a_pipeline_sees_the_frame_as_it_was_passed(booster, tmp_path):
     with pytest.raises(TypeError, match="never holds code; use pickle"):
         model.save(tmp_path / "model.json")
     (tmp_path / "forged.json").write_text(model._to_document())
-    with pytest.raises(ModelFormatError, match="asks rankers that are not there"):
+    with pytest.raises(ModelFormatError, match="needs rankers that are missing"):
         load(tmp_path / "forged.json")
     model.set_params(weak_ranker="feature").fit(FRAME, Y).save(tmp_path / "model.json")
     assert load(tmp_path / "model.json").n_features_in_ == 3

@@ -255,7 +255,7 @@ def test_a_peer_is_not_asked_for_and_left_out(capsys):
     args = ("--target", "bad", "--models", "LogisticRegression", "--no-peers")
     status, _, err = run(capsys, "compare", "loans.csv", *args)
     assert status == 2
-    assert "--models asks for LogisticRegression, and --no-peers leaves it out" in err
+    assert "--models names LogisticRegression, and --no-peers leaves it out" in err
 
 
 def as_frames(rows):

@@ -271,7 +271,7 @@ def test_dates_are_refused_before_any_row_is_read(tmp_path):
         pytest.param(["a", "b"] * 200, id="plain"),
     ],
 )
-def test_doubts_about_columns_are_those_of_one_frame(column):
+def test_warnings_of_columns_are_those_of_one_frame(column):
     frame = pd.DataFrame({"c": column, "y": [0, 1] * 200})
     said = []
     for learn in (

@@ -483,7 +483,7 @@ def test_a_table_that_changes_between_fits_is_an_error():
             again()
 
 
-def test_columns_are_doubted_by_their_rows_not_by_their_groups():
+def test_columns_are_warned_of_by_their_rows_not_by_their_groups():
     rng = np.random.default_rng(0)
     rows = pd.DataFrame(
         {
@@ -530,7 +530,7 @@ def test_an_error_of_the_database_says_what_was_asked():
     RIMARC().fit(dataset)
     with pytest.raises(pd.errors.DatabaseError, match="no such table: nowhere") as err:
         RIMARC().fit(other)
-    assert err.value.__notes__[0].startswith('asked: SELECT "value_0", COUNT(*)')
+    assert err.value.__notes__[0].startswith('query: SELECT "value_0", COUNT(*)')
 
 
 def test_an_empty_name_is_refused():

@@ -234,7 +234,7 @@ def test_members_of_many_values_learn_from_the_common_sample(monkeypatch):
 def test_what_many_values_leave_out_is_said():
     rows = rows_of(300)
     model = clone(ALONE).fit(dataset_of(rows))
-    with pytest.raises(ValueError, match=re.escape("of which it was asked about a sample")):
+    with pytest.raises(ValueError, match=re.escape("of which it scored a sample")):
         model.distill(LinearRanker(), rows[FEATURES], rows["y"])
     assert model.feature_importances_.shape == (len(FEATURES),)
 

@@ -1,4 +1,4 @@
-"""What a bank's validation asks for: grades, power now and then, population stability."""
+"""Measures of a bank's validation: grades, power now and then, population stability."""
 
 import json
 

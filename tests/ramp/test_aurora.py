@@ -450,7 +450,7 @@ def test_a_score_of_single_features_is_drawn_by_feature(plt):
     place = model.terms()["features"] == "age"
     assert set(values) == set(model.explain(at)[:, place].sum(axis=1))
     pairs = AURORA(**QUICK, selection=None).fit(X, y)
-    with pytest.raises(ValueError, match=r"asks two features: .* fit with order=1"):
+    with pytest.raises(ValueError, match=r"tests two features: .* fit with order=1"):
         pairs.plot_terms()
 
 
@@ -492,7 +492,7 @@ def test_a_card_takes_no_pairs():
     with pytest.raises(ValueError, match=r"AURORA with order=2, .* order=1"):
         Scorecard(estimator=AURORA(**QUICK)).fit(X, y)
     pairs = AURORA(**QUICK, selection=None).fit(X, y)
-    with pytest.raises(ValueError, match=r"asks two features: .* fit with order=1"):
+    with pytest.raises(ValueError, match=r"tests two features: .* fit with order=1"):
         Scorecard(estimator=FrozenEstimator(pairs)).fit(X, y)
 
 

@@ -181,7 +181,7 @@ def test_what_is_no_fitted_ranker_is_refused():
 def test_a_model_of_three_classes_is_refused():
     X = np.arange(30.0).reshape(-1, 1)
     model = LogisticRegression().fit(X, np.arange(30) % 3)
-    with pytest.raises(ValueError, match="model 'LogisticRegression' knows 3"):
+    with pytest.raises(ValueError, match="model 'LogisticRegression' has 3"):
         aucrank.report(model, X, np.arange(30) % 2)
 
 

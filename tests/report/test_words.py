@@ -148,7 +148,7 @@ def test_costs_are_told_for_rows_that_had_no_say():
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_honest_models_of_one_law_raise_no_doubt(seed):
+def test_honest_models_of_one_law_raise_no_caution(seed):
     X, y = rows(4000, seed=seed)
     made = given(0, 1, X=X[:2000], y=y[:2000], X_train=X[2000:])
     assert made.warnings == []

@@ -314,7 +314,7 @@ def test_a_file_never_carries_code(fitted, tmp_path):
     assert not (tmp_path / "model.json").exists()
     # Not even one that was written all the same.
     (tmp_path / "forged.json").write_text(fitted._to_document())
-    with pytest.raises(ModelFormatError, match="asks classifiers that are not there"):
+    with pytest.raises(ModelFormatError, match="needs classifiers that are missing"):
         load(tmp_path / "forged.json")
 
 

@@ -341,7 +341,7 @@ class KeepsModels:
         n_kept = len(self.__dict__.get(self._kept, ()))
         if any(number >= n_kept for number in model.external_models()):
             raise _core.ModelFormatError(
-                f"the model asks {self._kept.strip('_')} that are not there"
+                f"the model needs {self._kept.strip('_')} that are missing"
             )
 
     def __getstate__(self) -> dict[str, Any]:

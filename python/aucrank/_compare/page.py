@@ -38,7 +38,7 @@ def write_page(facts: Facts, title: str | None, timestamp: datetime | None) -> s
         title=title or f"How {plural(len(facts.standings), 'model ranks', 'models rank')}",
         timestamp=timestamp,
         summary=summary_of(facts),
-        doubts=doubts_of(facts),
+        cautions=cautions_of(facts),
         headline=_headline(facts),
         chapters=chapters,
         limits=_limits(facts),
@@ -85,7 +85,7 @@ def summary_of(facts: Facts) -> list[str]:
     return said
 
 
-def doubts_of(facts: Facts) -> list[str]:
+def cautions_of(facts: Facts) -> list[str]:
     """Return the warnings to read first."""
     said = [f"{outcome.label}: {outcome.unfinished}." for outcome in facts.others]
     return said + [f"{note[:1].upper()}{note[1:]}." for note in facts.notes]

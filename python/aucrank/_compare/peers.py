@@ -54,9 +54,9 @@ class Peer:
     make: Callable[[Matrix, int, int | None], Any]
     """Makes one from the matrix, the seed and the number of threads as ``n_jobs``."""
     rules: Callable[[Any], int] | None = None
-    """Counts leaves, bins or weights of a fitted one, where the package tells them."""
+    """Counts leaves, bins or weights of a fitted one, where the package gives them."""
     fit_options: Callable[[Matrix], dict[str, Any]] = lambda matrix: {}
-    """What ``fit`` is told beside rows and labels."""
+    """Arguments of ``fit`` besides rows and labels."""
 
     @property
     def is_installed(self) -> bool:

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucrank._data import frames
-from aucrank._data.column_warnings import Doubts
+from aucrank._data.column_warnings import ColumnWarnings
 from aucrank._data.input import KindsByColumn, is_by_dtype, listed_columns
 from aucrank._data.passes import Batch
 from aucrank._data.schema import Feature, Level, LevelSet, Schema
@@ -62,9 +62,9 @@ class ColumnSurvey:
 
     def finish(self) -> tuple[Schema, tuple[np.dtype[Any], ...]]:
         """Return the schema of the columns, after warning of doubtful ones."""
-        doubts = Doubts()
-        features = [column.finish(doubts) for column in self._columns]
-        doubts.warn()
+        warnings = ColumnWarnings()
+        features = [column.finish(warnings) for column in self._columns]
+        warnings.warn()
         return Schema(tuple(features)), tuple(column.dtype for column in self._columns)
 
 
@@ -133,7 +133,7 @@ class _Column:
         if series.dtype.is_numeric():
             self._exact.setdefault(frames.is_exact(series), batch.origin)
 
-    def finish(self, doubts: Doubts) -> Feature:
+    def finish(self, warnings: ColumnWarnings) -> Feature:
         if self.is_numeric:
             return Feature(self.name)
         levels = self._levels.levels()
@@ -141,7 +141,7 @@ class _Column:
             self._refuse_inexact(levels)
         feature = Feature(self.name, levels)
         is_declared = not self._by_dtype or bool(self._is_declared)
-        doubts.look_at(feature, self._index, self._levels.n_known, is_declared=is_declared)
+        warnings.look_at(feature, self._index, self._levels.n_known, is_declared=is_declared)
         return feature
 
     def _refuse_inexact(self, levels: tuple[Level, ...]) -> None:

@@ -201,7 +201,7 @@ def _shown(value: Any) -> str:
     return _quoted(value) if isinstance(value, str) else _shortened(repr(value))
 
 
-class Doubts:
+class ColumnWarnings:
     """Doubtful columns of a fit, reported once all columns have been recorded."""
 
     def __init__(self) -> None:

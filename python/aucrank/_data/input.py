@@ -21,7 +21,7 @@ from sklearn.utils.validation import validate_data
 from aucrank._data import frames
 from aucrank._data.as_frame import as_frame
 from aucrank._data.column_lookup import IN_A_LIST, find_column
-from aucrank._data.column_warnings import Doubts, OtherTypes
+from aucrank._data.column_warnings import ColumnWarnings, OtherTypes
 from aucrank._data.schema import Factor, Feature, LevelSet, Schema, column_label, is_missing
 from aucrank._data.sparse import SparseColumns
 
@@ -86,7 +86,7 @@ def learn_columns(
         chosen |= {j for j in range(table.n_features) if table.is_categorical(j)}
 
     features: list[Feature] = []
-    doubts = Doubts()
+    warnings = ColumnWarnings()
     vectors: dict[int, NDArray[Any]] = {}
     for index in range(table.n_features):
         name = names[index] if names else None
@@ -100,8 +100,8 @@ def learn_columns(
         features.append(feature)
         vectors[index] = feature.encode(factors)
         is_declared = not by_dtype or table.is_declared(index)
-        doubts.look_at(feature, index, found.n_known, is_declared=is_declared)
-    doubts.warn()
+        warnings.look_at(feature, index, found.n_known, is_declared=is_declared)
+    warnings.warn()
     return _gather(table, vectors), Schema(tuple(features))
 
 

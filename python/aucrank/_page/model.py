@@ -41,12 +41,12 @@ def model_page(ranker: BaseRanker) -> str:
         title=f"{kind}: {positive} above {negative}",
         timestamp=None,
         summary=_summary(ranker, negative, positive),
-        doubts=(),
+        cautions=(),
         headline=_columns(ranker),
         chapters=[inside],
         limits=[
-            "The page is written from the fitted model alone. It tells what the model does, not how"
-            " well: a report, which needs rows, tells that.",
+            "The page is written from the fitted model alone. It shows what the model does, not how"
+            " well: a report, which needs rows, shows that.",
             "Counts and shares of rows, gains and areas are those of the rows of the fit; an area"
             " that is not said to be of rows left out flatters the model.",
             "Importances compare the columns of this model. Columns that go together share theirs.",

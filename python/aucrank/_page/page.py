@@ -84,7 +84,7 @@ def render(
     title: str,
     timestamp: datetime | None,
     summary: Sequence[str],
-    doubts: Sequence[str],
+    cautions: Sequence[str],
     headline: View,
     chapters: Sequence[Chapter],
     limits: Sequence[str],
@@ -99,7 +99,7 @@ def render(
         Time stamp of the page.
     summary : sequence of str
         Summary in words, by paragraph.
-    doubts : sequence of str
+    cautions : sequence of str
         Warnings to show first.
     headline : View
         Table of the summary.
@@ -131,7 +131,7 @@ def render(
         version=__version__,
         timestamp=timestamp,
         summary=summary,
-        doubts=doubts,
+        cautions=cautions,
         headline=headline,
         chapters=chapters,
         limits=limits,

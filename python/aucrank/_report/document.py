@@ -15,8 +15,8 @@ from numpy.typing import ArrayLike
 from aucrank._data.column_warnings import each_column_named_once
 from aucrank._data.table import Table
 from aucrank._page.page import import_jinja
+from aucrank._report.cautions import cautions_of
 from aucrank._report.columns import check_same_columns
-from aucrank._report.doubts import doubts_of
 from aucrank._report.facts import Facts, measure
 from aucrank._report.options import Options, read_options
 from aucrank._report.page import write_page
@@ -85,7 +85,7 @@ class Report:
         self.html = write_page(facts)
         self.models = _models_table(facts)
         self.summary = "\n".join(summary_of(facts))
-        self.warnings = doubts_of(facts)
+        self.warnings = cautions_of(facts)
         self.subgroups = _subgroups_table(facts)
         self.periods = _periods_table(facts)
 

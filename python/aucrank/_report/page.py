@@ -10,17 +10,17 @@ from aucrank._page import formats
 from aucrank._page.page import Chapter, Fold, render
 from aucrank._page.tables import View, parameters, parts_of
 from aucrank._report import part_tables, tables
-from aucrank._report.charts import figures, parts
-from aucrank._report.columns import RARE_SHARE
-from aucrank._report.doubts import (
+from aucrank._report.cautions import (
     BELOW_HULL,
     FEW_OF_CLASS,
-    TOLD_OVERLAP,
-    TOLD_SHARE,
+    LEAST_OVERLAP,
+    LEAST_SHARE,
     TOO_GOOD,
     UNLIKELY,
-    doubts_of,
+    cautions_of,
 )
+from aucrank._report.charts import figures, parts
+from aucrank._report.columns import RARE_SHARE
 from aucrank._report.facts import Facts, ModelFacts
 from aucrank._report.options import Costs
 from aucrank._report.periods import Periods
@@ -35,7 +35,7 @@ def write_page(facts: Facts) -> str:
         title=title_of(facts),
         timestamp=facts.options.timestamp,
         summary=summary_of(facts),
-        doubts=doubts_of(facts),
+        cautions=cautions_of(facts),
         headline=tables.areas(facts),
         chapters=chapters_of(facts),
         limits=_limits(facts),
@@ -241,7 +241,7 @@ def _columns(facts: Facts) -> Chapter:
     text = (
         f"{plural(len(facts.columns), 'column')} in {plural(facts.n_rows, 'row')}."
         if facts.n_training is None
-        else f"{plural(len(facts.columns), 'column')} in {plural(facts.n_rows, 'row')}, beside"
+        else f"{plural(len(facts.columns), 'column')} in {plural(facts.n_rows, 'row')}, and"
         f" {plural(facts.n_training, 'row')} of training data."
     )
     if facts.n_training is None:
@@ -275,7 +275,7 @@ def _model(model: ModelFacts, place: int) -> Chapter:
         effects.text = "No column loses more than chance would explain when it is shuffled."
     inside = Chapter(f"{anchor}-inside", "The model itself", parts=parts_of(_sections(estimator)))
     if not inside.parts:
-        inside.text = f"{kind} does not tell what is in it."
+        inside.text = f"{kind} does not show what is in it."
     asked = parameters(estimator, f"{model.name}: parameters")
     if asked is not None:
         inside.folds.append(Fold("Parameters", [asked]))
@@ -298,20 +298,20 @@ def _limits(facts: Facts) -> list[str]:
     """Describe the limits for the warnings of the page."""
     level = facts.options.confidence
     return [
-        f"Intervals and bands have {formats.share(level, 0)} confidence. Models are told apart"
+        f"Intervals and bands have {formats.share(level, 0)} confidence. Models are distinguished"
         " where the p-value, adjusted for the number of pairs, is below"
         f" {formats.decimal(1 - level, 3).rstrip('0')}.",
-        f"A class of fewer than {FEW_OF_CLASS} rows is few; an AUC from {TOO_GOOD} on is asked"
-        " about.",
+        f"A class of fewer than {FEW_OF_CLASS} rows is few; an AUC from {TOO_GOOD} on is"
+        " questioned.",
         f"A score is called out of order where the hull is more than {BELOW_HULL} and more than a"
         " standard error of the AUC above the curve.",
         "Probabilities are called off where chance would explain the difference of their sum, or so"
         f" many groups outside of their intervals, less often than {formats.share(UNLIKELY, 0)}.",
         "A population stability index (PSI) below 0.1 is stable, from 0.25 on shifted, in between"
-        f" to be watched; it is told where chance explains it less often than"
+        f" to be watched; it is reported where chance explains it less often than"
         f" {formats.share(UNLIKELY, 0)}.",
-        f"Missing values and levels that are not in the training data are told from"
-        f" {formats.share(TOLD_SHARE, 0)} of the rows on, rows of the training data from"
-        f" {formats.share(TOLD_OVERLAP, 0)} on where they are twice as many as by chance; a level"
+        "Missing values and levels that are not in the training data are reported from"
+        f" {formats.share(LEAST_SHARE, 0)} of the rows on, rows of the training data from"
+        f" {formats.share(LEAST_OVERLAP, 0)} on where they are twice as many as by chance; a level"
         f" is rare below {formats.share(RARE_SHARE)}.",
     ]

@@ -165,7 +165,7 @@ def name_models(models: Any, names: Sequence[str] | None) -> dict[str, Any]:
         check_is_fitted(model)
     if len(set(called)) < len(called):
         twice = next(name for name in called if called.count(name) > 1)
-        raise ValueError(f"two models are called {twice!r}; tell them apart by names")
+        raise ValueError(f"two models are called {twice!r}; give them different names")
     return dict(zip(called, listed, strict=True))
 
 
@@ -202,7 +202,7 @@ def read_target(
             continue
         if len(classes) != 2:
             raise ValueError(
-                f"a report is about two classes, but model {name!r} knows {len(classes)}"
+                f"a report is about two classes, but model {name!r} has {len(classes)}"
             )
         found = match_labels(y, np.asarray(classes))
         if not np.array_equal(found, positive):

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 
 from aucrank._page.formats import area, count, decimal, is_p, share, signed
+from aucrank._report.cautions import UNLIKELY
 from aucrank._report.comparison import Comparison
 from aucrank._report.cutoffs import CutOff
-from aucrank._report.doubts import UNLIKELY
 from aucrank._report.facts import Facts, ModelFacts
 from aucrank._report.subgroups import PartFacts, Split
 from aucrank._utils.words import listed, plural

@@ -334,7 +334,7 @@ class BoostedRanker(TermsMixin, WeakRankersMixin, CalibratedRanker):
         importances = self._fitted_model.importances()
         if importances is None:
             raise AttributeError(
-                "feature_importances_ is not defined for weak rankers that ask many features at"
+                "feature_importances_ is not defined for weak rankers that test many features at"
                 " once; sklearn.inspection.permutation_importance measures any model"
             )
         return importances

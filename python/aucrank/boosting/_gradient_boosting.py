@@ -738,7 +738,7 @@ class GradientBoostingRanker(PairTermsMixin, CalibratedRanker):
         print(f"[{name}] {model.n_rounds} rounds{bags} at learning rate {rate}")
         if self._chooses_pairs:
             pairs = names_of_pairs(model.pairs() or [], schema)
-            said = ", ".join(pairs) or "none tells more than its features alone"
+            said = ", ".join(pairs) or "none adds to its features alone"
             print(f"[{name}] pairs of features: {said}")
         for bag, found in enumerate(_paths(model), start=1):
             if found["n_rounds"] == 0:

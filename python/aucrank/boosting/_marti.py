@@ -59,7 +59,7 @@ class ProgramRanker(WeakRankersMixin, CalibratedRanker):
         importances = self._model.importances()
         if importances is None:
             raise AttributeError(
-                "feature_importances_ is not defined for weak rankers that ask many features at"
+                "feature_importances_ is not defined for weak rankers that test many features at"
                 " once; sklearn.inspection.permutation_importance measures any model"
             )
         return importances

@@ -335,7 +335,7 @@ def _add_report(commands: "argparse._SubParsersAction[Any]") -> None:
     parser.add_argument(
         "--train",
         metavar="FILE",
-        help="data file that the models were fitted to: tells what has moved since",
+        help="data file that the models were fitted to, to report what has moved since",
     )
     parser.add_argument(
         "--costs",

@@ -169,7 +169,7 @@ def open_source(
         return with_folders(source, values, text)
 
 
-class SpokenSource(WrappedSource):
+class ProgressSource(WrappedSource):
     """The rows of a source, with reports on the progress of reading.
 
     Parameters
@@ -233,7 +233,7 @@ class PlainLabels(ClassesSource):
         return frame.with_columns(plain)
 
 
-class ModelSource(SpokenSource):
+class ModelSource(ProgressSource):
     """The rows of a source in the form of a model.
 
     Parameters
@@ -323,9 +323,9 @@ def dataset_to_learn(
         raise UsageError(f"column {twice[0]!r} is given two uses")
     out = {*roles, args.id, *args.drop}
     columns = [name for name in source.names if name not in out]
-    spoken: Source = SpokenSource(PlainLabels(source, target), say)
+    reported: Source = ProgressSource(PlainLabels(source, target), say)
     with stream_errors(f"cannot read {path}"):
-        labelled = Dataset(spoken, target=target)
+        labelled = Dataset(reported, target=target)
         if args.id is None:
             kept = {*args.keep, *args.categorical}
             ids = ids_in_pieces(labelled, [name for name in columns if name not in kept])
@@ -343,10 +343,10 @@ def dataset_to_learn(
             label_of = {
                 value: text_of(value) if value == first else rest(first) for value in values
             }
-            spoken = ClassesSource(spoken, target, label_of.__getitem__)
+            reported = ClassesSource(reported, target, label_of.__getitem__)
             first = text_of(first)
         dataset = Dataset(
-            spoken,
+            reported,
             target=target,
             positive=first,
             weight=args.weight,

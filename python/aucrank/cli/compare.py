@@ -152,7 +152,7 @@ def _check_names(args: argparse.Namespace) -> None:
         raise UsageError(str(error)) from error
     if args.peers is False:
         for name in [name for name in args.models or () if name in PEERS]:
-            raise UsageError(f"--models asks for {name}, and --no-peers leaves it out")
+            raise UsageError(f"--models names {name}, and --no-peers leaves it out")
 
 
 def _models(args: argparse.Namespace) -> list[str] | None:

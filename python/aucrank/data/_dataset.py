@@ -720,7 +720,7 @@ class Dataset(InPieces):
         if groups is not None or time is not None:
             raise ValueError(
                 f"{'groups' if groups is not None else 'time'} is given, but of a database the"
-                " values of one column at a time are counted, which does not tell what rows are"
+                " values of one column at a time are counted, which does not show what rows are"
                 " dealt by: read the rows, as by Dataset.from_batches"
             )
         names = None if columns is None else [*columns, *given_names(target, weight)]

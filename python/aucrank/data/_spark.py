@@ -74,7 +74,7 @@ class SparkSource(ClusterSource):
         except self._errors as err:
             raise TypeError(
                 "frame must be of a Spark session in this process; one of Spark Connect has no"
-                " workers that can be told apart"
+                " workers that can be distinguished"
             ) from err
         if frame.isStreaming:
             raise ValueError("frame is a stream, which cannot be read several times")

@@ -303,7 +303,7 @@ class SqlSource(TypedSource, Engine):
         try:
             answer = self._query(text)
         except Exception as err:
-            err.add_note(f"asked: {text}")
+            err.add_note(f"query: {text}")
             raise
         frame = nw.from_native(as_frame(answer), eager_only=True, pass_through=True)
         if not isinstance(frame, nw.DataFrame):
@@ -314,7 +314,7 @@ class SqlSource(TypedSource, Engine):
         if n_columns is not None and len(frame.columns) != n_columns:
             raise ValueError(
                 f"query must return the {n_columns} requested columns, got"
-                f" {len(frame.columns)}; asked: {text}"
+                f" {len(frame.columns)}; query: {text}"
             )
         return frame
 

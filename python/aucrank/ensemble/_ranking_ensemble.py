@@ -566,9 +566,9 @@ class RankingEnsemble(KeepsModels, ProbabilityMixin, SampledFitMixin, BaseRanker
         left_out: _LeftOut | None = self._not_saved("_left_out", "record of the rows left out")
         if left_out is None:
             raise ValueError(
-                "distill needs what the ensemble says of each row that was left out, but it was"
+                "distill needs the ensemble's score of each row that was left out, but it was"
                 f" fitted to more than {MOST_IN_MEMORY:,} values (rows times columns), of which it"
-                " was asked about a sample: distill an ensemble of fewer rows"
+                " scored a sample: distill an ensemble of fewer rows"
             )
         if isinstance(X, Dataset):
             raise TypeError(

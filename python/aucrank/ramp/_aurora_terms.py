@@ -341,7 +341,7 @@ class AuroraTermsMixin:
             is_pair = [_kind(term) != "first" for term in json.loads(model.terms())]
             place = is_pair.index(True)
             raise ValueError(
-                f"term {place + 1} of this {type(self).__name__}, {self._rules()[place]!r}, asks"
+                f"term {place + 1} of this {type(self).__name__}, {self._rules()[place]!r}, tests"
                 " two features: only a sum of single features can be shown by feature; fit with"
                 " order=1"
             )

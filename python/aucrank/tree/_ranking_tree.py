@@ -797,7 +797,7 @@ def _dot_text(text: str) -> str:
 def no_importances(name: str) -> AttributeError:
     """Return the error of a tree without importances of single features, for an attribute name."""
     return AttributeError(
-        f"{name} is not defined for a DyadicSplit or a WeightedERM, whose splits ask many features"
+        f"{name} is not defined for a DyadicSplit or a WeightedERM, whose splits test many features"
         " at once; sklearn.inspection.permutation_importance measures any model"
     )
 

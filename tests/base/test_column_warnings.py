@@ -49,7 +49,7 @@ LEARNERS = {
 }
 
 
-def doubts(fit):
+def warnings_of(fit):
     """Warnings of columns that a fit gives; all others are not looked at."""
     with warnings.catch_warnings(record=True) as found:
         warnings.simplefilter("always")
@@ -57,9 +57,9 @@ def doubts(fit):
     return [warning for warning in found if warning.category is ColumnWarning]
 
 
-def doubt(X, y=Y, model=None, **more):
+def warning_of(X, y=Y, model=None, **more):
     """What a fit says of its columns, if anything."""
-    found = doubts(lambda: clone(model or RIMARC()).fit(X, y, **more))
+    found = warnings_of(lambda: clone(model or RIMARC()).fit(X, y, **more))
     assert len(found) <= 1
     return str(found[0].message) if found else None
 
@@ -70,12 +70,12 @@ def doubt(X, y=Y, model=None, **more):
 @pytest.mark.parametrize("model", LEARNERS.values(), ids=LEARNERS)
 def test_every_learner_names_what_looks_like_an_identifier_once(model):
     rows = pd.DataFrame({"x": X, "id": pd.Categorical(NAMES)})
-    found = doubts(lambda: clone(model).fit(rows, Y))
+    found = warnings_of(lambda: clone(model).fit(rows, Y))
     assert len(found) == 1
     assert str(found[0].message).startswith("Column 'id' looks like an identifier")
     assert "'x'" not in str(found[0].message)
     assert found[0].filename == __file__
-    assert not doubts(lambda: clone(model).fit(rows[["x"]], Y))
+    assert not warnings_of(lambda: clone(model).fit(rows[["x"]], Y))
 
 
 @pytest.mark.parametrize(
@@ -96,13 +96,13 @@ def test_an_identifier_is_one_in_every_kind_of_frame(make):
         "Column 'id' looks like an identifier, with more than one category for every 3 rows: what"
         " categories of so few rows tell holds for these rows alone. Leave it out of X."
     )
-    assert doubt(make(NAMES)) == expected
+    assert warning_of(make(NAMES)) == expected
 
 
 def test_a_column_without_a_name_is_counted():
     data = np.c_[X, np.arange(N)]
-    assert doubt(data) is None
-    said = doubt(data, model=RIMARC(categorical_features=[1]))
+    assert warning_of(data) is None
+    said = warning_of(data, model=RIMARC(categorical_features=[1]))
     assert said.startswith("Column 1 looks like an identifier")
 
 
@@ -124,25 +124,26 @@ def test_an_identifier_has_fewer_than_three_rows_a_category_and_fifty_rows(
     rows = pd.DataFrame({"c": pd.Categorical([f"c{k % n_levels}" for k in range(n_rows)])})
     # Not by turns: rows of a level would all have one label, and look like a group.
     y = np.random.default_rng(0).permutation(n_rows) % 2
-    assert (doubt(rows, y) is not None) == looks_so
+    assert (warning_of(rows, y) is not None) == looks_so
 
 
 def test_rows_that_are_missing_or_of_no_weight_have_no_say():
     known = np.arange(N) < 60
     ids = pd.Series(NAMES).where(known | (np.arange(N) % 2 == 0), "n0")
-    assert doubt(pd.DataFrame({"c": ids})) is not None
+    assert warning_of(pd.DataFrame({"c": ids})) is not None
     # Of 60 known rows there are 30 names.
-    assert doubt(pd.DataFrame({"c": pd.Series([f"n{k % 20}" for k in range(N)]).where(known)})) is (
-        None
+    assert (
+        warning_of(pd.DataFrame({"c": pd.Series([f"n{k % 20}" for k in range(N)]).where(known)}))
+        is None
     )
-    assert doubt(pd.DataFrame({"c": pd.Series(NAMES).where(known)})) is not None
-    assert doubt(pd.DataFrame({"c": pd.Series(NAMES).where(np.arange(N) < 49)})) is None
+    assert warning_of(pd.DataFrame({"c": pd.Series(NAMES).where(known)})) is not None
+    assert warning_of(pd.DataFrame({"c": pd.Series(NAMES).where(np.arange(N) < 49)})) is None
     # Names of rows of no weight are none; and these rows are no rows.
     few = pd.DataFrame({"c": pd.Categorical([f"n{k % 20 if k < 60 else k}" for k in range(N)])})
-    assert doubt(few, sample_weight=np.ones(N)) is not None
-    assert doubt(few, sample_weight=known.astype(float)) is None
+    assert warning_of(few, sample_weight=np.ones(N)) is not None
+    assert warning_of(few, sample_weight=known.astype(float)) is None
     many = pd.DataFrame({"c": pd.Categorical([f"n{k if k < 60 else 0}" for k in range(N)])})
-    assert doubt(many, sample_weight=known.astype(float)) is not None
+    assert warning_of(many, sample_weight=known.astype(float)) is not None
 
 
 def test_it_is_filtered_by_its_class():
@@ -163,7 +164,7 @@ def test_a_fit_after_one_that_failed_says_it_too():
         warnings.simplefilter("ignore")
         with pytest.raises(ValueError, match="categorical"):
             Scorecard(monotone=["id"]).fit(rows, Y)
-    assert doubt(rows) is not None
+    assert warning_of(rows) is not None
 
 
 @pytest.mark.parametrize("name", ["adult", "bank_marketing", "churn", "german", "horse_colic"])
@@ -173,8 +174,8 @@ def test_no_column_of_real_data_looks_like_something_else(name):
         pytest.skip("the data sets of development are not here")
     rows = pd.read_parquet(path).head(5000)
     y = rows.pop("target")
-    assert doubt(rows, y, MAD2C()) is None
-    assert "'id'" in doubt(rows.assign(id=[f"r{k}" for k in range(len(rows))]), y, MAD2C())
+    assert warning_of(rows, y, MAD2C()) is None
+    assert "'id'" in warning_of(rows.assign(id=[f"r{k}" for k in range(len(rows))]), y, MAD2C())
 
 
 # Numbers that are text for a few codes.
@@ -206,7 +207,7 @@ def texts(*odd):
     ],
 )
 def test_numbers_that_are_text_for_a_few_codes_are_named_with_the_codes(odd, named):
-    said = doubt(pd.DataFrame({"x": X, "income": texts(*odd)}))
+    said = warning_of(pd.DataFrame({"x": X, "income": texts(*odd)}))
     assert said.startswith(f"Column 'income' (such as {named}")
     assert "convert the column to numbers" in said
     assert "identifier" not in said
@@ -215,7 +216,7 @@ def test_numbers_that_are_text_for_a_few_codes_are_named_with_the_codes(odd, nam
 @pytest.mark.parametrize("model", LEARNERS.values(), ids=LEARNERS)
 def test_every_learner_names_numbers_that_are_text(model):
     rows = pd.DataFrame({"x": X, "income": texts("?")})
-    found = doubts(lambda: clone(model).fit(rows, Y))
+    found = warnings_of(lambda: clone(model).fit(rows, Y))
     assert [str(warning.message).partition(")")[0] for warning in found] == [
         "Column 'income' (such as '?'"
     ]
@@ -233,7 +234,9 @@ def test_every_learner_names_numbers_that_are_text(model):
     ids=["str", "category", "polars", "Categorical", "pyarrow"],
 )
 def test_numbers_that_are_text_are_told_in_every_kind_of_frame(make):
-    assert doubt(make(texts("?", "1,100.00"))).startswith("Column 'income' (such as '?', '1,100")
+    assert warning_of(make(texts("?", "1,100.00"))).startswith(
+        "Column 'income' (such as '?', '1,100"
+    )
 
 
 @pytest.mark.parametrize(
@@ -251,7 +254,7 @@ def test_numbers_that_are_text_are_told_in_every_kind_of_frame(make):
     ids=lambda rows: next(iter(rows)),
 )
 def test_text_that_is_no_column_of_numbers_is_none(rows):
-    said = doubt(pd.DataFrame(rows))
+    said = warning_of(pd.DataFrame(rows))
     assert said is None or "identifier" in said
 
 
@@ -262,16 +265,16 @@ def test_what_was_declared_category_by_category_is_believed():
         pd.DataFrame({"grade": pd.Categorical(values, declared, ordered=True)}),
         pl.DataFrame({"grade": pl.Series(values, dtype=pl.Enum(declared))}),
     ):
-        assert doubt(rows) is None
+        assert warning_of(rows) is None
     rows = pd.DataFrame({"grade": values})
-    assert doubt(rows) is not None
-    assert doubt(rows, model=RIMARC(categorical_features=["grade"])) is None
+    assert warning_of(rows) is not None
+    assert warning_of(rows, model=RIMARC(categorical_features=["grade"])) is None
 
 
-def test_all_doubts_of_a_fit_are_one_warning():
+def test_all_column_warnings_of_a_fit_are_one_warning():
     rows = {f"id{k}": [f"{k}-{name}" for name in NAMES] for k in range(7)}
     rows |= {"income": texts("?"), "debt": texts("1,100.00")}
-    said = doubt(pd.DataFrame(rows))
+    said = warning_of(pd.DataFrame(rows))
     assert said.startswith("Columns 'id0', 'id1', 'id2', 'id3', 'id4' and 2 more look like identif")
     assert "Columns 'income' (such as '?'), 'debt' (such as '1,100.00') hold numbers" in said
 

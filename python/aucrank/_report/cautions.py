@@ -25,16 +25,16 @@ BELOW_HULL = 0.01
 UNLIKELY = 0.01
 
 #: A share of missing values or of unknown categories that is reported.
-TOLD_SHARE = 0.01
+LEAST_SHARE = 0.01
 
 #: A share of rows that are also training rows, in excess of the expected one.
-TOLD_OVERLAP = 0.01
+LEAST_OVERLAP = 0.01
 
 # Maximum number of columns named per kind.
 _SHOWN = 5
 
 
-def doubts_of(facts: Facts) -> list[str]:
+def cautions_of(facts: Facts) -> list[str]:
     """Return the warnings, one or two sentences each, the most severe first."""
     return [
         *_of_rows(facts),
@@ -46,7 +46,7 @@ def doubts_of(facts: Facts) -> list[str]:
 
 def _of_rows(facts: Facts) -> Iterator[str]:
     overlap = facts.overlap
-    if overlap is not None and overlap.share > max(TOLD_OVERLAP, 2 * overlap.share_by_chance):
+    if overlap is not None and overlap.share > max(LEAST_OVERLAP, 2 * overlap.share_by_chance):
         yield (
             f"{share(overlap.share)} of the rows equal a training row in every column, where"
             f" {share(overlap.share_by_chance)} of the training rows equal another one. If they are"
@@ -114,12 +114,14 @@ def _of_model(model: ModelFacts, facts: Facts) -> Iterator[str]:
 
 def _of_unknown(facts: Facts) -> Iterator[str]:
     """Name the columns with values unknown to a model, unless other warnings imply it."""
-    in_training = {c.name for c in facts.columns if c.unseen is not None and c.unseen >= TOLD_SHARE}
+    in_training = {
+        c.name for c in facts.columns if c.unseen is not None and c.unseen >= LEAST_SHARE
+    }
     for model in facts.models:
         found = [
             f"{name} ({share(part)} of the rows)"
             for name, part in model.unknown.items()
-            if part >= TOLD_SHARE and name not in in_training
+            if part >= LEAST_SHARE and name not in in_training
         ]
         if found:
             yield (
@@ -157,14 +159,14 @@ def _of_columns(facts: Facts) -> Iterator[str]:
                 if column.shift is not None
             ]
             yield f"Columns that {said} since training: {_some(told)}."
-    strange = [c for c in facts.columns if c.unseen is not None and c.unseen >= TOLD_SHARE]
+    strange = [c for c in facts.columns if c.unseen is not None and c.unseen >= LEAST_SHARE]
     if strange:
         told = [f"{column.name} ({share(column.unseen)} of the rows)" for column in strange]
         yield f"Categories that are not in the training data: {_some(told)}."
     emptied = [
         column
         for column in facts.columns
-        if column.missing_then is not None and column.missing - column.missing_then >= TOLD_SHARE
+        if column.missing_then is not None and column.missing - column.missing_then >= LEAST_SHARE
     ]
     if emptied:
         told = [
