@@ -150,7 +150,8 @@ sdist: $(STAMPS)/maturin  ## Build the source distribution into dist
 .PHONY: clean
 clean:  ## Remove everything that was built, .venv included
 	rm -rf $(VENV) $(MIN) target dist docs/_build docs/auto_examples docs/api/generated \
-		docs/sg_execution_times.rst .hypothesis .mypy_cache .pytest_cache .ruff_cache
+		docs/drawings/*.png docs/pictures docs/sg_execution_times.rst .hypothesis .mypy_cache \
+		.pytest_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # pip brings uv, which brings the rest in a tenth of the time.

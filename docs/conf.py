@@ -19,12 +19,13 @@ extensions = [
     "sphinx.ext.viewcode",
     "mathml",
     "named_things",
+    "page_programs",
     "myst_parser",
     "numpydoc",
     "sphinx_gallery.gen_gallery",
 ]
 
-exclude_patterns = ["_build", "templates", "examples", "extensions"]
+exclude_patterns = ["_build", "templates", "examples", "extensions", "drawings"]
 templates_path = ["templates"]
 default_role = "py:obj"
 suppress_warnings = ["myst.header"]

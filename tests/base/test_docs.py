@@ -2,13 +2,14 @@
 
 Blocks of Python of a page run one after another, in one namespace, in a folder of their own. A
 block of text right behind one is what it prints, from the first line on; a number that begins the
-comment behind an expression is its value, as far as it is written out. Guides speak of ``X``, ``y``
-and the like without making them: `given` does. A page that asks for a package which is not
-installed is skipped from there on.
+comment behind an expression is its value, as far as it is written out. Commands of a console block
+print what stands behind them. Guides speak of ``X``, ``y`` and the like without making them:
+`given` does. A page that asks for a package which is not installed is skipped from there on.
 """
 
 import ast
 import contextlib
+import doctest
 import io
 import re
 import shutil
@@ -24,6 +25,7 @@ from aucrank import GradientBoostingRanker, Scorecard, TreeRank
 from aucrank._base.registry import get_estimator, public_estimators
 from aucrank.datasets import load_breast_cancer
 from aucrank.metrics import RocCurve
+from page_programs import blocks, commands, run_command
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
@@ -33,7 +35,6 @@ from tests.common.loans import loans
 from tests.common.paths import CHECKOUT
 
 DOCS = CHECKOUT / "docs"
-FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 NUMBER = re.compile(r"#\s*(-?\d+(?:\.(\d+))?)(?![\w.])")
 
 PAGES = {
@@ -137,24 +138,19 @@ def given(page):
     return of_scores() if page.endswith("roc_statistics.md") else of_estimators(page)
 
 
-def blocks(text):
-    """Return each block of Python: its line, its code, and what it is said to print."""
-    found = []
-    end = None
-    for block in FENCE.finditer(text):
-        language, code = block.groups()
-        if language == "python":
-            found.append([text.count("\n", 0, block.start()) + 1, code, None])
-        elif language == "text" and end is not None and not text[end : block.start()].strip():
-            found[-1][2] = code
-        end = block.end() if language == "python" else None
-    return found
-
-
 def comments(code):
     """Return the comment of each line that has one."""
     tokens = tokenize.generate_tokens(io.StringIO(code).readline)
     return {token.start[0]: token.string for token in tokens if token.type == tokenize.COMMENT}
+
+
+def check_commands(code, where):
+    """Run the commands of a console block; compare what they print."""
+    loosely = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+    for command, wanted in commands(code):
+        printed = run_command(command)
+        as_said = doctest.OutputChecker().check_output(wanted, printed, loosely)
+        assert as_said, f"{where}: {command}{printed}"
 
 
 def run(code, names, where):
@@ -177,21 +173,25 @@ def test_the_code_of_a_page_runs_and_prints_what_the_page_says(page, tmp_path, m
         shutil.copytree(DOCS / "data", tmp_path / "data")
     monkeypatch.chdir(tmp_path)
     names = given(page)
-    for line, code, expected in blocks(PAGES[page].read_text("utf-8")):
+    for block in blocks(PAGES[page].read_text("utf-8")):
+        where = f"{page}, line {block.line}"
         printed = io.StringIO()
         try:
+            if block.language == "console":
+                check_commands(block.code, where)
+                continue
             with contextlib.redirect_stdout(printed), warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                run(code, names, f"{page}, line {line}")
+                run(block.code, names, where)
         except ModuleNotFoundError as error:
             if error.name.partition(".")[0] == "aucrank":
                 raise
-            pytest.skip(f"{error.name} is not installed, which line {line} asks for")
+            pytest.skip(f"{error.name} is not installed, which {where} asks for")
         plt.close("all")
-        if expected is not None:
+        if block.printed is not None:
             lines = [row.rstrip() for row in printed.getvalue().splitlines()]
-            wanted = [row.rstrip() for row in expected.splitlines()]
-            assert lines[: len(wanted)] == wanted, f"{page}, line {line}"
+            wanted = [row.rstrip() for row in block.printed.splitlines()]
+            assert lines[: len(wanted)] == wanted, where
 
 
 def test_the_guide_to_the_rankers_names_every_one():
