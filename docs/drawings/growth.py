@@ -7,7 +7,7 @@ from page_tables import first_number, rows_of_table
 
 SIZES = (1e5, 1e6)
 
-figure, (time, memory) = plt.subplots(1, 2, figsize=(11, 4.8), layout="constrained")
+figure, (time, memory) = plt.subplots(2, 1, figsize=(6.8, 8), layout="constrained")
 fits, name = [], ""
 for ranker, what, *cells in rows_of_table("growth.md", "Growth with the rows"):
     name = ranker or name

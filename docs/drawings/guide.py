@@ -16,8 +16,8 @@ models["TreeRank"] = TreeRank(min_samples_leaf=15, random_state=0)
 board = aucrank.compare(X, y, models=models).to_frame()
 card.fit(X, y)
 
-figure, axes = plt.subplots(1, 4, figsize=(15, 3.7), layout="constrained")
-compare, measure, read, decide = axes
+figure, axes = plt.subplots(2, 2, figsize=(7, 6), layout="constrained")
+compare, measure, read, decide = axes.ravel()
 error = [board["auc"] - board["low"], board["high"] - board["auc"]]
 compare.errorbar(board["auc"], range(len(board)), xerr=error, fmt="o", capsize=3)
 compare.set_yticks(range(len(board)), board["model"])

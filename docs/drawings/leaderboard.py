@@ -11,20 +11,20 @@ models = ["LinearRanker", "RankBoost", "RIMARC", "MartiRank", "LogisticRegressio
 board = aucrank.compare(X, y, models=[*models, TreeRank(min_samples_leaf=20, random_state=0)])
 table, folds = board.to_frame(), board.folds.to_frame()
 
-figure, (left, right) = plt.subplots(1, 2, figsize=(11, 3.8), layout="constrained")
+figure, (above, below) = plt.subplots(2, 1, figsize=(6.5, 6), layout="constrained")
 places = range(len(table))
 error = [table["auc"] - table["low"], table["high"] - table["auc"]]
-left.errorbar(table["auc"], places, xerr=error, fmt="none", ecolor="0.4", capsize=3)
-left.scatter(table["auc"], places, c=[f"C{place}" for place in places], zorder=3)
-left.set_yticks(places, table["model"])
-left.invert_yaxis()
-left.set_xlabel("AUC, with its 95 % interval")
-left.grid(axis="x", alpha=0.3)
+above.errorbar(table["auc"], places, xerr=error, fmt="none", ecolor="0.4", capsize=3)
+above.scatter(table["auc"], places, c=[f"C{place}" for place in places], zorder=3)
+above.set_yticks(places, table["model"])
+above.invert_yaxis()
+above.set_xlabel("AUC, with its 95 % interval")
+above.grid(axis="x", alpha=0.3)
 
 order = folds.pivot(index="model", columns="fold", values="auc").rank(ascending=False)
 for place, name in enumerate(table["model"]):
-    right.plot(order.columns, order.loc[name], "o-", color=f"C{place}", markersize=9, lw=2)
-    right.annotate(
+    below.plot(order.columns, order.loc[name], "o-", color=f"C{place}", markersize=9, lw=2)
+    below.annotate(
         name,
         (order.columns[-1], order.loc[name].iloc[-1]),
         (9, 0),
@@ -32,5 +32,5 @@ for place, name in enumerate(table["model"]):
         va="center",
         fontsize=9,
     )
-right.set(xlim=(0.8, 7.2), xticks=range(1, 6), xlabel="fold", ylabel="rank in the fold")
-right.invert_yaxis()
+below.set(xlim=(0.8, 6.8), xticks=range(1, 6), xlabel="fold", ylabel="rank in the fold")
+below.invert_yaxis()

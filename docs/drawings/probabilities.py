@@ -21,10 +21,11 @@ line = LogisticRegression(C=1e6).fit(ranker.decision_function(X)[:, None], y)
 on_training = line.predict_proba(ranker.decision_function(X_new)[:, None])[:, 1]
 calibrated = RankBoost(calibration="auto").fit(X, y).predict_proba(X_new)[:, 1]
 
-figure, axes = plt.subplots(1, 2, figsize=(10, 5), layout="constrained")
+figure, axes = plt.subplots(1, 2, figsize=(7.6, 4.4), layout="constrained")
 for ax, probability, title in (
     (axes[0], on_training, "Platt's line on the training rows"),
     (axes[1], calibrated, 'calibration="auto"'),
 ):
     calibration_curve(y_new, probability).plot(ax=ax)
-    ax.set_title(title)
+    ax.set_title(title, fontsize=10)
+    ax.legend(loc="upper left", fontsize=7)
