@@ -94,7 +94,7 @@ def test_every_learner_names_what_looks_like_an_identifier_once(model):
 def test_an_identifier_is_one_in_every_kind_of_frame(make):
     expected = (
         "Column 'id' looks like an identifier, with more than one category for every 3 rows: what"
-        " categories of so few rows tell holds for these rows alone. Leave it out of X."
+        " is learned from categories of so few rows holds for these rows alone. Leave it out of X."
     )
     assert warning_of(make(NAMES)) == expected
 

@@ -101,5 +101,5 @@ def test_what_a_dataset_has_itself_is_refused(given, message):
 
 
 def test_a_frame_needs_labels():
-    with pytest.raises(ValueError, match="y is None: labels are left out beside a Dataset only"):
+    with pytest.raises(ValueError, match="y is None: labels may be left out only with a Dataset"):
         aucrank.compare(loans(50))

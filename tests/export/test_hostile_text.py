@@ -326,7 +326,7 @@ def test_a_score_in_sql_is_arithmetic_on_the_columns_of_the_fit(written, dialect
     model, X, _ = written
     is_program = isinstance(model, MartiRank | SMartiRank)
     if is_program and dialect == "spark":
-        with pytest.raises(ValueError, match="spark takes no query in FROM that asks the row"):
+        with pytest.raises(ValueError, match="spark takes no query in FROM that refers to the row"):
             model.to_sql(dialect)
         return
     names, strings = read_back(model.to_sql(dialect), reader, is_nested=is_program)
