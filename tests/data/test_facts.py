@@ -253,10 +253,18 @@ def test_a_file_with_other_columns_is_named(tmp_path):
         Dataset.from_parquet(tmp_path, target="y", columns=["x"]).facts(Dummy())
 
 
-def test_dates_are_refused_before_any_row_is_read(tmp_path):
-    day = pa.array([0, 1], pa.int32()).cast(pa.date32())
-    pq.write_table(pa.table({"day": day, "y": [0, 1]}), tmp_path / "a.parquet")
-    with pytest.raises(TypeError, match=r"a\.parquet: column 'day' has dtype date32"):
+def test_durations_are_refused_before_any_row_is_read(tmp_path):
+    wait = pa.array([0, 1], pa.duration("s"))
+    pq.write_table(pa.table({"wait": wait, "y": [0, 1]}), tmp_path / "a.parquet")
+    with pytest.raises(TypeError, match=r"a\.parquet: column 'wait' has dtype duration"):
+        Dataset.from_parquet(tmp_path, target="y").facts(Dummy())
+
+
+def test_dates_in_one_file_and_numbers_in_another_are_refused(tmp_path):
+    day = pa.array([0, 1], pa.int32())
+    pq.write_table(pa.table({"day": day.cast(pa.date32()), "y": [0, 1]}), tmp_path / "a.parquet")
+    pq.write_table(pa.table({"day": day, "y": [0, 1]}), tmp_path / "b.parquet")
+    with pytest.raises(TypeError, match=r"'day' holds dates in .*a\.parquet and numbers in .*b\."):
         Dataset.from_parquet(tmp_path, target="y").facts(Dummy())
 
 

@@ -45,7 +45,8 @@ def fitted_of(ranker: Any) -> Fitted:
         for f in features
         if f.name is not None and f.levels and all(isinstance(level, str) for level in f.levels)
     ]
-    return Fitted(getattr(ranker, "_reading", None), tuple(numbers), tuple(texts))
+    dates = {f.name: f.counts for f in features if f.name is not None and f.counts is not None}
+    return Fitted(getattr(ranker, "_reading", None), tuple(numbers), tuple(texts), dates)
 
 
 def scored_batches(

@@ -286,9 +286,10 @@ class CoreEstimator(CallbackSupportMixin, BaseEstimator, ABC):
         Parameters
         ----------
         X : array-like or data frame of shape (n, n_features)
-            Training data. Data frames of pandas, polars and pyarrow may have categorical columns;
-            NaN, None and null are missing values. Objects with ``__arrow_c_stream__`` are read with
-            pyarrow or polars; the fields of a structured array are its columns.
+            Training data. Data frames of pandas, polars and pyarrow may have categorical columns,
+            and columns of dates, which are days since 1970; NaN, None and null are missing values.
+            Objects with ``__arrow_c_stream__`` are read with pyarrow or polars; the fields of a
+            structured array are its columns.
         y : array-like of shape (n,)
             Labels, two distinct values. The greater one is the positive class, to be ranked first.
         sample_weight : array-like of shape (n,), default=None

@@ -6,8 +6,9 @@ from typing import Any
 
 import narwhals.stable.v2 as nw
 
+from aucrank._data import frames
 from aucrank._data.column_form import ColumnForm, form_of_column
-from aucrank._data.date_text import days_of, is_date
+from aucrank._data.date_text import days_of
 from aucrank._data.text_survey import MISSING, TextSurvey
 from aucrank._utils.plain_text import shown
 from aucrank._utils.words import listed, plural
@@ -84,12 +85,13 @@ def numbers_for_nothing(frame: nw.DataFrame[Any]) -> nw.DataFrame[Any]:
 
 def typed_dates(series: nw.Series[Any]) -> ColumnForm | None:
     """Return the form of a column whose dtype is a date, None for any other."""
-    if series.dtype in (nw.Date, nw.Datetime):
-        return ColumnForm("date", counts="days" if series.dtype == nw.Date else "moments")
-    # The type that pandas gives them when reading Parquet files.
-    is_object = series.dtype == nw.Object and series.null_count() < len(series)
-    if not is_object or not all(map(is_date, series.to_list())):
+    if not frames.is_dates(series):
         return None
+    if series.dtype == nw.Date:
+        return ColumnForm("date", counts="days")
+    if series.dtype == nw.Datetime:
+        return ColumnForm("date", counts="moments")
+    # Objects are the type that pandas gives to dates when reading Parquet files.
     has_time = any(isinstance(value, datetime) for value in series.to_list())
     return ColumnForm("date", counts="moments" if has_time else "days")
 

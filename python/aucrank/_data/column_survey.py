@@ -8,9 +8,11 @@ from numpy.typing import NDArray
 
 from aucrank._data import frames
 from aucrank._data.column_warnings import ColumnWarnings
+from aucrank._data.date_columns import days_of_series, unit_of_days
 from aucrank._data.input import KindsByColumn, is_by_dtype, listed_columns
 from aucrank._data.passes import Batch
 from aucrank._data.schema import Feature, Level, LevelSet, Schema
+from aucrank._utils.numbers import DateUnit
 
 
 class ColumnSurvey:
@@ -44,15 +46,15 @@ class ColumnSurvey:
                 column.look_at_dtype(frame[column.name], origin)
 
     @property
-    def categorical(self) -> list[str]:
-        """Names of the columns that are, or might be, categorical."""
-        return [column.name for column in self._columns if not column.is_numeric]
+    def needed(self) -> list[str]:
+        """Names of the columns whose values are to be recorded, not only their dtypes."""
+        return [column.name for column in self._columns if column.is_needed]
 
     def look_at(self, batch: Batch, kept: NDArray[np.bool_] | None) -> None:
-        """Learn the levels of the kept rows of a batch."""
+        """Learn the levels of the kept rows of a batch, and whether dates have times."""
         there = set(batch.frame.columns)
         for column in self._columns:
-            if not column.is_numeric and column.name in there:
+            if column.is_needed and column.name in there:
                 column.look_at(batch, kept)
 
     def merge(self, other: "ColumnSurvey") -> None:
@@ -81,11 +83,20 @@ class _Column:
         self._floats: set[np.dtype[Any]] = set()
         # Origin of the first exact integers, and the first numbers that pass through a float.
         self._exact: dict[bool, str] = {}
+        # Origin of the first dates, and the first numbers that are none.
+        self._dates: dict[bool, str] = {}
+        self._may_have_times = False
+        self._counts: DateUnit = "days"
 
     @property
     def is_numeric(self) -> bool:
         """Whether the column is known not to be categorical."""
         return not self._is_listed and (not self._by_dtype or False in self._kinds)
+
+    @property
+    def is_needed(self) -> bool:
+        """Whether values are to be recorded: those of categories, and of dates with times."""
+        return not self.is_numeric or self._may_have_times
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -104,6 +115,13 @@ class _Column:
         if is_categorical:
             is_declared = series.dtype == nw.Enum
             self._is_declared = is_declared and self._is_declared is not False
+            return
+        is_dates = frames.is_dates(series)
+        self._dates.setdefault(is_dates, origin)
+        self._check_dates()
+        if is_dates:
+            self._may_have_times |= series.dtype != nw.Date
+            self._floats.add(np.dtype(np.float64))
         else:
             try:
                 self._floats.add(frames.to_numbers(series, repr(self.name)).dtype)
@@ -118,10 +136,22 @@ class _Column:
                 " them"
             )
 
+    def _check_dates(self) -> None:
+        if len(self._dates) == 2:
+            raise TypeError(
+                f"column {self.name!r} holds dates in {self._dates[True]} and numbers in"
+                f" {self._dates[False]}; convert it in one of them"
+            )
+
     def merge(self, other: "_Column") -> None:
         self._levels.merge(other._levels)
         self._kinds = other._kinds | self._kinds
         self._check_kinds()
+        self._dates = other._dates | self._dates
+        self._check_dates()
+        self._may_have_times |= other._may_have_times
+        if other._counts == "moments":
+            self._counts = "moments"
         if other._is_declared is not None:
             self._is_declared = other._is_declared and self._is_declared is not False
         self._floats |= other._floats
@@ -129,13 +159,17 @@ class _Column:
 
     def look_at(self, batch: Batch, kept: NDArray[np.bool_] | None) -> None:
         series = batch.frame[self.name]
+        if self.is_numeric:
+            if unit_of_days(days_of_series(series)) == "moments":
+                self._counts = "moments"
+            return
         self._levels.add(frames.to_factors(series, repr(self.name)), kept, batch.counts)
         if series.dtype.is_numeric():
             self._exact.setdefault(frames.is_exact(series), batch.origin)
 
     def finish(self, warnings: ColumnWarnings) -> Feature:
         if self.is_numeric:
-            return Feature(self.name)
+            return Feature(self.name, counts=self._counts if True in self._dates else None)
         levels = self._levels.levels()
         if len(self._exact) == 2:
             self._refuse_inexact(levels)

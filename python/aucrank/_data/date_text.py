@@ -1,7 +1,7 @@
 """Dates and times in texts, in unambiguous formats or those resolved by the whole column."""
 
 import re
-from datetime import UTC, date, datetime, timedelta, timezone
+from datetime import MAXYEAR, UTC, datetime, timedelta, timezone
 from typing import Any
 
 from aucrank._data.schema import is_missing
@@ -102,14 +102,12 @@ def days_of(moment: Any) -> float | None:
     """Return the days from 1970 to a date or a time; one without a zone is in UTC."""
     if is_missing(moment):
         return None
+    if hasattr(moment, "to_pydatetime") and moment.year <= MAXYEAR:
+        # Without the nanoseconds of pandas, as a text is read.
+        moment = moment.to_pydatetime(warn=False)
     if not isinstance(moment, datetime):
         moment = datetime(moment.year, moment.month, moment.day)
     if moment.tzinfo is None:
         moment = moment.replace(tzinfo=UTC)
     days: float = moment.timestamp() / _SECONDS_A_DAY
     return days
-
-
-def is_date(value: Any) -> bool:
-    """Return whether a Python object is a date, or stands for a missing one."""
-    return isinstance(value, date) or is_missing(value)

@@ -164,7 +164,7 @@ def learn_facts(
                     " not; name the columns to read in `columns`"
                 )
             survey.columns.look_at_dtypes(head.frame, head.origin)
-        needed = survey.columns.categorical
+        needed = survey.columns.needed
     for batch in compared_batches(passes, needed, beside):
         if heads is None:
             if batch.first_row == 0:

@@ -118,7 +118,7 @@ def _add(digest: _core.RowDigest, frame: nw.DataFrame[Any], names: Sequence[str]
 
 
 def _factors(series: nw.Series[Any], name: str) -> list[Factor]:
-    """Return any column as codes, including types such as dates that a fit cannot use."""
+    """Return any column as codes, including types such as dates that are no categories."""
     try:
         return frames.to_factors(series, repr(name)) or [Factor(np.zeros(0, dtype=np.intp), [])]
     except TypeError:

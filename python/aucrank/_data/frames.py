@@ -4,6 +4,7 @@ The narwhals dtype determines the kind of a column; memory access is left to the
 imported already when one of its columns arrives here.
 """
 
+from datetime import date
 from typing import Any
 
 import narwhals.stable.v2 as nw
@@ -35,6 +36,20 @@ def is_numeric(series: nw.Series[Any]) -> bool:
     return not is_all_missing(series) and (_is_number(series) or _object_kind(series) is float)
 
 
+def is_dates(series: nw.Series[Any]) -> bool:
+    """Return whether a column holds dates or times by its dtype, or by its values if objects."""
+    if _is_plain(series):
+        return False
+    if series.dtype in (nw.Date, nw.Datetime):
+        return True
+    if series.dtype == nw.Unknown:
+        # Zones such as America/New_York and dates in milliseconds, which narwhals does not know.
+        native = series.to_native()
+        kind = getattr(getattr(native, "dtype", None), "kind", None)
+        return kind == "M" or str(getattr(native, "type", None)) == "date64[ms]"
+    return _object_kind(series) is date
+
+
 def to_numbers(series: nw.Series[Any], label: str) -> Numbers:
     """Return a numeric column: float32 stays, anything else becomes float64, missing is NaN.
 
@@ -49,6 +64,8 @@ def to_numbers(series: nw.Series[Any], label: str) -> Numbers:
     """
     if _is_plain(series):
         return _as_floats(series.to_native().to_numpy())
+    if is_sparse(series):
+        return _as_floats(np.asarray(series.to_native().array.to_dense()))
     if is_all_missing(series):
         return np.full(len(series), np.nan)
     if not _is_number(series) and _object_kind(series) is not float:
@@ -64,6 +81,12 @@ def to_numbers(series: nw.Series[Any], label: str) -> Numbers:
     except OverflowError as err:
         raise ValueError(f"column {label} holds an integer beyond the largest float") from err
     return _as_floats(values)
+
+
+def is_sparse(series: nw.Series[Any]) -> bool:
+    """Return whether a column is a sparse array of pandas that holds numbers."""
+    dtype = getattr(series.to_native(), "dtype", None)
+    return type(dtype).__name__ == "SparseDtype" and dtype.subtype.kind in "biuf"
 
 
 def _is_plain(series: nw.Series[Any]) -> bool:
@@ -141,11 +164,11 @@ def _is_number(series: nw.Series[Any]) -> bool:
 def is_all_missing(series: nw.Series[Any]) -> bool:
     """Return whether a column of polars or Arrow type `null` holds nothing."""
     untyped = series.dtype in (nw.Object, nw.Unknown) or _is_object(series)
-    return untyped and series.null_count() == len(series)
+    return untyped and not is_sparse(series) and series.null_count() == len(series)
 
 
 def _object_kind(series: nw.Series[Any]) -> type | None:
-    """Return the type in a column of Python objects: str, float (any number), None or object."""
+    """Return the type of Python objects: str, float (any number), date, None or object."""
     if not _is_object(series):
         return object
     native = series.to_native()
@@ -155,6 +178,8 @@ def _object_kind(series: nw.Series[Any]) -> type | None:
         return None
     if all(issubclass(kind, str) for kind in kinds):
         return str
+    if all(issubclass(kind, date) for kind in kinds):
+        return date
     numbers = bool | int | float | np.number | np.bool_
     return float if all(issubclass(kind, numbers) for kind in kinds) else object
 

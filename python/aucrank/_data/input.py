@@ -22,6 +22,7 @@ from aucrank._data import frames
 from aucrank._data.as_frame import as_frame
 from aucrank._data.column_lookup import IN_A_LIST, find_column
 from aucrank._data.column_warnings import ColumnWarnings, OtherTypes
+from aucrank._data.date_columns import days_of_array, days_of_series, unit_of_days
 from aucrank._data.schema import Factor, Feature, LevelSet, Schema, column_label, is_missing
 from aucrank._data.sparse import SparseColumns
 
@@ -91,7 +92,11 @@ def learn_columns(
     for index in range(table.n_features):
         name = names[index] if names else None
         if index not in chosen:
-            features.append(Feature(name))
+            if table.is_dates(index):
+                vectors[index] = table.days(index)
+                features.append(Feature(name, counts=unit_of_days(vectors[index])))
+            else:
+                features.append(Feature(name))
             continue
         factors = table.factors(index)
         found = LevelSet(column_label(name, index))
@@ -140,6 +145,12 @@ def read_columns(estimator: BaseEstimator, X: Any, schema: Schema) -> Columns:
         index: feature.encode(table.factors(index), others.column(index))
         for index, feature in enumerate(schema.features)
         if feature.levels is not None
+    }
+    # A column that was numbers in the fit must not become days in silence.
+    vectors |= {
+        index: table.days(index)
+        for index, feature in enumerate(schema.features)
+        if feature.counts is not None and table.is_dates(index)
     }
     others.warn()
     return _gather(table, vectors)
@@ -218,6 +229,11 @@ class _Table(Protocol):
 
     def is_declared(self, index: int) -> bool:
         """Whether the type of a categorical column lists its categories."""
+
+    def is_dates(self, index: int) -> bool: ...
+
+    def days(self, index: int) -> NDArray[np.float64]:
+        """Days since 1970 of a column of dates."""
 
     def numbers(self, index: int) -> NDArray[Any]: ...
 
@@ -321,6 +337,7 @@ class _FrameTable:
         named = all(isinstance(name, str) for name in self._called)
         self.names = self._called if named else None
         self.frame = frame
+        self._estimator = estimator
 
     def _label(self, index: int) -> str:
         return column_label(self._called[index], index)
@@ -332,19 +349,32 @@ class _FrameTable:
         # An ordered categorical of pandas is categorical, too.
         return self.columns[index].dtype == nw.Enum
 
+    def is_dates(self, index: int) -> bool:
+        return frames.is_dates(self.columns[index])
+
+    def days(self, index: int) -> NDArray[np.float64]:
+        return days_of_series(self.columns[index])
+
     def numbers(self, index: int) -> NDArray[Any]:
         return frames.to_numbers(self.columns[index], self._label(index))
 
     def factors(self, index: int) -> list[Factor]:
         return frames.to_factors(self.columns[index], self._label(index))
 
-    def matrix(self) -> Matrix | None:
-        """Return the single block behind a pandas frame that was made from a row-major array.
+    def matrix(self) -> Matrix | SparseColumns | None:
+        """Return sparse columns as such, and the block behind a frame of a row-major array.
 
-        Its columns are strided, so a list of them would need a copy.
+        The columns of the latter are strided, so a list of them would need a copy.
         """
         if not self.frame.implementation.is_pandas_like():
             return None
+        is_sparse = [frames.is_sparse(series) for series in self.columns]
+        if any(is_sparse) and get_tags(self._estimator).input_tags.sparse:
+            columns = (
+                self.columns[index].to_native().array if sparse else self.numbers(index)
+                for index, sparse in enumerate(is_sparse)
+            )
+            return SparseColumns.of_columns(columns, self.n_rows)
         dtypes = {column.to_native().dtype for column in self.columns}
         if dtypes not in ({np.dtype(np.float64)}, {np.dtype(np.float32)}):
             return None
@@ -376,6 +406,12 @@ class _SparseTable:
     def is_declared(self, index: int) -> bool:
         return False
 
+    def is_dates(self, index: int) -> bool:
+        return False
+
+    def days(self, index: int) -> NDArray[np.float64]:
+        raise NotImplementedError("a sparse matrix holds numbers")
+
     def numbers(self, index: int) -> NDArray[Any]:
         return self.columns.column(index)
 
@@ -400,7 +436,7 @@ class _ArrayTable:
         if isinstance(X, np.ndarray) and X.dtype == object and not as_it_is:
             X = _nan_for_missing(X)
         dtype: Any = [np.float64, np.float32]
-        if as_it_is:
+        if as_it_is or getattr(getattr(X, "dtype", None), "kind", "") == "M":
             # Otherwise a list of mixed rows would become an array of strings.
             dtype = None if hasattr(X, "dtype") else object
         try:
@@ -417,8 +453,16 @@ class _ArrayTable:
     def is_declared(self, index: int) -> bool:
         return False
 
+    def is_dates(self, index: int) -> bool:
+        return self.X.dtype.kind == "M"
+
+    def days(self, index: int) -> NDArray[np.float64]:
+        return np.ascontiguousarray(days_of_array(self.X[:, index]))
+
     def numbers(self, index: int) -> NDArray[Any]:
         values = self.X[:, index]
+        if values.dtype.kind == "M":
+            raise TypeError(f"column {index} has dtype {values.dtype} where numbers are expected")
         if values.dtype.kind in "OUS":
             try:
                 values = _nan_for_missing(values.astype(object)).astype(np.float64)

@@ -126,20 +126,24 @@ class Fitted:
         Columns that are numbers in the model.
     texts : tuple of str
         Categorical columns of texts.
+    dates : dict
+        Units of those numbers that are dates, by name.
     """
 
     reading: Reading | None
     numbers: tuple[str, ...]
     texts: tuple[str, ...] = ()
+    dates: dict[str, DateUnit] = field(default_factory=dict)
 
     def completed(self, options: "CsvOptions") -> "CsvOptions":
         """Return options, with those that are not set taken from the fit."""
         return options if self.reading is None else self.reading.completed(options)
 
     def forms(self, names: Collection[str]) -> dict[str, ColumnForm]:
-        """Return how some columns of numbers are read, by name; empty where unknown."""
+        """Return how some columns of numbers are read, by name; only dates where unknown."""
         if self.reading is None:
-            return {}
+            known = {name: unit for name, unit in self.dates.items() if name in names}
+            return {name: ColumnForm("date", counts=unit) for name, unit in known.items()}
         plain = ColumnForm("number")
         return {
             name: self.reading.columns.get(name, plain) for name in self.numbers if name in names

@@ -1,5 +1,6 @@
 """Sparse matrices in the form of the core."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -42,6 +43,32 @@ class SparseColumns:
         rows = matrix.indices
         rows = rows.view(np.uint32) if rows.dtype == np.int32 else rows.astype(np.uint32)
         return cls(starts, rows, matrix.data, matrix.shape[0])
+
+    @classmethod
+    def of_columns(cls, columns: Iterable[NDArray[Any] | Any], n_rows: int) -> "SparseColumns":
+        """Return columns in this form.
+
+        Parameters
+        ----------
+        columns : iterable of ndarray of float or pandas.arrays.SparseArray
+            The columns; only one at a time is dense.
+        n_rows : int
+            Number of rows.
+        """
+        starts, rows, values = [0], [], []
+        for column in columns:
+            # Of other fill values, such as the missing one, all rows are entries.
+            if not isinstance(column, np.ndarray) and column.fill_value == 0:
+                places = column.sp_index.to_int_index().indices
+                entries = column.sp_values
+            else:
+                dense = np.asarray(column, dtype=np.float64)
+                places = np.flatnonzero(dense)
+                entries = dense[places]
+            rows.append(places.astype(np.uint32, copy=False))
+            values.append(entries.astype(np.float64, copy=False))
+            starts.append(starts[-1] + len(places))
+        return cls(np.array(starts), np.concatenate(rows), np.concatenate(values), n_rows)
 
     @property
     def n_features(self) -> int:
