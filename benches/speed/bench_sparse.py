@@ -1,7 +1,7 @@
 """Estimators that take sparse matrices: what a fit and a score take of one like a text's.
 
     python -m benches.speed.bench_sparse [--rows 20000] [--words 5000] [--per_mille 10]
-        [--json FILE]
+        [--only NAME [NAME ...]] [--json FILE]
 
 Counts of words, of which so many in a thousand are not 0, and classes that depend on fifty words.
 Times, and peak memory beside what the process had before, each estimator in a process of its own
@@ -14,7 +14,18 @@ from time import perf_counter
 
 import numpy as np
 import scipy.sparse
-from aucrank import RIMARC, AUCBoost, MartiRank, RankBoost, RankOpt, SMartiRank
+from aucrank import (
+    RIMARC,
+    AUCBoost,
+    GradientBoostingRanker,
+    LinearRanker,
+    MartiRank,
+    RankBoost,
+    RankingEnsemble,
+    RankingForest,
+    RankOpt,
+    SMartiRank,
+)
 
 from benches.common.memory import peak_bytes, run_again
 from benches.common.options import make_parser
@@ -26,6 +37,10 @@ MODELS = {
     "SMartiRank": SMartiRank(n_rounds=5, random_state=0, n_jobs=2),
     "RankOpt": RankOpt(radii=[1.0], n_jobs=2),
     "RIMARC": RIMARC(n_jobs=2),
+    "GradientBoostingRanker": GradientBoostingRanker(random_state=0, n_jobs=2),
+    "RankingForest": RankingForest(random_state=0, n_jobs=2),
+    "LinearRanker": LinearRanker(n_jobs=2),
+    "RankingEnsemble": RankingEnsemble(random_state=0, n_jobs=2),
 }
 
 
@@ -59,6 +74,7 @@ def measure(name, options):
 
 def main():
     parser = make_parser(__doc__, rows=20_000, words=5_000, per_mille=10)
+    parser.add_argument("--only", nargs="+", choices=MODELS, default=list(MODELS))
     parser.add_argument("--measure", choices=MODELS, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.measure:
@@ -66,10 +82,10 @@ def main():
         return
     sizes = ("rows", "words", "per_mille")
     found = {}
-    for name in MODELS:
+    for name in options.only:
         found[name] = json.loads(run_again("--measure", name, options=options, names=sizes))
         text = (f"{key} {figure:,.1f}" for key, figure in found[name].items())
-        print(f"{name:12}", *text, sep="  ")
+        print(f"{name:22}", *text, sep="  ")
     if options.json:
         options.json.write_text(json.dumps(found, indent=1))
 

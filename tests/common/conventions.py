@@ -59,11 +59,11 @@ CONVENTIONS = [
     ),
     Convention(
         "Missing values are data; a sparse matrix is the dense one that it stands for, and is"
-        " refused in words where a learner does not take it",
+        " refused in words where a transformer does not take it",
         (
             "contract/test_bad_input.py::test_missing_values_are_data",
             "contract/test_sparse.py::test_the_model_and_its_answers_are_those_of_the_dense_matrix",
-            "contract/test_sparse.py::test_others_refuse_them_as_scikit_learn_does",
+            "contract/test_sparse.py::test_a_transformer_refuses_them_as_scikit_learn_does",
         ),
         (
             "check_estimator_sparse_tag",

@@ -14,7 +14,7 @@ from tests.common.estimators import SETTINGS, quiet_on_few_rows
 # A weight of k cannot be k rows where rows are drawn: scikit-learn exempts its own forests too.
 BOOTSTRAP = {
     f"check_sample_weight_equivalence_on_{form}_data": "rows are drawn, not weights"
-    for form in ("dense",)
+    for form in ("dense", "sparse")
 }
 
 

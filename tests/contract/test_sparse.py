@@ -16,6 +16,7 @@ from aucrank import (
     LinearRanker,
     MartiRank,
     RankBoost,
+    RankingEnsemble,
     RankingForest,
     RankOpt,
     Scorecard,
@@ -33,6 +34,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.utils import get_tags
 
+SMALL = [("tree", TreeRank(random_state=0)), ("linear", LinearRanker())]
+
 TAKERS = [
     RankBoost(n_rounds=20, random_state=0),
     RankBoost(n_rounds=5, weak_ranker="tree", random_state=0),
@@ -49,6 +52,17 @@ TAKERS = [
     RankOpt(objective="ramp", radii=[1.0], calibration="sigmoid"),
     RIMARC(),
     RIMARC(weight_folds=3, shrinkage=1.0, random_state=0),
+    GradientBoostingRanker(n_rounds=20, random_state=0),
+    GradientBoostingRanker(interactions=2, early_stopping=True, n_rounds=20, random_state=0),
+    RankingForest(n_estimators=5, random_state=0),
+    RankingForest(n_estimators=5, criterion="gini", cuts="random", random_state=0),
+    TreeRank(random_state=0),
+    TreeRank(split="leafrank", random_state=0),
+    LinearRanker(),
+    LinearRanker(thresholds=None),
+    Scorecard(estimator=RIMARC(), random_state=0),
+    AURORA(max_features=3, random_state=0),
+    RankingEnsemble(members=SMALL, n_folds=2, random_state=0),
 ]
 FORMS = [
     scipy.sparse.csr_matrix,
@@ -86,6 +100,7 @@ def test_the_model_and_its_answers_are_those_of_the_dense_matrix(model):
     if hasattr(model, "predict_proba"):
         assert_array_equal(model.predict_proba(sparse), model.predict_proba(X))
     is_additive = getattr(model, "weak_ranker", "feature") in ("feature", "threshold")
+    is_additive &= getattr(model, "interactions", 0) is not None
     if is_additive and hasattr(model, "explain"):
         assert_array_equal(model.explain(sparse), model.explain(X))
 
@@ -175,27 +190,84 @@ def test_the_tags_say_which_estimators_take_sparse_matrices():
         assert get_tags(get_estimator(name)()).input_tags.sparse == expected, name
 
 
-@pytest.mark.parametrize(
-    "model",
-    [
-        TreeRank(),
-        RankingForest(n_estimators=2),
-        GradientBoostingRanker(n_rounds=2),
-        AURORA(),
-        MAD2C(),
-        LinearRanker(),
-        Scorecard(),
-    ],
-    ids=repr,
-)
-def test_others_refuse_them_as_scikit_learn_does(model):
+def test_a_transformer_refuses_them_as_scikit_learn_does():
     X, y = counts()
     sparse = scipy.sparse.csr_array(X)
+    model = MAD2C()
     with pytest.raises(TypeError, match="Sparse data was passed for X, but dense data is required"):
         model.fit(sparse, y)
     model.fit(X, y)
     with pytest.raises(TypeError, match="Sparse data was passed"):
-        model.decision_function(sparse) if hasattr(model, "score") else model.transform(sparse)
+        model.transform(sparse)
+
+
+def test_an_ensemble_takes_them_if_all_members_do():
+    members = [("own", LinearRanker()), ("bayes", GaussianNB())]
+    assert not get_tags(RankingEnsemble(members=members)).input_tags.sparse
+    members = [("own", LinearRanker()), ("logistic", LogisticRegression())]
+    model = RankingEnsemble(members=members, n_folds=2, random_state=0)
+    assert get_tags(model).input_tags.sparse
+    X, y = counts()
+    assert model.fit(scipy.sparse.csr_array(X), y).score(scipy.sparse.csr_array(X), y) > 0.7
+
+
+FRAMES = {
+    "all": lambda frame: frame.astype(pd.SparseDtype(float, 0.0)),
+    "some": lambda frame: frame.astype({name: pd.SparseDtype(float, 0.0) for name in "abc"}),
+    "missing is the rest": lambda frame: frame.astype(pd.SparseDtype(float)),
+    "integers": lambda frame: frame.fillna(7).astype(int).astype(pd.SparseDtype(int, 0)),
+    "another value is the rest": lambda frame: frame.astype(pd.SparseDtype(float, 2.0)),
+    "booleans": lambda frame: (frame > 1).astype(pd.SparseDtype(bool, False)),
+}
+
+
+@pytest.mark.parametrize("make", FRAMES.values(), ids=FRAMES)
+@pytest.mark.parametrize(
+    "model",
+    [RankBoost(n_rounds=10, random_state=0), TreeRank(random_state=0), LinearRanker(), RIMARC()],
+    ids=repr,
+)
+def test_sparse_columns_of_pandas_are_the_dense_ones(model, make):
+    X, y = counts()
+    X[::19, 1] = np.nan
+    sparse = make(pd.DataFrame(X, columns=list("abcdefgh")))
+    dense = (
+        sparse.sparse.to_dense()
+        if make is not FRAMES["some"]
+        else pd.DataFrame(X, columns=list("abcdefgh"))
+    )
+    document = model.fit(dense, y)._to_document()
+    scores = model.decision_function(dense)
+    assert_array_equal(model.decision_function(sparse), scores)
+    assert model.fit(sparse, y)._to_document() == document
+    assert_array_equal(model.decision_function(sparse), scores)
+    assert_array_equal(model.decision_function(sparse[:3]), scores[:3])
+    # Beside categories they are vectors.
+    town = pd.Categorical(np.where(y, "Oslo", "Lyon"))
+    document = model.fit(dense.assign(town=town), y)._to_document()
+    assert model.fit(sparse.assign(town=town), y)._to_document() == document
+
+
+def test_sparse_columns_of_anything_but_numbers_are_refused():
+    texts = pd.arrays.SparseArray(np.array(["a", "b"], dtype=object))
+    with pytest.raises(TypeError, match="column 'a' has dtype Sparse"):
+        RIMARC().fit(pd.DataFrame({"a": texts}), [0, 1])
+
+
+def test_a_frame_of_sparse_columns_is_never_dense(monkeypatch):
+    X, y = counts(400, 300, 0.01)
+    sparse = pd.DataFrame.sparse.from_spmatrix(scipy.sparse.csc_array(X))
+    sparse.columns = sparse.columns.astype(str)
+    seen = []
+    of_columns = SparseColumns.of_columns
+
+    def spy(columns, n_rows):
+        seen.append(of_columns(columns, n_rows))
+        return seen[-1]
+
+    monkeypatch.setattr(SparseColumns, "of_columns", spy)
+    RIMARC().fit(sparse, y).decision_function(sparse)
+    assert [len(columns.values) for columns in seen] == [np.count_nonzero(X)] * 2
 
 
 def test_what_cannot_be_learned_from_a_sparse_matrix_is_an_error():
@@ -226,7 +298,9 @@ def test_what_cannot_be_learned_from_a_sparse_matrix_is_an_error():
         model.fit(sparse, y[:-1])
 
 
-@pytest.mark.parametrize("model", [RankBoost(n_rounds=30), RIMARC()], ids=repr)
+@pytest.mark.parametrize(
+    "model", [RankBoost(n_rounds=30), RIMARC(), LinearRanker(thresholds=None)], ids=repr
+)
 def test_a_wide_text_is_never_written_out(model, monkeypatch):
     rng = np.random.default_rng(0)
     n_rows, n_features, n_entries = 4000, 3000, 120_000

@@ -148,7 +148,7 @@ class AucScoreMixin:
 
         Parameters
         ----------
-        X : array-like or data frame of shape (n, n_features)
+        X : array-like, sparse matrix or data frame of shape (n, n_features)
             Rows with the columns seen in fit.
         y : array-like of shape (n,)
             Their labels; both classes must occur.
@@ -171,6 +171,8 @@ class BaseRanker(AucScoreMixin, ClassifierMixin, CoreEstimator):
     A subclass writes what `CoreEstimator` asks for, around a model that scores.
     """
 
+    _takes_sparse = True
+
     _model: _core.Model
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
@@ -178,7 +180,7 @@ class BaseRanker(AucScoreMixin, ClassifierMixin, CoreEstimator):
 
         Parameters
         ----------
-        X : array-like or data frame of shape (n, n_features)
+        X : array-like, sparse matrix or data frame of shape (n, n_features)
             Rows with the columns seen in fit. A category not seen in fit counts as missing.
 
         Returns
@@ -198,7 +200,7 @@ class BaseRanker(AucScoreMixin, ClassifierMixin, CoreEstimator):
 
         Parameters
         ----------
-        X : array-like or data frame of shape (n, n_features)
+        X : array-like, sparse matrix or data frame of shape (n, n_features)
             Rows with the columns seen in fit.
 
         Returns
@@ -676,7 +678,7 @@ class ProbabilityMixin:
 
         Parameters
         ----------
-        X : array-like or data frame of shape (n, n_features)
+        X : array-like, sparse matrix or data frame of shape (n, n_features)
             Rows with the columns seen in fit.
 
         Returns

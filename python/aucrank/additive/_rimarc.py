@@ -239,7 +239,6 @@ class RIMARC(BinsMixin, ProbabilityMixin, BaseRanker):
     """
 
     _family = "rimarc"
-    _takes_sparse = True
     _fits_dataset = "passes"
     _model: _core.Rimarc
 
@@ -308,7 +307,7 @@ class RIMARC(BinsMixin, ProbabilityMixin, BaseRanker):
 
         Parameters
         ----------
-        X : array-like or data frame of shape (n, n_features), or Dataset
+        X : array-like, sparse matrix or data frame of shape (n, n_features), or Dataset
             Training data. Data frames of pandas, polars and pyarrow may have categorical columns;
             NaN, None and null are missing values.
             A :class:`~aucrank.data.Dataset` has rows that need not fit in memory, and their labels

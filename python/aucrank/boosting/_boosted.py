@@ -47,7 +47,6 @@ class BoostedRanker(TermsMixin, WeakRankersMixin, CalibratedRanker):
     """Base of rankers that are sums of terms, one per round."""
 
     _family: ClassVar[str] = "boosted"
-    _takes_sparse: ClassVar[bool] = True
     _model: _core.BoostedModel
     #: The fit of the core.
     _fit_core: ClassVar[Callable[..., _core.BoostedModel]]

@@ -24,7 +24,6 @@ class ProgramRanker(WeakRankersMixin, CalibratedRanker):
     """Base of rankers that are branching programs."""
 
     _family: ClassVar[str] = "branching_program"
-    _takes_sparse: ClassVar[bool] = True
     _model: _core.BranchingProgram
 
     n_rounds: int
@@ -124,7 +123,7 @@ class ProgramRanker(WeakRankersMixin, CalibratedRanker):
 
         Parameters
         ----------
-        X : array-like or data frame of shape (n, n_features), or Dataset
+        X : array-like, sparse matrix or data frame of shape (n, n_features), or Dataset
             Training data. Data frames of pandas, polars and pyarrow may have categorical columns;
             NaN, None and null are missing values. A :class:`~aucrank.data.Dataset` has rows that
             need not fit in memory, and their labels and weights: the model is that of one frame

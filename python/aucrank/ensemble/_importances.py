@@ -10,6 +10,7 @@ from aucrank import _core
 from aucrank._data.input import Columns, each_column
 from aucrank._data.sample import Sample
 from aucrank._data.scores import of_two_classes
+from aucrank._data.sparse import SparseColumns
 from aucrank.ensemble._rows_left_out import RowsLeftOut
 
 #: Maximal number of scores in total, one per row and feature, ...
@@ -17,6 +18,9 @@ _ROWS_TIMES_FEATURES = 40_000
 
 #: ... but with at least and at most this number of rows.
 _FEWEST, _MOST = 200, 2_000
+
+#: Maximal number of values at a time, half a gigabyte.
+_MOST_VALUES = 1 << 26
 
 
 @dataclass(frozen=True)
@@ -71,13 +75,10 @@ def permutation_importances(
     members = [(factor, model.models(member)) for member, factor in enumerate(model.factors())]
     for fold, rows in enumerate(asked if members else ()):
         sample = rows.sample
-        columns = _with_each_shuffled(sample.columns, rows.order)
-        scores = np.zeros(sample.n_rows * (1 + n_features))
-        for factor, models in members:
-            scores += factor * models[fold].score(columns, n_threads)
         aucs = [
-            of_two_classes(_core.roc_auc, sample.labels, of_feature, sample.weight)
-            for of_feature in scores.reshape(1 + n_features, sample.n_rows)
+            of_two_classes(_core.roc_auc, sample.labels, scores, sample.weight)
+            for shuffled in _batches(n_features, sample.n_rows)
+            for scores in _scores(members, fold, rows, shuffled, n_threads)
         ]
         losses[fold] = aucs[0] - np.array(aucs[1:])
     found: NDArray[np.float64] = losses.mean(axis=0)
@@ -89,12 +90,36 @@ def _share(n_rows: int, n_asked: int, n_all: int) -> int:
     return max(10, round(n_rows * n_asked / n_all))
 
 
-def _with_each_shuffled(columns: Columns, order: NDArray[np.intp]) -> Columns:
-    """Return the rows unchanged, and then once with each feature permuted."""
-    listed = list(each_column(columns))
-    shuffled = []
-    for feature, column in enumerate(listed):
-        blocks = [column] * (1 + len(listed))
-        blocks[1 + feature] = column[order]
-        shuffled.append(np.concatenate(blocks))
-    return shuffled if isinstance(columns, list) else np.column_stack(shuffled)
+def _batches(n_features: int, n_rows: int) -> list[list[int | None]]:
+    """Return the features to permute, some at a time, after None for unchanged rows."""
+    every = [None, *range(n_features)]
+    at_once = max(1, _MOST_VALUES // (n_rows * n_features))
+    return [every[first : first + at_once] for first in range(0, len(every), at_once)]
+
+
+def _scores(
+    members: Sequence[tuple[float, Sequence[_core.Model]]],
+    fold: int,
+    rows: AskedRows,
+    shuffled: Sequence[int | None],
+    n_threads: int,
+) -> NDArray[np.float64]:
+    """Return the scores of the rows, once with each of some features permuted."""
+    columns = _with_each_shuffled(rows.sample.columns, rows.order, shuffled)
+    scores = np.zeros(rows.sample.n_rows * len(shuffled))
+    for factor, models in members:
+        scores += factor * models[fold].score(columns, n_threads)
+    return scores.reshape(len(shuffled), rows.sample.n_rows)
+
+
+def _with_each_shuffled(
+    columns: Columns, order: NDArray[np.intp], shuffled: Sequence[int | None]
+) -> Columns:
+    """Return the rows once for each of some features, with its values permuted."""
+    repeated = (
+        np.concatenate([column[order] if feature == own else column for feature in shuffled])
+        for own, column in enumerate(each_column(columns))
+    )
+    if isinstance(columns, SparseColumns):
+        return SparseColumns.of_columns(repeated, len(order) * len(shuffled))
+    return list(repeated) if isinstance(columns, list) else np.column_stack(list(repeated))

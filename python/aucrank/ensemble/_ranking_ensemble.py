@@ -224,7 +224,7 @@ class RankingEnsemble(KeepsModels, ProbabilityMixin, SampledFitMixin, BaseRanker
 
         Parameters
         ----------
-        X : array-like or data frame of shape (n, n_features), or Dataset
+        X : array-like, sparse matrix or data frame of shape (n, n_features), or Dataset
             Training data. Data frames of pandas, polars and pyarrow may have categorical columns;
             NaN, None and null are missing values. A :class:`~aucrank.data.Dataset` has rows that
             need not fit in memory, and their labels and weights: the model is that of one frame
@@ -633,9 +633,13 @@ class RankingEnsemble(KeepsModels, ProbabilityMixin, SampledFitMixin, BaseRanker
         members = self.members if isinstance(self.members, list | tuple) else ()
         for member in members:
             ranker = member[1] if isinstance(member, tuple) and len(member) == 2 else None
+            if not isinstance(ranker, BaseEstimator):
+                continue
+            of_ranker = get_tags(ranker).input_tags
+            tags.input_tags.sparse &= of_ranker.sparse
             # The tags of a pipeline do not reflect an imputer in it.
-            if isinstance(ranker, BaseEstimator) and not isinstance(ranker, Pipeline):
-                tags.input_tags.allow_nan &= get_tags(ranker).input_tags.allow_nan
+            if not isinstance(ranker, Pipeline):
+                tags.input_tags.allow_nan &= of_ranker.allow_nan
         return tags
 
 

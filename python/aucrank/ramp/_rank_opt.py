@@ -146,7 +146,6 @@ class RankOpt(SampledFitMixin, CalibratedRanker):
     """
 
     _family: ClassVar[str] = "rank_opt"
-    _takes_sparse: ClassVar[bool] = True
     _samples_classes: ClassVar[bool] = True
     _model: _core.RankOpt
 

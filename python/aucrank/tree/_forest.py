@@ -295,7 +295,7 @@ class RankingForest(PartialDependenceMixin, ProbabilityMixin, BaseRanker):
 
         Parameters
         ----------
-        X : array-like or data frame of shape (n, n_features), or Dataset
+        X : array-like, sparse matrix or data frame of shape (n, n_features), or Dataset
             Training data, as for `TreeRank`. A :class:`~aucrank.data.Dataset` has rows that need
             not fit in memory, and their labels and weights: the model is that of one frame with all
             of its rows.

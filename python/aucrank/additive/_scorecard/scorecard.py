@@ -312,7 +312,7 @@ class Scorecard(ProbabilityMixin, ClinicalCard):
 
         Parameters
         ----------
-        X : array-like or data frame of shape (n, n_features), or Dataset
+        X : array-like, sparse matrix or data frame of shape (n, n_features), or Dataset
             Training data. Data frames of pandas, polars and pyarrow may have categorical columns;
             NaN, None and null are missing values.
             A :class:`~aucrank.data.Dataset` has rows that need not fit in memory, and their labels
