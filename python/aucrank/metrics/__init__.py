@@ -15,7 +15,6 @@ Infinite scores are legal: they rank first or last.
 
 from aucrank._plots.calibration import CalibrationDisplay
 from aucrank._plots.decision import DecisionCurveDisplay
-from aucrank._plots.roc_curve import RocCurveDisplay
 from aucrank.metrics._auc import roc_auc_score
 from aucrank.metrics._average import AverageRoc, average_roc
 from aucrank.metrics._average_precision import (
@@ -33,6 +32,7 @@ from aucrank.metrics._curve import RocCurve, roc_curve
 from aucrank.metrics._cut_off import OptimalThreshold, optimal_threshold
 from aucrank.metrics._data_sets import ComparisonOverSets, compare_over_sets
 from aucrank.metrics._decision import DecisionCurve, decision_curve
+from aucrank.metrics._display import RocCurveDisplay
 from aucrank.metrics._grades import (
     AucDecline,
     ExpectedAuc,

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from aucrank import _core
 from aucrank._data.scores import of_two_classes, to_scores
 from aucrank._data.vectors import vector
-from aucrank.metrics._curve import core_curve
+from aucrank.metrics._core_curve import core_curve
 
 _AVERAGES = ("micro", "macro", "samples", "weighted", None)
 _MULTI_CLASS = ("raise", "ovr", "ovo")

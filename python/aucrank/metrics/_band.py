@@ -14,7 +14,7 @@ from aucrank import _core
 from aucrank._data.scores import of_two_classes, to_scores, with_options
 from aucrank._utils.params import check_seed
 from aucrank.metrics._clustered import Groups
-from aucrank.metrics._curve import core_curve
+from aucrank.metrics._core_curve import core_curve
 from aucrank.metrics._inference import (
     band_reach,
     check_confidence,

@@ -16,7 +16,7 @@ from aucrank._data.row_blocks import factor_of_groups
 from aucrank._data.scores import of_two_classes
 from aucrank._data.vectors import vector
 from aucrank._data.weights import to_weights
-from aucrank.metrics._curve import core_curve
+from aucrank.metrics._core_curve import core_curve
 from aucrank.metrics._partial import Bands
 
 _WHOLE = Bands()

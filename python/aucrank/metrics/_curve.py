@@ -14,7 +14,8 @@ from aucrank._data.labels import equal_to
 from aucrank._data.scores import of_two_classes, to_scores, with_options
 from aucrank._data.table import Table
 from aucrank._data.vectors import vector
-from aucrank._plots.roc_curve import Band, RocCurveDisplay, draw
+from aucrank.metrics._core_curve import core_curve, scores_of
+from aucrank.metrics._display import Band, RocCurveDisplay, draw
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -86,7 +87,7 @@ def roc_curve(
     fpr, tpr, thresholds = of_two_classes(
         statistic, labels, scores, sample_weight, any_labels=False
     )
-    return fpr, tpr, _scores_of(thresholds, distinct)
+    return fpr, tpr, scores_of(thresholds, distinct)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -405,7 +406,7 @@ class RocCurve:
             If matplotlib is not installed.
         """
         return draw(
-            self,
+            self._curve,
             ax,
             name=name,
             plot_chance_level=plot_chance_level,
@@ -413,32 +414,6 @@ class RocCurve:
             band=band,
             curve_kwargs={**(curve_kwargs or {}), **kwargs},
         )
-
-
-def core_curve(
-    y_true: ArrayLike,
-    y_score: ArrayLike,
-    sample_weight: ArrayLike | None,
-    *,
-    any_labels: bool = True,
-) -> _core.RocCurve:
-    """Curve with every knot."""
-    scores, distinct = to_scores(y_score)
-    curve = of_two_classes(
-        _core.RocCurve.from_scores, y_true, scores, sample_weight, any_labels=any_labels
-    )
-    if distinct is None:
-        return curve
-    return curve.with_thresholds(_scores_of(curve.thresholds().copy(), distinct))
-
-
-def _scores_of(
-    thresholds: NDArray[np.float64], distinct: NDArray[np.float64] | None
-) -> NDArray[np.float64]:
-    """Scores in place of ranks, if thresholds are ranks."""
-    if distinct is not None:
-        thresholds[1:] = distinct[thresholds[1:].astype(np.intp)]
-    return thresholds
 
 
 def _points(values: ArrayLike, name: str) -> NDArray[np.float64]:

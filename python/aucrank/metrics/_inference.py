@@ -23,7 +23,7 @@ from aucrank._data.scores import of_two_classes, to_scores, with_options
 from aucrank._utils.params import check_seed
 from aucrank._utils.threads import effective_n_threads
 from aucrank.metrics._clustered import Groups
-from aucrank.metrics._curve import core_curve
+from aucrank.metrics._core_curve import core_curve
 from aucrank.metrics._partial import Bands
 from aucrank.metrics._weighting import Weighting, are_counts, rows_to_draw
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from aucrank import _core
-from aucrank.metrics._curve import core_curve
+from aucrank.metrics._core_curve import core_curve
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from aucrank import _core
 from aucrank._data.labels import equal_to
 from aucrank._data.vectors import vector
-from aucrank.metrics._curve import core_curve
+from aucrank.metrics._core_curve import core_curve
 
 
 def precision_recall_curve(

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from aucrank import _core
 from aucrank._data.scores import of_two_classes, to_scores
-from aucrank.metrics._curve import core_curve
+from aucrank.metrics._core_curve import core_curve
 
 
 def ramp_auc(

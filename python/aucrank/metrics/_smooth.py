@@ -17,7 +17,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.utils import check_scalar
 
 from aucrank._utils.params import check_seed
-from aucrank.metrics._curve import core_curve
+from aucrank.metrics._core_curve import core_curve
 from aucrank.metrics._inference import check_confidence, check_method, check_n_resamples
 from aucrank.metrics._units import Units
 from aucrank.metrics._weighting import Weighting
