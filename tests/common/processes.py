@@ -34,8 +34,13 @@ def interrupted(script, after):
 
 def said_without_matplotlib(call, imports):
     """Return the error of a call where matplotlib cannot be imported."""
+    return said_without("matplotlib", call, imports)
+
+
+def said_without(package, call, imports):
+    """Return the error of a call where a package cannot be imported."""
     code = (
-        "import sys; sys.modules['matplotlib'] = None\n"
+        f"import sys; sys.modules[{package!r}] = None\n"
         f"{imports}\n"
         f"try: {call}\n"
         "except ImportError as err: print(err)"
