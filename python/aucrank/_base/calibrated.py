@@ -79,7 +79,7 @@ class CalibratedRanker(BaseRanker):
 
         Parameters
         ----------
-        X : array-like or data frame of shape (n, n_features)
+        X : array-like, sparse matrix or data frame of shape (n, n_features)
             Rows with the columns seen in fit.
 
         Returns
