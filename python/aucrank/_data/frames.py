@@ -85,7 +85,7 @@ def to_numbers(series: nw.Series[Any], label: str) -> Numbers:
 
 def is_sparse(series: nw.Series[Any]) -> bool:
     """Return whether a column is a sparse array of pandas that holds numbers."""
-    dtype = getattr(series.to_native(), "dtype", None)
+    dtype: Any = getattr(series.to_native(), "dtype", None)
     return type(dtype).__name__ == "SparseDtype" and dtype.subtype.kind in "biuf"
 
 

@@ -141,7 +141,7 @@ def read_columns(estimator: BaseEstimator, X: Any, schema: Schema) -> Columns:
         return matrix
     table = _open(estimator, X, reset=False, as_it_is=schema.has_categories)
     others = OtherTypes(schema)
-    vectors = {
+    vectors: dict[int, NDArray[Any]] = {
         index: feature.encode(table.factors(index), others.column(index))
         for index, feature in enumerate(schema.features)
         if feature.levels is not None
