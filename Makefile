@@ -110,6 +110,16 @@ msrv:  ## Compile with the oldest Rust that is supported
 	rustup toolchain install $(MSRV) --profile minimal
 	CARGO_TARGET_DIR=target/msrv cargo +$(MSRV) check --locked -p aucrank -p aucrank-python
 
+# The last tag, or any revision: SEMVER_BASELINE=HEAD~20.
+SEMVER_BASELINE ?= $(shell git describe --tags --abbrev=0 2>/dev/null)
+.PHONY: semver
+semver:  ## Compare the interface of the crate with the last release
+	@cargo semver-checks --version >/dev/null 2>&1 || { \
+		echo "cargo-semver-checks is missing: cargo install --locked cargo-semver-checks"; exit 1; }
+	@test -n "$(SEMVER_BASELINE)" || { \
+		echo "there is no tag to compare with: make semver SEMVER_BASELINE=REVISION"; exit 1; }
+	cargo semver-checks -p aucrank --all-features --baseline-rev $(SEMVER_BASELINE)
+
 .PHONY: lint-python
 lint-python: $(STAMPS)/package $(STAMPS)/group-lint
 	$(BIN)/ruff check
