@@ -15,6 +15,7 @@ from aucrank import (
     TreeRank,
     load,
 )
+from aucrank.ensemble import _importances
 from aucrank.ensemble._importances import AskedRows
 from aucrank.inspection import LevelSetDisplay
 from sklearn.inspection import partial_dependence, permutation_importance
@@ -83,14 +84,22 @@ def test_rows_are_kept_until_importances_are_asked_for_and_never_pickled():
     np.testing.assert_array_equal(kept, expected)
 
 
-def test_importances_do_not_depend_on_threads_and_are_not_saved(fitted, tmp_path):
+def test_importances_do_not_depend_on_threads_and_are_saved(tmp_path):
+    fitted = quick().fit(X, Y)
     again = quick(n_jobs=3).fit(X, Y)
     np.testing.assert_array_equal(again.feature_importances_, fitted.feature_importances_)
     kept = pickle.loads(pickle.dumps(fitted))
     np.testing.assert_array_equal(kept.feature_importances_, fitted.feature_importances_)
     fitted.save(tmp_path / "model.json")
-    with pytest.raises(AttributeError, match="feature_importances_: it is not saved"):
-        _ = load(tmp_path / "model.json").feature_importances_
+    back = load(tmp_path / "model.json")
+    np.testing.assert_array_equal(back.feature_importances_, fitted.feature_importances_)
+
+
+def test_importances_of_many_columns_are_those_of_all_at_once(monkeypatch):
+    expected = quick().fit(X, Y).feature_importances_
+    for at_once in (1, 3 * 1000):
+        monkeypatch.setattr(_importances, "_VALUES_AT_ONCE", at_once)
+        np.testing.assert_array_equal(quick().fit(X, Y).feature_importances_, expected)
 
 
 def test_an_ensemble_is_not_explained_and_says_what_to_do(fitted):
@@ -208,5 +217,5 @@ def test_what_cannot_be_distilled_says_why(fitted, tmp_path):
     with pytest.raises(ValueError, match="needs three folds or more, but the ensemble has 2"):
         two.distill(Scorecard(), X, Y)
     fitted.save(tmp_path / "model.json")
-    with pytest.raises(AttributeError, match="a model from a file has no"):
+    with pytest.raises(AttributeError, match="a model from a file has no scores of its training"):
         load(tmp_path / "model.json").distill(Scorecard(), X, Y)

@@ -9,6 +9,7 @@ import pytest
 from aucrank import (
     GradientBoostingRanker,
     LinearRanker,
+    ModelFormatError,
     RankingEnsemble,
     RankingForest,
     RankOpt,
@@ -27,6 +28,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.metrics import roc_auc_score
 
 from tests.common.estimators import few_members
+from tests.common.forged import forged
 
 X, Y = load_breast_cancer(return_X_y=True)
 
@@ -132,14 +134,56 @@ def test_a_weight_is_so_many_copies():
     assert_array_equal(copied, weighted)
 
 
-def test_a_saved_ensemble_scores_alike_and_knows_no_leaderboard(fitted, tmp_path):
+def test_a_saved_ensemble_scores_alike_and_has_its_leaderboard(fitted, tmp_path):
     fitted.save(tmp_path / "model.json")
     read = load(tmp_path / "model.json")
     assert_array_equal(read.decision_function(X), fitted.decision_function(X))
     assert_array_equal(read.predict_proba(X), fitted.predict_proba(X))
-    with pytest.raises(AttributeError, match="leaderboard_"):
-        _ = read.leaderboard_
+    table = dict(fitted.leaderboard_)
+    # Equal fits give equal files.
+    del table["fit_seconds"]
+    assert list(read.leaderboard_) == list(table)
+    for name, column in table.items():
+        assert_array_equal(read.leaderboard_[name], column)
+    assert read.weights_ == fitted.weights_
     assert [name for name, _ in read.members] == [name for name, _ in few_members()]
+
+
+def change_column(name, **changes):
+    """Return a change to a column of a saved leaderboard."""
+
+    def change(body):
+        columns = dict(body["header"]["report"]["leaderboard"]["items"])
+        columns[name].update(changes)
+        body["header"]["report"]["leaderboard"]["items"] = [*map(list, columns.items())]
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda body: body["header"]["report"].update(leaderboard=[1]), "other columns"),
+        (lambda body: body["header"]["report"]["leaderboard"]["items"].pop(), "other columns"),
+        (change_column("auc", values=[0.5]), "must be of one length"),
+        (change_column("auc", dtype="int64", values=[1, 1, 1, 1]), "does not measure the ensemble"),
+        (change_column("name", values=["a", "b", "c", "d"]), "does not measure the ensemble"),
+        (change_column("name", values=["a", 1, "c", "d"]), "are not text"),
+        (change_column("name", dtype="int"), "not an array of dtype int"),
+        (
+            lambda body: body["header"]["report"]["feature_importances"].update(values=[0.5]),
+            "not one number for each feature",
+        ),
+        (
+            lambda body: body["header"]["report"].update(more=[[]] * 100_000),
+            r"its report holds 1000\d\d lists and objects",
+        ),
+    ],
+)
+def test_a_report_that_is_none_is_refused(change, message, fitted, tmp_path):
+    (tmp_path / "model.json").write_text(forged(fitted, change), encoding="utf-8")
+    with pytest.raises(ModelFormatError, match=message):
+        load(tmp_path / "model.json")
 
 
 def test_its_formula_is_its_score(fitted):

@@ -1,9 +1,8 @@
 """Base class of every estimator: fit, parameters and persistence around a core model."""
 
-import os
 import secrets
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from inspect import signature
 from typing import Any, ClassVar, Literal, Self, cast
@@ -18,14 +17,9 @@ from aucrank import _core
 from aucrank._base.callbacks import CallbackSupportMixin, with_callbacks
 from aucrank._base.fit_context import DatasetContext, FitContext, ParamScope, RowsContext
 from aucrank._base.fit_progress import Figures, FitProgress, FitTasks, plural_of
-from aucrank._base.persistence import (
-    Header,
-    decode_params,
-    encode_params,
-    is_public,
-    read_document,
-)
-from aucrank._base.summary import Section
+from aucrank._base.persistence import Header, encode_params, read_document, rebuild
+from aucrank._base.saving import SaveMixin
+from aucrank._base.summary import SummaryMixin
 from aucrank._base.validation_set import ValidationSet
 from aucrank._base.warm_start import WarmStart
 from aucrank._data.as_frame import as_frame
@@ -44,7 +38,6 @@ from aucrank._data.weights import (
     class_factors,
     weigh_classes,
 )
-from aucrank._utils.files import write_atomically
 from aucrank._utils.params import check_seed, check_verbose
 from aucrank._utils.threads import effective_n_threads, threads_for
 from aucrank._utils.warn import warn_caller
@@ -60,7 +53,7 @@ _NONE_GIVEN = ValidationSet()
 _FEW_BYTES = 1 << 26
 
 
-class CoreEstimator(CallbackSupportMixin, BaseEstimator, ABC):
+class CoreEstimator(SaveMixin, SummaryMixin, CallbackSupportMixin, BaseEstimator, ABC):
     """Base of all estimators that learn a core model, with or without labels.
 
     It does not depend on the use of the model: `BaseRanker` adds scores and labels, a transformer
@@ -70,7 +63,7 @@ class CoreEstimator(CallbackSupportMixin, BaseEstimator, ABC):
     ``_fit_model``, and ``_check_params`` where it has parameters to check. The parameters
     ``n_jobs``, ``random_state`` and ``categorical_features`` are handled here. Whatever it shows of
     a fitted model, such as ``tree_``, is a property that reads ``self._model``: the saved document
-    holds the model, and any other attribute would be lost.
+    holds the model, and of other attributes only what `_fit_report` returns.
 
     A fit that fails or is interrupted leaves the estimator unfitted, even if it was fitted before:
     a model that does not match the parameters shown would be worse than none.
@@ -460,57 +453,6 @@ class CoreEstimator(CallbackSupportMixin, BaseEstimator, ABC):
             raise ValueError("sample_weight is zero for every row")
         return None, weight
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the fitted model to a file that `aucrank.load` and the Rust crate read.
-
-        The file is one JSON document with a checksum. It is written atomically: an existing file of
-        that name stays until the new one is complete, which keeps its mode.
-
-        Parameters
-        ----------
-        path : str or path-like
-            Where to write. Parameters that JSON cannot hold, such as a ``RandomState`` or an
-            estimator from elsewhere, are written as null; a set or a column of a data frame becomes
-            a list or an array. Pickle keeps them.
-
-        Raises
-        ------
-        NotFittedError
-            If the estimator is not fitted.
-        OSError
-            If the file cannot be written.
-        TypeError
-            If the model has parts that a file cannot hold, such as a classifier of your own.
-        """
-        check_is_fitted(self)
-        self._check_savable()
-        write_atomically(path, self._to_document())
-
-    def _check_savable(self) -> None:
-        """Raise TypeError if a file cannot hold the fitted estimator."""
-        if not is_public(type(self)):
-            raise TypeError(
-                f"{type(self).__name__} is not an estimator of aucrank, so `load` could not read"
-                " it back; use pickle"
-            )
-
-    def _size(self) -> str:
-        """Return the size of the fitted model, in words; "" where there is nothing to say."""
-        return ""
-
-    def _does(self) -> str:
-        """Return a description of what the fitted model does, in words."""
-        return "ranks"
-
-    def _of_features(self) -> Mapping[str, Iterable[Any]]:
-        """Return what the model says of each feature: columns by name."""
-        importances = getattr(self, "feature_importances_", None)
-        return {} if importances is None else {"importance": importances}
-
-    def _summary(self) -> list[Section]:
-        """Return a summary of the model for a person to read."""
-        return []
-
     def _query(self, question: str, X: Any) -> Any:
         """Call a method ``(columns, n_threads)`` of the fitted core model on the user's data."""
         if "_model" not in self.__dict__:
@@ -543,29 +485,47 @@ class CoreEstimator(CallbackSupportMixin, BaseEstimator, ABC):
         for name in self._FITTED:
             self.__dict__.pop(name, None)
 
-    def _to_document(self) -> str:
+    def _fit_report(self) -> dict[str, Any]:
+        """Return what the fit reported and the core model does not hold, for a saved file.
+
+        Returns
+        -------
+        dict
+            Values by name, of types that parameters may have.
+        """
+        return {}
+
+    def _restore_report(self, report: Mapping[str, Any]) -> None:
+        """Restore what `_fit_report` returned, as far as it is there.
+
+        Raises
+        ------
+        ValueError
+            If a value is not one of this model.
+        """
+
+    def _header(self) -> Header:
+        """Return everything that is saved of a fitted estimator, except its core model."""
         params = self.get_params(deep=False)
-        model: Any = self._model
         classes = getattr(self, "classes_", None)
         sample = self.__dict__.get("_sampled_rows")
         reading = self.__dict__.get("_reading")
         if reading is not None:
             reading = reading.of_columns(self._schema.names or ())
         name, params = type(self).__name__, encode_params(params)
-        header = Header(name, params, classes, self._schema, sample, reading)
-        return _core.write_document(header.to_json(), model, self.__dict__.get("_calibration"))
+        report = self._fit_report()
+        return Header(name, params, classes, self._schema, sample, reading, report)
+
+    def _to_document(self) -> str:
+        header = self._header().to_json()
+        return _core.write_document(header, self._model, self.__dict__.get("_calibration"))
 
     @classmethod
     def _from_document(
         cls, header: Header, model: _core.Model, calibration: _core.Calibration | None
     ) -> Self:
         """Rebuild a fitted estimator, its parameters included."""
-        try:
-            estimator = cls(**decode_params(header.params))
-        except (TypeError, ValueError) as err:
-            raise _core.ModelFormatError(
-                f"{cls.__name__} cannot have these parameters: {err}"
-            ) from err
+        estimator = rebuild(cls, header.params)
         estimator._restore(header, model, calibration)
         return estimator
 
@@ -585,6 +545,10 @@ class CoreEstimator(CallbackSupportMixin, BaseEstimator, ABC):
         if header.reading is not None:
             self._reading = header.reading
         self._set_fitted(header.classes, header.schema, model)
+        try:
+            self._restore_report(header.report)
+        except (TypeError, ValueError) as err:
+            raise _core.ModelFormatError(f"the report of the fit is not valid: {err}") from err
 
     def __getstate__(self) -> dict[str, Any]:
         state = dict(super().__getstate__())

@@ -9,7 +9,7 @@ import json
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import isfinite
 from numbers import Integral, Real
 from pathlib import Path
@@ -49,6 +49,7 @@ _OF_SAMPLE = ("n_rows", "n_all_rows")
 _parts: dict[str, type[Any]] = {}
 
 _Class = TypeVar("_Class", bound=type[Any])
+_Estimator = TypeVar("_Estimator")
 
 
 def persistable(cls: _Class) -> _Class:
@@ -83,6 +84,8 @@ class Header:
         Number of rows of the sample learned from, and of all rows; None without sampling.
     reading : Reading or None
         How the files of the fit were read; None where the rows were typed already.
+    report : dict
+        What the fit reported and no score needs, by name: values that parameters may have.
     """
 
     estimator: str
@@ -91,6 +94,7 @@ class Header:
     schema: Schema
     sample: tuple[int, int] | None = None
     reading: Reading | None = None
+    report: dict[str, Any] = field(default_factory=dict)
 
     def to_json(self) -> str:
         """Return the header as JSON text.
@@ -98,7 +102,7 @@ class Header:
         Raises
         ------
         ValueError
-            If parameters hold more objects than could be read back.
+            If parameters and report hold more objects than could be read back.
         """
         header: dict[str, Any] = {
             "estimator": {
@@ -112,6 +116,8 @@ class Header:
             header["sample"] = dict(zip(_OF_SAMPLE, self.sample, strict=True))
         if self.reading is not None and (reading := self.reading.to_json()):
             header["reading"] = reading
+        if self.report:
+            header["report"] = encode_params(self.report)
         text = json.dumps(header, allow_nan=False)
         _check_objects(text)
         return text
@@ -137,6 +143,9 @@ class Header:
                     schema = Schema.from_json(features)
                     reading = found.get("reading")
                     names = schema.names or ()
+                    report = found.get("report")
+                    if not isinstance(report, dict | None):
+                        raise ValueError("`report` has an unknown form")
                     header = cls(
                         estimator,
                         params,
@@ -144,6 +153,7 @@ class Header:
                         schema,
                         _sample_of(found.get("sample")),
                         None if reading is None else Reading.from_json(reading, names),
+                        decode_params(report or {}),
                     )
                 case _:
                     raise ValueError("`estimator`, `classes` or `features` has an unknown form")
@@ -160,7 +170,8 @@ class Header:
 def _check_objects(text: str) -> None:
     if (n_objects := text.count('"__class__"')) > _MOST_OBJECTS:
         raise ValueError(
-            f"its parameters hold {n_objects:,} objects, where {_MOST_OBJECTS:,} are the most"
+            f"its parameters and its report hold {n_objects:,} objects, where {_MOST_OBJECTS:,} are"
+            " the most"
         )
 
 
@@ -257,6 +268,20 @@ def decode_params(params: dict[Any, Any]) -> dict[str, Any]:
         If a value names a class that is not known here, or has another form.
     """
     return {str(name): _decode(value) for name, value in params.items()}
+
+
+def rebuild(cls: type[_Estimator], params: dict[str, Any]) -> _Estimator:
+    """Return an estimator with the parameters of a header.
+
+    Raises
+    ------
+    ModelFormatError
+        If it cannot have them.
+    """
+    try:
+        return cls(**decode_params(params))
+    except (TypeError, ValueError) as err:
+        raise _core.ModelFormatError(f"{cls.__name__} cannot have these parameters: {err}") from err
 
 
 def _encode(value: Any) -> Any:

@@ -30,7 +30,7 @@ TRANSFORMERS = {
     "ThresholdBinarizer": "aucrank.ramp",
 }
 
-#: Public as well, but wraps an arbitrary estimator, which a file cannot hold.
+#: Public as well, but wraps an estimator: savable around a ranker of aucrank.
 META_ESTIMATORS = {
     "TwoSidedClassifier": "aucrank.boosting",
 }
@@ -62,7 +62,7 @@ def _modules() -> dict[str, str]:
 
 def is_savable(name: str) -> bool:
     """Return whether a saved file can hold the estimator `name`."""
-    return name in ESTIMATORS or name in TRANSFORMERS
+    return name in _modules()
 
 
 def public_estimators() -> dict[str, type[Any]]:

@@ -26,6 +26,27 @@ class Section:
     table: Mapping[str, Iterable[Any]] = field(default_factory=dict)
 
 
+class SummaryMixin:
+    """Mixin for estimators that describe their fitted model."""
+
+    def _size(self) -> str:
+        """Return the size of the fitted model, in words; "" where there is nothing to say."""
+        return ""
+
+    def _does(self) -> str:
+        """Return a description of what the fitted model does, in words."""
+        return "ranks"
+
+    def _of_features(self) -> Mapping[str, Iterable[Any]]:
+        """Return what the model says of each feature: columns by name."""
+        importances = getattr(self, "feature_importances_", None)
+        return {} if importances is None else {"importance": importances}
+
+    def _summary(self) -> list[Section]:
+        """Return a summary of the model for a person to read."""
+        return []
+
+
 def less(threshold: float) -> str:
     """Write a threshold as subtracted from a sum."""
     return f", {'less' if threshold >= 0 else 'plus'} {rounded(abs(threshold))}"

@@ -2,11 +2,11 @@
 
 import json
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from time import perf_counter
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -67,6 +67,10 @@ _LEAST_WEIGHT = 0.05
 #: 400,000 rows of 20 numbers: 960 and 921 bytes per row.
 _BYTES_OF_VALUE, _BYTES_OF_ROW = 32, 300
 
+#: Columns of the leaderboard: the AUC of the latest rows, where there are times, and the time of
+#: the fits.
+_LATEST, _SECONDS = "auc_latest", "fit_seconds"
+
 
 class RankingEnsemble(KeepsModels, ProbabilityMixin, SampledFitMixin, BaseRanker):
     """Rankers of several kinds, blended: the best ranking without tuning.
@@ -117,15 +121,16 @@ class RankingEnsemble(KeepsModels, ProbabilityMixin, SampledFitMixin, BaseRanker
     leaderboard_ : Table
         The ensemble and its members, the best first: ``name``; ``weight`` in the blend; ``auc`` of
         left-out rows, the mean over folds, with the ends of its 95 % interval, ``low`` and
-        ``high``; and ``fit_seconds``, the sum over its fits. The ensemble is evaluated on each fold
-        with weights chosen on the other folds. Not stored in a saved file.
+        ``high``; and ``fit_seconds``, the sum over its fits, which a saved file does not hold, so
+        that equal fits give equal files. The ensemble is evaluated on each fold with weights chosen
+        on the other folds.
     weights_ : dict
         Weight of each member by name; they sum to 1.
     feature_importances_ : ndarray of shape (n_features,)
         Permutation importance: loss in AUC of left-out rows when the values of the feature are
         permuted; about 0 for a noise column, however many values it has. Computed on a sample of at
-        most 2,000 rows, which are kept until the first access or pickling. Only if no member uses
-        estimators of other packages; not stored in a saved file.
+        most 2,000 rows, which are kept until the first access, saving or pickling. Only if no
+        member uses estimators of other packages.
     sampled_rows_ : tuple of int, or None
         Number of rows learned from, and of all rows, if ``members`` were fitted to the common
         sample of a `Dataset`; None if all rows were used.
@@ -178,9 +183,7 @@ class RankingEnsemble(KeepsModels, ProbabilityMixin, SampledFitMixin, BaseRanker
     _family = "ensemble"
     _kept = "_estimators"
     _answer = staticmethod(known_scores)
-    #: Attributes that pickle keeps and a file does not.
-    _NOT_SAVED: ClassVar[tuple[str, ...]] = ("_leaderboard", "_left_out", "_importances")
-    _FITTED = (*BaseRanker._FITTED, "_estimators", *_NOT_SAVED)
+    _FITTED = (*BaseRanker._FITTED, "_estimators", "_leaderboard", "_left_out", "_importances")
     _model: _core.Ensemble
     _estimators: tuple[Any, ...]
     _left_out: "_LeftOut | None"
@@ -457,7 +460,7 @@ class RankingEnsemble(KeepsModels, ProbabilityMixin, SampledFitMixin, BaseRanker
     @property
     def leaderboard_(self) -> Table:
         """Return how well the ensemble and its members rank left-out rows."""
-        table: Table = self._not_saved("_leaderboard", "leaderboard_")
+        table: Table = self._reported("_leaderboard", "leaderboard_")
         return table
 
     @property
@@ -475,7 +478,7 @@ class RankingEnsemble(KeepsModels, ProbabilityMixin, SampledFitMixin, BaseRanker
                 "feature_importances_ needs members of aucrank alone;"
                 " sklearn.inspection.permutation_importance serves any"
             )
-        found: NDArray[np.float64] | list[AskedRows] = self._not_saved(
+        found: NDArray[np.float64] | list[AskedRows] = self._reported(
             "_importances", "feature_importances_"
         )
         if isinstance(found, list):
@@ -483,11 +486,29 @@ class RankingEnsemble(KeepsModels, ProbabilityMixin, SampledFitMixin, BaseRanker
             self._importances = found
         return found
 
-    def _not_saved(self, attribute: str, name: str) -> Any:
+    def _reported(self, attribute: str, name: str) -> Any:
         if attribute not in self.__dict__:
             check_is_fitted(self)
-            raise AttributeError(f"a model from a file has no {name}: it is not saved")
+            raise AttributeError(f"a model from a file has no {name}")
         return self.__dict__[attribute]
+
+    def _fit_report(self) -> dict[str, Any]:
+        report: dict[str, Any] = {}
+        if "_leaderboard" in self.__dict__:
+            report["leaderboard"] = _lasting(self._leaderboard)
+        if "_importances" in self.__dict__:
+            # Instead of the rows from which they are computed: no user data are stored.
+            report["feature_importances"] = self.feature_importances_
+        return report
+
+    def _restore_report(self, report: Mapping[str, Any]) -> None:
+        if "leaderboard" in report:
+            self._leaderboard = _read_leaderboard(report["leaderboard"])
+        if "feature_importances" in report:
+            found = report["feature_importances"]
+            if not (_is_column(found) and found.shape == (self.n_features_in_,)):
+                raise ValueError("`feature_importances` are not one number for each feature")
+            self._importances = found
 
     @property
     def explain(self) -> Any:
@@ -563,7 +584,7 @@ class RankingEnsemble(KeepsModels, ProbabilityMixin, SampledFitMixin, BaseRanker
         >>> tree.score(X, y) > 0.97
         True
         """
-        left_out: _LeftOut | None = self._not_saved("_left_out", "record of the rows left out")
+        left_out: _LeftOut | None = self._reported("_left_out", "scores of its training rows")
         if left_out is None:
             raise ValueError(
                 "distill needs the ensemble's score of each row that was left out, but it was"
@@ -617,16 +638,19 @@ class RankingEnsemble(KeepsModels, ProbabilityMixin, SampledFitMixin, BaseRanker
     def _summary(self) -> list[Section]:
         if "_leaderboard" not in self.__dict__:
             return [Section(f"Ensemble ({self._size()})")]
-        return [Section(f"Leaderboard, on rows left out ({self._size()})", table=self.leaderboard_)]
+        title = f"Leaderboard, on rows left out ({self._size()})"
+        return [Section(title, table=_lasting(self.leaderboard_))]
 
     def __getstate__(self) -> dict[str, Any]:
-        if "_importances" in self.__dict__:
-            # Instead of the rows from which they are computed: no user data are pickled.
-            _ = self.feature_importances_
         state: dict[str, Any] = super().__getstate__()
-        return state | {
-            name: self.__dict__[name] for name in self._NOT_SAVED if name in self.__dict__
-        }
+        # What a file leaves out.
+        kept = ("_leaderboard", "_left_out")
+        return state | {name: self.__dict__[name] for name in kept if name in self.__dict__}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        if "_leaderboard" in state:
+            self._leaderboard = state["_leaderboard"]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -738,7 +762,35 @@ def _leaderboard(
         "high": np.array([interval.high for interval in found]),
     }
     if left_out.has_times:
-        columns["auc_latest"] = np.array([left_out.auc_of_latest(row[2]) for row in rows])
-    columns["fit_seconds"] = np.array([row[3] for row in rows])
+        columns[_LATEST] = np.array([left_out.auc_of_latest(row[2]) for row in rows])
+    columns[_SECONDS] = np.array([row[3] for row in rows])
     order = np.argsort(-columns["auc"], kind="stable")
     return Table({name: column[order] for name, column in columns.items()})
+
+
+def _lasting(leaderboard: Table) -> Table:
+    """Return what equal fits have in common: all but the time that they took."""
+    return Table({name: column for name, column in leaderboard.items() if name != _SECONDS})
+
+
+def _read_leaderboard(found: Any) -> Table:
+    """Return the leaderboard of a saved file.
+
+    Raises
+    ------
+    ValueError
+        If it has another form.
+    """
+    columns = ["name", "weight", "auc", "low", "high"]
+    if not isinstance(found, dict) or list(found) not in (columns, [*columns, _LATEST]):
+        raise ValueError("`leaderboard` has other columns")
+    names, *numbers = found.values()
+    if not (isinstance(names, np.ndarray) and all(isinstance(name, str) for name in names)):
+        raise ValueError("the names in `leaderboard` are not text")
+    if not all(_is_column(column) for column in numbers) or "ensemble" not in names:
+        raise ValueError("`leaderboard` does not measure the ensemble")
+    return Table(found)
+
+
+def _is_column(found: Any) -> bool:
+    return isinstance(found, np.ndarray) and found.dtype == np.float64

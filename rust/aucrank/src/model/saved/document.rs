@@ -6,14 +6,14 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::canonical_json::{append_canonical, to_text};
-use super::{FORMAT, FORMAT_VERSION, Feature, FeatureKind, Header, ModelError, malformed};
+use super::{FORMAT, FORMAT_VERSION, Feature, FeatureKind, Header, Json, ModelError, malformed};
 use crate::calibration::Calibration;
 use crate::data::Columns;
 use crate::fnv::fnv1a64;
 use crate::model::{Model, ModelRef};
 use crate::{Interrupt, RankError, VERSION};
 
-/// Lists and objects that the parameters of an estimator may hold in a file.
+/// Lists and objects that the parameters of an estimator may hold in a file, and so may its report.
 const MOST_CONTAINERS: usize = 100_000;
 
 impl ModelRef<'_> {
@@ -205,10 +205,13 @@ impl Document {
                 return Err("probabilities of a model that has no score".to_owned());
             }
         }
-        // Whoever reads the parameters needs some hundred bytes for each.
-        let found = header.estimator.params.n_containers();
-        if found > MOST_CONTAINERS {
-            return Err(format!("its parameters hold {found} lists and objects"));
+        // Whoever reads them needs some hundred bytes for each.
+        let params = ("its parameters hold", Some(&header.estimator.params));
+        for (what, json) in [params, ("its report holds", header.report.as_ref())] {
+            let found = json.map_or(0, Json::n_containers);
+            if found > MOST_CONTAINERS {
+                return Err(format!("{what} {found} lists and objects"));
+            }
         }
         let of_feature = |feature: &Feature| match &feature.kind {
             FeatureKind::Numeric => None,

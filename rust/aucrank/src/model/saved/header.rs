@@ -198,6 +198,10 @@ pub struct Header {
     /// `None` where the rows came with types.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reading: Option<Json>,
+    /// What the fit reported and no score needs, such as the leaderboard of an ensemble, in the form of the
+    /// Python package; `None` where the model itself holds all of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub report: Option<Json>,
 }
 
 impl Header {
@@ -364,6 +368,7 @@ impl HeaderBuilder {
             features,
             sample: None,
             reading: None,
+            report: None,
         })
     }
 }
