@@ -244,6 +244,11 @@ PARAMS: dict[str, dict[str, Values]] = {
         "sparse_output": [False],
         "dtype": [np.float64, "uint8"],
     },
+    "TwoSidedClassifier": {
+        "ranker": [None, RankBoost(n_rounds=5), RIMARC(), LogisticRegression()],
+        "criterion": ["sum", "error"],
+        "noise_rate": [0.0, 0.1],
+    },
 }
 
 #: Values that no parameter, or few, take.

@@ -26,6 +26,7 @@ from aucrank import (
     SMartiRank,
     ThresholdBinarizer,
     TreeRank,
+    TwoSidedClassifier,
 )
 from aucrank.tree import CrossValidatedPruning, DyadicSplit, LeafRank, PenalizedPruning
 
@@ -96,6 +97,7 @@ MODELS: dict[str, Any] = {
         ],
         n_folds=2,
     ),
+    "two_sided": TwoSidedClassifier(ranker=RankBoost(n_rounds=3, calibration="sigmoid")),
 }
 
 #: Estimators for numbers alone.

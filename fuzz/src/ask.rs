@@ -313,6 +313,7 @@ impl Asking<'_> {
                 }
             }
             Model::Ensemble(model) => self.about_ensemble(model)?,
+            Model::TwoSided(model) => self.about(model.ranker())?,
         }
         Ok(())
     }

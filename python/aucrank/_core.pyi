@@ -487,6 +487,25 @@ def two_sided(
 ) -> dict[str, float]: ...
 
 @final
+class TwoSided(Model):
+    def ranker(self) -> Any: ...
+    def ranker_calibration(self) -> Calibration | None: ...
+    def cut(self) -> dict[str, float]: ...
+
+def build_two_sided(
+    ranker: Model,
+    ranker_calibration: Calibration | None,
+    *,
+    theta: float,
+    low: float,
+    high: float,
+    zeta: float,
+    p_pos: float,
+    p_neg: float,
+    error: float,
+) -> TwoSided: ...
+
+@final
 class BranchingProgram(Model):
     @property
     def n_rounds(self) -> int: ...

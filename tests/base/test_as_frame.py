@@ -101,7 +101,7 @@ def test_every_estimator_reads_them_as_the_frame_in_fit_and_later(made, name):
     [
         TreeRank(split=WeightedERM(LogisticRegression()), max_depth=2, pruning=None),
         AUCBoost(weak_ranker=LogisticRegression(), n_rounds=3, random_state=0),
-        TwoSidedClassifier(TreeRank(random_state=0)),
+        TwoSidedClassifier(ranker=TreeRank(random_state=0)),
     ],
     ids=lambda model: type(model).__name__,
 )

@@ -45,7 +45,7 @@ LEARNERS = {
     "Scorecard of RankBoost": Scorecard(estimator=RankBoost(n_rounds=5)),
     "AUCBoost of RIMARC": AUCBoost(weak_ranker=RIMARC(), n_rounds=3),
     "AUCBoost of trees": AUCBoost(weak_ranker="tree", n_rounds=3),
-    "TwoSidedClassifier": TwoSidedClassifier(RIMARC()),
+    "TwoSidedClassifier": TwoSidedClassifier(ranker=RIMARC()),
 }
 
 

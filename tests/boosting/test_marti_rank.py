@@ -294,7 +294,7 @@ def test_any_weak_ranker_makes_a_program(weak_ranker, rule):
     assert np.array_equal(again.decision_function(X), model.decision_function(X))
     # Lemma 4 at the root, by the ranker alone.
     if isinstance(weak_ranker, GaussianNB):
-        alone = TwoSidedClassifier(GaussianNB()).fit(X, y)
+        alone = TwoSidedClassifier(ranker=GaussianNB()).fit(X, y)
         nodes = model.program_.nodes
         assert nodes["error"][0] == pytest.approx(alone.error_, abs=1e-6)
         assert nodes["zeta"][0] == pytest.approx(alone.zeta_, abs=1e-6)

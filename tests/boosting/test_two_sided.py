@@ -68,7 +68,7 @@ def even(p_pos, p_neg):
 def test_both_classes_have_the_same_error_and_lemma_4_bounds_it(sample, criterion):
     y, scores, weight = sample
     X = scores[:, np.newaxis]
-    model = TwoSidedClassifier(Column(), criterion=criterion).fit(X, y, weight)
+    model = TwoSidedClassifier(ranker=Column(), criterion=criterion).fit(X, y, weight)
     chance = (1 + model.expected_vote(X)) / 2
     of_positives = np.average(1 - chance[y], weights=weight[y])
     of_negatives = np.average(chance[~y], weights=weight[~y])
@@ -96,7 +96,7 @@ ONE_ERROR_TWICE = (
 @example(ONE_ERROR_TWICE, "error")
 def test_rates_are_the_floats_nearest_to_their_fractions(sample, criterion):
     y, scores, weight = sample
-    model = TwoSidedClassifier(Column(), criterion=criterion).fit(scores[:, None], y, weight)
+    model = TwoSidedClassifier(ranker=Column(), criterion=criterion).fit(scores[:, None], y, weight)
     high = scores >= model.theta_
 
     def share(positive, high_side):
@@ -114,8 +114,8 @@ def test_rates_are_the_floats_nearest_to_their_fractions(sample, criterion):
 def test_no_threshold_is_better_than_the_one_that_is_taken(sample):
     y, scores, weight = sample
     X = scores[:, np.newaxis]
-    by_sum = TwoSidedClassifier(Column()).fit(X, y, weight)
-    by_error = TwoSidedClassifier(Column(), criterion="error").fit(X, y, weight)
+    by_sum = TwoSidedClassifier(ranker=Column()).fit(X, y, weight)
+    by_error = TwoSidedClassifier(ranker=Column(), criterion="error").fit(X, y, weight)
     assert by_error.error_ <= by_sum.error_
     for theta in (*np.unique(scores[weight > 0]), np.inf):
         p_pos, p_neg = rates(y, weight, scores >= theta)
@@ -134,7 +134,7 @@ def test_no_threshold_is_better_than_the_one_that_is_taken(sample):
 def test_a_classifier_ranks_as_lemma_5_says(sample):
     y, scores, weight = sample
     X = scores[:, np.newaxis]
-    model = TwoSidedClassifier(Column()).fit(X, y, weight)
+    model = TwoSidedClassifier(ranker=Column()).fit(X, y, weight)
     # Of the classifier without its coin.
     expected = 1 - (model.p_pos_ + model.p_neg_) / 2
     assert model.score(X, y, weight) == pytest.approx(expected, abs=1e-12)
@@ -151,9 +151,11 @@ def test_a_classifier_ranks_as_lemma_5_says(sample):
 def test_a_weight_is_as_many_rows_and_a_threshold_is_between_rows_that_count(sample):
     y, scores, weight = sample
     X = scores[:, np.newaxis]
-    model = TwoSidedClassifier(Column()).fit(X, y, weight)
+    model = TwoSidedClassifier(ranker=Column()).fit(X, y, weight)
     times = weight.astype(int)
-    copies = TwoSidedClassifier(Column()).fit(np.repeat(X, times, axis=0), np.repeat(y, times))
+    copies = TwoSidedClassifier(ranker=Column()).fit(
+        np.repeat(X, times, axis=0), np.repeat(y, times)
+    )
     for name in ("theta_", "zeta_", "p_pos_", "p_neg_", "error_", "threshold_"):
         assert getattr(copies, name) == getattr(model, name)
     values = np.unique(scores[weight > 0])
@@ -171,13 +173,13 @@ def test_the_errors_of_the_true_labels_come_back_from_an_exactly_noisy_law(rate)
         labels = np.repeat([True, False], 6)
         true = np.concatenate([masses[True], masses[False]])
         noisy = (1 - rate) * true + rate * np.roll(true, 6)
-        clean = TwoSidedClassifier(Column()).fit(X, labels, true)
-        found = TwoSidedClassifier(Column(), noise_rate=rate).fit(X, labels, noisy)
+        clean = TwoSidedClassifier(ranker=Column()).fit(X, labels, true)
+        found = TwoSidedClassifier(ranker=Column(), noise_rate=rate).fit(X, labels, noisy)
         assert found.theta_ == clean.theta_
         for name in ("zeta_", "p_pos_", "p_neg_", "error_"):
             assert getattr(found, name) == pytest.approx(getattr(clean, name), abs=1e-9)
         # Without the rate the coin is that of the labels as they are, which is another one.
-        literal = TwoSidedClassifier(Column()).fit(X, labels, noisy)
+        literal = TwoSidedClassifier(ranker=Column()).fit(X, labels, noisy)
         assert literal.theta_ == clean.theta_
         assert abs(literal.error_ - clean.error_) > 1e-3
 
@@ -188,7 +190,7 @@ def test_flipped_labels_are_allowed_for_in_a_sample():
     X = train.eta(train.X)[:, np.newaxis]
     of_class = {}
     for rate in (0.0, 0.2):
-        model = TwoSidedClassifier(Column(), noise_rate=rate).fit(X, noisy)
+        model = TwoSidedClassifier(ranker=Column(), noise_rate=rate).fit(X, noisy)
         chance = (1 + model.expected_vote(X)) / 2
         of_class[rate] = abs((1 - chance[train.y == 1]).mean() - chance[train.y == 0].mean())
     assert of_class[0.2] < 0.02 < 0.05 < of_class[0.0]
@@ -212,7 +214,7 @@ def test_any_ranker_is_cut_where_its_own_scores_say(ranker, weighted):
     X = rng.normal(size=(300, 3))
     y = np.where(X[:, 0] + rng.normal(size=300) > 0.7, "yes", "no")
     weight = rng.integers(1, 4, size=300).astype(float) if weighted else None
-    model = TwoSidedClassifier(ranker).fit(X, y, weight)
+    model = TwoSidedClassifier(ranker=ranker).fit(X, y, weight)
     inner = model.ranker_
     scores = (
         inner.decision_function(X)
@@ -232,7 +234,7 @@ def test_any_ranker_is_cut_where_its_own_scores_say(ranker, weighted):
 
 def test_draws_have_the_error_rate_of_either_class():
     train = make_gaussian_pair(40_000, positive_share=0.2, random_state=0)
-    model = TwoSidedClassifier(LogisticRegression()).fit(train.X, train.y)
+    model = TwoSidedClassifier(ranker=LogisticRegression()).fit(train.X, train.y)
     drawn = model.draw(train.X, random_state=0)
     assert model.zeta_ > 0.01
     for label in (0, 1):
@@ -245,7 +247,7 @@ def test_draws_have_the_error_rate_of_either_class():
 
 def test_a_ranker_of_no_use_leaves_everything_to_the_coin():
     X, y = np.zeros((6, 1)), np.array([0, 1, 0, 1, 0, 0])
-    model = TwoSidedClassifier(Column()).fit(X, y)
+    model = TwoSidedClassifier(ranker=Column()).fit(X, y)
     assert (model.theta_, model.error_, model.zeta_) == (np.inf, 0.5, 0.5)
     assert (model.expected_vote([[1e9]]) == 0).all()
     assert (model.predict([[1e9]]) == 0).all()
@@ -258,13 +260,13 @@ def test_frames_reach_the_ranker_as_they_are():
     number = np.random.default_rng(0).normal(size=120)
     y = np.array([c == "red" for c in colour])
     frame = pandas.DataFrame({"colour": pandas.Categorical(colour), "number": number})
-    model = TwoSidedClassifier(TreeRank(pruning=None)).fit(frame, pandas.Series(y))
+    model = TwoSidedClassifier(ranker=TreeRank(pruning=None)).fit(frame, pandas.Series(y))
     assert model.error_ == 0
     assert model.feature_names_in_.tolist() == ["colour", "number"]
     assert np.array_equal(model.predict(frame), y)
     with pytest.raises(ValueError, match="feature names"):
         model.predict(frame[["number", "colour"]])
-    other = TwoSidedClassifier(TreeRank(pruning=None)).fit(
+    other = TwoSidedClassifier(ranker=TreeRank(pruning=None)).fit(
         polars.from_pandas(frame), polars.Series(y)
     )
     assert np.array_equal(other.predict(polars.from_pandas(frame)), y)
@@ -292,7 +294,7 @@ def test_a_bad_setting_is_named(settings, error, named):
 
 def test_bad_data_is_named_and_a_failed_fit_leaves_no_model():
     X, y = np.arange(8.0)[:, np.newaxis], np.arange(8) > 4
-    model = TwoSidedClassifier(Column()).fit(X, y)
+    model = TwoSidedClassifier(ranker=Column()).fit(X, y)
     for bad_y, named in ((np.zeros(8), "2 classes"), (np.arange(8), "Only binary"), (None, "None")):
         with pytest.raises(ValueError, match=named):
             model.fit(X, bad_y)
@@ -305,15 +307,15 @@ def test_bad_data_is_named_and_a_failed_fit_leaves_no_model():
     with pytest.raises(ValueError, match="the score of row 0 is NaN"):
         model.fit(X, y).predict([[np.nan]])
     with pytest.raises(ValueError, match=r"scores of shape \(9,\) for 8 rows"):
-        TwoSidedClassifier(Column()).fit(np.arange(9.0)[:, np.newaxis], y)
+        TwoSidedClassifier(ranker=Column()).fit(np.arange(9.0)[:, np.newaxis], y)
     with pytest.raises(ValueError, match="KNeighborsClassifier takes none"):
-        TwoSidedClassifier(KNeighborsClassifier(2)).fit(X, y, np.ones(8))
-    TwoSidedClassifier(KNeighborsClassifier(2)).fit(X, y)
+        TwoSidedClassifier(ranker=KNeighborsClassifier(2)).fit(X, y, np.ones(8))
+    TwoSidedClassifier(ranker=KNeighborsClassifier(2)).fit(X, y)
 
 
 def test_pickles_and_has_its_name_at_the_top():
     X, y = np.arange(8.0)[:, np.newaxis], np.arange(8) > 4
-    model = TwoSidedClassifier(TreeRank(pruning=None)).fit(X, y)
+    model = TwoSidedClassifier(ranker=TreeRank(pruning=None)).fit(X, y)
     again = pickle.loads(pickle.dumps(model))
     assert np.array_equal(again.decision_function(X), model.decision_function(X))
     assert "TwoSidedClassifier" in aucrank.__all__
@@ -323,14 +325,16 @@ def test_pickles_and_has_its_name_at_the_top():
 def test_weights_are_routed_as_they_are_requested():
     X, y = np.random.default_rng(0).normal(size=(60, 2)), np.arange(60) % 3 == 0
     weight = np.arange(60) % 4 + 1.0
-    plain = TwoSidedClassifier(LogisticRegression()).fit(X, y, weight)
+    plain = TwoSidedClassifier(ranker=LogisticRegression()).fit(X, y, weight)
     with sklearn.config_context(enable_metadata_routing=True):
-        unset = TwoSidedClassifier(LogisticRegression())
+        unset = TwoSidedClassifier(ranker=LogisticRegression())
         with pytest.raises(UnsetMetadataPassedError):
             unset.fit(X, y, sample_weight=weight)
-        asks = TwoSidedClassifier(LogisticRegression().set_fit_request(sample_weight=True))
+        asks = TwoSidedClassifier(ranker=LogisticRegression().set_fit_request(sample_weight=True))
         assert asks.fit(X, y, weight).ranker_.coef_ == pytest.approx(plain.ranker_.coef_)
-        refuses = TwoSidedClassifier(LogisticRegression().set_fit_request(sample_weight=False))
+        refuses = TwoSidedClassifier(
+            ranker=LogisticRegression().set_fit_request(sample_weight=False)
+        )
         refuses.fit(X, y, weight)
         alone = LogisticRegression().fit(X, y)
         assert refuses.ranker_.coef_ == pytest.approx(alone.coef_)
@@ -346,9 +350,9 @@ def test_each_ranker_of_the_package_is_among_those_of_the_contract():
 @parametrize_with_checks(
     [
         TwoSidedClassifier(),
-        TwoSidedClassifier(LogisticRegression(), criterion="error"),
-        TwoSidedClassifier(DecisionTreeClassifier(max_depth=2)),
-        *(TwoSidedClassifier(ranker) for ranker in TWO_SIDED),
+        TwoSidedClassifier(ranker=LogisticRegression(), criterion="error"),
+        TwoSidedClassifier(ranker=DecisionTreeClassifier(max_depth=2)),
+        *(TwoSidedClassifier(ranker=ranker) for ranker in TWO_SIDED),
     ]
 )
 @quiet_on_few_rows
@@ -363,7 +367,7 @@ def test_a_seed_is_that_of_the_ranker_and_its_parts(ranker):
     y = rng.random(200) < 1 / (1 + np.exp(-2 * X[:, 0]))
 
     def scores(ranker, seed=None):
-        model = TwoSidedClassifier(ranker, random_state=seed).fit(X, y)
+        model = TwoSidedClassifier(ranker=ranker, random_state=seed).fit(X, y)
         return model.ranker_.decision_function(X)
 
     for seeded in (ranker, make_pipeline(StandardScaler(), ranker)):

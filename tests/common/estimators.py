@@ -141,7 +141,7 @@ SETTINGS = [
 #: For bad input and damaged files: every public estimator, and what differs in how it fits.
 EVERY = {name: short(cls) for name, cls in public_estimators().items()} | {
     "RankingForest": RankingForest(n_estimators=10, random_state=0),
-    "TwoSidedClassifier": TwoSidedClassifier(TreeRank(pruning=None)),
+    "TwoSidedClassifier": TwoSidedClassifier(ranker=TreeRank(pruning=None)),
     "AUCBoost of trees": AUCBoost(weak_ranker="tree", n_rounds=10),
     "AUCBoost of lines": AUCBoost(weak_ranker="linear", n_rounds=10),
     "RankBoost, stopped early": RankBoost(n_rounds=30, early_stopping=True),
@@ -188,7 +188,7 @@ ONE_OF_EACH = {
     "MAD2C": MAD2C(),
     "MAD2C, a column a bin": MAD2C(encode="onehot-dense"),
     "ThresholdBinarizer": ThresholdBinarizer(),
-    "TwoSidedClassifier": TwoSidedClassifier(RIMARC()),
+    "TwoSidedClassifier": TwoSidedClassifier(ranker=RIMARC()),
 }
 
 #: For data that change while they are read: every way in which a fit reads its columns.
@@ -270,6 +270,7 @@ SCORED_BY_THE_CRATE = {
     "means of special values": RIMARC(special_values={"age": [40.0]}),
     "weights": LinearRanker(thresholds=None),
     "weights and thresholds": LinearRanker(thresholds=7),
+    "two sides": TwoSidedClassifier(ranker=RankBoost(n_rounds=20)),
 }
 
 #: For TwoSidedClassifier: rankers of ours under it.
@@ -316,4 +317,5 @@ SAVED = {
         n_folds=2,
     ),
     "terms": ThresholdBinarizer(),
+    "two_sided": TwoSidedClassifier(ranker=RankBoost(n_rounds=3, calibration="sigmoid")),
 }

@@ -340,7 +340,7 @@ def test_rules_are_what_the_models_themselves_tell():
         "table": RIMARC(),
         "linear": RankOpt(),
         "forest": forest,
-        "two-sided": TwoSidedClassifier(LogisticRegression()),
+        "two-sided": TwoSidedClassifier(ranker=LogisticRegression()),
     }
     board = aucrank.compare(
         X,

@@ -20,7 +20,6 @@ from aucrank import (
     RankOpt,
     TreeRank,
 )
-from aucrank.boosting import TwoSidedClassifier
 from aucrank.tree import CrossValidatedPruning, LeafRank
 from numpy.testing import assert_array_equal
 from sklearn.base import clone
@@ -470,8 +469,6 @@ def test_every_estimator_makes_a_valid_model_of_poor_data(model, X, y, tmp_path,
     if not teaches:
         assert fitted.score(X, y) == 0.5
     assert_array_equal(fitted.predict(X) == 1, scores > 0)
-    if isinstance(model, TwoSidedClassifier):
-        return
     fitted.save(tmp_path / "model.json")
     back = aucrank.load(tmp_path / "model.json")
     assert_array_equal(back.decision_function(X), scores)
@@ -480,8 +477,6 @@ def test_every_estimator_makes_a_valid_model_of_poor_data(model, X, y, tmp_path,
 @every
 @FEW
 def test_no_estimator_reads_a_damaged_file(model, tmp_path):
-    if isinstance(model, TwoSidedClassifier):
-        pytest.skip("no file holds it")
     path = tmp_path / "model.json"
     # Of noise alone an ensemble keeps no member.
     y = (X[:, 0] + np.roll(X[:, 1], 7) > 0).astype(int)

@@ -224,7 +224,11 @@ def test_sets_of_categories_of_format_3_score_the_same_bits(name, tmp_path):
 
 @pytest.fixture(scope="module")
 def answers():
-    return json.loads((GOLDEN / "families_v3_answers.json").read_text(encoding="utf-8"))
+    found, later = (
+        json.loads((GOLDEN / name).read_text(encoding="utf-8"))
+        for name in ("families_v3_answers.json", "reports_v5_answers.json")
+    )
+    return found | later | {"answers": found["answers"] | later["answers"]}
 
 
 FAMILIES = sorted(
@@ -311,6 +315,23 @@ def test_a_model_of_any_family_says_the_same_bits(version, name, answers, tmp_pa
 
 
 def test_there_is_a_stored_model_of_every_estimator_that_saves(answers):
-    stored = {type(aucrank.load(GOLDEN / f"families_v3_{name}.json")).__name__ for name in FAMILIES}
+    files = [*((3, name) for name in FAMILIES), *SINCE]
+    models = [aucrank.load(GOLDEN / f"families_v{version}_{name}.json") for version, name in files]
+    stored = {type(model).__name__ for model in models}
     assert stored == {name for name in public_names() if is_savable(name)}
-    assert set(FAMILIES) == set(answers["answers"])
+    assert {name for _, name in files} == set(answers["answers"])
+
+
+def test_an_ensemble_of_a_file_without_a_report_says_so():
+    model = aucrank.load(GOLDEN / "families_v5_ensemble.json")
+    for name in ("leaderboard_", "weights_", "feature_importances_"):
+        with pytest.raises(AttributeError, match="a model from a file has no"):
+            getattr(model, name)
+    assert [section.title for section in model._summary()] == ["Ensemble (2 members)"]
+
+
+def test_the_report_of_an_ensemble_is_read(answers):
+    model = aucrank.load(GOLDEN / "families_v5_ensemble_reported.json")
+    stored = answers["reported"]
+    assert {name: of.tolist() for name, of in model.leaderboard_.items()} == stored["leaderboard"]
+    assert model.feature_importances_.tolist() == stored["importances"]

@@ -179,7 +179,9 @@ def test_rows_to_validate_on_and_estimators_of_the_users_may_be_sparse():
     guest = logistic.fit(sparse[0], y[:400])
     assert guest.score(sparse[1], y[400:]) > 0.7
     # One that takes a sparse matrix by its ranker.
-    two_sided = TwoSidedClassifier(RankBoost(n_rounds=5, random_state=0)).fit(sparse[0], y[:400])
+    two_sided = TwoSidedClassifier(ranker=RankBoost(n_rounds=5, random_state=0)).fit(
+        sparse[0], y[:400]
+    )
     assert two_sided.score(sparse[1], y[400:]) > 0.6
 
 

@@ -55,7 +55,7 @@ def test_every_ranker_scores_rows_in_pieces_as_one_frame(name):
 
 
 def test_a_two_sided_classifier_scores_rows_in_pieces():
-    model = TwoSidedClassifier(LogisticRegression()).fit(ROWS[["small", "count"]], ROWS["y"])
+    model = TwoSidedClassifier(ranker=LogisticRegression()).fit(ROWS[["small", "count"]], ROWS["y"])
     rows = NEW[["small", "count"]]
     same_scores(model, Dataset.from_batches(rows, chunk_rows=300), rows)
 
@@ -104,7 +104,7 @@ OF_FRAMES = [
 @pytest.mark.parametrize("name", OF_FRAMES)
 def test_what_is_fitted_to_rows_in_memory_says_what_else_there_is(name):
     cls = get_estimator(name)
-    estimator = cls(LogisticRegression()) if cls is TwoSidedClassifier else cls()
+    estimator = cls(ranker=LogisticRegression()) if cls is TwoSidedClassifier else cls()
     dataset = Dataset.from_batches(ROWS, target="y")
     for fit in (estimator.fit, lambda X: estimator.fit(X, ROWS["y"])):
         with pytest.raises(TypeError, match=REFUSAL):

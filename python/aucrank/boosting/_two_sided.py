@@ -1,5 +1,7 @@
 """Lemma 4 of paper 3: any ranker cut into a classifier with equal error rates on both classes."""
 
+import json
+from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -11,18 +13,32 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, proces
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from aucrank import _core
+from aucrank._base.exports import ExportMixin
 from aucrank._base.external import check_ranker, set_random_states, weight_parameter
-from aucrank._base.ranker import AucScoreMixin
+from aucrank._base.persistence import Header, encode_params, rebuild
+from aucrank._base.ranker import AucScoreMixin, BaseRanker
+from aucrank._base.saving import SaveMixin
 from aucrank._base.scoring import score_rows
+from aucrank._base.summary import Section, SummaryMixin
 from aucrank._data.as_frame import as_frame
 from aucrank._data.labels import encode_binary
+from aucrank._data.schema import Schema
 from aucrank._data.weights import check_class_sums, check_weight
+from aucrank._utils.numbers import exact, rounded
 from aucrank._utils.params import check_choice, check_real, check_seed
 from aucrank._utils.threads import threads_for
 from aucrank.tree import TreeRank
 
 
-class TwoSidedClassifier(AucScoreMixin, MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
+class TwoSidedClassifier(
+    SaveMixin,
+    SummaryMixin,
+    AucScoreMixin,
+    ExportMixin,
+    MetaEstimatorMixin,
+    ClassifierMixin,
+    BaseEstimator,
+):
     """Classifier with the same error rate on both classes, made from any ranker.
 
     The rows that rank at or above a threshold are called positive. One class then has a higher
@@ -95,7 +111,7 @@ class TwoSidedClassifier(AucScoreMixin, MetaEstimatorMixin, ClassifierMixin, Bas
     `draw` flips the coin. The score has two values, so its AUC on the training rows is 1 less half
     the sum of ``p_pos_`` and ``p_neg_``; that of a draw is 1 - ``error_`` on average (Lemma 5).
 
-    ``save`` cannot store it, since its ranker may be any estimator; pickle can.
+    It can be saved and exported with a ranker of aucrank. With any other it can be pickled.
 
     References
     ----------
@@ -108,7 +124,7 @@ class TwoSidedClassifier(AucScoreMixin, MetaEstimatorMixin, ClassifierMixin, Bas
     >>> from aucrank.datasets import load_breast_cancer
     >>> from sklearn.naive_bayes import GaussianNB
     >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> model = TwoSidedClassifier(GaussianNB()).fit(X, y)
+    >>> model = TwoSidedClassifier(ranker=GaussianNB()).fit(X, y)
     >>> print(f"{model.p_pos_:.3f} {model.p_neg_:.3f} -> {model.error_:.3f}")
     0.038 0.062 -> 0.060
     """
@@ -122,14 +138,15 @@ class TwoSidedClassifier(AucScoreMixin, MetaEstimatorMixin, ClassifierMixin, Bas
         "p_neg_",
         "error_",
         "votes_",
+        "_cut",
         "n_features_in_",
         "feature_names_in_",
     )
 
     def __init__(
         self,
-        ranker: Any = None,
         *,
+        ranker: Any = None,
         criterion: str = "sum",
         noise_rate: float = 0.0,
         random_state: Any = None,
@@ -200,8 +217,13 @@ class TwoSidedClassifier(AucScoreMixin, MetaEstimatorMixin, ClassifierMixin, Bas
             )
         n_threads = threads_for(None, len(positive))
         cut = _core.two_sided(scores, positive, weight, criterion, noise_rate, n_threads)
+        self._set_fitted(ranker, classes, cut)
+        return self
+
+    def _set_fitted(self, ranker: Any, classes: NDArray[Any], cut: dict[str, float]) -> None:
         self.ranker_ = ranker
         self.classes_ = classes
+        self._cut = cut
         self.theta_ = cut["theta"]
         self.zeta_ = cut["zeta"]
         self.p_pos_, self.p_neg_ = cut["p_pos"], cut["p_neg"]
@@ -210,7 +232,6 @@ class TwoSidedClassifier(AucScoreMixin, MetaEstimatorMixin, ClassifierMixin, Bas
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(ranker, name):
                 setattr(self, name, getattr(ranker, name))
-        return self
 
     @property
     def advantage_(self) -> float:
@@ -304,6 +325,92 @@ class TwoSidedClassifier(AucScoreMixin, MetaEstimatorMixin, ClassifierMixin, Bas
         router = MetadataRouter(owner=type(self).__name__).add_self_request(self)
         mapping = MethodMapping().add(caller="fit", callee="fit")
         return router.add(ranker=self._ranker(), method_mapping=mapping)
+
+    @property
+    def _schema(self) -> Schema:
+        """Columns of the fit; an AttributeError if only the ranker knows them."""
+        check_is_fitted(self)
+        if not isinstance(self.ranker_, BaseRanker):
+            raise AttributeError(
+                f"the columns of a {type(self).__name__} are those of its ranker, and a"
+                f" {type(self.ranker_).__name__} is no ranker of aucrank"
+            )
+        return self.ranker_._schema
+
+    def _core_model(self) -> _core.TwoSided:
+        """Return ranker and cut as one model; the ranker must be of aucrank."""
+        calibration = self.ranker_.__dict__.get("_calibration")
+        return _core.build_two_sided(self.ranker_._model, calibration, **self._cut)
+
+    def _formula(self) -> str:
+        if not isinstance(self.ranker_, BaseRanker):
+            name = type(self.ranker_).__name__
+            reason = f"its ranker, a {name}, is an estimator that lives outside the model"
+            return json.dumps({"opaque": reason})
+        return self._core_model().formula()
+
+    def _check_savable(self) -> None:
+        super()._check_savable()
+        if not isinstance(self.ranker_, BaseRanker):
+            raise TypeError(
+                f"this {type(self).__name__} holds a {type(self.ranker_).__name__}, an estimator of"
+                " your own, and a file of aucrank never holds code; use pickle or joblib"
+            )
+        self.ranker_._check_savable()
+
+    def _to_document(self) -> str:
+        header = replace(
+            self.ranker_._header(),
+            estimator=type(self).__name__,
+            params=encode_params(self.get_params(deep=False)),
+            classes=self.classes_,
+            # Its parameters are those of `ranker` with the seeds of this fit.
+            report={"ranker": self.ranker_, "report_of_ranker": self.ranker_._fit_report()},
+        )
+        return _core.write_document(header.to_json(), self._core_model())
+
+    @classmethod
+    def _from_document(
+        cls, header: Header, model: _core.Model, calibration: _core.Calibration | None
+    ) -> Self:
+        """Rebuild a fitted classifier and its ranker."""
+        estimator = rebuild(cls, header.params)
+        if not isinstance(model, _core.TwoSided) or calibration is not None:
+            raise _core.ModelFormatError(
+                f"a {cls.__name__} cannot have a model of family {model.family!r}, or a calibration"
+            )
+        ranker = header.report.get("ranker")
+        report = header.report.get("report_of_ranker")
+        if not (isinstance(ranker, BaseRanker) and isinstance(report, dict)):
+            raise _core.ModelFormatError("the report of the fit does not say which ranker was cut")
+        of_ranker = replace(header, estimator=type(ranker).__name__, report=report)
+        ranker._restore(of_ranker, model.ranker(), model.ranker_calibration())
+        assert header.classes is not None
+        estimator._set_fitted(ranker, header.classes, model.cut())
+        return estimator
+
+    def _size(self) -> str:
+        size: str = getattr(self.ranker_, "_size", str)()
+        return size
+
+    def _does(self) -> str:
+        return "ranks, by two scores,"
+
+    def _summary(self) -> list[Section]:
+        """Return the cut, and the summary of the ranker where it has one."""
+        table = {
+            "side": ["below the threshold", "from the threshold on"],
+            "score": self.votes_ - self.threshold_,
+            "called positive": [self._cut["low"], self._cut["high"]],
+            "share of positives": [self.p_pos_, 1 - self.p_pos_],
+            "share of negatives": [1 - self.p_neg_, self.p_neg_],
+        }
+        text = (
+            f"threshold of the score of the {type(self.ranker_).__name__}: {exact(self.theta_)};"
+            f" error of either class with the coin: {rounded(self.error_)}"
+        )
+        of_ranker: list[Section] = getattr(self.ranker_, "_summary", list)()
+        return [Section("The cut", text, table), *of_ranker]
 
     def _ranker(self) -> Any:
         if self.ranker is None:

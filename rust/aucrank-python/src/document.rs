@@ -6,7 +6,7 @@ use aucrank::Interrupt;
 use aucrank::additive::{LinearModel, Mad2c, Rimarc, Scorecard};
 use aucrank::aurora::{Aurora, RankOpt, ThresholdBinarizer};
 use aucrank::boost::{BoostedModel, BranchingProgram, GradientBoosted};
-use aucrank::model::{Document, Ensemble, Header, Model, ModelError};
+use aucrank::model::{Document, Ensemble, Header, Model, ModelError, TwoSidedModel};
 use aucrank::tree::{RankingForest, TreeRankModel};
 use pyo3::exceptions::{PyKeyboardInterrupt, PyValueError};
 use pyo3::prelude::*;
@@ -24,6 +24,7 @@ use crate::model::{PyModel, hand_over};
 use crate::rank_opt::PyRankOpt;
 use crate::run::on_pool_or;
 use crate::tree::PyTreeRankModel;
+use crate::two_sided::PyTwoSided;
 
 pyo3::create_exception!(
     aucrank,
@@ -71,6 +72,7 @@ classes! {
     ThresholdBinarizer(ThresholdBinarizer) => PyThresholdBinarizer,
     RankOpt(RankOpt) => PyRankOpt,
     Ensemble(Ensemble) => PyEnsemble,
+    TwoSided(TwoSidedModel) => PyTwoSided,
 }
 
 /// Joins a header (JSON text of estimator, classes and features), a model and the calibration of its

@@ -88,7 +88,7 @@ mod _core {
     #[pymodule_export]
     use super::tree::{PyRankingTree, PyTreeRankModel, fit_tree_rank, fit_tree_rank_rows};
     #[pymodule_export]
-    use super::two_sided::two_sided;
+    use super::two_sided::{PyTwoSided, build_two_sided, two_sided};
 
     /// Number of rows from which the functions of `aucrank.metrics` use several threads.
     #[pymodule_export]

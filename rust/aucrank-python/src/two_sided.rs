@@ -1,13 +1,82 @@
 //! A ranking by scores as a classifier with equal errors on both classes (paper 3 Lemma 4).
 
-use aucrank::boost::{ThresholdCriterion, two_sided_by_scores};
+use std::sync::Arc;
+
+use aucrank::boost::{ThresholdCriterion, TwoSided, two_sided_by_scores};
 use aucrank::data::Labels;
+use aucrank::model::TwoSidedModel;
 use numpy::PyReadonlyArray1;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
+use crate::calibration::PyCalibration;
+use crate::document::hand_over_any;
+use crate::model::{PyModel, hand_over};
 use crate::roc::run;
+
+/// A ranker cut into a classifier.
+#[pyclass(name = "TwoSided", module = "aucrank._core", frozen, extends = PyModel)]
+pub struct PyTwoSided(pub Arc<TwoSidedModel>);
+
+#[pymethods]
+impl PyTwoSided {
+    /// The model that is cut, as an object of the class of its family.
+    fn ranker(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        hand_over_any(py, self.0.ranker().clone())
+    }
+
+    /// The calibration of the scores of the ranker, if it has one.
+    fn ranker_calibration(&self) -> Option<PyCalibration> {
+        let calibration = self.0.ranker_calibration().cloned();
+        calibration.map(|calibration| PyCalibration(Arc::new(calibration)))
+    }
+
+    /// What [`two_sided`] found.
+    fn cut<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let ([low, high], [p_pos, p_neg]) = (self.0.chances(), self.0.one_sided_errors());
+        let (zeta, error) = (self.0.zeta(), self.0.error());
+        by_name(py, self.0.theta(), &TwoSided { n_low: 0, low, high, zeta, p_pos, p_neg, error })
+    }
+}
+
+/// Cuts a model at the threshold `theta`; the other numbers are those that [`two_sided`] found.
+#[pyfunction]
+#[pyo3(signature = (ranker, ranker_calibration, *, theta, low, high, zeta, p_pos, p_neg, error))]
+#[expect(clippy::too_many_arguments, reason = "the numbers of a cut, by name")]
+pub fn build_two_sided(
+    py: Python<'_>,
+    ranker: PyRef<'_, PyModel>,
+    ranker_calibration: Option<PyRef<'_, PyCalibration>>,
+    theta: f64,
+    low: f64,
+    high: f64,
+    zeta: f64,
+    p_pos: f64,
+    p_neg: f64,
+    error: f64,
+) -> PyResult<Py<PyTwoSided>> {
+    let calibration = ranker_calibration.map(|calibration| (*calibration.0).clone());
+    let cut = TwoSided { n_low: 0, low, high, zeta, p_pos, p_neg, error };
+    let model = TwoSidedModel::new(ranker.as_model().to_model(), calibration, theta, &cut);
+    hand_over(py, model.map_err(PyValueError::new_err)?)
+}
+
+fn by_name<'py>(py: Python<'py>, theta: f64, cut: &TwoSided) -> PyResult<Bound<'py, PyDict>> {
+    let found = PyDict::new(py);
+    for (name, value) in [
+        ("theta", theta),
+        ("low", cut.low),
+        ("high", cut.high),
+        ("zeta", cut.zeta),
+        ("p_pos", cut.p_pos),
+        ("p_neg", cut.p_neg),
+        ("error", cut.error),
+    ] {
+        found.set_item(name, value)?;
+    }
+    Ok(found)
+}
 
 /// Cuts a ranking: threshold, probabilities on both sides of it, and error rates, by name.
 #[pyfunction]
@@ -30,17 +99,5 @@ pub fn two_sided<'py>(
     let (theta, cut) = run(py, scores.len(), n_threads, || {
         two_sided_by_scores(scores, &Labels::new(positive, weight)?, criterion, noise_rate)
     })?;
-    let found = PyDict::new(py);
-    for (name, value) in [
-        ("theta", theta),
-        ("low", cut.low),
-        ("high", cut.high),
-        ("zeta", cut.zeta),
-        ("p_pos", cut.p_pos),
-        ("p_neg", cut.p_neg),
-        ("error", cut.error),
-    ] {
-        found.set_item(name, value)?;
-    }
-    Ok(found)
+    by_name(py, theta, &cut)
 }

@@ -37,14 +37,20 @@ fn held(values: &[Value], kind: &FeatureKind) -> Held {
 }
 
 #[test]
-fn a_model_of_any_family_of_format_3_scores_the_same_bits() {
+fn a_stored_model_of_any_family_scores_the_same_bits() {
     let Some(folder) = folder() else { return };
     let read = |name: &str| fs::read_to_string(folder.join(name)).unwrap();
     let stored: Value = serde_json::from_str(&read("families_v3_answers.json")).unwrap();
     let (rows, ages) = (&stored["columns"], stored["ages"].as_array().unwrap());
     let (mut families, mut opaque_parts) = (BTreeSet::new(), Vec::new());
-    for (name, answers) in stored["answers"].as_object().unwrap() {
-        let document = Document::from_json(&read(&format!("families_v3_{name}.json"))).unwrap();
+    let later: Value = serde_json::from_str(&read("reports_v5_answers.json")).unwrap();
+    let of_version = [(3, &stored["answers"]), (5, &later["answers"])];
+    let all = of_version.iter().flat_map(|(version, answers)| {
+        answers.as_object().unwrap().iter().map(move |(name, answers)| (version, name, answers))
+    });
+    for (version, name, answers) in all {
+        let path = format!("families_v{version}_{name}.json");
+        let document = Document::from_json(&read(&path)).unwrap();
         let n_rows = answers.as_array().unwrap().len();
         let is_complete = document.header.features.len() == 2;
         let columns: Vec<Held> = document
@@ -82,6 +88,6 @@ fn a_model_of_any_family_of_format_3_scores_the_same_bits() {
         }
         families.insert(format!("{:?}", std::mem::discriminant(&document.model)));
     }
-    assert_eq!(families.len(), 13);
+    assert_eq!(families.len(), 14);
     assert_eq!(opaque_parts, [("tree_rank_dyadic".to_owned(), Opaque::Cubes)]);
 }

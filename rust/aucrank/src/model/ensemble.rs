@@ -221,6 +221,9 @@ impl Ensemble {
             if matches!(model, Model::Ensemble(_)) {
                 return Err("a member of an ensemble is an ensemble".to_owned());
             }
+            if matches!(model, Model::TwoSided(_)) {
+                return Err("a member of an ensemble is a two-sided classifier".to_owned());
+            }
             if matches!(model, Model::Mad2c(_) | Model::ThresholdBinarizer(_)) {
                 return Err("a member of an ensemble ranks no rows".to_owned());
             }
@@ -236,7 +239,7 @@ impl Ensemble {
 }
 
 /// Whether a model uses external models, whose numbers would be those of others in an ensemble.
-fn asks_external(model: &Model) -> bool {
+pub(super) fn asks_external(model: &Model) -> bool {
     match model {
         Model::TreeRank(model) => !model.tree.classifiers().is_empty(),
         Model::Boosted(model) => !model.external_rankers().is_empty(),

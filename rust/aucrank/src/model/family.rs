@@ -6,6 +6,7 @@ use serde::Serialize;
 use super::ensemble::Ensemble;
 #[cfg(feature = "serde")]
 use super::saved::{ModelError, read_json};
+use super::two_sided::TwoSidedModel;
 #[cfg(feature = "serde")]
 use crate::Interrupt;
 use crate::RankError;
@@ -224,6 +225,8 @@ families! {
     RankOpt = "rank_opt" (RankOpt),
     /// A weighted sum of models.
     Ensemble = "ensemble" (Ensemble),
+    /// A ranker cut into a classifier with equal errors on both classes.
+    TwoSided = "two_sided" (TwoSidedModel),
 }
 
 impl Model {
@@ -314,6 +317,7 @@ rankers! {
     RankOpt => Self::score, none;
     Ensemble => |model, columns| model.score(columns, None),
         |model, columns| model.probability(columns, None);
+    TwoSidedModel => Self::score, none;
 }
 
 /// Families that turn features into others, each with whether it knows two classes.

@@ -2,12 +2,13 @@
 //! checksum.
 //!
 //! Without the feature `serde` there is no saved form: of this module [`Family`], [`Model`], [`ModelRef`],
-//! [`Ensemble`] and [`Member`] are left.
+//! [`Ensemble`], [`Member`] and [`TwoSidedModel`] are left.
 
 mod ensemble;
 mod family;
 #[cfg(feature = "serde")]
 mod saved;
+mod two_sided;
 
 pub use ensemble::{Ensemble, Member};
 pub use family::{Family, Model, ModelRef};
@@ -18,3 +19,4 @@ pub use saved::{
     Classes, DateUnit, Document, Estimator, FORMAT_VERSION, Feature, FeatureKind, Header,
     HeaderBuilder, Json, Levels, ModelError, SampledRows, TextError, TextRows, learn_features,
 };
+pub use two_sided::TwoSidedModel;

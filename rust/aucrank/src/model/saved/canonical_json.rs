@@ -178,11 +178,23 @@ impl Model {
         family.read(text, interrupt)
     }
 
-    /// Reads a member of an ensemble, which is not an ensemble itself.
+    /// Reads a member of an ensemble, which holds no models itself.
     pub(super) fn member_from_json(text: &str, interrupt: &Interrupt) -> Result<Self, ModelError> {
         let Tagged { family } = read_json(text, interrupt)?;
-        if matches!(family, Tag::Ensemble) {
-            return Err(ModelError::Malformed("a member of an ensemble is an ensemble".to_owned()));
+        let what = match family {
+            Tag::Ensemble => "a member of an ensemble is an ensemble",
+            Tag::TwoSided => "a member of an ensemble is a two-sided classifier",
+            _ => return family.read(text, interrupt),
+        };
+        Err(ModelError::Malformed(what.to_owned()))
+    }
+
+    /// Reads the ranker of a two-sided classifier, which is not one itself.
+    pub(super) fn ranker_from_json(text: &str, interrupt: &Interrupt) -> Result<Self, ModelError> {
+        let Tagged { family } = read_json(text, interrupt)?;
+        if matches!(family, Tag::TwoSided) {
+            let what = "the ranker of a two-sided classifier is one itself";
+            return Err(ModelError::Malformed(what.to_owned()));
         }
         family.read(text, interrupt)
     }

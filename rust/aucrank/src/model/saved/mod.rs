@@ -5,7 +5,7 @@
 //!   models in texts of any length;
 //! - `header`: a fitted estimator apart from what it learned; `levels`: the values in it;
 //! - `text_rows`, `batch_rows`: rows of text, and batches of Apache Arrow, as the features of a header;
-//! - `ensemble`: many models in one; `error`: why a text is not a model.
+//! - `ensemble`: many models in one; `two_sided`: a model that is cut; `error`: why a text is not a model.
 
 #[cfg(feature = "arrow")]
 mod batch_rows;
@@ -16,6 +16,7 @@ mod error;
 mod header;
 mod levels;
 mod text_rows;
+pub(super) mod two_sided;
 
 #[cfg(feature = "arrow")]
 pub use batch_rows::{BatchError, BatchRows, features_of_batches};

@@ -16,7 +16,7 @@ use crate::boost::{
 use crate::calibration::{Calibration, CalibrationMethod};
 use crate::data::{BinningParams, Column, Columns, Labels, NewRows, mix};
 use crate::formula::Opaque;
-use crate::model::Model;
+use crate::model::{Model, TwoSidedModel};
 use crate::tree::{
     Aggregation, BootstrapParams, ForestParams, GrowParams, LeafOrder, LeafRankParams, SplitRule,
     TreeRankParams, fit, fit_forest,
@@ -65,6 +65,7 @@ fn document_of(class: &str, model: Model) -> Document {
         ],
         sample: None,
         reading: None,
+        report: None,
     };
     Document { header, model, calibration: None }
 }
@@ -230,8 +231,31 @@ fn logistic_document() -> Document {
     document_of("LinearRanker", Model::Linear(model))
 }
 
-fn documents() -> [Document; 14] {
+/// A program that is cut at one of its scores.
+fn two_sided_document(theta: f64) -> Document {
+    let ranker = program_document(ProgramScore::Votes);
+    let cut = crate::boost::TwoSided {
+        n_low: 4,
+        low: 0.25,
+        high: 1.0,
+        zeta: 0.25,
+        p_pos: 0.5,
+        p_neg: 0.25,
+        error: 0.375,
+    };
+    let labels = Labels::new(&POSITIVE, None).unwrap();
+    let scores = ranker.score(&columns()).unwrap();
+    let (calibration, _) = Calibration::fit(&scores, &labels, CalibrationMethod::Sigmoid).unwrap();
+    let model = TwoSidedModel::new(ranker.model, Some(calibration), theta, &cut).unwrap();
+    let mut document = document_of("TwoSidedClassifier", Model::TwoSided(model));
+    document.header.report = Some(json!({"ranker": {"__class__": "MartiRank"}}).into());
+    document
+}
+
+fn documents() -> [Document; 16] {
     [
+        two_sided_document(0.0),
+        two_sided_document(f64::INFINITY),
         logistic_document(),
         aurora_document(),
         linear_document(),
@@ -678,6 +702,41 @@ fn forged_binary_scores_are_refused_not_believed() {
         ("the radius", &|model| model["radius"] = json!(-1.0)),
     ];
     assert_refused(&document, &changes);
+}
+
+#[test]
+fn a_forged_cut_is_refused_not_believed() {
+    let document = two_sided_document(0.0);
+    let changes: [(&str, Change<'_>); 7] = [
+        ("is one itself", &|model| model["ranker"] = model.clone()),
+        ("ranks no rows", &|model| {
+            let table = mad2c_document().to_json().unwrap();
+            model["ranker"] =
+                serde_json::from_str::<Value>(&table).unwrap()["body"]["model"].take();
+        }),
+        ("out of order", &|model| model["low"] = json!(1.0)),
+        ("from 0 to 1", &|model| model["p_pos"] = json!(-0.5)),
+        ("from 0 to 1", &|model| model["error"] = json!(1.5)),
+        ("Threshold", &|model| model["theta"] = Value::Null),
+        ("log-odds that do not rise", &|model| {
+            model["ranker_calibration"]["slopes"][0] = json!(-1.0);
+        }),
+    ];
+    assert_refused(&document, &changes);
+}
+
+#[test]
+fn a_report_is_kept_as_it_is_up_to_a_size() {
+    let document = two_sided_document(0.0);
+    let report = |body: &mut Value, value: Value| body["header"]["report"] = value;
+    let found = json!({"leaderboard": [0.5, "ensemble", null], "more": {"a": [[], {}]}});
+    let read = forged(&document, |body| report(body, found.clone())).unwrap();
+    assert_eq!(read.header.report, Some(found.into()));
+    let none = forged(&document, |body| report(body, Value::Null)).unwrap();
+    assert_eq!(none.header.report, None);
+    let long = json!(vec![Vec::<u8>::new(); 100_000]);
+    let err = forged(&document, |body| report(body, long)).unwrap_err();
+    assert!(err.to_string().contains("its report holds 100001 lists and objects"), "{err}");
 }
 
 #[test]
