@@ -736,6 +736,13 @@ def fit_calibration(
     method: str,
     n_threads: int,
 ) -> tuple[Calibration, float]: ...
+def even_odds(
+    scores: NDArray[np.float64],
+    positive: NDArray[np.bool_],
+    weight: NDArray[np.float64] | None,
+    factors: tuple[float, float],
+    n_threads: int,
+) -> float: ...
 def with_threshold(model: _M, threshold: float) -> _M: ...
 def deal_blocks(
     sample: _Sample, n_folds: int, seed: int, n_threads: int

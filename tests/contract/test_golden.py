@@ -327,7 +327,7 @@ def test_an_ensemble_of_a_file_without_a_report_says_so():
     for name in ("leaderboard_", "weights_", "feature_importances_"):
         with pytest.raises(AttributeError, match="a model from a file has no"):
             getattr(model, name)
-    assert [section.title for section in model._summary()] == ["Ensemble (2 members)"]
+    assert [section.title for section in model._summary()] == ["Ensemble (3 members)"]
 
 
 def test_the_report_of_an_ensemble_is_read(answers):

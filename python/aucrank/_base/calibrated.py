@@ -24,6 +24,7 @@ from aucrank._base.folds import deal
 from aucrank._base.ranker import BaseRanker
 from aucrank._data.column_warnings import inner_fits_are_silent
 from aucrank._data.sample import Sample
+from aucrank._data.weights import unweigh_classes
 from aucrank._export.links import Curve, Link
 from aucrank._utils.params import check_choice
 from aucrank._utils.warn import warn_caller
@@ -137,8 +138,11 @@ class CalibratedRanker(BaseRanker):
             self._calibration, cut = _calibrate(unseen, scores, method, n_threads)
         elif self._needs_threshold():
             # Even odds on the training rows: good enough for a cut, not for probabilities.
-            scores = self._score(context.sample, n_threads)
-            _, cut = _calibrate(context.sample, scores, "sigmoid", n_threads)
+            sample, factors = context.sample, context.validation.class_factors
+            assert factors is not None
+            weight = unweigh_classes(factors, sample.labels, sample.weight)
+            scores = self._score(sample, n_threads)
+            cut = _core.even_odds(scores, sample.labels, weight, factors, n_threads)
         else:
             return model
         return _core.with_threshold(model, model.threshold + cut)  # type: ignore[attr-defined]

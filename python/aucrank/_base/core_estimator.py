@@ -398,7 +398,10 @@ class CoreEstimator(SaveMixin, SummaryMixin, CallbackSupportMixin, BaseEstimator
         schema, seed, progress = facts.schema, whole.seed, whole.progress
         if self._fits_dataset == "sample":
             sampled = dataset.sample(facts, n_threads, by_class=self._samples_classes)
-            self._fit_sample(FitContext(sampled, seed, n_threads, progress), facts.n_rows)
+            validation = ValidationSet(class_factors=facts.target.class_factors)
+            self._fit_sample(
+                FitContext(sampled, seed, n_threads, progress, validation), facts.n_rows
+            )
             return
         context = RowsContext(
             schema, facts.n_rows, seed, n_threads, progress, fit_number=secrets.randbits(63)

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Callable
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
@@ -24,6 +24,9 @@ from aucrank._page.model import model_page
 from aucrank._utils.dialects import Dialect
 from aucrank._utils.extras import import_extra
 from aucrank._utils.params import check_choice
+
+if TYPE_CHECKING:
+    from aucrank._base.ranker import BaseRanker
 
 
 class ExportMixin:
@@ -405,7 +408,7 @@ class ExportMixin:
         '<!DOCTYPE html>'
         """
         check_is_fitted(self)
-        return model_page(self)
+        return model_page(cast("BaseRanker", self))
 
     def to_treelite(self) -> Any:
         """Return the score as a model of Treelite, which other tree engines read.

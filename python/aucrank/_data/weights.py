@@ -198,6 +198,22 @@ def weigh_classes(
     return of_class if weight is None else weight * of_class
 
 
+def unweigh_classes(
+    factors: tuple[float, float],
+    positive: NDArray[np.bool_],
+    weight: NDArray[np.float64] | None,
+) -> NDArray[np.float64] | None:
+    """Return the weights of rows that `weigh_classes` was given.
+
+    Weights that were whole are whole again: a quotient may differ in its last bits.
+    """
+    if weight is None:
+        return None
+    found: NDArray[np.float64] = weight / np.where(positive, factors[1], factors[0])
+    rounded = np.rint(found)
+    return rounded if np.allclose(found, rounded, rtol=1e-12, atol=0.0) else found
+
+
 def to_weights(sample_weight: ArrayLike) -> NDArray[np.float64]:
     """Return weights as float64; the core checks their values."""
     array = vector(sample_weight, "sample_weight")

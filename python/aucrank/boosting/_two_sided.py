@@ -1,6 +1,7 @@
 """Lemma 4 of paper 3: any ranker cut into a classifier with equal error rates on both classes."""
 
 import json
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any, ClassVar, Self
 
@@ -398,7 +399,7 @@ class TwoSidedClassifier(
 
     def _summary(self) -> list[Section]:
         """Return the cut, and the summary of the ranker where it has one."""
-        table = {
+        table: dict[str, Iterable[Any]] = {
             "side": ["below the threshold", "from the threshold on"],
             "score": self.votes_ - self.threshold_,
             "called positive": [self._cut["low"], self._cut["high"]],

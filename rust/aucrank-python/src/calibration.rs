@@ -62,6 +62,23 @@ pub fn fit_calibration(
     Ok((PyCalibration(Arc::new(found)), cut))
 }
 
+/// The score of even odds where a row counts by the factor of its class, negative and positive.
+#[pyfunction]
+pub fn even_odds(
+    py: Python<'_>,
+    scores: PyReadonlyArray1<'_, f64>,
+    positive: PyReadonlyArray1<'_, bool>,
+    weight: Option<PyReadonlyArray1<'_, f64>>,
+    factors: [f64; 2],
+    n_threads: usize,
+) -> PyResult<f64> {
+    let (scores, positive) = (scores.as_slice()?, positive.as_slice()?);
+    let weight = weight.as_ref().map(|weight| weight.as_slice()).transpose()?;
+    on_pool(py, n_threads, |_| {
+        Calibration::even_odds(scores, &Labels::new(positive, weight)?, factors)
+    })
+}
+
 /// A model with another threshold, of the same class.
 #[pyfunction]
 pub fn with_threshold(

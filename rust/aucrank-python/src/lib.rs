@@ -46,7 +46,7 @@ mod _core {
     };
     #[pymodule_export]
     use super::calibration::{
-        PyCalibration, deal_blocks, fit_calibration, held_out_rows, with_threshold,
+        PyCalibration, deal_blocks, even_odds, fit_calibration, held_out_rows, with_threshold,
     };
     #[pymodule_export]
     use super::document::{ModelFormatError, read_document, write_document};

@@ -91,7 +91,7 @@ impl Calibration {
     ) -> Result<(Self, f64), RankError> {
         let groups = score_groups(scores, labels)?;
         let class_rows = labels.class_rows();
-        let (pivot, slope) = rising_line(&groups, class_rows);
+        let (pivot, slope) = rising_line(&groups, Line::of_groups(&groups, class_rows));
         let range = groups[groups.len() - 1].0 - groups[0].0;
         let knots = match method {
             CalibrationMethod::Isotonic if range.is_finite() => {
@@ -100,6 +100,39 @@ impl Calibration {
             _ => vec![pivot],
         };
         Ok(Self::around_even_odds(&knots, slope))
+    }
+
+    /// The score of even odds where a row counts by the factor of its class, negative and positive: from
+    /// there on, a mistaken positive label costs less than a mistaken negative one. It is that of the line
+    /// of [`CalibrationMethod::Sigmoid`].
+    ///
+    /// # Errors
+    ///
+    /// [`RankError`] if the lengths differ, or a score is NaN.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use aucrank::calibration::Calibration;
+    /// use aucrank::data::Labels;
+    ///
+    /// let labels = Labels::new(&[false, false, true, false, true, true], None)?;
+    /// let scores = [10.0, 11.0, 12.0, 13.0, 14.0, 15.0];
+    /// let even = Calibration::even_odds(&scores, &labels, [1.0, 1.0])?;
+    /// assert!((even - 12.5).abs() < 1e-9);
+    /// // Negatives are ten times as dear.
+    /// assert!(Calibration::even_odds(&scores, &labels, [10.0, 1.0])? > 14.0);
+    /// # Ok::<(), aucrank::RankError>(())
+    /// ```
+    pub fn even_odds(
+        scores: &[f64],
+        labels: &Labels<'_>,
+        factors: [f64; 2],
+    ) -> Result<f64, RankError> {
+        let groups = score_groups(scores, labels)?;
+        let line = Line::of_weighted_classes(&groups, labels.class_rows(), factors);
+        let (pivot, slope) = rising_line(&groups, line);
+        Ok(Self::around_even_odds(&[pivot], slope).1)
     }
 
     /// The function through some knots, moved so that it is 0 at 0, and by how much.
@@ -194,8 +227,7 @@ impl Calibration {
 }
 
 /// A knot of the line of maximum likelihood, and its slope, which is positive.
-fn rising_line(groups: &[(f64, ClassSums)], class_rows: [u64; 2]) -> ((f64, f64), f64) {
-    let line = Line::of_groups(groups, class_rows);
+fn rising_line(groups: &[(f64, ClassSums)], line: Line) -> ((f64, f64), f64) {
     let range = groups[groups.len() - 1].0 - groups[0].0;
     let least = if range > 0.0 { LEAST_RISE / range.min(f64::MAX) } else { 1.0 };
     let middle = mean_score(groups).clamp(groups[0].0, groups[groups.len() - 1].0);
@@ -370,6 +402,33 @@ mod tests {
             let (scores, positive): (Vec<f64>, Vec<bool>) = repeated.into_iter().unzip();
             assert_eq!(of(&scores, &positive, None), weighted);
         }
+    }
+
+    #[test]
+    fn even_odds_of_weighted_classes_are_those_of_copies_with_targets() {
+        for seed in 0..20 {
+            let (scores, positive, weights) = sample(seed, 60);
+            let labels = Labels::new(&positive, Some(&weights)).unwrap();
+            let (_, cut) = Calibration::fit(&scores, &labels, CalibrationMethod::Sigmoid).unwrap();
+            let even = |factors| Calibration::even_odds(&scores, &labels, factors).unwrap();
+            assert_eq!(even([1.0, 1.0]).to_bits(), even([8.0, 8.0]).to_bits());
+            assert!((even([1.0, 1.0]) - cut).abs() < 1e-9 * cut.abs().max(1.0), "{seed}");
+            let cuts = [0.01, 0.1, 1.0, 10.0, 100.0].map(|factor| even([factor, 1.0]));
+            assert!(cuts.is_sorted(), "{seed}: {cuts:?}");
+        }
+    }
+
+    #[test]
+    fn light_rows_of_one_class_alone_do_not_outweigh_the_other() {
+        // 4 positives alone at the higher score.
+        let positive: Vec<bool> = (0..50).map(|row| row >= 24).collect();
+        let scores: Vec<f64> = (0..50).map(|row| f64::from(u8::from(row >= 46))).collect();
+        let labels = Labels::new(&positive, None).unwrap();
+        let even = |factors| Calibration::even_odds(&scores, &labels, factors).unwrap();
+        assert!(even([1.0, 1.0]) < 1.0);
+        assert!(even([1000.0, 1e-4]) > 1.0);
+        // By the two targets: at the higher score the odds are 27 to 1.
+        assert!(even([26.9, 1.0]) < 1.0 && even([27.1, 1.0]) > 1.0);
     }
 
     #[test]

@@ -58,6 +58,25 @@ impl Line {
         log_odds_line(groups.iter().map(masses), class_rows, usize::MAX)
     }
 
+    /// The line of [`Line::of_groups`] where a row counts by the factor of its class, negative and
+    /// positive. A target of Platt is the chance that a row like this one is positive, so that the part
+    /// of each row that is of the other class counts by the factor of that one: of rows of one class
+    /// alone, however light, the line does not say that they outweigh the other.
+    pub(crate) fn of_weighted_classes(
+        groups: &[(f64, ClassSums)],
+        class_rows: [u64; 2],
+        factors: [f64; 2],
+    ) -> Self {
+        let parts = platt_targets(class_rows)
+            .map(|target| [(1.0 - target) * factors[0], target * factors[1]]);
+        let [neg, pos] = parts.map(|[neg, pos]| neg + pos);
+        let targets = parts.map(|[neg, pos]| pos / (neg + pos));
+        let masses = |&(score, sums): &(f64, ClassSums)| {
+            (score, [sums.neg as f64 * neg, sums.pos as f64 * pos])
+        };
+        line_to_targets(groups.iter().map(masses), targets, usize::MAX)
+    }
+
     /// The same line as [`Line::of_groups`], of groups that come again as often as needed, with the
     /// weights of the negative and of the positive rows of each. At most about [`MOST_HELD`] of them
     /// are in memory at a time.
@@ -158,6 +177,21 @@ fn log_odds_line(
     class_rows: [u64; 2],
     most_held: usize,
 ) -> Line {
+    line_to_targets(groups, platt_targets(class_rows), most_held)
+}
+
+/// The chance that a row is positive, for negative and for positive rows.
+fn platt_targets(class_rows: [u64; 2]) -> [f64; 2] {
+    let [n_neg, n_pos] = class_rows.map(|rows| rows as f64);
+    [1.0 / (n_neg + 2.0), (n_pos + 1.0) / (n_pos + 2.0)]
+}
+
+/// As [`log_odds_line`], with targets of the rows of each class.
+fn line_to_targets(
+    groups: impl Iterator<Item = (f64, [f64; 2])> + Clone,
+    targets: [f64; 2],
+    most_held: usize,
+) -> Line {
     let (mut n_groups, mut total) = (0_usize, [0.0; 2]);
     let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
     for (score, [neg, pos]) in groups.clone() {
@@ -167,8 +201,6 @@ fn log_odds_line(
         n_groups += 1;
     }
     let whole = total[0] + total[1];
-    let [n_neg, n_pos] = class_rows.map(|rows| rows as f64);
-    let targets = [1.0 / (n_neg + 2.0), (n_pos + 1.0) / (n_pos + 2.0)];
     let mean = (total[1] * targets[1] + total[0] * targets[0]) / whole;
     let flat = Line { intercept: (mean / (1.0 - mean)).ln(), slope: 0.0 };
     let range = high - low;

@@ -22,7 +22,7 @@ pub(in crate::model) mod threshold {
 
     #[derive(Serialize, Deserialize)]
     #[serde(rename_all = "snake_case")]
-    enum Side {
+    enum InfiniteSide {
         /// All rows lie above it.
         AllAbove,
         /// All rows lie below it.
@@ -31,25 +31,25 @@ pub(in crate::model) mod threshold {
 
     #[derive(Serialize, Deserialize)]
     #[serde(untagged)]
-    enum Threshold {
+    enum SavedThreshold {
         Finite(f64),
-        Infinite(Side),
+        Infinite(InfiniteSide),
     }
 
     pub fn serialize<S: Serializer>(threshold: &f64, serializer: S) -> Result<S::Ok, S::Error> {
         let threshold = match *threshold {
-            f64::NEG_INFINITY => Threshold::Infinite(Side::AllAbove),
-            f64::INFINITY => Threshold::Infinite(Side::AllBelow),
-            finite => Threshold::Finite(finite),
+            f64::NEG_INFINITY => SavedThreshold::Infinite(InfiniteSide::AllAbove),
+            f64::INFINITY => SavedThreshold::Infinite(InfiniteSide::AllBelow),
+            finite => SavedThreshold::Finite(finite),
         };
         threshold.serialize(serializer)
     }
 
     pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
-        Ok(match Threshold::deserialize(deserializer)? {
-            Threshold::Finite(threshold) => threshold,
-            Threshold::Infinite(Side::AllAbove) => f64::NEG_INFINITY,
-            Threshold::Infinite(Side::AllBelow) => f64::INFINITY,
+        Ok(match SavedThreshold::deserialize(deserializer)? {
+            SavedThreshold::Finite(threshold) => threshold,
+            SavedThreshold::Infinite(InfiniteSide::AllAbove) => f64::NEG_INFINITY,
+            SavedThreshold::Infinite(InfiniteSide::AllBelow) => f64::INFINITY,
         })
     }
 }
