@@ -5,6 +5,7 @@ import pytest
 from aucrank import AURORA, RankingForest, Scorecard, TreeRank
 from aucrank._base.registry import public_estimators
 from sklearn.utils.estimator_checks import (
+    check_class_weight_classifiers,
     check_dataframe_column_names_consistency,
     parametrize_with_checks,
 )
@@ -27,13 +28,11 @@ def grows_pure_leaves(estimator):
     """Tell of unpruned trees of many leaves, and of forests that take the order of leaves alone.
 
     A forest with ``max_samples`` chooses small leaves, too. Of the 50 rows of the check, a single
-    term of AURORA may hold for rows of one class alone.
+    term of the AURORA of a card holds for rows of one class alone.
     """
     params = estimator.get_params(deep=False)
     if isinstance(estimator, Scorecard) and isinstance(estimator.estimator, AURORA):
-        return grows_pure_leaves(estimator.estimator)
-    if isinstance(estimator, AURORA):
-        return params["depth"] == "shallow" and params["max_features"] == 8
+        return True
     if isinstance(estimator, RankingForest):
         takes_order = params["aggregation"] in ("rank_mean", "kendall")
         return takes_order or params["max_samples"] is not None
@@ -52,6 +51,13 @@ def grows_pure_leaves(estimator):
 )
 def test_scikit_learn_contract(estimator, check):
     check(estimator)
+
+
+@quiet_on_few_rows
+@pytest.mark.parametrize("name", public_estimators())
+def test_class_weights_move_the_labels_by_default(name):
+    estimator = public_estimators()[name]()
+    check_class_weight_classifiers(name, estimator)
 
 
 def test_no_public_estimator_is_left_out():
