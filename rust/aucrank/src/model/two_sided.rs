@@ -132,7 +132,9 @@ impl TwoSidedModel {
             return Err(RankError::NanScore(row));
         }
         let values = self.values();
-        scores.iter_mut().for_each(|score| *score = values[usize::from(*score >= self.theta)]);
+        for score in &mut scores {
+            *score = values[usize::from(*score >= self.theta)];
+        }
         Ok(scores)
     }
 
@@ -153,7 +155,7 @@ impl TwoSidedModel {
     /// The scores of both sides.
     fn values(&self) -> [f64; 2] {
         let votes = self.chances().map(|chance| 2.0 * chance - 1.0);
-        let midpoint = (votes[0] + votes[1]) / 2.0;
+        let midpoint = f64::midpoint(votes[0], votes[1]);
         votes.map(|vote| vote - midpoint)
     }
 
@@ -228,7 +230,7 @@ mod tests {
         for theta in [theta, f64::INFINITY, f64::NEG_INFINITY] {
             let model = TwoSidedModel::new(ranker(), None, theta, &cut).unwrap();
             let vote = |high: bool| 2.0 * if high { cut.high } else { cut.low } - 1.0;
-            let midpoint = (vote(false) + vote(true)) / 2.0;
+            let midpoint = f64::midpoint(vote(false), vote(true));
             let expected: Vec<f64> =
                 scores.iter().map(|&score| vote(score >= theta) - midpoint).collect();
             assert_eq!(model.score(&columns()).unwrap(), expected);

@@ -36,6 +36,7 @@ pub(in crate::model) mod threshold {
         Infinite(InfiniteSide),
     }
 
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands it over so")]
     pub fn serialize<S: Serializer>(threshold: &f64, serializer: S) -> Result<S::Ok, S::Error> {
         let threshold = match *threshold {
             f64::NEG_INFINITY => SavedThreshold::Infinite(InfiniteSide::AllAbove),
