@@ -8,18 +8,14 @@ from typing import TYPE_CHECKING
 from aucrank._export.formula import LevelSteps, NumberSteps, Sum, read_formula
 from aucrank._plots.card import CardDisplay, Panel, draw_card
 from aucrank._plots.terms import TermsDisplay, draw_terms
-from aucrank.additive._scorecard.editing import EditedCard
-from aucrank.additive._scorecard.sheet import Sheet
+from aucrank.additive._scorecard.written import WrittenCard
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-class DrawnCard(EditedCard):
+class DrawnCard(WrittenCard):
     """The plots of a `Scorecard`."""
-
-    def _sheet(self) -> Sheet:
-        raise NotImplementedError
 
     def plot(
         self,
