@@ -1,20 +1,22 @@
 """`aucrank evaluate`: how well a saved model ranks labelled rows."""
 
 import argparse
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
+import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import NDArray
 
 from aucrank._base.batch_scores import scored_batches
-from aucrank._data.block_survey import BlockFacts
+from aucrank._data.reading import Reading
 from aucrank._page.formats import is_p
 from aucrank._report.periods import periods_of
 from aucrank._report.rows import Rows
 from aucrank._report.subgroups import measure_parts, split_by
 from aucrank._report.subjects import Subject, Target, probabilities
 from aucrank._utils.plain_text import shown
+from aucrank._utils.words import listed
 from aucrank.cli._csv import csv_options
 from aucrank.cli._data import need_column, text_of, with_plain_labels
 from aucrank.cli._errors import UsageError, plain_errors
@@ -48,11 +50,34 @@ from aucrank.metrics import AucInterval, RocState, auc_interval
 CONFIDENCE = 0.95
 FPRS = (0.01, 0.05, 0.10, 0.20)
 
-#: Which rows of a batch are positive, their scores, and the numbers of their groups.
-_Scored = tuple[NDArray[np.bool_], NDArray[np.float64], NDArray[np.uint64]]
+#: Bytes per row for intervals with groups and figures of parts, with sorted copies; and for each
+#: column that names parts.
+_BYTES_OF_ROW, _BYTES_OF_VALUE = 60, 60
 
-#: Bytes per row for the interval with groups, including the sorted copies.
-_BYTES_OF_ROW = 100
+
+@dataclass(frozen=True)
+class Scored:
+    """Labelled rows with their scores, and with the columns that name groups, times and parts.
+
+    Attributes
+    ----------
+    positive : ndarray of bool, shape (n_rows,)
+        Which rows are positive.
+    scores : ndarray of float64, shape (n_rows,)
+        Their scores.
+    probability : ndarray of float64, shape (n_rows,), or None
+        Their probabilities, where parts are named and the model has them.
+    frame : narwhals.DataFrame
+        The columns.
+    reading : Reading
+        How they were read.
+    """
+
+    positive: NDArray[np.bool_]
+    scores: NDArray[np.float64]
+    probability: NDArray[np.float64] | None
+    frame: nw.DataFrame[Any]
+    reading: Reading
 
 
 def run(args: argparse.Namespace) -> int:
@@ -60,31 +85,21 @@ def run(args: argparse.Namespace) -> int:
     model = load_ranker(args.model)
     check_parts(args)
     if is_streamed(args.data, args.memory):
-        for option in named_parts(args):
-            if option != "--group":
-                raise UsageError(
-                    f"{option} is for data in memory: of data that are read a piece at a time, the"
-                    " AUC of all rows alone is measured"
-                )
         state = RocState(**room_for_scores(args.memory))
-        scored: list[_Scored] = []
-        value = _measure_in_pieces(model, args, state, scored)
-        with plain_errors(f"cannot evaluate on {args.data}"):
-            _say(args, model, state, value, _clustered_in_pieces(scored))
+        value, scored = _measure_in_pieces(model, args, state)
     else:
-        frame, reading = read_for(model, args.data, csv_options(args), text_of_parts(args, model))
-        need_column(frame.columns, args.target, args.data, "--target")
-        frame = with_plain_labels(frame, args.target)
-        positive = positive_rows(model, frame[args.target], args.positive, args.data)
-        target = Target(positive, None, ("negative", "positive"))
-        target = target_in_parts(target, frame, reading, args)
-        X = features_for(model, frame, args.data)
-        scores = scores_of(model, X, args.data)
-        state = RocState().update(positive, scores)
-        value = frame[args.target].filter(positive.tolist())[0]
-        with plain_errors(f"cannot evaluate on {args.data}"):
-            _say(args, model, state, value, _clustered(target, scores))
-            _say_parts(args, model, target, X, scores)
+        value, scored = _measure(model, args)
+        state = RocState().update(scored.positive, scored.scores)
+    target = None
+    if scored is not None:
+        target = Target(scored.positive, None, ("negative", "positive"))
+        target = target_in_parts(target, scored.frame, scored.reading, args)
+    with plain_errors(f"cannot evaluate on {args.data}"):
+        if scored is None or target is None:
+            _say(args, model, state, value)
+        else:
+            _say(args, model, state, value, _clustered(target, scored.scores))
+            _say_parts(args, model, target, scored)
     return 0
 
 
@@ -95,25 +110,14 @@ def _clustered(target: Target, scores: NDArray[np.float64]) -> AucInterval | Non
     return auc_interval(target.positive, scores, groups=target.groups, method="logit")
 
 
-def _clustered_in_pieces(scored: list[_Scored]) -> AucInterval | None:
-    """Return the AUC with the interval for groups, from batches of rows with groups."""
-    if not scored:
-        return None
-    positive, scores, groups = map(np.concatenate, zip(*scored, strict=True))
-    return auc_interval(positive, scores, groups=groups, method="logit")
-
-
-def _say_parts(
-    args: argparse.Namespace, model: SavedModel, target: Target, X: Any, scores: NDArray[np.float64]
-) -> None:
+def _say_parts(args: argparse.Namespace, model: SavedModel, target: Target, scored: Scored) -> None:
     """Print the figures of subgroups and of periods."""
     splits = [split_by(name, values) for name, values in target.by.items()]
     if target.time is not None:
         splits.append(replace(periods_of(target.time, target.positive), name=args.time))
-    probability = None
-    if splits and hasattr(model.estimator, "predict_proba"):
-        probability = probabilities(model.estimator, X)
-    subject = Subject(args.model, model.estimator, Rows(X), scores, probability, None, 0.0)
+    rows = Rows(scored.frame.to_native())
+    ranked = scored.scores, scored.probability
+    subject = Subject(args.model, model.estimator, rows, *ranked, None, 0.0)
     for split in splits:
         found = measure_parts(subject, target, split, CONFIDENCE)
         ranking = found.ranking
@@ -165,37 +169,64 @@ def _say(
         print(f"{fpr:>5.0%}  {tpr:>6.1%}")
 
 
-def _measure_in_pieces(
-    model: SavedModel, args: argparse.Namespace, state: RocState, scored: list[_Scored]
-) -> Any:
-    """Score data that do not fit in memory; return the positive value of the target.
+def _measure(model: SavedModel, args: argparse.Namespace) -> tuple[Any, Scored]:
+    """Score data in memory; return the positive value of the target, too."""
+    frame, reading = read_for(model, args.data, csv_options(args), text_of_parts(args, model))
+    need_column(frame.columns, args.target, args.data, "--target")
+    frame = with_plain_labels(frame, args.target)
+    positive = positive_rows(model, frame[args.target], args.positive, args.data)
+    X = features_for(model, frame, args.data)
+    scores = scores_of(model, X, args.data)
+    value = frame[args.target].filter(positive.tolist())[0]
+    return value, Scored(positive, scores, _probability(model, args, X), frame, reading)
 
-    Scores and groups of all rows are kept if intervals are for groups.
+
+def _measure_in_pieces(
+    model: SavedModel, args: argparse.Namespace, state: RocState
+) -> tuple[Any, Scored | None]:
+    """Score data that do not fit in memory; return the positive value of the target, too.
+
+    Scores and columns of all rows are kept if groups, times or parts are named.
     """
-    columns = [args.target, *([] if args.group is None else [args.group])]
+    of_parts = list(dict.fromkeys(name for names in named_parts(args).values() for name in names))
+    found: list[tuple[Any, ...]] = []
     with progress(args) as say:
         text = text_of_parts(args, model)
         dataset = dataset_for(model, args.data, csv_options(args), say, args.target, text)
         with stream_errors(f"cannot score {args.data}"):
             values = values_in_pieces(dataset, args.target, args.data)
             value = positive_value(model, values, args.target, args.positive, args.data)
-            if args.group is not None:
-                need_column(dataset.passes.source.names, args.group, args.data, "--group")
-                _need_room(dataset.n_rows or 0, args)
-            facts = BlockFacts(args.group, None)
-            for batch, _, scores in scored_batches(model.estimator, dataset, columns):
+            for option, names in named_parts(args).items():
+                for name in names:
+                    need_column(dataset.passes.source.names, name, args.data, option)
+            _need_room(dataset.n_rows or 0, len(of_parts), args)
+            columns = list(dict.fromkeys([args.target, *of_parts]))
+            for batch, X, scores in scored_batches(model.estimator, dataset, columns):
                 positive = (batch.frame[args.target] == value).to_numpy()
                 state.update(positive, scores)
-                if args.group is not None:
-                    scored.append((positive, scores, facts.of_batch(batch)[0]))
-    return value
+                if of_parts:
+                    probability = _probability(model, args, X)
+                    found.append((positive, scores, probability, batch.frame.select(of_parts)))
+    if not found:
+        return value, None
+    positives, all_scores, probabilities_of, frames = zip(*found, strict=True)
+    known = None if probabilities_of[0] is None else np.concatenate(probabilities_of)
+    ranked = np.concatenate(positives), np.concatenate(all_scores), known
+    return value, Scored(*ranked, nw.concat(list(frames)), dataset.reading or Reading())
 
 
-def _need_room(n_rows: int, args: argparse.Namespace) -> None:
-    n_bytes = _BYTES_OF_ROW * n_rows
-    if args.memory is not None and n_bytes > args.memory:
+def _probability(model: SavedModel, args: argparse.Namespace, X: Any) -> NDArray[np.float64] | None:
+    """Return probabilities for the figures of parts, if parts are named and there are any."""
+    if not (args.by or args.time) or not hasattr(model.estimator, "predict_proba"):
+        return None
+    return probabilities(model.estimator, X)
+
+
+def _need_room(n_rows: int, n_columns: int, args: argparse.Namespace) -> None:
+    n_bytes = (_BYTES_OF_ROW + _BYTES_OF_VALUE * n_columns) * n_rows
+    if n_columns and args.memory is not None and n_bytes > args.memory:
+        options = listed(list(named_parts(args)))
         raise UsageError(
-            f"--group keeps the score and the group of each row, which takes"
-            f" {n_bytes / 1e9:.2g} GB, and --memory says {args.memory / 1e9:.2g} GB: leave it out"
-            " for the interval of single rows"
+            f"{options} keeps the score of each row and its value of each column, which takes"
+            f" {n_bytes / 1e9:.2g} GB, and --memory says {args.memory / 1e9:.2g} GB"
         )
