@@ -73,7 +73,7 @@ MODELS = {
     "smarti": SMartiRank(n_rounds=3, noise_rate="auto", random_state=1),
     "rimarc": RIMARC(weight_folds=4, random_state=0),
     "scorecard": Scorecard(estimator=RIMARC(weight_folds=3, random_state=0)),
-    "aurora": AURORA(selection="cv", max_features=20, random_state=0),
+    "aurora": AURORA(selection="cv", max_features=8, radius=3.0, depth="shallow", random_state=0),
     "ensemble": RankingEnsemble(members=few_members(), n_folds=3, random_state=0),
 }
 
