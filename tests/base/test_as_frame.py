@@ -204,8 +204,8 @@ def test_what_is_no_table_is_said_in_fit_and_later(X, error, message):
     ("X", "error", "message"),
     [
         (np.zeros(0, dtype=[("a", "f8")]), ValueError, r"0 sample\(s\)"),
-        (as_records(FRAME.assign(when=pd.Timestamp(0))), TypeError, "column 'when' has dtype"),
-        (Stream(pa.table({"when": pa.array([0] * N_ROWS, pa.date32())})), TypeError, "'when'"),
+        (as_records(FRAME.assign(when=pd.Timedelta(0))), TypeError, "column 'when' has dtype"),
+        (Stream(pa.table({"when": pa.array([0] * N_ROWS, pa.duration("s"))})), TypeError, "'when'"),
     ],
 )
 def test_their_columns_are_checked_as_those_of_a_frame(X, error, message):

@@ -105,6 +105,7 @@ def read_document(text):
 
 class MeanRanker(ProbabilityMixin, BaseRanker):
     _family = "mean"
+    _takes_sparse = False
 
     def __init__(
         self, *, sign=1.0, categorical_features="from_dtype", n_jobs=None, random_state=None

@@ -241,7 +241,7 @@ def test_evaluate_and_describe_know_the_ensemble(rows, capsys):
     )
     out = ok(capsys, "describe", "model.json")
     assert out.startswith("RankingEnsemble, saved by aucrank")
-    assert "\nEnsemble (2 members)\n" in out
+    assert "\nLeaderboard, on rows left out (2 members)\n" in out
 
 
 def test_where_no_rows_can_be_left_out_nothing_is_said_of_such(capsys):

@@ -51,7 +51,7 @@ def test_models_are_compared_on_the_same_rows(fitted, capsys):
     html = page("page.html")
     assert "<h1>Loans &lt;2026&gt;</h1>" in html
     assert "tree less table" in html
-    assert "beside 400 rows of training data" in html
+    assert "and 400 rows of training data" in html
     assert "If a false positive costs 1.00 and a false negative 4.00" in html
     assert "Interval, 90%" in html
     assert "False positive rates up to 20%" in html

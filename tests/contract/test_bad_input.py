@@ -13,7 +13,6 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-import scipy.sparse
 from aucrank import (
     AUCBoost,
     RankBoost,
@@ -117,13 +116,12 @@ def test_missing_values_are_data(split):
         (X[:0], ValueError, "inconsistent numbers of samples|0 sample"),
         (X[:, :0], ValueError, r"0 feature\(s\)"),
         (FRAME[[]], ValueError, r"0 feature\(s\)"),
-        (scipy.sparse.csr_matrix(X), TypeError, "Sparse data was passed for X"),
         (X + 1j, ValueError, "Complex data not supported"),
         (X.astype(str).astype(object) + "x", ValueError, "could not convert string to float"),
         (FRAME.assign(age="old").drop(columns="age").iloc[:5], ValueError, r"\[5, 60\]"),
         (pd.DataFrame(np.c_[X, X], columns=list("abcabc")), ValueError, "unique column names"),
     ],
-    ids=["1-D", "no rows", "no columns", "bare frame", "sparse", "complex", "text", "few", "twins"],
+    ids=["1-D", "no rows", "no columns", "bare frame", "complex", "text", "few", "twins"],
 )
 def test_what_is_no_table(data, error, message):
     refused(data, Y, message, error=error)

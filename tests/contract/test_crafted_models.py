@@ -316,7 +316,7 @@ PARAMETERS = {
     "an_array_of_arrays": (array_of("(1000,1000,100)f8", [1.0]), "an array has an unknown form"),
     "a_long_dtype": ({"__class__": "dtype", "name": ",".join(["f8"] * 100_000)}, "unknown form"),
     "many_numbers": (array_of("float64", [0] * 500_000), "read"),
-    "many_objects": ([{"__class__": "TreeRank"}] * 40_000, "parameters hold 40,001 objects"),
+    "many_objects": ([{"__class__": "TreeRank"}] * 40_000, "hold 40,001 objects"),
     "a_long_integer": ({"__class__": "int", "value": "0x" + "f" * 1_000_000}, "unknown form"),
 }
 

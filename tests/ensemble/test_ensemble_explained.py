@@ -98,7 +98,7 @@ def test_importances_do_not_depend_on_threads_and_are_saved(tmp_path):
 def test_importances_of_many_columns_are_those_of_all_at_once(monkeypatch):
     expected = quick().fit(X, Y).feature_importances_
     for at_once in (1, 3 * 1000):
-        monkeypatch.setattr(_importances, "_VALUES_AT_ONCE", at_once)
+        monkeypatch.setattr(_importances, "_MOST_VALUES", at_once)
         np.testing.assert_array_equal(quick().fit(X, Y).feature_importances_, expected)
 
 

@@ -290,7 +290,7 @@ def test_trees_that_ask_too_much_of_a_row_are_refused():
         table = TreeTable(lambda feature: feature, {}, lambda _: 0)
         table.add_tree(stairs(n_steps), 1.0)
         if refused:
-            with pytest.raises(ValueError, match="a row for more than 1000 thresholds and categ"):
+            with pytest.raises(ValueError, match="a row by more than 1000 thresholds and categ"):
                 leaf_numbers(table, np.asarray)
         else:
             attributes, _ = leaf_numbers(table, np.asarray)
