@@ -182,3 +182,16 @@ def test_columns_that_name_or_number_rows(n_pieces, name, values, does):
     for first in range(0, len(values), -(-len(values) // n_pieces)):
         found.look_at(series[first : first + -(-len(values) // n_pieces)])
     assert found.does == does
+
+
+def test_kinds_of_columns_are_counted_as_in_one_file(capsys):
+    rows = loans().assign(town=[f"t{number % 7}" for number in range(400)])
+    rows.to_csv("all.csv", index=False)
+    os.makedirs("parts")
+    for name, part in (("a", rows[:150]), ("b", rows[150:])):
+        part.to_csv(f"parts/{name}.csv", index=False)
+    for data in ("all.csv", "parts", "parts/*.csv"):
+        compare = ("compare", data, "--target", "bad", "--models", "TreeRank", "--no-peers")
+        status, out, _ = run(capsys, *compare)
+        assert status == 0
+        assert "400 rows, 4 features (2 numeric, 2 categorical)" in out

@@ -1,6 +1,7 @@
 """Comparisons on a `Dataset`: on all of its rows, or on a sample that its order does not change."""
 
 import aucrank
+import narwhals.stable.v2 as nw
 import numpy as np
 import pandas as pd
 import pytest
@@ -25,6 +26,12 @@ def of_parts(rows, *bounds, **roles):
 
 def aucs(board):
     return dict(zip(board.models["model"], board.models["auc"], strict=True))
+
+
+def test_categories_are_categorical_in_the_sample():
+    rows = loans(200)
+    X = sampled_rows(of_parts(rows, 90), 1000, "from_dtype", None).X
+    assert [name for name, dtype in X.schema.items() if dtype == nw.Categorical] == ["purpose"]
 
 
 @pytest.mark.parametrize("weight", [None, "weight"])

@@ -114,6 +114,12 @@ def _frame_of(sample: Sample) -> nw.DataFrame[Any]:
         texts = list(map(str, feature.levels))
         coded = np.where(values == MISSING_CODE, len(texts), values)
         listed = np.array([*texts, None], dtype=object)[coded].tolist()
-        column = nw.new_series(name, listed, nw.String, backend=library)
-        columns[name] = column.cast(nw.Categorical)
-    return nw.from_dict(columns, backend=library)
+        columns[name] = nw.new_series(name, listed, nw.String, backend=library)
+    frame = nw.from_dict(columns, backend=library)
+    # Once they are in a frame: narwhals makes a frame of pandas from values, without their types.
+    categorical = [
+        name
+        for name, feature in zip(columns, sample.schema.features, strict=True)
+        if feature.levels is not None
+    ]
+    return frame.with_columns(frame[name].cast(nw.Categorical) for name in categorical)
