@@ -1,8 +1,11 @@
 """Data files as they come: what is found in them is said, and the model is that of a clean file."""
 
+import gc
+import gzip
 import io
 import json
 import sys
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -10,6 +13,7 @@ import pytest
 from aucrank import load
 from aucrank._data.csv_form import CsvOptions, form_of
 from aucrank._data.number_text import read_number
+from aucrank.cli import main
 from numpy.testing import assert_array_equal
 
 from tests.common.command_line import TREE, levels_of, loans, ok, run
@@ -253,6 +257,21 @@ def test_names_may_be_many_and_hold_line_ends_of_other_kinds():
     assert len(header) > 300_000
     form = form_of(written(f"{header}\r\n{';'.join(['1'] * len(names))}\r\n"), CsvOptions())
     assert form.header == names
+
+
+@pytest.mark.parametrize("name", ["messy.csv", "messy.csv.gz", "-"])
+def test_files_are_closed(name, monkeypatch):
+    content = ("# of May\n" + loans().to_csv(index=False).replace("car", "Möbel")).encode("cp1252")
+    with gzip.open(name, "w") if name.endswith("gz") else open("messy.csv", "wb") as file:
+        file.write(content)
+    unclosed = []
+    monkeypatch.setattr(sys, "unraisablehook", unclosed.append)
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ResourceWarning)
+        assert main(["fit", name, *FIT, "--out", "model.json"]) == 0
+        gc.collect()
+    assert unclosed == []
 
 
 def test_what_cannot_be_is_said(capsys):

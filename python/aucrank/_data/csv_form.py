@@ -476,9 +476,8 @@ class _Lines(io.RawIOBase):
 
     def __init__(self, file: str, form: CsvForm) -> None:
         super().__init__()
-        self._stream = _opened(file)
-        text = io.TextIOWrapper(self._stream, encoding=form.encoding, newline="")
-        self._lines = (line for _, line in _table_lines(text, form))
+        self._text = io.TextIOWrapper(_opened(file), encoding=form.encoding, newline="")
+        self._lines = (line for _, line in _table_lines(self._text, form))
         self._left = b""
 
     def readable(self) -> bool:
@@ -498,7 +497,7 @@ class _Lines(io.RawIOBase):
 
     def close(self) -> None:
         """Close the file."""
-        self._stream.close()
+        self._text.close()
         super().close()
 
 

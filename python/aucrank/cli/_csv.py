@@ -1,6 +1,7 @@
 """Options for CSV files, and the standard input stream as a file."""
 
 import argparse
+import atexit
 import shutil
 import sys
 import tempfile
@@ -65,6 +66,11 @@ class _Copy:
         with self.path.open("wb") as out:
             out.write(head)
             shutil.copyfileobj(stream, out)
+        atexit.register(self.remove)
+
+    def remove(self) -> None:
+        """Remove the copy."""
+        self._folder.cleanup()
 
 
 _copies: list[_Copy] = []
@@ -76,5 +82,7 @@ def copy_of_stdin() -> str:
     if stream is None:
         raise DataError("there is no standard input stream to read data from")
     if not _copies or _copies[0].stream is not stream:
+        for copy in _copies:
+            copy.remove()
         _copies[:] = [_Copy(stream)]
     return str(_copies[0].path)
