@@ -294,6 +294,21 @@ def test_times_that_make_no_folds_are_refused(given, message):
         aucrank.compare(X, y, models={"x": Column(0)}, **given)
 
 
+def test_a_panel_of_groups_and_times_is_refused_with_what_to_do():
+    X, y = sample(120)
+    panel = {"groups": np.arange(120) % 12, "time": np.arange(120) // 12}
+    rows = pd.DataFrame(X).rename(columns=str).assign(y=y, **panel)
+    dataset = aucrank.data.Dataset.from_batches(
+        [rows], target="y", groups="groups", time="time", columns=["0", "1"]
+    )
+    for given in ({"X": X, "y": y} | panel, {"X": dataset}):
+        with pytest.raises(ValueError, match="100% of the rows are of groups with the same latest"):
+            aucrank.compare(**given, models={"x": Column(0)}, cv=5)
+    for name, values in panel.items():
+        board = aucrank.compare(X, y, models={"x": Column(0)}, cv=5, **{name: values})
+        assert board.models["n_folds"].tolist() == [5]
+
+
 def test_groups_are_never_parted():
     X, y = sample(120)
     groups = np.arange(120) // 6

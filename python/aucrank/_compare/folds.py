@@ -141,21 +141,35 @@ def _dealt_by_time(
     """Deal ranges of time with about equal numbers of rows, the earliest first."""
     if n_repeats != 1:
         raise ValueError(f"n_repeats={n_repeats} would deal the same ranges of time again: leave 1")
-    distinct, places = np.unique(blocks, return_inverse=True)
+    _, places = np.unique(blocks, return_inverse=True)
     size = np.bincount(places)
     middle = (np.cumsum(size) - size / 2) / size.sum()
     of_row = np.minimum((middle * n_folds).astype(np.intp), n_folds - 1)[places]
     if len(np.unique(of_row)) < n_folds:
-        raise ValueError(
-            f"time has {plural(len(distinct), 'value')}, too few or of too many rows each for"
-            f" {n_folds} ranges of about as many rows: use fewer folds"
-        )
+        raise ValueError(_no_ranges(sample, size, n_folds))
     pairs = [(np.flatnonzero(of_row != fold), np.flatnonzero(of_row == fold))
              for fold in range(n_folds)]  # fmt: skip
     says = f"{n_folds} ranges of time" + (
         ", groups kept together" if sample.groups is not None else ""
     )
     return Folds(_by_repeat(pairs, sample.positive), says)
+
+
+def _no_ranges(sample: Sample, size: NDArray[np.intp], n_folds: int) -> str:
+    """Return why times, with these numbers of rows, are not cut into so many ranges."""
+    ranges = f"{n_folds} ranges of about as many rows"
+    share = size.max() / size.sum()
+    if not sample.are_groups_timed:
+        return (
+            f"time has {plural(len(size), 'value')}, too few or of too many rows each"
+            f" ({share:.0%} have the same) for {ranges}: use fewer folds"
+        )
+    return (
+        f"groups are kept together, each at the time of its latest row, and {share:.0%} of the rows"
+        f" are of groups with the same latest time, too many for {ranges}. If groups have rows at"
+        " many times, as customers by months, give one of the two: time alone to rank later rows,"
+        " also of groups that the models were fitted to; groups alone to rank new groups"
+    )
 
 
 def _row_numbers(rows: Any, sample: Sample) -> NDArray[np.intp]:

@@ -196,7 +196,8 @@ def compare(
         equal numbers of rows. Equal times are in the same fold, and so are groups, at the time of
         their latest row; rankers of this package deal rows by time, too. The models that rank the
         latest range were fitted to earlier rows only: ``auc_latest`` is their AUC there. ``cv``
-        must be a number.
+        must be a number. For a panel, such as customers by months, leave ``groups`` out: most
+        groups would be in the latest range, which raises an error.
     categorical_features : "from_dtype", list or None, default="from_dtype"
         Which columns are categorical, as for the rankers of this package: by their type, or by
         position, name or mask. It is not passed to your own estimators.

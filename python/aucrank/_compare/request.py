@@ -122,8 +122,12 @@ def read_request(
     parallel: Parallel = "threads",
     n_jobs: int | None = None,
     random_state: int | RandomState | None = 0,
+    are_groups_timed: bool = False,
 ) -> Request:
-    """Check the arguments of `compare`; nothing is fitted."""
+    """Check the arguments of `compare`; nothing is fitted.
+
+    ``are_groups_timed`` is for times of rows that were read from a data set with groups, too.
+    """
     level = check_confidence(confidence)
     check_choice(parallel, "parallel", ("threads", "folds"))
     if parallel is None:
@@ -143,12 +147,21 @@ def read_request(
         rows = sampled_rows(X, MOST_ROWS, categorical_features, n_jobs)
         if rows.are_few:
             notes.append(f"on a sample of {len(rows.positive):,} of {rows.n_all:,} rows")
+        are_groups_timed = X.groups is not None and X.time is not None
         X, y, sample_weight = rows.X.to_native(), rows.y, rows.weight
         groups, time = rows.groups, rows.time
         categorical_features = "from_dtype"
     elif y is None:
         raise ValueError("y is None: labels may be left out only with a Dataset, which has its own")
-    sample = read_sample(X, y, sample_weight, groups, categorical_features, time)
+    sample = read_sample(
+        X,
+        y,
+        sample_weight,
+        groups,
+        categorical_features,
+        time,
+        are_groups_timed=are_groups_timed,
+    )
     folds = deal(sample, cv, n_repeats, seed)
     chosen = choose(models, peers, sample.n_values)
     plan = Plan(n_jobs, parallel, limit, peer_limit)

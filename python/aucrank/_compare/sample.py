@@ -79,6 +79,8 @@ class Sample:
         Time of each row, in the user's own format.
     blocks : ndarray of uint64, shape (n_samples,), or None
         Position of each row in time, a group having that of its latest row.
+    are_groups_timed : bool
+        Whether these are of groups, each at its latest row.
     kept : ndarray of int, shape (n_samples,)
         Their numbers among the user's rows.
     n_passed : int
@@ -97,6 +99,7 @@ class Sample:
     groups: NDArray[Any] | None
     time: NDArray[Any] | None
     blocks: NDArray[np.uint64] | None
+    are_groups_timed: bool
     kept: NDArray[np.intp]
     n_passed: int
     categorical_features: Any
@@ -120,8 +123,12 @@ def read_sample(
     groups: ArrayLike | None = None,
     categorical_features: Any = "from_dtype",
     time: ArrayLike | None = None,
+    *,
+    are_groups_timed: bool = False,
 ) -> Sample:
     """Check the user's data, and warn of suspicious columns once.
+
+    Times may be those of groups already, which is known for a data set: ``are_groups_timed``.
 
     Raises
     ------
@@ -156,6 +163,7 @@ def read_sample(
         groups=None if groups is None else groups[kept],
         time=None if times is None else times[kept],
         blocks=_places_in_time(groups, times, kept),
+        are_groups_timed=are_groups_timed or (groups is not None and times is not None),
         kept=kept,
         n_passed=len(positive),
         categorical_features=categorical_features,

@@ -177,6 +177,7 @@ def _request(args: argparse.Namespace, data: Labelled) -> Request:
             parallel=args.parallel,
             n_jobs=args.n_jobs,
             random_state=args.random_state,
+            are_groups_timed=args.group is not None and args.time is not None,
         )
 
 
