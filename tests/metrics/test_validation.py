@@ -1,5 +1,6 @@
 """Measures of a bank's validation: grades, power now and then, population stability."""
 
+import itertools
 import json
 
 import numpy as np
@@ -160,6 +161,48 @@ def test_stability_is_high_by_chance_as_often_as_it_says():
         for _ in range(300)
     ]
     assert np.mean(np.array(found) < 0.1) == pytest.approx(0.1, abs=0.05)
+
+
+@pytest.mark.parametrize(
+    ("n_levels", "n_then", "n_now"),
+    [(2, 200, 100), (20, 100, 100), (400, 2000, 2000), (60, 900, 90)],
+)
+def test_many_levels_are_no_drift(n_levels, n_then, n_now):
+    rng = np.random.default_rng(0)
+    share = 1 / np.arange(1, n_levels + 1)
+    found = np.array(
+        [
+            population_stability(
+                rng.choice(n_levels, n_then, p=share / share.sum()).astype(str),
+                rng.choice(n_levels, n_now, p=share / share.sum()).astype(str),
+            ).p_value
+            for _ in range(120)
+        ]
+    )
+    # 120 fair coins of .05 have more than 14 heads once in 1,700 times, and of .5 few beyond 80.
+    assert (found < 0.05).sum() <= 14
+    assert 40 <= (found < 0.5).sum() <= 80
+
+
+def test_drift_of_few_rows_a_level_is_found():
+    rng = np.random.default_rng(0)
+    then, now = rng.integers(400, size=2000), rng.integers(300, size=2000)
+    found = population_stability(then.astype(str), now.astype(str))
+    assert found.p_value < 1e-6
+    # Names and order of the levels do not matter.
+    again = population_stability((1000 - then).astype(str)[::-1], (1000 - now).astype(str))
+    assert again.p_value == pytest.approx(found.p_value)
+
+
+def test_the_chance_of_few_rows_is_that_of_all_ways_to_deal_them():
+    then, now = np.repeat(["a", "b", "c"], [5, 2, 1]), np.repeat(["a", "b", "c"], [1, 3, 2])
+    rows = np.r_[then, now]
+    psi = population_stability(then, now).psi
+    higher = [
+        population_stability(rows[list(kept)], np.delete(rows, list(kept))).psi >= psi - 1e-12
+        for kept in itertools.combinations(range(14), 8)
+    ]
+    assert population_stability(then, now).p_value == pytest.approx(np.mean(higher), abs=0.03)
 
 
 def frames(kind):
