@@ -332,6 +332,31 @@ def test_groups_are_never_parted():
     assert met == [set()] * 3
 
 
+@pytest.mark.parametrize("seed", [0, 7])
+def test_estimators_without_a_seed_have_that_of_the_comparison(seed):
+    X, y = sample(120)
+    trees = {"n_estimators": 5, "max_features": 1}
+
+    def models(random_state):
+        forest = RandomForestClassifier(**trees, random_state=random_state)
+        return {
+            "forest": forest,
+            "within": make_pipeline(StandardScaler(), forest),
+            "own seed": RandomForestClassifier(**trees, random_state=3),
+        }
+
+    given = models(None)
+    board = aucrank.compare(X, y, models=given, random_state=seed)
+    expected = aucrank.compare(X, y, models=models(seed), random_state=seed)
+    assert dict(zip(board.models["model"], board.models["auc"], strict=True)) == dict(
+        zip(expected.models["model"], expected.models["auc"], strict=True)
+    )
+    assert given["forest"].random_state is None
+    by_name = aucrank.compare(X, y, models="RankingForest", random_state=seed)
+    by_class = aucrank.compare(X, y, models=aucrank.RankingForest(), random_state=seed)
+    assert by_name.models["auc"].tolist() == by_class.models["auc"].tolist()
+
+
 def test_rows_by_number_are_those_that_were_passed():
     X, y = sample(40)
     weight = np.ones(40)

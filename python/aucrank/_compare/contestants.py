@@ -213,12 +213,12 @@ def make_contestants(chosen: Mapping[str, Any], sample: Sample, seed: int) -> li
 
     Our own receive the rows in the user's format; those of ours that accept no missing values get
     the encoder of logistic regression in front. Peers receive numbers, with categories as codes.
-    Estimators of the user are left unchanged.
+    Estimators of the user are left unchanged: copies of them are fitted.
     """
     made = []
     for name, estimator in chosen.items():
         if estimator is not None:
-            made.append(_own(name, estimator, sample))
+            made.append(_own(name, estimator, sample, seed))
         elif name in PEERS:
             made.append(_peer(name, sample, seed))
         else:
@@ -226,12 +226,12 @@ def make_contestants(chosen: Mapping[str, Any], sample: Sample, seed: int) -> li
     return made
 
 
-def _own(name: str, estimator: Any, sample: Sample) -> Contestant:
+def _own(name: str, estimator: Any, sample: Sample, seed: int) -> Contestant:
     package = type(estimator).__module__.partition(".")[0]
     return Contestant(
         name,
         None if package in ("aucrank", "__main__") else package,
-        partial(_copy, estimator),
+        partial(_copy, estimator, seed),
         sample.rows,
         sample.y,
         rules=_rules_of_ours if isinstance(_last(estimator), BaseRanker) else None,
@@ -240,15 +240,18 @@ def _own(name: str, estimator: Any, sample: Sample) -> Contestant:
     )
 
 
-def _copy(estimator: Any, n_jobs: int | None) -> Any:
+def _copy(estimator: Any, seed: int, n_jobs: int | None) -> Any:
+    """Return a copy with the seed of the comparison where none is set, and so many threads."""
     copied = clone(estimator)
-    if n_jobs is not None:
-        names = [
-            name
-            for name in copied.get_params(deep=True)
-            if name == "n_jobs" or name.endswith("__n_jobs")
-        ]
-        copied.set_params(**dict.fromkeys(names, n_jobs))
+    given: dict[str, Any] = {}
+    for name, value in copied.get_params(deep=True).items():
+        parameter = name.rpartition("__")[2]
+        if parameter == "random_state" and value is None:
+            given[name] = seed
+        elif parameter == "n_jobs" and n_jobs is not None:
+            given[name] = n_jobs
+    if given:
+        copied.set_params(**given)
     return copied
 
 

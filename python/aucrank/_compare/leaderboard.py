@@ -222,7 +222,8 @@ def compare(
         given, and with ``parallel="folds"``, the ``n_jobs`` of your own estimators is set. The
         scores of the rankers of this package do not depend on it.
     random_state : int, RandomState instance or None, default=0
-        Seed of the folds, and of the models that are given by name.
+        Seed of the folds, of the models that are given by name, and of your own estimators, and
+        those in them, whose ``random_state`` is None. The estimators themselves are not changed.
     verbose : int or bool, default=0
         1: print a line after each model, with the time left; 2: after each fit.
 
