@@ -109,7 +109,7 @@ def test_the_auc_of_a_column_of_numbers_is_that_of_its_scores(monkeypatch):
         for sign in (1, -1)
         for end in (-9, 9)
     ]
-    found = leak_warnings._auc(values, Y, weight, weight, is_category=False)
+    found = leak_warnings._auc(values, Y, weight, is_category=False)
     assert found == pytest.approx(max(aucs))
 
 

@@ -21,9 +21,11 @@ LEAST_AUC = 0.999
 #: by nature, as the petals of 50 setosa do in the iris data.
 LEAST_OF_CLASS = 100
 
-# Of more rows of a class, some are enough to rule out nearly all columns.
+# Of more rows of a class, some are enough: a few to rule out nearly all columns, more to judge the
+# others.
 _SCREENED_OF_CLASS = 10_000
 _LEAST_SCREENED = 0.99
+_JUDGED_OF_CLASS = 500_000
 
 # Numbers with at most this many values may be codes, without order.
 _MOST_CODES = 30
@@ -53,20 +55,23 @@ def warn_of_leaks(
     """
     if positive is None or is_inner_fit() or not isinstance(columns, np.ndarray | list):
         return
-    weight = np.ones(len(positive)) if weight is None else weight
-    # Copies of a row count as a whole weight does.
-    size = np.ceil(weight) if not (weight % 1).any() else (weight > 0).astype(np.float64)
-    if min(size[positive].sum(), size[~positive].sum()) < LEAST_OF_CLASS:
+    if min(_size(positive, weight), _size(~positive, weight)) < LEAST_OF_CLASS:
         return
-    screened = _some_of_each_class(positive, weight)
+    screened = _some_of_each_class(positive, weight, _SCREENED_OF_CLASS)
+    judged = _some_of_each_class(positive, weight, _JUDGED_OF_CLASS)
     leaks = []
     for index, feature in enumerate(schema.features):
         values = columns[index] if isinstance(columns, list) else columns[:, index]
-        is_category = feature.levels is not None
-        some = values[screened], positive[screened], weight[screened], size[screened]
-        if _auc(*some, is_category=is_category) < _LEAST_SCREENED:
-            continue
-        if _auc(values, positive, weight, size, is_category=is_category) >= LEAST_AUC:
+        if all(
+            _auc(
+                values[rows],
+                positive[rows],
+                None if weight is None else weight[rows],
+                is_category=feature.levels is not None,
+            )
+            >= least
+            for rows, least in ((screened, _LEAST_SCREENED), (judged, LEAST_AUC))
+        ):
             leaks.append(schema.label(index))
     if leaks:
         one = len(leaks) == 1
@@ -80,27 +85,40 @@ def warn_of_leaks(
         )
 
 
+def _size(is_class: NDArray[np.bool_], weight: NDArray[np.float64] | None) -> float:
+    """Return the number of rows of a class; a whole weight counts as copies."""
+    if weight is None:
+        return int(is_class.sum())
+    return float(_copies(weight[is_class]).sum())
+
+
+def _copies(weight: NDArray[np.float64]) -> NDArray[np.float64]:
+    return weight if not (weight % 1).any() else (weight > 0).astype(np.float64)
+
+
 def _some_of_each_class(
-    positive: NDArray[np.bool_], weight: NDArray[np.float64]
+    positive: NDArray[np.bool_], weight: NDArray[np.float64] | None, most: int
 ) -> NDArray[np.intp]:
     """Return rows of each class, evenly distributed; all if there are few."""
     of_classes = []
-    for is_class in (positive, ~positive):
-        rows = np.flatnonzero(is_class & (weight > 0))
-        step = -(-len(rows) // _SCREENED_OF_CLASS)
-        of_classes.append(rows[::step])
+    for is_class in (True, False):
+        rows = np.flatnonzero(positive == is_class)
+        if weight is not None:
+            rows = rows[weight[rows] > 0]
+        # A copy, so that the numbers of all rows are freed.
+        of_classes.append(rows[:: -(-len(rows) // most)].copy())
     return np.concatenate(of_classes)
 
 
 def _auc(
     values: NDArray[Any],
     positive: NDArray[np.bool_],
-    weight: NDArray[np.float64],
-    size: NDArray[np.float64],
+    weight: NDArray[np.float64] | None,
     *,
     is_category: bool,
 ) -> float:
     """Return the highest AUC of a column alone, with its values in some order."""
+    weight = np.ones(len(values)) if weight is None else weight
     missing = values == MISSING_CODE if is_category else np.isnan(values)
     distinct, places = np.unique(values[~missing], return_inverse=True)
     # The last place is that of missing values.
@@ -111,7 +129,7 @@ def _auc(
     pos, neg = sums
     found = [] if is_category else list(_aucs_in_order(pos, neg))
     if is_category or len(distinct) <= _MOST_CODES:
-        rows = np.bincount(place, size, n_places)
+        rows = np.bincount(place, _copies(weight), n_places)
         rare = rows < _ROWS_OF_LEVEL
         pos = np.append(pos[~rare], pos[rare].sum())
         neg = np.append(neg[~rare], neg[rare].sum())
