@@ -4,6 +4,7 @@ import gc
 import gzip
 import io
 import json
+import os
 import sys
 import warnings
 
@@ -63,7 +64,7 @@ def test_other_separators_and_decimal_commas_make_the_same_model(clean, reader, 
 def test_commas_and_points_part_thousands(reader, capsys):
     rng = np.random.default_rng(0)
     pay = rng.integers(100, 3_000_000, 300) / 4
-    bad = (pay > 400_000).astype(int)
+    bad = (pay + rng.normal(0, 30_000, 300) > 400_000).astype(int)
     pd.DataFrame({"pay": pay, "bad": bad}).to_csv("plain.csv", index=False)
     expected, _ = fit(capsys, "plain.csv")
     english = pd.DataFrame({"pay": [f"{value:,.2f}" for value in pay], "bad": bad})
@@ -117,6 +118,55 @@ def test_marks_of_missing_values(reader, capsys):
     np.testing.assert_allclose(found, expected.decision_function(frame.drop(columns="bad")))
 
 
+def of_customers():
+    """Rows of 40 customers, one of them numbered 999, whose age may be missing."""
+    rows = loans().assign(customer=np.arange(400) // 10 + 960)
+    return rows.assign(age=rows["age"].where(np.arange(400) % 7 > 0))
+
+
+@pytest.mark.parametrize("kind", ["csv", "folder", "parquet"])
+def test_marks_of_one_column(kind, reader, capsys):
+    frame = of_customers()
+    frame.to_csv("clean.csv", index=False)
+    marked = frame.assign(age=frame["age"].fillna(999), purpose=frame["purpose"].fillna("none=0"))
+    others = ("--group", "customer")
+    marks = ("--missing-in", "age=999", "purpose=none=0")
+    file, clean = "marked.csv", "clean.csv"
+    if kind == "parquet":
+        file, clean = "marked.parquet", "clean.parquet"
+        frame.to_parquet(clean, index=False)
+        frame.assign(age=marked["age"]).to_parquet(file, index=False)
+    elif kind == "folder":
+        file = "marked"
+        os.makedirs(file)
+        for name, part in (("a", marked[:150]), ("b", marked[150:])):
+            part.to_csv(f"{file}/{name}.csv", index=False)
+    else:
+        marked.to_csv(file, index=False)
+    expected, _ = fit(capsys, clean, *others)
+    model, notes = fit(capsys, file, *others, *marks)
+    assert notes == []
+    assert model.to_json() == expected.to_json()
+    # The model knows them.
+    scores = ok(capsys, "score", "model.json", file)
+    found = pd.read_csv(io.StringIO(scores))["score"]
+    X = frame.drop(columns=["bad", "customer"])
+    np.testing.assert_allclose(found, expected.decision_function(X))
+
+
+def test_marks_of_all_columns_may_be_values_of_one(capsys):
+    of_customers().to_csv("rows.csv", index=False)
+    for args, message in [
+        (("--missing", "999"), "'customer' of rows.csv is missing in 10 of 400 rows"),
+        (("--missing", "999"), "--missing 999 is of every column, --missing-in COL=999 of one"),
+        (("--missing-in", "999"), "--missing-in: '999' is not of the form COLUMN=TEXT"),
+        (("--missing-in", "agee=999"), "no column 'agee' (--missing-in); did you mean 'age'"),
+    ]:
+        status, _, err = run(capsys, "fit", "rows.csv", *FIT, "--group", "customer", *args)
+        assert status != 0
+        assert message in " ".join(err.split())
+
+
 def test_blanks_behind_commas(reader, clean, capsys):
     text = loans().to_csv(index=False, na_rep="?").replace(",", ", ")
     model, notes = fit(capsys, written(text, name="adult.data"))
@@ -129,6 +179,8 @@ def test_dates_are_days(form, reader, capsys):
     days = np.random.default_rng(0).integers(-4000, 20_000, 300)
     dates = pd.Series(pd.to_datetime(days, unit="D"))
     bad = (days > 9000).astype(int)
+    # Some rows, so that the column is no copy of the label.
+    bad[::50] = 1 - bad[::50]
     pd.DataFrame({"since": days.astype(float), "bad": bad}).to_csv("clean.csv", index=False)
     expected, _ = fit(capsys, "clean.csv")
     file = "dates.parquet"

@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 from aucrank import RIMARC
 from aucrank._data.csv_form import CsvOptions
+from aucrank._data.missing_marks import MissingMarks
 from aucrank._utils.warn import ReadingNote
 from aucrank.cli._data import read_data
 from aucrank.data import DataChangedError, Dataset
@@ -70,13 +71,22 @@ def test_what_is_said_of_files_holds(tmp_path):
     path = tmp_path / "rows.csv"
     path.write_text("zip|x|y\n01234|1,5|-999\n99999|none|2\n")
     kwargs = {"sep": "|", "decimal": ",", "missing": ["none", "-999"], "text": ["zip"]}
-    options = CsvOptions("|", ",", None, ("none", "-999"))
+    options = CsvOptions("|", ",", None, MissingMarks(("none", "-999")))
     at_once = read_data(str(path), text=["zip"], options=options).to_native()
     found = read_in_pieces(path, **kwargs)
     pd.testing.assert_frame_equal(found, at_once)
     assert found["zip"].tolist() == ["01234", "99999"]
     assert found["x"].tolist()[0] == 1.5
     assert found[["x", "y"]].isna().to_numpy().tolist() == [[False, True], [True, False]]
+
+
+def test_marks_of_missing_values_may_be_of_one_column(tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_text("a,b,c\n999,999,none\n1,2,x\n3,999.0,999\n")
+    found = read_in_pieces(path, missing={"b": ["999"], "c": ["none", "1"]})
+    assert found["a"].tolist() == [999, 1, 3]
+    assert found["b"].isna().tolist() == [True, False, True]
+    assert [value if isinstance(value, str) else None for value in found["c"]] == [None, "x", "999"]
 
 
 @pytest.mark.parametrize(
@@ -86,6 +96,13 @@ def test_what_is_said_of_files_holds(tmp_path):
         ({"decimal": "'"}, ValueError, "^decimal must be '.' or ','"),
         ({"encoding": "utf-88"}, ValueError, "^encoding: no encoding is called 'utf-88'"),
         ({"missing": "NA"}, TypeError, "missing must be a list of strings, got 'NA'"),
+        (
+            {"missing": {"y": "NA"}},
+            TypeError,
+            r"missing\['y'\] must be a list of strings, got 'NA'",
+        ),
+        ({"missing": [999]}, TypeError, "missing must be a list of strings, got 999 in it"),
+        ({"missing": {"yy": ["NA"]}}, ValueError, "has no column 'yy'"),
         ({"text": ["zipp"]}, ValueError, "has no column 'zipp'; did you mean 'zip'"),
         ({"encoding": "ascii"}, ValueError, r"cannot read .*rows\.csv as CSV: it is no text in"),
     ],

@@ -9,6 +9,7 @@ import narwhals.stable.v2 as nw
 from aucrank._data import frames
 from aucrank._data.column_form import ColumnForm, form_of_column
 from aucrank._data.date_text import days_of
+from aucrank._data.missing_marks import MissingMarks
 from aucrank._data.text_survey import MISSING, TextSurvey
 from aucrank._utils.plain_text import shown
 from aucrank._utils.words import listed, plural
@@ -57,21 +58,30 @@ def _mapped(series: nw.Series[Any], value_of: Callable[[Any], Any], dtype: Any) 
     return nw.new_series(series.name, found, dtype, backend=series.implementation)
 
 
-def without_marks(frame: nw.DataFrame[Any], missing: Sequence[str]) -> nw.DataFrame[Any]:
+def without_marks(frame: nw.DataFrame[Any], missing: MissingMarks) -> nw.DataFrame[Any]:
     """Return the frame with numbers that stand for missing values removed."""
-    marks = []
-    for mark in missing:
-        try:
-            marks.append(float(mark))
-        except ValueError:
-            continue
-    names = [name for name, dtype in frame.schema.items() if dtype.is_numeric()]
-    if not marks or not names:
+    marks = {
+        name: _numbers_among(missing.of(name))
+        for name, dtype in frame.schema.items()
+        if dtype.is_numeric()
+    }
+    if not any(marks.values()):
         return frame
     return frame.with_columns(
-        nw.when(~nw.col(name).cast(nw.Float64).is_in(marks)).then(nw.col(name)).alias(name)
-        for name in names
+        nw.when(~nw.col(name).cast(nw.Float64).is_in(numbers)).then(nw.col(name)).alias(name)
+        for name, numbers in marks.items()
+        if numbers
     )
+
+
+def _numbers_among(marks: Sequence[str]) -> list[float]:
+    numbers = []
+    for mark in marks:
+        try:
+            numbers.append(float(mark))
+        except ValueError:
+            continue
+    return numbers
 
 
 def numbers_for_nothing(frame: nw.DataFrame[Any]) -> nw.DataFrame[Any]:

@@ -9,13 +9,14 @@ import shutil
 import tempfile
 import zlib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from aucrank._data.missing_marks import MissingMarks
 from aucrank._data.reading import Reading, is_encoding
 from aucrank._data.text_survey import UNKNOWN, TextSurvey, decimal_of
 from aucrank._utils.words import plural
@@ -59,7 +60,7 @@ class CsvOptions:
         The decimal mark, a point or a comma.
     encoding : str or None
         Python's name of it.
-    missing : sequence of str
+    missing : MissingMarks
         Texts and numbers that stand for missing values, in addition to the usual ones.
     skip_rows : int or None
         Lines above the header.
@@ -74,7 +75,7 @@ class CsvOptions:
     separator: str | None = None
     decimal: str | None = None
     encoding: str | None = None
-    missing: Sequence[str] = ()
+    missing: MissingMarks = field(default_factory=MissingMarks)
     skip_rows: int | None = None
     comment: str | None = None
     header: bool = True

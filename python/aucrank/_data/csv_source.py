@@ -18,6 +18,7 @@ from aucrank._data.csv_form import (
     open_table,
 )
 from aucrank._data.data_files import Stamps, describe, read_errors
+from aucrank._data.missing_marks import MissingMarks
 from aucrank._data.passes import Head, need_columns
 from aucrank._data.reading import Fitted, Reading
 from aucrank._data.text_survey import MISSING, TextSurvey, decimal_of, is_same_unit
@@ -100,7 +101,7 @@ class CsvSource:
             first.encoding,
             first.comment,
             first.has_header,
-            tuple(self._options.missing),
+            self._options.missing,
             forms_to_keep({n: form for n, form in columns.items() if n not in self._text}),
         )
 
@@ -181,7 +182,7 @@ class CsvSource:
         n_rows = 0
         for path in self.files:
             names = [name for name in self.names if name in self._form(path).header]
-            columns = {name: TextSurvey(self._options.missing) for name in names}
+            columns = {name: TextSurvey(self._options.missing.of(name)) for name in names}
             for _, batch in self._texts(names, [path]):
                 n_rows += batch.num_rows
                 for name, survey in columns.items():
@@ -214,7 +215,7 @@ class CsvSource:
         forms = {}
         known = {} if self._fitted is None else self._fitted.forms(self.names)
         for name in self.names:
-            whole = TextSurvey(self._options.missing)
+            whole = TextSurvey(self._options.missing.of(name))
             for path, columns in surveys.items():
                 if name in columns:
                     whole.add(columns[name].read_with(self._decimals[path]))
@@ -245,7 +246,7 @@ class CsvSource:
         import pyarrow as pa
 
         csv = self._csv
-        missing = [*MISSING, *self._options.missing]
+        missing = [*MISSING, *self._options.missing.everywhere]
         for path in self.files if files is None else files:
             form = self._form(path)
             need_columns(names, form.header, path)
@@ -270,7 +271,8 @@ class CsvSource:
                     csv.open_csv(stream, reading, parsing, converting) as batches,
                 ):
                     for batch in batches:
-                        yield path, _stripped(batch, missing) if form.is_spaced else batch
+                        plain = _stripped(batch, missing) if form.is_spaced else batch
+                        yield path, _without_marks(plain, self._options.missing)
             except UnicodeDecodeError as err:
                 reason = no_text(form.encoding, self._options)
                 raise ValueError(f"cannot read {path} as CSV: {reason}") from err
@@ -356,6 +358,20 @@ def _are_whole(texts: Any) -> bool:
     except pa.ArrowInvalid:
         return False
     return True
+
+
+def _without_marks(batch: Any, missing: MissingMarks) -> Any:
+    """Return texts without those that stand for a missing value in their column alone."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    for place, name in enumerate(batch.schema.names):
+        if marks := missing.in_columns.get(name):
+            texts = batch.column(place)
+            gone = pc.is_in(texts, value_set=pa.array(marks, pa.string()))
+            kept = pc.if_else(gone, pa.scalar(None, pa.string()), texts)
+            batch = batch.set_column(place, name, kept)
+    return batch
 
 
 def _stripped(batch: Any, missing: Sequence[str]) -> Any:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from aucrank._data.column_form import ColumnForm
+from aucrank._data.missing_marks import MissingMarks
 from aucrank._utils.numbers import DateUnit
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ class Reading:
         As in `CsvOptions`; None where the files were not CSV files.
     header : bool
         Whether there was a header line.
-    missing : tuple of str
+    missing : MissingMarks
         Texts and numbers that stand for missing values, in addition to the usual ones.
     columns : dict
         Forms of columns that are not read like plain numbers or texts, by name.
@@ -43,7 +44,7 @@ class Reading:
     encoding: str | None = None
     comment: str | None = None
     header: bool = True
-    missing: tuple[str, ...] = ()
+    missing: MissingMarks = field(default_factory=MissingMarks)
     columns: dict[str, ColumnForm] = field(default_factory=dict)
 
     def completed(self, options: "CsvOptions") -> "CsvOptions":
@@ -55,7 +56,7 @@ class Reading:
         return replace(
             options,
             decimal=options.decimal or self.decimal,
-            missing=tuple(dict.fromkeys([*self.missing, *options.missing])),
+            missing=self.missing.and_those_of(options.missing),
             comment=options.comment or self.comment,
             header=options.header and self.header,
         )
@@ -63,7 +64,12 @@ class Reading:
     def of_columns(self, names: Collection[str]) -> "Reading":
         """Return the reading with only the forms of these columns."""
         kept = set(names)
-        return replace(self, columns={n: f for n, f in self.columns.items() if n in kept})
+        in_columns = {n: marks for n, marks in self.missing.in_columns.items() if n in kept}
+        return replace(
+            self,
+            columns={n: f for n, f in self.columns.items() if n in kept},
+            missing=replace(self.missing, in_columns=in_columns),
+        )
 
     @property
     def date_units(self) -> dict[str, DateUnit]:
@@ -77,8 +83,10 @@ class Reading:
         }
         if not self.header:
             found["header"] = False
-        if self.missing:
-            found["missing"] = list(self.missing)
+        if self.missing.everywhere:
+            found["missing"] = list(self.missing.everywhere)
+        if in_columns := self.missing.in_columns:
+            found["missing_in"] = {name: list(marks) for name, marks in in_columns.items()}
         if self.columns:
             found["columns"] = {name: form.to_json() for name, form in self.columns.items()}
         return found
@@ -97,21 +105,29 @@ class Reading:
         texts = {name: found.get(name) for name in _TEXTS}
         header = found.get("header", True)
         missing, columns = found.get("missing", []), found.get("columns", {})
+        missing_in = found.get("missing_in", {})
         is_right = (
             all(text is None or isinstance(text, str) for text in texts.values())
             and texts["decimal"] in (None, ".", ",")
             and (texts["separator"] is None or len(texts["separator"]) == 1)
             and isinstance(header, bool)
-            and isinstance(missing, list)
-            and all(isinstance(text, str) for text in missing)
+            and _are_texts(missing)
+            and isinstance(missing_in, dict)
+            and all(map(_are_texts, missing_in.values()))
             and isinstance(columns, dict)
-            and columns.keys() <= set(names)
+            and columns.keys() | missing_in.keys() <= set(names)
             and is_encoding(texts["encoding"] or "utf-8")
         )
         if not is_right:
             raise ValueError("`reading` has an unknown form")
         forms = {str(name): ColumnForm.from_json(form) for name, form in columns.items()}
-        return cls(**texts, header=header, missing=tuple(missing), columns=forms)
+        in_columns = {str(name): tuple(marks) for name, marks in missing_in.items()}
+        marks = MissingMarks(tuple(missing), in_columns)
+        return cls(**texts, header=header, missing=marks, columns=forms)
+
+
+def _are_texts(found: Any) -> bool:
+    return isinstance(found, list) and all(isinstance(text, str) for text in found)
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ from aucrank._data.clean import (
 )
 from aucrank._data.column_form import ColumnForm, form_of_column
 from aucrank._data.data_files import describe
+from aucrank._data.missing_marks import MissingMarks
 from aucrank._data.passes import Head, Source
 from aucrank._data.reading import Fitted, Reading
 from aucrank._data.text_survey import MISSING, TextSurvey
@@ -142,7 +143,7 @@ class DatedSource(WrappedSource):
         Source of typed columns.
     left : collection of str
         Columns that stay unchanged.
-    missing : sequence of str
+    missing : MissingMarks
         Texts and numbers that stand for missing values.
     fitted : Fitted or None, default=None
         What a model knows of the files of its fit, if the rows are read for one.
@@ -152,7 +153,7 @@ class DatedSource(WrappedSource):
         self,
         source: Source,
         left: Collection[str | None],
-        missing: Sequence[str],
+        missing: MissingMarks,
         fitted: Fitted | None = None,
     ) -> None:
         super().__init__(source)
@@ -164,7 +165,7 @@ class DatedSource(WrappedSource):
     @property
     def reading(self) -> Reading:
         """How the rows are read, to be stored with a model that is fitted to them."""
-        return Reading(missing=tuple(self._missing), columns=forms_to_keep(self._forms()))
+        return Reading(missing=self._missing, columns=forms_to_keep(self._forms()))
 
     def heads(self, columns: Sequence[str]) -> Iterable[Head] | None:
         """Return the dtypes of columns in each file."""
@@ -184,7 +185,7 @@ class DatedSource(WrappedSource):
         forms = self._forms()
         texts = [n for n in frame.columns if n in forms and frame.schema[n] == nw.String]
         frame = frame.with_columns(
-            read_texts(frame[name], forms[name], ".", self._missing) for name in texts
+            read_texts(frame[name], forms[name], ".", self._missing.of(name)) for name in texts
         )
         return without_marks(frame, self._missing)
 
@@ -199,10 +200,10 @@ class DatedSource(WrappedSource):
                     if form := typed_dates(head.frame[name]):
                         found[name] = form
                     elif head.frame.schema[name] == nw.String:
-                        texts[name] = TextSurvey(self._missing)
+                        texts[name] = TextSurvey(self._missing.of(name))
             for frame, _ in self._source.read(list(texts)) if texts else ():
                 for name, survey in texts.items():
-                    survey.add(survey_of(frame[name], self._missing))
+                    survey.add(survey_of(frame[name], self._missing.of(name)))
             known = {} if self._fitted is None else self._fitted.forms(names)
             for name, survey in texts.items():
                 if name in known and known[name].kind == "date":

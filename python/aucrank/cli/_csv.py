@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from aucrank._data.csv_form import CsvOptions
+from aucrank._data.missing_marks import MissingMarks, marks_by_column
 from aucrank.cli._errors import DataError, UsageError
 
 #: Name of the standard input stream as a file.
@@ -39,11 +40,15 @@ def csv_options(args: argparse.Namespace) -> TableOptions:
             raise UsageError(f"--header-row and {other} say where rows begin: leave one out")
         skip_rows = args.header_row - 1
     try:
+        in_columns = marks_by_column(args.missing_in)
+    except ValueError as error:
+        raise UsageError(f"--missing-in: {error}") from error
+    try:
         return TableOptions(
             separator,
             args.decimal,
             args.encoding,
-            tuple(args.missing),
+            MissingMarks(tuple(args.missing), in_columns),
             skip_rows,
             args.comment,
             args.header,

@@ -2,7 +2,7 @@
 
 import re
 import warnings
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any, Literal
 
 import narwhals.stable.v2 as nw
@@ -19,6 +19,7 @@ from aucrank._data.clean import (
 )
 from aucrank._data.column_form import ColumnForm, form_of_column
 from aucrank._data.csv_form import CsvForm, CsvOptions, form_of, odd_line, plain_file
+from aucrank._data.missing_marks import MissingMarks
 from aucrank._data.reading import Fitted, Reading
 from aucrank._data.schema import is_missing
 from aucrank._data.text_survey import MISSING, UNKNOWN, TextSurvey, decimal_of
@@ -100,8 +101,13 @@ def read_csv(
         option = f"{options.keeps_text} {name}"
         notes += forms[name].notes(name, decimal, option, known.get(name))
     frame = frame.with_columns(
-        *(read_texts(frame[name], forms[name], decimal, options.missing) for name in forms),
-        *(read_texts(frame[name], ColumnForm("text"), decimal, options.missing) for name in kept),
+        read_texts(
+            frame[name],
+            forms.get(name, ColumnForm("text")),
+            decimal,
+            options.missing.of(name),
+        )
+        for name in (*forms, *kept)
     )
     notes += notes_on_dates(name for name, found in forms.items() if found.kind == "date")
     reading = Reading(
@@ -110,7 +116,7 @@ def read_csv(
         form.encoding,
         form.comment,
         form.has_header,
-        tuple(options.missing),
+        options.missing,
         forms_to_keep(forms),
     )
     return without_marks(frame, options.missing), reading
@@ -119,7 +125,7 @@ def read_csv(
 def typed_frame(
     frame: nw.DataFrame[Any],
     left: Collection[str | None],
-    missing: Sequence[str],
+    missing: MissingMarks,
     notes: list[str],
     fitted: Fitted | None,
 ) -> tuple[nw.DataFrame[Any], Reading]:
@@ -131,7 +137,7 @@ def typed_frame(
         The frame as read.
     left : collection of str
         Columns that stay unchanged.
-    missing : sequence of str
+    missing : MissingMarks
         Texts and numbers that stand for missing values, in addition to the usual ones.
     notes : list of str
         Receives notes on unusual features.
@@ -145,7 +151,7 @@ def typed_frame(
     for name in names:
         if frame.schema[name] != nw.String:
             continue
-        survey = survey_of(frame[name], missing)
+        survey = survey_of(frame[name], missing.of(name))
         form = known.get(name)
         if form is not None and form.kind == "date":
             form = form.fitted_to(survey, ".", repr(name), "")
@@ -153,10 +159,10 @@ def typed_frame(
             form = date_form(survey)
         if form is not None:
             forms[name] = form
-            frame = frame.with_columns(read_texts(frame[name], form, ".", missing))
+            frame = frame.with_columns(read_texts(frame[name], form, ".", missing.of(name)))
             notes += form.notes(name, ".", f"--categorical {name}", known.get(name))
     notes += notes_on_dates(name for name in frame.columns if name in forms)
-    reading = Reading(missing=tuple(missing), columns=forms_to_keep(forms))
+    reading = Reading(missing=missing, columns=forms_to_keep(forms))
     return without_marks(frame, missing), reading
 
 
@@ -176,7 +182,7 @@ def _surveys(
 ) -> dict[str, TextSurvey]:
     """Count how the texts of columns can be read."""
     return {
-        name: survey_of(frame[name], options.missing)
+        name: survey_of(frame[name], options.missing.of(name))
         for name, dtype in frame.schema.items()
         if dtype == nw.String and name not in kept
     }

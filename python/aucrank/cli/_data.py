@@ -188,6 +188,8 @@ def read_file(
         raise DataError(f"cannot read {path} as {_FORMAT[kind]}: {reason}") from error
     if not len(frame):
         raise DataError(f"{path} has no rows")
+    for name in options.missing.in_columns:
+        need_column(frame.columns, name, path, "--missing-in")
     for note in notes:
         warnings.warn(note.replace(file, path), ReadingNote, stacklevel=3)
     return numbers_for_nothing(frame), reading
@@ -250,19 +252,29 @@ def need_column(columns: Sequence[str], name: str, path: str, role: str) -> None
         raise DataError(f"{path} has no column {name!r} ({role}){hint}")
 
 
-def values_of(target: nw.Series[Any], path: str) -> list[Any]:
+def marks_everywhere(reading: Reading | None) -> str:
+    """Return the hint that marks of missing values hold in every column; "" without any."""
+    marks = () if reading is None else reading.missing.everywhere
+    if not marks:
+        return ""
+    named = shown(" ".join(marks))
+    return f"; --missing {named} is of every column, --missing-in COL={shown(marks[0])} of one"
+
+
+def values_of(target: nw.Series[Any], path: str, hint: str = "") -> list[Any]:
     """Return all values of the target, two or more, in ascending order."""
-    return checked_values(present_values(target), n_missing(target), len(target), target.name, path)
+    values = present_values(target)
+    return checked_values(values, n_missing(target), len(target), target.name, path, hint)
 
 
 def checked_values(
-    values: Sequence[Any], missing: int, n_rows: int, target: str, path: str
+    values: Sequence[Any], missing: int, n_rows: int, target: str, path: str, hint: str = ""
 ) -> list[Any]:
     """Sort the values of the target, two or more and none missing."""
     if missing:
         raise DataError(
             f"target column {target!r} is missing in {missing:,} of "
-            f"{plural(n_rows, 'row')} of {path}; remove these rows first"
+            f"{plural(n_rows, 'row')} of {path}; remove these rows first{hint}"
         )
     if len(values) < 2:
         raise no_two_classes(target, values, path)
@@ -362,7 +374,7 @@ def read_labelled(
         if taken.count(name) > 1 and name in (target, weight, time):
             raise UsageError(f"column {name!r} is given two uses")
 
-    values = values_of(frame[target], path)
+    values = values_of(frame[target], path, marks_everywhere(reading))
     if positive is None:
         check_two(target, values, path)
         first = greater_of(values)
@@ -382,6 +394,7 @@ def read_labelled(
             raise DataError(
                 f"column {column!r} of {path} is missing in {missing:,} of"
                 f" {plural(len(frame), 'row')}: fill it, or remove these rows"
+                + marks_everywhere(reading)
             )
     X = frame.drop(list(dict.fromkeys(taken)))
     if row_id is None:

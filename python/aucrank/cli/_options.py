@@ -134,7 +134,15 @@ def add_reading(parser: argparse.ArgumentParser) -> None:
         default=[],
         metavar="TEXT",
         help="texts and numbers that stand for missing values, such as -999, in addition to the"
-        " usual ones (empty, ?, NA, NaN, NULL, None, ...)",
+        " usual ones (empty, ?, NA, NaN, NULL, None, ...), in every column",
+    )
+    group.add_argument(
+        "--missing-in",
+        nargs="+",
+        action="extend",
+        default=[],
+        metavar="COL=TEXT",
+        help="the same in one column alone, such as age=999",
     )
 
 

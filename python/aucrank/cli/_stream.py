@@ -20,7 +20,7 @@ from aucrank._data.csv_form import CsvOptions
 from aucrank._data.csv_source import CSV, CsvSource
 from aucrank._data.data_files import find_files, folder_values, is_pattern, why_unreadable
 from aucrank._data.parquet_source import PARQUET, ParquetSource
-from aucrank._data.passes import DataChangedError, Source
+from aucrank._data.passes import DataChangedError, Source, need_columns
 from aucrank._data.reading import Fitted
 from aucrank._data.row_names import RowNames
 from aucrank._data.wrapped_source import ClassesSource, DatedSource, WrappedSource, with_folders
@@ -32,6 +32,7 @@ from aucrank.cli._data import (
     file_kind,
     greater_of,
     hint_at_positive,
+    marks_everywhere,
     n_missing,
     need_column,
     no_two_classes,
@@ -166,6 +167,7 @@ def open_source(
         else:
             in_files = [name for name in text if name not in folders]
             source = CsvSource(files, CHUNK_ROWS, options, in_files, labels, fitted)
+        need_columns(list(options.missing.in_columns), source.names, files[0])
         return with_folders(source, values, text)
 
 
@@ -388,7 +390,8 @@ def values_in_pieces(dataset: Dataset, target: str, path: str) -> list[Any]:
         found.update(present_values(values))
         if len(found) > _MOST_VALUES:
             raise no_two_classes(target, sorted(found), path)
-    return checked_values(list(found), missing, n_rows, target, path)
+    hint = marks_everywhere(dataset.reading)
+    return checked_values(list(found), missing, n_rows, target, path, hint)
 
 
 @contextmanager

@@ -323,6 +323,7 @@ def _command(args: argparse.Namespace, model: str, out: str) -> str:
         "--keep": args.keep,
         "--categorical": args.categorical,
         "--missing": args.missing,
+        "--missing-in": args.missing_in,
     }
     for option, values in several.items():
         words += _spelled(option, values) if values else []

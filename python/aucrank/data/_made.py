@@ -1,6 +1,6 @@
 """The ways to make a data set: from files, frames, queries, clusters and databases."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, Self
 
 from aucrank._data.column_lookup import given_names
@@ -8,8 +8,9 @@ from aucrank._data.csv_form import CsvOptions
 from aucrank._data.csv_source import CSV, CsvSource
 from aucrank._data.data_files import PathLike, find_files, folder_values
 from aucrank._data.frame_source import FrameSource
+from aucrank._data.missing_marks import read_marks
 from aucrank._data.parquet_source import PARQUET, ParquetSource
-from aucrank._data.passes import InPieces, Source
+from aucrank._data.passes import InPieces, Source, need_columns
 from aucrank._data.wrapped_source import with_folders
 from aucrank._utils.dialects import Dialect
 from aucrank._utils.params import check_int, check_real
@@ -122,7 +123,7 @@ class MadeFromSources(InPieces):
         sep: str | None = None,
         decimal: Literal[".", ","] | None = None,
         encoding: str | None = None,
-        missing: Sequence[str] = (),
+        missing: Sequence[str] | Mapping[str, Sequence[str]] = (),
         text: Sequence[str] = (),
         skip_rows: int | None = None,
         comment: str | None = None,
@@ -162,9 +163,10 @@ class MadeFromSources(InPieces):
             The decimal mark; None to detect it.
         encoding : str, default=None
             Name of the encoding in Python; None to detect it.
-        missing : sequence of str, default=()
+        missing : sequence of str or dict of str to sequence of str, default=()
             Texts and numbers that stand for missing values, in addition to the usual ones (empty,
-            ?, NA, NaN, NULL, None, ...).
+            ?, NA, NaN, NULL, None, ...): in every column, or by column, as in
+            ``{"age": ["999"]}``.
         text : sequence of str, default=()
             Columns that are text even if they look like numbers.
         skip_rows : int, default=None
@@ -194,15 +196,16 @@ class MadeFromSources(InPieces):
             If a file cannot be read, or a column does not exist.
         """
         check_int(chunk_rows, "chunk_rows", low=1)
-        for name, value in (("missing", missing), ("text", text)):
-            if isinstance(value, str):
-                raise TypeError(f"{name} must be a list of strings, got {value!r}")
-        options = CsvOptions(sep, decimal, encoding, tuple(missing), skip_rows, comment, header)
+        if isinstance(text, str):
+            raise TypeError(f"text must be a list of strings, got {text!r}")
+        marks = read_marks(missing)
+        options = CsvOptions(sep, decimal, encoding, marks, skip_rows, comment, header)
         files = find_files(paths, CSV)
         values = folder_values(paths, files)
         folders = {name for of_file in values.values() for name in of_file}
         in_files = [name for name in text if name not in folders]
         source = CsvSource(files, chunk_rows, options, in_files, target)
+        need_columns(list(marks.in_columns), source.names, files[0])
         return cls(
             with_folders(source, values, text),
             target=target,
