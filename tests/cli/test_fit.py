@@ -160,9 +160,38 @@ def test_readable_models_take_no_more_time_than_they_are_given(rows, monkeypatch
     )
     out = ok(capsys, *FIT)
     assert set(readable(out)) == {"Scorecard"}
-    told = "no more time than the ensemble took: LinearRanker and TreeRank are left out."
+    told = (
+        "With a time limit, readable models are given no more time than the ensemble took:"
+        " LinearRanker and TreeRank are left out."
+    )
     assert told in " ".join(out.split())
     assert "--model Scorecard" in out
+
+
+@pytest.mark.parametrize(
+    ("options", "is_limited"),
+    [((), False), (("--time-limit", 600), True), (("--param", "time_limit=600"), True)],
+)
+def test_what_is_printed_does_not_depend_on_the_clock_unless_time_is_limited(
+    options, is_limited, rows, monkeypatch, capsys
+):
+    limits = []
+
+    def spy(ensemble, fit, seconds):
+        limits.append(seconds)
+        return readable_aucs(ensemble, fit, seconds)
+
+    monkeypatch.setattr("aucrank.cli.fit.readable_aucs", spy)
+    out = ok(capsys, *FIT, *options)
+    assert [limit is not None for limit in limits] == [is_limited]
+    assert set(readable(out)) == {"Scorecard", "LinearRanker", "TreeRank"}
+
+
+def test_beside_a_fast_ensemble_the_slow_ones_are_left_out(rows, capsys):
+    out = ok(capsys, *FIT, "--preset", "fast")
+    assert set(readable(out)) == {"LinearRanker", "TreeRank"}
+    assert "With the preset 'fast'," in " ".join(out.split())
+    assert "than the ensemble: Scorecard is left out." in " ".join(out.split())
 
 
 def test_options_of_the_ensemble_reach_it(rows, capsys):

@@ -125,8 +125,10 @@ def _auc(
     place = np.full(len(values), len(distinct))
     place[~missing] = places
     n_places = len(distinct) + 1
-    sums = [np.bincount(place[own], weight[own], n_places) for own in (positive, ~positive)]
-    pos, neg = sums
+    pos, neg = (
+        np.bincount(place[own], weight[own], n_places).astype(np.float64)
+        for own in (positive, ~positive)
+    )
     found = [] if is_category else list(_aucs_in_order(pos, neg))
     if is_category or len(distinct) <= _MOST_CODES:
         rows = np.bincount(place, _copies(weight), n_places)

@@ -21,7 +21,7 @@ from aucrank.cli._errors import UsageError, plain_errors, writable
 from aucrank.cli._model import build_estimator, fit_to, save_model
 from aucrank.cli._options import DEFAULT_LARGE_MODEL, DEFAULT_MODEL
 from aucrank.cli._progress import fit_shown, progress, silent
-from aucrank.cli._readable import READABLE, leaves_rows_out, readable_aucs
+from aucrank.cli._readable import READABLE, leaves_rows_out, readable_aucs, readable_beside
 from aucrank.cli._stream import (
     dataset_to_learn,
     is_streamed,
@@ -35,7 +35,7 @@ from aucrank.metrics import roc_auc_score, roc_state
 #: Memory of Python with its packages, measured.
 _BYTES_OF_PYTHON = 300_000_000
 
-# Seconds that readable models may always take.
+# Seconds that readable models may always take if the time is limited.
 _SECONDS_AT_LEAST = 1.0
 
 
@@ -89,9 +89,9 @@ def run(args: argparse.Namespace) -> int:
         with progress(args) as say, plain_errors("cannot fit readable models (see --no-readable)"):
             say("fitting readable models")
             aucs = readable_aucs(
-                estimator, partial(fit_to, data=data), max(seconds, _SECONDS_AT_LEAST)
+                estimator, partial(fit_to, data=data), _seconds_for_readable(args, seconds)
             )
-        print(_readable_in_words(aucs, _auc_row(estimator)["auc"], args, out))
+        print(_readable_in_words(aucs, estimator, args, out))
     return 0
 
 
@@ -164,8 +164,17 @@ def _say_readable_in_pieces(
     doing = "cannot fit readable models (see --no-readable)"
     with progress(args) as say, stream_errors(doing):
         say("fitting readable models")
-        aucs = readable_aucs(estimator, fit, max(seconds, _SECONDS_AT_LEAST))
-    print(_readable_in_words(aucs, _auc_row(estimator)["auc"], args, out))
+        aucs = readable_aucs(estimator, fit, _seconds_for_readable(args, seconds))
+    print(_readable_in_words(aucs, estimator, args, out))
+
+
+def _seconds_for_readable(args: argparse.Namespace, seconds: float) -> float | None:
+    """Return the time limit of readable models: none unless the user sets one for the ensemble.
+
+    A limit by what the ensemble took would leave out models in one run and not in the next.
+    """
+    is_limited = args.time_limit is not None or "time_limit" in _named(args)
+    return max(seconds, _SECONDS_AT_LEAST) if is_limited else None
 
 
 def _say_leaderboard(estimator: Any, *, is_honest: bool) -> None:
@@ -266,9 +275,10 @@ def _auc_of_training(estimator: Any, data: Labelled) -> str:
 
 
 def _readable_in_words(
-    aucs: dict[str, float], auc: float, args: argparse.Namespace, out: Path
+    aucs: dict[str, float], ensemble: Any, args: argparse.Namespace, out: Path
 ) -> str:
     """Return how much readable models lose to the ensemble, and how to fit the best of them."""
+    auc = _auc_row(ensemble)["auc"]
     first, *others = [
         f"{model} has {readable:.4f}, {_points(readable - auc)}" for model, readable in aucs.items()
     ]
@@ -277,12 +287,21 @@ def _readable_in_words(
         + "; ".join([f"{first} than the ensemble", *others])
         + " (a point is 0.01)."
     ]
-    late = [name for name in READABLE if name not in aucs]
-    if late:
-        sentences.append(
-            f"Readable models are given no more time than the ensemble took: {listed(late)}"
-            f" {'is' if len(late) == 1 else 'are'} left out."
-        )
+    fitted = readable_beside(ensemble)
+    for names, reason in (
+        (
+            [name for name in READABLE if name not in fitted],
+            f"With the preset {ensemble.presets!r}, none is compared that takes longer than the"
+            " ensemble",
+        ),
+        (
+            [name for name in fitted if name not in aucs],
+            "With a time limit, readable models are given no more time than the ensemble took",
+        ),
+    ):
+        if names:
+            verb = "is" if len(names) == 1 else "are"
+            sentences.append(f"{reason}: {listed(names)} {verb} left out.")
     best = next(iter(aucs))
     sentences.append(f"To fit and read {best}:")
     path = str(out.with_name(f"{out.name.removesuffix('.json')}.{best}.json"))
