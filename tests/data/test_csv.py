@@ -9,6 +9,7 @@ import pytest
 from aucrank import RIMARC
 from aucrank._data.csv_form import CsvOptions
 from aucrank._data.missing_marks import MissingMarks
+from aucrank._data.reading import Reading
 from aucrank._utils.warn import ReadingNote
 from aucrank.cli._data import read_data
 from aucrank.data import DataChangedError, Dataset
@@ -78,6 +79,20 @@ def test_what_is_said_of_files_holds(tmp_path):
     assert found["zip"].tolist() == ["01234", "99999"]
     assert found["x"].tolist()[0] == 1.5
     assert found[["x", "y"]].isna().to_numpy().tolist() == [[False, True], [True, False]]
+
+
+def test_marks_are_saved_with_the_reading_and_checked():
+    marks = MissingMarks(("?",), {"age": ("999",), "who": ("0",)})
+    reading = Reading(missing=marks).of_columns(["age"])
+    saved = reading.to_json()
+    assert saved == {"missing": ["?"], "missing_in": {"age": ["999"]}}
+    assert Reading.from_json(saved, ["age", "x"]) == reading
+    completed = reading.completed(CsvOptions(missing=MissingMarks((), {"age": ("-1", "999")})))
+    assert completed.missing.of("age") == ("?", "999", "-1")
+    assert completed.missing.of("x") == ("?",)
+    for damaged in ([], {"age": "999"}, {"age": [999]}, {"gone": ["999"]}):
+        with pytest.raises(ValueError, match="unknown form"):
+            Reading.from_json(saved | {"missing_in": damaged}, ["age", "x"])
 
 
 def test_marks_of_missing_values_may_be_of_one_column(tmp_path):
