@@ -352,7 +352,7 @@ def test_integers_of_any_size_are_numbers(low, high, reader_hidden, monkeypatch,
     frame.to_csv("rows.csv", index=False)
     status, out, err = run(capsys, "fit", *TREE, "rows.csv", "--target", "y", "--out", "model.json")
     # What else there is to say: the column is a copy of the label.
-    told = ["aucrank: warning: Column 'big' tells the classes apart by itself"]
+    told = ["aucrank: warning: Column 'big' separates the classes by itself"]
     assert [line.partition(",")[0] for line in err.splitlines()] == told[
         : float(low) != float(high)
     ]

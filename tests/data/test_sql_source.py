@@ -520,9 +520,7 @@ def test_what_is_no_table_is_refused(query, table, kwargs, message):
 def test_an_answer_of_another_shape_is_refused():
     answer = pd.DataFrame({"a": [1]})
     dataset = Dataset.from_sql(lambda _: answer, "loans", target="y", columns=["x"])
-    with pytest.raises(
-        ValueError, match="query must return the 2 requested columns, got 1"
-    ):
+    with pytest.raises(ValueError, match="query must return the 2 requested columns, got 1"):
         RIMARC().fit(dataset)
 
 

@@ -51,7 +51,7 @@ class ColumnWarning(UserWarning):
     columns that look like identifiers, with more than one category per 3 rows; and text columns
     that hold numbers except for a few codes, such as "?": there, each number is a category of its
     own.
-    It also names columns that tell the classes apart by themselves, with an AUC of 0.999 and more,
+    It also names columns that separate the classes by themselves, with an AUC of 0.999 and more,
     where each class has 100 rows or more: they may hold what is known only after the outcome.
     Where ``fit`` takes ``groups`` and ``time`` and is given neither, it also names the columns that
     look like groups or times of rows.

@@ -1,4 +1,4 @@
-"""Detection of columns that tell the classes apart by themselves."""
+"""Detection of columns that separate the classes by themselves."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ LEAST_OF_CLASS = 100
 
 # Of more rows of a class, some are enough: a few to rule out nearly all columns, more to judge the
 # others.
-_SCREENED_OF_CLASS = 10_000
-_LEAST_SCREENED = 0.99
+_SCREENED_OF_CLASS = 1_000
+_LEAST_SCREENED = 0.98
 _JUDGED_OF_CLASS = 500_000
 
 # Numbers with at most this many values may be codes, without order.
@@ -76,7 +76,7 @@ def warn_of_leaks(
     if leaks:
         one = len(leaks) == 1
         warn_caller(
-            f"{in_words(leaks)} {'tells' if one else 'tell'} the classes apart by"
+            f"{in_words(leaks)} {'separates' if one else 'separate'} the classes by"
             f" {'itself' if one else 'themselves'}, nearly without error. Such a column often holds"
             " what is known only after the outcome, or the label in another form. Leave"
             f" {'it' if one else 'them'} out of X unless {'it is' if one else 'they are'} known"

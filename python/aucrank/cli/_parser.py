@@ -244,8 +244,8 @@ def _add_fit(commands: "argparse._SubParsersAction[Any]") -> None:
         "--no-readable",
         dest="readable",
         action="store_false",
-        help="fit no readable models in addition to the ensemble (they take at most about as"
-        " long again)",
+        help="fit no readable models in addition to the ensemble (they take a quarter of its"
+        " time to three times as long)",
     )
     parser.add_argument(
         "--param",

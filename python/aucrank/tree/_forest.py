@@ -41,6 +41,10 @@ CRITERIA = ("youden", "gini", "log_loss")
 
 AGGREGATIONS = ("eta", "rank_mean", "rank_median", "kendall")
 
+#: Bytes of a row in addition to its codes; in a tree whose leaves have one row; and in a tree of
+#: each size of leaf that is tried, of which there are at most so many.
+_BYTES_OF_ROW, _BYTES_OF_TREE, _BYTES_TRIED, _TRIED_TREES = 200, 14, 22, 60
+
 
 class RankingForest(PartialDependenceMixin, ProbabilityMixin, BaseRanker):
     """Forest of ranking trees: bagging and random features, with aggregated tree scores.
@@ -333,6 +337,15 @@ class RankingForest(PartialDependenceMixin, ProbabilityMixin, BaseRanker):
     def _link(self) -> Link:
         own = self._model.probability_formula()
         return AboveHalf() if own is None else OwnFormula(parse(json.loads(own)))
+
+    def _bytes_held(self, n_rows: int, n_columns: int) -> int:
+        """Return how many bytes a fit to a `Dataset` takes for codes and for trees."""
+        if self.min_samples_leaf == "auto":
+            tried = _BYTES_TRIED * min(self.n_estimators, _TRIED_TREES)
+            of_trees = max(tried, _BYTES_OF_TREE * self.n_estimators)
+        else:
+            of_trees = _BYTES_OF_TREE * self.n_estimators // self.min_samples_leaf
+        return super()._bytes_held(n_rows, n_columns) + (_BYTES_OF_ROW + of_trees) * n_rows
 
     def _core_params(self, scope: ParamScope) -> dict[str, Any]:
         check_bool(self.warm_start, "warm_start")
