@@ -318,8 +318,11 @@ def check_other_fits(rng: Rng, model: Any, rows: Rows, expected: Any) -> None:
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        threads = 1 if model.n_jobs != 1 else 2
-        other = fit(clone(model).set_params(n_jobs=threads), rows)
+        # A two-sided classifier has those of its ranker.
+        given = model.get_params()
+        named = ["n_jobs"] if "n_jobs" in given else [n for n in given if n.endswith("__n_jobs")]
+        threads = {name: 1 if given[name] != 1 else 2 for name in named}
+        other = fit(clone(model).set_params(**threads), rows)
         same(scores(other), expected, "the number of threads decides")
         if rows.weight is not None and draws_rows(model):
             return
