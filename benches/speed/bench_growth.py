@@ -103,7 +103,10 @@ def markdown(results, sizes, n_features):
                 [
                     f"`{name}`" if work == "fit" else "",
                     work,
-                    *(f"{seconds:.2g}" for seconds in figures["seconds"]),
+                    *(
+                        f"{some:.2g}" if some < 100 else f"{some:.0f}"
+                        for some in figures["seconds"]
+                    ),
                     *missing,
                     ", ".join(exponents),
                     *n_bytes,
