@@ -26,6 +26,13 @@ def named_parts(args: argparse.Namespace) -> dict[str, list[str]]:
     return named | ({"--by": list(args.by)} if args.by else {})
 
 
+def need_parts(columns: Sequence[str], args: argparse.Namespace) -> None:
+    """Raise if a column given by these options does not exist."""
+    for option, names in named_parts(args).items():
+        for name in names:
+            need_column(columns, name, args.data, option)
+
+
 def check_parts(args: argparse.Namespace) -> None:
     """Raise for columns with conflicting uses.
 
@@ -67,9 +74,7 @@ def target_in_parts(
     target: Target, frame: nw.DataFrame[Any], reading: Reading, args: argparse.Namespace
 ) -> Target:
     """Return a target with the groups, times and subgroups of its rows."""
-    for option, names in named_parts(args).items():
-        for name in names:
-            need_column(frame.columns, name, args.data, option)
+    need_parts(frame.columns, args)
     for column in (args.group, args.time):
         if column is not None and (missing := n_missing(frame[column])):
             raise DataError(

@@ -32,6 +32,7 @@ from aucrank.cli._model import (
 from aucrank.cli._parts import (
     check_parts,
     named_parts,
+    need_parts,
     say_features,
     target_in_parts,
     text_of_parts,
@@ -173,6 +174,8 @@ def _measure(model: SavedModel, args: argparse.Namespace) -> tuple[Any, Scored]:
     """Score data in memory; return the positive value of the target, too."""
     frame, reading = read_for(model, args.data, csv_options(args), text_of_parts(args, model))
     need_column(frame.columns, args.target, args.data, "--target")
+    # Before the rows are scored, which takes longer.
+    need_parts(frame.columns, args)
     frame = with_plain_labels(frame, args.target)
     positive = positive_rows(model, frame[args.target], args.positive, args.data)
     X = features_for(model, frame, args.data)
@@ -196,9 +199,7 @@ def _measure_in_pieces(
         with stream_errors(f"cannot score {args.data}"):
             values = values_in_pieces(dataset, args.target, args.data)
             value = positive_value(model, values, args.target, args.positive, args.data)
-            for option, names in named_parts(args).items():
-                for name in names:
-                    need_column(dataset.passes.source.names, name, args.data, option)
+            need_parts(dataset.passes.source.names, args)
             _need_room(dataset.n_rows or 0, len(of_parts), args)
             columns = list(dict.fromkeys([args.target, *of_parts]))
             for batch, X, scores in scored_batches(model.estimator, dataset, columns):

@@ -1,7 +1,7 @@
 """The ways to make a data set: from files, frames, queries, clusters and databases."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 from aucrank._data.column_lookup import given_names
 from aucrank._data.csv_form import CsvOptions
@@ -26,19 +26,9 @@ _CHUNK_ROWS = 65_536
 class MadeFromSources(InPieces):
     """The class methods that make a `Dataset`."""
 
-    def __init__(
-        self,
-        source: Source,
-        *,
-        target: str | None = None,
-        positive: Any = None,
-        weight: str | None = None,
-        groups: str | None = None,
-        time: str | None = None,
-        columns: Sequence[str] | None = None,
-        spill_dir: PathLike | None = None,
-    ) -> None:
-        raise NotImplementedError
+    if TYPE_CHECKING:
+
+        def __init__(self, source: Source, **roles: Any) -> None: ...
 
     @classmethod
     def from_parquet(
