@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from aucrank._core import MISSING_CODE
+from aucrank._core import MISSING_CODE, roc_auc
 from aucrank._data.column_warnings import ColumnWarning, in_words, is_inner_fit
 from aucrank._data.schema import Schema
 from aucrank._utils.warn import warn_caller
@@ -118,37 +117,38 @@ def _auc(
     is_category: bool,
 ) -> float:
     """Return the highest AUC of a column alone, with its values in some order."""
-    weight = np.ones(len(values)) if weight is None else weight
     missing = values == MISSING_CODE if is_category else np.isnan(values)
     distinct, places = np.unique(values[~missing], return_inverse=True)
-    # The last place is that of missing values.
-    place = np.full(len(values), len(distinct))
-    place[~missing] = places
-    n_places = len(distinct) + 1
-    pos, neg = (
-        np.bincount(place[own], weight[own], n_places).astype(np.float64)
-        for own in (positive, ~positive)
-    )
-    found = [] if is_category else list(_aucs_in_order(pos, neg))
+    # Missing values are at one end of the order, or at the other; falling numbers rank as badly as
+    # rising ones rank well.
+    last = np.full(len(values), len(distinct))
+    last[~missing] = places
+    found = []
+    if not is_category:
+        for place in (last, np.where(missing, -1, last)):
+            auc = _auc_of(positive, place, weight)
+            found += [auc, 1 - auc]
     if is_category or len(distinct) <= _MOST_CODES:
-        rows = np.bincount(place, _copies(weight), n_places)
-        rare = rows < _ROWS_OF_LEVEL
-        pos = np.append(pos[~rare], pos[rare].sum())
-        neg = np.append(neg[~rare], neg[rare].sum())
-        order = np.argsort(pos / np.maximum(pos + neg, np.finfo(np.float64).tiny))
-        found.append(_auc_of_sums(pos[order], neg[order]))
+        found.append(_auc_of(positive, _rates(last, positive, weight), weight))
     return max(found)
 
 
-def _aucs_in_order(pos: NDArray[np.float64], neg: NDArray[np.float64]) -> Iterator[float]:
-    """Yield the AUC of rising and of falling numbers, missing values at either end."""
-    for shift in (0, 1):
-        auc = _auc_of_sums(np.roll(pos, shift), np.roll(neg, shift))
-        yield auc
-        yield 1 - auc
+def _rates(
+    place: NDArray[np.intp], positive: NDArray[np.bool_], weight: NDArray[np.float64] | None
+) -> NDArray[np.float64]:
+    """Return the rate of positives of the value of each row; rare values count as one."""
+    weight = np.ones(len(place)) if weight is None else weight
+    is_rare = np.bincount(place, _copies(weight)) < _ROWS_OF_LEVEL
+    place = np.where(is_rare[place], len(is_rare), place)
+    rates: NDArray[np.float64] = np.bincount(place, weight * positive) / np.maximum(
+        np.bincount(place, weight), np.finfo(np.float64).tiny
+    )
+    return rates[place]
 
 
-def _auc_of_sums(pos: NDArray[np.float64], neg: NDArray[np.float64]) -> float:
-    """Return the AUC of values in ascending order, given the weight of each class at each."""
-    below = np.cumsum(neg) - neg
-    return float(pos @ (below + neg / 2) / (pos.sum() * neg.sum()))
+def _auc_of(
+    positive: NDArray[np.bool_], scores: NDArray[Any], weight: NDArray[np.float64] | None
+) -> float:
+    auc = roc_auc(positive, scores.astype(np.float64), weight, 1)
+    assert auc is not None
+    return auc
