@@ -13,6 +13,7 @@ removed.
 import json
 import os
 import shutil
+import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -32,22 +33,33 @@ def make_folder(folder, gigabytes, n_columns):
     return n_rows, sum(file.stat().st_size for file in folder.iterdir())
 
 
-def run(command):
-    """Run a command of `aucrank`, whose output is shown; return its figures."""
-    command = ["aucrank", *command]
-    print("$", " ".join(command), flush=True)
+def run_command(command, *, is_shown=True):
+    """Run a command of `aucrank`; return its status, its figures, and its output unless shown."""
+    stream = None if is_shown else subprocess.PIPE
     start = perf_counter()
-    pid = os.posix_spawn(sys.executable, [sys.executable, "-m", *command], os.environ)
-    _, status, usage = os.wait4(pid, 0)
-    if status:
-        raise SystemExit(f"{' '.join(command)} failed")
-    # In bytes on macOS, else in kilobytes.
+    child = subprocess.Popen(
+        [sys.executable, "-m", "aucrank", *command],
+        stdout=stream,
+        stderr=stream and subprocess.STDOUT,
+    )
+    said = "" if is_shown else child.stdout.read().decode()
+    # Of this child alone; in bytes on macOS, else in kilobytes.
+    _, status, usage = os.wait4(child.pid, 0)
     peak = usage.ru_maxrss * (1 if sys.platform == "darwin" else 1024)
     figures = {
         "wall_s": perf_counter() - start,
         "cpu_s": usage.ru_utime + usage.ru_stime,
         "peak_mb": peak / 1e6,
     }
+    return status, figures, said
+
+
+def run(command):
+    """Run a command of `aucrank`, whose output is shown; return its figures."""
+    print("$ aucrank", " ".join(command), flush=True)
+    status, figures, _ = run_command(command)
+    if status:
+        raise SystemExit(f"aucrank {' '.join(command)} failed")
     print(f"{figures['wall_s']:.0f} s, {figures['cpu_s']:.0f} CPU s, {figures['peak_mb']:.0f} MB")
     return figures
 

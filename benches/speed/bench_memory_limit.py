@@ -10,7 +10,6 @@ the limit. A fit that says that it takes more is listed with what it says. Linux
 
 import json
 import os
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -19,7 +18,7 @@ from aucrank._base.registry import ESTIMATORS
 from aucrank.cli._options import n_bytes as bytes_of
 
 from benches.common.options import make_parser
-from benches.speed.bench_folder import make_folder
+from benches.speed.bench_folder import make_folder, run_command
 
 #: Parameters of fits that would otherwise take long; they do not change what a row takes.
 FEWER = {
@@ -36,24 +35,13 @@ MOST = 1.2
 def fit(name, folder, options):
     """Fit an estimator; return its figures, or what it says instead."""
     model = str(folder.parent / "model.json")
-    command = ["aucrank", "fit", str(folder), "--target", "y", "--memory", options.memory]
+    command = ["fit", str(folder), "--target", "y", "--memory", options.memory]
     params = [word for param in FEWER.get(name, []) for word in ("--param", param)]
     command += ["--model", name, *params, "--out", model]
-    before = os.times()
-    child = subprocess.Popen(
-        [sys.executable, "-m", *command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT
-    )
-    said = child.stdout.read().decode()
-    _, status, usage = os.wait4(child.pid, 0)
+    status, figures, said = run_command(command, is_shown=False)
     if status:
         return {"said": said.strip().splitlines()[-1]}
-    peak = usage.ru_maxrss * (1 if sys.platform == "darwin" else 1024)
-    return {
-        "wall_s": os.times().elapsed - before.elapsed,
-        "cpu_s": usage.ru_utime + usage.ru_stime,
-        "share": peak / bytes_of(options.memory),
-        "peak_mb": peak / 1e6,
-    }
+    return {**figures, "share": figures["peak_mb"] * 1e6 / bytes_of(options.memory)}
 
 
 def main():
