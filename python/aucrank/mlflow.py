@@ -196,7 +196,7 @@ def log_auc(
 
 
 class _Scorer:
-    """A ranker in the form that ``mlflow.pyfunc`` asks of a model."""
+    """A ranker in the form that ``mlflow.pyfunc`` requires of a model."""
 
     def __init__(self, model: Any, output: Output) -> None:
         self._model = model

@@ -50,7 +50,7 @@ def fitted_of(ranker: Any) -> Fitted:
 
 
 def scored_batches(
-    ranker: Any, dataset: Dataset, beside: Sequence[str] = ()
+    ranker: Any, dataset: Dataset, other_columns: Sequence[str] = ()
 ) -> Iterator[tuple[Batch, Any, NDArray[np.float64]]]:
     """Score the rows of a data set, one batch at a time.
 
@@ -60,7 +60,7 @@ def scored_batches(
         Fitted; reads the columns of its fit by name, or else those of the data set.
     dataset : Dataset
         The rows.
-    beside : sequence of str
+    other_columns : sequence of str
         Further columns to read.
 
     Yields
@@ -81,7 +81,7 @@ def scored_batches(
     features = list(getattr(ranker, "feature_names_in_", dataset.columns))
     dataset = dataset.read_as(fitted_of(ranker))
     named: set[str] = set()
-    for batch in dataset.passes.batches(list(dict.fromkeys([*features, *beside]))):
+    for batch in dataset.passes.batches(list(dict.fromkeys([*features, *other_columns]))):
         X = batch.frame.select(features).to_native()
         with batch.named_in_errors(), each_column_named_once(named):
             scores = score_rows(ranker, X)
@@ -126,8 +126,8 @@ def write_scores(
             with batch.named_in_errors():
                 if proba:
                     found.append(ranker.predict_proba(X)[:, 1].copy())
-                beside = batch.frame.select(columns).to_arrow().columns if columns else []
-                table = pyarrow.table([*beside, *found], names=schema.names)
+                other_columns = batch.frame.select(columns).to_arrow().columns if columns else []
+                table = pyarrow.table([*other_columns, *found], names=schema.names)
                 out.write_table(table.cast(schema))
             n_rows += len(scores)
     return n_rows
@@ -141,16 +141,16 @@ def _schema(
     Columns of the data set take the type that all files have in common, or that of the first batch
     where only the rows show it.
     """
-    beside = pyarrow.schema([])
+    other_columns = pyarrow.schema([])
     if columns:
         heads = dataset.passes.source.heads(columns)
         shown = [first.frame.select(columns)] if heads is None else [head.frame for head in heads]
         schemas = [frame.to_arrow().schema for frame in shown]
-        beside = pyarrow.unify_schemas(schemas, promote_options="permissive")
+        other_columns = pyarrow.unify_schemas(schemas, promote_options="permissive")
     plain = [
         field.with_type(field.type.value_type).with_nullable(True)
         if pyarrow.types.is_dictionary(field.type)
         else field
-        for field in beside
+        for field in other_columns
     ]
     return pyarrow.schema([*plain, *((name, pyarrow.float64()) for name in added)])

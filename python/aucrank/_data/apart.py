@@ -42,9 +42,9 @@ def columns_apart(
 
 def schema_apart(schema: Schema, special: Sequence[Sequence[float]]) -> Schema:
     """Return the schema of the result of `columns_apart`."""
-    beside = [
+    other_columns = [
         Feature(f"{schema.shown_name(place)}, special", tuple(range(len(values) + 1)))
         for place, values in enumerate(special)
         if values
     ]
-    return Schema((*schema.features, *beside))
+    return Schema((*schema.features, *other_columns))

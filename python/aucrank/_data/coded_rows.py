@@ -31,7 +31,7 @@ def coded_rows(passes: Passes, facts: Facts) -> Iterator[CodedBatch]:
     TypeError, ValueError
         If a value is not valid; the message gives its column and row.
     """
-    for batch in compared_batches(passes, facts.names, facts.beside):
+    for batch in compared_batches(passes, facts.names, facts.other_columns):
         yield coded_batch(batch, facts)
 
 

@@ -55,7 +55,7 @@ class Facts:
         return names[: len(self.dtypes)]
 
     @property
-    def beside(self) -> list[str]:
+    def other_columns(self) -> list[str]:
         """Names of the columns that are read in addition to the features."""
         found = self.target.columns
         return found if self.blocks is None else [*found, *self.blocks.columns]
@@ -88,7 +88,7 @@ class RowSurvey:
     blocks: BlockSurvey
 
     @property
-    def beside(self) -> list[str]:
+    def other_columns(self) -> list[str]:
         """Names of the columns that are read in addition to the features."""
         return [*self.labels.columns, *self.blocks.columns]
 
@@ -149,8 +149,8 @@ def learn_facts(
     ValueError
         If there are not two labels, or a label, a weight or a category is not valid.
     """
-    features, beside = survey.features, survey.beside
-    heads = passes.source.heads([*features, *beside])
+    features, other_columns = survey.features, survey.other_columns
+    heads = passes.source.heads([*features, *other_columns])
     known = set(passes.source.names)
     needed = features
     if heads is not None:
@@ -165,7 +165,7 @@ def learn_facts(
                 )
             survey.columns.look_at_dtypes(head.frame, head.origin)
         needed = survey.columns.needed
-    for batch in compared_batches(passes, needed, beside):
+    for batch in compared_batches(passes, needed, other_columns):
         if heads is None:
             if batch.first_row == 0:
                 learn_names(estimator, batch.frame.select(features))

@@ -35,16 +35,18 @@ class Fingerprint:
     rows: int
 
     @classmethod
-    def of(cls, batch: Batch, features: Sequence[str], beside: Sequence[str]) -> "Fingerprint":
+    def of(
+        cls, batch: Batch, features: Sequence[str], other_columns: Sequence[str]
+    ) -> "Fingerprint":
         """Compute the fingerprint of a part, for labels and weights and for the other columns."""
         digest = _core.RowDigest(len(batch.frame))
         with batch.named_in_errors():
-            _add(digest, batch.frame, beside)
+            _add(digest, batch.frame, other_columns)
             labels = digest.sum()
             _add(digest, batch.frame, features)
         return cls(len(batch.frame), labels, digest.sum())
 
-    def check(self, batch: Batch, features: Sequence[str], beside: Sequence[str]) -> None:
+    def check(self, batch: Batch, features: Sequence[str], other_columns: Sequence[str]) -> None:
         """Check that a part is unchanged; without features, only its labels and weights.
 
         Raises
@@ -57,7 +59,7 @@ class Fingerprint:
                 f"{batch.origin} has {plural(len(batch.frame), 'row')}, but had {self.n_rows:,}"
                 f" when the fit began: {_AGAIN}"
             )
-        now = Fingerprint.of(batch, features, beside)
+        now = Fingerprint.of(batch, features, other_columns)
         if now.labels != self.labels or (features and now.rows != self.rows):
             what = "labels or weights" if now.labels != self.labels else "values"
             raise DataChangedError(
@@ -66,7 +68,7 @@ class Fingerprint:
 
 
 def compared_batches(
-    passes: Passes, features: Sequence[str], beside: Sequence[str]
+    passes: Passes, features: Sequence[str], other_columns: Sequence[str]
 ) -> Iterator[Batch]:
     """Read columns for a fit, and compare their contents with earlier passes.
 
@@ -79,7 +81,7 @@ def compared_batches(
         Reader of the rows.
     features : sequence of str
         Columns to learn from.
-    beside : sequence of str
+    other_columns : sequence of str
         Columns of labels and weights.
 
     Raises
@@ -91,14 +93,14 @@ def compared_batches(
     is_given = bool(source.files) or source.count_rows() is not None
     columns = sorted(features)
     labels = rows = 0
-    for batch in passes.batches(list(dict.fromkeys([*beside, *features]))):
+    for batch in passes.batches(list(dict.fromkeys([*other_columns, *features]))):
         if not is_given:
-            found = Fingerprint.of(batch, columns, beside)
+            found = Fingerprint.of(batch, columns, other_columns)
             labels, rows = labels + found.labels, rows + found.rows
         yield batch
     if not is_given:
-        passes.check_sum(tuple(beside), labels % 2**64, "labels or weights")
-        passes.check_sum((*beside, *columns), rows % 2**64, "values")
+        passes.check_sum(tuple(other_columns), labels % 2**64, "labels or weights")
+        passes.check_sum((*other_columns, *columns), rows % 2**64, "values")
 
 
 _AGAIN = (

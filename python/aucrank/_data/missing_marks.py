@@ -1,4 +1,4 @@
-"""Texts and numbers that stand for missing values in a file, beside the usual ones."""
+"""Texts and numbers that stand for missing values in a file, in addition to the usual ones."""
 
 from __future__ import annotations
 

@@ -150,10 +150,10 @@ def draw_tree(
 
 def _new_axes(plt: Any, width: float, height: float, *, roc: bool) -> tuple[Axes, Axes | None]:
     """Make a figure in which an inch of the tree is an inch on paper."""
-    beside = _ROC_SIDE + 2 * _ROC_MARGIN if roc else 0.0
-    whole = max(height, beside)
-    figure = plt.figure(figsize=(width + beside, whole))
-    total = width + beside
+    other_columns = _ROC_SIDE + 2 * _ROC_MARGIN if roc else 0.0
+    whole = max(height, other_columns)
+    figure = plt.figure(figsize=(width + other_columns, whole))
+    total = width + other_columns
     tree_ax = figure.add_axes((0, 1 - height / whole, width / total, height / whole))
     if not roc:
         return tree_ax, None

@@ -307,7 +307,7 @@ def dataset_to_learn(
     # A group 007 differs from 7.
     text = [*args.categorical, *([] if args.group is None else [args.group])]
     source = open_source(path, options, text=text, labels=target)
-    beside = {
+    other_columns = {
         "--target": [target],
         "--weight": [args.weight],
         "--id": [args.id],
@@ -315,7 +315,7 @@ def dataset_to_learn(
         "--time": [args.time],
     }
     for option, names in (
-        beside | {"--drop": args.drop, "--categorical": args.categorical}
+        other_columns | {"--drop": args.drop, "--categorical": args.categorical}
     ).items():
         for name in names:
             if name is not None:

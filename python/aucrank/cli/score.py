@@ -51,24 +51,28 @@ def run(args: argparse.Namespace) -> int:
 
 def _score_in_pieces(model: SavedModel, args: argparse.Namespace, out: Path | None) -> int:
     """Score and write data that do not fit in memory."""
-    beside = [] if args.id is None else [args.id]
+    other_columns = [] if args.id is None else [args.id]
     with progress(args) as say:
         dataset = dataset_for(model, args.data, csv_options(args), say)
-        for name in beside:
+        for name in other_columns:
             need_column(dataset.passes.source.names, name, args.data, "--id")
         with stream_errors(f"cannot score {args.data}"):
             if out is None:
-                _print_scores(model.estimator, dataset, beside, proba=args.proba)
+                _print_scores(model.estimator, dataset, other_columns, proba=args.proba)
                 return 0
-            n_rows = model.estimator.write_scores(dataset, out, columns=beside, proba=args.proba)
+            n_rows = model.estimator.write_scores(
+                dataset, out, columns=other_columns, proba=args.proba
+            )
     print(f"wrote {plural(n_rows, 'score')} to {out}")
     return 0
 
 
-def _print_scores(estimator: Any, dataset: Dataset, beside: list[str], *, proba: bool) -> None:
+def _print_scores(
+    estimator: Any, dataset: Dataset, other_columns: list[str], *, proba: bool
+) -> None:
     """Write scores to the standard output stream."""
-    for batch, X, scores in scored_batches(estimator, dataset, beside):
-        columns = {name: batch.frame[name].to_numpy() for name in beside}
+    for batch, X, scores in scored_batches(estimator, dataset, other_columns):
+        columns = {name: batch.frame[name].to_numpy() for name in other_columns}
         columns["score"] = scores
         if proba:
             columns["probability"] = estimator.predict_proba(X)[:, 1].copy()

@@ -103,15 +103,15 @@ class Dataset(MadeFromSources):
                 raise ValueError(f"{other} and {role} are both {value!r}")
         if isinstance(columns, str):
             raise TypeError(f"columns must be a list of names, got {columns!r}")
-        beside = list(role_of)
+        other_columns = list(role_of)
         any_columns = columns is not None
         if columns is None:
-            need_columns(beside, source.names, source.description)
-            columns = [name for name in source.names if name not in beside]
-        need_columns([*beside, *columns], source.names, source.description)
+            need_columns(other_columns, source.names, source.description)
+            columns = [name for name in source.names if name not in other_columns]
+        need_columns([*other_columns, *columns], source.names, source.description)
         if (doubled := first_doubled(columns)) is not None:
             raise ValueError(f"columns holds {doubled!r} twice")
-        if taken := [name for name in columns if name in beside]:
+        if taken := [name for name in columns if name in other_columns]:
             raise ValueError(f"columns holds {taken[0]!r}, which is the {role_of[taken[0]]}")
         if spill_dir is not None and not os.path.isdir(spill_dir):
             raise NotADirectoryError(f"spill_dir is no folder: {os.fspath(spill_dir)}")

@@ -94,11 +94,11 @@ def survey_facts(part: Any, number: int, survey: RowSurvey) -> Surveyed:
     """Record the columns, labels and weights of a partition, given a survey of no rows."""
     # Other tasks of this worker are given the same survey.
     survey = deepcopy(survey)
-    batch = piece_of(part, [*survey.features, *survey.beside], number)
+    batch = piece_of(part, [*survey.features, *survey.other_columns], number)
     if len(batch.frame):
         survey.columns.look_at_dtypes(batch.frame, batch.origin)
         survey.look_at(batch)
-    return survey, [Fingerprint.of(batch, survey.features, survey.beside)]
+    return survey, [Fingerprint.of(batch, survey.features, survey.other_columns)]
 
 
 def merge_facts(found: Sequence[Surveyed]) -> Surveyed:
@@ -124,9 +124,9 @@ def relative_sum(part: Any, number: int, facts: Facts, whole: str) -> int:
 
 def _weights(part: Any, number: int, facts: Facts) -> NDArray[np.float64]:
     """Return the weights of a partition, unless each row counts once."""
-    beside = facts.beside
-    batch = piece_of(part, beside, number)
-    facts.parts[number].check(batch, [], beside)
+    other_columns = facts.other_columns
+    batch = piece_of(part, other_columns, number)
+    facts.parts[number].check(batch, [], other_columns)
     _, weights = labels_and_weights(batch, facts)
     assert weights is not None
     return weights
@@ -264,9 +264,9 @@ def _coded(part: Any, number: int, facts: Facts) -> CodedBatch | None:
     DataChangedError
         If they differ from those of the facts.
     """
-    beside = facts.beside
-    batch = piece_of(part, [*facts.names, *beside], number)
-    facts.parts[number].check(batch, facts.names, beside)
+    other_columns = facts.other_columns
+    batch = piece_of(part, [*facts.names, *other_columns], number)
+    facts.parts[number].check(batch, facts.names, other_columns)
     return coded_batch(batch, facts) if len(batch.frame) else None
 
 

@@ -142,7 +142,7 @@ class SqlSource(TypedSource, Engine):
         return Batch(frame, 0, self.description, counts)
 
     def scored(
-        self, score: str, beside: Sequence[str], table: str | None = None
+        self, score: str, other_columns: Sequence[str], table: str | None = None
     ) -> tuple[Batch, NDArray[np.float64]]:
         """Count the rows by an expression, their label and their weight.
 
@@ -150,7 +150,7 @@ class SqlSource(TypedSource, Engine):
         ----------
         score : str
             Numeric expression over a row.
-        beside : sequence of str
+        other_columns : sequence of str
             Columns of labels and of weights.
         table : str, default=None
             Expression after FROM instead of the table.
@@ -163,8 +163,8 @@ class SqlSource(TypedSource, Engine):
             The numbers.
         """
         # A name that differs from these columns.
-        name = f"score beside {' and '.join(beside)}"
-        batch = self.grouped({name: score, **self._quoted_all(beside)}, table)
+        name = f"score next to {' and '.join(other_columns)}"
+        batch = self.grouped({name: score, **self._quoted_all(other_columns)}, table)
         with batch.named_in_errors():
             return batch, to_numbers(batch.frame[name], "of scores").astype(np.float64)
 
@@ -213,8 +213,8 @@ class SqlSource(TypedSource, Engine):
         self, estimator: BaseEstimator, passes: Passes, survey: RowSurvey, *, any_columns: bool
     ) -> "CountedFacts":
         """Learn the facts from counts of each column, and keep the counts."""
-        features, beside = survey.features, self._quoted_all(survey.beside)
-        of_target = self.grouped(beside)
+        features, other_columns = survey.features, self._quoted_all(survey.other_columns)
+        of_target = self.grouped(other_columns)
         survey.labels.look_at(of_target)
         learn_names(estimator, nw.from_dict({name: [] for name in features}, backend="pandas"))
         assert of_target.counts is not None
@@ -225,7 +225,7 @@ class SqlSource(TypedSource, Engine):
             target = survey.labels.finish()
         for name in features if n_rows else []:
             self.check_values(name, target.weight_column)
-            batch = self.grouped({name: self.quoted(name), **beside})
+            batch = self.grouped({name: self.quoted(name), **other_columns})
             survey.columns.look_at_dtypes(batch.frame, batch.origin)
             weights = target.weights(batch)
             with batch.named_in_errors():
@@ -290,8 +290,8 @@ class SqlSource(TypedSource, Engine):
                 f"{type(ranker).__name__} was fitted to columns without names, by which"
                 f" {dataset!r} would be scored"
             )
-        beside = given_names(dataset.need_target(), dataset.weight)
-        batch, scores = self.scored(ranker.to_sql(self.dialect), beside)
+        other_columns = given_names(dataset.need_target(), dataset.weight)
+        batch, scores = self.scored(ranker.to_sql(self.dialect), other_columns)
         assert batch.counts is not None
         dataset.passes.check_rows(int(batch.counts.sum()))
         yield batch, scores
@@ -464,10 +464,10 @@ class CountedRows:
     def _scored(self, score: Scores) -> tuple[NDArray[np.float64], CountedGroups]:
         """Return the distinct scores of either class, and the number of rows of each."""
         source, facts, table = self._source, self._facts, None
-        beside = facts.target.columns
+        other_columns = facts.target.columns
         if facts.truths:
-            table = source.with_numbers([*facts.names, *beside], facts.truths)
-        batch, scores = source.scored(score.to_sql(source.dialect), beside, table)
+            table = source.with_numbers([*facts.names, *other_columns], facts.truths)
+        batch, scores = source.scored(score.to_sql(source.dialect), other_columns, table)
         groups = CountedGroups.of(batch, facts.target)
         facts.of_rows.check_same(groups, f"the score of {batch.origin}")
         return scores, groups

@@ -126,8 +126,10 @@ def _add_rows(
         classes = with_last(classes, dataset.positive, target)
     counted = dataset.engine.counted_scores(dataset, ranker)
     if counted is None:
-        beside = given_names(target, weight)
-        counted = ((batch, scores) for batch, _, scores in scored_batches(ranker, dataset, beside))
+        other_columns = given_names(target, weight)
+        counted = (
+            (batch, scores) for batch, _, scores in scored_batches(ranker, dataset, other_columns)
+        )
     for batch, scores in counted:
         positive = positive_rows(batch, target, classes)
         weights = None if weight is None else weights_of(batch, weight)

@@ -23,12 +23,12 @@ def join(terms: list[dict[str, Any]], special: list[list[float]]) -> list[dict[s
         is a step from the value to the next number.
     """
     of_feature = {term["feature"]: term for term in terms}
-    beside = len(special)
+    other_columns = len(special)
     for place, values in enumerate(special):
         if not values:
             continue
-        number, codes = of_feature.get(place), of_feature.pop(beside, None)
-        beside += 1
+        number, codes = of_feature.get(place), of_feature.pop(other_columns, None)
+        other_columns += 1
         if number is not None or codes is not None:
             of_feature[place] = _joined(place, number, codes, values)
     return [of_feature[place] for place in sorted(of_feature)]
