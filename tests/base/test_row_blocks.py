@@ -86,7 +86,9 @@ ESTIMATORS = {
     "linear": LinearRanker,
     "smarti": lambda: SMartiRank(noise_rate="auto", calibration="auto", random_state=0),
     "rimarc": lambda: RIMARC(weight_folds=3, random_state=0),
-    "aurora": lambda: AURORA(selection="cv", radius=3.0, max_features=40, random_state=0),
+    "aurora": lambda: AURORA(
+        selection="cv", radius=2.0, depth="shallow", max_features=20, random_state=0
+    ),
     "scorecard": lambda: Scorecard(estimator=RIMARC(weight_folds=3, random_state=0)),
 }
 

@@ -263,7 +263,13 @@ def processes():
     # Some time after a worker is lost the cluster looks whether one of its name is there, or gives
     # it up: an earlier test's look must not fall into the moment in which a later one kills it.
     with (
-        dask.config.set({"distributed.deploy.lost-worker-timeout": "1 hour"}),
+        dask.config.set(
+            {
+                "distributed.deploy.lost-worker-timeout": "1 hour",
+                # A worker that starts anew is a copy of a process that has imported dask.
+                "distributed.worker.multiprocessing-method": "forkserver",
+            }
+        ),
         distributed.LocalCluster(
             n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0"
         ) as cluster,

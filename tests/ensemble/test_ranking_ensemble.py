@@ -20,7 +20,7 @@ from aucrank import (
 from aucrank._base import fit_progress
 from aucrank._base.fit_progress import FitProgress
 from aucrank.datasets import load_breast_cancer, make_gaussian_pair
-from aucrank.ensemble import _cross_fit, _ranking_ensemble
+from aucrank.ensemble import _cross_fit, _presets, _ranking_ensemble
 from aucrank.ensemble._presets import members_of
 from numpy.testing import assert_array_equal
 from sklearn.base import clone
@@ -428,27 +428,28 @@ def test_with_much_verbosity_members_print_their_own_lines(capsys):
     assert sum(line.startswith("[GradientBoostingRanker] 3 of 10 rounds") for line in lines) == 1
 
 
-def line_in_noise(noise):
-    """Return 4,400 rows of 30 columns, more than 2^17 values: a line of two tells the class."""
+def line_in_noise(noise, monkeypatch):
+    """Return 900 rows of 30 columns, which count as many: a line in two separates the classes."""
+    monkeypatch.setattr(_presets, "_WHOLE_FORESTS", 1 << 14)
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(4400, 30))
-    return X, X[:, 0] + X[:, 1] + noise * rng.normal(size=4400) > 0
+    X = rng.normal(size=(900, 30))
+    return X, X[:, 0] + X[:, 1] + noise * rng.normal(size=900) > 0
 
 
-def test_a_forest_is_left_out_of_many_rows_where_the_first_fold_gives_it_no_weight():
-    X, y = line_in_noise(3.0)
+def test_a_forest_is_left_out_of_many_rows_if_the_first_fold_gives_it_no_weight(monkeypatch):
+    X, y = line_in_noise(3.0, monkeypatch)
     model = RankingEnsemble(random_state=0, n_jobs=2).fit(X, y)
     assert model.weights_.keys() == {"boosting", "linear_thresholds"}
     alone = RankingEnsemble(random_state=0, n_jobs=1, time_limit=900).fit(X, y)
     assert alone.weights_ == model.weights_
     # Of fewer rows all members are fitted, and those that the user names in any case.
     all_members = {"boosting", "linear_thresholds", "random_cuts_forest"}
-    assert RankingEnsemble(random_state=0).fit(X[:4300], y[:4300]).weights_.keys() == all_members
+    assert RankingEnsemble(random_state=0).fit(X[:540], y[:540]).weights_.keys() == all_members
     own = RankingEnsemble(members=members_of("default", X.size), random_state=0).fit(X, y)
     assert own.weights_.keys() == all_members
 
 
-def test_a_forest_of_many_rows_is_kept_where_the_first_fold_gives_it_weight():
-    X, y = line_in_noise(0.2)
+def test_a_forest_of_many_rows_is_kept_if_the_first_fold_gives_it_weight(monkeypatch):
+    X, y = line_in_noise(0.2, monkeypatch)
     weights = RankingEnsemble(random_state=0).fit(X, y).weights_
     assert weights["random_cuts_forest"] > 0.05

@@ -23,7 +23,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import sqlglot
-from aucrank import MartiRank, Scorecard, SMartiRank, TreeRank
+from aucrank import RIMARC, MartiRank, Scorecard, SMartiRank, TreeRank
 from aucrank._base import registry as _registry
 from aucrank._data.schema import Feature, Schema
 from aucrank._export.sql import SqlWriter
@@ -529,7 +529,9 @@ class Page(HTMLParser):
 @pytest.mark.parametrize("text", [*HOSTILE, "<script>alert(1)</script>", "&lt;", "<!-- x", "</td>"])
 def test_pages_have_hostile_names_in_their_text_alone(text):
     X = pd.DataFrame({text: [text, "plain"] * 20})
-    card = Scorecard().fit(X, np.array([f"{text} bad", f"{text} good"])[np.arange(40) % 2])
+    card = Scorecard(estimator=RIMARC()).fit(
+        X, np.array([f"{text} bad", f"{text} good"])[np.arange(40) % 2]
+    )
     pages = [card.to_html(), card.card()._repr_html_(), card.drift(X)._repr_html_()]
     for page in map(Page, pages):
         tables = {"table", "thead", "tbody", "tr", "th", "td", "p"}
@@ -552,7 +554,7 @@ def test_pages_have_hostile_names_in_their_text_alone(text):
 def test_pmml_and_json_give_hostile_names_and_categories_back(text):
     X = pd.DataFrame({text: [text, "plain"] * 20})
     y = np.array([f"{text} bad", f"{text} good"])[np.arange(40) % 2]
-    card = Scorecard().fit(X, y)
+    card = Scorecard(estimator=RIMARC()).fit(X, y)
     (feature,) = json.loads(card.to_json())["features"]
     assert feature["name"] == text
     assert [text] in [bin_.get("categories") for bin_ in feature["bins"]]
@@ -571,6 +573,8 @@ def test_pmml_and_json_give_hostile_names_and_categories_back(text):
 
 
 def test_an_empty_name_is_no_field_of_pmml():
-    card = Scorecard().fit(pd.DataFrame({"": [0.0, 1.0] * 20, "x0": [1.0, 2.0] * 20}), [0, 1] * 20)
+    card = Scorecard(estimator=RIMARC()).fit(
+        pd.DataFrame({"": [0.0, 1.0] * 20, "x0": [1.0, 2.0] * 20}), [0, 1] * 20
+    )
     with pytest.raises(ValueError, match="column 0 has an empty name, which PMML cannot write"):
         card.to_pmml()
