@@ -20,7 +20,7 @@ PY_FILES := $(filter %.py,$(SOURCES))
 # The environment of the caller must not decide what runs in .venv.
 unexport PYTHONPATH PYTHONHOME PYTHONDONTWRITEBYTECODE VIRTUAL_ENV CONDA_PREFIX
 
-# uv does not read what pip is told about where packages come from.
+# uv does not read the settings of pip on where packages come from.
 ifdef PIP_INDEX_URL
 export UV_DEFAULT_INDEX ?= $(PIP_INDEX_URL)
 endif
@@ -124,6 +124,7 @@ semver:  ## Compare the interface of the crate with the last release
 lint-python: $(STAMPS)/package $(STAMPS)/group-lint
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
+	$(BIN)/codespell
 	$(BIN)/mypy
 	$(BIN)/python -P -m mypy.stubtest --mypy-config-file pyproject.toml \
 		--allowlist .ci/stubtest-allowlist.txt aucrank._core

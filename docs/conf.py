@@ -97,12 +97,12 @@ html_theme_options = {
     "github_url": "https://github.com/aucrank/aucrank",
     "navigation_with_keys": False,
     "show_prev_next": False,
-    # More do not stand in one line of 1,280 pixels, nor do these beside a field to search in.
+    # More do not stand in one line of 1,280 pixels, nor do these next to a field to search in.
     "header_links_before_dropdown": 7,
     "navbar_align": "left",
     "navbar_persistent": ["search-button"],
     "secondary_sidebar_items": {"**": ["page-toc"], "index": []},
 }
-# These have no pages below or beside them, so that the room on the left would stay empty.
+# These have no pages below or next to them, so that the room on the left would stay empty.
 _ALONE = ("index", "getting_started", "which_ranker", "glossary", "develop", "changelog")
 html_sidebars = {page: [] for page in _ALONE}

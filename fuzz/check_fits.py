@@ -1,4 +1,4 @@
-"""What holds for every estimator on every sample: a fit, and what is asked of its model."""
+"""What holds for every estimator on every sample: a fit, and what its model must answer."""
 
 import copy
 import pickle

@@ -277,7 +277,7 @@ def check_ramp(rng: Rng, y: Array, scores: Array, weight: Array | None) -> None:
         swapped = ramp_auc(~y, -scores.astype(float), sample_weight=weight, half_width=half_width)
         close(swapped, value, "the ramp, labels and signs exchanged", 1e-9)
         again, gradient = ramp_auc_gradient(y, scores, sample_weight=weight, half_width=half_width)
-        close(again, value, "the ramp beside its gradient", 1e-9)
+        close(again, value, "the ramp with its gradient", 1e-9)
         holds(np.isfinite(gradient).all(), "a gradient is not finite")
         close(gradient.sum(), 0.0, "the gradient along a shift", 1e-6)
 

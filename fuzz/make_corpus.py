@@ -1,6 +1,6 @@
 """Write the saved models that `fuzz` damages: small ones, of every estimator that a file can hold.
 
-The option that changes the form of a file is what tells two models of one estimator apart. Run it
+The option that changes the form of a file is what distinguishes two models of one estimator. Run it
 after a change of the format, `python fuzz/make_corpus.py`, and look at the sizes that it prints.
 """
 
@@ -168,7 +168,7 @@ def main() -> None:
         n_rounds=2, max_leaves=4, max_features=None, learning_rate=0.3, n_bags=2, random_state=0
     )
     save("gradient_boosting_category_pairs", lambda: pairs.fit(*requests(600)))
-    # Weights change the unit of all sums; a transformer need not be told labels.
+    # Weights change the unit of all sums; a transformer needs no labels.
     save("tree_rank_weighted", lambda: MODELS["tree_rank"].fit(X, y, sample_weight=weight))
     save("rimarc_weighted", lambda: MODELS["rimarc"].fit(X, y, sample_weight=weight))
     save("threshold_binarizer_rows", lambda: MODELS["threshold_binarizer"].fit(X))

@@ -53,7 +53,7 @@ def outcome(seed: int, case: int) -> tuple[str, str]:
 
 
 def work(seed: int, first: int, step: int, n_cases: int, seconds: float) -> None:
-    """Run cases, and print a line before and behind each, told by its mark from what they print."""
+    """Run cases, and print a line before and after each, with a mark of its own."""
     end = time.monotonic() + seconds
     for case in range(first, n_cases, step):
         if time.monotonic() > end:

@@ -31,8 +31,8 @@ def of_columns(model, *, scaled=False):
 class StoppedBags:
     """Models that stop early, each by the fold that it has not seen; their mean.
 
-    `make` returns an unfitted model and what its `fit` takes beside rows and labels, given the rows
-    and labels to stop by. With one bag, a tenth is held out.
+    `make` returns an unfitted model and what its `fit` takes besides rows and labels, given
+    the rows and labels to stop by. With one bag, a tenth is held out.
     """
 
     def __init__(self, make, n_bags=5):

@@ -9,7 +9,7 @@
    as 6,000, term by term.
 2. Fits of 6,000 rows of 30, 100 and 200 columns, of which the further ones tell less and less: 200
    are to take no more than twice as long as 30.
-3. Scores of a million rows beside scikit-learn's gradient boosting of a hundred trees.
+3. Scores of a million rows against scikit-learn's gradient boosting of a hundred trees.
 4. By how much a fit of 60,000 rows raises the peak memory of a process of its own.
 
 The ramp statistic itself is measured by ``bench_ramp.py``.

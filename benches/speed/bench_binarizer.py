@@ -1,11 +1,11 @@
-"""ThresholdBinarizer beside numpy's percentiles and scikit-learn's KBinsDiscretizer.
+"""ThresholdBinarizer against numpy's percentiles and scikit-learn's KBinsDiscretizer.
 
     python -m benches.speed.bench_binarizer [--rows 1000000] [--features 20] [--runs 5]
         [--json FILE]
 
-1. Fits of several kinds of columns beside ``np.percentile`` of what is known of each, one thread
+1. Fits of several kinds of columns against ``np.percentile`` of what is known of each, one thread
    each.
-2. The terms of a tenth of the rows, dense and sparse, beside the one-hot bins of
+2. The terms of a tenth of the rows, dense and sparse, against the one-hot bins of
    ``KBinsDiscretizer(20, strategy="quantile", encode="onehot-dense")``, 20 columns a feature.
 
 All take turns, and ratios are those of the medians. Before anything is timed, thresholds are
@@ -77,7 +77,7 @@ def percentiles(columns):
 
 
 def bench_fits(n_rows, n_features, n_runs):
-    """Print fits beside percentiles; return the seconds of each."""
+    """Print fits against percentiles; return the seconds of each."""
     results = {}
     weight = np.random.default_rng(2).integers(1, 4, n_rows).astype(float)
     for name, (X, has_weight) in kinds(n_rows, n_features).items():
@@ -94,7 +94,7 @@ def bench_fits(n_rows, n_features, n_runs):
 
 
 def bench_transforms(n_rows, n_features, n_runs):
-    """Print terms beside one-hot bins; return the seconds of each."""
+    """Print terms against one-hot bins; return the seconds of each."""
     X = np.random.default_rng(3).normal(size=(n_rows, n_features))
     theirs = bins().fit(X)
     ours = {

@@ -1,4 +1,4 @@
-"""AUCBoost and RankBoost beside LightGBM's stumps: fits, scores and peak memory.
+"""AUCBoost and RankBoost against LightGBM's stumps: fits, scores and peak memory.
 
     python -m benches.speed.bench_boosting [--rows 100000] [--features 20] [--runs 3] [--json FILE]
 

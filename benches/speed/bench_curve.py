@@ -1,4 +1,4 @@
-"""`roc_curve` beside scikit-learn's, in one run, results checked equal first.
+"""`roc_curve` against scikit-learn's, in one run, results checked equal first.
 
 python -m benches.speed.bench_curve [--rows 1000000] [--runs 7]
 """

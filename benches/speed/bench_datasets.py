@@ -9,7 +9,7 @@ PART is one of
     rounds     what a question to a Dask cluster takes of the client, over many partitions
     workers    a fit on a Dask cluster, and what its workers take for it
     faults     how long the question takes that meets workers which were killed
-    auc        the AUC that xgboost.dask reports while it learns from two sites, beside the AUC of
+    auc        the AUC that xgboost.dask reports while it learns from two sites, next to the AUC of
                all rows
 
 A cluster here is of processes of this machine, with one thread each; the scheduler is a thread of

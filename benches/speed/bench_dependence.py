@@ -2,7 +2,7 @@
 
     python -m benches.speed.bench_dependence [--rows 10000] [--features 10] [--runs 5]
 
-`partial_dependence` of `TreeRank` and `RankingForest` (100 trees) beside
+`partial_dependence` of `TreeRank` and `RankingForest` (100 trees) against
 `sklearn.inspection.partial_dependence` of the same model on the same grid: 100 points of one
 feature, 20 x 20 points of two. Both average `decision_function`, in turn; the ratio is that of the
 medians. Before it times anything it checks that both find the same.
@@ -46,9 +46,9 @@ def main():
         trees = getattr(model, "estimators_", None) or [model.tree_]
         n_leaves = sum(tree.n_leaves for tree in trees)
         for features, resolution in (([1], 100), ([1, 2], 20)):
-            asked = (model, X, features, resolution)
-            assert np.allclose(ours(*asked), brute(*asked), rtol=0, atol=1e-12)
-            works = {function: partial(function, *asked) for function in (ours, brute)}
+            args = (model, X, features, resolution)
+            assert np.allclose(ours(*args), brute(*args), rtol=0, atol=1e-12)
+            works = {function: partial(function, *args) for function in (ours, brute)}
             medians = median_seconds(works, options.runs)
             print(
                 f"{name:15} {n_leaves} leaves, {resolution ** len(features)} points:"

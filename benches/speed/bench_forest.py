@@ -1,4 +1,4 @@
-"""RankingForest beside scikit-learn's RandomForestClassifier: fits, scores and peak memory.
+"""RankingForest against scikit-learn's RandomForestClassifier: fits, scores and peak memory.
 
     python -m benches.speed.bench_forest [--rows 100000] [--features 20] [--runs 3] [--json FILE]
 

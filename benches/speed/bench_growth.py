@@ -6,9 +6,9 @@
 Each ranker has its defaults, and learns from numbers in memory in a process of its own (Linux
 only), after a first small fit; then it scores the same rows. Times are those of processors, of all
 threads. An exponent is that by which the time grows from one size to the next: 1 where it is
-proportional to the rows. Memory is the peak over that of the process before, so beside the data;
-of rankers that code the rows in bins it is also beside these codes, a byte a value. A process that
-runs longer than the limit is ended, and larger sizes are left out.
+proportional to the rows. Memory is the peak over that of the process before, which holds
+the data; of rankers that code the rows in bins it is also given over these codes, a byte a value. A
+process that runs longer than the limit is ended, and larger sizes are left out.
 """
 
 import json

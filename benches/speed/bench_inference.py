@@ -1,4 +1,4 @@
-"""Time the intervals of `aucrank.metrics` beside what they are made of, all in one run.
+"""Time the intervals of `aucrank.metrics` against what they are made of, all in one run.
 
     python -m benches.speed.bench_inference [--json FILE] [--rows 1000000] [--bootstrap-rows 10000]
 

@@ -3,7 +3,7 @@
     python -m benches.speed.bench_levels [--rows 300000] [--levels 1000000] [--trees 100]
         [--json FILE]
 
-A column of so many categories, drawn at random, beside two numbers of which the target is made, so
+A column of so many categories, drawn at random, next to two numbers of which the target is made, so
 that what a node lists of the categories is what its rows have by chance: the most there can be.
 Scores are of the training rows. All in a process of its own (Linux only).
 """

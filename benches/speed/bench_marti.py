@@ -11,7 +11,7 @@ binning cancels out. Layer t sums t masses a row.
 
 Before anything is timed, the program is checked not to depend on the threads, and to rank. Peak
 memory is taken in a process of its own, over that of the data alone (Linux only). Scoring is timed
-on 1,000,000 rows, beside as many stumps of LightGBM as the program has rankers.
+on 1,000,000 rows, against as many stumps of LightGBM as the program has rankers.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""Time `roc_auc_score` beside other exact AUCs, all in one run.
+"""Time `roc_auc_score` against other exact AUCs, all in one run.
 
     python -m benches.speed.bench_metrics [--json FILE] [--rows 1000 100000 1000000 10000000]
 

@@ -1,4 +1,4 @@
-"""A LeafRank tree with 10-fold pruning beside a LightGBM model of 100 rounds: time of a fit.
+"""A LeafRank tree with 10-fold pruning against a LightGBM model of 100 rounds: time of a fit.
 
     python -m benches.speed.bench_pruning [--rows 50000] [--features 10] [--runs 5]
 

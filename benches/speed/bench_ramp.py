@@ -1,9 +1,9 @@
-"""Ramp AUC with its gradient, beside sorting the same scores.
+"""Ramp AUC with its gradient, against sorting the same scores.
 
     python -m benches.speed.bench_ramp [--rows 1000000] [--runs 9] [--json FILE]
 
-Value and gradient of scores of several kinds beside ``np.sort`` of the same scores, which has one
-thread, and beside ``np.argsort``, which like a gradient knows the row of each score. One thread and
+Value and gradient of scores of several kinds against ``np.sort`` of the same scores, which has one
+thread, and against ``np.argsort``, which like a gradient has the row of each score. One thread and
 two threads each. All take turns, and ratios are those of the medians. ``np.sort`` takes AVX-512 or
 AVX2 where the processor has it; ``cargo bench -p aucrank-benches`` has the sort of the standard
 library.
@@ -70,7 +70,7 @@ def check():
 
 
 def bench(y, scores, n_runs):
-    """Print gradients beside sorts; return the seconds of each."""
+    """Print gradients against sorts; return the seconds of each."""
     results = {}
     for name, (data, weights) in kinds(y, scores).items():
         works = {

@@ -1,9 +1,9 @@
-"""Seconds that a report takes, beside those of scoring its rows, and the size of its page.
+"""Seconds that a report takes, against those of scoring its rows, and the size of its page.
 
     python -m benches.speed.bench_report [--rows 1000000] [--features 20] [--runs 3]
 
-A `GradientBoostingRanker`, fitted to at most 100,000 rows, reported on all of them. What is told
-are medians. Before it times anything it checks that the page has the AUC of scikit-learn.
+A `GradientBoostingRanker`, fitted to at most 100,000 rows, reported on all of them. The
+figures are medians. Before it times anything it checks that the page has the AUC of scikit-learn.
 """
 
 from functools import partial

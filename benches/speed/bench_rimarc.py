@@ -1,12 +1,12 @@
-"""RIMARC beside sorting its columns, a pipeline of bins and logistic regression, and optbinning.
+"""RIMARC against sorting its columns, a pipeline of bins and logistic regression, and optbinning.
 
     python -m benches.speed.bench_rimarc [--rows 1000000] [--features 20] [--runs 5] [--json FILE]
 
-1. Fits of several kinds of columns beside ``np.sort`` of each column, one thread each and two
+1. Fits of several kinds of columns against ``np.sort`` of each column, one thread each and two
    threads each; the sorted columns are contiguous, and of the same dtype.
-2. Scores of all rows beside ``KBinsDiscretizer`` (one-hot) with ``LogisticRegression``.
-3. A fit of a tenth of the rows beside ``BinningProcess`` of optbinning, where it is installed.
-4. A scorecard of a fitted model, and the points of all rows, beside the fit, one thread each and
+2. Scores of all rows against ``KBinsDiscretizer`` (one-hot) with ``LogisticRegression``.
+3. A fit of a tenth of the rows against ``BinningProcess`` of optbinning, where it is installed.
+4. A scorecard of a fitted model, and the points of all rows, against the fit, one thread each and
    two threads each.
 5. Peak memory of a fit, in a process of its own, over that of the data alone.
 
@@ -96,7 +96,7 @@ def sort_columns(columns, n_threads):
 
 
 def bench_fits(X, y, n_runs):
-    """Print fits beside sorts; return the seconds of each."""
+    """Print fits against sorts; return the seconds of each."""
     results = {}
     weight = np.random.default_rng(2).random(len(y))
     for name, (data, has_weight) in kinds(X).items():
@@ -122,7 +122,7 @@ def bench_fits(X, y, n_runs):
 
 
 def bench_scores(X, y, n_runs):
-    """Print scores of all rows beside those of a pipeline; return the seconds of each."""
+    """Print scores of all rows against those of a pipeline; return the seconds of each."""
     few = slice(20_000)
     pipeline = make_pipeline(KBinsDiscretizer(encode="onehot"), LogisticRegression())
     with warnings.catch_warnings():
@@ -146,7 +146,7 @@ def bench_scores(X, y, n_runs):
 
 
 def bench_optbinning(X, y, n_runs):
-    """Print a fit beside optbinning; return the seconds of each, or None without it."""
+    """Print a fit against optbinning; return the seconds of each, or None without it."""
     try:
         from optbinning import BinningProcess
     except ImportError:
@@ -165,7 +165,7 @@ def bench_optbinning(X, y, n_runs):
 
 
 def bench_scorecard(X, y, n_runs):
-    """Print a scorecard of a fitted model beside its fit; return the seconds of each."""
+    """Print a scorecard of a fitted model against its fit; return the seconds of each."""
     results = {}
     for n_threads in (1, 2):
         model = RIMARC(n_jobs=n_threads).fit(X, y)

@@ -4,7 +4,7 @@
         [--only NAME [NAME ...]] [--json FILE]
 
 Counts of words, of which so many in a thousand are not 0, and classes that depend on fifty words.
-Times, and peak memory beside what the process had before, each estimator in a process of its own
+Times, and peak memory over what the process had before, each estimator in a process of its own
 (Linux only). The scores are checked against those of the dense matrix for some rows.
 """
 

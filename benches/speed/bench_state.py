@@ -1,4 +1,4 @@
-"""Time a `RocState` fed in batches beside one call of `roc_auc_score` on all rows, in one run.
+"""Time a `RocState` fed in batches against one call of `roc_auc_score` on all rows, in one run.
 
     python -m benches.speed.bench_state [--rows 10000000] [--batches 100]
 

@@ -1,4 +1,4 @@
-"""One TreeRank tree beside one tree of LightGBM: time of a fit and peak memory, in one run.
+"""One TreeRank tree against one tree of LightGBM: time of a fit and peak memory, in one run.
 
     python -m benches.speed.bench_tree [--rows 1000000] [--features 20] [--runs 5] [--json FILE]
 

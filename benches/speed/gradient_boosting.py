@@ -1,4 +1,4 @@
-"""GradientBoostingRanker beside LightGBM: fits, scores and AUC on fresh rows.
+"""GradientBoostingRanker against LightGBM: fits, scores and AUC on fresh rows.
 
     python -m benches.speed.gradient_boosting [--rows 1000000] [--features 20] [--rounds 100]
         [--leaves 31] [--threads 2] [--runs 3] [--json FILE]

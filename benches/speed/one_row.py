@@ -1,8 +1,8 @@
-"""One row at a time: every ranker beside scikit-learn's LogisticRegression and LightGBM.
+"""One row at a time: every ranker against scikit-learn's LogisticRegression and LightGBM.
 
     python -m benches.speed.one_row [--rows 4000] [--features 20] [--runs 2000] [--json FILE]
 
-Models are fitted to so many rows of a simulation and asked for the score of one new row, a NumPy
+Models are fitted to so many rows of a simulation and score one new row, a NumPy
 array of shape (1, features), another one in each run; in each run all models take turns. Times are
 medians, by the clock and, over many calls in a row, of the processor; ratios are those by the clock
 to LogisticRegression. Before anything is timed, each row alone is checked to score as it does among

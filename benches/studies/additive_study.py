@@ -1,4 +1,4 @@
-"""Sums of single features, of pairs, and cards beside EBM: 5-fold AUC on real data sets.
+"""Sums of single features, of pairs, and cards against EBM: 5-fold AUC on real data sets.
 
     python -m benches.studies.additive_study FOLDER [FOLDER ...] [--max-rows 5000] [--folds 5]
         [--sets german pima] [--models EBM RankBoost] [--noise 20] [--results additive.csv]

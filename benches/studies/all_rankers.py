@@ -4,7 +4,7 @@
         [--sets german pima] [--models TreeRank RIMARC] [--folds 5] [--results all_rankers.csv]
 
 Each FOLDER holds Parquet files with columns and a 0/1 column `target`. Logistic regression of
-scikit-learn is beside them; for it and for RankOpt categories are one-hot and missing values the
+scikit-learn is listed, too; for it and for RankOpt categories are one-hot and missing values the
 median. Every fold of a set and model is a row of the results, written as soon as it is known: a run
 that is broken off goes on where it was. The table: mean AUC over the sets, of all and of each
 folder, what is gained over the ensemble, in points with its standard error over the sets and its

@@ -1,4 +1,4 @@
-"""AURORA by the protocol of its paper (sec. 4.4), beside the figures of its tables 4, 5 and 7.
+"""AURORA by the protocol of its paper (sec. 4.4), against the figures of its tables 4, 5 and 7.
 
     python -m benches.studies.aurora_study DATA_FOLDER [--rows 6000] [--subsets 10] [--sets forest]
         [--models "AURORA, auto"] [--radius 1] [--depths]
@@ -7,7 +7,7 @@
 DATA_FOLDER holds digit.parquet, forest.parquet and married.parquet: columns and a 0/1 column
 `target`. The rows are dealt into disjoint subsets at random; each is learned from in turn, and the
 AUC taken on all other rows. Digit holds two subsets of 30,000 rows, married eight of 6,000 and
-one of 30,000, forest 30 and 6: where more are asked for, the rows are dealt anew. One line per
+one of 30,000, forest 30 and 6: where more are requested, the rows are dealt anew. One line per
 model: 100 times the mean AUC over the subsets, its standard error, and seconds of learning. The
 lines of the paper are last. Its digit and forest are prepared alike here; its married is another
 sample of another census, so that only the order of the models can be compared.

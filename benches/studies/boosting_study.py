@@ -1,4 +1,4 @@
-"""The boosters beside gradient boosting: 5-fold AUC on real data sets, also with wrong labels.
+"""The boosters against gradient boosting: 5-fold AUC on real data sets, also with wrong labels.
 
     python -m benches.studies.boosting_study DATA_FOLDER [--max-rows 5000] [--noise-rate 0.0]
         [--all] [--sets german pima]

@@ -1,4 +1,4 @@
-"""GradientBoostingRanker beside LightGBM and CatBoost: 5-fold AUC on real data sets.
+"""GradientBoostingRanker against LightGBM and CatBoost: 5-fold AUC on real data sets.
 
     python -m benches.studies.gradient_boosting DATA_FOLDER [--max-rows 20000] [--sets german pima]
         [--all] [--noise]

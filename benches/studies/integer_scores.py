@@ -1,4 +1,4 @@
-"""Small integer scores beside AutoScore and FasterRisk: AUC on rows held out.
+"""Small integer scores against AutoScore and FasterRisk: AUC on rows held out.
 
     python -m benches.studies.integer_scores DATA_FOLDER [DATA_FOLDER ...] [--sets pima heart]
         [--max-rows 2000] [--features 5 10] [--folds 2]

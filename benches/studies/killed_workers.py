@@ -6,7 +6,7 @@
 Workers are processes of this machine, which nannies begin anew; the scheduler is a thread of the
 client. During a fit a worker is killed (SIGKILL) after a random time of `--interval` seconds on
 average, again and again; of the fits, every third has two killed at once. In the second half of
-the fits so many processes as `--busy` says run beside them. Each fit is a line: seconds, how many
+the fits so many processes as `--busy` says run alongside. Each fit is a line: seconds, how many
 workers were killed, how many workers and nannies were left, and what came of it: the document of
 the fit to a frame, another one, or the error. Then those that are missing are started.
 

@@ -9,7 +9,7 @@ noise is added, of so many categories ("own": as many as there are rows; "number
 but a normal number). A row of the first table has the mean over the sets of what the column costs
 in AUC, on the same five stratified folds with and without it, and the largest cost of any set; the
 second one the AUC of each set without noise. "law" is a simulation: a column of 30 categories on
-which the class depends, beside a number that tells nothing; "id" is a number that tells something.
+which the class depends, next to an uninformative number; "id" is an informative number.
 `--rates` makes another table: the AUC of the learners that learn from the rates of rare categories,
 on the sets where these hold more than 5 % of the rows of some column, with the columns as they are
 and with the rare categories of each training part made missing, which leaves no rates to learn.
@@ -135,7 +135,7 @@ def raw(model):
 
 
 def simulations(n_rows=3000):
-    """Return the law over 30 categories and the number beside an id."""
+    """Return the law over 30 categories and the number next to an id."""
     rng = np.random.default_rng(0)
     level = rng.integers(30, size=n_rows)
     rate = rng.beta(1.0, 1.0, size=30)[level]

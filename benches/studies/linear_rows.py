@@ -10,7 +10,7 @@ DATA_FOLDER holds Parquet files with columns and a 0/1 column `target`. For each
 of Newton's method, each of which needs the sums of gradients and of products of columns once, and
 those of a step at least once; the number of columns, thresholds and categories included; and
 megabytes of the sums of products, of 16 bytes each. Of more than 768 columns they are not formed,
-but products with them are asked for, up to 500 for each step.
+but products with them are requested, up to 500 for each step.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""LinearRanker beside ridge logistic regression on columns prepared with care, on real data sets.
+"""LinearRanker against ridge logistic regression on columns prepared with care, on real data sets.
 
     python -m benches.studies.linear_study DATA_FOLDER [--max-rows 20000] [--repeats 1]
         [--sets german adult] [--models "LinearRanker()"] [--noise]
@@ -7,7 +7,7 @@ DATA_FOLDER holds one Parquet file a set: columns and a 0/1 column `target`. Eac
 scikit-learn gets standardised numbers, clipped at 6 standard deviations, flags of missing values
 and one-hot categories ("logistic"), and thresholds at quantiles as columns too ("with thresholds").
 100 times the mean AUC over 5 folds, and the median milliseconds of a fit, its preparation included.
-With `--noise`, each set gets a category of 1,500 levels that tells nothing.
+With `--noise`, each set gets a category of 1,500 levels that is uninformative.
 
 The number of thresholds by default was chosen from the lines of LinearRanker: "left out" is the
 mean over sets of the AUC of the number of thresholds that is best on all other sets.
@@ -104,7 +104,7 @@ def main():
     parser.add_argument("--repeats", type=int, default=1, help="times that folds are dealt anew")
     parser.add_argument("--sets", nargs="*", help="only these, by file name without ending")
     parser.add_argument("--models", nargs="*", default=[*MODELS])
-    parser.add_argument("--noise", action="store_true", help="with a category that tells nothing")
+    parser.add_argument("--noise", action="store_true", help="with an uninformative category")
     options = parser.parse_args()
     found = {name: {} for name in options.models}
     for data, (X, y) in load_all(options.folder, options.max_rows, options.sets).items():

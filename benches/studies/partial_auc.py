@@ -1,4 +1,4 @@
-"""What `max_fpr` gains: the partial AUC of rankers that are told of it, beside those that are not.
+"""What `max_fpr` gains: the partial AUC of rankers that are given it, against those that are not.
 
     python -m benches.studies.partial_auc DATA_FOLDER [--rows 4000] [--folds 5] [--repeats 1]
         [--noise 0 10] [--seed 0] [--sets adult churn ...] [--rankers RankBoost ...]
@@ -90,9 +90,9 @@ def main():
         noisy = {name: (with_noise(X, n_noise), y) for name, (X, y) in sets.items()}
         for label in options.rankers:
             found = np.array([areas(RANKERS[label], X, y, folds) for X, y in noisy.values()])
-            for rate, (plain, told) in zip(RATES, found.transpose(1, 2, 0), strict=True):
-                gain = gain_in_points(told / 100, plain / 100)
-                n_gains = int(np.sum(told > plain))
+            for rate, (plain, given) in zip(RATES, found.transpose(1, 2, 0), strict=True):
+                gain = gain_in_points(given / 100, plain / 100)
+                n_gains = int(np.sum(given > plain))
                 print(
                     f"{n_noise:5}  {label:22}{rate:5}{plain.mean():11.2f}"
                     f"  {gain}, {n_gains} of {len(sets)} sets",

@@ -1,4 +1,4 @@
-"""RankBoost by the protocol of paper 5 (sec. 4.4), beside the figures of its tables 4 and 5.
+"""RankBoost by the protocol of paper 5 (sec. 4.4), against the figures of its tables 4 and 5.
 
     python -m benches.studies.rank_boost_study DATA_FOLDER [--rows 6000] [--subsets 10]
         [--sets digit]

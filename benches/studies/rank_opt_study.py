@@ -1,4 +1,4 @@
-"""RankOpt by the protocol of paper 5 (sec. 4.4), beside logistic regression and its table 7.
+"""RankOpt by the protocol of paper 5 (sec. 4.4), against logistic regression and its table 7.
 
     python -m benches.studies.rank_opt_study DATA_FOLDER [--rows 6000] [--subsets 5]
         [--sets forest married]

@@ -1,4 +1,4 @@
-"""RIMARC beside naive Bayes, a tree and logistic regression: 10-fold AUC on real data sets.
+"""RIMARC against naive Bayes, a tree and logistic regression: 10-fold AUC on real data sets.
 
     python -m benches.studies.rimarc_study DATA_FOLDER [--sets wdbc pima] [--max-rows 5000]
         [--repeats 1] [--all]

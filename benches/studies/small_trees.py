@@ -230,8 +230,8 @@ def main():
     sets, batch_of = load_batches(options.folders, options.max_rows, options.sets)
     sets = {name: (with_categories(X), y) for name, (X, y) in sets.items()}
     found = measure(sets, options)
-    asked = [label + end for label in options.settings for end in ("", SHRUNK)]
-    found = found[found["set"].isin(sets) & found["setting"].isin(asked)]
+    wanted = [label + end for label in options.settings for end in ("", SHRUNK)]
+    found = found[found["set"].isin(sets) & found["setting"].isin(wanted)]
     report(found, [*map(str, options.sizes), ANY], batch_of)
 
 

@@ -13,5 +13,6 @@ for offset, (rows, label) in enumerate(((table[::2], "shrunken"), (table[1::2], 
     ax.bar_label(bars, fmt="%.3f", padding=3, fontsize=8)
 ax.set_yticks(range(len(names)), names)
 ax.invert_yaxis()
+ax.margins(x=0.08)
 ax.set_xlabel("loss of AUC by one column of 300 categories of noise")
 ax.legend(loc="center right")

@@ -37,7 +37,7 @@ print(model.rules())
 
 # %%
 # The coefficients are much alike, as they are at short radii: the score is not far from counting
-# how many answers are "yes". How fifteen answers rank tumours that were not seen, beside a logistic
+# how many answers are "yes". How fifteen answers rank new tumours, compared with a logistic
 # regression of thirty measurements:
 logistic = make_pipeline(StandardScaler(), LogisticRegression()).fit(X_train, y_train)
 for name, fitted in {"AURORA": model, "logistic regression": logistic}.items():
@@ -53,8 +53,8 @@ for name, fitted in {"AURORA": model, "logistic regression": logistic}.items():
 scores = model.decision_function(X_test)
 place = np.flatnonzero(scores > 0)[np.argmin(scores[scores > 0])]
 parts = model.explain(X_test)[place]
-told = pd.Series(parts, index=model.terms()["rule"])
-print(told[told != 0].sort_values(ascending=False).round(4).to_string())
+of_terms = pd.Series(parts, index=model.terms()["rule"])
+print(of_terms[of_terms != 0].sort_values(ascending=False).round(4).to_string())
 print(f"sum {parts.sum():.4f} - threshold {model.threshold_:.4f} = score {scores[place]:.4f}")
 
 # %%

@@ -38,7 +38,7 @@ score = card.to_integer_score(X, y, max_features=4, date="2026-01-31")
 score.plot()
 
 # %%
-# What it loses beside the whole card, on tumours that neither has seen:
+# What it loses compared with the whole card, on tumours that neither has seen:
 for name, model in (("card", card), ("score", score)):
     found = auc_interval(y_test, model.decision_function(X_test))
     print(f"{name:6} AUC {found.auc:.3f}, from {found.low:.3f} to {found.high:.3f}")

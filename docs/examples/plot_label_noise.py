@@ -52,13 +52,13 @@ laws = {"made to defeat boosters": draw_pullers, "a sum of features": draw_sums}
 # Five methods
 # ------------
 # Each label of 2,000 rows is flipped with the same chance; the AUC is that of the true labels of
-# 10,000 fresh rows. ``SMartiRank`` is told the rate, as its theory wants it; the others know
+# 10,000 fresh rows. ``SMartiRank`` is given the rate, as its theory wants it; the others know
 # nothing of it. The gradient boosting is scikit-learn's, of trees with up to 16 leaves, which are
 # not confined to sums of single features. The two programs have 30 layers instead of the default
 # 10, since both laws want many features counted; what 10 layers give stands further down.
 methods = {
     "MartiRank": lambda rate: MartiRank(n_rounds=30),
-    "SMartiRank, told the rate": lambda rate: SMartiRank(n_rounds=30, noise_rate=rate),
+    "SMartiRank, given the rate": lambda rate: SMartiRank(n_rounds=30, noise_rate=rate),
     "AUCBoost": lambda rate: AUCBoost(),
     "RankBoost": lambda rate: RankBoost(),
     "gradient boosting": lambda rate: HistGradientBoostingClassifier(
@@ -143,7 +143,7 @@ for law in laws:
 # -----------------------
 # What matters as much, with one label in five flipped: the number of layers, and whether a sum can
 # do what the law asks for. Trees as weak rankers undo most of the harm on the first law. On a third
-# law, where the positives lie along a slanted ridge and neither feature tells much without the
+# law, where the positives lie along a slanted ridge and neither feature is of much use without the
 # other, a program is ahead of a sum of single features, with noise or without: it asks one feature
 # after the other.
 def draw_ridge(n_rows, rng):

@@ -2,7 +2,7 @@
 What has the score learned?
 ===========================
 
-With two features a score can be seen: its level sets are regions of the plane. Beside those of the
+With two features a score can be seen: its level sets are regions of the plane. Next to those of the
 true eta, they show what a ranking tree has found and what it has not.
 """
 

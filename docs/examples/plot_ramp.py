@@ -3,7 +3,7 @@ A slope for the AUC
 ===================
 
 The AUC is a flight of steps: move a score a little and it stays where it is, until two rows change
-places. Nothing tells which way is up. The ramp statistic counts a pair by how far apart its scores
+places. Nothing shows which way is up. The ramp statistic counts a pair by how far apart its scores
 lie, and so has a slope to climb. How long the ramp is against the scores decides what is climbed.
 """
 
@@ -36,7 +36,7 @@ legend = ax.legend(loc="upper left")
 
 # %%
 # The mean over all pairs is what `ramp_auc` gives, without looking at any pair: one sort of the
-# scores is enough. Here it is beside the definition, for 200 rows.
+# scores is enough. Here it is next to the definition, for 200 rows.
 rng = np.random.default_rng(0)
 y = np.arange(200) < 80
 score = rng.normal(loc=0.5 * y, scale=0.5)
@@ -141,7 +141,7 @@ for radius in radii:
 # %%
 # At a small radius the top is not where the AUC is highest, and every ascent gets there. At a large
 # one it is in the right place, and hardly any does. Between them the choice is a matter of the
-# data: with more rows the steps are smaller, and a larger radius can be climbed. Where it is told
+# data: with more rows the steps are smaller, and a larger radius can be climbed. Where it is said
 # ``radius="auto"``, AURORA tries up to five from 0.5 to 5, and keeps the shortest of those whose
 # scores rank rows that were held out about equally well. `RankOpt` climbs where the hill is smooth
 # first, and goes on from there at larger radii.

@@ -11,7 +11,7 @@ and each part can be looked up in a table.
 # Thirty thresholds and a forest
 # ------------------------------
 # 569 breast tumours, 30 measurements each, the malignant ones to be ranked first. Each round adds
-# one question to the score: the threshold that best tells apart the pairs of a malignant and a
+# one question to the score: the threshold that best separates the pairs of a malignant and a
 # benign tumour that are still ranked wrong or too close. The AUC is that of five folds, none of
 # whose tumours the model has seen, with its interval.
 import matplotlib.pyplot as plt

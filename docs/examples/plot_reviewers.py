@@ -91,7 +91,7 @@ table[(table["model"] == "booster") & table["threshold"].isin([0.1, 0.2, 0.4])].
 # %%
 # Is it as good everywhere?
 # -------------------------
-# The marker tells nothing in the south, and neither model knows where a patient is from.
+# The marker is uninformative in the south, and neither model is given where a patient is from.
 by_site = auc_by(y_new, risk["booster"], X_new["site"], y_prob=risk["booster"], groups=patient_new)
 print(f"equal AUCs: p = {by_site.p_value:.2g}")
 by_site.table.to_frame().round(3)

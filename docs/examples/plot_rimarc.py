@@ -10,7 +10,7 @@ checked by hand, and what a row misses it leaves out.
 # How well does it rank?
 # ----------------------
 # 569 breast tumours, 30 measurements each, the malignant ones to be ranked first. Five folds, none
-# of whose tumours the model has seen, beside three models of scikit-learn.
+# of whose tumours the model has seen, next to three models of scikit-learn.
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -79,7 +79,7 @@ print(f"r of all thirty measurements {r[place]:.4f}, malignant: {bool(y_test.ilo
 # %%
 # Why does this tumour rank where it does?
 # ----------------------------------------
-# ``explain`` tells how far each measurement moves the score from where it is when nothing is known:
+# ``explain`` shows how far each measurement moves the score from where it is when nothing is known:
 # the share of malignant tumours among all training rows.
 parts = model.explain(X_test)[place]
 order = np.argsort(-np.abs(parts), kind="stable")[:10]

@@ -88,7 +88,7 @@ card.card()
 # Does it rank, and is it true?
 # -----------------------------
 # On loans that the card has not seen: the AUC with its interval, and in bands of points the share
-# repaid beside what the card says.
+# repaid next to what the card says.
 found = auc_interval(y_test, card.decision_function(X_test))
 print(f"AUC {found.auc:.3f}, 95 % interval from {found.low:.3f} to {found.high:.3f}")
 print(f"lost by joining bins {card.merging_loss_:.4f}, by rounding {card.rounding_loss_:.4f}")
@@ -166,9 +166,9 @@ report
 display = report.plot(3)
 
 # %%
-# Outcomes become known only later. With them the report tells whether the card still ranks, and
-# whether it still counts right: ``observed`` beside ``expected``. ``auc_then`` is of the loans that
-# the card was made from, and so too high; the loans set aside above are the fairer measure.
+# Outcomes become known only later. With them the report shows whether the card still ranks, and
+# whether it still counts right: ``observed`` next to ``expected``. ``auc_then`` is of the loans
+# that the card was made from, and so too high; the loans set aside above are the fairer measure.
 known = card.drift(new, outcome)
 known
 

@@ -6,7 +6,7 @@ text right behind Python is what it prints, from the first line on. In a console
 that a block leaves is the picture behind it, if there is one of `pictures/`.
 
 When the site is built, these pictures are drawn, by the Python of the page alone; and a script of
-`drawings/` draws the picture of its name beside it. Tests run all of a page and compare what it
+`drawings/` draws the picture of its name next to it. Tests run all of a page and compare what it
 prints.
 """
 
@@ -72,7 +72,7 @@ def run_command(command):
     if program != "aucrank":
         raise ValueError(f"{command!r} is no command of aucrank")
     printed = io.StringIO()
-    # The command shows warnings itself: those that Python shows by default, whoever calls it.
+    # The command shows warnings itself: those that Python shows by default, from any caller.
     with (
         contextlib.redirect_stdout(printed),
         contextlib.redirect_stderr(printed),

@@ -1,4 +1,4 @@
-//! What a text is asked: to be read, to score rows, to explain scores, to be written again.
+//! What is done with a text: it is read, scores rows, explains scores, and is written again.
 
 use std::time::{Duration, Instant};
 
@@ -14,7 +14,7 @@ use crate::random::Random;
 /// Bytes of memory that a call may take for each byte of the file and of the rows.
 const MEMORY_RATIO: usize = 20;
 
-/// What a call may take beside: buffers for the rows of a tile.
+/// What a call may take in addition: buffers for the rows of a tile.
 const MEMORY_FLOOR: usize = 2 << 20;
 
 /// The same where there are no rows.
@@ -27,7 +27,7 @@ const TIME_FOR_10_MB: Duration = Duration::from_secs(1);
 const MOST_ROWS: usize = 24;
 const MOST_VALUES: usize = 200_000;
 
-/// Longest text that is written again: what is asked of longer ones is time and memory.
+/// Longest text that is written again: longer ones take too much time and memory.
 const LONGEST_WRITTEN: usize = 100_000;
 
 const EXTREMES: [f64; 12] = [
@@ -319,7 +319,7 @@ impl Asking<'_> {
     }
 
     fn about_ensemble(&self, model: &Ensemble) -> Result<(), String> {
-        // One of external rankers is not asked without them.
+        // One of external rankers is not scored without them.
         if model.external_rankers().is_empty() {
             self.scores("probability", |columns| model.probability(columns, None))?;
         }
@@ -328,7 +328,7 @@ impl Asking<'_> {
     }
 
     fn about_tree(&self, tree: &RankingTree) -> Result<(), String> {
-        // A tree of classifiers is not asked without them.
+        // A tree of classifiers is not scored without them.
         if tree.classifiers().is_empty() {
             self.scores("probability", |columns| tree.probability(columns, None))?;
             self.about_rows("apply", |columns| tree.apply(columns, None))?;
@@ -361,7 +361,7 @@ fn time_on_processor() -> Option<Duration> {
 }
 
 /// Makes a call, some times if it is slow, since other programs may slow it down. `room` says of an
-/// answer how many bytes it is in proportion to, and how much memory it may take beside.
+/// answer how many bytes it is in proportion to, and how much memory it may take in addition.
 fn within_limits<T>(
     what: &str,
     room: impl Fn(&T) -> (usize, usize),

@@ -28,7 +28,7 @@ pub struct Part {
     pub kind: Kind,
     /// Its bytes.
     pub place: Range<usize>,
-    /// Whether commas stand beside it: an item of a list, or an entry.
+    /// Whether commas stand next to it: an item of a list, or an entry.
     pub is_item: bool,
 }
 

@@ -1,7 +1,7 @@
 //! Damaged models, thrown at the crate that reads them.
 //!
-//! Each case takes a model of `corpus/`, damages it, mends its checksum, and asks for all that a
-//! model is asked for. A finding is a panic, an end of the process, a score that is not finite, a
+//! Each case takes a model of `corpus/`, damages it, mends its checksum, and calls all that a
+//! model answers. A finding is a panic, an end of the process, a score that is not finite, a
 //! call that takes more than a second or 20 bytes of memory for what 10 MB or one byte of input
 //! are, a model that is not read as it was written. Worker processes run the cases, so that none
 //! ends the others; a seed and the number of a case give the case again.

@@ -57,7 +57,7 @@ unsafe impl GlobalAlloc for Counting {
     }
 }
 
-/// What a call gives, and the bytes that this thread held during it at most, beside those before.
+/// What a call gives, and the bytes that this thread held during it at most, over those before.
 pub fn peak_of<T>(call: impl FnOnce() -> T) -> (T, usize) {
     let before = LIVE.get();
     PEAK.set(before);

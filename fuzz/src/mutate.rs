@@ -199,7 +199,7 @@ fn other_part(text: &str, parts: &[Part], kind: Kind, random: &mut Random) -> St
     text[same[random.below(same.len())].place.clone()].to_owned()
 }
 
-/// Takes a part out, with a comma beside it.
+/// Takes a part out, with a comma next to it.
 fn remove(text: &mut String, part: &Part) {
     let (mut start, mut end) = (part.place.start, part.place.end);
     if part.is_item {

@@ -24,7 +24,7 @@ struct Findings {
     kinds: BTreeMap<String, u64>,
 }
 
-/// Runs the cases in as many processes as asked for. Fails where something is found.
+/// Runs the cases in as many processes as requested. Fails where something is found.
 pub fn run(options: &Options) -> ExitCode {
     let models = models();
     let findings = Mutex::new(Findings::default());

@@ -1,4 +1,4 @@
-"""Drift of a scorecard's rows, beside the plain formulas over rows binned by hand."""
+"""Drift of a scorecard's rows, against the plain formulas over rows binned by hand."""
 
 import json
 import warnings
@@ -320,7 +320,7 @@ def test_labels_of_one_class_leave_out_the_auc_alone(card):
     assert "AUC" not in repr(report)
 
 
-def test_one_row_and_one_positive_row_are_told_without_a_warning(card):
+def test_one_row_and_one_positive_row_raise_no_warning(card):
     X, y = applicants(100, 8)
     y = np.arange(100) == np.flatnonzero(y)[0]
     with warnings.catch_warnings():

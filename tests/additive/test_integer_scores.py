@@ -52,7 +52,7 @@ def test_points_are_those_of_a_logistic_regression_on_the_categories(high_points
         assert np.abs(parts[:, place] - rows @ expected[place]).max() <= 1
 
 
-def test_points_start_at_0_and_the_most_are_those_asked_for(card):
+def test_points_range_from_0_to_the_maximum_requested(card):
     score = card.to_integer_score(X, Y, max_features=3)
     features = document(score)["features"]
     assert len(features) == 3

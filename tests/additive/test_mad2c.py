@@ -75,7 +75,7 @@ def test_no_set_of_cuts_has_a_larger_auc_and_none_as_large_has_fewer_cuts(sample
 
 @pytest.mark.parametrize("direction", [1, -1])
 @given(labelled_numbers())
-def test_a_direction_that_is_asked_for_is_kept(direction, sample):
+def test_a_requested_direction_is_kept(direction, sample):
     values, y = sample
     best = max(auc_by_pairs(direction * np.digitize(values, c), y) for c in all_cut_sets(values))
     model = MAD2C(monotonic_cst=[direction]).fit(values[:, None], y)
@@ -126,7 +126,7 @@ SPECIAL = {"calls": [-1]}
 
 @pytest.mark.parametrize("encode", ["ordinal", "rate"])
 @pytest.mark.parametrize("special_values", [None, SPECIAL])
-def test_what_is_transformed_to_has_the_auc_that_is_told(encode, special_values):
+def test_the_transformed_column_has_the_auc_reported(encode, special_values):
     X, y = mixed()
     model = MAD2C(encode=encode, special_values=special_values).fit(X, y)
     found = model.transform(X)

@@ -1,4 +1,4 @@
-"""RIMARC beside its definition, and what it must not depend on."""
+"""RIMARC against its definition, and what it must not depend on."""
 
 import json
 import sqlite3
@@ -294,7 +294,7 @@ def score_of(model, name, value):
     return score
 
 
-def test_a_feature_that_tells_nothing_weighs_nothing_and_is_listed():
+def test_an_uninformative_feature_has_no_weight_and_is_listed():
     y = np.array([0, 0, 1, 1, 1])
     X = pd.DataFrame(
         {
@@ -359,7 +359,7 @@ def test_shrinkage_adds_rows_of_the_prevalence():
     rate = (b["n_pos"] + 3 * y.mean()) / (b["size"] + 3)
     assert_allclose(b["score"], rate, atol=1e-15)
     assert_allclose(a["score"], a["n_pos"] / a["size"], atol=1e-15)
-    # Beside so many rows no bin says anything.
+    # Among so many rows no bin is informative.
     assert np.ptp(RIMARC(shrinkage=1e15).fit(X, y).decision_function(X)) < 1e-12
 
 
@@ -400,7 +400,7 @@ def test_a_special_value_has_a_score_of_its_own():
 
 
 @pytest.mark.parametrize("direction", [1, -1])
-def test_a_number_ranks_in_the_direction_asked_for(direction):
+def test_a_number_ranks_in_the_requested_direction(direction):
     X, y = patients(2, missing=0.0)
     model = RIMARC(monotonic_cst={"up": direction}).fit(X[["up"]], y)
     rising = model.decision_function(pd.DataFrame({"up": np.linspace(-3, 4, 50)}))
@@ -448,7 +448,7 @@ def test_cross_fitted_weights_do_not_believe_a_column_of_names():
         ([[1.0], [2.0], [3.0], [2.0], [2.0]], None, "A class has one distinct row, so no row can"),
     ],
 )
-def test_too_few_rows_to_leave_out_are_told(X, folds, message):
+def test_too_few_rows_to_leave_out_raise_a_warning(X, folds, message):
     with pytest.warns(UserWarning, match=message) as found:
         model = RIMARC(weight_folds=5).fit(X, [0, 1, 0, 1, 1])
     assert len(found) == 1

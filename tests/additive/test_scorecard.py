@@ -452,7 +452,7 @@ def test_parameters_that_make_no_sense(params, error, message):
         card.points(X)
 
 
-def test_what_is_asked_before_the_fit():
+def test_methods_called_before_the_fit():
     card = Scorecard()
     for question in (
         *(card.card, card.to_text, card.to_html, card.to_csv, card.score_table),

@@ -169,7 +169,7 @@ def test_an_edit_counts_the_rows_it_is_given_and_leaves_the_old_card(card, edit)
     assert edited.score_table()["size"].sum() == len(X)
 
 
-def test_without_rows_what_is_not_known_is_not_told(card):
+def test_statistics_that_need_rows_are_missing_without_rows(card):
     edited = card.merge("age", [0, 1])
     assert edited.edits_[0].auc_before is edited.edits_[0].auc_after is None
     assert np.isnan([edited.auc_, edited.ks_]).all()

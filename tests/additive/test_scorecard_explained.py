@@ -1,4 +1,4 @@
-"""What a scorecard tells people: reasons, the table of the card, the page, the sheet."""
+"""What a scorecard shows: reasons, the table of the card, the page, the sheet."""
 
 import csv
 import io
@@ -280,7 +280,7 @@ def test_the_sheet_for_excel_runs_no_formula(card, tmp_path):
 
 
 @pytest.mark.filterwarnings("ignore:No split lowers the loss")
-def test_a_card_without_features_is_told():
+def test_a_card_without_features_raises_a_warning():
     card = Scorecard().fit(np.zeros((20, 2)), [0, 1] * 10)
     assert "every row has 600 points" in card.to_text()
     assert card.card().n_rows == 0

@@ -368,7 +368,7 @@ def test_a_fit_that_fails_leaves_nothing_behind(fitted, monkeypatch, error):
             model.predict(X)
 
 
-def test_a_second_fit_forgets_the_names_of_the_first():
+def test_a_second_fit_drops_the_names_of_the_first():
     model = MeanRanker().fit(pd.DataFrame(X, columns=list("abcd")), Y)
     assert_array_equal(model.feature_names_in_, list("abcd"))
     model.fit(X[:, :2], Y)

@@ -195,7 +195,7 @@ def texts(*odd):
         (["?", "?", "n.a.", "?"], "'?', 'n.a.'"),
         (["1,100.00"], "'1,100.00'"),
         (["?", "1,100.00"], "'?', '1,100.00'"),
-        (["unknown", "not asked", "-", "refused", "."], "'-', '.'"),
+        (["unknown", "not given", "-", "refused", "."], "'-', '.'"),
         (["1,100.00", "2,100.00", "3,100.00", "12,345,678"], "'1,100.00', '12,345,678'"),
         (["$ 5", "€12.50", "30%"], "'$ 5', '30%', '€12.50'"),
         (["1 234,5", "1.234.567,8", "1'234", "0,5"], "'0,5', '1 234,5'"),
@@ -233,7 +233,7 @@ def test_every_learner_names_numbers_that_are_text(model):
     ],
     ids=["str", "category", "polars", "Categorical", "pyarrow"],
 )
-def test_numbers_that_are_text_are_told_in_every_kind_of_frame(make):
+def test_numbers_that_are_text_are_recognised_in_every_kind_of_frame(make):
     assert warning_of(make(texts("?", "1,100.00"))).startswith(
         "Column 'income' (such as '?', '1,100"
     )
@@ -258,7 +258,7 @@ def test_text_that_is_no_column_of_numbers_is_none(rows):
     assert said is None or "identifier" in said
 
 
-def test_what_was_declared_category_by_category_is_believed():
+def test_declared_categories_raise_no_warning():
     values = [str(k % 20) if k else "?" for k in range(N)]
     declared = sorted(set(values))
     for rows in (

@@ -166,7 +166,7 @@ def test_what_is_no_regular_file_is_written_to_and_not_replaced():
 
 
 @pytest.mark.parametrize("path", ["nowhere/model.json", "file/model.json", "folder"])
-def test_an_error_names_the_file_that_was_asked_for(path):
+def test_an_error_names_the_requested_file(path):
     os.mkdir("folder")
     Path("file").touch()
     with pytest.raises(OSError, match=path.replace(".", r"\.")) as caught:

@@ -521,7 +521,7 @@ def test_a_numeric_matrix_may_have_categorical_columns(dtype):
     assert_array_equal(relearn(X, [[2.0, 3.0], [NAN, NAN]], [0])[0], [MISSING_CODE] * 2)
 
 
-def test_large_whole_numbers_are_told_apart():
+def test_large_whole_numbers_are_distinguished():
     ids = np.array([[2**53], [2**53 + 1], [2**53]])
     (codes,), schema = learn(ids, [0])
     assert schema.features[0].levels == (2**53, 2**53 + 1)

@@ -47,9 +47,9 @@ def named(fit):
         warnings.simplefilter("always")
         fit()
     texts = [str(each.message) for each in caught if issubclass(each.category, ColumnWarning)]
-    told = [text for text in texts if "the classes by" in text]
-    assert len(told) <= 1
-    return told[0].split(" separate")[0] if told else ""
+    leaks = [text for text in texts if "the classes by" in text]
+    assert len(leaks) <= 1
+    return leaks[0].split(" separate")[0] if leaks else ""
 
 
 def tree():

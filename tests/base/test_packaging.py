@@ -32,7 +32,7 @@ def run(*command, **kwargs):
 @pytest.fixture(scope="module")
 def checkout():
     if not (CHECKOUT / "Cargo.toml").exists():
-        pytest.skip("needs the checkout: there is no Cargo.toml beside tests/")
+        pytest.skip("needs the checkout: there is no Cargo.toml next to tests/")
     return CHECKOUT
 
 
@@ -58,7 +58,7 @@ def test_the_changelog_opens_with_what_comes_next_and_then_this_version(checkout
     assert len(headings) == 1 or headings[1] == version
 
 
-def test_readers_are_told_the_oldest_python_and_rust(checkout, cargo_toml):
+def test_the_docs_state_the_oldest_python_and_rust(checkout, cargo_toml):
     rust = cargo_toml["workspace"]["package"]["rust-version"]
     python = metadata.metadata("aucrank")["Requires-Python"].removeprefix(">=")
     for page in ("README.md", "CONTRIBUTING.md"):
@@ -98,7 +98,7 @@ def test_links_of_a_readme_lead_somewhere_from_any_page(page, checkout):
         assert (checkout / f"{module.replace('.', '/')}.py").is_file(), module
 
 
-def test_what_readers_are_told_to_install_exists(checkout):
+def test_every_package_the_docs_install_exists(checkout):
     extras = set(metadata.metadata("aucrank").get_all("Provides-Extra"))
     for page in (checkout / "README.md", *(checkout / "docs").glob("*.md")):
         named = re.findall(r"aucrank\[([\w,]+)\]", page.read_text("utf-8"))
@@ -164,10 +164,10 @@ def test_import_loads_no_optional_package_that_scikit_learn_does_not_load(tmp_pa
 
 
 @pytest.mark.parametrize("how", ["command", "module"])
-def test_the_command_tells_its_version(how, tmp_path):
+def test_the_command_prints_its_version(how, tmp_path):
     if how == "command":
         command = shutil.which("aucrank", path=sysconfig.get_path("scripts"))
-        assert command, "the entry point `aucrank` is not installed beside this Python"
+        assert command, "the entry point `aucrank` is not installed next to this Python"
         result = run(command, "--version", cwd=tmp_path)
     else:
         result = run(sys.executable, "-m", "aucrank", "--version", cwd=tmp_path)

@@ -30,7 +30,7 @@ from sklearn.model_selection import GroupKFold, cross_validate
 
 
 def clustered(n_groups=60, size=20, seed=0):
-    """Draw rows of groups that can be told apart by their values, but whose labels are chance.
+    """Draw rows of groups that can be distinguished by their values, but whose labels are chance.
 
     A fit that is judged by other rows of the same groups takes what it has learned by heart for
     knowledge.

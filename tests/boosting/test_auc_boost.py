@@ -363,7 +363,7 @@ def test_importances_are_in_units_of_auc(Booster):
         (np.array([[np.nan], [0.0], [0.0], [np.nan]]), [0, 1, 1, 0]),
         (np.repeat([[0.0], [1.0]], 4, axis=0), [0, 0, 0, 1, 1, 1, 1, 0]),
     ],
-    ids=["two rows", "constant", "all missing", "missing tells", "copies"],
+    ids=["two rows", "constant", "all missing", "informative missing", "copies"],
 )
 def test_little_to_learn_gives_a_valid_model_and_at_most_one_warning(Booster, params, X, y):
     with warnings.catch_warnings(record=True) as caught:

@@ -261,12 +261,12 @@ def test_rows_to_choose_by_are_refused_for_an_estimator(booster, weak):
 def test_a_round_asks_no_more_features_than_it_may(booster, weak):
     model = make(booster, weak, n_rounds=1, max_features=1).fit(X, Y)
     base = np.zeros((50, 4))
-    asked = []
+    differs = []
     for feature in range(4):
         rows = base.copy()
         rows[:, feature] = np.linspace(-3, 3, 50)
-        asked.append(len(np.unique(model.decision_function(rows))) > 1)
-    assert sum(asked) == 1
+        differs.append(len(np.unique(model.decision_function(rows))) > 1)
+    assert sum(differs) == 1
     # All together, in time.
     features = make(booster, weak, n_rounds=30, max_features=1).fit(X, Y)
     assert features.score(X, Y) > model.score(X, Y)
@@ -344,7 +344,7 @@ def test_parameters_of_the_weak_ranker_are_parameters(booster):
 
 @every_sum
 @of_ids(WEAK)
-def test_importances_are_there_where_features_can_be_told_apart(booster, weak):
+def test_importances_exist_if_terms_are_over_single_features(booster, weak):
     model = make(booster, weak).fit(np.c_[X, np.zeros(N)], Y)
     if weak in MANY_FEATURES:
         with pytest.raises(AttributeError, match="permutation_importance"):
@@ -390,29 +390,29 @@ def section(cls, title):
 
 
 @pytest.mark.parametrize("name", DOCUMENTED)
-def test_every_parameter_is_told_with_its_default(name):
+def test_every_parameter_is_documented_with_its_default(name):
     cls = DOCUMENTED[name]
-    told = section(cls, "Parameters")
+    documented = section(cls, "Parameters")
     parameters = inspect.signature(cls).parameters
-    assert list(told) == list(parameters)
+    assert list(documented) == list(parameters)
     for key, parameter in parameters.items():
-        default = told[key].partition("default=")[2]
+        default = documented[key].partition("default=")[2]
         assert eval(default) == parameter.default, key
 
 
 @pytest.mark.parametrize("name", DOCUMENTED)
-def test_every_attribute_is_told_and_there(name):
+def test_every_attribute_is_documented_and_set(name):
     cls = DOCUMENTED[name]
-    told = set(section(cls, "Attributes"))
+    documented = set(section(cls, "Attributes"))
     properties = {
         key
         for key, value in inspect.getmembers(cls)
         if isinstance(value, property) and key.endswith("_") and not key.startswith("_")
     }
-    assert properties <= told
+    assert properties <= documented
     # Linear scores take no categories, and those of pairs no missing values either.
     frame = FRAME.drop(columns="city") if name in ("RankOpt", "TwoSidedClassifier") else FRAME
     model = short(cls).fit(frame.fillna(0.0) if name == "RankOpt" else frame, Y)
     # Those that rows out of bag give are there on demand alone, those of sums for sums.
-    for key in told - {"oob_score_", "oob_path_", "pairs_", "term_names_"}:
+    for key in documented - {"oob_score_", "oob_path_", "pairs_", "term_names_"}:
         getattr(model, key)

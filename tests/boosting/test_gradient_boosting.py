@@ -169,7 +169,7 @@ def test_a_warm_start_needs_the_same_loss():
 
 
 @pytest.mark.parametrize("loss", PAIR_LOSSES)
-def test_the_top_is_ranked_where_that_is_asked_for_and_else_all_rows(loss):
+def test_the_top_is_ranked_on_request_and_otherwise_all_rows(loss):
     X, y, weight = top_against_all()
     params = {"loss": loss, "n_rounds": 100, "learning_rate": 0.1, "interactions": 0}
     of_all, of_top = (
@@ -320,8 +320,8 @@ def test_categories_are_learned_and_strangers_are_missing():
     frame = pd.DataFrame({"town": pd.Categorical([f"town {code}" for code in codes])})
     model = small().fit(frame, y)
     assert model.score(frame, y) > 0.72
-    asked = pd.DataFrame({"town": ["town 3", "town 4", "elsewhere", None]})
-    high, low, stranger, missing = model.decision_function(asked)
+    new = pd.DataFrame({"town": ["town 3", "town 4", "elsewhere", None]})
+    high, low, stranger, missing = model.decision_function(new)
     assert high > low + 1
     assert stranger == missing
 
@@ -358,8 +358,8 @@ def test_interactions_name_the_features_that_meet():
     model = small(interactions=[["age", "income"]]).fit(FRAME, BAD)
     for round in range(1, model.n_iter_ + 1):
         text = model.to_text(round)
-        asked = {name for name in FRAME if name in text}
-        assert len(asked) == 1 or asked <= {"age", "income"}
+        tested = {name for name in FRAME if name in text}
+        assert len(tested) == 1 or tested <= {"age", "income"}
     for wrong, message in [
         ([["nobody"]], "names 'nobody', which is no column"),
         ([[17]], "has the position 17"),
@@ -431,7 +431,7 @@ def test_rows_that_tell_nothing_make_a_model(name):
         assert np.all(np.isfinite(model.decision_function(rows)))
 
 
-def test_nothing_learned_is_told():
+def test_a_fit_that_learned_nothing_raises_a_warning():
     with pytest.warns(UserWarning, match="No split lowers the loss"):
         model = small().fit(np.ones((30, 2)), np.arange(30) % 3 == 0)
     assert model.n_iter_ == 0

@@ -224,7 +224,7 @@ def test_three_wrong_labels_in_ten_cost_little(kind):
     assert found > clean - 0.02
 
 
-def test_the_program_tells_its_rules():
+def test_the_program_prints_its_rules():
     frame = pd.DataFrame(
         {
             "colour": pd.Categorical(["red", "blue", "green", "red"] * 30),
@@ -395,7 +395,7 @@ def test_wide_ways_are_those_of_many_rows_and_red_ones_of_positives(plt):
         assert sign == ("+" if label > 0 else "\N{MINUS SIGN}")
 
 
-def test_the_picture_goes_where_it_is_told(plt):
+def test_the_picture_is_drawn_on_the_given_axes(plt):
     X, y = sample()
     program = MartiRank(n_rounds=2).fit(X, y).program_
     figure, ax = plt.subplots()

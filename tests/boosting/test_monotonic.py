@@ -72,7 +72,7 @@ def test_a_direction_makes_a_difference_where_the_classes_turn_against_it(booste
 
 @pytest.mark.parametrize("weak_ranker", ["feature", "threshold"])
 @pytest.mark.parametrize("booster", BOOSTERS)
-def test_a_number_that_is_bound_to_the_wrong_direction_still_tells_what_is_missing(
+def test_a_number_constrained_to_the_wrong_direction_still_uses_missing_values(
     booster, weak_ranker
 ):
     rng = np.random.default_rng(0)

@@ -25,7 +25,7 @@ def additive(**params):
 
 
 def planted(n_rows, n_noise, seed=0):
-    """Return rows whose class depends on a product and a category, beside columns of noise."""
+    """Return rows whose class depends on a product and a category, among columns of noise."""
     rng = np.random.default_rng(seed)
     numbers = rng.normal(size=(n_rows, 2 + n_noise))
     X = pd.DataFrame(numbers, columns=["a", "b", *(f"noise {k}" for k in range(n_noise))])
@@ -62,7 +62,7 @@ def test_noise_has_no_pairs_and_the_model_is_that_of_single_features():
     assert n_taken < 3
 
 
-def test_no_more_pairs_are_chosen_than_asked_for_the_strongest_first():
+def test_at_most_the_requested_pairs_are_chosen_strongest_first():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(4000, 6))
     log_odds = 2 * X[:, 0] * X[:, 1] + 0.8 * X[:, 2] * X[:, 3]
@@ -240,7 +240,7 @@ def test_a_scorecard_refuses_pairs():
         Scorecard(estimator=FrozenEstimator(model)).fit(X, y)
 
 
-def test_a_fit_tells_of_its_pairs(capsys):
+def test_a_fit_prints_its_pairs(capsys):
     X, y = planted(1500, 2)
     additive(verbose=1).fit(X, y)
     assert "pairs of features: a & b\n" in capsys.readouterr().out
@@ -277,7 +277,7 @@ def test_a_pair_is_drawn_as_a_map():
     for panel in (turned, straight):
         assert panel.get_xticklabels()[-1].get_text() == "missing"
         assert panel.get_yticklabels()[-1].get_text() == "missing"
-    # The product tells most, so that it comes first.
+    # The product is the most informative, so that it comes first.
     first = model.plot_terms(2).axes_[0]
     assert {first.get_xlabel(), first.get_ylabel()} == {"a", "b"}
     with pytest.raises(ValueError, match="a & town add nothing together"):

@@ -1,4 +1,4 @@
-"""RankBoost beside its definition: weights of pairs, written out one by one."""
+"""RankBoost against its definition: weights of pairs, written out one by one."""
 
 import json
 import sqlite3
@@ -93,7 +93,7 @@ def rows(seed, n_rows=70, missing=0.0):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n_rows, 3)).round(1)
     y = X[:, 0] + 0.7 * X[:, 1] ** 2 + rng.normal(size=n_rows) > 0.7
-    # What is missing tells something.
+    # Missing values are informative.
     X[(rng.random(X.shape) < missing) & (rng.random(n_rows) < 0.3 + 0.7 * y)[:, None]] = np.nan
     return X, y, rng.uniform(0.5, 2, n_rows)
 
@@ -175,7 +175,7 @@ def test_rows_held_out_are_judged_up_to_the_rate(early):
     assert model.n_iter_ == np.argmax(by) + 1
 
 
-def test_the_top_is_ranked_where_that_is_asked_for_and_else_all_rows():
+def test_the_top_is_ranked_on_request_and_otherwise_all_rows():
     X, y, weight = top_against_all()
     of_all, of_top = (
         RankBoost(n_rounds=50, max_fpr=max_fpr).fit(X, y, sample_weight=weight)
@@ -492,13 +492,13 @@ def test_the_table_of_rounds_adds_up_to_the_terms(fitted, mixed):
     rounds = fitted.rounds_
     assert rounds["round"].tolist() == list(range(1, 31))
     missing = fitted.explain(X.iloc[:1].assign(a=np.nan, b=np.nan, c=np.nan, colour=None)).sum()
-    # Features that no round has asked add nothing.
+    # Features that no round has tested add nothing.
     assert rounds["missing"].sum() == missing
     assert (rounds["low"] <= rounds["missing"]).all()
     assert (rounds["missing"] <= rounds["high"]).all()
 
 
-def test_rounds_are_told_in_words():
+def test_rounds_are_printed_in_words():
     X = pd.DataFrame({"age": [20.0, 30, 40, 50], "colour": pd.Categorical([*"aabb"])})
     rounds = RankBoost(n_rounds=1).fit(X, [0, 0, 0, 1]).rounds_
     assert rounds["rule"].tolist() == ["age >= 45"]
@@ -508,7 +508,7 @@ def test_rounds_are_told_in_words():
     assert rounds["rule"].tolist() == ["age in 4 steps"]
 
 
-def test_terms_over_several_features_are_told_but_not_taken_apart():
+def test_terms_over_several_features_are_printed_but_not_explained():
     outside = {"outside": {"number": 4, "is_reversed": False}}
     terms = [
         {"feature": {"feature": 0, "missing": 0.0, "numeric": {"thresholds": [], "values": [1.0]}}},

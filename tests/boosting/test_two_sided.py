@@ -372,8 +372,8 @@ def test_a_seed_is_that_of_the_ranker_and_its_parts(ranker):
 
     for seeded in (ranker, make_pipeline(StandardScaler(), ranker)):
         assert_array_equal(scores(seeded, 5), scores(seeded, 5))
-    # What the ranker was told stays where nothing is asked of it.
+    # The parameters of the ranker stay if none of the classifier's own is set.
     if "random_state" in ranker.get_params():
-        told = clone(ranker).set_params(random_state=7)
-        assert_array_equal(scores(told), clone(told).fit(X, y).decision_function(X))
+        changed = clone(ranker).set_params(random_state=7)
+        assert_array_equal(scores(changed), clone(changed).fit(X, y).decision_function(X))
         assert ranker.random_state is None

@@ -167,7 +167,7 @@ def test_a_value_missing_is_the_mean_of_the_known_to_a_linear_ranker():
 
 @pytest.mark.parametrize("booster", BOOSTERS)
 @pytest.mark.parametrize("weak_ranker", NATIVE, ids=by_name)
-def test_native_rankers_heed_neither_threads_nor_the_order_or_the_copies_of_rows(
+def test_native_rankers_depend_neither_on_threads_nor_on_order_or_copies_of_rows(
     booster, weak_ranker
 ):
     copies = np.random.default_rng(3).integers(0, 4, N)
@@ -361,14 +361,14 @@ def test_missing_values_are_the_business_of_the_guest():
 
 
 @pytest.fixture
-def heeds_ctrl_c():
+def interruptible():
     """A parent in the background of a shell hands down that Ctrl-C is ignored."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
 
 
-@pytest.mark.usefixtures("heeds_ctrl_c")
+@pytest.mark.usefixtures("interruptible")
 @pytest.mark.parametrize("weak_ranker", ["linear", "tree"])
 def test_a_fit_can_be_interrupted(weak_ranker):
     rng = np.random.default_rng(7)

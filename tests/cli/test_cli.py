@@ -241,8 +241,8 @@ def test_the_labels_of_the_file_come_back_whichever_is_positive(
         assert np.array_equal(again.predict(X), fitted.predict(X))
     said = ok(capsys, "evaluate", "model.json", f"loans.{kind}", "--target", "bad")
     assert f"AUC       {roc_auc_score(is_bad, scores):.4f}" in said
-    told = [_data.text_of(label) for label in (labels[positive], labels[1 - positive])]
-    assert "of class {!r} above rows of class {!r}".format(*told) in ok(
+    shown = [_data.text_of(label) for label in (labels[positive], labels[1 - positive])]
+    assert "of class {!r} above rows of class {!r}".format(*shown) in ok(
         capsys, "describe", "model.json"
     )
 
@@ -278,7 +278,7 @@ def test_one_of_many_values_is_ranked_above_the_rest(reader, capsys):
     assert f"AUC       {auc:.4f}" in ok(
         capsys, "evaluate", "model.json", "loans.csv", "--target", "grade"
     )
-    # A file of two of the values is one that the model knows; another value of it may be asked for.
+    # A file of two of the values is one that the model knows; another value of it may be requested.
     rows[rows["grade"] != "open"].to_csv("two.csv", index=False)
     assert "positive  grade = late" in ok(
         capsys, "evaluate", "model.json", "two.csv", "--target", "grade"
@@ -330,11 +330,11 @@ def test_evaluate_asks_where_the_labels_are_written_otherwise(capsys):
     status, _, err = run(capsys, "evaluate", "model.json", "words.csv", "--target", "bad")
     assert status == 1
     assert "--positive" in err
-    told = ok(
+    shown = ok(
         capsys, "evaluate", "model.json", "words.csv", "--target", "bad", "--positive", "lost"
     )
     plain = ok(capsys, "evaluate", "model.json", "loans.csv", "--target", "bad")
-    assert told.splitlines()[3:] == plain.splitlines()[3:]
+    assert shown.splitlines()[3:] == plain.splitlines()[3:]
 
 
 # What a CSV file's letters mean
@@ -407,7 +407,7 @@ def test_true_and_false_are_categories_with_and_without_gaps(reader, capsys):
     assert gap[:400] == whole[:400]
 
 
-def test_missing_values_are_told_alike_by_both_readers(reader):
+def test_both_readers_recognise_the_same_missing_values(reader):
     with open("gaps.csv", "w") as file:
         file.write("number,word,nothing\n1.5,NA,\n,None,NA\nnan,a,NULL\n")
     frame = _data.read_data("gaps.csv")

@@ -96,7 +96,7 @@ def test_names_levels_and_labels_cannot_give_commands_to_the_terminal(name, caps
         assert status in (0, 1)
         heard.append(out + err)
     assert not ACTIVE.search("".join(heard))
-    # They are told, and in what was said of the label, on the line where it belongs.
+    # They are printed, and in the note on the label, on the line where it belongs.
     assert "\\x1b]0;owned\\x07" in heard[0]
     assert "\nb" not in heard[0]
     assert "\\x1b[2J" in heard[3]
@@ -352,8 +352,8 @@ def test_integers_of_any_size_are_numbers(low, high, reader_hidden, monkeypatch,
     frame.to_csv("rows.csv", index=False)
     status, out, err = run(capsys, "fit", *TREE, "rows.csv", "--target", "y", "--out", "model.json")
     # What else there is to say: the column is a copy of the label.
-    told = ["aucrank: warning: Column 'big' separates the classes by itself"]
-    assert [line.partition(",")[0] for line in err.splitlines()] == told[
+    begins = ["aucrank: warning: Column 'big' separates the classes by itself"]
+    assert [line.partition(",")[0] for line in err.splitlines()] == begins[
         : float(low) != float(high)
     ]
     assert status == 0

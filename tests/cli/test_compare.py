@@ -1,4 +1,4 @@
-"""`aucrank compare` beside scikit-learn's own cross-validation."""
+"""`aucrank compare` against scikit-learn's own cross-validation."""
 
 import json
 import pickle
@@ -63,8 +63,8 @@ def test_compare_ranks_every_estimator_and_the_peers(reader, tumours, capsys):
         assert result["auc_sd"] == pytest.approx(np.std(result["auc"], ddof=1), abs=1e-12)
         assert result["auc_low"] < result["auc_mean"] < result["auc_high"]
         shown = [float(cell) for cell in row[-6:-3]]
-        told = [np.mean(result["auc"]), result["auc_low"], result["auc_high"]]
-        assert shown == pytest.approx(told, abs=5e-5)
+        figures = [np.mean(result["auc"]), result["auc_low"], result["auc_high"]]
+        assert shown == pytest.approx(figures, abs=5e-5)
         assert int(row[-1].replace(",", "")) == round(np.mean(result["n_bytes"]))
 
 
@@ -136,8 +136,8 @@ def test_all_models_take_missing_values_and_many_categories(reader, capsys):
     status, out, err = run(capsys, *args)
     assert status == 0
     # Said by every model in every fold, shown once.
-    told = "aucrank: warning: Column 'name' looks like an identifier"
-    assert [line[: len(told)] for line in err.splitlines()] == [told]
+    figures = "aucrank: warning: Column 'name' looks like an identifier"
+    assert [line[: len(figures)] for line in err.splitlines()] == [figures]
     assert "(2 numeric, 2 categorical)" in out
     assert set(leaderboard(out)) == {*public_estimators(), *installed_peers()}
 
@@ -250,7 +250,7 @@ def test_options_say_which_models_are_compared(options, expected, monkeypatch, c
     assert ("without RankBoost: slow on data of this size" in out) == is_offered
 
 
-def test_a_peer_is_not_asked_for_and_left_out(capsys):
+def test_a_peer_that_was_not_requested_is_left_out(capsys):
     loans(100).to_csv("loans.csv", index=False)
     args = ("--target", "bad", "--models", "LogisticRegression", "--no-peers")
     status, _, err = run(capsys, "compare", "loans.csv", *args)
@@ -334,7 +334,7 @@ def test_compare_writes_its_table_for_a_spreadsheet(capsys):
     assert found["error"].isna().all()
 
 
-# What it does beside the table
+# What it does besides the table
 
 
 def test_the_second_table_is_that_of_the_tests(tumours, capsys):

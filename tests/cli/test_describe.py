@@ -84,8 +84,8 @@ def test_describe_lists_the_terms_that_were_selected_and_the_score_in_words(caps
     params = ("radius=1.5", "max_features=6", "selection=None")
     _, out, model = described(capsys, "AURORA", *params)
     assert f"\nTerms, as they were found ({model.n_terms_} terms, radius 1.5)\n" in out
-    told = out.partition("Terms, as")[2].partition("\nThe score in words")[0]
-    rows = table(told, "rule")
+    section = out.partition("Terms, as")[2].partition("\nThe score in words")[0]
+    rows = table(section, "rule")
     terms = model.terms()
     assert [" ".join(row[:-2]) for row in rows] == terms["rule"].tolist()
     for row, coefficient, gain in zip(rows, terms["coefficient"], terms["gain"], strict=True):
@@ -147,7 +147,7 @@ def test_describe_says_where_a_booster_has_learned_nothing(capsys):
         ("node_rate", "the share of positives where"),
     ],
 )
-def test_describe_tells_a_branching_program(name, output, what, capsys):
+def test_describe_prints_a_branching_program(name, output, what, capsys):
     said, out, model = described(capsys, name, "n_rounds=4", f"output={output}")
     program = model.program_
     assert f": 4 layers, {program.n_nodes} nodes\n" in said

@@ -65,8 +65,8 @@ def test_without_a_model_the_ensemble_is_fitted(rows, capsys):
     shown = board(out)
     assert list(shown) == table["name"].tolist()
     for place, name in enumerate(shown):
-        told = [table[column][place] for column in ("weight", "auc", "low", "high")]
-        assert shown[name][:4] == pytest.approx(told, abs=5e-5)
+        figures = [table[column][place] for column in ("weight", "auc", "low", "high")]
+        assert shown[name][:4] == pytest.approx(figures, abs=5e-5)
     _, auc, low, high, _ = shown["ensemble"]
     assert f"AUC     {auc:.4f} on rows left out ({low:.4f} to {high:.4f})\n" in out
     assert "model   RankingEnsemble, fitted in" in out
@@ -76,7 +76,7 @@ def test_without_a_model_the_ensemble_is_fitted(rows, capsys):
 def test_readable_models_are_judged_on_the_rows_that_the_ensemble_left_out(
     rows, monkeypatch, capsys
 ):
-    # An ensemble that has one of them for a member tells the same of it.
+    # An ensemble that has one of them for a member says the same of it.
     monkeypatch.setitem(PRESETS, "default", ("forest", "linear_thresholds"))
     out = ok(capsys, *FIT, "--seed", "3", "--param", "n_folds=4")
     found, members = readable(out), board(out)
@@ -106,7 +106,7 @@ def test_readable_models_have_not_seen_the_rows_that_they_are_judged_by(capsys):
     assert max(auc for auc, _ in found.values()) < 0.82
 
 
-def test_the_commands_that_are_told_fit_and_describe_the_readable_model(capsys):
+def test_the_suggested_commands_fit_and_describe_the_readable_model(capsys):
     rows = loans().assign(id=range(400), code=lambda rows: rows["age"] % 3, w=1.0)
     rows["bad"] = np.where(rows["bad"] == 1, "a b", "c")
     rows.to_csv("new loans.csv", index=False)
@@ -160,11 +160,11 @@ def test_readable_models_take_no_more_time_than_they_are_given(rows, monkeypatch
     )
     out = ok(capsys, *FIT)
     assert set(readable(out)) == {"Scorecard"}
-    told = (
+    figures = (
         "With a time limit, readable models are given no more time than the ensemble took:"
         " LinearRanker and TreeRank are left out."
     )
-    assert told in " ".join(out.split())
+    assert figures in " ".join(out.split())
     assert "--model Scorecard" in out
 
 
@@ -187,7 +187,7 @@ def test_what_is_printed_does_not_depend_on_the_clock_unless_time_is_limited(
     assert set(readable(out)) == {"Scorecard", "LinearRanker", "TreeRank"}
 
 
-def test_beside_a_fast_ensemble_the_slow_ones_are_left_out(rows, capsys):
+def test_slow_rankers_are_left_out_next_to_a_fast_ensemble(rows, capsys):
     out = ok(capsys, *FIT, "--preset", "fast")
     assert set(readable(out)) == {"LinearRanker", "TreeRank"}
     assert "With the preset 'fast'," in " ".join(out.split())

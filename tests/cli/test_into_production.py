@@ -11,7 +11,7 @@ from tests.common.postgres import postgres_server
 duckdb = pytest.importorskip("duckdb")
 onnxruntime = pytest.importorskip("onnxruntime")
 
-#: How a model reads the messy file, beside what is found in it.
+#: How a model reads the messy file, besides what is found in it.
 READING = ("--missing", "-1")
 
 

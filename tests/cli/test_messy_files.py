@@ -80,7 +80,7 @@ def test_commas_and_points_part_thousands(reader, capsys):
 
 
 @pytest.mark.parametrize("encoding", ["utf-8-sig", "cp1252", "utf-16"])
-def test_encodings_are_told(encoding, reader, capsys):
+def test_encodings_are_detected(encoding, reader, capsys):
     frame = loans().assign(purpose=lambda X: X["purpose"].replace("car", "Möbel für £5"))
     frame.to_csv("clean.csv", index=False)
     expected, _ = fit(capsys, "clean.csv")
@@ -100,8 +100,8 @@ def test_marks_of_missing_values(reader, capsys):
     model, notes = fit(capsys, written(frame.to_csv(index=False, na_rep="?")))
     assert notes == ["'?' counts as missing"]
     assert model.to_json() == expected.to_json()
-    told = frame.assign(income=frame["income"].astype(object).fillna("-"))
-    model, notes = fit(capsys, written(told.to_csv(index=False)))
+    with_marks = frame.assign(income=frame["income"].astype(object).fillna("-"))
+    model, notes = fit(capsys, written(with_marks.to_csv(index=False)))
     assert notes == ["column income: '-' counts as missing"]
     assert model.to_json() == expected.to_json()
     marked = frame.assign(
@@ -298,7 +298,7 @@ def test_the_form_is_what_the_first_lines_look_like(text, options, expected):
         ("1-2", ".", None),
     ],
 )
-def test_numbers_are_told_by_their_marks(text, decimal, number):
+def test_numbers_are_recognised_by_their_marks(text, decimal, number):
     found = read_number(text, decimal)
     assert (None if found is None else found.value) == number
 

@@ -62,7 +62,7 @@ def test_an_output_that_is_an_input_is_refused(capsys, files, command, says):
     assert {name: Path(name).read_bytes() for name in files} == files
 
 
-def test_an_output_beside_the_data_is_written(capsys, files):
+def test_an_output_next_to_the_data_is_written(capsys, files):
     ok(capsys, *fit("-o", "other.json"))
     ok(capsys, *fit("-o", "other.json"))
     os.mkdir("folder")

@@ -71,7 +71,7 @@ def test_a_terminal_shows_a_bar_and_the_time_left_and_is_left_clean(monkeypatch,
         ({"progress": False, "quiet": False}, True, 0),
     ],
 )
-def test_elsewhere_there_is_a_line_now_and_then_if_asked(
+def test_without_a_terminal_there_are_occasional_lines_on_request(
     options, terminal, lines, monkeypatch, clock
 ):
     stream = Terminal() if terminal else io.StringIO()
@@ -84,7 +84,7 @@ def test_elsewhere_there_is_a_line_now_and_then_if_asked(
     assert stream.getvalue().splitlines() == expected
 
 
-def test_commands_say_how_far_they_are_where_asked_and_nothing_where_not(capsys):
+def test_commands_show_progress_only_on_request(capsys):
     rows = loans()
     rows["id"] = range(1000, 1000 + len(rows))
     rows.to_csv("loans.csv", index=False)

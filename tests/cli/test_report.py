@@ -83,7 +83,7 @@ def test_models_of_other_columns_share_a_page(fitted, capsys):
     assert "Columns (3)" in page("page.html")
 
 
-def test_models_of_equal_names_are_told_apart_by_their_folders(fitted, capsys):
+def test_models_of_equal_names_are_distinguished_by_their_folders(fitted, capsys):
     for folder in ("a", "b"):
         Path(folder).mkdir()
         Path(folder, "tree.json").write_bytes(Path("tree.json").read_bytes())

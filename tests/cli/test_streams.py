@@ -161,7 +161,7 @@ def test_targets_that_are_not_two_classes_are_refused(change, said, model, tmp_p
 
 
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
-def test_the_rows_done_and_the_time_left_are_told(kind, model, tmp_path):
+def test_the_rows_done_and_the_time_left_are_shown(kind, model, tmp_path):
     split(tmp_path, kind)
     said = []
     dataset = _stream.dataset_for(load_ranker(model), "parts", CsvOptions(), said.append)

@@ -81,7 +81,7 @@ CONVENTIONS = [
         ),
     ),
     Convention(
-        "Transformers name their features and give frames where these are asked for",
+        "Transformers name their features and give frames on request",
         (
             "contract/test_transformers.py::test_scikit_learn_contract",
             "contract/test_transformers.py::test_names_of_columns_are_those_that_scikit_learn_wants",
@@ -204,7 +204,7 @@ CONVENTIONS = [
     Convention(
         "`aucrank` and `python -m aucrank`",
         (
-            "base/test_packaging.py::test_the_command_tells_its_version",
+            "base/test_packaging.py::test_the_command_prints_its_version",
             "cli/test_cli.py::test_the_module_runs_as_a_program",
         ),
     ),
@@ -232,7 +232,7 @@ CONVENTIONS = [
     ),
     Convention(
         "The oldest versions of what is required are enough",
-        ("base/test_packaging.py::test_readers_are_told_the_oldest_python_and_rust",),
+        ("base/test_packaging.py::test_the_docs_state_the_oldest_python_and_rust",),
         targets=("minimum-versions",),
     ),
     Convention("The documentation is built without a warning, its examples run", targets=("docs",)),

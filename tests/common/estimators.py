@@ -40,7 +40,7 @@ quiet_on_few_rows = pytest.mark.filterwarnings(
     "ignore:The tree has . leaves, too few",
     "ignore:Every tree has seen",
     "ignore:No weak ranker",
-    "ignore:No term tells",
+    "ignore:No term",
     "ignore:No split lowers",
 )
 

@@ -62,7 +62,7 @@ def town_rows(n=3000, seed=0):
     )
 
 
-def tells_rare_towns(ranker, rows):
+def distinguishes_rare_towns(ranker, rows):
     """Tell whether scores differ between towns of fewer than five rows each."""
     n_rows = rows["town"].value_counts()
     rare = pd.DataFrame({"x": 0.0, "town": n_rows.index[n_rows < 5].to_numpy()})

@@ -190,8 +190,8 @@ def check_pmml(text):
         # Where reason codes are used, both are required here or on every attribute, or the card.
         assert characteristic.get("reasonCode") is not None
         float(characteristic.get("baselineScore"))
-        asked = {part.get("field") for part in characteristic.iter() if part.get("field")}
-        assert len(asked) <= 1
+        tested = {part.get("field") for part in characteristic.iter() if part.get("field")}
+        assert len(tested) <= 1
         for attribute in characteristic:
             float(attribute.get("partialScore"))
     for predicate in scorecard.iter(f"{PMML}SimplePredicate"):

@@ -15,7 +15,7 @@ USER = "postgres"
 
 
 def _program(name):
-    """Find a program of the server; Debian keeps them beside each other by version."""
+    """Find a program of the server; Debian keeps them next to each other by version."""
     folders = sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)
     return shutil.which(name, path=":".join([os.environ["PATH"], *map(str, folders)]))
 
@@ -48,7 +48,7 @@ def postgres_server():
         with log.open("wb") as stream:
             server = subprocess.Popen(
                 # No network, no waiting for a disk that is thrown away, and no machine code of
-                # expressions that are asked for some rows: to compile it takes minutes.
+                # expressions that are evaluated for some rows: to compile it takes minutes.
                 [*prefix, postgres, "-D", data, "-k", folder, "-h", "", "-F", "-c", "jit=off"],
                 stdout=stream,
                 stderr=stream,

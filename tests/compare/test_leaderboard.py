@@ -1,4 +1,4 @@
-"""`aucrank.compare` beside scikit-learn's cross-validation and plain tests."""
+"""`aucrank.compare` against scikit-learn's cross-validation and plain tests."""
 
 import io
 import json
@@ -268,7 +268,7 @@ def test_a_group_is_where_its_latest_row_is():
     assert {0, 119} <= met[-1]
 
 
-def test_rankers_are_told_the_times():
+def test_rankers_are_given_the_times():
     X, y = sample(200)
     time = np.arange(200)
     board = aucrank.compare(X, y, models=["GradientBoostingRanker"], time=time, cv=2)
@@ -392,7 +392,7 @@ def test_rules_are_what_the_models_themselves_tell():
     fitted = TreeRank(random_state=0).fit(X[:100], y[:100])
     assert folds.loc[("tree", 1), "n_rules"] == fitted.tree_.n_leaves
     assert folds.loc[("linear", 1), "n_rules"] == 3
-    # What is not of this package and not a known peer tells nothing.
+    # What is not of this package and not a known peer shows nothing.
     assert np.isnan(folds.loc[("forest", 1), "n_rules"])
     known = aucrank.compare(X, y, models="RandomForestClassifier", cv=2).folds
     assert known["n_rules"].min() > 100
@@ -421,7 +421,7 @@ def test_ours_are_as_large_as_their_files(tmp_path):
 # What it says
 
 
-def test_it_prints_how_far_it_is_if_asked():
+def test_it_prints_its_progress_on_request():
     X, y = sample(40)
 
     def said(verbose):

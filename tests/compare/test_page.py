@@ -58,7 +58,7 @@ def test_the_chart_has_a_dot_and_a_whisker_for_each_model():
         assert place == pytest.approx(places[0] + slope * (value - values[0]), abs=0.11)
 
 
-def test_equal_results_make_equal_pages_and_a_time_stands_there_if_asked(tmp_path):
+def test_equal_results_make_equal_pages_and_the_time_is_added_on_request(tmp_path):
     found = board()
     assert found.to_html() == found.to_html()
     found.save(tmp_path / "a.html", title="Mine", timestamp=datetime(2026, 1, 2, 3, 4, tzinfo=UTC))

@@ -107,7 +107,7 @@ def test_a_model_of_another_version_is_fitted_anew(path, monkeypatch):
     assert FITS.total() == 10
 
 
-def test_models_known_by_name_are_told_apart_by_the_seed(path):
+def test_models_known_by_name_are_distinguished_by_the_seed(path):
     X, y = sample(60)
     models, folds = ["TreeRank", "LogisticRegression"], [(np.arange(30), np.arange(30, 60))]
     folds.append(folds[0][::-1])

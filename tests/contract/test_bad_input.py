@@ -1,6 +1,6 @@
 """Bad input to the estimators themselves: what is refused, in which words, and what is not.
 
-Beside these: base/test_base.py and base/test_input.py (labels, weights and columns of every kind,
+See also base/test_base.py and base/test_input.py (labels, weights and columns of every kind,
 on a small ranker), tree/test_tree.py (parameters), base/test_persistence.py (damage to every part
 of a file) and test_robustness.py (Ctrl-C).
 """
@@ -318,7 +318,7 @@ def test_poor_data_give_a_valid_model(X, y, auc, split, pruning, tmp_path, recwa
 
 
 @pytest.mark.parametrize("split", ["orthogonal", "leafrank"])
-def test_a_tree_of_depth_60_is_grown_saved_and_told(split, tmp_path):
+def test_a_tree_of_depth_60_is_grown_saved_and_printed(split, tmp_path):
     # Each stump can take but one end off alternating classes: the tree is a staircase.
     data, y = np.arange(300.0)[:, None], np.arange(300) % 2
     model = TreeRank(split=split, max_depth=60, min_samples_leaf=1, pruning=None).fit(data, y)

@@ -1,4 +1,4 @@
-"""Every long fit tells callbacks of scikit-learn, and lines, how far it is."""
+"""Every long fit reports its progress to callbacks of scikit-learn, and in lines."""
 
 import numpy as np
 import pytest

@@ -136,7 +136,7 @@ def test_raw_rates_are_those_of_the_training_rows(name):
         roc_auc_score(y, ranker.set_params(level_rates=rates).fit(X, y).decision_function(X))
         for rates in ("shrunken", "raw")
     ]
-    # Towns tell nothing, and the search of the papers believes that they do.
+    # Towns are uninformative, and the search of the papers takes them for informative.
     assert aucs[0] < 0.6 < 0.7 < aucs[1]
 
 
@@ -155,7 +155,7 @@ def test_raw_rates_are_those_of_the_training_rows(name):
     ],
     ids=["tree", "rank boost of trees", "auc boost"],
 )
-def test_directions_of_numbers_hold_beside_rates(ranker):
+def test_directions_of_numbers_hold_next_to_rates(ranker):
     X, y = make_rows(11)
     y[X["number"] > 1] = 1
     fitted = clone(ranker).fit(X, y)

@@ -26,7 +26,7 @@ def _fitted():
     return clone(BOOSTER).fit(typed(X), y)
 
 
-def test_pairs_are_asked_where_they_tell(fitted):
+def test_informative_pairs_are_tested(fitted):
     X, y = make_rows(2)
     train, y_train = make_rows(1)
     without = clone(BOOSTER).set_params(category_pairs=False).fit(typed(train), y_train)
@@ -132,16 +132,16 @@ def test_onnx_gives_the_scores(fitted):
     assert_allclose(found, fitted.decision_function(X), rtol=1e-6, atol=1e-6)
 
 
-def test_trees_are_told_with_their_pairs(fitted):
-    told = [fitted.to_text(round) for round in range(1, fitted.n_iter_ + 1)]
-    lines = [line for text in told for line in text.splitlines() if "user" in line]
+def test_trees_are_printed_with_their_pairs(fitted):
+    texts = [fitted.to_text(round) for round in range(1, fitted.n_iter_ + 1)]
+    lines = [line for text in texts for line in text.splitlines() if "user" in line]
     assert any("tool's" in line and " and " in line for line in lines)
     assert "user" in fitted.to_html()
     with pytest.raises(ValueError, match="thresholds only"):
         fitted.to_shap()
 
 
-def test_the_sides_of_a_pair_are_told_apart():
+def test_the_sides_of_a_pair_are_distinguished():
     features = [{"name": name, "kind": "categorical", "levels": list("xyz")} for name in "ab"]
     words = Words(Schema.from_json(features), [True, True])
 

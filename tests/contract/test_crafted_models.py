@@ -90,7 +90,7 @@ def cases(name):
 
 
 def with_checksum(text):
-    """Return the text with the checksum that its content gives, as the core tells it."""
+    """Return the text with the checksum that its content gives, as the core computes it."""
     try:
         aucrank._core.read_document(text)
     except aucrank.ModelFormatError as err:
@@ -121,7 +121,7 @@ def peak_of_loading(path):
 
 
 def warm_up():
-    """Read a small document: what is loaded at the first reading is not asked for by the next."""
+    """Read a small document: what is loaded at the first reading is not requested by the next."""
     without_huge_pages()
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "model.json"
@@ -274,7 +274,7 @@ def many_specials():
 
 
 def large_parts():
-    """Return a document whose parts beside the model are large."""
+    """Return a document whose parts besides the model are large."""
     original = document("rank_opt")
     original["body"]["header"]["estimator"]["params"]["radii"] = [0] * 1_000_000
     return with_checksum(compact(original))

@@ -1,7 +1,7 @@
 """Models saved by earlier versions are still read, and say the same.
 
 The files in ``golden`` are never made again, whatever this version would write: a change that
-breaks them breaks the models that users have saved. A new format adds files beside them.
+breaks them breaks the models that users have saved. A new format adds files next to them.
 """
 
 import json
@@ -194,7 +194,7 @@ def sharing_sets(saved):
 
 
 def test_a_forest_of_format_2_is_written_as_it_was(forest, tmp_path):
-    # Beside sets of categories, the parameters, which may be more one day, and the version that
+    # Besides sets of categories, the parameters, which may be more one day, and the version that
     # writes.
     path = tmp_path / "forest.json"
     forest.save(path)

@@ -27,15 +27,15 @@ def with_holes(X):
 
 
 def questions(model):
-    """Return what a model can be asked: not every sum can be explained."""
-    asked = [name for name in QUESTIONS if hasattr(model, name)]
+    """Return the methods that a model has: not every sum can be explained."""
+    methods = [name for name in QUESTIONS if hasattr(model, name)]
     try:
         model._check_additive()
     except AttributeError:
-        return asked
+        return methods
     except (TypeError, ValueError):
-        asked.remove("explain")
-    return asked
+        methods.remove("explain")
+    return methods
 
 
 def answers(model, X):
@@ -60,7 +60,7 @@ def fitted(request):
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_a_row_of_numbers_alone_is_told_what_it_is_told_among_others(fitted, dtype):
+def test_a_single_row_of_numbers_gets_the_answers_it_gets_among_others(fitted, dtype):
     model, data = fitted
     rows = data.astype(dtype)[:20]
     assert_says_the_same_of_each_row(model, rows, lambda X, row: X[row : row + 1])
@@ -69,7 +69,7 @@ def test_a_row_of_numbers_alone_is_told_what_it_is_told_among_others(fitted, dty
     assert_says_the_same_of_each_row(model, wide, lambda X, row: X[row : row + 1])
 
 
-def test_a_row_of_a_frame_of_numbers_is_told_what_an_array_is():
+def test_a_row_of_a_frame_of_numbers_gets_the_answers_of_an_array():
     pd = pytest.importorskip("pandas")
     frame = pd.DataFrame(with_holes(X), columns=list("abcd")).astype({"b": np.float32})
     model = clone(RANKERS["GradientBoostingRanker"]).fit(frame, Y)
@@ -100,7 +100,7 @@ def test_a_row_of_a_frame_of_numbers_is_told_what_an_array_is():
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", RANKERS)
-def test_a_row_with_categories_alone_is_told_what_it_is_told_among_others(name):
+def test_a_single_row_with_categories_gets_the_answers_it_gets_among_others(name):
     frame, y = loans(400, seed=3)
     model = clone(RANKERS[name]).fit(frame, y)
     assert_says_the_same_of_each_row(model, frame.iloc[:15], lambda X, row: X.iloc[[row]])
@@ -161,7 +161,7 @@ def test_few_rows_start_no_threads_that_stay():
 
 
 def count_threads():
-    """Print for each estimator how many threads stay when it has been asked about few rows."""
+    """Print for each estimator how many threads stay when it has answered for few rows."""
     warnings.simplefilter("ignore")
     for model in (clone(model).fit(X, Y) for model in EVERY.values()):
         before = lasting_threads()

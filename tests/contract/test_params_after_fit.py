@@ -33,7 +33,7 @@ FRAME = pd.DataFrame(
 )
 
 
-#: What methods are asked, by the name of the argument.
+#: What methods are called with, by the name of the argument.
 ANSWERS = {
     "X": FRAME,
     "y": Y,
@@ -119,20 +119,20 @@ def test_nonsense_set_after_the_fit_changes_nothing_or_is_named(model):
     for name in names:
         with attributes_read(model) as reads[name]:
             before |= answers(model, X, [name])
-    assert not [name for name, told in before.items() if isinstance(told, KeyError)]
+    assert not [name for name, answer in before.items() if isinstance(answer, KeyError)]
     for parameter, old in model.get_params(deep=False).items():
         # What does not read a parameter does not change with it.
         readers = [name for name in names if reads[name] & {parameter, "__dict__"}]
         for nonsense in (object(), 0):
             model.set_params(**{parameter: nonsense})
-            for name, told in answers(model, X, readers).items():
+            for name, answer in answers(model, X, readers).items():
                 if isinstance(before[name], Exception):
-                    assert type(told) is type(before[name])
-                elif isinstance(told, Exception):
-                    assert isinstance(told, TypeError | ValueError), (parameter, name)
-                    assert parameter in str(told), (parameter, name)
+                    assert type(answer) is type(before[name])
+                elif isinstance(answer, Exception):
+                    assert isinstance(answer, TypeError | ValueError), (parameter, name)
+                    assert parameter in str(answer), (parameter, name)
                 elif nonsense != 0:
-                    assert told == before[name], (parameter, name)
+                    assert answer == before[name], (parameter, name)
         model.set_params(**{parameter: old})
 
 

@@ -284,7 +284,7 @@ def test_estimators_that_a_ranker_asks_are_fitted_without_each_fold_too():
 
 
 @pytest.mark.parametrize("cls", [RankBoost, MartiRank])
-def test_estimators_that_are_never_asked_are_no_hindrance(cls):
+def test_estimators_that_are_never_called_do_not_matter(cls):
     X, y = np.zeros((40, 1)), np.arange(40) % 4 == 0
     ranker = cls(n_rounds=2, weak_ranker=LogisticRegression(), calibration="sigmoid")
     model = ranker.fit(X, y)

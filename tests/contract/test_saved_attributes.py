@@ -60,7 +60,7 @@ def saved(request, tmp_path_factory):
 
 
 def fitted_attributes(model):
-    """Return the public attributes of a fit, those that are computed when asked for too."""
+    """Return the public attributes of a fit, those that are computed on request too."""
     names = {name for name in vars(model) if not name.startswith("_")}
     for cls in type(model).__mro__:
         names |= {name for name, kind in vars(cls).items() if isinstance(kind, property)}

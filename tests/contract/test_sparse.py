@@ -244,7 +244,7 @@ def test_sparse_columns_of_pandas_are_the_dense_ones(model, make):
     assert model.fit(sparse, y)._to_document() == document
     assert_array_equal(model.decision_function(sparse), scores)
     assert_array_equal(model.decision_function(sparse[:3]), scores[:3])
-    # Beside categories they are vectors.
+    # Next to categories they are vectors.
     town = pd.Categorical(np.where(y, "Oslo", "Lyon"))
     document = model.fit(dense.assign(town=town), y)._to_document()
     assert model.fit(sparse.assign(town=town), y)._to_document() == document

@@ -361,7 +361,7 @@ def test_a_database_is_not_dealt(role):
 
 
 @pytest.mark.parametrize("role", ["groups", "time"])
-def test_values_beside_a_dataset_are_refused(role):
+def test_values_next_to_a_dataset_are_refused(role):
     with pytest.raises(ValueError, match=f"{role} was given with a Dataset"):
         clone(MODELS["tree"]).fit(dataset_of(ROWS, {}), **{role: ROWS["who"]})
 

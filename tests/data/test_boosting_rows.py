@@ -107,7 +107,7 @@ def test_a_class_of_one_row_leaves_nothing_to_stop_by():
     assert document(fitted) == document(expected)
 
 
-def test_progress_is_told(capsys):
+def test_progress_is_printed(capsys):
     dataset = Dataset.from_batches(mixed_rows(400), target="y", columns=FEATURES)
     clone(STOPPED).set_params(verbose=1, n_rounds=3).fit(dataset)
     said = capsys.readouterr().out

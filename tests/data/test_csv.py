@@ -147,7 +147,7 @@ def test_what_is_found_is_said_once(tmp_path):
 
 
 @pytest.mark.filterwarnings("ignore::aucrank._utils.warn.ReadingNote")
-def test_what_a_column_holds_is_told_from_all_files(tmp_path):
+def test_the_type_of_a_column_is_inferred_from_all_files(tmp_path):
     (tmp_path / "a.csv").write_text("x,c,y\n1,1,0\n2,2,1\n")
     (tmp_path / "b.csv").write_text("y;x;c\n0;2,5;3\n1;;two\n")
     dataset = Dataset.from_csv(tmp_path, target="y")
@@ -194,7 +194,7 @@ def test_a_file_that_lacks_a_column_is_named(tmp_path):
         list(Dataset.from_csv(tmp_path).batches())
 
 
-def test_a_file_that_changes_after_its_columns_were_told_is_named(tmp_path):
+def test_a_file_that_changes_after_its_columns_were_inferred_is_named(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text("x,y\n1,2\n")
     dataset = Dataset.from_csv(path)

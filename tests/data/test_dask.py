@@ -28,8 +28,8 @@ from sklearn.base import clone
 from tests.common.parts import (
     FEATURES,
     TOWN_FEATURES,
+    distinguishes_rare_towns,
     mixed_rows,
-    tells_rare_towns,
     town_rows,
 )
 from tests.common.spilled import n_spilled_bytes
@@ -150,7 +150,7 @@ def test_what_holds_all_codes_has_them_brought_in_order(model, weight):
     assert clone(model).fit(dataset)._to_document() == expected._to_document()
 
 
-#: Learners that ask the workers for sums, beside trees.
+#: Learners that ask the workers for sums, besides trees.
 ASKING = {
     "marti": MartiRank(n_rounds=4, random_state=1),
     "threshold": MartiRank(
@@ -196,7 +196,7 @@ RATED = {
 def test_rates_of_rare_categories_are_learned_where_the_rows_are(model, n_parts):
     rows = town_rows(2000)
     expected = clone(model).fit(rows[TOWN_FEATURES], rows["y"])
-    assert tells_rare_towns(expected, rows)
+    assert distinguishes_rare_towns(expected, rows)
     collection = dd.from_pandas(rows.sort_values("y"), npartitions=n_parts)
     dataset = Dataset.from_dask(collection, target="y", columns=TOWN_FEATURES)
     assert clone(model).fit(dataset)._to_document() == expected._to_document()
@@ -324,7 +324,7 @@ def test_fits_of_other_learners_outlive_a_worker(model, processes, monkeypatch):
 def test_boosting_outlives_its_workers(n_killed, processes, monkeypatch):
     processes.wait_for_workers(2, timeout=WAIT)
     before = workers_of(processes)
-    # In the midst of the second tree: who has the rows then is told of the first one anew.
+    # In the midst of the second tree: the next holder of the rows gets the first one anew.
     rounds = kill_in_round(20, before[:n_killed], DaskRows, monkeypatch)
     check_same_fit(dd.from_pandas(ROWS, npartitions=5), ROWS, "w", BOOSTER, client=processes)
     assert len(rounds) > 20
@@ -578,7 +578,7 @@ def test_scores_stay_on_the_workers(model, tmp_path):
     np.testing.assert_array_equal(found["score"], model.decision_function(rows[FEATURES]))
 
 
-def test_scores_are_an_array_of_dask_if_asked_for(model):
+def test_scores_are_an_array_of_dask_on_request(model):
     collection = dd.from_pandas(NEW, npartitions=4)
     # The last partition has no row then.
     scores = Dataset.from_dask(collection[collection["id"] < 700]).scores(model)

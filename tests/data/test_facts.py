@@ -152,11 +152,11 @@ def test_a_sum_of_pieces_is_that_of_all_numbers_rounded_once(numbers, cut):
 def test_only_the_columns_that_a_pass_needs_are_read(tmp_path, monkeypatch):
     write_parts(tmp_path, ROWS, [200])
     dataset = Dataset.from_parquet(tmp_path, target="y", weight="w", columns=FEATURES)
-    source, asked = dataset.passes.source, []
+    source, requested = dataset.passes.source, []
     read = source.read
-    monkeypatch.setattr(source, "read", lambda columns: asked.append(columns) or read(columns))
+    monkeypatch.setattr(source, "read", lambda columns: requested.append(columns) or read(columns))
     dataset.facts(Dummy())
-    assert asked == [["y", "w", "colour"]]
+    assert requested == [["y", "w", "colour"]]
 
 
 # Parts that differ

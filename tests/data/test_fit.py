@@ -234,6 +234,6 @@ def test_infinity_is_named_with_its_place():
         TreeRank().fit(dataset_of(rows, 50))
 
 
-def test_progress_is_told(capsys):
+def test_progress_is_printed(capsys):
     TreeRank(verbose=1).fit(dataset_of(mixed_rows(300), 50))
     assert "[TreeRank] 10 of 10 folds" in capsys.readouterr().out

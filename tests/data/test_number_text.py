@@ -60,7 +60,7 @@ def test_what_is_beyond_a_limit_is_next_to_it():
     ("text", "unit"),
     [("5%", "%"), ("$ 5", "$"), ("5 EUR", "EUR"), ("5", ""), ("US$ 5 p.a", "US$ p.a")],
 )
-def test_units_are_told(text, unit):
+def test_units_are_recognised(text, unit):
     assert read_number(text, ".").unit == unit
 
 

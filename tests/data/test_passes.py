@@ -176,10 +176,10 @@ def test_columns_of_every_kind_are_cut_as_in_one_frame(weight_folds):
 @pytest.mark.parametrize("weight", [None, "w"])
 @pytest.mark.parametrize("weight_folds", [None, 10])
 def test_more_values_than_cells_take_more_passes(weight, weight_folds, monkeypatch):
-    asked = []
+    questions = []
     answer = _raw.ReadRows.round
     monkeypatch.setattr(
-        _raw.ReadRows, "round", lambda self, ask: asked.append(ask) or answer(self, ask)
+        _raw.ReadRows, "round", lambda self, ask: questions.append(ask) or answer(self, ask)
     )
     n = 230_000
     rows = odd_columns(n)[["noise", "outliers", "few", "y"]]
@@ -188,7 +188,7 @@ def test_more_values_than_cells_take_more_passes(weight, weight_folds, monkeypat
     model = RIMARC(weight_folds=weight_folds, random_state=0)
     check_same_fit(model, dataset_of(rows, 65_536, weight, columns), rows, columns)
     # With folds, the first pass is for what they are dealt by.
-    assert len(asked) >= (2 if weight_folds is None else 3)
+    assert len(questions) >= (2 if weight_folds is None else 3)
 
 
 def test_rows_that_can_not_be_dealt_are_weighed_together():
@@ -225,27 +225,27 @@ def test_labels_and_weights_are_those_of_the_data_set():
         RIMARC().fit(dataset_of(rows, 50), rows["y"])
 
 
-def test_progress_is_told_by_pass():
-    class Told(RIMARC):
+def test_progress_is_printed_by_pass():
+    class Printing(RIMARC):
         verbose = 2
 
     lines = []
-    told = Told(weight_folds=3, random_state=0)
-    told._progress_line = lambda unit, number, most, figures: lines.append((unit, number, most))
-    told.fit(dataset_of(mixed_rows(300), 50))
+    printing = Printing(weight_folds=3, random_state=0)
+    printing._progress_line = lambda unit, number, most, figures: lines.append((unit, number, most))
+    printing.fit(dataset_of(mixed_rows(300), 50))
     assert lines[:2] == [("pass", 1, None), ("pass", 2, None)]
 
 
-def test_a_card_tells_of_its_passes_after_those_of_its_ranker():
+def test_a_card_prints_its_passes_after_those_of_its_ranker():
     lines = []
 
-    class Told(Scorecard):
+    class Printing(Scorecard):
         verbose = 2
 
         def _progress_line(self, unit, number, most, figures):
             lines.append((unit, number, most))
 
-    Told(estimator=RIMARC()).fit(dataset_of(mixed_rows(300), 50))
+    Printing(estimator=RIMARC()).fit(dataset_of(mixed_rows(300), 50))
     assert lines == [("pass", number, 4) for number in (1, 2, 3, 4)]
 
 

@@ -5,7 +5,7 @@ from aucrank import AUCBoost, RankBoost, TreeRank
 from aucrank.data import Dataset, _dataset, _stored
 from sklearn.base import clone
 
-from tests.common.parts import TOWN_FEATURES, tells_rare_towns, town_rows
+from tests.common.parts import TOWN_FEATURES, distinguishes_rare_towns, town_rows
 
 pytestmark = pytest.mark.filterwarnings("ignore:Column 'town' looks as if")
 
@@ -29,7 +29,7 @@ def test_rates_of_rare_categories_are_those_of_one_frame(name, weight, monkeypat
     expected = clone(model).fit(
         rows[TOWN_FEATURES], rows["y"], None if weight is None else rows[weight]
     )
-    assert tells_rare_towns(expected, rows)
+    assert distinguishes_rare_towns(expected, rows)
     shuffled = rows.sample(frac=1, random_state=0)
     for chunk_rows, in_memory in ((170, 10**9), (900, 0)):
         monkeypatch.setattr(_stored, "_IN_MEMORY", in_memory)

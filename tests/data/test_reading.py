@@ -70,7 +70,7 @@ def test_a_name_may_hold_what_patterns_are_made_of(tmp_path):
 
 
 @pytest.mark.parametrize("chunk_rows", [1, 7, 64, 1000])
-def test_no_piece_has_more_rows_than_asked_for(chunk_rows, tmp_path):
+def test_no_piece_has_more_rows_than_requested(chunk_rows, tmp_path):
     (path,) = write_parts(tmp_path, ROWS, [], row_group_size=128)
     for dataset in (
         Dataset.from_parquet(path, chunk_rows=chunk_rows),
@@ -198,18 +198,18 @@ def test_a_dataset_of_arrow_is_read_by_its_partitions_and_filter(tmp_path):
 
 
 def test_of_a_dataset_of_arrow_only_the_columns_that_are_named_are_read(tmp_path, monkeypatch):
-    asked = []
+    requested = []
 
     class Watched(FrameSource):
         def _pieces_of_dataset(self, columns):
-            asked.append(columns)
+            requested.append(columns)
             return super()._pieces_of_dataset(columns)
 
     pq.write_table(pa.Table.from_pandas(mixed_rows(100)), tmp_path / "rows.parquet")
     source = Watched(pyarrow.dataset.dataset(tmp_path), 50)
     frames = [frame for frame, _ in source.read(["x", "y"])]
     assert [frame.columns for frame in frames] == [["x", "y"]] * 2
-    assert asked == [None, ["x", "y"]]
+    assert requested == [None, ["x", "y"]]
     assert [head.names for head in source.heads(["x"])] == [list(mixed_rows(1).columns)]
 
 

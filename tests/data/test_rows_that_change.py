@@ -57,7 +57,7 @@ class Moody:
 @pytest.mark.parametrize("from_pass", [3, 4])
 @pytest.mark.parametrize(("later", "said"), CHANGES.values(), ids=CHANGES)
 def test_a_function_that_gives_other_rows_is_named(later, said, from_pass):
-    # The first call only tells the columns.
+    # The first call only gives the columns.
     source = Moody(later, from_pass)
     dataset = Dataset.from_batches(source, target="y", weight="w", columns=FEATURES)
     with pytest.raises(DataChangedError, match=said):

@@ -172,7 +172,7 @@ def test_the_sample_has_so_many_distinct_rows_with_all_copies(weight, monkeypatc
 
 
 def test_the_sample_is_one_of_all_rows(monkeypatch):
-    """Of a column that tells the half of a row, each half has its share."""
+    """Of a column that names the half of a row, each half has its share."""
     monkeypatch.setattr(_sampled, "MOST_ROWS", 1000)
     rows = rows_of(4000)
     found = smalls(sampled(dataset_of(rows, AURORA_FEW), AURORA_FEW))

@@ -112,7 +112,7 @@ def test_what_is_fitted_to_rows_in_memory_says_what_else_there_is(name):
 
 
 @pytest.mark.parametrize("method", ["decision_function", "predict", "predict_proba"])
-def test_what_is_asked_of_rows_in_memory_says_what_to_call_for_a_data_set(method, model):
+def test_methods_for_rows_in_memory_say_what_to_call_for_a_dataset(method, model):
     with pytest.raises(TypeError, match=REFUSAL):
         getattr(model, method)(Dataset.from_batches(ROWS, target="y"))
 
@@ -136,7 +136,7 @@ READERS = {"parquet": pl.read_parquet, "pq": pl.read_parquet, "csv": pl.read_csv
 
 @pytest.mark.parametrize("kind", ["parquet", "pq", "csv", "csv.gz"])
 @pytest.mark.parametrize("proba", [False, True])
-def test_scores_are_written_beside_columns(kind, proba, model, tmp_path):
+def test_scores_are_written_next_to_columns(kind, proba, model, tmp_path):
     write_parts(tmp_path, NEW, [300])
     dataset = Dataset.from_parquet(tmp_path, chunk_rows=128)
     path = tmp_path / f"scores.{kind}"

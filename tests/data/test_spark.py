@@ -179,7 +179,7 @@ def test_workers_keep_the_rows_between_questions(frame_of, monkeypatch):
 
     monkeypatch.setattr(SparkRows, "_answered_anew", look)
     check_same_fit(frame_of(cut(ROWS, [100, 300])), ROWS)
-    # At first; later a worker is only asked anew if two tasks went to the other one.
+    # At first; later a worker is only called anew if two tasks went to the other one.
     assert taken_over[0] == [0, 1, 2]
     assert sum(map(len, taken_over)) < 12
 

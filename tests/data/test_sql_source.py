@@ -190,12 +190,12 @@ def test_weights_that_are_none_are_named(bad):
 
 def test_weights_that_change_between_queries_are_noticed():
     connection = in_duckdb(mixed_rows())
-    asked = []
+    queries = []
 
     def query(text):
-        if len(asked) == 2:
+        if len(queries) == 2:
             connection.execute("UPDATE loans SET w = 3 WHERE id = 8")
-        asked.append(text)
+        queries.append(text)
         return connection.sql(text)
 
     dataset = Dataset.from_sql(query, "loans", target="y", weight="w", columns=["x"])
@@ -215,13 +215,13 @@ def test_the_label_that_ranks_first_is_the_one_named(model):
 
 
 def test_a_fit_asks_twice_for_each_column_and_once_for_the_labels():
-    asked, query = [], in_sqlite(many_rows())
+    queries, query = [], in_sqlite(many_rows())
     dataset = Dataset.from_sql(
-        lambda text: asked.append(text) or query(text), "loans", target="y", columns=FEATURES
+        lambda text: queries.append(text) or query(text), "loans", target="y", columns=FEATURES
     )
     RIMARC().fit(dataset)
-    assert len(asked) == 1 + 2 * len(FEATURES)
-    assert asked[:3] == [
+    assert len(queries) == 1 + 2 * len(FEATURES)
+    assert queries[:3] == [
         'SELECT "value_0", COUNT(*) AS "n_rows" FROM (SELECT "y" AS "value_0" FROM loans)'
         ' "counted" GROUP BY "value_0"',
         'SELECT COUNT(DISTINCT "x") AS "n_rows" FROM loans',
@@ -330,7 +330,7 @@ def test_what_needs_rows_is_refused_by_name(model):
 
 
 @pytest.mark.parametrize("of", [lambda ranker: ranker, lambda ranker: Scorecard(estimator=ranker)])
-def test_folds_of_weights_are_refused_before_anything_is_asked(of):
+def test_folds_of_weights_are_refused_before_any_query(of):
     dataset = Dataset.from_sql(_never, "loans", target="y", columns=["x"])
     with pytest.raises(ValueError, match="weight_folds is 5, but folds are dealt by the content"):
         of(RIMARC(weight_folds=5)).fit(dataset)
@@ -346,15 +346,15 @@ def test_a_card_is_refused_by_what_its_ranker_needs():
 
 
 def test_a_card_asks_for_three_scores_of_all_rows():
-    asked, query = [], in_duckdb(mixed_rows()).sql
+    queries, query = [], in_duckdb(mixed_rows()).sql
     dataset = Dataset.from_sql(
-        lambda text: asked.append(text) or query(text), "loans", target="y", columns=["x", "flag"]
+        lambda text: queries.append(text) or query(text), "loans", target="y", columns=["x", "flag"]
     )
     Scorecard(estimator=RIMARC()).fit(dataset)
-    assert len(asked) == 1 + 2 * 2 + 3
+    assert len(queries) == 1 + 2 * 2 + 3
     # Truth values of a database are not below one half.
     numbers = '(SELECT "x", CAST("flag" AS INTEGER) AS "flag", "y" FROM loans) "in_numbers")'
-    assert all(f"FROM {numbers}" in text for text in asked[-3:])
+    assert all(f"FROM {numbers}" in text for text in queries[-3:])
 
 
 def test_nan_that_is_no_null_is_found_where_rows_are_scored():
@@ -415,14 +415,14 @@ def test_labels_that_are_missing_are_counted():
         fit_to(query)
 
 
-def test_three_labels_are_refused_before_columns_are_asked_for():
-    asked, query = [], table_of(x=[1.0, 2.0, 3.0], y=[0, 1, 2])
+def test_three_labels_are_refused_before_columns_are_queried():
+    queries, query = [], table_of(x=[1.0, 2.0, 3.0], y=[0, 1, 2])
     dataset = Dataset.from_sql(
-        lambda text: asked.append(text) or query(text), "loans", target="y", columns=["x"]
+        lambda text: queries.append(text) or query(text), "loans", target="y", columns=["x"]
     )
     with pytest.raises(ValueError, match="The type of the target is multiclass"):
         RIMARC().fit(dataset)
-    assert len(asked) == 1
+    assert len(queries) == 1
 
 
 def test_one_label_is_refused():
@@ -442,16 +442,16 @@ def test_infinity_is_named_with_its_rows():
         fit_to(query)
 
 
-def test_too_many_values_are_counted_before_they_are_asked_for():
-    asked, connection = [], duckdb.connect()
+def test_too_many_values_are_counted_before_they_are_queried():
+    queries, connection = [], duckdb.connect()
     dataset = Dataset.from_sql(
-        lambda text: asked.append(text) or connection.sql(text),
+        lambda text: queries.append(text) or connection.sql(text),
         "(SELECT range AS k, range % 2 AS y FROM range(1_000_001)) AS t",
         target="y",
     )
     with pytest.raises(ValueError, match=r"column 'k' of table .* has 1,000,001 distinct values"):
         RIMARC().fit(dataset)
-    assert "COUNT(DISTINCT" in asked[-1]
+    assert "COUNT(DISTINCT" in queries[-1]
 
 
 @pytest.mark.parametrize("change", ["DELETE FROM loans WHERE rowid = 1", "UPDATE loans SET y = 1"])
@@ -524,7 +524,7 @@ def test_an_answer_of_another_shape_is_refused():
         RIMARC().fit(dataset)
 
 
-def test_an_error_of_the_database_says_what_was_asked():
+def test_an_error_of_the_database_shows_the_query():
     dataset = Dataset.from_sql(in_sqlite(mixed_rows()), "loans", target="y", columns=["colour"])
     other = Dataset.from_sql(in_sqlite(mixed_rows()), "nowhere", target="y", columns=["colour"])
     RIMARC().fit(dataset)

@@ -191,7 +191,7 @@ def test_probabilities_of_a_rare_class_are_those_of_all_rows():
 
 
 @pytest.mark.usefixtures("large")
-def test_the_leaderboard_tells_what_new_rows_would_of_many_values(monkeypatch):
+def test_the_leaderboard_of_many_values_agrees_with_new_rows(monkeypatch):
     monkeypatch.setattr(_judged_by_sample, "MOST_OF_CLASS", 1000)
     rows = rows_of(12_000)
     old, new = rows[:4000], rows[4000:]

@@ -1,4 +1,4 @@
-"""What an ensemble tells of itself: importances, dependence, and what is distilled from it."""
+"""What an ensemble shows: importances, dependence, and what is distilled from it."""
 
 import pickle
 
@@ -70,15 +70,15 @@ def test_columns_of_noise_are_worth_nothing_whatever_their_levels():
     assert own.feature_importances_[4] > 0.1 * own.feature_importances_.sum()
 
 
-def test_rows_are_kept_until_importances_are_asked_for_and_never_pickled():
-    asked, pickled = quick().fit(X, Y), quick().fit(X, Y)
-    assert all(isinstance(rows, AskedRows) for rows in asked.__dict__["_importances"])
+def test_rows_are_kept_until_importances_are_computed_and_never_pickled():
+    computed, pickled = quick().fit(X, Y), quick().fit(X, Y)
+    assert all(isinstance(rows, AskedRows) for rows in computed.__dict__["_importances"])
     # At most 2,000 of them, and copies: the others are not held by them.
-    samples = [rows.sample for rows in asked.__dict__["_importances"]]
+    samples = [rows.sample for rows in computed.__dict__["_importances"]]
     assert sum(sample.n_rows for sample in samples) <= 2000
     assert all(column.base is None for sample in samples for column in sample.columns)
-    expected = asked.feature_importances_
-    assert asked.__dict__["_importances"] is expected
+    expected = computed.feature_importances_
+    assert computed.__dict__["_importances"] is expected
     kept = pickle.loads(pickle.dumps(pickled)).__dict__["_importances"]
     assert isinstance(kept, np.ndarray)
     np.testing.assert_array_equal(kept, expected)
@@ -133,19 +133,21 @@ def test_a_tree_learns_more_from_the_ensemble_than_from_labels():
     assert np.mean(gains) > 0.01
 
 
-def test_the_comparison_tells_what_new_rows_would(fitted):
+def test_the_comparison_agrees_with_new_rows(fitted):
     later = sample(10_000, 20)
     student = RankBoost(n_rounds=20)
     ranker, table = fitted.distill(student, X, Y)
-    told = dict(zip(table["name"], table["auc"], strict=True))
+    auc_of = dict(zip(table["name"], table["auc"], strict=True))
     assert list(table["auc"]) == sorted(table["auc"], reverse=True)
-    assert told["ensemble"] == fitted.leaderboard_["auc"][fitted.leaderboard_["name"] == "ensemble"]
-    assert told["distilled"] == pytest.approx(ranker.score(*later), abs=0.03)
+    assert (
+        auc_of["ensemble"] == fitted.leaderboard_["auc"][fitted.leaderboard_["name"] == "ensemble"]
+    )
+    assert auc_of["distilled"] == pytest.approx(ranker.score(*later), abs=0.03)
     plain = RankBoost(n_rounds=20).fit(X, Y)
-    assert told["plain"] == pytest.approx(plain.score(*later), abs=0.03)
+    assert auc_of["plain"] == pytest.approx(plain.score(*later), abs=0.03)
 
 
-def test_what_is_distilled_from_noise_is_told_to_be_worth_nothing():
+def test_a_model_distilled_from_noise_is_reported_as_worthless():
     """A teacher that had seen the labels of the fold would pass them on."""
     rng = np.random.default_rng(0)
     by_heart = TreeRank(pruning=None, max_depth=6)
@@ -182,14 +184,14 @@ def test_weights_count_as_copies_in_what_is_distilled():
     rows = np.repeat(np.arange(400), weight)
     copies = frame.iloc[rows], y[rows]
     copied = model.fit(*copies).distill(LinearRanker(), *copies)
-    told = [
+    auc_of = [
         dict(zip(found.comparison["name"], found.comparison["auc"], strict=True))
         for found in (weighted, copied)
     ]
     for name in ("ensemble", "plain"):
-        assert told[0][name] == pytest.approx(told[1][name], abs=1e-9)
+        assert auc_of[0][name] == pytest.approx(auc_of[1][name], abs=1e-9)
     # Weights that are no whole numbers count relative to their mean, so that a penalty differs.
-    assert told[0]["distilled"] == pytest.approx(told[1]["distilled"], abs=0.01)
+    assert auc_of[0]["distilled"] == pytest.approx(auc_of[1]["distilled"], abs=0.01)
 
 
 def test_parameters_set_after_the_fit_change_nothing(fitted):

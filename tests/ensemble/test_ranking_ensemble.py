@@ -1,4 +1,4 @@
-"""Ensembles: cross-fitted members, their blend, and what is told of them."""
+"""Ensembles: cross-fitted members, their blend, and what is shown of them."""
 
 import time
 from dataclasses import replace
@@ -87,7 +87,7 @@ def test_the_blend_ranks_new_rows_better_than_its_members():
     assert mean_auc(model) > max(mean_auc(ranker) for _, ranker in few_members())
 
 
-def test_the_leaderboard_tells_what_new_rows_would():
+def test_the_leaderboard_agrees_with_new_rows():
     later = sample(20_000, 9)
     gaps = []
     for seed in range(3):
@@ -279,7 +279,7 @@ def test_one_positive_row_is_said_to_leave_nothing_to_judge_by():
     assert np.isfinite(model.decision_function(X)).all()
 
 
-def test_nothing_is_told_before_a_fit():
+def test_nothing_is_shown_before_a_fit():
     with pytest.raises(NotFittedError):
         _ = RankingEnsemble().leaderboard_
     with pytest.raises(NotFittedError):
@@ -321,7 +321,7 @@ def test_the_core_refuses_members_that_do_not_fit():
 
 
 class Clock:
-    """Stands for `time.perf_counter`: runs on only where it is told to."""
+    """Stands for `time.perf_counter`: runs on only at a call."""
 
     def __init__(self):
         self.now = 1000.0
@@ -335,11 +335,11 @@ def timed(clock, cls, seconds_per_part, **params):
 
     class Timed(cls):
         def _fit_model(self, context):
-            told = context.progress
+            own_progress = context.progress
 
-            class Slow(type(told)):
+            class Slow(type(own_progress)):
                 def __init__(self):
-                    self.__dict__.update(told.__dict__)
+                    self.__dict__.update(own_progress.__dict__)
 
                 def __call__(self, *part):
                     clock.now += seconds_per_part

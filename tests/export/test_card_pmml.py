@@ -197,7 +197,7 @@ def test_categories_of_one_bin_are_an_array_where_an_array_can_hold_them(others)
         assert engine.score({"kind": kind})["points"] == points[0]
 
 
-def test_pmml_is_the_same_text_every_time_and_dated_only_if_asked():
+def test_pmml_is_the_same_text_every_time_and_dated_only_on_request():
     card, _ = fitted("applicants")
     again, _ = fitted("applicants")
     assert card.to_pmml() == again.to_pmml()

@@ -351,7 +351,7 @@ def identifier(name, reader):
 
 
 def asker(run, model, X, dialect, reader, types):
-    """Put rows into a database, beside a table that no score may speak of; return what asks it."""
+    """Put rows into a database, next to a table that no score may name; return what queries it."""
     kind = types[0] if isinstance(X.iloc[0, 0], str) else types[1]
     columns = ", ".join(f"{identifier(name, reader)} {kind}" for name in X.columns)
     marks = ", ".join(["%s" if dialect in ("mysql", "postgres") else "?"] * (X.shape[1] + 1))

@@ -34,7 +34,7 @@ def test_every_estimator_has_a_page_that_asks_for_nothing(name):
     assert "https://" not in html
 
 
-def test_it_tells_the_columns_and_the_parameters(name):
+def test_it_shows_the_columns_and_the_parameters(name):
     if name == "Scorecard":
         pytest.skip("a card has a page of its own form")
     X = halves()[0]

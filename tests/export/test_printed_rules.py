@@ -1,4 +1,4 @@
-"""Whoever applies a printed rule by hand gets what the model gives, for all training rows."""
+"""Printed rules, applied by hand, give what the model gives, for all training rows."""
 
 import csv
 import re
@@ -236,7 +236,7 @@ def test_a_number_is_written_as_a_person_writes_it(value, text):
     st.floats(allow_nan=False, allow_infinity=False),
     st.floats(allow_nan=False, allow_infinity=False),
 )
-def test_a_threshold_of_a_report_parts_the_scores_beside_it(one, other):
+def test_a_threshold_of_a_report_separates_the_scores_next_to_it(one, other):
     below, score = sorted((one, other))
     if below < score:
         assert below < float(part_text(below, score)) <= score

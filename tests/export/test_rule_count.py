@@ -1,4 +1,4 @@
-"""Rules counted beside what each model tells of itself."""
+"""Rules counted against what each model prints."""
 
 import json
 from itertools import groupby

@@ -70,13 +70,13 @@ def _tests(model):
             yield {next(iter(test["left"])) for test in stumps}
 
 
-def test_values_just_beside_a_threshold_go_the_same_way(model, data):
+def test_values_just_next_to_a_threshold_go_the_same_way(model, data):
     X, _ = data
     (tree,) = model.tree_.to_shap()["trees"]
-    asked = tree["children_left"] >= 0
-    edges = tree["thresholds"][asked & (tree["thresholds"] < 1e300)]
+    is_split = tree["children_left"] >= 0
+    edges = tree["thresholds"][is_split & (tree["thresholds"] < 1e300)]
     rows = np.repeat(X[:1], 3 * len(edges), axis=0)
-    for k, (feature, edge) in enumerate(zip(tree["features"][asked], edges, strict=False)):
+    for k, (feature, edge) in enumerate(zip(tree["features"][is_split], edges, strict=False)):
         rows[3 * k : 3 * k + 3, feature] = edge, np.nextafter(edge, np.inf), edge + 1e-9
     assert [walk(tree, row) for row in rows] == pytest.approx(model.decision_function(rows))
 

@@ -1,4 +1,4 @@
-"""Scores of a tree in SQL, by the database that Python brings, beside those of the tree."""
+"""Scores of a tree in SQL, by the database that Python brings, against those of the tree."""
 
 import re
 import sqlite3

@@ -96,13 +96,13 @@ def main():
             model.set_params(random_state=0)
         if name in COMPLETE:
             model.fit(X[["amount"]].assign(age=age), y)
-            asked = pd.DataFrame(rows).loc[:39, ["amount"]].assign(age=age[:40])
+            new_rows = pd.DataFrame(rows).loc[:39, ["amount"]].assign(age=age[:40])
         else:
             model.fit(X, y)
-            asked = pd.DataFrame(rows).astype({"town": "category"})
+            new_rows = pd.DataFrame(rows).astype({"town": "category"})
         model.save(HERE / f"families_v3_{name}.json")
         ask = model.decision_function if hasattr(model, "decision_function") else model.transform
-        found = np.asarray(ask(asked))
+        found = np.asarray(ask(new_rows))
         answers[name] = np.where(np.isnan(found), None, found).tolist()
     content = {"columns": rows, "ages": age[:40].tolist(), "answers": answers}
     text = json.dumps(content) + "\n"

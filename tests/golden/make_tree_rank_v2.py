@@ -43,12 +43,12 @@ def main():
     for name, model in MODELS.items():
         model.fit(X, y, sample_weight=weight).save(HERE / f"tree_rank_v2_{name}.json")
         # A row of strangers, and a row of missing values.
-        asked = X.astype(object)
-        asked.loc[len(asked)] = ["frozen", 60.0, 1e6, -5.0, 9, True]
-        asked.loc[len(asked)] = [None] * len(asked.columns)
+        new = X.astype(object)
+        new.loc[len(new)] = ["frozen", 60.0, 1e6, -5.0, 9, True]
+        new.loc[len(new)] = [None] * len(new.columns)
         columns = {
             column: [None if value is None or value != value else value for value in values]
-            for column, values in asked.items()
+            for column, values in new.items()
         }
         content = {
             "columns": columns,

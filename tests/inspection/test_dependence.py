@@ -25,7 +25,7 @@ def model(request, cancer):
     return TreeRank(split=request.param, **settings).fit(*cancer)
 
 
-def asked_most(model):
+def most_tested(model):
     return model.tree_.importances["feature"][:3].tolist()
 
 
@@ -52,7 +52,7 @@ def mixed():
 @pytest.mark.parametrize("resolution", [7, 50])
 def test_it_is_what_scikit_learn_finds_by_brute_force(model, cancer, kind, resolution):
     X, _ = cancer
-    first, second, third = asked_most(model)
+    first, second, third = most_tested(model)
     weight = np.random.default_rng(0).random(len(X))
     for features, sample_weight in (([first], None), ([second], weight), ([third, first], weight)):
         settings = {"grid_resolution": resolution if len(features) == 1 else 7}
@@ -157,7 +157,7 @@ def test_threads_the_order_of_rows_and_copies_change_no_bit(model, cancer):
     X = pd.concat([X] * 40, ignore_index=True)
     rng = np.random.default_rng(5)
     weight = rng.integers(0, 4, len(X))
-    grid = {name: np.quantile(X[name], np.linspace(0, 1, 15)) for name in asked_most(model)[:2]}
+    grid = {name: np.quantile(X[name], np.linspace(0, 1, 15)) for name in most_tested(model)[:2]}
     settings = {"features": list(grid), "custom_values": grid}
     model.set_params(n_jobs=1)
     once = model.partial_dependence(X, sample_weight=weight, **settings).average
@@ -199,7 +199,7 @@ def test_scikit_learn_draws_our_numbers_and_its_own(model, cancer):
     import matplotlib.pyplot as plt
 
     X, _ = cancer
-    first, second, _ = asked_most(model)
+    first, second, _ = most_tested(model)
     features = [first, (first, second)]
     settings = {"grid_resolution": 10}
     ours = model.plot_partial_dependence(X, features, kind="score", **settings)

@@ -119,7 +119,7 @@ def test_folds_of_counts_are_those_of_the_copies(seed):
         agree(found, copies)
 
 
-def test_weights_are_shares_unless_told():
+def test_weights_are_shares_by_default():
     rng = np.random.default_rng(0)
     y = rng.integers(0, 2, 200)
     scores, twice = rng.normal(loc=y), np.full(200, 2)

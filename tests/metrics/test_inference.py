@@ -290,10 +290,10 @@ def test_simultaneous_band_is_the_curve_shifted_by_massarts_bounds():
     a = 1 - math.sqrt(0.9)
     up, right = (math.sqrt(math.log(2 / a) / (2 * rows)) for rows in (200, 300))
     curve = RocCurve.from_scores(y, scores)
-    # Just beside a jump, interpolation cannot take the wrong end of it.
-    left, beside = grid - right - 1e-9, grid + right + 1e-9
+    # Just next to a jump, interpolation cannot take the wrong end of it.
+    left, just_after = grid - right - 1e-9, grid + right + 1e-9
     low = np.where(left < 0, 0, np.interp(left, curve.fpr, curve.tpr) - up)
-    high = np.interp(beside, curve.fpr, curve.tpr) + up
+    high = np.interp(just_after, curve.fpr, curve.tpr) + up
     np.testing.assert_allclose(band.low, np.maximum(low, 0), atol=1e-6)
     np.testing.assert_allclose(band.high, np.minimum(high, 1), atol=1e-6)
     np.testing.assert_allclose(band.tpr, curve.tpr_at(grid))
@@ -365,7 +365,7 @@ def test_cross_validated_interval_is_that_of_the_paper(seed, n_folds):
     assert found.auc == pytest.approx(auc, abs=1e-12)
     assert found.standard_error == pytest.approx(error, abs=1e-12)
     assert found.low == pytest.approx(max(auc - norm.ppf(0.975) * error, 0), abs=1e-9)
-    # The same repeat twice tells no more; equal weights and rows without weight nothing else.
+    # The same repeat twice adds nothing; equal weights and rows without weight change nothing.
     twice = cross_validated_auc(y, np.c_[scores, scores], np.c_[folds, folds])
     names = np.array(list("abcde"))[folds]
     weighted = cross_validated_auc(
@@ -438,7 +438,7 @@ def test_the_test_of_a_difference_is_that_of_the_differences_of_influences(seed,
     assert found.high - found.difference == pytest.approx(norm.ppf(0.95) * error)
     back = cross_validated_compare(y, other, one, folds, confidence=0.9)
     assert (back.low, back.p_value) == (-found.high, found.p_value)
-    # The same repeat twice tells no more.
+    # The same repeat twice adds nothing.
     twice = cross_validated_compare(y, np.c_[one, one], np.c_[other, other], np.c_[folds, folds])
     assert twice.standard_error == pytest.approx(error, abs=1e-12)
 
@@ -455,7 +455,7 @@ def test_one_fold_is_compared_as_by_delong():
     )
 
 
-def test_models_that_rank_equally_well_are_told_apart_in_one_case_of_twenty():
+def test_models_that_rank_equally_well_are_distinguished_in_one_case_of_twenty():
     rng, rejected, n_draws = np.random.default_rng(11), 0, 1000
     y, folds = np.tile([0, 1], 150), np.repeat(np.arange(5), 60)
     # Scales differ from fold to fold, as those of models do.

@@ -259,7 +259,7 @@ def test_zeros_of_either_sign_tie():
             [0, 1],
             [0.0, 1.0],
             [1.0, 0.0],
-            "sample_weight is zero, or nothing beside the other weights, on every row of the pos",
+            "sample_weight is zero, or nothing next to the other weights, on every row of the pos",
         ),
         ([0, 1], [0.0, 1.0], ["a", "b"], "sample_weight must hold numbers"),
         ([0, 1], ["a", "b"], None, "y_score must hold numbers"),
@@ -293,7 +293,7 @@ def test_labels_must_be_of_two_classes(metric, y, message):
         metric(y, [1.0, 2.0, 3.0])
 
 
-def test_pos_label_is_asked_for_and_must_be_a_label():
+def test_pos_label_is_required_and_must_be_a_label():
     with pytest.raises(ValueError, match=r"takes value in \{'a', 'b'\} and pos_label is not"):
         roc_curve(["a", "b"], [1, 2])
     with pytest.raises(ValueError, match=r"pos_label=3 is not a valid label. .* one of \[1, 2\]"):

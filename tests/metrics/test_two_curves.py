@@ -65,7 +65,7 @@ def test_the_test_of_two_samples_is_that_of_proc(untied):
 
 
 @pytest.mark.parametrize("apart", [False, True])
-def test_equal_curves_are_told_apart_as_often_as_the_level_says(apart):
+def test_equal_curves_are_distinguished_as_often_as_the_level_says(apart):
     found = []
     for seed in range(200):
         rng = np.random.default_rng(seed)

@@ -1,6 +1,6 @@
-"""AURORA on the data and the claims of its paper, and on small sets beside logistic regression.
+"""AURORA on the data and the claims of its paper, and on small sets against logistic regression.
 
-The data sets lie in ``../shared/data`` beside the checkout; without them the tests that need them
+The data sets lie in ``../shared/data`` next to the checkout; without them the tests that need them
 are skipped.
 """
 

@@ -1,6 +1,6 @@
-"""TreeRank on real data, beside the tree that its users have today.
+"""TreeRank on real data, against the tree that its users have today.
 
-The data sets lie in ``../shared/data`` beside the checkout; without them these tests are skipped.
+The data sets lie in ``../shared/data`` next to the checkout; without them these tests are skipped.
 """
 
 import numpy as np

@@ -1,4 +1,4 @@
-"""AURORA: what never changes a score, what a search finds, and what the model tells of itself."""
+"""AURORA: what never changes a score, what a search finds, and what the model prints."""
 
 import copy
 import pickle
@@ -293,7 +293,7 @@ def test_what_a_warm_start_cannot_go_on_with(params, message):
         model.predict(X)
 
 
-# What the model tells of itself.
+# What the model prints.
 
 
 def test_terms_are_called_as_the_binarizer_calls_them(fitted):
@@ -366,8 +366,8 @@ def test_a_database_gives_the_same_doubles(database, name):
 def test_the_score_in_words_names_every_term_once(fitted):
     model, _, _ = fitted
     text = model.rules()
-    told = [line.split(None, 1)[1] for line in text.splitlines() if line.startswith("  ")]
-    assert sorted(told) == sorted(model.terms()["rule"])
+    printed = [line.split(None, 1)[1] for line in text.splitlines() if line.startswith("  ")]
+    assert sorted(printed) == sorted(model.terms()["rule"])
     assert "For True:" in text
     assert "For False:" in text
     short = model.rules(2)
@@ -477,9 +477,9 @@ def test_a_card_of_german_loans_scores_in_sql_as_in_python():
     X, y = real_data.load("german")
     estimator = AURORA(radius=1.0, order=1, max_features=20, selection=None)
     card = Scorecard(estimator=estimator).fit(X[:700], y[:700])
-    asked = {rule.split()[0] for rule in clone(estimator).fit(X[:700], y[:700]).terms()["rule"]}
+    tested = {rule.split()[0] for rule in clone(estimator).fit(X[:700], y[:700]).terms()["rule"]}
     assert set(card.card()["feature"]) - {""} <= set(X.columns)
-    assert asked <= set(card.card()["feature"])
+    assert tested <= set(card.card()["feature"])
     assert roc_auc_score(y[700:], card.points(X[700:])) > 0.72
     with sqlite3.connect(":memory:") as connection:
         X[700:].astype(object).to_sql("loans", connection, index=False)
@@ -623,7 +623,7 @@ def test_one_row_of_a_class_is_not_held_out(selection, radius):
     assert np.isnan(model.radii_["validation_auc"]).all()
 
 
-def test_fewer_rows_than_folds_are_told():
+def test_fewer_rows_than_folds_raise_a_warning():
     X, y = np.arange(30.0)[:, None], np.arange(30) >= 27
     with pytest.warns(UserWarning, match="has 3 distinct rows, .* not n_folds=5") as warned:
         AURORA(selection="cv", n_folds=5, radius=2.0).fit(X, y)
@@ -771,7 +771,7 @@ def test_the_second_search_is_that_of_rows_weighted_by_the_first(seed, weighted)
     assert found.feature_importances_.sum() == pytest.approx(found.path_["train_ramp"][-1] - 0.5)
 
 
-def test_the_top_is_ranked_where_that_is_asked_for_and_else_all_rows():
+def test_the_top_is_ranked_on_request_and_otherwise_all_rows():
     X, y, weight = top_against_all()
     few = {"max_features": 2, "order": 1, "radius": 1.0, "selection": None}
     of_all, of_top = (

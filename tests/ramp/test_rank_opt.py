@@ -28,7 +28,7 @@ BOTH = pytest.mark.parametrize("objective", ["sigmoid", "ramp"])
 
 
 def sample(n=600, seed=0):
-    """Two classes that a line tells apart in part, on features of very different scale."""
+    """Two classes that a line separates in part, on features of very different scale."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, 4))
     X[:, 1] += 0.8 * X[:, 0]
@@ -157,7 +157,7 @@ def test_swapped_labels_mirror_the_score():
 
 
 @BOTH
-def test_two_gaussians_are_told_apart_by_the_discriminant(objective):
+def test_two_gaussians_are_separated_by_the_discriminant(objective):
     rng = np.random.default_rng(0)
     mix = rng.normal(size=(5, 5))
     X = rng.normal(size=(20_000, 5)) @ mix
@@ -236,20 +236,20 @@ def test_parameters_that_make_no_sense_are_named(params, error, message):
         RankOpt(**params).fit(*sample(20))
 
 
-def test_an_ascent_cut_short_is_told_once():
+def test_an_ascent_cut_short_raises_one_warning():
     X, y = sample()
-    with pytest.warns(ConvergenceWarning, match="at radius 1, 2, 4, 8 .* max_iter=1 ") as told:
+    with pytest.warns(ConvergenceWarning, match="at radius 1, 2, 4, 8 .* max_iter=1 ") as caught:
         RankOpt(max_iter=1).fit(X, y)
-    assert len(told) == 1
-    with pytest.warns(UserWarning, match="Every feature is constant") as told:
+    assert len(caught) == 1
+    with pytest.warns(UserWarning, match="Every feature is constant") as caught:
         model = RankOpt().fit(np.ones((6, 2)), [0, 1] * 3)
-    assert len(told) == 1
+    assert len(caught) == 1
     assert_array_equal(model.coef_, [0.0, 0.0])
     assert model.score(np.ones((2, 2)), [0, 1]) == 0.5
     assert model.to_sql() == "0.0"
 
 
-def test_classes_that_a_line_tells_apart(recwarn):
+def test_classes_that_a_line_separates(recwarn):
     X = np.c_[np.arange(40.0), np.tile([0.0, 1.0], 20)]
     model = RankOpt().fit(X, np.arange(40) > 25)
     assert model.score(X, np.arange(40) > 25) == 1.0
@@ -257,7 +257,7 @@ def test_classes_that_a_line_tells_apart(recwarn):
     assert not recwarn
 
 
-def test_verbose_tells_each_radius(capsys):
+def test_verbose_prints_each_radius(capsys):
     model = RankOpt(verbose=1, radii=[1.0, 3.0]).fit(*sample())
     lines = capsys.readouterr().out.splitlines()
     assert [line[: line.index(":")] for line in lines] == [

@@ -406,7 +406,7 @@ def test_every_kind_of_frame_gives_the_same_terms():
     same(typed, listed)
 
 
-# Beside scikit-learn.
+# Against scikit-learn.
 
 
 def test_a_pipeline_learns_from_the_terms():

@@ -55,18 +55,18 @@ def open_page(browser, file, *, width=1280, media="screen", scheme="light"):
     browser.get(file)
 
 
-def test_nothing_is_logged_and_nothing_is_asked_for(browser, file):
+def test_nothing_is_logged_and_nothing_is_requested(browser, file):
     for log in ("browser", "performance"):
         browser.get_log(log)
     open_page(browser, file)
     assert browser.get_log("browser") == []
     messages = [json.loads(e["message"])["message"] for e in browser.get_log("performance")]
-    asked = {
+    requested = {
         message["params"]["request"]["url"]
         for message in messages
         if message["method"] == "Network.requestWillBeSent"
     }
-    assert asked == {file}
+    assert requested == {file}
 
 
 def test_the_policy_stops_what_is_put_in_later(browser, file):
@@ -158,31 +158,31 @@ def test_every_text_stands_out(browser, file, scheme):
     assert (ground == "rgb(255, 255, 255)") == (scheme == "light")
 
 
-def told_of(browser):
+def announced_by(browser):
     """Roles and names in the accessibility tree; none before the whole page is in it."""
     nodes = browser.execute_cdp_cmd("Accessibility.getFullAXTree", {})["nodes"]
-    told = [
+    announced = [
         (node["role"]["value"], node.get("name", {}).get("value", ""))
         for node in nodes
         if not node["ignored"]
     ]
     # The footer comes last.
-    return told if any(role == "contentinfo" for role, _ in told) else []
+    return announced if any(role == "contentinfo" for role, _ in announced) else []
 
 
-def test_what_a_screen_reader_is_told(browser, file):
+def test_what_a_screen_reader_announces(browser, file):
     open_page(browser, file)
-    # It is made beside the page, and empty before it is there.
+    # It is made next to the page, and empty before it is there.
     wait = pytest.importorskip("selenium.webdriver.support.ui").WebDriverWait(browser, 30)
-    told = wait.until(told_of)
-    roles = [role for role, _ in told]
+    announced = wait.until(announced_by)
+    roles = [role for role, _ in announced]
     for landmark in ("banner", "navigation", "main", "contentinfo"):
         assert roles.count(landmark) == 1
     # The page of a model has no picture.
     has_picture = browser.execute_script("return document.querySelector('figure') !== null")
     pictures = ["image"] if has_picture else []
     for role in (*pictures, "table", "region", "link", "heading", "DisclosureTriangle"):
-        names = [name for of_node, name in told if of_node == role]
+        names = [name for of_node, name in announced if of_node == role]
         assert names
         assert all(name.strip() for name in names), role
 
@@ -216,7 +216,7 @@ def test_it_can_be_read_by_the_keyboard(browser, file):
     )
 
 
-def test_motion_is_left_out_where_that_is_asked(browser, file):
+def test_motion_is_left_out_on_request(browser, file):
     open_page(browser, file)
     smooth = "return getComputedStyle(document.documentElement).scrollBehavior"
     assert browser.execute_script(smooth) == "smooth"

@@ -83,7 +83,7 @@ def test_other_columns_than_in_training_are_refused():
         check_same_columns(Rows(pd.DataFrame({"a": [1], "b": [2]})), Rows(pd.DataFrame({"a": [1]})))
 
 
-def test_every_library_tells_the_same():
+def test_every_library_gives_the_same():
     X, _ = loans(300)
     then, now = X[:200], X[200:]
     expected, overlap = facts_by_name(now, then)

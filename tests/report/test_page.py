@@ -32,7 +32,7 @@ def report(request):
     return Page(PAGES[request.param]())
 
 
-def test_nothing_is_asked_for_and_no_other_program_may_run(html, page):
+def test_nothing_is_requested_and_no_other_program_may_run(html, page):
     assert not page.all("img", "link", "iframe", "object", "embed", "form", "use", "image")
     for element in page.elements:
         attributes = element["attributes"]
@@ -87,7 +87,7 @@ def test_every_picture_says_what_it_shows_or_is_hidden(report):
     assert all(numbers.match(e["attributes"]["d"]) for e in report.all("path"))
 
 
-def test_a_report_is_told_in_tables_too(report):
+def test_a_report_has_its_figures_in_tables_too(report):
     assert len(report.all("table")) >= 6
 
 

@@ -43,7 +43,7 @@ def given(*columns, X, y, **options):
     return aucrank.report(models, X, y, **options)
 
 
-def test_a_clear_difference_is_told_and_an_unclear_one_is_not():
+def test_a_clear_difference_is_stated_and_an_unclear_one_is_not():
     X, y = rows()
     said = given(0, 1, 2, X=X, y=y).summary
     assert "is ahead of score 2 by" in said
@@ -73,7 +73,7 @@ def test_probabilities_that_do_not_add_up_are():
     assert any("need to be calibrated" in text for text in made.warnings)
 
 
-def test_probabilities_that_add_up_but_are_wrong_in_most_groups_are_told():
+def test_probabilities_that_add_up_but_are_wrong_in_most_groups_raise_a_caution():
     X, y = rows(5000)
     X = X * 6
     made = given(0, X=X, y=y)
@@ -81,13 +81,13 @@ def test_probabilities_that_add_up_but_are_wrong_in_most_groups_are_told():
     assert any("outside of the interval" in text for text in made.warnings)
 
 
-def test_few_positives_are_told():
+def test_few_positives_raise_a_caution():
     X, y = rows(3000, intercept=-5.0)
     assert y.sum() < 100
     assert any("fewer than 100" in text for text in given(0, X=X, y=y).warnings)
 
 
-def test_an_inverted_or_perfect_score_is_asked_about():
+def test_an_inverted_or_perfect_score_raises_a_caution():
     X, y = rows()
     made = aucrank.report(Given(0).fit(-X, y), -X, y)
     assert any("ranks worse than chance" in text for text in made.warnings)
@@ -96,7 +96,7 @@ def test_an_inverted_or_perfect_score_is_asked_about():
     assert any("known only after the outcome" in text for text in made.warnings)
 
 
-def test_a_score_in_the_wrong_order_somewhere_is_told():
+def test_a_score_in_the_wrong_order_somewhere_raises_a_caution():
     X, y = rows()
     highest_last = np.where(X > 0.5, X - 10, X)
     assert any("wrong order" in text for text in given(0, X=highest_last, y=y).warnings)
@@ -140,7 +140,7 @@ def test_probabilities_of_very_many_rows_are_those_of_some(shift):
     )
 
 
-def test_costs_are_told_for_rows_that_had_no_say():
+def test_costs_are_given_for_rows_that_were_not_chosen_on():
     X, y = rows()
     costs = {"false_positive": 1, "false_negative": 4}
     assert "had no say in the choice" in given(0, X=X, y=y, costs=costs).summary

@@ -92,7 +92,7 @@ def test_the_empirical_roc_of_eta_is_near_roc_star(share):
     np.testing.assert_allclose(tpr, simulation.roc_star[1], atol=0.02)
 
 
-def test_the_share_of_positives_is_the_one_asked_for():
+def test_the_share_of_positives_is_the_requested_one():
     y = make_uniform_mixture(40_000, random_state=3, positive_share=0.2).y
     assert abs(y.mean() - 0.2) < 4 * np.sqrt(0.2 * 0.8 / 40_000)
 
@@ -281,7 +281,7 @@ def test_the_law_of_noisy_labels_is_that_of_the_flipped_classes(rates):
 
 
 @pytest.mark.parametrize("y", [[False, True] * 50, ["b", "a"] * 50, [3.0, -1.0] * 50], ids=str)
-def test_flipped_labels_are_told_on_request(y):
+def test_flipped_labels_are_returned_on_request(y):
     noisy, flipped = make_noisy_labels(y, 0.3, random_state=0, return_flipped=True)
     np.testing.assert_array_equal(flipped, noisy != np.asarray(y))
     assert noisy.dtype == np.asarray(y).dtype

@@ -1,4 +1,4 @@
-"""RankingForest: every parameter, and every answer beside its definition in plain numpy."""
+"""RankingForest: every parameter, and every answer against its definition in plain numpy."""
 
 import pickle
 
@@ -68,7 +68,7 @@ def values_of_trees(model, X, ranks):
     return np.array(values)
 
 
-# Aggregations, each beside its definition.
+# Aggregations, each against its definition.
 
 
 @pytest.mark.parametrize("split", ["orthogonal", "leafrank"])
@@ -190,7 +190,7 @@ def test_probabilities_are_calibrated(aggregation):
 # Parameters.
 
 
-def test_trees_are_as_deep_and_as_fine_as_asked_for():
+def test_trees_are_as_deep_and_as_fine_as_requested():
     X, y = sample(400)
     assert len(fit(X, y, n_estimators=7).estimators_) == 7
     for params, holds in [
@@ -311,7 +311,9 @@ def test_without_randomness_all_trees_are_the_one_tree():
 @pytest.mark.parametrize(
     ("max_samples", "drawn"), [(None, 300), (1.0, 300), (0.5, 150), (60, 60), (300, 300)]
 )
-def test_each_tree_draws_as_many_rows_as_asked_for_in_the_shares_of_the_classes(max_samples, drawn):
+def test_each_tree_draws_the_requested_number_of_rows_in_the_shares_of_the_classes(
+    max_samples, drawn
+):
     X, _ = sample(300)
     y = np.arange(300) % 5 == 0
     for tree in fit(X, y, max_samples=max_samples).estimators_:
@@ -442,7 +444,7 @@ def test_warnings_point_to_the_caller():
     assert [warning.filename for warning in caught] == [__file__]
 
 
-def test_out_of_bag_attributes_are_there_where_they_were_asked_for():
+def test_out_of_bag_attributes_exist_if_requested():
     X, y = sample(100)
     model = fit(X, y)
     for name in ("oob_score_", "oob_path_"):
@@ -534,7 +536,7 @@ def test_a_warm_start_with_no_more_trees_changes_nothing_and_a_cold_one_starts_a
     model = fit(X, y, warm_start=True, random_state=None)
     scores = model.decision_function(X)
     assert_array_equal(model.fit(X, y).decision_function(X), scores)
-    # Rows of the same columns may be added to the forest where none is asked about.
+    # Rows of the same columns may be added to the forest if none is scored.
     model.set_params(n_estimators=14).fit(*sample(150, 3))
     assert len(model.estimators_) == 14
     assert not np.array_equal(model.set_params(warm_start=False).fit(X, y).predict_proba(X), scores)
@@ -679,7 +681,7 @@ def test_poor_data_make_a_valid_forest(X, y, aggregation):
     assert_array_equal(back.decision_function(X), score)
 
 
-def test_what_is_missing_tells_something():
+def test_missing_values_are_informative():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(500, 3))
     y = rng.random(500) < 0.5
@@ -779,7 +781,7 @@ def test_ctrl_c_ends_a_long_fit_soon_and_leaves_it_unfitted():
     assert said == ["interrupted", "unfitted", "3"], err
 
 
-# Beside the tools of scikit-learn.
+# With the tools of scikit-learn.
 
 
 def test_scikit_learn_scores_tunes_calibrates_and_inspects_it():

@@ -253,7 +253,7 @@ def test_paths_lead_from_the_root_to_the_leaf(cancer):
     assert np.array_equal(np.asarray(paths.sum(axis=1)).ravel(), tree.nodes["depth"][leaf] + 1)
 
 
-def test_subtrees_are_cut_where_asked(cancer):
+def test_subtrees_are_cut_at_the_given_nodes(cancer):
     _, _, model = cancer
     tree = model.tree_
     path = tree.pruning_path()

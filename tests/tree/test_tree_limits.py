@@ -89,7 +89,7 @@ def plain_cells(X, y, weight, rows, means, thresholds, depth):
     cells = []
     for side, answer in ((left, True), (right, False)):
         below = plain_cells(X, y, weight, side, means, thresholds, depth - 1)
-        cells += [(cell, ((question, answer), *asked)) for cell, asked in below]
+        cells += [(cell, ((question, answer), *tests)) for cell, tests in below]
     return cells
 
 
@@ -111,13 +111,13 @@ def plain_tree(X, y, weight, rows, means, thresholds, depth, split_depth):
     leaves = []
     for part in (order[:best], order[best:]):
         side = np.concatenate([cells[c][0] for c in part])
-        asked = [cells[c][1] for c in part]
+        tests = [cells[c][1] for c in part]
         below = plain_tree(X, y, weight, side, means, thresholds, depth - 1, split_depth)
-        leaves += [(leaf, (asked, *more)) for leaf, more in below]
+        leaves += [(leaf, (tests, *more)) for leaf, more in below]
     return leaves
 
 
-def reaches(row, asked_of_splits):
+def reaches(row, tests_of_splits):
     """Tell whether a row that may miss values ends in the leaf of these cells."""
 
     def answer(question):
@@ -127,7 +127,7 @@ def reaches(row, asked_of_splits):
 
     return all(
         any(all(answer(question) == expected for question, expected in cell) for cell in cells)
-        for cells in asked_of_splits
+        for cells in tests_of_splits
     )
 
 
@@ -171,7 +171,7 @@ def test_a_tree_by_cell_means_is_that_of_the_definition(sample, split_depth, max
     grid = np.array(list(product([np.nan, *GRID], repeat=2)))
     place = model.tree_._core.leaves().tolist().index
     for row, leaf in zip(grid, model.tree_.apply(grid), strict=True):
-        expected = [k for k, (_, asked) in enumerate(leaves) if reaches(row, asked)]
+        expected = [k for k, (_, tests) in enumerate(leaves) if reaches(row, tests)]
         assert expected == [place(leaf)]
 
 
@@ -237,8 +237,8 @@ def test_a_missing_category_counts_as_the_most_frequent_one():
     # Of equal ones the first; an unseen category counts as missing.
     ties = frame[frame["c"] != "a"].reset_index(drop=True)
     model.fit(ties, y[6:])
-    asked = pd.DataFrame({"c": ["b", "c", None, "zebra"]})
-    b, _, missing, unseen = model.decision_function(asked)
+    new = pd.DataFrame({"c": ["b", "c", None, "zebra"]})
+    b, _, missing, unseen = model.decision_function(new)
     assert missing == unseen == b
 
 

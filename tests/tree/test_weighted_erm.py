@@ -105,7 +105,7 @@ def test_a_classifier_that_is_always_wrong_is_turned_round():
 
 
 def test_xor_is_solved_by_one_tree_of_depth_two():
-    # Four quarters without noise: no line tells them apart, and two levels of questions do.
+    # Four quarters without noise: no line separates them, and two levels of questions do.
     quarters = np.array([[0, 0], [0, 1], [1, 0], [1, 1]] * 10, dtype=float)
     y = quarters[:, 0] != quarters[:, 1]
     for classifier, auc in (
@@ -206,7 +206,7 @@ def test_a_pipeline_sees_frames_as_they_were_passed(routing):
 
 
 class Witness(LogisticRegression):
-    """Writes down what it is fitted to and asked about."""
+    """Records what it is fitted to and called with."""
 
     seen = set()  # noqa: RUF012
 
@@ -334,7 +334,7 @@ def test_the_tree_and_its_subtrees_ask_the_classifiers(fitted):
     assert tree.strata["rule"][0].startswith("Pipeline #0 says positive and Pipeline #1 says")
     paths = tree.decision_path(FRAME)
     assert (paths[np.arange(300), leaf] == 1).all()
-    # Along a path, rules hold: the classifiers themselves are asked.
+    # Along a path, rules hold: the classifiers themselves are called.
     for rule, node in zip(tree.strata["rule"], tree.strata["node"], strict=True):
         inside = np.ones(300, dtype=bool)
         for clause in rule.split(" and "):

@@ -56,7 +56,7 @@ pub enum RankError {
     },
     /// All the weight is on one class.
     #[error(
-        "sample_weight is zero, or nothing beside the other weights, on every row of the {class} \
+        "sample_weight is zero, or nothing next to the other weights, on every row of the {class} \
          class, so there is no pair to rank"
     )]
     ClassWithoutWeight {
