@@ -16,7 +16,7 @@ from aucrank import (
     load,
 )
 from aucrank.ensemble import _importances
-from aucrank.ensemble._importances import AskedRows
+from aucrank.ensemble._importances import DrawnRows
 from aucrank.inspection import LevelSetDisplay
 from sklearn.inspection import partial_dependence, permutation_importance
 from sklearn.linear_model import LogisticRegression
@@ -72,7 +72,7 @@ def test_columns_of_noise_are_worth_nothing_whatever_their_levels():
 
 def test_rows_are_kept_until_importances_are_computed_and_never_pickled():
     computed, pickled = quick().fit(X, Y), quick().fit(X, Y)
-    assert all(isinstance(rows, AskedRows) for rows in computed.__dict__["_importances"])
+    assert all(isinstance(rows, DrawnRows) for rows in computed.__dict__["_importances"])
     # At most 2,000 of them, and copies: the others are not held by them.
     samples = [rows.sample for rows in computed.__dict__["_importances"]]
     assert sum(sample.n_rows for sample in samples) <= 2000

@@ -43,7 +43,7 @@ from aucrank._utils.params import check_seed, check_verbose
 from aucrank._utils.threads import effective_n_threads, threads_for
 from aucrank._utils.warn import warn_caller
 from aucrank.data import Dataset
-from aucrank.data._dataset import refuse_beside_dataset, refuse_for_dataset
+from aucrank.data._dataset import refuse_for_dataset, refuse_with_dataset
 from aucrank.data._raw import RawRows
 from aucrank.data._stored import Rows
 
@@ -326,7 +326,7 @@ class CoreEstimator(SaveMixin, SummaryMixin, CallbackSupportMixin, BaseEstimator
             self._check_all_params()
             tasks = FitTasks(self, X, y, sample_weight)
             if self._fits_dataset is not None and isinstance(X, Dataset):
-                refuse_beside_dataset(
+                refuse_with_dataset(
                     y=y,
                     sample_weight=sample_weight,
                     X_val=validation.X,

@@ -140,29 +140,29 @@ def choose(models: Any, peers: bool | None, n_values: int) -> Chosen:
     """
     if not (peers is None or isinstance(peers, bool)):
         raise TypeError(f"peers must be True, False or None, got {peers!r}")
-    asked = _asked(models)
-    everything = ALL in asked and asked[ALL] is None
+    requested = _requested(models)
+    everything = ALL in requested and requested[ALL] is None
     if everything:
-        del asked[ALL]
-    for name in [name for name, estimator in asked.items() if estimator is None]:
+        del requested[ALL]
+    for name in [name for name, estimator in requested.items() if estimator is None]:
         _check_known(name)
-    offered = [] if asked and not everything else our_names()
+    offered = [] if requested and not everything else our_names()
     with_peers = peers if peers is not None else bool(offered)
     offered += list(PEERS) if with_peers else []
     left_out: dict[str, list[str]] = {}
     for name in offered:
-        if name in asked:
+        if name in requested:
             continue
         if name in PEERS and not PEERS[name].is_installed:
             left_out.setdefault("not installed", []).append(PEERS[name].package)
         elif n_values > MOST_VALUES.get(name, n_values) and not everything:
             left_out.setdefault("slow on data of this size", []).append(name)
         else:
-            asked[name] = None
-    return Chosen(asked, left_out)
+            requested[name] = None
+    return Chosen(requested, left_out)
 
 
-def _asked(models: Any) -> dict[str, Any]:
+def _requested(models: Any) -> dict[str, Any]:
     """Return the requested models; those known by name have None."""
     if models is None:
         return {}

@@ -24,7 +24,7 @@ from aucrank._utils.params import check_choice, check_real, check_seed
 from aucrank._utils.threads import effective_n_threads
 from aucrank._utils.words import listed
 from aucrank.data import Dataset
-from aucrank.data._dataset import refuse_beside_dataset
+from aucrank.data._dataset import refuse_with_dataset
 from aucrank.metrics._inference import check_confidence
 
 
@@ -143,7 +143,7 @@ def read_request(
     seed = int(random_state) if is_seed else drawn  # type: ignore[arg-type]
     notes: list[str] = []
     if isinstance(X, Dataset):
-        refuse_beside_dataset(y=y, sample_weight=sample_weight, groups=groups, time=time)
+        refuse_with_dataset(y=y, sample_weight=sample_weight, groups=groups, time=time)
         rows = sampled_rows(X, MOST_ROWS, categorical_features, n_jobs)
         if rows.are_few:
             notes.append(f"on a sample of {len(rows.positive):,} of {rows.n_all:,} rows")

@@ -34,9 +34,9 @@ def model_page(ranker: BaseRanker) -> str:
     inside = Chapter("model", "The model itself", parts=parts_of(ranker._summary()))
     if not inside.parts:
         inside.text = f"A {kind} has no short form: the columns above show most of it."
-    asked = parameters(ranker, "Parameters of the estimator")
-    if asked is not None:
-        inside.folds.append(Fold("Parameters", [asked]))
+    settings = parameters(ranker, "Parameters of the estimator")
+    if settings is not None:
+        inside.folds.append(Fold("Parameters", [settings]))
     return render(
         title=f"{kind}: {positive} above {negative}",
         timestamp=None,
@@ -73,8 +73,10 @@ def _columns(ranker: BaseRanker) -> View:
     """Show the columns, the most important first."""
     schema = ranker._schema
     heads = [Head("Column", is_text=True), Head("Kind", is_text=True)]
-    told = ranker._of_features().get("importance")
-    importance = None if told is None else np.asarray(list(told), dtype=np.float64)
+    importance_of = ranker._of_features().get("importance")
+    importance = (
+        None if importance_of is None else np.asarray(list(importance_of), dtype=np.float64)
+    )
     order = np.arange(len(schema.features))
     if importance is not None:
         heads.append(Head("Importance"))

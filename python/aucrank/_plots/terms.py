@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 Term = Steps | PairTable
 
 #: A feature, or a pair of them.
-Asked = int | str | tuple[int | str, ...]
+FeatureChoice = int | str | tuple[int | str, ...]
 
 # Inches of a panel, and of one next to maps of pairs; panels in a row.
 _PANEL = (3.2, 2.4)
@@ -55,7 +55,7 @@ class TermsDisplay:
 def draw_terms(
     terms: Sequence[Term],
     schema: Schema,
-    features: Sequence[Asked] | int,
+    features: Sequence[FeatureChoice] | int,
     ax: Sequence[Axes] | Axes | None,
     *,
     what: str = "adds to the score",
@@ -166,7 +166,9 @@ def _draw_function(panel: Axes, term: Steps, schema: Schema) -> None:
     panel.set_xlabel(schema.shown_name(term.feature))
 
 
-def _choose(terms: Sequence[Term], names: list[str], features: Sequence[Asked] | int) -> list[Term]:
+def _choose(
+    terms: Sequence[Term], names: list[str], features: Sequence[FeatureChoice] | int
+) -> list[Term]:
     """Return the functions to draw, in drawing order."""
     if isinstance(features, int | Integral):
         most = check_int(features, "features", low=1)
@@ -175,8 +177,8 @@ def _choose(terms: Sequence[Term], names: list[str], features: Sequence[Asked] |
         raise ValueError(f"features must be a number or a list of features, got {features!r}")
     of_features = {_features(term): term for term in terms}
     chosen: list[Term] = []
-    for asked in features:
-        several = asked if isinstance(asked, tuple) else (asked,)
+    for choice in features:
+        several = choice if isinstance(choice, tuple) else (choice,)
         places = tuple(find_column(one, names, len(names), ONE_FEATURE) for one in several)
         term = of_features.get(tuple(sorted(places)))
         if term is None:

@@ -92,7 +92,7 @@ def _of_model(model: ModelFacts, facts: Facts) -> Iterator[str]:
     calibration = model.calibration
     if calibration is not None and calibration.p_value < UNLIKELY:
         yield (
-            f"{name}: the probabilities{_asked(model)} add up to"
+            f"{name}: the probabilities{_of_drawn_rows(model)} add up to"
             f" {count(round(calibration.expected))} positives, and there are"
             f" {count(round(calibration.observed))} (p {is_p(calibration.p_value)})."
             " They need to be calibrated before they are used as probabilities."
@@ -130,9 +130,9 @@ def _of_unknown(facts: Facts) -> Iterator[str]:
             )
 
 
-def _asked(model: ModelFacts) -> str:
+def _of_drawn_rows(model: ModelFacts) -> str:
     """State the number of rows with probabilities, if these are not all."""
-    n_rows = model.subject.n_asked
+    n_rows = model.subject.n_drawn
     return "" if n_rows is None else f" of {plural(n_rows, 'row')} drawn at random"
 
 
@@ -153,27 +153,27 @@ def _of_columns(facts: Facts) -> Iterator[str]:
         ]
         moved.sort(key=lambda column: -(column.shift.psi if column.shift else 0.0))
         if moved:
-            told = [
+            texts = [
                 f"{column.name} (PSI {decimal(column.shift.psi)})"
                 for column in moved
                 if column.shift is not None
             ]
-            yield f"Columns that {said} since training: {_some(told)}."
+            yield f"Columns that {said} since training: {_some(texts)}."
     strange = [c for c in facts.columns if c.unseen is not None and c.unseen >= LEAST_SHARE]
     if strange:
-        told = [f"{column.name} ({share(column.unseen)} of the rows)" for column in strange]
-        yield f"Categories that are not in the training data: {_some(told)}."
+        texts = [f"{column.name} ({share(column.unseen)} of the rows)" for column in strange]
+        yield f"Categories that are not in the training data: {_some(texts)}."
     emptied = [
         column
         for column in facts.columns
         if column.missing_then is not None and column.missing - column.missing_then >= LEAST_SHARE
     ]
     if emptied:
-        told = [
+        texts = [
             f"{column.name} ({share(column.missing)}, {share(column.missing_then)} in training)"
             for column in emptied
         ]
-        yield f"Values are missing more often than in training: {_some(told)}."
+        yield f"Values are missing more often than in training: {_some(texts)}."
     empty = [column.name for column in facts.columns if column.missing == 1]
     if empty:
         yield f"Columns without any value: {_some(empty)}."
@@ -189,7 +189,7 @@ def _of_columns(facts: Facts) -> Iterator[str]:
         )
 
 
-def _some(told: list[str]) -> str:
+def _some(texts: list[str]) -> str:
     """Write the first few."""
-    more = len(told) - _SHOWN
-    return listed(told) if more <= 0 else f"{', '.join(told[:_SHOWN])} and {more} more"
+    more = len(texts) - _SHOWN
+    return listed(texts) if more <= 0 else f"{', '.join(texts[:_SHOWN])} and {more} more"

@@ -260,7 +260,7 @@ def _model(model: ModelFacts, place: int) -> Chapter:
     estimator = model.subject.estimator
     kind = type(estimator).__name__
     size = getattr(estimator, "_size", None)
-    told = size() if callable(size) else ""
+    described = size() if callable(size) else ""
     effects = Chapter(
         f"{anchor}-effects",
         "What the columns do",
@@ -276,13 +276,13 @@ def _model(model: ModelFacts, place: int) -> Chapter:
     inside = Chapter(f"{anchor}-inside", "The model itself", parts=parts_of(_sections(estimator)))
     if not inside.parts:
         inside.text = f"{kind} does not show what is in it."
-    asked = parameters(estimator, f"{model.name}: parameters")
-    if asked is not None:
-        inside.folds.append(Fold("Parameters", [asked]))
+    settings = parameters(estimator, f"{model.name}: parameters")
+    if settings is not None:
+        inside.folds.append(Fold("Parameters", [settings]))
     return Chapter(
         anchor,
         f"Model: {model.name}",
-        f"A fitted {kind}: {told}." if told else f"A fitted {kind}.",
+        f"A fitted {kind}: {described}." if described else f"A fitted {kind}.",
         subchapters=[effects, inside],
     )
 
@@ -290,8 +290,8 @@ def _model(model: ModelFacts, place: int) -> Chapter:
 def _sections(estimator: Any) -> list[Section]:
     """Return the description of a model of this package; nothing for others."""
     tell = getattr(estimator, "_summary", None)
-    told = tell() if callable(tell) else []
-    return [section for section in told if isinstance(section, Section)]
+    described = tell() if callable(tell) else []
+    return [section for section in described if isinstance(section, Section)]
 
 
 def _limits(facts: Facts) -> list[str]:

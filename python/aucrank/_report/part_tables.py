@@ -69,7 +69,7 @@ def subgroup_calibration(facts: Facts, found: Subgroups, place: int) -> View:
     calibration = found.models[place].calibration
     assert calibration is not None
     columns = [calibration[name] for name in MEASURES]
-    asked = facts.models[place].subject.n_asked
+    n_drawn = facts.models[place].subject.n_drawn
     return View(
         f"{facts.models[place].name}: calibration by {found.split.name}",
         [
@@ -85,7 +85,7 @@ def subgroup_calibration(facts: Facts, found: Subgroups, place: int) -> View:
         "0, 1 and 1 are perfect. An intercept below 0 says that probabilities are too high in the"
         " subgroup, a slope below 1 that they are too extreme; observed per expected is of the"
         " number of positives. With intervals; none where a class is absent."
-        + ("" if asked is None else f" Of {formats.count(asked)} rows drawn at random."),
+        + ("" if n_drawn is None else f" Of {formats.count(n_drawn)} rows drawn at random."),
     )
 
 

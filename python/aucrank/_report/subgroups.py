@@ -180,12 +180,12 @@ def measure_parts(subject: Subject, target: Target, split: Split, confidence: fl
         )
         if subject.probability is None:
             return PartFacts(ranking, None)
-        asked, of_rows = target, subject.probability_of
+        of_scored, of_rows = target, subject.probability_of
         codes = split.codes
         if of_rows is not None:
-            asked, codes = target.take(of_rows), codes[of_rows]
+            of_scored, codes = target.take(of_rows), codes[of_rows]
         in_parts = [
-            _calibration(subject.probability, asked, np.flatnonzero(codes == part), confidence)
+            _calibration(subject.probability, of_scored, np.flatnonzero(codes == part), confidence)
             for part in range(len(split.labels))
         ]
     return PartFacts(ranking, {name: [own[name] for own in in_parts] for name in MEASURES})

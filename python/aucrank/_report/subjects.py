@@ -58,7 +58,7 @@ class Subject:
     own_cut: float
 
     @property
-    def n_asked(self) -> int | None:
+    def n_drawn(self) -> int | None:
         """Number of rows with probabilities, if these are not all."""
         return None if self.probability_of is None else len(self.probability_of)
 
@@ -279,17 +279,17 @@ def score_subject(name: str, estimator: Any, rows: Rows, seed: int) -> Subject:
         If it does not give one score, and one probability, to each row.
     """
     scores = known_scores(estimator, rows.native)
-    asked = None
+    drawn = None
     if rows.n_rows > _MOST_PROBABILITIES:
         rng = np.random.default_rng(seed)
-        asked = np.sort(rng.choice(rows.n_rows, _MOST_PROBABILITIES, replace=False))
+        drawn = np.sort(rng.choice(rows.n_rows, _MOST_PROBABILITIES, replace=False))
     if scoring_method(estimator) == "predict_proba":
-        of_asked = scores if asked is None else scores[asked]
-        return Subject(name, estimator, rows, scores, of_asked, asked, own_cut=0.5)
+        of_drawn = scores if drawn is None else scores[drawn]
+        return Subject(name, estimator, rows, scores, of_drawn, drawn, own_cut=0.5)
     probability = None
     if hasattr(estimator, "predict_proba"):
-        probability = probabilities(estimator, rows.native if asked is None else rows.take(asked))
-    return Subject(name, estimator, rows, scores, probability, asked, own_cut=0.0)
+        probability = probabilities(estimator, rows.native if drawn is None else rows.take(drawn))
+    return Subject(name, estimator, rows, scores, probability, drawn, own_cut=0.0)
 
 
 def probabilities(estimator: Any, X: Any) -> NDArray[np.float64]:

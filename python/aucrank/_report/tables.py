@@ -168,7 +168,7 @@ def comparisons(facts: Facts) -> View:
             Head(f"Interval, {formats.share(level, 0)}"),
             Head("p"),
             Head("p, adjusted"),
-            Head("Told apart", is_text=True),
+            Head("Distinguished", is_text=True),
         ],
         [
             [
@@ -237,7 +237,7 @@ def calibration(facts: Facts) -> View:
                 formats.share(found.brier_skill),
             ]
         )
-    asked = facts.models[0].subject.n_asked
+    n_drawn = facts.models[0].subject.n_drawn
     return View(
         "Probabilities against what happened",
         [
@@ -254,7 +254,7 @@ def calibration(facts: Facts) -> View:
         "p is the chance of so large a difference if every probability were right. The mean gap is"
         " that of predicted and observed shares in groups of equal size. The skill is by"
         " how much the squared error is below that of the share of positives alone."
-        + ("" if asked is None else f" Of {formats.count(asked)} rows drawn at random."),
+        + ("" if n_drawn is None else f" Of {formats.count(n_drawn)} rows drawn at random."),
     )
 
 
@@ -462,12 +462,12 @@ def _values(column: ColumnFacts) -> str:
         return " / ".join(map(formats.number, (column.low, column.median, column.high)))
     if column.n_levels is None:
         return formats.MISSING
-    told = ", ".join(
+    listed_values = ", ".join(
         f"{shortened(level, _LEVEL_LETTERS)} {formats.share(share, 0)}"
         for level, share in column.common
     )
     more = column.n_levels - len(column.common)
-    return told + (f", {more} more" if more > 0 else "")
+    return listed_values + (f", {more} more" if more > 0 else "")
 
 
 def importances(model: ModelFacts) -> View:

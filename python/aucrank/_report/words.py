@@ -128,8 +128,8 @@ def _top(facts: Facts, best: ModelFacts) -> str:
 def _probabilities(best: ModelFacts) -> str:
     calibration = best.calibration
     assert calibration is not None
-    asked = best.subject.n_asked
-    of_rows = "" if asked is None else f" of {plural(asked, 'row')} drawn at random"
+    n_drawn = best.subject.n_drawn
+    of_rows = "" if n_drawn is None else f" of {plural(n_drawn, 'row')} drawn at random"
     text = (
         f"Its probabilities{of_rows} add up to {count(round(calibration.expected))} positives, and"
         f" there are {count(round(calibration.observed))}"

@@ -374,16 +374,16 @@ class RIMARC(BinsMixin, ProbabilityMixin, BaseRanker):
         return json.dumps(params)
 
     def _warn_of_folds(self, model: _core.Rimarc) -> None:
-        asked, found = self.weight_folds, model.weight_folds
-        if asked is not None and found is None:
+        requested, found = self.weight_folds, model.weight_folds
+        if requested is not None and found is None:
             warn_caller(
                 "A class has one distinct row, so no row can be left out: the weights are those of"
-                f" all rows, not of weight_folds={asked}."
+                f" all rows, not of weight_folds={requested}."
             )
-        elif asked is not None and found != asked:
+        elif requested is not None and found != requested:
             warn_caller(
                 f"A class has {found} distinct rows, so there are as many folds, not"
-                f" weight_folds={asked}."
+                f" weight_folds={requested}."
             )
 
     def _table(self) -> _core.Mad2c:
@@ -530,8 +530,8 @@ class RIMARC(BinsMixin, ProbabilityMixin, BaseRanker):
             f"{left_out}; if all are, the score is {self.prevalence_:.2f}.",
         ]
         heavy = _by_weight(self._heavy())
-        told = heavy if n_features is None else heavy[:n_features]
-        for scored in told:
+        heaviest = heavy if n_features is None else heavy[:n_features]
+        for scored in heaviest:
             lines += ["", f"{shown(scored.feature.name)} (weight {scored.weight:.2f})"]
             said = sorted(scored.said, key=lambda said: -said.score)
             width = max(len(one.rule) for one in said)
@@ -540,7 +540,7 @@ class RIMARC(BinsMixin, ProbabilityMixin, BaseRanker):
                 f" score {one.score:.2f}"
                 for one in said
             ]
-        if rest := heavy[len(told) :]:
+        if rest := heavy[len(heaviest) :]:
             names = ", ".join(shown(scored.feature.name) for scored in rest)
             lines += ["", *_wrapped(f"Of weight {rest[0].weight:.2f} and less: {names}.")]
         if without := [shown(s.feature.name) for s in self._scored() if s.weight == 0]:

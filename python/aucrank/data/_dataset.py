@@ -578,7 +578,7 @@ class Dataset(MadeFromSources):
         return self._target
 
 
-def refuse_beside_dataset(**given: Any) -> None:
+def refuse_with_dataset(**given: Any) -> None:
     """Check that a fit was given no argument that a data set has itself.
 
     Raises

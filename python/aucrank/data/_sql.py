@@ -193,14 +193,14 @@ class SqlSource(TypedSource, Engine):
             If it is; the message gives the column and the number.
         """
         if weight is None:
-            asked = f"COUNT(DISTINCT {self.quoted(column)}) AS {self.quoted(_COUNT)}"
+            selected = f"COUNT(DISTINCT {self.quoted(column)}) AS {self.quoted(_COUNT)}"
             rows, what, instead = self._table, "values", "round it"
         else:
             pair = f"{self.quoted(column)}, {self.quoted(weight)}"
-            asked = f"COUNT(*) AS {self.quoted(_COUNT)}"
+            selected = f"COUNT(*) AS {self.quoted(_COUNT)}"
             rows = f"(SELECT DISTINCT {pair} FROM {self._table}) {self.quoted(_ROWS)}"
             what, instead = f"pairs of a value and {weight!r}", f"round it or {weight!r}"
-        frame = self._ask(f"SELECT {asked} FROM {rows}", n_columns=1)
+        frame = self._ask(f"SELECT {selected} FROM {rows}", n_columns=1)
         n_values = int(frame[frame.columns[0]].item(0))
         if n_values > MOST_VALUES:
             raise ValueError(

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _IN_MEMORY = 256 * 10**6
 
 #: Bytes of a row in addition to its codes: its class and the hash of its content.
-_BESIDE_CODES = 9
+_WITHOUT_CODES = 9
 
 
 class RemoteRows(Protocol):
@@ -130,4 +130,4 @@ def _row_bytes(facts: Facts) -> int:
     of_block = 0 if facts.blocks is None else 2
     # One byte for up to 256 codes; numbers have as many bins as requested, rarely more.
     codes = [1 if n is None or n < 256 else 2 if n < 65_536 else 4 for n in facts.schema.n_levels]
-    return _BESIDE_CODES + of_weight + of_block + sum(codes)
+    return _WITHOUT_CODES + of_weight + of_block + sum(codes)

@@ -107,12 +107,12 @@ class Student:
         found = {name: np.zeros(len(folds.rows)) for name in ("distilled", "plain")}
         for fold in range(folds.n_folds):
             left_out = folds.of_row == fold
-            kept, asked = np.flatnonzero(~left_out), self._take(folds.rows[left_out])
+            kept, left_out_rows = np.flatnonzero(~left_out), self._take(folds.rows[left_out])
             scores = [of_member[fold] for of_member in without]
             blended = blend(scores, sample.labels, np.where(left_out, 0.0, weight))
             log_odds = weighted_sum(blended["factors"], scores, blended["intercept"])[kept]
-            found["distilled"][left_out] = known_scores(self.fit_to(log_odds, kept), asked)
-            found["plain"][left_out] = known_scores(self._fit_to_labels(kept), asked)
+            found["distilled"][left_out] = known_scores(self.fit_to(log_odds, kept), left_out_rows)
+            found["plain"][left_out] = known_scores(self._fit_to_labels(kept), left_out_rows)
         names = ("ensemble", *found)
         intervals = [self._cross.auc(scores) for scores in (of_ensemble, *found.values())]
         order = np.argsort([-interval.auc for interval in intervals], kind="stable")

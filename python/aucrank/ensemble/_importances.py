@@ -24,7 +24,7 @@ _MOST_VALUES = 1 << 26
 
 
 @dataclass(frozen=True)
-class AskedRows:
+class DrawnRows:
     """Rows of a fold on which its models are evaluated.
 
     Attributes
@@ -39,26 +39,26 @@ class AskedRows:
     order: NDArray[np.intp]
 
 
-def draw_rows(left_out: RowsLeftOut, seed: int) -> list[AskedRows]:
+def draw_rows(left_out: RowsLeftOut, seed: int) -> list[DrawnRows]:
     """Sample from each fold the rows on which its models are evaluated."""
     folds, sample = left_out.folds, left_out.sample
-    n_asked = int(np.clip(_ROWS_TIMES_FEATURES // len(sample.schema.features), _FEWEST, _MOST))
+    n_queried = int(np.clip(_ROWS_TIMES_FEATURES // len(sample.schema.features), _FEWEST, _MOST))
     rng = np.random.default_rng(seed)
     drawn = []
     for fold in range(folds.n_folds):
         rows = np.concatenate(
             [
-                rng.permutation(of_class)[: _share(len(of_class), n_asked, len(folds.rows))]
+                rng.permutation(of_class)[: _share(len(of_class), n_queried, len(folds.rows))]
                 for label in (False, True)
                 for of_class in [np.flatnonzero((folds.of_row == fold) & (sample.labels == label))]
             ]
         )
-        drawn.append(AskedRows(sample.take(rows), rng.permutation(len(rows))))
+        drawn.append(DrawnRows(sample.take(rows), rng.permutation(len(rows))))
     return drawn
 
 
 def permutation_importances(
-    asked: Sequence[AskedRows], model: _core.Ensemble, n_threads: int
+    of_folds: Sequence[DrawnRows], model: _core.Ensemble, n_threads: int
 ) -> NDArray[np.float64]:
     """Return the loss in AUC of left-out rows when the values of a feature are permuted.
 
@@ -71,9 +71,9 @@ def permutation_importances(
         Mean over the folds; below 0 if shuffled values rank better by chance.
     """
     n_features = model.n_features
-    losses = np.zeros((len(asked), n_features))
+    losses = np.zeros((len(of_folds), n_features))
     members = [(factor, model.models(member)) for member, factor in enumerate(model.factors())]
-    for fold, rows in enumerate(asked if members else ()):
+    for fold, rows in enumerate(of_folds if members else ()):
         sample = rows.sample
         aucs = [
             of_two_classes(_core.roc_auc, sample.labels, scores, sample.weight)
@@ -85,9 +85,9 @@ def permutation_importances(
     return found
 
 
-def _share(n_rows: int, n_asked: int, n_all: int) -> int:
+def _share(n_rows: int, n_queried: int, n_all: int) -> int:
     """Return how many rows of a class of a fold are scored: its share, but at least ten."""
-    return max(10, round(n_rows * n_asked / n_all))
+    return max(10, round(n_rows * n_queried / n_all))
 
 
 def _batches(n_features: int, n_rows: int) -> list[list[int | None]]:
@@ -100,7 +100,7 @@ def _batches(n_features: int, n_rows: int) -> list[list[int | None]]:
 def _scores(
     members: Sequence[tuple[float, Sequence[_core.Model]]],
     fold: int,
-    rows: AskedRows,
+    rows: DrawnRows,
     shuffled: Sequence[int | None],
     n_threads: int,
 ) -> NDArray[np.float64]:

@@ -48,7 +48,7 @@ from aucrank.data import Dataset
 from aucrank.data._sampled import MOST_ROWS
 from aucrank.ensemble._cross_fit import CrossFit, CrossFitted, FoldFit
 from aucrank.ensemble._distill import Distilled, Student
-from aucrank.ensemble._importances import AskedRows, draw_rows, permutation_importances
+from aucrank.ensemble._importances import DrawnRows, draw_rows, permutation_importances
 from aucrank.ensemble._judged_by_sample import JudgedBySample, most_of_class
 from aucrank.ensemble._members import check_members, is_external
 from aucrank.ensemble._presets import MOST_IN_MEMORY, PRESETS, is_large, is_on_trial, members_of
@@ -187,7 +187,7 @@ class RankingEnsemble(KeepsModels, ProbabilityMixin, SampledFitMixin, BaseRanker
     _model: _core.Ensemble
     _estimators: tuple[Any, ...]
     _left_out: "_LeftOut | None"
-    _importances: NDArray[np.float64] | list[AskedRows]
+    _importances: NDArray[np.float64] | list[DrawnRows]
 
     def __init__(
         self,
@@ -298,7 +298,7 @@ class RankingEnsemble(KeepsModels, ProbabilityMixin, SampledFitMixin, BaseRanker
         schema, n_values = facts.schema, _n_values_of(facts)
         with errors_by_name(schema), inner_fits_are_silent():
             if self._is_judged_by_sample(n_values):
-                model = self._told_of(self._fit_large, whole)
+                model = self._with_warnings_of(self._fit_large, whole)
                 self._set_fitted(self.classes_, schema, model)
                 return
         # With few values, all rows are loaded as for a frame.
@@ -313,9 +313,11 @@ class RankingEnsemble(KeepsModels, ProbabilityMixin, SampledFitMixin, BaseRanker
 
     def _fit_model(self, context: FitContext) -> _core.Ensemble:
         is_judged_by_sample = self._is_judged_by_sample(_n_values(context.sample))
-        return self._told_of(self._fit_large if is_judged_by_sample else self._fit_members, context)
+        return self._with_warnings_of(
+            self._fit_large if is_judged_by_sample else self._fit_members, context
+        )
 
-    def _told_of(
+    def _with_warnings_of(
         self, fit: Callable[[Any], tuple[_core.Ensemble, str]], context: Any
     ) -> _core.Ensemble:
         """Fit, give the warnings, and report on the ensemble if wanted."""
@@ -478,7 +480,7 @@ class RankingEnsemble(KeepsModels, ProbabilityMixin, SampledFitMixin, BaseRanker
                 "feature_importances_ needs members of aucrank alone;"
                 " sklearn.inspection.permutation_importance serves any"
             )
-        found: NDArray[np.float64] | list[AskedRows] = self._reported(
+        found: NDArray[np.float64] | list[DrawnRows] = self._reported(
             "_importances", "feature_importances_"
         )
         if isinstance(found, list):

@@ -270,8 +270,8 @@ class RocCurve:
         >>> curve.coords(fpr=[0.5, 0.25])["threshold"]
         array([0.35,  nan])
         """
-        asked = [value for value in (thresholds, fpr, tpr) if value is not None]
-        if len(asked) > 1:
+        given = [value for value in (thresholds, fpr, tpr) if value is not None]
+        if len(given) > 1:
             raise ValueError("coords takes thresholds, fpr or tpr, not more than one of them")
         threshold: NDArray[np.float64]
         if fpr is not None:

@@ -129,7 +129,7 @@ class AuroraTermsMixin:
         values = model.values()
         # Ties are broken by the order of the search.
         heavy = np.argsort(-np.abs(values), kind="stable")
-        told, rest = heavy[:n_terms], len(heavy[n_terms:]) if n_terms is not None else 0
+        printed, rest = heavy[:n_terms], len(heavy[n_terms:]) if n_terms is not None else 0
         # A numpy scalar as a plain value.
         negative, positive = (repr(value) for value in self.classes_.tolist())
         if not len(heavy):
@@ -143,7 +143,7 @@ class AuroraTermsMixin:
         )
         rules = [shown(rule) for rule in self._rules()]
         for label, sign in ((positive, 1.0), (negative, -1.0)):
-            speaking = [place for place in told if sign * values[place] > 0]
+            speaking = [place for place in printed if sign * values[place] > 0]
             if not speaking:
                 continue
             said = [f"{values[place]:+.4f}" for place in speaking]

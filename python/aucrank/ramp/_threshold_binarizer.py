@@ -226,7 +226,7 @@ class ThresholdBinarizer(OneToOneFeatureMixin, TransformerMixin, CoreEstimator):
 
     def _does(self) -> str:
         does = "turns features into binary terms"
-        return f"{does}, and tells how each ranks" if hasattr(self, "classes_") else does
+        return f"{does}, and shows how each ranks" if hasattr(self, "classes_") else does
 
     def _of_features(self) -> Mapping[str, Iterable[Any]]:
         return {"terms": np.bincount(self.feature_indices_, minlength=len(self._schema.features))}

@@ -377,8 +377,8 @@ class RankingForest(PartialDependenceMixin, ProbabilityMixin, BaseRanker):
         patience = check_int(self.n_iter_no_change, "n_iter_no_change", low=1, optional=True)
         tol = check_real(self.tol, "tol", low=0.0, high_open=True)
         if not bootstrap and (oob_score or patience is not None):
-            asked = "oob_score" if oob_score else "n_iter_no_change"
-            raise ValueError(f"{asked} needs bootstrap=True: without it no row is out of bag")
+            parameter = "oob_score" if oob_score else "n_iter_no_change"
+            raise ValueError(f"{parameter} needs bootstrap=True: without it no row is out of bag")
         aggregation = check_choice(self.aggregation, "aggregation", AGGREGATIONS)
         if aggregation == "kendall" and patience is not None:
             raise ValueError(

@@ -28,14 +28,14 @@ class Columns(ABC):
     def _column(self, graph: Graph, feature: int) -> str:
         """Return the name of a column of shape (n, 1), of text or of doubles."""
 
-    def matrix(self, graph: Graph, asked: Sequence[int]) -> str:
+    def matrix(self, graph: Graph, tested: Sequence[int]) -> str:
         """Add the conversion of the inputs to one column per feature, and return its name.
 
         Numbers stay unchanged; categories become their codes, NaN if they are missing or were not
         seen in fit.
         """
         parts = []
-        for feature in asked:
+        for feature in tested:
             part = self._column(graph, feature)
             levels = self._schema.features[feature].levels
             parts.append(part if levels is None else _codes(graph, part, levels))

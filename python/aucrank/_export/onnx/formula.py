@@ -50,17 +50,17 @@ class FormulaWriter:
         The graph.
     schema : Schema
         Columns of the fit.
-    asked : sequence of int
+    tested : sequence of int
         Features with a column in the matrix, in order.
     matrix : str
         Name of the matrix of doubles, with categories as codes and NaN for missing values.
     """
 
-    def __init__(self, graph: Graph, schema: Schema, asked: Sequence[int], matrix: str) -> None:
+    def __init__(self, graph: Graph, schema: Schema, tested: Sequence[int], matrix: str) -> None:
         self._graph = graph
         self._matrix = matrix
-        self._columns = {feature: column for column, feature in enumerate(asked)}
-        self._n_columns = len(asked)
+        self._columns = {feature: column for column, feature in enumerate(tested)}
+        self._n_columns = len(tested)
         self._n_levels = schema.n_levels
         # Columns of conditions that are not single tests, or test for large sets.
         self._conditions: dict[Condition, int] = {}

@@ -109,9 +109,9 @@ def add_model(graph: Graph, model: Model, columns: Columns, outputs: Outputs) ->
     ValueError
         If a label has no form in ONNX.
     """
-    asked = sorted(set(features_of(model.formula))) or [0]
-    matrix = columns.matrix(graph, asked)
-    writer = FormulaWriter(graph, model.schema, asked, matrix)
+    tested = sorted(set(features_of(model.formula))) or [0]
+    matrix = columns.matrix(graph, tested)
+    writer = FormulaWriter(graph, model.schema, tested, matrix)
     shape = graph.add("Shape", [matrix], end=1)
     ones = graph.add("Concat", [shape, graph.constant([1], np.int64)], axis=0)
 

@@ -70,13 +70,13 @@ def write_formula(
     ValueError
         If a name or a category holds a character that XML cannot express, or a name is empty.
     """
-    asked = sorted(set(features_of(formula))) or [0]
-    check_columns(schema, asked)
-    names = [schema.shown_name(feature) for feature in asked]
+    tested = sorted(set(features_of(formula))) or [0]
+    check_columns(schema, tested)
+    names = [schema.shown_name(feature) for feature in tested]
     description = "A score that ranks rows: the higher, the more positive"
     root = start_document(description, version, timestamp)
-    dictionary = add(root, "DataDictionary", numberOfFields=str(len(asked) + 1))
-    for feature, name in zip(asked, names, strict=True):
+    dictionary = add(root, "DataDictionary", numberOfFields=str(len(tested) + 1))
+    for feature, name in zip(tested, names, strict=True):
         add_field(dictionary, name, schema.features[feature].levels)
     target = free_name("score_of_row", names)
     add(dictionary, "DataField", name=target, optype="continuous", dataType="double")

@@ -343,11 +343,11 @@ class EditedCard(BaseRanker):
         n_bins = plural(len(gone["points"]), "bin")
         return self._edited(document, "without", shown.name, f"left out, {n_bins}", date, sample)
 
-    def _feature_of(self, asked: Any) -> tuple[int, Any]:
+    def _feature_of(self, named: Any) -> tuple[int, Any]:
         """Return the position of a feature on the card, and the feature."""
         check_is_fitted(self)
         features = self._card.features
-        place = by_hand.find_feature(features, self._schema.shown_names, asked)
+        place = by_hand.find_feature(features, self._schema.shown_names, named)
         return place, features[place]
 
     def _edit_rows(

@@ -114,7 +114,7 @@ def date_text(when: date | str | None) -> str:
     return when
 
 
-def find_feature(features: Sequence[CardFeature], names: Sequence[str], asked: Any) -> int:
+def find_feature(features: Sequence[CardFeature], names: Sequence[str], named: Any) -> int:
     """Return the place of a feature on the card, given by name or by position among the columns.
 
     Raises
@@ -123,20 +123,20 @@ def find_feature(features: Sequence[CardFeature], names: Sequence[str], asked: A
         If it is not on the card.
     """
     on_card = [feature.name for feature in features]
-    if isinstance(asked, Integral) and not isinstance(asked, bool | np.bool_):
-        if not 0 <= int(asked) < len(names):
-            raise ValueError(f"feature {asked} is not one of the {len(names)} columns")
-        asked = names[int(asked)]
-    if not isinstance(asked, str):
-        raise TypeError(f"feature must be a name or a position, got {asked!r}")
-    if asked in on_card:
-        return on_card.index(asked)
-    if asked in names:
-        raise ValueError(f"feature {asked!r} has no points on the card")
-    raise ValueError(f"there is no feature {asked!r}{did_you_mean(asked, on_card)}")
+    if isinstance(named, Integral) and not isinstance(named, bool | np.bool_):
+        if not 0 <= int(named) < len(names):
+            raise ValueError(f"feature {named} is not one of the {len(names)} columns")
+        named = names[int(named)]
+    if not isinstance(named, str):
+        raise TypeError(f"feature must be a name or a position, got {named!r}")
+    if named in on_card:
+        return on_card.index(named)
+    if named in names:
+        raise ValueError(f"feature {named!r} has no points on the card")
+    raise ValueError(f"there is no feature {named!r}{did_you_mean(named, on_card)}")
 
 
-def find_bin(feature: CardFeature, asked: Any) -> int:
+def find_bin(feature: CardFeature, named: Any) -> int:
     """Return the place of a bin of a feature, given by place, by its rule, or by a category.
 
     Raises
@@ -145,21 +145,21 @@ def find_bin(feature: CardFeature, asked: Any) -> int:
         If there is none.
     """
     n_bins = len(feature.bins)
-    if isinstance(asked, Integral) and not isinstance(asked, bool | np.bool_):
-        if not 0 <= int(asked) < n_bins:
+    if isinstance(named, Integral) and not isinstance(named, bool | np.bool_):
+        if not 0 <= int(named) < n_bins:
             raise ValueError(
-                f"{feature.name} has bins 0 to {n_bins - 1}, so that there is no bin {asked}"
+                f"{feature.name} has bins 0 to {n_bins - 1}, so that there is no bin {named}"
             )
-        return int(asked)
-    if not isinstance(asked, str):
-        raise TypeError(f"bin must be a place, a rule or a category, got {asked!r}")
+        return int(named)
+    if not isinstance(named, str):
+        raise TypeError(f"bin must be a place, a rule or a category, got {named!r}")
     rules = [bin_.rule for bin_ in feature.bins]
-    if asked in rules:
-        return rules.index(asked)
+    if named in rules:
+        return rules.index(named)
     for place, bin_ in enumerate(feature.bins):
-        if asked in bin_.levels or (asked == "missing" and bin_.kind == "missing"):
+        if named in bin_.levels or (named == "missing" and bin_.kind == "missing"):
             return place
-    raise ValueError(f"{feature.name} has no bin {asked!r}{did_you_mean(asked, rules)}")
+    raise ValueError(f"{feature.name} has no bin {named!r}{did_you_mean(named, rules)}")
 
 
 def scale_of(features: Sequence[dict[str, Any]]) -> float:
@@ -243,7 +243,7 @@ def check_merge(feature: CardFeature, bins: Any) -> list[int]:
     """
     if isinstance(bins, str | bytes) or not isinstance(bins, Iterable):
         raise TypeError(f"bins must be a list of bins, got {bins!r}")
-    places = sorted({find_bin(feature, asked) for asked in bins})
+    places = sorted({find_bin(feature, named) for named in bins})
     if len(places) < 2:
         raise ValueError(f"bins must be two bins of {feature.name} at least, got {bins!r}")
     for place in places:

@@ -233,8 +233,8 @@ def _bind_apart(ranker: Any, schema: Schema, apart: Schema) -> None:
     """Extend the directions of a ranker by free ones for the added columns."""
     if ranker.monotonic_cst is not None:
         directions = monotonic_directions(ranker.monotonic_cst, schema)
-        n_beside = len(apart.features) - len(directions)
-        ranker.set_params(monotonic_cst=directions + n_beside * [0])
+        n_apart = len(apart.features) - len(directions)
+        ranker.set_params(monotonic_cst=directions + n_apart * [0])
 
 
 def _set_apart(sample: Sample, special: list[list[float]]) -> Sample:
