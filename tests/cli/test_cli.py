@@ -410,7 +410,7 @@ def test_true_and_false_are_categories_with_and_without_gaps(reader, capsys):
 def test_both_readers_recognise_the_same_missing_values(reader):
     with open("gaps.csv", "w") as file:
         file.write("number,word,nothing\n1.5,NA,\n,None,NA\nnan,a,NULL\n")
-    frame = _data.read_data("gaps.csv")
+    frame = _data.read_file("gaps.csv")[0]
     assert frame["word"].to_list()[2] == "a"
     assert frame["word"].null_count() == 2
     assert frame["number"].to_numpy()[0] == 1.5

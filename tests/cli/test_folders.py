@@ -33,6 +33,15 @@ def ways(frame, kind="csv"):
     return [f"all.{kind}"], [f"all.{kind}", "--memory", "1B"], ["parts"], [f"parts/*.{kind}"]
 
 
+def assert_all_same(bodies):
+    """Check that models, and how their data were read, are the same."""
+    for body in bodies[1:]:
+        assert body["header"]["features"] == bodies[0]["header"]["features"]
+        assert body["header"].get("reading") == bodies[0]["header"].get("reading")
+        assert body["header"]["classes"]["values"] == bodies[0]["header"]["classes"]["values"]
+        assert body["model"] == bodies[0]["model"]
+
+
 FRAMES = {
     "signs": lambda f: (f.assign(bad=np.where(f["bad"] == 1, "+", "-")), []),
     "blanks around labels": lambda f: (f.assign(bad=np.where(f["bad"] == 1, "yes ", "no\t")), []),
@@ -64,12 +73,7 @@ FRAMES = {
 @pytest.mark.parametrize("change", FRAMES)
 def test_all_ways_to_the_same_rows_make_the_same_model(change, kind, capsys):
     frame, args = FRAMES[change](loans(390))
-    bodies = [saved(capsys, *way, *args) for way in ways(frame, kind)]
-    for body in bodies[1:]:
-        assert body["header"]["features"] == bodies[0]["header"]["features"]
-        assert body["header"].get("reading") == bodies[0]["header"].get("reading")
-        assert body["header"]["classes"]["values"] == bodies[0]["header"]["classes"]["values"]
-        assert body["model"] == bodies[0]["model"]
+    assert_all_same([saved(capsys, *way, *args) for way in ways(frame, kind)])
 
 
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
@@ -195,3 +199,88 @@ def test_kinds_of_columns_are_counted_as_in_one_file(capsys):
         status, out, _ = run(capsys, *compare)
         assert status == 0
         assert "400 rows, 4 features (2 numeric, 2 categorical)" in out
+
+
+def german(frame):
+    """The frame with numbers that have a fraction, and its way to a CSV file."""
+    frame = frame.assign(age=frame["age"] + 0.25)
+    return frame, {"sep": ";", "decimal": ","}
+
+
+def thousands(frame):
+    """Numbers as texts with points between thousands, which no cast reads."""
+    amount = [f"{1000 + age}"[:1] + "." + f"{1000 + age}"[1:] + ",5" for age in frame["age"]]
+    return frame.assign(age=amount), {"sep": ";", "decimal": ","}
+
+
+def late_text(frame):
+    """Numbers until the last row."""
+    codes = frame["age"].astype(str)
+    codes.iloc[-1] = "007x"
+    return frame.assign(age=codes), {}
+
+
+def few_odd(frame):
+    """Numbers, with a text here and there, the first of them late."""
+    values = frame["age"].mul(100).add(frame.index).astype(str)
+    values.iloc[-2:] = ["none of them", "see above"]
+    return frame.assign(age=values), {}
+
+
+def fractions_late(frame):
+    """Integers until the last row."""
+    values = frame["age"].astype(str)
+    values.iloc[-1] = "33.25"
+    return frame.assign(age=values), {}
+
+
+CSV_FILES = {
+    "German": (german, []),
+    "German, said": (german, ["--sep", ";", "--decimal", ","]),
+    "points part thousands": (thousands, []),
+    "line breaks in quotes": (
+        lambda f: (f.assign(purpose=[f"{text}\nand, more" for text in f["purpose"]]), {}),
+        [],
+    ),
+    "German dates": (
+        lambda f: (f.assign(since=[f"31.1.20{age}" for age in f["age"]]), {"sep": ";"}),
+        [],
+    ),
+    "marks of one column": (
+        lambda f: (f.assign(age=f["age"].mask(f["age"] < 30, 999)), {}),
+        ["--missing-in", "age=999"],
+    ),
+    "marks of all columns": (
+        lambda f: (f.assign(age=f["age"].mask(f["age"] < 30, 999)).fillna({"purpose": "gone"}), {}),
+        ["--missing", "999", "--missing", "gone"],
+    ),
+    "text at the end": (late_text, []),
+    "a few odd texts at the end": (few_odd, ["--keep", "age"]),
+    "a fraction at the end": (fractions_late, []),
+    "leading zeros": (
+        lambda f: (f.assign(purpose=[f"00{age % 7}" for age in f["age"]]), {}),
+        ["--categorical", "purpose"],
+    ),
+    "integers beyond 2^53": (
+        lambda f: (f.assign(age=[2**60 + 257 * (age % 9) for age in f["age"]]), {}),
+        ["--keep", "age"],
+    ),
+}
+
+
+@pytest.mark.parametrize("comment", ["", "# made by us\n"])
+@pytest.mark.parametrize("change", CSV_FILES)
+def test_what_a_csv_file_holds_does_not_depend_on_the_way_it_is_read(
+    change, comment, reader, capsys
+):
+    function, args = CSV_FILES[change]
+    frame, layout = function(loans(390))
+    os.makedirs("parts")
+    parts = {"all.csv": slice(None)} | {
+        f"parts/{k}.csv": slice(k * 130, (k + 1) * 130) for k in range(3)
+    }
+    for path, rows in parts.items():
+        with open(path, "w") as file:
+            file.write(comment + frame[rows].to_csv(index=False, **layout))
+    ways = [["all.csv"], ["all.csv", "--memory", "1B"], ["parts"]]
+    assert_all_same([saved(capsys, *way, *args) for way in ways])

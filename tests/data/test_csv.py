@@ -11,7 +11,7 @@ from aucrank._data.csv_form import CsvOptions
 from aucrank._data.missing_marks import MissingMarks
 from aucrank._data.reading import Reading
 from aucrank._utils.warn import ReadingNote
-from aucrank.cli._data import read_data
+from aucrank.cli._data import read_file
 from aucrank.data import DataChangedError, Dataset
 from sklearn.base import BaseEstimator
 
@@ -53,7 +53,7 @@ FILES = {
 def test_columns_are_those_of_a_file_read_at_once(text, zipped, tmp_path):
     path = tmp_path / ("rows.csv.gz" if zipped else "rows.csv")
     path.write_bytes(gzip.compress(text.encode()) if zipped else text.encode())
-    at_once = read_data(str(path)).to_native()
+    at_once = read_file(str(path))[0].to_native()
     pd.testing.assert_frame_equal(read_in_pieces(path), at_once)
 
 
@@ -73,7 +73,7 @@ def test_what_is_said_of_files_holds(tmp_path):
     path.write_text("zip|x|y\n01234|1,5|-999\n99999|none|2\n")
     kwargs = {"sep": "|", "decimal": ",", "missing": ["none", "-999"], "text": ["zip"]}
     options = CsvOptions("|", ",", None, MissingMarks(("none", "-999")))
-    at_once = read_data(str(path), text=["zip"], options=options).to_native()
+    at_once = read_file(str(path), text=["zip"], options=options)[0].to_native()
     found = read_in_pieces(path, **kwargs)
     pd.testing.assert_frame_equal(found, at_once)
     assert found["zip"].tolist() == ["01234", "99999"]

@@ -14,16 +14,53 @@ from aucrank._data.text_survey import MISSING, TextSurvey
 from aucrank._utils.plain_text import shown
 from aucrank._utils.words import listed, plural
 
+# Rows that show nearly always that a column holds many distinct numbers.
+_FEW = 10_000
 
-def survey_of(series: nw.Series[Any], missing: Collection[str]) -> TextSurvey:
-    """Count how the texts of a column can be read."""
+
+def survey_of(
+    series: nw.Series[Any], missing: Collection[str] = (), decimal: str = "."
+) -> TextSurvey:
+    """Count how the texts of a column can be read, or numbers that were read from texts.
+
+    Parameters
+    ----------
+    series : narwhals.Series
+        The column.
+    missing : collection of str, default=()
+        Texts that stand for missing values, in addition to the usual ones.
+    decimal : str, default="."
+        The decimal mark by which numbers were read.
+    """
     survey = TextSurvey(missing)
+    look_at(survey, series, decimal)
+    return survey
+
+
+def look_at(survey: TextSurvey, series: nw.Series[Any], decimal: str) -> None:
+    """Count the texts or numbers of a column in addition to those seen before."""
+    if series.dtype.is_numeric():
+        n_missing = series.null_count()
+        survey.look_at_missing(n_missing)
+        if n_missing < len(series):
+            _look_at_numbers(survey, series.drop_nulls() if n_missing else series, decimal)
+        return
     counts = series.value_counts(name="count")
     texts, rows = counts[series.name].to_list(), counts["count"].to_list()
     pairs = [(text, count) for text, count in zip(texts, rows, strict=True) if _is_text(text)]
     survey.look_at(pairs)
     survey.look_at_missing(len(series) - sum(count for _, count in pairs))
-    return survey
+
+
+def _look_at_numbers(survey: TextSurvey, numbers: nw.Series[Any], decimal: str) -> None:
+    known, values = survey.numbers[decimal], list[float]()
+    # A few rows are nearly always enough.
+    for part in (numbers.head(_FEW), numbers):
+        if known.needs_values:
+            values = part.unique().to_list()
+            known.note_values(values)
+    are_whole = numbers.dtype.is_integer()
+    survey.look_at_numbers(len(numbers), values, str(numbers[0]), decimal, are_whole=are_whole)
 
 
 def _is_text(value: Any) -> bool:
@@ -31,12 +68,11 @@ def _is_text(value: Any) -> bool:
 
 
 def read_texts(
-    series: nw.Series[Any],
-    form: ColumnForm,
-    decimal: str,
-    missing: Collection[str],
+    series: nw.Series[Any], form: ColumnForm, decimal: str, missing: Collection[str] = ()
 ) -> nw.Series[Any]:
-    """Return texts converted to the form of the column."""
+    """Return texts converted to the form of the column; those that are numbers already stay."""
+    if series.dtype.is_numeric():
+        return series if form.is_whole else _as_floats(series)
     gone = frozenset([*MISSING, *missing])
     if not form.is_numeric:
         if form.kind == "empty":
@@ -44,18 +80,59 @@ def read_texts(
         if not any(text in gone for text in series.unique().to_list()):
             return series
         return _mapped(series, lambda text: None if text in gone else text, nw.String)
-    found: dict[Any, float | None] = {
-        text: None if not _is_text(text) or text in gone else form.value_of(text, decimal)
-        for text in series.unique().to_list()
-    }
+
+    def value_of(text: Any) -> float | None:
+        if not _is_text(text) or text in gone:
+            return None
+        return form.value_of(text, decimal)
+
     if form.is_whole:
-        return _mapped(series, lambda text: int(found[text] or 0), nw.Int64)
-    return _mapped(series, found.get, nw.Float64)
+        return _mapped(series, lambda text: int(value_of(text) or 0), nw.Int64)
+    return _mapped(series, value_of, nw.Float64)
 
 
 def _mapped(series: nw.Series[Any], value_of: Callable[[Any], Any], dtype: Any) -> nw.Series[Any]:
-    found = [value_of(value) for value in series.to_list()]
-    return nw.new_series(series.name, found, dtype, backend=series.implementation)
+    """Return the column with each distinct value mapped."""
+    if series.implementation.is_pyarrow():
+        import pyarrow as pa
+
+        coded = pa.concat_arrays(series.to_native().chunks or [pa.array([], pa.string())])
+        coded = coded.dictionary_encode()
+        values = [value_of(value) for value in coded.dictionary.to_pylist()]
+        found = nw.new_series(series.name, values, dtype, backend="pyarrow")
+        return series_of(found.to_native().take(coded.indices), series.name)
+    known = {value: value_of(value) for value in series.unique().to_list()}
+    values = [known[value] if value in known else value_of(value) for value in series.to_list()]
+    return nw.new_series(series.name, values, dtype, backend=series.implementation)
+
+
+def _as_floats(series: nw.Series[Any]) -> nw.Series[Any]:
+    if series.dtype == nw.Float64 or not series.implementation.is_pyarrow():
+        return series.cast(nw.Float64)
+    import pyarrow as pa
+
+    # By default pyarrow rejects integers that are rounded.
+    return series_of(series.to_native().cast(pa.float64(), safe=False), series.name)
+
+
+def series_of(native: Any, name: str) -> nw.Series[Any]:
+    """Return a column of a library under a name."""
+    series: nw.Series[Any] = nw.from_native(native, series_only=True)
+    return series.alias(name)
+
+
+def without_texts(
+    frame: nw.DataFrame[Any], marks_of: Callable[[str], Collection[str]]
+) -> nw.DataFrame[Any]:
+    """Return the frame with texts that stand for missing values removed."""
+    marks = {
+        name: list(marks_of(name)) for name, dtype in frame.schema.items() if dtype == nw.String
+    }
+    return frame.with_columns(
+        nw.when(~nw.col(name).is_in(texts)).then(nw.col(name)).alias(name)
+        for name, texts in marks.items()
+        if texts
+    )
 
 
 def without_marks(frame: nw.DataFrame[Any], missing: MissingMarks) -> nw.DataFrame[Any]:

@@ -5,12 +5,9 @@ import csv
 import gzip
 import io
 import re
-import shutil
-import tempfile
 import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -125,6 +122,8 @@ class CsvForm:
         The decimal mark, as given or as detected in the first lines.
     is_decimal_given : bool
         Whether the decimal mark was given.
+    comma_columns : frozenset of str
+        Columns whose numbers show a decimal comma in the first lines.
     names : list of str or None
         Names of all fields of a line, in order; None for a field that is not a column.
     has_header : bool
@@ -147,6 +146,7 @@ class CsvForm:
     separator: str
     decimal: str
     is_decimal_given: bool
+    comma_columns: frozenset[str]
     names: list[str | None]
     has_header: bool
     n_skipped: int
@@ -181,17 +181,21 @@ class CsvForm:
         )
 
 
-def form_of(file: str, options: CsvOptions, reading: Reading | None = None) -> CsvForm:
+def form_of(
+    path: str, options: CsvOptions, reading: Reading | None = None, file: str | None = None
+) -> CsvForm:
     """Detect the layout of a file.
 
     Parameters
     ----------
-    file : str
+    path : str
         Its path.
     options : CsvOptions
         Known options.
     reading : Reading or None, default=None
         How the file of a fit was read, used where options are not set.
+    file : str or None, default=None
+        Its name in notes; None for the path.
 
     Raises
     ------
@@ -199,9 +203,10 @@ def form_of(file: str, options: CsvOptions, reading: Reading | None = None) -> C
         If it is not a table; the message says why.
     """
     options = options if reading is None else reading.completed(options)
-    head, is_whole = _head_of(file)
+    file = path if file is None else file
+    head, is_whole = _head_of(path)
     notes: list[str] = []
-    encoding = options.encoding or _encoding_of(file, head, reading, is_whole=is_whole)
+    encoding = options.encoding or _encoding_of(path, head, reading, is_whole=is_whole)
     is_known = reading is not None and encoding == reading.encoding
     if options.encoding is None and not is_known and encoding not in _UTF8:
         notes.append(
@@ -238,11 +243,14 @@ def form_of(file: str, options: CsvOptions, reading: Reading | None = None) -> C
     header, body = _header_of(rows, options)
     names = _names(header, body)
     _check_names(names, body, options)
+    surveys = _surveys(names, body)
+    commas = frozenset(name for name, survey in surveys.items() if survey.shown_mark == ",")
     return CsvForm(
         encoding,
         separator,
-        options.decimal or _decimal_of(names, body),
+        options.decimal or decimal_of(surveys.values()) or ".",
         options.decimal is not None,
+        commas,
         names,
         options.header,
         n_skipped,
@@ -462,14 +470,13 @@ def looks_like_a_row(form: CsvForm) -> bool:
     return form.has_header and survey.numbers["."].units.total() > 0
 
 
-def _decimal_of(names: list[str | None], body: list[list[str]]) -> str:
-    """Return the decimal mark that the first rows show; a point if they show none."""
-    surveys = []
-    for k in range(len(names)):
-        survey = TextSurvey()
-        survey.look_at(Counter(row[k] for row in body if k < len(row)).items())
-        surveys.append(survey)
-    return decimal_of(surveys) or "."
+def _surveys(names: list[str | None], body: list[list[str]]) -> dict[str, TextSurvey]:
+    """Count how the texts of columns can be read in the first rows."""
+    surveys = {name: TextSurvey() for name in names if name is not None}
+    for k, name in enumerate(names):
+        if name is not None:
+            surveys[name].look_at(Counter(row[k] for row in body if k < len(row)).items())
+    return surveys
 
 
 class _Lines(io.RawIOBase):
@@ -505,22 +512,6 @@ class _Lines(io.RawIOBase):
 def open_table(file: str, form: CsvForm) -> BinaryIO:
     """Open a file for reading as UTF-8, from its header on and without comments."""
     return io.BufferedReader(_Lines(file, form), _BLOCK)
-
-
-@contextmanager
-def plain_file(file: str, form: CsvForm, options: CsvOptions) -> Iterator[str]:
-    """Yield a file that every reader can read: itself, or a UTF-8 copy from the header on."""
-    if form.is_plain:
-        yield file
-        return
-    with tempfile.TemporaryDirectory(prefix="aucrank-") as folder:
-        path = Path(folder) / "data.csv"
-        try:
-            with open_table(file, form) as stream, path.open("wb") as out:
-                shutil.copyfileobj(stream, out)
-        except UnicodeDecodeError as error:
-            raise no_text(form.encoding, options) from error
-        yield str(path)
 
 
 def odd_line(file: str, form: CsvForm, options: CsvOptions) -> str | None:

@@ -1,38 +1,25 @@
 """CSV files, read in batches; column types are determined from all of them first."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import narwhals.stable.v2 as nw
 
-from aucrank._data.clean import forms_to_keep, without_marks
+from aucrank._data.clean import forms_to_keep, look_at, notes_on_dates, read_texts, without_marks
 from aucrank._data.column_form import ColumnForm, form_of_column
-from aucrank._data.csv_form import (
-    CsvForm,
-    CsvOptions,
-    form_of,
-    is_empty,
-    no_text,
-    odd_line,
-    open_table,
-)
-from aucrank._data.data_files import Stamps, describe, read_errors
-from aucrank._data.missing_marks import MissingMarks
+from aucrank._data.csv_form import CsvForm, CsvOptions, form_of, is_empty, no_text, odd_line
+from aucrank._data.csv_parsers import ArrowParser, Backend, FrameParser, Parser
+from aucrank._data.data_files import Stamps, UnreadableError, describe, read_errors
 from aucrank._data.passes import Head, need_columns
 from aucrank._data.reading import Fitted, Reading
-from aucrank._data.text_survey import MISSING, TextSurvey, decimal_of, is_same_unit
-from aucrank._utils.extras import import_extra
+from aucrank._data.text_survey import UNKNOWN, TextSurvey, decimal_of, is_same_unit
 from aucrank._utils.warn import ReadingNote, warn_caller
 
 #: Ends of the names of CSV files.
 CSV = tuple(name + zipped for zipped in ("", ".gz") for name in (".csv", ".tsv", ".txt", ".data"))
-
-# Bytes of text that are parsed at a time.
-_BLOCK = 4 << 20
-
-# A decimal point that cannot be a thousands separator.
-_SHOWS_POINT = r"^\s*[+-]?(?:\d*\.(?:\d{1,2}|\d{4,})|(?:0\d*|\d{4,})?\.\d{3}|\d*\.)(?:[eE].*)?\s*$"
 
 
 class CsvSource:
@@ -51,11 +38,17 @@ class CsvSource:
     options : CsvOptions
         Known options of the files.
     text : collection of str
-        Columns that are text even if they look like numbers.
+        Columns that are text even if they look like numbers; those that do not exist are skipped.
     labels : str or None
         Column of labels, which is never read as dates.
     fitted : Fitted or None, default=None
         What a model knows of the files of its fit, if the rows are read for one.
+    backend : {"pandas", "polars"} or None, default=None
+        Library that reads a single file at once; None for pyarrow, which reads blocks.
+    called : str or None, default=None
+        Name of a single file in messages; None for its path.
+    kind : str, default="CSV"
+        Format in messages.
     """
 
     def __init__(
@@ -66,23 +59,34 @@ class CsvSource:
         text: Collection[str],
         labels: str | None,
         fitted: Fitted | None = None,
+        *,
+        backend: Backend | None = None,
+        called: str | None = None,
+        kind: str = "CSV",
     ) -> None:
-        self._csv = import_extra("pyarrow.csv", "arrow", "Dataset.from_csv")
         self._chunk_rows = chunk_rows
         self._given = options
         self._options = options if fitted is None else fitted.completed(options)
+        self._parser: Parser
+        if backend is None:
+            self._parser = ArrowParser(self._options.missing)
+        else:
+            self._parser = FrameParser(backend, self._options)
         self._text = set(text)
         self._labels = labels
         self._fitted = fitted
+        self._known: dict[str, ColumnForm] = {}
+        self._called, self._kind = called, kind
         self._stamps = Stamps(files)
         self._forms: dict[str, CsvForm] = {}
         self._decimals: dict[str, str] = {}
         self._columns: dict[str, ColumnForm] | None = None
         self._n_rows: int | None = None
         self.files = self._filled(files)
-        self.description = describe(files)
+        self.description = describe(files) if called is None else called
         self.names = self._form(self.files[0]).header
-        need_columns(list(text), self.names, self.files[0])
+        if fitted is not None:
+            self._known = fitted.forms(self.names)
 
     def read_as(self, fitted: Fitted) -> "CsvSource":
         """Return the same rows, read in the way of the model's fit."""
@@ -102,16 +106,13 @@ class CsvSource:
             first.comment,
             first.has_header,
             self._options.missing,
-            forms_to_keep({n: form for n, form in columns.items() if n not in self._text}),
+            forms_to_keep(columns),
         )
 
     def heads(self, columns: Sequence[str]) -> Iterator[Head]:
         """Return the dtypes of columns in each file."""
-        import pyarrow as pa
-
-        self._learned()
-        schema = pa.schema([(name, self._type(name)) for name in columns])
-        empty = nw.from_native(schema.empty_table(), eager_only=True)
+        types = self._types(columns)
+        empty = nw.from_dict({name: [] for name in types}, types, backend=self._parser.library)
         for path in self.files:
             header = self._form(path).header
             need_columns(columns, header, path)
@@ -123,16 +124,18 @@ class CsvSource:
 
     def read(self, columns: Sequence[str]) -> Iterator[tuple[nw.DataFrame[Any], str]]:
         """Read some of the columns."""
-        import pyarrow as pa
-
-        self._learned()
-        for path, batch in self._texts(columns):
+        forms, types = self._learned(), self._types(columns)
+        read = [name for name, dtype in types.items() if dtype != nw.String]
+        for path in self.files:
             decimal = self._decimals[path]
-            found = [self._converted(batch[name], name, decimal) for name in columns]
-            frame = nw.from_native(pa.table(found, names=list(columns)), eager_only=True)
-            frame = without_marks(frame, self._options.missing)
-            for first in range(0, len(frame), self._chunk_rows):
-                yield frame[first : first + self._chunk_rows], path
+            form = replace(self._form(path), decimal=decimal)
+            for block in self._blocks(path, form, columns, self._types_of_blocks()):
+                frame = block.with_columns(
+                    read_texts(block[name], forms[name], decimal) for name in read
+                )
+                frame = without_marks(frame, self._options.missing)
+                for first in range(0, len(frame), self._chunk_rows):
+                    yield frame[first : first + self._chunk_rows], path
 
     def check_unchanged(self) -> None:
         """Raise `DataChangedError` if a file has changed since the first call."""
@@ -144,7 +147,7 @@ class CsvSource:
             return files
         filled = []
         for path in files:
-            with read_errors(path, "CSV", self._stamps):
+            with self._read_errors(path):
                 if not is_empty(path):
                     filled.append(path)
         return tuple(filled) or files[:1]
@@ -153,12 +156,12 @@ class CsvSource:
         if path not in self._forms:
             try:
                 fitted = None if self._fitted is None else self._fitted.reading
-                with read_errors(path, "CSV", self._stamps):
-                    form = form_of(path, self._given, fitted)
+                with self._read_errors(path):
+                    form = form_of(path, self._given, fitted, self._name(path))
+            except UnreadableError:
+                raise
             except ValueError as err:
-                if str(err).startswith("cannot read"):
-                    raise
-                raise ValueError(f"cannot read {path} as CSV: {err}") from err
+                raise UnreadableError(self._name(path), self._kind, err) from err
             first = self._forms.setdefault(self.files[0], form)
             self._forms[path] = form
             for note in form.notes if form is first or not form.alike(first) else ():
@@ -181,16 +184,28 @@ class CsvSource:
         surveys: dict[str, dict[str, TextSurvey]] = {}
         n_rows = 0
         for path in self.files:
-            names = [name for name in self.names if name in self._form(path).header]
-            columns = {name: TextSurvey(self._options.missing.of(name)) for name in names}
-            for _, batch in self._texts(names, [path]):
-                n_rows += batch.num_rows
-                for name, survey in columns.items():
-                    if name not in self._text:
-                        _look_at(survey, batch[name], self._options.decimal)
-            surveys[path] = columns
+            surveys[path], n_of_file = self._survey(path)
+            if self._parser.is_in_doubt(self._form(path), surveys[path]):
+                surveys[path], n_of_file = self._survey(path)
+            n_rows += n_of_file
         self._n_rows = n_rows
         return surveys
+
+    def _survey(self, path: str) -> tuple[dict[str, TextSurvey], int]:
+        """Count how the texts of a file can be read, and its rows."""
+        form = self._form(path)
+        # A unit, or a date without its separators, must not become a number.
+        units = {name for name, of_fit in self._known.items() if of_fit != ColumnForm("number")}
+        types = dict.fromkeys({*self._text, *units}, nw.String())
+        names = [name for name in self.names if name in form.header]
+        surveys = {name: TextSurvey(self._options.missing.of(name)) for name in names}
+        n_rows = 0
+        for block in self._blocks(path, form, names, types):
+            n_rows += len(block)
+            for name, survey in surveys.items():
+                if name not in self._text:
+                    look_at(survey, block[name], form.decimal)
+        return surveys, n_rows
 
     def _decide_decimals(self, surveys: dict[str, dict[str, TextSurvey]]) -> None:
         """Find the decimal mark of each file; if a file shows none, take that of the others."""
@@ -207,181 +222,81 @@ class CsvSource:
         commas = [path for path, mark in self._decimals.items() if mark == ","]
         if given is None and commas:
             named = self._options.named("decimal")
-            what = describe(commas)
+            what = describe(list(map(self._name, commas)))
             warn_caller(f"numbers of {what} have a decimal comma (see {named})", ReadingNote)
 
     def _told(self, surveys: dict[str, dict[str, TextSurvey]]) -> dict[str, ColumnForm]:
         """Determine what columns hold from all files, each with its decimal mark."""
-        forms = {}
-        known = {} if self._fitted is None else self._fitted.forms(self.names)
+        forms = dict.fromkeys(self.names, ColumnForm("text"))
+        decimal = self._decimals[self.files[0]]
         for name in self.names:
+            if name in self._text:
+                continue
             whole = TextSurvey(self._options.missing.of(name))
             for path, columns in surveys.items():
                 if name in columns:
                     whole.add(columns[name].read_with(self._decimals[path]))
-            decimal = self._decimals[self.files[0]]
-            if name in known:
+            if name in self._known:
                 hint = f" (see {self._options.named('missing', 'decimal')})"
                 of = f"{name!r} of {self.description}"
-                forms[name] = known[name].fitted_to(whole, decimal, of, hint)
+                forms[name] = self._known[name].fitted_to(whole, decimal, of, hint)
             else:
-                forms[name] = form_of_column(whole, decimal)
+                form = form_of_column(whole, decimal)
+                if name != self._labels or form.kind != "date":
+                    forms[name] = form
         return forms
 
     def _say(self) -> None:
         """Warn of unusual features of columns."""
         assert self._columns is not None
-        known = {} if self._fitted is None else self._fitted.forms(self.names)
+        notes = []
+        if any(form.has_unknown for form in self._forms.values()):
+            notes.append(f"{UNKNOWN!r} counts as missing")
+        decimal = self._decimals[self.files[0]]
         for name, form in self._columns.items():
-            if self._is_numeric(name):
-                decimal = self._decimals[self.files[0]]
-                option = f"{self._options.keeps_text} {name}"
-                for note in form.notes(name, decimal, option, known.get(name)):
-                    warn_caller(note, ReadingNote)
+            option = f"{self._options.keeps_text} {name}"
+            notes += form.notes(name, decimal, option, self._known.get(name))
+        dates = [name for name, form in self._columns.items() if form.kind == "date"]
+        for note in [*notes, *notes_on_dates(dates)]:
+            warn_caller(note, ReadingNote)
 
-    def _texts(
-        self, names: Sequence[str], files: Sequence[str] | None = None
-    ) -> Iterator[tuple[str, Any]]:
-        """Read columns as text; missing values are null."""
-        import pyarrow as pa
-
-        csv = self._csv
-        missing = [*MISSING, *self._options.missing.everywhere]
-        for path in self.files if files is None else files:
-            form = self._form(path)
-            need_columns(names, form.header, path)
-            fields = form.field_names
-            reading = csv.ReadOptions(
-                block_size=_BLOCK,
-                column_names=fields,
-                skip_rows_after_names=int(form.has_header),
-                encoding="utf8",
-            )
-            parsing = csv.ParseOptions(delimiter=form.separator, newlines_in_values=True)
-            converting = csv.ConvertOptions(
-                column_types=dict.fromkeys(fields, pa.string()),
-                include_columns=list(names),
-                null_values=missing,
-                strings_can_be_null=True,
-            )
-            try:
-                with (
-                    read_errors(path, "CSV", self._stamps, partial(self._odd_line, path)),
-                    self._opened(path, form) as stream,
-                    csv.open_csv(stream, reading, parsing, converting) as batches,
-                ):
-                    for batch in batches:
-                        plain = _stripped(batch, missing) if form.is_spaced else batch
-                        yield path, _without_marks(plain, self._options.missing)
-            except UnicodeDecodeError as err:
-                reason = no_text(form.encoding, self._options)
-                raise ValueError(f"cannot read {path} as CSV: {reason}") from err
-
-    def _opened(self, path: str, form: CsvForm) -> Any:
-        import pyarrow as pa
-
-        return pa.input_stream(path) if form.is_plain else pa.PythonFile(open_table(path, form))
-
-    def _odd_line(self, path: str) -> str | None:
-        return odd_line(path, self._form(path), self._options)
-
-    def _is_numeric(self, name: str) -> bool:
-        form = self._learned()[name]
-        is_left = name in self._text or (name == self._labels and form.kind == "date")
-        return form.is_numeric and not is_left
-
-    def _type(self, name: str) -> Any:
-        import pyarrow as pa
-
-        form = self._learned()[name]
-        if name in self._text:
-            return pa.string()
-        if self._is_numeric(name):
-            return pa.int64() if form.is_whole else pa.float64()
-        return pa.float64() if form.kind == "empty" else pa.string()
-
-    def _converted(self, texts: Any, name: str, decimal: str) -> Any:
-        """Return texts converted to the type of the column."""
-        import pyarrow as pa
-
-        form, type_of_column = self._learned()[name], self._type(name)
-        if pa.types.is_string(type_of_column):
-            return texts
-        if form.kind == "empty":
-            return pa.nulls(len(texts), type_of_column)
-        if decimal == "." and form.kind == "number" and is_same_unit("", form.unit):
-            try:
-                return texts.cast(type_of_column)
-            except pa.ArrowInvalid:
-                # Numbers in a human format.
-                pass
-        coded = texts.dictionary_encode()
-        found = [form.value_of(value, decimal) for value in coded.dictionary.to_pylist()]
-        return pa.array(found, pa.float64()).cast(type_of_column).take(coded.indices)
-
-
-def _look_at(survey: TextSurvey, texts: Any, decimal: str | None) -> None:
-    """Count the texts of a batch."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    survey.look_at_missing(texts.null_count)
-    n_values = len(texts) - texts.null_count
-    if not n_values:
-        return
-    if decimal != ",":
-        # Many times faster than checking each text.
+    def _blocks(
+        self, path: str, form: CsvForm, names: Sequence[str], types: Mapping[str, Any]
+    ) -> Iterator[nw.DataFrame[Any]]:
+        """Parse columns of a file."""
+        need_columns(names, form.header, self._name(path))
         try:
-            numbers = texts.cast(pa.float64())
-        except pa.ArrowInvalid:
-            pass
-        else:
-            are_whole = survey.numbers["."].are_whole and _are_whole(texts)
-            shows = decimal == "." or survey.numbers["."].n_shown > 0
-            shows = shows or pc.any(pc.match_substring_regex(texts, _SHOWS_POINT)).as_py()
-            if are_whole or shows:
-                point = survey.numbers["."]
-                values = numbers.unique().drop_null().to_pylist() if point.needs_values else []
-                example = texts.drop_null()[0].as_py()
-                survey.look_at_numbers(n_values, values, example, are_whole=are_whole)
-                return
-    counts = pc.value_counts(texts)
-    pairs = zip(counts.field("values").to_pylist(), counts.field("counts").to_pylist(), strict=True)
-    survey.look_at([(text, count) for text, count in pairs if text is not None])
+            with self._read_errors(path, partial(odd_line, path, form, self._options)):
+                yield from self._parser.blocks(path, form, names, types)
+        except UnicodeDecodeError as err:
+            reason = no_text(form.encoding, self._options)
+            raise UnreadableError(self._name(path), self._kind, reason) from err
 
+    def _types_of_blocks(self) -> dict[str, Any]:
+        """Return the types of columns for the parser: those it would misread are text."""
+        return {
+            name: self._type(form)
+            if form.kind == "number" and is_same_unit("", form.unit)
+            else nw.String()
+            for name, form in self._learned().items()
+        }
 
-def _are_whole(texts: Any) -> bool:
-    import pyarrow as pa
+    def _types(self, columns: Sequence[str]) -> dict[str, Any]:
+        """Return the types of columns."""
+        forms = self._learned()
+        return {name: self._type(forms[name]) for name in columns}
 
-    try:
-        texts.cast(pa.int64())
-    except pa.ArrowInvalid:
-        return False
-    return True
+    @staticmethod
+    def _type(form: ColumnForm) -> Any:
+        if form.kind == "text":
+            return nw.String()
+        return nw.Int64() if form.is_whole else nw.Float64()
 
+    def _name(self, path: str) -> str:
+        return path if self._called is None else self._called
 
-def _without_marks(batch: Any, missing: MissingMarks) -> Any:
-    """Return texts without those that stand for a missing value in their column alone."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    for place, name in enumerate(batch.schema.names):
-        if marks := missing.in_columns.get(name):
-            texts = batch.column(place)
-            gone = pc.is_in(texts, value_set=pa.array(marks, pa.string()))
-            kept = pc.if_else(gone, pa.scalar(None, pa.string()), texts)
-            batch = batch.set_column(place, name, kept)
-    return batch
-
-
-def _stripped(batch: Any, missing: Sequence[str]) -> Any:
-    """Return texts without surrounding blanks."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    columns = []
-    for texts in batch.columns:
-        plain = pc.utf8_trim_whitespace(texts)
-        gone = pc.is_in(plain, value_set=pa.array(missing))
-        columns.append(pc.if_else(gone, pa.scalar(None, pa.string()), plain))
-    return pa.RecordBatch.from_arrays(columns, names=batch.schema.names)
+    def _read_errors(
+        self, path: str, reason_of: Callable[[], str | None] | None = None
+    ) -> AbstractContextManager[None]:
+        errors = self._parser.errors
+        return read_errors(path, self._kind, self._stamps, reason_of, errors, self._called)

@@ -145,9 +145,21 @@ class Stamps:
                 raise DataChangedError(f"{file} has changed while it was in use: it was written to")
 
 
+class UnreadableError(ValueError):
+    """A file cannot be read."""
+
+    def __init__(self, path: str, kind: str, reason: object) -> None:
+        super().__init__(f"cannot read {path} as {kind}: {reason}")
+
+
 @contextmanager
 def read_errors(
-    path: str, kind: str, stamps: Stamps, reason_of: Callable[[], str | None] | None = None
+    path: str,
+    kind: str,
+    stamps: Stamps,
+    reason_of: Callable[[], str | None] | None = None,
+    errors: tuple[type[Exception], ...] = (),
+    called: str | None = None,
 ) -> Iterator[None]:
     """Name the file in reading errors; report a changed file as changed.
 
@@ -161,22 +173,28 @@ def read_errors(
         Detects whether it has changed.
     reason_of : callable or None, default=None
         Looks for the reason in the file; where it finds none, the reader's message is used.
+    errors : tuple of type of Exception, default=()
+        Exceptions of the library that reads it.
+    called : str or None, default=None
+        Name of the file in messages; None for the path.
 
     Raises
     ------
-    ValueError
-        Instead of an error of pyarrow, of zlib or of the file system.
+    UnreadableError
+        Instead of an error of the library, of zlib or of the file system.
     """
-    import pyarrow as pa
-
     try:
         yield
-    except (pa.ArrowException, OSError, EOFError, zlib.error) as err:
+    except (UnicodeDecodeError, UnreadableError):
+        raise
+    except Exception as err:
+        if not isinstance(err, (OSError, EOFError, zlib.error, *errors)):
+            raise
         stamps.check()
         reason = reason_of() if reason_of is not None else None
         if reason is None:
             reason = why_unreadable(path, err)
-        raise ValueError(f"cannot read {path} as {kind}: {reason}") from err
+        raise UnreadableError(called or path, kind, reason) from err
 
 
 def why_unreadable(path: str, err: Exception) -> str:

@@ -1,7 +1,7 @@
 """Parquet files, read in batches of a bounded number of rows."""
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 import narwhals.stable.v2 as nw
@@ -67,7 +67,7 @@ class ParquetSource(TypedSource):
                 need_columns(columns, _names(file, path), path)
                 batches = file.iter_batches(self._chunk_rows, columns=list(columns))
                 while True:
-                    with read_errors(path, "Parquet", self._stamps):
+                    with self._read_errors(path):
                         batch = next(batches, None)
                     if batch is None:
                         break
@@ -81,10 +81,15 @@ class ParquetSource(TypedSource):
 
     @contextmanager
     def _opened(self, path: str) -> Iterator[Any]:
-        with read_errors(path, "Parquet", self._stamps):
+        with self._read_errors(path):
             file = self._parquet.ParquetFile(path, buffer_size=_READ_AT_ONCE, pre_buffer=False)
         with file:
             yield file
+
+    def _read_errors(self, path: str) -> AbstractContextManager[None]:
+        import pyarrow as pa
+
+        return read_errors(path, "Parquet", self._stamps, errors=(pa.ArrowException,))
 
 
 def _names(file: Any, path: str) -> list[str]:

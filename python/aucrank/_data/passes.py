@@ -230,6 +230,12 @@ class Passes:
             )
 
 
+def all_rows(source: Source) -> nw.DataFrame[Any] | None:
+    """Return all columns and rows as one frame, None if there are no rows."""
+    frames = [frame for frame, _ in source.read(source.names)]
+    return nw.concat(frames) if frames else None
+
+
 def need_columns(columns: Sequence[str], names: Sequence[str], origin: str) -> None:
     """Check that columns exist.
 

@@ -275,7 +275,13 @@ class TextSurvey:
                 dates.are_days &= days.is_integer()
 
     def look_at_numbers(
-        self, count: int, values: Collection[float], example: str, *, are_whole: bool
+        self,
+        count: int,
+        values: Collection[float],
+        example: str,
+        mark: str,
+        *,
+        are_whole: bool,
     ) -> None:
         """Count texts that every reader takes for numbers.
 
@@ -287,13 +293,15 @@ class TextSurvey:
             Distinct numbers, as far as needed.
         example : str
             One of the texts.
+        mark : str
+            Their decimal mark.
         are_whole : bool
-            Whether all are integers; otherwise at least one has a decimal point that cannot be a
-            thousands separator, and with a decimal comma all count as odd.
+            Whether all are integers; otherwise at least one has a decimal mark that cannot be a
+            thousands separator, and with the other mark all count as odd.
         """
         self.n_values += count
-        for mark, numbers in self.numbers.items():
-            if mark == "," and not are_whole:
+        for other, numbers in self.numbers.items():
+            if other != mark and not are_whole:
                 numbers.odd.note(example, count)
                 continue
             numbers.units[""] += count
@@ -301,7 +309,7 @@ class TextSurvey:
             numbers.note_values(values)
             numbers.note_example("", example)
         if not are_whole:
-            self.numbers["."].n_shown += count
+            self.numbers[mark].n_shown += count
         for dates in self.dates.values():
             dates.odd.note(example, count)
 

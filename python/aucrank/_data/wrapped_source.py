@@ -195,11 +195,11 @@ class DatedSource(WrappedSource):
             names = [name for name in self.names if name not in self._left]
             found: dict[str, ColumnForm] = {}
             texts: dict[str, TextSurvey] = {}
-            for head in self._source.heads(names) or ():
+            for frame in self._frames(names):
                 for name in names:
-                    if form := typed_dates(head.frame[name]):
+                    if form := typed_dates(frame[name]):
                         found[name] = form
-                    elif head.frame.schema[name] == nw.String:
+                    elif frame.schema[name] == nw.String:
                         texts[name] = TextSurvey(self._missing.of(name))
             for frame, _ in self._source.read(list(texts)) if texts else ():
                 for name, survey in texts.items():
@@ -212,9 +212,22 @@ class DatedSource(WrappedSource):
                 elif form := date_form(survey):
                     found.setdefault(name, form)
             self._known = found
-            for note in notes_on_dates(name for name in names if name in found):
+            notes: list[str] = []
+            for name in texts:
+                if name in found:
+                    option = f"--categorical {name}"
+                    notes += found[name].notes(name, ".", option, known.get(name))
+            notes += notes_on_dates(name for name in names if name in found)
+            for note in notes:
                 warn_caller(note, ReadingNote)
         return self._known
+
+    def _frames(self, names: Sequence[str]) -> Iterable[nw.DataFrame[Any]]:
+        """Return frames, with rows or without, that show the dtypes of columns."""
+        heads = self._source.heads(names)
+        if heads is None:
+            return (frame for frame, _ in self._source.read(names))
+        return (head.frame for head in heads)
 
 
 class ClassesSource(WrappedSource):

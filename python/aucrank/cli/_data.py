@@ -4,6 +4,7 @@ No other module depends on which of them it was: all work on a frame goes throug
 """
 
 import gzip
+import sys
 import warnings
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
@@ -19,18 +20,22 @@ from numpy.typing import NDArray
 from aucrank._data.clean import numbers_for_nothing
 from aucrank._data.column_form import ColumnFormError
 from aucrank._data.csv_form import CsvOptions
-from aucrank._data.data_files import why_unreadable
+from aucrank._data.csv_parsers import Backend
+from aucrank._data.csv_source import CsvSource
+from aucrank._data.data_files import UnreadableError, why_unreadable
+from aucrank._data.frame_source import FrameSource
 from aucrank._data.labels import encode_binary
 from aucrank._data.number_text import read_number
+from aucrank._data.passes import DataChangedError, all_rows
 from aucrank._data.reading import Fitted, Reading
 from aucrank._data.row_names import RowNames
+from aucrank._data.wrapped_source import DatedSource
 from aucrank._utils.files import write_atomically
 from aucrank._utils.plain_text import shown
 from aucrank._utils.warn import ReadingNote
 from aucrank._utils.words import did_you_mean, listed, plural
 from aucrank.cli._csv import STDIN, copy_of_stdin
-from aucrank.cli._csv_frame import Backend, read_csv, typed_frame
-from aucrank.cli._errors import CommandError, DataError, UsageError, plain_errors, readable
+from aucrank.cli._errors import DataError, UsageError, plain_errors, readable
 from aucrank.cli._positive import warn_of_positive
 from aucrank.cli._workbook import as_csv
 
@@ -116,14 +121,14 @@ def _installed(package: str) -> bool:
     return find_spec(package) is not None
 
 
-def read_data(
+def read_file(
     path: str,
     *,
     text: Collection[str] = (),
     labels: str | None = None,
     options: CsvOptions | None = None,
     fitted: Fitted | None = None,
-) -> nw.DataFrame[Any]:
+) -> tuple[nw.DataFrame[Any], Reading]:
     """Read a file; columns of a CSV file are numbers, or text as in the file.
 
     Prints notes on unusual features of the file, and how they are read.
@@ -141,58 +146,54 @@ def read_data(
         Known options of CSV files.
     fitted : Fitted, default=None
         What a model knows of the files of its fit, if the rows are read for one.
+
+    Returns
+    -------
+    frame : narwhals.DataFrame
+        All rows.
+    reading : Reading
+        How they were read.
     """
-    return read_file(path, text=text, labels=labels, options=options, fitted=fitted)[0]
-
-
-def read_file(
-    path: str,
-    *,
-    text: Collection[str] = (),
-    labels: str | None = None,
-    options: CsvOptions | None = None,
-    fitted: Fitted | None = None,
-) -> tuple[nw.DataFrame[Any], Reading]:
-    """Read a file as `read_data` does; return how it was read, too."""
     options = CsvOptions() if options is None else options
     file = copy_of_stdin() if path == STDIN else path
     kind = file_kind(file)
     file = str(readable(file))
     backend = backend_for(kind)
-    notes: list[str] = []
+
+    def read_csv(csv: str, known: CsvOptions) -> tuple[nw.DataFrame[Any] | None, Reading]:
+        rows = ((csv,), sys.maxsize, known, text, labels, fitted)
+        source = CsvSource(*rows, backend=backend, called=path, kind=_FORMAT[kind])
+        return all_rows(source), source.reading
+
     try:
-        if kind == "parquet":
-            frame = nw.read_parquet(file, backend=backend)
-            # The index of a pandas frame: pandas restores it, others see a column.
-            frame = frame.drop(
-                [name for name in frame.columns if name.startswith("__index_level_")]
-            )
-            missing = options.missing if fitted is None else fitted.completed(options).missing
-            frame, reading = typed_frame(frame, {*text, labels}, missing, notes, fitted)
+        if kind == "csv":
+            frame, reading = read_csv(file, options)
         elif kind == "xlsx":
-            with as_csv(file, options, fitted, notes) as (sheet, known):
-                try:
-                    frame, reading = read_csv(sheet, backend, known, text, labels, notes, fitted)
-                except ColumnFormError as error:
-                    raise DataError(str(error).replace(sheet, path)) from error
-            notes[:] = [note.replace(sheet, file) for note in notes]
+            with as_csv(file, options, fitted, path) as (sheet, known):
+                frame, reading = read_csv(sheet, known)
             reading = replace(reading, separator=None, encoding=None)
         else:
-            frame, reading = read_csv(file, backend, options, text, labels, notes, fitted)
-    except CommandError:
-        raise
-    except ColumnFormError as error:
-        raise DataError(str(error).replace(file, path)) from error
-    except Exception as error:  # each reader has its own family of errors
-        reason = why_unreadable(file, error).split("\n")[0]
-        raise DataError(f"cannot read {path} as {_FORMAT[kind]}: {reason}") from error
-    if not len(frame):
+            missing = options.missing if fitted is None else fitted.completed(options).missing
+            rows = FrameSource(_parquet(file, path, backend), sys.maxsize)
+            rows.description = path
+            dated = DatedSource(rows, {*text, labels}, missing, fitted)
+            frame, reading = all_rows(dated), dated.reading
+    except (ColumnFormError, DataChangedError, UnreadableError) as error:
+        raise DataError(str(error)) from error
+    if frame is None:
         raise DataError(f"{path} has no rows")
     for name in options.missing.in_columns:
         need_column(frame.columns, name, path, "--missing-in")
-    for note in notes:
-        warnings.warn(note.replace(file, path), ReadingNote, stacklevel=3)
     return numbers_for_nothing(frame), reading
+
+
+def _parquet(file: str, path: str, backend: Backend) -> nw.DataFrame[Any]:
+    try:
+        frame = nw.read_parquet(file, backend=backend)
+    except Exception as error:  # each library has its own family of errors
+        raise UnreadableError(path, _FORMAT["parquet"], why_unreadable(file, error)) from error
+    # The index of a pandas frame: pandas restores it, others see a column.
+    return frame.drop([name for name in frame.columns if name.startswith("__index_level_")])
 
 
 _FORMAT = {"csv": "CSV", "parquet": "Parquet", "xlsx": "a workbook"}

@@ -10,40 +10,42 @@ from pathlib import Path
 from typing import Any
 
 from aucrank._data.csv_form import CsvOptions
+from aucrank._data.data_files import UnreadableError, why_unreadable
 from aucrank._data.reading import Fitted
 from aucrank._utils.extras import import_extra
 from aucrank._utils.plain_text import shown
+from aucrank._utils.warn import ReadingNote, warn_caller
 from aucrank._utils.words import did_you_mean
 from aucrank.cli._errors import DataError, UsageError
 
 
 @contextmanager
 def as_csv(
-    file: str, options: CsvOptions, fitted: Fitted | None, notes: list[str]
+    file: str, options: CsvOptions, fitted: Fitted | None, path: str
 ) -> Iterator[tuple[str, CsvOptions]]:
     """Yield a sheet as a CSV file, and the options by which it is read.
 
     Parameters
     ----------
     file : str
-        Path of the workbook.
+        The workbook.
     options : CsvOptions
         The user's options.
     fitted : Fitted or None
         What a model knows of the files of its fit.
-    notes : list of str
-        Receives notes on unusual features.
+    path : str
+        Name of the workbook in messages.
     """
     for option, given in (("sep", options.separator), ("encoding", options.encoding)):
         if given is not None:
-            raise UsageError(f"{options.named(option)} is of CSV files, and {file} is a workbook")
+            raise UsageError(f"{options.named(option)} is of CSV files, and {path} is a workbook")
     known = options if fitted is None else fitted.completed(options)
     # Numbers in a workbook have no decimal mark: they get the one by which they are read.
     decimal = known.decimal or "."
-    rows = _rows(file, getattr(options, "sheet", None), notes)[options.skip_rows or 0 :]
+    rows = _rows(file, getattr(options, "sheet", None), path)[options.skip_rows or 0 :]
     with tempfile.TemporaryDirectory(prefix="aucrank-") as folder:
-        path = Path(folder) / "sheet.csv"
-        with path.open("w", encoding="utf-8", newline="") as out:
+        sheet = Path(folder) / "sheet.csv"
+        with sheet.open("w", encoding="utf-8", newline="") as out:
             writer = csv.writer(out, lineterminator="\n")
             for row in rows:
                 cells = [_text(value, decimal) for value in row]
@@ -52,28 +54,32 @@ def as_csv(
                     writer.writerow(cells)
         skipped = None if options.skip_rows is None else 0
         yield (
-            str(path),
+            str(sheet),
             replace(options, separator=",", encoding="utf-8", decimal=decimal, skip_rows=skipped),
         )
 
 
-def _rows(file: str, sheet: str | None, notes: list[str]) -> list[list[Any]]:
+def _rows(file: str, sheet: str | None, path: str) -> list[list[Any]]:
     """Return the cells of a sheet, from its first row and column on."""
     try:
         calamine = import_extra("python_calamine", "xlsx", "reading a workbook")
     except ImportError as error:
         raise DataError(str(error)) from error
-    book = calamine.CalamineWorkbook.from_path(file)
+    try:
+        book = calamine.CalamineWorkbook.from_path(file)
+    except (calamine.CalamineError, OSError) as error:
+        raise UnreadableError(path, "a workbook", why_unreadable(file, error)) from error
     names = list(book.sheet_names)
     if sheet is None:
         if len(names) > 1:
-            notes.append(
-                f"of {file} the first of {len(names)} sheets is read, {shown(names[0])}"
-                " (see --sheet)"
+            warn_caller(
+                f"of {path} the first of {len(names)} sheets is read, {shown(names[0])}"
+                " (see --sheet)",
+                ReadingNote,
             )
         sheet = names[0]
     elif sheet not in names:
-        raise DataError(f"{file} has no sheet {sheet!r}{did_you_mean(sheet, names)}")
+        raise DataError(f"{path} has no sheet {sheet!r}{did_you_mean(sheet, names)}")
     rows: list[list[Any]] = book.get_sheet_by_name(sheet).to_python(skip_empty_area=False)
     return rows
 

@@ -195,7 +195,7 @@ class MadeFromSources(InPieces):
         folders = {name for of_file in values.values() for name in of_file}
         in_files = [name for name in text if name not in folders]
         source = CsvSource(files, chunk_rows, options, in_files, target)
-        need_columns(list(marks.in_columns), source.names, files[0])
+        need_columns([*in_files, *marks.in_columns], source.names, files[0])
         return cls(
             with_folders(source, values, text),
             target=target,
