@@ -6,6 +6,7 @@ whose model uses them has `KeepsModels` among its bases. A learner written in Py
 ensemble of arbitrary classifiers, uses the pair as the core does; see `ExternalFitter`.
 """
 
+import sys
 import threading
 from collections.abc import Callable, Sequence
 from contextvars import copy_context
@@ -32,9 +33,7 @@ Answer = Callable[[Any, Any], NDArray[np.float64]]
 
 def weight_parameter(estimator: Any) -> tuple[str, Any]:
     """Return the name by which weights go to ``fit``, and the estimator that they are for."""
-    from sklearn.pipeline import Pipeline
-
-    if not isinstance(estimator, Pipeline):
+    if not _is_pipeline(estimator):
         return "sample_weight", estimator
     step, last = estimator.steps[-1]
     name, receiver = weight_parameter(last)
@@ -42,6 +41,12 @@ def weight_parameter(estimator: Any) -> tuple[str, Any]:
         # The pipeline itself finds the steps that request weights.
         return "sample_weight", receiver
     return f"{step}__{name}", receiver
+
+
+def _is_pipeline(estimator: Any) -> bool:
+    # Without its module there is none, and importing it takes half a second.
+    module = sys.modules.get("sklearn.pipeline")
+    return module is not None and isinstance(estimator, module.Pipeline)
 
 
 def check_has_methods(estimator: Any, name: str, methods: Sequence[str]) -> None:
@@ -351,12 +356,10 @@ class KeepsModels:
         return state
 
     def __sklearn_tags__(self) -> Any:
-        from sklearn.pipeline import Pipeline
-
         tags = super().__sklearn_tags__()  # type: ignore[misc]
         estimator = self._external_estimator()
         # The tags of a pipeline do not reflect an imputer in it.
-        if isinstance(estimator, BaseEstimator) and not isinstance(estimator, Pipeline):
+        if isinstance(estimator, BaseEstimator) and not _is_pipeline(estimator):
             tags.input_tags.allow_nan = get_tags(estimator).input_tags.allow_nan
         if isinstance(estimator, BaseEstimator):
             tags.input_tags.sparse &= get_tags(estimator).input_tags.sparse

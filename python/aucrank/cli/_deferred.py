@@ -1,7 +1,7 @@
 """Lazy loading of modules that scikit-learn imports and that few commands use.
 
-`sklearn.base` imports pandas and `scipy.stats` for a few functions. That takes two thirds of the
-time of `aucrank describe`, which calls none of them.
+`sklearn.base` imports pandas and `scipy.stats` for a few functions, and SciPy all of NumPy, with
+`numpy.f2py`. That takes two thirds of the time of `aucrank describe`, which calls none of them.
 """
 
 import sys

@@ -77,7 +77,7 @@ def _run(name: str, args: argparse.Namespace) -> int:
     if not getattr(args, "header", True):
         _number_columns(args)
     if name in _QUICK:
-        defer("pandas", "scipy.stats")
+        defer("pandas", "scipy.stats", "numpy.f2py")
     status: int = import_module(f"aucrank.cli.{name}").run(args)
     return status
 
