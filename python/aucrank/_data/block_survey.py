@@ -12,7 +12,14 @@ from numpy.typing import NDArray
 from aucrank._data.column_lookup import given_names
 from aucrank._data.frames import is_all_missing
 from aucrank._data.passes import Batch
-from aucrank._data.row_blocks import RowBlocks, first_missing, group_numbers, time_numbers
+from aucrank._data.row_blocks import (
+    RowBlocks,
+    first_missing,
+    group_numbers,
+    latest_of_groups,
+    time_numbers,
+    times_of_groups,
+)
 from aucrank._data.vectors import vector
 
 #: Groups whose latest times are kept, 16 bytes each.
@@ -64,9 +71,7 @@ class BlockFacts:
             return groups, False
         assert self.known is not None
         assert self.latest is not None
-        # A group that has only rows of weight zero is unknown, and irrelevant.
-        place = np.minimum(np.searchsorted(self.known, groups), len(self.known) - 1)
-        return self.latest[place], True
+        return times_of_groups(groups, self.known, self.latest), True
 
 
 class BlockSurvey:
@@ -156,16 +161,6 @@ class BlockSurvey:
                 f" {MOST_GROUPS:,} groups, whose latest times are to be known: compute that time in"
                 " a column of its own, and give it as time without groups"
             )
-
-
-def latest_of_groups(
-    groups: NDArray[np.uint64], times: NDArray[np.uint64]
-) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
-    """Return the distinct groups, ascending, and the latest time of each."""
-    known, place = np.unique(groups, return_inverse=True)
-    latest = np.zeros(len(known), dtype=np.uint64)
-    np.maximum.at(latest, place, times)
-    return known, latest
 
 
 def blocks_of(parts: Sequence[tuple[NDArray[np.uint64], bool] | None]) -> RowBlocks | None:

@@ -7,9 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucrank._data.date_text import days_of
-from aucrank._utils.numbers import DateUnit
-
-_SECONDS_A_DAY = 86_400.0
+from aucrank._utils.numbers import SECONDS_A_DAY, DateUnit
 
 #: Integers up to this one are doubles, so that a quotient of two is rounded once.
 _MOST_EXACT = 2**53
@@ -51,7 +49,7 @@ def days_of_array(moments: NDArray[np.datetime64]) -> NDArray[np.float64]:
             seconds[place] = int(parts[place]) / per_second
     else:
         seconds = moments.astype("M8[s]").astype(np.float64)
-    return np.where(missing, np.nan, seconds / _SECONDS_A_DAY)
+    return np.where(missing, np.nan, seconds / SECONDS_A_DAY)
 
 
 def unit_of_days(days: NDArray[np.float64]) -> DateUnit:

@@ -5,8 +5,7 @@ from datetime import MAXYEAR, UTC, datetime, timedelta, timezone
 from typing import Any
 
 from aucrank._data.schema import is_missing
-
-_SECONDS_A_DAY = 86_400
+from aucrank._utils.numbers import SECONDS_A_DAY
 
 #: Possible orders of numbers between slashes.
 ORDERS = ("dmy", "mdy")
@@ -109,5 +108,5 @@ def days_of(moment: Any) -> float | None:
         moment = datetime(moment.year, moment.month, moment.day)
     if moment.tzinfo is None:
         moment = moment.replace(tzinfo=UTC)
-    days: float = moment.timestamp() / _SECONDS_A_DAY
+    days: float = moment.timestamp() / SECONDS_A_DAY
     return days

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from aucrank._data.frames import array_factor
 from aucrank._data.schema import Factor, is_missing
 from aucrank._data.vectors import vector
+from aucrank._utils.numbers import SECONDS_A_DAY
 
 _SIGN = np.int64(-(1 << 63))
 
@@ -96,11 +97,46 @@ def read_blocks(
     numbers = group_numbers(column)
     if times is None:
         return RowBlocks(numbers, are_times=False)
-    _, place = np.unique(numbers, return_inverse=True)
-    latest = np.zeros(int(place.max(initial=-1)) + 1, dtype=np.uint64)
     counted = slice(None) if kept is None else kept
-    np.maximum.at(latest, place[counted], times[counted])
-    return RowBlocks(latest[place], are_times=True)
+    known, latest = latest_of_groups(numbers[counted], times[counted])
+    return RowBlocks(times_of_groups(numbers, known, latest), are_times=True)
+
+
+def latest_of_groups(
+    groups: NDArray[np.uint64], times: NDArray[np.uint64]
+) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
+    """Return the distinct groups, ascending, and the latest time of each."""
+    known, place = np.unique(groups, return_inverse=True)
+    latest = np.zeros(len(known), dtype=np.uint64)
+    np.maximum.at(latest, place, times)
+    return known, latest
+
+
+def times_of_groups(
+    groups: NDArray[np.uint64], known: NDArray[np.uint64], latest: NDArray[np.uint64]
+) -> NDArray[np.uint64]:
+    """Return the time of each row, the latest of its group.
+
+    A group that is not known has only rows of weight zero, which no fit uses.
+    """
+    if not len(known):
+        return np.zeros(len(groups), dtype=np.uint64)
+    return latest[np.minimum(np.searchsorted(known, groups), len(known) - 1)]
+
+
+def range_of_times(size: NDArray[np.intp], n_ranges: int) -> NDArray[np.intp]:
+    """Return the range of each time, of ranges with about as many rows, the earliest first.
+
+    Parameters
+    ----------
+    size : ndarray of int
+        Number of rows of each time, in ascending order.
+    n_ranges : int
+        Number of ranges; some are empty where many rows have the same time.
+    """
+    middle = (np.cumsum(size) - size / 2) / size.sum()
+    found: NDArray[np.intp] = np.minimum((middle * n_ranges).astype(np.intp), n_ranges - 1)
+    return found
 
 
 def _column(values: ArrayLike, name: str, n_rows: int) -> NDArray[Any]:
@@ -189,7 +225,7 @@ def _seconds(column: NDArray[Any]) -> NDArray[np.float64]:
     return whole.astype(np.float64) + rest / per_second
 
 
-_SECONDS_OF = {"W": 604_800, "D": 86_400, "h": 3600, "m": 60, "s": 1}
+_SECONDS_OF = {"W": 7 * SECONDS_A_DAY, "D": SECONDS_A_DAY, "h": 3600, "m": 60, "s": 1}
 
 
 def _floats_of_objects(values: list[Any]) -> list[float]:
@@ -210,14 +246,14 @@ def _floats_of_objects(values: list[Any]) -> list[float]:
 
 def _seconds_since_1970(value: date) -> float:
     if not isinstance(value, datetime):
-        return float((value - date(1970, 1, 1)).days * 86_400)
+        return float((value - date(1970, 1, 1)).days * SECONDS_A_DAY)
     zone = None if value.tzinfo is None else UTC
     return _seconds_of(value - type(value)(1970, 1, 1, tzinfo=zone))
 
 
 def _seconds_of(passed: timedelta) -> float:
     nanoseconds = 1000 * passed.microseconds + getattr(passed, "nanoseconds", 0)
-    return float(passed.days * 86_400 + passed.seconds) + nanoseconds / 10**9
+    return float(passed.days * SECONDS_A_DAY + passed.seconds) + nanoseconds / 10**9
 
 
 def group_numbers(column: NDArray[Any]) -> NDArray[np.uint64]:

@@ -15,7 +15,9 @@ BOUNDS = frozenset({"threshold", "score_from", "score_to"})
 _EPOCH = date(1970, 1, 1)
 _FIRST_MOMENT = datetime(1970, 1, 1, tzinfo=UTC)
 _DAYS = range(date.min.toordinal() - _EPOCH.toordinal(), date.max.toordinal() - _EPOCH.toordinal())
-_MICROSECONDS_A_DAY = 86_400_000_000
+#: Seconds of a day, without leap seconds.
+SECONDS_A_DAY = 86_400
+_MICROSECONDS_A_DAY = SECONDS_A_DAY * 10**6
 
 #: Resolution in microseconds of a column of moments, at worst: half of them in the year 9999.
 _MOST_TIED = 64
@@ -70,7 +72,7 @@ def bound_text(bound: float, counts: DateUnit | None) -> str:
         return _date(math.ceil(bound))
     # The first microsecond that is not below the bound, both in the resolution of the column.
     moment = math.floor(Decimal(bound) * _MICROSECONDS_A_DAY) - _MOST_TIED
-    while moment / 10**6 / 86_400 < bound:
+    while moment / 10**6 / SECONDS_A_DAY < bound:
         moment += 1
     return _moment(moment)
 

@@ -6,7 +6,9 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
+from aucrank._utils.extras import import_extra
 from aucrank._utils.plain_text import shown
 
 
@@ -50,6 +52,14 @@ def plain_errors(doing: str) -> Iterator[None]:
         raise DataError(f"{doing}: {reason_of(error)}") from error
     except (ValueError, TypeError) as error:
         raise DataError(f"{doing}: {error}") from error
+
+
+def needed(module: str, extra: str, caller: str) -> Any:
+    """Return a module of an optional package, or say how to install it."""
+    try:
+        return import_extra(module, extra, caller)
+    except ImportError as error:
+        raise DataError(str(error)) from error
 
 
 def content_of(path: str) -> bytes:

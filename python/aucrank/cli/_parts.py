@@ -10,13 +10,12 @@ from numpy.typing import NDArray
 
 from aucrank._data.reading import Reading
 from aucrank._report.subjects import Target, with_parts
+from aucrank._utils.numbers import SECONDS_A_DAY
 from aucrank._utils.plain_text import shown
 from aucrank._utils.words import listed
 from aucrank.cli._data import n_missing, need_column, times_of
 from aucrank.cli._errors import DataError, UsageError, plain_errors
 from aucrank.cli._model import SavedModel
-
-_SECONDS_A_DAY = 86_400
 
 
 def named_parts(args: argparse.Namespace) -> dict[str, list[str]]:
@@ -95,4 +94,4 @@ def _times(series: nw.Series[Any], reading: Reading, path: str) -> NDArray[Any]:
     times = times_of(series, path)
     if series.name not in reading.date_units or times.dtype.kind not in "iuf":
         return times
-    return np.round(times.astype(np.float64) * _SECONDS_A_DAY).astype("datetime64[s]")
+    return np.round(times.astype(np.float64) * SECONDS_A_DAY).astype("datetime64[s]")

@@ -12,11 +12,10 @@ from typing import Any
 from aucrank._data.csv_form import CsvOptions
 from aucrank._data.data_files import UnreadableError, why_unreadable
 from aucrank._data.reading import Fitted
-from aucrank._utils.extras import import_extra
 from aucrank._utils.plain_text import shown
 from aucrank._utils.warn import ReadingNote, warn_caller
 from aucrank._utils.words import did_you_mean
-from aucrank.cli._errors import DataError, UsageError
+from aucrank.cli._errors import DataError, UsageError, needed
 
 
 @contextmanager
@@ -61,10 +60,7 @@ def as_csv(
 
 def _rows(file: str, sheet: str | None, path: str) -> list[list[Any]]:
     """Return the cells of a sheet, from its first row and column on."""
-    try:
-        calamine = import_extra("python_calamine", "xlsx", "reading a workbook")
-    except ImportError as error:
-        raise DataError(str(error)) from error
+    calamine = needed("python_calamine", "xlsx", "reading a workbook")
     try:
         book = calamine.CalamineWorkbook.from_path(file)
     except (calamine.CalamineError, OSError) as error:

@@ -4,8 +4,7 @@ import argparse
 from collections.abc import Iterator
 from typing import Any
 
-from aucrank._utils.extras import import_extra
-from aucrank.cli._errors import DataError
+from aucrank.cli._errors import needed
 from aucrank.cli._parser import build_parser
 from aucrank.cli._text import write_document
 
@@ -15,10 +14,7 @@ _FILES = {"data", "model", "against", "train", "resume", "out", "json", "csv", "
 
 def run(args: argparse.Namespace) -> int:
     """Print the script."""
-    try:
-        shtab: Any = import_extra("shtab", "completion", "completion")
-    except ImportError as error:
-        raise DataError(str(error)) from error
+    shtab = needed("shtab", "completion", "completion")
     parser = build_parser()
     for action in _arguments(parser):
         # `--model` of a command that fits is the name of an estimator.
