@@ -1,6 +1,7 @@
 """Groups and times in fits to a `Dataset`: the document of the fit to one frame."""
 
 import datetime
+import warnings
 from decimal import Decimal
 from itertools import pairwise
 
@@ -383,3 +384,28 @@ def test_a_comparison_by_time_is_that_of_a_frame(given):
 def test_a_comparison_keeps_groups_together():
     found = aucrank.compare(dataset_of(ROWS, {"groups": "who"}), models={"table": RIMARC()}, cv=3)
     assert "groups kept together" in found.to_html()
+
+
+@pytest.mark.parametrize("ways", ["frame", "dataset"])
+def test_groups_and_times_of_a_panel_are_said_to_leave_few_ranges(ways):
+    rng = np.random.default_rng(0)
+    panel = pd.DataFrame({"who": np.arange(600) % 50, "month": np.arange(600) // 50})
+    panel = panel.assign(x=rng.normal(size=600), y=rng.integers(0, 2, 600))
+
+    def fit(rows, **given):
+        if ways == "dataset":
+            return RIMARC().fit(Dataset.from_batches(rows, target="y", columns=["x"], **given))
+        return RIMARC().fit(rows[["x"]], rows["y"], **{k: rows[v] for k, v in given.items()})
+
+    said = r"latest row, and 100% have the same\. For 5 ranges of time there is 1, so"
+    with pytest.warns(UserWarning, match=said):
+        fit(panel, groups="who", time="month")
+    # A third of the groups has left after each of two months.
+    left = panel[panel["month"] <= panel["who"] % 3]
+    with pytest.warns(UserWarning, match=r"For 5 ranges of time there are [23], so"):
+        fit(left, groups="who", time="month")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        fit(panel, time="month")
+        fit(panel, groups="who")
+        fit(panel[panel["month"] == panel["who"] % 12], groups="who", time="month")

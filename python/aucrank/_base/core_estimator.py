@@ -23,7 +23,7 @@ from aucrank._base.summary import SummaryMixin
 from aucrank._base.validation_set import ValidationSet
 from aucrank._base.warm_start import WarmStart
 from aucrank._data.as_frame import as_frame
-from aucrank._data.block_warnings import warn_of_blocks
+from aucrank._data.block_warnings import warn_of_blocks, warn_of_few_ranges
 from aucrank._data.column_warnings import inner_fits_are_silent
 from aucrank._data.input import Columns, KindsByColumn, count_rows, learn_columns, read_columns
 from aucrank._data.labels import encode_binary
@@ -358,6 +358,8 @@ class CoreEstimator(SaveMixin, SummaryMixin, CallbackSupportMixin, BaseEstimator
             warn_of_leaks(columns, schema, positive, weight)
             seed = check_seed(getattr(self, "random_state", None))
             blocks = read_blocks(groups, time, count_rows(columns), kept)
+            if blocks is not None and groups is not None and time is not None:
+                warn_of_few_ranges(blocks.of_row if kept is None else blocks.of_row[kept])
             sample = Sample(columns, schema, positive, weight, X, blocks)
             progress = FitProgress(self, tasks)
             context = FitContext(sample, seed, n_threads, progress, validation, earlier)
@@ -383,6 +385,8 @@ class CoreEstimator(SaveMixin, SummaryMixin, CallbackSupportMixin, BaseEstimator
             self._extra_categories(),
         )
         self.classes_ = facts.target.classes
+        if facts.blocks is not None and facts.blocks.latest is not None:
+            warn_of_few_ranges(facts.blocks.latest)
         seed = check_seed(getattr(self, "random_state", None))
         self._fit_facts(DatasetContext(dataset, facts, seed, n_threads, progress))
         if (reading := dataset.reading) is not None:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from sklearn.model_selection import RepeatedStratifiedKFold, StratifiedGroupKFold
 
 from aucrank._compare.sample import Sample
+from aucrank._data.row_blocks import range_of_times
 from aucrank._utils.params import check_int
 from aucrank._utils.words import plural
 
@@ -143,8 +144,7 @@ def _dealt_by_time(
         raise ValueError(f"n_repeats={n_repeats} would deal the same ranges of time again: leave 1")
     _, places = np.unique(blocks, return_inverse=True)
     size = np.bincount(places)
-    middle = (np.cumsum(size) - size / 2) / size.sum()
-    of_row = np.minimum((middle * n_folds).astype(np.intp), n_folds - 1)[places]
+    of_row = range_of_times(size, n_folds)[places]
     if len(np.unique(of_row)) < n_folds:
         raise ValueError(_no_ranges(sample, size, n_folds))
     pairs = [(np.flatnonzero(of_row != fold), np.flatnonzero(of_row == fold))

@@ -16,7 +16,7 @@ from aucrank._data.column_warnings import (
     in_words,
     is_inner_fit,
 )
-from aucrank._data.row_blocks import STEP, mixed
+from aucrank._data.row_blocks import STEP, mixed, range_of_times
 from aucrank._data.row_names import words_of
 from aucrank._data.schema import Schema
 from aucrank._utils.warn import warn_caller
@@ -53,6 +53,9 @@ _LEAST_TIMES = 30
 
 # Of more rows, those of a share of the values are checked, which keeps groups whole.
 _MOST_ROWS = 50_000
+
+# Ranges of time of a cross-validation within a fit.
+_RANGES = 5
 
 _ISO_DATE = re.compile(r"(?:19|20)\d\d-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])(?:[T ].*)?")
 
@@ -104,6 +107,30 @@ def warn_of_blocks(columns: Any, schema: Schema, positive: NDArray[np.bool_] | N
         )
     if said:
         warn_caller(" ".join(said), ColumnWarning)
+
+
+def warn_of_few_ranges(latest: NDArray[np.uint64]) -> None:
+    """Warn if groups and times together leave fewer ranges of time than a fit deals.
+
+    Parameters
+    ----------
+    latest : ndarray of uint64
+        Time of each row, or of each group: that of the latest row of the group.
+    """
+    if is_inner_fit() or not len(latest):
+        return
+    _, size = np.unique(latest, return_counts=True)
+    n_ranges = len(np.unique(range_of_times(size, _RANGES)))
+    if n_ranges == _RANGES:
+        return
+    warn_caller(
+        "groups and time are both given: groups are kept together, each at the time of its latest"
+        f" row, and {size.max() / size.sum():.0%} have the same. For {_RANGES} ranges of time there"
+        f" {'is' if n_ranges == 1 else 'are'} {n_ranges}, so less is known of rows to come than"
+        " times would show. If groups have rows at many times, as customers by months, give one of"
+        " the two: time alone to rank later rows, also of known groups; groups alone to rank new"
+        " groups"
+    )
 
 
 def _is_whole(values: NDArray[Any]) -> bool:
