@@ -5,6 +5,7 @@ import warnings
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from aucrank import RIMARC
 from aucrank._data.csv_form import CsvOptions
@@ -12,7 +13,7 @@ from aucrank._data.missing_marks import MissingMarks
 from aucrank._data.reading import Reading
 from aucrank._utils.warn import ReadingNote
 from aucrank.cli._data import read_file
-from aucrank.data import DataChangedError, Dataset
+from aucrank.data import DataChangedError, Dataset, read_csv
 from sklearn.base import BaseEstimator
 
 from tests.common.parts import mixed_rows
@@ -55,6 +56,58 @@ def test_columns_are_those_of_a_file_read_at_once(text, zipped, tmp_path):
     path.write_bytes(gzip.compress(text.encode()) if zipped else text.encode())
     at_once = read_file(str(path))[0].to_native()
     pd.testing.assert_frame_equal(read_in_pieces(path), at_once)
+
+
+@pytest.mark.parametrize("text", FILES.values(), ids=FILES)
+@pytest.mark.filterwarnings("ignore::aucrank._utils.warn.ReadingNote")
+def test_read_csv_gives_the_same_values_in_either_library(text, tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_text(text)
+    in_pieces = read_in_pieces(path)
+    pd.testing.assert_frame_equal(read_csv(path), in_pieces)
+    of_polars = read_csv(path, backend="polars")
+    assert isinstance(of_polars, pl.DataFrame)
+    assert of_polars.columns == list(in_pieces)
+    for name in of_polars.columns:
+        expected = [None if pd.isna(value) else value for value in in_pieces[name]]
+        assert of_polars[name].to_list() == expected
+
+
+def test_read_csv_takes_what_is_known_of_a_file(tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_text("from May\nzip|x|y\n# checked\n01234|1,5|-999\n99999|none|2\n")
+    frame = read_csv(
+        path,
+        sep="|",
+        decimal=",",
+        missing={"x": ["none"], "y": ["-999"]},
+        text=["zip"],
+        skip_rows=1,
+        comment="#",
+    )
+    assert frame["zip"].tolist() == ["01234", "99999"]
+    assert frame[["x", "y"]].isna().to_numpy().tolist() == [[False, True], [True, False]]
+
+
+@pytest.mark.parametrize(
+    ("content", "kwargs", "error", "said"),
+    [
+        ("x,y\n1,2\n", {"backend": "numpy"}, ValueError, "backend must be 'pandas', 'polars' or"),
+        ("x,y\n1,2\n", {"text": "x"}, TypeError, "text must be a list of strings, got 'x'"),
+        ("x,y\n1,2\n", {"text": ["z"]}, ValueError, r"rows\.csv has no column 'z'"),
+        ("x,y\n1,2\n", {"missing": {"z": ["1"]}}, ValueError, r"rows\.csv has no column 'z'"),
+        ("x,y\n", {}, ValueError, r"rows\.csv has no rows"),
+        ("x,y\n1,2\n1,2,3\n", {}, ValueError, r"as CSV: line 3 has 3 fields, and 2 are named"),
+        (None, {}, FileNotFoundError, r"there is no file .*rows\.csv"),
+    ],
+)
+@pytest.mark.parametrize("backend", ["pandas", "polars"])
+def test_what_read_csv_cannot_read_is_an_error(content, kwargs, error, said, backend, tmp_path):
+    path = tmp_path / "rows.csv"
+    if content is not None:
+        path.write_text(content)
+    with pytest.raises(error, match=said):
+        read_csv(path, **{"backend": backend, **kwargs})
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252"])

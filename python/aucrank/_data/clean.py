@@ -59,7 +59,8 @@ def _look_at_numbers(survey: TextSurvey, numbers: nw.Series[Any], decimal: str) 
         if known.needs_values:
             values = part.unique().to_list()
             known.note_values(values)
-    are_whole = numbers.dtype.is_integer()
+    # Integers beyond 64 bits are floats, whatever a library makes of them.
+    are_whole = numbers.dtype == nw.Int64
     survey.look_at_numbers(len(numbers), values, str(numbers[0]), decimal, are_whole=are_whole)
 
 

@@ -1,9 +1,10 @@
 """Parsers of CSV files: pyarrow for one block after another, pandas or polars for a whole file."""
 
+import csv
 import re
 import warnings
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from io import BytesIO
+from io import BytesIO, TextIOWrapper
 from typing import Any, Literal, Protocol
 
 import narwhals.stable.v2 as nw
@@ -85,15 +86,15 @@ class ArrowParser:
         """Read some columns of a file, block by block."""
         import pyarrow as pa
 
-        csv, fields = self._csv, form.field_names
-        reading = csv.ReadOptions(
+        fields = form.field_names
+        reading = self._csv.ReadOptions(
             block_size=_BLOCK,
             column_names=fields,
             skip_rows_after_names=int(form.has_header),
             encoding="utf8",
         )
-        parsing = csv.ParseOptions(delimiter=form.separator, newlines_in_values=True)
-        converting = csv.ConvertOptions(
+        parsing = self._csv.ParseOptions(delimiter=form.separator, newlines_in_values=True)
+        converting = self._csv.ConvertOptions(
             column_types=dict.fromkeys(fields, pa.string()),
             include_columns=list(names),
             null_values=[*MISSING, *self._missing.everywhere],
@@ -102,7 +103,7 @@ class ArrowParser:
         stream = pa.input_stream(path) if form.is_plain else pa.PythonFile(open_table(path, form))
         # Columns with a number that has a decimal mark beyond doubt.
         shown = {*names} if form.is_decimal_given else set[str]()
-        with stream, csv.open_csv(stream, reading, parsing, converting) as batches:
+        with stream, self._csv.open_csv(stream, reading, parsing, converting) as batches:
             for batch in batches:
                 table = pa.Table.from_batches([batch])
                 texts = _plain(nw.from_native(table, eager_only=True), form, self._missing)
@@ -225,6 +226,8 @@ class FrameParser:
         }
         if guessed:
             frame = self._parsed(file, {*text, *guessed}, form)
+        if self.library == "polars":
+            frame = _without_empty_lines(frame, path, form)
         for name, field in zip(form.names, form.field_names, strict=True):
             if name is None and frame[field].null_count() < len(frame):
                 raise ValueError("a row holds more than the columns that are named")
@@ -252,7 +255,7 @@ def _errors_of(backend: Backend) -> tuple[type[Exception], ...]:
         return (pandas.errors.ParserWarning, ValueError, *DAMAGED)
     import polars
 
-    return (polars.exceptions.PolarsError, ValueError, *DAMAGED)
+    return (polars.exceptions.PolarsError, csv.Error, ValueError, *DAMAGED)
 
 
 def _by_pandas(file: Any, text: set[str], form: CsvForm) -> nw.DataFrame[Any]:
@@ -307,6 +310,19 @@ def _by_polars(file: Any, text: set[str], form: CsvForm) -> nw.DataFrame[Any]:
         if isinstance(file, BytesIO):
             file.seek(0)
         return _by_polars(file, text | {found[1]}, form)
+
+
+def _without_empty_lines(frame: nw.DataFrame[Any], path: str, form: CsvForm) -> nw.DataFrame[Any]:
+    """Return the frame without the rows that polars makes of empty lines."""
+    if any(frame[name].null_count() == 0 for name in frame.columns):
+        return frame
+    with open_table(path, form) as stream:
+        lines = TextIOWrapper(stream, "utf-8-sig", newline="")
+        rows = csv.reader(lines, delimiter=form.separator)
+        are_filled = [bool(row) for row in rows]
+    if form.has_header:
+        del are_filled[: are_filled.index(True) + 1]
+    return frame.filter(are_filled)
 
 
 def _may_lack_fields(frame: nw.DataFrame[Any]) -> bool:
