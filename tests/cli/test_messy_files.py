@@ -333,6 +333,11 @@ def test_what_cannot_be_is_said(capsys):
         (("--encoding", "klingon"), "--encoding: no encoding is called 'klingon'"),
         (("--id", "nobody"), "clean.csv has no column 'nobody' (--id)"),
         (("--keep", "nobody"), "clean.csv has no column 'nobody' (--keep)"),
+        (("--categorical", "nobody"), "clean.csv has no column 'nobody' (--categorical)"),
+        (
+            ("--categorical", "nobody", "--memory", "1B"),
+            "clean.csv has no column 'nobody' (--categorical)",
+        ),
     ]:
         status, _, err = run(capsys, "fit", "clean.csv", *FIT, *args)
         assert status != 0

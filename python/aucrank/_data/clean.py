@@ -18,27 +18,18 @@ from aucrank._utils.words import listed, plural
 _FEW = 10_000
 
 
-def survey_of(
-    series: nw.Series[Any], missing: Collection[str] = (), decimal: str = "."
-) -> TextSurvey:
+def look_at(survey: TextSurvey, series: nw.Series[Any], decimal: str) -> None:
     """Count how the texts of a column can be read, or numbers that were read from texts.
 
     Parameters
     ----------
+    survey : TextSurvey
+        Receives the counts.
     series : narwhals.Series
-        The column.
-    missing : collection of str, default=()
-        Texts that stand for missing values, in addition to the usual ones.
-    decimal : str, default="."
+        The column, or a part of it.
+    decimal : str
         The decimal mark by which numbers were read.
     """
-    survey = TextSurvey(missing)
-    look_at(survey, series, decimal)
-    return survey
-
-
-def look_at(survey: TextSurvey, series: nw.Series[Any], decimal: str) -> None:
-    """Count the texts or numbers of a column in addition to those seen before."""
     if series.dtype.is_numeric():
         n_missing = series.null_count()
         survey.look_at_missing(n_missing)
@@ -71,16 +62,12 @@ def _is_text(value: Any) -> bool:
 def read_texts(
     series: nw.Series[Any], form: ColumnForm, decimal: str, missing: Collection[str] = ()
 ) -> nw.Series[Any]:
-    """Return texts converted to the form of the column; those that are numbers already stay."""
+    """Return texts as the numbers that the form of the column makes of them."""
     if series.dtype.is_numeric():
         return series if form.is_whole else _as_floats(series)
+    if form.kind == "empty":
+        return _mapped(series, lambda _: None, nw.Float64)
     gone = frozenset([*MISSING, *missing])
-    if not form.is_numeric:
-        if form.kind == "empty":
-            return _mapped(series, lambda _: None, nw.Float64)
-        if not any(text in gone for text in series.unique().to_list()):
-            return series
-        return _mapped(series, lambda text: None if text in gone else text, nw.String)
 
     def value_of(text: Any) -> float | None:
         if not _is_text(text) or text in gone:

@@ -72,7 +72,6 @@ class CsvSource:
             self._parser = ArrowParser(self._options.missing)
         else:
             self._parser = FrameParser(backend, self._options)
-        self._text = set(text)
         self._labels = labels
         self._fitted = fitted
         self._known: dict[str, ColumnForm] = {}
@@ -85,6 +84,7 @@ class CsvSource:
         self.files = self._filled(files)
         self.description = describe(files) if called is None else called
         self.names = self._form(self.files[0]).header
+        self._text = {name for name in text if name in self.names}
         if fitted is not None:
             self._known = fitted.forms(self.names)
 
@@ -175,7 +175,7 @@ class CsvSource:
             surveys = self._surveys()
             self.check_unchanged()
             self._decide_decimals(surveys)
-            self._columns = self._told(surveys)
+            self._columns = self._forms_of_columns(surveys)
             self._say()
         return self._columns
 
@@ -225,7 +225,7 @@ class CsvSource:
             what = describe(list(map(self._name, commas)))
             warn_caller(f"numbers of {what} have a decimal comma (see {named})", ReadingNote)
 
-    def _told(self, surveys: dict[str, dict[str, TextSurvey]]) -> dict[str, ColumnForm]:
+    def _forms_of_columns(self, surveys: dict[str, dict[str, TextSurvey]]) -> dict[str, ColumnForm]:
         """Determine what columns hold from all files, each with its decimal mark."""
         forms = dict.fromkeys(self.names, ColumnForm("text"))
         decimal = self._decimals[self.files[0]]

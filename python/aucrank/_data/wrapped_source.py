@@ -9,9 +9,9 @@ from aucrank._data.clean import (
     date_form,
     dates_as_days,
     forms_to_keep,
+    look_at,
     notes_on_dates,
     read_texts,
-    survey_of,
     typed_dates,
     without_marks,
 )
@@ -203,7 +203,7 @@ class DatedSource(WrappedSource):
                         texts[name] = TextSurvey(self._missing.of(name))
             for frame, _ in self._source.read(list(texts)) if texts else ():
                 for name, survey in texts.items():
-                    survey.add(survey_of(frame[name], self._missing.of(name)))
+                    look_at(survey, frame[name], ".")
             known = {} if self._fitted is None else self._fitted.forms(names)
             for name, survey in texts.items():
                 if name in known and known[name].kind == "date":
