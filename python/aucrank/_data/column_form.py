@@ -209,7 +209,7 @@ def form_of_column(survey: TextSurvey, decimal: str) -> ColumnForm:
     numbers = survey.numbers[decimal]
     unit = numbers.commonest_unit
     odd = numbers.odd_besides(unit)
-    if are_nearly_all(n_known, odd.n_rows) and numbers.are_many_beside(odd):
+    if are_nearly_all(n_known, odd.n_rows) and numbers.outnumber(odd):
         is_whole = numbers.are_whole and not unit and not n_gaps and not odd.n_rows
         return ColumnForm(
             "number",

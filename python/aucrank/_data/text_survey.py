@@ -158,7 +158,7 @@ class NumberCounts:
         """Whether it is not yet known that there are many distinct numbers."""
         return len(self._distinct) < _NUMBERS_TO_ONE * _KEPT
 
-    def are_many_beside(self, odd: Odd) -> bool:
+    def outnumber(self, odd: Odd) -> bool:
         """Return whether numbers with a few other texts are better read as numbers."""
         return len(self._distinct) >= _NUMBERS_TO_ONE * len(odd.texts)
 

@@ -99,7 +99,7 @@ def _run(argv: Sequence[str] | None) -> int:
 
 def _warner() -> Callable[..., None]:
     """Return a function that shows each warning once, in one line: models may repeat them."""
-    told: set[str] = set()
+    printed: set[str] = set()
 
     def warn(message: Warning | str, category: type[Warning], *_: Any) -> None:
         # The code that warns has imported the slow modules already.
@@ -111,8 +111,8 @@ def _warner() -> Callable[..., None]:
                 " Here, --drop leaves a column out, --categorical says what it holds, --missing"
                 " what stands for no value, and --decimal which mark numbers have."
             )
-        if text not in told:
-            told.add(text)
+        if text not in printed:
+            printed.add(text)
             complain(f"{'note' if issubclass(category, ReadingNote) else 'warning'}: {text}")
 
     return warn

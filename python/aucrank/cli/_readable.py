@@ -17,7 +17,7 @@ READABLE = ("Scorecard", "LinearRanker", "TreeRank")
 _SLOW = {"fast": ("Scorecard",)}
 
 
-def readable_beside(ensemble: Any) -> list[str]:
+def readable_next_to(ensemble: Any) -> list[str]:
     """Return the names of the readable models that take no longer than an ensemble."""
     slow = _SLOW.get(ensemble.presets, ()) if ensemble.members is None else ()
     return [name for name in READABLE if name not in slow]
@@ -49,7 +49,7 @@ def readable_aucs(
     seconds : float or None
         Time limit; None for none, so that the result does not depend on the clock.
     """
-    members = [(name, build_estimator(name)) for name in readable_beside(ensemble)]
+    members = [(name, build_estimator(name)) for name in readable_next_to(ensemble)]
     judge = clone(ensemble).set_params(members=members, time_limit=seconds, verbose=0)
     with warnings.catch_warnings(), inner_fits_are_silent():
         # From models that the user did not request.

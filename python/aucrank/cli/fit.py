@@ -21,7 +21,7 @@ from aucrank.cli._errors import UsageError, plain_errors, writable
 from aucrank.cli._model import build_estimator, fit_to, save_model
 from aucrank.cli._options import DEFAULT_LARGE_MODEL, DEFAULT_MODEL
 from aucrank.cli._progress import fit_shown, progress, silent
-from aucrank.cli._readable import READABLE, leaves_rows_out, readable_aucs, readable_beside
+from aucrank.cli._readable import READABLE, leaves_rows_out, readable_aucs, readable_next_to
 from aucrank.cli._stream import (
     dataset_to_learn,
     is_streamed,
@@ -287,7 +287,7 @@ def _readable_in_words(
         + "; ".join([f"{first} than the ensemble", *others])
         + " (a point is 0.01)."
     ]
-    fitted = readable_beside(ensemble)
+    fitted = readable_next_to(ensemble)
     for names, reason in (
         (
             [name for name in READABLE if name not in fitted],
