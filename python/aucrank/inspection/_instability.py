@@ -15,6 +15,7 @@ from sklearn.utils import check_scalar
 
 from aucrank._base.scoring import score_rows, scoring_method
 from aucrank._data.as_frame import frame_or_matrix
+from aucrank._data.column_warnings import inner_fits_are_silent
 from aucrank._utils.params import check_seed
 from aucrank.metrics._units import Units
 
@@ -136,7 +137,8 @@ def ranking_instability(
         times = units.redraw(rng).astype(np.intp)
         drawn = np.repeat(np.arange(len(times)), times)
         given = {} if sample_weight is None else {"sample_weight": units.weight[drawn]}
-        model = clone(estimator).fit(_take(rows, drawn), labels[drawn], **given)
+        with inner_fits_are_silent():
+            model = clone(estimator).fit(_take(rows, drawn), labels[drawn], **given)
         scores.append(score_rows(model, ranked))
     n_rows = len(scores[0])
     if n_rows < 2:

@@ -1,8 +1,4 @@
-"""Rankers and their AUC in MLflow.
-
-A ranker is logged as the file of its ``save``, which holds no code, and as a model of
-``mlflow.pyfunc`` that returns scores, where one of ``mlflow.sklearn`` returns labels.
-"""
+"""Rankers as models of MLflow, and their AUC as its metrics."""
 
 from __future__ import annotations
 
@@ -21,8 +17,6 @@ from aucrank._data.schema import Schema
 from aucrank._utils.extras import import_extra
 from aucrank._utils.params import check_choice
 from aucrank.metrics import AucInterval, auc_interval
-
-__all__ = ["log_auc", "log_model", "save_model"]
 
 Output = Literal["score", "probability"]
 
@@ -185,14 +179,19 @@ def log_auc(
     """
     mlflow = import_extra("mlflow", "mlflow", "aucrank.mlflow.log_auc")
     found = auc_interval(y_true, y_score, sample_weight=sample_weight, **kwargs)
-    figures = {
-        "auc": found.auc,
-        "auc_low": found.low,
-        "auc_high": found.high,
-        "auc_standard_error": found.standard_error,
-    }
-    mlflow.log_metrics({prefix + name: float(figure) for name, figure in figures.items()})
+    mlflow.log_metrics(metrics_of(found, prefix))
     return found
+
+
+def metrics_of(interval: AucInterval, prefix: str) -> dict[str, float]:
+    """Return an AUC, its interval and its standard error by the names of the metrics."""
+    figures = {
+        "auc": interval.auc,
+        "auc_low": interval.low,
+        "auc_high": interval.high,
+        "auc_standard_error": interval.standard_error,
+    }
+    return {prefix + name: float(figure) for name, figure in figures.items()}
 
 
 class _Scorer:
@@ -227,8 +226,14 @@ def _arguments(model: Any, folder: str, output: Output) -> dict[str, Any]:
         "data_path": str(file),
         "model_config": {"output": output},
         "pip_requirements": [f"aucrank=={__version__}"],
-        "signature": _signature(model._schema),
+        "signature": _signature(_schema_of(model)),
     }
+
+
+def _schema_of(model: Any) -> Schema:
+    """Return the columns of a ranker, or of the one that it cuts."""
+    schema: Schema = getattr(model, "ranker_", model)._schema
+    return schema
 
 
 def _signature(schema: Schema) -> Any:
