@@ -7,8 +7,11 @@ import os
 import re
 import shutil
 import signal
+import subprocess
 import sys
+import time
 from itertools import pairwise
+from threading import Timer
 
 import numpy as np
 import pandas as pd
@@ -324,6 +327,111 @@ def test_executors_that_are_lost_are_an_error_that_says_what_to_do(lost, frame_o
     ):
         raise raised
     assert err.value.__cause__ is raised
+
+
+# Jobs that do not end
+
+
+@pytest.fixture
+def stuck(frame_of, tmp_path):
+    """Frame whose second partition is never computed while a file is there."""
+    (tmp_path / "stuck").touch()
+    path = str(tmp_path / "stuck")
+
+    def wait_there(batches):
+        while pyspark.TaskContext.get().partitionId() == 1 and os.path.exists(path):
+            time.sleep(0.1)
+        yield from batches
+
+    frame = frame_of(cut(ROWS, [100, 300]))
+    return frame.mapInArrow(wait_there, frame.schema)
+
+
+def check_unfitted_and_free(model, spark, tmp_path):
+    """No job runs any more, and the session can be used."""
+    assert not hasattr(model, "tree_")
+    for _ in range(100):
+        if not spark.sparkContext.statusTracker().getActiveJobsIds():
+            break
+        time.sleep(0.1)
+    assert not spark.sparkContext.statusTracker().getActiveJobsIds()
+    (tmp_path / "stuck").unlink()
+
+
+def test_a_fit_ends_where_no_task_ends(spark, stuck, tmp_path):
+    model = clone(TREE)
+    given = {"target": "y", "columns": FEATURES}
+    said = r"^the Spark frame: tasks are running, but none has ended for \d+ s: make smaller"
+    with pytest.raises(ClusterError, match=said):
+        model.fit(Dataset.from_spark(stuck, **given, task_timeout=2))
+    check_unfitted_and_free(model, spark, tmp_path)
+    model.fit(Dataset.from_spark(stuck, **given, task_timeout=60))
+    assert model._to_document() == clone(TREE).fit(ROWS[FEATURES], ROWS["y"])._to_document()
+
+
+@pytest.mark.parametrize(
+    "action",
+    [
+        lambda unfitted, _, dataset: unfitted.fit(dataset),
+        lambda _, fitted, dataset: list(fitted.decision_function_batches(dataset)),
+    ],
+    ids=["fit", "scores"],
+)
+def test_an_interrupt_cancels_the_job(action, spark, stuck, tmp_path, model):
+    dataset = Dataset.from_spark(stuck, target="y", columns=FEATURES)
+    unfitted = clone(TREE)
+    # That of Spark would cancel all jobs of the session.
+    of_spark = signal.signal(signal.SIGINT, signal.default_int_handler)
+    timer = Timer(3, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            action(unfitted, model, dataset)
+    finally:
+        timer.cancel()
+        signal.signal(signal.SIGINT, of_spark)
+    check_unfitted_and_free(unfitted, spark, tmp_path)
+
+
+WITHOUT_EXECUTORS = """
+import warnings
+from pyspark.sql import SparkSession
+from aucrank import TreeRank
+from aucrank.data import ClusterError, Dataset, _patience
+
+_patience._SAID_AFTER = 1.0
+session = (
+    SparkSession.builder.master("local-cluster[0, 1, 1024]")
+    .config("spark.ui.enabled", "false")
+    .config("spark.driver.bindAddress", "127.0.0.1")
+    .config("spark.driver.host", "127.0.0.1")
+    .getOrCreate()
+)
+session.sparkContext.setLogLevel("OFF")
+frame = session.range(10).selectExpr("id", "id % 2 as y")
+with warnings.catch_warnings(record=True) as given:
+    warnings.simplefilter("always")
+    try:
+        TreeRank().fit(Dataset.from_spark(frame, target="y", timeout=4))
+    except ClusterError as err:
+        print(err)
+print(*(str(one.message) for one in given), sep="\\n")
+session.stop()
+"""
+
+
+def test_a_fit_ends_where_there_are_no_executors():
+    run = subprocess.run(
+        [sys.executable, "-P", "-c", WITHOUT_EXECUTORS],
+        check=True,
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYSPARK_PYTHON": sys.executable},
+        timeout=300,
+    )
+    said = re.escape("the Spark frame: Spark runs no task, for ") + r"\d+ s now: start workers"
+    assert re.search(said, run.stdout)
+    assert "Spark runs no task; the fit waits for workers, up to 4 s in all" in run.stdout
 
 
 def test_a_fit_needs_two_classes_and_rows(spark, frame_of):

@@ -450,6 +450,8 @@ class MadeFromSources(InPieces):
         groups: str | None = None,
         time: str | None = None,
         columns: Sequence[str] | None = None,
+        timeout: float | None = 300.0,
+        task_timeout: float | None = None,
     ) -> Self:
         """Rows of a Spark data frame, which stay in its cluster.
 
@@ -477,6 +479,14 @@ class MadeFromSources(InPieces):
             time=...)`` does.
         columns : sequence of str, default=None
             Columns to learn from, in this order; None for all others.
+        timeout : float, default=300.0
+            Seconds for which a fit waits while Spark runs no task, for example because it has no
+            executors. It warns after 30 s, and raises `ClusterError` at the end. None to wait for
+            ever.
+        task_timeout : float, default=None
+            Seconds for which tasks may run without any of them ending, for example because all wait
+            for a storage that does not answer; then the job is cancelled with a `ClusterError`.
+            Greater than the time of the longest partition. None for no limit.
 
         Returns
         -------
@@ -500,7 +510,9 @@ class MadeFromSources(InPieces):
         roles = given_names(target, weight, groups, time)
         used = None if columns is None else [*columns, *roles]
         return cls(
-            SparkSource(frame, used),
+            SparkSource(
+                frame, used, _timeout_of(timeout), _timeout_of(task_timeout, "task_timeout")
+            ),
             target=target,
             positive=positive,
             weight=weight,
@@ -621,5 +633,5 @@ class MadeFromSources(InPieces):
         return cls(source, target=target, positive=positive, weight=weight, columns=columns)
 
 
-def _timeout_of(value: float | None) -> float | None:
-    return check_real(value, "timeout", low=0.0, low_open=True, optional=True)
+def _timeout_of(value: float | None, name: str = "timeout") -> float | None:
+    return check_real(value, name, low=0.0, low_open=True, optional=True)

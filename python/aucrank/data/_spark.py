@@ -5,7 +5,7 @@ import pickle
 import uuid
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, closing, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -19,6 +19,7 @@ from aucrank._utils.words import plural
 from aucrank.data import _holder
 from aucrank.data._cluster import MERGED_AT_ONCE, ClusterSource
 from aucrank.data._patience import ClusterError
+from aucrank.data._spark_jobs import SparkJobs
 from aucrank.data._stored import Rows
 
 if TYPE_CHECKING:
@@ -36,6 +37,9 @@ _PIECE = 32 * 2**20
 #: Number of fits whose rows a worker holds at a time.
 _FITS = 2
 
+#: Seconds for which the end of a fit waits for workers to release its rows.
+_FORGET_WITHIN = 10.0
+
 
 class SparkSource(ClusterSource):
     """Partitions of a Spark data frame.
@@ -46,6 +50,10 @@ class SparkSource(ClusterSource):
         The data frame.
     used : sequence of str or None
         Columns that fits read; None for all.
+    timeout : float or None
+        Seconds for which a fit waits while Spark runs no task; None to wait for ever.
+    task_timeout : float or None
+        Seconds for which tasks may run without any of them ending; None for no limit.
 
     Raises
     ------
@@ -57,7 +65,13 @@ class SparkSource(ClusterSource):
         If it is a stream, or two columns have the same name.
     """
 
-    def __init__(self, frame: Any, used: Sequence[str] | None) -> None:
+    def __init__(
+        self,
+        frame: Any,
+        used: Sequence[str] | None,
+        timeout: float | None,
+        task_timeout: float | None,
+    ) -> None:
         caller = "Dataset.from_spark"
         sql = import_extra("pyspark.sql", "spark", caller)
         import_extra("pyarrow", "spark", caller)
@@ -85,6 +99,7 @@ class SparkSource(ClusterSource):
         self._used = names if used is None else [name for name in names if name in set(used)]
         self._taken = self._plain(self._used)
         self._n_partitions: int | None = None
+        self.jobs = SparkJobs(self._context, self.description, timeout, task_timeout)
 
     def map(self, function: Callable[..., Any], *args: Any) -> Any:
         """Return a frame of the results of ``function(partition, number, *args)``."""
@@ -103,7 +118,7 @@ class SparkSource(ClusterSource):
             # All are computed at once; iteration would compute one after another.
             self.check_stored(stored)
             with self.explained():
-                for row in stored.toLocalIterator():
+                for row in self.jobs.iterate(stored.toLocalIterator):
                     yield _of(row)[1]
         finally:
             stored.unpersist()
@@ -134,7 +149,7 @@ class SparkSource(ClusterSource):
         pyarrow = import_extra("pyarrow", "spark", "Dataset.from_spark")
         pieces = self._plain(columns).mapInArrow(_pieces, _RESULT)
         with self.explained():
-            for row in pieces.toLocalIterator():
+            for row in self.jobs.iterate(pieces.toLocalIterator):
                 piece = pyarrow.ipc.open_stream(bytes(row["found"])).read_all()
                 frame = nw.from_native(piece.rename_columns(list(columns)), eager_only=True)
                 yield frame, f"partition {row['number']}"
@@ -180,7 +195,7 @@ class SparkSource(ClusterSource):
     def collected(self, results: Any) -> list[Any]:
         """Compute a frame of results; return its rows by number."""
         with self.explained():
-            return _sorted(results.collect())
+            return _sorted(self.jobs.run(results.collect))
 
     @contextmanager
     def explained(self) -> Iterator[None]:
@@ -222,7 +237,7 @@ class SparkSource(ClusterSource):
             The error of the first partition that failed.
         """
         with self.explained():
-            rows = stored.map(_without_value).collect()
+            rows = self.jobs.run(stored.map(_without_value).collect)
         for row in _sorted(rows):
             if row["failed"]:
                 raise pickle.loads(row["found"])
@@ -308,16 +323,20 @@ class SparkRows:
 
     def coded_rows(self) -> Iterator[bytes]:
         """Yield all coded rows, in order, one partition at a time."""
-        with self._source.explained():
-            for _, pieces in groupby(self._codes.toLocalIterator(), _part_of):
+        source = self._source
+        with source.explained():
+            rows = source.jobs.iterate(self._codes.toLocalIterator)
+            for _, pieces in groupby(rows, _part_of):
                 yield _joined(pieces)
 
     def close(self) -> None:
         """Release the rows in Spark and its workers."""
         fit, source = self._fit, self._source
-        with source.explained():
+        # Workers that are not there, or too busy, forget the rows with one of the next fits.
+        with suppress(ClusterError), source.explained():
             self._codes.unpersist()
-            source.tasks(source.n_cpus).foreachPartition(lambda _: _forget(fit))
+            tasks = source.tasks(source.n_cpus)
+            source.jobs.run(lambda: tasks.foreachPartition(lambda _: _forget(fit)), _FORGET_WITHIN)
 
     def _answered_anew(self, missing: list[int], ask: bytes) -> list["_Answer"]:
         """Have workers take over partitions, and answer."""
@@ -344,7 +363,7 @@ class SparkRows:
                     .groupByKey(-(-n_tasks // width))
                     .mapPartitions(lambda groups: _merge_answers(groups, ask, frame))
                 )
-            return [_of(row) for row in _sorted(answers.collect())]
+            return [_of(row) for row in _sorted(self._source.jobs.run(answers.collect))]
 
 
 #: Partitions of an answer, with the workers that own them; the answer of no rows is None.
