@@ -5,8 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from aucrank._report.options import read_options
-from aucrank._report.ranking import TOP_SHARES, measure_ranking
+from aucrank._report.ranking import measure_ranking
 from aucrank.metrics import RocCurve, auc_interval, partial_auc
+from aucrank.metrics._gains import TOP_SHARES
 from hypothesis import given
 from scipy.stats import ks_2samp
 from sklearn.metrics import roc_auc_score

@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 from sklearn.model_selection import GroupKFold, StratifiedKFold
 
 from aucrank._report.options import Costs, Options
-from aucrank._report.ranking import flagged_share
 from aucrank._report.subjects import Subject, Target
-from aucrank.metrics import RocCurve
+from aucrank.metrics import GainsCurve, RocCurve
 
 _N_FOLDS = 5
 
@@ -106,7 +105,7 @@ def _at(
     cost_of_others: float | None = None,
     trivial_cost: float | None = None,
 ) -> CutOff:
-    flagged = float(flagged_share(curve, prevalence)[knot])
+    flagged = float(GainsCurve.from_curve(curve, prevalence).share[knot])
     tpr = float(curve.tpr[knot])
     return CutOff(
         purpose,

@@ -12,7 +12,15 @@ from sklearn.exceptions import UndefinedMetricWarning
 from aucrank._data.table import Table
 from aucrank._report.options import Options
 from aucrank._report.subjects import Target
-from aucrank.metrics import AucInterval, RocBand, RocCurve, auc_interval, partial_auc, roc_band
+from aucrank.metrics import (
+    AucInterval,
+    GainsCurve,
+    RocBand,
+    RocCurve,
+    auc_interval,
+    partial_auc,
+    roc_band,
+)
 
 #: False positive rates at which the true positive rate is read from the curve.
 OPERATING_FPRS = (0.01, 0.05, 0.1, 0.2, 0.3)
@@ -20,9 +28,6 @@ OPERATING_FPRS = (0.01, 0.05, 0.1, 0.2, 0.3)
 # Maximum total of rows over all resamples, and least numbers of resamples for a pointwise band.
 _RESAMPLED_ROWS = 40_000_000
 _RESAMPLES = 400, 1000
-
-#: Shares of the highest scoring rows for which gains are given.
-TOP_SHARES = (0.01, 0.02, 0.05, *(tenth / 10 for tenth in range(1, 11)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +79,10 @@ class Ranking:
     ks_knot : int
         The knot of the curve where it is attained; of several, the one with fewest rows called
         positive.
+    gains_curve : GainsCurve
+        Cumulative gains and lift.
     gains : Table
-        Gains of the highest scoring rows, see `gains_of`.
+        Gains of the highest scoring rows, see `GainsCurve.at`.
     n_scores : int
         Number of distinct scores.
     """
@@ -88,6 +95,7 @@ class Ranking:
     partial: list[PartialArea]
     ks: float
     ks_knot: int
+    gains_curve: GainsCurve
     gains: Table
     n_scores: int
 
@@ -134,6 +142,7 @@ def measure_ranking(scores: NDArray[np.float64], target: Target, options: Option
     )
     points = np.searchsorted(grid, OPERATING_FPRS)
     gap = curve.tpr - curve.fpr
+    gains = GainsCurve.from_curve(curve, target.prevalence)
     return Ranking(
         curve=curve,
         hull=curve.hull(),
@@ -148,7 +157,8 @@ def measure_ranking(scores: NDArray[np.float64], target: Target, options: Option
         ],
         ks=float(gap.max()),
         ks_knot=int(gap.argmax()),
-        gains=gains_of(curve, target.prevalence),
+        gains_curve=gains,
+        gains=gains.at(),
         n_scores=curve.thresholds.size - 1,
     )
 
@@ -190,32 +200,3 @@ def _partial(
             )
     share = area / ((fpr[1] - fpr[0]) * (tpr[1] - tpr[0]))
     return PartialArea(fpr, tpr, area, share, standardized, interval)
-
-
-def flagged_share(curve: RocCurve, prevalence: float) -> NDArray[np.float64]:
-    """Return the share of all rows that each threshold of a curve calls positive."""
-    return prevalence * curve.tpr + (1 - prevalence) * curve.fpr
-
-
-def gains_of(curve: RocCurve, prevalence: float) -> Table:
-    """Return the gains of the highest scoring rows.
-
-    Parameters
-    ----------
-    curve : RocCurve
-        Curve of the scores.
-    prevalence : float
-        Share of the positive class.
-
-    Returns
-    -------
-    Table
-        A row for each of `TOP_SHARES`: ``share`` of all rows; ``captured``, the share of the
-        positives among them; ``rate``, their share of positives; and ``lift``, its ratio to the
-        share in all rows. If a share ends within tied rows, they are included in proportion, which
-        is the mean over all orders of these rows.
-    """
-    share = np.array(TOP_SHARES)
-    captured = np.interp(share, flagged_share(curve, prevalence), curve.tpr)
-    lift = captured / share
-    return Table(share=share, captured=captured, rate=lift * prevalence, lift=lift)

@@ -15,6 +15,7 @@ Infinite scores are legal: they rank first or last.
 
 from aucrank._plots.calibration import CalibrationDisplay
 from aucrank._plots.decision import DecisionCurveDisplay
+from aucrank._plots.gains import GainsCurveDisplay
 from aucrank.metrics._auc import roc_auc_score
 from aucrank.metrics._average import AverageRoc, average_roc
 from aucrank.metrics._average_precision import (
@@ -33,6 +34,7 @@ from aucrank.metrics._cut_off import OptimalThreshold, optimal_threshold
 from aucrank.metrics._data_sets import ComparisonOverSets, compare_over_sets
 from aucrank.metrics._decision import DecisionCurve, decision_curve
 from aucrank.metrics._display import RocCurveDisplay
+from aucrank.metrics._gains import GainsCurve, gains_curve
 from aucrank.metrics._grades import (
     AucDecline,
     ExpectedAuc,
@@ -77,6 +79,8 @@ __all__ = [
     "DecisionCurveDisplay",
     "Drift",
     "ExpectedAuc",
+    "GainsCurve",
+    "GainsCurveDisplay",
     "GradeTable",
     "McNemarTest",
     "OptimalThreshold",
@@ -108,6 +112,7 @@ __all__ = [
     "decision_curve",
     "drift",
     "expected_auc",
+    "gains_curve",
     "grade_table",
     "mcnemar_test",
     "optimal_threshold",

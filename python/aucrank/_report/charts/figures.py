@@ -29,7 +29,6 @@ from aucrank._report.cutoffs import mean_cost
 from aucrank._report.effects import Dependence
 from aucrank._report.facts import Facts, ModelFacts
 from aucrank._report.options import Costs
-from aucrank._report.ranking import flagged_share
 
 # Below this share of the rows, a lift depends on single rows.
 _LEAST_SHARE = 0.01
@@ -131,9 +130,8 @@ def gains_chart(facts: Facts) -> Chart:
         ],
     )
     for place, model in enumerate(facts.models):
-        curve = model.ranking.curve
-        along = flagged_share(curve, prevalence)
-        chart.strokes.append(Stroke(line(x(along), y(curve.tpr)), slot(place)))
+        gains = model.ranking.gains_curve
+        chart.strokes.append(Stroke(line(x(gains.share), y(gains.captured)), slot(place)))
     return chart
 
 
@@ -141,10 +139,9 @@ def lift_chart(facts: Facts) -> Chart:
     """Draw the lift: how much more frequent positives are among the highest scoring rows."""
     lifts = []
     for model in facts.models:
-        curve = model.ranking.curve
-        along = flagged_share(curve, facts.prevalence)
-        grid = np.union1d(along[along >= _LEAST_SHARE], [_LEAST_SHARE])
-        lifts.append((grid, np.interp(grid, along, curve.tpr) / grid))
+        gains = model.ranking.gains_curve
+        grid = np.union1d(gains.share[gains.share >= _LEAST_SHARE], [_LEAST_SHARE])
+        lifts.append((grid, gains.lift_at(grid)))
     most = max(2.0, *(float(lift.max()) for _, lift in lifts))
     x, y = WIDE.across(0, 1, is_share=True), WIDE.up(0, padded(0.0, most)[1])
     return Chart(
@@ -354,9 +351,8 @@ def cost_chart(facts: Facts, costs: Costs) -> Chart:
     """Draw the cost of errors by share of rows called positive."""
     curves = []
     for model in facts.models:
-        curve = model.ranking.curve
-        cost = 1000 * mean_cost(curve, facts.prevalence, costs)
-        curves.append((flagged_share(curve, facts.prevalence), cost))
+        cost = 1000 * mean_cost(model.ranking.curve, facts.prevalence, costs)
+        curves.append((model.ranking.gains_curve.share, cost))
     most = max(float(cost.max()) for _, cost in curves)
     x, y = WIDE.across(0, 1, is_share=True), WIDE.up(0, padded(0.0, most)[1])
     dots = []
