@@ -516,7 +516,8 @@ class RankingEnsemble(KeepsModels, ProbabilityMixin, SampledFitMixin, BaseRanker
     def explain(self) -> Any:
         """Raise an error that names alternatives."""
         raise AttributeError(
-            "RankingEnsemble has no explain: its score is no sum of parts of features. Look at"
+            "RankingEnsemble has no explain: its score is no sum of parts of features."
+            " aucrank.inspection.shapley_values compares rows with others; or look at"
             " feature_importances_ and sklearn.inspection.partial_dependence, or distill a ranker"
             " that can be explained"
         )

@@ -1,4 +1,4 @@
-"""Level sets of scores, and the instability of a ranking under resampling."""
+"""Level sets and Shapley values of scores, and the instability of a ranking under resampling."""
 
 from aucrank._plots.bins import FeatureDisplay
 from aucrank._plots.card import CardDisplay
@@ -10,6 +10,7 @@ from aucrank._plots.terms import TermsDisplay
 from aucrank._plots.tree import RankingTreeDisplay
 from aucrank.inspection._instability import RankingInstability, ranking_instability
 from aucrank.inspection._level_sets import LevelSetDisplay
+from aucrank.inspection._shapley import ShapleyValues, shapley_values
 
 __all__ = [
     "BranchingProgramDisplay",
@@ -21,6 +22,8 @@ __all__ = [
     "PathDisplay",
     "RankingInstability",
     "RankingTreeDisplay",
+    "ShapleyValues",
     "TermsDisplay",
     "ranking_instability",
+    "shapley_values",
 ]

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use aucrank::model::{Family, ModelRef};
-use numpy::PyArray1;
+use numpy::{IntoPyArray, PyArray1};
 use pyo3::PyClass;
 use pyo3::prelude::*;
 
 use crate::columns::ColumnsArg;
-use crate::run::to_json;
+use crate::run::{on_pool, to_json};
 
 /// A fitted model of any family: what all of them do.
 #[pyclass(name = "Model", module = "aucrank._core", frozen, subclass)]
@@ -59,6 +59,22 @@ impl PyModel {
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
         let formula = self.0.formula();
         columns.ask(py, self.0.n_levels(), n_threads, |columns| formula.values(columns))
+    }
+
+    /// What each feature adds to the score of each row, compared with background rows; by row.
+    fn shapley_values<'py>(
+        &self,
+        py: Python<'py>,
+        columns: ColumnsArg<'py>,
+        background: ColumnsArg<'py>,
+        n_threads: usize,
+    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        let (formula, n_levels) = (self.0.formula(), self.0.n_levels());
+        let (columns, background) = (columns.borrow(n_levels)?, background.borrow(n_levels)?);
+        let values = on_pool(py, n_threads, |interrupt| {
+            formula.shapley_values(&columns.until(interrupt), &background)
+        })?;
+        Ok(values.into_pyarray(py))
     }
 }
 

@@ -246,6 +246,15 @@ pub enum RankError {
     /// A model of which a part cannot be written down.
     #[error("this model has no formula: {0}")]
     NoFormula(crate::formula::Opaque),
+    /// A model that is no sum of trees and of functions of one feature.
+    #[error(
+        "Shapley values are computed for sums of trees and of functions of single features; this model \
+         has {0}"
+    )]
+    NotASum(&'static str),
+    /// There is nothing to compare a row with.
+    #[error("the background has no rows")]
+    EmptyBackground,
     /// An error of the caller's own code, such as a classifier.
     #[error("{0}")]
     External(String),

@@ -103,7 +103,7 @@ impl Linear {
 }
 
 impl LinearTerm {
-    fn value(&self, row: &[f64]) -> f64 {
+    pub(super) fn value(&self, row: &[f64]) -> f64 {
         let number = row[self.feature];
         self.weight * self.scale.map_or(number, |scale| scale.of(number))
     }

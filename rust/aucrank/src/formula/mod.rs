@@ -8,6 +8,7 @@
 mod condition;
 mod evaluate;
 mod program;
+mod shapley;
 mod steps;
 mod test;
 #[cfg(feature = "serde")]
