@@ -124,7 +124,7 @@ fn by_row(columns: &Columns<'_>) -> Result<Vec<f64>, RankError> {
 
 /// The row that a feature is taken from.
 #[derive(Clone, Copy, PartialEq)]
-enum From {
+enum TakenFrom {
     Either,
     Row,
     Other,
@@ -134,7 +134,7 @@ enum From {
 struct Walk<'a> {
     row: &'a [f64],
     other: &'a [f64],
-    from: Vec<From>,
+    from: Vec<TakenFrom>,
     of_row: Vec<usize>,
     of_other: Vec<usize>,
     parts: Vec<f64>,
@@ -149,7 +149,7 @@ impl<'a> Walk<'a> {
         Self {
             row,
             other,
-            from: vec![From::Either; n_features],
+            from: vec![TakenFrom::Either; n_features],
             of_row: Vec::new(),
             of_other: Vec::new(),
             parts: vec![0.0; n_features],
@@ -244,22 +244,22 @@ impl<'a> Walk<'a> {
     fn ask(&mut self, test: &Test, then: Then<'_, 'a>) {
         let feature = test.feature;
         match self.from[feature] {
-            From::Row => then(self, test.goes_left(self.row)),
-            From::Other => then(self, test.goes_left(self.other)),
-            From::Either => {
+            TakenFrom::Row => then(self, test.goes_left(self.row)),
+            TakenFrom::Other => then(self, test.goes_left(self.other)),
+            TakenFrom::Either => {
                 let (own, others) = (test.goes_left(self.row), test.goes_left(self.other));
                 if own == others {
                     return then(self, own);
                 }
-                self.from[feature] = From::Row;
+                self.from[feature] = TakenFrom::Row;
                 self.of_row.push(feature);
                 then(self, own);
                 self.of_row.pop();
-                self.from[feature] = From::Other;
+                self.from[feature] = TakenFrom::Other;
                 self.of_other.push(feature);
                 then(self, others);
                 self.of_other.pop();
-                self.from[feature] = From::Either;
+                self.from[feature] = TakenFrom::Either;
             }
         }
     }
