@@ -360,7 +360,7 @@ mod tests {
                     TreeNode::Branch { weight, condition, left, right } => {
                         TreeNode::Branch { weight, condition, left: left + by, right: right + by }
                     }
-                    leaf => leaf,
+                    leaf @ TreeNode::Leaf { .. } => leaf,
                 }
             };
             let (condition, place) = (self.condition(2), 1 + left.len());
@@ -399,25 +399,27 @@ mod tests {
         }
     }
 
-    fn values(formula: &Formula, rows: &[Vec<f64>], others: &[Vec<f64>]) -> Vec<f64> {
-        let by_column = |rows: &[Vec<f64>]| -> Vec<Vec<f64>> {
-            (0..N_FEATURES).map(|place| rows.iter().map(|row| row[place]).collect()).collect()
-        };
-        let (rows, others) = ((by_column(rows), rows.len()), (by_column(others), others.len()));
-        let columns = |(columns, n_rows): &(Vec<Vec<f64>>, usize)| {
-            let codes: Vec<u32> = columns[N_FEATURES - 1]
-                .iter()
-                .map(|code| if code.is_nan() { u32::MAX } else { *code as u32 })
-                .collect();
-            (columns[..N_FEATURES - 1].to_vec(), codes, *n_rows)
-        };
-        let (rows, others) = (columns(&rows), columns(&others));
-        fn borrow((numbers, codes, n_rows): &(Vec<Vec<f64>>, Vec<u32>, usize)) -> Columns<'_> {
-            let numbers = numbers.iter().map(|values| values.as_slice().into());
-            let codes = Column::Codes { codes, n_levels: N_LEVELS };
-            Columns::new(numbers.chain([codes]).collect(), *n_rows).expect("equal lengths")
+    /// The numbers by column, the codes, and the number of rows.
+    struct Held(Vec<Vec<f64>>, Vec<u32>, usize);
+
+    impl Held {
+        fn of(rows: &[Vec<f64>]) -> Self {
+            let column = |place: usize| rows.iter().map(move |row| row[place]);
+            let numbers = (0..N_FEATURES - 1).map(|place| column(place).collect()).collect();
+            let code = |code: f64| if code.is_nan() { u32::MAX } else { code as u32 };
+            Self(numbers, column(N_FEATURES - 1).map(code).collect(), rows.len())
         }
-        formula.shapley_values(&borrow(&rows), &borrow(&others)).expect("it is a sum")
+
+        fn columns(&self) -> Columns<'_> {
+            let numbers = self.0.iter().map(|values| values.as_slice().into());
+            let codes = Column::Codes { codes: &self.1, n_levels: N_LEVELS };
+            Columns::new(numbers.chain([codes]).collect(), self.2).expect("equal lengths")
+        }
+    }
+
+    fn values(formula: &Formula, rows: &[Vec<f64>], others: &[Vec<f64>]) -> Vec<f64> {
+        let (rows, others) = (Held::of(rows), Held::of(others));
+        formula.shapley_values(&rows.columns(), &others.columns()).expect("it is a sum")
     }
 
     #[test]
