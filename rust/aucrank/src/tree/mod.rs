@@ -9,7 +9,6 @@
 //! - `prune`: which subtree to keep;
 //! - `sample`: the rows of a fit, with what all their trees have in common;
 //! - `split`: split rules, one a file;
-//! - `rates`: trees on columns of rates of rare categories;
 //! - `fit`: from columns to a pruned tree;
 //! - `forest`: many trees;
 //! - `explain`: what a tree or a forest says of a feature.
@@ -20,7 +19,6 @@ mod forest;
 mod grow;
 mod model;
 mod prune;
-mod rates;
 mod sample;
 mod split;
 

@@ -1,6 +1,6 @@
 //! How a score depends on one or a few features, the others averaged over rows (paper 2 sec. 5.2).
 
-use super::leaf_value::LeafValue;
+use super::LeafValue;
 use super::paths::Paths;
 use super::paths::{RowWeights, bad};
 use crate::data::Columns;

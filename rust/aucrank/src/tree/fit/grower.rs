@@ -2,9 +2,7 @@
 
 use std::sync::Arc;
 
-use super::tree_rank::AskLeaves;
-use super::tree_rank::TreeRankModel;
-use super::tree_rank::TreeRankParams;
+use super::{AskLeaves, TreeRankModel, TreeRankParams};
 use crate::data::{
     Binned, ClassSums, Columns, Counts, Folds, Labels, NO_FOLD, RowTally, TwoParts, binding,
     check_monotonic, hold_out,

@@ -1,16 +1,400 @@
-//! From columns to a pruned tree.
+//! From columns to a pruned ranking tree: parameters and fit.
 //!
-//! - `tree_rank`: parameters and fit of a single tree; `grower`: growth and pruning on rows in memory or
-//!   elsewhere, also on dyadic cubes;
+//! - `grower`: growth and pruning on rows in memory or elsewhere, also on dyadic cubes;
 //! - `with_rates`: rates of rare categories, and trees on rows whose masses change from tree to tree.
 
 mod grower;
-mod tree_rank;
 mod with_rates;
 
 pub(super) use grower::TreeGrower;
 pub use grower::fit_rows;
-#[cfg(feature = "serde")]
-pub(crate) use tree_rank::AskLeaves;
-pub use tree_rank::{TreeRankModel, TreeRankParams, fit, fit_by_classifiers, fit_validated};
 pub(crate) use with_rates::ReweightedTrees;
+
+use std::sync::Arc;
+
+#[cfg(feature = "serde")]
+use serde::{Deserialize, Serialize};
+
+use super::RankingTree;
+use super::grow::{GrowParams, Missing};
+use super::prune::{Complexity, CrossValidation, Penalization, PruningRule, Validation};
+use super::sample::places_by_codes;
+use super::split::{DyadicParams, SplitRule};
+use crate::data::{
+    Binned, BinningParams, ClassSums, Columns, CountedRows, Labels, RareLevels, RowTally,
+    WeightedRows, binds, check_monotonic,
+};
+use crate::external::{ExternalFitter, keep_asked};
+use crate::formula::Formula;
+use crate::rows::words::{WordReader, put_sums};
+use crate::rows::{Kept, Mergeable, PartView, Question, RowFrame};
+use crate::{Interrupt, RankError};
+use grower::{TreesInMemory, fit_best_level, grow_and_prune};
+use with_rates::WithRates;
+
+/// Parameters of a ranking tree.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::Interrupt;
+/// use aucrank::data::{Columns, Labels};
+/// use aucrank::tree::{GrowParams, LeafRankParams, SplitRule, TreeRankParams, fit};
+///
+/// let columns = Columns::from_row_major(&[1.0, 2.0, 3.0, 4.0], 1)?;
+/// let labels = Labels::new(&[false, true, false, true], None)?;
+/// let grow = GrowParams { min_samples_leaf: 1, ..GrowParams::default() };
+/// let free = TreeRankParams::new(grow, SplitRule::Stumps(LeafRankParams::orthogonal(1)));
+/// let rising = TreeRankParams { monotonic: vec![1], ..free.clone() };
+/// let auc = |params| {
+///     fit(&columns, &labels, params, &Interrupt::default()).map(|fitted| fitted.tree.auc())
+/// };
+/// // A score that rises with the feature can at best tie the values 2 and 3.
+/// assert_eq!((auc(&free)?, auc(&rising)?), (1.0, 0.875));
+/// # Ok::<(), aucrank::RankError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(deny_unknown_fields))]
+pub struct TreeRankParams {
+    /// How finely numeric features are cut.
+    pub binning: BinningParams,
+    /// When the tree stops growing.
+    pub grow: GrowParams,
+    /// How nodes are split.
+    pub split: SplitRule,
+    /// How the tree is pruned, if at all.
+    pub pruning: Option<PruningRule>,
+    /// Seed of what is random in the growth.
+    pub seed: u64,
+    /// For each feature, 1 if the score may only rise with it, -1 if it may only fall, 0 if it is
+    /// free; empty to leave all free. Only numeric features can be bound.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub monotonic: Vec<i8>,
+}
+
+impl TreeRankParams {
+    /// A tree that is not pruned, of bins by default, with seed 0 and all features free.
+    #[must_use]
+    pub fn new(grow: GrowParams, split: SplitRule) -> Self {
+        Self {
+            binning: BinningParams::default(),
+            grow,
+            split,
+            pruning: None,
+            seed: 0,
+            monotonic: Vec::new(),
+        }
+    }
+
+    pub(super) fn validate(&self) -> Result<(), RankError> {
+        self.grow.validate()?;
+        let refuse = |name, value: &str| {
+            let rule = "left out: this split rule cannot honour it";
+            Err(RankError::BadParameter { name, value: value.to_owned(), rule })
+        };
+        let split = self.split.rule();
+        split.validate()?;
+        if !split.is_of_stumps() {
+            if binds(&self.monotonic) {
+                return refuse("monotonic_cst", "given");
+            }
+            if self.grow.missing == Missing::CellMean {
+                return refuse("missing", "'cell_mean'");
+            }
+        }
+        self.pruning.iter().try_for_each(PruningRule::validate)?;
+        match self.pruning {
+            Some(PruningRule::Penalty(_)) => self.complexity().map(|_| ()),
+            _ => Ok(()),
+        }
+    }
+
+    /// Checks the parameters, and that they suit the columns.
+    pub(super) fn check_for(&self, columns: &Columns<'_>) -> Result<(), RankError> {
+        self.validate()?;
+        check_monotonic(&self.monotonic, &columns.n_levels())
+    }
+
+    fn complexity(&self) -> Result<Complexity, RankError> {
+        Complexity::of(&self.split).ok_or(RankError::BadParameter {
+            name: "pruning",
+            value: "a penalty".to_owned(),
+            rule: "another rule: no penalty is known for this split rule",
+        })
+    }
+}
+
+/// Fits a ranking tree: bins the columns, grows, prunes.
+///
+/// # Errors
+///
+/// [`RankError`] for a bad parameter, an infinite value, or when interrupted.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::data::{Columns, Labels};
+/// use aucrank::tree::{TreeRankParams, GrowParams, LeafRankParams, SplitRule, fit};
+///
+/// let columns = Columns::from_row_major(&[1.0, 2.0, 3.0, 4.0], 1).unwrap();
+/// let labels = Labels::new(&[false, true, false, true], None).unwrap();
+/// let grow = GrowParams { max_depth: 3, min_samples_leaf: 1, ..GrowParams::default() };
+/// let params = TreeRankParams::new(grow, SplitRule::Stumps(LeafRankParams::orthogonal(1)));
+/// let fitted = fit(&columns, &labels, &params, &aucrank::Interrupt::default()).unwrap();
+/// assert_eq!(fitted.tree.auc(), 1.0);
+/// ```
+pub fn fit(
+    columns: &Columns<'_>,
+    labels: &Labels<'_>,
+    params: &TreeRankParams,
+    interrupt: &Interrupt,
+) -> Result<TreeRankModel, RankError> {
+    fit_with(columns, labels, params, None, interrupt)
+}
+
+/// Fits a ranking tree whose nodes are split by classifiers ([`SplitRule::Classifier`]), which
+/// `classifiers` fits to rows that it knows by their numbers.
+///
+/// [`SplitRule::Classifier`]: super::SplitRule::Classifier
+///
+/// The tree is known by the classifiers that `classifiers` keeps, and scores with them
+/// ([`RankingTree::score`](super::RankingTree::score)).
+///
+/// # Errors
+///
+/// As [`fit`], and what the classifiers run into.
+pub fn fit_by_classifiers(
+    columns: &Columns<'_>,
+    labels: &Labels<'_>,
+    params: &TreeRankParams,
+    classifiers: &dyn ExternalFitter,
+    interrupt: &Interrupt,
+) -> Result<TreeRankModel, RankError> {
+    let mut model = fit_with(columns, labels, params, Some(classifiers), interrupt)?;
+    keep_asked(model.tree.classifiers_mut(), Some(classifiers));
+    Ok(model)
+}
+
+fn fit_with(
+    columns: &Columns<'_>,
+    labels: &Labels<'_>,
+    params: &TreeRankParams,
+    classifiers: Option<&dyn ExternalFitter>,
+    interrupt: &Interrupt,
+) -> Result<TreeRankModel, RankError> {
+    params.check_for(columns)?;
+    let columns = &columns.until(interrupt);
+    let binned = Binned::new(columns, labels, params.binning, interrupt)?;
+    let fit = |params: &TreeRankParams| {
+        fit_binned(columns, &binned, labels, params, classifiers, interrupt)
+    };
+    match params.split {
+        SplitRule::Dyadic(DyadicParams { level: None }) => fit_best_level(params, fit),
+        _ => fit(params),
+    }
+}
+
+fn fit_binned<'a>(
+    columns: &'a Columns<'a>,
+    binned: &'a Binned,
+    labels: &'a Labels<'a>,
+    params: &'a TreeRankParams,
+    classifiers: Option<&'a dyn ExternalFitter>,
+    interrupt: &'a Interrupt,
+) -> Result<TreeRankModel, RankError> {
+    let grower = TreeGrower::new(columns, binned, labels, params, classifiers, interrupt)?;
+    let rare = params.rare_levels(columns, labels, params.seed, interrupt)?;
+    if labels.weights().is_none() {
+        fit_counted(&grower, CountedRows(labels.positive()), rare, params, interrupt)
+    } else {
+        fit_counted(&grower, WeightedRows(labels), rare, params, interrupt)
+    }
+}
+
+fn fit_counted<'a, R: RowTally + Copy>(
+    grower: &TreeGrower<'a, ()>,
+    row_tally: R,
+    rare: Option<RareLevels>,
+    params: &'a TreeRankParams,
+    interrupt: &'a Interrupt,
+) -> Result<TreeRankModel, RankError> {
+    let grower = grower.counted_by(row_tally, None);
+    let rows = TreesInMemory { grower, seed: params.seed, interrupt };
+    match rare {
+        None => grow_and_prune(&rows, params, interrupt),
+        Some(rare) => {
+            grow_and_prune(&WithRates { rows, row_tally, rare, params }, params, interrupt)
+        }
+    }
+}
+
+/// As [`fit`], with other rows to prune by than training rows held out: of the nested path the tree
+/// of largest AUC on them is kept.
+///
+/// # Errors
+///
+/// [`RankError`] as of [`fit`]; [`RankError::InValidation`] for what is wrong with the other rows;
+/// [`RankError::BadParameter`] unless the pruning rule is [`PruningRule::Validation`].
+pub fn fit_validated(
+    columns: &Columns<'_>,
+    labels: &Labels<'_>,
+    (other_columns, other_labels): (&Columns<'_>, &Labels<'_>),
+    params: &TreeRankParams,
+    interrupt: &Interrupt,
+) -> Result<TreeRankModel, RankError> {
+    if !matches!(params.pruning, Some(PruningRule::Validation(_))) {
+        return Err(RankError::BadParameter {
+            name: "pruning",
+            value: "another rule".to_owned(),
+            rule: "validation where rows to validate on are given",
+        });
+    }
+    params.validate()?;
+    let (columns, other_columns) = (&columns.until(interrupt), &other_columns.until(interrupt));
+    // Before the tree is grown, which may take long.
+    if let Some(err) = other_columns.infinite_value() {
+        return Err(err.in_validation());
+    }
+    let unpruned = TreeRankParams { pruning: None, ..params.clone() };
+    let grown = fit(columns, labels, &unpruned, interrupt)?.tree;
+    let found = grown.best_up_to(params.grow.max_fpr, other_columns, other_labels);
+    let (tree, found) = found.map_err(RankError::in_validation)?;
+    Ok(TreeRankModel { validation: Some(found), ..TreeRankModel::unpruned(tree) })
+}
+
+/// A fitted tree, and how it was chosen.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::Interrupt;
+/// use aucrank::data::{Columns, Labels};
+/// use aucrank::tree::{GrowParams, LeafRankParams, SplitRule, TreeRankParams, fit};
+///
+/// let columns = Columns::from_row_major(&[1.0, 2.0, 3.0, 4.0], 1)?;
+/// let labels = Labels::new(&[false, false, true, true], None)?;
+/// let grow = GrowParams { min_samples_leaf: 1, ..GrowParams::default() };
+/// let params = TreeRankParams::new(grow, SplitRule::Stumps(LeafRankParams::orthogonal(1)));
+/// let fitted = fit(&columns, &labels, &params, &Interrupt::default())?;
+/// assert_eq!((fitted.tree.n_leaves(), fitted.tree.auc()), (2, 1.0));
+/// // It was not pruned.
+/// assert_eq!((fitted.cross_validation, fitted.validation), (None, None));
+/// # Ok::<(), aucrank::RankError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+pub struct TreeRankModel {
+    /// The tree.
+    pub tree: RankingTree,
+    /// What cross-validation found. `None` where it was not asked for, or where a class has a single
+    /// distinct row, so that no fold can be left out; the tree is then as it was grown.
+    pub cross_validation: Option<CrossValidation>,
+    /// What the penalty made of each number of leaves, where it was requested.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+    pub penalization: Option<Penalization>,
+    /// What was found on the rows held out, where they were requested and there were any.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+    pub validation: Option<Validation>,
+}
+
+impl TreeRankModel {
+    /// A tree as it was grown.
+    pub(super) fn unpruned(tree: RankingTree) -> Self {
+        Self { tree, cross_validation: None, penalization: None, validation: None }
+    }
+
+    /// For each feature its number of categories, or `None` if it is numeric.
+    #[must_use]
+    pub fn n_levels(&self) -> &[Option<u32>] {
+        self.tree.n_levels()
+    }
+
+    /// Its score.
+    #[must_use]
+    pub fn formula(&self) -> Formula {
+        Formula::Tree(self.tree.formula(&self.tree.leaf_scores()))
+    }
+
+    /// Validates a loaded model: whether its parts are consistent.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong, in words.
+    pub fn check(&self) -> Result<(), String> {
+        self.tree.check()?;
+        self.penalization.iter().try_for_each(|found| found.check(&self.tree))?;
+        self.validation.iter().try_for_each(|found| found.check(&self.tree))?;
+        let Some(found) = &self.cross_validation else { return Ok(()) };
+        let n_steps = found.steps.len();
+        let fits = found.mean_auc.len() == n_steps && found.standard_error.len() == n_steps;
+        if fits && found.chosen < n_steps {
+            Ok(())
+        } else {
+            Err("the table of the cross-validation has columns of several lengths".to_owned())
+        }
+    }
+}
+
+/// Class sums of rows in the leaves of a tree.
+#[derive(Debug)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+pub(crate) struct AskLeaves(Arc<RankingTree>);
+
+/// The leaves in ranking order.
+#[derive(Debug, Clone)]
+pub(crate) struct SumsOfLeaves(Vec<ClassSums>);
+
+impl Question for AskLeaves {
+    const NAME: &'static str = "leaves";
+
+    type Answer = SumsOfLeaves;
+
+    fn none(&self, _: &RowFrame) -> SumsOfLeaves {
+        SumsOfLeaves(vec![ClassSums::default(); self.0.n_leaves()])
+    }
+
+    fn add(
+        &self,
+        part: &PartView<'_>,
+        _: &mut Kept<'_>,
+        leaves: &mut SumsOfLeaves,
+        _: &Interrupt,
+    ) -> Result<(), RankError> {
+        self.check(part.frame)?;
+        let (rows, tally) = (part.rows(), part.sums());
+        let places = places_by_codes(part.binned(), &self.0, &rows, None);
+        for (place, row) in places.into_iter().zip(rows) {
+            leaves.0[place as usize] += tally.of(row as usize);
+        }
+        Ok(())
+    }
+}
+
+impl AskLeaves {
+    /// Checks a tree from elsewhere: it must ask these features, of which it must not have more.
+    fn check(&self, frame: &RowFrame) -> Result<(), RankError> {
+        self.0.check().map_err(RankError::BadAnswer)?;
+        if self.0.n_levels().len() != frame.features().len() {
+            return Err(RankError::BadAnswer("the tree is of other rows".to_owned()));
+        }
+        Ok(())
+    }
+}
+
+impl Mergeable for SumsOfLeaves {
+    fn merge(&mut self, more: Self) -> Result<(), RankError> {
+        self.0.iter_mut().zip(more.0).for_each(|(own, more)| *own += more);
+        Ok(())
+    }
+
+    fn put_words(&self, words: &mut Vec<u64>) {
+        self.0.iter().for_each(|&sums| put_sums(words, sums));
+    }
+
+    fn take_words(&mut self, reader: &mut WordReader<'_>) -> Result<(), RankError> {
+        for sums in &mut self.0 {
+            *sums = reader.sums()?;
+        }
+        Ok(())
+    }
+}

@@ -1,4 +1,5 @@
-//! Trees that may test the rates of rare categories, on rows in memory.
+//! Trees that grow on the features and on columns of rates of rare categories, on rows in memory: in the
+//! finished tree they ask sets of categories.
 //!
 //! Each tree has the rates of the rows that it grows on, in which a row has no say in its own
 //! (`data/rates/rate_columns.rs`). Rows that were left out are sent down the finished tree, whose sets are by
@@ -6,11 +7,91 @@
 
 use std::sync::Arc;
 
+use super::TreeRankParams;
 use super::grower::{Growth, Subset, TreeGrower, TreesInMemory};
-use super::tree_rank::TreeRankParams;
-use crate::data::{Binned, ClassSums, Columns, Labels, RareLevels, ReweightedRows, RowTally};
-use crate::tree::model::RankingTree;
+use crate::data::{
+    Binned, ClassSums, Columns, Labels, RareLevels, RateColumns, ReweightedRows, RowTally,
+};
+use crate::formula::Test;
+use crate::tree::model::{RankingTree, TreeFrame};
 use crate::{Interrupt, RankError};
+
+impl TreeRankParams {
+    /// The rare categories whose rates trees may test, for splits by stumps.
+    pub(in crate::tree) fn rare_levels(
+        &self,
+        columns: &Columns<'_>,
+        labels: &Labels<'_>,
+        seed: u64,
+        interrupt: &Interrupt,
+    ) -> Result<Option<RareLevels>, RankError> {
+        if !self.split.rule().is_of_stumps() {
+            return Ok(None);
+        }
+        RareLevels::find(columns, labels, self.binning.level_rates, seed, interrupt)
+    }
+
+    /// The parameters of a tree for columns of rates as well.
+    pub(crate) fn with_rates(&self, rates: &RateColumns) -> Self {
+        let mut params = self.clone();
+        if !params.monotonic.is_empty() {
+            params.monotonic.resize(rates.n_columns(), 0);
+        }
+        params
+    }
+}
+
+impl TreeFrame {
+    /// That of the tree while it grows.
+    pub(in crate::tree) fn with_rates(&self, rates: &RateColumns) -> Self {
+        let mut frame = self.clone();
+        frame.n_levels.resize(rates.n_columns(), None);
+        frame.has_missing.resize(rates.n_columns(), false);
+        if !frame.monotonic.is_empty() {
+            frame.monotonic.resize(rates.n_columns(), 0);
+        }
+        frame
+    }
+
+    /// That of the finished tree.
+    pub(in crate::tree) fn without_rates(&self, rates: &RateColumns) -> Self {
+        let mut frame = self.clone();
+        frame.n_levels.truncate(rates.n_features());
+        frame.has_missing.truncate(rates.n_features());
+        frame.monotonic.truncate(rates.n_features());
+        frame
+    }
+}
+
+impl RankingTree {
+    /// A finished tree as it was while it grew, if it grew with these rates.
+    pub(crate) fn with_rates(mut self, rates: &RateColumns) -> Self {
+        let frame = Arc::new(self.frame().with_rates(rates));
+        self.change(&frame, |test| test.with_rates(rates));
+        self
+    }
+
+    /// The tree in questions to features.
+    pub(crate) fn without_rates(mut self, rates: &RateColumns) -> Self {
+        let frame = Arc::new(self.frame().without_rates(rates));
+        self.change(&frame, |test| test.without_rates(rates));
+        self
+    }
+
+    /// Changes its questions and what it holds apart from its nodes.
+    pub(in crate::tree) fn change(
+        &mut self,
+        frame: &Arc<TreeFrame>,
+        of_test: impl Fn(&Test) -> Option<Test>,
+    ) {
+        for test in self.splits_mut().flat_map(|split| split.form.tests_mut()) {
+            if let Some(changed) = of_test(test) {
+                *test = changed;
+            }
+        }
+        self.set_frame(frame);
+    }
+}
 
 /// Rows in memory of which some have rare categories.
 #[derive(Debug)]
@@ -127,9 +208,8 @@ impl<'a> ReweightedTrees<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Interrupt;
     use crate::data::rare_rows::{N_LEVELS, RareRows};
-    use crate::data::{Binned, CountedRows, Labels, MISSING_CODE};
+    use crate::data::{CountedRows, MISSING_CODE};
     use crate::formula::Rule;
     use crate::roc::auc;
     use crate::tree::{

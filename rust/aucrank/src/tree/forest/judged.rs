@@ -3,10 +3,8 @@
 use std::ops::Range;
 
 use super::bootstrap::RowSet;
-use super::probability_steps::ProbabilitySteps;
-use super::ranking_forest::{OutOfBag, RankingForest};
-use super::row_codes::CodeTile;
-use super::scorer::{ForestScorer, TILE_ROWS};
+use super::ranking_forest::{OutOfBag, ProbabilitySteps, RankingForest};
+use super::scorer::{CodeTile, ForestScorer, TILE_ROWS};
 use super::votes::Votes;
 use crate::data::{Binned, Columns, Labels};
 use crate::parallel::prelude::*;

@@ -13,9 +13,8 @@ use serde::de::Error as _;
 use serde::ser::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::consensus::Consensus;
-use super::probability_steps::ProbabilitySteps;
-use super::ranking_forest::{Aggregation, OutOfBag, RankingForest};
+use super::ranking_forest::{Aggregation, OutOfBag, ProbabilitySteps, RankingForest};
+use super::votes::Consensus;
 use crate::data::{ClassSums, LevelSet};
 use crate::formula::{LEAF, SharedColumns, Test, TestColumns, TestReader, next};
 use crate::prepared::Prepared;

@@ -1,13 +1,239 @@
-//! Which dyadic cubes make up the left side of a split.
+//! Dyadic cubes: in which one a row lies, and which make up the left side of a split.
+//!
+//! Every number is scaled to `[0, 1]` by the least and the largest value of the training rows and
+//! cut in `2^level` equal pieces (DECISIONS T8, T9). The number of a cube has on top what is not
+//! scaled: the code of each category and, for each feature that training rows missed, whether it is
+//! missing. Below, for l = 1, ..., level, stands the l-th binary digit of every scaled number. So the
+//! cube of a coarser level around a cube is its number shifted right, and rows that differ in a
+//! category, or in what they miss, share no cube at any level.
 
 #[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
-use super::cube_grid::{CubeGrid, NO_CUBE};
-use crate::data::ClassSums;
+use crate::data::{ClassSums, Column, Columns, Labels};
+use crate::parallel::prelude::*;
+use crate::{Interrupt, RankError};
 
-#[cfg(feature = "serde")]
-mod saved;
+/// Binary digits of the number of a cube. One of a word is left for the side of the cube.
+const KEY_BITS: u32 = 63;
+
+/// The number of no cube: that of a row that misses what no training row missed.
+pub(in crate::tree) const NO_CUBE: u64 = u64::MAX;
+
+/// Rows of which one thread numbers the cubes at a time.
+const TILE_ROWS: usize = 128;
+
+/// What a feature adds to the number of a cube.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(rename_all = "snake_case"))]
+enum CubeAxis {
+    /// A number.
+    Numeric {
+        /// Least value of the training rows.
+        low: f64,
+        /// Largest value.
+        high: f64,
+        /// Whether a training row missed it.
+        has_missing: bool,
+    },
+    /// A category.
+    Categorical {
+        /// Number of categories; also the code of a missing one.
+        n_levels: u32,
+    },
+    /// A number that no training row knows.
+    Unknown,
+}
+
+impl CubeAxis {
+    /// Whether a number has a range to be cut. Half of it is finite whatever the numbers are.
+    fn is_scaled(self) -> bool {
+        matches!(self, Self::Numeric { low, high, .. } if 0.5 * high - 0.5 * low > 0.0)
+    }
+
+    /// Digits that do not depend on the level.
+    fn n_label_bits(self) -> u32 {
+        match self {
+            Self::Numeric { has_missing, .. } => has_missing.into(),
+            Self::Categorical { n_levels } => u32::BITS - n_levels.leading_zeros(),
+            Self::Unknown => 0,
+        }
+    }
+}
+
+/// How the feature space is cut in cubes.
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(deny_unknown_fields))]
+pub(in crate::tree) struct CubeGrid {
+    /// Cubes have sides of `2^-level`.
+    level: u32,
+    /// Features that are scaled, each of which has a digit per level.
+    n_scaled: u32,
+    axes: Vec<CubeAxis>,
+}
+
+impl CubeGrid {
+    /// Scales the features by the training rows.
+    fn new(
+        columns: &Columns<'_>,
+        rows: &[u32],
+        has_missing: &[bool],
+        level: u32,
+    ) -> Result<Self, RankError> {
+        let axis = |(column, &has_missing): (&Column<'_>, &bool)| {
+            let range = match column {
+                Column::F64(values) => range_of(rows, |row| values.get(row)),
+                Column::F32(values) => range_of(rows, |row| values.get(row)),
+                Column::Codes { n_levels, .. } => {
+                    return CubeAxis::Categorical { n_levels: *n_levels };
+                }
+            };
+            range.map_or(CubeAxis::Unknown, |(low, high)| CubeAxis::Numeric {
+                low,
+                high,
+                has_missing,
+            })
+        };
+        let axes: Vec<CubeAxis> = columns.iter().zip(has_missing).map(axis).collect();
+        let n_scaled = axes.iter().filter(|axis| axis.is_scaled()).count() as u32;
+        let grid = Self { level, n_scaled, axes };
+        if grid.n_bits() > KEY_BITS.into() {
+            let labels = grid.n_bits() - u64::from(level) * u64::from(n_scaled);
+            let left = u64::from(KEY_BITS).saturating_sub(labels);
+            return Err(RankError::CubesTooFine {
+                level,
+                n_features: grid.axes.len(),
+                n_bits: grid.n_bits(),
+                finest: left.checked_div(n_scaled.into()).unwrap_or(0),
+            });
+        }
+        Ok(grid)
+    }
+
+    pub(super) fn n_bits(&self) -> u64 {
+        let labels: u64 = self.axes.iter().map(|axis| u64::from(axis.n_label_bits())).sum();
+        labels + u64::from(self.level) * u64::from(self.n_scaled)
+    }
+
+    /// Cubes have sides of 2 to the power of minus this.
+    pub(in crate::tree) fn level(&self) -> u32 {
+        self.level
+    }
+
+    /// Number of levels at which cubes differ.
+    fn n_depths(&self) -> usize {
+        if self.n_scaled == 0 { 1 } else { self.level as usize }
+    }
+
+    /// The cube of a row, given as [`Columns::read_rows`] gives it; values beyond the range of the
+    /// training rows lie in the outermost cubes.
+    pub(in crate::tree) fn key(&self, row: &[f64]) -> u64 {
+        let (mut labels, mut digits, mut place) = (0, 0, 0);
+        for (&axis, &value) in self.axes.iter().zip(row) {
+            match axis {
+                CubeAxis::Numeric { low, high, has_missing } => {
+                    let is_missing = value.is_nan();
+                    if has_missing {
+                        labels = labels << 1 | u64::from(is_missing);
+                    } else if is_missing {
+                        return NO_CUBE;
+                    }
+                    if axis.is_scaled() {
+                        if !is_missing {
+                            digits |= self.spread(self.piece(value, low, high)) << place;
+                        }
+                        place += 1;
+                    }
+                }
+                CubeAxis::Categorical { n_levels } => {
+                    let code = if value < n_levels.into() { value as u64 } else { n_levels.into() };
+                    labels = labels << axis.n_label_bits() | code;
+                }
+                CubeAxis::Unknown => {}
+            }
+        }
+        labels << (self.level * self.n_scaled) | digits
+    }
+
+    /// The piece of the range that holds a number, from 0 on; the largest value is in the last one.
+    fn piece(&self, value: f64, low: f64, high: f64) -> u64 {
+        let share = (0.5 * value.clamp(low, high) - 0.5 * low) / (0.5 * high - 0.5 * low);
+        let n_pieces = 1_u64 << self.level;
+        ((share * n_pieces as f64) as u64).min(n_pieces - 1)
+    }
+
+    /// Moves the digits of a number apart, to leave places for those of the others.
+    fn spread(&self, piece: u64) -> u64 {
+        (0..self.level)
+            .fold(0, |word, digit| word | (piece >> digit & 1) << (digit * self.n_scaled))
+    }
+
+    /// Whether the grid is that of the features of a tree: the check of a file.
+    pub(in crate::tree) fn check(&self, n_levels: &[Option<u32>]) -> Result<(), String> {
+        let suits = |(axis, n_levels): (&CubeAxis, &Option<u32>)| match *axis {
+            CubeAxis::Numeric { low, high, .. } => {
+                n_levels.is_none() && low.is_finite() && high.is_finite() && low <= high
+            }
+            CubeAxis::Categorical { n_levels: n } => *n_levels == Some(n),
+            CubeAxis::Unknown => n_levels.is_none(),
+        };
+        if self.axes.len() != n_levels.len() || !self.axes.iter().zip(n_levels).all(suits) {
+            return Err("the cubes are not those of the features".to_owned());
+        }
+        let n_scaled = self.axes.iter().filter(|axis| axis.is_scaled()).count();
+        let fits = (1..=KEY_BITS).contains(&self.level) && self.n_bits() <= KEY_BITS.into();
+        if fits && n_scaled == self.n_scaled as usize {
+            Ok(())
+        } else {
+            Err("the cubes cannot be numbered".to_owned())
+        }
+    }
+}
+
+/// Least and largest known value.
+fn range_of(rows: &[u32], value: impl Fn(usize) -> f64 + Sync) -> Option<(f64, f64)> {
+    // A sum with 0.0 leaves no -0.0, which would tie with 0.0 and be taken by the order of the rows.
+    let known = rows.par_iter().map(|&row| value(row as usize) + 0.0).filter(|v| !v.is_nan());
+    known.map(|value| (value, value)).reduce_with(|a, b| (f64::min(a.0, b.0), f64::max(a.1, b.1)))
+}
+
+/// The grid, and the cube of each training row: the same for every tree of a fit.
+#[derive(Debug)]
+pub(in crate::tree) struct CubeKeys {
+    pub(in crate::tree) grid: CubeGrid,
+    pub(in crate::tree) of_row: Vec<u64>,
+}
+
+impl CubeKeys {
+    /// Scales the features by the rows of positive weight and numbers the cube of every row.
+    pub(in crate::tree) fn new(
+        columns: &Columns<'_>,
+        labels: &Labels<'_>,
+        has_missing: &[bool],
+        level: u32,
+        interrupt: &Interrupt,
+    ) -> Result<Self, RankError> {
+        let grid = CubeGrid::new(columns, &labels.rows(), has_missing, level)?;
+        let n_features = columns.n_features();
+        let mut of_row = vec![0; columns.n_rows()];
+        if n_features > 0 {
+            of_row.par_chunks_mut(TILE_ROWS).enumerate().with_min_len(16).try_for_each_init(
+                Vec::new,
+                |tile, (chunk, keys)| {
+                    interrupt.check()?;
+                    let first = chunk * TILE_ROWS;
+                    tile.resize(keys.len() * n_features, 0.0);
+                    columns.read_rows(first..first + keys.len(), tile);
+                    for (row, key) in tile.chunks_exact(n_features).zip(keys) {
+                        *key = grid.key(row);
+                    }
+                    Ok(())
+                },
+            )?;
+        }
+        Ok(Self { grid, of_row })
+    }
+}
 
 /// The cubes of a node that its training rows occupy, level by level, and the side of each.
 ///
@@ -141,12 +367,130 @@ impl SidedCubes {
     }
 }
 
+/// The saved form of the cubes of a node.
+#[cfg(feature = "serde")]
+mod saved {
+    use serde::de::Error as _;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    use super::SidedCubes;
+
+    impl Serialize for SidedCubes {
+        fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+            let before = std::iter::once(&0).chain(&self.0);
+            serializer.collect_seq(self.0.iter().zip(before).map(|(sided, before)| sided - before))
+        }
+    }
+
+    impl<'de> Deserialize<'de> for SidedCubes {
+        fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+            let mut words = Vec::<u64>::deserialize(deserializer)?;
+            let mut sum = 0_u64;
+            for word in &mut words {
+                sum = sum
+                    .checked_add(*word)
+                    .ok_or_else(|| D::Error::custom("the numbers of cubes are too large"))?;
+                *word = sum;
+            }
+            Ok(Self(words))
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Interrupt;
-    use crate::data::{Columns, Labels};
-    use crate::tree::model::cube_grid::CubeKeys;
+
+    const NAN: f64 = f64::NAN;
+
+    fn keys(
+        columns: &Columns<'_>,
+        has_missing: &[bool],
+        level: u32,
+    ) -> Result<CubeKeys, RankError> {
+        let positive: Vec<bool> = (0..columns.n_rows()).map(|row| row == 0).collect();
+        let labels = Labels::new(&positive, None).unwrap();
+        CubeKeys::new(columns, &labels, has_missing, level, &Interrupt::default())
+    }
+
+    #[test]
+    fn digits_stand_level_by_level_so_that_a_shift_gives_the_cube_around() {
+        // Scaled by [0, 8] and [0, 1]; 8 and 1 are in the last of four pieces.
+        let values = [0.0, 0.0, 8.0, 1.0, 2.0, 0.5, 5.9, 0.25];
+        let columns = Columns::from_row_major(&values, 2).unwrap();
+        let found = keys(&columns, &[false; 2], 2).unwrap();
+        // Pieces (0, 0), (3, 3), (1, 2), (2, 1); the digit of the second feature stands first.
+        assert_eq!(found.of_row, [0b0000, 0b1111, 0b1001, 0b0110]);
+        assert_eq!(found.grid.key(&[-5.0, 7.0]), 0b1010, "beyond the range: the outermost cubes");
+        assert_eq!(found.grid.key(&[NAN, 0.5]), NO_CUBE);
+    }
+
+    #[test]
+    fn what_is_not_scaled_stands_on_top_at_every_level() {
+        let (numbers, constant, unknown) = ([1.0, NAN, 2.0], [3.0; 3], [NAN; 3]);
+        let codes = Column::Codes { codes: &[1, 2, 0], n_levels: 3 };
+        let columns = Columns::new(
+            vec![numbers[..].into(), codes, constant[..].into(), unknown[..].into()],
+            3,
+        )
+        .unwrap();
+        let grid = keys(&columns, &[true, false, false, true], 2).unwrap().grid;
+        assert_eq!(grid.n_bits(), 1 + 2 + 2);
+        // Missing or not, two digits of the category, two of the number.
+        assert_eq!(grid.key(&[1.0, 1.0, 3.0, NAN]), 0b0_01_00);
+        assert_eq!(grid.key(&[NAN, 2.0, 3.0, NAN]), 0b1_10_00);
+        assert_eq!(grid.key(&[2.0, NAN, 9.0, 1.0]), 0b0_11_11);
+        assert_eq!(grid.key(&[2.0, 7.0, 9.0, 1.0]), 0b0_11_11, "a code beyond the last is missing");
+    }
+
+    #[test]
+    fn a_range_may_be_wider_than_a_number() {
+        let values = [f64::MIN, f64::MAX, 0.0, 1e300];
+        let columns = Columns::from_row_major(&values, 1).unwrap();
+        assert_eq!(keys(&columns, &[false], 1).unwrap().of_row, [0, 1, 1, 1]);
+    }
+
+    #[test]
+    fn cubes_that_cannot_be_numbered_are_refused() {
+        let values = [0.0, 0.0, 0.0, 1.0, 1.0, 1.0];
+        let columns = Columns::from_row_major(&values, 3).unwrap();
+        assert_eq!(keys(&columns, &[false; 3], 21).unwrap().of_row, [0, u64::MAX >> 1]);
+        let err = keys(&columns, &[false; 3], 22).unwrap_err();
+        assert_eq!(
+            err.to_string(),
+            "level is 22, but must be at most 21 for 3 features: the number of a cube has 63 binary \
+             digits, and this level takes 66"
+        );
+        let one_missing = keys(&columns, &[true, false, false], 21).unwrap_err();
+        assert!(one_missing.to_string().contains("at most 20"), "{one_missing}");
+        let wide: Vec<f64> = (0..128).map(|i| f64::from(i / 64)).collect();
+        let columns = Columns::from_row_major(&wide, 64).unwrap();
+        let err = keys(&columns, &[false; 64], 1).unwrap_err();
+        assert!(
+            err.to_string().starts_with("level is 1, but none is coarse enough for 64"),
+            "{err}"
+        );
+    }
+
+    #[test]
+    #[cfg(feature = "serde")]
+    fn a_forged_grid_is_refused() {
+        let columns = Columns::from_row_major(&[0.0, 0.0, 1.0, 1.0], 2).unwrap();
+        let grid = keys(&columns, &[false; 2], 2).unwrap().grid;
+        assert_eq!(grid.check(&[None, None]), Ok(()));
+        assert!(grid.check(&[None]).is_err());
+        assert!(grid.check(&[None, Some(2)]).is_err());
+        let text = serde_json::to_string(&grid).unwrap();
+        for (from, to) in [
+            ("\"level\":2", "\"level\":0"),
+            ("\"level\":2", "\"level\":40"),
+            ("1.0", "-1.0"),
+            ("\"n_scaled\":2", "\"n_scaled\":1"),
+        ] {
+            let forged: CubeGrid = serde_json::from_str(&text.replacen(from, to, 1)).unwrap();
+            assert!(forged.check(&[None, None]).is_err(), "{from} {to}");
+        }
+    }
 
     fn node() -> (CubeGrid, Cubes) {
         let columns = Columns::from_row_major(&[0.0, 0.0, 1.0, 1.0], 2).unwrap();

@@ -3,7 +3,7 @@
 //! A classifier is known by its number. The rule decides which rows it learns from, what each row
 //! costs and whether its answers are worth a split; how it learns is left to an [`ExternalFitter`].
 
-use super::split_rule::{PreparedRule, RuleParams};
+use super::{PreparedRule, RuleParams};
 use crate::data::{
     Binned, CellId, ClassSums, Columns, Labels, MemorySource, RowTally, times_power_of_two,
 };

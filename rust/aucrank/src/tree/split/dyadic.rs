@@ -15,9 +15,8 @@ use crate::parallel::prelude::*;
 #[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
-use super::criterion::CutCriterion;
-use super::partition::best_prefix;
-use super::split_rule::{PreparedRule, RuleParams};
+use super::criterion::{CutCriterion, best_prefix};
+use super::{PreparedRule, RuleParams};
 use crate::data::{Binned, CellId, ClassSums, RowTally, SumSource};
 use crate::external::ExternalFitter;
 use crate::tree::grow::{Division, LeastSplit, OpenNode, SplitFamily, Splitter};

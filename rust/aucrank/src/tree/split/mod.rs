@@ -1,8 +1,7 @@
-//! Split rules, one a file.
+//! Split rules, one a file: their list, and what each does for a fit.
 //!
-//! - `split_rule`: the list of rules, and what each does for a fit;
-//! - `stump`: the best stump of a cell, from its histogram; `partition`: the partition-based rule,
-//!   which merges cells into two sides (paper 2 Fig. 4); `criterion`: the criteria of cuts;
+//! - `stump`: the best stump of a cell, from its histogram; `criterion`: the criteria of cuts, and the
+//!   partition-based rule, which merges cells into two sides (paper 2 Fig. 4);
 //! - `leafrank`: a small tree of stumps whose cells are merged (paper 2 Fig. 5), or a single stump;
 //!   `dyadic`: the rule on dyadic cubes; `classifier`: splits by external classifiers (paper 2 Fig. 6).
 
@@ -10,14 +9,198 @@ mod classifier;
 mod criterion;
 mod dyadic;
 mod leafrank;
-mod partition;
-mod split_rule;
 mod stump;
 
 pub use criterion::CutCriterion;
 pub use dyadic::DyadicParams;
 pub(super) use leafrank::LeafRankSplitter;
 pub use leafrank::{Cuts, LeafRankParams};
-pub(super) use split_rule::AnyPrepared;
-pub use split_rule::SplitRule;
 pub(super) use stump::StumpTerms;
+
+use std::fmt::Debug;
+
+#[cfg(feature = "serde")]
+use serde::{Deserialize, Serialize};
+
+use super::model::{CubeGrid, RankingTree};
+use super::prune::Complexity;
+use super::sample::{Sample, places_by_codes};
+use crate::data::{Binned, RowTally};
+use crate::external::ExternalFitter;
+use crate::{Interrupt, RankError};
+use classifier::ByClassifiers;
+
+/// For each rule a line: its variant, with its parameters or, after `=`, the type that stands for it.
+macro_rules! split_rules {
+    ($($(#[$doc:meta])* $rule:ident $(($params:ident: $type:ident))? $(= $unit:ident)?,)*) => {
+        /// How a node is split.
+        ///
+        /// # Examples
+        ///
+        /// ```
+        /// use aucrank::Interrupt;
+        /// use aucrank::data::{Columns, Labels};
+        /// use aucrank::tree::{
+        ///     DyadicParams, GrowParams, LeafRankParams, SplitRule, TreeRankParams, fit,
+        /// };
+        ///
+        /// let columns = Columns::from_row_major(&[1.0, 2.0, 7.0, 8.0], 1)?;
+        /// let labels = Labels::new(&[false, true, true, true], None)?;
+        /// let auc = |rule| {
+        ///     let grow =
+        ///         GrowParams { max_depth: 1, min_samples_leaf: 1, ..GrowParams::default() };
+        ///     fit(&columns, &labels, &TreeRankParams::new(grow, rule), &Interrupt::default())
+        ///         .map(|fitted| fitted.tree.auc())
+        /// };
+        /// // One threshold sets the negative row apart; half of the range has it and another.
+        /// assert_eq!(auc(SplitRule::Stumps(LeafRankParams::orthogonal(1)))?, 1.0);
+        /// assert_eq!(auc(SplitRule::Dyadic(DyadicParams { level: Some(1) }))?, 2.5 / 3.0);
+        /// # Ok::<(), aucrank::RankError>(())
+        /// ```
+        #[derive(Debug, Clone, Copy, PartialEq)]
+        #[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+        #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
+        pub enum SplitRule {
+            $($(#[$doc])* $rule $(($type))?,)*
+        }
+
+        /// Any [`PreparedRule`].
+        #[derive(Debug)]
+        pub(super) enum AnyPrepared<'a> {
+            $($rule(<$($type)? $($unit)? as RuleParams>::Prepared<'a>),)*
+        }
+
+        impl SplitRule {
+            /// The rule itself.
+            pub(super) fn rule(&self) -> &dyn RuleParams {
+                match self {
+                    $(Self::$rule $(($params))? => $($params)? $(&$unit)?,)*
+                }
+            }
+
+            /// See [`RuleParams::prepare`].
+            pub(super) fn prepare<'a>(
+                &self,
+                sample: &Sample<'a, ()>,
+                seed: u64,
+                classifiers: Option<&'a dyn ExternalFitter>,
+                interrupt: &Interrupt,
+            ) -> Result<AnyPrepared<'a>, RankError> {
+                Ok(match self {
+                    $(Self::$rule $(($params))? => {
+                        let rule = $($params)? $(&$unit)?;
+                        AnyPrepared::$rule(rule.prepare(sample, seed, classifiers, interrupt)?)
+                    })*
+                })
+            }
+        }
+
+        impl AnyPrepared<'_> {
+            /// The rule itself.
+            pub(super) fn rule(&self) -> &dyn PreparedRule {
+                match self {
+                    $(Self::$rule(rule) => rule,)*
+                }
+            }
+
+            /// See [`PreparedRule::grow`].
+            pub(super) fn grow<R: RowTally + Copy>(
+                &self,
+                sample: &Sample<'_, R>,
+                rows: Vec<u32>,
+                seed: u64,
+                interrupt: &Interrupt,
+            ) -> Result<RankingTree, RankError> {
+                match self {
+                    $(Self::$rule(rule) => rule.grow(sample, rows, seed, interrupt),)*
+                }
+            }
+        }
+    };
+}
+
+split_rules! {
+    /// By a small tree of stumps whose cells are merged into two sides, or by a single stump.
+    Stumps(params: LeafRankParams),
+    /// By a union of dyadic cubes.
+    Dyadic(params: DyadicParams),
+    /// By a classifier from outside, for [`fit_by_classifiers`](super::fit_by_classifiers).
+    Classifier = ByClassifiers,
+}
+
+impl Complexity {
+    /// That of a split rule; `None` where no penalty is known.
+    #[must_use]
+    pub fn of(split: &SplitRule) -> Option<Self> {
+        split.rule().complexity()
+    }
+}
+
+/// A split rule by its parameters.
+pub(super) trait RuleParams {
+    /// The rule once there are rows: what all trees of a fit share.
+    type Prepared<'a>: PreparedRule
+    where
+        Self: Sized;
+
+    /// What messages call it.
+    fn name(&self) -> &'static str;
+
+    /// Checks the parameters.
+    fn validate(&self) -> Result<(), RankError>;
+
+    /// Whether it tests single features by stumps: only then can it honour constraints and cell means,
+    /// look at some of the features, and split the trees of a forest.
+    fn is_of_stumps(&self) -> bool {
+        false
+    }
+
+    /// How rich its splits can be; `None` where no penalty is known for it.
+    fn complexity(&self) -> Option<Complexity> {
+        None
+    }
+
+    /// Gets ready for the rows of a fit, of which `seed` is the seed; `classifiers` are there where the
+    /// caller has some.
+    fn prepare<'a>(
+        &self,
+        sample: &Sample<'a, ()>,
+        seed: u64,
+        classifiers: Option<&'a dyn ExternalFitter>,
+        interrupt: &Interrupt,
+    ) -> Result<Self::Prepared<'a>, RankError>
+    where
+        Self: Sized;
+}
+
+/// A rule with what it knows of the rows of a fit.
+pub(super) trait PreparedRule: Debug + Sync {
+    /// Grows a tree on some of the rows.
+    fn grow<R: RowTally + Copy>(
+        &self,
+        sample: &Sample<'_, R>,
+        rows: Vec<u32>,
+        seed: u64,
+        interrupt: &Interrupt,
+    ) -> Result<RankingTree, RankError>
+    where
+        Self: Sized;
+
+    /// How space is cut in cubes, where nodes are split by cubes.
+    fn grid(&self) -> Option<&CubeGrid> {
+        None
+    }
+
+    /// Place in the ranking of the leaf of each of some rows of the fit.
+    fn places(
+        &self,
+        binned: &Binned,
+        tree: &RankingTree,
+        rows: &[u32],
+    ) -> Result<Vec<u32>, RankError> {
+        Ok(places_by_codes(binned, tree, rows, None))
+    }
+
+    /// Frees what is kept elsewhere for a tree that was grown to be measured.
+    fn forget(&self, _tree: &RankingTree) {}
+}

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng;
 
-use super::rule::LeafRankParams;
+use super::LeafRankParams;
 use crate::data::{
     CellId, CellSplit, ClassSums, FeatureBins, Histogram, HistogramRequest, SumSource, Tally,
     below, mix,
@@ -16,7 +16,7 @@ use crate::tree::model::{
     Node, NodeSplit, RankingTree, SplitForm, SplitNode, TreeFrame, split_form,
 };
 use crate::tree::split::CutCriterion;
-use crate::tree::split::partition::{best_run, best_union};
+use crate::tree::split::criterion::{best_run, best_union};
 use crate::tree::split::stump::{Stump, StumpTerms, best_stump};
 use crate::{RankError, parallel};
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::growing::{GrowingStumps, Merger, NodePart, Siblings};
-use super::rule::{Cuts, LeafRankParams, PreparedStumps};
+use super::{Cuts, LeafRankParams, PreparedStumps};
 use crate::data::{
     CellId, ClassSums, FeatureBins, Folds, Histogram, HistogramRequest, MemorySource, RowTally,
     SumSource, Tally, mix,

@@ -1,4 +1,4 @@
-//! The loop over nodes: `TreeRank` itself (paper 2 Fig. 2), whatever splits the nodes.
+//! Growing a tree: the loop over nodes that all split rules share, and what it asks of them.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -7,10 +7,99 @@ use std::sync::Arc;
 #[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
-use super::splitter::{LeastSplit, OpenNode, SplitFamily, Splitter};
-use crate::data::{ClassSums, Regroup, SumSource, mix};
-use crate::tree::model::{LeafOrder, Node, NodeSplit, RankingTree, TreeFrame};
+use super::model::{LeafOrder, Node, NodeSplit, RankingTree, SplitForm, TreeFrame};
+use crate::data::{CellId, ClassSums, Regroup, SumSource, mix};
 use crate::{Interrupt, RankError};
+
+/// A node that may be split.
+#[derive(Debug)]
+pub(super) struct OpenNode<K> {
+    pub(super) node: usize,
+    pub(super) depth: usize,
+    pub(super) cell: CellId,
+    pub(super) sums: ClassSums,
+    /// Weight of the negatives that rank above the node when leaves stand from left to right.
+    pub(super) neg_above: u64,
+    /// Drawn from the seed of the tree and the way from its root, so that what is random in a node
+    /// does not depend on the order in which nodes are taken.
+    pub(super) seed: u64,
+    /// What the split rule keeps of the node.
+    pub(super) kept: K,
+}
+
+/// What a split must come to, or its node is a leaf.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct LeastSplit {
+    /// Rows that each side keeps.
+    pub(super) rows: u64,
+    /// What it gains, as [`ClassSums::gain`]: more than this.
+    pub(super) gain: f64,
+}
+
+/// How one node is split, and which cells of the source make up each side: none where the rule needs
+/// the rows of the node no more.
+#[derive(Debug)]
+pub(super) struct Division {
+    pub(super) form: SplitForm,
+    pub(super) left_cells: Vec<CellId>,
+    pub(super) right_cells: Vec<CellId>,
+    pub(super) left: ClassSums,
+}
+
+/// A split node with its children, of which at least one may be split in its turn.
+#[derive(Debug)]
+pub(super) struct SplitFamily<K> {
+    pub(super) parent: OpenNode<K>,
+    pub(super) children: [OpenNode<()>; 2],
+    pub(super) may_split: [bool; 2],
+}
+
+/// A rule that divides nodes. Each keeps what it likes of a node until the node is divided, such as
+/// its histogram.
+pub(super) trait Splitter<S: SumSource> {
+    /// What is kept of a node that waits.
+    type Kept;
+
+    /// Looks at the root.
+    fn start(&self, source: &S, root: OpenNode<()>) -> Result<OpenNode<Self::Kept>, RankError>;
+
+    /// Divides nodes, all at once, so that each pass over the data serves them all. `None` for a
+    /// node that cannot be divided with a gain.
+    fn divide(
+        &self,
+        source: &mut S,
+        nodes: &[OpenNode<Self::Kept>],
+        next_cell: &mut CellId,
+    ) -> Result<Vec<Option<Division>>, RankError>;
+
+    /// Looks at the children of divided nodes and returns those that may be split.
+    fn descend(
+        &self,
+        source: &S,
+        families: Vec<SplitFamily<Self::Kept>>,
+    ) -> Result<Vec<OpenNode<Self::Kept>>, RankError>;
+
+    /// Bytes that are kept of a node.
+    fn n_bytes(&self, kept: &Self::Kept) -> usize;
+}
+
+impl OpenNode<()> {
+    pub(super) fn keeping<K>(self, kept: K) -> OpenNode<K> {
+        let Self { node, depth, cell, sums, neg_above, seed, kept: () } = self;
+        OpenNode { node, depth, cell, sums, neg_above, seed, kept }
+    }
+}
+
+impl<K> SplitFamily<K> {
+    /// The children that may be split, where nothing is kept of them.
+    pub(super) fn splittable(self) -> impl Iterator<Item = OpenNode<()>> {
+        let Self { children, may_split, .. } = self;
+        children
+            .into_iter()
+            .zip(may_split)
+            .filter_map(|(child, may_split)| may_split.then_some(child))
+    }
+}
 
 /// Bytes that one batch of nodes may keep. Nodes are taken depth first, batch by batch, so that a
 /// wide or deep tree does not keep a histogram for each node of a level.
@@ -20,7 +109,7 @@ const BATCH_BYTES: usize = 64 << 20;
 const BATCH_NODES: usize = 4096;
 
 /// Grows a ranking tree on the rows of cell 0, whose class sums are `total`.
-pub(in crate::tree) fn grow<S: SumSource, P: Splitter<S>>(
+pub(super) fn grow<S: SumSource, P: Splitter<S>>(
     source: &mut S,
     splitter: &P,
     total: ClassSums,
@@ -100,7 +189,7 @@ fn next_batch<K>(open: &mut Vec<OpenNode<K>>, n_bytes: impl Fn(&K) -> usize) -> 
 ///
 /// How a node is split depends on its rows and on the way from the root alone, so the splits of that
 /// growth are those of the whole tree.
-pub(super) fn best_first(tree: RankingTree, max_leaves: usize) -> RankingTree {
+fn best_first(tree: RankingTree, max_leaves: usize) -> RankingTree {
     if tree.n_leaves() <= max_leaves {
         return tree;
     }
@@ -225,7 +314,7 @@ impl Default for GrowParams {
 }
 
 impl GrowParams {
-    pub(in crate::tree) fn validate(&self) -> Result<(), RankError> {
+    pub(super) fn validate(&self) -> Result<(), RankError> {
         let bad = |name, value: String, rule| Err(RankError::BadParameter { name, value, rule });
         if self.max_depth == 0 {
             return bad("max_depth", "0".to_owned(), "at least 1");
@@ -246,13 +335,13 @@ impl GrowParams {
     }
 
     /// What a split must come to in a tree on rows of the class sums `total`.
-    pub(in crate::tree) fn least_split(&self, total: ClassSums) -> LeastSplit {
+    pub(super) fn least_split(&self, total: ClassSums) -> LeastSplit {
         // An AUC of 1 is a gain of 2PN.
         let gain = 2.0 * self.min_gain * total.pos as f64 * total.neg as f64;
         LeastSplit { rows: self.min_samples_leaf, gain }
     }
 
-    pub(super) fn may_split<K>(&self, node: &OpenNode<K>, total: ClassSums) -> bool {
+    fn may_split<K>(&self, node: &OpenNode<K>, total: ClassSums) -> bool {
         node.depth < self.max_depth
             && (self.max_fpr >= 1.0 || (node.neg_above as f64) < self.max_fpr * total.neg as f64)
             && node.sums.is_mixed()
@@ -261,7 +350,7 @@ impl GrowParams {
 }
 
 #[cfg(test)]
-mod tests_of_best_first {
+mod tests {
     use proptest::prelude::*;
 
     use crate::Interrupt;
