@@ -5,10 +5,8 @@
 //! - `distribution`: the rows reweighted, class by class, and the unit of their masses;
 //! - `weak`: weak rankers, one per file;
 //! - `term`: the function that a ranker contributes to a score, and its values on raw data; `scored`: its
-//!   values on the rows of a fit; `boosted_model`: a sum of terms; `rate_terms`: terms on the rates of rare
-//!   categories;
+//!   values on the rows of a fit; `boosted_model`: a sum of terms, and its explanation by feature;
 //! - `subsampling`, `validation_set`: the rows a round learns from, and the number of rounds kept;
-//! - `explain`: additive explanations by feature;
 //! - `marti`: branching programs; `gradient`: gradient boosting of trees;
 //! - `rounds`: the boosting loop; `auc_boost`, `rank_boost`: the weight of a ranking in each;
 //! - `queried_rounds`: rounds on rows that are queried for sums; `part_factors`: the factors of a part of
@@ -17,13 +15,11 @@
 mod auc_boost;
 mod boosted_model;
 mod distribution;
-mod explain;
 mod gradient;
 mod marti;
 mod part_factors;
 mod queried_rounds;
 mod rank_boost;
-mod rate_terms;
 mod rounds;
 mod scored;
 mod subsampling;

@@ -23,7 +23,7 @@
 
 use super::best_split::SplitCriterion;
 use super::loss::LossAt;
-use super::rows::FitRows;
+use super::source::FitRows;
 use super::sums::{HESSIAN_UNITS, UnitSums};
 use crate::data::FeatureBins;
 use crate::{Interrupt, RankError, parallel};

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use super::bags::{BagFit, RoundTerms, average, criterion, paths, run};
 use super::category_pairs::PairChoice;
-use super::code_tree::LevelCodes;
 use super::feature_pairs::{PairSearch, RankedPairs};
 use super::held_out::GradientHeldOut;
 use super::loss::Loss;
@@ -12,9 +11,8 @@ use super::memory_fit::{MemoryFit, Scores};
 use super::model::{GradientBoosted, GradientFields};
 use super::params::{FEW_LEAVES, GradientParams, Interactions, MOST_PAIRS};
 use super::rate_columns::BoosterRates;
-use super::rows::FitRows;
-use super::source::{BagSource, FitSource, StateOf};
-use super::tree::GradientTree;
+use super::source::{BagSource, FitRows, FitSource, StateOf};
+use super::tree::{GradientTree, LevelCodes};
 use crate::data::{
     Binned, BinningParams, CodeTest, Column, Columns, Folds, Labels, LevelRates, check_monotonic,
 };

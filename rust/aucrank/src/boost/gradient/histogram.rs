@@ -1,9 +1,8 @@
 //! Sums of derivatives, and numbers of rows, by bin.
 
-use super::code_tree::CodeColumns;
-use super::rows::FitRows;
+use super::source::FitRows;
 use super::sums::{MOST_PACKED, PackedSums, UnitSums};
-use super::tree::{Derivatives, NodeRows};
+use super::tree::{CodeColumns, Derivatives, NodeRows};
 use crate::data::{Binned, CodeTest, FeatureBins};
 use crate::{Interrupt, RankError, parallel};
 

@@ -10,7 +10,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::pair_table::PairGrid;
-use super::rows::{CHUNK_ROWS, FitRows};
+use super::source::{CHUNK_ROWS, FitRows};
 use crate::data::snap;
 use crate::parallel;
 use crate::roc::TopNegatives;

@@ -5,8 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use super::bags::{BagFit, RoundTerms, bag_seed};
 use super::best_split::{BestSplit, SearchMemory};
-use super::category_pairs::{PairChoice, category_pairs};
-use super::code_tree::{CodeColumns, CodeWalk};
+use super::category_pairs::{PairChoice, PairSteps, category_pairs};
 use super::fit::{Begun, Data, GradientExtras};
 use super::grow::{
     GradientGrower, GrowNode, GrowingTree, Grown, Parted, Root, TreePlan, TreeSource,
@@ -16,13 +15,12 @@ use super::histogram::Sides;
 use super::histogram::{BinSums, HistogramMemory};
 use super::loss::LossAt;
 use super::model::GradientBoosted;
-use super::pair_steps::PairSteps;
 use super::params::GradientParams;
-use super::rows::{CHUNK_ROWS, FitRows, RowMass};
-use super::source::RowDraws;
-use super::source::{BagSource, FitSource, NextTree, at_once};
+use super::source::{
+    BagSource, CHUNK_ROWS, FitRows, FitSource, NextTree, RowDraws, RowMass, at_once,
+};
 use super::sums::UnitSums;
-use super::tree::{Derivatives, GradientTree, TreeRows};
+use super::tree::{CodeColumns, CodeWalk, Derivatives, GradientTree, TreeRows};
 use crate::data::{CodeTest, Column, Columns, Folds, Labels, hold_out};
 use crate::tree::Cuts;
 use crate::{Interrupt, RankError, parallel};

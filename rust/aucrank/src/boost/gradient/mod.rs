@@ -9,14 +9,14 @@
 //!
 //! - `params`: its parameters;
 //! - `loss`: the losses and their derivatives; `sums`: the derivatives as integers, added up bin by bin;
-//! - `rate_columns`: categories of many levels by their rates; `rows`: the rows of a fit; `tree`: one tree,
-//!   and its rows with their derivatives;
+//! - `rate_columns`: categories of many levels by their rates; `tree`: one tree, its rows with their
+//!   derivatives, and trees over codes that lie side by side;
 //! - `histogram`: sums by bin, and the rows of a node on the sides of its split; `best_split`: the best split
-//!   of a node, by numbers and by sets of categories; `code_tree`: trees over codes that lie side by side;
+//!   of a node, by numbers and by sets of categories;
 //! - `grow`: one tree, best leaf first; `bags`: the rounds of a bag, bags side by side, and their mean;
 //!   `held_out`: the number of rounds kept; `fit`: all of it, with the number of leaves; `category_pairs`:
-//!   whether pairs of categories pay; `pair_steps`: the step of each by its rate;
-//! - `source`: the data of a fit, a bag and a tree, and its random draws: `memory_fit` in memory, `queried`
+//!   pairs of categories by their rates, and whether they pay;
+//! - `source`: the rows of a fit, the data of a bag and a tree, and its random draws: `memory_fit` in memory, `queried`
 //!   where rows are queried for sums;
 //! - `feature_pairs`: the pairs that trees of two features are grown on; `pair_table`: what these add up to;
 //! - `model`: the fitted model; `saved`: its saved form; `explain`: its explanations.
@@ -24,7 +24,6 @@
 mod bags;
 mod best_split;
 mod category_pairs;
-mod code_tree;
 mod explain;
 mod feature_pairs;
 mod fit;
@@ -34,12 +33,10 @@ mod histogram;
 mod loss;
 mod memory_fit;
 mod model;
-mod pair_steps;
 mod pair_table;
 mod params;
 mod queried;
 mod rate_columns;
-mod rows;
 #[cfg(feature = "serde")]
 mod saved;
 mod source;

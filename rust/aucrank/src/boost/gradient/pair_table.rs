@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use serde::Serialize;
 
 use super::loss::{counted, logistic, share, softplus};
-use super::rows::{CHUNK_ROWS, FitRows};
+use super::source::{CHUNK_ROWS, FitRows};
 use super::tree::{GradientNode, GradientTree};
 use crate::data::LevelSet;
 use crate::formula::{Condition, DecisionTree, Rule, Test, TreeNode};

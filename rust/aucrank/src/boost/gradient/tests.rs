@@ -2,7 +2,7 @@
 
 use super::bags::bag_seed;
 use super::loss::Loss;
-use super::rows::FitRows;
+use super::source::FitRows;
 use super::*;
 use crate::data::{Binned, BinningParams, Column, Columns, Folds, Labels, MISSING_CODE, mix, snap};
 use crate::tree::Cuts;

@@ -6,12 +6,11 @@ use super::ask::{
     CodedScore, NarrowSums, NodeHashes, NodeSamples, ProgramAnswer, ProgramAsk, ProgramWant,
     SampleOrder,
 };
-use super::fit::{CutLayers, ProgramRows, fit_program};
+use super::fit::{CutLayers, MartiParams, ProgramRows, ProgramScore, Routing, fit_program};
 use super::in_memory::CodedNode;
 use super::in_memory::MassScale;
 use super::learner::Outcome;
 use super::marti_boost::share_of;
-use super::params::{MartiParams, ProgramScore, Routing};
 use super::program::{BranchingProgram, MartiNode, NodeKind, place};
 use super::step::Freezing;
 use super::walk::seed_of;

@@ -3,10 +3,9 @@
 #[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
-use super::fit::{CutLayers, ProgramRows};
+use super::fit::{CutLayers, MartiParams, ProgramRows, Routing};
 use super::learner::{CutRanker, Outcome, RankLearner, RowChance};
 use super::marti_boost::{MartiBoostParams, marti_boost};
-use super::params::{MartiParams, Routing};
 use super::program::{BranchingProgram, n_layers_of, place};
 use super::step::{Chance, Freezing, MOST_ROW_BITS};
 use super::walk::Cutter;

@@ -5,9 +5,9 @@
 //!   learns two-sided classifiers: features chosen and cut by sums, or weak rankers;
 //! - `marti_boost`: boosting of any learner in memory; `step`: its pass over the rows, with what
 //!   `SMartiBoost` adds: frozen nodes and samples of a node;
-//! - `params`, `fit`: parameters and fit; `in_memory`, `elsewhere`: where the rows are, and their initial
-//!   masses; `ask`, `part_rows`: questions to rows elsewhere, and the answers of a part of them;
-//! - `program`: the branching program; `score`: its score of a row.
+//! - `fit`: parameters and fit; `in_memory`, `elsewhere`: where the rows are, and their initial masses;
+//!   `ask`: questions to rows elsewhere, and the answers of a part of them;
+//! - `program`: the branching program, and its score of a row.
 
 mod ask;
 mod elsewhere;
@@ -15,20 +15,16 @@ mod fit;
 mod in_memory;
 mod learner;
 mod marti_boost;
-mod params;
-mod part_rows;
 mod program;
-mod score;
 mod step;
 mod walk;
 
 #[cfg(feature = "serde")]
 pub(crate) use ask::ProgramAsk;
 pub use elsewhere::fit_marti_rank_rows;
-pub use fit::fit_marti_rank;
+pub use fit::{MartiParams, ProgramScore, Routing, fit_marti_rank};
 pub use learner::{Outcome, RowChance, TwoSidedLearner};
 pub use marti_boost::{BoostedLayers, MartiBoostParams, marti_boost};
-pub use params::{MartiParams, ProgramScore, Routing};
 pub use program::{BranchingProgram, MartiNode, NodeKind};
 pub use step::{Chance, Freezing};
 pub use walk::{Layer, MassTile};

@@ -1,8 +1,8 @@
 //! One pass over the rows: the step of a layer, and the sums of the learner.
 
+use super::fit::MartiParams;
 use super::in_memory::Start;
 use super::learner::{Outcome, RowChance, TwoSidedLearner};
-use super::params::MartiParams;
 use super::program::{coin_at, place};
 use super::walk::{ENDED, MassTile, NodePlaces, ProgramWalk, TILE_ROWS, TilePlaces, set_out};
 use crate::data::{ClassMasses, Columns, Labels, content_hashes};

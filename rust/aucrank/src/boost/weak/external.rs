@@ -1,7 +1,6 @@
 //! Weak rankers outside the core.
 
-use super::by_score::ranking_by_score;
-use super::{WeakRanker, WeakRanking, WeakSample, WeakTask};
+use super::{WeakRanker, WeakRanking, WeakSample, WeakTask, ranking_by_score};
 use crate::RankError;
 use crate::boost::scored::RowScorer;
 use crate::data::ClassMasses;

@@ -6,8 +6,7 @@
 #[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
-use super::by_score::ranking_by_score;
-use super::{WeakRanker, WeakRanking, WeakSample, WeakTask};
+use super::{WeakRanker, WeakRanking, WeakSample, WeakTask, ranking_by_score};
 use crate::boost::scored::RowScorer;
 use crate::data::{Column, Columns, ValueMoments};
 use crate::{Interrupt, RankError, parallel};

@@ -1,4 +1,4 @@
-//! What a fit queries of rows.
+//! What a fit queries of rows, and what they answer.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -6,13 +6,14 @@ use std::sync::Arc;
 #[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
-use super::super::code_tree::CodeTree;
-use super::super::histogram::CODES;
-use super::super::rows::RowMassScale;
-use super::super::source::Draw;
 use crate::RankError;
-use crate::data::{Binned, CellSplit, FeatureBins, LevelRates};
-use crate::rows::{CodedRows, RateCodes, View};
+use crate::boost::gradient::histogram::CODES;
+use crate::boost::gradient::source::{Draw, RowMassScale};
+use crate::boost::gradient::sums::UnitSums;
+use crate::boost::gradient::tree::CodeTree;
+use crate::data::{Binned, CellSplit, ClassSums, FeatureBins, LevelRates};
+use crate::rows::words::{WordReader, put_sums};
+use crate::rows::{CodedRows, Mergeable, RateCodes, View, other};
 
 /// A question of a fit.
 #[derive(Debug, Clone)]
@@ -137,7 +138,7 @@ impl GrowAsk {
     }
 
     /// Number of splits whose sides are requested.
-    pub(super) fn n_sides(&self) -> usize {
+    fn n_sides(&self) -> usize {
         let steps = self.steps.get(self.first_new..).unwrap_or_default();
         steps.iter().filter(|step| matches!(step, CellStep::Split(_))).count()
     }
@@ -225,4 +226,263 @@ impl BagRowsAsk {
 
 fn bad() -> RankError {
     RankError::BadAnswer("a bag is of other rows".to_owned())
+}
+
+/// Sums of some rows, to be merged with those of others.
+#[derive(Debug, Clone)]
+pub(crate) enum GradientSums {
+    Mass(MassSums),
+    /// Of each bag.
+    Bags(Vec<BagSums>),
+    /// A holder lacks decisions that the question presupposes.
+    Behind,
+}
+
+/// What the rows of a view come to.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct MassSums {
+    /// In units of weight.
+    pub(super) weight: ClassSums,
+    /// Of each class, negatives first.
+    pub(super) mass: [u64; 2],
+}
+
+/// Sums of the rows of a bag.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct BagSums {
+    /// Loss of the rows held out, in its units, and their weight.
+    pub(super) loss: [u128; 2],
+    /// For each split that was queried, number and mass of the rows on the left.
+    pub(super) sides: Vec<[u64; 2]>,
+    pub(super) cells: Vec<CellSums>,
+}
+
+/// Sums of the rows of a cell.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct CellSums {
+    /// Number of rows, as they count.
+    pub(super) n_rows: u64,
+    pub(super) mass: u64,
+    /// By code, column by column.
+    pub(super) sums: Vec<UnitSums>,
+    /// Numbers of rows by code; empty where they were not asked.
+    pub(super) counts: Vec<u64>,
+}
+
+impl GradientSums {
+    /// Those of no rows.
+    pub(super) fn none(ask: &GradientAsk) -> Self {
+        match ask {
+            GradientAsk::Mass { .. } => Self::Mass(MassSums::default()),
+            GradientAsk::Bags(ask) => Self::Bags(ask.bags.iter().map(BagSums::none).collect()),
+        }
+    }
+}
+
+impl Mergeable for GradientSums {
+    fn merge(&mut self, more: Self) -> Result<(), RankError> {
+        match (&mut *self, more) {
+            (_, Self::Behind) => *self = Self::Behind,
+            (Self::Behind, _) => {}
+            (Self::Mass(own), Self::Mass(more)) => {
+                own.weight += more.weight;
+                own.mass.iter_mut().zip(more.mass).for_each(|(own, more)| *own += more);
+            }
+            (Self::Bags(own), Self::Bags(more)) => {
+                own.iter_mut().zip(more).for_each(|(own, more)| own.merge(more));
+            }
+            _ => return Err(other()),
+        }
+        Ok(())
+    }
+
+    fn put_words(&self, words: &mut Vec<u64>) {
+        words.push(u64::from(matches!(self, Self::Behind)));
+        match self {
+            Self::Behind => {}
+            Self::Mass(sums) => {
+                put_sums(words, sums.weight);
+                words.extend(sums.mass);
+            }
+            Self::Bags(bags) => bags.iter().for_each(|bag| bag.put(words)),
+        }
+    }
+
+    fn take_words(&mut self, reader: &mut WordReader<'_>) -> Result<(), RankError> {
+        if reader.word()? != 0 {
+            *self = Self::Behind;
+            return Ok(());
+        }
+        match self {
+            Self::Behind => {}
+            Self::Mass(sums) => {
+                *sums = MassSums { weight: reader.sums()?, mass: *reader.array()? };
+            }
+            Self::Bags(bags) => {
+                for bag in bags {
+                    bag.take(reader)?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl BagSums {
+    fn none(ask: &BagAsk) -> Self {
+        let Some(grow) = &ask.grow else { return Self::default() };
+        let cell = |cell: &CellAsk| CellSums::none(grow, *cell);
+        Self {
+            loss: [0; 2],
+            sides: vec![[0; 2]; grow.n_sides()],
+            cells: grow.cells.iter().map(cell).collect(),
+        }
+    }
+
+    fn merge(&mut self, more: Self) {
+        self.loss.iter_mut().zip(more.loss).for_each(|(own, more)| *own += more);
+        let sides = self.sides.iter_mut().flatten().zip(more.sides.into_iter().flatten());
+        sides.for_each(|(own, more)| *own += more);
+        self.cells.iter_mut().zip(more.cells).for_each(|(own, more)| own.merge(&more));
+    }
+
+    fn put(&self, words: &mut Vec<u64>) {
+        self.loss.iter().for_each(|&sum| put_wide(words, sum));
+        words.extend(self.sides.iter().flatten());
+        for CellSums { n_rows, mass, sums, counts } in &self.cells {
+            words.extend([*n_rows, *mass]);
+            put_packed(words, sums.iter().map(|sums| zigzag(sums.gradient)));
+            put_packed(words, sums.iter().map(|sums| sums.hessian as u64));
+            put_packed(words, counts.iter().copied());
+        }
+    }
+
+    fn take(&mut self, reader: &mut WordReader<'_>) -> Result<(), RankError> {
+        for sum in &mut self.loss {
+            *sum = take_wide(reader)?;
+        }
+        for side in &mut self.sides {
+            *side = *reader.array()?;
+        }
+        for CellSums { n_rows, mass, sums, counts } in &mut self.cells {
+            [*n_rows, *mass] = *reader.array()?;
+            let n_bins = sums.len();
+            take_packed(reader, n_bins, |bin, word| sums[bin].gradient = unzigzag(word))?;
+            take_packed(reader, n_bins, |bin, word| sums[bin].hessian = word as i64)?;
+            take_packed(reader, counts.len(), |bin, word| counts[bin] = word)?;
+        }
+        Ok(())
+    }
+}
+
+impl CellSums {
+    pub(super) fn none(grow: &GrowAsk, ask: CellAsk) -> Self {
+        let n_bins = grow.n_bins();
+        let counts = if ask.is_counted { vec![0; n_bins] } else { Vec::new() };
+        Self { n_rows: 0, mass: 0, sums: vec![UnitSums::default(); n_bins], counts }
+    }
+
+    fn merge(&mut self, more: &Self) {
+        self.n_rows += more.n_rows;
+        self.mass += more.mass;
+        self.sums.iter_mut().zip(&more.sums).for_each(|(own, more)| *own += *more);
+        self.counts.iter_mut().zip(&more.counts).for_each(|(own, more)| *own += more);
+    }
+}
+
+fn put_wide(words: &mut Vec<u64>, number: u128) {
+    words.extend([number as u64, (number >> 64) as u64]);
+}
+
+fn take_wide(reader: &mut WordReader<'_>) -> Result<u128, RankError> {
+    let [low, high] = *reader.array()?;
+    Ok(u128::from(low) | u128::from(high) << 64)
+}
+
+/// Small numbers of either sign as small ones.
+fn zigzag(number: i64) -> u64 {
+    ((number << 1) ^ (number >> 63)) as u64
+}
+
+fn unzigzag(word: u64) -> i64 {
+    (word >> 1) as i64 ^ -((word & 1) as i64)
+}
+
+/// Appends numbers with as many bits each as the largest has, after the number of bits.
+fn put_packed(words: &mut Vec<u64>, numbers: impl ExactSizeIterator<Item = u64> + Clone) {
+    let width = u64::BITS - numbers.clone().fold(0, |all, number| all | number).leading_zeros();
+    words.push(u64::from(width));
+    if width == 0 {
+        return;
+    }
+    let (mut open, mut n_bits) = (0_u128, 0);
+    for number in numbers {
+        open |= u128::from(number) << n_bits;
+        n_bits += width;
+        if n_bits >= u64::BITS {
+            words.push(open as u64);
+            open >>= u64::BITS;
+            n_bits -= u64::BITS;
+        }
+    }
+    if n_bits > 0 {
+        words.push(open as u64);
+    }
+}
+
+/// Reads so many numbers that [`put_packed`] has written.
+fn take_packed(
+    reader: &mut WordReader<'_>,
+    n: usize,
+    mut put: impl FnMut(usize, u64),
+) -> Result<(), RankError> {
+    let width = reader.word()?;
+    if width > u64::from(u64::BITS) {
+        return Err(RankError::BadAnswer("numbers have too many bits".to_owned()));
+    }
+    let width = width as u32;
+    if width == 0 {
+        (0..n).for_each(|place| put(place, 0));
+        return Ok(());
+    }
+    let mask = u64::MAX >> (u64::BITS - width);
+    let mut words = reader.take((n * width as usize).div_ceil(u64::BITS as usize))?.iter();
+    let (mut open, mut n_bits) = (0_u128, 0);
+    for place in 0..n {
+        if n_bits < width {
+            open |= u128::from(words.next().copied().unwrap_or(0)) << n_bits;
+            n_bits += u64::BITS;
+        }
+        put(place, open as u64 & mask);
+        open >>= width;
+        n_bits -= width;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn packed_numbers_are_read_as_they_were_written() {
+        for width in 0..=64_u32 {
+            for n in [0, 1, 7, 64, 131] {
+                let most = if width == 0 { 0 } else { u64::MAX >> (64 - width) };
+                let numbers: Vec<u64> =
+                    (0..n).map(|place| crate::data::mix(place) & most).collect();
+                let mut words = Vec::new();
+                put_packed(&mut words, numbers.iter().copied());
+                let mut found = vec![0; numbers.len()];
+                let mut reader = WordReader::new(&words);
+                let n = numbers.len();
+                take_packed(&mut reader, n, |place, word| found[place] = word).unwrap();
+                reader.end().unwrap();
+                assert_eq!(found, numbers);
+            }
+        }
+        for number in [0, 1, -1, i64::MAX, i64::MIN, -12345] {
+            assert_eq!(unzigzag(zigzag(number)), number);
+        }
+    }
 }

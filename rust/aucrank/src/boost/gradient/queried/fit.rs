@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use super::super::bags::{BagFit, RoundTerms, average, bag_seed};
 use super::super::best_split::SearchMemory;
-use super::super::code_tree::{CodeTree, KeptLevels};
 use super::super::fit::in_one_series;
 use super::super::grow::{GradientGrower, Grown, TreePlan};
 use super::super::held_out::{HeldOutMeasure, HeldOutRows};
@@ -13,13 +12,16 @@ use super::super::loss::{Loss, mean_log_loss};
 use super::super::model::{GradientBoosted, GradientFields};
 use super::super::params::GradientParams;
 use super::super::rate_columns::BoosterRates;
-use super::super::rows::{RowMass, RowMassScale};
 use super::super::source::{BagSource, Draw, FitSource, NextTree};
 use super::super::tree::GradientTree;
-use super::ask::{BagRowsAsk, CellAsk, CellGrowth, GradientAsk, GrowAsk, LevelMap, ToldTree};
-use super::sums::{CellSums, GradientSums, MassSums};
+use super::ask::{
+    BagRowsAsk, CellAsk, CellGrowth, CellSums, GradientAsk, GradientSums, GrowAsk, LevelMap,
+    MassSums, ToldTree,
+};
 use super::tree::QueriedTree;
 use super::tree::{BagLine, Talk, Work};
+use crate::boost::gradient::source::{RowMass, RowMassScale};
+use crate::boost::gradient::tree::{CodeTree, KeptLevels};
 use crate::data::{
     CodeTest, FeatureBins, N_RATE_FOLDS, RateSteps, RowFolds, SEED_OF_RATES, check_monotonic, mix,
 };

@@ -10,15 +10,14 @@
 //! sums decide nothing, so that the tree is the one that is grown leaf by leaf. Bags wait side by side, and
 //! their questions are one.
 //!
-//! - `ask`: the codes of a fit, and what travels; `sums`: sums that come back; `state`: what a part of the
-//!   rows keeps, and its answers;
+//! - `ask`: the codes of a fit, what travels, and sums that come back; `state`: what a part of the rows
+//!   keeps, and its answers;
 //! - `tree`: the source of one tree, and the questions of bags that wait side by side; `fit`: the source of
 //!   a bag and of a fit.
 
 mod ask;
 mod fit;
 mod state;
-mod sums;
 #[cfg(all(test, feature = "serde"))]
 mod tests;
 mod tree;

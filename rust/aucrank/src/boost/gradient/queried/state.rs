@@ -8,13 +8,13 @@ use super::super::histogram::BinLayout;
 use super::super::histogram::Sides;
 use super::super::loss::{LossAt, log_loss_units};
 use super::super::memory_fit::fill;
-use super::super::rows::MOST_MASS;
 use super::super::sums::{PackedSums, UnitSums};
 use super::super::tree::{Derivatives, NodeRows};
 use super::ask::{
-    BagAsk, BagRowsAsk, BagsAsk, CellGrowth, CellStep, GradientAsk, GrowAsk, ToldTree,
+    BagAsk, BagRowsAsk, BagSums, BagsAsk, CellGrowth, CellStep, CellSums, GradientAsk,
+    GradientSums, GrowAsk, ToldTree,
 };
-use super::sums::{BagSums, CellSums, GradientSums};
+use crate::boost::gradient::source::MOST_MASS;
 use crate::data::{Binned, CellId, CellSplit, RowTally, seeded};
 use crate::rows::{CodedRows, Kept, PartView, Question, RowFrame, View};
 use crate::{Interrupt, RankError};

@@ -10,8 +10,10 @@ use std::task::{Context, Poll, Waker};
 use super::super::best_split::{BestSplit, SearchMemory};
 use super::super::grow::{GradientGrower, GrowNode, GrowingTree, Parted, Root, TreeSource};
 use super::super::sums::UnitSums;
-use super::ask::{BagAsk, BagRowsAsk, BagsAsk, CellAsk, CellStep, GradientAsk, GrowAsk, ToldTree};
-use super::sums::{BagSums, CellSums, GradientSums};
+use super::ask::{
+    BagAsk, BagRowsAsk, BagSums, BagsAsk, CellAsk, CellStep, CellSums, GradientAsk, GradientSums,
+    GrowAsk, ToldTree,
+};
 use crate::data::{CellId, CellSplit, DealOrder};
 use crate::rows::{FitId, Rows, View};
 use crate::{Interrupt, RankError};
