@@ -46,7 +46,6 @@ pub mod rows;
 pub mod tree;
 
 mod error;
-mod fnv;
 mod interrupt;
 mod memory;
 mod parallel;

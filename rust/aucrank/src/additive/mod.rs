@@ -12,11 +12,8 @@
 //! Transactions on Knowledge and Data Engineering 25(10), 2013: "the paper" in this module.
 
 mod bins;
-mod card_rows;
 mod cut_search;
 mod draft;
-mod drift;
-mod formula;
 mod hull;
 mod linear;
 mod mad2c;
@@ -26,12 +23,10 @@ mod rimarc;
 mod scorecard;
 
 pub use bins::{BinSum, BinnedFeature, Direction};
-pub use card_rows::CardRows;
 pub use cut_search::{RawAsk, RawRows, RawSums};
-pub use drift::DriftCounts;
 pub use linear::{LinearModel, LinearParams, NumberTerm, Thresholds, fit_linear};
 pub use mad2c::{Mad2c, Mad2cParams, fit_mad2c, fit_mad2c_rows};
-pub use point_counts::PointCounts;
-pub use points::{ScorecardParams, build_scorecard, build_scorecard_rows};
+pub use point_counts::{DriftCounts, PointCounts};
+pub use points::{CardRows, ScorecardParams, build_scorecard, build_scorecard_rows};
 pub use rimarc::{MissingValues, Rimarc, RimarcParams, Share, fit_rimarc, fit_rimarc_rows};
 pub use scorecard::{CardFeature, HighPoints, Scorecard};

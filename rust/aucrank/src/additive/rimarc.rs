@@ -19,6 +19,7 @@ use crate::data::{
     Bins, ClassMasses, ClassSums, Column, Columns, FeatureSteps, FeatureTerm, Folds, Labels,
     LevelRates, Lookups, NO_FOLD, RateShrinkage, RowUnits, times_power_of_two,
 };
+use crate::formula::{Formula, Steps};
 use crate::interrupt::PartCounter;
 use crate::{Interrupt, RankError};
 
@@ -751,6 +752,29 @@ fn sums_by_bin(
         Column::Codes { codes, .. } => fill(&|row| bins.bin(codes[row].into())),
     }
     sums
+}
+
+impl Rimarc {
+    /// Its score: (9) of the paper less one half, a quotient of two sums over the features.
+    #[must_use]
+    pub fn formula(&self) -> Formula {
+        let sum_of = |part: fn(&Share) -> f64| {
+            let features = self.table().features().iter().enumerate();
+            let steps = features.filter_map(|(feature, binned)| {
+                let shares = self.shares(feature);
+                let contributes = shares.iter().any(|share| share.weight > 0.0);
+                let of_bin: Vec<f64> = shares.iter().map(part).collect();
+                let steps = || Formula::Steps(Steps::of_bins(feature, &binned.bins, &of_bin));
+                contributes.then(steps)
+            });
+            Box::new(Formula::Sum(steps.collect()))
+        };
+        Formula::Quotient {
+            numerator: sum_of(|share| share.numerator),
+            denominator: sum_of(|share| share.weight),
+            otherwise: self.base_score(),
+        }
+    }
 }
 
 #[cfg(test)]

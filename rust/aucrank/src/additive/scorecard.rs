@@ -5,9 +5,10 @@ use serde::{Deserialize, Serialize};
 
 use super::bins::{BinSum, ValuedBins};
 use super::bins::{check_total, gini};
-use super::drift::{DriftCounts, count_points};
+use super::point_counts::{DriftCounts, count_points};
 use crate::RankError;
 use crate::data::{Bins, ClassSums, Columns, Lookups, NewRows, logistic, sum_checked};
+use crate::formula::Formula;
 
 /// Bound on the absolute points of a row, so that sums are exact in doubles.
 pub(super) const MOST_POINTS: i64 = 1_000_000_000;
@@ -446,6 +447,29 @@ fn auc_by_points(mut groups: Vec<(i64, ClassSums)>, high_points: HighPoints) -> 
     });
     let tied = groups.chunk_by(|a, b| a.0 == b.0);
     f64::midpoint(1.0, gini(tied.map(|tied| tied.iter().map(|&(_, sums)| sums).sum()).collect()))
+}
+
+impl Scorecard {
+    /// The points of a row.
+    #[must_use]
+    pub fn points_formula(&self) -> Formula {
+        self.points_sum().formula()
+    }
+
+    /// Its score: the log-odds that the points of a row stand for.
+    #[must_use]
+    pub fn formula(&self) -> Formula {
+        let points = self.points_sum();
+        let above_offset = points.parts().chain([Formula::Constant(-self.offset)]);
+        Formula::Product {
+            factor: self.high_points().sign(),
+            of: Box::new(Formula::Quotient {
+                numerator: Box::new(Formula::Sum(above_offset.collect())),
+                denominator: Box::new(Formula::Constant(self.factor)),
+                otherwise: 0.0,
+            }),
+        }
+    }
 }
 
 #[cfg(all(test, feature = "serde"))]

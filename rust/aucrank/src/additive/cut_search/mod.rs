@@ -7,8 +7,8 @@
 //!
 //! - `ask`: what a pass counts, as bytes; `sums`: the counts of some rows, merged in any grouping;
 //! - `key_cells`: cells of one number, each with its least and its greatest value, so that a cell of one
-//!   value is known, and the search for the cell of a value;
-//! - `table`: a number between passes: the cells that are wanted, and the others, which are joined.
+//!   value is known, the search for the cell of a value, and a number between passes: the cells that are
+//!   wanted, and the others, which are joined.
 //!
 //! The first pass gives each value a cell, as long as there are not too many; beyond that, values that
 //! share their leading bits share one. So numbers of few values are done. Later ones divide each cell that
@@ -31,19 +31,17 @@ mod key_cells;
 #[cfg(feature = "serde")]
 mod sent;
 mod sums;
-mod table;
 #[cfg(all(test, feature = "serde"))]
 mod tests;
 
 use std::sync::Arc;
 
 pub use ask::RawAsk;
+pub(super) use key_cells::FoldView;
 pub use sums::RawSums;
-pub(super) use table::FoldView;
 
 use self::ask::{FoldDeal, PassHead, WantedCounts};
 use self::key_cells::KeyLayout;
-use self::table::NumberTable;
 use super::bins::BinnedFeature;
 use super::mad2c::{Mad2c, Mad2cParams, binned_levels};
 use crate::data::{
@@ -51,6 +49,7 @@ use crate::data::{
     WeightRange,
 };
 use crate::{FitPart, Interrupt, RankError, parallel};
+use key_cells::NumberTable;
 
 /// Cells of all numbers, times folds, that a pass should count at most: 50 MB of sums.
 const MOST_SUMS: usize = 1 << 21;

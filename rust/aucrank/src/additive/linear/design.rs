@@ -6,16 +6,62 @@
 //! that sums over rows are sums by cell, and columns are found from cells at the end.
 //!
 //! Vectors are indexed by column (numbers first, then the columns of each table) or by cell (numbers
-//! first, then the cells of each table).
+//! first, then the cells of each table). Rows are the distinct ones, in the order of their content.
 
 use std::ops::Range;
 
-use super::rows::DistinctRows;
 use crate::data::{
-    Column, Columns, FeatureSteps, FeatureTerm, Labels, MISSING_CODE, ValueMoments,
+    Column, Columns, FeatureSteps, FeatureTerm, Labels, MISSING_CODE, ValueMoments, content_hashes,
     least_level_rows, quantile_cuts,
 };
+use crate::parallel::prelude::*;
 use crate::{Interrupt, RankError, parallel};
+
+/// Distinct rows of positive weight.
+#[derive(Debug)]
+pub(super) struct DistinctRows {
+    /// A training row with the values of each.
+    pub(super) rows: Vec<u32>,
+    /// Which of them are positive.
+    pub(super) positive: Vec<bool>,
+    /// The weight of each, all copies together, in units of [`Labels::exponent`].
+    pub(super) units: Vec<u64>,
+}
+
+impl DistinctRows {
+    /// The rows in the order of a hash of their values: any stretch of them is a random sample.
+    pub(super) fn of(
+        columns: &Columns<'_>,
+        labels: &Labels<'_>,
+        interrupt: &Interrupt,
+    ) -> Result<Self, RankError> {
+        let hashed = content_hashes(columns, &labels.rows(), 0, interrupt)?;
+        let class = |(hash, row)| (hash, labels.positive()[row as usize], row);
+        let mut by_content: Vec<(u64, bool, u32)> = hashed.into_iter().map(class).collect();
+        by_content.par_sort_unstable();
+        let mut found = Self { rows: Vec::new(), positive: Vec::new(), units: Vec::new() };
+        for copies in by_content.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {
+            let weight = |&(_, _, row): &(u64, bool, u32)| {
+                let sums = labels.sums(row as usize);
+                sums.pos + sums.neg
+            };
+            found.rows.push(copies[0].2);
+            found.positive.push(copies[0].1);
+            found.units.push(copies.iter().map(weight).sum());
+        }
+        Ok(found)
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// The weight of each row as a share of that of all rows.
+    pub(super) fn shares(&self) -> Vec<f64> {
+        let total = self.units.iter().sum::<u64>() as f64;
+        self.units.iter().map(|&units| units as f64 / total).collect()
+    }
+}
 
 /// Rows of a block.
 pub(super) const BLOCK_ROWS: usize = 1024;

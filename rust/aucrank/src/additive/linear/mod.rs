@@ -1,11 +1,9 @@
 //! Ridge logistic regression on raw features: a weighted sum of standardised numbers, their
 //! thresholds, and categories.
 
-mod cholesky;
 mod design;
 mod model;
 mod rate_columns;
-mod rows;
 mod solver;
 
 #[cfg(feature = "serde")]
@@ -15,11 +13,10 @@ use crate::data::{Columns, Labels, times_power_of_two};
 use crate::roc::{auc, weighted_auc};
 use crate::{Interrupt, RankError, parallel};
 
-use design::Design;
+use design::{Design, DistinctRows};
 use model::LinearFields;
 pub use model::{LinearModel, NumberTerm};
 use rate_columns::LinearRates;
-use rows::DistinctRows;
 use solver::Problem;
 
 /// Most thresholds of a number.

@@ -5,9 +5,8 @@
 //! (`data/rates/fold_rates.rs`). What it adds to a score is, once the fit is over, added to the weight of each
 //! category, by its rate over all rows.
 
-use super::design::{Design, standardised};
+use super::design::{Design, DistinctRows, standardised};
 use super::model::NumberTerm;
-use super::rows::DistinctRows;
 use crate::data::{
     Column, Columns, FeatureSteps, FeatureTerm, FoldRates, Labels, deal_for_rates,
     features_with_rare_levels,

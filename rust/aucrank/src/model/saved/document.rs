@@ -9,8 +9,8 @@ use super::canonical_json::{append_canonical, to_text};
 use super::{FORMAT, FORMAT_VERSION, Feature, FeatureKind, Header, Json, ModelError, malformed};
 use crate::calibration::Calibration;
 use crate::data::Columns;
-use crate::fnv::fnv1a64;
 use crate::model::{Model, ModelRef};
+use crate::spilled::fnv1a64;
 use crate::{Interrupt, RankError, VERSION};
 
 /// Lists and objects that the parameters of an estimator may hold in a file, and so may its report.

@@ -18,8 +18,8 @@ use super::table::{EntryTable, MAX_UNITS, SumWidth, few_units, with_runs};
 use super::wide_cells::{ALL_WORDS, LOWEST, WideCell, WideTotal, unit_below};
 use super::wide_cells::{add_words, bit_length};
 use crate::RankError;
-use crate::fnv::fnv1a64;
 use crate::roc::Score;
+use crate::spilled::fnv1a64;
 
 const MAGIC: &[u8; 8] = b"AUCRANKS";
 const VERSION: u32 = 2;

@@ -360,7 +360,7 @@ proptest! {
         let n = bytes.len();
         bytes[at % n] ^= flip;
         prop_assert!(RocState::from_bytes(&bytes).is_err());
-        let hash = crate::fnv::fnv1a64(&bytes[..n - 8]);
+        let hash = crate::spilled::fnv1a64(&bytes[..n - 8]);
         bytes[n - 8..].copy_from_slice(&hash.to_le_bytes());
         if let Ok(mut state) = RocState::from_bytes(&bytes) {
             let _ = (state.variance(), state.curve(), state.auc_error_bound());
@@ -402,7 +402,7 @@ fn first_version(unit_bits: u32, kind: u32, rows: [u64; 2], entries: &[&[u8]]) -
         bytes.extend(number.to_le_bytes());
     }
     bytes.extend(entries.concat());
-    let hash = crate::fnv::fnv1a64(&bytes);
+    let hash = crate::spilled::fnv1a64(&bytes);
     bytes.extend(hash.to_le_bytes());
     bytes
 }
@@ -508,7 +508,7 @@ proptest! {
         bytes[at % n] ^= flip;
         prop_assert!(RocState::from_bytes(&bytes).is_err());
         // With a valid checksum the result must be a state or an error, never a panic.
-        let hash = crate::fnv::fnv1a64(&bytes[..n - 8]);
+        let hash = crate::spilled::fnv1a64(&bytes[..n - 8]);
         bytes[n - 8..].copy_from_slice(&hash.to_le_bytes());
         if let Ok(mut state) = RocState::from_bytes(&bytes) {
             let _ = (state.variance(), state.curve(), state.auc_error_bound());
