@@ -1,7 +1,7 @@
 //! The folds of some rows that are at hand, as all rows are dealt.
 
 use super::Rows;
-use super::kept::FitId;
+use super::part::FitId;
 use crate::data::{Columns, DealtRow, Folds, combine, mix, number_word};
 use crate::{Interrupt, RankError};
 

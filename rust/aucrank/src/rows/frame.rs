@@ -5,8 +5,7 @@ use std::sync::Arc;
 #[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
-use super::kept::Kept;
-use super::part::PartView;
+use super::part::{Kept, PartView};
 use super::question::{Mergeable, Question};
 use super::words::WordReader;
 use crate::data::{Binned, BlockTable, ClassSums, FeatureBins, FixedScale, LevelRates};

@@ -7,11 +7,9 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::Rows;
-use super::ask::View;
 use super::frame::RowFrame;
-use super::kept::{FitId, Kept, RowStates};
-use super::part::PartView;
-use super::question::{Mergeable, Question, other};
+use super::part::{FitId, Kept, PartView, RowStates};
+use super::question::{Mergeable, Question, View, other};
 use super::words::{WordReader, put_sums};
 use crate::data::{
     CellRows, CellSplit, ClassSums, Counts, FeatureBins, Histogram, HistogramRequest, MemorySource,

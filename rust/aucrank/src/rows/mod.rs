@@ -7,35 +7,30 @@
 //!
 //! - `survey`: one pass over raw rows, from which bins are chosen; `frame`: its result, and the units of
 //!   weight of the classes;
-//! - `coded`: rows as codes; `spill`: in a file; `part`: rows that answer; `stored`: many parts;
-//! - `question`: what a learner's question has to say; `ask`: questions and answers as they travel; `words`,
-//!   `sent`: in which form, also in few bytes; `kept`: what a part keeps between questions, and for which
-//!   fits; `together`: questions of several works in one;
+//! - `coded`: rows as codes; `part`: rows that answer, and what they keep between questions, for which fits;
+//!   `stored`: many parts, in memory or in a file;
+//! - `question`: what a learner's question has to say; `words`, `sent`: in which form it travels, also in few
+//!   bytes; `together`: questions of several works in one;
+//! - `rare_levels`, `rates`: categories of few rows, and what is learned from their rates;
 //! - `matrix`: all rows as codes in memory, for learners that need more than sums of cells;
 //! - `row_sample`: the sample for learners that need rows as they are; `dealt`: folds and holdouts, and
 //!   digests by which rows that are computed anew are known to be the same;
 //! - `histograms`: the sums from which trees are grown, cell by cell, and other questions of several
 //!   learners; `score_ranges`: sums by score.
 
-mod ask;
 mod coded;
 mod dealt;
 mod frame;
 mod histograms;
-mod kept;
-mod level_counts;
 mod matrix;
 mod part;
 mod question;
 mod rare_levels;
-mod rate_codes;
-mod rate_sums;
-mod recoded;
+mod rates;
 mod row_sample;
 mod score_ranges;
 #[cfg(feature = "serde")]
 mod sent;
-mod spill;
 mod stored;
 mod survey;
 #[cfg(all(test, feature = "serde"))]
@@ -43,21 +38,17 @@ pub(crate) mod tests;
 mod together;
 pub(crate) mod words;
 
-pub(crate) use ask::View;
-pub use ask::{Answer, Ask};
-pub(crate) use coded::CodedRows;
+pub(crate) use coded::{CodedRows, Recoded};
 pub use dealt::{RowDigest, deal_among};
 pub use frame::RowFrame;
 pub(crate) use frame::{AskClassUnits, ClassUnits};
 pub(crate) use histograms::{HistogramTally, QueriedCells, Totals};
-pub(crate) use kept::{FitId, Kept, RowStates};
-pub(crate) use level_counts::AskLevels;
 pub use matrix::CodedMatrix;
-pub(crate) use part::PartView;
-pub(crate) use question::{Mergeable, Question, other};
-pub(crate) use rare_levels::QueriedLevels;
-pub(crate) use rate_codes::{RateCodes, RateFolds};
-pub(crate) use recoded::Recoded;
+pub(crate) use part::{FitId, Kept, PartView, RowStates};
+pub use question::{Answer, Ask};
+pub(crate) use question::{Mergeable, Question, View, other};
+pub(crate) use rare_levels::{AskLevels, QueriedLevels};
+pub(crate) use rates::{RateCodes, RateFolds};
 pub use row_sample::RowSample;
 pub(crate) use score_ranges::{ScoreCounts, ScoreRanges, largest_gap_of_ranges};
 #[cfg(feature = "serde")]

@@ -5,11 +5,9 @@ use std::num::NonZeroUsize;
 #[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
-use super::ask::View;
 use super::frame::RowFrame;
-use super::kept::Kept;
-use super::part::PartView;
-use super::question::{Mergeable, Question};
+use super::part::{Kept, PartView};
+use super::question::{Mergeable, Question, View};
 use super::words;
 use super::words::{WordReader, put_list};
 use crate::data::{Columns, MOST_RANKED, least_hashes, seeded};

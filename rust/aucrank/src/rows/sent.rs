@@ -4,13 +4,12 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::ask::{Head, PackedQuestion};
 use super::frame::AskClassUnits;
 use super::histograms::AskHistograms;
 use super::histograms::AskTotals;
-use super::level_counts::AskLevels;
-use super::question::Question;
-use super::rate_sums::AskRates;
+use super::question::{Head, PackedQuestion, Question};
+use super::rare_levels::AskLevels;
+use super::rates::AskRates;
 use super::row_sample::AskLeastHashes;
 use super::{Ask, RowFrame};
 use crate::RankError;

@@ -1,5 +1,5 @@
-//! Columns of rates of rows elsewhere: the step of each category, as each fold of the rows sees it in the
-//! others.
+//! Rates of the categories of rows elsewhere: the class sums that they are learned from, by folds of the
+//! rows, and the step of each category, as each fold sees it in the others.
 
 use std::sync::Arc;
 
@@ -7,10 +7,135 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::coded::CodedRows;
-use super::rate_sums::AskRates;
-use super::{FitId, Rows, View};
-use crate::data::{FoldRates, MISSING_CODE, RateSteps, RowFolds};
+use super::frame::RowFrame;
+use super::part::{Kept, PartView};
+use super::question::{Mergeable, Question, View};
+use super::rare_levels::n_levels;
+use super::words::{WordReader, put_sums};
+use super::{FitId, Rows};
+use crate::data::{
+    ClassSums, FoldRates, MISSING_CODE, N_RATE_FOLDS, RateSteps, RowFolds, RowTally,
+};
 use crate::{Interrupt, RankError};
+
+/// Class sums of categories, by folds of the rows of a view.
+#[derive(Debug)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+pub(super) struct AskRates {
+    pub(super) folds: Arc<RowFolds>,
+    pub(super) features: Vec<usize>,
+}
+
+/// Of each feature that was queried.
+#[derive(Debug, Clone)]
+pub(crate) struct RateSums(Vec<SumsOfLevels>);
+
+/// Class sums of the categories of a feature.
+#[derive(Debug, Clone)]
+struct SumsOfLevels {
+    /// For each category those of each fold.
+    of_level: Vec<ClassSums>,
+    /// Those of each fold.
+    of_fold: Vec<ClassSums>,
+    /// Sum of the squared weights of rows, each divided by how many rows it counts as.
+    squares: u128,
+}
+
+impl AskRates {
+    /// Number of folds, of which a fit asks for few.
+    fn n_folds(&self) -> usize {
+        usize::from(self.folds.n_folds().min(N_RATE_FOLDS))
+    }
+}
+
+impl RateSums {
+    /// The rates of each feature.
+    pub(super) fn rates(&self) -> impl Iterator<Item = FoldRates> {
+        self.0.iter().map(|sums| FoldRates::of_sums(&sums.of_level, &sums.of_fold, sums.squares))
+    }
+}
+
+impl Question for AskRates {
+    const NAME: &'static str = "rates";
+
+    type Answer = RateSums;
+
+    fn none(&self, frame: &RowFrame) -> RateSums {
+        let n_folds = self.n_folds();
+        let of_feature = |&feature: &usize| {
+            let n_levels = frame.features().get(feature).map_or(0, n_levels);
+            SumsOfLevels {
+                of_level: vec![ClassSums::default(); n_levels * n_folds],
+                of_fold: vec![ClassSums::default(); n_folds],
+                squares: 0,
+            }
+        };
+        RateSums(self.features.iter().map(of_feature).collect())
+    }
+
+    fn needs_hashes(&self, _: &View, _: &Kept<'_>) -> bool {
+        true
+    }
+
+    fn add(
+        &self,
+        part: &PartView<'_>,
+        _: &mut Kept<'_>,
+        sums: &mut RateSums,
+        _: &Interrupt,
+    ) -> Result<(), RankError> {
+        let (n_folds, n_features) = (self.n_folds(), part.frame.features().len());
+        let are_there = self.features.iter().all(|&feature| feature < n_features);
+        if n_folds != usize::from(self.folds.n_folds()) || n_folds == 0 || !are_there {
+            return Err(RankError::BadAnswer("rates are of other rows".to_owned()));
+        }
+        let (tally, rows) = (part.sums(), part.rows());
+        for (&feature, sums) in self.features.iter().zip(&mut sums.0) {
+            for row in rows.iter().map(|&row| row as usize) {
+                let fold = usize::from(self.folds.fold(part.coded().dealt(row)));
+                let of_row = tally.of(row);
+                sums.of_fold[fold] += of_row;
+                let level = part.binned().code(row, feature) as usize;
+                if let Some(of_level) = sums.of_level.get_mut(level * n_folds + fold) {
+                    *of_level += of_row;
+                }
+                let mass = u128::from(of_row.pos + of_row.neg);
+                sums.squares += mass * mass / u128::from(of_row.rows.max(1));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Mergeable for RateSums {
+    fn merge(&mut self, more: Self) -> Result<(), RankError> {
+        for (own, more) in self.0.iter_mut().zip(more.0) {
+            let sums = own.of_level.iter_mut().chain(&mut own.of_fold);
+            sums.zip(more.of_level.into_iter().chain(more.of_fold))
+                .for_each(|(own, more)| *own += more);
+            own.squares += more.squares;
+        }
+        Ok(())
+    }
+
+    fn put_words(&self, words: &mut Vec<u64>) {
+        for SumsOfLevels { of_level, of_fold, squares } in &self.0 {
+            of_level.iter().chain(of_fold).for_each(|&sums| put_sums(words, sums));
+            words.extend([*squares as u64, (squares >> 64) as u64]);
+        }
+    }
+
+    fn take_words(&mut self, reader: &mut WordReader<'_>) -> Result<(), RankError> {
+        for SumsOfLevels { of_level, of_fold, squares } in &mut self.0 {
+            for sums in of_level.iter_mut().chain(of_fold) {
+                *sums = reader.sums()?;
+            }
+            let [low, high] = *reader.array()?;
+            *squares = u128::from(low) | u128::from(high) << 64;
+        }
+        Ok(())
+    }
+}
 
 /// Codes of a column of rates, which are bytes.
 const MOST_CODES: usize = 256;
