@@ -13,42 +13,40 @@ mod step_function;
 
 pub use accumulate::histogram::{FeatureSums, Histogram};
 pub(crate) use accumulate::mass_histogram::MassHistogram;
-pub(crate) use accumulate::pools::{Pool, rising_pools, score_groups};
 pub use accumulate::source::{
     CellId, CellSplit, CodeRule, CodeTest, HistogramRequest, MemorySource, Regroup, SumSource,
 };
 pub(crate) use accumulate::source::{CellRows, empty_histograms};
-pub use accumulate::sums::{
+pub use accumulate::{
     ClassMasses, ClassSums, CountedRows, Counts, MassRows, ReweightedRows, RowTally, Tally,
     WeightedRows,
 };
-pub(crate) use accumulate::sums::{check_weight, sum_checked};
+pub(crate) use accumulate::{Pool, check_weight, rising_pools, score_groups, sum_checked};
 pub(crate) use binning::binned::CUT_SAMPLE;
 pub use binning::binned::{Binned, BinningParams, FeatureBins};
 pub use binning::bins::Bins;
-pub(crate) use binning::bins::{are_distinct, place_among};
-pub(crate) use binning::cuts::{add_distinct, cuts_of_sample, midpoint, quantile_cuts};
+pub(crate) use binning::bins::{
+    add_distinct, are_distinct, cuts_of_sample, midpoint, place_among, quantile_cuts,
+};
 pub(crate) use binning::lookup::{CutGrid, Lookups};
-pub(crate) use dealing::block_table::{BlockSums, BlockTable};
-pub(crate) use dealing::deal_order::{DealOrder, DealtRow, HeldOutPart, RowFolds};
 pub use dealing::folds::{Folds, NO_FOLD, TwoParts, hold_out};
-pub(crate) use dealing::row_blocks::LabelBlocks;
 pub use dealing::row_blocks::RowBlocks;
+pub(crate) use dealing::row_blocks::{BlockSums, BlockTable, LabelBlocks};
 pub(crate) use dealing::row_order::{
-    MOST_RANKED, RowOrder, coin, combine, content_hashes, least_hashes, number_word, seeded,
+    DealOrder, DealtRow, HeldOutPart, MOST_RANKED, RowFolds, RowOrder, coin, combine,
+    content_hashes, least_hashes, number_word, seeded,
 };
 pub(crate) use input::columns::CodeSlice;
 pub use input::columns::{Column, Columns, MISSING_CODE, Numbers, Value};
-pub(crate) use input::exact_sum::{LARGEST_SUM, Wide, is_snapped, quotient, snap};
-#[cfg(feature = "serde")]
-pub(crate) use input::exact_sum::{of_units, to_units};
 pub(crate) use input::labels::MOST_COPIES;
 pub use input::labels::{Label, Labels, positive_rows};
 pub use input::level_set::LevelSet;
 pub(crate) use input::monotonic::{binding, binds, check_monotonic, direction};
 pub use input::new_rows::NewRows;
-pub(crate) use input::values::ValueMoments;
 pub use input::values::ValueScale;
+pub(crate) use input::values::{LARGEST_SUM, ValueMoments, Wide, is_snapped, quotient, snap};
+#[cfg(feature = "serde")]
+pub(crate) use input::values::{of_units, to_units};
 pub(crate) use input::weights::{FixedScale, power_of_two_factors, times_power_of_two};
 pub use input::weights::{FixedWeights, WeightRange};
 pub(crate) use logistic::logistic;
@@ -61,6 +59,7 @@ pub use rates::level_rates::LevelRates;
 pub(crate) use rates::level_rates::{RateShrinkage, RowSquares, RowUnits};
 #[cfg(test)]
 pub(crate) use rates::rate_columns::tests as rare_rows;
-pub(crate) use rates::rate_columns::{RareLevels, RateColumns, step_above, threshold};
-pub(crate) use rates::rate_steps::{RateSteps, coded_rates};
+pub(crate) use rates::rate_columns::{
+    RareLevels, RateColumns, RateSteps, coded_rates, step_above, threshold,
+};
 pub use step_function::{FeatureSteps, FeatureTerm};

@@ -3,7 +3,7 @@
 //! Where the categories without a code of their own hold a good part of the rows (see `level_codes`), a
 //! fit has, if their rates are informative beyond chance, one more column of codes for the feature: the rate of the
 //! category of each row in the other folds, in steps (`data/rates/fold_rates.rs`). A threshold on it is kept in a finished tree as the set of
-//! categories that it stands for by all rows of the fit (`data/rates/rate_steps.rs`). So the column is known to
+//! categories that it stands for by all rows of the fit (`data/rates/rate_columns.rs`). So the column is known to
 //! the fit alone: drawn, constrained and credited as the feature it is made of.
 //!
 //! Pairs of categories of two features, if the fit learns from them, have columns of their own, which come

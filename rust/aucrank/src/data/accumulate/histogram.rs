@@ -3,8 +3,8 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use super::{ClassSums, Tally};
 use crate::RankError;
-use crate::data::accumulate::sums::{ClassSums, Tally};
 use crate::data::binning::binned::{Binned, CodeSlot};
 
 /// Bytes of histogram filled at a time, which stay in the first-level cache together with the rows.

@@ -3,7 +3,7 @@
 //! A row may belong to every set, with a different mass in each. The masses of one row in all sets
 //! are contiguous, and so are the sums of a bin: a row is read once and adds a vector.
 
-use crate::data::accumulate::sums::ClassMasses;
+use super::ClassMasses;
 use crate::data::binning::binned::{Binned, CodeSlot};
 
 /// The number of sets is padded to a multiple of this, so that vector instructions have no

@@ -9,9 +9,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::parallel::prelude::*;
 
+use super::{RowTally, Tally};
 use crate::data::accumulate::cells::Cells;
 use crate::data::accumulate::histogram::{Histogram, HistogramLayout, WideBins, add_up_codes};
-use crate::data::accumulate::sums::{RowTally, Tally};
 use crate::data::binning::binned::{Binned, CodeSlot, FeatureBins, WideCodes};
 use crate::data::input::columns::{Column, Columns, Numbers, Value};
 use crate::data::input::level_set::LevelSet;

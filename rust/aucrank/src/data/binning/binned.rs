@@ -6,7 +6,7 @@ use std::sync::Arc;
 #[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
-use crate::data::binning::cuts;
+use crate::data::binning::bins::choose_cuts;
 use crate::data::binning::lookup::CutGrid;
 use crate::data::dealing::row_order::{least_hashes, seeded};
 use crate::data::input::columns::{CodeSlice, Column, Columns, MISSING_CODE, Numbers, Value};
@@ -265,10 +265,10 @@ impl Binned {
             }
             Ok(match columns[feature] {
                 Column::F64(column) => FeatureBins::Numeric {
-                    cuts: cuts::choose(column, labels, &rows, &sample, params.max_bins),
+                    cuts: choose_cuts(column, labels, &rows, &sample, params.max_bins),
                 },
                 Column::F32(column) => FeatureBins::Numeric {
-                    cuts: cuts::choose(column, labels, &rows, &sample, params.max_bins),
+                    cuts: choose_cuts(column, labels, &rows, &sample, params.max_bins),
                 },
                 Column::Codes { codes, n_levels } => {
                     let rare = rare_levels(codes, n_levels, labels, &rows, params.level_rates);

@@ -9,7 +9,7 @@ use std::ops::Range;
 
 use crate::parallel::prelude::*;
 
-use crate::data::accumulate::sums::{ClassSums, RowTally, Tally};
+use crate::data::accumulate::{ClassSums, RowTally, Tally};
 use crate::data::binning::bins::Bins;
 use crate::data::input::columns::{Column, Columns};
 use crate::{RankError, parallel};

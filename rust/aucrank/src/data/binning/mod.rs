@@ -2,5 +2,4 @@
 
 pub(super) mod binned;
 pub(super) mod bins;
-pub(super) mod cuts;
 pub(super) mod lookup;

@@ -1,7 +1,5 @@
 //! Rows dealt into folds, held-out parts and samples by their content, group or time.
 
-pub(super) mod block_table;
-pub(super) mod deal_order;
 pub(super) mod folds;
 pub(super) mod row_blocks;
 pub(super) mod row_order;

@@ -5,8 +5,7 @@ use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
 use crate::data::binning::binned::FeatureBins;
-use crate::data::dealing::block_table::BlockTable;
-use crate::data::dealing::row_blocks::RowBlocks;
+use crate::data::dealing::row_blocks::{BlockTable, RowBlocks};
 use crate::data::dealing::row_order::hash_rows;
 use crate::{Interrupt, RankError, parallel};
 

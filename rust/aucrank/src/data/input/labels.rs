@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::data::accumulate::sums::ClassSums;
+use crate::data::accumulate::ClassSums;
 use crate::data::dealing::row_blocks::{LabelBlocks, RowBlocks};
 use crate::data::input::weights::{FixedScale, FixedWeights};
 use crate::{RankError, parallel};

@@ -1,7 +1,6 @@
 //! What is learned from: borrowed columns, labels and weights.
 
 pub(super) mod columns;
-pub(super) mod exact_sum;
 pub(super) mod labels;
 pub(super) mod level_set;
 #[cfg(feature = "ndarray")]

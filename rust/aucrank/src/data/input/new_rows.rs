@@ -5,7 +5,7 @@ use std::ops::Range;
 use crate::parallel::prelude::*;
 
 use crate::RankError;
-use crate::data::accumulate::sums::{ClassSums, RowTally};
+use crate::data::accumulate::{ClassSums, RowTally};
 use crate::data::input::columns::Columns;
 use crate::data::input::weights::FixedWeights;
 

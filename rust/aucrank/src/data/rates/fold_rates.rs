@@ -17,7 +17,7 @@
 //! twice, since each of two rows of a category counts in the excess of the other. So [`FoldRates::are_informative`]
 //! whether rates are worth learning from: by [`CAUTION`] standard deviations.
 
-use crate::data::accumulate::sums::{ClassMasses, ClassSums};
+use crate::data::accumulate::{ClassMasses, ClassSums};
 use crate::data::dealing::folds::{Folds, NO_FOLD};
 use crate::data::input::columns::{Column, Columns};
 use crate::data::input::labels::Labels;

@@ -31,7 +31,7 @@ use std::sync::Arc;
 #[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
-use crate::data::accumulate::sums::{ClassMasses, ClassSums};
+use crate::data::accumulate::{ClassMasses, ClassSums};
 use crate::data::input::labels::Labels;
 
 /// Categories, after the first, that are free of charge. The best subset of `K` equal

@@ -3,4 +3,3 @@
 pub(super) mod fold_rates;
 pub(super) mod level_rates;
 pub(super) mod rate_columns;
-pub(super) mod rate_steps;
