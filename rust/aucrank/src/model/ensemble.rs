@@ -74,7 +74,7 @@ pub struct Member {
     /// What the sum of the scores of its models is multiplied by.
     pub factor: f64,
     /// Its models; none where they are external.
-    #[cfg_attr(feature = "serde", serde(serialize_with = "super::saved::ensemble::write_models"))]
+    #[cfg_attr(feature = "serde", serde(serialize_with = "super::saved::nested::write_models"))]
     pub models: Vec<Model>,
     /// Numbers of its external rankers; none where its models are of this crate.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Vec::is_empty"))]

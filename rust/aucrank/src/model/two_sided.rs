@@ -38,11 +38,11 @@ use crate::formula::Formula;
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(Serialize))]
 pub struct TwoSidedModel {
-    #[cfg_attr(feature = "serde", serde(serialize_with = "super::saved::two_sided::write_ranker"))]
+    #[cfg_attr(feature = "serde", serde(serialize_with = "super::saved::nested::write_ranker"))]
     pub(super) ranker: Box<Model>,
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub(super) ranker_calibration: Option<Calibration>,
-    #[cfg_attr(feature = "serde", serde(with = "super::saved::two_sided::threshold"))]
+    #[cfg_attr(feature = "serde", serde(with = "super::saved::nested::threshold"))]
     pub(super) theta: f64,
     pub(super) low: f64,
     pub(super) high: f64,

@@ -8,31 +8,29 @@
 mod bytes;
 mod cells;
 mod files;
-mod outline;
 mod statistics;
 mod store;
 mod table;
 #[cfg(test)]
 mod tests;
-mod wide_cells;
 
 use std::path::Path;
 
 use self::cells::{Cell, Count};
 use self::files::{Entries, Files};
-use self::outline::{Outline, WantedKnots, outline};
 use self::statistics::{StateSums, power};
 use self::statistics::{area, curve, effective_rows, half_of_joined_pairs, spread, weighed};
 use self::store::{TABLE_SHARE, in_memory};
 use self::table::{Entry, Runs};
 use self::table::{EntryTable, SumWidth, with_runs};
-use self::wide_cells::{LowBits, WideTotal};
 use super::compare::check_rates;
 use super::mass::ManyBits;
 use super::partial::{CurvePart, check_bands};
 use super::sample::ScoreSample;
 use super::{Line, PARALLEL_FROM, RocCurve, Score, Weighting, auc};
 use crate::RankError;
+use cells::{LowBits, WideTotal};
+use statistics::{Outline, WantedKnots, outline};
 
 /// Accumulated ROC statistics of rows that come in batches.
 ///
@@ -151,7 +149,7 @@ impl RocState {
             unit_bits: weight_unit.into().map(bits).transpose()?,
             max_size,
             rows: [0; 2],
-            totals: [[0; wide_cells::ALL_WORDS]; 2],
+            totals: [[0; cells::ALL_WORDS]; 2],
             low: 0,
             scores: Vec::new(),
             positive: Vec::new(),

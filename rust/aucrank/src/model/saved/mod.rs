@@ -1,29 +1,26 @@
 //! The saved form of a model: one JSON document with a version and a checksum, and the features that it
 //! names.
 //!
-//! - `document`: header and model as one text; `canonical_json`: the form that its checksum is over, and
+//! - `document`: header and model as one text, and why a text is not one; `canonical_json`: the form that its checksum is over, and
 //!   models in texts of any length;
 //! - `header`: a fitted estimator apart from what it learned; `levels`: the values in it;
 //! - `text_rows`, `batch_rows`: rows of text, and batches of Apache Arrow, as the features of a header;
-//! - `ensemble`: many models in one; `two_sided`: a model that is cut; `error`: why a text is not a model.
+//! - `nested`: models that hold models.
 
 #[cfg(feature = "arrow")]
 mod batch_rows;
 mod canonical_json;
 mod document;
-pub(super) mod ensemble;
-mod error;
 mod header;
 mod levels;
+pub(super) mod nested;
 mod text_rows;
-pub(super) mod two_sided;
 
 #[cfg(feature = "arrow")]
 pub use batch_rows::{BatchError, BatchRows, features_of_batches};
 pub(super) use canonical_json::read_json;
-pub use document::Document;
-pub use error::ModelError;
-use error::malformed;
+use document::malformed;
+pub use document::{Document, ModelError};
 pub use header::{
     Classes, DateUnit, Estimator, Feature, FeatureKind, Header, HeaderBuilder, SampledRows,
 };

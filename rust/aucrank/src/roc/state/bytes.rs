@@ -12,11 +12,12 @@
 //! Version 1 had no wide cells, and a default unit of 1: such a state keeps weights exactly.
 
 use super::RocState;
-use super::cells::{Cell, Count, low_bits};
+use super::cells::{
+    ALL_WORDS, Cell, Count, LOWEST, WideCell, WideTotal, add_words, bit_length, low_bits,
+    unit_below,
+};
 use super::table::{Entry, Runs};
 use super::table::{EntryTable, MAX_UNITS, SumWidth, few_units, with_runs};
-use super::wide_cells::{ALL_WORDS, LOWEST, WideCell, WideTotal, unit_below};
-use super::wide_cells::{add_words, bit_length};
 use crate::RankError;
 use crate::roc::Score;
 use crate::spilled::fnv1a64;

@@ -1,7 +1,9 @@
-//! Tables of bounded size: neighbouring scores are counted together.
+//! Cells of a table: of bounded size, in which neighbouring scores are counted together, and those whose
+//! weights are summed without rounding, whatever their range.
 
 use super::table::Entry;
 use crate::roc::curve::CountedMass;
+use crate::roc::mass::{MOST_BITS, digits};
 
 /// Unweighted rows of one score.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -202,6 +204,236 @@ fn costs<C: Absorbing>(cells: &[C], widths: &[u32], floor: f64, scale: C::Scale)
     first.iter().zip(&end).map(cost).collect()
 }
 
+/// Exponent of the lowest digit a weight can have, or slightly lower.
+pub(super) const LOWEST: i32 = -1088;
+
+/// Words that suffice for a sum of any weights.
+pub(super) const ALL_WORDS: usize = 34;
+
+/// A sum of weights in units of `2^LOWEST`.
+pub(super) type WideTotal = [u64; ALL_WORDS];
+
+/// The exponent of the unit for weights with this lowest digit: one of a few, so that it seldom
+/// changes, and 0 for all integers.
+pub(super) fn unit_below(lowest_digit: i32) -> i32 {
+    (lowest_digit.div_euclid(32) * 32).min(0)
+}
+
+/// The digits of a weight as an integer, and their left shift in units of `2^low`.
+pub(super) fn placed(weight: f64, low: i32) -> (u128, u32) {
+    let (digits, exponent) = digits(weight);
+    (digits.into(), if digits == 0 { 0 } else { (exponent - low).cast_unsigned() })
+}
+
+/// A [`Cell`] with multi-word sums, in units of a power of two known to the state.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct WideCell<const WORDS: usize> {
+    pub key: u64,
+    pub width: u32,
+    /// Weight of the negative and of the positive rows.
+    pub masses: [[u64; WORDS]; 2],
+    /// Sums of their squared weights, in squared units: the lower and the upper half of the words.
+    pub squares: [[[u64; WORDS]; 2]; 2],
+}
+
+impl<const WORDS: usize> WideCell<WORDS> {
+    /// A cell without rows.
+    pub fn empty(key: u64, width: u32) -> Self {
+        Self { key, width, masses: [[0; WORDS]; 2], squares: [[[0; WORDS]; 2]; 2] }
+    }
+
+    /// Adds a row whose weight is `number * 2^shift` units.
+    pub fn add_row(&mut self, class: usize, (number, shift): (u128, u32)) {
+        add_shifted(&mut self.masses[class], number, shift);
+        add_shifted(self.squares[class].as_flattened_mut(), number * number, 2 * shift);
+    }
+
+    /// Converts a cell whose unit is `2^shift` of the units here.
+    pub fn of_cell(cell: &Cell, shift: u32) -> Self {
+        let mut wide = Self::empty(cell.key, cell.width);
+        for class in [0, 1] {
+            add_shifted(&mut wide.masses[class], cell.units[class].into(), shift);
+            let squares = wide.squares[class].as_flattened_mut();
+            add_shifted(squares, cell.squares[class], 2 * shift);
+        }
+        wide
+    }
+
+    /// The same rows in finer units, `2^shift` to one of these.
+    pub fn in_finer_units<const MORE: usize>(&self, shift: u32) -> WideCell<MORE> {
+        let mut finer = WideCell::empty(self.key, self.width);
+        for class in [0, 1] {
+            add_words(&mut finer.masses[class], &self.masses[class], shift);
+            let squares = finer.squares[class].as_flattened_mut();
+            add_words(squares, self.squares[class].as_flattened(), 2 * shift);
+        }
+        finer
+    }
+
+    /// The cell in the precision that statistics read.
+    pub fn seen(&self, scale: LowBits) -> SeenCell {
+        let of_class = |class: usize| rounded(&self.masses[class], scale.0[class]);
+        let square = |class: usize| to_f64(self.squares[class].as_flattened(), 2 * scale.0[class]);
+        let (masses, squares) = ([0, 1].map(of_class), [0, 1].map(square));
+        SeenCell { key: self.key, width: self.width, masses, squares }
+    }
+}
+
+impl<const WORDS: usize> Entry for WideCell<WORDS> {
+    fn key(&self) -> u64 {
+        self.key
+    }
+
+    fn last_key(&self) -> u64 {
+        self.key | low_bits(self.width)
+    }
+
+    fn join(mut self, other: Self) -> Self {
+        self.width = self.width.max(other.width);
+        for class in [0, 1] {
+            add_words(&mut self.masses[class], &other.masses[class], 0);
+            let squares = self.squares[class].as_flattened_mut();
+            add_words(squares, other.squares[class].as_flattened(), 0);
+        }
+        self
+    }
+}
+
+impl<const WORDS: usize> Absorbing for WideCell<WORDS> {
+    type Scale = LowBits;
+
+    fn weights(&self, scale: LowBits) -> [f64; 2] {
+        [0, 1].map(|class| to_f64(&self.masses[class], scale.0[class]))
+    }
+
+    fn widened(mut self, width: u32) -> Self {
+        self.width = self.width.max(width);
+        self.key &= !low_bits(self.width);
+        self
+    }
+}
+
+/// Number of lowest bits of the weights of both classes that do not fit in two words.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct LowBits(pub [u32; 2]);
+
+impl LowBits {
+    /// The scale for classes of these total weights, in units of `2^low`.
+    pub fn of(totals: &[WideTotal; 2], low: i32) -> Self {
+        let unit = (low - LOWEST).cast_unsigned();
+        let spare = |total: &WideTotal| {
+            bit_length(total).saturating_sub(unit).saturating_sub(MOST_BITS.cast_unsigned())
+        };
+        Self(totals.each_ref().map(spare))
+    }
+}
+
+/// A cell whose weights are in two words; nothing is rounded up to 126 bits.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct SeenCell {
+    key: u64,
+    width: u32,
+    masses: [u128; 2],
+    squares: [f64; 2],
+}
+
+impl Seen for SeenCell {
+    type Mass = u128;
+
+    fn key(&self) -> u64 {
+        self.key
+    }
+
+    fn width(&self) -> u32 {
+        self.width
+    }
+
+    fn masses(&self) -> [u128; 2] {
+        self.masses
+    }
+
+    fn squares(&self) -> [f64; 2] {
+        self.squares
+    }
+}
+
+/// Adds a number times `2^shift`; returns whether the sum needs another word.
+pub(super) fn add_shifted(into: &mut [u64], number: u128, shift: u32) -> bool {
+    let (word, bit) = ((shift / u64::BITS) as usize, shift % u64::BITS);
+    let low = number << bit;
+    let high = number.checked_shr(u128::BITS - bit).unwrap_or(0);
+    add_at(into, word, &[low as u64, (low >> 64) as u64, high as u64])
+}
+
+/// Adds a multi-word number times `2^shift`; returns whether the sum needs another word.
+pub(super) fn add_words(into: &mut [u64], number: &[u64], shift: u32) -> bool {
+    let (word, bit) = ((shift / u64::BITS) as usize, shift % u64::BITS);
+    if bit == 0 {
+        return add_at(into, word, number);
+    }
+    number.iter().enumerate().fold(false, |overflows, (i, &part)| {
+        let moved = u128::from(part) << bit;
+        overflows | add_at(into, word + i, &[moved as u64, (moved >> 64) as u64])
+    })
+}
+
+fn add_at(into: &mut [u64], word: usize, number: &[u64]) -> bool {
+    let mut carry = false;
+    for (i, &part) in number.iter().enumerate() {
+        let Some(place) = into.get_mut(word + i) else {
+            if part > 0 || carry {
+                return true;
+            }
+            continue;
+        };
+        let (sum, over) = place.overflowing_add(part);
+        let (sum, over_again) = sum.overflowing_add(u64::from(carry));
+        *place = sum;
+        carry = over | over_again;
+    }
+    for place in into.iter_mut().skip(word + number.len()) {
+        if !carry {
+            break;
+        }
+        (*place, carry) = place.overflowing_add(1);
+    }
+    carry
+}
+
+/// Number of bits up to the highest one set.
+pub(super) fn bit_length(number: &[u64]) -> u32 {
+    let highest = number.iter().rposition(|&word| word > 0);
+    highest.map_or(0, |word| (word as u32 + 1) * u64::BITS - number[word].leading_zeros())
+}
+
+/// The 128 bits from a given bit on.
+fn bits_from(number: &[u64], first: u32) -> u128 {
+    let (word, bit) = ((first / u64::BITS) as usize, first % u64::BITS);
+    let [a, b, c] =
+        [0, 1, 2].map(|i| u128::from(number.get(word + i).copied().unwrap_or_default()));
+    (a | b << 64) >> bit | c.checked_shl(u128::BITS - bit).unwrap_or(0)
+}
+
+/// The number over `2^dropped`, rounded; below 2^127, and 0 only if the number is 0.
+pub(super) fn rounded(number: &[u64], dropped: u32) -> u128 {
+    if dropped == 0 {
+        return bits_from(number, 0);
+    }
+    let whole = bits_from(number, dropped) + (bits_from(number, dropped - 1) & 1);
+    whole.max(u128::from(number.iter().any(|&word| word > 0)))
+}
+
+/// The `f64` nearest to the number over `2^dropped`.
+pub(super) fn to_f64(number: &[u64], dropped: u32) -> f64 {
+    let first = bit_length(number).saturating_sub(u128::BITS);
+    let (word, bit) = ((first / u64::BITS) as usize, first % u64::BITS);
+    // A sticky bit far below the last bit kept: it only distinguishes a tie from a number above it.
+    let is_more = number.iter().take(word).any(|&word| word > 0)
+        || number.get(word).is_some_and(|&word| word & ((1 << bit) - 1) > 0);
+    let leading = bits_from(number, first) | u128::from(is_more);
+    leading as f64 * 2_f64.powi(first.cast_signed() - dropped.cast_signed())
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -235,5 +467,41 @@ mod tests {
                 prop_assert_eq!(cell.width == 0, inside.len() == 1);
             }
         }
+    }
+
+    proptest! {
+        #[test]
+        fn sums_of_words_are_those_of_wide_integers(
+            numbers in prop::collection::vec((any::<u64>(), 0..50_u32), 0..20), shift in 0..130_u32,
+        ) {
+            let (mut words, mut expected) = ([0_u64; 4], 0_u128);
+            for &(number, by) in &numbers {
+                prop_assert!(!add_shifted(&mut words, number.into(), by));
+                expected += u128::from(number) << by;
+            }
+            prop_assert_eq!(bits_from(&words, 0), expected);
+            prop_assert_eq!(bit_length(&words), u128::BITS - expected.leading_zeros());
+            prop_assert_eq!(to_f64(&words, 0), expected as f64);
+            prop_assert_eq!(rounded(&words, 0), expected);
+            let half = expected + 4;
+            prop_assert_eq!(rounded(&words, 3), (half >> 3).max(u128::from(expected > 0)));
+            // Shifted up, and back down.
+            let mut moved = [0_u64; 5];
+            prop_assert!(!add_words(&mut moved, &words, shift));
+            prop_assert_eq!(bits_from(&moved, shift), expected);
+            prop_assert_eq!(to_f64(&moved, shift), expected as f64);
+            let mut twice = moved;
+            prop_assert!(!add_words(&mut twice, &moved, 0));
+            prop_assert_eq!(bits_from(&twice, shift + 1), expected);
+        }
+    }
+
+    #[test]
+    fn a_word_that_is_missing_is_told() {
+        let mut words = [u64::MAX; 2];
+        assert!(add_shifted(&mut words, 1, 0));
+        assert!(add_shifted(&mut [0; 2], 1, 128));
+        assert!(add_words(&mut [0; 2], &[0, 1], 64));
+        assert!(!add_words(&mut [0; 3], &[0, 1], 64));
     }
 }

@@ -15,9 +15,8 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-use super::cells::{Cell, Count};
+use super::cells::{Cell, Count, WideCell};
 use super::table::{Entry, Runs};
-use super::wide_cells::WideCell;
 use crate::RankError;
 use crate::spilled::{TemporaryFile, checksum, storage};
 

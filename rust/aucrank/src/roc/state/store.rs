@@ -1,11 +1,10 @@
 //! Where the rows of a state lie: buffered, in the table, in files.
 
-use super::cells::{Cell, Count, cut_down};
+use super::cells::{Cell, Count, LowBits, WideCell, cut_down, placed, unit_below};
 use super::files::Kind;
 use super::statistics::power;
 use super::table::{EntryTable, Runs, SumWidth, keep_size, with_runs};
-use super::wide_cells::{LowBits, WideCell, placed, unit_below};
-use super::{RocState, wide_cells};
+use super::{RocState, cells};
 use crate::RankError;
 use crate::parallel::prelude::*;
 use crate::roc::sample::{ScoreSample, Unweighted};
@@ -72,7 +71,7 @@ impl RocState {
             EntryTable::Cells(_) => Kind::Cells { bits },
             EntryTable::Wide2(_, low) => Kind::Wide { words: 2, low },
             EntryTable::Wide4(_, low) => Kind::Wide { words: 4, low },
-            EntryTable::Wide34(_, low) => Kind::Wide { words: wide_cells::ALL_WORDS, low },
+            EntryTable::Wide34(_, low) => Kind::Wide { words: cells::ALL_WORDS, low },
         }
     }
 

@@ -1,9 +1,7 @@
 //! The table of a state: entries as wide as the sums of their weights.
 
-use super::cells::{Cell, Count};
-use super::wide_cells;
-use super::wide_cells::bit_length;
-use super::wide_cells::{LOWEST, WideCell, WideTotal};
+use super::cells;
+use super::cells::{Cell, Count, LOWEST, WideCell, WideTotal, bit_length};
 use crate::parallel::prelude::*;
 use crate::roc::PARALLEL_FROM;
 
@@ -56,7 +54,7 @@ pub(super) fn few_units(totals: &[WideTotal; 2], bits: u32) -> Option<[u64; 2]> 
     let unit = LOWEST.unsigned_abs() - bits;
     let units = totals.each_ref().map(|total| {
         let fits = bit_length(total) <= unit + 64;
-        let units = if fits { wide_cells::rounded(total, unit) as u64 } else { u64::MAX };
+        let units = if fits { cells::rounded(total, unit) as u64 } else { u64::MAX };
         (units <= MAX_UNITS).then_some(units)
     });
     Some([units[0]?, units[1]?])

@@ -2,10 +2,9 @@ use std::io::{Read, Seek, Write};
 
 use proptest::prelude::*;
 
+use super::cells::{LOWEST, add_shifted, add_words, placed};
 use super::files::FRAME_IN_FILE;
 use super::store::BUFFER;
-use super::wide_cells::{LOWEST, placed};
-use super::wide_cells::{add_shifted, add_words};
 use super::*;
 use crate::roc::{PartialAreas, weighted_auc};
 
