@@ -570,7 +570,7 @@ class RankingForest(PartialDependenceMixin, ProbabilityMixin, BaseRanker):
         ndarray of shape (n_features,)
             In units of AUC.
         """
-        return self._fitted_model.importances()[0]
+        return self._fitted_model.importances()
 
     @property
     def feature_importances_std_(self) -> NDArray[np.float64]:
@@ -581,7 +581,7 @@ class RankingForest(PartialDependenceMixin, ProbabilityMixin, BaseRanker):
         ndarray of shape (n_features,)
             In units of AUC.
         """
-        return self._fitted_model.importances()[1]
+        return self._fitted_model.importance_spread()
 
     @property
     def importances(self) -> Table:
@@ -594,7 +594,7 @@ class RankingForest(PartialDependenceMixin, ProbabilityMixin, BaseRanker):
             ``std``, mean and standard deviation over the trees, in units of AUC; ``share``, its
             share of the sum of importances.
         """
-        importance, spread = self._fitted_model.importances()
+        importance, spread = self.feature_importances_, self.feature_importances_std_
         names = np.array(self._schema.shown_names, dtype=object)
         order = np.argsort(-importance, kind="stable")
         total = importance.sum()

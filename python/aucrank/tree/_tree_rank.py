@@ -495,9 +495,10 @@ class TreeRank(KeepsModels, PartialDependenceMixin, ProbabilityMixin, BaseRanker
         AttributeError
             For a tree of a `DyadicSplit` or a `WeightedERM`.
         """
-        if "_classifiers" in self.__dict__ or not self._fitted_model.has_importances:
+        squared = self._fitted_model.importances()
+        if "_classifiers" in self.__dict__ or squared is None:
             raise no_importances("feature_importances_")
-        importances: NDArray[np.float64] = np.sqrt(self._fitted_model.importances())
+        importances: NDArray[np.float64] = np.sqrt(squared)
         return importances
 
 

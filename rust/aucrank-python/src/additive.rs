@@ -90,25 +90,6 @@ impl PyRimarc {
     fn terms(&self) -> PyResult<String> {
         to_json(&self.0.terms())
     }
-
-    fn probability<'py>(
-        &self,
-        py: Python<'py>,
-        columns: ColumnsArg<'py>,
-        n_threads: usize,
-    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        columns.ask(py, self.0.n_levels(), n_threads, |columns| self.0.probability(columns))
-    }
-
-    /// Contribution of each feature to the score of each row, row by row.
-    fn explain<'py>(
-        &self,
-        py: Python<'py>,
-        columns: ColumnsArg<'py>,
-        n_threads: usize,
-    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        columns.ask(py, self.0.n_levels(), n_threads, |columns| self.0.explain(columns))
-    }
 }
 
 /// A scorecard.
@@ -150,10 +131,6 @@ impl PyScorecard {
         self.0.log_odds(points)
     }
 
-    fn importances<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
-        self.0.importances().into_pyarray(py)
-    }
-
     /// The model as JSON text.
     fn to_json(&self) -> PyResult<String> {
         to_json(&*self.0)
@@ -179,25 +156,6 @@ impl PyScorecard {
         n_threads: usize,
     ) -> PyResult<Bound<'py, PyArray1<i64>>> {
         columns.ask(py, self.0.n_levels(), n_threads, |columns| self.0.points(columns))
-    }
-
-    fn probability<'py>(
-        &self,
-        py: Python<'py>,
-        columns: ColumnsArg<'py>,
-        n_threads: usize,
-    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        columns.ask(py, self.0.n_levels(), n_threads, |columns| self.0.probability(columns))
-    }
-
-    /// Points of each feature for each row, row by row.
-    fn explain<'py>(
-        &self,
-        py: Python<'py>,
-        columns: ColumnsArg<'py>,
-        n_threads: usize,
-    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        columns.ask(py, self.0.n_levels(), n_threads, |columns| self.0.explain(columns))
     }
 
     /// Counts of new rows by bin and by points as JSON text.
@@ -354,10 +312,6 @@ impl PyLinearModel {
         self.0.has_converged()
     }
 
-    fn importances<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
-        self.0.importances().to_vec().into_pyarray(py)
-    }
-
     /// The numbers that have a weight, as JSON text.
     fn numbers(&self) -> PyResult<String> {
         to_json(self.0.numbers())
@@ -366,25 +320,6 @@ impl PyLinearModel {
     /// Step functions of the features as JSON text.
     fn steps(&self) -> PyResult<String> {
         to_json(self.0.steps())
-    }
-
-    fn probability<'py>(
-        &self,
-        py: Python<'py>,
-        columns: ColumnsArg<'py>,
-        n_threads: usize,
-    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        columns.ask(py, self.0.n_levels(), n_threads, |columns| self.0.probability(columns))
-    }
-
-    /// Contribution of each feature to the score of each row, row by row.
-    fn explain<'py>(
-        &self,
-        py: Python<'py>,
-        columns: ColumnsArg<'py>,
-        n_threads: usize,
-    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        columns.ask(py, self.0.n_levels(), n_threads, |columns| self.0.explain(columns))
     }
 }
 

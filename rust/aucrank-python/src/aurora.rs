@@ -3,10 +3,9 @@
 use std::sync::Arc;
 
 use aucrank::aurora::{self, Aurora, AuroraParams, BinaryFeature, SelectionCriterion};
-use numpy::{IntoPyArray, PyArray1, ToPyArray};
+use numpy::{PyArray1, ToPyArray};
 use pyo3::prelude::*;
 
-use crate::columns::ColumnsArg;
 use crate::model::{PyModel, hand_over};
 use crate::run::{fit_on_pool, read_params, to_json};
 use crate::sample::SampleArg;
@@ -27,12 +26,6 @@ impl PyAurora {
     #[getter]
     fn n_found(&self) -> usize {
         self.0.all_terms().len()
-    }
-
-    /// The sum of weights from which a row is called positive.
-    #[getter]
-    fn threshold(&self) -> f64 {
-        self.0.threshold()
     }
 
     /// The norm of the weights.
@@ -78,11 +71,6 @@ impl PyAurora {
         self.0.gains().to_pyarray(py)
     }
 
-    /// The sum of the gains of the terms of each feature.
-    fn importances<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
-        self.0.importances().into_pyarray(py)
-    }
-
     /// The binary tests of each feature as JSON text.
     fn tests(&self) -> PyResult<String> {
         let features = self.0.binarizer().features.iter();
@@ -107,16 +95,6 @@ impl PyAurora {
     /// The radii that were tried, as JSON text.
     fn radii(&self) -> PyResult<String> {
         to_json(self.0.radii())
-    }
-
-    /// Contribution of each term to the score of each row, row by row.
-    fn explain<'py>(
-        &self,
-        py: Python<'py>,
-        columns: ColumnsArg<'py>,
-        n_threads: usize,
-    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        columns.ask(py, self.0.n_levels(), n_threads, |columns| self.0.explain(columns))
     }
 }
 

@@ -29,11 +29,6 @@ impl PyBoostedModel {
     }
 
     #[getter]
-    fn threshold(&self) -> f64 {
-        self.0.threshold()
-    }
-
-    #[getter]
     fn seed(&self) -> u64 {
         self.0.seed()
     }
@@ -41,10 +36,6 @@ impl PyBoostedModel {
     /// For each round and class, negatives first, the mean of the exponentials.
     fn mean_exponentials(&self) -> Vec<[f64; 2]> {
         self.0.mean_exponentials().to_vec()
-    }
-
-    fn importances<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyArray1<f64>>> {
-        Some(self.0.importances()?.into_pyarray(py))
     }
 
     /// The path of the AUC of the held-out rows, or `None` if there were none.
@@ -114,16 +105,6 @@ impl PyBoostedModel {
     #[getter]
     fn is_additive(&self) -> bool {
         self.0.is_additive()
-    }
-
-    /// Contribution of each feature to the score of each row, row by row.
-    fn explain<'py>(
-        &self,
-        py: Python<'py>,
-        columns: ColumnsArg<'py>,
-        n_threads: usize,
-    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        columns.ask(py, self.0.n_levels(), n_threads, |columns| self.0.explain(columns))
     }
 
     /// The terms as JSON text, round by round.

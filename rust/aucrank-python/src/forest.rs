@@ -61,22 +61,9 @@ impl PyRankingForest {
         Ok(Some(table))
     }
 
-    /// Mean and standard deviation over the trees.
-    fn importances<'py>(
-        &self,
-        py: Python<'py>,
-    ) -> (Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>) {
-        let (mean, spread) = self.0.importances();
-        (mean.into_pyarray(py), spread.into_pyarray(py))
-    }
-
-    fn probability<'py>(
-        &self,
-        py: Python<'py>,
-        columns: ColumnsArg<'py>,
-        n_threads: usize,
-    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        columns.ask(py, self.0.n_levels(), n_threads, |columns| self.0.probability(columns))
+    /// Standard deviation over the trees of what `importances` has the mean of.
+    fn importance_spread<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
+        self.0.importances().1.into_pyarray(py)
     }
 
     /// The JSON form of the probability, where it is no function of the score.

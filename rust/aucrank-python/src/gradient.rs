@@ -41,11 +41,6 @@ impl PyGradientBoosted {
     }
 
     #[getter]
-    fn threshold(&self) -> f64 {
-        self.0.threshold()
-    }
-
-    #[getter]
     fn learning_rate(&self) -> f64 {
         self.0.learning_rate()
     }
@@ -53,10 +48,6 @@ impl PyGradientBoosted {
     #[getter]
     fn seed(&self) -> u64 {
         self.0.seed()
-    }
-
-    fn importances<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
-        self.0.importances().into_pyarray(py)
     }
 
     /// What the held-out rows say by round, or `None` if there were none, or one part for each bag.
@@ -91,15 +82,6 @@ impl PyGradientBoosted {
         to_json(&self.0.tree(round))
     }
 
-    fn probability<'py>(
-        &self,
-        py: Python<'py>,
-        columns: ColumnsArg<'py>,
-        n_threads: usize,
-    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        columns.ask(py, self.0.n_levels(), n_threads, |columns| self.0.probability(columns))
-    }
-
     /// Whether each tree tests a single feature.
     #[getter]
     fn is_additive(&self) -> bool {
@@ -119,16 +101,6 @@ impl PyGradientBoosted {
     /// The tables that the trees of two features add up to as JSON text, one for each pair.
     fn pair_terms(&self) -> PyResult<String> {
         to_json(&self.0.pair_terms().map_err(to_py_err)?)
-    }
-
-    /// Contributions to the score of each row, row by row: of each feature, then of each pair.
-    fn explain<'py>(
-        &self,
-        py: Python<'py>,
-        columns: ColumnsArg<'py>,
-        n_threads: usize,
-    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        columns.ask(py, self.0.n_levels(), n_threads, |columns| self.0.explain(columns))
     }
 
     fn check_columns(&self, py: Python<'_>, columns: ColumnsArg<'_>) -> PyResult<()> {

@@ -45,16 +45,6 @@ impl PyBranchingProgram {
         self.0.noise_rate()
     }
 
-    #[getter]
-    fn threshold(&self) -> f64 {
-        self.0.threshold()
-    }
-
-    /// What the classifiers of each feature contribute to the AUC, if that is known.
-    fn importances<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyArray1<f64>>> {
-        Some(self.0.importances()?.into_pyarray(py))
-    }
-
     /// The table of nodes, one column per key.
     fn nodes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let program = &self.0;

@@ -50,6 +50,37 @@ impl PyModel {
         columns.ask(py, self.0.n_levels(), n_threads, |columns| self.0.score(columns))
     }
 
+    /// Probability of the positive class of each row, if the model itself has one.
+    fn probability<'py>(
+        &self,
+        py: Python<'py>,
+        columns: ColumnsArg<'py>,
+        n_threads: usize,
+    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        columns.ask(py, self.0.n_levels(), n_threads, |columns| self.0.probability(columns))
+    }
+
+    /// What each feature or term adds to the score of each row, row by row; of a scorecard, to its points.
+    fn explain<'py>(
+        &self,
+        py: Python<'py>,
+        columns: ColumnsArg<'py>,
+        n_threads: usize,
+    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        columns.ask(py, self.0.n_levels(), n_threads, |columns| self.0.explain(columns))
+    }
+
+    /// How much each feature contributes, or `None` if that is not known.
+    fn importances<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyArray1<f64>>> {
+        Some(self.0.importances()?.into_pyarray(py))
+    }
+
+    /// What is subtracted from the raw score, or `None` if the family has no such threshold.
+    #[getter]
+    fn threshold(&self) -> Option<f64> {
+        self.0.threshold()
+    }
+
     /// Score of each row by the formula, evaluated plainly.
     fn evaluate_formula<'py>(
         &self,

@@ -6,7 +6,6 @@ use aucrank::aurora::{self, RankOpt, RankOptParams};
 use numpy::{IntoPyArray, PyArray1};
 use pyo3::prelude::*;
 
-use crate::columns::ColumnsArg;
 use crate::model::{PyModel, hand_over};
 use crate::run::{fit_on_pool, read_params, to_json};
 use crate::sample::SampleArg;
@@ -17,11 +16,6 @@ pub struct PyRankOpt(pub Arc<RankOpt>);
 
 #[pymethods]
 impl PyRankOpt {
-    #[getter]
-    fn threshold(&self) -> f64 {
-        self.0.threshold()
-    }
-
     #[getter]
     fn base_score(&self) -> f64 {
         self.0.base_score()
@@ -40,23 +34,9 @@ impl PyRankOpt {
         self.0.means().to_vec().into_pyarray(py)
     }
 
-    fn importances<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
-        self.0.importances().to_vec().into_pyarray(py)
-    }
-
     /// The radii that were tried, as JSON text.
     fn path(&self) -> PyResult<String> {
         to_json(self.0.path())
-    }
-
-    /// Contribution of each feature to the score of each row, row by row.
-    fn explain<'py>(
-        &self,
-        py: Python<'py>,
-        columns: ColumnsArg<'py>,
-        n_threads: usize,
-    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        columns.ask(py, self.0.n_levels(), n_threads, |columns| self.0.explain(columns))
     }
 }
 

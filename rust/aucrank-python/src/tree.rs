@@ -44,11 +44,6 @@ impl PyTreeRankModel {
         Ok(Some(table))
     }
 
-    #[getter]
-    fn has_importances(&self) -> bool {
-        self.0.tree.has_importances()
-    }
-
     /// The table of the penalties, or `None` if there were none.
     fn penalization<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
         let Some(found) = &self.0.penalization else { return Ok(None) };
@@ -71,10 +66,6 @@ impl PyTreeRankModel {
         table.set_item("validation_auc", found.auc.to_pyarray(py))?;
         table.set_item("chosen", found.chosen)?;
         Ok(Some(table))
-    }
-
-    fn importances<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
-        self.0.tree.importances().into_pyarray(py)
     }
 
     /// Numbers of the external models of the tree.

@@ -86,8 +86,26 @@ fn a_stored_model_of_any_family_scores_the_same_bits() {
                 assert_eq!(values, expected, "the formula of {name}");
             }
         }
-        families.insert(format!("{:?}", std::mem::discriminant(&document.model)));
+        let family = document.model.family();
+        families.insert(family.as_model().tag());
+        match family.threshold() {
+            Some(threshold) => {
+                assert_eq!(document.model.clone().with_threshold(threshold), Ok(document.model));
+            }
+            None => assert!(document.model.clone().with_threshold(0.5).is_err(), "{name}"),
+        }
     }
-    assert_eq!(families.len(), 14);
+    assert_eq!(families, BTreeSet::from_iter(Model::FAMILIES.iter().copied()));
     assert_eq!(opaque_parts, [("tree_rank_dyadic".to_owned(), Opaque::Cubes)]);
+}
+
+#[test]
+fn the_fuzzer_damages_a_model_of_every_family() {
+    let Some(folder) = folder() else { return };
+    let corpus = fs::read_dir(folder.join("../../fuzz/corpus")).unwrap();
+    let tags = corpus.map(|file| {
+        let text = fs::read_to_string(file.unwrap().path()).unwrap();
+        Document::from_json(&text).unwrap().model.family().as_model().tag()
+    });
+    assert_eq!(tags.collect::<BTreeSet<_>>(), BTreeSet::from_iter(Model::FAMILIES.iter().copied()));
 }

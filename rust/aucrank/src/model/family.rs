@@ -75,6 +75,27 @@ pub trait Family: Send + Sync {
     /// What [`Family::score`] computes.
     fn formula(&self) -> Formula;
 
+    /// What each feature or term adds to the score of each row, row by row; of a scorecard, to its points.
+    ///
+    /// # Errors
+    ///
+    /// As [`Family::score`]; [`RankError::NotAdditive`] if the score is no sum of such parts.
+    fn explain(&self, _columns: &Columns<'_>) -> Result<Vec<f64>, RankError> {
+        Err(if self.has_score() { RankError::NotAdditive } else { RankError::NoScore })
+    }
+
+    /// How much each feature contributes to the ranking of the training rows, in the unit of the family, or
+    /// `None` if that is not known.
+    fn importances(&self) -> Option<Vec<f64>> {
+        None
+    }
+
+    /// What is subtracted from the raw score, or `None` if the family has no such threshold: see
+    /// [`Model::with_threshold`].
+    fn threshold(&self) -> Option<f64> {
+        None
+    }
+
     /// Whether it ranks rows; what does not turns features into others.
     fn has_score(&self) -> bool {
         true
@@ -175,6 +196,9 @@ macro_rules! families {
         }
 
         impl Model {
+            /// The tags of all families in saved models.
+            pub const FAMILIES: &[&str] = &[$($tag,)*];
+
             /// What every family does.
             #[must_use]
             pub fn family(&self) -> &dyn Family {
@@ -261,9 +285,12 @@ impl Model {
 /// What a family computes of rows.
 type OfRows<T> = fn(&T, &Columns<'_>) -> Result<Vec<f64>, RankError>;
 
-/// Families that rank rows, each with its score and its probability.
+/// Families that rank rows, each with its score and its probability, and those of the other answers of
+/// [`Family`] that it has.
 macro_rules! rankers {
-    ($($model:ty => $score:expr, $probability:expr;)*) => {
+    ($($model:ty => $score:expr, $probability:expr
+        $(, explain: $explain:expr)? $(, importances: $importances:expr)? $(, threshold: $threshold:expr)?;
+    )*) => {
         $(impl Family for $model {
             fn as_model(&self) -> ModelRef<'_> {
                 self.into()
@@ -290,6 +317,21 @@ macro_rules! rankers {
             fn formula(&self) -> Formula {
                 self.formula()
             }
+
+            $(fn explain(&self, columns: &Columns<'_>) -> Result<Vec<f64>, RankError> {
+                let explain: OfRows<Self> = $explain;
+                explain(self, columns)
+            })?
+
+            $(fn importances(&self) -> Option<Vec<f64>> {
+                let importances: fn(&Self) -> Option<Vec<f64>> = $importances;
+                importances(self)
+            })?
+
+            $(fn threshold(&self) -> Option<f64> {
+                let threshold: fn(&Self) -> f64 = $threshold;
+                Some(threshold(self))
+            })?
         })*
     };
 }
@@ -302,19 +344,31 @@ fn none<T>(_: &T, _: &Columns<'_>) -> Result<Vec<f64>, RankError> {
 // Without the external models that some may ask.
 rankers! {
     TreeRankModel => |model, columns| model.tree.score(columns, None),
-        |model, columns| model.tree.probability(columns, None);
-    RankingForest => Self::score, Self::probability;
-    BoostedModel => |model, columns| model.score(columns, None), none;
+        |model, columns| model.tree.probability(columns, None),
+        importances: |model| model.tree.has_importances().then(|| model.tree.importances());
+    RankingForest => Self::score, Self::probability,
+        importances: |forest| Some(forest.importances().0);
+    BoostedModel => |model, columns| model.score(columns, None), none,
+        explain: Self::explain, importances: Self::importances, threshold: Self::threshold;
     GradientBoosted => Self::score, |model, columns| match model.loss() {
-        Loss::Log => model.probability(columns),
-        _ => none(model, columns),
-    };
-    BranchingProgram => |program, columns| program.score(columns, None), none;
-    Rimarc => Self::score, Self::probability;
-    Scorecard => Self::score, Self::probability;
-    LinearModel => Self::score, Self::probability;
-    Aurora => Self::score, none;
-    RankOpt => Self::score, none;
+            Loss::Log => model.probability(columns),
+            _ => none(model, columns),
+        },
+        explain: Self::explain, importances: |model| Some(model.importances()),
+        threshold: Self::threshold;
+    BranchingProgram => |program, columns| program.score(columns, None), none,
+        importances: Self::importances, threshold: Self::threshold;
+    Rimarc => Self::score, Self::probability, explain: Self::explain;
+    Scorecard => Self::score, Self::probability,
+        explain: Self::explain, importances: |card| Some(card.importances());
+    LinearModel => Self::score, Self::probability,
+        explain: Self::explain, importances: |model| Some(model.importances().to_vec());
+    Aurora => Self::score, none,
+        explain: Self::explain, importances: |model| Some(model.importances()),
+        threshold: Self::threshold;
+    RankOpt => Self::score, none,
+        explain: Self::explain, importances: |model| Some(model.importances().to_vec()),
+        threshold: Self::threshold;
     Ensemble => |model, columns| model.score(columns, None),
         |model, columns| model.probability(columns, None);
     TwoSidedModel => Self::score, none;

@@ -1,8 +1,8 @@
 //! The saved form of a model: one JSON document with a version and a checksum, and the features that it
 //! names.
 //!
-//! - `document`: header and model as one text, and why a text is not one; `canonical_json`: the form that its checksum is over, and
-//!   models in texts of any length;
+//! - `document`: header and model as one text, and why a text is not one; `canonical_json`: the form that its
+//!   checksum is over, and models in texts of any length;
 //! - `header`: a fitted estimator apart from what it learned; `levels`: the values in it;
 //! - `text_rows`, `batch_rows`: rows of text, and batches of Apache Arrow, as the features of a header;
 //! - `nested`: models that hold models.
