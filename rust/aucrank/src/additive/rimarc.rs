@@ -125,23 +125,7 @@ impl RimarcParams {
 
 /// A fitted `RIMARC`.
 ///
-/// # Examples
-///
-/// ```
-/// use aucrank::Interrupt;
-/// use aucrank::additive::{RimarcParams, fit_rimarc};
-/// use aucrank::data::{Columns, Labels};
-///
-/// let columns = Columns::from_row_major(&[1.0, 2.0, 3.0, 4.0], 1)?;
-/// let labels = Labels::new(&[false, true, false, true], None)?;
-/// let model = fit_rimarc(&columns, &labels, &RimarcParams::default(), &Interrupt::default())?;
-/// // Bins of the values 1, of 2 and 3, and of 4; missing values say nothing.
-/// assert_eq!(model.bin_scores(0), [Some(0.0), Some(0.5), Some(1.0), None]);
-/// assert_eq!((model.prevalence(), model.weights()), (0.5, &[0.75][..]));
-/// let new = Columns::from_row_major(&[0.0, f64::NAN], 1)?;
-/// assert_eq!(model.probability(&new)?, [0.0, 0.5]);
-/// # Ok::<(), aucrank::RankError>(())
-/// ```
+/// For an example see [`fit_rimarc`].
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 #[cfg_attr(feature = "serde", serde(try_from = "SavedRimarc", into = "SavedRimarc"))]

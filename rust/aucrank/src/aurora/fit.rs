@@ -26,6 +26,26 @@ const MOST_RADII: usize = 5;
 /// # Errors
 ///
 /// [`RankError`] for a bad parameter, an infinite value, or when interrupted.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::Interrupt;
+/// use aucrank::aurora::{AuroraParams, Radius, Selection, fit_aurora};
+/// use aucrank::data::{Columns, Labels};
+///
+/// let (radius, selection) = (Radius::Fixed(2.0), Selection::Keep);
+/// let of_one = AuroraParams { order: 1, ..AuroraParams::default() };
+/// let params = AuroraParams { max_features: 10, radius, selection, ..of_one };
+/// let columns = Columns::from_row_major(&[1.0, 2.0, 3.0, 4.0], 1)?;
+/// let labels = Labels::new(&[false, true, false, true], None)?;
+/// let model = fit_aurora(&columns, &labels, &params, None, &Interrupt::default())?;
+/// assert!(model.is_additive() && model.terms().len() <= 10);
+///
+/// let err = AuroraParams { order: 3, ..params }.validate(&[None]).unwrap_err();
+/// assert_eq!(err.to_string(), "order is 3, but must be 1 or 2");
+/// # Ok::<(), aucrank::RankError>(())
+/// ```
 pub fn fit_aurora(
     columns: &Columns<'_>,
     labels: &Labels<'_>,

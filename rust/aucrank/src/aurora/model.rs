@@ -74,29 +74,7 @@ pub(super) struct AuroraFields {
 
 /// Statistics of a score with a given number of terms, averaged over folds.
 ///
-/// # Examples
-///
-/// ```
-/// use aucrank::Interrupt;
-/// use aucrank::aurora::{AuroraParams, Selection, fit_aurora};
-/// use aucrank::data::{Columns, Labels};
-/// # use aucrank::aurora::{BinarizerParams, SelectionCriterion, Radius, SearchDepth};
-///
-/// let columns = Columns::from_row_major(&[1.0, 2.0, 11.0, 12.0], 1)?;
-/// let labels = Labels::new(&[false, false, true, true], None)?;
-/// # let params = AuroraParams {
-/// #     binarizer: BinarizerParams::default(), max_features: 10, order: 1,
-/// #     radius: Radius::Fixed(2.0), depth: SearchDepth::default(), first_gain: 0.01,
-/// #     last_gain: 0.01, tol: None, selection: Selection::Keep, criterion: SelectionCriterion::Auc,
-/// #     radius_terms: None, patience: None, monotonic: vec![], max_fpr: 1.0, seed: 0,
-/// # };
-/// let params = AuroraParams { selection: Selection::HoldOut(0.5), ..params };
-/// let model = fit_aurora(&columns, &labels, &params, None, &Interrupt::default())?;
-/// // Any threshold between a row of each class separates the others.
-/// let first = model.path()[0];
-/// assert_eq!((first.train.auc, first.validation.map(|found| found.auc)), (1.0, Some(1.0)));
-/// # Ok::<(), aucrank::RankError>(())
-/// ```
+/// For an example see [`fit_aurora`](crate::aurora::fit_aurora).
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(deny_unknown_fields))]
 pub struct PathStep {
@@ -110,29 +88,7 @@ pub struct PathStep {
 
 /// A radius that was tried.
 ///
-/// # Examples
-///
-/// ```
-/// use aucrank::Interrupt;
-/// use aucrank::aurora::{AuroraParams, Radius, fit_aurora};
-/// use aucrank::data::{Columns, Labels};
-/// # use aucrank::aurora::{BinarizerParams, SelectionCriterion, SearchDepth, Selection};
-///
-/// let columns = Columns::from_row_major(&[1.0, 2.0, 11.0, 12.0], 1)?;
-/// let labels = Labels::new(&[false, false, true, true], None)?;
-/// # let params = AuroraParams {
-/// #     binarizer: BinarizerParams::default(), max_features: 10, order: 1,
-/// #     radius: Radius::Fixed(2.0), depth: SearchDepth::default(), first_gain: 0.01,
-/// #     last_gain: 0.01, tol: None, selection: Selection::HoldOut(0.5), criterion: SelectionCriterion::Auc,
-/// #     radius_terms: None, patience: None, monotonic: vec![], max_fpr: 1.0, seed: 0,
-/// # };
-/// let params = AuroraParams { radius: Radius::Auto, ..params };
-/// let model = fit_aurora(&columns, &labels, &params, None, &Interrupt::default())?;
-/// assert!((3..=5).contains(&model.radii().len()));
-/// let chosen = model.radii().iter().find(|tried| tried.radius == model.radius());
-/// assert_eq!(chosen.and_then(|tried| tried.auc), Some(1.0));
-/// # Ok::<(), aucrank::RankError>(())
-/// ```
+/// For an example see [`fit_aurora`](crate::aurora::fit_aurora).
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(deny_unknown_fields))]
 pub struct TriedRadius {

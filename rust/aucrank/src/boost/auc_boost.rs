@@ -16,24 +16,7 @@ const LEAST_ADVANTAGE: f64 = 1e-12;
 
 /// Parameters of `AUCBoost`.
 ///
-/// # Examples
-///
-/// ```
-/// use aucrank::Interrupt;
-/// use aucrank::boost::{
-///     AucBoostParams, ThresholdCriterion, FitExtras, Output, RoundParams, fit_auc_boost,
-/// };
-/// use aucrank::data::{Columns, Labels};
-///
-/// let columns = Columns::from_row_major(&[1.0, 2.0, 3.0, 4.0], 1)?;
-/// let labels = Labels::new(&[false, true, false, true], None)?;
-/// let rounds = RoundParams { n_rounds: 3, ..RoundParams::default() };
-/// let params = AucBoostParams { rounds, criterion: ThresholdCriterion::Sum, output: Output::Real, max_fpr: 1.0 };
-/// let extras = FitExtras::default();
-/// let model = fit_auc_boost(&columns, &labels, &params, &extras, &Interrupt::default())?;
-/// assert_eq!((model.terms().len(), model.n_levels()), (3, &[None][..]));
-/// # Ok::<(), aucrank::RankError>(())
-/// ```
+/// For an example see [`fit_auc_boost`].
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(deny_unknown_fields))]
 pub struct AucBoostParams {
@@ -120,6 +103,25 @@ impl RoundRule for AucBoostParams {
 /// [`RankError`] for a bad parameter, an infinite value, or when interrupted, and errors of
 /// external rankers. `external` fits
 /// [`WeakRankerParams::External`](super::WeakRankerParams::External).
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::Interrupt;
+/// use aucrank::boost::{
+///     AucBoostParams, ThresholdCriterion, FitExtras, Output, RoundParams, fit_auc_boost,
+/// };
+/// use aucrank::data::{Columns, Labels};
+///
+/// let columns = Columns::from_row_major(&[1.0, 2.0, 3.0, 4.0], 1)?;
+/// let labels = Labels::new(&[false, true, false, true], None)?;
+/// let rounds = RoundParams { n_rounds: 3, ..RoundParams::default() };
+/// let params = AucBoostParams { rounds, criterion: ThresholdCriterion::Sum, output: Output::Real, max_fpr: 1.0 };
+/// let extras = FitExtras::default();
+/// let model = fit_auc_boost(&columns, &labels, &params, &extras, &Interrupt::default())?;
+/// assert_eq!((model.terms().len(), model.n_levels()), (3, &[None][..]));
+/// # Ok::<(), aucrank::RankError>(())
+/// ```
 pub fn fit_auc_boost(
     columns: &Columns<'_>,
     labels: &Labels<'_>,

@@ -65,22 +65,7 @@ pub enum Alpha {
 
 /// Parameters of `RankBoost`.
 ///
-/// # Examples
-///
-/// ```
-/// use aucrank::Interrupt;
-/// use aucrank::boost::{FitExtras, RankBoostParams, RoundParams, fit_rank_boost};
-/// use aucrank::data::{Columns, Labels};
-///
-/// let columns = Columns::from_row_major(&[1.0, 2.0, 3.0, 4.0], 1)?;
-/// let labels = Labels::new(&[false, true, false, true], None)?;
-/// let rounds = RoundParams { n_rounds: 3, ..RoundParams::default() };
-/// let params = RankBoostParams { rounds, ..RankBoostParams::default() };
-/// let extras = FitExtras::default();
-/// let model = fit_rank_boost(&columns, &labels, &params, &extras, &Interrupt::default())?;
-/// assert_eq!(model.terms().len(), 3);
-/// # Ok::<(), aucrank::RankError>(())
-/// ```
+/// For an example see [`fit_rank_boost`].
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(deny_unknown_fields))]
 pub struct RankBoostParams {
@@ -275,6 +260,23 @@ impl PairLoss {
 /// [`RankError`] for a bad parameter, an infinite value, or when interrupted, and errors of
 /// external rankers. `external` fits
 /// [`WeakRankerParams::External`](super::WeakRankerParams::External).
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::Interrupt;
+/// use aucrank::boost::{FitExtras, RankBoostParams, RoundParams, fit_rank_boost};
+/// use aucrank::data::{Columns, Labels};
+///
+/// let columns = Columns::from_row_major(&[1.0, 2.0, 3.0, 4.0], 1)?;
+/// let labels = Labels::new(&[false, true, false, true], None)?;
+/// let rounds = RoundParams { n_rounds: 3, ..RoundParams::default() };
+/// let params = RankBoostParams { rounds, ..RankBoostParams::default() };
+/// let extras = FitExtras::default();
+/// let model = fit_rank_boost(&columns, &labels, &params, &extras, &Interrupt::default())?;
+/// assert_eq!(model.terms().len(), 3);
+/// # Ok::<(), aucrank::RankError>(())
+/// ```
 pub fn fit_rank_boost(
     columns: &Columns<'_>,
     labels: &Labels<'_>,

@@ -12,31 +12,7 @@ use crate::roc::{auc_up_to, smoothed};
 
 /// Parameters of held-out validation.
 ///
-/// # Examples
-///
-/// ```
-/// use aucrank::Interrupt;
-/// use aucrank::boost::{
-///     FitExtras, HeldOutParams, HeldOutRule, RankBoostParams, RoundParams, fit_rank_boost,
-/// };
-/// use aucrank::data::{Columns, Labels};
-///
-/// let values: Vec<f64> = (0..100).map(f64::from).collect();
-/// let positive: Vec<bool> = values.iter().map(|value| (30.0..70.0).contains(value)).collect();
-/// let columns = Columns::from_column_major(&values, 100)?;
-/// let labels = Labels::new(&positive, None)?;
-/// let rule = HeldOutRule::Patience { n_iter_no_change: 3, tol: 0.0 };
-/// let held_out = Some(HeldOutParams { fraction: 0.2, rule, refit: false });
-/// let rounds = RoundParams { held_out, ..RoundParams::default() };
-/// let params = RankBoostParams { rounds, ..RankBoostParams::default() };
-/// let extras = FitExtras::default();
-/// let model = fit_rank_boost(&columns, &labels, &params, &extras, &Interrupt::default())?;
-/// // The rounds up to the best one are kept, and at most three come after it.
-/// let path = model.held_out().expect("rows were held out");
-/// assert_eq!(model.terms().len(), path.n_rounds);
-/// assert!(path.auc.len() <= path.n_rounds + 3);
-/// # Ok::<(), aucrank::RankError>(())
-/// ```
+/// For an example see [`HeldOutRule`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(deny_unknown_fields))]
 pub struct HeldOutParams {
@@ -96,31 +72,7 @@ pub enum HeldOutRule {
 /// The AUC of the held-out rows, round by round; with a `max_fpr` below 1, their partial AUC up to
 /// it, standardised.
 ///
-/// # Examples
-///
-/// ```
-/// use aucrank::Interrupt;
-/// use aucrank::boost::{
-///     FitExtras, HeldOutParams, HeldOutRule, RankBoostParams, RoundParams, fit_rank_boost,
-/// };
-/// use aucrank::data::{Columns, Labels};
-///
-/// let columns = Columns::from_row_major(&[1.0, 2.0, 3.0, 4.0], 1)?;
-/// let labels = Labels::new(&[false, true, false, true], None)?;
-/// // Rows to validate on, whose only pair every round ranks right.
-/// let other_columns = Columns::from_row_major(&[1.0, 4.0], 1)?;
-/// let other_labels = Labels::new(&[false, true], None)?;
-/// let validation = Some((&other_columns, &other_labels));
-/// let rule = HeldOutRule::Patience { n_iter_no_change: 1, tol: 0.0 };
-/// let held_out = Some(HeldOutParams { fraction: 0.5, rule, refit: false });
-/// let rounds = RoundParams { held_out, ..RoundParams::default() };
-/// let params = RankBoostParams { rounds, ..RankBoostParams::default() };
-/// let extras = FitExtras { validation, ..FitExtras::default() };
-/// let model = fit_rank_boost(&columns, &labels, &params, &extras, &Interrupt::default())?;
-/// let path = model.held_out().expect("there are rows to validate on");
-/// assert_eq!((path.auc[0], path.n_rounds), (1.0, 1));
-/// # Ok::<(), aucrank::RankError>(())
-/// ```
+/// For an example see [`HeldOutRule`].
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 pub struct HeldOutPath {

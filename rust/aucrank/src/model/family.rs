@@ -137,23 +137,7 @@ macro_rules! families {
 
         /// A borrowed [`Model`].
         ///
-        /// # Examples
-        ///
-        /// ```
-        /// use aucrank::Interrupt;
-        /// use aucrank::additive::{RimarcParams, fit_rimarc};
-        /// use aucrank::data::{Columns, Labels};
-        /// use aucrank::model::{Model, ModelRef};
-        ///
-        /// let columns = Columns::from_row_major(&[1.0, 2.0, 3.0, 4.0], 1)?;
-        /// let labels = Labels::new(&[false, true, false, true], None)?;
-        /// let params = RimarcParams::default();
-        /// let rimarc = fit_rimarc(&columns, &labels, &params, &Interrupt::default())?;
-        /// let model = ModelRef::from(&rimarc);
-        /// assert_eq!(model.tag(), "rimarc");
-        /// assert_eq!(model.to_model(), Model::Rimarc(rimarc));
-        /// # Ok::<(), aucrank::RankError>(())
-        /// ```
+        /// For an example see [`Model`].
         #[derive(Debug, Clone, Copy, PartialEq)]
         #[cfg_attr(feature = "serde", derive(Serialize), serde(tag = "family"))]
         pub enum ModelRef<'a> {

@@ -258,23 +258,7 @@ impl View {
 
 /// Sums of some rows, to be merged with those of others.
 ///
-/// # Examples
-///
-/// ```
-/// use aucrank::rows::{Answer, Ask, Rows, StoredRows};
-/// use aucrank::{Interrupt, RankError};
-///
-/// /// Asks one holder as if it were far away.
-/// fn send(
-///     ask: &Ask,
-///     holder: &StoredRows,
-///     interrupt: &Interrupt,
-/// ) -> Result<Answer, RankError> {
-///     let received = Ask::from_bytes(&ask.to_bytes())?;
-///     let bytes = holder.pass(&received, interrupt)?.to_bytes();
-///     Answer::from_bytes(&bytes, ask, holder.frame())
-/// }
-/// ```
+/// For an example see [`Ask`].
 #[derive(Debug)]
 pub struct Answer(pub(super) Vec<Box<dyn AnyAnswer>>);
 

@@ -66,24 +66,7 @@ pub enum PairObjective {
 
 /// Parameters of [`RankOpt`].
 ///
-/// # Examples
-///
-/// ```
-/// use aucrank::Interrupt;
-/// use aucrank::aurora::{RankOptParams, fit_rank_opt};
-/// use aucrank::data::{Columns, Labels};
-///
-/// let columns = Columns::from_row_major(&[1.0, 2.0, 3.0, 4.0], 1)?;
-/// let labels = Labels::new(&[false, true, false, true], None)?;
-/// let params = RankOptParams { radii: vec![0.5, 2.0], ..RankOptParams::default() };
-/// let model = fit_rank_opt(&columns, &labels, &params, &Interrupt::default())?;
-/// let radii: Vec<f64> = model.path().iter().map(|step| step.radius).collect();
-/// assert_eq!(radii, [0.5, 2.0]);
-///
-/// let err = RankOptParams { max_iterations: 0, ..params }.validate().unwrap_err();
-/// assert_eq!(err.to_string(), "max_iterations is 0, but must be at least 1");
-/// # Ok::<(), aucrank::RankError>(())
-/// ```
+/// For an example see [`fit_rank_opt`].
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(deny_unknown_fields))]
 pub struct RankOptParams {

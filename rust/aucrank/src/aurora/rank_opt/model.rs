@@ -11,21 +11,7 @@ const SMALLER: f64 = 1.0 / (1_u128 << 100) as f64;
 
 /// The ascent at one radius.
 ///
-/// # Examples
-///
-/// ```
-/// use aucrank::Interrupt;
-/// use aucrank::aurora::{RankOptParams, fit_rank_opt};
-/// use aucrank::data::{Columns, Labels};
-///
-/// let columns = Columns::from_row_major(&[1.0, 2.0, 3.0, 4.0], 1)?;
-/// let labels = Labels::new(&[false, true, false, true], None)?;
-/// let params = RankOptParams { radii: vec![1.0, 2.0], ..RankOptParams::default() };
-/// let model = fit_rank_opt(&columns, &labels, &params, &Interrupt::default())?;
-/// // The feature itself ranks three of four pairs right, at any radius.
-/// assert!(model.path().iter().all(|step| step.auc == 0.75 && step.has_converged));
-/// # Ok::<(), aucrank::RankError>(())
-/// ```
+/// For an example see [`fit_rank_opt`](crate::aurora::fit_rank_opt).
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 pub struct RadiusStep {

@@ -10,36 +10,7 @@ use crate::roc::auc_up_to;
 
 /// Parameters of early stopping.
 ///
-/// # Examples
-///
-/// ```
-/// use aucrank::Interrupt;
-/// use aucrank::boost::{
-///     GradientExtras, GradientHeldOutParams, GradientParams, HeldOutMeasure, HeldOutRows,
-///     fit_gradient_boosting,
-/// };
-/// use aucrank::data::{Columns, Labels};
-///
-/// let values: Vec<f64> = (0..100).map(f64::from).collect();
-/// let positive: Vec<bool> = values.iter().map(|value| (30.0..70.0).contains(value)).collect();
-/// let columns = Columns::from_column_major(&values, 100)?;
-/// let labels = Labels::new(&positive, None)?;
-/// let held_out = GradientHeldOutParams {
-///     rows: HeldOutRows::Share(0.2),
-///     measure: HeldOutMeasure::Auc,
-///     n_iter_no_change: 3,
-///     tol: 0.0,
-///     refit: false,
-/// };
-/// let params = GradientParams { held_out: Some(held_out), ..GradientParams::default() };
-/// let extras = GradientExtras::default();
-/// let model = fit_gradient_boosting(&columns, &labels, &params, &extras, &Interrupt::default())?;
-/// // At most three rounds after the best one, which is the last that is kept.
-/// let found = model.held_out().expect("rows were held out");
-/// assert_eq!(model.trees().len(), found.n_rounds);
-/// assert!(found.values.len() <= found.n_rounds + 3);
-/// # Ok::<(), aucrank::RankError>(())
-/// ```
+/// For an example see [`GradientHeldOut`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(deny_unknown_fields))]
 pub struct GradientHeldOutParams {

@@ -147,24 +147,7 @@ impl GradientFields {
 
 /// One of the models that a model is the mean of.
 ///
-/// # Examples
-///
-/// ```
-/// use aucrank::Interrupt;
-/// use aucrank::boost::{GradientExtras, GradientParams, fit_gradient_boosting};
-/// use aucrank::data::{Columns, Labels};
-///
-/// let values: Vec<f64> = (0..40).map(|row| f64::from(row % 2)).collect();
-/// let positive: Vec<bool> = values.iter().map(|&value| value > 0.0).collect();
-/// let columns = Columns::from_column_major(&values, 40)?;
-/// let labels = Labels::new(&positive, None)?;
-/// let params = GradientParams { n_rounds: 3, n_bags: 2, ..GradientParams::default() };
-/// let extras = GradientExtras::default();
-/// let model = fit_gradient_boosting(&columns, &labels, &params, &extras, &Interrupt::default())?;
-/// let n_rounds: Vec<usize> = model.bags().iter().map(|bag| bag.n_rounds).collect();
-/// assert_eq!((n_rounds, model.trees().len()), (vec![3, 3], 6));
-/// # Ok::<(), aucrank::RankError>(())
-/// ```
+/// For an example see [`fit_gradient_boosting`](crate::boost::fit_gradient_boosting).
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 pub struct GradientBag {

@@ -27,24 +27,7 @@ pub(super) const MOST_PAIRS: usize = 1000;
 
 /// Parameters of gradient boosting.
 ///
-/// # Examples
-///
-/// ```
-/// use aucrank::Interrupt;
-/// use aucrank::boost::{GradientExtras, GradientParams, fit_gradient_boosting};
-/// use aucrank::data::{Columns, Labels};
-///
-/// let values: Vec<f64> = (0..100).map(f64::from).collect();
-/// let positive: Vec<bool> = values.iter().map(|value| (30.0..70.0).contains(value)).collect();
-/// let columns = Columns::from_column_major(&values, 100)?;
-/// let labels = Labels::new(&positive, None)?;
-/// let params = GradientParams { n_rounds: 5, max_leaves: Some(2), ..GradientParams::default() };
-/// let extras = GradientExtras::default();
-/// let model = fit_gradient_boosting(&columns, &labels, &params, &extras, &Interrupt::default())?;
-/// assert_eq!(model.trees().len(), 5);
-/// assert!(model.trees().iter().all(|tree| tree.n_leaves() == 2));
-/// # Ok::<(), aucrank::RankError>(())
-/// ```
+/// For an example see [`fit_gradient_boosting`](crate::boost::fit_gradient_boosting).
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(deny_unknown_fields))]
 pub struct GradientParams {

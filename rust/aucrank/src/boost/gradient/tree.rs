@@ -18,26 +18,7 @@ use crate::{Interrupt, RankError, parallel};
 
 /// A binary tree of questions to single features with a number in each leaf.
 ///
-/// # Examples
-///
-/// ```
-/// use aucrank::Interrupt;
-/// use aucrank::boost::{GradientExtras, GradientParams, fit_gradient_boosting};
-/// use aucrank::data::{Columns, Labels};
-///
-/// let values: Vec<f64> = (0..40).map(|row| f64::from(row % 2)).collect();
-/// let positive: Vec<bool> = values.iter().map(|&value| value > 0.0).collect();
-/// let columns = Columns::from_column_major(&values, 40)?;
-/// let labels = Labels::new(&positive, None)?;
-/// let params = GradientParams { n_rounds: 1, ..GradientParams::default() };
-/// let extras = GradientExtras::default();
-/// let model = fit_gradient_boosting(&columns, &labels, &params, &extras, &Interrupt::default())?;
-/// let tree = &model.trees()[0];
-/// assert_eq!((tree.n_leaves(), tree.nodes().len()), (2, 3));
-/// let [low, high] = tree.range();
-/// assert!(low < 0.0 && high > 0.0 && tree.gain() > 0.0);
-/// # Ok::<(), aucrank::RankError>(())
-/// ```
+/// For an example see [`GradientNode`].
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(transparent))]
 pub struct GradientTree {

@@ -101,23 +101,7 @@ pub enum ProgramScore {
 /// Parameters of `MartiRank` and `SMartiRank`, which differ in the rules of freezing: `MartiRank`
 /// freezes a node only if a class has no mass there.
 ///
-/// # Examples
-///
-/// ```
-/// use aucrank::Interrupt;
-/// use aucrank::boost::{MartiParams, fit_marti_rank};
-/// use aucrank::data::{Columns, Labels};
-///
-/// let params = MartiParams { n_rounds: 2, ..MartiParams::default() };
-/// let columns = Columns::from_row_major(&[1.0, 2.0, 3.0, 4.0], 1)?;
-/// let labels = Labels::new(&[false, true, false, true], None)?;
-/// let fit = |params| fit_marti_rank(&columns, &labels, &params, None, &Interrupt::default());
-/// assert_eq!(fit(params.clone())?.n_rounds(), 2);
-///
-/// let err = fit(MartiParams { epsilon: Some(1.0), ..params }).unwrap_err();
-/// assert_eq!(err.to_string(), "epsilon is 1, but must be above 0 and below 1");
-/// # Ok::<(), aucrank::RankError>(())
-/// ```
+/// For an example see [`fit_marti_rank`].
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(deny_unknown_fields))]
 pub struct MartiParams {

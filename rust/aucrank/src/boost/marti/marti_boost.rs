@@ -21,41 +21,7 @@ use crate::{Interrupt, RankError};
 
 /// Parameters of `MartiBoost`.
 ///
-/// # Examples
-///
-/// ```
-/// use aucrank::Interrupt;
-/// use aucrank::boost::{MartiBoostParams, Outcome, marti_boost};
-/// # use aucrank::boost::{Chance, Layer, MassTile, RowChance, TwoSidedLearner};
-/// use aucrank::data::{Columns, Labels};
-///
-/// # struct Half;
-/// # impl RowChance for Half {
-/// #     fn chance(&self, _row: usize) -> Chance { Chance::HALF }
-/// # }
-/// # struct Learner;
-/// # impl TwoSidedLearner for Learner {
-/// #     type Classifier = Half;
-/// #     type Sums = ();
-/// #     fn empty(&self, _: usize) {}
-/// #     fn add(&self, (): &mut (), _: &MassTile<'_>) {}
-/// #     fn merge(&self, (): &mut (), (): ()) {}
-/// #     fn learn(
-/// #         &self, (): (), layer: &Layer<'_>,
-/// #     ) -> Result<Vec<Option<Half>>, aucrank::RankError> {
-/// #         Ok(layer.open().iter().map(|_| Some(Half)).collect())
-/// #     }
-/// # }
-/// let columns = Columns::from_row_major(&[1.0, 2.0, 3.0, 4.0], 1)?;
-/// let labels = Labels::new(&[false, true, false, true], None)?;
-/// let params = MartiBoostParams { n_rounds: 2, ..MartiBoostParams::default() };
-/// let done = marti_boost(&columns, &labels, &params, &Learner, &Interrupt::default())?;
-/// // Two layers of one and of two classifiers, and one of three ends.
-/// assert_eq!(done.nodes.len(), 1 + 2 + 3);
-/// assert!(matches!(done.nodes[2].1, Outcome::Classifier(_)));
-/// assert!(matches!(done.nodes[3].1, Outcome::Terminal));
-/// # Ok::<(), aucrank::RankError>(())
-/// ```
+/// For an example see [`marti_boost`].
 #[derive(Debug, Clone, Default)]
 pub struct MartiBoostParams {
     /// Number of layers of classifiers.
@@ -73,41 +39,7 @@ pub struct MartiBoostParams {
 
 /// The nodes of a fitted `MartiBoost` program.
 ///
-/// # Examples
-///
-/// ```
-/// use aucrank::Interrupt;
-/// use aucrank::boost::{MartiBoostParams, marti_boost};
-/// # use aucrank::boost::{Chance, Layer, MassTile, RowChance, TwoSidedLearner};
-/// use aucrank::data::{ClassMasses, Columns, Labels};
-///
-/// # struct Half;
-/// # impl RowChance for Half {
-/// #     fn chance(&self, _row: usize) -> Chance { Chance::HALF }
-/// # }
-/// # struct Learner;
-/// # impl TwoSidedLearner for Learner {
-/// #     type Classifier = Half;
-/// #     type Sums = ();
-/// #     fn empty(&self, _: usize) {}
-/// #     fn add(&self, (): &mut (), _: &MassTile<'_>) {}
-/// #     fn merge(&self, (): &mut (), (): ()) {}
-/// #     fn learn(
-/// #         &self, (): (), layer: &Layer<'_>,
-/// #     ) -> Result<Vec<Option<Half>>, aucrank::RankError> {
-/// #         Ok(layer.open().iter().map(|_| Some(Half)).collect())
-/// #     }
-/// # }
-/// let columns = Columns::from_row_major(&[1.0, 2.0, 3.0], 1)?;
-/// let labels = Labels::new(&[false, true, true], None)?;
-/// let params = MartiBoostParams { n_rounds: 1, ..MartiBoostParams::default() };
-/// // Its classifier sends half of every row each way.
-/// let done = marti_boost(&columns, &labels, &params, &Learner, &Interrupt::default())?;
-/// let (row, masses) = (1 << done.row_bits, |node: usize| done.nodes[node].0);
-/// assert_eq!(masses(0), ClassMasses { pos: 2 * row, neg: row });
-/// assert_eq!([masses(1), masses(2)], [ClassMasses { pos: row, neg: row / 2 }; 2]);
-/// # Ok::<(), aucrank::RankError>(())
-/// ```
+/// For an example see [`marti_boost`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct BoostedLayers<C> {
     /// Layer by layer: layer t, counted from 1, has nodes 0 to t - 1.

@@ -34,25 +34,7 @@ use with_rates::WithRates;
 
 /// Parameters of a ranking tree.
 ///
-/// # Examples
-///
-/// ```
-/// use aucrank::Interrupt;
-/// use aucrank::data::{Columns, Labels};
-/// use aucrank::tree::{GrowParams, LeafRankParams, SplitRule, TreeRankParams, fit};
-///
-/// let columns = Columns::from_row_major(&[1.0, 2.0, 3.0, 4.0], 1)?;
-/// let labels = Labels::new(&[false, true, false, true], None)?;
-/// let grow = GrowParams { min_samples_leaf: 1, ..GrowParams::default() };
-/// let free = TreeRankParams::new(grow, SplitRule::Stumps(LeafRankParams::orthogonal(1)));
-/// let rising = TreeRankParams { monotonic: vec![1], ..free.clone() };
-/// let auc = |params| {
-///     fit(&columns, &labels, params, &Interrupt::default()).map(|fitted| fitted.tree.auc())
-/// };
-/// // A score that rises with the feature can at best tie the values 2 and 3.
-/// assert_eq!((auc(&free)?, auc(&rising)?), (1.0, 0.875));
-/// # Ok::<(), aucrank::RankError>(())
-/// ```
+/// For an example see [`fit`](fn@crate::tree::fit).
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(deny_unknown_fields))]
 pub struct TreeRankParams {
@@ -264,23 +246,7 @@ pub fn fit_validated(
 
 /// A fitted tree, and how it was chosen.
 ///
-/// # Examples
-///
-/// ```
-/// use aucrank::Interrupt;
-/// use aucrank::data::{Columns, Labels};
-/// use aucrank::tree::{GrowParams, LeafRankParams, SplitRule, TreeRankParams, fit};
-///
-/// let columns = Columns::from_row_major(&[1.0, 2.0, 3.0, 4.0], 1)?;
-/// let labels = Labels::new(&[false, false, true, true], None)?;
-/// let grow = GrowParams { min_samples_leaf: 1, ..GrowParams::default() };
-/// let params = TreeRankParams::new(grow, SplitRule::Stumps(LeafRankParams::orthogonal(1)));
-/// let fitted = fit(&columns, &labels, &params, &Interrupt::default())?;
-/// assert_eq!((fitted.tree.n_leaves(), fitted.tree.auc()), (2, 1.0));
-/// // It was not pruned.
-/// assert_eq!((fitted.cross_validation, fitted.validation), (None, None));
-/// # Ok::<(), aucrank::RankError>(())
-/// ```
+/// For an example see [`fit`](fn@crate::tree::fit).
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 pub struct TreeRankModel {

@@ -9,36 +9,7 @@ use crate::data::{LabelBlocks, Labels, below, mix};
 
 /// How rows are drawn for a tree.
 ///
-/// # Examples
-///
-/// ```
-/// use aucrank::Interrupt;
-/// use aucrank::data::{Columns, Labels};
-/// use aucrank::tree::{
-///     Aggregation, BootstrapParams, ForestParams, GrowParams, LeafRankParams, SplitRule,
-///     TreeRankParams, fit_forest,
-/// };
-///
-/// let columns = Columns::from_row_major(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0], 1)?;
-/// let labels = Labels::new(&[false, false, true, false, true, false, true, true], None)?;
-/// let grow = GrowParams { min_samples_leaf: 1, ..GrowParams::default() };
-/// let params = ForestParams {
-///     tree: TreeRankParams::new(grow, SplitRule::Stumps(LeafRankParams::orthogonal(1))),
-///     leaf_sizes: Vec::new(),
-///     criteria: Vec::new(),
-///     n_trees: 3,
-///     bootstrap: Some(BootstrapParams { share: 0.5 }),
-///     aggregation: Aggregation::Eta,
-///     out_of_bag: false,
-///     early_stopping: None,
-/// };
-/// let forest = fit_forest(&columns, &labels, &params, None, &Interrupt::default())?;
-/// // Two of the four rows of each class, possibly one row twice.
-/// for tree in forest.trees() {
-///     assert_eq!((tree.total().pos, tree.total().neg), (2, 2));
-/// }
-/// # Ok::<(), aucrank::RankError>(())
-/// ```
+/// For an example see [`fit_forest`](crate::tree::fit_forest).
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(deny_unknown_fields))]
 pub struct BootstrapParams {

@@ -48,37 +48,7 @@ pub struct EarlyStopping {
 
 /// Parameters of a forest.
 ///
-/// # Examples
-///
-/// ```
-/// use aucrank::Interrupt;
-/// use aucrank::data::{Columns, Labels};
-/// use aucrank::tree::{
-///     Aggregation, ForestParams, GrowParams, LeafRankParams, SplitRule, TreeRankParams,
-///     fit_forest,
-/// };
-///
-/// let columns = Columns::from_row_major(&[1.0, 2.0, 3.0, 4.0], 1)?;
-/// let labels = Labels::new(&[false, false, true, true], None)?;
-/// let grow = GrowParams { min_samples_leaf: 1, ..GrowParams::default() };
-/// let params = ForestParams {
-///     tree: TreeRankParams::new(grow, SplitRule::Stumps(LeafRankParams::orthogonal(1))),
-///     leaf_sizes: Vec::new(),
-///     criteria: Vec::new(),
-///     n_trees: 5,
-///     bootstrap: None,
-///     aggregation: Aggregation::Eta,
-///     out_of_bag: false,
-///     early_stopping: None,
-/// };
-/// let forest = fit_forest(&columns, &labels, &params, None, &Interrupt::default())?;
-/// assert_eq!(forest.trees().len(), 5);
-///
-/// let asked = ForestParams { out_of_bag: true, ..params };
-/// let err = fit_forest(&columns, &labels, &asked, None, &Interrupt::default()).unwrap_err();
-/// assert!(err.to_string().starts_with("bootstrap is none"));
-/// # Ok::<(), aucrank::RankError>(())
-/// ```
+/// For an example see [`fit_forest`](crate::tree::fit_forest).
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(deny_unknown_fields))]
 pub struct ForestParams {

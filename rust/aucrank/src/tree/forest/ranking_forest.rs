@@ -59,32 +59,7 @@ pub enum Aggregation {
 
 /// How well trees rank rows that they have not seen.
 ///
-/// # Examples
-///
-/// ```
-/// use aucrank::Interrupt;
-/// use aucrank::data::{Columns, Labels};
-/// use aucrank::tree::{ForestParams, fit_forest};
-/// # use aucrank::tree::{Aggregation, BootstrapParams, GrowParams, LeafRankParams, SplitRule};
-/// # use aucrank::tree::TreeRankParams;
-///
-/// // Any threshold between a row of each class separates all others.
-/// let values: Vec<f64> = (0..40).map(|row| f64::from(row % 2 * 100 + row)).collect();
-/// let positive: Vec<bool> = values.iter().map(|&value| value > 100.0).collect();
-/// let columns = Columns::from_column_major(&values, 40)?;
-/// let labels = Labels::new(&positive, None)?;
-/// # let grow = GrowParams::default();
-/// # let tree = TreeRankParams::new(grow, SplitRule::Stumps(LeafRankParams::orthogonal(5)));
-/// # let params = ForestParams {
-/// #     tree, leaf_sizes: Vec::new(), criteria: Vec::new(), n_trees: 50, aggregation: Aggregation::Eta,
-/// #     bootstrap: Some(BootstrapParams { share: 1.0 }), out_of_bag: true, early_stopping: None,
-/// # };
-/// let params = ForestParams { out_of_bag: true, ..params };
-/// let forest = fit_forest(&columns, &labels, &params, None, &Interrupt::default())?;
-/// let found = forest.out_of_bag().expect("it was asked for");
-/// assert_eq!((found.auc, found.variance), (1.0, Some(0.0)));
-/// # Ok::<(), aucrank::RankError>(())
-/// ```
+/// For an example see [`fit_forest`](crate::tree::fit_forest).
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 pub struct OutOfBag {
@@ -102,35 +77,7 @@ pub struct OutOfBag {
 
 /// A forest of ranking trees.
 ///
-/// # Examples
-///
-/// ```
-/// use aucrank::Interrupt;
-/// use aucrank::data::{Columns, Labels};
-/// use aucrank::tree::{
-///     Aggregation, ForestParams, GrowParams, LeafRankParams, SplitRule, TreeRankParams,
-///     fit_forest,
-/// };
-///
-/// let columns = Columns::from_row_major(&[1.0, 2.0, 3.0, 4.0], 1)?;
-/// let labels = Labels::new(&[false, false, true, true], None)?;
-/// let grow = GrowParams { min_samples_leaf: 1, ..GrowParams::default() };
-/// let params = ForestParams {
-///     tree: TreeRankParams::new(grow, SplitRule::Stumps(LeafRankParams::orthogonal(1))),
-///     leaf_sizes: Vec::new(),
-///     criteria: Vec::new(),
-///     n_trees: 5,
-///     bootstrap: None,
-///     aggregation: Aggregation::RankMean,
-///     out_of_bag: false,
-///     early_stopping: None,
-/// };
-/// let forest = fit_forest(&columns, &labels, &params, None, &Interrupt::default())?;
-/// assert_eq!((forest.n_levels(), forest.aggregation()), (&[None][..], Aggregation::RankMean));
-/// let scores = forest.score(&columns)?;
-/// assert!(scores[0] == scores[1] && scores[1] < scores[2] && scores[2] == scores[3]);
-/// # Ok::<(), aucrank::RankError>(())
-/// ```
+/// For an example see [`fit_forest`](crate::tree::fit_forest).
 #[derive(Debug, Clone, PartialEq)]
 pub struct RankingForest {
     pub(in crate::tree) trees: Vec<RankingTree>,

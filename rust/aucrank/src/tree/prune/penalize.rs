@@ -129,26 +129,7 @@ pub enum PenaltyScale {
 
 /// How the number of leaves is penalised.
 ///
-/// # Examples
-///
-/// ```
-/// use aucrank::Interrupt;
-/// use aucrank::data::{Columns, Labels};
-/// use aucrank::tree::{PenaltyParams, PenaltyScale, PruningRule, TreeRankParams, fit};
-/// # use aucrank::tree::{GrowParams, LeafRankParams, SplitRule};
-///
-/// let columns = Columns::from_row_major(&[1.0, 2.0, 3.0, 4.0], 1)?;
-/// let labels = Labels::new(&[false, true, false, true], None)?;
-/// # let grow = GrowParams { min_samples_leaf: 1, ..GrowParams::default() };
-/// # let params = TreeRankParams::new(grow, SplitRule::Stumps(LeafRankParams::orthogonal(1)));
-/// // No gain of AUC is worth the penalty of a leaf: the root is kept.
-/// let scale = PenaltyScale::Fixed(1e6);
-/// let pruning = Some(PruningRule::Penalty(PenaltyParams { scale, p_low: None, p_high: None }));
-/// let params = TreeRankParams { pruning, ..params };
-/// let fitted = fit(&columns, &labels, &params, &Interrupt::default())?;
-/// assert_eq!(fitted.tree.n_leaves(), 1);
-/// # Ok::<(), aucrank::RankError>(())
-/// ```
+/// For an example see [`Penalization`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(deny_unknown_fields))]
 pub struct PenaltyParams {

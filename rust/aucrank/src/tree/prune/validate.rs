@@ -12,25 +12,7 @@ use crate::{RankError, parallel};
 
 /// Which of the training rows are held out, where no others are given.
 ///
-/// # Examples
-///
-/// ```
-/// use aucrank::Interrupt;
-/// use aucrank::data::{Columns, Labels};
-/// use aucrank::tree::{PruningRule, TreeRankParams, ValidationParams, fit};
-/// # use aucrank::tree::{GrowParams, LeafRankParams, SplitRule};
-///
-/// let columns = Columns::from_row_major(&[1.0, 2.0, 3.0, 11.0, 12.0, 13.0], 1)?;
-/// let labels = Labels::new(&[false, false, false, true, true, true], None)?;
-/// # let grow = GrowParams { min_samples_leaf: 1, ..GrowParams::default() };
-/// # let params = TreeRankParams::new(grow, SplitRule::Stumps(LeafRankParams::orthogonal(1)));
-/// let pruning = ValidationParams { fraction: 1.0 / 3.0, seed: 0 };
-/// let params = TreeRankParams { pruning: Some(PruningRule::Validation(pruning)), ..params };
-/// let fitted = fit(&columns, &labels, &params, &Interrupt::default())?;
-/// // One of the three rows of each class is held out.
-/// assert_eq!(fitted.tree.total().rows, 4);
-/// # Ok::<(), aucrank::RankError>(())
-/// ```
+/// For an example see [`Validation`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(deny_unknown_fields))]
 pub struct ValidationParams {
@@ -209,28 +191,7 @@ impl PruningRule {
 
 /// How the price of a leaf is cross-validated.
 ///
-/// # Examples
-///
-/// ```
-/// use aucrank::Interrupt;
-/// use aucrank::data::{Columns, Labels};
-/// use aucrank::tree::{CvParams, PruningRule, TreeRankParams, fit};
-/// # use aucrank::tree::{GrowParams, LeafRankParams, SplitRule};
-///
-/// let values: Vec<f64> = (0..40).map(f64::from).collect();
-/// let positive: Vec<bool> = values.iter().map(|&value| value >= 20.0).collect();
-/// let columns = Columns::from_column_major(&values, 40)?;
-/// let labels = Labels::new(&positive, None)?;
-/// # let params = TreeRankParams::new(
-/// #     GrowParams::default(), SplitRule::Stumps(LeafRankParams::orthogonal(5)),
-/// # );
-/// let pruning = CvParams { n_folds: 4, one_standard_error: false, seed: 0 };
-/// let pruning = Some(PruningRule::CrossValidation(pruning));
-/// let params = TreeRankParams { pruning, ..params };
-/// let found = fit(&columns, &labels, &params, &Interrupt::default())?.cross_validation;
-/// assert_eq!(found.map(|found| found.n_folds), Some(4));
-/// # Ok::<(), aucrank::RankError>(())
-/// ```
+/// For an example see [`CrossValidation`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(deny_unknown_fields))]
 pub struct CvParams {
