@@ -7,7 +7,7 @@
 //! the fit alone: drawn, constrained and credited as the feature it is made of.
 //!
 //! Pairs of categories of two features, if the fit learns from them, have columns of their own, which come
-//! last (see `pair_steps`).
+//! last (see `category_pairs`).
 //!
 //! Rows that the fit learns from are parted by the steps of their fold, in which their own label does not
 //! count, all others by the steps of all rows learned from, which is what the sets say. Hence scores during
