@@ -145,7 +145,8 @@ class CalibratedRanker(BaseRanker):
             cut = _core.even_odds(scores, sample.labels, weight, factors, n_threads)
         else:
             return model
-        return _core.with_threshold(model, model.threshold + cut)  # type: ignore[attr-defined]
+        assert model.threshold is not None
+        return _core.with_threshold(model, model.threshold + cut)
 
     def _unseen(self, model: Any, context: FitContext) -> tuple[Sample, NDArray[np.float64]]:
         """Return rows to calibrate on, with scores by models that were not fitted to them."""
