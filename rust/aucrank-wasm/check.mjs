@@ -16,7 +16,7 @@ let n_models = 0;
 for (const [name, expected] of Object.entries(answers)) {
   const model = read(`families_v3_${name}.json`);
   const features = JSON.parse(model).body.header.features.map((feature) => feature.name);
-  // Models of all columns were asked for other ages.
+  // Models of all columns were queried for other ages.
   const values = (feature) => (feature === "age" && features.length === 2 ? ages : columns[feature]);
   const row = (number) => features.map((feature) => text(values(feature)[number]));
   const score = await ranker(module, model);

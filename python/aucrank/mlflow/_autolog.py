@@ -26,7 +26,7 @@ _NAME = "aucrank"
 #: Rows of an input example, as in the integrations of MLflow.
 _EXAMPLE_ROWS = 5
 
-#: Modules of scikit-learn that fit what the user asked for: the last step of a pipeline, and the
+#: Modules of scikit-learn that fit what the user requested: the last step of a pipeline, and the
 #: best model of a search. Fits by others are parts of theirs, such as folds.
 _NOT_OUTER = ("base", "callback", "model_selection._search", "pipeline", "utils")
 

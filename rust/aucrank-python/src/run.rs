@@ -131,7 +131,7 @@ where
 {
     let mut work = Some(work);
     let mut outcome = None;
-    run_heeding_signals(py, n_threads, observer, &mut |interrupt, calling| {
+    run_interruptible(py, n_threads, observer, &mut |interrupt, calling| {
         outcome = work.take().map(|work| work(interrupt, calling));
     })?;
     outcome.ok_or_else(|| PyRuntimeError::new_err("a worker thread died"))
@@ -209,7 +209,7 @@ fn call_observer(observer: &Py<PyAny>, part: PartDone) -> PyResult<bool> {
     clippy::redundant_closure_for_method_calls,
     reason = "the method alone is not general enough in its lifetime"
 )]
-fn run_heeding_signals(
+fn run_interruptible(
     py: Python<'_>,
     n_threads: usize,
     observer: Option<Py<PyAny>>,
@@ -238,13 +238,13 @@ fn run_heeding_signals(
                         return raised.map_or(Ok(()), Err);
                     }
                     Ok(Message::Part(part, answer)) => {
-                        let told = match (&observer, &raised) {
+                        let reply = match (&observer, &raised) {
                             (Some(observer), None) => call_observer(observer, part),
                             _ => Ok(false),
                         };
                         // Who waits for the answer cannot be gone.
-                        let _ = answer.send(*told.as_ref().unwrap_or(&false));
-                        told.map(drop)
+                        let _ = answer.send(*reply.as_ref().unwrap_or(&false));
+                        reply.map(drop)
                     }
                     Ok(Message::Call(call)) => {
                         if raised.is_none() {

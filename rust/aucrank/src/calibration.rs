@@ -448,7 +448,7 @@ mod tests {
     }
 
     #[test]
-    fn classes_told_apart_without_a_mistake_are_not_certain() {
+    fn classes_separated_without_error_are_not_certain() {
         let positive: Vec<bool> = (0..40).map(|row| row >= 30).collect();
         let scores: Vec<f64> = (0..40).map(f64::from).collect();
         let labels = Labels::new(&positive, None).unwrap();

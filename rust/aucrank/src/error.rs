@@ -173,7 +173,7 @@ pub enum RankError {
     /// Bytes that [`crate::rows`] did not write, or that have changed on their way.
     #[error("these bytes are no question and no answer about rows: {0}")]
     BadAnswer(String),
-    /// Rows of several passes are not the same, or whoever scores them takes a value for another.
+    /// Rows of several passes are not the same, or the one that scores them takes a value for another.
     #[error(
         "the points of the rows do not add up to those of their bins: the rows have changed between \
          two passes, or they are not scored as they are counted, such as NaN that is not NULL to a \

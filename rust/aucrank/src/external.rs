@@ -108,7 +108,7 @@ pub trait ExternalFitter: ExternalModels {
     /// Releases models that are no longer needed.
     fn forget(&self, models: &[usize]);
 
-    /// At the end of a fit: the models that are asked, in the order of their new numbers 0, 1, ...;
+    /// At the end of a fit: the models in use, in the order of their new numbers 0, 1, ...;
     /// all others are released.
     fn keep(&self, models: &[usize]);
 }
@@ -156,16 +156,16 @@ fn answers_of<M: ExternalModels + ?Sized>(
     }
 }
 
-/// At the end of a fit: gives the models that are asked, by the `numbers` that they have, the numbers
+/// At the end of a fit: gives the models in use, by the `numbers` that they have, the numbers
 /// 0, 1, ... and has the fitter keep these alone.
-pub(crate) fn keep_asked<'n>(
+pub(crate) fn keep_used<'n>(
     numbers: impl Iterator<Item = &'n mut usize>,
     fitter: Option<&dyn ExternalFitter>,
 ) {
-    let asked: Vec<usize> =
+    let used: Vec<usize> =
         numbers.enumerate().map(|(new, number)| std::mem::replace(number, new)).collect();
     if let Some(fitter) = fitter {
-        fitter.keep(&asked);
+        fitter.keep(&used);
     }
 }
 
@@ -245,10 +245,10 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn the_models_that_are_asked_get_new_numbers_and_are_kept_by_the_old() {
+    fn the_models_in_use_get_new_numbers_and_are_kept_by_the_old() {
         let mut numbers = [40, 10, 20];
         let fixed = Fixed::new(Vec::new());
-        keep_asked(numbers.iter_mut(), Some(&fixed));
+        keep_used(numbers.iter_mut(), Some(&fixed));
         assert_eq!(numbers, [0, 1, 2]);
         assert_eq!(*fixed.kept.lock().unwrap(), [40, 10, 20]);
     }

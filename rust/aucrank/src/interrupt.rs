@@ -39,7 +39,7 @@ pub struct Interrupt {
     observer: Option<Box<Observer>>,
 }
 
-/// Told of each part; `false` asks the fit to end with what it has.
+/// Called for each part; `false` requests that the fit end with what it has.
 type Observer = dyn Fn(&FitPart<'_>) -> bool + Send + Sync;
 
 /// A part of a fit that is done, such as a round, a tree or a term.

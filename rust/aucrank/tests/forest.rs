@@ -224,7 +224,7 @@ fn trees_that_are_added_make_the_forest_of_one_fit() {
 }
 
 #[test]
-fn trees_of_other_rows_or_draws_are_not_asked_what_they_have_not_seen() {
+fn trees_of_other_rows_or_draws_do_not_count_as_out_of_bag() {
     let (rows, others) = (Rows::new(200, 7), Rows::new(210, 8));
     let earlier = rows.fit(&params(5, Aggregation::Eta));
     let add = |rows: &Rows, share, aggregation, out_of_bag| {
@@ -444,7 +444,7 @@ fn of_sizes_that_rank_alike_the_smallest_is_taken() {
 }
 
 #[test]
-fn each_tree_sees_the_share_of_each_class_that_was_asked_for() {
+fn each_tree_sees_the_requested_share_of_each_class() {
     let rows = Rows::new(333, 10);
     let n_pos = rows.positive.iter().filter(|&&positive| positive).count();
     for share in [1.0, 0.37, 1e-9] {
@@ -543,7 +543,7 @@ fn what_makes_no_sense_is_refused() {
         (of_share(0.0), "share is 0, but must be in (0, 1]"),
         (of_share(1.5), "share is 1.5, but must be in (0, 1]"),
         (of_share(f64::NAN), "share is NaN, but must be in (0, 1]"),
-        (unbagged, "bootstrap is none, but must be given where rows out of bag are asked for"),
+        (unbagged, "bootstrap is none, but must be given where rows out of bag are requested"),
         (unbagged_stop, "bootstrap is none, but must be given"),
         (kendall, "aggregation is kendall, but must be another one for early stopping"),
     ] {

@@ -647,7 +647,7 @@ fn on_exact_noise_the_noise_rate_gives_the_program_of_the_true_labels() {
             pairs.map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
         };
         assert!(distance(&found) < 1e-6, "{}", distance(&found));
-        assert!(distance(&literal) > 0.05, "noise shows where it is not told");
+        assert!(distance(&literal) > 0.05, "noise shows where its rate is not given");
     }
 }
 
@@ -680,7 +680,7 @@ fn bad_parameters_are_named() {
 }
 
 #[test]
-fn a_fit_stops_when_asked_to() {
+fn a_fit_stops_on_request() {
     let data = Data::new(100, 10, 9);
     let labels = Labels::new(&data.positive, None).unwrap();
     let interrupt = Interrupt::default();

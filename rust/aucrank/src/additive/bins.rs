@@ -171,7 +171,7 @@ pub(super) struct ValuedBins {
     pub(super) values: Vec<f64>,
 }
 
-/// A sum of values of bins, which whoever holds rows computes.
+/// A sum of values of bins, which a holder of rows computes.
 ///
 /// # Examples
 ///

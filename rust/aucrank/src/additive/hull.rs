@@ -860,7 +860,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn a_fit_stops_when_it_is_asked_to() {
+    fn a_fit_stops_on_request() {
         let values: Vec<f64> = (0..2 * FEW_ROWS).map(|row| row as f64).collect();
         let positive: Vec<bool> = (0..values.len()).map(|row| row % 2 == 0).collect();
         let interrupt = Interrupt::default();

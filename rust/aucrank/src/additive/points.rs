@@ -16,7 +16,7 @@ use crate::data::{
 use crate::roc::{Line, RocState, curve_of};
 use crate::{FitPart, Interrupt, RankError};
 
-/// Rows that a scorecard is built from in passes, whoever holds them.
+/// Rows that a scorecard is built from in passes, wherever they are.
 ///
 /// A pass counts bins ([`RawRows::pass`]), and each of the others one score of whole rows. Their weights
 /// are in the unit of all rows ([`WeightRange::units_of_part`](crate::data::WeightRange::units_of_part)),

@@ -287,7 +287,7 @@ impl Scoring {
     }
 
     /// The class masses of each bin after shrinkage, by which the feature is weighted.
-    fn believed(self, feature: &BinnedFeature) -> Vec<ClassMasses> {
+    fn shrunken_masses(self, feature: &BinnedFeature) -> Vec<ClassMasses> {
         let n_bins = feature.bins.n_bins();
         let mut masses: Vec<ClassMasses> = feature.sums.iter().map(|&sums| sums.into()).collect();
         match self.belief(feature) {
@@ -340,7 +340,8 @@ impl Rimarc {
     /// With weights that are cross-fitted, in so many folds, or else those of all rows.
     fn of_table(table: Mad2c, scoring: Scoring, cross_fitted: Option<(Vec<f64>, u16)>) -> Self {
         let weight = |feature: &BinnedFeature| {
-            ScoredPairs::of(&scoring.believed(feature), &scoring.balances(feature, &table)).weight()
+            ScoredPairs::of(&scoring.shrunken_masses(feature), &scoring.balances(feature, &table))
+                .weight()
         };
         let (weights, weight_folds) = cross_fitted.map_or_else(
             || (table.features().iter().map(weight).collect(), None),

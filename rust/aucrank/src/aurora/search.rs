@@ -265,11 +265,11 @@ impl Search<'_, '_> {
             let excesses = observations.sums_by_term(feature, &shares);
             for (slot, excess) in excesses.into_iter().enumerate() {
                 let term = BinaryTerm::First(Literal { feature, slot });
-                let is_asked = match given {
+                let is_tried = match given {
                     None => self.sign(term).allows(excess),
                     Some(given) => given == term,
                 };
-                if is_asked && best.is_none_or(|best| excess.abs() > best.1.abs()) {
+                if is_tried && best.is_none_or(|best| excess.abs() > best.1.abs()) {
                     best = Some((term, excess));
                 }
             }

@@ -277,7 +277,7 @@ impl BoostedModel {
         let parts = &self.0;
         let n_terms = parts.terms.len();
         if parts.mean_exponentials.len() != n_terms || parts.advantages.len() != n_terms {
-            return Err(format!("what is told of {n_terms} rounds is not of as many"));
+            return Err(format!("the figures of {n_terms} rounds are not of as many"));
         }
         let is_mean = |mean: &f64| mean.is_finite() && *mean >= 0.0;
         if !parts.mean_exponentials.as_flattened().iter().all(is_mean) {

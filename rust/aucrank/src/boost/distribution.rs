@@ -411,7 +411,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_that_are_not_asked_for_never_have_mass() {
+    fn rows_that_are_not_requested_never_have_mass() {
         let positive = [true, false, true, false];
         let labels = Labels::new(&positive, Some(&[0.5, 1.5, 2.0, 0.25])).unwrap();
         let mut distribution = Distribution::new(&labels, &[0, 1, 3], 1.0);

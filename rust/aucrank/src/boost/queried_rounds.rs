@@ -44,20 +44,20 @@ pub(super) fn boost_rows<R: RoundRule>(
     let bin_rule = check_sums(params, &rule)?;
     let rule = &rule;
     let levels = &QueriedLevels::find(rows, &fit, params.binning, params.seed, interrupt)?;
-    let asked = QueriedRoundsFit { rows, fit: &fit, levels, params, rule, bin_rule, interrupt };
+    let context = QueriedRoundsFit { rows, fit: &fit, levels, params, rule, bin_rule, interrupt };
     let kept = match &params.held_out {
-        Some(held_out) => asked.hold_out(held_out.fraction)?,
+        Some(held_out) => context.hold_out(held_out.fraction)?,
         None => None,
     };
     let (view, held_out) = match kept {
         Some([kept, held_out]) => (kept, Some(held_out)),
         None => (View::All, None),
     };
-    let (mut run, path) = asked.run(view, held_out, params.n_rounds)?;
+    let (mut run, path) = context.run(view, held_out, params.n_rounds)?;
     if let (Some(path), Some(held_out)) = (&path, &params.held_out)
         && held_out.refit
     {
-        (run, _) = asked.run(View::All, None, path.n_rounds)?;
+        (run, _) = context.run(View::All, None, path.n_rounds)?;
     }
     let by_sign = rule.scores_by_sign();
     Ok(BoostedModel::new(BoostedFields {
@@ -137,8 +137,8 @@ impl<'a> QueriedRoundsFit<'a> {
         let rows = QueriedRounds::new(*self, view, held_out)?;
         let mut fit = Rounds::new(rows, self.params, self.rule, self.interrupt);
         fit.go_on(n_rounds)?;
-        let asked = self.params.held_out.filter(|_| is_held_out);
-        let path = asked.map(|asked| (asked.rule.path(fit.take_aucs()), asked.refit));
+        let stopping = self.params.held_out.filter(|_| is_held_out);
+        let path = stopping.map(|stopping| (stopping.rule.path(fit.take_aucs()), stopping.refit));
         if let Some((path, false)) = &path {
             fit.keep(path.n_rounds);
         }
@@ -186,7 +186,7 @@ fn feature_of(term: &Term) -> &FeatureTerm {
 
 /// Rows elsewhere that rounds reweight.
 struct QueriedRounds<'a> {
-    asked: QueriedRoundsFit<'a>,
+    context: QueriedRoundsFit<'a>,
     /// The rows in the codes of the rounds, and no rows in them.
     rows: Recoded<'a>,
     binned: Binned,
@@ -200,22 +200,22 @@ struct QueriedRounds<'a> {
     units: MassUnits,
     steps: Vec<RoundStep>,
     /// How many of them were sent.
-    n_told: usize,
+    n_sent: usize,
     /// What the rows came to after the last step.
     sums: RoundSums,
-    /// The terms of the rounds so far, of columns of rates where these were asked, and their sum.
+    /// The terms of the rounds so far, of columns of rates where these are used, and their sum.
     terms: Vec<FeatureTerm>,
     scores: ScoreSums,
 }
 
 impl<'a> QueriedRounds<'a> {
     fn new(
-        asked: QueriedRoundsFit<'a>,
+        context: QueriedRoundsFit<'a>,
         view: View,
         held_out: Option<View>,
     ) -> Result<Self, RankError> {
-        let units = units(asked.rows, asked.fit, &view, asked.interrupt)?;
-        let (frame, total) = (asked.rows.frame(), asked.rows.frame().total());
+        let units = units(context.rows, context.fit, &view, context.interrupt)?;
+        let (frame, total) = (context.rows.frame(), context.rows.frame().total());
         let are_few = total.pos + total.neg <= MOST_COPIES;
         let counts_copies = !frame.is_weighted() || frame.counts_copies() && are_few;
         let none = RoundAsk {
@@ -224,25 +224,25 @@ impl<'a> QueriedRounds<'a> {
             steps: Vec::new(),
             want: RoundWant::Masses { bits: [0; 2], squares: false },
         };
-        let (fit, interrupt) = (asked.fit, asked.interrupt);
-        let (recoded, rates) = asked.levels.with_rates(asked.rows, fit, &view, interrupt)?;
+        let (fit, interrupt) = (context.fit, context.interrupt);
+        let (recoded, rates) = context.levels.with_rates(context.rows, fit, &view, interrupt)?;
         let binned = recoded.frame().no_rows();
         let RoundAnswer::Masses(sums) = RoundAnswer::none(&none, &binned) else {
-            unreachable!("masses are asked for")
+            unreachable!("masses are requested")
         };
         let mut rows = Self {
-            asked,
+            context,
             rows: recoded,
             binned,
             rates,
             view,
             held_out,
-            number: asked.fit.begin_tree(),
+            number: context.fit.begin_tree(),
             n_rows: units.rows.iter().sum(),
             counts_copies,
             units: MassUnits::new(if counts_copies { units.units } else { units.present }),
             steps: Vec::new(),
-            n_told: 0,
+            n_sent: 0,
             sums,
             terms: Vec::new(),
             scores: ScoreSums::default(),
@@ -267,7 +267,7 @@ impl<'a> QueriedRounds<'a> {
     /// Asks about scores, which are sums of the values of terms: no state of the rows is needed.
     fn ask_scores(&self, view: &View, want: RoundWant) -> Result<RoundAnswer, RankError> {
         let ask = RoundAsk { counts_copies: true, n_before: 0, steps: Vec::new(), want };
-        self.asked.fit.ask(&self.rows, view.clone(), ask, self.asked.interrupt)
+        self.context.fit.ask(&self.rows, view.clone(), ask, self.context.interrupt)
     }
 
     /// The score of largest TPR - FPR by the first rounds. Rows that are learned from are scored by the
@@ -288,17 +288,18 @@ impl<'a> QueriedRounds<'a> {
 
     /// What the rows come to after all steps.
     fn masses(&mut self) -> Result<RoundSums, RankError> {
-        for n_before in [self.n_told, 0] {
+        for n_before in [self.n_sent, 0] {
             let want = RoundWant::Masses {
                 bits: self.units.bits(),
                 squares: self.binned.shrinks_levels(),
             };
             let steps = self.steps[n_before..].to_vec();
             let ask = RoundAsk { counts_copies: self.counts_copies, n_before, steps, want };
-            let (QueriedRoundsFit { fit, interrupt, .. }, view) = (&self.asked, self.view.clone());
+            let (QueriedRoundsFit { fit, interrupt, .. }, view) =
+                (&self.context, self.view.clone());
             match fit.ask_of(self.number, &self.rows, view, ask, interrupt)? {
                 RoundAnswer::Masses(sums) => {
-                    self.n_told = self.steps.len();
+                    self.n_sent = self.steps.len();
                     return Ok(sums);
                 }
                 // A holder was made anew after a loss: it is sent the whole log.
@@ -312,7 +313,7 @@ impl<'a> QueriedRounds<'a> {
 
 impl Drop for QueriedRounds<'_> {
     fn drop(&mut self) {
-        self.asked.fit.end_tree(self.number);
+        self.context.fit.end_tree(self.number);
     }
 }
 
@@ -326,7 +327,7 @@ impl RoundRows for QueriedRounds<'_> {
     }
 
     fn rank(&mut self, seed: u64, takes_all: bool) -> Result<Option<WeakRanking>, RankError> {
-        let (QueriedRoundsFit { params, bin_rule, .. }, binned) = (self.asked, &self.binned);
+        let (QueriedRoundsFit { params, bin_rule, .. }, binned) = (self.context, &self.binned);
         let n_features = self.rates.n_features();
         let drawn = match params.max_features {
             Some(max) if !takes_all && max < n_features => {
@@ -350,7 +351,7 @@ impl RoundRows for QueriedRounds<'_> {
 
     fn are_partial(&self) -> bool {
         let n_features = self.rates.n_features();
-        self.asked.params.max_features.is_some_and(|max| max < n_features)
+        self.context.params.max_features.is_some_and(|max| max < n_features)
     }
 
     fn take(
@@ -666,7 +667,7 @@ impl RoundAnswer {
         match &ask.want {
             RoundWant::Masses { .. } => {
                 let all = HistogramRequest::all(0);
-                let histogram = empty_histograms(binned, &[all]).pop().expect("one was asked for");
+                let histogram = empty_histograms(binned, &[all]).pop().expect("one was requested");
                 let (largest, total, squares) = Default::default();
                 Self::Masses(RoundSums { largest, histogram, total, squares })
             }

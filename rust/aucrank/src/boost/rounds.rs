@@ -15,7 +15,7 @@ use crate::data::{
     Binned, BinningParams, ClassMasses, Column, Columns, Labels, RareLevels, RateColumns,
     check_monotonic, mix, snap,
 };
-use crate::external::{ExternalFitter, keep_asked};
+use crate::external::{ExternalFitter, keep_used};
 use crate::prepared::Prepared;
 use crate::roc::{check_max_fpr, largest_gap};
 use crate::{FitPart, Interrupt, RankError};
@@ -202,7 +202,7 @@ pub(super) fn boost(
     let rounds = Rounds { sample, rare, params: &params, rule };
     let all = labels.rows();
     let (mut held_out, mut kept) = (None, None);
-    if let Some(asked) = &params.held_out {
+    if let Some(stopping) = &params.held_out {
         if let Some((columns, labels)) = given.validation {
             if external.is_some() {
                 return Err(RankError::BadParameter {
@@ -217,7 +217,7 @@ pub(super) fn boost(
             }
             held_out = Some(ValidationSet::given(columns, labels, rule.max_fpr()));
         } else if let Some((found, rest)) =
-            ValidationSet::of_sample(&sample, asked.fraction, params.seed, rule.max_fpr())?
+            ValidationSet::of_sample(&sample, stopping.fraction, params.seed, rule.max_fpr())?
         {
             (held_out, kept) = (Some(found), Some(rest));
         }
@@ -228,7 +228,7 @@ pub(super) fn boost(
     if let (Some(path), Some(HeldOutParams { refit: true, .. })) = (&path, params.held_out) {
         run = rounds.run(&all, None, None, path.n_rounds)?;
     }
-    keep_asked(run.terms.iter_mut().filter_map(Term::external_number_mut), external);
+    keep_used(run.terms.iter_mut().filter_map(Term::external_number_mut), external);
     let by_sign = rule.scores_by_sign();
     let threshold = if by_sign { 0.0 } else { largest_gap(&run.scores, labels)? };
     Ok(BoostedModel::new(BoostedFields {
@@ -306,8 +306,8 @@ impl Rounds<'_> {
         let mut fit = RoundsFit::new(rows, self.params, self.rule, interrupt);
         fit.replay(earlier)?;
         fit.go_on(n_rounds)?;
-        let asked = self.params.held_out.filter(|_| fit.rows.held_out.is_some());
-        let path = asked.map(|asked| (asked.rule.path(fit.take_aucs()), asked.refit));
+        let stopping = self.params.held_out.filter(|_| fit.rows.held_out.is_some());
+        let path = stopping.map(|stopping| (stopping.rule.path(fit.take_aucs()), stopping.refit));
         if let Some((path, false)) = &path {
             fit.cut(path.n_rounds)?;
         }
@@ -396,9 +396,9 @@ impl<'a, R: RoundRows> RoundsFit<'a, R> {
             self.is_complete = found.is_last;
             self.take(ranking, &found)?;
             let goes_on = self.report(n_rounds)?;
-            if let Some(asked) = self.params.held_out
+            if let Some(stopping) = self.params.held_out
                 && !self.aucs.is_empty()
-                && asked.rule.stops(&self.aucs)
+                && stopping.rule.stops(&self.aucs)
             {
                 break;
             }
@@ -796,8 +796,8 @@ mod tests {
         let held_positive: Vec<bool> =
             parts.held_out.iter().map(|&row| sample.positive[row as usize]).collect();
         for rule in [HeldOutRule::Window, HeldOutRule::Patience { n_iter_no_change: 4, tol: 0.0 }] {
-            let asked = HeldOutParams { fraction: 0.25, rule, refit: false };
-            let rounds = RoundParams { held_out: Some(asked), ..params(60) };
+            let stopping = HeldOutParams { fraction: 0.25, rule, refit: false };
+            let rounds = RoundParams { held_out: Some(stopping), ..params(60) };
             let model = sample.fit(rounds, true, &FitExtras::default());
             let path = model.held_out().unwrap();
             assert_eq!(path.n_rounds, model.terms().len());
@@ -823,9 +823,9 @@ mod tests {
     fn a_refit_is_a_fit_of_the_chosen_rounds() {
         let sample = sample(5);
         let rule = HeldOutRule::Window;
-        let asked = HeldOutParams { fraction: 0.25, rule, refit: true };
+        let stopping = HeldOutParams { fraction: 0.25, rule, refit: true };
         let model = sample.fit(
-            RoundParams { held_out: Some(asked), ..params(40) },
+            RoundParams { held_out: Some(stopping), ..params(40) },
             false,
             &FitExtras::default(),
         );
@@ -841,8 +841,8 @@ mod tests {
         let labels = Labels::new(&other.positive, Some(&weights)).unwrap();
         let columns = other.columns();
         let rule = HeldOutRule::Patience { n_iter_no_change: 5, tol: 1e-3 };
-        let asked = HeldOutParams { fraction: 0.1, rule, refit: false };
-        let rounds = RoundParams { held_out: Some(asked), ..params(60) };
+        let stopping = HeldOutParams { fraction: 0.1, rule, refit: false };
+        let rounds = RoundParams { held_out: Some(stopping), ..params(60) };
         let given = FitExtras { validation: Some((&columns, &labels)), ..FitExtras::default() };
         let model = sample.fit(rounds, true, &given);
         let path = model.held_out().unwrap();

@@ -320,7 +320,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn equal_errors_are_told_exactly(groups in rankings()) {
+        fn equal_errors_are_found_exactly(groups in rankings()) {
             // The error as a fraction, over PN.
             let (all_pos, all_neg): (u64, u64) =
                 groups.iter().fold((0, 0), |sum, group| (sum.0 + group.0, sum.1 + group.1));

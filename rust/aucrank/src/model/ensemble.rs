@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn external_rankers_are_asked_and_their_scores_are_added_up() {
+    fn external_rankers_score_and_their_scores_are_added_up() {
         let columns = Columns::new(vec![Column::from(&[1.0, 2.0][..])], 2).unwrap();
         let ensemble = of_external();
         assert_eq!(ensemble.external_rankers(), [0, 1]);

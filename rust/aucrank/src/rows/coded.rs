@@ -131,8 +131,8 @@ impl CodedRows {
         CodedSums { positive: &self.positive, units: &self.units, is_whole }
     }
 
-    pub(super) fn beside(&self) -> Beside {
-        Beside { units: !self.units.is_empty(), blocks: !self.blocks.is_empty() }
+    pub(super) fn extra(&self) -> ExtraColumns {
+        ExtraColumns { units: !self.units.is_empty(), blocks: !self.blocks.is_empty() }
     }
 
     /// Number of bytes that [`CodedRows::to_bytes`] writes of so many rows.
@@ -164,12 +164,12 @@ impl CodedRows {
     }
 
     /// Replaces the rows by those that [`CodedRows::to_bytes`] has written; hashes are forgotten.
-    pub(super) fn take_bytes(&mut self, n_rows: usize, beside: Beside, bytes: &[u8]) {
-        let n_units = if beside.units { n_rows } else { 0 };
+    pub(super) fn take_bytes(&mut self, n_rows: usize, extra: ExtraColumns, bytes: &[u8]) {
+        let n_units = if extra.units { n_rows } else { 0 };
         let (units, bytes) = bytes.split_at(8 * n_units);
         self.units.clear();
         self.units.extend(units.as_chunks().0.iter().map(|&word| u64::from_le_bytes(word)));
-        let (blocks, bytes) = bytes.split_at(if beside.blocks { 2 * n_rows } else { 0 });
+        let (blocks, bytes) = bytes.split_at(if extra.blocks { 2 * n_rows } else { 0 });
         self.blocks.clear();
         self.blocks.extend(blocks.as_chunks().0.iter().map(|&block| u16::from_le_bytes(block)));
         let (positive, bytes) = bytes.split_at(n_rows);
@@ -182,12 +182,12 @@ impl CodedRows {
 
 /// What rows in bytes have besides their codes and classes.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Beside {
+pub(super) struct ExtraColumns {
     pub(super) units: bool,
     pub(super) blocks: bool,
 }
 
-impl Beside {
+impl ExtraColumns {
     pub(super) fn of(frame: &RowFrame) -> Self {
         Self { units: frame.scale.is_some(), blocks: frame.blocks.is_some() }
     }

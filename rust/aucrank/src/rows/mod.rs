@@ -1,7 +1,7 @@
 //! Rows that do not lie in one matrix: batches of a file, or the partitions of a cluster.
 //!
 //! A fit is a conversation. The learner requests sums of cells, with all that it has decided since it
-//! began; whoever holds rows answers in integers; answers are merged. An answer depends on the rows and
+//! began; holders of rows answer in integers; answers are merged. An answer depends on the rows and
 //! the [`Ask`] alone, so any holder of the same rows gives it, after any crash, and merging is exact in
 //! any grouping: the same model comes from a matrix, a file and a cluster, bit for bit.
 //!
@@ -61,7 +61,7 @@ pub(crate) use words::{put_packed, take_packed, take_packed_list};
 
 use crate::{Interrupt, RankError};
 
-/// Rows that can be queried, whoever holds them.
+/// Rows that can be queried, wherever they are.
 ///
 /// # Examples
 ///

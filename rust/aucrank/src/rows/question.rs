@@ -152,7 +152,7 @@ impl<M: Mergeable> AnyAnswer for M {
     }
 }
 
-/// The error of an answer to another question than was asked.
+/// The error of an answer to another question.
 pub(crate) fn other() -> RankError {
     RankError::BadAnswer("it answers another question".to_owned())
 }

@@ -10,7 +10,7 @@ use crate::roc::{Score, auc_up_to};
 const MOST_RANGES: usize = 512;
 
 /// Questions after which an error is raised for rows that answer otherwise each time.
-const MOST_ASKED: usize = 1000;
+const MOST_QUERIES: usize = 1000;
 
 /// The scores of a range that occur in rows of positive weight.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -95,7 +95,7 @@ pub(crate) fn largest_gap_of_ranges(
         is_open: false,
     };
     let (mut edges, mut known) = (edges_of(&[first], &[0]), Vec::new());
-    for _ in 0..MOST_ASKED {
+    for _ in 0..MOST_QUERIES {
         let found: Vec<Range> = ask(edges)?.0.into_iter().flatten().collect();
         let all: ClassMasses = found.iter().map(|range| range.sums).sum();
         if (all.pos, all.neg) != (total.pos, total.neg) {
@@ -252,9 +252,9 @@ mod tests {
     use crate::roc::largest_gap;
 
     fn by_ranges(scores: &[f64], labels: &Labels<'_>) -> (f64, usize, usize) {
-        let (mut n_asked, mut n_words) = (0, 0);
+        let (mut n_queries, mut n_words) = (0, 0);
         let cut = largest_gap_of_ranges(labels.total(), (0.0, 1.0), |edges| {
-            n_asked += 1;
+            n_queries += 1;
             // Two holders, whose answers travel.
             let mut sum = ScoreRanges::none(edges.len() + 1);
             for holder in 0..2 {
@@ -275,7 +275,7 @@ mod tests {
             }
             Ok(sum)
         });
-        (cut.unwrap(), n_asked, n_words)
+        (cut.unwrap(), n_queries, n_words)
     }
 
     #[test]
@@ -311,9 +311,9 @@ mod tests {
         let scores: Vec<f64> = (0..n_rows).map(|row| unit(row, 1)).collect();
         let positive: Vec<bool> = (0..n_rows).map(|row| unit(row, 2) < scores[row]).collect();
         let labels = Labels::new(&positive, None).unwrap();
-        let (cut, n_asked, n_words) = by_ranges(&scores, &labels);
+        let (cut, n_queries, n_words) = by_ranges(&scores, &labels);
         assert_eq!(Ok(cut), largest_gap(&scores, &labels));
-        assert!(n_asked < 8 && n_words < n_rows / 8, "{n_words} words in {n_asked} answers");
+        assert!(n_queries < 8 && n_words < n_rows / 8, "{n_words} words in {n_queries} answers");
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use super::Rows;
-use super::coded::{Beside, CodedRows};
+use super::coded::{CodedRows, ExtraColumns};
 use super::frame::RowFrame;
 use super::part::{Part, PartScratch};
 use super::question::{Answer, Ask};
@@ -13,7 +13,7 @@ use crate::data::{CellRows, Columns};
 use crate::spilled::{TemporaryFile, checksum, storage};
 use crate::{Interrupt, RankError, parallel};
 
-/// Rows of a part: their codes, which are asked in the order of cells, stay near in the cache.
+/// Rows of a part: their codes, which are read in the order of cells, stay near in the cache.
 const PART_ROWS: usize = CellRows::MOST;
 
 /// Coded rows in parts, in memory or in a file that is read part by part.
@@ -182,7 +182,7 @@ impl StoredRows {
             let (body, rest) = rest.split_at_checked(n_body).ok_or_else(cut_off)?;
             let (hashes, rest) = rest.split_at_checked(8 * n_rows).ok_or_else(cut_off)?;
             let mut rows = CodedRows::none(&self.frame);
-            rows.take_bytes(n_rows, Beside::of(&self.frame), body);
+            rows.take_bytes(n_rows, ExtraColumns::of(&self.frame), body);
             rows.take_hashes(hashes);
             self.n_rows += n_rows as u64;
             self.seal(rows)?;
@@ -245,7 +245,7 @@ pub(super) struct Spill {
 pub(super) struct SpillSlot {
     offset: u64,
     pub(super) n_rows: usize,
-    beside: Beside,
+    extra: ExtraColumns,
     body: Section,
     hashes: Section,
 }
@@ -279,7 +279,7 @@ impl Spill {
         let slot = SpillSlot {
             offset: self.n_bytes,
             n_rows: rows.n_rows(),
-            beside: rows.beside(),
+            extra: rows.extra(),
             body: Section::of(&body),
             hashes: Section::of(&hashes),
         };
@@ -296,7 +296,7 @@ impl Spill {
         rows: &mut CodedRows,
     ) -> Result<(), RankError> {
         self.read_section(slot.offset, slot.body, bytes)?;
-        rows.take_bytes(slot.n_rows, slot.beside, bytes);
+        rows.take_bytes(slot.n_rows, slot.extra, bytes);
         if with_hashes {
             self.read_section(slot.offset + slot.body.n_bytes as u64, slot.hashes, bytes)?;
             rows.take_hashes(bytes);

@@ -132,14 +132,14 @@ impl Data {
     }
 }
 
-/// Holders elsewhere, which are sent bytes. One of them forgets all between two questions.
+/// Holders elsewhere, which are sent bytes. One of them loses its state between two questions.
 pub(crate) struct Cluster<'a> {
     pub(crate) frame: RowFrame,
     pub(crate) holders: Vec<StoredRows>,
     pub(crate) data: &'a Data,
     pub(crate) bounds: Vec<usize>,
-    pub(crate) n_asked: AtomicUsize,
-    pub(crate) forgets: bool,
+    pub(crate) n_queries: AtomicUsize,
+    pub(crate) loses_state: bool,
 }
 
 impl Rows for Cluster<'_> {
@@ -149,10 +149,10 @@ impl Rows for Cluster<'_> {
 
     fn pass(&self, ask: &Ask, interrupt: &Interrupt) -> Result<Answer, RankError> {
         let ask = Ask::from_bytes(&ask.to_bytes())?;
-        let n_asked = self.n_asked.fetch_add(1, Ordering::Relaxed);
+        let n_queries = self.n_queries.fetch_add(1, Ordering::Relaxed);
         let mut answers = Vec::new();
         for (number, holder) in self.holders.iter().enumerate() {
-            let answer = if self.forgets && n_asked % self.holders.len() == number {
+            let answer = if self.loses_state && n_queries % self.holders.len() == number {
                 let bounds = &self.bounds[number..number + 2];
                 let mut moved = StoredRows::new(self.frame.clone(), None)?;
                 moved.add_bytes(&self.data.store(self.frame.clone(), bounds, None).to_bytes()?)?;
@@ -228,7 +228,7 @@ pub(crate) fn everywhere(
     for path in [None, Some(&path)] {
         check(&data.store(frame.clone(), &bounds, path));
     }
-    for forgets in [false, true] {
+    for loses_state in [false, true] {
         let holders = bounds.windows(2);
         let holders = holders.map(|bounds| data.store(frame.clone(), bounds, None));
         check(&Cluster {
@@ -236,8 +236,8 @@ pub(crate) fn everywhere(
             holders: holders.collect(),
             data,
             bounds: bounds.clone(),
-            n_asked: AtomicUsize::new(0),
-            forgets,
+            n_queries: AtomicUsize::new(0),
+            loses_state,
         });
     }
 }
@@ -287,7 +287,7 @@ fn the_same_tree_comes_from_memory_a_file_and_a_cluster() {
             }
             assert!(!path.exists());
             // Holders that forget are sent the whole log in each round, which is slow with many parts.
-            for forgets in if n_parts < 64 { &[false, true][..] } else { &[false] } {
+            for loses_state in if n_parts < 64 { &[false, true][..] } else { &[false] } {
                 let holders = bounds.windows(2);
                 let holders = holders.map(|bounds| data.store(frame.clone(), bounds, None));
                 let cluster = Cluster {
@@ -295,8 +295,8 @@ fn the_same_tree_comes_from_memory_a_file_and_a_cluster() {
                     holders: holders.collect(),
                     data: &data,
                     bounds: bounds.clone(),
-                    n_asked: AtomicUsize::new(0),
-                    forgets: *forgets,
+                    n_queries: AtomicUsize::new(0),
+                    loses_state: *loses_state,
                 };
                 assert_eq!(fit_rows(&cluster, 2, &params, &interrupt).as_ref(), Ok(&in_memory));
             }
@@ -347,8 +347,8 @@ fn codes_that_are_made_of_others_are_errors_where_the_rows_have_no_such_codes() 
         let heard = Heard { rows, asks: Mutex::default() };
         let recoded = recoded.of(&heard);
         fit.totals(&recoded, View::All, &interrupt).unwrap();
-        let asked = heard.asks.into_inner().unwrap().pop().unwrap();
-        let text = String::from_utf8(asked).unwrap();
+        let text = heard.asks.into_inner().unwrap().pop().unwrap();
+        let text = String::from_utf8(text).unwrap();
         let answer = |text: &str| {
             let ask = Ask::from_bytes(text.as_bytes())?;
             rows.pass(&ask, &interrupt)
@@ -422,7 +422,7 @@ fn ten_folds_are_grown_by_the_questions_of_two_trees() {
         counted.n_passes.into_inner()
     };
     let (of_one, of_all) = (n_passes(None), n_passes(Some(PruningRule::CrossValidation(cv))));
-    // The order of the rows is asked before, and what the rows left out come to afterwards; a tree
+    // The order of the rows is requested before, and the sums of the rows left out afterwards; a tree
     // without a fold may be deeper.
     assert!((2..12).contains(&of_one) && of_all <= 2 * of_one + 8, "{of_one} and {of_all}");
 }
@@ -479,7 +479,7 @@ fn rows_that_are_expected_are_sampled_alike_unless_many_are_copies() {
 }
 
 #[test]
-fn a_file_that_was_cut_off_or_changed_is_told() {
+fn a_file_that_was_cut_off_or_changed_is_reported() {
     let data = Data::new(500, Weights::Fractions);
     let frame = data.survey(&[0, 500], raw(BinningParams::default()));
     let params = params(LeafRankParams::orthogonal(5), None);

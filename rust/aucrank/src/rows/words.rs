@@ -77,7 +77,7 @@ impl<'a> WordReader<'a> {
         if self.0.is_empty() {
             return Ok(());
         }
-        Err(RankError::BadAnswer("there are more words than were asked for".to_owned()))
+        Err(RankError::BadAnswer("there are more words than were requested".to_owned()))
     }
 }
 
@@ -146,7 +146,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_changed_bit_is_told() {
+    fn every_changed_bit_is_reported() {
         let words: Vec<u64> = (0..11).map(|i| i * 0x0123_4567_89AB).collect();
         let bytes = to_bytes(&words);
         assert_eq!(from_bytes(&bytes), Ok(words));
@@ -184,7 +184,7 @@ mod tests_of_packed {
     }
 
     #[test]
-    fn damaged_bytes_are_told() {
+    fn damaged_bytes_are_reported() {
         let mut words = Vec::new();
         put_packed(&mut words, &[1, 1 << 60, 3]);
         let take = |words: &[u64], n| take_packed(&mut WordReader::new(words), &mut vec![0; n]);

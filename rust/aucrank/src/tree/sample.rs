@@ -132,7 +132,7 @@ impl<R: RowTally + Copy> Sample<'_, R> {
     }
 }
 
-/// Place in the ranking of the leaf of each of some rows, asked in codes. `cubes` has the cube of every
+/// Place in the ranking of the leaf of each of some rows, given in codes. `cubes` has the cube of every
 /// row, for trees that split by cubes.
 pub(crate) fn places_by_codes(
     binned: &Binned,

@@ -249,7 +249,7 @@ impl KeyCells {
 
     /// Adds the cells of other rows, as [`KeyCells::put`] has written them.
     pub(super) fn merge(&mut self, reader: &mut WordReader<'_>) -> Result<(), RankError> {
-        let bad = || RankError::BadAnswer("cells overlap, or were not asked for".to_owned());
+        let bad = || RankError::BadAnswer("cells overlap, or were not requested".to_owned());
         let (shift, n_cells) = (reader.word()?, reader.word()?);
         let shift = u32::try_from(shift).ok().filter(|&shift| shift < u64::BITS).ok_or_else(bad)?;
         if let KeyPlaces::Prefixes(prefixes) = &self.places
@@ -516,7 +516,7 @@ impl NumberTable {
         &self.sums[piece * self.n_folds..(piece + 1) * self.n_folds]
     }
 
-    /// Tells the open pieces apart as a further pass has found them.
+    /// Splits the open pieces as a further pass has found them.
     ///
     /// # Errors
     ///

@@ -64,7 +64,7 @@ const FIRST_CELLS: usize = 1 << 13;
 /// Cells that a number may have, however many numbers there are.
 const FEW_CELLS: usize = 1 << 12;
 
-/// Rows whose raw values are read in passes, whoever holds them.
+/// Rows whose raw values are read in passes, wherever they are.
 ///
 /// # Examples
 ///

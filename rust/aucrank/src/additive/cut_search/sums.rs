@@ -215,7 +215,7 @@ impl RawSums {
         Ok(())
     }
 
-    /// The rows of each bin of a feature that bins were asked of, those with a missing value last.
+    /// The rows of each bin of a feature whose bins were requested, those with a missing value last.
     pub(in crate::additive) fn of_bins(&self, feature: usize) -> &[ClassSums] {
         &self.features[feature].apart
     }

@@ -494,10 +494,10 @@ fn plan_of_number(
         let sample = sample.map(|(&row, &units)| (value(row), units)).collect();
         thresholds = quantile_cuts(sample, n_thresholds + 1);
     }
-    let is_told = has_missing || !thresholds.is_empty();
+    let has_cells = has_missing || !thresholds.is_empty();
     Plan {
         number: varies.then_some(Number { feature, moments }),
-        table: is_told.then_some((CellKind::Steps { thresholds }, has_missing)),
+        table: has_cells.then_some((CellKind::Steps { thresholds }, has_missing)),
     }
 }
 

@@ -40,7 +40,8 @@ pub(super) fn run<S: BagSource>(
     let shares_rounds = params.shares_rounds();
     let has_stopped = |bag: &BagFit<'_, S>| {
         let values = bag.values.as_deref();
-        let stops = values.zip(params.held_out).is_some_and(|(values, asked)| asked.stops(values));
+        let stops =
+            values.zip(params.held_out).is_some_and(|(values, stopping)| stopping.stops(values));
         !shares_rounds && stops
     };
     let goes_on = |bag: &BagFit<'_, S>| bag.goes_on() && !has_stopped(bag);
@@ -65,8 +66,8 @@ pub(super) fn run<S: BagSource>(
             }
         }
         n_before += block;
-        if let Some(asked) = params.held_out.filter(|_| shares_rounds)
-            && asked.stops(&mean_path(bags))
+        if let Some(stopping) = params.held_out.filter(|_| shares_rounds)
+            && stopping.stops(&mean_path(bags))
         {
             return Ok(());
         }
@@ -88,7 +89,7 @@ fn report<S: BagSource>(
     };
     let values: Vec<f64> = bags.iter().filter_map(value).collect();
     let reached = (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64);
-    let name = match params.held_out.map(|asked| asked.measure) {
+    let name = match params.held_out.map(|stopping| stopping.measure) {
         Some(HeldOutMeasure::Loss) => "validation_loss",
         _ => "validation_auc",
     };
@@ -126,16 +127,16 @@ pub(super) fn paths<S: BagSource>(
     bags: &[BagFit<'_, S>],
     params: &GradientParams,
 ) -> Vec<Option<GradientHeldOut>> {
-    let Some(asked) = params.held_out else { return vec![None; bags.len()] };
-    let shared = params.shares_rounds().then(|| asked.path(mean_path(bags)));
+    let Some(stopping) = params.held_out else { return vec![None; bags.len()] };
+    let shared = params.shares_rounds().then(|| stopping.path(mean_path(bags)));
     let of_bag = |bag: &BagFit<'_, S>| {
         let mut values = bag.values.clone()?;
         Some(match &shared {
-            None => asked.path(values),
+            None => stopping.path(values),
             Some(path) => {
                 values.truncate(path.values.len());
                 let n_rounds = path.n_rounds.min(values.len());
-                GradientHeldOut { measure: asked.measure, values, n_rounds }
+                GradientHeldOut { measure: stopping.measure, values, n_rounds }
             }
         })
     };
@@ -214,7 +215,7 @@ pub(super) struct BagFit<'a, S> {
     /// Sum over the trees of the largest absolute value.
     largest: f64,
     is_complete: bool,
-    /// Whether the observer has asked the fit to end.
+    /// Whether the observer has requested the end of the fit.
     pub(super) is_ended: bool,
 }
 

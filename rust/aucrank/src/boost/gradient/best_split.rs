@@ -695,7 +695,7 @@ mod tests {
             let rows = random.rows();
             let node = node(&rows, round);
             let expected = drawn_by_definition(&criterion, &node, &rows);
-            let told = |split: Option<BestSplit>| {
+            let described = |split: Option<BestSplit>| {
                 split.map(|BestSplit { test, left, .. }| match test.rule {
                     CodeRule::Below(bound) => (bound, test.missing_left, left),
                     _ => panic!("a cut"),
@@ -704,7 +704,7 @@ mod tests {
             let packed = rows.iter().map(|&(code, sums)| (code, PackedSums::from(sums)));
             let mut memory = SearchMemory::default();
             let of_rows = criterion.best_of_rows(&node, 0, &bins, packed.clone(), &mut memory);
-            assert_eq!(told(of_rows), expected, "round {round}");
+            assert_eq!(described(of_rows), expected, "round {round}");
             n_found += usize::from(expected.is_some());
 
             let by_code = |code: usize| side(&rows, |of_row| usize::from(of_row) == code);
@@ -712,11 +712,11 @@ mod tests {
             let sums: Vec<UnitSums> = sides.iter().map(|side| side.sums).collect();
             let counts: Vec<u64> = sides.iter().map(|side| side.rows).collect();
             let of_sums = criterion.best_of_feature(&node, 0, &bins, &sums, Some(&counts));
-            assert_eq!(told(of_sums), expected, "round {round}");
+            assert_eq!(described(of_sums), expected, "round {round}");
             if criterion.min_rows <= 1 {
                 let words: Vec<PackedSums> = sums.iter().map(|&sums| sums.into()).collect();
                 let of_words = criterion.best_of_packed(&node, 0, &bins, &words, &mut memory);
-                assert_eq!(told(of_words), expected, "round {round}");
+                assert_eq!(described(of_words), expected, "round {round}");
             }
         }
         assert!((500..1900).contains(&n_found), "{n_found}");

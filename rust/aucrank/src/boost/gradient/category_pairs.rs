@@ -59,7 +59,7 @@ pub(super) fn category_pairs<'a>(
 ) -> Result<PairChoice<BagRows<'a>, Scores>, RankError> {
     let data = source.data;
     let mut pairs = candidates(data, params);
-    let (Some(asked), Some(held_out), false) =
+    let (Some(stopping), Some(held_out), false) =
         (params.held_out, source.held_out(&dealt[0]), pairs.is_empty() || source.goes_on())
     else {
         return Ok(PairChoice { dealt, begun });
@@ -70,7 +70,7 @@ pub(super) fn category_pairs<'a>(
     if let Some(held_out) = &mut trial.held_out {
         held_out.measure = HeldOutMeasure::Loss;
     }
-    let is_same = params.loss == Loss::Log && asked.measure == HeldOutMeasure::Loss;
+    let is_same = params.loss == Loss::Log && stopping.measure == HeldOutMeasure::Loss;
     let (known, other) = if is_same { (begun, None) } else { (None, begun) };
     let plain = match known {
         Some(begun) => Some(begun),
@@ -526,7 +526,7 @@ mod tests {
         }
     }
 
-    fn asked(model: &GradientBoosted) -> Vec<[usize; 2]> {
+    fn tested_pairs(model: &GradientBoosted) -> Vec<[usize; 2]> {
         let mut found: Vec<[usize; 2]> =
             model.pair_steps().iter().map(PairSteps::features).collect();
         found.sort_unstable();
@@ -538,9 +538,9 @@ mod tests {
     fn pairs_are_taken_where_they_tell_and_left_where_they_do_not() {
         let sample = Sample::new(4000, true);
         let model = sample.fit(&params());
-        assert!(asked(&model).contains(&[2, 3]));
+        assert!(tested_pairs(&model).contains(&[2, 3]));
         let without = sample.fit(&GradientParams { category_pairs: false, ..params() });
-        assert_eq!(asked(&without), Vec::<[usize; 2]>::new());
+        assert_eq!(tested_pairs(&without), Vec::<[usize; 2]>::new());
         let other = Sample::new(8000, true).rows(&(4000..8000).collect::<Vec<_>>());
         let auc = |model: &GradientBoosted| {
             crate::roc::auc(&model.score(&other.columns()).unwrap(), &other.positive).unwrap()
@@ -558,7 +558,7 @@ mod tests {
         let weights = (0..n_rows).map(|row| (draw(row, 11) % 3) as f64).collect();
         let sample = Sample { weights: Some(weights), ..Sample::new(n_rows, true) };
         let model = sample.fit(&params());
-        assert!(asked(&model).contains(&[2, 3]));
+        assert!(tested_pairs(&model).contains(&[2, 3]));
         let mut order: Vec<usize> = (0..n_rows).collect();
         order.sort_by_key(|&row| draw(row, 12));
         assert_eq!(sample.rows(&order).fit(&params()), model);
@@ -577,7 +577,7 @@ mod tests {
             let mut params = GradientParams { loss, ..params() };
             params.held_out.as_mut().unwrap().refit = refit;
             let model = sample.fit(&params);
-            assert!(!asked(&model).is_empty());
+            assert!(!tested_pairs(&model).is_empty());
             assert_eq!(model.check(), Ok(()));
             let scores = model.score(&columns).unwrap();
             let mut sums = vec![0.0; scores.len()];
@@ -608,7 +608,7 @@ mod tests {
         let given =
             GradientExtras { validation: Some((&columns, &labels)), ..GradientExtras::default() };
         let model = sample.fit_given(&params, &given);
-        assert!(!asked(&model).is_empty());
+        assert!(!tested_pairs(&model).is_empty());
         let path = model.held_out().unwrap();
         let scores = model.score(&columns).unwrap();
         let loss = Loss::Log.value(&scores, &other.positive, None, 1.0);
@@ -632,19 +632,19 @@ mod tests {
             Interactions::Pairs(3),
         ] {
             let model = sample.fit(&GradientParams { interactions, ..params() });
-            assert!(asked(&model).is_empty());
+            assert!(tested_pairs(&model).is_empty());
         }
         for small in [
             GradientParams { max_leaves: Some(3), ..params() },
             GradientParams { max_depth: 2, ..params() },
         ] {
             let model = sample.fit(&small);
-            assert!(asked(&model).is_empty() && model.pairs().is_some());
+            assert!(tested_pairs(&model).is_empty() && model.pairs().is_some());
         }
         let groups = vec![vec![0, 1], vec![0, 2, 3]];
         let interactions = Interactions::Groups(groups.clone());
         let model = sample.fit(&GradientParams { interactions, ..params() });
-        assert_eq!(asked(&model), [[2, 3]]);
+        assert_eq!(tested_pairs(&model), [[2, 3]]);
         for tree in model.trees() {
             let mut ways = vec![(0, Vec::new())];
             while let Some((place, mut features)) = ways.pop() {
@@ -678,7 +678,7 @@ mod tests {
         let (extras, interrupt) = (GradientExtras::default(), Interrupt::default());
         let model =
             fit_gradient_boosting(&columns, &labels, &params(), &extras, &interrupt).unwrap();
-        assert!(asked(&model).contains(&[2, 3]));
+        assert!(tested_pairs(&model).contains(&[2, 3]));
     }
 }
 

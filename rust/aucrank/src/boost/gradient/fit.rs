@@ -477,7 +477,7 @@ pub(super) fn capacity<F: FitSource>(
         && source.n_rows() >= LEAST_ROWS
         && !source.goes_on()
         && !asks_alone;
-    let Some(asked) = params.held_out.filter(|_| is_tried) else { return Ok(best) };
+    let Some(stopping) = params.held_out.filter(|_| is_tried) else { return Ok(best) };
     let mut most = f64::NEG_INFINITY;
     for max_leaves in CANDIDATES {
         let params = GradientParams { max_leaves: Some(max_leaves), ..params.clone() };
@@ -493,9 +493,9 @@ pub(super) fn capacity<F: FitSource>(
         if let Some(path) = path
             && let Some(&value) =
                 path.n_rounds.checked_sub(1).and_then(|last| path.values.get(last))
-            && asked.measure.merit(value) > most
+            && stopping.measure.merit(value) > most
         {
-            most = asked.measure.merit(value);
+            most = stopping.measure.merit(value);
             best = Capacity { max_leaves, begun: Some(bag.into_begun()) };
         }
         if is_ended {

@@ -132,7 +132,7 @@ pub(super) struct GrowNode<K> {
     pub(super) sums: UnitSums,
     bounds: [f64; 2],
     /// Features tested on the way here.
-    pub(super) asked: Vec<usize>,
+    pub(super) tested: Vec<usize>,
     pub(super) best: Option<BestSplit>,
     /// The question and the two nodes below.
     split: Option<(BestSplit, usize, usize)>,
@@ -179,7 +179,7 @@ impl<'a> GradientGrower<'a> {
             depth: 0,
             sums,
             bounds: [f64::NEG_INFINITY, f64::INFINITY],
-            asked: Vec::new(),
+            tested: Vec::new(),
             best: None,
             split: None,
         };
@@ -237,19 +237,19 @@ impl<'a> GradientGrower<'a> {
             bounds[low][1] = bounds[low][1].min(middle);
             bounds[1 - low][0] = bounds[1 - low][0].max(middle);
         }
-        let mut asked = node.asked.clone();
+        let mut tested = node.tested.clone();
         for feature in self.rates.features(feature) {
-            if self.plan.interactions.is_some() && !asked.contains(&feature) {
-                asked.push(feature);
+            if self.plan.interactions.is_some() && !tested.contains(&feature) {
+                tested.push(feature);
             }
         }
         let depth = node.depth + 1;
         let children = [nodes.len(), nodes.len() + 1];
         for ((kept, n_rows), (sums, bounds)) in sides.into_iter().zip(sums.into_iter().zip(bounds))
         {
-            let asked = asked.clone();
+            let tested = tested.clone();
             let (best, split) = (None, None);
-            nodes.push(GrowNode { kept, n_rows, depth, sums, bounds, asked, best, split });
+            nodes.push(GrowNode { kept, n_rows, depth, sums, bounds, tested, best, split });
         }
         nodes[number].split = Some((split, children[0], children[1]));
         children
@@ -265,12 +265,12 @@ impl<'a> GradientGrower<'a> {
     }
 
     /// Whether a feature may be tested after others.
-    pub(super) fn may_ask(&self, asked: &[usize], feature: usize) -> bool {
+    pub(super) fn may_ask(&self, tested: &[usize], feature: usize) -> bool {
         let Some(sets) = self.plan.interactions else { return true };
         let [feature, other] = self.rates.features(feature);
-        let all = || asked.iter().chain([&feature, &other]);
-        all().all(|&asked| asked == feature)
-            || sets.iter().any(|set| all().all(|asked| set.contains(asked)))
+        let all = || tested.iter().chain([&feature, &other]);
+        all().all(|&tested| tested == feature)
+            || sets.iter().any(|set| all().all(|tested| set.contains(tested)))
     }
 
     /// A node as its best split is looked for.

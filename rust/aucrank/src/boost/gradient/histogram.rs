@@ -329,7 +329,7 @@ impl BinLayout {
     }
 }
 
-/// Asks for what will be read soon, where the processor can be asked. Histograms of a million rows
+/// Prefetches what will be read soon, where the processor can. Histograms of a million rows
 /// take three quarters of the time.
 #[inline]
 fn prefetch(code: &u8) {

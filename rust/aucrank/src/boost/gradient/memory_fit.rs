@@ -69,11 +69,11 @@ impl<'a> MemoryFit<'a> {
         let Data { columns, labels, interrupt, .. } = self.data;
         let all: Arc<[u32]> = labels.rows().into();
         let of_all = |judges: Option<Judges<'a>>| vec![(Arc::clone(&all), judges); params.n_bags];
-        let Some(asked) = &params.held_out else { return Ok(of_all(None)) };
+        let Some(stopping) = &params.held_out else { return Ok(of_all(None)) };
         if let Some(validation) = self.given.validation {
             return Ok(of_all(Some(Judges::Given(validation))));
         }
-        match asked.rows {
+        match stopping.rows {
             HeldOutRows::Share(share) => {
                 parallel::try_map((0..params.n_bags).collect(), |number| {
                     let seed = bag_seed(params.seed, number);
@@ -268,10 +268,10 @@ impl<'a> MemoryBag<'a> {
 
     /// What the held-out rows say.
     fn measure(&self) -> Result<Option<f64>, RankError> {
-        let Some((held_out, asked)) = self.held_out.as_ref().zip(self.params.held_out) else {
+        let Some((held_out, stopping)) = self.held_out.as_ref().zip(self.params.held_out) else {
             return Ok(None);
         };
-        held_out.measure(asked.measure, self.params.loss, self.params.max_fpr).map(Some)
+        held_out.measure(stopping.measure, self.params.loss, self.params.max_fpr).map(Some)
     }
 
     /// Brings the scores of the held-out rows to those after one more tree.
@@ -618,7 +618,7 @@ impl TreeSource for MemoryTree<'_, '_> {
         Ok(())
     }
 
-    /// Forgets the sums of leaves that others come before until the tree is full: their memory is the
+    /// Drops the sums of leaves that others come before until the tree is full: their memory is the
     /// most of a fit to some ten thousand rows. Should one be split after all, it is counted anew.
     fn drop_unneeded(&mut self, grower: &GradientGrower<'_>, leaves: &mut GrowingTree<MemoryNode>) {
         let nodes = &mut leaves.nodes;
@@ -697,10 +697,10 @@ impl MemoryTree<'_, '_> {
             node.kept.bins = Some(self.count(grower, &node.kept.rows)?);
         }
         node.kept.is_checked = true;
-        let (layout, asked) = (&grower.layout, grower.node(node, number));
+        let (layout, searched) = (&grower.layout, grower.node(node, number));
         Ok(grower.best_of(&mut self.memory.search, |_, place| {
             let feature = layout.features[place];
-            if !grower.may_ask(&node.asked, feature) {
+            if !grower.may_ask(&node.tested, feature) {
                 return None;
             }
             let counts = Some(layout.of(place, &counts));
@@ -714,7 +714,7 @@ impl MemoryTree<'_, '_> {
                 }
             };
             let bins = &grower.features[feature];
-            grower.plan.criterion.best_of_feature(&asked, feature, bins, sums, counts)
+            grower.plan.criterion.best_of_feature(&searched, feature, bins, sums, counts)
         }))
     }
 }
@@ -728,26 +728,26 @@ fn best_of_feature(
     memory: &mut SearchMemory,
 ) -> Option<BestSplit> {
     let feature = grower.layout.features[place];
-    if !grower.may_ask(&node.asked, feature) {
+    if !grower.may_ask(&node.tested, feature) {
         return None;
     }
-    let (criterion, asked) = (grower.plan.criterion, grower.node(node, number));
+    let (criterion, searched) = (grower.plan.criterion, grower.node(node, number));
     let of_feature = &grower.features[feature];
     match &node.kept.bins {
         Some(BinSums::Packed(bins)) => {
             let bins = grower.layout.of(place, bins);
-            criterion.best_of_packed(&asked, feature, of_feature, bins, memory)
+            criterion.best_of_packed(&searched, feature, of_feature, bins, memory)
         }
         Some(BinSums::Plain(bins)) => {
             let bins = grower.layout.of(place, bins);
-            criterion.best_of_feature(&asked, feature, of_feature, bins, None)
+            criterion.best_of_feature(&searched, feature, of_feature, bins, None)
         }
         None => {
             let rows = rows.of(node.kept.rows.clone());
             let Derivatives::Packed(words) = rows.derivatives else { return None };
             let codes = rows.rows.iter().map(|&row| data.binned.narrow_row(row as usize)[feature]);
             let rows = codes.zip(words.iter().copied());
-            criterion.best_of_rows(&asked, feature, of_feature, rows, memory)
+            criterion.best_of_rows(&searched, feature, of_feature, rows, memory)
         }
     }
 }

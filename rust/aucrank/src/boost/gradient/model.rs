@@ -91,17 +91,17 @@ impl GradientFields {
     /// The same without the pairs that no tree tests.
     pub(super) fn without_unasked_pairs(mut self) -> Self {
         let n_features = self.n_levels.len();
-        let mut is_asked = vec![false; self.pairs.len()];
+        let mut is_tested = vec![false; self.pairs.len()];
         for (test, _) in self.trees.iter().flat_map(GradientTree::tests) {
             if let Some(pair) = test.feature.checked_sub(n_features) {
-                is_asked[pair] = true;
+                is_tested[pair] = true;
             }
         }
         let mut place = n_features;
-        let places: Vec<usize> = is_asked
+        let places: Vec<usize> = is_tested
             .iter()
-            .map(|&is_asked| {
-                place += usize::from(is_asked);
+            .map(|&is_tested| {
+                place += usize::from(is_tested);
                 place - 1
             })
             .collect();
@@ -110,8 +110,8 @@ impl GradientFields {
                 feature.checked_sub(n_features).map_or(feature, |pair| places[pair])
             });
         }
-        let mut asked = is_asked.into_iter();
-        self.pairs.retain(|_| asked.next() == Some(true));
+        let mut tested = is_tested.into_iter();
+        self.pairs.retain(|_| tested.next() == Some(true));
         self
     }
 
@@ -348,7 +348,7 @@ impl GradientBoosted {
             return Err("the values of the trees are too large to be summed".to_owned());
         }
         if parts.loss == Loss::Log && parts.threshold != 0.0 {
-            return Err("a threshold beside log loss".to_owned());
+            return Err("a threshold with log loss".to_owned());
         }
         if !(parts.learning_rate > 0.0 && parts.learning_rate <= 1.0) {
             return Err(format!("a learning rate of {}", parts.learning_rate));

@@ -96,7 +96,7 @@ pub struct GradientParams {
 ///     fit_gradient_boosting(&columns, &labels, &params, &extras, &Interrupt::default())
 /// };
 /// assert_eq!(fit(Interactions::Any)?.pairs(), Some(vec![[0, 1]]));
-/// // Without a group, each feature is asked alone.
+/// // Without a group, each feature is tested alone.
 /// assert!(fit(Interactions::Groups(Vec::new()))?.is_additive());
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
@@ -315,7 +315,7 @@ impl GradientParams {
 
     /// Whether bags leave out a fold each, and all have the same number of rounds.
     pub(super) fn shares_rounds(&self) -> bool {
-        self.held_out.is_some_and(|asked| asked.rows == HeldOutRows::Fold)
+        self.held_out.is_some_and(|stopping| stopping.rows == HeldOutRows::Fold)
     }
 
     /// Checks that the rows held out are folds.
@@ -329,6 +329,6 @@ impl GradientParams {
 
     /// Whether the rounds that were chosen are fitted anew to all rows.
     pub(super) fn refits(&self) -> bool {
-        self.held_out.is_some_and(|asked| asked.refit)
+        self.held_out.is_some_and(|stopping| stopping.refit)
     }
 }

@@ -449,8 +449,9 @@ fn bags_are_the_mean_of_fits_of_other_seeds() {
 /// Five bags that each leave out a fold.
 fn by_folds(loss: Loss) -> GradientParams {
     let params = drawn(loss);
-    let held_out =
-        params.held_out.map(|asked| GradientHeldOutParams { rows: HeldOutRows::Fold, ..asked });
+    let held_out = params
+        .held_out
+        .map(|stopping| GradientHeldOutParams { rows: HeldOutRows::Fold, ..stopping });
     GradientParams { held_out, n_bags: 5, n_rounds: 40, ..params }
 }
 
@@ -469,7 +470,7 @@ fn bags_without_a_fold_are_fits_to_the_others_and_stop_where_their_mean_is_best(
     let (columns, labels) = (sample.columns(), sample.labels());
     for loss in LOSSES {
         let params = GradientParams { seed: 4, learning_rate: Some(0.3), ..by_folds(loss) };
-        let asked = params.held_out.unwrap();
+        let stopping = params.held_out.unwrap();
         let folds = Folds::deal(&columns, &labels, 5, params.seed, &Interrupt::default()).unwrap();
         let models =
             fit_gradient_folds(&columns, &labels, &folds, &params, &Interrupt::default()).unwrap();
@@ -478,7 +479,7 @@ fn bags_without_a_fold_are_fits_to_the_others_and_stop_where_their_mean_is_best(
         let n_values = paths[0].values.len();
         let mean = |round: usize| paths.iter().map(|path| path.values[round]).sum::<f64>() / 5.0;
         let best = (0..n_values).min_by(|&a, &b| mean(a).total_cmp(&mean(b))).unwrap();
-        assert!(n_values >= params.n_rounds || n_values > best + asked.n_iter_no_change);
+        assert!(n_values >= params.n_rounds || n_values > best + stopping.n_iter_no_change);
         for (number, model) in models.iter().enumerate() {
             let is_out = |row: &usize| usize::from(folds.of_row[*row]) == number;
             let (out, kept): (Vec<usize>, Vec<usize>) = (0..sample.len()).partition(is_out);
@@ -510,22 +511,23 @@ fn bags_without_a_fold_are_fits_to_the_others_and_stop_where_their_mean_is_best(
 
 /// A trial for the number of leaves, whose rounds the first bag begins with, changes nothing but that.
 #[test]
-fn leaves_that_a_fit_chooses_are_those_that_it_could_be_told() {
+fn leaves_that_a_fit_chooses_are_those_that_it_could_be_given() {
     let sample = coarse(20_000);
     for (rows, n_bags) in [(HeldOutRows::Fold, 3), (HeldOutRows::Share(0.1), 2)] {
         // Bags that have all rounds, and such that stop long before.
         for (n_rounds, rate) in [(24, 0.1), (320, 0.8)] {
             let params = by_folds(Loss::Log);
-            let held_out = params.held_out.map(|asked| GradientHeldOutParams { rows, ..asked });
+            let held_out =
+                params.held_out.map(|stopping| GradientHeldOutParams { rows, ..stopping });
             let (learning_rate, max_leaves) = (Some(rate), None);
             let params =
                 GradientParams { n_rounds, learning_rate, max_leaves, held_out, n_bags, ..params };
             let chosen = sample.fit(&params);
             let n_kept = chosen.trees().len() / n_bags;
             assert!(if rate < 0.5 { n_kept >= 20 } else { n_kept < 100 }, "{n_kept} rounds");
-            let told =
+            let given =
                 |leaves| sample.fit(&GradientParams { max_leaves: Some(leaves), ..params.clone() });
-            assert!([32, 128].into_iter().any(|leaves| chosen == told(leaves)));
+            assert!([32, 128].into_iter().any(|leaves| chosen == given(leaves)));
         }
     }
 }
@@ -664,7 +666,7 @@ fn features_and_pairs_add_up_to_the_score() {
         check_parts(&model, &sample);
         for refit in [false, true] {
             let held_out =
-                drawn(loss).held_out.map(|asked| GradientHeldOutParams { refit, ..asked });
+                drawn(loss).held_out.map(|stopping| GradientHeldOutParams { refit, ..stopping });
             let params = GradientParams { held_out, ..params.clone() };
             let model = sample.fit(&params);
             let n_rounds = model.held_out().unwrap().n_rounds;

@@ -11,7 +11,7 @@ use crate::boost::term::Term;
 use crate::boost::two_sided::{ThresholdCriterion, TwoSided};
 use crate::boost::weak::WeakRankerParams;
 use crate::data::{BinningParams, ClassSums, Columns, Labels};
-use crate::external::{ExternalFitter, keep_asked};
+use crate::external::{ExternalFitter, keep_used};
 use crate::{Interrupt, RankError};
 
 /// Maximum number of layers: a program has a node for each pair of layers.
@@ -248,7 +248,7 @@ pub fn fit_marti_rank(
     let columns = &columns.until(interrupt);
     let rows = ProgramInMemory::new(columns, labels, params, external, interrupt)?;
     let mut program = fit_program(&rows, params)?;
-    keep_asked(program.terms_mut().filter_map(Term::external_number_mut), external);
+    keep_used(program.terms_mut().filter_map(Term::external_number_mut), external);
     Ok(program)
 }
 

@@ -418,7 +418,7 @@ mod tests_of_start {
     }
 
     #[test]
-    fn a_class_that_weighs_nothing_beside_the_other_is_named() {
+    fn a_class_of_no_weight_next_to_the_other_is_named() {
         let labels = Labels::new(&[true, false], Some(&[1e-11, 0.7])).unwrap();
         let err = Start::new(&labels).unwrap_err();
         assert_eq!(err, RankError::ClassWithoutWeight { class: "positive" });

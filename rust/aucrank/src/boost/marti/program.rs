@@ -458,7 +458,7 @@ impl<'p> ProgramScorer<'p> {
         }
         features.sort_unstable();
         features.dedup();
-        let column = |feature: usize| features.partition_point(|&asked| asked < feature);
+        let column = |feature: usize| features.partition_point(|&tested| tested < feature);
         let nodes = program.nodes();
         let steps = nodes.map(|(layer, index, node)| {
             Ok(match &node.kind {
@@ -519,10 +519,10 @@ impl<'p> ProgramScorer<'p> {
                 let next = &mut next[..n_rows];
                 let column = |column: usize| &tile.values[column * n_rows..(column + 1) * n_rows];
                 match &self.steps[place(layer, node)] {
-                    NodeAction::Number { column: asked, threshold, low, high, missing } => {
-                        let values = column(*asked);
+                    NodeAction::Number { column: tested, threshold, low, high, missing } => {
+                        let values = column(*tested);
                         let side = |value: f64| if value >= *threshold { *high } else { *low };
-                        if tile.has_missing[*asked] {
+                        if tile.has_missing[*tested] {
                             let chance =
                                 |value: f64| if value.is_nan() { *missing } else { side(value) };
                             split_mass(here, next, values, chance);
@@ -530,8 +530,8 @@ impl<'p> ProgramScorer<'p> {
                             split_mass(here, next, values, side);
                         }
                     }
-                    NodeAction::Feature { column: asked, term } => {
-                        for (chance, &value) in chances.iter_mut().zip(column(*asked)) {
+                    NodeAction::Feature { column: tested, term } => {
+                        for (chance, &value) in chances.iter_mut().zip(column(*tested)) {
                             *chance = Chance::new(term.value(value));
                         }
                         split_mass(here, next, chances, |chance| chance);

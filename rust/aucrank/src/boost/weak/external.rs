@@ -74,7 +74,7 @@ mod tests {
     use crate::boost::weak::tests::{Draws, ranked_by};
     use crate::boost::weak::{RankGroups, Ranker, WeakRankerParams};
     use crate::data::{Columns, Labels};
-    use crate::external::keep_asked;
+    use crate::external::keep_used;
     use crate::external::tests::Fixed;
 
     #[test]
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn a_ranker_that_tells_nothing_is_let_go() {
+    fn an_uninformative_ranker_is_dropped() {
         let positive = [true, false, true, false];
         let columns = Columns::from_row_major(&[0.0; 4], 1).unwrap();
         let labels = Labels::new(&positive, None).unwrap();
@@ -157,7 +157,7 @@ mod tests {
         };
         let mut terms = [term(40), term(10), term(20)];
         let fixed = Fixed::new(Vec::new());
-        keep_asked(terms.iter_mut().filter_map(Term::external_number_mut), Some(&fixed));
+        keep_used(terms.iter_mut().filter_map(Term::external_number_mut), Some(&fixed));
         assert_eq!(terms, [term(0), term(1), term(2)]);
         assert_eq!(*fixed.kept.lock().unwrap(), [40, 10, 20]);
     }

@@ -94,7 +94,7 @@ pub(in crate::boost) struct Best {
     found: Option<(usize, FeatureOrder)>,
     bins: OccupiedBins,
     /// Reused memory for the next feature.
-    asked: OccupiedBins,
+    candidate: OccupiedBins,
 }
 
 impl Best {
@@ -122,16 +122,16 @@ impl Best {
     ) {
         let mut total = ClassMasses::default();
         let occupied = occupied.inspect(|&(_, masses)| total += masses);
-        self.asked.fill(&binned.features()[feature], occupied, level_units);
-        self.asked.direction = direction;
-        let Some(mut order) = rule(&self.asked) else { return };
+        self.candidate.fill(&binned.features()[feature], occupied, level_units);
+        self.candidate.direction = direction;
+        let Some(mut order) = rule(&self.candidate) else { return };
         order.merit = TiedGains::of(total).round(order.merit);
         if order.merit == 0 {
             return;
         }
         if key(Some((feature, order))) > key(self.found) {
             self.found = Some((feature, order));
-            std::mem::swap(&mut self.bins, &mut self.asked);
+            std::mem::swap(&mut self.bins, &mut self.candidate);
         }
     }
 

@@ -843,7 +843,7 @@ mod tests {
     }
 
     #[test]
-    fn binning_stops_when_asked_to() {
+    fn binning_stops_on_request() {
         let positive = labels_for(4);
         let labels = Labels::new(&positive, None).unwrap();
         let columns = Columns::from_row_major(&[0.0, 1.0, 2.0, 3.0], 1).unwrap();

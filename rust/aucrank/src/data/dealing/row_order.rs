@@ -1,5 +1,5 @@
 //! The distinct rows of each class in the order of a seeded hash of their content, and how all rows are
-//! dealt, whoever holds them: in that order, or by their blocks.
+//! dealt, wherever they are: in that order, or by their blocks.
 
 use std::sync::Arc;
 

@@ -607,7 +607,7 @@ impl<'a> Columns<'a> {
         }
     }
 
-    /// Hash of the content of each row, found when it is first asked for.
+    /// Hash of the content of each row, computed on first use.
     pub(crate) fn hashes(&self, interrupt: &Interrupt) -> Result<&[u64], RankError> {
         if let Some(hashes) = self.hashes.get() {
             return Ok(hashes);

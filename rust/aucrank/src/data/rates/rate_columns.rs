@@ -266,10 +266,10 @@ impl RateSteps {
         cuts.retain(|&cut| {
             let n_below = sorted.partition_point(|(rate, _)| *rate < cut);
             let listed = if cut > 0.0 { &sorted[n_below..] } else { &sorted[..n_below] };
-            let tells = listed.iter().any(|(_, level)| are_meant(*level));
+            let is_informative = listed.iter().any(|(_, level)| are_meant(*level));
             let is_new = n_last != Some((cut > 0.0, n_below));
             n_last = Some((cut > 0.0, n_below));
-            tells && is_new
+            is_informative && is_new
         });
         if cuts.is_empty() {
             return None;

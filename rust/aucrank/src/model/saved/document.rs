@@ -260,7 +260,7 @@ impl Document {
                 return Err("probabilities of a model that has no score".to_owned());
             }
         }
-        // Whoever reads them needs some hundred bytes for each.
+        // A reader needs some hundred bytes for each.
         let params = ("its parameters hold", Some(&header.estimator.params));
         for (what, json) in [params, ("its report holds", header.report.as_ref())] {
             let found = json.map_or(0, Json::n_containers);

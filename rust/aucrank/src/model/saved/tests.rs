@@ -365,7 +365,7 @@ fn forged(document: &Document, change: impl FnOnce(&mut Value)) -> Result<Docume
 }
 
 #[test]
-fn a_forged_tree_is_refused_not_believed() {
+fn a_forged_tree_is_refused() {
     assert!(forged(&document(), |_| ()).is_ok());
     let changes: [fn(&mut Value); 8] = [
         |body| body["model"]["tree"]["nodes"][0]["split"]["left"] = json!(0),
@@ -460,7 +460,7 @@ fn assert_refused(document: &Document, changes: &[(&str, Change<'_>)]) {
 }
 
 #[test]
-fn a_forged_forest_is_refused_not_believed() {
+fn a_forged_forest_is_refused() {
     let document = forest_document(1, Aggregation::Eta);
     let append =
         |text: &mut Value, end: &str| *text = (text.as_str().unwrap().to_owned() + end).into();
@@ -498,7 +498,7 @@ fn a_forged_forest_is_refused_not_believed() {
 }
 
 #[test]
-fn a_forged_program_is_refused_not_believed() {
+fn a_forged_program_is_refused() {
     let document = program_document(ProgramScore::Votes);
     let Model::BranchingProgram(program) = &document.model else { unreachable!() };
     let asks_number =
@@ -534,7 +534,7 @@ fn a_forged_program_is_refused_not_believed() {
 }
 
 #[test]
-fn a_forged_sum_of_terms_is_refused_not_believed() {
+fn a_forged_sum_of_terms_is_refused() {
     let document = boosted_document(Some(HeldOutRule::Window));
     let features = json!({"feature": {"feature": 1, "numeric": {"thresholds": [], "values": [0.5]},
         "missing": 0.0}});
@@ -575,7 +575,7 @@ fn a_forged_sum_of_terms_is_refused_not_believed() {
 }
 
 #[test]
-fn forged_bins_are_refused_not_believed() {
+fn forged_bins_are_refused() {
     let document = mad2c_document();
     let changes: [(&str, Change<'_>); 18] = [
         ("lack a class", &|table| table["total"]["neg"] = json!(0)),
@@ -617,7 +617,7 @@ fn forged_bins_are_refused_not_believed() {
 }
 
 #[test]
-fn forged_terms_are_refused_not_believed() {
+fn forged_terms_are_refused() {
     let document = terms_document(true);
     let numeric = |model: &mut Value, thresholds: Value| {
         model["features"][0]["rule"]["at_least"] = thresholds;
@@ -662,7 +662,7 @@ fn forged_terms_are_refused_not_believed() {
 }
 
 #[test]
-fn forged_weights_are_refused_not_believed() {
+fn forged_weights_are_refused() {
     let document = linear_document();
     let changes: [(&str, Change<'_>); 9] = [
         ("no number", &|model| model["n_levels"][0] = json!(3)),
@@ -679,7 +679,7 @@ fn forged_weights_are_refused_not_believed() {
 }
 
 #[test]
-fn forged_binary_scores_are_refused_not_believed() {
+fn forged_binary_scores_are_refused() {
     let document = aurora_document();
     let changes: [(&str, Change<'_>); 12] = [
         ("binary terms are not those", &|model| model["n_levels"] = json!([])),
@@ -705,7 +705,7 @@ fn forged_binary_scores_are_refused_not_believed() {
 }
 
 #[test]
-fn a_forged_cut_is_refused_not_believed() {
+fn a_forged_cut_is_refused() {
     let document = two_sided_document(0.0);
     let changes: [(&str, Change<'_>); 7] = [
         ("is one itself", &|model| model["ranker"] = model.clone()),

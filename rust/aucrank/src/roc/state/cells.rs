@@ -497,7 +497,7 @@ mod tests {
     }
 
     #[test]
-    fn a_word_that_is_missing_is_told() {
+    fn a_missing_word_is_reported() {
         let mut words = [u64::MAX; 2];
         assert!(add_shifted(&mut words, 1, 0));
         assert!(add_shifted(&mut [0; 2], 1, 128));

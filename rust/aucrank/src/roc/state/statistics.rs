@@ -338,7 +338,7 @@ pub(super) fn outline<C: Seen>(
     let pieces = wanted.most.map_or(0.0, |most| 0.5 * most.saturating_sub(ALWAYS + 1) as f64);
     let place = |counts: [C::Mass; 2]| {
         let rates = [0, 1].map(|class| counts[class].to_f64() / all[class].to_f64());
-        // Tells knots below, at and above each rate apart.
+        // Separates knots below, at and above each rate.
         let among = |class: usize| {
             let (rate, wanted) = (rates[class], &sorted[class]);
             wanted.partition_point(|&w| w < rate) + wanted.partition_point(|&w| w <= rate)
@@ -360,11 +360,11 @@ pub(super) fn outline<C: Seen>(
         match before {
             None => kept.push(knot),
             Some((last, there)) => {
-                let is_beside = here.among != there.among;
-                if is_beside && kept.last().is_some_and(|kept| kept.number != last.number) {
+                let is_next_cell = here.among != there.among;
+                if is_next_cell && kept.last().is_some_and(|kept| kept.number != last.number) {
                     kept.push(last);
                 }
-                if is_beside || here.piece != there.piece {
+                if is_next_cell || here.piece != there.piece {
                     kept.push(knot);
                 }
             }

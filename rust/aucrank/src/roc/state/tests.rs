@@ -369,7 +369,7 @@ proptest! {
     }
 
     #[test]
-    fn a_unit_is_forgotten_beside_weights_as_they_are(rows in rows(), bits in 0..9_i32) {
+    fn a_unit_is_dropped_next_to_weights_as_they_are(rows in rows(), bits in 0..9_i32) {
         let (scores, positive, weights) = parts(&rows);
         let halves: Vec<f64> = weights.iter().map(|w| w / 2_f64.powi(bits)).collect();
         let state = |unit: Option<f64>| {
@@ -571,7 +571,7 @@ fn rows_wait_where_they_hardly_repeat_a_score() {
 }
 
 #[test]
-fn files_are_removed_and_their_loss_is_told() {
+fn files_are_removed_and_their_loss_is_reported() {
     let folder = std::env::temp_dir().join(format!("aucrank-state-{}", std::process::id()));
     let state = || RocState::new(None, None).unwrap();
     assert!(matches!(state().spilling_to(&folder, 1 << 20), Err(RankError::Storage { .. })));

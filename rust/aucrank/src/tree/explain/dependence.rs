@@ -17,7 +17,7 @@ use crate::{Interrupt, RankError};
 /// - `features`: those that are set, none of them twice;
 /// - `points`: their values, point by point: numbers or category codes, NaN for a missing value.
 ///
-/// The features that are set are not asked of the rows, but must be there.
+/// The features that are set are not read from the rows, but must be there.
 ///
 /// [`LeafValue::of`]: super::LeafValue::of
 ///

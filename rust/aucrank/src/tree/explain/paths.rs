@@ -257,7 +257,7 @@ impl<'a> Walker<'a> {
         })
     }
 
-    /// Adds up what came to the leaves, and forgets all states.
+    /// Adds up what came to the leaves, and drops all states.
     fn unload(&mut self) {
         let (n_words, n_classes) = (self.paths.all.len(), self.paths.n_classes);
         for (state, set) in self.states.iter().zip(self.sets.chunks_exact(n_words.max(1))) {

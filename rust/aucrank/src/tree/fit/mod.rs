@@ -24,7 +24,7 @@ use crate::data::{
     Binned, BinningParams, ClassSums, Columns, CountedRows, Labels, RareLevels, RowTally,
     WeightedRows, binds, check_monotonic,
 };
-use crate::external::{ExternalFitter, keep_asked};
+use crate::external::{ExternalFitter, keep_used};
 use crate::formula::Formula;
 use crate::rows::words::{WordReader, put_sums};
 use crate::rows::{Kept, Mergeable, PartView, Question, RowFrame};
@@ -153,7 +153,7 @@ pub fn fit_by_classifiers(
     interrupt: &Interrupt,
 ) -> Result<TreeRankModel, RankError> {
     let mut model = fit_with(columns, labels, params, Some(classifiers), interrupt)?;
-    keep_asked(model.tree.classifiers_mut(), Some(classifiers));
+    keep_used(model.tree.classifiers_mut(), Some(classifiers));
     Ok(model)
 }
 
@@ -252,7 +252,7 @@ pub fn fit_validated(
 pub struct TreeRankModel {
     /// The tree.
     pub tree: RankingTree,
-    /// What cross-validation found. `None` where it was not asked for, or where a class has a single
+    /// What cross-validation found. `None` where it was not requested, or where a class has a single
     /// distinct row, so that no fold can be left out; the tree is then as it was grown.
     pub cross_validation: Option<CrossValidation>,
     /// What the penalty made of each number of leaves, where it was requested.

@@ -222,7 +222,7 @@ impl<'a, R: RowTally + Copy> GrowingForest<'a, R> {
             return Err(RankError::BadParameter {
                 name: "the earlier forest",
                 value: "of other rows or draws".to_owned(),
-                rule: "of these where its trees are asked about rows that they have not seen",
+                rule: "of these where its trees score rows that they have not seen",
             });
         }
         let Some(stopping) = self.params.early_stopping else {

@@ -11,7 +11,7 @@ use crate::parallel::prelude::*;
 use crate::roc::{DeLong, auc_up_to};
 use crate::{Interrupt, RankError, parallel};
 
-/// Trees that are asked together about the rows that they have not seen; also how often early
+/// Trees that are queried together on the rows that they have not seen; also how often early
 /// stopping looks.
 pub(super) const BLOCK_TREES: usize = 10;
 
@@ -29,7 +29,7 @@ impl Judged {
         Self { rows, votes, n_trees: 0 }
     }
 
-    /// Asks the trees up to `n_trees` that were not asked before. `left_out` has the rows that a tree has
+    /// Queries the trees up to `n_trees` that were not queried before. `left_out` has the rows that a tree has
     /// not seen; `None` to ask it about all.
     pub(super) fn add(
         &mut self,
@@ -43,20 +43,20 @@ impl Judged {
             interrupt.check()?;
             let block = self.n_trees..n_trees.min(self.n_trees + BLOCK_TREES);
             let left_out: Vec<_> = block.clone().into_par_iter().map(&left_out).collect();
-            let asked = QueriedTrees::new(forest, block.clone());
-            let recoding = asked.scorer.coder.recoding(binned);
+            let queried = QueriedTrees::new(forest, block.clone());
+            let recoding = queried.scorer.coder.recoding(binned);
             let tiles = self.votes.par_iter_mut().zip(self.rows.par_chunks(TILE_ROWS));
             tiles.for_each_init(
                 || (CodeTile::default(), vec![0; TILE_ROWS]),
                 |(tile, leaves), (votes, rows)| {
-                    asked.scorer.coder.recode(binned, &recoding, rows, tile);
+                    queried.scorer.coder.recode(binned, &recoding, rows, tile);
                     for (i, left_out) in left_out.iter().enumerate() {
                         let leaves = &mut leaves[..rows.len()];
-                        asked.scorer.leaves(i, tile, leaves);
+                        queried.scorer.leaves(i, tile, leaves);
                         let counts = |row: usize| {
                             left_out.as_ref().is_none_or(|left_out| left_out.contains(rows[row]))
                         };
-                        votes.add(forest, block.start + i, &asked.values[i], leaves, counts);
+                        votes.add(forest, block.start + i, &queried.values[i], leaves, counts);
                     }
                 },
             );
@@ -144,7 +144,7 @@ impl ScoredRows<'_> {
     }
 }
 
-/// Trees that are asked together, with the value of each of their leaves.
+/// Trees that are queried together, with the value of each of their leaves.
 #[derive(Debug)]
 pub(in crate::tree) struct QueriedTrees {
     pub(in crate::tree) scorer: ForestScorer,
@@ -192,26 +192,27 @@ impl RankingForest {
         form: impl Fn(f64) -> f64 + Sync,
     ) -> Result<Vec<f64>, RankError> {
         self.trees[0].check_columns(columns)?;
-        let asked = self.prepared.get(|| QueriedTrees::new(self, 0..self.trees.len()));
+        let queried = self.prepared.get(|| QueriedTrees::new(self, 0..self.trees.len()));
         let mut out = vec![0.0; columns.n_rows()];
         let of_tile = |(tile, leaves): &mut (CodeTile, Vec<_>),
                        (chunk, out): (usize, &mut [f64])| {
             let start = chunk * TILE_ROWS;
-            if !asked.scorer.coder.code(columns, start..start + out.len(), tile) {
+            if !queried.scorer.coder.code(columns, start..start + out.len(), tile) {
                 return true;
             }
             let mut votes = Votes::new(self, out.len());
             if out.len() == 1 {
                 leaves.resize(self.trees.len(), 0);
-                asked.scorer.leaves_of_row(tile, leaves);
-                for (tree, (values, leaf)) in asked.values.iter().zip(leaves.chunks(1)).enumerate()
+                queried.scorer.leaves_of_row(tile, leaves);
+                for (tree, (values, leaf)) in
+                    queried.values.iter().zip(leaves.chunks(1)).enumerate()
                 {
                     votes.add(self, tree, values, leaf, |_| true);
                 }
             } else {
                 leaves.resize(out.len(), 0);
-                for (tree, values) in asked.values.iter().enumerate() {
-                    asked.scorer.leaves(tree, tile, leaves);
+                for (tree, values) in queried.values.iter().enumerate() {
+                    queried.scorer.leaves(tree, tile, leaves);
                     votes.add(self, tree, values, leaves, |_| true);
                 }
             }
@@ -229,13 +230,13 @@ impl RankingForest {
 
     /// For each tree, the places of the leaves of some training rows.
     pub(in crate::tree) fn leaves_of(&self, binned: &Binned, rows: &[u32]) -> Vec<Vec<u32>> {
-        let asked = QueriedTrees::new(self, 0..self.trees.len());
-        let recoding = asked.scorer.coder.recoding(binned);
+        let queried = QueriedTrees::new(self, 0..self.trees.len());
+        let recoding = queried.scorer.coder.recoding(binned);
         let mut tile = CodeTile::default();
-        asked.scorer.coder.recode(binned, &recoding, rows, &mut tile);
+        queried.scorer.coder.recode(binned, &recoding, rows, &mut tile);
         let leaves = |tree| {
             let mut leaves = vec![0; rows.len()];
-            asked.scorer.leaves(tree, &tile, &mut leaves);
+            queried.scorer.leaves(tree, &tile, &mut leaves);
             leaves
         };
         (0..self.trees.len()).map(leaves).collect()

@@ -99,7 +99,7 @@ impl ForestParams {
                 || !self.leaf_sizes.is_empty()
                 || !self.criteria.is_empty() =>
             {
-                bad("bootstrap", "none".to_owned(), "given where rows out of bag are asked for")
+                bad("bootstrap", "none".to_owned(), "given where rows out of bag are requested")
             }
             _ if self.early_stopping.is_some() && self.aggregation == Aggregation::Kendall => bad(
                 "aggregation",
@@ -146,7 +146,7 @@ impl ForestParams {
                 let size = earlier.min_samples_leaf.ok_or(RankError::BadParameter {
                     name: "the earlier forest",
                     value: "of leaves of unknown size".to_owned(),
-                    rule: "one that tells the size where it was to be chosen",
+                    rule: "one that gives the size where it was to be chosen",
                 })?;
                 sizes = vec![size];
             }

@@ -387,7 +387,7 @@ mod tests {
     }
 
     #[test]
-    fn neighbouring_scores_are_told_apart() {
+    fn neighbouring_scores_are_distinguished() {
         let (low, high) = (0.5_f64, 0.5_f64.next_up());
         let calibration = ProbabilitySteps::new(&mut [(high, sums(1, 0)), (low, sums(0, 1))]);
         assert_eq!([low, high].map(|score| calibration.probability(score)), [0.0, 1.0]);
@@ -427,7 +427,7 @@ mod tests {
     }
 
     #[test]
-    fn shares_too_close_for_a_float_make_a_table_that_is_believed() {
+    fn shares_too_close_for_a_float_make_a_valid_table() {
         let n = 1_u64 << 52;
         let calibration =
             ProbabilitySteps::new(&mut [(0.25, sums(n, n + 2)), (0.75, sums(n + 1, n + 2))]);

@@ -1,4 +1,4 @@
-//! Many trees, asked about many rows.
+//! Many trees on many rows.
 //!
 //! A question in raw values costs a cache miss and a branch that is often guessed wrong. Here rows
 //! are coded first, with the thresholds of all trees as cuts, so that a value takes two bytes and a
@@ -152,7 +152,7 @@ pub(in crate::tree) struct ForestScorer {
     pub(super) coder: RowCoder,
     trees: Vec<CodedTree>,
     /// Tree by tree, each from its root on, level by level, so that the questions that every row is
-    /// asked lie side by side.
+    /// tested lie side by side.
     steps: ForestSteps,
     /// For each step that is a leaf, its place in the ranking.
     leaves: Vec<u32>,
@@ -189,17 +189,17 @@ impl ForestScorer {
 
     /// Of trees that test single features, given the number of categories of each.
     pub(super) fn of_routers(routers: &[Router<'_, Test>], n_levels: &[Option<u32>]) -> Self {
-        let mut asked: Vec<Option<Vec<f64>>> = vec![None; n_levels.len()];
+        let mut tested: Vec<Option<Vec<f64>>> = vec![None; n_levels.len()];
         for (question, ..) in routers.iter().flat_map(|router| &router.steps) {
             let test = question.stump();
-            let cuts = asked[test.feature].get_or_insert_default();
+            let cuts = tested[test.feature].get_or_insert_default();
             if let Rule::Below(threshold) | Rule::AtLeast(threshold) = test.left {
                 cuts.push(threshold);
             }
         }
         let mut columns = Vec::new();
         let mut column_of = vec![0; n_levels.len()];
-        for (feature, cuts) in asked.into_iter().enumerate() {
+        for (feature, cuts) in tested.into_iter().enumerate() {
             let Some(mut cuts) = cuts else { continue };
             column_of[feature] = columns.len() as u32;
             let coding = if let Some(n_levels) = n_levels[feature] {
@@ -248,8 +248,8 @@ impl ForestScorer {
                     self.leaves.push(leaf as u32);
                 }
                 Ok(question) => {
-                    let (question_asked, left, right) = &router.steps[question];
-                    let test = question_asked.stump();
+                    let (step, left, right) = &router.steps[question];
+                    let test = step.stump();
                     let column = column_of[test.feature];
                     let (more, bound, left_first) = self.ask(test, column, marked);
                     let first = *sides[question].get_or_insert_with(|| {
@@ -535,13 +535,13 @@ impl RowCoder {
         codes.resize(rows.len().div_ceil(LANES) * n_columns, [0; LANES]);
         values.resize(rows.len(), 0.0);
         of_column.resize(rows.len(), 0);
-        let mut asked = self.columns.iter().enumerate().peekable();
+        let mut tested = self.columns.iter().enumerate().peekable();
         for (feature, column) in columns.iter().enumerate() {
             // Infinity is an error in a feature that no tree tests, too.
             if column.read(rows.clone(), &mut *values) {
                 return false;
             }
-            let Some((column, (_, coding))) = asked.next_if(|(_, (asked, _))| *asked == feature)
+            let Some((column, (_, coding))) = tested.next_if(|(_, (tested, _))| *tested == feature)
             else {
                 continue;
             };
@@ -874,8 +874,8 @@ mod tests {
         let n_marks = |trees: &[RankingTree]| ForestScorer::new(trees).marks.len();
         let each = n_marks(&[tree(&one, true)]);
         assert!(each > 0);
-        let asked = [(&one, true), (&other, true), (&one, false), (&one, true), (&other, true)];
-        let trees = asked.map(|(levels, missing_left)| tree(levels, missing_left));
+        let tested = [(&one, true), (&other, true), (&one, false), (&one, true), (&other, true)];
+        let trees = tested.map(|(levels, missing_left)| tree(levels, missing_left));
         assert_eq!(n_marks(&trees), 3 * each);
         let rows = Data::new(&mut Random(5), 60, 0);
         let scorer = ForestScorer::new(&trees);
@@ -951,7 +951,7 @@ mod tests {
     }
 
     #[test]
-    fn infinity_is_told() {
+    fn infinity_is_distinguished() {
         let trees = Random(5).trees(&[3], &some_thresholds());
         let mut rows = Data::new(&mut Random(6), 20, 0);
         // Also in a column that no tree tests.

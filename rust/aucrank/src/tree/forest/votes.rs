@@ -361,7 +361,7 @@ mod tests {
     }
 
     #[test]
-    fn a_consensus_is_asked_for_the_trees_that_count() {
+    fn a_consensus_is_of_the_trees_that_count() {
         // Two reference rows, the first above the second in both trees.
         let consensus = Consensus::new(&[vec![0, 2], vec![1, 1]]);
         let forest = RankingForest { consensus: Some(consensus), ..forest(Aggregation::Kendall) };

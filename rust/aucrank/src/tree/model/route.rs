@@ -62,7 +62,7 @@ impl<'a, T> Router<'a, T> {
         (self.steps[step].1, self.steps[step].2)
     }
 
-    /// `form` gives the stumps the form in which they will be asked.
+    /// `form` gives the stumps the form in which they will be tested.
     pub(in crate::tree) fn new(tree: &'a RankingTree, form: impl Fn(&Test) -> T) -> Self {
         let mut places = vec![0; tree.nodes().len()];
         for (place, leaf) in tree.leaves().into_iter().enumerate() {
@@ -279,7 +279,7 @@ impl RankingTree {
         })
     }
 
-    /// Place in the ranking of the leaf of each row. From the root down, every classifier is asked
+    /// Place in the ranking of the leaf of each row. From the root down, every classifier is called
     /// once, about the rows that reach its node. The rows are those of `columns`.
     pub(in crate::tree) fn places_by(
         &self,
@@ -309,8 +309,8 @@ impl RankingTree {
                 continue;
             }
             columns.check_interrupt()?;
-            let asked: Vec<u32> = here.iter().map(|&row| rows[row]).collect();
-            let answers = called_positive(classifiers, classifier, &asked)?;
+            let of_rows: Vec<u32> = here.iter().map(|&row| rows[row]).collect();
+            let answers = called_positive(classifiers, classifier, &of_rows)?;
             for (row, is_positive) in here.into_iter().zip(answers) {
                 let side = if is_positive == positive_left { split.left() } else { split.right() };
                 reached[side].push(row);

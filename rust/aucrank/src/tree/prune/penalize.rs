@@ -188,7 +188,7 @@ impl PenaltyParams {
 /// let pruning = Some(PruningRule::Penalty(PenaltyParams { scale, p_low: None, p_high: None }));
 /// let params = TreeRankParams { pruning, ..params };
 /// let found = fit(&columns, &labels, &params, &Interrupt::default())?.penalization;
-/// let found = found.expect("a penalty was asked for");
+/// let found = found.expect("a penalty was requested");
 /// // From the root alone to one leaf for each row.
 /// assert_eq!((found.train_auc[0], found.train_auc[3]), (0.5, 1.0));
 /// assert!((0..4).all(|index| found.criterion(index) <= found.criterion(found.chosen)));

@@ -170,7 +170,7 @@ impl<'a> DyadicSplitter<'a> {
         let sided = sided.map(|(place, &(key, sums))| (key, sums, place < n_left));
         Some(Division {
             form: SplitForm::Cubes(Cubes::new(self.grid, node.sums, sided)),
-            // The rows stay where they are: nothing is asked of them again.
+            // The rows stay where they are: they are not queried again.
             left_cells: Vec::new(),
             right_cells: Vec::new(),
             left,

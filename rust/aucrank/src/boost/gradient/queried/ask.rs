@@ -43,10 +43,10 @@ pub(crate) struct BagAsk {
     /// Which rows they are; `None` where it was sent before.
     pub(super) rows: Option<Arc<BagRowsAsk>>,
     /// Number of trees that were sent before.
-    pub(super) n_told: usize,
+    pub(super) n_sent: usize,
     /// The trees that follow.
-    pub(super) trees: Vec<Arc<ToldTree>>,
-    /// Whether the loss of the rows held out is asked.
+    pub(super) trees: Vec<Arc<SentTree>>,
+    /// Whether the loss of the rows held out is requested.
     pub(super) measures: bool,
     pub(super) grow: Option<GrowAsk>,
 }
@@ -54,7 +54,7 @@ pub(crate) struct BagAsk {
 /// A tree, and how it was grown: who has its cells need not ask which leaf their rows are in.
 #[derive(Debug, Clone)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
-pub(crate) struct ToldTree {
+pub(crate) struct SentTree {
     pub(super) tree: CodeTree,
     pub(super) growth: CellGrowth,
 }
@@ -97,7 +97,7 @@ pub(crate) struct GrowAsk {
     pub(super) columns: Vec<(usize, usize)>,
     /// How cells came about, from the first on.
     pub(super) steps: Vec<CellStep>,
-    /// Of the splits from this step on it is asked how many rows go left.
+    /// First step of the splits whose number of rows to the left is requested.
     pub(super) first_new: usize,
     /// Cells whose sums are requested.
     pub(super) cells: Vec<CellAsk>,
@@ -265,7 +265,7 @@ pub(crate) struct CellSums {
     pub(super) mass: u64,
     /// By code, column by column.
     pub(super) sums: Vec<UnitSums>,
-    /// Numbers of rows by code; empty where they were not asked.
+    /// Numbers of rows by code; empty where they were not requested.
     pub(super) counts: Vec<u64>,
 }
 

@@ -16,7 +16,7 @@ use super::super::source::{BagSource, Draw, FitSource, NextTree};
 use super::super::tree::GradientTree;
 use super::ask::{
     BagRowsAsk, CellAsk, CellGrowth, CellSums, GradientAsk, GradientSums, GrowAsk, LevelMap,
-    MassSums, ToldTree,
+    MassSums, SentTree,
 };
 use super::tree::QueriedTree;
 use super::tree::{BagLine, Talk, Work};
@@ -161,7 +161,7 @@ fn check_params(params: &GradientParams) -> Result<(), RankError> {
         let rule = "'log' where rows are read in parts";
         return refuse("loss", format!("{:?}", params.loss), rule);
     }
-    if params.held_out.is_some_and(|asked| asked.measure == HeldOutMeasure::Auc) {
+    if params.held_out.is_some_and(|stopping| stopping.measure == HeldOutMeasure::Auc) {
         return refuse("scoring", "'auc'".to_owned(), "'loss' where rows are read in parts");
     }
     if let Some(value) = params.interactions.chosen_pairs() {
@@ -349,7 +349,7 @@ impl<'s> FitSource for QueriedFit<'s> {
     }
 
     fn deal(&self, params: &GradientParams) -> Result<Vec<QueriedRows>, RankError> {
-        let dealing = match params.held_out.map(|asked| asked.rows) {
+        let dealing = match params.held_out.map(|stopping| stopping.rows) {
             None => Dealing::None,
             Some(HeldOutRows::Share(share)) => Dealing::Share(share),
             Some(HeldOutRows::Fold) => {
@@ -381,7 +381,7 @@ impl<'s> FitSource for QueriedFit<'s> {
     ) -> Result<Vec<BagFit<'a, QueriedBag<'s>>>, RankError> {
         let begin = |rows: &QueriedRows| {
             let draws = params.subsample < 1.0;
-            let asked = BagRowsAsk {
+            let bag_ask = BagRowsAsk {
                 learned: rows.learned.clone(),
                 held_out: rows.held_out.clone(),
                 draw: draws.then(|| (Draw::share(params.subsample), rows.seed)),
@@ -393,11 +393,11 @@ impl<'s> FitSource for QueriedFit<'s> {
             let source = QueriedBag {
                 talk: self.talk,
                 codes: Arc::clone(&self.codes),
-                features: asked.features(self.talk.rows.frame().features()).into(),
+                features: bag_ask.features(self.talk.rows.frame().features()).into(),
                 rates: Arc::clone(&rows.rates),
                 total: rows.total,
                 has_held_out: rows.held_out.is_some(),
-                line: self.talk.line(asked),
+                line: self.talk.line(bag_ask),
                 growth: None,
                 next: None,
             };
@@ -491,11 +491,11 @@ impl BagSource for QueriedBag<'_> {
         let Some(growth) = self.growth.take() else {
             unreachable!("a tree is grown before it is added")
         };
-        self.line.trees.push(Arc::new(ToldTree { tree: CodeTree::of(&grown), growth }));
+        self.line.trees.push(Arc::new(SentTree { tree: CodeTree::of(&grown), growth }));
         if !self.has_held_out {
             return Ok(None);
         }
-        // What the next tree begins with is asked along.
+        // The same query gets what the next tree begins with.
         let ask = self.root_ask(&next, true);
         let mut found = self.line.ask(true, Some(ask.clone())).await?;
         self.next = found.cells.pop().map(|root| (ask, root));

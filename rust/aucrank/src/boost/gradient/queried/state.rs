@@ -12,7 +12,7 @@ use super::super::sums::{PackedSums, UnitSums};
 use super::super::tree::{Derivatives, NodeRows};
 use super::ask::{
     BagAsk, BagRowsAsk, BagSums, BagsAsk, CellGrowth, CellStep, CellSums, GradientAsk,
-    GradientSums, GrowAsk, ToldTree,
+    GradientSums, GrowAsk, SentTree,
 };
 use crate::boost::gradient::source::MOST_MASS;
 use crate::data::{Binned, CellId, CellSplit, RowTally, seeded};
@@ -130,12 +130,12 @@ impl BagStates {
         let mut found = Vec::new();
         // Bags without columns of rates have the same codes.
         let mut shared: Option<Cow<'_, Binned>> = None;
-        let mut are_told = true;
+        let mut are_known = true;
         for (bag, sums) in ask.bags.iter().zip(sums) {
             let place = self.0.iter().position(|state| state.key == bag.key);
             let state = place.map(|place| self.0.remove(place));
             let Some(mut state) = BagState::caught_up(state, bag, rows)? else {
-                are_told = false;
+                are_known = false;
                 continue;
             };
             let own;
@@ -148,10 +148,10 @@ impl BagStates {
                 own = state.bag.codes(rows.coded, &state.rates)?;
                 &own
             };
-            are_told &= state.answer(bag, codes, rows, buffers, sums)?;
+            are_known &= state.answer(bag, codes, rows, buffers, sums)?;
             found.push(state);
         }
-        if !are_told {
+        if !are_known {
             *sum = GradientSums::Behind;
         }
         self.0.extend(found);
@@ -166,12 +166,12 @@ impl BagState {
         ask: &BagAsk,
         rows: RowsOfPart<'_>,
     ) -> Result<Option<Self>, RankError> {
-        let n_trees = ask.n_told.saturating_add(ask.trees.len());
-        let is_known = |state: &Self| (ask.n_told..=n_trees).contains(&state.n_trees);
+        let n_trees = ask.n_sent.saturating_add(ask.trees.len());
+        let is_known = |state: &Self| (ask.n_sent..=n_trees).contains(&state.n_trees);
         if let Some(state) = state.filter(is_known) {
             return Ok(Some(state));
         }
-        let Some(bag) = ask.rows.as_ref().filter(|_| ask.n_told == 0) else { return Ok(None) };
+        let Some(bag) = ask.rows.as_ref().filter(|_| ask.n_sent == 0) else { return Ok(None) };
         Ok(Some(Self {
             key: ask.key,
             rates: bag.rate_codes(rows.coded)?,
@@ -182,7 +182,7 @@ impl BagState {
         }))
     }
 
-    /// Takes the trees and steps that are new, and adds what is asked; whether all that was sent before
+    /// Takes the trees and steps that are new, and adds what is requested; whether all that was sent before
     /// is known.
     fn answer(
         &mut self,
@@ -192,7 +192,7 @@ impl BagState {
         buffers: &mut CellBuffers,
         sums: &mut BagSums,
     ) -> Result<bool, RankError> {
-        for tree in &ask.trees[self.n_trees - ask.n_told..] {
+        for tree in &ask.trees[self.n_trees - ask.n_sent..] {
             rows.interrupt.check()?;
             self.add_tree(tree, codes)?;
         }
@@ -214,13 +214,13 @@ impl BagState {
     }
 
     /// Adds the values of a tree to all scores.
-    fn add_tree(&mut self, told: &ToldTree, codes: &Binned) -> Result<(), RankError> {
-        let walk = told.tree.walk(codes.features())?;
+    fn add_tree(&mut self, sent: &SentTree, codes: &Binned) -> Result<(), RankError> {
+        let walk = sent.tree.walk(codes.features())?;
         let n_trees = self.n_trees;
         let cells = self
             .cells
             .take()
-            .filter(|cells| cells.n_trees == n_trees && cells.growth() == told.growth);
+            .filter(|cells| cells.n_trees == n_trees && cells.growth() == sent.growth);
         self.n_trees += 1;
         let Some(TreeCells { order, cells, .. }) = cells else {
             for (row, score) in (0..).zip(&mut self.scores) {

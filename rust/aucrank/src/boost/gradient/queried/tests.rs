@@ -42,15 +42,20 @@ fn stopped(rows: HeldOutRows, n_bags: usize, refit: bool) -> GradientParams {
     GradientParams { held_out: Some(held_out), n_bags, n_rounds: 8, ..plain() }
 }
 
-fn cluster<'a>(data: &'a Data, frame: &RowFrame, bounds: &[usize], forgets: bool) -> Cluster<'a> {
+fn cluster<'a>(
+    data: &'a Data,
+    frame: &RowFrame,
+    bounds: &[usize],
+    loses_state: bool,
+) -> Cluster<'a> {
     let holders = bounds.windows(2).map(|bounds| data.store(frame.clone(), bounds, None));
     Cluster {
         frame: frame.clone(),
         holders: holders.collect(),
         data,
         bounds: bounds.to_vec(),
-        n_asked: AtomicUsize::new(0),
-        forgets,
+        n_queries: AtomicUsize::new(0),
+        loses_state,
     }
 }
 
@@ -93,8 +98,8 @@ fn the_same_model_comes_from_memory_a_file_and_a_cluster() {
                 assert_eq!(found.as_ref(), Ok(&expected), "{weights:?}, {params:?}");
             }
             // Holders that forget are sent the whole log in each round, which is slow with many parts.
-            for &forgets in if n_parts < 64 { &[false, true][..] } else { &[false] } {
-                let cluster = cluster(&data, &frame, &bounds, forgets);
+            for &loses_state in if n_parts < 64 { &[false, true][..] } else { &[false] } {
+                let cluster = cluster(&data, &frame, &bounds, loses_state);
                 let found = fit_gradient_boosting_rows(&cluster, 2, &params, &interrupt);
                 assert_eq!(found.as_ref(), Ok(&expected), "{weights:?}, {params:?}");
             }
@@ -158,8 +163,8 @@ fn rates_of_many_categories_are_those_of_memory() {
         assert!(tests.any(|(test, _)| test.feature == 2 && of_rare(test)), "{weights:?}");
         let bounds = uneven(n_rows, 5);
         let frame = data.survey(&bounds, binning(&params));
-        for forgets in [false, true] {
-            let cluster = cluster(&data, &frame, &bounds, forgets);
+        for loses_state in [false, true] {
+            let cluster = cluster(&data, &frame, &bounds, loses_state);
             let found = fit_gradient_boosting_rows(&cluster, 2, &params, &Interrupt::default());
             assert_eq!(found.as_ref(), Ok(&expected), "{weights:?}");
         }
@@ -220,11 +225,11 @@ fn a_tree_of_many_leaves_takes_few_questions_which_do_not_grow() {
 #[test]
 fn several_bags_take_no_more_questions_than_one() {
     let data = Data::new(3000, Weights::None);
-    let n_asked = |n_bags| {
+    let n_queries = |n_bags| {
         let params = GradientParams { n_bags, max_leaves: Some(8), ..plain() };
         said(&data, &params).1.said.into_inner().unwrap().len()
     };
-    assert!(n_asked(4) < 2 * n_asked(1), "{} and {}", n_asked(4), n_asked(1));
+    assert!(n_queries(4) < 2 * n_queries(1), "{} and {}", n_queries(4), n_queries(1));
 }
 
 #[test]
@@ -238,8 +243,8 @@ fn damaged_questions_and_answers_are_errors() {
     for (number, (ask, answer)) in listened.said.lock().unwrap().iter().enumerate() {
         let known = Ask::from_bytes(ask).unwrap();
         // Rows that keep the decisions sent before.
-        let told = rows.pass(&known, &Interrupt::default());
-        assert!(told.is_ok() || number > 0);
+        let passed = rows.pass(&known, &Interrupt::default());
+        assert!(passed.is_ok() || number > 0);
         let draw = |what: u64| mix(mix(number as u64) ^ what) as usize;
         for place in 0..40 {
             // A digit of a small number in the question is another one: most large ones are hashes.

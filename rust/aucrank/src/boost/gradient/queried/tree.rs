@@ -12,7 +12,7 @@ use super::super::grow::{GradientGrower, GrowNode, GrowingTree, Parted, Root, Tr
 use super::super::sums::UnitSums;
 use super::ask::{
     BagAsk, BagRowsAsk, BagSums, BagsAsk, CellAsk, CellStep, CellSums, GradientAsk, GradientSums,
-    GrowAsk, ToldTree,
+    GrowAsk, SentTree,
 };
 use crate::data::{CellId, CellSplit, DealOrder};
 use crate::rows::{FitId, Rows, View};
@@ -98,16 +98,16 @@ impl TreeSource for QueriedTree<'_> {
         number: usize,
     ) -> Option<BestSplit> {
         let bins = node.kept.bins.as_ref()?;
-        let (layout, asked) = (&grower.layout, grower.node(node, number));
+        let (layout, searched) = (&grower.layout, grower.node(node, number));
         grower.best_of(&mut self.memory, |_, place| {
             let feature = layout.features[place];
-            if !grower.may_ask(&node.asked, feature) {
+            if !grower.may_ask(&node.tested, feature) {
                 return None;
             }
             let counts = (!bins.counts.is_empty()).then(|| layout.of(place, &bins.counts));
             let sums = layout.of(place, &bins.sums);
             let of_feature = &grower.features[feature];
-            grower.plan.criterion.best_of_feature(&asked, feature, of_feature, sums, counts)
+            grower.plan.criterion.best_of_feature(&searched, feature, of_feature, sums, counts)
         })
     }
 
@@ -315,9 +315,9 @@ pub(super) struct Talk<'a> {
 pub(super) struct BagLine {
     key: Key,
     bag: Arc<BagRowsAsk>,
-    pub(super) trees: Vec<Arc<ToldTree>>,
+    pub(super) trees: Vec<Arc<SentTree>>,
     /// Number of trees that were sent; `None` before the first question.
-    n_told: Option<usize>,
+    n_sent: Option<usize>,
     waiting: Rc<RefCell<Waiting>>,
 }
 
@@ -346,8 +346,8 @@ pub(super) enum Waiting {
 pub(super) struct BagQuestion {
     key: u64,
     bag: Arc<BagRowsAsk>,
-    trees: Vec<Arc<ToldTree>>,
-    n_told: Option<usize>,
+    trees: Vec<Arc<SentTree>>,
+    n_sent: Option<usize>,
     measures: bool,
     grow: Option<GrowAsk>,
 }
@@ -363,7 +363,7 @@ impl<'a> Talk<'a> {
         self.live.borrow_mut().push(number);
         let key = Key { number, live: Rc::clone(&self.live) };
         let waiting = Rc::default();
-        BagLine { key, bag: Arc::new(bag), trees: Vec::new(), n_told: None, waiting }
+        BagLine { key, bag: Arc::new(bag), trees: Vec::new(), n_sent: None, waiting }
     }
 
     /// The sums that are requested.
@@ -408,16 +408,16 @@ impl<'a> Talk<'a> {
 
     /// The answers to some questions, which carry the whole log for a holder that lacks it.
     fn ask_all(&self, questions: &[BagQuestion]) -> Result<Vec<BagSums>, RankError> {
-        for tells_all in [false, true] {
+        for sends_all in [false, true] {
             let live = self.live.borrow().clone();
-            let bags = questions.iter().map(|question| question.ask(tells_all)).collect();
+            let bags = questions.iter().map(|question| question.ask(sends_all)).collect();
             match self.ask(GradientAsk::Bags(BagsAsk { live, bags }))? {
                 GradientSums::Bags(sums) if sums.len() == questions.len() => return Ok(sums),
-                GradientSums::Behind if !tells_all => {}
+                GradientSums::Behind if !sends_all => {}
                 _ => break,
             }
         }
-        Err(RankError::BadAnswer("a holder does not know what it was told".to_owned()))
+        Err(RankError::BadAnswer("a holder lacks what it was sent".to_owned()))
     }
 }
 
@@ -425,13 +425,13 @@ impl<'a> Talk<'a> {
 pub(super) type Work<'w> = Pin<Box<dyn Future<Output = Result<(), RankError>> + 'w>>;
 
 impl BagQuestion {
-    fn ask(&self, tells_all: bool) -> BagAsk {
-        let n_told = self.n_told.filter(|_| !tells_all);
+    fn ask(&self, sends_all: bool) -> BagAsk {
+        let n_sent = self.n_sent.filter(|_| !sends_all);
         BagAsk {
             key: self.key,
-            rows: n_told.is_none().then(|| Arc::clone(&self.bag)),
-            n_told: n_told.unwrap_or(0),
-            trees: self.trees[n_told.unwrap_or(0)..].to_vec(),
+            rows: n_sent.is_none().then(|| Arc::clone(&self.bag)),
+            n_sent: n_sent.unwrap_or(0),
+            trees: self.trees[n_sent.unwrap_or(0)..].to_vec(),
             measures: self.measures,
             grow: self.grow.clone(),
         }
@@ -448,7 +448,7 @@ impl BagLine {
     pub(super) fn forget(&mut self, n_trees: usize) {
         self.trees.truncate(n_trees);
         // Holders that have taken the others begin anew.
-        self.n_told = None;
+        self.n_sent = None;
     }
 
     /// Waits for the sums of a tree, and for what the held-out rows say of the trees before it.
@@ -461,7 +461,7 @@ impl BagLine {
             key: self.key.number,
             bag: Arc::clone(&self.bag),
             trees: self.trees.clone(),
-            n_told: self.n_told,
+            n_sent: self.n_sent,
             measures,
             grow,
         }));
@@ -476,7 +476,7 @@ impl BagLine {
             }
         })
         .await;
-        self.n_told = Some(self.trees.len());
+        self.n_sent = Some(self.trees.len());
         Ok(sums)
     }
 
