@@ -13,6 +13,7 @@ import doctest
 import io
 import re
 import shutil
+import sys
 import sqlite3
 import tokenize
 import warnings
@@ -167,6 +168,17 @@ def run(code, names, where):
             exec(compile(ast.Module([statement], []), where, "exec"), names)
 
 
+@pytest.fixture
+def mlflow_in_a_folder(tmp_path, monkeypatch):
+    """Runs in a folder, whatever the default of MLflow, and none of later tests."""
+    monkeypatch.setenv("MLFLOW_ALLOW_FILE_STORE", "true")
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", (tmp_path / "runs").as_uri())
+    yield
+    if "aucrank.mlflow" in sys.modules:
+        sys.modules["aucrank.mlflow"].autolog(disable=True)
+
+
+@pytest.mark.usefixtures("mlflow_in_a_folder")
 @pytest.mark.parametrize("page", PAGES)
 def test_the_code_of_a_page_runs_and_prints_what_the_page_says(page, tmp_path, monkeypatch, plt):
     if (DOCS / "data").is_dir():
