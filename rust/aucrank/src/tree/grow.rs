@@ -1,4 +1,4 @@
-//! Growing a tree: the loop over nodes that all split rules share, and what it asks of them.
+//! Growing a tree: the loop over nodes that all split rules share, and their interface.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -20,24 +20,24 @@ pub(super) struct OpenNode<K> {
     pub(super) sums: ClassSums,
     /// Weight of the negatives that rank above the node when leaves stand from left to right.
     pub(super) neg_above: u64,
-    /// Drawn from the seed of the tree and the way from its root, so that what is random in a node
-    /// does not depend on the order in which nodes are taken.
+    /// Drawn from the seed of the tree and the path from its root, so that random choices in a node
+    /// do not depend on the order in which nodes are processed.
     pub(super) seed: u64,
-    /// What the split rule keeps of the node.
+    /// State of the split rule for the node.
     pub(super) kept: K,
 }
 
-/// What a split must come to, or its node is a leaf.
+/// Requirements on a split; a node without one that meets them is a leaf.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct LeastSplit {
-    /// Rows that each side keeps.
+    /// Least number of rows on each side.
     pub(super) rows: u64,
-    /// What it gains, as [`ClassSums::gain`]: more than this.
+    /// The gain, as [`ClassSums::gain`], must exceed this.
     pub(super) gain: f64,
 }
 
-/// How one node is split, and which cells of the source make up each side: none where the rule needs
-/// the rows of the node no more.
+/// How one node is split, and which cells of the source make up each side: none if the rule no
+/// longer needs the rows of the node.
 #[derive(Debug)]
 pub(super) struct Division {
     pub(super) form: SplitForm,
@@ -46,7 +46,7 @@ pub(super) struct Division {
     pub(super) left: ClassSums,
 }
 
-/// A split node with its children, of which at least one may be split in its turn.
+/// A split node with its children, at least one of which may be split further.
 #[derive(Debug)]
 pub(super) struct SplitFamily<K> {
     pub(super) parent: OpenNode<K>,
@@ -54,16 +54,16 @@ pub(super) struct SplitFamily<K> {
     pub(super) may_split: [bool; 2],
 }
 
-/// A rule that divides nodes. Each keeps what it likes of a node until the node is divided, such as
-/// its histogram.
+/// A rule that divides nodes. Each may keep data on a node, such as its histogram, until the node
+/// is divided.
 pub(super) trait Splitter<S: SumSource> {
-    /// What is kept of a node that waits.
+    /// Data kept for a node until it is divided.
     type Kept;
 
-    /// Looks at the root.
+    /// Prepares the root.
     fn start(&self, source: &S, root: OpenNode<()>) -> Result<OpenNode<Self::Kept>, RankError>;
 
-    /// Divides nodes, all at once, so that each pass over the data serves them all. `None` for a
+    /// Divides nodes together, so that each pass over the data serves all of them. `None` for a
     /// node that cannot be divided with a gain.
     fn divide(
         &self,
@@ -72,14 +72,14 @@ pub(super) trait Splitter<S: SumSource> {
         next_cell: &mut CellId,
     ) -> Result<Vec<Option<Division>>, RankError>;
 
-    /// Looks at the children of divided nodes and returns those that may be split.
+    /// Prepares the children of divided nodes and returns those that may be split.
     fn descend(
         &self,
         source: &S,
         families: Vec<SplitFamily<Self::Kept>>,
     ) -> Result<Vec<OpenNode<Self::Kept>>, RankError>;
 
-    /// Bytes that are kept of a node.
+    /// Bytes kept for a node.
     fn n_bytes(&self, kept: &Self::Kept) -> usize;
 }
 
@@ -91,7 +91,7 @@ impl OpenNode<()> {
 }
 
 impl<K> SplitFamily<K> {
-    /// The children that may be split, where nothing is kept of them.
+    /// The children that may be split, for rules that keep no data.
     pub(super) fn splittable(self) -> impl Iterator<Item = OpenNode<()>> {
         let Self { children, may_split, .. } = self;
         children
@@ -101,11 +101,11 @@ impl<K> SplitFamily<K> {
     }
 }
 
-/// Bytes that one batch of nodes may keep. Nodes are taken depth first, batch by batch, so that a
-/// wide or deep tree does not keep a histogram for each node of a level.
+/// Bytes kept for one batch of nodes at most. Nodes are processed depth first, batch by batch, so
+/// that a wide or deep tree does not keep a histogram for each node of a level.
 const BATCH_BYTES: usize = 64 << 20;
 
-/// Most nodes of a batch, for rules that keep nothing.
+/// Maximum number of nodes in a batch, for rules that keep no data.
 const BATCH_NODES: usize = 4096;
 
 /// Grows a ranking tree on the rows of cell 0, whose class sums are `total`.
@@ -184,11 +184,11 @@ fn next_batch<K>(open: &mut Vec<OpenNode<K>>, n_bytes: impl Fn(&K) -> usize) -> 
     open.split_off(start)
 }
 
-/// The subtree of so many leaves at most that growth would reach if it always split the leaf that
-/// raises the AUC most (the global Lambda of DECISIONS T2), the left-most of equal ones.
+/// The subtree of at most `max_leaves` leaves that growth would reach if it always split the leaf
+/// that raises the AUC most (the global Lambda of DECISIONS T2), the left-most of equal ones.
 ///
-/// How a node is split depends on its rows and on the way from the root alone, so the splits of that
-/// growth are those of the whole tree.
+/// How a node is split depends only on its rows and on the path from the root, so that growth makes
+/// the same splits as the whole tree.
 fn best_first(tree: RankingTree, max_leaves: usize) -> RankingTree {
     if tree.n_leaves() <= max_leaves {
         return tree;
@@ -212,7 +212,7 @@ fn best_first(tree: RankingTree, max_leaves: usize) -> RankingTree {
     tree.cut_at(|node| !is_split[node])
 }
 
-/// What a missing value counts as (DECISIONS T18).
+/// Treatment of missing values (DECISIONS T18).
 ///
 /// # Examples
 ///
@@ -236,14 +236,13 @@ fn best_first(tree: RankingTree, max_leaves: usize) -> RankingTree {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(rename_all = "snake_case"))]
 pub enum Missing {
-    /// Each stump sends the rows that miss its feature to the side where they gain, or with the larger
-    /// side where its cell has none.
+    /// Each stump sends rows whose value is missing to the side where they gain, or to the larger
+    /// side if its cell has no such rows.
     #[default]
     Learn,
-    /// The mean of the values known in the cell that is cut, weighted; of categories the one of
-    /// largest class weight there, the lowest code of several (paper 2 sec. 5). A cell in which no
-    /// value is known is not cut on the feature, so the mean of the cells above, which would count
-    /// there, has nothing to decide.
+    /// The weighted mean of the known values in the cell that is cut; for categories, the one of
+    /// largest class weight there, the lowest code if several tie (paper 2 sec. 5). A cell without
+    /// a known value is not cut on the feature, so the mean of the cells above is never needed.
     CellMean,
 }
 
@@ -275,20 +274,20 @@ pub struct GrowParams {
     /// first. `None` for any number.
     #[cfg_attr(feature = "serde", serde(default))]
     pub max_leaves: Option<usize>,
-    /// Rows that a node needs to be split.
+    /// Least number of rows in a node that is split.
     pub min_samples_split: u64,
-    /// Rows that each side of a split keeps; at least 1.
+    /// Least number of rows on each side of a split; at least 1.
     pub min_samples_leaf: u64,
     /// A split must raise the training AUC by more than this.
     pub min_gain: f64,
-    /// In which order the leaves are ranked.
+    /// The ranking order of the leaves.
     pub leaf_order: LeafOrder,
-    /// What a missing value counts as.
+    /// Treatment of missing values.
     #[cfg_attr(feature = "serde", serde(default))]
     pub missing: Missing,
-    /// The false positive rate left of which the tree is spent, above 0 and at most 1: a node is split
-    /// only if the negatives left of it are fewer than this share of all, and cross-validation
-    /// compares subtrees by the partial AUC up to it.
+    /// The false positive rate up to which the tree is refined, above 0 and at most 1: a node is
+    /// split only if the negatives left of it are fewer than this share of all negatives, and
+    /// cross-validation compares subtrees by the partial AUC up to it.
     #[cfg_attr(feature = "serde", serde(default = "whole"))]
     pub max_fpr: f64,
 }
@@ -298,7 +297,7 @@ fn whole() -> f64 {
 }
 
 impl Default for GrowParams {
-    /// Those of the Python estimator `TreeRank`.
+    /// Defaults of the Python estimator `TreeRank`.
     fn default() -> Self {
         Self {
             max_depth: 10,
@@ -334,7 +333,7 @@ impl GrowParams {
         Ok(())
     }
 
-    /// What a split must come to in a tree on rows of the class sums `total`.
+    /// Requirements on splits in a tree on rows of the class sums `total`.
     pub(super) fn least_split(&self, total: ClassSums) -> LeastSplit {
         // An AUC of 1 is a gain of 2PN.
         let gain = 2.0 * self.min_gain * total.pos as f64 * total.neg as f64;
@@ -366,8 +365,8 @@ mod tests {
         fit(&columns, &labels, &params, &Interrupt::default()).unwrap().tree
     }
 
-    /// Class sums of the leaves that remain, from left to right, where the frontier is searched anew for
-    /// each split.
+    /// Class sums of the remaining leaves, from left to right, with a new search of the frontier
+    /// for each split.
     fn by_definition(tree: &RankingTree, max_leaves: usize) -> Vec<(u64, u64)> {
         let nodes = tree.nodes();
         let mut leaves = vec![0_usize];

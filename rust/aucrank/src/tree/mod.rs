@@ -2,16 +2,16 @@
 //! <https://doi.org/10.1109/TIT.2009.2025558>; Clémençon, Depecker and Vayatis, 2011,
 //! <https://hal.science/hal-00416054>, called paper 2 below).
 //!
-//! The rooms, each using only those above it:
+//! The modules, each using only those above it:
 //!
 //! - `model`: the fitted tree;
 //! - `grow`: the loop over nodes that all split rules share;
-//! - `prune`: which subtree to keep;
-//! - `sample`: the rows of a fit, with what all their trees have in common;
+//! - `prune`: choice of a subtree;
+//! - `sample`: the rows of a fit, with the data that all its trees share;
 //! - `split`: split rules, one a file;
 //! - `fit`: from columns to a pruned tree;
 //! - `forest`: many trees;
-//! - `explain`: what a tree or a forest says of a feature.
+//! - `explain`: dependence of a tree or a forest on features.
 
 mod explain;
 mod fit;

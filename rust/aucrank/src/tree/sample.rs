@@ -1,4 +1,4 @@
-//! The rows of a fit: coded, counted, with what all their trees have in common.
+//! The rows of a fit: coded and counted, with the data that all its trees share.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -11,7 +11,7 @@ use crate::data::{
 };
 use crate::{Interrupt, RankError};
 
-/// What the trees of a fit share: that of the whole sample, and those of its folds.
+/// Data shared by the trees of a fit: the tree on the whole sample and those of its folds.
 #[derive(Debug)]
 pub(super) struct Sample<'a, R> {
     pub(super) columns: &'a Columns<'a>,
@@ -19,9 +19,9 @@ pub(super) struct Sample<'a, R> {
     pub(super) labels: &'a Labels<'a>,
     pub(super) params: &'a GrowParams,
     pub(super) frame: Arc<TreeFrame>,
-    /// How a row counts; `()` before that is known.
+    /// Tally of a row; `()` before it is known.
     row_tally: R,
-    /// Features that stumps may test, ascending; `None` for all.
+    /// Features that stumps may test, in ascending order; `None` for all.
     pub(super) features: Option<Vec<usize>>,
     spare: Mutex<Vec<Vec<u32>>>,
 }
@@ -50,7 +50,7 @@ impl<'a> Sample<'a, ()> {
 }
 
 impl<'a, R> Sample<'a, R> {
-    /// The same rows counted in another way, for trees that test some of the features.
+    /// The same rows with another tally, for trees that test some of the features.
     pub(super) fn counted_by<Q>(
         &self,
         row_tally: Q,
@@ -68,7 +68,7 @@ impl<'a, R> Sample<'a, R> {
         }
     }
 
-    /// An empty buffer of row numbers, one that an earlier tree has left if there is one.
+    /// An empty buffer of row numbers, reused from an earlier tree if possible.
     pub(super) fn buffer(&self) -> Vec<u32> {
         let mut spare = self.spare.lock().unwrap_or_else(PoisonError::into_inner);
         let mut buffer = spare.pop().unwrap_or_default();
@@ -76,7 +76,7 @@ impl<'a, R> Sample<'a, R> {
         buffer
     }
 
-    /// Leaves buffers to later trees: a forest takes them once for each thread.
+    /// Returns buffers for later trees: a forest allocates them once per thread.
     pub(super) fn leave(&self, buffers: impl IntoIterator<Item = Vec<u32>>) {
         self.spare.lock().unwrap_or_else(PoisonError::into_inner).extend(buffers);
     }
@@ -96,7 +96,7 @@ impl<'a, R> Sample<'a, R> {
 }
 
 impl<R: RowTally + Copy> Sample<'_, R> {
-    /// What a row adds to the sums of its node.
+    /// Contribution of a row to the sums of its node.
     pub(super) fn sums(&self, row: u32) -> ClassSums {
         self.row_tally.of(row as usize).sums()
     }

@@ -13,19 +13,19 @@ use crate::{Interrupt, RankError};
 ///
 /// - `trees`: trees and a value for each leaf, in ranking order (as [`LeafValue::of`] gives); the
 ///   score of a row is the mean, over the trees, of the value of its leaf;
-/// - `weight`: of each row;
-/// - `features`: those that are set, none of them twice;
+/// - `weight`: the weight of each row;
+/// - `features`: the features that are set, without repetition;
 /// - `points`: their values, point by point: numbers or category codes, NaN for a missing value.
 ///
-/// The features that are set are not read from the rows, but must be there.
+/// The columns of these features are not read, but must be present.
 ///
 /// [`LeafValue::of`]: super::LeafValue::of
 ///
 /// # Errors
 ///
-/// [`RankError`] if the columns are not those of the trees or hold infinity, if a weight is
-/// negative, NaN or infinite, all weights are zero, a feature does not exist or occurs twice, or if
-/// lengths do not fit.
+/// [`RankError`] if the columns are not those of the trees or hold infinity, a weight is negative,
+/// NaN or infinite, all weights are zero, a feature does not exist or occurs twice, or lengths do
+/// not match.
 ///
 /// # Examples
 ///
@@ -102,12 +102,12 @@ pub fn partial_dependence(
 }
 
 impl RankingForest {
-    /// Mean of what the forest says of the rows of `columns` when some of their features are set to
+    /// Mean output of the forest on the rows of `columns` when some of their features are set to
     /// given values: [`partial_dependence`] with the leaves of [`LeafValue::of_forest`].
     ///
     /// # Errors
     ///
-    /// [`RankError`] if the forest does not say the mean of values of leaves, and as
+    /// [`RankError`] if the output of the forest is not a mean of values of leaves, and as
     /// [`partial_dependence`].
     pub fn partial_dependence(
         &self,
@@ -249,8 +249,8 @@ mod tests {
         }
     }
 
-    /// All points of a grid of some values for each feature, the last feature running fastest; of three
-    /// features a coarser one.
+    /// All points of a grid of some values for each feature, the last feature running fastest; for
+    /// three features a coarser grid.
     fn grid(features: &[usize]) -> Vec<Vec<f64>> {
         let mut points = vec![vec![]];
         let step = if features.len() < 3 { 1 } else { 3 };
@@ -304,7 +304,7 @@ mod tests {
         }
     }
 
-    /// The definition once more, for what a whole forest says.
+    /// The definition once more, for the output of a whole forest.
     fn mean_of(
         data: &Data,
         feature: usize,
@@ -389,7 +389,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_is_refused_in_words() {
+    fn invalid_arguments_are_refused_with_a_message() {
         let data = Data::new();
         let tree = data.fit(1, 0);
         let values = LeafValue::Eta.of(&tree);

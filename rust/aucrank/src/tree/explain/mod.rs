@@ -1,4 +1,4 @@
-//! What a tree or a forest says of a feature, and the value of a leaf in it.
+//! Dependence of a tree or a forest on features, and the values of leaves for it.
 //!
 //! - `dependence`: partial dependence of the score on features (paper 2 sec. 5.2); `paths`: the paths of
 //!   rows through trees, with their weights.
@@ -54,11 +54,12 @@ impl LeafValue {
     }
 
     /// The values of all leaves of each tree of a forest, such that their mean over the trees is
-    /// what the forest says of a row; `None` where it says no such mean, as of a median.
+    /// the output of the forest for a row; `None` if the output is no such mean, for example a
+    /// median.
     ///
     /// - [`LeafValue::Rank`]: the share of the training rows of the tree that lie below the leaf,
-    ///   and half of its own, whatever the aggregation; other than that of one tree, it does not
-    ///   count leaves, of which the trees of a forest have many of all sizes;
+    ///   plus half of its own, whatever the aggregation; unlike the value of a single tree it does
+    ///   not count leaves, since the trees of a forest have many leaves of all sizes;
     /// - [`LeafValue::Eta`]: the share of positives, whatever the aggregation;
     /// - [`LeafValue::Score`]: as [`RankingForest::score`], for means of shares or of ranks;
     /// - [`LeafValue::Probability`]: as [`RankingForest::probability`], for means of shares.

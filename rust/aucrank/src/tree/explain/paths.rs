@@ -1,13 +1,13 @@
-//! The ways of rows through a tree for all points of a grid at once.
+//! The paths of rows through a tree for all points of a grid at once.
 //!
 //! By the definition every row is scored once for each point of a grid, with the features in
-//! question set to the point. Here a row goes through the tree once and takes all points along: a
-//! question about one of these features parts the points that are still with the row, any other
-//! question is answered by the row itself. At the leaves nothing is added up but the weights of the
-//! rows, which are integers: the result does not depend on threads or on the order of rows.
+//! question set to the point. Here a row goes through the tree once with all points: a test of one
+//! of these features separates the points that are still with the row, any other test depends on
+//! the row alone. At the leaves only the weights of the rows are added up, which are integers: the
+//! result does not depend on threads or on the order of rows.
 //!
-//! Points that answer every question of the tree alike (a class below) are one point to it, so a set
-//! of points is a bit set of classes.
+//! Points with equal outcomes at every test of the tree (a class below) are equivalent, so a set of
+//! points is a bit set of classes.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -18,11 +18,11 @@ use crate::parallel::prelude::*;
 use crate::tree::model::{RankingTree, RouteTarget, Router, TILE_ROWS};
 use crate::{Interrupt, RankError};
 
-/// The ways through one tree for the points of a grid.
+/// The paths through one tree for the points of a grid.
 pub(super) struct Paths<'a> {
     router: Router<'a, Test>,
     n_leaves: usize,
-    /// For each question of the router, the classes that it sends left; empty where the row answers.
+    /// For each test of the router, the classes that it sends left; empty if it depends on the row.
     goes_left: Vec<Vec<u64>>,
     /// The set of all classes.
     all: Vec<u64>,
@@ -37,7 +37,7 @@ impl<'a> Paths<'a> {
             .filter(|&step| features.contains(&router.stump(step).feature))
             .collect();
 
-        // A point as a row of which nothing else is known, and its answers as bits.
+        // A point as a row without other known values, and the outcomes of its tests as bits.
         let mut row = vec![f64::NAN; tree.n_levels().len()];
         let mut classes = HashMap::new();
         let mut answers_of_class: Vec<Vec<u64>> = Vec::new();
@@ -101,30 +101,30 @@ impl<'a> Paths<'a> {
     }
 }
 
-/// Where a row can be, with a set of classes. A set is parted the same way for every row, so that
-/// states are shared by rows, and a row only follows numbers.
+/// Position of a row in the tree with a set of classes. A set is split in the same way for every
+/// row, so that rows share states, and a row only follows numbers.
 enum PathState {
-    /// A leaf, and the weight that came to it.
+    /// A leaf, and the weight that reached it.
     Leaf { place: usize, weight: u64 },
-    /// A question that the row answers, and the states on its two sides, made when first needed.
+    /// A test of the row, and the states on its two sides, made when first needed.
     Question { step: usize, next: [Option<u32>; 2] },
-    /// A question that sends some of the classes left and some right.
+    /// A test that sends some of the classes left and some right.
     Fork { next: [u32; 2] },
 }
 
-/// Size of all states, in words, from which on they are dropped and made anew: some tens of MB.
-/// Tests come to it with small data.
+/// Size of all states, in words, above which they are dropped and made anew: some tens of MB. Tests
+/// reach it with small data.
 const MOST_WORDS: usize = if cfg!(test) { 1 << 12 } else { 1 << 21 };
 
 /// Sends rows through a tree, one after the other.
 struct Walker<'a> {
     paths: &'a Paths<'a>,
-    /// The first is that of a row which enters the tree.
+    /// The first is the start of every row.
     states: Vec<PathState>,
-    /// For each state its set, end to end.
+    /// The sets of all states, concatenated.
     sets: Vec<u64>,
     number_of: HashMap<(RouteTarget, Box<[u64]>), u32>,
-    /// States where the row still has to go on.
+    /// States from which the row continues.
     waiting: Vec<u32>,
     tile: Vec<f64>,
     arrived: Vec<u64>,
@@ -165,7 +165,7 @@ impl<'a> Walker<'a> {
     }
 
     fn send_row(&mut self, row: &[f64], weight: u64) {
-        // A state takes some eight words in addition to its set.
+        // A state takes about eight words in addition to its set.
         if self.states.len() * (self.paths.all.len() + 8) > MOST_WORDS {
             self.unload();
         }
@@ -190,7 +190,7 @@ impl<'a> Walker<'a> {
         }
     }
 
-    /// Makes the state on one side of a question.
+    /// Makes the state on one side of a test.
     #[cold]
     fn answer(&mut self, number: u32, goes_left: bool) -> u32 {
         let PathState::Question { step, .. } = self.states[number as usize] else {
@@ -206,8 +206,8 @@ impl<'a> Walker<'a> {
         found
     }
 
-    /// Number of the state of a set of classes at a target, past the questions that send all of the
-    /// set to one side.
+    /// Number of the state of a set of classes at a target, after the tests that send the whole set
+    /// to one side.
     fn state(&mut self, mut target: RouteTarget, set: &[u64]) -> u32 {
         let router = &self.paths.router;
         let (step, goes_left) = loop {
@@ -233,7 +233,7 @@ impl<'a> Walker<'a> {
         if let Some(&number) = self.number_of.get(&(target, set.into())) {
             return number;
         }
-        // The fork gets its number before its sides do, so that the first state stays the start.
+        // The fork is numbered before its sides, so that the first state remains the start.
         let number = self.number(target, set, PathState::Fork { next: [0; 2] });
         let (left, right) = router.sides(step);
         let part = |keep: fn(u64, u64) -> u64| -> Vec<u64> {
@@ -247,7 +247,7 @@ impl<'a> Walker<'a> {
         number
     }
 
-    /// Number of a state, which is `new` if there was none.
+    /// Number of a state, added as `new` if there was none.
     fn number(&mut self, target: RouteTarget, set: &[u64], new: PathState) -> u32 {
         let Self { states, sets, number_of, .. } = self;
         *number_of.entry((target, set.into())).or_insert_with(|| {
@@ -257,7 +257,7 @@ impl<'a> Walker<'a> {
         })
     }
 
-    /// Adds up what came to the leaves, and drops all states.
+    /// Adds up the weights that reached the leaves, and drops all states.
     fn unload(&mut self) {
         let (n_words, n_classes) = (self.paths.all.len(), self.paths.n_classes);
         for (state, set) in self.states.iter().zip(self.sets.chunks_exact(n_words.max(1))) {
@@ -281,7 +281,7 @@ impl<'a> Walker<'a> {
     }
 }
 
-/// Bits in words, the first bit lowest.
+/// Packs bits into words, the first bit lowest.
 fn to_bits(bits: impl Iterator<Item = bool>) -> Vec<u64> {
     let mut words = Vec::new();
     for (place, bit) in bits.enumerate() {

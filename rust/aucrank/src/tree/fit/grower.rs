@@ -1,4 +1,4 @@
-//! A sample with its split rule: what grows trees.
+//! Growth of trees on a sample by a split rule.
 
 use std::sync::Arc;
 
@@ -32,7 +32,7 @@ pub(in crate::tree) struct TreeGrower<'a, R> {
 }
 
 impl<'a> TreeGrower<'a, ()> {
-    /// Of rows that are not counted yet.
+    /// From rows that are not counted yet.
     pub(in crate::tree) fn new(
         columns: &'a Columns<'a>,
         binned: &'a Binned,
@@ -51,7 +51,7 @@ impl<'a> TreeGrower<'a, ()> {
 }
 
 impl<'a, R> TreeGrower<'a, R> {
-    /// The same rows counted in another way, for trees that test some of the features.
+    /// The same rows with another tally, for trees that test some of the features.
     pub(in crate::tree) fn counted_by<Q>(
         &self,
         row_tally: Q,
@@ -70,7 +70,7 @@ impl<'a, R> TreeGrower<'a, R> {
         self.rule.rule().places(self.sample.binned, tree, rows)
     }
 
-    /// Frees what is kept elsewhere for a tree that was grown to be measured.
+    /// Frees data kept elsewhere for a trial tree.
     pub(super) fn forget(&self, tree: &RankingTree) {
         self.rule.rule().forget(tree);
     }
@@ -99,18 +99,18 @@ impl<R: RowTally + Copy> TreeGrower<'_, R> {
 
 /// Rows on which trees are grown.
 pub(super) trait Growth: Sync {
-    /// Some of the rows, by what distinguishes them from the others.
+    /// Description of some of the rows.
     type Subset: Sync;
 
     /// All rows of positive weight.
     fn all(&self) -> Self::Subset;
 
-    /// For each fold the rows outside and those inside; fewer than two where a class has a single
-    /// distinct row.
+    /// For each fold the rows outside and those inside; fewer than two folds if a class has a
+    /// single distinct row.
     fn folds(&self, n_folds: u16, seed: u64) -> Result<Vec<[Self::Subset; 2]>, RankError>;
 
-    /// A share of the rows of each class held out, after the others; `None` where a class has a single
-    /// distinct row.
+    /// The remaining rows, then a held-out share of the rows of each class; `None` if a class has a
+    /// single distinct row.
     fn hold_out(&self, share: f64, seed: u64) -> Result<Option<[Self::Subset; 2]>, RankError>;
 
     /// Grows a tree on some of the rows.
@@ -123,7 +123,7 @@ pub(super) trait Growth: Sync {
         rows: &Self::Subset,
     ) -> Result<Vec<ClassSums>, RankError>;
 
-    /// Frees what is kept elsewhere for a tree that was grown to be measured.
+    /// Frees data kept elsewhere for a trial tree.
     fn forget(&self, _tree: &RankingTree) {}
 
     /// Grows a tree on all rows, and one without each fold.
@@ -151,7 +151,7 @@ pub(super) trait Growth: Sync {
     }
 }
 
-/// Grows a tree, and prunes it as `params` say.
+/// Grows a tree, and prunes it by the rule in `params`.
 pub(super) fn grow_and_prune<G: Growth>(
     rows: &G,
     params: &TreeRankParams,
@@ -196,7 +196,7 @@ pub(super) struct TreesInMemory<'a, R> {
     pub(super) interrupt: &'a Interrupt,
 }
 
-/// Some of them.
+/// A subset of the rows.
 #[derive(Debug)]
 pub(super) enum Subset {
     All,
@@ -264,10 +264,10 @@ impl<R: RowTally + Copy> Growth for TreesInMemory<'_, R> {
 ///
 /// # Errors
 ///
-/// As [`fit`](super::fit); [`RankError::BadParameter`] also for what needs more than sums of cells:
-/// split rules other than stumps, trees of stumps that are pruned by themselves, and missing values that
-/// count as means; and where rare categories of the rows are coded as missing. What the holder of the rows
-/// runs into.
+/// As [`fit`](super::fit); [`RankError::BadParameter`] also for options that need more than sums of
+/// cells: split rules other than stumps, trees of stumps that are pruned by themselves, and missing
+/// values that count as means; and if rare categories of the rows are coded as missing. Errors of
+/// the holder of the rows.
 pub fn fit_rows(
     rows: &dyn Rows,
     fit_number: u64,
@@ -289,7 +289,7 @@ pub fn fit_rows(
     grow_and_prune(&elsewhere, params, interrupt)
 }
 
-/// The parameters of stumps that need nothing but sums of cells.
+/// The parameters of stumps, if they need only sums of cells.
 fn stumps_of(params: &TreeRankParams) -> Result<LeafRankParams, RankError> {
     let refuse = |name, value: &str, rule| {
         Err(RankError::BadParameter { name, value: value.to_owned(), rule })
@@ -318,13 +318,13 @@ fn tree_frame(frame: &RowFrame, params: &TreeRankParams, totals: &Totals) -> Arc
     })
 }
 
-/// Most trees that grow at once, if two do not take more than the bytes below.
+/// Maximum number of trees that grow at once, within the limits on memory below but at least two.
 const MOST_TREES: u64 = 6;
 
-/// What the cells of their rows take at most, two bytes a row and tree, ...
+/// Memory limit for the cells of their rows, two bytes per row and tree, ...
 const MOST_CELL_BYTES: u64 = 1 << 27;
 
-/// ... and an answer about a level of them, where one of depth 10 has half a megabyte a feature.
+/// ... and for an answer about one level of them; at depth 10 it has half a megabyte per feature.
 const MOST_ANSWER_BYTES: u64 = 1 << 26;
 const BYTES_OF_LEVEL: u64 = 1 << 19;
 
@@ -342,13 +342,13 @@ struct TreesElsewhere<'a> {
     split: LeafRankParams,
     params: &'a TreeRankParams,
     levels: &'a QueriedLevels,
-    /// Of trees that test no rates.
+    /// Frame of trees that do not test rates.
     tree_frame: Arc<TreeFrame>,
     interrupt: &'a Interrupt,
 }
 
 impl TreesElsewhere<'_> {
-    /// The same with other rows to ask.
+    /// The same with other rows to query.
     fn through<'b>(&'b self, rows: &'b dyn Rows) -> TreesElsewhere<'b> {
         TreesElsewhere { rows, tree_frame: Arc::clone(&self.tree_frame), ..*self }
     }
@@ -417,7 +417,7 @@ impl Growth for TreesElsewhere<'_> {
         if rates.is_empty() {
             return self.grow_on(&rows, &self.tree_frame, view);
         }
-        // Categories that are learned from by their rates count as missing.
+        // Categories that enter by their rates count as missing.
         let totals = self.fit.totals(&rows, View::All, self.interrupt)?;
         let frame = tree_frame(rows.frame(), &self.params.with_rates(&rates), &totals);
         Ok(self.grow_on(&rows, &frame, view)?.without_rates(&rates))
@@ -458,9 +458,9 @@ impl Growth for TreesElsewhere<'_> {
 
 /// The finest level that is tried.
 const FINEST: u32 = 16;
-/// So many finer levels in a row that rank no better end the trials.
+/// Successive finer levels that rank no better before the trials end.
 const MOST_WORSE: usize = 2;
-/// Folds where the pruning deals none.
+/// Number of folds if the pruning has none.
 const N_FOLDS: u16 = 5;
 
 /// The parameters with cubes of a level.
@@ -505,8 +505,8 @@ pub(super) fn fit_best_level(
     if holds_out { Ok(model) } else { fit(&with_level(params, level)) }
 }
 
-/// The AUC on rows that trees were not grown on, of whole trees or of those that were kept; 0 where no
-/// rows could be held out.
+/// The AUC on rows that the trees were not grown on, of whole trees or of those kept; 0 if no rows
+/// could be held out.
 fn held_out_auc(model: &TreeRankModel, is_pruned: bool) -> f64 {
     if let Some(found) = &model.validation {
         return found.auc[found.chosen];
@@ -526,7 +526,7 @@ mod tests_of_cube_level {
     fn the_level_is_the_one_whose_tree_ranks_held_out_rows_best() {
         let values: Vec<f64> = (0..600).map(|place| (mix(place) % 1000) as f64 / 999.0).collect();
         let columns = Columns::from_row_major(&values, 2).unwrap();
-        // Positive in two of the four quarters by one feature, but for some noise.
+        // Positive in two of the four quarters of one feature, apart from some noise.
         let positive: Vec<bool> = (0..300)
             .map(|row| {
                 let quarter = (4.0 * values[2 * row]) as u32;
@@ -565,7 +565,7 @@ mod tests_of_cube_level {
     }
 
     #[test]
-    fn a_class_of_one_row_has_the_coarsest_cubes() {
+    fn with_a_class_of_one_row_the_coarsest_cubes_are_chosen() {
         let columns = Columns::from_row_major(&[1.0, 2.0, 3.0, 4.0], 1).unwrap();
         let labels = Labels::new(&[false, true, false, false], None).unwrap();
         let grow = GrowParams { min_samples_leaf: 1, ..GrowParams::default() };

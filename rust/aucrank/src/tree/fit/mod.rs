@@ -1,7 +1,7 @@
 //! From columns to a pruned ranking tree: parameters and fit.
 //!
 //! - `grower`: growth and pruning on rows in memory or elsewhere, also on dyadic cubes;
-//! - `with_rates`: rates of rare categories, and trees on rows whose masses change from tree to tree.
+//! - `with_rates`: rates of rare categories, and trees on rows whose masses differ between trees.
 
 mod grower;
 mod with_rates;
@@ -38,7 +38,7 @@ use with_rates::WithRates;
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(deny_unknown_fields))]
 pub struct TreeRankParams {
-    /// How finely numeric features are cut.
+    /// How numeric features are binned.
     pub binning: BinningParams,
     /// When the tree stops growing.
     pub grow: GrowParams,
@@ -46,7 +46,7 @@ pub struct TreeRankParams {
     pub split: SplitRule,
     /// How the tree is pruned, if at all.
     pub pruning: Option<PruningRule>,
-    /// Seed of what is random in the growth.
+    /// Seed of random choices in the growth.
     pub seed: u64,
     /// For each feature, 1 if the score may only rise with it, -1 if it may only fall, 0 if it is
     /// free; empty to leave all free. Only numeric features can be bound.
@@ -135,16 +135,16 @@ pub fn fit(
 }
 
 /// Fits a ranking tree whose nodes are split by classifiers ([`SplitRule::Classifier`]), which
-/// `classifiers` fits to rows that it knows by their numbers.
+/// `classifiers` fits to rows given by their numbers.
 ///
 /// [`SplitRule::Classifier`]: super::SplitRule::Classifier
 ///
-/// The tree is known by the classifiers that `classifiers` keeps, and scores with them
+/// The tree refers by number to the classifiers that `classifiers` keeps, and scores with them
 /// ([`RankingTree::score`](super::RankingTree::score)).
 ///
 /// # Errors
 ///
-/// As [`fit`], and what the classifiers run into.
+/// As [`fit`], and errors of the classifiers.
 pub fn fit_by_classifiers(
     columns: &Columns<'_>,
     labels: &Labels<'_>,
@@ -210,12 +210,12 @@ fn fit_counted<'a, R: RowTally + Copy>(
     }
 }
 
-/// As [`fit`], with other rows to prune by than training rows held out: of the nested path the tree
-/// of largest AUC on them is kept.
+/// As [`fit`], but pruned by other rows instead of held-out training rows: the tree of the nested
+/// path with the largest AUC on them is kept.
 ///
 /// # Errors
 ///
-/// [`RankError`] as of [`fit`]; [`RankError::InValidation`] for what is wrong with the other rows;
+/// [`RankError`] as for [`fit`]; [`RankError::InValidation`] for errors in the other rows;
 /// [`RankError::BadParameter`] unless the pruning rule is [`PruningRule::Validation`].
 pub fn fit_validated(
     columns: &Columns<'_>,
@@ -233,7 +233,7 @@ pub fn fit_validated(
     }
     params.validate()?;
     let (columns, other_columns) = (&columns.until(interrupt), &other_columns.until(interrupt));
-    // Before the tree is grown, which may take long.
+    // Before the tree is grown, which may take a long time.
     if let Some(err) = other_columns.infinite_value() {
         return Err(err.in_validation());
     }
@@ -252,19 +252,19 @@ pub fn fit_validated(
 pub struct TreeRankModel {
     /// The tree.
     pub tree: RankingTree,
-    /// What cross-validation found. `None` where it was not requested, or where a class has a single
-    /// distinct row, so that no fold can be left out; the tree is then as it was grown.
+    /// Result of cross-validation. `None` if it was not requested, or if a class has a single
+    /// distinct row, so that no fold can be left out; the tree is then not pruned.
     pub cross_validation: Option<CrossValidation>,
-    /// What the penalty made of each number of leaves, where it was requested.
+    /// Result of the penalty for each number of leaves, if it was requested.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
     pub penalization: Option<Penalization>,
-    /// What was found on the rows held out, where they were requested and there were any.
+    /// Result on the held-out rows, if they were requested and there were any.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
     pub validation: Option<Validation>,
 }
 
 impl TreeRankModel {
-    /// A tree as it was grown.
+    /// A tree without pruning.
     pub(super) fn unpruned(tree: RankingTree) -> Self {
         Self { tree, cross_validation: None, penalization: None, validation: None }
     }
@@ -281,7 +281,7 @@ impl TreeRankModel {
         Formula::Tree(self.tree.formula(&self.tree.leaf_scores()))
     }
 
-    /// Validates a loaded model: whether its parts are consistent.
+    /// Validates a loaded model: its parts must be consistent.
     ///
     /// # Errors
     ///
@@ -337,7 +337,7 @@ impl Question for AskLeaves {
 }
 
 impl AskLeaves {
-    /// Checks a tree from elsewhere: it must ask these features, of which it must not have more.
+    /// Checks a received tree, which must have as many features as the frame.
     fn check(&self, frame: &RowFrame) -> Result<(), RankError> {
         self.0.check().map_err(RankError::BadAnswer)?;
         if self.0.n_levels().len() != frame.features().len() {

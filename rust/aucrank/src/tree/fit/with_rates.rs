@@ -1,9 +1,10 @@
-//! Trees that grow on the features and on columns of rates of rare categories, on rows in memory: in the
-//! finished tree they ask sets of categories.
+//! Trees that grow on the features and on columns of rates of rare categories, on rows in memory:
+//! the finished tree tests sets of categories.
 //!
-//! Each tree has the rates of the rows that it grows on, in which a row has no say in its own
-//! (`data/rates/rate_columns.rs`). Rows that were left out are sent down the finished tree, whose sets are by
-//! the labels of the others: so their labels have no part in what they judge.
+//! Each tree has the rates of the rows that it grows on; the label of a row does not enter its own
+//! rate (`data/rates/rate_columns.rs`). Rows that were left out are sent down the finished tree,
+//! whose sets depend on the labels of the other rows only: so their own labels do not affect the
+//! tree that they evaluate.
 
 use std::sync::Arc;
 
@@ -42,7 +43,7 @@ impl TreeRankParams {
 }
 
 impl TreeFrame {
-    /// That of the tree while it grows.
+    /// The frame of the tree during growth.
     pub(in crate::tree) fn with_rates(&self, rates: &RateColumns) -> Self {
         let mut frame = self.clone();
         frame.n_levels.resize(rates.n_columns(), None);
@@ -53,7 +54,7 @@ impl TreeFrame {
         frame
     }
 
-    /// That of the finished tree.
+    /// The frame of the finished tree.
     pub(in crate::tree) fn without_rates(&self, rates: &RateColumns) -> Self {
         let mut frame = self.clone();
         frame.n_levels.truncate(rates.n_features());
@@ -64,21 +65,21 @@ impl TreeFrame {
 }
 
 impl RankingTree {
-    /// A finished tree as it was while it grew, if it grew with these rates.
+    /// A finished tree in its form during growth, if it grew with these rates.
     pub(crate) fn with_rates(mut self, rates: &RateColumns) -> Self {
         let frame = Arc::new(self.frame().with_rates(rates));
         self.change(&frame, |test| test.with_rates(rates));
         self
     }
 
-    /// The tree in questions to features.
+    /// The tree with tests of features only.
     pub(crate) fn without_rates(mut self, rates: &RateColumns) -> Self {
         let frame = Arc::new(self.frame().without_rates(rates));
         self.change(&frame, |test| test.without_rates(rates));
         self
     }
 
-    /// Changes its questions and what it holds apart from its nodes.
+    /// Changes its tests and its frame.
     pub(in crate::tree) fn change(
         &mut self,
         frame: &Arc<TreeFrame>,
@@ -93,7 +94,7 @@ impl RankingTree {
     }
 }
 
-/// Rows in memory of which some have rare categories.
+/// Rows in memory, some with rare categories.
 #[derive(Debug)]
 pub(super) struct WithRates<'a, R> {
     pub(super) rows: TreesInMemory<'a, R>,
@@ -147,7 +148,8 @@ impl<R: RowTally + Copy> Growth for WithRates<'_, R> {
     }
 }
 
-/// Grows trees on masses of rows, without pruning; what does not depend on the masses is found once.
+/// Grows trees on masses of rows, without pruning; data that do not depend on the masses are
+/// computed once.
 #[derive(Debug)]
 pub(crate) struct ReweightedTrees<'a> {
     grower: TreeGrower<'a, ()>,
@@ -157,7 +159,7 @@ pub(crate) struct ReweightedTrees<'a> {
 }
 
 impl<'a> ReweightedTrees<'a> {
-    /// The rows of `binned`; of `params` the binning and the pruning have no part in it.
+    /// From the rows of `binned`; the binning and the pruning of `params` are ignored.
     pub(crate) fn new(
         columns: &'a Columns<'a>,
         binned: &'a Binned,
@@ -199,7 +201,7 @@ impl<'a> ReweightedTrees<'a> {
     ///
     /// # Errors
     ///
-    /// What the split rule runs into.
+    /// Errors of the split rule.
     pub(crate) fn places(&self, tree: &RankingTree) -> Result<Vec<u32>, RankError> {
         self.grower.places(tree, &self.rows)
     }
@@ -231,7 +233,7 @@ mod tests {
         fit(&sample.columns(), &sample.labels(), params, &Interrupt::default()).unwrap()
     }
 
-    /// Whether sets part rare categories.
+    /// Whether sets separate rare categories.
     fn asks_rates(tree: &RankingTree) -> bool {
         tree.tests().any(|test| {
             matches!(&test.left, Rule::Levels(set) if set.listed().iter().any(|&code| code >= 4))
@@ -239,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn a_finished_tree_asks_sets_of_categories() {
+    fn a_finished_tree_tests_sets_of_categories() {
         let (sample, new) = (RareRows::new(3000), RareRows::new(6000));
         let new = new.rows(&(3000..6000).collect::<Vec<_>>());
         let validation = PruningRule::Validation(ValidationParams { fraction: 0.3, seed: 1 });
@@ -287,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_left_out_are_judged_by_a_tree_that_has_not_seen_their_labels() {
+    fn rows_left_out_are_ranked_by_a_tree_that_has_not_seen_their_labels() {
         let sample = RareRows::new(3000);
         let (columns, labels, interrupt) =
             (sample.columns(), sample.labels(), Interrupt::default());

@@ -1,4 +1,4 @@
-//! Which rows each tree of a forest sees.
+//! Bootstrap samples for the trees of a forest.
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng;
@@ -13,14 +13,14 @@ use crate::data::{LabelBlocks, Labels, below, mix};
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(deny_unknown_fields))]
 pub struct BootstrapParams {
-    /// Rows drawn, as a share of all; in `(0, 1]`. Each class is drawn by itself, at least one row
-    /// of it, so that every tree sees both classes in their shares. Groups of rows
-    /// ([`Labels::in_blocks`]) are drawn whole, from all of them.
+    /// Rows drawn, as a share of all; in `(0, 1]`. Each class is drawn separately, at least one row
+    /// of it, so that every tree sees both classes in their proportions. Groups of rows
+    /// ([`Labels::in_blocks`]) are drawn whole, whatever their classes.
     pub share: f64,
 }
 
-/// Rows of a class that are drawn by themselves: a part of a file knows what is drawn of its rows by
-/// the number of rows of each class before them.
+/// Rows of a class that are drawn separately: the draw for a part of a file depends only on the
+/// number of rows of each class before it.
 const BLOCK_ROWS: usize = 1 << 16;
 
 /// Rows of each class that may be drawn, or groups of rows.
@@ -31,12 +31,12 @@ pub(in crate::tree) struct ForestBootstrap {
     share: f64,
 }
 
-/// What is drawn.
+/// Units of the draw.
 #[derive(Debug)]
 enum Drawn {
-    /// Rows of each class by themselves, negatives first.
+    /// Rows of each class separately, negatives first.
     Rows([Vec<u32>; 2]),
-    /// The rows of each group, in the order of its number, and which classes it has.
+    /// The rows of each group, in the order of group numbers, and the classes present in it.
     Groups(Vec<(Vec<u32>, [bool; 2])>),
 }
 
@@ -64,7 +64,7 @@ impl ForestBootstrap {
         Self { drawn: Drawn::new(labels), n_rows: labels.n_rows(), share: params.share }
     }
 
-    /// How often each row is drawn, in a buffer.
+    /// Counts the draws of each row, in a buffer.
     fn count(&self, seed: u64, counts: &mut Vec<u32>) {
         counts.clear();
         counts.resize(self.n_rows, 0);
@@ -81,8 +81,8 @@ impl ForestBootstrap {
         }
     }
 
-    /// Puts the rows of a tree in a buffer, ascending, each as often as it is drawn; `counts` is for
-    /// what is known in between.
+    /// Puts the rows of a tree in a buffer, ascending, each as often as it is drawn; `counts` is
+    /// working memory.
     pub(in crate::tree) fn rows(&self, seed: u64, counts: &mut Vec<u32>, rows: &mut Vec<u32>) {
         self.count(seed, counts);
         rows.clear();
@@ -92,7 +92,7 @@ impl ForestBootstrap {
         }
     }
 
-    /// The rows that a tree has not seen, as a set.
+    /// The set of rows out of bag for a tree.
     pub(in crate::tree) fn left_out(&self, seed: u64) -> RowSet {
         let mut words = vec![0_u64; self.n_rows.div_ceil(64)];
         let mut counts = Vec::new();
@@ -111,7 +111,8 @@ fn draw_block(seed: u64, share: f64, n_rows: usize, mut take: impl FnMut(usize))
     (0..n_drawn).for_each(|_| take(below(&mut random, n_rows)));
 }
 
-/// Draws a share of the groups, at least one, with repetition, and one more of a class that has none.
+/// Draws a share of the groups, at least one, with repetition, and one more for a class without
+/// rows among them.
 fn count_groups(groups: &[(Vec<u32>, [bool; 2])], seed: u64, share: f64, counts: &mut [u32]) {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
     let mut has = [false; 2];
@@ -135,7 +136,7 @@ fn count_groups(groups: &[(Vec<u32>, [bool; 2])], seed: u64, share: f64, counts:
     }
 }
 
-/// A set of rows, one bit a row.
+/// A set of rows, one bit per row.
 #[derive(Debug)]
 pub(in crate::tree) struct RowSet(Vec<u64>);
 
@@ -158,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn each_class_is_drawn_in_its_share_and_what_is_not_drawn_is_left_out() {
+    fn each_class_is_drawn_in_its_share_and_rows_not_drawn_are_left_out() {
         let positive: Vec<bool> = (0..1000).map(|row| row % 10 == 0).collect();
         let labels = Labels::new(&positive, None).unwrap();
         let bootstrap = ForestBootstrap::new(&labels, BootstrapParams { share: 1.0 });
@@ -188,7 +189,7 @@ mod tests {
     #[test]
     fn groups_are_drawn_whole_and_every_tree_sees_both_classes() {
         let groups: Vec<u64> = (0..200).map(|row| mix(row) % 17).collect();
-        // All positives but one are of one group.
+        // All positives but one belong to one group.
         let positive: Vec<bool> = (0..200).map(|row| groups[row] == 3 || row == 7).collect();
         let labels = Labels::new(&positive, None).unwrap();
         let labels = labels.in_blocks(RowBlocks::Groups(&groups)).unwrap();

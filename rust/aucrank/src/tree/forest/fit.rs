@@ -1,8 +1,8 @@
-//! Growing a forest: trees on bootstrap samples, judged by the rows that they have not seen.
+//! Growing a forest: trees on bootstrap samples, evaluated on their out-of-bag rows.
 //!
-//! Its trees may ask the columns of rates of a fit (`data/rates/rate_columns.rs`); the finished forest
-//! asks sets of categories. Rows out of bag are ranked, during a fit, by the steps of their folds: what is
-//! measured on them is not helped by their own labels.
+//! Its trees may test the columns of rates of a fit (`data/rates/rate_columns.rs`); the finished
+//! forest tests sets of categories. During a fit, out-of-bag rows are ranked by the steps of their
+//! folds, so that their own labels do not bias the measurements on them.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -31,22 +31,22 @@ use crate::tree::sample::Sample;
 use crate::tree::split::CutCriterion;
 use crate::{Interrupt, RankError, parallel};
 
-/// Bytes that a growing tree may take without a thought to how many grow at once.
+/// Bytes that a growing tree may take before the number of trees grown at once is limited.
 const SMALL_BYTES: usize = 4 << 20;
 
-/// Most rows by which a consensus of rankings is ordered.
+/// Maximum number of rows that order a consensus of rankings.
 const REFERENCE_ROWS: usize = 512;
 
-/// Most rows on which medians and consensus scores are formed after the growth: they need the
-/// answers of all trees at once.
+/// Maximum number of rows for medians and consensus scores after the growth: they need the votes of
+/// all trees at once.
 const SAMPLED_ROWS: usize = 20_000;
 
-/// Fits a forest, or adds trees to an `earlier` one until it has as many as are wanted.
+/// Fits a forest, or adds trees to an `earlier` one up to the requested number.
 ///
-/// A tree depends on the seed and its number only, so that a forest that was grown in two fits on
-/// the same rows is that of one fit, bit for bit. Where the size of leaves or the criterion is chosen, 60
-/// trees of each are grown for it, or as many as the forest is to have where these are fewer; those chosen
-/// are the first of the forest. An earlier forest keeps its size and its criterion.
+/// A tree depends only on the seed and its number, so that a forest grown in two fits on the same
+/// rows equals that of one fit, bit for bit. To choose the size of leaves or the criterion, 60
+/// trees of each are grown, or as many as the forest will have if these are fewer; those chosen are
+/// the first of the forest. An earlier forest keeps its size and its criterion.
 ///
 /// # Errors
 ///
@@ -117,7 +117,7 @@ pub fn fit_forest(
     Ok(forest.without_rates(&rates))
 }
 
-/// Fits a forest of one or another kind of trees.
+/// Fits a forest of the best of the trees in `choices`.
 fn fit_trees(
     (columns, binned): (&Columns<'_>, &Binned),
     labels: &Labels<'_>,
@@ -141,9 +141,9 @@ fn fit_trees(
     }
 }
 
-/// Fits a forest by the grower whose trees rank the rows best that they have not seen, the first of equals:
-/// of those of all sizes of leaf by the first criterion, then of all criteria with leaves of that size. The
-/// trees of the best so far are kept while others grow.
+/// Fits a forest by the grower whose trees rank their out-of-bag rows best, the first of ties:
+/// first over all sizes of leaf with the first criterion, then over all criteria with that size.
+/// The trees of the best so far are kept while others grow.
 fn fit_by_best<'a, R: RowTally + Copy>(
     growers: &'a [TreeGrower<'a, R>],
     choices: &Choices,
@@ -173,13 +173,13 @@ fn fit_by_best<'a, R: RowTally + Copy>(
     growing(chosen, earlier, grown).fit(interrupt)
 }
 
-/// A forest while it grows.
+/// A forest during growth.
 struct GrowingForest<'a, R> {
     grower: &'a TreeGrower<'a, R>,
     params: &'a ForestParams,
     bootstrap: Option<ForestBootstrap>,
     forest: RankingForest,
-    /// Trees that have been grown and are not in the forest yet, those of the next numbers.
+    /// Trees of the next numbers that have been grown but are not yet in the forest.
     grown: IntoIter<RankingTree>,
 }
 
@@ -247,7 +247,7 @@ impl<'a, R: RowTally + Copy> GrowingForest<'a, R> {
                 break;
             }
         }
-        // What an earlier fit grew beyond is kept: it was requested.
+        // Trees of an earlier fit beyond the stop are kept: they were requested.
         let mut forest = self.finish(interrupt)?;
         if let Some(out_of_bag) = &mut forest.out_of_bag {
             (out_of_bag.path_trees, out_of_bag.path_aucs) = (path_trees, path_aucs);
@@ -255,9 +255,9 @@ impl<'a, R: RowTally + Copy> GrowingForest<'a, R> {
         Ok(forest)
     }
 
-    /// Grows the trees by which a size of leaves is chosen, no more than the forest has, which are no part of
-    /// the progress of the fit, and returns their out-of-bag AUC with them. A consensus is judged by the mean
-    /// of ranks.
+    /// Grows the trees that choose a size of leaves, at most as many as the forest has, without
+    /// reporting progress, and returns their out-of-bag AUC with them. For a consensus, the mean of
+    /// ranks is used.
     fn trial(mut self, interrupt: &Interrupt) -> Result<(f64, Vec<RankingTree>), RankError> {
         let n_trees = TRIAL_TREES.min(self.params.n_trees);
         self.forest.trees = self.trees(0..n_trees, interrupt, || Ok(()))?;
@@ -292,8 +292,7 @@ impl<'a, R: RowTally + Copy> GrowingForest<'a, R> {
         }
     }
 
-    /// Whether a tree can have been grown on what it would be grown on here, as far as its root and
-    /// its thresholds show.
+    /// Whether a tree may have been grown on these rows, judging by its root and its thresholds.
     fn has_grown(&self, tree: usize) -> bool {
         let Sample { labels, binned, .. } = self.grower.sample;
         let rows = self.rows_of(tree);
@@ -338,15 +337,16 @@ impl<'a, R: RowTally + Copy> GrowingForest<'a, R> {
             Ok(grown)
         };
         let binned = self.grower.sample.binned;
-        // A tree keeps two row numbers for each row. Where that is much, few trees grow at once, each
-        // on several threads, so that together they take no more than half of the binned data.
+        // A tree keeps two row numbers for each row. If that is much, few trees grow at once, each
+        // on several threads, so that together they take at most half the memory of the binned
+        // data.
         let a_tree = 8 * binned.n_rows();
         let at_once =
             if a_tree > SMALL_BYTES { (binned.n_bytes() / 2 / a_tree).max(1) } else { usize::MAX };
         run_each(numbers, at_once, grow)
     }
 
-    /// Asks trees about the rows that they have not seen.
+    /// Adds the votes of trees on their out-of-bag rows.
     fn ask(
         &self,
         judged: &mut Judged,
@@ -357,7 +357,8 @@ impl<'a, R: RowTally + Copy> GrowingForest<'a, R> {
         judged.add(&self.forest, self.grower.sample.binned, n_trees, left_out, interrupt)
     }
 
-    /// Rows by which the forest is judged: all, or a sample where answers of all trees are needed at once.
+    /// Rows on which the forest is evaluated: all, or a sample if the votes of all trees are needed
+    /// at once.
     fn judged_rows(&self) -> Vec<u32> {
         let rows = self.grower.sample.labels.rows();
         match self.forest.aggregation {
@@ -368,7 +369,7 @@ impl<'a, R: RowTally + Copy> GrowingForest<'a, R> {
         }
     }
 
-    /// Forms the consensus, judges the forest by the rows out of bag, and calibrates ranks.
+    /// Forms the consensus, evaluates the forest on the out-of-bag rows, and calibrates ranks.
     fn finish(mut self, interrupt: &Interrupt) -> Result<RankingForest, RankError> {
         let labels = self.grower.sample.labels;
         if self.forest.aggregation == Aggregation::Kendall {
@@ -387,7 +388,7 @@ impl<'a, R: RowTally + Copy> GrowingForest<'a, R> {
         if is_rank && scored.is_mixed() {
             self.forest.calibration = Some(scored.calibration());
         } else if is_rank {
-            // Of so few rows that a class has none out of bag, those in the bag must do.
+            // If a class has no out-of-bag rows, those in the bag are used.
             let mut judged = Judged::new(judged.rows, &self.forest);
             let n_trees = self.forest.trees.len();
             let binned = self.grower.sample.binned;
@@ -402,8 +403,7 @@ impl<'a, R: RowTally + Copy> GrowingForest<'a, R> {
 }
 
 /// Runs `work` for each number on the threads of the current pool, at most `at_once` of them at a
-/// time, each on its share of the threads and nothing of it elsewhere: what is being grown at once,
-/// and its memory, stays bounded.
+/// time, each on its own share of the threads only: so the memory of growing trees stays bounded.
 fn run_each<T: Send>(
     numbers: Range<usize>,
     at_once: usize,
@@ -434,7 +434,7 @@ fn run_each<T: Send>(
     Ok(all.into_iter().map(|(_, done)| done).collect())
 }
 
-/// Some of the rows, one at random from each of `n` equal stretches.
+/// A sample of the rows, one at random from each of `n` equal runs.
 fn sampled(rows: &[u32], n: usize, seed: u64) -> Vec<u32> {
     if rows.len() <= n {
         return rows.to_vec();
@@ -445,17 +445,17 @@ fn sampled(rows: &[u32], n: usize, seed: u64) -> Vec<u32> {
 }
 
 impl RankingForest {
-    /// An earlier forest as it was while it grew, if it grew with these rates.
+    /// An earlier forest in its form during growth, if it grew with these rates.
     pub(super) fn with_rates(self, rates: &RateColumns) -> Self {
         self.changed(|test| test.with_rates(rates), |frame| frame.with_rates(rates))
     }
 
-    /// The forest in questions to features.
+    /// The forest with tests of features only.
     pub(super) fn without_rates(self, rates: &RateColumns) -> Self {
         self.changed(|test| test.without_rates(rates), |frame| frame.without_rates(rates))
     }
 
-    /// Changes the questions of trees and their frames, which stay shared.
+    /// Changes the tests of trees and their frames, which remain shared.
     fn changed(
         mut self,
         of_test: impl Fn(&Test) -> Option<Test>,
@@ -528,7 +528,7 @@ mod tests {
         fit_forest(&columns, &labels, params, None, &Interrupt::default()).unwrap()
     }
 
-    /// Values that trees give to the rows that they have not drawn, drawn again.
+    /// Values that trees give to their out-of-bag rows, with the bootstrap drawn again.
     fn values_out_of_bag(
         forest: &RankingForest,
         columns: &Columns<'_>,
@@ -578,7 +578,7 @@ mod tests {
                 let rows: Vec<usize> = (0..positive.len()).filter(judged).collect();
                 assert!(rows.len() > 60);
                 let scores: Vec<f64> = rows.iter().map(|&row| score(&of_rows[row])).collect();
-                // A row of weight k is k rows.
+                // A row of weight k counts as k rows.
                 let copies = |row: usize| if is_weighted { weights[row] as usize } else { 1 };
                 let (mut all_scores, mut all_positive) = (Vec::new(), Vec::new());
                 for (&row, &score) in rows.iter().zip(&scores) {
@@ -622,7 +622,7 @@ mod tests {
     }
 
     #[test]
-    fn where_no_row_is_out_of_bag_those_in_the_bag_calibrate() {
+    fn without_out_of_bag_rows_those_in_the_bag_calibrate() {
         let columns = Columns::from_row_major(&[0.0, 5.0, 1.0, 5.0], 2).unwrap();
         let labels = Labels::new(&[false, true], None).unwrap();
         for aggregation in [Aggregation::RankMean, Aggregation::RankMedian, Aggregation::Kendall] {
@@ -636,7 +636,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sample_has_a_row_of_each_stretch() {
+    fn a_sample_has_a_row_of_each_run() {
         let rows: Vec<u32> = (100..1100).collect();
         assert_eq!(sampled(&rows, 1000, 1), rows);
         let some = sampled(&rows, 300, 1);
@@ -694,8 +694,8 @@ mod tests_of_rate_columns {
         }
     }
 
-    /// Fits a forest to a number of noise and a feature of many categories that determines the class, and scores
-    /// rows of some categories.
+    /// Fits a forest to a numeric noise feature and a feature of many categories that determines
+    /// the class, and scores rows of some categories.
     fn fit(
         params: &ForestParams,
         earlier: Option<RankingForest>,
@@ -718,7 +718,7 @@ mod tests_of_rate_columns {
     }
 
     #[test]
-    fn a_finished_forest_asks_sets_of_categories() {
+    fn a_finished_forest_tests_sets_of_categories() {
         let (forest, scores) = fit(&params(20), None, &[]);
         assert!(scores.is_empty());
         let tests = || forest.trees.iter().flat_map(RankingTree::tests);
@@ -735,7 +735,7 @@ mod tests_of_rate_columns {
     }
 
     #[test]
-    fn a_forest_is_gone_on_with_as_it_grew() {
+    fn a_forest_is_continued_in_the_form_of_its_growth() {
         let (half, _) = fit(&params(7), None, &[]);
         let (all, _) = fit(&params(16), None, &[]);
         assert_eq!(fit(&params(16), Some(half), &[]).0, all);
@@ -752,7 +752,7 @@ mod tests_of_rate_columns {
     }
 
     #[test]
-    fn raw_rates_are_the_papers_search() {
+    fn raw_rates_give_the_search_of_the_paper() {
         let mut raw = params(3);
         raw.tree.binning.level_rates = LevelRates::Raw;
         let (forest, _) = fit(&raw, None, &[]);

@@ -1,4 +1,4 @@
-//! What trees say of training rows that they have not seen.
+//! Votes of trees on their out-of-bag training rows.
 
 use std::ops::Range;
 
@@ -11,11 +11,11 @@ use crate::parallel::prelude::*;
 use crate::roc::{DeLong, auc_up_to};
 use crate::{Interrupt, RankError, parallel};
 
-/// Trees that are queried together on the rows that they have not seen; also how often early
-/// stopping looks.
+/// Number of trees evaluated together on their out-of-bag rows; also the interval between checks
+/// for early stopping.
 pub(super) const BLOCK_TREES: usize = 10;
 
-/// What trees say of training rows that they have not seen, or of all rows where each tree saw all.
+/// Votes of trees on their out-of-bag training rows, or on all rows if each tree saw all.
 pub(super) struct Judged {
     pub(super) rows: Vec<u32>,
     /// One for each tile of rows.
@@ -29,8 +29,8 @@ impl Judged {
         Self { rows, votes, n_trees: 0 }
     }
 
-    /// Queries the trees up to `n_trees` that were not queried before. `left_out` has the rows that a tree has
-    /// not seen; `None` to ask it about all.
+    /// Adds the votes of the trees up to `n_trees` that have not voted yet. `left_out` gives the
+    /// out-of-bag rows of a tree; `None` for all rows.
     pub(super) fn add(
         &mut self,
         forest: &RankingForest,
@@ -144,7 +144,7 @@ impl ScoredRows<'_> {
     }
 }
 
-/// Trees that are queried together, with the value of each of their leaves.
+/// Trees evaluated together, with the value of each of their leaves.
 #[derive(Debug)]
 pub(in crate::tree) struct QueriedTrees {
     pub(in crate::tree) scorer: ForestScorer,
@@ -165,22 +165,23 @@ impl RankingForest {
     ///
     /// # Errors
     ///
-    /// [`RankError`] if the columns are not those of the fit in number and kind, or hold infinity.
+    /// [`RankError`] if the columns differ from those of the fit in number or kind, or hold
+    /// infinity.
     pub fn score(&self, columns: &Columns<'_>) -> Result<Vec<f64>, RankError> {
         let middle = self.middle();
         self.raw_scores(columns, |score| score - middle)
     }
 
     /// Probability of the positive class of each row: the mean share of positives of its leaves;
-    /// for rankings, what the training rows say of the score, made monotone by pooling adjacent
-    /// violators.
+    /// for rankings, the share of positives among the training rows by score, made monotone by
+    /// pooling adjacent violators.
     ///
     /// # Errors
     ///
     /// As [`RankingForest::score`].
     pub fn probability(&self, columns: &Columns<'_>) -> Result<Vec<f64>, RankError> {
         match &self.calibration {
-            // Rounded as the score is, so that rows of one score have one probability.
+            // Rounded like the score, so that rows of equal score have equal probability.
             None => self.raw_scores(columns, |mean| (mean - 0.5) + 0.5),
             Some(calibration) => self.raw_scores(columns, |score| calibration.probability(score)),
         }

@@ -1,10 +1,11 @@
 //! Many trees (paper 2 secs. 7 and 8).
 //!
-//! - `ranking_forest`: the model and its probabilities; `votes`: how the trees make one score;
+//! - `ranking_forest`: the model and its probabilities; `votes`: the combination of the trees to
+//!   one score;
 //! - `scorer`: trees and rows in the form in which they score fast;
 //! - `saved`: the form in which a forest is saved;
-//! - `params`: its parameters; `fit`: the growth on samples drawn by `bootstrap`; `judged`: scores of rows
-//!   out of bag, by which parameters are chosen.
+//! - `params`: its parameters; `fit`: the growth on samples drawn by `bootstrap`; `judged`: scores
+//!   of out-of-bag rows, which choose parameters.
 
 mod bootstrap;
 mod fit;

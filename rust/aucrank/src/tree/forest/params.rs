@@ -40,9 +40,9 @@ use crate::tree::split::{CutCriterion, SplitRule};
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(deny_unknown_fields))]
 pub struct EarlyStopping {
-    /// Trees that may be added without the out-of-bag AUC rising by more than `tol`.
+    /// Number of trees that may be added without raising the out-of-bag AUC by more than `tol`.
     pub n_iter_no_change: usize,
-    /// What counts as a rise.
+    /// Least rise of the AUC that counts.
     pub tol: f64,
 }
 
@@ -54,23 +54,23 @@ pub struct EarlyStopping {
 pub struct ForestParams {
     /// How each tree is grown; its pruning is not used. Its seed is that of the forest.
     pub tree: TreeRankParams,
-    /// Sizes of leaf, ascending, of which the one is taken in the place of that of `tree` whose trees rank
-    /// the rows best that they have not seen, the smallest of equals; it needs a bootstrap. An earlier
-    /// forest keeps its size. Empty to take that of `tree`.
+    /// Candidate sizes of leaf, ascending: the one whose trees rank their out-of-bag rows best, the
+    /// smallest of ties, replaces that of `tree`; this needs a bootstrap. An earlier forest keeps
+    /// its size. Empty to use that of `tree`.
     #[cfg_attr(feature = "serde", serde(default))]
     pub leaf_sizes: Vec<u64>,
-    /// Criteria, of which the one is taken in the place of that of `tree` whose trees rank the rows best
-    /// that they have not seen, the first of equals; it needs a bootstrap. An earlier forest keeps its
-    /// criterion. Empty to take that of `tree`.
+    /// Candidate criteria: the one whose trees rank their out-of-bag rows best, the first of ties,
+    /// replaces that of `tree`; this needs a bootstrap. An earlier forest keeps its criterion.
+    /// Empty to use that of `tree`.
     #[cfg_attr(feature = "serde", serde(default))]
     pub criteria: Vec<CutCriterion>,
     /// Number of trees; at least 1.
     pub n_trees: usize,
     /// How rows are drawn for each tree; `None` if each sees all of them.
     pub bootstrap: Option<BootstrapParams>,
-    /// How the trees make one score.
+    /// How the trees are combined to one score.
     pub aggregation: Aggregation,
-    /// Whether the AUC on rows that trees have not seen is wanted; it needs a bootstrap.
+    /// Whether to compute the AUC on out-of-bag rows; this needs a bootstrap.
     pub out_of_bag: bool,
     /// When to stop early, which needs a bootstrap too.
     pub early_stopping: Option<EarlyStopping>,
@@ -111,20 +111,21 @@ impl ForestParams {
     }
 }
 
-/// Trees that are grown of each kind: a row is judged by about 22 of them. By fewer, large leaves win too
-/// often, for a single tree of small ones says little; the choice by 100 is no better.
+/// Number of trees grown per candidate: about 22 of them score each row. With fewer, large leaves
+/// win too often, since few trees of small leaves give a noisy score; with 100 the choice is no
+/// better.
 pub(super) const TRIAL_TREES: usize = 60;
 
 /// The trees to choose among.
 #[derive(Debug)]
 pub(super) struct Choices {
-    /// For each criterion those of each size of leaf.
+    /// For each criterion, the trees of each size of leaf.
     pub(super) trees: Vec<TreeRankParams>,
     pub(super) n_sizes: usize,
 }
 
 impl Choices {
-    /// By what the cuts of one of the trees are chosen.
+    /// Criterion for the cuts of one of the trees.
     pub(super) fn criterion(&self, tree: usize) -> CutCriterion {
         match &self.trees[tree].split {
             SplitRule::Stumps(stumps) => stumps.criterion,
@@ -134,11 +135,11 @@ impl Choices {
 }
 
 impl ForestParams {
-    /// The trees to choose among; one alone where there is nothing to choose.
+    /// The trees to choose among; only one if there is nothing to choose.
     ///
     /// # Errors
     ///
-    /// [`RankError::BadParameter`] if the earlier forest does not say what its size of leaf is.
+    /// [`RankError::BadParameter`] if the earlier forest does not record its size of leaf.
     pub(super) fn choices(&self, earlier: Option<&RankingForest>) -> Result<Choices, RankError> {
         let (mut sizes, mut criteria) = (self.leaf_sizes.clone(), self.criteria.clone());
         if let Some(earlier) = earlier {
@@ -169,7 +170,8 @@ impl ForestParams {
     }
 }
 
-/// The tree whose splits keep so many rows on each side. So does a single stump, where the sides are its own.
+/// The tree whose splits keep at least `size` rows on each side; a split by a single stump applies
+/// it to the stump.
 fn with_leaves_of(tree: &TreeRankParams, size: u64) -> TreeRankParams {
     let mut tree = tree.clone();
     tree.grow.min_samples_leaf = size;

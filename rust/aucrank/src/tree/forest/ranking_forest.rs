@@ -1,4 +1,4 @@
-//! A forest of ranking trees, whose scores or rankings are put together (paper 2 secs. 7 and 8;
+//! A forest of ranking trees, whose scores or rankings are combined (paper 2 secs. 7 and 8;
 //! DECISIONS T29), and the probabilities of scores that only rank.
 
 use std::collections::HashSet;
@@ -15,7 +15,7 @@ use crate::prepared::Prepared;
 use crate::tree::model::RankingTree;
 use crate::tree::split::CutCriterion;
 
-/// How the trees make one score.
+/// How the trees are combined to one score.
 ///
 /// # Examples
 ///
@@ -48,16 +48,16 @@ use crate::tree::split::CutCriterion;
 pub enum Aggregation {
     /// The mean of the shares of positives in the leaves.
     Eta,
-    /// The mean of the ranks: the share of a tree's rows that lie below the leaf, and half of its
+    /// The mean of the ranks: the share of a tree's rows that lie below the leaf, plus half of its
     /// own.
     RankMean,
     /// Their median.
     RankMedian,
-    /// A consensus of the rankings in the sense of Kendall.
+    /// A consensus of the rankings by Kendall's distance.
     Kendall,
 }
 
-/// How well trees rank rows that they have not seen.
+/// Performance of the trees on their out-of-bag rows.
 ///
 /// For an example see [`fit_forest`](crate::tree::fit_forest).
 #[derive(Debug, Clone, PartialEq)]
@@ -65,13 +65,13 @@ pub enum Aggregation {
 pub struct OutOfBag {
     /// AUC of the scores of rows, each from the trees that have not seen it.
     pub auc: f64,
-    /// Variance of the AUC, by `DeLong`; `None` where a class has one row.
+    /// Variance of the AUC, by `DeLong`; `None` if a class has one row.
     pub variance: Option<f64>,
     /// Effective numbers of rows, positive and negative.
     pub effective_rows: [f64; 2],
-    /// Numbers of trees at which early stopping looked.
+    /// Numbers of trees at which early stopping was checked.
     pub path_trees: Vec<usize>,
-    /// AUC of the forest of so many trees.
+    /// AUC of the forest at each of these numbers.
     pub path_aucs: Vec<f64>,
 }
 
@@ -83,9 +83,10 @@ pub struct RankingForest {
     pub(in crate::tree) trees: Vec<RankingTree>,
     pub(in crate::tree) aggregation: Aggregation,
     pub(in crate::tree) seed: u64,
-    /// Rows that each side of a split keeps in the trees grown last; `None` in a file that does not say.
+    /// Least number of rows on each side of a split in the trees grown last; `None` if the file
+    /// lacks it.
     pub(in crate::tree) min_samples_leaf: Option<u64>,
-    /// By what cuts are chosen in the trees grown last.
+    /// Criterion for cuts in the trees grown last.
     pub(in crate::tree) criterion: CutCriterion,
     pub(in crate::tree) consensus: Option<Consensus>,
     pub(in crate::tree) calibration: Option<ProbabilitySteps>,
@@ -100,26 +101,26 @@ impl RankingForest {
         &self.trees
     }
 
-    /// How the trees make one score.
+    /// How the trees are combined to one score.
     #[must_use]
     pub fn aggregation(&self) -> Aggregation {
         self.aggregation
     }
 
-    /// What seeds its trees.
+    /// Seed of its trees.
     #[must_use]
     pub fn seed(&self) -> u64 {
         self.seed
     }
 
-    /// Rows that each side of a split keeps in the trees that were grown last, chosen where there was a
-    /// choice; `None` for a forest from a file of an earlier version, which does not say.
+    /// Least number of rows on each side of a split in the trees grown last, as chosen if there was
+    /// a choice; `None` for a forest from a file of an earlier version, which lacks it.
     #[must_use]
     pub fn min_samples_leaf(&self) -> Option<u64> {
         self.min_samples_leaf
     }
 
-    /// By what cuts are chosen in the trees that were grown last.
+    /// Criterion for cuts in the trees grown last.
     #[must_use]
     pub fn criterion(&self) -> CutCriterion {
         self.criterion
@@ -131,14 +132,14 @@ impl RankingForest {
         self.trees[0].n_levels()
     }
 
-    /// How well the trees rank rows that they have not seen, if it was requested and every class had
+    /// Performance of the trees on their out-of-bag rows, if it was requested and every class had
     /// such rows.
     #[must_use]
     pub fn out_of_bag(&self) -> Option<&OutOfBag> {
         self.out_of_bag.as_ref()
     }
 
-    /// What a tree says of the rows of each of its leaves, in ranking order.
+    /// Value that a tree gives to the rows of each of its leaves, in ranking order.
     pub(in crate::tree) fn leaf_values(&self, tree: &RankingTree) -> Vec<f64> {
         match self.aggregation {
             Aggregation::Eta => tree.leaf_values(),
@@ -146,7 +147,7 @@ impl RankingForest {
         }
     }
 
-    /// What the trees say of a row whose score is 0.
+    /// Combined value of the trees for a row of score 0.
     pub(in crate::tree) fn middle(&self) -> f64 {
         self.calibration.as_ref().map_or(0.5, ProbabilitySteps::middle)
     }
@@ -166,7 +167,7 @@ impl RankingForest {
         (0..self.n_levels().len()).map(of_feature).unzip()
     }
 
-    /// Validates a loaded model: whether its parts are consistent.
+    /// Validates a loaded model: its parts must be consistent.
     ///
     /// # Errors
     ///
@@ -178,7 +179,7 @@ impl RankingForest {
         if self.min_samples_leaf == Some(0) {
             return Err("leaves have no rows".to_owned());
         }
-        // Frames of many features may be shared by many small trees.
+        // Many small trees may share a frame of many features.
         let mut frames = HashSet::new();
         for (number, tree) in self.trees.iter().enumerate() {
             let named = |what| format!("tree {number}: {what}");
@@ -214,7 +215,7 @@ impl RankingForest {
         Formula::Sum(vec![self.unshifted_formula(), Formula::Constant(-self.middle())])
     }
 
-    /// [`RankingForest::probability`] where it is no function of the score in double precision: of
+    /// [`RankingForest::probability`] if it is no function of the score in double precision: for
     /// aggregated rankings, whose steps lie between scores before they are shifted.
     #[must_use]
     pub fn probability_formula(&self) -> Option<Formula> {
@@ -237,8 +238,8 @@ impl RankingForest {
     }
 }
 
-/// A probability that rises with the score in steps: the share of positives of training rows, made
-/// monotone by pooling adjacent violators.
+/// A probability that increases with the score in steps: the share of positives of training rows,
+/// made monotone by pooling adjacent violators.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 pub(in crate::tree) struct ProbabilitySteps {
@@ -248,7 +249,7 @@ pub(in crate::tree) struct ProbabilitySteps {
 }
 
 impl ProbabilitySteps {
-    /// Learns from scores with the class sums of their rows, which it sorts.
+    /// Fits the steps to scores with the class sums of their rows; sorts them.
     pub(in crate::tree) fn new(scored: &mut [(f64, ClassSums)]) -> Self {
         let pools = rising_pools(scored);
         Self {
@@ -261,8 +262,8 @@ impl ProbabilitySteps {
         self.probabilities[self.thresholds.partition_point(|&threshold| threshold < score)]
     }
 
-    /// Where its steps begin, each at the least score that lies above a threshold, and the
-    /// probabilities: below the first, ..., from the last on.
+    /// The start of each step, the least score above its threshold, and the probabilities: below
+    /// the first, ..., from the last on.
     pub(in crate::tree) fn steps(&self) -> (Vec<f64>, Vec<f64>) {
         let starts = self.thresholds.iter().map(|threshold| threshold.next_up()).collect();
         (starts, self.probabilities.clone())
@@ -278,7 +279,7 @@ impl ProbabilitySteps {
     }
 
     pub(in crate::tree) fn check(&self) -> Result<(), String> {
-        // Shares that differ by less than a rounding are one number.
+        // Shares that differ by less than a rounding error are equal.
         let fits = self.probabilities.len() == self.thresholds.len() + 1
             && self.thresholds.iter().all(|threshold| threshold.is_finite())
             && self.thresholds.is_sorted_by(|a, b| a < b)
@@ -288,7 +289,7 @@ impl ProbabilitySteps {
     }
 }
 
-/// A threshold at least `low` and below `high`, so that what is above it is nearer to `high`.
+/// A threshold at least `low` and below `high`, about midway between them.
 fn between(low: f64, high: f64) -> f64 {
     let middle = f64::midpoint(low, high);
     if middle < high { middle } else { low }
@@ -302,8 +303,8 @@ mod tests {
         ClassSums { pos, neg, rows: pos + neg }
     }
 
-    /// Isotonic regression by its min-max formula: the value at a score is the largest share of a
-    /// stretch that ends there or above, over the smallest over its beginnings.
+    /// Isotonic regression by its min-max formula: the value at a score is the maximum over starts
+    /// at or below it of the minimum, over ends at or above it, of the share of the run.
     fn isotonic(scored: &[(f64, ClassSums)], at: f64) -> f64 {
         let mut scores: Vec<f64> = scored.iter().map(|(score, _)| *score).collect();
         scores.sort_by(f64::total_cmp);
@@ -395,7 +396,7 @@ mod tests {
     }
 
     #[test]
-    fn one_class_is_certain_of_all_scores() {
+    fn with_one_class_the_probability_is_0_or_1_everywhere() {
         let positive = ProbabilitySteps::new(&mut [(0.2, sums(1, 0)), (0.7, sums(3, 0))]);
         let negative = ProbabilitySteps::new(&mut [(0.2, sums(0, 1)), (0.7, sums(0, 3))]);
         for score in [0.0, 0.2, 0.5, 1.0] {
@@ -412,7 +413,7 @@ mod tests {
         };
         assert!(of(&[], &[0.3]));
         assert!(of(&[0.1, 0.4], &[0.0, 0.5, 1.0]));
-        // Two shares may round to one number.
+        // Two shares may round to the same number.
         assert!(of(&[0.1, 0.4], &[0.0, 0.5, 0.5]));
         assert!(!of(&[], &[]));
         assert!(!of(&[0.1], &[0.3]));

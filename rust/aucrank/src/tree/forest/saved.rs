@@ -1,9 +1,10 @@
-//! The saved form of a forest: columns of numbers instead of nodes, some seven bytes of text a node.
+//! The saved form of a forest: columns of numbers instead of nodes, about seven bytes of text per
+//! node.
 //!
-//! What follows from something else is not there. Nodes stand from the root on, left before right,
-//! so that a letter for each says where its children are; its sums are those of its leaves. What
-//! trees share stands once: frames, for each feature the thresholds, and sets of categories, to which
-//! trees point.
+//! Derived data are not saved. Nodes are in order from the root on, left before right, so that a
+//! letter for each determines its children; its sums are those of its leaves. Data shared by trees
+//! are saved once: frames, the thresholds of each feature, and sets of categories, to which trees
+//! refer.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -30,21 +31,21 @@ struct SavedForest<'a> {
     aggregation: Aggregation,
     calibration: Option<Cow<'a, ProbabilitySteps>>,
     consensus: Option<Cow<'a, Consensus>>,
-    /// That of earlier versions is in no file, nor is it where it is theirs.
+    /// Left out if it is the criterion of earlier versions, whose files lack it.
     #[serde(default, skip_serializing_if = "is_youden")]
     criterion: CutCriterion,
-    /// Those that differ: trees of a forest grown in two fits may have seen other weights and other
+    /// The distinct frames: trees of a forest grown in two fits may have seen different weights and
     /// missing values.
     frames: Vec<Cow<'a, TreeFrame>>,
-    /// Those that go left by the stumps, each once. Up to format version 4 trees have them.
+    /// The sets that go left by the stumps, each once. Up to format version 4 trees have them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     level_sets: Vec<LevelSet>,
-    /// Files of earlier versions do not say.
+    /// Files of earlier versions lack it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     min_samples_leaf: Option<u64>,
     out_of_bag: Option<Cow<'a, OutOfBag>>,
     seed: u64,
-    /// For each feature those of its stumps, ascending.
+    /// For each feature the thresholds of its stumps, ascending.
     thresholds: Vec<Vec<f64>>,
     trees: Vec<SavedForestTree<'a>>,
 }
@@ -55,18 +56,18 @@ struct SavedForestTree<'a> {
     /// Trees of stumps, one for each node that has one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     cuts: Vec<Cow<'a, [SplitNode]>>,
-    /// What each question to one feature tests.
+    /// The feature of each test of a single feature.
     features: Vec<u32>,
-    /// Place of the frame.
+    /// Place of its frame.
     #[serde(default, skip_serializing_if = "is_zero")]
     frame: usize,
-    /// For each question for categories, the place of those that go left among the sets.
+    /// For each test of categories, the place of its left side among the sets.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     level_sets: Vec<u32>,
     /// The sets themselves, up to format version 4.
     #[serde(default, skip_serializing)]
     levels: Vec<LevelSet>,
-    /// For each question to one feature, a letter for where rows go that miss it.
+    /// For each test of a single feature, a letter for the side of missing values.
     missing: String,
     /// Weight of the negative rows in each leaf.
     neg: Vec<u64>,
@@ -74,10 +75,10 @@ struct SavedForestTree<'a> {
     nodes: String,
     /// Weight of the positive rows in each leaf.
     pos: Vec<u64>,
-    /// Number of rows in each leaf, where it is not the sum of their weights.
+    /// Number of rows in each leaf, if it is not the sum of their weights.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     rows: Option<Vec<u64>>,
-    /// For each question for a threshold, its place among those of the feature.
+    /// For each test by a threshold, its place among those of the feature.
     thresholds: Vec<u32>,
 }
 
@@ -209,7 +210,7 @@ impl SavedForestTree<'_> {
         frame: &Arc<TreeFrame>,
         shared: &SharedColumns,
     ) -> Result<RankingTree, String> {
-        // The lists are there until all nodes are: without the room that they did not need.
+        // The lists are kept until all nodes exist: without their spare capacity.
         self.features.shrink_to_fit();
         self.missing.shrink_to_fit();
         self.neg.shrink_to_fit();
@@ -223,11 +224,12 @@ impl SavedForestTree<'_> {
             rows: self.rows.map(Vec::into_iter),
             tests: TestColumns { features, level_sets, levels, missing, thresholds }.read(),
         };
-        // A letter takes 64 bytes as a node, but a leaf has numbers as well: without them there is none.
+        // A letter becomes a node of 64 bytes, but there are only as many leaves as numbers for
+        // them.
         let n_nodes = self.nodes.len().min((2 * columns.pos.len()).saturating_sub(1));
         let mut nodes: Vec<Node> = Vec::with_capacity(n_nodes);
-        // The last node that waits for its right child. In place of that child it has the number of
-        // the one that waits before it, the first its own.
+        // The last node without its right child so far. In place of that child it holds the number
+        // of the previous such node, and the first one its own number.
         let mut open = None;
         for letter in self.nodes.chars() {
             let number = nodes.len();
@@ -271,7 +273,7 @@ fn checked_add(a: ClassSums, b: ClassSums) -> Option<ClassSums> {
     })
 }
 
-/// What is left to read of the columns of a tree.
+/// Unread rest of the columns of a tree.
 struct SavedColumns<'a> {
     cuts: IntoIter<Cow<'a, [SplitNode]>>,
     neg: IntoIter<u64>,

@@ -1,10 +1,10 @@
 //! Many trees on many rows.
 //!
-//! A question in raw values costs a cache miss and a branch that is often guessed wrong. Here rows
-//! are coded first, with the thresholds of all trees as cuts, so that a value takes two bytes and a
-//! question compares two small integers; then each tree, which now fits the first-level cache,
-//! takes the rows of a tile eight at a time without a branch, so that their loads overlap. Where
-//! there is one row, it walks down many trees at a time instead.
+//! A test on raw values costs a cache miss and a branch that is often mispredicted. Here rows are
+//! coded first, with the thresholds of all trees as cuts, so that a value takes two bytes and a
+//! test compares two small integers; then each tree, which now fits the first-level cache,
+//! processes the rows of a tile eight at a time without a branch, so that their loads overlap. A
+//! single row walks down many trees at a time instead.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -13,45 +13,45 @@ use crate::data::{Binned, Columns, CutGrid, FeatureBins, LevelSet};
 use crate::formula::{Rule, Test};
 use crate::tree::model::{RankingTree, Router};
 
-/// Rows that are coded together: many, since each tree has to come to the cache for them anew.
+/// Rows that are coded together: many, since each tree is loaded into the cache again for them.
 pub(in crate::tree) const TILE_ROWS: usize = 1024;
 
-/// Levels that they walk before the first look whether all have arrived.
+/// Levels that they walk before the first check for arrival of all.
 const LEVELS: usize = 6;
 
-/// Levels before each further look.
+/// Levels before each further check.
 const MORE_LEVELS: usize = 2;
 
 /// Trees that one row walks down side by side.
 const TREES: usize = 16;
 
-/// A question in codes, or a leaf.
+/// A test of codes, or a leaf.
 #[derive(Debug, Clone, Copy)]
 struct ForestStep {
     /// The column tested.
     column: u32,
-    /// What is added to the code of a number: 1 where a missing value counts as the lowest, since it
-    /// brings the missing code round to 0. Or what kind of set it is.
+    /// Added to the code of a number: 1 if a missing value counts as the lowest, since the missing
+    /// code then wraps to 0. For a set, its kind.
     more: u32,
-    /// Numbers whose code is below it go to the first side; for a set, where its marks begin, or its
-    /// place among the long lists.
+    /// Numbers whose code is below it go to the first side; for a set, the start of its marks, or
+    /// its place among the long lists.
     bound: u32,
-    /// Where the first side leads; the second leads to the step after it, so that an answer is
-    /// added instead of looked up. A leaf leads to itself.
+    /// Target of the first side; the second leads to the step after it, so that the outcome of the
+    /// test is added instead of looked up. A leaf leads to itself.
     first: u32,
 }
 
 /// A [`Step`] of small numbers, in half the memory.
 #[derive(Debug, Clone, Copy)]
 struct SmallStep {
-    /// The column in all bits but the two of what is added.
+    /// The column, and in two bits the number that is added.
     column_and_more: u16,
-    /// The highest stands for one above all codes.
+    /// The highest value means a bound above all codes.
     bound: u16,
     first: u32,
 }
 
-/// What a walk asks of a step.
+/// Interface of a step for a walk.
 trait WalkStep {
     fn column(&self) -> usize;
     fn more(&self) -> u32;
@@ -111,7 +111,7 @@ enum ForestSteps {
 }
 
 impl ForestSteps {
-    /// In the smaller form if it has room for all numbers.
+    /// In the smaller form if all numbers fit.
     fn new(steps: Vec<ForestStep>, columns: &[(usize, ColumnCoding)]) -> Self {
         let are_low = columns.iter().all(|(_, coding)| coding.highest() < u32::from(u16::MAX) - 1);
         let small = |step: &ForestStep| {
@@ -125,20 +125,20 @@ impl ForestSteps {
     }
 }
 
-/// Marks a question about a set of categories.
+/// Marks a test of a set of categories.
 const SET: u32 = 2;
 
-/// Marks one whose categories have no marks, but a list that is searched.
+/// Marks a test of a set that has no marks, but a list that is searched.
 const LISTED: u32 = 3;
 
-/// Categories of a column that may have a mark each for every question.
+/// Maximum number of categories of a column with a mark for each of them in every test.
 const FEW_LEVELS: usize = 1 << 10;
 
-/// Marks, of one bit each, that a question may have for each category that it lists: they then take
-/// about as much memory as the lists.
+/// Maximum number of marks, of one bit each, per listed category of a test: they then take about as
+/// much memory as the lists.
 const MARKS_OF_LISTED: usize = 32;
 
-/// Where the steps of a tree are.
+/// Position of the steps of a tree.
 #[derive(Debug)]
 struct CodedTree {
     steps: Range<u32>,
@@ -148,22 +148,22 @@ struct CodedTree {
 /// Trees in the form in which they score fast.
 #[derive(Debug)]
 pub(in crate::tree) struct ForestScorer {
-    /// Codes rows as the trees test them.
+    /// Codes rows for the tests of the trees.
     pub(super) coder: RowCoder,
     trees: Vec<CodedTree>,
-    /// Tree by tree, each from its root on, level by level, so that the questions that every row is
-    /// tested lie side by side.
+    /// Tree by tree, each from its root on, level by level, so that the tests that every row
+    /// reaches lie side by side.
     steps: ForestSteps,
     /// For each step that is a leaf, its place in the ranking.
     leaves: Vec<u32>,
-    /// Which categories go left, for each question about a set: one bit a category, one for the
-    /// missing value, and one for what is no category at all.
+    /// The categories that go left, for each test of a set: one bit per category, one for the
+    /// missing value, and one for an unknown category.
     marks: Vec<u64>,
-    /// The sets of many categories of which few are listed.
+    /// Sets that list few of many categories.
     lists: Vec<List>,
 }
 
-/// A set of categories, and where rows go that miss the feature.
+/// A set of categories, and the side of missing values.
 #[derive(Debug)]
 struct List {
     levels: LevelSet,
@@ -171,8 +171,8 @@ struct List {
     missing_left: bool,
 }
 
-/// Where the marks of a set begin, by the address of the set, the number of categories and the side of
-/// missing values: a large set that many questions share is marked once.
+/// Start of the marks of a set, by the address of the set, the number of categories and the side of
+/// missing values: a large set that many tests share is marked once.
 type Marked = HashMap<(Option<usize>, u32, bool), u32>;
 
 fn levels_address(rule: &Rule) -> Option<usize> {
@@ -187,7 +187,7 @@ impl ForestScorer {
         Self::of_routers(&routers, trees.first().map_or(&[][..], |tree| tree.n_levels()))
     }
 
-    /// Of trees that test single features, given the number of categories of each.
+    /// From trees that test single features, given the number of categories of each feature.
     pub(super) fn of_routers(routers: &[Router<'_, Test>], n_levels: &[Option<u32>]) -> Self {
         let mut tested: Vec<Option<Vec<f64>>> = vec![None; n_levels.len()];
         for (question, ..) in routers.iter().flat_map(|router| &router.steps) {
@@ -234,8 +234,8 @@ impl ForestScorer {
         steps: &mut Vec<ForestStep>,
         marked: &mut Marked,
     ) {
-        // Where the sides of each question begin, once they have a place; parts of a split that were
-        // merged lead to copies of one question, whose sides they share.
+        // Start of the sides of each test, once they have a place; merged parts of a split lead to
+        // copies of one test, whose sides they share.
         let mut sides = vec![None; router.steps.len()];
         let mut targets = vec![router.start];
         let start = steps.len();
@@ -243,7 +243,7 @@ impl ForestScorer {
             let me = steps.len() as u32;
             match target.resolve() {
                 Err(leaf) => {
-                    // No code is so high, once a missing one has come round to 0.
+                    // No code is so high, once a missing one has wrapped to 0.
                     steps.push(ForestStep { column: 0, more: 1, bound: u32::MAX, first: me });
                     self.leaves.push(leaf as u32);
                 }
@@ -266,8 +266,8 @@ impl ForestScorer {
         self.trees.push(CodedTree { steps: start as u32..steps.len() as u32, has_sets });
     }
 
-    /// The form of a question: what is added, the bound, and whether the rows on the left are the
-    /// first side.
+    /// The form of a test: the number that is added, the bound, and whether the left side is the
+    /// first.
     fn ask(&mut self, test: &Test, column: u32, marked: &mut Marked) -> (u32, u32, bool) {
         let number = |bound: u32, missing_low: bool, left_first| {
             let more = u32::from(missing_low);
@@ -413,7 +413,7 @@ impl ForestScorer {
     ) {
         let codes = &tile.codes[..];
         for (trees, ends) in self.trees.chunks(TREES).zip(ends.chunks_mut(TREES)) {
-            // Lanes without a tree walk the first one once more.
+            // Lanes without a tree repeat the first one.
             let mut at = [trees[0].steps.start; TREES];
             at.iter_mut().zip(trees).for_each(|(at, tree)| *at = tree.steps.start);
             let walk_on = |at: &mut [u32; TREES]| {
@@ -438,8 +438,8 @@ impl ForestScorer {
         }
     }
 
-    /// For each step the value of its leaf, given those of the leaves of each tree in ranking order;
-    /// 0 where it is none.
+    /// For each step the value of its leaf, given those of the leaves of each tree in ranking
+    /// order; 0 if it is not a leaf.
     pub(super) fn values_of_steps(&self, values: &[Vec<f64>]) -> Vec<f64> {
         let of_tree = |(tree, values): (&CodedTree, &Vec<f64>)| -> Vec<f64> {
             let leaves = &self.leaves[tree.steps.start as usize..tree.steps.end as usize];
@@ -484,12 +484,12 @@ pub(super) const LANES: usize = 8;
 /// Code of a missing number.
 pub(super) const MISSING: u32 = u32::MAX;
 
-/// What the codes of a column are.
+/// Coding of a column.
 #[derive(Debug)]
 pub(super) enum ColumnCoding {
     /// The number of cuts that are `<=` the value.
     Cuts(CutGrid),
-    /// The category; the number of categories where it is missing, and one more where it is beyond.
+    /// The category; the number of categories if it is missing, and one more if it is out of range.
     Levels(u32),
 }
 
@@ -512,15 +512,15 @@ pub(in crate::tree) struct CodeTile {
     of_column: Vec<u32>,
 }
 
-/// What codes rows.
+/// Coder of rows.
 #[derive(Debug)]
 pub(super) struct RowCoder {
-    /// Features that some tree tests, ascending, and how they are coded.
+    /// Features that some tree tests, ascending, and their codings.
     pub(super) columns: Vec<(usize, ColumnCoding)>,
 }
 
 impl RowCoder {
-    /// Codes rows of raw values; `false` where [`Columns::refusal`] has a reason to make nothing of them.
+    /// Codes rows of raw values; `false` if [`Columns::refusal`] has a reason to reject them.
     pub(in crate::tree) fn code(
         &self,
         columns: &Columns<'_>,
@@ -537,7 +537,7 @@ impl RowCoder {
         of_column.resize(rows.len(), 0);
         let mut tested = self.columns.iter().enumerate().peekable();
         for (feature, column) in columns.iter().enumerate() {
-            // Infinity is an error in a feature that no tree tests, too.
+            // Infinity is an error even in a feature that no tree tests.
             if column.read(rows.clone(), &mut *values) {
                 return false;
             }
@@ -566,8 +566,8 @@ impl RowCoder {
         true
     }
 
-    /// For each column of the codes, what the codes of `binned` become; every threshold of the
-    /// trees must be a cut of its bins.
+    /// For each column, the new code of each code of `binned`; every threshold of the trees must be
+    /// a cut of its bins.
     pub(in crate::tree) fn recoding(&self, binned: &Binned) -> Vec<Vec<u32>> {
         let recode = |(feature, coding): &(usize, ColumnCoding)| match (
             coding,
@@ -609,7 +609,7 @@ mod tests {
     use crate::data::{BinningParams, ClassSums, Column, Labels, LevelRates, MISSING_CODE};
     use crate::tree::model::{LeafOrder, Node, NodeSplit, SplitForm, SplitNode, TreeFrame};
 
-    /// One has so many categories that a question has a list of them instead of marks.
+    /// One has so many categories that a test has a list of them instead of marks.
     const N_LEVELS: [Option<u32>; 6] = [None, Some(3), None, Some(5000), None, None];
 
     fn frame(leaf_order: LeafOrder) -> TreeFrame {
@@ -640,7 +640,7 @@ mod tests {
             ClassSums { pos, neg, rows: pos + neg }
         }
 
-        /// A question to one of the features but the last, which no tree tests.
+        /// A test of one of the features except the last, which no tree tests.
         fn test(&mut self, thresholds: &[Vec<f64>]) -> Test {
             let feature = self.below(N_LEVELS.len() - 1);
             let left = match (self.below(5), N_LEVELS[feature]) {
@@ -697,7 +697,7 @@ mod tests {
             nodes[number].split = Some(NodeSplit::new(form, number + 1, right));
         }
 
-        /// Trees of up to `depth` levels, each with what a forest may hold.
+        /// Trees of up to `depth` levels, with all forms of tests that a forest may have.
         fn trees(&mut self, depths: &[usize], thresholds: &[Vec<f64>]) -> Vec<RankingTree> {
             let tree = |&depth: &usize| {
                 let frame = frame(if self.coin() { LeafOrder::Tree } else { LeafOrder::Eta });
@@ -709,7 +709,7 @@ mod tests {
         }
     }
 
-    /// Rows of all features; `n_beyond` more categories than the trees know.
+    /// Rows of all features, with `n_beyond` categories that are unknown to the trees.
     struct Data {
         numbers: Vec<Vec<f64>>,
         codes: Vec<Vec<u32>>,
@@ -746,7 +746,7 @@ mod tests {
         }
     }
 
-    /// The same scorer with steps in the form that has room for all numbers.
+    /// The same scorer with steps in the larger form.
     fn widened(mut scorer: ForestScorer) -> ForestScorer {
         let ForestSteps::Small(small) = &scorer.steps else { panic!("the numbers are small") };
         let wide = |step: &SmallStep| ForestStep {
@@ -816,7 +816,7 @@ mod tests {
     }
 
     #[test]
-    fn steps_are_small_where_all_numbers_and_codes_are() {
+    fn steps_are_small_if_all_numbers_and_codes_are() {
         let coding = |n_cuts: u32| {
             let cuts: Vec<f64> = (0..n_cuts).map(f64::from).collect();
             (0, ColumnCoding::Cuts(CutGrid::new(&cuts)))
@@ -838,7 +838,8 @@ mod tests {
             ));
         }
         assert!(!is_small(ForestStep { bound: 65_536, ..step }, coding(9)));
-        // All codes but the missing one are below the highest bound, with what is added to them.
+        // All codes but the missing one are below the highest bound, including the number added to
+        // them.
         let ForestSteps::Small(small) = ForestSteps::new(vec![everything], &[coding(65_533)])
         else {
             panic!("small")
@@ -847,7 +848,7 @@ mod tests {
     }
 
     #[test]
-    fn trees_of_one_leaf_ask_nothing() {
+    fn trees_of_one_leaf_test_nothing() {
         let mut random = Random(3);
         let trees = random.trees(&[0, 0], &some_thresholds());
         let rows = Data::new(&mut random, 20, 0);
@@ -858,7 +859,7 @@ mod tests {
     }
 
     #[test]
-    fn a_set_that_many_questions_share_is_marked_once() {
+    fn a_set_that_many_tests_share_is_marked_once() {
         let feature = N_LEVELS.iter().position(|n_levels| *n_levels == Some(3)).unwrap();
         let tree = |levels: &LevelSet, missing_left| {
             let test = Test { feature, left: Rule::Levels(levels.clone()), missing_left };
@@ -887,7 +888,7 @@ mod tests {
     }
 
     #[test]
-    fn questions_that_all_or_none_pass_are_answered() {
+    fn tests_that_all_or_no_rows_pass_are_evaluated() {
         for case in 0..4 {
             let (left, missing_left) = (case & 1 == 1, case & 2 == 2);
             let test = Test { feature: 0, left: Rule::Known(left), missing_left };
@@ -951,7 +952,7 @@ mod tests {
     }
 
     #[test]
-    fn infinity_is_distinguished() {
+    fn infinity_is_detected() {
         let trees = Random(5).trees(&[3], &some_thresholds());
         let mut rows = Data::new(&mut Random(6), 20, 0);
         // Also in a column that no tree tests.

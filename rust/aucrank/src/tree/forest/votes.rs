@@ -1,12 +1,13 @@
-//! What the trees of a forest say of a few rows, put together: means, medians, or one ranking out of many.
+//! Combined votes of the trees of a forest on a few rows: means, medians, or a consensus ranking.
 //!
-//! That is the Kendall consensus of the trees. A ranking that agrees with the most pairs of the most trees
-//! (a Kemeny ranking) is out of reach, so this is Copeland's with a local search. Some reference rows are
-//! ordered by the number of others that they beat in a majority of trees, ties by the sum of the majorities
-//! (Borda), and neighbours change places until no majority is against any of them (local Kemenisation:
-//! Dwork, Kumar, Naor and Sivakumar, "Rank aggregation methods for the Web", 2001,
-//! <https://doi.org/10.1145/371920.372165>). A new row takes the place among them that contradicts the
-//! fewest pairs of the trees; rows in one place are ordered by their mean rank.
+//! The consensus is the Kendall consensus of the trees. A ranking that agrees with the most pairs
+//! over all trees (a Kemeny ranking) is too expensive, so this is Copeland's method with a local
+//! search. Some reference rows are ordered by the number of others that they beat in a majority of
+//! trees, ties by the sum of the majorities (Borda), and neighbours are swapped until no majority
+//! is against any of them (local Kemenisation: Dwork, Kumar, Naor and Sivakumar, "Rank aggregation
+//! methods for the Web", 2001, <https://doi.org/10.1145/371920.372165>). A new row takes the place
+//! among them that contradicts the fewest pairs of the trees; rows in one place are ordered by
+//! their mean rank.
 
 use std::cmp::Reverse;
 use std::ops::Range;
@@ -21,7 +22,7 @@ use crate::formula::Test;
 use crate::tree::model::{RankingTree, Router};
 use crate::{RankError, parallel};
 
-/// Answers of trees about some rows, as far as the aggregation has to keep them.
+/// Votes of trees on some rows, as far as the aggregation needs them.
 #[derive(Debug)]
 pub(in crate::tree) struct Votes {
     /// Sum of the values of the leaves of each row, and the number of trees that voted.
@@ -45,7 +46,7 @@ impl Votes {
         }
     }
 
-    /// Adds what one tree says of the rows that count for it, given its leaf of each row and the
+    /// Adds the votes of one tree on the rows that count for it, given its leaf of each row and the
     /// values of its leaves.
     pub(in crate::tree) fn add(
         &mut self,
@@ -119,7 +120,7 @@ const LEAST_TILES: usize = 4;
 pub(crate) struct LeafSums {
     scorer: ForestScorer,
     n_trees: usize,
-    /// By place of the leaf among the steps of all trees.
+    /// Indexed by the place of the leaf among the steps of all trees.
     values: Vec<f64>,
 }
 
@@ -132,14 +133,14 @@ pub(crate) struct LeafTile {
 }
 
 impl LeafSums {
-    /// Of trees that test single features, with the values of their leaves.
+    /// From trees that test single features, with the values of their leaves.
     pub(crate) fn new<'t>(trees: impl Iterator<Item = (&'t RankingTree, &'t [f64])>) -> Self {
         let (trees, values): (Vec<_>, Vec<_>) = trees.unzip();
         let values: Vec<Vec<f64>> = values.into_iter().map(<[f64]>::to_vec).collect();
         Self::of_values(ForestScorer::new(trees), &values)
     }
 
-    /// Of trees given by their questions, as [`Router::of_tests`] takes them, with the values of their
+    /// From trees given by their tests, as for [`Router::of_tests`], with the values of their
     /// leaves by number; and the number of categories of each feature.
     pub(crate) fn of_routes(
         n_levels: &[Option<u32>],
@@ -176,8 +177,8 @@ impl LeafSums {
         Ok(())
     }
 
-    /// Adds the values of all trees to the sums of some rows; `false` where [`Columns::refusal`] has a
-    /// reason not to.
+    /// Adds the values of all trees to the sums of some rows; `false` if [`Columns::refusal`] has a
+    /// reason to reject them.
     pub(crate) fn add(
         &self,
         columns: &Columns<'_>,
@@ -219,7 +220,7 @@ impl Consensus {
     /// Orders reference rows, given for each tree by the places of their leaves.
     pub(in crate::tree) fn new(places: &[Vec<u32>]) -> Self {
         let n_rows = places.first().map_or(0, Vec::len);
-        // Trees that rank a above b, less those that rank b above a.
+        // Number of trees that rank a above b, less those that rank b above a.
         let mut majority = vec![vec![0_i32; n_rows]; n_rows];
         for tree in places {
             for (a, row) in majority.iter_mut().enumerate() {
@@ -260,7 +261,7 @@ impl Consensus {
         }
     }
 
-    /// Adds what one tree says of a row against each reference row.
+    /// Adds the vote of one tree on a row against each reference row.
     pub(in crate::tree) fn add(&self, tree: usize, leaf: u32, leads: &mut [i32]) {
         for (lead, &other) in leads.iter_mut().zip(&self.places[tree]) {
             *lead += sign(leaf, other);
@@ -270,7 +271,7 @@ impl Consensus {
     /// Score of a row in `[0, 1]`, from its leads over the reference rows and its mean rank in
     /// `[0, 1]`.
     pub(in crate::tree) fn score(leads: &[i32], mean_rank: f64) -> f64 {
-        // Below the first k reference rows, the row contradicts the trees that it leads there.
+        // Below the first k reference rows, the row contradicts the trees that rank it above them.
         let (mut contradicted, mut least) = (0, 0);
         let (mut first, mut last) = (0, 0);
         for (k, lead) in (1..).zip(leads) {
@@ -281,13 +282,13 @@ impl Consensus {
                 last = k;
             }
         }
-        // Half places: the middle of those that are equally good.
+        // In half places: the middle of the equally good ones.
         let n_above = f64::from(first + last);
         1.0 - (n_above + 1.0 - mean_rank) / (2.0 * leads.len() as f64 + 1.0)
     }
 }
 
-/// 1 where a leaf ranks above another, -1 where below.
+/// 1 if a leaf ranks above another, -1 if below.
 #[inline]
 fn sign(place: u32, other: u32) -> i32 {
     i32::from(place < other) - i32::from(place > other)

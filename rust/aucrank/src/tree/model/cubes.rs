@@ -1,11 +1,11 @@
-//! Dyadic cubes: in which one a row lies, and which make up the left side of a split.
+//! Dyadic cubes: the cube of a row, and the cubes on the left side of a split.
 //!
 //! Every number is scaled to `[0, 1]` by the least and the largest value of the training rows and
-//! cut in `2^level` equal pieces (DECISIONS T8, T9). The number of a cube has on top what is not
-//! scaled: the code of each category and, for each feature that training rows missed, whether it is
-//! missing. Below, for l = 1, ..., level, stands the l-th binary digit of every scaled number. So the
-//! cube of a coarser level around a cube is its number shifted right, and rows that differ in a
-//! category, or in what they miss, share no cube at any level.
+//! cut into `2^level` equal pieces (DECISIONS T8, T9). The high bits of the number of a cube hold
+//! what is not scaled: the code of each category and, for each feature with missing values in
+//! training, whether it is missing. The low bits hold, for l = 1, ..., level, the l-th binary digit
+//! of every scaled number. So a right shift gives the cube of a coarser level around a cube, and
+//! rows that differ in a category, or in which values are missing, share no cube at any level.
 
 #[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
@@ -14,16 +14,16 @@ use crate::data::{ClassSums, Column, Columns, Labels};
 use crate::parallel::prelude::*;
 use crate::{Interrupt, RankError};
 
-/// Binary digits of the number of a cube. One of a word is left for the side of the cube.
+/// Binary digits of the number of a cube. One bit of the word is left for the side of the cube.
 const KEY_BITS: u32 = 63;
 
-/// The number of no cube: that of a row that misses what no training row missed.
+/// The number of no cube: for a row with a missing value in a feature without any in training.
 pub(in crate::tree) const NO_CUBE: u64 = u64::MAX;
 
-/// Rows of which one thread numbers the cubes at a time.
+/// Rows whose cubes one thread numbers at a time.
 const TILE_ROWS: usize = 128;
 
-/// What a feature adds to the number of a cube.
+/// Contribution of a feature to the number of a cube.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(rename_all = "snake_case"))]
 enum CubeAxis {
@@ -33,7 +33,7 @@ enum CubeAxis {
         low: f64,
         /// Largest value.
         high: f64,
-        /// Whether a training row missed it.
+        /// Whether a training row has a missing value.
         has_missing: bool,
     },
     /// A category.
@@ -41,12 +41,12 @@ enum CubeAxis {
         /// Number of categories; also the code of a missing one.
         n_levels: u32,
     },
-    /// A number that no training row knows.
+    /// A numeric feature without a known value in training.
     Unknown,
 }
 
 impl CubeAxis {
-    /// Whether a number has a range to be cut. Half of it is finite whatever the numbers are.
+    /// Whether a number has a range to cut. Half of the range is always finite.
     fn is_scaled(self) -> bool {
         matches!(self, Self::Numeric { low, high, .. } if 0.5 * high - 0.5 * low > 0.0)
     }
@@ -61,13 +61,13 @@ impl CubeAxis {
     }
 }
 
-/// How the feature space is cut in cubes.
+/// How the feature space is cut into cubes.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(deny_unknown_fields))]
 pub(in crate::tree) struct CubeGrid {
     /// Cubes have sides of `2^-level`.
     level: u32,
-    /// Features that are scaled, each of which has a digit per level.
+    /// Number of scaled features, each with one digit per level.
     n_scaled: u32,
     axes: Vec<CubeAxis>,
 }
@@ -125,8 +125,8 @@ impl CubeGrid {
         if self.n_scaled == 0 { 1 } else { self.level as usize }
     }
 
-    /// The cube of a row, given as [`Columns::read_rows`] gives it; values beyond the range of the
-    /// training rows lie in the outermost cubes.
+    /// The cube of a row in the form that [`Columns::read_rows`] returns; values beyond the range
+    /// of the training rows lie in the outermost cubes.
     pub(in crate::tree) fn key(&self, row: &[f64]) -> u64 {
         let (mut labels, mut digits, mut place) = (0, 0, 0);
         for (&axis, &value) in self.axes.iter().zip(row) {
@@ -162,13 +162,13 @@ impl CubeGrid {
         ((share * n_pieces as f64) as u64).min(n_pieces - 1)
     }
 
-    /// Moves the digits of a number apart, to leave places for those of the others.
+    /// Spreads the digits of a number, to leave room for those of the others.
     fn spread(&self, piece: u64) -> u64 {
         (0..self.level)
             .fold(0, |word, digit| word | (piece >> digit & 1) << (digit * self.n_scaled))
     }
 
-    /// Whether the grid is that of the features of a tree: the check of a file.
+    /// Checks that the grid fits the features of a loaded tree.
     pub(in crate::tree) fn check(&self, n_levels: &[Option<u32>]) -> Result<(), String> {
         let suits = |(axis, n_levels): (&CubeAxis, &Option<u32>)| match *axis {
             CubeAxis::Numeric { low, high, .. } => {
@@ -197,7 +197,7 @@ fn range_of(rows: &[u32], value: impl Fn(usize) -> f64 + Sync) -> Option<(f64, f
     known.map(|value| (value, value)).reduce_with(|a, b| (f64::min(a.0, b.0), f64::max(a.1, b.1)))
 }
 
-/// The grid, and the cube of each training row: the same for every tree of a fit.
+/// The grid and the cube of each training row, shared by every tree of a fit.
 #[derive(Debug)]
 pub(in crate::tree) struct CubeKeys {
     pub(in crate::tree) grid: CubeGrid,
@@ -237,8 +237,8 @@ impl CubeKeys {
 
 /// The cubes of a node that its training rows occupy, level by level, and the side of each.
 ///
-/// A row of a cube that no training row of the node occupies takes the side of the smallest cube
-/// around it that one does, and goes right where there is none (DECISIONS T7).
+/// A row of a cube without training rows of the node takes the side of the smallest cube around it
+/// that has some, and goes right if there is none (DECISIONS T7).
 ///
 /// # Examples
 ///
@@ -265,14 +265,14 @@ pub struct Cubes {
     levels: Vec<SidedCubes>,
 }
 
-/// Numbers of cubes, ascending, each doubled and one more where the cube goes left. Saved as the
-/// steps from one to the next, which have few digits.
+/// Numbers of cubes, ascending, each doubled, plus 1 if the cube goes left. Saved as differences
+/// from one to the next, which have few digits.
 #[derive(Debug, Clone, PartialEq)]
 struct SidedCubes(Vec<u64>);
 
 impl Cubes {
-    /// Takes the number, the class sums and the side of each cube of a node. The cubes around them go
-    /// left where they have at least the share of positives of the node.
+    /// From the number, the class sums and the side of each cube of a node. The cubes around them
+    /// go left if their share of positives is at least that of the node.
     pub(in crate::tree) fn new(
         grid: &CubeGrid,
         node: ClassSums,
@@ -312,7 +312,7 @@ impl Cubes {
         }
     }
 
-    /// Cubes of the finest level on the left, and all of them.
+    /// Number of cubes of the finest level on the left, and of all.
     pub(super) fn count(&self) -> (usize, usize) {
         let finest = self.finest();
         (finest.iter().filter(|&&sided| sided & 1 == 1).count(), finest.len())
@@ -328,13 +328,13 @@ impl Cubes {
         self.finest().len()
     }
 
-    /// How many of them go left.
+    /// Number of these cubes that go left.
     #[must_use]
     pub fn n_left(&self) -> usize {
         self.finest().iter().filter(|&&sided| sided & 1 == 1).count()
     }
 
-    /// Whether these can be the cubes of a node.
+    /// Checks that these can be the cubes of a node.
     pub(in crate::tree) fn check(&self, grid: &CubeGrid) -> Result<(), String> {
         let ascends =
             |level: &SidedCubes| level.0.windows(2).all(|pair| pair[0] >> 1 < pair[1] >> 1);
@@ -414,19 +414,19 @@ mod tests {
     }
 
     #[test]
-    fn digits_stand_level_by_level_so_that_a_shift_gives_the_cube_around() {
+    fn digits_are_ordered_by_level_so_that_a_shift_gives_the_cube_around() {
         // Scaled by [0, 8] and [0, 1]; 8 and 1 are in the last of four pieces.
         let values = [0.0, 0.0, 8.0, 1.0, 2.0, 0.5, 5.9, 0.25];
         let columns = Columns::from_row_major(&values, 2).unwrap();
         let found = keys(&columns, &[false; 2], 2).unwrap();
-        // Pieces (0, 0), (3, 3), (1, 2), (2, 1); the digit of the second feature stands first.
+        // Pieces (0, 0), (3, 3), (1, 2), (2, 1); the digit of the second feature comes first.
         assert_eq!(found.of_row, [0b0000, 0b1111, 0b1001, 0b0110]);
         assert_eq!(found.grid.key(&[-5.0, 7.0]), 0b1010, "beyond the range: the outermost cubes");
         assert_eq!(found.grid.key(&[NAN, 0.5]), NO_CUBE);
     }
 
     #[test]
-    fn what_is_not_scaled_stands_on_top_at_every_level() {
+    fn unscaled_values_are_in_the_high_bits_at_every_level() {
         let (numbers, constant, unknown) = ([1.0, NAN, 2.0], [3.0; 3], [NAN; 3]);
         let codes = Column::Codes { codes: &[1, 2, 0], n_levels: 3 };
         let columns = Columns::new(

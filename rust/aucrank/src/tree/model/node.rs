@@ -22,16 +22,16 @@ use crate::data::ClassSums;
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 #[cfg_attr(feature = "serde", serde(try_from = "saved::SavedSplit"))]
 pub struct NodeSplit {
-    /// What sends a row left or right.
+    /// The test that sends a row left or right.
     #[cfg_attr(feature = "serde", serde(flatten))]
     pub form: SplitForm,
-    // Of four bytes each: there are many nodes in a forest.
+    // Four bytes each, since a forest has many nodes.
     left: u32,
     right: u32,
 }
 
 impl NodeSplit {
-    /// A split whose sides lead to the nodes `left` and `right`, of which a tree has fewer than 2^32.
+    /// A split whose sides lead to the nodes `left` and `right`. A tree has fewer than 2^32 nodes.
     #[must_use]
     pub fn new(form: SplitForm, left: usize, right: usize) -> Self {
         debug_assert!(u32::try_from(left.max(right)).is_ok());
@@ -99,8 +99,8 @@ mod saved {
     use crate::formula::Test;
     use crate::tree::model::{Cubes, SplitForm, SplitNode};
 
-    /// A split as it is saved. A flattened form would be read by way of a copy that takes many times the
-    /// memory of the text; so would a flattened frame.
+    /// A split as it is saved. With `flatten`, the form would be read through a copy that takes
+    /// many times the memory of the text; likewise the frame.
     #[derive(Deserialize)]
     pub(super) struct SavedSplit {
         stump: Option<Test>,

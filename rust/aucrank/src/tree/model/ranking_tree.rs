@@ -1,5 +1,5 @@
-//! The model: a tree of nodes whose leaves stand in ranking order, and what they give: scores,
-//! probabilities, the curve that they draw.
+//! The model: a tree of nodes whose leaves are in ranking order, with their scores, probabilities
+//! and ROC curve.
 
 use std::sync::Arc;
 
@@ -39,13 +39,13 @@ use crate::formula::{Condition, DecisionTree, OpaqueCondition, Test, TreeNode};
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(Deserialize), serde(from = "saved::SavedRankingTree"))]
 pub struct RankingTree {
-    /// That of many trees, where they belong together.
+    /// Shared by the trees of a forest.
     frame: Arc<TreeFrame>,
     nodes: Vec<Node>,
 }
 
 impl RankingTree {
-    /// Numbers the nodes anew: what no split reaches is dropped.
+    /// Renumbers the nodes; those that no split reaches are dropped.
     pub(in crate::tree) fn new(frame: impl Into<Arc<TreeFrame>>, mut nodes: Vec<Node>) -> Self {
         let mut ordered: Vec<Node> = Vec::with_capacity(nodes.len());
         // An old number, and the node whose right child it is.
@@ -85,7 +85,7 @@ impl RankingTree {
         self.nodes.iter_mut().filter_map(|node| node.split.as_mut())
     }
 
-    /// Sets what the tree holds apart from its nodes.
+    /// Sets all fields of the tree except its nodes.
     pub(in crate::tree) fn set_frame(&mut self, frame: &Arc<TreeFrame>) {
         self.frame = Arc::clone(frame);
     }
@@ -96,19 +96,19 @@ impl RankingTree {
         &self.frame.n_levels
     }
 
-    /// For each feature, whether a row of the training data missed it.
+    /// For each feature, whether it has missing values in the training data.
     #[must_use]
     pub fn has_missing(&self) -> &[bool] {
         &self.frame.has_missing
     }
 
-    /// Power of two that a unit of class weight stands for.
+    /// Binary exponent of the unit of class weight.
     #[must_use]
     pub fn exponent(&self) -> i32 {
         self.frame.exponent
     }
 
-    /// A class weight in the units of the caller's weights.
+    /// Class weight on the scale of the caller's weights.
     #[must_use]
     pub fn weight(&self, units: u64) -> f64 {
         times_power_of_two(units as f64, self.frame.exponent)
@@ -118,25 +118,25 @@ impl RankingTree {
         &self.frame
     }
 
-    /// What numbers the cubes of a row, where nodes are split by cubes.
+    /// The grid that gives the cube of a row, if nodes are split by cubes.
     pub(in crate::tree) fn grid(&self) -> Option<&CubeGrid> {
         self.frame.grid.as_ref()
     }
 
-    /// Where nodes are split by dyadic cubes, the level of these: their sides are `2^-level`.
+    /// Level of the dyadic cubes that split nodes, if any: their sides are `2^-level`.
     #[must_use]
     pub fn cube_level(&self) -> Option<u32> {
         self.grid().map(CubeGrid::level)
     }
 
-    /// In which order the leaves are ranked.
+    /// The ranking order of the leaves.
     #[must_use]
     pub fn leaf_order(&self) -> LeafOrder {
         self.frame.leaf_order
     }
 
-    /// For each feature, 1 where the score may only rise with it, -1 where it may only fall, 0 where
-    /// it is free; empty where no feature is bound.
+    /// For each feature, 1 if the score may only rise with it, -1 if it may only fall, 0 if it is
+    /// free; empty if no feature is bound.
     #[must_use]
     pub fn monotonic(&self) -> &[i8] {
         &self.frame.monotonic
@@ -161,7 +161,7 @@ impl RankingTree {
         split.as_ref().map_or(0, |split| sums.gain(self.nodes[split.left()].sums))
     }
 
-    /// What a gain adds to the AUC of the whole sample.
+    /// Contribution of a gain to the AUC of the whole sample.
     #[must_use]
     pub fn auc_of_gain(&self, gain: i128) -> f64 {
         let ClassSums { pos, neg, .. } = self.total();
@@ -187,7 +187,7 @@ impl RankingTree {
         depths
     }
 
-    /// Whether gains belong to single features. They do not where nodes are split by cubes or by
+    /// Whether gains belong to single features. They do not if nodes are split by cubes or by
     /// classifiers, which test many features at once.
     #[must_use]
     pub fn has_importances(&self) -> bool {
@@ -198,12 +198,12 @@ impl RankingTree {
         self.nodes.iter().filter_map(|node| node.split.as_ref())
     }
 
-    /// Whether every split is made of questions to one feature each.
+    /// Whether every split consists of tests of one feature each.
     pub(crate) fn asks_single_features(&self) -> bool {
         self.splits().all(|split| split.form.asks_single_features())
     }
 
-    /// The questions to single features, in no order that means anything.
+    /// The tests of single features, in arbitrary order.
     pub(crate) fn tests(&self) -> impl Iterator<Item = &Test> {
         self.splits().flat_map(|split| split.form.tests())
     }
@@ -233,7 +233,7 @@ impl RankingTree {
 }
 
 impl RankingTree {
-    /// Validates a loaded tree: whether its nodes form a tree whose sums add up.
+    /// Validates a loaded tree: its nodes must form a tree whose sums add up.
     ///
     /// # Errors
     ///
@@ -243,12 +243,12 @@ impl RankingTree {
         self.check_nodes()
     }
 
-    /// The same of a tree whose frame is known to be right.
+    /// The same for a tree whose frame is valid.
     pub(in crate::tree) fn check_nodes(&self) -> Result<(), String> {
         let Some(root) = self.nodes().first() else {
             return Err("the tree has no nodes".to_owned());
         };
-        // A bootstrap may draw heavy rows often: more than 2^53, the limit of the weights themselves.
+        // A bootstrap may draw heavy rows often, so sums may exceed 2^53, the limit of the weights.
         let limit = 1_u64 << 60;
         if root.sums.pos == 0 || root.sums.neg == 0 || root.sums.pos.max(root.sums.neg) > limit {
             return Err("the root of the tree lacks a class".to_owned());
@@ -270,7 +270,7 @@ impl RankingTree {
             if !adds_up(node.sums, left, right) {
                 return Err(format!("the children of node {number} do not add up to it"));
             }
-            // Pruning adds up gains; no split is made without one.
+            // Pruning adds up gains, and every split has one.
             if node.sums.gain(left) < 0 {
                 return Err(format!("the split of node {number} ranks its sides the wrong way"));
             }
@@ -293,7 +293,7 @@ impl RankingTree {
     }
 }
 
-/// In which order leaves are ranked.
+/// The ranking order of leaves.
 ///
 /// # Examples
 ///
@@ -318,7 +318,7 @@ impl RankingTree {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(rename_all = "snake_case"))]
 pub enum LeafOrder {
-    /// From left to right in the tree (the papers').
+    /// From left to right in the tree, as in the papers.
     #[default]
     Tree,
     /// By the share of positives, ties from left to right; the training AUC can only rise (paper 2
@@ -326,7 +326,7 @@ pub enum LeafOrder {
     Eta,
 }
 
-/// What a tree has in addition to its nodes.
+/// Data of a tree besides its nodes.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 pub(in crate::tree) struct TreeFrame {
@@ -334,16 +334,17 @@ pub(in crate::tree) struct TreeFrame {
     pub(in crate::tree) has_missing: Vec<bool>,
     pub(in crate::tree) exponent: i32,
     pub(in crate::tree) leaf_order: LeafOrder,
-    /// For each feature, whether the score may only rise (1) or fall (-1) with it; empty for none.
+    /// For each feature, 1 if the score may only rise with it, -1 if it may only fall; empty for
+    /// none.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Vec::is_empty"))]
     pub(in crate::tree) monotonic: Vec<i8>,
-    /// What numbers the cubes of a row, for splits by cubes.
+    /// The grid that gives the cube of a row, for splits by cubes.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
     pub(in crate::tree) grid: Option<CubeGrid>,
 }
 
 impl TreeFrame {
-    /// Validates a loaded model: whether its parts are consistent.
+    /// Validates a loaded model: its parts must be consistent.
     pub(in crate::tree) fn check(&self) -> Result<(), String> {
         let Self { n_levels, has_missing, monotonic, grid, .. } = self;
         if has_missing.len() != n_levels.len() {
@@ -362,7 +363,7 @@ impl TreeFrame {
 }
 
 impl RankingTree {
-    /// The tree with a number for each leaf, given in ranking order. Nodes keep their places.
+    /// The tree with a number for each leaf, given in ranking order. Nodes keep their numbers.
     #[must_use]
     pub fn formula(&self, of_leaves: &[f64]) -> DecisionTree {
         let mut values = vec![0.0; self.nodes().len()];
@@ -401,7 +402,7 @@ impl RankingTree {
     }
 }
 
-/// Whether a row at some place of a tree of stumps goes to the left side.
+/// Condition under which a row at some place of a tree of stumps goes to the left side.
 fn condition_of_cuts(cuts: &[SplitNode], place: usize) -> Condition {
     match &cuts[place] {
         SplitNode::Part { goes_left, .. } => Condition::Constant(*goes_left),
@@ -471,7 +472,7 @@ mod saved {
     }
 
     impl RankingTree {
-        /// Nodes that are numbered from the root on, left before right.
+        /// From nodes that are numbered from the root on, left before right.
         pub(in crate::tree) fn of_numbered(frame: Arc<TreeFrame>, nodes: Vec<Node>) -> Self {
             Self { frame, nodes }
         }
@@ -480,7 +481,7 @@ mod saved {
         ///
         /// # Errors
         ///
-        /// [`serde_json::Error`], which no fitted tree meets.
+        /// [`serde_json::Error`], which does not occur for a fitted tree.
         pub fn to_json(&self) -> serde_json::Result<String> {
             serde_json::to_string(self)
         }
@@ -497,7 +498,7 @@ impl RankingTree {
         leaves
     }
 
-    /// Brings nodes that stand from left to right into ranking order.
+    /// Sorts nodes, given from left to right, into ranking order.
     pub(in crate::tree) fn rank(&self, nodes: &mut [usize]) {
         if self.frame().leaf_order == LeafOrder::Tree {
             return;
@@ -524,9 +525,10 @@ impl RankingTree {
         })
     }
 
-    /// Estimate of eta in each leaf, in ranking order: its share of positives, clipped to the bounds
-    /// that the splits above it set where the score is bound to rise or fall with a feature. Unlike
-    /// [`RankingTree::probabilities`] it is a leaf's own: what a forest averages.
+    /// Estimate of eta in each leaf, in ranking order: its share of positives, clipped to the
+    /// bounds that the splits above it set if the score is bound to rise or fall with a feature.
+    /// Unlike [`RankingTree::probabilities`] it is not pooled with other leaves; a forest averages
+    /// it.
     #[must_use]
     pub fn leaf_values(&self) -> Vec<f64> {
         let etas = self.clipped_etas();
@@ -586,8 +588,8 @@ impl RankingTree {
         (0..self.n_leaves()).map(|position| n_above as f64 - position as f64).collect()
     }
 
-    /// Rank of each leaf, in ranking order: the share of the training rows that lie below it, and
-    /// half of its own.
+    /// Rank of each leaf, in ranking order: the share of the training rows that lie below it, plus
+    /// half of its own share.
     pub(in crate::tree) fn leaf_ranks(&self) -> Vec<f64> {
         let weight = |sums: ClassSums| sums.pos + sums.neg;
         let total = weight(self.total());

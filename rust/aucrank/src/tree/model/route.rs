@@ -1,4 +1,4 @@
-//! Rows to leaves, also where external classifiers split.
+//! Sends rows to leaves, also through splits by external classifiers.
 
 use super::cubes::{CubeGrid, Cubes, NO_CUBE};
 use super::ranking_tree::RankingTree;
@@ -8,16 +8,16 @@ use crate::external::{ExternalModels, called_positive};
 use crate::formula::Test;
 use crate::{RankError, parallel};
 
-/// Rows that are read together: in any layout their values then lie side by side in the cache.
+/// Rows that are read together, so that their values are in the cache in any layout.
 pub(in crate::tree) const TILE_ROWS: usize = 128;
 
-/// Where an answer leads: to another question, or to a leaf (its place in the ranking, inverted bit
-/// by bit, so that both fit one word).
+/// Target of a test outcome: another test, or a leaf (its place in the ranking, inverted bit by
+/// bit, so that both fit one word).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(in crate::tree) struct RouteTarget(i64);
 
 impl RouteTarget {
-    /// The number of the next question, or the place of the leaf in the ranking.
+    /// The number of the next test, or the place of the leaf in the ranking.
     #[inline]
     pub(in crate::tree) fn resolve(self) -> Result<usize, usize> {
         usize::try_from(self.0).map_err(|_| !self.0 as usize)
@@ -33,7 +33,7 @@ pub(in crate::tree) enum RouteQuestion<'a, T> {
 }
 
 impl<T> RouteQuestion<'_, T> {
-    /// The stump, in a tree that splits by questions to single features.
+    /// The stump, in a tree that splits by tests of single features.
     pub(in crate::tree) fn stump(&self) -> &T {
         match self {
             Self::Test(test) => test,
@@ -42,33 +42,33 @@ impl<T> RouteQuestion<'_, T> {
     }
 }
 
-/// All questions of a ranking tree, the stumps inside its splits joined to one graph: a part of a
-/// split leads straight to the first question of the side that it was merged into.
+/// All tests of a ranking tree, with the stumps inside its splits joined to one graph: a part of a
+/// split leads straight to the first test of the side that it was merged into.
 #[derive(Debug)]
 pub(in crate::tree) struct Router<'a, T> {
     pub(in crate::tree) start: RouteTarget,
-    /// Questions, and where a yes (left) and a no lead.
+    /// Tests, each with its left and right target.
     pub(in crate::tree) steps: Vec<(RouteQuestion<'a, T>, RouteTarget, RouteTarget)>,
 }
 
 impl<'a, T> Router<'a, T> {
-    /// A question by its number, in a tree that splits by questions to single features.
+    /// A test by its number, in a tree that splits by tests of single features.
     pub(in crate::tree) fn stump(&self, step: usize) -> &T {
         self.steps[step].0.stump()
     }
 
-    /// Where the answers to a question lead: left and right.
+    /// The left and the right target of a test.
     pub(in crate::tree) fn sides(&self, step: usize) -> (RouteTarget, RouteTarget) {
         (self.steps[step].1, self.steps[step].2)
     }
 
-    /// `form` gives the stumps the form in which they will be tested.
+    /// `form` converts stumps to the form in which they are tested.
     pub(in crate::tree) fn new(tree: &'a RankingTree, form: impl Fn(&Test) -> T) -> Self {
         let mut places = vec![0; tree.nodes().len()];
         for (place, leaf) in tree.leaves().into_iter().enumerate() {
             places[leaf] = place;
         }
-        // First question of every node, counting stumps in the order of the nodes.
+        // First test of every node, counting stumps in the order of the nodes.
         let mut entries = Vec::with_capacity(places.len());
         let mut n_steps = 0;
         for (node, &place) in tree.nodes().iter().zip(&places) {
@@ -98,8 +98,8 @@ impl<'a, T> Router<'a, T> {
         Self { start: entries[0], steps }
     }
 
-    /// Place in the ranking of the leaf that the answers of a row lead to, given the number of its
-    /// cube and its answers to stumps.
+    /// Place in the ranking of the leaf of a row, given the number of its cube and its outcomes at
+    /// stumps.
     #[inline]
     pub(in crate::tree) fn leaf(&self, cube: u64, goes_left: impl Fn(&T) -> bool) -> usize {
         let mut target = self.start;
@@ -116,8 +116,8 @@ impl<'a, T> Router<'a, T> {
 }
 
 impl Router<'_, Test> {
-    /// A tree of questions to single features, each with where left and right lead: to a question or
-    /// a leaf, by number. The first question is the start; without one there is the leaf 0.
+    /// A tree of tests of single features, each with its left and right target: the number of a
+    /// test or of a leaf. The first test is the start; without tests there is only leaf 0.
     pub(in crate::tree) fn of_tests(
         routes: impl IntoIterator<Item = (Test, [Result<usize, usize>; 2])>,
     ) -> Self {
@@ -132,8 +132,8 @@ impl Router<'_, Test> {
         Self { start: target(if steps.is_empty() { Err(0) } else { Ok(0) }), steps }
     }
 
-    /// Puts the value of the leaf of each row into its place.
-    // In a function of its own `out` is known to be nobody else's, so that the walk reads nothing twice.
+    /// Writes the value of the leaf of each row to its place.
+    // As an argument `out` is known not to alias, so that the loop does not reload values.
     #[inline(never)]
     fn put_values<'r, V: Copy>(
         &self,
@@ -183,9 +183,9 @@ impl RankingTree {
     ///
     /// # Errors
     ///
-    /// [`RankError`] if the columns are not those of the fit in number and kind, or hold infinity;
-    /// [`RankError::NeedsClassifiers`] if the tree has classifiers and they are not given as
-    /// `external`; and errors of the classifiers.
+    /// [`RankError`] if the columns differ from those of the fit in number or kind, or hold
+    /// infinity; [`RankError::NeedsClassifiers`] if the tree has classifiers and they are not given
+    /// as `external`; and errors of the classifiers.
     pub fn apply(
         &self,
         columns: &Columns<'_>,
@@ -220,7 +220,7 @@ impl RankingTree {
         self.of_rows(columns, external, &self.probabilities())
     }
 
-    /// For each row one of the values, which are those of the leaves in ranking order.
+    /// The value of the leaf of each row, given the values of the leaves in ranking order.
     pub(crate) fn values_of_rows(
         &self,
         columns: &Columns<'_>,
@@ -280,7 +280,7 @@ impl RankingTree {
     }
 
     /// Place in the ranking of the leaf of each row. From the root down, every classifier is called
-    /// once, about the rows that reach its node. The rows are those of `columns`.
+    /// once, on the rows of `columns` that reach its node.
     pub(in crate::tree) fn places_by(
         &self,
         columns: &Columns<'_>,
@@ -319,7 +319,7 @@ impl RankingTree {
         Ok(places)
     }
 
-    /// For each row one of the values, which are those of the leaves in ranking order.
+    /// The value of the leaf of each row, given the values of the leaves in ranking order.
     fn leaf_values_by<V: Copy>(
         &self,
         columns: &Columns<'_>,

@@ -1,6 +1,6 @@
-//! What sends the rows of a node left or right.
+//! Forms of the test that sends the rows of a node left or right.
 //!
-//! A new form is a variant of [`SplitForm`] with its answers to the questions below, a field of
+//! A new form is a variant of [`SplitForm`] with its case in the methods below, a field of
 //! [`SavedSplit`](super::node) and a step of [`Router`](super::Router).
 
 #[cfg(feature = "serde")]
@@ -40,15 +40,15 @@ use crate::formula::{Rule, Test};
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(rename_all = "snake_case"))]
 pub enum SplitNode {
-    /// A stump; its sides are further on in the list.
+    /// A stump; its sides come later in the list.
     Cut {
         /// Class sums of the rows that reach it.
         sums: ClassSums,
-        /// The question.
+        /// The test.
         test: Test,
-        /// Place of what lies left.
+        /// Place of the left side in the list.
         left: usize,
-        /// Place of what lies right.
+        /// Place of the right side in the list.
         right: usize,
     },
     /// A part of the node, and the side that it was merged into.
@@ -70,7 +70,7 @@ impl SplitNode {
     }
 }
 
-/// What sends a row of a node left or right.
+/// The test that sends a row of a node left or right.
 ///
 /// # Examples
 ///
@@ -97,23 +97,23 @@ impl SplitNode {
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(rename_all = "snake_case"))]
 pub enum SplitForm {
-    /// One question.
+    /// A single test.
     Stump(Test),
     /// A tree of stumps, its root first, left before right, whose parts are merged into two sides.
     Cuts(Vec<SplitNode>),
     /// Dyadic cubes, each on its side.
     Cubes(Cubes),
-    /// A classifier that lives outside the tree.
+    /// A classifier outside the tree.
     Classifier {
-        /// Its number; rising from node to node.
+        /// Its number; these increase from node to node.
         number: usize,
-        /// Whether the rows that it calls positive go left; if not, the others do.
+        /// Whether the rows that it predicts as positive go left; if not, the others do.
         positive_left: bool,
     },
 }
 
 impl SplitForm {
-    /// The questions to single features; none of cubes and classifiers, which test many at once.
+    /// The tests of single features; none for cubes and classifiers, which test many at once.
     pub(in crate::tree) fn tests(&self) -> impl Iterator<Item = &Test> {
         let (stump, cuts) = match self {
             Self::Stump(test) => (Some(test), &[][..]),
@@ -127,7 +127,7 @@ impl SplitForm {
         stump.into_iter().chain(cuts)
     }
 
-    /// The questions to single features, to be changed.
+    /// The tests of single features, mutable.
     pub(in crate::tree) fn tests_mut(&mut self) -> impl Iterator<Item = &mut Test> {
         let (stump, cuts) = match self {
             Self::Stump(test) => (Some(test), &mut [][..]),
@@ -141,7 +141,7 @@ impl SplitForm {
         stump.into_iter().chain(cuts)
     }
 
-    /// Whether it is made of questions to one feature each.
+    /// Whether it consists of tests of one feature each.
     pub(in crate::tree) fn asks_single_features(&self) -> bool {
         matches!(self, Self::Stump(_) | Self::Cuts(_))
     }
@@ -154,7 +154,7 @@ impl SplitForm {
         }
     }
 
-    /// Each feature that is tested with the gain of the question, where `gain` is that of the split.
+    /// Each tested feature with the gain of its test; `gain` is that of the split.
     pub(super) fn gains(&self, gain: i128) -> impl Iterator<Item = (usize, i128)> {
         let (stump, cuts) = match self {
             Self::Stump(test) => (Some((test.feature, gain)), &[][..]),
@@ -170,7 +170,7 @@ impl SplitForm {
         stump.into_iter().chain(cuts)
     }
 
-    /// Whether it can split a node of a tree into a left side of the sums `left`: the check of a file.
+    /// Checks, in a loaded tree, that it can split a node into a left side of the sums `left`.
     pub(super) fn check(
         &self,
         frame: &TreeFrame,
@@ -238,14 +238,14 @@ fn check_cuts(
     }
 }
 
-/// Whether two sides make up the whole.
+/// Whether two sides add up to the whole.
 pub(super) fn adds_up(whole: ClassSums, left: ClassSums, right: ClassSums) -> bool {
     let sum = |of: fn(ClassSums) -> u64| of(left).checked_add(of(right)) == Some(of(whole));
     sum(|s| s.pos) && sum(|s| s.neg) && sum(|s| s.rows)
 }
 
-/// Whether a question to a number keeps to the direction of its feature. Where the missing values go
-/// is free.
+/// Whether a test of a number obeys the direction of its feature. The side of missing values is
+/// free.
 pub(in crate::tree) fn allows(monotonic: &[i8], test: &Test) -> bool {
     match test.left {
         Rule::Below(_) => direction(monotonic, test.feature) <= 0,
@@ -254,7 +254,7 @@ pub(in crate::tree) fn allows(monotonic: &[i8], test: &Test) -> bool {
     }
 }
 
-/// Whether the sides of a question are ordered by a constraint.
+/// Whether a constraint orders the sides of a test.
 pub(in crate::tree) fn orders(monotonic: &[i8], test: &Test) -> bool {
     let asks_value = !matches!(test.left, Rule::Known(_));
     asks_value && direction(monotonic, test.feature) != 0
@@ -263,8 +263,8 @@ pub(in crate::tree) fn orders(monotonic: &[i8], test: &Test) -> bool {
 /// Eta of every node of a tree, clipped to the bounds that the splits above it set.
 ///
 /// `sides` gives the left and right node of a split and whether a constraint orders them; a node
-/// stands before those below it. What is clipped depends on the sums of the nodes above alone, so a
-/// node has the same value in every subtree that it is in.
+/// comes before those below it. Clipping depends only on the sums of the nodes above, so a node has
+/// the same value in every subtree that contains it.
 pub(in crate::tree) fn clipped_etas(
     sums: impl Iterator<Item = ClassSums>,
     sides: impl Fn(usize) -> Option<(usize, usize, bool)>,
@@ -276,7 +276,7 @@ pub(in crate::tree) fn clipped_etas(
         let (low, high) = bounds[node];
         etas[left] = etas[left].clamp(low, high);
         etas[right] = etas[right].clamp(low, high);
-        // The left side of a split has the larger eta, and clipping or rounding does not turn that.
+        // The left side of a split has the larger eta, even after clipping and rounding.
         let middle = f64::midpoint(etas[left], etas[right]);
         (bounds[left], bounds[right]) =
             if is_ordered { ((middle, high), (low, middle)) } else { ((low, high), (low, high)) };
@@ -294,7 +294,7 @@ mod tests_of_monotone {
 
     #[test]
     fn etas_are_clipped_at_the_middle_of_ordered_sides() {
-        // The root parts 3/4 from 1/4; both sides are split again, without an order.
+        // The root separates 3/4 from 1/4; both sides are split again, without an order.
         let nodes = [(8, 8), (6, 2), (4, 0), (2, 2), (2, 6), (2, 0), (0, 6)];
         let nodes = || nodes.iter().map(|&(pos, neg)| sums(pos, neg));
         let sides = |root_is_ordered: bool| {

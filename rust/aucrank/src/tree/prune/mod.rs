@@ -1,7 +1,7 @@
-//! Which subtree to keep (paper 2 sec. 4).
+//! Choice of a subtree (paper 2 sec. 4).
 //!
 //! - `path`: the best subtree of every size, and the nested path of subtrees;
-//! - `penalize`, `validate`: how one of them is chosen, and the list of these rules.
+//! - `penalize`, `validate`: the rules that choose one of them, and their list.
 
 mod path;
 mod penalize;

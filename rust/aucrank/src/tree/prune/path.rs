@@ -1,5 +1,5 @@
-//! Subtrees: the nested path of cost-complexity pruning, those that are requested by their leaves, and the
-//! area under the curve of leaves that change.
+//! Subtrees: the nested path of cost-complexity pruning, subtrees given by their leaves, and the
+//! area under the curve of a changing set of leaves.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
@@ -34,7 +34,7 @@ use crate::{Interrupt, RankError};
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 pub struct PruningStep {
-    /// From this price of a leaf on, in units of AUC, the tree is the best (paper 2 (13)).
+    /// Least price of a leaf, in units of AUC, at which the tree is the best (paper 2 (13)).
     pub alpha: f64,
     /// Its number of leaves.
     pub n_leaves: usize,
@@ -51,7 +51,7 @@ struct Link {
 
 impl Ord for Link {
     fn cmp(&self, other: &Self) -> Ordering {
-        // Whole parts first, then what is left of both, so that no product overflows.
+        // Integer parts first, then the remainders, so that no product overflows.
         let parts = |link: &Self| {
             let n = u128::from(link.n_splits);
             (link.gain / n, link.gain % n)
@@ -81,13 +81,13 @@ impl Eq for Link {}
 pub(in crate::tree) struct PruningPath {
     /// Prices from which on each tree is best: 0 for the whole tree, then rising strictly.
     alphas: Vec<f64>,
-    /// Step at which each node has lost its split; 0 for leaves.
+    /// Step at which each node loses its split; 0 for leaves.
     collapsed_at: Vec<usize>,
 }
 
 impl PruningPath {
     /// Collapses the weakest links until the root is left (DECISIONS T12): the branch whose splits
-    /// gain least in the mean, all that tie together, so that each tree is the smallest best one.
+    /// gain least on average, with all ties, so that each tree is the smallest best one.
     pub(in crate::tree) fn of(tree: &RankingTree) -> Self {
         let nodes = tree.nodes();
         let children = |node: usize| nodes[node].split.as_ref().map(|s| (s.left(), s.right()));
@@ -102,7 +102,7 @@ impl PruningPath {
                 };
             }
         }
-        // An entry whose link is no longer that of its node is out of date.
+        // An entry is out of date if its link is no longer that of its node.
         let is_split = |node: &usize| nodes[*node].split.is_some();
         let mut heap: BinaryHeap<Reverse<(Link, usize, u64)>> = (0..nodes.len())
             .filter(is_split)
@@ -147,8 +147,8 @@ impl PruningPath {
         tree.cut_at(|node| (1..=step).contains(&self.collapsed_at[node]))
     }
 
-    /// AUC of the tree of every step on a sample given by its class sums in each node, and the
-    /// number of its leaves.
+    /// AUC of the tree of every step, on a sample given by its class sums in each node, and its
+    /// number of leaves.
     pub(in crate::tree) fn aucs(
         &self,
         tree: &RankingTree,
@@ -211,7 +211,7 @@ impl RankingTree {
         path.tree(self, path.step_at(alpha))
     }
 
-    /// The subtree in which the given nodes are leaves; the rest of the tree stays.
+    /// The subtree in which the given nodes are leaves; the rest of the tree is unchanged.
     ///
     /// # Errors
     ///
@@ -241,25 +241,26 @@ impl RankingTree {
     }
 }
 
-/// What the best subtrees of all sizes gain, and how to find them.
+/// Gains of the best subtrees of all sizes, and the choices that lead to them.
 #[derive(Debug)]
 pub(in crate::tree) struct BestSubtrees {
-    /// Most that the splits of a subtree of k leaves gain, at `[k - 1]`.
+    /// Largest gain of the splits of a subtree of k leaves, at `[k - 1]`.
     gains: Vec<i128>,
-    /// For each node, how many of its k leaves are on the left, at `[k - 2]`. Where a side is a leaf
-    /// there is no choice, and nothing is kept: a chain of splits costs no memory.
+    /// For each node, the number of its k leaves that are on the left, at `[k - 2]`. If a side is a
+    /// leaf there is no choice, and nothing is kept: a chain of splits costs no memory.
     on_left: Vec<Vec<u32>>,
 }
 
 impl BestSubtrees {
-    /// Those of up to `most_leaves` leaves; of equal ones those with fewer leaves on the left.
+    /// The best subtrees of up to `most_leaves` leaves; of ties those with fewer leaves on the
+    /// left.
     pub(in crate::tree) fn of(
         tree: &RankingTree,
         most_leaves: usize,
         interrupt: &Interrupt,
     ) -> Result<Self, RankError> {
         let n_nodes = tree.nodes().len();
-        // A branch hands its gains on to its parent, so that few of them exist at a time.
+        // A branch passes its gains to its parent, so that few of them exist at a time.
         let mut gains: Vec<Vec<i128>> = vec![Vec::new(); n_nodes];
         let mut on_left: Vec<Vec<u32>> = vec![Vec::new(); n_nodes];
         for (node, Node { split, .. }) in tree.nodes().iter().enumerate().rev() {
@@ -304,8 +305,8 @@ impl BestSubtrees {
     }
 }
 
-/// Most that two branches gain together with k leaves, at `[k - 2]`, and how many of them are then
-/// on the left: the fewest.
+/// Largest joint gain of two branches with k leaves, at `[k - 2]`, and the least number of leaves
+/// on the left that attains it.
 fn share_out(
     left: &[i128],
     right: &[i128],
@@ -329,7 +330,7 @@ fn share_out(
 
 impl RankingTree {
     /// The subtree of exactly `n_leaves` leaves that has the largest training AUC when its leaves
-    /// are ranked from left to right; of equal ones that with fewer leaves on the left.
+    /// are ranked from left to right; of ties the one with fewer leaves on the left.
     ///
     /// # Errors
     ///
@@ -347,12 +348,12 @@ impl RankingTree {
     }
 }
 
-/// Leaves that stand side by side in the ranking.
+/// A run of leaves in the ranking.
 #[derive(Debug, Clone, Copy, Default)]
 struct LeafRun {
     pos: u64,
     neg: u64,
-    /// Twice the pairs that they win among themselves, ties counting one half.
+    /// Twice the number of concordant pairs among them, ties counting one half.
     half_wins: u128,
 }
 
@@ -372,8 +373,8 @@ impl LeafRun {
     }
 }
 
-/// A set of leaves that changes one by one, each change in O(log n): a segment tree over the order in
-/// which all nodes of a tree would rank.
+/// A set of leaves that changes one at a time, in O(log n): a segment tree over all nodes in
+/// ranking order.
 struct LeafRanking<'a> {
     sums: &'a [ClassSums],
     place: Vec<usize>,
@@ -383,7 +384,7 @@ struct LeafRanking<'a> {
 }
 
 impl<'a> LeafRanking<'a> {
-    /// No leaves yet, of a sample given by its class sums in each node.
+    /// An empty set, for a sample given by its class sums in each node.
     pub(in crate::tree) fn new(tree: &RankingTree, sums: &'a [ClassSums]) -> Self {
         let mut order: Vec<usize> = (0..sums.len()).collect();
         tree.rank(&mut order);
@@ -420,8 +421,8 @@ impl<'a> LeafRanking<'a> {
         half_wins as f64 / (2 * u128::from(pos) * u128::from(neg)) as f64
     }
 
-    /// Area under the curve up to a false positive rate, standardised to 1/2 for a ranking that says
-    /// nothing and 1 for a perfect one (McClish, 1989). Up to 1 it is the AUC.
+    /// Area under the curve up to a false positive rate, standardised to 1/2 for an uninformative
+    /// ranking and 1 for a perfect one (McClish, 1989). Up to 1 it is the AUC.
     pub(in crate::tree) fn auc_up_to(&self, max_fpr: f64) -> f64 {
         if max_fpr >= 1.0 {
             return self.auc();
@@ -453,7 +454,7 @@ mod tests {
     use crate::roc::RocCurve;
     use crate::tree::model::{LeafOrder, TreeFrame};
 
-    /// The area by [`RocCurve`], from a score for each row.
+    /// The area from [`RocCurve`], with a score for each row.
     fn area_of(leaves: &[ClassSums], max_fpr: f64) -> f64 {
         let (mut scores, mut positive) = (Vec::new(), Vec::new());
         for (place, leaf) in leaves.iter().enumerate() {
@@ -466,7 +467,7 @@ mod tests {
     }
 
     #[test]
-    fn the_area_is_that_of_the_curve_whatever_came_and_went() {
+    fn the_area_is_that_of_the_curve_after_any_changes() {
         let mut state = 3_u64;
         let mut draw = |n: u64| {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
@@ -481,7 +482,8 @@ mod tests {
             grid: None,
         };
         for n_nodes in [1, 2, 5, 8, 13] {
-            // A tree of one node lends its order; the leaves are any sums from left to right.
+            // A tree of one node provides the order; the leaves have arbitrary sums, from left to
+            // right.
             let node = Node { sums: ClassSums { pos: 1, neg: 1, rows: 2 }, split: None };
             let tree = RankingTree::new(frame.clone(), vec![node]);
             let sums: Vec<ClassSums> = (0..n_nodes)

@@ -1,4 +1,4 @@
-//! Which subtree to keep, by a penalty on its number of leaves (paper 2 sec. 4.2).
+//! Choice of a subtree by a penalty on its number of leaves (paper 2 sec. 4.2).
 
 #[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
@@ -7,14 +7,14 @@ use super::path::BestSubtrees;
 use crate::tree::model::RankingTree;
 use crate::{Interrupt, RankError};
 
-/// Doublings that an exponent of the penalties can count. More cuts or cubes than 2^900 are taken
-/// for so many: any such penalty keeps the root alone, and a number stays a number.
+/// Maximum number of doublings in an exponent of the penalties. More than 2^900 cuts or cubes count
+/// as 2^900: any such penalty keeps only the root, and nothing overflows.
 const MOST_DOUBLINGS: usize = 900;
 
-/// A slope is fitted to no fewer sizes: those that are left of six leaves.
+/// Minimum number of sizes to fit a slope to: those left for six leaves.
 const LEAST_SIZES: usize = 5;
 
-/// How rich the splits of a tree can be: what its penalty depends on besides its size.
+/// Complexity of the splits of a tree, on which its penalty depends besides its size.
 ///
 /// # Examples
 ///
@@ -29,7 +29,7 @@ const LEAST_SIZES: usize = 5;
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Complexity {
-    /// At most so many perpendicular cuts a split (situation O1 of paper 2 sec. 4.2).
+    /// Maximum number of perpendicular cuts in a split (situation O1 of paper 2 sec. 4.2).
     Cuts(f64),
     /// Unions of dyadic cubes of side `2^-level` (situation O2).
     Cubes {
@@ -39,7 +39,7 @@ pub enum Complexity {
 }
 
 impl Complexity {
-    /// That of splits by trees of stumps of some depth and number of leaves.
+    /// The complexity of splits by trees of stumps of some depth and number of leaves.
     pub(in crate::tree) fn of_cuts(max_depth: usize, max_leaves: Option<usize>) -> Self {
         let by_depth = 2_f64.powi(max_depth.min(MOST_DOUBLINGS) as i32) - 1.0;
         let by_leaves = max_leaves.map_or(f64::INFINITY, |n| n as f64 - 1.0);
@@ -75,7 +75,7 @@ impl Complexity {
                 32.0 * (log_shatter + n_leaves) / n_rows
             }
             Self::Cubes { level } => {
-                // log of 4 K^(2^(J q)): the power itself is out of reach.
+                // log of 4 K^(2^(J q)): the power itself may overflow.
                 let doublings = level.saturating_mul(n_features).min(MOST_DOUBLINGS);
                 let log_unions = 4_f64.ln() + 2_f64.powi(doublings as i32) * n_leaves.ln();
                 (log_unions + n_leaves) / (2.0 * n_rows)
@@ -85,7 +85,7 @@ impl Complexity {
     }
 }
 
-/// What the penalty is multiplied by.
+/// Factor of the penalty.
 ///
 /// # Examples
 ///
@@ -120,8 +120,8 @@ pub enum PenaltyScale {
     /// subtrees of more than a quarter of the leaves of the grown tree (a measured choice,
     /// `benches/pruning_study.py`). A tree of fewer than six leaves is not pruned.
     ///
-    /// The slope heuristic: what large subtrees still gain is gained from noise, and the penalty
-    /// that only just makes up for it is half of the one that selects best (Birgé and Massart, 2007,
+    /// The slope heuristic: the further gain of large subtrees comes from noise, and the least
+    /// penalty that cancels it is half of the one that selects best (Birgé and Massart, 2007,
     /// <https://doi.org/10.1007/s00440-006-0011-8>; Baudry, Maugis and Michel, 2012,
     /// <https://doi.org/10.1007/s11222-011-9236-1>).
     Slope,
@@ -133,11 +133,13 @@ pub enum PenaltyScale {
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(deny_unknown_fields))]
 pub struct PenaltyParams {
-    /// What the penalty is multiplied by.
+    /// Factor of the penalty.
     pub scale: PenaltyScale,
-    /// Least share of positives, or no more than that of the training rows.
+    /// Least share of positives; `None` for that of the training rows, or for `p_high` if that is
+    /// less.
     pub p_low: Option<f64>,
-    /// Largest share of positives, or no less than that of the training rows.
+    /// Largest share of positives; `None` for that of the training rows, or for `p_low` if that is
+    /// more.
     pub p_high: Option<f64>,
 }
 
@@ -170,7 +172,7 @@ impl PenaltyParams {
     }
 }
 
-/// What was found for each number of leaves, from 1 to that of the grown tree.
+/// Result for each number of leaves, from 1 to that of the grown tree.
 ///
 /// # Examples
 ///
@@ -197,12 +199,12 @@ impl PenaltyParams {
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 pub struct Penalization {
-    /// What the penalty was multiplied by; 0 where there were too few leaves to fit it, and the tree
-    /// was not pruned.
+    /// Factor of the penalty; 0 if there were too few leaves to fit it, so that the tree was not
+    /// pruned.
     pub scale: f64,
     /// Training AUC of the best subtree of that size, leaves ranked from left to right.
     pub train_auc: Vec<f64>,
-    /// The penalty, before it is scaled.
+    /// The penalty, without the factor.
     pub penalty: Vec<f64>,
     /// Index of the size that was kept.
     pub chosen: usize,
@@ -224,7 +226,7 @@ impl Penalization {
         found
     }
 
-    /// What the size of an index was judged by.
+    /// Criterion of the size at an index: AUC less scaled penalty.
     #[must_use]
     pub fn criterion(&self, index: usize) -> f64 {
         self.train_auc[index] - self.scale * self.penalty[index]
@@ -240,7 +242,7 @@ impl Penalization {
 }
 
 /// Slope of the line fitted by least squares to the sizes of more than a quarter of the leaves; 0
-/// where these are fewer than [`LEAST_SIZES`].
+/// if these are fewer than [`LEAST_SIZES`].
 fn slope_of_larger_sizes(penalty: &[f64], train_auc: &[f64]) -> f64 {
     let from = penalty.len() / 4;
     let (x, y) = (&penalty[from..], &train_auc[from..]);
@@ -254,7 +256,7 @@ fn slope_of_larger_sizes(penalty: &[f64], train_auc: &[f64]) -> f64 {
         xy += (x - x_mean) * (y - y_mean);
         xx += (x - x_mean).powi(2);
     }
-    // Both rise with the size; rounding alone could make the slope negative, or not a number.
+    // Both increase with the size; only rounding could make the slope negative or NaN.
     if xy > 0.0 && xx > 0.0 { xy / xx } else { 0.0 }
 }
 
@@ -263,7 +265,7 @@ fn slope_of_larger_sizes(penalty: &[f64], train_auc: &[f64]) -> f64 {
 ///
 /// Both penalties are concave in the number of leaves. So AUC less penalty is largest at a vertex of
 /// the upper hull of (leaves, AUC), which is the nested path: the exact search over all sizes and the
-/// path agree. The search does not rely on it.
+/// path agree. The search does not rely on this.
 pub(in crate::tree) fn penalize(
     tree: &RankingTree,
     complexity: Complexity,
@@ -325,7 +327,7 @@ mod tests {
     }
 
     #[test]
-    fn more_cubes_than_a_number_holds_are_no_overflow() {
+    fn more_cubes_than_a_float_can_count_do_not_overflow() {
         // 4 * 2^(2^15) is 2^32770, which f64 cannot hold; its logarithm it can.
         let found = Complexity::Cubes { level: 5 }.penalty(2, 100, 3, (0.5, 0.5));
         let expected = 4.0 * ((32770.0 * 2_f64.ln() + 2.0) / 200.0).sqrt();
@@ -356,7 +358,7 @@ mod tests {
     #[test]
     fn the_slope_of_noise_is_doubled() {
         let penalty: Vec<f64> = (1..=40).map(|k| f64::from(k).sqrt()).collect();
-        // Up to 4 leaves there is something to learn, 0.1 a unit; beyond, noise of 0.003 a unit.
+        // Signal of 0.1 per unit up to 4 leaves, then noise of 0.003 per unit.
         let train_auc: Vec<f64> = penalty
             .iter()
             .map(|&pen| 0.5 + 0.1 * pen.min(2.0) + 0.003 * (pen - 2.0).max(0.0))
@@ -367,13 +369,13 @@ mod tests {
     }
 
     #[test]
-    fn of_few_leaves_there_is_no_slope_and_of_equal_sizes_the_first_is_kept() {
+    fn few_leaves_give_no_slope_and_the_first_of_equal_sizes_is_kept() {
         for (n_sizes, has_slope) in [(1, false), (5, false), (6, true)] {
             let sizes: Vec<f64> = (1..=n_sizes).map(f64::from).collect();
             let train_auc = sizes.iter().map(|k| 0.5 + 0.01 * k).collect();
             let found = Penalization::new(train_auc, sizes, PenaltyScale::Slope);
             assert_eq!(found.scale > 0.0, has_slope, "{n_sizes}");
-            // Where all is noise the root is kept; without a slope, all of the tree.
+            // With pure noise the root is kept; without a slope, the whole tree.
             assert_eq!(found.chosen, if has_slope { 0 } else { n_sizes as usize - 1 });
         }
         let flat = Penalization::new(vec![0.75; 9], vec![1.0; 9], PenaltyScale::Slope);

@@ -1,5 +1,5 @@
-//! Which subtree to keep, by rows that it was not grown on: rows held out (DECISIONS T21), or folds that
-//! validate the price of a leaf (paper 2 sec. 4.1).
+//! Choice of a subtree by rows that it was not grown on: rows held out (DECISIONS T21), or folds
+//! that validate the price of a leaf (paper 2 sec. 4.1).
 
 #[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
@@ -10,7 +10,7 @@ use crate::data::{ClassSums, Columns, Labels};
 use crate::tree::model::RankingTree;
 use crate::{RankError, parallel};
 
-/// Which of the training rows are held out, where no others are given.
+/// The training rows that are held out, if no validation rows are given.
 ///
 /// For an example see [`Validation`].
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -18,7 +18,7 @@ use crate::{RankError, parallel};
 pub struct ValidationParams {
     /// Share of the distinct rows of each class that is held out; between 0 and 1.
     pub fraction: f64,
-    /// Seed by which rows are dealt.
+    /// Seed of the choice of rows.
     pub seed: u64,
 }
 
@@ -35,7 +35,7 @@ impl ValidationParams {
     }
 }
 
-/// What was found for each tree of the nested path.
+/// Result for each tree of the nested path.
 ///
 /// # Examples
 ///
@@ -62,15 +62,15 @@ impl ValidationParams {
 pub struct Validation {
     /// The trees of the path.
     pub steps: Vec<PruningStep>,
-    /// AUC of each on the rows held out.
+    /// AUC of each on the held-out rows.
     pub auc: Vec<f64>,
     /// Index of the step that was kept: the largest AUC, ties to the smaller tree.
     pub chosen: usize,
 }
 
 impl Validation {
-    /// Scores the trees of the path on rows given by their class sums in each node of the largest, by
-    /// their AUC up to `max_fpr`.
+    /// Scores the trees of the path by their AUC up to `max_fpr`, on rows given by their class sums
+    /// in each node of the largest tree.
     pub(in crate::tree) fn on_sums(
         tree: &RankingTree,
         sums: &[ClassSums],
@@ -171,7 +171,7 @@ impl RankingTree {
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(rename_all = "snake_case"))]
 pub enum PruningRule {
-    /// By the price of a leaf that cross-validates best.
+    /// By the price of a leaf that is best in cross-validation.
     CrossValidation(CvParams),
     /// By a penalty on the number of leaves.
     Penalty(PenaltyParams),
@@ -195,11 +195,11 @@ impl PruningRule {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(deny_unknown_fields))]
 pub struct CvParams {
-    /// Number of folds; at least 2. Fewer are used where a class has fewer distinct rows.
+    /// Number of folds; at least 2. Fewer are used if a class has fewer distinct rows.
     pub n_folds: u16,
     /// Keep the smallest tree whose mean AUC is within one standard error of the best.
     pub one_standard_error: bool,
-    /// Seed by which rows are dealt into folds.
+    /// Seed of the assignment of rows to folds.
     pub seed: u64,
 }
 
@@ -216,7 +216,7 @@ impl CvParams {
     }
 }
 
-/// What cross-validation found for each tree of the nested path.
+/// Result of cross-validation for each tree of the nested path.
 ///
 /// # Examples
 ///
@@ -249,11 +249,11 @@ impl CvParams {
 pub struct CrossValidation {
     /// Number of folds.
     pub n_folds: usize,
-    /// The trees of the path of the full sample.
+    /// The trees of the path on the full sample.
     pub steps: Vec<PruningStep>,
     /// For each, the mean over the folds of the AUC on the fold left out of the tree that was grown
     /// without it and pruned at the same price; with a `max_fpr` below 1 the partial AUC up to it,
-    /// standardised to 1/2 for a ranking that says nothing.
+    /// standardised to 1/2 for an uninformative ranking.
     pub mean_auc: Vec<f64>,
     /// Standard errors of the means.
     pub standard_error: Vec<f64>,
@@ -288,7 +288,7 @@ impl CrossValidation {
 pub(in crate::tree) type WithoutFold = (RankingTree, Vec<ClassSums>);
 
 /// Prunes the trees that were grown without each fold along their paths, and scores every pruned tree on
-/// the fold left out (DECISIONS E18, T13, T14). What is averaged is the AUC up to `max_fpr`.
+/// the fold left out (DECISIONS E18, T13, T14). The AUC up to `max_fpr` is averaged.
 pub(in crate::tree) fn cross_validate(
     tree: &RankingTree,
     without: Vec<WithoutFold>,
@@ -296,7 +296,7 @@ pub(in crate::tree) fn cross_validate(
     one_standard_error: bool,
 ) -> CrossValidation {
     let steps = tree.pruning_path();
-    // Between two prices the tree is the same, so their geometric mean stands for all of them.
+    // Between two prices the tree is the same, so their geometric mean represents the interval.
     let prices: Vec<f64> = (0..steps.len())
         .map(|i| match steps.get(i + 1) {
             Some(next) => (steps[i].alpha * next.alpha).sqrt(),

@@ -1,7 +1,8 @@
 //! Splits by external classifiers: weighted empirical risk minimisation (paper 2 Fig. 6).
 //!
-//! A classifier is known by its number. The rule decides which rows it learns from, what each row
-//! costs and whether its answers are worth a split; how it learns is left to an [`ExternalFitter`].
+//! A classifier is identified by its number. The rule selects the training rows and the cost of
+//! each, and decides whether the predictions are worth a split; an [`ExternalFitter`] does the
+//! learning.
 
 use super::{PreparedRule, RuleParams};
 use crate::data::{
@@ -13,7 +14,7 @@ use crate::tree::model::{RankingTree, SplitForm};
 use crate::tree::sample::Sample;
 use crate::{Interrupt, RankError};
 
-/// The rule: what stands for [`SplitRule::Classifier`](crate::tree::SplitRule).
+/// The rule of [`SplitRule::Classifier`](crate::tree::SplitRule).
 #[derive(Debug)]
 pub(in crate::tree) struct ByClassifiers;
 
@@ -83,8 +84,8 @@ struct ClassifierSplitter<'a> {
 }
 
 impl ClassifierSplitter<'_> {
-    /// What a mistake about each row costs: the share of the other class in the node (paper 2 sec.
-    /// 3.3, the asymmetry factor omega being that of the positives), times the weight of the row.
+    /// Cost of a mistake on each row: the share of the other class in the node (paper 2 sec. 3.3,
+    /// the asymmetry factor omega being that of the positives), times the weight of the row.
     fn costs(&self, node: ClassSums, rows: &[u32]) -> Vec<f64> {
         let total = (node.pos + node.neg) as f64;
         let (of_pos, of_neg) = (node.neg as f64 / total, node.pos as f64 / total);
@@ -96,8 +97,8 @@ impl ClassifierSplitter<'_> {
         rows.iter().map(cost).collect()
     }
 
-    /// The side that ranks first: the rows that are called positive or, where that would lose, the
-    /// others. `None` where neither gains enough.
+    /// The side that ranks first: the rows predicted as positive or, if that would lose, the
+    /// others. `None` if neither gains enough.
     fn side(&self, node: ClassSums, positive: ClassSums) -> Option<(bool, ClassSums)> {
         let positive_left = node.gain(positive) > 0;
         let left = if positive_left { positive } else { node - positive };
@@ -181,7 +182,8 @@ mod tests {
         fit, fit_by_classifiers,
     };
 
-    /// Calls the rows positive whose value is at least the weighted mean of the node, or all others.
+    /// Predicts as positive the rows whose value is at least the weighted mean of the node, or all
+    /// others.
     #[derive(Debug)]
     struct Halves<'a> {
         values: &'a [f64],
@@ -220,7 +222,7 @@ mod tests {
             let bound = rows.iter().zip(costs).map(|(&row, c)| self.values[row as usize] * c);
             let bound = bound.sum::<f64>() / total;
             let mut bounds = self.bounds.lock().unwrap();
-            // Gaps between the numbers, as another caller may leave them.
+            // Gaps between the numbers, such as another caller may leave.
             let number = bounds.keys().last().map_or(7, |last| last + 3);
             bounds.insert(number, bound);
             Ok(number)
@@ -292,14 +294,14 @@ mod tests {
             let n_splits = tree.n_leaves() - 1;
             assert_eq!(tree.classifiers(), (0..n_splits).collect::<Vec<_>>());
             assert_eq!(halves.bounds.lock().unwrap().len(), n_splits);
-            // Leaves hold the rows that they held in the fit.
+            // Leaves hold the same rows as in the fit.
             let mut sums = vec![ClassSums::default(); tree.n_leaves()];
             let leaves = tree.apply(&columns, Some(&halves)).unwrap();
             for row in labels.rows() {
                 sums[leaves[row as usize] as usize] += labels.sums(row as usize);
             }
             assert_eq!(sums, tree.leaf_sums());
-            // The left side is the upper half, whichever way the classifier calls it.
+            // The left side is the upper half, whatever label the classifier predicts for it.
             let scores = tree.score(&columns, Some(&halves)).unwrap();
             let low = (0..400).min_by(|&a, &b| values[a].total_cmp(&values[b])).unwrap();
             let high = (0..400).max_by(|&a, &b| values[a].total_cmp(&values[b])).unwrap();
@@ -330,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_classifier_runs_into_ends_the_fit() {
+    fn an_error_of_a_classifier_ends_the_fit() {
         #[derive(Debug)]
         struct Broken(Result<(usize, Vec<f64>), RankError>);
         impl ExternalModels for Broken {
@@ -380,7 +382,7 @@ mod tests {
 
     #[test]
     #[cfg(feature = "serde")]
-    fn numbers_that_do_not_rise_are_refused() {
+    fn numbers_that_do_not_increase_are_refused() {
         let (values, positive, _) = sample();
         let columns = Columns::from_row_major(&values, 1).unwrap();
         let labels = Labels::new(&positive, None).unwrap();

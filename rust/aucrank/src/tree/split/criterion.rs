@@ -1,4 +1,5 @@
-//! Criteria of cuts, and the partition-based splitting rule: the union of parts that is best by one.
+//! Criteria of cuts, and the partition-based splitting rule: the union of parts that is best by a
+//! criterion.
 
 use std::cmp::Ordering;
 
@@ -7,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::data::ClassSums;
 
-/// By what a cut of a node is chosen among those that separate the classes at all.
+/// Criterion that chooses among the cuts of a node that separate the classes at all.
 ///
 /// # Examples
 ///
@@ -44,9 +45,9 @@ pub enum CutCriterion {
     /// pure it is.
     #[default]
     Youden,
-    /// By how much the cut lowers the Gini impurity.
+    /// Decrease of the Gini impurity.
     Gini,
-    /// By how much the cut lowers the entropy of the classes, which is the log loss of their shares.
+    /// Decrease of the entropy of the classes, which is the log loss of their shares.
     LogLoss,
 }
 
@@ -60,8 +61,8 @@ impl CutCriterion {
         }
     }
 
-    /// The same with a shrunken gain. The impurity of a cut goes with the square of the difference of the
-    /// rates on its two sides; of the log loss that is the leading term.
+    /// The same with a shrunken gain. The decrease of the Gini impurity is proportional to the
+    /// squared difference of the rates on both sides; for the log loss that is the leading term.
     pub(super) fn shrunken_merit(self, cell: ClassSums, part: ClassSums, gain: f64) -> Merit {
         let share = gain / cell.gain(part) as f64;
         match self {
@@ -72,7 +73,7 @@ impl CutCriterion {
     }
 }
 
-/// What a cut is worth, to be compared with others by the same criterion.
+/// Value of a cut, comparable with others by the same criterion.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::tree) enum Merit {
     Exact(i128),
@@ -117,7 +118,7 @@ fn gini(cell: ClassSums, part: ClassSums) -> f64 {
     let rest = cell - part;
     let of_rest = (rest.pos + rest.neg) as f64;
     let gain = cell.gain(part) as f64;
-    // Masses are in units that are powers of two: another unit only scales the exponent.
+    // Units of mass are powers of two: another unit changes only the exponent.
     gain / mass * (gain / (of_part * of_rest))
 }
 
@@ -135,9 +136,9 @@ fn log_loss(cell: ClassSums, part: ClassSums) -> f64 {
 /// Which parts of a partitioned cell make up its left side: the union of parts of largest AUC
 /// (paper 2 Fig. 4; by its Proposition 4 no other union does better).
 ///
-/// Parts are ordered by eta, and the best of the leading runs is taken; of equal ones the longest
+/// Parts are ordered by eta, and the best of the leading runs is taken; of ties the longest
 /// (DECISIONS T5), which is the set of parts whose eta is at least that of the cell. Each side gets
-/// at least `min_rows` rows. Returns `None` where no union gains. By an impurity, too, no other union
+/// at least `min_rows` rows. Returns `None` if no union gains. By an impurity, too, no other union
 /// does better (Breiman, Friedman, Olshen and Stone, "Classification and Regression Trees", 1984,
 /// Theorem 4.5).
 pub(in crate::tree) fn best_union(
@@ -152,7 +153,7 @@ pub(in crate::tree) fn best_union(
     best_run(cell, parts, &by_eta, min_rows, criterion)
 }
 
-/// The same where the parts stand in a given order: the best of the leading runs.
+/// The same for parts in a given order: the best of the leading runs.
 pub(in crate::tree) fn best_run(
     cell: ClassSums,
     parts: &[ClassSums],
@@ -167,7 +168,7 @@ pub(in crate::tree) fn best_run(
     Some((is_left, left))
 }
 
-/// The same for parts that come in their order: how many of them go left, and their sums.
+/// The same for an iterator over ordered parts: the number of parts that go left, and their sums.
 pub(in crate::tree) fn best_prefix(
     cell: ClassSums,
     parts: impl Iterator<Item = ClassSums>,
@@ -208,7 +209,7 @@ mod tests {
         }
     }
 
-    /// Cells of few rows with the parts of them whose share of positives is above that of the cell.
+    /// Small cells, each with its parts whose share of positives is above that of the cell.
     fn cells_and_parts() -> impl Iterator<Item = (ClassSums, ClassSums)> {
         let cells = (1..9).flat_map(|pos| (1..9).map(move |neg| sums(pos, neg)));
         let parts = |cell: ClassSums| {
@@ -219,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn impurities_fall_by_what_their_definitions_say() {
+    fn impurities_decrease_as_defined() {
         let gini = |p: f64| 1.0 - p * p - (1.0 - p) * (1.0 - p);
         let of_class = |p: f64| if p > 0.0 { -p * p.ln() } else { 0.0 };
         let entropy = |p: f64| of_class(p) + of_class(1.0 - p);
@@ -249,7 +250,7 @@ mod tests {
             for criterion in ALL {
                 let merit = criterion.merit(cell, part);
                 assert_eq!(criterion.merit(other_cell, other_part), merit);
-                // Of the whole gain it is the merit itself.
+                // With the whole gain it is the merit itself.
                 let all = criterion.shrunken_merit(cell, part, cell.gain(part) as f64);
                 assert_eq!(all, merit);
                 let unit = 1 << 40;
@@ -327,7 +328,7 @@ mod tests {
                 );
                 let most = allowed.map(|union| criterion.merit(cell, union)).max();
                 let found = best_union(cell, &parts, min_rows, criterion);
-                // Where sides are to be large, a union that is no run may do better.
+                // With a minimum size of the sides, a union that is no run may do better.
                 let merit = found.map(|(_, left)| criterion.merit(cell, left));
                 assert!(if min_rows == 1 { merit == most } else { merit <= most });
             }
@@ -343,7 +344,7 @@ mod tests {
     }
 
     #[test]
-    fn a_side_below_the_least_size_is_not_formed() {
+    fn a_side_below_the_minimum_size_is_not_formed() {
         let parts = [sums(3, 0), sums(4, 6), sums(0, 1)];
         let (is_left, _) = best_union(sums(7, 7), &parts, 2, CutCriterion::Youden).unwrap();
         assert_eq!(is_left, [true, false, false]);

@@ -1,13 +1,13 @@
 //! A split by the partition-based rule on dyadic cubes (paper 2 sec. 3.2).
 //!
-//! Only cubes that rows occupy are ever looked at, never all `2^(level q)`. Their class sums are
-//! taken once for a tree, and the cubes are brought into the order of eta once: a side of a split is
-//! a leading or a trailing run of its node's cubes, so every node is a run of that list, whatever
-//! the splits above it. That also shows why the training curve is concave at one level (paper 2
-//! Remark 8): from the first leaf to the last, no cube is passed by one of larger eta.
+//! Only occupied cubes are processed, never all `2^(level q)`. Their class sums are computed once
+//! for a tree, and the cubes are sorted by eta once: a side of a split is a leading or a trailing
+//! run of its node's cubes, so every node is a run of that list, whatever the splits above it. That
+//! also shows why the training curve is concave at one level (paper 2 Remark 8): from the first
+//! leaf to the last, no cube comes before one of larger eta.
 //!
-//! A row keeps its cube on its way down. Where missing values would be filled anew in each node,
-//! `start` and `descend` would have to take class sums from the rows of the node instead.
+//! A row keeps its cube on its way down. If missing values were imputed again in each node, `start`
+//! and `descend` would have to compute class sums from the rows of the node instead.
 
 use std::ops::Range;
 
@@ -50,8 +50,8 @@ use crate::{Interrupt, RankError, parallel};
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(deny_unknown_fields))]
 pub struct DyadicParams {
     /// Cubes have sides of `2^-level`, the features being scaled to `[0, 1]`; at least 1. The number
-    /// of a cube, of `level` binary digits for each feature, must fit 63. `None` for the level up to
-    /// 16 whose trees rank rows best that they were not grown on: those of the pruning, by
+    /// of a cube, of `level` binary digits for each feature, must fit 63 bits. `None` for the level
+    /// up to 16 whose trees rank rows outside their training set best: those of the pruning, by
     /// cross-validation or by rows held out, else 5 folds (paper 2 Remark 6). It is chosen for a
     /// single tree on rows in memory.
     pub level: Option<u32>,
@@ -76,7 +76,7 @@ impl RuleParams for DyadicParams {
     }
 
     fn complexity(&self) -> Option<Complexity> {
-        // Where the level is chosen, trees of each are penalised by their own.
+        // If the level is chosen, the trees of each level are penalised by their own level.
         Some(Complexity::Cubes { level: self.level.unwrap_or(1) as usize })
     }
 
@@ -130,7 +130,7 @@ impl PreparedRule for CubeKeys {
 #[derive(Debug)]
 pub(in crate::tree) struct DyadicSplitter<'a> {
     grid: &'a CubeGrid,
-    /// The occupied cubes by eta, the largest first; of equal ones the one of the lower number.
+    /// The occupied cubes by decreasing eta, ties by ascending number.
     cubes: Vec<(u64, ClassSums)>,
     least: LeastSplit,
 }
@@ -179,7 +179,7 @@ impl<'a> DyadicSplitter<'a> {
 }
 
 impl<S: SumSource> Splitter<S> for DyadicSplitter<'_> {
-    /// Which cubes make up the node.
+    /// The range of the cubes of the node.
     type Kept = Range<usize>;
 
     fn start(&self, _: &S, root: OpenNode<()>) -> Result<OpenNode<Self::Kept>, RankError> {

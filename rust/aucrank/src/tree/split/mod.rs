@@ -1,4 +1,4 @@
-//! Split rules, one a file: their list, and what each does for a fit.
+//! Split rules, one per file: their list, and the interface that each provides to a fit.
 //!
 //! - `stump`: the best stump of a cell, from its histogram; `criterion`: the criteria of cuts, and the
 //!   partition-based rule, which merges cells into two sides (paper 2 Fig. 4);
@@ -30,7 +30,7 @@ use crate::external::ExternalFitter;
 use crate::{Interrupt, RankError};
 use classifier::ByClassifiers;
 
-/// For each rule a line: its variant, with its parameters or, after `=`, the type that stands for it.
+/// One line per rule: its variant, with its parameters or, after `=`, the type that represents it.
 macro_rules! split_rules {
     ($($(#[$doc:meta])* $rule:ident $(($params:ident: $type:ident))? $(= $unit:ident)?,)*) => {
         /// How a node is split.
@@ -124,44 +124,44 @@ split_rules! {
     Stumps(params: LeafRankParams),
     /// By a union of dyadic cubes.
     Dyadic(params: DyadicParams),
-    /// By a classifier from outside, for [`fit_by_classifiers`](super::fit_by_classifiers).
+    /// By an external classifier, for [`fit_by_classifiers`](super::fit_by_classifiers).
     Classifier = ByClassifiers,
 }
 
 impl Complexity {
-    /// That of a split rule; `None` where no penalty is known.
+    /// The complexity of a split rule; `None` if no penalty is known.
     #[must_use]
     pub fn of(split: &SplitRule) -> Option<Self> {
         split.rule().complexity()
     }
 }
 
-/// A split rule by its parameters.
+/// Parameters of a split rule.
 pub(super) trait RuleParams {
-    /// The rule once there are rows: what all trees of a fit share.
+    /// The rule prepared for the rows of a fit, shared by all its trees.
     type Prepared<'a>: PreparedRule
     where
         Self: Sized;
 
-    /// What messages call it.
+    /// Its name in messages.
     fn name(&self) -> &'static str;
 
     /// Checks the parameters.
     fn validate(&self) -> Result<(), RankError>;
 
-    /// Whether it tests single features by stumps: only then can it honour constraints and cell means,
-    /// look at some of the features, and split the trees of a forest.
+    /// Whether it tests single features by stumps: only then can it obey constraints, use cell
+    /// means, consider a subset of the features, and split the trees of a forest.
     fn is_of_stumps(&self) -> bool {
         false
     }
 
-    /// How rich its splits can be; `None` where no penalty is known for it.
+    /// Complexity of its splits; `None` if no penalty is known for it.
     fn complexity(&self) -> Option<Complexity> {
         None
     }
 
-    /// Gets ready for the rows of a fit, of which `seed` is the seed; `classifiers` are there where the
-    /// caller has some.
+    /// Prepares the rule for the rows of a fit with this `seed`; `classifiers` are those of the
+    /// caller, if any.
     fn prepare<'a>(
         &self,
         sample: &Sample<'a, ()>,
@@ -173,7 +173,7 @@ pub(super) trait RuleParams {
         Self: Sized;
 }
 
-/// A rule with what it knows of the rows of a fit.
+/// A rule prepared for the rows of a fit.
 pub(super) trait PreparedRule: Debug + Sync {
     /// Grows a tree on some of the rows.
     fn grow<R: RowTally + Copy>(
@@ -186,7 +186,7 @@ pub(super) trait PreparedRule: Debug + Sync {
     where
         Self: Sized;
 
-    /// How space is cut in cubes, where nodes are split by cubes.
+    /// The grid of cubes, if nodes are split by cubes.
     fn grid(&self) -> Option<&CubeGrid> {
         None
     }
@@ -201,6 +201,6 @@ pub(super) trait PreparedRule: Debug + Sync {
         Ok(places_by_codes(binned, tree, rows, None))
     }
 
-    /// Frees what is kept elsewhere for a tree that was grown to be measured.
+    /// Frees data kept elsewhere for a trial tree.
     fn forget(&self, _tree: &RankingTree) {}
 }

@@ -1,7 +1,7 @@
-//! Stumps: a cell cut in two by a question to one feature.
+//! Stumps: a cell cut in two by a test of one feature.
 //!
-//! The best one of a cell is found from its histogram and obeys its constraints: a threshold of a number,
-//! with cell means for missing values, or a set of categories.
+//! The best stump of a cell is found from its histogram and obeys the constraints: a threshold of a
+//! number, with cell means for missing values, or a set of categories.
 
 use std::cmp::{Ordering, Reverse};
 
@@ -51,21 +51,21 @@ pub(in crate::tree) fn best_stump<T: Tally>(
     best
 }
 
-/// A stump and what it does to its cell.
+/// A stump and its effect on its cell.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::tree) struct Stump {
     pub(in crate::tree) test: CodeTest,
     pub(in crate::tree) left: ClassSums,
     /// [`ClassSums::gain`] of the left side; positive.
     pub(in crate::tree) gain: i128,
-    /// What it is worth by the criterion: with all of the gain, but for a set of categories that was
-    /// chosen by the rows it gains on with a shrunken gain.
+    /// Its value by the criterion: with the full gain, except for a set of categories that was
+    /// chosen on the same rows, where the gain is shrunken.
     pub(in crate::tree) merit: Merit,
 }
 
 impl Stump {
-    /// Larger merit first, then the larger left side (paper 1 Remark 9). Of equal stumps the one met
-    /// first stays: lower feature, lower threshold, "below goes left" (DECISIONS T3).
+    /// Larger merit first, then the larger left side (paper 1 Remark 9). Of equal stumps the first
+    /// is kept: lower feature, lower threshold, "below goes left" (DECISIONS T3).
     fn beats(&self, other: Option<&Self>) -> bool {
         let key = |stump: &Self| (stump.merit, stump.left.rows);
         other.is_none_or(|other| key(self).cmp(&key(other)) == Ordering::Greater)
@@ -75,7 +75,7 @@ impl Stump {
 /// Constraints on stumps, apart from their gain.
 #[derive(Debug, Clone, Copy, Default)]
 pub(in crate::tree) struct StumpTerms<'a> {
-    /// Where a missing value counts as the mean of its cell.
+    /// Present if a missing value counts as the mean of its cell.
     pub(in crate::tree) means: Option<&'a CellMeans>,
     /// For each feature, 1 if only higher values may go left and -1 if only lower ones; or empty.
     pub(in crate::tree) monotonic: &'a [i8],
@@ -83,9 +83,10 @@ pub(in crate::tree) struct StumpTerms<'a> {
     pub(in crate::tree) features: Option<&'a [usize]>,
     /// The seed of the one threshold of each number that is tried; `None` to try all.
     pub(in crate::tree) draw: Option<u64>,
-    /// By what stumps are compared.
+    /// Criterion that compares stumps.
     pub(in crate::tree) criterion: CutCriterion,
-    /// What chance can do to the rates of categories; `None` where they are taken as they are.
+    /// Effective row weights for the shrinkage of rates of categories; `None` if rates are not
+    /// shrunk.
     pub(in crate::tree) level_units: Option<&'a RowUnits>,
 }
 
@@ -112,9 +113,10 @@ struct CellThresholds<'a> {
 }
 
 impl CellThresholds<'_> {
-    /// Known values below or from a threshold on; missing ones on the side where they gain, or with
-    /// the larger side where there are none to learn from (DECISIONS T18). What they gain in AUC does not
-    /// depend on the threshold; by an impurity it does, and both sides are tried.
+    /// The best stump on known values below or from a threshold on; missing ones go to the side
+    /// where they gain, or to the larger side if there are none to learn from (DECISIONS T18).
+    /// Their gain in AUC does not depend on the threshold; by an impurity it does, and both sides
+    /// are tried.
     ///
     /// `bins` are the occupied codes.
     fn best(&self, bins: impl Iterator<Item = (u32, ClassSums)> + Clone) -> Option<Stump> {
@@ -185,8 +187,8 @@ impl CellThresholds<'_> {
         })
     }
 
-    /// The same where missing values count as the mean of the known ones: they have its place in the
-    /// order of the values, and go where its answer leads.
+    /// The same if missing values count as the mean of the known ones: they have its place in the
+    /// order of the values, and go to its side.
     fn best_by_mean<T: Tally>(&self, means: &CellMeans, sums: FeatureSums<'_, T>) -> Option<Stump> {
         let Self { feature, cuts, .. } = *self;
         let missing_code = cuts.len() as u32 + 1;
@@ -209,7 +211,7 @@ impl CellThresholds<'_> {
             return stump_with(mean_code);
         }
         let stumps = means.codes_of_missing(feature, &bins, mean, mean_code).filter_map(stump_with);
-        // Of equal ones the lower threshold.
+        // Of ties the lower threshold.
         stumps.reduce(|best, other| {
             let is_equal = !best.beats(Some(&other)) && bound(&other) < bound(&best);
             if other.beats(Some(&best)) || is_equal { other } else { best }
@@ -217,12 +219,12 @@ impl CellThresholds<'_> {
     }
 }
 
-/// A number below `n`, by a seed.
+/// A number below `n`, drawn by a seed.
 fn below_of(seed: u64, n: u32) -> u32 {
     ((u128::from(mix(seed)) * u128::from(n)) >> 64) as u32
 }
 
-/// Where a stump cuts the codes of a number.
+/// The bound at which a stump cuts the codes of a number.
 fn bound(stump: &Stump) -> u32 {
     match stump.test.rule {
         CodeRule::Below(bound) | CodeRule::AtLeast(bound) => bound,
@@ -230,8 +232,8 @@ fn bound(stump: &Stump) -> u32 {
     }
 }
 
-/// A gap of empty bins leaves a choice of cuts; the one nearest to its middle is taken, as for a
-/// midpoint between values.
+/// A gap of empty bins allows several cuts; the one nearest to its middle is taken, like a midpoint
+/// between values.
 fn middle_of((first, last): (u32, u32), cuts: &[f64]) -> u32 {
     if first == last {
         return first;
@@ -246,17 +248,17 @@ fn middle_of((first, last): (u32, u32), cuts: &[f64]) -> u32 {
     first + nearest as u32
 }
 
-/// What determines the mean of a cell, and where it lies among the values of the cell.
+/// Data that determine the mean of a cell and its place among the values of the cell.
 #[derive(Debug, Clone)]
 pub(in crate::tree) struct CellMeans {
     /// The unit in which each feature's values are summed.
     pub(in crate::tree) scales: Vec<ValueScale>,
-    /// Of each feature that has missing values, the least and the greatest value of each bin.
+    /// For each feature with missing values, the least and the greatest value of each bin.
     ranges: Vec<Vec<(f64, f64)>>,
 }
 
 impl CellMeans {
-    /// Those of some rows; `has_missing` says which features they lack.
+    /// From some rows; `has_missing` marks the features with missing values.
     pub(in crate::tree) fn new(
         columns: &Columns<'_>,
         binned: &Binned,
@@ -269,11 +271,11 @@ impl CellMeans {
         }
     }
 
-    /// The codes that missing values may be given where they count as `mean`, whose bin is `code`.
+    /// The codes that missing values may have if they count as `mean`, whose bin is `code`.
     ///
-    /// One where the cell has values on both sides of the mean in that bin, or none in it. Where the
-    /// mean lies between the values of two bins that follow one another in the cell, a cut may fall on
-    /// either side of it: they may be given the code of the one or of the other, the upper one first.
+    /// There is one code if the cell has values on both sides of the mean in that bin, or none in
+    /// it. If the mean lies between the values of two successive bins of the cell, a cut may fall
+    /// on either side of it: missing values may have the code of either bin, the upper one first.
     fn codes_of_missing(
         &self,
         feature: usize,
@@ -299,7 +301,7 @@ impl CellMeans {
     }
 }
 
-/// The occupied bins of known values, and what the missing ones hold.
+/// The occupied bins of known values, and the sums of the missing ones.
 fn known_and_missing<T: Tally>(
     sums: FeatureSums<'_, T>,
     missing_code: u32,
@@ -324,7 +326,7 @@ fn add_to_bin(bins: &mut Vec<(u32, ClassSums)>, code: u32, more: ClassSums) {
 /// 0.004 of AUC on bank marketing (10 % positives), at one third 0.020, without a bound 0.022.
 const LEAST_KEPT: f64 = 0.5;
 
-/// The sets of levels of a feature that may go left.
+/// Chooses the set of levels of a feature that goes left.
 struct LevelSets<'a> {
     feature: usize,
     bins: &'a FeatureBins,
@@ -335,8 +337,8 @@ struct LevelSets<'a> {
 }
 
 impl LevelSets<'_> {
-    /// The best union of levels (DECISIONS T24), of shrunken rates (G11). A level that this cell does
-    /// not hold counts as missing.
+    /// The best union of levels (DECISIONS T24), by shrunken rates (G11). A level without rows in
+    /// this cell counts as missing.
     ///
     /// `bins` are the occupied codes; missing values go with the level `like`, if there is one.
     fn best(
@@ -357,10 +359,10 @@ impl LevelSets<'_> {
             && codes.contains(&n_levels)
             && !self.bins.pools_levels();
         let rule = if asks_missing {
-            // All known levels on one side: the question is whether the value is known.
+            // All known levels on one side: the stump tests whether the value is known.
             if missing_is_left { CodeRule::AtLeast(n_levels) } else { CodeRule::Below(n_levels) }
         } else {
-            // Those that the cell does not hold go with the missing, as rare ones do.
+            // Levels without rows in the cell go with the missing values, as rare ones do.
             let others = known().filter(|(_, left)| **left != missing_is_left);
             let others = others.map(|(code, _)| *code);
             let levels = if missing_is_left { LevelSet::all_but } else { LevelSet::only };
@@ -370,7 +372,8 @@ impl LevelSets<'_> {
         Some(Stump { test, left, gain: cell.gain(left), merit })
     }
 
-    /// The union of levels of the largest merit: which go left, their sums, and the merit.
+    /// The union of levels of the largest merit: a mark for each level that goes left, their sums,
+    /// and the merit.
     fn best_union(&self, parts: &[ClassSums]) -> Option<(Vec<bool>, ClassSums, Merit)> {
         let Self { cell, min_rows, criterion, .. } = *self;
         let masses = parts.iter().map(|&part| part.into());
@@ -389,13 +392,13 @@ impl LevelSets<'_> {
         let mine = parts.iter().zip(&is_left).filter(|(_, is_left)| **is_left);
         let kept_gain = mine.map(|(&part, _)| shrinkage.kept(part.into()) * cell.gain(part) as f64);
         let kept_gain = kept_gain.sum::<f64>();
-        // The nodes below and the values of the leaves take the rows of the set at their face value, so a
-        // set whose gain is mostly chance is left alone.
+        // Neither the nodes below nor the values of the leaves are shrunken for this choice, so a
+        // set whose gain is mostly chance is not used.
         let is_mostly_law = kept_gain > 0.0 && kept_gain >= LEAST_KEPT * cell.gain(left) as f64;
         is_mostly_law.then(|| (is_left, left, criterion.shrunken_merit(cell, left, kept_gain)))
     }
 
-    /// The same where missing values count as the level of largest class weight, the first of several.
+    /// The same if missing values count as the level of largest class weight, the first of ties.
     fn best_by_mode<T: Tally>(&self, sums: FeatureSums<'_, T>) -> Option<Stump> {
         let (mut bins, missing) = known_and_missing(sums, self.bins.n_bins() as u32);
         let weight = |(code, sums): &(u32, ClassSums)| (sums.pos + sums.neg, Reverse(*code));
@@ -441,7 +444,8 @@ mod tests {
         (best_stump(binned.features(), &histogram, labels.total(), min_rows, terms), binned)
     }
 
-    /// Gain of the best stump on numbers, by trying every threshold, side and place of the missing.
+    /// Gain of the best stump on numbers, by trying every threshold, side and place of the missing
+    /// values.
     fn best_gain_by_trial(values: &[f64], positive: &[bool]) -> i128 {
         let total = Labels::new(positive, None).unwrap().total();
         let mut best = 0;
@@ -466,7 +470,7 @@ mod tests {
     }
 
     #[test]
-    fn no_threshold_side_or_place_of_the_missing_gains_more() {
+    fn no_threshold_side_or_place_of_missing_values_gains_more() {
         let mut state = 9_u64;
         let mut draw = |n: u64| {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
@@ -482,7 +486,7 @@ mod tests {
             let (stump, binned) = stump_of(&columns, &positive, 1);
             let expected = best_gain_by_trial(&values, &positive);
             assert_eq!(stump.as_ref().map_or(0, |stump| stump.gain), expected);
-            // The stump does to the rows what it says.
+            // The gain is that of the rows that the stump sends left.
             if let Some(stump) = stump {
                 let labels = Labels::new(&positive, None).unwrap();
                 let missing = binned.features()[0].n_bins() as u32;
@@ -496,7 +500,7 @@ mod tests {
     }
 
     #[test]
-    fn no_threshold_side_or_place_of_the_missing_lowers_an_impurity_more() {
+    fn no_threshold_side_or_place_of_missing_values_lowers_an_impurity_more() {
         let gini = |p: f64| 2.0 * p * (1.0 - p);
         let of_class = |p: f64| if p > 0.0 { -p * p.ln() } else { 0.0 };
         let entropy = |p: f64| of_class(p) + of_class(1.0 - p);
@@ -608,8 +612,8 @@ mod tests {
             let stump = best_stump(binned.features(), &histogram, total, min_rows, terms);
             let expected = best_gain_of_filled(&filled, &positive, min_rows);
             assert_eq!(stump.as_ref().map_or(0, |stump| stump.gain), expected, "{values:?}");
-            // The stump does to the rows what it says, by their codes and by their values, and what is
-            // missing goes with the known values on one side of the mean.
+            // The gain is that of the rows that the stump sends left, by their codes and by their
+            // values, and missing values go with the known values on one side of the mean.
             let Some(stump) = stump else { continue };
             let missing = binned.features()[0].n_bins() as u32;
             let raw = crate::tree::Test::of_codes(&stump.test, &binned.features()[0]);
@@ -634,7 +638,7 @@ mod tests {
 
     #[test]
     fn equal_gains_go_to_the_larger_left_side_then_to_the_first_feature() {
-        // Two equal features; below 2 lie 2 positives, below 3 one more and a negative.
+        // Two equal features: 2 positives below 2; one more and a negative below 3.
         let values = [1.0, 1.0, 1.0, 1.0, 2.0, 2.0, 2.0, 2.0, 3.0, 3.0, 3.0, 3.0];
         let positive = [true, true, true, false, false, false];
         let columns = Columns::from_row_major(&values, 2).unwrap();
@@ -645,7 +649,7 @@ mod tests {
     }
 
     #[test]
-    fn levels_are_split_by_eta_and_the_unseen_go_with_the_missing() {
+    fn levels_are_split_by_eta_and_unseen_ones_go_with_missing_values() {
         let codes = [0, 0, 1, 1, 2, 2, MISSING_CODE, MISSING_CODE];
         let positive = [true, false, true, true, false, false, true, true];
         let column = Column::Codes { codes: &codes, n_levels: 4 };
@@ -658,7 +662,7 @@ mod tests {
     }
 
     #[test]
-    fn a_least_size_of_the_sides_is_kept() {
+    fn the_minimum_size_of_the_sides_is_kept() {
         let values: Vec<f64> = (0..8).map(f64::from).collect();
         let positive = [true, false, false, false, false, false, false, false];
         let columns = Columns::from_row_major(&values, 1).unwrap();
@@ -694,8 +698,8 @@ mod tests {
             let expected = bins.iter().filter(|(code, _)| left(code)).map(|(_, sums)| *sums).sum();
             assert_eq!((stump.left, stump.gain), (expected, cell.gain(expected)));
         }
-        // Bounds 2 to 5 are drawn alike. From 3 on the sides are worth no more than whether the
-        // value is known, which is always tried: bound 7.
+        // Bounds 2 to 5 are drawn equally often. From 3 on the sides gain no more than the test
+        // whether the value is known, which is always tried: bound 7.
         assert_eq!(met[..2], [0, 0]);
         assert_eq!(met.iter().sum::<i32>(), 4000);
         assert!((900..1100).contains(&met[2]), "{met:?}");

@@ -1,4 +1,4 @@
-//! The tree of stumps of a node, while it grows.
+//! The tree of stumps of a node during growth.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ use crate::tree::split::criterion::{best_run, best_union};
 use crate::tree::split::stump::{Stump, StumpTerms, best_stump};
 use crate::{RankError, parallel};
 
-/// A part of a node, while its tree of stumps grows.
+/// A part of a node during the growth of its tree of stumps.
 #[derive(Debug)]
 pub(super) struct NodePart<T> {
     pub(super) cell: CellId,
@@ -29,8 +29,8 @@ pub(super) struct NodePart<T> {
     /// Its place among the stumps.
     pub(super) position: usize,
     pub(super) seed: u64,
-    /// What it may be cut by, with the histogram that its parts are derived from. The histogram of a
-    /// whole node stays with the node.
+    /// The stump that may cut it, with the histogram from which those of its parts are derived. The
+    /// histogram of a whole node stays with the node.
     pub(super) stump: Option<Stump>,
     pub(super) histogram: Option<Histogram<T>>,
 }
@@ -48,7 +48,7 @@ pub(super) struct Siblings<T> {
     pub(super) tree: usize,
     /// Index of the left one; the right one follows.
     pub(super) left: usize,
-    /// Histogram that theirs add up to, or `None` for that of the whole node.
+    /// Sum of their histograms, or `None` for the histogram of the whole node.
     pub(super) parent: Option<Histogram<T>>,
 }
 
@@ -67,7 +67,7 @@ impl<'a, T: Tally> GrowingStumps<'a, T> {
         Self { node, cuts, parts: vec![whole] }
     }
 
-    /// Whether the part at `left` and the one after it may be cut in their turn.
+    /// Whether the part at `left` and the one after it may be cut further.
     pub(super) fn may_grow(&self, params: &LeafRankParams, left: usize) -> bool {
         self.parts[left].depth < params.max_depth
             && params.max_leaves.is_none_or(|most| self.parts.len() < most)
@@ -119,7 +119,7 @@ impl<'a, T: Tally> GrowingStumps<'a, T> {
                     sums,
                     depth: part.depth + 1,
                     position,
-                    // Not the way of a child of the node, which has a seed of its own.
+                    // Distinct from the seed of a child of the node.
                     seed: mix(!part.seed ^ side),
                     stump: None,
                     histogram: None,
@@ -170,7 +170,7 @@ impl Merger<'_> {
         subtree: &RankingTree,
     ) -> Option<Division> {
         let mut cuts: Vec<SplitNode> = subtree.nodes().iter().map(split_node).collect();
-        // Leaves and parts both stand from left to right, so a leaf is a run of parts.
+        // Leaves and parts are both ordered from left to right, so a leaf is a run of parts.
         let cells: Vec<CellId> = growing.parts.iter().map(|part| part.cell).collect();
         let (mut rest, mut sizes) = (&cells[..], growing.parts.iter().map(|part| part.sums.rows));
         let mut parts = Vec::with_capacity(subtree.n_leaves());
@@ -189,8 +189,8 @@ impl Merger<'_> {
         self.merge_parts(growing.node.sums, &mut cuts, &parts)
     }
 
-    /// Merges the parts of a node into two sides: each with its place among the stumps, and the cells
-    /// that make it up.
+    /// Merges the parts of a node, each with its place among the stumps and its cells, into two
+    /// sides.
     fn merge_parts(
         self,
         node: ClassSums,
@@ -237,9 +237,8 @@ fn split_node(node: &Node) -> SplitNode {
     }
 }
 
-/// Parts, given by their places among the stumps, by their etas clipped to what directions of features
-/// ask, so that a row which may not rank below another is in the same part or in one that stands
-/// before.
+/// Parts, given by their places among the stumps, sorted by their etas clipped to the directions of
+/// features, so that a row that must not rank below another is in the same part or an earlier one.
 fn by_clipped_eta(cuts: &[SplitNode], parts: &[usize], monotonic: &[i8]) -> Vec<usize> {
     let etas =
         split_form::clipped_etas(cuts.iter().map(SplitNode::sums), |place| match &cuts[place] {
@@ -256,7 +255,7 @@ fn by_clipped_eta(cuts: &[SplitNode], parts: &[usize], monotonic: &[i8]) -> Vec<
 /// Renumbers stumps from the root on, left before right.
 fn in_preorder(cuts: &[SplitNode]) -> Vec<SplitNode> {
     let mut ordered: Vec<SplitNode> = Vec::with_capacity(cuts.len());
-    // An old place, and the stump whose right side it is.
+    // An old place, and the stump with this right side.
     let mut open = vec![(0, None)];
     while let Some((old, right_of)) = open.pop() {
         let place = ordered.len();
@@ -276,13 +275,13 @@ fn in_preorder(cuts: &[SplitNode]) -> Vec<SplitNode> {
     ordered
 }
 
-/// Bytes of the histograms of features that are drawn, which are counted together. They are forgotten
-/// once the stumps are known: many small nodes need no more than a few large ones.
+/// Bytes of histograms of drawn features that are counted together. They are dropped once the
+/// stumps are known: many small nodes need no more memory than a few large ones.
 const HISTOGRAM_BYTES: usize = 1 << 20;
 
 impl LeafRankParams {
-    /// Finds stumps for parts, each given by its tree and its place there, on features that are
-    /// drawn for it.
+    /// Finds stumps for parts, each given by its tree and its place in it, on features drawn for
+    /// the part.
     pub(super) fn draw_stumps<S: SumSource + Sync>(
         &self,
         source: &S,
@@ -346,8 +345,8 @@ impl LeafRankParams {
     }
 }
 
-/// How many of the wanted histograms are counted before stumps are found in them: at least one, and
-/// as many as [`HISTOGRAM_BYTES`] hold. `n_rows` are those of the cell of each.
+/// Number of histograms that are counted before stumps are found in them: at least one, and as many
+/// as fit [`HISTOGRAM_BYTES`]. `n_rows` gives the number of rows of each cell.
 fn n_counted_at_once<T>(
     features: &[FeatureBins],
     wanted: &[HistogramRequest],
@@ -355,7 +354,7 @@ fn n_counted_at_once<T>(
 ) -> usize {
     let mut bytes = 0;
     for (place, wanted) in wanted.iter().enumerate() {
-        // A feature of many codes takes no more than two bins a row, or a list of as many bytes.
+        // A feature with many codes takes at most two bins per row, or a list of as many bytes.
         let most = 2 * n_rows(place) + 256;
         for &feature in wanted.features.iter().flatten() {
             bytes += size_of::<T>() * features[feature].n_codes().min(most);

@@ -65,7 +65,7 @@ impl RuleParams for LeafRankParams {
     ) -> Result<PreparedStumps, RankError> {
         let Sample { columns, binned, labels, frame, .. } = sample;
         let deal = |pruning: CvParams| {
-            // Not the folds of the whole tree, of which one is empty in each of its trees.
+            // Not the folds of the whole tree: each of its trees has an empty one.
             let seed = mix(seed ^ pruning.seed);
             let folds = Folds::deal(columns, labels, pruning.n_folds, seed, interrupt)?;
             Ok((folds, pruning))
@@ -117,8 +117,8 @@ impl PreparedRule for PreparedStumps {
     }
 }
 
-/// What chance can do to the rates of categories among some rows, ascending; `None` where rates are
-/// taken as they are, or there are no categories.
+/// Effective row weights for the shrinkage of rates of categories, from some rows in ascending
+/// order; `None` if rates are not shrunk, or there are no categories.
 fn level_units<R: RowTally + Copy>(sample: &Sample<'_, R>, rows: &[u32]) -> Option<RowUnits> {
     let times = |same: &[u32]| (sample.sums(same[0]), same.len() as u32);
     let shrinks = sample.binned.shrinks_levels();
@@ -150,26 +150,26 @@ fn level_units<R: RowTally + Copy>(sample: &Sample<'_, R>, rows: &[u32]) -> Opti
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(deny_unknown_fields))]
 pub struct LeafRankParams {
-    /// Stumps between the cell and its parts; at least 1.
+    /// Maximum number of stumps between the cell and a part; at least 1.
     pub max_depth: usize,
-    /// Most parts; stumps are then placed where they gain most, the left-most of equal ones first
-    /// (DECISIONS T10). At least 2.
+    /// Maximum number of parts, at least 2; stumps are then placed where they gain most, ties from
+    /// left to right (DECISIONS T10).
     pub max_leaves: Option<usize>,
-    /// Rows that a part needs to be cut again.
+    /// Least number of rows in a part that is cut again.
     pub min_samples_split: u64,
-    /// Rows that each part keeps.
+    /// Least number of rows in each part.
     pub min_samples_leaf: u64,
-    /// Features that are drawn for each stump, or all of them. Where none of those drawn gains, as
-    /// many others are, until one does. At least 1.
+    /// Number of features drawn for each stump, at least 1; `None` for all. If none of those drawn
+    /// gains, as many others are drawn, until one does.
     pub max_features: Option<usize>,
     /// Which thresholds of a number are tried.
     #[cfg_attr(feature = "serde", serde(default))]
     pub cuts: Cuts,
-    /// By what a stump is chosen, and how parts are merged.
+    /// Criterion for the choice of a stump and the merger of parts.
     #[cfg_attr(feature = "serde", serde(default))]
     pub criterion: CutCriterion,
-    /// How the tree of stumps is pruned before its parts are merged, if at all (paper 2 sec. 6.3 iv).
-    /// The seed is joined to that of the fit.
+    /// How the tree of stumps is pruned before its parts are merged, if at all (paper 2 sec. 6.3
+    /// iv). The seed is combined with that of the fit.
     #[cfg_attr(feature = "serde", serde(default))]
     pub pruning: Option<CvParams>,
 }
@@ -222,7 +222,7 @@ pub enum Cuts {
     #[default]
     Best,
     /// One, drawn from the bins between the lowest and the highest value of the cell, as in
-    /// extremely randomised trees. Sets of categories are the best ones all the same.
+    /// extremely randomised trees. Sets of categories are still the best ones.
     Random,
 }
 
@@ -237,9 +237,9 @@ impl LeafRankParams {
 #[derive(Debug)]
 pub(in crate::tree) struct PreparedStumps {
     params: LeafRankParams,
-    /// Where missing values count as means.
+    /// Present if missing values count as means.
     means: Option<CellMeans>,
-    /// Where trees of stumps are pruned: the folds of all rows.
+    /// If trees of stumps are pruned: the folds of all rows.
     folds: Option<(Folds, CvParams)>,
 }
 

@@ -32,13 +32,13 @@ impl<'t> LeafRankSplitter<'t> {
         Self { params, least, terms }
     }
 
-    /// Whether every stump looks at every feature, so that histograms can be derived from one
+    /// Whether every stump considers every feature, so that histograms can be derived from one
     /// another.
     fn sees_all(&self) -> bool {
         self.params.max_features.is_none()
     }
 
-    /// Grows the tree of stumps of each node, which is what is kept of it.
+    /// Grows the tree of stumps of each node, which is kept with the node.
     pub(super) fn grow_parts<'a, S: SumSource + Sync>(
         &self,
         source: &mut S,
@@ -65,7 +65,7 @@ impl<'t> LeafRankSplitter<'t> {
         Ok(growing)
     }
 
-    /// What merges the parts of a node.
+    /// Merger of the parts of a node.
     pub(super) fn merger(&self) -> Merger<'t> {
         let StumpTerms { monotonic, criterion, .. } = self.terms;
         Merger { least: self.least, monotonic, criterion }
@@ -142,14 +142,14 @@ impl LeafRankParams {
         self.is_large(sums).then(|| best_stump(features, histogram, sums, min_rows, terms))?
     }
 
-    /// Terms for a part, which has a seed of its own.
+    /// Terms for a part, with its own seed.
     pub(super) fn drawing<'t>(&self, terms: StumpTerms<'t>, seed: u64) -> StumpTerms<'t> {
-        // Not the seed by which its features are drawn.
+        // Distinct from the seed that draws its features.
         StumpTerms { draw: (self.cuts == Cuts::Random).then(|| mix(!seed)), ..terms }
     }
 }
 
-/// Cuts the parts that are to be cut next in every tree; `false` when there are none.
+/// Cuts the next parts of every tree; `false` if there are none.
 fn cut_once<S: SumSource + Sync>(
     source: &mut S,
     growing: &mut [GrowingStumps<'_, S::Tally>],
@@ -216,8 +216,8 @@ pub(super) struct PrunedLeafRankSplitter<'a, R> {
 }
 
 impl<R: RowTally + Copy> PrunedLeafRankSplitter<'_, R> {
-    /// The subtree of the tree of stumps of a node that cross-validates best on the rows of the node;
-    /// `None` where fewer than two folds have both classes within and without.
+    /// The subtree of the tree of stumps of a node that cross-validates best on the rows of the
+    /// node; `None` if fewer than two folds have both classes inside and outside.
     fn pruned(
         &self,
         tree: &RankingTree,
