@@ -27,13 +27,14 @@ pub struct AucBoostParams {
     /// The score of a row.
     pub output: Output,
     /// The false positive rate up to which rows are to be ranked well, above 0 and at most 1. Below
-    /// 1, the share of the negatives of the highest sums of the rounds so far counts in full, and
-    /// the others 0.3; and held-out rows are judged by their partial AUC up to it.
+    /// 1, this share of the negatives, those of the highest sums of the rounds so far, counts in
+    /// full, and the others count 0.3; held-out rows are then evaluated by their partial AUC up to
+    /// it.
     pub max_fpr: f64,
 }
 
 impl Default for AucBoostParams {
-    /// Those of the Python estimator `AUCBoost`.
+    /// Defaults of the Python estimator `AUCBoost`.
     fn default() -> Self {
         let (rounds, criterion, output) = Default::default();
         Self { rounds, criterion, output, max_fpr: 1.0 }
@@ -132,8 +133,8 @@ pub fn fit_auc_boost(
     boost(columns, labels, &params.rounds, params, given, interrupt)
 }
 
-/// Fits `AUCBoost` to rows in parts, wherever they are: the same model as [`fit_auc_boost`] gives on
-/// all of them in memory, as [`fit_rank_boost_rows`](super::fit_rank_boost_rows) does.
+/// Fits `AUCBoost` to rows in parts, wherever they are: the same model as [`fit_auc_boost`] gives
+/// on all of them in memory. Works like [`fit_rank_boost_rows`](super::fit_rank_boost_rows).
 ///
 /// # Errors
 ///

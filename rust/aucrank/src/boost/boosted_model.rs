@@ -66,12 +66,12 @@ pub(super) struct BoostedFields {
     pub(super) prepared: Prepared<ScoredTerms>,
 }
 
-/// What sums of terms are made of.
+/// The terms of a sum in the form in which they score rows.
 #[derive(Debug)]
 pub(super) struct ScoredTerms {
-    /// Those of single features, merged.
+    /// Terms of single features, merged.
     features: Vec<FeatureTerm>,
-    /// Trees that test single features; `None` where there are none.
+    /// Trees that test single features; `None` if there are none.
     trees: Option<LeafSums>,
 }
 
@@ -92,13 +92,14 @@ impl BoostedModel {
         &self.0.terms
     }
 
-    /// The sum of terms, or its sign if rows are scored by it, from which a row is called positive.
+    /// The sum of terms, or its sign if rows are scored by it, from which a row is predicted as
+    /// positive.
     #[must_use]
     pub fn threshold(&self) -> f64 {
         self.0.threshold
     }
 
-    /// Sets the raw score from which a row is called positive, such as that of even odds.
+    /// Sets the raw score from which a row is predicted as positive, such as that of even odds.
     pub(crate) fn set_threshold(&mut self, threshold: f64) {
         self.0.threshold = threshold;
     }
@@ -106,8 +107,8 @@ impl BoostedModel {
     /// After each round and for each class, negatives first, the mean of `exp(-y f(x))` over the
     /// initial distribution of the training rows, `f` being the sum of the rounds so far and `y` 1
     /// or -1. It bounds the share of rows of the class on the wrong side of 0; both are products of
-    /// one factor per round. After a fit up to a false positive rate below 1, each negative has the
-    /// part of its weight by which it counts, and so in the share.
+    /// one factor per round. After a fit up to a false positive rate below 1, each negative enters
+    /// the mean and the share with the part of its weight that counts.
     #[must_use]
     pub fn mean_exponentials(&self) -> &[[f64; 2]] {
         &self.0.mean_exponentials
@@ -119,7 +120,7 @@ impl BoostedModel {
         &self.0.advantages
     }
 
-    /// The AUC of the held-out rows, if it chose the number of rounds.
+    /// The AUC of the held-out rows, if it determined the number of rounds.
     #[must_use]
     pub fn held_out(&self) -> Option<&HeldOutPath> {
         self.0.held_out.as_ref()
@@ -174,11 +175,12 @@ impl BoostedModel {
         Some(importances.into_iter().map(|importance| importance / total).collect())
     }
 
-    /// Score of each row, above 0 where it is called positive.
+    /// Score of each row, above 0 if it is predicted as positive.
     ///
     /// # Errors
     ///
-    /// [`RankError`] if the columns are not those of the fit in number and kind, or hold infinity.
+    /// [`RankError`] if the columns differ from those of the fit in number or kind, or hold
+    /// infinity.
     pub fn score(
         &self,
         columns: &Columns<'_>,
@@ -319,7 +321,7 @@ fn largest_value(term: &Term) -> Result<f64, String> {
     Ok(largest)
 }
 
-/// The tree of a term that rows are coded for, with the values of its leaves.
+/// The tree of a term, if rows are coded for it, with the values of its leaves.
 fn scored_tree(term: &Term) -> Option<(&RankingTree, &[f64])> {
     match term {
         Term::Tree(TreeTerm { tree, values }) if tree.asks_single_features() => {
@@ -492,7 +494,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_explained_is_refused() {
+    fn a_model_that_cannot_be_explained_is_refused() {
         let (mut values, positive) = sample();
         let model = fit(&values, &positive);
         let columns = Columns::from_row_major(&values, 2).unwrap();
@@ -504,7 +506,7 @@ mod tests {
         assert_eq!(model.explain(&columns), Err(err));
     }
 
-    /// A tree comes among the terms by way of the JSON of a model.
+    /// A tree is put among the terms through the JSON of a model.
     #[cfg(feature = "serde")]
     mod of_trees {
         use super::*;

@@ -29,12 +29,12 @@ impl Worth {
 /// fixed point before anything is summed, so that sums are exact, and a row of weight k equals k
 /// copies of it. A row takes 16 bytes here.
 ///
-/// Where the highest negatives alone matter, the mass of each negative is multiplied by the part by
-/// which it counts ([`TopNegatives`]), anew after each round.
+/// If only the highest negatives matter, the mass of each negative is multiplied by the part by
+/// which it counts ([`TopNegatives`]), recomputed after each round.
 #[derive(Debug, Clone)]
 pub(super) struct Distribution<'a> {
     labels: &'a Labels<'a>,
-    /// How many copies each row stands for, if weights are counts.
+    /// Number of copies that each row represents, if weights are counts.
     copies: Option<&'a [u64]>,
     /// Factor of one copy of the row, times its weight if weights are not counts; relative to the
     /// largest of the class.
@@ -53,7 +53,7 @@ struct Top {
     max_fpr: f64,
     /// The negatives that have mass.
     negatives: Vec<u32>,
-    /// The share of the weight of the negatives that counts: all before the first round.
+    /// The share of the weight of the negatives that counts; all of it before the first round.
     share: f64,
 }
 
@@ -218,7 +218,7 @@ impl<'a> Distribution<'a> {
 /// Bits of the mass of a class: sums are then also exact in `f64`.
 const CLASS_BITS: i32 = 52;
 
-/// The units of mass of both classes, negatives first, and what their masses add up to.
+/// The units of mass of both classes, negatives first, and their normalisers.
 #[derive(Debug, Clone)]
 pub(super) struct MassUnits {
     /// Bits of the mass of one copy of a row.
@@ -242,14 +242,14 @@ impl MassUnits {
         self.bits
     }
 
-    /// Factors are divided by 2 to these powers from now on.
+    /// Divides factors by 2 to these powers from now on.
     pub(super) fn rescale(&mut self, powers: [i32; 2]) {
         for (sum, power) in self.powers.iter_mut().zip(powers) {
             *sum += power;
         }
     }
 
-    /// The log of the mass of each class, the one of all negatives being a `share` of their weight.
+    /// The log of the mass of each class; that of the negatives is a `share` of their weight.
     pub(super) fn log_total(&self, total: ClassMasses, share: f64) -> [f64; 2] {
         let log = |mass: u64, class: usize| {
             let exponent = self.powers[class] - self.bits[class];
@@ -276,7 +276,7 @@ pub(super) fn powers_of(largest: [f64; 2]) -> [i32; 2] {
     largest.map(|largest| if largest > 0.0 { largest.log2().ceil() as i32 } else { 0 })
 }
 
-/// What factors are multiplied by to be rescaled.
+/// Multipliers that rescale factors.
 pub(super) fn rescaling(powers: [i32; 2]) -> [f64; 2] {
     powers.map(|power| times_power_of_two(1.0, -power))
 }
@@ -411,7 +411,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_that_are_not_requested_never_have_mass() {
+    fn rows_outside_the_subset_never_have_mass() {
         let positive = [true, false, true, false];
         let labels = Labels::new(&positive, Some(&[0.5, 1.5, 2.0, 0.25])).unwrap();
         let mut distribution = Distribution::new(&labels, &[0, 1, 3], 1.0);

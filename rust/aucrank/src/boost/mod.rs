@@ -9,8 +9,8 @@
 //! - `subsampling`, `validation_set`: the rows a round learns from, and the number of rounds kept;
 //! - `marti`: branching programs; `gradient`: gradient boosting of trees;
 //! - `rounds`: the boosting loop; `auc_boost`, `rank_boost`: the weight of a ranking in each;
-//! - `queried_rounds`: rounds on rows that are queried for sums; `part_factors`: the factors of a part of
-//!   them.
+//! - `queried_rounds`: rounds on rows that are queried for sums; `part_factors`: the factors of the
+//!   rows of a part.
 
 mod auc_boost;
 mod boosted_model;

@@ -1,5 +1,5 @@
-//! What the rows of a part answer `RankBoost` and `AUCBoost`: each has a factor, which every round
-//! multiplies.
+//! Answers of the rows of a part to `RankBoost` and `AUCBoost`: each row has a factor, which every
+//! round multiplies.
 
 use super::distribution::{mass_of, rescaling, units_of};
 use super::queried_rounds::{RoundAnswer, RoundAsk, RoundStep, RoundSums, RoundWant, ScoreTables};
@@ -41,7 +41,7 @@ impl Question for RoundAsk {
                 self.add_masses(view, &rows.states, *bits, *squares, sums, interrupt)?;
                 kept.put(rows);
             }
-            // A holder that is behind has all others answer anew.
+            // If a holder is behind, all others answer again.
             (RoundWant::Masses { .. }, RoundAnswer::Behind) => {}
             (RoundWant::Ranges { tables, edges }, RoundAnswer::Ranges(ranges)) => {
                 for (score, weight) in scores(tables, view)? {
@@ -58,7 +58,7 @@ impl Question for RoundAsk {
 }
 
 impl RoundAsk {
-    /// The factors of the rows after all steps; `None` if earlier steps are not known.
+    /// The factors of the rows after all steps; `None` if earlier steps are missing.
     fn replayed(
         &self,
         view: &PartView<'_>,

@@ -26,8 +26,8 @@ use crate::rows::{
 };
 use crate::{Interrupt, RankError};
 
-/// Fits a boosted model to rows elsewhere, by the rule for so many rows of each class, negatives
-/// first.
+/// Fits a boosted model to rows elsewhere, by the rule for the numbers of rows of each class,
+/// negatives first.
 pub(super) fn boost_rows<R: RoundRule>(
     rows: &dyn Rows,
     fit_number: u64,
@@ -73,7 +73,7 @@ pub(super) fn boost_rows<R: RoundRule>(
     }))
 }
 
-/// What the rows of a view weigh.
+/// Weights of the rows of a view.
 fn units(
     rows: &dyn Rows,
     fit: &FitId,
@@ -85,7 +85,7 @@ fn units(
     Ok(found)
 }
 
-/// Checks that sums are enough; returns by which of them a weak ranker is chosen.
+/// Checks that sums are enough; returns the rule that chooses a weak ranker from them.
 fn check_sums(params: &RoundParams, rule: &dyn RoundRule) -> Result<BinRule, RankError> {
     let refuse = |name, value: String, rule| Err(RankError::BadParameter { name, value, rule });
     let Some(bin_rule) = params.weak_ranker.bin_rule() else {
@@ -147,7 +147,8 @@ impl<'a> QueriedRoundsFit<'a> {
     }
 }
 
-/// For each feature the sums of the values of its terms by code. Values are such that sums are exact.
+/// For each feature the sums of the values of its terms by code. The values are chosen such that
+/// sums are exact.
 #[derive(Default)]
 struct ScoreSums(Vec<(usize, Vec<f64>)>);
 
@@ -167,7 +168,7 @@ impl ScoreSums {
         Arc::new(self.0.iter().map(table).collect())
     }
 
-    /// Numbers between which all scores lie.
+    /// Bounds of all scores.
     fn bounds(&self) -> (f64, f64) {
         self.0.iter().fold((0.0, 0.0), |(low, high), (_, sums)| {
             let least = sums.iter().copied().fold(f64::INFINITY, f64::min);
@@ -193,15 +194,15 @@ struct QueriedRounds<'a> {
     rates: RateColumns,
     view: View,
     held_out: Option<View>,
-    /// By which holders know the factors of their rows.
+    /// Identifies the factors of the rows at their holders.
     number: u64,
     n_rows: u64,
     counts_copies: bool,
     units: MassUnits,
     steps: Vec<RoundStep>,
-    /// How many of them were sent.
+    /// Number of steps sent.
     n_sent: usize,
-    /// What the rows came to after the last step.
+    /// Sums of the rows after the last step.
     sums: RoundSums,
     /// The terms of the rounds so far, of columns of rates where these are used, and their sum.
     terms: Vec<FeatureTerm>,
@@ -253,7 +254,7 @@ impl<'a> QueriedRounds<'a> {
         Ok(rows)
     }
 
-    /// Keeps the largest factors below 1; whether they were not.
+    /// Keeps the largest factors from 1/2 to 1; returns whether they had to be rescaled.
     fn rescale(&mut self, largest: [f64; 2]) -> bool {
         let powers = powers_of(largest);
         if powers == [0; 2] {
@@ -264,14 +265,14 @@ impl<'a> QueriedRounds<'a> {
         true
     }
 
-    /// Asks about scores, which are sums of the values of terms: no state of the rows is needed.
+    /// Queries scores, which are sums of the values of terms: no state of the rows is needed.
     fn ask_scores(&self, view: &View, want: RoundWant) -> Result<RoundAnswer, RankError> {
         let ask = RoundAsk { counts_copies: true, n_before: 0, steps: Vec::new(), want };
         self.context.fit.ask(&self.rows, view.clone(), ask, self.context.interrupt)
     }
 
-    /// The score of largest TPR - FPR by the first rounds. Rows that are learned from are scored by the
-    /// rates of their folds, as in memory.
+    /// The score of largest TPR - FPR by the first rounds. Training rows are scored by the rates of
+    /// their folds, as in memory.
     fn threshold(&self, n_rounds: usize) -> Result<f64, RankError> {
         let mut sums = ScoreSums::default();
         self.terms[..n_rounds].iter().for_each(|term| sums.add(term, &self.binned));
@@ -286,7 +287,7 @@ impl<'a> QueriedRounds<'a> {
         })
     }
 
-    /// What the rows come to after all steps.
+    /// Sums of the rows after all steps.
     fn masses(&mut self) -> Result<RoundSums, RankError> {
         for n_before in [self.n_sent, 0] {
             let want = RoundWant::Masses {
@@ -302,7 +303,7 @@ impl<'a> QueriedRounds<'a> {
                     self.n_sent = self.steps.len();
                     return Ok(sums);
                 }
-                // A holder was made anew after a loss: it is sent the whole log.
+                // A holder was restarted after a loss: it is sent the whole log.
                 RoundAnswer::Behind if n_before > 0 => {}
                 _ => break,
             }
@@ -415,7 +416,7 @@ mod tests {
         check_on(|weights| Data::new(1500, weights), name, rounds, by_auc);
     }
 
-    /// Checks models of rows everywhere; returns those of memory.
+    /// Checks models of rows in memory and elsewhere; returns those in memory.
     fn check_on(
         data: impl Fn(Weights) -> Data,
         name: &str,
@@ -460,7 +461,7 @@ mod tests {
     }
 
     #[test]
-    fn the_same_rounds_come_from_memory_a_file_and_a_cluster() {
+    fn rounds_are_the_same_from_memory_a_file_and_a_cluster() {
         check("thresholds", &plain(), false);
         check("aucs", &plain(), true);
         let feature = WeakRankerParams::Feature;
@@ -487,7 +488,7 @@ mod tests {
     #[test]
     fn rates_of_many_rare_categories_are_those_of_memory() {
         let shrunken = RoundParams { binning: BinningParams::default(), ..plain() };
-        // Few rows are of categories that are learned from.
+        // Few rows have categories whose rates are used.
         check("shrunken", &RoundParams { n_rounds: 2, ..shrunken.clone() }, false);
         let rule = HeldOutRule::Patience { n_iter_no_change: 3, tol: 0.0 };
         let held_out = Some(HeldOutParams { fraction: 0.3, rule, refit: true });
@@ -511,7 +512,7 @@ mod tests {
     }
 
     #[test]
-    fn what_needs_more_than_sums_is_refused_by_name() {
+    fn an_option_that_needs_more_than_sums_is_named() {
         let data = Data::new(200, Weights::None);
         everywhere(&data, plain().binning, ("refused rounds", 2), |rows| {
             let refused = |rounds: RoundParams, max_fpr| {
@@ -529,7 +530,7 @@ mod tests {
     }
 
     #[test]
-    fn damaged_questions_and_answers_are_errors_and_who_is_behind_says_so() {
+    fn damaged_questions_and_answers_are_errors_and_a_holder_reports_that_it_is_behind() {
         let (data, interrupt) = (Data::new(300, Weights::Whole), Interrupt::default());
         let fit = FitId::new(0);
         everywhere(&data, plain().binning, ("damaged rounds", 2), |rows| {
@@ -571,8 +572,8 @@ mod tests {
 
 /// A question about rows that rounds reweight.
 ///
-/// Steps are sent once. A holder that lacks earlier ones answers that it is behind, and is then sent
-/// all of them.
+/// Each step is sent once. A holder that lacks earlier steps answers that it is behind, and is then
+/// sent all of them.
 #[derive(Debug, Clone)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 pub(crate) struct RoundAsk {
@@ -584,13 +585,13 @@ pub(crate) struct RoundAsk {
     pub(super) want: RoundWant,
 }
 
-/// What changes the factors of the rows. Numbers are written as their bits.
+/// A change of the factors of the rows. Numbers are written as their bits.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 pub(super) enum RoundStep {
-    /// By the code of a feature: factors of a negative and of a positive row.
+    /// For each code of a feature, the factors of a negative and of a positive row.
     Reweight { feature: usize, factors: CodeRuns<[u64; 2]> },
-    /// Factors are divided by two to these powers, negatives first.
+    /// Division of factors by two to these powers, negatives first.
     Rescale([i32; 2]),
 }
 
@@ -632,7 +633,7 @@ pub(super) type ScoreTables = Arc<Vec<(usize, CodeRuns<u64>)>>;
 #[derive(Debug, Clone)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 pub(super) enum RoundWant {
-    /// Masses by code, given the bits of the mass of a copy of a row, and what the rows come to.
+    /// Masses by code, given the bits of the mass of a copy of a row, and sums of the rows.
     Masses { bits: [i32; 2], squares: bool },
     /// Class weights by ranges of the score.
     Ranges { tables: ScoreTables, edges: Vec<u64> },
@@ -640,7 +641,7 @@ pub(super) enum RoundWant {
     Scores(ScoreTables),
 }
 
-/// What rows answer.
+/// Answer of rows.
 #[derive(Debug, Clone)]
 pub(crate) enum RoundAnswer {
     /// Some holder lacks earlier steps.
@@ -650,7 +651,7 @@ pub(crate) enum RoundAnswer {
     Scores(ScoreCounts),
 }
 
-/// What reweighted rows come to.
+/// Sums of reweighted rows.
 #[derive(Debug, Clone)]
 pub(crate) struct RoundSums {
     /// The largest factor of each class, negatives first.
@@ -662,7 +663,7 @@ pub(crate) struct RoundSums {
 }
 
 impl RoundAnswer {
-    /// That of no rows.
+    /// The answer of no rows.
     pub(super) fn none(ask: &RoundAsk, binned: &Binned) -> Self {
         match &ask.want {
             RoundWant::Masses { .. } => {

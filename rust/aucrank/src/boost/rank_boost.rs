@@ -71,16 +71,17 @@ pub enum Alpha {
 pub struct RankBoostParams {
     /// Parameters of the boosting loop.
     pub rounds: RoundParams,
-    /// How rankings are valued.
+    /// How the value of a ranking is chosen.
     pub alpha: Alpha,
     /// The false positive rate up to which rows are to be ranked well, above 0 and at most 1. Below
-    /// 1, the share of the negatives of the highest sums of the rounds so far counts in full in
-    /// pairs, and the others 0.3; and held-out rows are judged by their partial AUC up to it.
+    /// 1, this share of the negatives, those of the highest sums of the rounds so far, counts in
+    /// full in pairs, and the others count 0.3; held-out rows are then evaluated by their partial
+    /// AUC up to it.
     pub max_fpr: f64,
 }
 
 impl Default for RankBoostParams {
-    /// Those of the Python estimator `RankBoost`.
+    /// Defaults of the Python estimator `RankBoost`.
     fn default() -> Self {
         let weak_ranker = WeakRankerParams::Threshold;
         let rounds = RoundParams { weak_ranker, n_rounds: 200, ..RoundParams::default() };
@@ -100,7 +101,7 @@ struct PairRule {
 }
 
 impl PairRule {
-    /// For so many rows of each class, negatives first.
+    /// For these numbers of rows of each class, negatives first.
     fn new(params: &RankBoostParams, [n_neg, n_pos]: [u64; 2]) -> Self {
         let RankBoostParams { alpha, max_fpr, .. } = *params;
         Self { alpha, max_fpr, n_pairs: n_pos as f64 * n_neg as f64 }
@@ -151,7 +152,7 @@ struct Grades {
 }
 
 impl Grades {
-    /// The grades of groups in ascending order; `None` where `r` is not positive.
+    /// The grades of groups in ascending order; `None` if `r` is not positive.
     fn of(groups: &[ClassMasses]) -> Option<Self> {
         let total: ClassMasses = groups.iter().copied().sum();
         let area = ClassMasses::area(groups.iter().copied());
@@ -291,16 +292,18 @@ pub fn fit_rank_boost(
 /// Fits `RankBoost` to rows in parts, wherever they are: the same model as [`fit_rank_boost`] gives on
 /// all of them in memory.
 ///
-/// The categories of the rows have to be coded as they are ([`LevelRates::Raw`]). Who holds rows keeps
-/// a factor of 8 bytes of each. Scores of rows held out are sent after each round, each distinct one
-/// with its weights. `fit_number` distinguishes the fit from others that query the same rows at the same time.
+/// The categories of the rows must be coded without shrinkage ([`LevelRates::Raw`]). A holder keeps
+/// a factor of 8 bytes for each row. Scores of held-out rows are sent after each round, each
+/// distinct score with its weights. `fit_number` distinguishes the fit from others that query the
+/// same rows at the same time.
 ///
 /// [`LevelRates::Raw`]: crate::data::LevelRates::Raw
 ///
 /// # Errors
 ///
-/// As [`fit_rank_boost`]; [`RankError::BadParameter`] also for what needs more than sums: weak rankers
-/// of more than one feature, `subsample` and `max_fpr` below 1. What the holder of the rows runs into.
+/// As [`fit_rank_boost`]; [`RankError::BadParameter`] also for options that need more than sums:
+/// weak rankers of more than one feature, `subsample` and `max_fpr` below 1. Errors of the holder
+/// of the rows.
 ///
 /// # Examples
 ///
@@ -436,7 +439,7 @@ mod tests {
     }
 
     #[test]
-    fn a_ranking_without_a_mistake_is_the_last_and_its_value_finite() {
+    fn a_ranking_without_mistakes_is_the_last_and_has_a_finite_value() {
         let most = 0.5 * 16_f64.ln();
         for alpha in [Alpha::Third, Alpha::Exact] {
             let found = rule(alpha).values(&masses(&[(0, 4), (4, 0)]), 8).unwrap();
@@ -459,7 +462,7 @@ mod tests {
             };
             let found = rule(Alpha::Exact).values(&groups, 1000).unwrap();
             let alpha = found.values[groups.len() - 1];
-            // A minimum is known from values to half the digits only.
+            // Values determine a minimum to half of the digits only.
             for step in [1e-6, 1e-3, 0.1] {
                 assert!(loss(alpha) < loss(alpha - step), "{groups:?}");
                 assert!(loss(alpha) < loss(alpha + step), "{groups:?}");
@@ -473,7 +476,7 @@ mod tests {
     }
 
     #[test]
-    fn the_closed_form_of_a_stump_is_where_the_slope_is_zero() {
+    fn the_closed_form_of_a_stump_has_zero_slope() {
         for groups in rankings(2) {
             let Some(grades) = Grades::of(&groups) else { continue };
             let loss = PairLoss::new(&groups, &grades.of_group, 1e-3);

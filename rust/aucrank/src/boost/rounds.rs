@@ -59,7 +59,7 @@ pub struct RoundParams {
     pub max_features: Option<usize>,
     /// For each feature, 1 if the score may only rise with it, -1 if it may only fall, 0 if it is
     /// free; empty to leave all free. Only numeric features can be bound, and linear and external
-    /// rankers cannot keep to it. A missing value may have any score.
+    /// rankers cannot obey it. A missing value may have any score.
     #[cfg_attr(feature = "serde", serde(default))]
     pub monotonic: Vec<i8>,
     /// How the number of rounds is chosen on held-out rows, if it is.
@@ -244,7 +244,7 @@ pub(super) fn boost(
     }))
 }
 
-/// The rows of a fit, of which rounds may learn from some.
+/// The rows of a fit; rounds may learn from a subset.
 struct Rounds<'a> {
     sample: WeakSample<'a>,
     rare: Option<RareLevels>,
@@ -252,19 +252,19 @@ struct Rounds<'a> {
     rule: &'a dyn RoundRule,
 }
 
-/// The rounds of a run, and what they say of all rows.
+/// The rounds of a run, and the values of its terms on all rows.
 struct RoundsRun {
     terms: Vec<Term>,
     mean_exponentials: Vec<[f64; 2]>,
     advantages: Vec<f64>,
     scores: Vec<f64>,
-    /// The AUC of the rows held out, if there were any.
+    /// The AUC of the held-out rows, if there are any.
     path: Option<HeldOutPath>,
 }
 
 impl Rounds<'_> {
-    /// Runs rounds on some rows, and keeps those that the rows held out choose, unless they are to be run
-    /// anew.
+    /// Runs rounds on some rows, and keeps the number chosen on held-out rows, unless they are to
+    /// be run again.
     fn run(
         &self,
         rows: &[u32],
@@ -287,7 +287,7 @@ impl Rounds<'_> {
         self.run_on(&sample, &rates, rows, held_out, earlier, n_rounds)
     }
 
-    /// The same, given the columns with those of rates.
+    /// The same, given the columns including those of rates.
     fn run_on(
         &self,
         sample: &WeakSample<'_>,
@@ -319,7 +319,7 @@ impl Rounds<'_> {
 
 /// Rows that rounds reweight, wherever they are.
 pub(super) trait RoundRows {
-    /// Rows to learn from; one of whole weight k counts as k rows.
+    /// Number of training rows; one of integer weight k counts as k rows.
     fn n_rows(&self) -> u64;
 
     /// Mass of each class; zero if all rows of a class are below the range of fixed point.
@@ -345,7 +345,7 @@ pub(super) trait RoundRows {
     /// For each class the mean of `exp(-y f(x))`.
     fn mean_exponential(&self) -> [f64; 2];
 
-    /// The AUC of the rows held out, if there are any.
+    /// The AUC of the held-out rows, if there are any.
     fn held_out_auc(&mut self) -> Result<Option<f64>, RankError>;
 }
 
@@ -384,7 +384,7 @@ impl<'a, R: RoundRows> RoundsFit<'a, R> {
         }
     }
 
-    /// Runs rounds until there are `n_rounds`, or nothing is left to learn.
+    /// Runs rounds until there are `n_rounds`, or until nothing is left to learn.
     pub(super) fn go_on(&mut self, n_rounds: usize) -> Result<(), RankError> {
         while self.terms.len() < n_rounds && !self.is_complete {
             self.interrupt.check()?;
@@ -409,7 +409,7 @@ impl<'a, R: RoundRows> RoundsFit<'a, R> {
         Ok(())
     }
 
-    /// Reports the last round; whether there are to be more.
+    /// Reports the last round; returns whether to continue.
     fn report(&self, n_rounds: usize) -> Result<bool, RankError> {
         self.interrupt.part_done(&FitPart {
             unit: "round",
@@ -450,7 +450,7 @@ impl<'a, R: RoundRows> RoundsFit<'a, R> {
         self.add(term, advantage)
     }
 
-    /// Adds a term by which the rows were reweighted.
+    /// Adds a term that has reweighted the rows.
     fn add(&mut self, term: Term, advantage: f64) -> Result<(), RankError> {
         self.aucs.extend(self.rows.held_out_auc()?);
         self.mean_exponentials.push(self.rows.mean_exponential());
@@ -459,7 +459,7 @@ impl<'a, R: RoundRows> RoundsFit<'a, R> {
         Ok(())
     }
 
-    /// The AUC of the rows held out, round by round.
+    /// The AUC of the held-out rows, round by round.
     pub(super) fn take_aucs(&mut self) -> Vec<f64> {
         std::mem::take(&mut self.aucs)
     }
@@ -702,7 +702,7 @@ mod tests {
         RoundParams { n_rounds, ..RoundParams::default() }
     }
 
-    /// Sums of the rounds after each, computed from raw values.
+    /// Sums of terms after each round, computed from raw values.
     fn stages(model: &BoostedModel, columns: &Columns<'_>) -> Vec<Vec<f64>> {
         let mut sums = vec![0.0; columns.n_rows()];
         let rounds = 0..model.terms().len();
@@ -759,7 +759,7 @@ mod tests {
     }
 
     #[test]
-    fn going_on_gives_the_rounds_of_one_fit() {
+    fn a_warm_start_gives_the_rounds_of_one_fit() {
         let sample = sample(2);
         for by_auc in [true, false] {
             let rounds = |n| RoundParams { subsample: 0.5, max_features: Some(2), ..params(n) };
@@ -771,7 +771,7 @@ mod tests {
     }
 
     #[test]
-    fn going_on_adds_nothing_where_a_ranker_made_no_mistake() {
+    fn a_warm_start_adds_nothing_after_a_ranker_without_mistakes() {
         let mut sample = sample(3);
         for row in 0..N_ROWS {
             sample.numbers[2 * row] = f64::from(u8::from(sample.positive[row]));
@@ -835,7 +835,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_given_to_validate_on_are_scored_as_any() {
+    fn validation_rows_are_scored_like_any_others() {
         let (sample, other) = (sample(6), sample(7));
         let weights: Vec<f64> = (0..N_ROWS).map(|row| f64::from(row as u32 % 3)).collect();
         let labels = Labels::new(&other.positive, Some(&weights)).unwrap();

@@ -45,7 +45,7 @@ pub enum RowScorer {
     /// An external ranker.
     #[cfg_attr(feature = "serde", serde(rename = "outside"))]
     External {
-        /// Its number, known to both sides.
+        /// Its number, agreed with the caller.
         number: usize,
         /// Whether its score is negated.
         is_reversed: bool,
@@ -71,7 +71,7 @@ pub struct ScoredTerm {
     pub scorer: RowScorer,
     /// Ascending; a score equal to a threshold is above it.
     pub thresholds: Vec<f64>,
-    /// One more than there are thresholds: below the first, ..., from the last on.
+    /// One more than the thresholds: below the first, ..., from the last on.
     pub values: Vec<f64>,
 }
 
@@ -182,7 +182,7 @@ impl<T: Copy> RowValues<T> {
 }
 
 impl RowValues {
-    /// The values of the term that a ranking became, given those of its groups.
+    /// The values of the term of a ranking, given those of its groups.
     pub(super) fn of_ranking(
         term: &Term,
         groups: RankGroups,

@@ -13,7 +13,7 @@ use crate::data::{below, content_hashes, mix};
 /// The subsampling of rows and features.
 pub(super) struct Subsampling {
     /// Content hash and number of each training row; empty if all rows are taken. A row of weight k
-    /// is drawn as k copies of it are.
+    /// is drawn like k copies of it.
     hashes: Vec<(u64, u32)>,
     subsample: f64,
     max_features: Option<usize>,
@@ -21,7 +21,7 @@ pub(super) struct Subsampling {
 }
 
 impl Subsampling {
-    /// Of so many features, the first columns of the sample.
+    /// For `n_features` features, the first columns of the sample.
     pub(super) fn new(
         sample: &WeakSample<'_>,
         rows: &[u32],

@@ -19,7 +19,7 @@ use crate::{RankError, parallel};
 const MOST_LEVEL_VALUES: usize = 1 << 27;
 
 /// A function of a row: the contribution of a boosting round, or the probability with which a node
-/// of a branching program says "positive".
+/// of a branching program predicts "positive".
 ///
 /// # Examples
 ///
@@ -86,7 +86,7 @@ pub enum Term {
 pub struct TreeTerm {
     /// The tree.
     pub tree: RankingTree,
-    /// By rank of the leaf, the best first.
+    /// Values by rank of the leaf, the best first.
     pub values: Vec<f64>,
 }
 
@@ -111,7 +111,7 @@ impl Term {
         }
     }
 
-    /// Whether the term never runs against the direction of a feature, as far as its form shows.
+    /// Whether the term obeys the directions of features, as far as its form shows.
     pub(super) fn keeps_to(&self, monotonic: &[i8]) -> bool {
         match self {
             Self::Feature(FeatureTerm { feature, steps, .. }) => {
@@ -150,7 +150,7 @@ impl Term {
         Some(())
     }
 
-    /// The number of its external ranker, if it has one.
+    /// Number of its external ranker, if any.
     pub(super) fn external_number(&self) -> Option<usize> {
         match self {
             Self::Scored(term) => term.scorer.external_number(),
@@ -158,7 +158,7 @@ impl Term {
         }
     }
 
-    /// As [`Term::external_number`], to be changed.
+    /// As [`Term::external_number`], mutable.
     pub(super) fn external_number_mut(&mut self) -> Option<&mut usize> {
         match self {
             Self::Scored(ScoredTerm { scorer: RowScorer::External { number, .. }, .. }) => {
@@ -311,10 +311,10 @@ impl ScoredTerm {
     }
 }
 
-/// Binary digits of a gain that are compared.
+/// Number of binary digits of a gain that are compared.
 const DIGITS: u32 = 40;
 
-/// How gains between masses are rounded.
+/// Rounding of gains between masses.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct TiedGains(i128);
 
@@ -333,7 +333,7 @@ impl TiedGains {
 }
 
 impl Term {
-    /// The term of features that it stands for by all rows that the fit learned from.
+    /// The equivalent term on features, by all training rows.
     pub(super) fn without_rates(self, rates: &RateColumns) -> Self {
         match self {
             Self::Feature(term) => Self::Feature(match rates.get(term.feature) {
@@ -347,7 +347,7 @@ impl Term {
         }
     }
 
-    /// A term of a finished model as it was during the fit, if it was found with these rates.
+    /// A term of a finished model in its form during the fit, if it was found with these rates.
     pub(super) fn with_rates(self, rates: &RateColumns) -> Self {
         match self {
             Self::Feature(term) => {
@@ -372,9 +372,10 @@ fn of_levels(term: &FeatureTerm, feature: usize, steps: &RateSteps) -> FeatureTe
     FeatureTerm { feature, steps: FeatureSteps::Categorical { values }, missing }
 }
 
-/// The term on the steps of rates that [`of_levels`] has made a term of, if it has. Values then rise or
-/// fall with the rates. Of a term on codes they do not unless they are all equal: there rare categories
-/// have the value of a missing one, and some are in the first step and in the last, or the mean is.
+/// The term on steps of rates from which [`of_levels`] made this term, if it did. Values then rise
+/// or fall with the rates. Those of a term on codes do not unless they are all equal: there rare
+/// categories have the value of a missing one, and the first step and the last contain rare
+/// categories or the mean.
 #[expect(clippy::float_cmp, reason = "the values of a step are the same number")]
 fn of_steps(term: &FeatureTerm, column: usize, steps: &RateSteps) -> Option<FeatureTerm> {
     let mut of_step: Vec<Option<f64>> = vec![None; steps.cuts().len() + 1];
@@ -417,7 +418,7 @@ mod tests {
     use crate::tree::{GrowParams, LeafOrder, LeafRankParams, SplitRule, TreeRankParams};
 
     #[test]
-    fn values_of_categories_are_limited_and_the_column_is_named() {
+    fn values_of_categories_are_limited_and_the_error_names_the_column() {
         let term = |feature, steps| Term::Feature(FeatureTerm { feature, steps, missing: 0.0 });
         let levels = |feature, n| term(feature, FeatureSteps::Categorical { values: vec![0.0; n] });
         let number = FeatureSteps::Numeric { thresholds: vec![1.0; 99], values: vec![0.0; 100] };
@@ -433,7 +434,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_are_worth_what_their_groups_are() {
+    fn rows_have_the_values_of_their_groups() {
         let mut draws = Draws(1);
         let n = 300;
         let values: Vec<f64> = (0..3 * n)
@@ -496,7 +497,7 @@ mod tests {
         RoundParams { weak_ranker, n_rounds, seed: 5, ..RoundParams::default() }
     }
 
-    /// Of both boosters.
+    /// Fits of both boosters.
     fn fit_given(
         sample: &RareRows,
         rounds: &RoundParams,
@@ -555,7 +556,7 @@ mod tests {
             let Term::Feature(found) = Term::Feature(term.clone()).without_rates(&rates) else {
                 panic!("a feature")
             };
-            // The definition: each category by the cuts that its rate is not below.
+            // The definition: each category by the cuts at or below its rate.
             for level in 0..N_LEVELS {
                 let step = at.iter().filter(|&&step| step <= steps.of_level(level)).count();
                 assert_eq!(found.value(level.into()), values[step]);
@@ -567,7 +568,7 @@ mod tests {
             };
             assert_eq!((back.feature, back.steps), (2, term.steps));
         }
-        // A term on frequent categories stays what it is.
+        // A term on frequent categories does not change.
         let mut values = vec![0.5; N_LEVELS as usize];
         values[..4].copy_from_slice(&[1.0, 0.5, -1.0, 0.5]);
         let steps = FeatureSteps::Categorical { values };
@@ -639,7 +640,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_held_out_or_given_are_judged_as_the_model_scores_them() {
+    fn held_out_or_given_rows_are_evaluated_by_the_scores_of_the_model() {
         let sample = RareRows::new(3000);
         let held_out = HeldOutParams {
             fraction: 0.3,

@@ -63,9 +63,9 @@ pub enum ThresholdCriterion {
 pub struct TwoSided {
     /// Number of groups below the threshold.
     pub n_low: usize,
-    /// Probability that a row below the threshold is called positive.
+    /// Probability that a row below the threshold is predicted as positive.
     pub low: f64,
-    /// Probability that a row at or above the threshold is called positive.
+    /// Probability that a row at or above the threshold is predicted as positive.
     pub high: f64,
     /// Probability of the coin flip, the paper's zeta: on the low side if `high` is 1, else on the
     /// high side.
@@ -355,7 +355,7 @@ mod tests {
                 };
                 let (low, all) = (sum(&groups[..cut.n_low]), sum(&groups));
                 let (pos, neg) = (low.0 * all.1, (all.1 - low.1) * all.0);
-                // Small enough that a division of floats rounds only once.
+                // Small enough for a division of floats to round only once.
                 let of = |part: u64| part as f64 / (all.0 * all.1 + pos.abs_diff(neg)) as f64;
                 prop_assert_eq!((cut.error, cut.zeta), (of(pos.max(neg)), of(pos.abs_diff(neg))));
             }
@@ -401,7 +401,7 @@ mod tests {
         }
 
         #[test]
-        fn the_true_error_rates_come_back_from_flipped_labels(groups in rankings()) {
+        fn the_true_error_rates_are_recovered_from_flipped_labels(groups in rankings()) {
             // One label in four flipped: each row counts as three with its label and one with the
             // other.
             let noisy: Vec<_> = groups.iter().map(|(pos, neg)| (3 * pos + neg, 3 * neg + pos)).collect();
@@ -440,7 +440,7 @@ mod tests {
     }
 
     #[test]
-    fn thresholds_of_one_error_have_the_same_float() {
+    fn thresholds_of_equal_error_have_the_same_float() {
         let groups = masses(&[(0, 1), (3, 2), (9, 6)]);
         let cuts = [ThresholdCriterion::Sum, ThresholdCriterion::Error]
             .map(|criterion| two_sided(&groups, criterion, 0.0).unwrap());
@@ -458,7 +458,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_cut_is_refused() {
+    fn rankings_that_cannot_be_cut_are_refused() {
         let groups = masses(&[(1, 3), (2, 1)]);
         for noise_rate in [-0.1, 0.5, f64::NAN, 0.43] {
             // Three of seven rows are positive, and 0.43 exceeds that.

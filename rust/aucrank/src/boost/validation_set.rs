@@ -155,7 +155,7 @@ pub(super) struct ValidationSet<'a> {
     scores: Vec<f64>,
 }
 
-/// Where validation rows come from.
+/// Source of validation rows.
 enum ValidationSource<'a> {
     /// Rows of the sample.
     Inside(Vec<u32>),
@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn patience_ends_when_no_round_of_late_has_raised_the_best() {
+    fn patience_ends_when_no_recent_round_has_raised_the_best() {
         let rule = HeldOutRule::Patience { n_iter_no_change: 2, tol: 0.01 };
         assert!(!rule.stops(&[0.5, 0.6]));
         assert!(!rule.stops(&[0.5, 0.5, 0.6]));

@@ -16,7 +16,7 @@ use crate::data::{
 /// descending.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::boost) struct BestFeature<'a> {
-    /// The direction of each feature; empty where all are free.
+    /// The direction of each feature; empty if all are free.
     pub(in crate::boost) monotonic: &'a [i8],
 }
 
@@ -67,7 +67,7 @@ fn histogram(
     Ok(source.histograms(&[wanted])?.pop().expect("one was wanted"))
 }
 
-/// How well and in which order a feature ranks.
+/// Merit and order of the ranking by a feature.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::boost) struct FeatureOrder {
     /// Larger is better; above 0.
@@ -75,17 +75,17 @@ pub(in crate::boost) struct FeatureOrder {
     grouping: Grouping,
 }
 
-/// How bins form groups.
+/// Grouping of bins.
 #[derive(Debug, Clone, Copy)]
 enum Grouping {
-    /// Each bin its own group, in ascending order or not.
+    /// Each bin is a group, in ascending order or not.
     Each { ascending: bool, missing_last: bool },
     /// Two groups: the bins before `first` and those from it on, the lower ones scoring lower or
     /// not.
     Two { first: usize, missing_joins: bool, ascending: bool },
 }
 
-/// How a feature ranks, by the masses of its bins; `None` if no better than chance.
+/// Ranking by a feature, from the masses of its bins; `None` if no better than chance.
 pub(in crate::boost) type BinRule = fn(&OccupiedBins) -> Option<FeatureOrder>;
 
 /// The best feature so far.
@@ -111,7 +111,7 @@ impl Best {
         self.ask_bound(binned, (feature, 0), occupied, level_units, rule);
     }
 
-    /// As [`Best::ask`], of a feature with the direction that its rankings have to keep to, if any.
+    /// As [`Best::ask`], for a feature whose rankings must obey a direction, if any.
     pub(in crate::boost) fn ask_bound(
         &mut self,
         binned: &Binned,
@@ -280,7 +280,7 @@ impl OccupiedBins {
             below.gain(missing)
         });
         let (merit, grouping) = if known.signum() * i128::from(self.direction) < 0 {
-            // Known values may not be ranked as they rank best: they tie.
+            // The best order of known values is not allowed: they tie.
             let ascending = missing < 0;
             (missing.abs(), Grouping::Two { first: 0, missing_joins: false, ascending })
         } else {
@@ -307,7 +307,7 @@ impl OccupiedBins {
             // If both sides are equally good, missing values join the upper one (DECISIONS K3).
             for (missing_joins, more) in [(true, of_missing), (false, 0)] {
                 let signed = of_above + more;
-                // Only where known values are parted have they an order.
+                // Known values have an order only if they are separated.
                 let is_allowed = first == 0 || signed.signum() * i128::from(self.direction) >= 0;
                 if is_allowed && tied.round(signed.abs()) > tied.round(best.0.abs()) {
                     best = (signed, first, missing_joins);
@@ -328,7 +328,7 @@ mod tests {
     use super::*;
     use crate::boost::weak::tests::Draws;
 
-    /// Twice the sum over pairs of the mass that is ranked right less the mass that is ranked wrong.
+    /// Twice the sum over pairs of the correctly ranked mass less the incorrectly ranked mass.
     fn area_by_pairs(groups: &[Vec<u32>], mass: impl Fn(u32) -> ClassMasses) -> i128 {
         let mut area = 0;
         for (low, low_codes) in groups.iter().enumerate() {
@@ -344,7 +344,7 @@ mod tests {
         area
     }
 
-    /// Rankings of codes that keep to a direction: in two groups, or in one for each code.
+    /// Rankings of codes that obey a direction: in two groups, or in one for each code.
     fn orders(n_known: u32, direction: i8, in_two: bool) -> Vec<Vec<Vec<u32>>> {
         let codes = |range: Range<u32>| range.collect::<Vec<u32>>();
         let ascending: Vec<Vec<Vec<u32>>> = if in_two {
@@ -359,8 +359,8 @@ mod tests {
         all
     }
 
-    /// A ranking with missing values wherever they may be: in a group of their own at an end, or,
-    /// where there are two groups at most, in one of two.
+    /// A ranking with missing values in every allowed place: in their own group at an end, or, if
+    /// there are at most two groups, in one of two.
     fn with_missing(groups: &[Vec<u32>], missing: u32, in_two: bool) -> Vec<Vec<Vec<u32>>> {
         let [mut low, mut high] = [groups.to_vec(), groups.to_vec()];
         if in_two && groups.len() == 2 {

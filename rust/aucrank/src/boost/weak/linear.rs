@@ -266,7 +266,7 @@ fn solve(mut lower: Vec<Vec<f64>>, mut b: Vec<f64>) -> Vec<f64> {
             row[k] = (row[k] - dot) / above[k][k];
         }
         let dot: f64 = row[..j].iter().map(|entry| entry * entry).sum();
-        // Rounding may cancel the variance left by the features before; the ridge remains.
+        // Rounding may cancel the variance left by the previous features; the ridge remains.
         row[j] = (row[j] - dot).max(0.5 * RIDGE).sqrt();
         let dot: f64 = (0..j).map(|k| row[k] * b[k]).sum();
         b[j] = (b[j] - dot) / row[j];
@@ -304,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn two_features_are_weighed_as_the_formula_has_it() {
+    fn two_features_have_the_weights_of_the_formula() {
         let mut draws = Draws(3);
         let n = 400;
         let positive: Vec<bool> = (0..n).map(|_| draws.below(3) == 0).collect();
@@ -377,7 +377,7 @@ mod tests {
     }
 
     #[test]
-    fn a_categorical_feature_is_refused_by_its_column() {
+    fn a_categorical_feature_is_an_error_that_names_its_column() {
         let values: &[f64] = &[1.0, 2.0];
         let codes = Column::Codes { codes: &[0, 1], n_levels: 2 };
         let columns = Columns::new(vec![values.into(), codes], 2).unwrap();

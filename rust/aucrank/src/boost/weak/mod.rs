@@ -67,7 +67,7 @@ pub enum WeakRankerParams {
 
 impl WeakRankerParams {
     /// The learner of these rankers on a sample, after its one-time preparation. Rankers of single
-    /// features keep to the directions in `monotonic`; others have to be [bound](Self::bind) to them.
+    /// features obey the directions in `monotonic`; others must be [bound](Self::bind) to them.
     pub(super) fn ranker<'a>(
         &'a self,
         sample: &WeakSample<'a>,
@@ -82,7 +82,8 @@ impl WeakRankerParams {
         })
     }
 
-    /// The rule of choice by the masses of the bins of a feature, for rankers that need no more.
+    /// The rule of choice by the masses of the bins of a feature, for rankers that need nothing
+    /// else.
     pub(super) fn bin_rule(&self) -> Option<BinRule> {
         match self {
             Self::Feature => BestFeature { monotonic: &[] }.bin_rule(),
@@ -91,7 +92,7 @@ impl WeakRankerParams {
         }
     }
 
-    /// Whether a ranker of single questions can test the rates of rare categories.
+    /// Whether the ranker tests single features and can use the rates of rare categories.
     pub(super) fn can_ask_rates(&self) -> bool {
         match self {
             Self::Feature | Self::Threshold => true,
@@ -100,7 +101,7 @@ impl WeakRankerParams {
         }
     }
 
-    /// The same ranker of columns with those of rates.
+    /// The same ranker on columns including those of rates.
     pub(super) fn with_rates(&self, rates: &RateColumns) -> Self {
         match self {
             Self::Tree(params) => Self::Tree(Box::new(params.with_rates(rates))),
@@ -108,7 +109,7 @@ impl WeakRankerParams {
         }
     }
 
-    /// Has the trees keep to directions of the features; an error for rankers that cannot.
+    /// Makes the trees obey directions of the features; an error for rankers that cannot.
     pub(super) fn bind(&mut self, monotonic: &[i8]) -> Result<(), RankError> {
         let refuse = |rule| {
             let (name, value) = ("monotonic_cst", "given".to_owned());
@@ -263,7 +264,7 @@ impl WeakRanking {
 }
 
 /// The ranking by the scores of all rows of the sample, reversed if that has the higher AUC; `None`
-/// if neither direction is better than chance. `scorer` learns whether it is reversed.
+/// if neither direction is better than chance. `scorer` is told whether it is reversed.
 fn ranking_by_score(
     sample: &WeakSample<'_>,
     task: &WeakTask<'_>,
@@ -401,7 +402,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn groups_are_joined_to_about_equal_mass() {
+    fn groups_are_merged_to_about_equal_mass() {
         let ones = groups(&[(1, 1); 12]);
         assert_eq!(about_equal(&ones, 4), [0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 3]);
         assert_eq!(about_equal(&ones, 100), (0..12).collect::<Vec<_>>());

@@ -69,14 +69,14 @@ mod tests {
     }
 
     #[test]
-    fn the_tree_is_the_one_that_these_weights_grow() {
+    fn the_tree_is_that_of_a_fit_with_these_weights() {
         let mut draws = Draws(5);
         let values: Vec<f64> = (0..900)
             .map(|_| if draws.below(9) == 0 { f64::NAN } else { draws.number(40) })
             .collect();
         let positive: Vec<bool> =
             (0..300).map(|row| values[3 * row] + draws.number(30) > values[3 * row + 1]).collect();
-        // Not multiples of one another, so that they do not count as copies: every row is one.
+        // Not multiples of a common mass, so that they do not count as copies: every row is one.
         let masses: Vec<u64> = (0..300).map(|_| draws.below(1000) + 1).collect();
         let weights: Vec<f64> = masses.iter().map(|&mass| mass as f64 / 1024.0).collect();
         let columns = Columns::from_row_major(&values, 3).unwrap();
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tree_asks_the_features_it_may() {
+    fn a_tree_tests_only_allowed_features() {
         let mut draws = Draws(8);
         let values: Vec<f64> = (0..800).map(|_| draws.number(50)).collect();
         let positive: Vec<bool> =
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_weak_tree_cannot_be_is_refused() {
+    fn invalid_weak_trees_are_refused() {
         let columns = Columns::from_row_major(&[1.0, 2.0], 1).unwrap();
         let labels = Labels::new(&[false, true], None).unwrap();
         let interrupt = Interrupt::default();
