@@ -1,7 +1,7 @@
-//! Bags: their rounds side by side, and their mean, which is a model of the same form.
+//! Bags: their concurrent rounds, and their mean, which is a model of the same form.
 //!
-//! Bags that leave out a fold each are cut after the same number of rounds, the best on the mean of
-//! their folds: every row counts, and one number is less subject to chance than one for each bag.
+//! Bags that each leave out a fold are truncated to the same number of rounds, the best on the mean
+//! of their folds: every row counts, and one number varies less by chance than one for each bag.
 
 use super::best_split::SplitCriterion;
 use super::feature_pairs::RankedPairs;
@@ -20,15 +20,16 @@ use crate::{FitPart, Interrupt, RankError};
 /// Rounds that several bags run before they wait for each other.
 const BLOCK_ROUNDS: usize = 8;
 
-/// The seed of a bag; the first has that of the fit.
+/// The seed of a bag; the first uses that of the fit.
 pub(super) fn bag_seed(seed: u64, number: usize) -> u64 {
     // Rounds are seeded by the numbers from 0 upwards.
     if number == 0 { seed } else { mix(seed ^ mix(u64::MAX - number as u64)) }
 }
 
-/// Runs the rounds of some bags side by side, until each has all of its series or stops early.
+/// Runs the rounds of some bags concurrently, until each has all rounds of its series or stops
+/// early.
 ///
-/// Reports each round with the mean of what the held-out rows say.
+/// Reports each round with the mean of the measure on held-out rows.
 pub(super) fn run<S: BagSource>(
     bags: &mut [BagFit<'_, S>],
     params: &GradientParams,
@@ -74,7 +75,7 @@ pub(super) fn run<S: BagSource>(
     }
 }
 
-/// Reports a round; whether there are to be more.
+/// Reports a round; returns whether to continue.
 fn report<S: BagSource>(
     bags: &[BagFit<'_, S>],
     params: &GradientParams,
@@ -96,7 +97,7 @@ fn report<S: BagSource>(
     interrupt.part_done(&FitPart { unit, number, most, figures: &[(name, reached)] })
 }
 
-/// Rounds of this series that all bags have that go on; some may be ahead by those of a trial.
+/// Rounds of this series that all unfinished bags have; some may be ahead by those of a trial.
 fn n_done<'a, S: BagSource>(
     bags: &[BagFit<'a, S>],
     goes_on: impl Fn(&BagFit<'a, S>) -> bool,
@@ -105,8 +106,8 @@ fn n_done<'a, S: BagSource>(
     going.or(bags.iter().map(BagFit::n_done).max()).unwrap_or(0)
 }
 
-/// The mean over bags of what the held-out rows say of each round that they have; empty where no rows
-/// are held out, as in a refit. A bag that has nothing left to learn stays where it is.
+/// The mean over bags of the measure on held-out rows after each round; empty if no rows are held
+/// out, as in a refit. A bag with nothing left to learn keeps its last value.
 fn mean_path<S: BagSource>(bags: &[BagFit<'_, S>]) -> Vec<f64> {
     let paths = bags.iter().filter_map(|bag| bag.values.as_deref());
     let paths: Vec<&[f64]> = paths.filter(|values| !values.is_empty()).collect();
@@ -122,7 +123,7 @@ fn mean_path<S: BagSource>(bags: &[BagFit<'_, S>]) -> Vec<f64> {
     (0..n_rounds).map(mean).collect()
 }
 
-/// What the held-out rows of each bag say, and how many rounds it is to keep.
+/// Measures on the held-out rows of each bag, and the number of rounds that it keeps.
 pub(super) fn paths<S: BagSource>(
     bags: &[BagFit<'_, S>],
     params: &GradientParams,
@@ -146,14 +147,14 @@ pub(super) fn paths<S: BagSource>(
 /// The mean of the scores of models: all their trees, with values divided by the number of models.
 ///
 /// Trees are in the order of the rounds, so that the first ones are the mean of the first rounds.
-/// The threshold is left as it is.
+/// The threshold is unchanged.
 pub(super) fn average(bags: Vec<GradientFields>) -> GradientFields {
     let n_bags = bags.len() as f64;
     let start = snap(bags.iter().map(|bag| bag.start).sum::<f64>() / n_bags);
     let (mut mean, mut trees, mut of_bags) = (None, Vec::new(), Vec::new());
     let mut pairs = Vec::new();
     for mut bag in bags {
-        // The pairs of a bag come after those of the bags before.
+        // The pairs of a bag come after those of the previous bags.
         let (n_features, n_pairs) = (bag.n_levels.len(), pairs.len());
         for tree in &mut bag.trees {
             tree.map_features(
@@ -176,14 +177,14 @@ pub(super) fn average(bags: Vec<GradientFields>) -> GradientFields {
     GradientFields { start, bags: of_bags, pairs, ..mean }.without_unasked_pairs()
 }
 
-/// Least number of leaves that trees of two features may have: those of one question to each on either
-/// side. More of them overfit where positives are few.
+/// Least limit on the leaves of trees of two features: enough for one test of each on either side.
+/// More leaves overfit if positives are few.
 const PAIR_LEAVES: usize = 4;
 
-/// What the trees of a series of rounds may ask.
+/// Features that the trees of a series of rounds may test.
 #[derive(Clone, Copy)]
 pub(super) enum RoundTerms<'a> {
-    /// What the parameters say.
+    /// Those of the parameters.
     Given,
     /// One feature each.
     Singles,
@@ -205,12 +206,12 @@ pub(super) struct BagFit<'a, S> {
     start: f64,
     rate: f64,
     max_leaves: usize,
-    /// Most rounds of this series.
+    /// Maximum number of rounds of this series.
     n_rounds: usize,
     pub(super) trees: Vec<GradientTree>,
-    /// What the held-out rows say of each round, if there are any.
+    /// Measure on the held-out rows after each round, if there are any.
     pub(super) values: Option<Vec<f64>>,
-    /// How many of the rounds are those of another series.
+    /// Number of rounds of an earlier series.
     n_begun: usize,
     /// Sum over the trees of the largest absolute value.
     largest: f64,
@@ -220,7 +221,7 @@ pub(super) struct BagFit<'a, S> {
 }
 
 impl<'a, S: BagSource> BagFit<'a, S> {
-    /// A bag before its first round, which draws by a seed of its own.
+    /// A bag before its first round, with its own seed.
     pub(super) fn new(
         source: S,
         params: &'a GradientParams,
@@ -266,13 +267,13 @@ impl<'a, S: BagSource> BagFit<'a, S> {
         bag
     }
 
-    /// Begins with the same score for all rows.
+    /// Starts with the same score for all rows.
     pub(super) fn begin_at(&mut self, score: f64) {
         (self.start, self.largest) = (score, score.abs());
         self.source.start(score);
     }
 
-    /// Keeps a round, and what the held-out rows say of it.
+    /// Adds a round, with the measure on held-out rows.
     pub(super) fn push(&mut self, tree: GradientTree, value: Option<f64>) {
         self.largest += tree.largest_value();
         self.trees.push(tree);
@@ -286,17 +287,17 @@ impl<'a, S: BagSource> BagFit<'a, S> {
         self.n_rounds = n_rounds;
     }
 
-    /// Most rounds of this series.
+    /// Maximum number of rounds of this series.
     pub(super) fn n_bound(&self) -> usize {
         self.n_rounds
     }
 
-    /// Number of rounds of another series, which come first.
+    /// Number of rounds of an earlier series.
     pub(super) fn n_begun(&self) -> usize {
         self.n_begun
     }
 
-    /// Keeps so many rounds of this series at most, and runs no more.
+    /// Keeps at most `n_rounds` rounds of this series, and runs no more.
     pub(super) fn end_after(&mut self, n_rounds: usize) -> Result<(), RankError> {
         self.is_ended = true;
         self.cut(self.n_begun + n_rounds)
@@ -312,13 +313,13 @@ impl<'a, S: BagSource> BagFit<'a, S> {
         !self.is_complete && !self.is_ended && self.n_done() < self.n_rounds
     }
 
-    /// Begins after the trees of another series.
+    /// Starts after the trees of an earlier series.
     pub(super) fn begin_after(&mut self, begun: Begun<S::State>) {
         self.n_begun = begun.trees.len();
         self.take_up(begun);
     }
 
-    /// Begins with trees of its own series.
+    /// Starts with trees of its own series.
     pub(super) fn take_up(&mut self, begun: Begun<S::State>) {
         self.largest += begun.trees.iter().map(GradientTree::largest_value).sum::<f64>();
         self.trees = begun.trees;
@@ -349,13 +350,14 @@ impl<'a, S: BagSource> BagFit<'a, S> {
         Bag { parts, state: (self.params.n_bags == 1).then(|| self.source.into_state()) }
     }
 
-    /// The features that the tree of a round may test, and those that one may test that learns from all rows if
-    /// the rows and features drawn are uninformative: the first of these sets that is informative.
+    /// The features that the tree of a round may test, and the sets of features for a tree on all
+    /// rows if the rows and features drawn are uninformative: the first informative set is used.
     fn features(&self, number: usize) -> (Vec<usize>, Vec<Vec<usize>>) {
         let is_partial = self.params.subsample < 1.0 || self.draws.are_partial();
         if let RoundTerms::Pairs(pairs) = self.terms {
-            // A tree takes the pair whose first question gains most. As a pair may be uninformative by
-            // that alone, those that are informative beyond chance have every other tree, in turn.
+            // A tree takes the pair whose first test gains most. Since a single test may not show
+            // that a pair is informative, those that are informative beyond chance get every other
+            // tree, in turn.
             let mut all = pairs.pairs.concat();
             all.sort_unstable();
             all.dedup();
@@ -374,7 +376,7 @@ impl<'a, S: BagSource> BagFit<'a, S> {
         )
     }
 
-    /// Runs rounds until this series has so many, or nothing is left to learn.
+    /// Runs rounds until this series has `n_rounds`, or until nothing is left to learn.
     pub(super) async fn run_until(&mut self, n_rounds: usize) -> Result<(), RankError> {
         while self.goes_on() && self.n_done() < n_rounds {
             self.interrupt.check()?;
@@ -400,12 +402,12 @@ impl<'a, S: BagSource> BagFit<'a, S> {
         Ok(())
     }
 
-    /// What the tree of a round draws by.
+    /// Seed of the tree of a round.
     fn seed_of(&self, number: usize) -> u64 {
         mix(self.seed ^ mix(number as u64))
     }
 
-    /// Grows a tree on rows that are drawn, or on all.
+    /// Grows a tree on drawn rows, or on all.
     async fn grow(
         &mut self,
         features: Vec<usize>,
@@ -438,7 +440,7 @@ impl<'a, S: BagSource> BagFit<'a, S> {
     }
 }
 
-/// How the splits of a fit are judged.
+/// Criterion for the splits of a fit.
 pub(super) fn criterion(params: &GradientParams, rows: RowMass) -> SplitCriterion {
     let mut criterion = SplitCriterion {
         l2: params.l2 * f64::from(HESSIAN_UNITS) / rows.unit(),

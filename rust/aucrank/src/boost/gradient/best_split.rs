@@ -1,9 +1,9 @@
-//! The best question to a node.
+//! The best test of a node.
 //!
 //! To second order, a leaf with the sums `g` and `h` of gradients and hessians that is given its best
 //! value `-g / (h + l2)` lowers the loss by `g^2 / 2(h + l2)`; a split by the difference to the node.
 //! Everything is computed from exact sums, in units: the winner does not depend on threads, and of
-//! equals it is the first.
+//! ties it is the first.
 
 use std::ops::Add;
 
@@ -11,27 +11,26 @@ use super::sums::{CodeSums, GRADIENT_UNITS, HESSIAN_UNITS, PackedSums, RunningSu
 use crate::data::{CodeRule, CodeTest, FeatureBins, LevelSet, mix};
 use crate::tree::Cuts;
 
-/// A split whose gain is not above this share of the value of its sides has gained nothing but
-/// rounding errors.
+/// A gain of at most this share of the value of the sides is a rounding error.
 const ROUNDING: f64 = 1e-12;
 
-/// No value of a leaf, before shrinkage, is larger: without `l2` a pure leaf would have one without
-/// bound.
+/// Maximum absolute value of a leaf before shrinkage: without `l2` a pure leaf has an unbounded
+/// value.
 const MOST_VALUE: f64 = 16.0;
 
-/// How splits are judged.
+/// Criterion for splits.
 #[derive(Debug, Clone)]
 pub(super) struct SplitCriterion {
     /// Added to sums of hessians, in their units.
     pub(super) l2: f64,
-    /// What a split must gain, in units.
+    /// Least gain of a split, in units.
     pub(super) min_gain: f64,
-    /// Rows that each side keeps.
+    /// Least number of rows on each side.
     pub(super) min_rows: u64,
     pub(super) cuts: Cuts,
-    /// Direction of each feature; empty where none is bound.
+    /// Direction of each feature; empty if none is bound.
     pub(super) monotonic: Vec<i8>,
-    /// How many rows a unit of mass stands for.
+    /// Number of rows per unit of mass.
     pub(super) mass_unit: f64,
 }
 
@@ -39,9 +38,9 @@ pub(super) struct SplitCriterion {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct NodeToSplit {
     pub(super) sums: UnitSums,
-    /// Number of rows, as they count.
+    /// Number of rows, counting copies.
     pub(super) rows: u64,
-    /// Least and greatest value of its leaves, in units; infinite where no direction bounds them.
+    /// Least and greatest value of its leaves, in units; infinite if no direction bounds them.
     pub(super) bounds: [f64; 2],
     /// For random cuts.
     pub(super) seed: u64,
@@ -50,7 +49,7 @@ pub(super) struct NodeToSplit {
 }
 
 impl NodeToSplit {
-    /// What is drawn for a feature.
+    /// Random bits for a feature.
     pub(super) fn random(&self, feature: usize) -> u64 {
         mix(self.seed ^ mix(feature as u64))
     }
@@ -60,7 +59,7 @@ impl NodeToSplit {
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(super) struct Side {
     pub(super) sums: UnitSums,
-    /// Number of rows; 0 where it is not known.
+    /// Number of rows; 0 if unknown.
     pub(super) rows: u64,
 }
 
@@ -78,7 +77,7 @@ impl std::iter::Sum for Side {
     }
 }
 
-/// A question, and what it gains.
+/// A test and its gain.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct BestSplit {
     /// Twice the decrease of the loss, in units.
@@ -103,7 +102,7 @@ impl SplitCriterion {
         0.5 * gain * self.gain_unit()
     }
 
-    /// What a gain of 1 in the loss is in units.
+    /// A gain in the loss, in units.
     pub(super) fn gain_in_units(&self, gain: f64) -> f64 {
         2.0 * gain / self.gain_unit()
     }
@@ -123,22 +122,22 @@ impl SplitCriterion {
         value.clamp(low, high).clamp(-most, most)
     }
 
-    /// A value of a leaf in units as a number.
+    /// Converts a value of a leaf from units.
     pub(super) fn leaf_value(value: f64) -> f64 {
         value * f64::from(HESSIAN_UNITS) / f64::from(GRADIENT_UNITS)
     }
 
-    /// Squares of deviations over hessians, in numbers: the mean is 1 by chance.
+    /// Squares of deviations over hessians, scaled: the mean is 1 by chance.
     pub(super) fn chance(&self, square: f64) -> f64 {
         square * self.gain_unit()
     }
 
-    /// Twice what a node lowers the loss by as a single leaf.
+    /// Twice the decrease of the loss by a node as a single leaf.
     fn of_leaf(&self, gradient: f64, hessian: f64, value: f64) -> f64 {
         -value * (2.0 * gradient + (hessian + self.l2) * value)
     }
 
-    /// Twice what two leaves lower the loss by; `None` for a split that must not be.
+    /// Twice the decrease of the loss by two leaves; `None` for a split that is not allowed.
     #[inline]
     pub(super) fn value(&self, node: &NodeToSplit, left: Side) -> Option<f64> {
         self.value_of_shrunken(node, left, left.sums.gradient as f64)
@@ -156,7 +155,7 @@ impl SplitCriterion {
         if left.sums.hessian == 0 || hessian == 0 {
             return None;
         }
-        // Where rows are not known, they are checked when the node is split.
+        // If numbers of rows are unknown, they are checked when the node is split.
         if left.rows > 0 && left.rows.min(node.rows - left.rows) < self.min_rows {
             return None;
         }
@@ -182,7 +181,7 @@ impl SplitCriterion {
         )
     }
 
-    /// The best question to one feature of a node, given its sums by code, and the numbers of rows, if
+    /// The best test of one feature of a node, given its sums by code, and the numbers of rows, if
     /// they matter.
     pub(super) fn best_of_feature(
         &self,
@@ -241,8 +240,8 @@ impl SplitCriterion {
         self.best_of_feature(node, feature, bins, &memory.sums, None)
     }
 
-    /// The best question whose sides have enough rows, given the rows themselves as code and derivatives:
-    /// so few of them that most codes have none.
+    /// The best test whose sides have enough rows, given the rows themselves as code and
+    /// derivatives: for so few rows that most codes have none.
     pub(super) fn best_of_rows(
         &self,
         node: &NodeToSplit,
@@ -331,7 +330,7 @@ impl SplitCriterion {
         self.split(node, test, value, left)
     }
 
-    /// A question whose sides have this value, if it gains something.
+    /// A test whose sides have this value, if it has a gain.
     fn split(
         &self,
         node: &NodeToSplit,
@@ -365,7 +364,7 @@ impl SplitCriterion {
             }
             return cuts.best();
         }
-        // A cut comes after each bin but the last that holds rows.
+        // A cut comes after each occupied bin but the last.
         let mut below = Side::default();
         for (code, sums) in sums.iter().enumerate().take(last).skip(first) {
             below = below + side(code);
@@ -377,13 +376,13 @@ impl SplitCriterion {
     }
 }
 
-/// The code that a random cut comes after, given the lowest and the highest of a node; none where they
-/// are one.
+/// The code below a random cut, given the lowest and the highest code of a node; `None` if they are
+/// equal.
 fn drawn(node: &NodeToSplit, feature: usize, first: usize, last: usize) -> Option<usize> {
     (first < last).then(|| first + one_of(last - first, node.random(feature)))
 }
 
-/// Looks for the best cut of a number.
+/// Searches for the best cut of a number.
 struct CutsOfFeature<'a> {
     criterion: &'a SplitCriterion,
     node: &'a NodeToSplit,
@@ -394,7 +393,8 @@ struct CutsOfFeature<'a> {
 }
 
 impl<'a> CutsOfFeature<'a> {
-    /// Of a number with so many bins, given what is missing; rows may be counted in all sides or in none.
+    /// For a number with `n_bins` bins, given the missing values; rows are counted in all sides or
+    /// in none.
     fn new(
         criterion: &'a SplitCriterion,
         node: &'a NodeToSplit,
@@ -414,7 +414,7 @@ impl<'a> CutsOfFeature<'a> {
         }
     }
 
-    /// Looks at the cut after a code, given what is known to be below it.
+    /// Considers the cut after a code, given the known values below it.
     fn offer_after(&mut self, code: usize, below: Side) {
         let bound = code + 1;
         if self.missing.sums.is_empty() {
@@ -426,12 +426,12 @@ impl<'a> CutsOfFeature<'a> {
         }
     }
 
-    /// The best of those that were offered, and of what is known against what is missing.
+    /// The best of the offered cuts and of known against missing values.
     fn best(mut self) -> Option<BestCut> {
         if !self.missing.sums.is_empty() {
             let rows = if self.are_counted { self.node.rows - self.missing.rows } else { 0 };
             let known = Side { sums: self.node.sums - self.missing.sums, rows };
-            // Whether a value is known has no direction.
+            // A test for missing values has no direction.
             let node = NodeToSplit { direction: 0, ..*self.node };
             self.offer(&node, self.n_bins, false, known);
         }
@@ -448,16 +448,16 @@ pub(super) struct BestCut {
     pub(super) left: UnitSums,
 }
 
-/// Categories of a node that may be parted from the others one by one.
+/// Maximum number of categories of a node that are tried one against the others.
 const MOST_SINGLE: usize = 50;
 
-/// Categories, after the first, that are free of charge: see `data/rates/level_rates.rs`.
+/// Number of categories, after the first, without a penalty: see `data/rates/level_rates.rs`.
 const FREE: f64 = 5.0;
 
 /// Number of standard deviations by which the spread of categories must exceed chance.
 const CAUTION: f64 = 4.0;
 
-/// The best question about categories: the codes on the left, ascending, with where missing ones go.
+/// The best test of categories: the codes on the left, ascending, and the side of missing ones.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct BestLevels {
     pub(super) value: f64,
@@ -466,8 +466,8 @@ pub(super) struct BestLevels {
     pub(super) sums: UnitSums,
 }
 
-/// The best question about the categories of a node, given the sums of each code, the missing one
-/// last; and the number of rows of each, where the sides are held to a number of rows.
+/// The best test of the categories of a node, given the sums of each code, the missing one last,
+/// and the number of rows of each if the sides have a minimum number of rows.
 pub(super) fn best_levels(
     criterion: &SplitCriterion,
     node: &NodeToSplit,
@@ -556,16 +556,16 @@ pub(super) fn one_of(n: usize, random: u64) -> usize {
     ((u128::from(random) * n as u128) >> 64) as usize
 }
 
-/// How far the gradients of categories are moved towards those of their node.
+/// Shrinkage of the gradients of categories towards those of their node.
 struct GradientShrinkage {
     /// Ratio of gradients to hessians in the node, both in units.
     ratio: f64,
-    /// Hessian that is added to each category at that ratio.
+    /// Hessian that is added to each category, with that ratio.
     added: f64,
 }
 
 impl GradientShrinkage {
-    /// `None` where the categories do not differ by more than chance.
+    /// `None` if the categories do not differ by more than chance.
     fn of(
         criterion: &SplitCriterion,
         free: f64,
@@ -646,8 +646,8 @@ mod tests {
         NodeToSplit { sums: all.sums, rows: all.rows, bounds, seed, direction: 0 }
     }
 
-    /// The split by the one cut that is drawn, by the definition: of all ways to send missing values
-    /// whose sides have enough rows, the one of the greatest gain.
+    /// The split by the drawn cut, by the definition: the side of missing values with the greatest
+    /// gain, among those where both sides have enough rows.
     fn drawn_by_definition(
         criterion: &SplitCriterion,
         node: &NodeToSplit,
@@ -686,7 +686,7 @@ mod tests {
     }
 
     #[test]
-    fn a_drawn_cut_is_that_of_the_definition_whatever_it_is_found_from() {
+    fn a_drawn_cut_is_that_of_the_definition_from_rows_and_from_sums() {
         let cuts = (1..N_BINS).map(|cut| cut as f64).collect();
         let bins = FeatureBins::Numeric { cuts };
         let (mut random, mut n_found) = (Random(3), 0);
@@ -723,7 +723,7 @@ mod tests {
     }
 
     #[test]
-    fn a_drawn_cut_keeps_to_its_direction() {
+    fn a_drawn_cut_obeys_its_direction() {
         let bins = FeatureBins::Numeric { cuts: (1..N_BINS).map(|cut| cut as f64).collect() };
         // The score is to rise from code 0 to code 1.
         let of_code = |code, gradient| (code, UnitSums { gradient, hessian: 10 }.into());

@@ -1,15 +1,17 @@
-//! Pairs of categories of two features: their rates, in steps, and whether a fit learns from them, by what
-//! held-out rows say of a trial.
+//! Pairs of categories of two features: their rates, in steps, and the choice whether a fit uses
+//! them, by a trial on held-out rows.
 //!
-//! Two features of many categories may be informative together where neither is alone: who asks for which resource. To
-//! trees that test one feature at a time such pairs are out of reach, as each is of few rows. The rates of pairs
-//! reach them, but lose where pairs are uninformative. So the first bag is fitted with and
-//! without all of them, and they are taken if the loss of its held-out rows falls by more than
-//! [`CAUTION`] standard errors. Of more pairs of features than [`MOST_PAIRS`] those are tried by which one
-//! step of Newton from the scores without them lowers that loss most.
+//! Two features of many categories may be informative together even if neither is alone, such as a
+//! user and a resource. Trees that test one feature at a time cannot find such pairs, since each
+//! has few rows. The rates of pairs can, but do harm if pairs are uninformative. So the first bag
+//! is fitted with and without all of them, and they are used if the loss of its held-out rows falls
+//! by more than [`CAUTION`] standard errors. If there are more pairs of features than
+//! [`MOST_PAIRS`], those are tried for which one Newton step from the scores without them lowers
+//! that loss most.
 //!
-//! Fewer, chosen by how far the rate of a pair exceeds what the two single rates predict, gained a fourth as much
-//! on `amazon_access`: the most informative rates are those of many pairs of few rows, each of which says little.
+//! Fewer pairs, chosen by the excess of their rate over the prediction of the two single rates,
+//! gained a fourth as much on `amazon_access`: the most informative rates are those of many pairs
+//! of few rows, each of which contributes little.
 
 #[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
@@ -27,30 +29,30 @@ use crate::{RankError, parallel};
 /// Rounds of each trial.
 const TRIAL_ROUNDS: usize = 300;
 
-/// Most pairs of features that a fit learns from.
+/// Maximum number of pairs of features in a fit.
 const MOST_PAIRS: usize = 64;
 
-/// Least number of pairs of categories that two features may have: fewer are tested one by one.
+/// Minimum number of pairs of categories of two features: trees can test fewer one by one.
 const LEAST_LEVELS: u64 = 5;
 
 /// Standard errors by which the loss of held-out rows must fall. Of 13 data sets pairs paid on two, by 1.4 to 6.5
 /// errors on a split; on the others they lost in the mean, and the loss fell by more than 1 error on three splits of 28.
 const CAUTION: f64 = 2.0;
 
-/// Rows that the step of Newton of a pair of categories is shrunk by.
+/// Number of rows that shrinks the Newton step of a pair of categories.
 const PAIR_SHRINKAGE: f64 = 10.0;
 
-/// Units that numbers of rows are added up in, so that the order of the rows does not matter.
+/// Fixed-point units for sums over rows, so that the order of the rows does not matter.
 const UNITS: f64 = (1_u64 << 32) as f64;
 
-/// The rows of the bags, with the pairs that were chosen, and the rounds of the first one that are known by
-/// the choice.
+/// The rows of the bags, with the chosen pairs, and the rounds of the first bag from the trial.
 pub(super) struct PairChoice<D, T> {
     pub(super) dealt: Vec<D>,
     pub(super) begun: Option<Begun<T>>,
 }
 
-/// Chooses the pairs of features of a fit in one series of rounds, given what is known of its first bag.
+/// Chooses the pairs of features of a fit in one series of rounds, given the known rounds of its
+/// first bag.
 pub(super) fn category_pairs<'a>(
     source: &MemoryFit<'a>,
     params: &GradientParams,
@@ -64,7 +66,7 @@ pub(super) fn category_pairs<'a>(
     else {
         return Ok(PairChoice { dealt, begun });
     };
-    // Whether pairs are informative is a matter of the rows, whatever loss they are ranked by.
+    // Whether pairs are informative depends on the rows, not on the loss.
     let mut trial = params.clone();
     (trial.loss, trial.max_fpr) = (Loss::Log, 1.0);
     if let Some(held_out) = &mut trial.held_out {
@@ -121,8 +123,8 @@ fn candidates(data: Data<'_>, params: &GradientParams) -> Vec<[usize; 2]> {
     pairs
 }
 
-/// Whether trees test at most two features on the way to a leaf, so that the score is a sum of functions of
-/// one or two features each, which it is to stay; or draw one feature each, without the other of a pair.
+/// Whether trees test at most two features on a path, so that the score is and must remain a sum of
+/// functions of one or two features each; or whether each draws one feature only.
 fn is_sum_of_small_terms(params: &GradientParams) -> bool {
     let are_small = match &params.interactions {
         Interactions::Groups(groups) => groups.iter().all(|group| group.len() <= 2),
@@ -132,7 +134,7 @@ fn is_sum_of_small_terms(params: &GradientParams) -> bool {
     are_small || has_few_leaves || params.max_depth <= 2 || params.max_features == Some(1)
 }
 
-/// Some rounds of the first bag; `None` where there are none, or the fit is to end.
+/// Some rounds of the first bag; `None` if there are none, or if the fit is to end.
 fn run_trial<'a>(
     source: &MemoryFit<'a>,
     params: &GradientParams,
@@ -146,7 +148,7 @@ fn run_trial<'a>(
     Ok(is_known.then(|| bag.into_begun()))
 }
 
-/// The pairs by which a step of Newton lowers the loss of the held-out rows most, in standard deviations.
+/// The pairs whose Newton step lowers the loss of the held-out rows most, in standard deviations.
 fn strongest(
     pairs: Vec<[usize; 2]>,
     data: Data<'_>,
@@ -165,7 +167,8 @@ fn strongest(
     pairs
 }
 
-/// What each pair of categories adds to the score by a step of Newton for the rows learned from, ascending.
+/// The Newton step of each pair of categories on the training rows, in ascending order of the
+/// pairs.
 fn newton_step(
     pair: [usize; 2],
     columns: &Columns<'_>,
@@ -193,7 +196,8 @@ fn newton_step(
     steps.collect()
 }
 
-/// By how much the step lowers the loss of the held-out rows, to first order and in standard deviations.
+/// Decrease of the loss of the held-out rows by the step, to first order and in standard
+/// deviations.
 fn merit(
     pair: [usize; 2],
     values: &[([u32; 2], f64)],
@@ -215,7 +219,7 @@ fn merit(
     if variance == 0 { 0.0 } else { gain as f64 / (variance as f64).sqrt() }
 }
 
-/// The categories of a row of two features; `None` where one is missing.
+/// The categories of a row of two features; `None` if one is missing.
 fn levels_of<'c>(
     pair: [usize; 2],
     columns: &'c Columns<'_>,
@@ -230,21 +234,22 @@ fn levels_of<'c>(
     }
 }
 
-/// A number of a row in units, as often as the row counts.
+/// A number of a row in units, times the count of the row.
 fn in_units(value: f64, mass: u64) -> i128 {
     (value * UNITS).round() as i128 * i128::from(mass)
 }
 
-/// Most steps, whose numbers are bytes.
+/// Maximum number of steps, whose numbers are bytes.
 const MOST_STEPS: usize = 250;
 
-/// Which step the rate of each pair of categories of two features is in.
+/// The step of the rate of each pair of categories of two features.
 ///
 /// In a model it is a number of the row like those of its features: trees test whether the step is below
-/// another one. Pairs that the fit has not seen, and rows that miss one of the two features, are in the
+/// another one. Pairs not seen in the fit, and rows with one of the two values missing, are in the
 /// step of the mean rate.
 ///
-/// Pairs lie by the category of the first feature, so that a look-up is a search among those of one category.
+/// Pairs are sorted by the category of the first feature, so that a look-up searches those of one
+/// category.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 pub(super) struct PairSteps {
@@ -252,7 +257,7 @@ pub(super) struct PairSteps {
     features: [usize; 2],
     /// For each category of the first feature the place of its first pair; then their number.
     starts: Vec<u32>,
-    /// For each pair the category of the second feature, ascending among those of the same first.
+    /// For each pair the category of the second feature, ascending within the same first category.
     seconds: Vec<u32>,
     /// For each pair its step.
     steps: Vec<u8>,
@@ -264,9 +269,9 @@ pub(super) struct PairSteps {
 pub(super) type PairCodes = (Vec<f64>, Vec<u8>);
 
 impl PairSteps {
-    /// The steps of two features of categories, at most so many and of nearly equal mass, by some rows, and
-    /// the codes of all. Rows learned from have the step of the rate in the other folds, all others that of
-    /// all rows learned from. `None` where one threshold does not part the pairs.
+    /// The steps of two categorical features, at most `most` and of nearly equal mass, by some
+    /// rows, and the codes of all. Training rows have the step of the rate in the other folds,
+    /// other rows that of all training rows. `None` if no threshold separates the pairs.
     pub(super) fn new(
         features: [usize; 2],
         columns: &Columns<'_>,
@@ -353,7 +358,7 @@ impl PairSteps {
         self.seconds[start..end].binary_search(&second).ok().map(|place| start + place)
     }
 
-    /// The step of a row, given as [`Columns::read_rows`] gives it.
+    /// The step of a row in the form that [`Columns::read_rows`] returns.
     pub(super) fn step(&self, row: &[f64]) -> u8 {
         let [first, second] = self.features.map(|feature| row[feature]);
         if first.is_nan() || second.is_nan() {
@@ -367,8 +372,8 @@ impl PairSteps {
         f64::from(self.of_others) < step
     }
 
-    /// For each category of the first feature those of the second that are on the side of a step on which
-    /// the others are not.
+    /// For each category of the first feature, those of the second on the side of a step opposite
+    /// to unlisted pairs.
     pub(super) fn apart(&self, step: f64) -> Vec<(u32, Vec<u32>)> {
         let are_below = self.others_below(step);
         let groups = self.starts.windows(2).zip(0..).map(|(range, first)| {
@@ -379,7 +384,7 @@ impl PairSteps {
         groups.filter(|(_, seconds)| !seconds.is_empty()).collect()
     }
 
-    /// The number of pairs that are on the side of a step on which the others are not.
+    /// The number of pairs on the side of a step opposite to unlisted pairs.
     pub(super) fn n_apart(&self, step: f64) -> usize {
         let are_below = self.others_below(step);
         self.steps.iter().filter(|&&of_pair| (f64::from(of_pair) < step) != are_below).count()
@@ -422,8 +427,8 @@ impl PairSteps {
     }
 }
 
-/// Thresholds on rates such that each parts the pairs differently: those that do not are the same question
-/// once the fit is over.
+/// Thresholds on rates that each split the pairs differently: equal splits are the same test once
+/// the fit is over.
 fn distinct_cuts(rates: &FoldRates, overall: &[f64], most: usize) -> Vec<f64> {
     let mut cuts = quantile_cuts(rates.weighted(), most);
     let mut sorted = overall.to_vec();
@@ -450,7 +455,8 @@ mod tests {
         mix(mix(row as u64) ^ what) >> 8
     }
 
-    /// A number and three features of categories, the classes depend on pairs of the last two, or on none.
+    /// A number and three categorical features; the classes depend on pairs of the last two, or on
+    /// none.
     struct Sample {
         number: Vec<f64>,
         codes: [Vec<u32>; 3],
@@ -535,7 +541,7 @@ mod tests {
     }
 
     #[test]
-    fn pairs_are_taken_where_they_tell_and_left_where_they_do_not() {
+    fn pairs_are_used_only_if_they_are_informative() {
         let sample = Sample::new(4000, true);
         let model = sample.fit(&params());
         assert!(tested_pairs(&model).contains(&[2, 3]));
@@ -570,7 +576,7 @@ mod tests {
     }
 
     #[test]
-    fn every_way_to_score_gives_the_same() {
+    fn all_ways_of_scoring_agree() {
         let sample = Sample::new(3000, true);
         let columns = sample.columns();
         for (loss, refit) in [(Loss::Log, false), (Loss::Log, true), (Loss::PairLogistic, false)] {
@@ -598,7 +604,7 @@ mod tests {
     }
 
     #[test]
-    fn the_score_of_rows_to_validate_on_is_that_of_the_model() {
+    fn validation_rows_have_the_score_of_the_model() {
         let (sample, other) = (Sample::new(3000, true), Sample::new(5000, true));
         let other = other.rows(&(3000..5000).collect::<Vec<_>>());
         let (columns, labels) = (other.columns(), Labels::new(&other.positive, None).unwrap());
@@ -665,7 +671,7 @@ mod tests {
     }
 
     #[test]
-    fn of_very_many_pairs_those_that_tell_are_tried() {
+    fn of_very_many_pairs_the_informative_ones_are_tried() {
         // Twelve features of categories have 66 pairs.
         let sample = Sample::new(3000, true);
         let noise: Vec<Vec<u32>> = (0..9)
@@ -703,7 +709,8 @@ mod tests_of_pair_steps {
         (0..N_ROWS).map(code).collect()
     }
 
-    /// Two features, of which pairs of categories determine the class, and what is learned from them by some rows.
+    /// Two features whose pairs of categories determine the class, and the steps learned from some
+    /// rows.
     struct Sample {
         codes: [Vec<u32>; 2],
         positive: Vec<bool>,
@@ -742,7 +749,7 @@ mod tests_of_pair_steps {
             PairSteps::new([0, 1], &self.columns(), learned, most).unwrap()
         }
 
-        /// The shrunken excess of the pair of a row by the rows learned from that count: the definition.
+        /// The shrunken excess of the pair of a row by the counted training rows: the definition.
         fn excess(&self, row: usize, is_counted: impl Fn(usize) -> bool) -> f64 {
             let pair = |row: usize| [self.codes[0][row], self.codes[1][row]];
             if pair(row).contains(&MISSING_CODE) {
@@ -762,7 +769,7 @@ mod tests_of_pair_steps {
     }
 
     #[test]
-    fn a_row_learned_from_has_the_step_of_the_other_folds_and_any_other_that_of_all() {
+    fn a_training_row_has_the_step_of_the_other_folds_and_any_other_that_of_all() {
         let sample = Sample::new();
         let (steps, (cuts, codes)) = sample.fit(40);
         assert!(cuts.len() > 20 && cuts.is_sorted_by(|a, b| a < b));
@@ -772,7 +779,7 @@ mod tests_of_pair_steps {
             let is_learned = sample.training.contains(&(row as u32));
             let excess =
                 sample.excess(row, |other| !is_learned || sample.folds.of_row[other] != fold);
-            // Sums of the definition round.
+            // Sums of the definition have rounding errors.
             let near = |by: f64| cuts.partition_point(|&cut| cut <= excess + by) as u8;
             assert!((near(-1e-12)..=near(1e-12)).contains(&code));
 
@@ -790,7 +797,7 @@ mod tests_of_pair_steps {
     }
 
     #[test]
-    fn the_pairs_apart_from_the_others_are_those_on_the_other_side() {
+    fn the_listed_pairs_are_those_on_the_other_side() {
         let (steps, (cuts, _)) = Sample::new().fit(30);
         for bound in (1..=cuts.len()).map(|bound| bound as f64) {
             let apart = steps.apart(bound);
@@ -808,7 +815,7 @@ mod tests_of_pair_steps {
     }
 
     #[test]
-    fn what_is_no_table_of_pairs_is_refused() {
+    fn invalid_tables_of_pairs_are_refused() {
         let n_levels = [Some(2), Some(3), None];
         let good = PairSteps {
             features: [0, 1],

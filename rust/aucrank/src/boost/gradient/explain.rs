@@ -1,4 +1,4 @@
-//! The score as a sum of step functions and of tables of two features, where no tree tests more.
+//! The score as a sum of step functions and of tables of two features, if no tree tests more.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -19,9 +19,9 @@ impl GradientTree {
         features
     }
 
-    /// Trees that add up to it: for each leaf one that is 0 everywhere else.
+    /// Trees that add up to it: one for each leaf, 0 everywhere else.
     fn leaves(&self) -> impl Iterator<Item = Self> {
-        // The questions on the way to a node, and the sides that it takes.
+        // The tests on the path to a node, and the side taken at each.
         let mut waiting = vec![(0, Vec::<(usize, bool)>::new())];
         std::iter::from_fn(move || {
             loop {
@@ -37,7 +37,7 @@ impl GradientTree {
         })
     }
 
-    /// The tree that asks the questions on one way, at whose end is a leaf, and 0 besides.
+    /// The tree with the tests on the path to one leaf, 0 outside it.
     fn only(&self, way: &[(usize, bool)], leaf: &GradientNode) -> Self {
         let nothing = GradientNode::Leaf { value: 0.0, weight: 1.0 };
         let mut nodes = vec![leaf.clone()];
@@ -106,7 +106,7 @@ impl Test {
         }
     }
 
-    /// The threshold, of a question that has one.
+    /// The threshold of a test, if it has one.
     pub(super) fn threshold(&self) -> Option<f64> {
         match self.left {
             Rule::Below(threshold) | Rule::AtLeast(threshold) => Some(threshold),
@@ -115,7 +115,7 @@ impl Test {
     }
 }
 
-/// The trees of a model by what they ask.
+/// The trees of a model by the features that they test.
 #[derive(Default)]
 struct ByFeatures<'a> {
     singles: BTreeMap<usize, Vec<Cow<'a, GradientTree>>>,
@@ -135,9 +135,9 @@ impl<'a> ByFeatures<'a> {
 }
 
 impl GradientBoosted {
-    /// The trees by the one or two features that each of them tests. A tree that asks several pairs, each
-    /// below another side of its root, is a sum of trees of one leaf each. `None` if three features are
-    /// tested on the way to a leaf, or pairs of categories are.
+    /// The trees by the one or two features that each of them tests. A tree that tests several
+    /// pairs, each below another side of its root, is a sum of trees of one leaf each. `None` if
+    /// three features are tested on a path, or pairs of categories are tested.
     fn by_features(&self) -> Option<ByFeatures<'_>> {
         if !self.pair_steps().is_empty() {
             return None;
@@ -160,18 +160,18 @@ impl GradientBoosted {
     }
 
     /// The pairs of features that trees test together, each ascending, and all of them; `None` if
-    /// three are tested on the way to a leaf.
+    /// three are tested on a path.
     #[must_use]
     pub fn pairs(&self) -> Option<Vec<[usize; 2]>> {
         Some(self.by_features()?.pairs.into_keys().collect())
     }
 
-    /// The step functions that the trees of one feature add up to, one for each feature that any of them
-    /// asks, in the order of the features.
+    /// The step functions that the trees of one feature add up to, one for each feature that any of
+    /// them tests, in the order of the features.
     ///
     /// # Errors
     ///
-    /// [`RankError::NotAdditive`] if three features are tested on the way to a leaf.
+    /// [`RankError::NotAdditive`] if three features are tested on a path.
     pub fn merged_terms(&self) -> Result<Vec<FeatureTerm>, RankError> {
         let singles = self.by_features().ok_or(RankError::NotAdditive)?.singles;
         Ok(merge(singles, self.n_levels()).collect())
@@ -181,8 +181,8 @@ impl GradientBoosted {
     ///
     /// # Errors
     ///
-    /// [`RankError::NotAdditive`] if three features are tested on the way to a leaf; [`RankError::LargeTable`] for a
-    /// table of more than a million cells.
+    /// [`RankError::NotAdditive`] if three features are tested on a path; [`RankError::LargeTable`]
+    /// for a table of more than a million cells.
     pub fn pair_terms(&self) -> Result<Vec<PairTerm>, RankError> {
         let pairs = self.by_features().ok_or(RankError::NotAdditive)?.pairs;
         let table = |(pair, trees): (_, Vec<Cow<'_, GradientTree>>)| {
@@ -222,7 +222,7 @@ impl GradientBoosted {
         Ok(parts)
     }
 
-    /// The trees as operations of a formula, merged as [`GradientBoosted::formula`] says.
+    /// The trees as operations of a formula, merged as described at [`GradientBoosted::formula`].
     pub(super) fn merged_trees(&self) -> Vec<Formula> {
         let plain =
             || (0..self.trees().len()).map(|round| Formula::Tree(self.tree(round))).collect();
@@ -233,7 +233,7 @@ impl GradientBoosted {
         for (pair, trees) in found.pairs {
             match PairTerm::small_sum(pair, self.n_levels(), &trees) {
                 Some(table) => parts.push(Formula::Tree(table.formula())),
-                // Trees of one leaf each would be larger than the tree that they are parts of.
+                // Trees of one leaf each would be larger than the tree that they add up to.
                 None if trees.iter().any(|tree| matches!(tree, Cow::Owned(_))) => return plain(),
                 None => parts.extend(trees.iter().map(|tree| Formula::Tree(tree.formula()))),
             }

@@ -1,25 +1,26 @@
-//! Which pairs of features are informative together beyond what each is alone.
+//! Pairs of features that are informative together beyond each alone.
 //!
-//! Two questions, one to each feature of a pair, part the rows in quadrants. The Newton steps of the
-//! quadrants, `-g / h` with the sums `g` and `h` of gradients and hessians, are a sum of one step for
-//! each answer if their contrast `t11 - t10 - t01 + t00` is 0; else the contrast lowers the loss, to
-//! second order, by half of its square times `J = 1 / (1/h11 + 1/h10 + 1/h01 + 1/h00)`, on top of what
-//! any steps by single answers do. As in FAST (Lou, Caruana, Gehrke and Hooker, 2013,
-//! <https://doi.org/10.1145/2487575.2487579>), the gradients are those of a sum of single features, and
-//! all questions of a pair are tried on its table of sums by bin.
+//! Two tests, one of each feature of a pair, split the rows into quadrants. The Newton steps of the
+//! quadrants, `-g / h` with the sums `g` and `h` of gradients and hessians, are a sum of one step
+//! for each outcome if their contrast `t11 - t10 - t01 + t00` is 0; else the contrast lowers the
+//! loss, to second order, by half of its square times `J = 1 / (1/h11 + 1/h10 + 1/h01 + 1/h00)`,
+//! beyond any steps by single outcomes. As in FAST (Lou, Caruana, Gehrke and Hooker, 2013,
+//! <https://doi.org/10.1145/2487575.2487579>), the gradients are those of a sum of single features,
+//! and all tests of a pair are tried on its table of sums by bin.
 //!
-//! The best of so many questions gains by chance alone. Where two features are uninformative together, `c^2 J`
-//! is a squared normal deviate for each two questions, and the largest of `Q` of them seldom exceeds
-//! `2 ln Q`, the universal threshold of Donoho and Johnstone (1994,
-//! <https://doi.org/10.1093/biomet/81.3.425>), with all questions to all pairs counted. A pair is taken
-//! for what it exceeds that by. Neighbouring questions part the rows alike, so that fewer than one fit in
-//! twenty to noise takes a pair. Sums of few rows are no normal deviates: as for leaves, some is added to
-//! each hessian. (To judge the questions that one half of the rows has chosen by the other half needs no
-//! threshold for the questions, but twice the rows to find a product of two features.)
+//! The best of so many tests has a gain by chance alone. If two features are uninformative
+//! together, `c^2 J` is a squared normal deviate for each two tests, and the largest of `Q` of them
+//! seldom exceeds `2 ln Q`, the universal threshold of Donoho and Johnstone (1994,
+//! <https://doi.org/10.1093/biomet/81.3.425>), with all tests of all pairs counted. A pair is
+//! ranked by its excess over that. Neighbouring tests split the rows similarly, so that fewer than
+//! one in twenty fits to noise takes a pair. Sums of few rows are not normal: as for leaves, a
+//! constant is added to each hessian. (To choose the tests on one half of the rows and evaluate
+//! them on the other half needs no threshold, but twice the rows to find a product of two
+//! features.)
 //!
-//! The threshold keeps a model of few pairs free of those of chance. It also leaves out pairs that many
-//! questions describe each a little. Where the score is all that counts, the strongest pairs are taken
-//! without it, and the rows held out say how many rounds of them there are, which may be none.
+//! The threshold keeps chance pairs out of a model of few pairs. It also leaves out pairs whose
+//! effect is spread over many tests. If only the score matters, the strongest pairs are taken
+//! without it, and the held-out rows determine the number of their rounds, which may be none.
 
 use super::best_split::SplitCriterion;
 use super::loss::LossAt;
@@ -28,23 +29,23 @@ use super::sums::{HESSIAN_UNITS, UnitSums};
 use crate::data::FeatureBins;
 use crate::{Interrupt, RankError, parallel};
 
-/// Most features that are paired, those that single features gained most by.
+/// Maximum number of features that are paired, those with the largest gain alone.
 const MOST_FEATURES: usize = 100;
 
-/// Most cuts of a number, at quantiles, and most categories, those of the most rows.
+/// Maximum number of cuts of a number, at quantiles, and of categories, those with the most rows.
 const MOST_QUESTIONS: usize = 7;
 
 /// Added to the sum of the hessians of each quadrant.
 const L2: f64 = 5.0;
 
-/// What pairs are chosen by.
+/// Input of the choice of pairs.
 pub(super) struct PairSearch<'a> {
     /// All rows, in few bins.
     pub(super) rows: &'a FitRows<'a>,
     /// The loss at the scores of a sum of single features.
     pub(super) at: &'a LossAt,
     pub(super) scores: &'a [f64],
-    /// What each feature has gained alone.
+    /// Gain of each feature alone.
     pub(super) gains: &'a [f64],
     pub(super) criterion: &'a SplitCriterion,
     pub(super) interrupt: &'a Interrupt,
@@ -54,7 +55,7 @@ pub(super) struct PairSearch<'a> {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct FoundPair {
     pub(super) features: [usize; 2],
-    /// Twice what the best contrast lowers the loss by.
+    /// Twice the decrease of the loss by the best contrast.
     pub(super) gain: f64,
     /// Number of contrasts.
     pub(super) n_questions: usize,
@@ -63,12 +64,12 @@ pub(super) struct FoundPair {
 /// Pairs of features, the most informative first.
 pub(super) struct RankedPairs {
     pub(super) pairs: Vec<[usize; 2]>,
-    /// How many of them, the first, are informative beyond chance.
+    /// Number of the first pairs that are informative beyond chance.
     pub(super) n_above_chance: usize,
 }
 
 impl RankedPairs {
-    /// Keeps so many at most.
+    /// Keeps at most `most` pairs.
     pub(super) fn truncate(&mut self, most: usize) {
         self.pairs.truncate(most);
         self.n_above_chance = self.n_above_chance.min(most);
@@ -81,18 +82,18 @@ struct CodedFeature {
     /// Code of each training row.
     codes: Vec<u8>,
     n_codes: usize,
-    /// For each question the codes that it sends left.
+    /// For each test the codes that it sends left.
     questions: Vec<Vec<bool>>,
 }
 
 impl PairSearch<'_> {
-    /// The pairs by how informative they are.
+    /// The pairs, the most informative first.
     pub(super) fn ranked(&self) -> Result<RankedPairs, RankError> {
         let mut found = self.all()?;
         let n_questions: usize = found.iter().map(|pair| pair.n_questions).sum();
         let least = 2.0 * libm::log(n_questions.max(1) as f64);
         found.retain(|pair| pair.gain > 0.0);
-        // The sort is stable: of equals the first in the order of the features.
+        // The sort is stable: of ties the first in the order of the features.
         found.sort_by(|a, b| b.gain.total_cmp(&a.gain));
         Ok(RankedPairs {
             n_above_chance: found.partition_point(|pair| pair.gain > least),
@@ -121,7 +122,7 @@ impl PairSearch<'_> {
     /// The features that are paired, ascending.
     fn candidates(&self) -> Vec<usize> {
         let mut features: Vec<usize> = (0..self.gains.len()).collect();
-        // The sort is stable: of equals the first.
+        // The sort is stable: of ties the first.
         features.sort_by(|&a, &b| self.gains[b].total_cmp(&self.gains[a]));
         features.truncate(MOST_FEATURES);
         features.sort_unstable();
@@ -150,7 +151,7 @@ impl PairSearch<'_> {
         CodedFeature { feature, codes, n_codes, questions: questions(bins, &counts) }
     }
 
-    /// Twice what the best contrast of quadrants lowers the loss by.
+    /// Twice the decrease of the loss by the best contrast of quadrants.
     fn best_contrast(&self, quadrants: &[[UnitSums; 4]]) -> f64 {
         let l2 = L2 * f64::from(HESSIAN_UNITS) / self.rows.mass_unit();
         let square = quadrants.iter().map(|quadrants| {
@@ -164,7 +165,7 @@ impl PairSearch<'_> {
     }
 }
 
-/// Questions to a feature, as the codes that go left: a few cuts of a number, its most frequent
+/// Tests of a feature, as the codes that go left: a few cuts of a number, its most frequent
 /// categories one by one, and whether it is missing.
 fn questions(bins: &FeatureBins, counts: &[u64]) -> Vec<Vec<bool>> {
     let n_bins = bins.n_bins();
@@ -172,7 +173,7 @@ fn questions(bins: &FeatureBins, counts: &[u64]) -> Vec<Vec<bool>> {
     let n_known: u64 = counts[..n_bins].iter().sum();
     let mut questions: Vec<Vec<bool>> = match bins {
         FeatureBins::Numeric { .. } => {
-            // A cut after each bin that holds one of the quantiles.
+            // A cut after each bin with one of the quantiles.
             let n_parts = MOST_QUESTIONS as u128 + 1;
             let mut below = 0;
             let mut cuts = Vec::new();
@@ -208,13 +209,13 @@ fn table(a: &CodedFeature, b: &CodedFeature, sums: &[UnitSums]) -> Vec<UnitSums>
     table
 }
 
-/// The sums of the quadrants of all questions to two features: of the rows that both send left, that
-/// the first sends left, the second, neither.
+/// The sums of the quadrants of all tests of two features: rows that both send left, only the
+/// first, only the second, neither.
 fn quadrants(a: &CodedFeature, b: &CodedFeature, table: &[UnitSums]) -> Vec<[UnitSums; 4]> {
     let left = |question: &[bool], sums: &[UnitSums]| -> UnitSums {
         question.iter().zip(sums).filter(|(goes_left, _)| **goes_left).map(|(_, sums)| *sums).sum()
     };
-    // For each code of the first feature the left sums of each question to the second.
+    // For each code of the first feature the left sums of each test of the second.
     let by_code: Vec<Vec<UnitSums>> = table
         .chunks(b.n_codes)
         .map(|row| b.questions.iter().map(|question| left(question, row)).collect())
@@ -249,7 +250,7 @@ mod tests {
         (crate::data::mix(crate::data::mix(row as u64) ^ j) >> 11) as f64 / (1_u64 << 53) as f64
     }
 
-    /// A feature in words of the oracle: for each row the answers to its questions.
+    /// A feature for the oracle: for each row the outcomes of its tests.
     fn answers(codes: &[Option<u32>], weights: &[f64], is_number: bool) -> Vec<Vec<bool>> {
         let of =
             |goes_left: &dyn Fn(Option<u32>) -> bool| codes.iter().map(|&c| goes_left(c)).collect();
@@ -373,10 +374,10 @@ mod tests {
             }
             assert!((pair.gain / best - 1.0).abs() < 1e-4, "{} {best}", pair.gain);
         }
-        // What was planted.
+        // The planted pair.
         let mut ranked = search.ranked().unwrap();
         assert_eq!((ranked.pairs[0], ranked.n_above_chance), ([0, 1], 1));
-        // Behind it those of chance, by their gain.
+        // After it those of chance, by their gain.
         let mut gains: Vec<(f64, [usize; 2])> =
             found.iter().map(|pair| (pair.gain, pair.features)).collect();
         gains.sort_by(|a, b| b.0.total_cmp(&a.0));

@@ -20,14 +20,14 @@ use crate::formula::Test;
 use crate::roc::largest_gap;
 use crate::{Interrupt, RankError, parallel};
 
-/// Most bins of a number in trees of two features: a table of more would be learned from few rows a
-/// cell.
+/// Maximum number of bins of a number in trees of two features: with more, a table would have few
+/// rows per cell.
 const PAIR_BINS: usize = 32;
 
-/// Pairs that are tried for each feature, where their number is not given.
+/// Number of pairs tried per feature, if it is not given.
 const PAIRS_PER_FEATURE: usize = 3;
 
-/// What a fit reports.
+/// Unit of the progress of a fit.
 const ROUND: &str = "round";
 
 /// Optional inputs of a fit besides its rows.
@@ -60,7 +60,7 @@ pub struct GradientExtras<'a> {
     pub earlier: Option<&'a GradientBoosted>,
     /// Validation rows that choose the number of rounds, in place of held-out rows of the fit.
     pub validation: Option<(&'a Columns<'a>, &'a Labels<'a>)>,
-    /// The folds of the rows, where each bag leaves out one; `None` to deal them by the seed.
+    /// The folds of the rows, if each bag leaves out one; `None` to deal them by the seed.
     pub folds: Option<&'a Folds>,
 }
 
@@ -107,8 +107,8 @@ pub fn fit_gradient_boosting(
     with_threshold(average(bags.into_iter().map(|bag| bag.parts).collect()), columns, labels)
 }
 
-/// Fits a model without each fold of the rows, all with the number of rounds that is best on the mean of
-/// the folds: what [`fit_gradient_boosting`] takes the mean of.
+/// Fits a model without each fold of the rows, all with the number of rounds that is best on the
+/// mean of the folds: the models that [`fit_gradient_boosting`] averages.
 ///
 /// # Errors
 ///
@@ -167,7 +167,7 @@ fn check_folds(folds: &Folds, labels: &Labels<'_>) -> Result<(), RankError> {
     Ok(())
 }
 
-/// The model of some trees, with the threshold that the rows of the fit ask for.
+/// The model of some trees, with the threshold from the rows of the fit.
 fn with_threshold(
     mut parts: GradientFields,
     columns: &Columns<'_>,
@@ -180,7 +180,7 @@ fn with_threshold(
     Ok(GradientBoosted::new(parts))
 }
 
-/// Fits the bags, whose thresholds are left at 0.
+/// Fits the bags, with thresholds of 0.
 fn fit_all_bags(
     columns: &Columns<'_>,
     labels: &Labels<'_>,
@@ -259,7 +259,7 @@ pub(super) fn in_one_series<F: FitSource>(
     }
     let n_rounds: Vec<usize> = n_kept(&bags, &paths);
     drop(bags);
-    // The rate is that of the rounds that were requested.
+    // The rate is that for the requested number of rounds.
     let mut again = source.begin(params, &source.deal_all(params)?, RoundTerms::Given)?;
     for (bag, n_rounds) in again.iter_mut().zip(n_rounds) {
         bag.bound_rounds(n_rounds);
@@ -268,8 +268,8 @@ pub(super) fn in_one_series<F: FitSource>(
     finish(again, paths)
 }
 
-/// Fits all bags to single features, chooses pairs of them for all, and goes on with rounds of pairs,
-/// whose numbers are in few bins: those of `coarse`.
+/// Fits all bags to single features, chooses pairs of features for all, and continues with rounds
+/// of pairs on the few bins of `coarse`.
 fn in_two_series<'a>(
     source: &MemoryFit<'a>,
     coarse: &MemoryFit<'a>,
@@ -318,7 +318,7 @@ fn in_two_series<'a>(
     finish(again, paths)
 }
 
-/// How many rounds of each bag are kept.
+/// Number of rounds kept of each bag.
 fn n_kept<S: BagSource>(bags: &[BagFit<'_, S>], paths: &[Option<GradientHeldOut>]) -> Vec<usize> {
     let n_rounds = |(bag, path): (&BagFit<'_, S>, &Option<GradientHeldOut>)| {
         path.as_ref().map_or(bag.trees.len(), |path| path.n_rounds)
@@ -326,7 +326,7 @@ fn n_kept<S: BagSource>(bags: &[BagFit<'_, S>], paths: &[Option<GradientHeldOut>
     bags.iter().zip(paths).map(n_rounds).collect()
 }
 
-/// Keeps of each bag the rounds that were chosen.
+/// Truncates each bag to its chosen rounds.
 fn cut<S: BagSource>(
     bags: &mut [BagFit<'_, S>],
     paths: &[Option<GradientHeldOut>],
@@ -347,7 +347,7 @@ fn finish<S: BagSource>(
     Ok(bags.into_iter().zip(paths).map(|(bag, path)| bag.into_bag(path)).collect())
 }
 
-/// The most informative pairs besides the mean of some sums of single features.
+/// The most informative pairs, given the mean of some sums of single features.
 fn choose_pairs(
     data: Data<'_>,
     params: &GradientParams,
@@ -381,7 +381,7 @@ fn choose_pairs(
     Ok(found)
 }
 
-/// The sum from which on a row is called positive, given those of the rows of the fit.
+/// The sum from which a row is predicted as positive, given those of the rows of the fit.
 fn threshold(loss: Loss, scores: &[f64], labels: &Labels<'_>) -> Result<f64, RankError> {
     match loss {
         Loss::Log => Ok(0.0),
@@ -389,17 +389,17 @@ fn threshold(loss: Loss, scores: &[f64], labels: &Labels<'_>) -> Result<f64, Ran
     }
 }
 
-/// A fitted model, but for its threshold.
+/// A fitted model without its threshold.
 pub(super) struct Bag<T> {
     pub(super) parts: GradientFields,
-    /// Of several bags only the mean gives scores.
+    /// `None` for several bags, of which only the mean gives scores.
     pub(super) state: Option<T>,
 }
 
-/// Rounds that others come after: those of single features before those of pairs, or those of a trial.
+/// Rounds that others follow: those of single features before those of pairs, or those of a trial.
 pub(super) struct Begun<T> {
     pub(super) trees: Vec<GradientTree>,
-    /// What the held-out rows say of each round.
+    /// Measure on the held-out rows after each round.
     pub(super) values: Option<Vec<f64>>,
     pub(super) state: T,
 }
@@ -415,7 +415,7 @@ impl Begun<Scores> {
     }
 }
 
-/// What all parts of a fit read.
+/// Data shared by all steps of a fit.
 #[derive(Clone, Copy)]
 pub(super) struct Data<'a> {
     pub(super) columns: &'a Columns<'a>,
@@ -426,7 +426,7 @@ pub(super) struct Data<'a> {
 }
 
 impl<'a> Data<'a> {
-    /// Some rows to learn from, with the rates of categories of many levels by them, and of the pairs of
+    /// Some training rows, with the rates of rare categories among them, and of the pairs of
     /// categories of some features.
     pub(super) fn rows(
         self,
@@ -441,28 +441,28 @@ impl<'a> Data<'a> {
         Ok(FitRows::with_rates(coded, labels, training))
     }
 
-    /// The question about raw values that gives the same answers as one about codes.
+    /// The test of raw values that is equivalent to one of codes.
     pub(super) fn raw_test(&self, test: &CodeTest) -> Test {
         self.level_codes.kept.raw_test(test, self.binned.features())
     }
 }
 
-/// Numbers of leaves to choose from; of equals the first.
+/// Numbers of leaves to choose from; of ties the first.
 const CANDIDATES: [usize; 2] = [FEW_LEAVES, 128];
 
-/// Rows from which on there is a trial.
+/// Minimum number of rows for a trial.
 const LEAST_ROWS: u64 = 20_000;
 
 /// Rounds of each trial.
 const TRIAL_ROUNDS: usize = 300;
 
-/// The number of leaves of a fit, and the rounds of its first bag that are known by the choice.
+/// The number of leaves of a fit, and the rounds of its first bag from the trial.
 pub(super) struct Capacity<T> {
     pub(super) max_leaves: usize,
     pub(super) begun: Option<Begun<T>>,
 }
 
-/// The number of leaves of the parameters, or the one that is chosen by the first bag, for a fit in one
+/// The number of leaves of the parameters, or the one chosen on the first bag, for a fit in one
 /// series of rounds.
 pub(super) fn capacity<F: FitSource>(
     source: &F,

@@ -13,13 +13,13 @@ use crate::data::{CodeRule, CodeTest, FeatureBins, mix, snap};
 use crate::formula::Test;
 use crate::{Interrupt, RankError, parallel};
 
-/// Memory that the sums of open leaves may take in all; beyond it they are counted anew.
+/// Limit on the sums of all open leaves; beyond it they are counted again.
 const MOST_SUMS: usize = (1 << 28) / size_of::<UnitSums>();
 
-/// Features that one task looks for a split in.
+/// Number of features that one task searches for a split.
 const TASK_FEATURES: usize = 64;
 
-/// How a tree is to be grown.
+/// Settings for the growth of a tree.
 pub(super) struct TreePlan<'a> {
     /// The features that it may test, ascending.
     pub(super) features: Vec<usize>,
@@ -37,27 +37,26 @@ pub(super) struct TreePlan<'a> {
 pub(super) struct GradientGrower<'a> {
     pub(super) plan: TreePlan<'a>,
     pub(super) layout: BinLayout,
-    /// What the codes mean, feature by feature.
+    /// Meaning of the codes, feature by feature.
     pub(super) features: &'a [FeatureBins],
     rates: &'a BoosterRates,
-    /// The question about raw values that is one about codes.
+    /// Converts a test of codes to the equivalent test of raw values.
     raw_test: &'a (dyn Fn(&CodeTest) -> Test + Sync),
 }
 
-/// A grown tree, and which of its rows are in which leaf.
+/// A grown tree, and the rows of each leaf.
 #[derive(Debug)]
 pub(super) struct Grown {
     pub(super) tree: GradientTree,
-    /// The same tree in codes: for each node the question, and where its right side is.
+    /// The same tree in codes: for each node the test and the place of its right side.
     pub(super) tests: Vec<Option<(CodeTest, usize)>>,
-    /// For each leaf its rows, as a range of the order that the growth left where they are in memory,
-    /// and its value.
+    /// For each leaf its rows, as a range of the final order of rows in memory, and its value.
     pub(super) leaves: Vec<(Range<usize>, f64)>,
 }
 
 /// The rows of a tree, node by node.
 pub(super) trait TreeSource {
-    /// What is kept of a node.
+    /// Data kept for a node.
     type Kept;
 
     /// All rows.
@@ -71,7 +70,7 @@ pub(super) trait TreeSource {
         number: usize,
     ) -> Option<BestSplit>;
 
-    /// Parts the rows of a node, the first of the open leaves, by a split.
+    /// Splits the rows of a node, the first of the open leaves.
     async fn part(
         &mut self,
         grower: &GradientGrower<'_>,
@@ -89,25 +88,25 @@ pub(super) trait TreeSource {
         children: [usize; 2],
     ) -> Result<(), RankError>;
 
-    /// Frees the memory of leaves that need not be split any more.
+    /// Frees the memory of leaves that need not be split.
     fn drop_unneeded(&mut self, grower: &GradientGrower<'_>, leaves: &mut GrowingTree<Self::Kept>);
 
     /// The rows of a leaf, and their mass as a number of rows.
     fn leaf(&self, node: &GrowNode<Self::Kept>) -> (Range<usize>, f64);
 
-    /// Takes back the memory of a tree that is full.
+    /// Takes back the memory of a finished tree.
     fn end(&mut self, leaves: &mut GrowingTree<Self::Kept>);
 }
 
 /// All rows of a tree.
 pub(super) struct Root<K> {
     pub(super) kept: K,
-    /// Number of rows, as they count.
+    /// Number of rows, counting copies.
     pub(super) n_rows: u64,
     pub(super) sums: UnitSums,
 }
 
-/// What became of a node that was to be parted.
+/// Result of splitting the rows of a node.
 pub(super) enum Parted<K> {
     /// Its sides, each with the number of its rows.
     Sides([(K, u64); 2]),
@@ -115,30 +114,30 @@ pub(super) enum Parted<K> {
     TooFew(Option<BestSplit>),
 }
 
-/// The nodes of a tree that grows, and which of them may be split.
+/// The nodes of a growing tree, with those that may be split.
 pub(super) struct GrowingTree<K> {
     pub(super) nodes: Vec<GrowNode<K>>,
     pub(super) open: BinaryHeap<Open>,
     pub(super) n_leaves: usize,
 }
 
-/// A node of the tree while it grows.
+/// A node of a growing tree.
 #[derive(Debug)]
 pub(super) struct GrowNode<K> {
     pub(super) kept: K,
-    /// Number of rows, as they count.
+    /// Number of rows, counting copies.
     pub(super) n_rows: u64,
     pub(super) depth: usize,
     pub(super) sums: UnitSums,
     bounds: [f64; 2],
-    /// Features tested on the way here.
+    /// Features tested on the path to it.
     pub(super) tested: Vec<usize>,
     pub(super) best: Option<BestSplit>,
-    /// The question and the two nodes below.
+    /// The test and the two nodes below.
     split: Option<(BestSplit, usize, usize)>,
 }
 
-/// A leaf that may be split: the one that gains most first, of equals the first.
+/// A leaf that may be split, ordered by gain, the largest first; ties by number.
 #[derive(Debug, PartialEq)]
 pub(super) struct Open {
     pub(super) gain: f64,
@@ -259,7 +258,7 @@ impl<'a> GradientGrower<'a> {
         self.may_split_at(node.depth, node.n_rows)
     }
 
-    /// Whether a node of so many rows at some depth may be split.
+    /// Whether a node of `n_rows` rows at some depth may be split.
     pub(super) fn may_split_at(&self, depth: usize, n_rows: u64) -> bool {
         depth < self.plan.max_depth && n_rows >= 2 * self.plan.criterion.min_rows.max(1)
     }
@@ -273,7 +272,7 @@ impl<'a> GradientGrower<'a> {
             || sets.iter().any(|set| all().all(|tested| set.contains(tested)))
     }
 
-    /// A node as its best split is looked for.
+    /// A node in the form for the search of its best split.
     pub(super) fn node<K>(&self, node: &GrowNode<K>, number: usize) -> NodeToSplit {
         let seed = mix(self.plan.seed ^ number as u64);
         NodeToSplit { sums: node.sums, rows: node.n_rows, bounds: node.bounds, seed, direction: 0 }
@@ -296,7 +295,7 @@ impl<'a> GradientGrower<'a> {
         Ok(())
     }
 
-    /// The best of the splits that a node has by one feature, by place; of equals the first.
+    /// The best of the splits of a node by single features, given by place; of ties the first.
     pub(super) fn best_of(
         &self,
         memory: &mut SearchMemory,
@@ -330,7 +329,7 @@ impl<'a> GradientGrower<'a> {
         let mut grown =
             Grown { tree: GradientTree::new(Vec::new()), tests: Vec::new(), leaves: Vec::new() };
         let mut flat: Vec<GradientNode> = Vec::with_capacity(nodes.len());
-        // A node, and the place of the split that it is the right side of.
+        // A node, and the place of the split with this right side.
         let mut waiting = vec![(0, None)];
         while let Some((number, above)) = waiting.pop() {
             let place = flat.len();
@@ -365,7 +364,7 @@ impl<'a> GradientGrower<'a> {
 }
 
 impl<K> GrowingTree<K> {
-    /// The leaves that may be split, the one that gains most first.
+    /// The leaves that may be split, the largest gain first.
     pub(super) fn open_numbers(&self) -> impl Iterator<Item = usize> + use<K> {
         let mut leaves: Vec<(f64, Reverse<usize>)> =
             self.open.iter().map(|leaf| (leaf.gain, leaf.node)).collect();

@@ -16,11 +16,11 @@ use crate::roc::auc_up_to;
 pub struct GradientHeldOutParams {
     /// Which rows are held out. Ignored if validation rows are given.
     pub rows: HeldOutRows,
-    /// By what rounds are compared.
+    /// Measure by which rounds are compared.
     pub measure: HeldOutMeasure,
-    /// Rounds without an improvement after which it stops, at least 1.
+    /// Number of rounds without an improvement before stopping, at least 1.
     pub n_iter_no_change: usize,
-    /// What counts as an improvement, at least 0.
+    /// Least improvement that counts, at least 0.
     pub tol: f64,
     /// Whether the chosen number of rounds is refitted on all rows.
     pub refit: bool,
@@ -67,15 +67,15 @@ pub struct GradientHeldOutParams {
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(rename_all = "snake_case"))]
 pub enum HeldOutRows {
-    /// A share of the distinct rows of each class, above 0 and below 1. Of several bags, each draws
-    /// its own and chooses its own number of rounds.
+    /// A share of the distinct rows of each class, above 0 and below 1. With several bags, each
+    /// draws its own rows and chooses its own number of rounds.
     Share(f64),
     /// One of as many folds as there are bags, at least 2: each bag leaves out its own, and all keep
     /// the number of rounds that is best on the mean of the folds.
     Fold,
 }
 
-/// By what rounds are compared.
+/// Measure by which rounds are compared.
 ///
 /// # Examples
 ///
@@ -157,7 +157,7 @@ pub enum HeldOutMeasure {
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 pub struct GradientHeldOut {
-    /// What was measured.
+    /// The measure.
     pub measure: HeldOutMeasure,
     /// Its value after each round.
     pub values: Vec<f64>,
@@ -202,7 +202,7 @@ impl GradientHeldOutParams {
         best(&values[n_before..]) <= best(&values[..n_before]) + self.tol
     }
 
-    /// The best number of rounds, of equals the smallest.
+    /// The best number of rounds, of ties the smallest.
     pub(super) fn path(&self, values: Vec<f64>) -> GradientHeldOut {
         let (mut n_rounds, mut best) = (0, f64::NEG_INFINITY);
         for (n, &value) in (1..).zip(&values) {
@@ -245,7 +245,7 @@ impl GradientHeldOut {
 /// Units of differences of losses.
 const GAIN_UNITS: f64 = (1_u64 << 16) as f64;
 
-/// Bits of the mass that differences count by: sums of their squares do not overflow.
+/// Bits of the masses that weight differences: sums of their squares do not overflow.
 const MASS_BITS: u32 = 40;
 
 /// Held-out rows and their scores so far.
@@ -253,12 +253,12 @@ pub(super) struct HeldOut<'a> {
     place: HeldOutSource<'a>,
     positive: Vec<bool>,
     masses: Option<Vec<u64>>,
-    /// How many rows each counts as; as many as masses.
+    /// Number of copies of each row; as many as masses.
     copies: Vec<u64>,
     pub(super) scores: Vec<f64>,
 }
 
-/// Where held-out rows come from.
+/// Source of held-out rows.
 pub(super) enum HeldOutSource<'a> {
     /// Rows of the sample.
     Inside(Vec<u32>),
@@ -267,7 +267,7 @@ pub(super) enum HeldOutSource<'a> {
 }
 
 impl<'a> HeldOut<'a> {
-    /// `rows` are those of the labels that are held out.
+    /// `rows` are the held-out rows, as indices into the labels.
     pub(super) fn new(place: HeldOutSource<'a>, rows: &[u32], labels: &Labels<'_>) -> Self {
         let rows = rows.iter().map(|&row| row as usize);
         let masses = labels.weights().map(FixedWeights::units);
@@ -283,8 +283,8 @@ impl<'a> HeldOut<'a> {
         }
     }
 
-    /// Changes the scores as those of all rows of the sample have been changed: rows of the sample take
-    /// theirs, which are exact, and `change` does to other rows what was done.
+    /// Updates the scores after those of all rows of the sample have changed: rows of the sample
+    /// copy theirs, which are exact, and `change` updates other rows.
     pub(super) fn follow(
         &mut self,
         scores: &[f64],
@@ -301,7 +301,7 @@ impl<'a> HeldOut<'a> {
         }
     }
 
-    /// Which of them are positive.
+    /// Whether each of them is positive.
     pub(super) fn positive(&self) -> &[bool] {
         &self.positive
     }
@@ -311,7 +311,7 @@ impl<'a> HeldOut<'a> {
         self.masses.as_ref().map_or(1, |masses| masses[place])
     }
 
-    /// The columns that they are rows of, given those of the sample.
+    /// The columns that contain them, given those of the sample.
     pub(super) fn columns<'c>(&self, of_sample: &'c Columns<'a>) -> &'c Columns<'a>
     where
         'a: 'c,
@@ -322,7 +322,7 @@ impl<'a> HeldOut<'a> {
         }
     }
 
-    /// The row of these columns that one of them is.
+    /// The number of one of them in these columns.
     pub(super) fn row(&self, place: usize) -> usize {
         match &self.place {
             HeldOutSource::Inside(rows) => rows[place] as usize,
@@ -330,7 +330,7 @@ impl<'a> HeldOut<'a> {
         }
     }
 
-    /// By how much log loss is lower by other scores than by some, and the standard error of that.
+    /// Decrease of log loss from some scores to others, and its standard error.
     pub(super) fn gain(&self, before: &[f64], after: &[f64]) -> [f64; 2] {
         let loss = |score: f64, positive: bool| softplus(if positive { -score } else { score });
         let differences: Vec<i128> = (before.iter().zip(after).zip(&self.positive))
@@ -345,7 +345,7 @@ impl<'a> HeldOut<'a> {
         for (place, difference) in differences.into_iter().enumerate() {
             let mass = i128::from(self.mass(place) >> shift);
             let copies = self.copies.get(place).map_or(1, |&copies| i128::from(copies.max(1)));
-            // Of a row of weight k each copy has a k-th of the mass.
+            // Each copy of a row of weight k has a k-th of the mass.
             let square = mass * mass / copies;
             masses += mass;
             sum += mass * difference;
@@ -400,7 +400,7 @@ mod tests {
     }
 
     #[test]
-    fn it_stops_when_no_round_of_late_has_improved() {
+    fn it_stops_when_no_recent_round_has_improved() {
         let by_auc = params(HeldOutMeasure::Auc, 2, 0.01);
         assert!(!by_auc.stops(&[0.5, 0.6]));
         assert!(!by_auc.stops(&[0.5, 0.5, 0.6]));

@@ -6,25 +6,25 @@ use super::tree::{CodeColumns, Derivatives, NodeRows};
 use crate::data::{Binned, CodeTest, FeatureBins};
 use crate::{Interrupt, RankError, parallel};
 
-/// Codes of a feature; a code is a byte.
+/// Number of codes of a feature; a code is a byte.
 pub(super) const CODES: usize = 256;
 
 /// Features whose packed bins are filled at a time: they stay in the first-level cache.
 const GROUP: usize = 10;
 
-/// Rows that all groups are filled with in turn, so that their codes come to the cache once.
+/// Rows that fill all groups in turn, so that their codes are loaded into the cache once.
 const BLOCK_ROWS: usize = 1024;
 
-/// Rows ahead whose codes are requested: those of a node are scattered over the matrix.
+/// Prefetch distance in rows: those of a node are scattered over the matrix.
 const AHEAD: usize = 24;
 
-/// Rows from which on a node is counted by several threads.
+/// Minimum number of rows in a node counted by several threads.
 const LEAST_PART: usize = 4096;
 
 /// Sums of the rows of a node by bin.
 #[derive(Debug)]
 pub(super) enum BinSums {
-    /// Of packed derivatives, and no more of them than fit.
+    /// Sums of packed derivatives, of no more rows than fit.
     Packed(Vec<PackedSums>),
     Plain(Vec<UnitSums>),
 }
@@ -34,7 +34,7 @@ pub(super) enum BinSums {
 pub(super) struct HistogramMemory {
     packed: Vec<Vec<PackedSums>>,
     plain: Vec<Vec<UnitSums>>,
-    /// A place for each code of each feature; all empty.
+    /// A place for each code of each feature; all zero between uses.
     places: Vec<[PackedSums; CODES]>,
 }
 
@@ -86,10 +86,10 @@ impl BinSums {
     }
 }
 
-/// Some rows, and something of each.
+/// Some rows with an item for each.
 type RowsWith<'a, D> = (&'a [u32], &'a [D]);
 
-/// The bins of the features of a tree, end to end.
+/// The concatenated bins of the features of a tree.
 #[derive(Debug)]
 pub(super) struct BinLayout {
     /// Ascending.
@@ -159,7 +159,7 @@ impl BinLayout {
         }
     }
 
-    /// Number of rows in each bin, as rows count.
+    /// Number of rows in each bin, counting copies.
     pub(super) fn counts(
         &self,
         data: &FitRows<'_>,
@@ -173,7 +173,7 @@ impl BinLayout {
         self.in_parts(rows, rows, None, of_part, interrupt)
     }
 
-    /// Adds up what `of_part` finds in parts of the rows, in memory that is given or new.
+    /// Adds up the results of `of_part` on parts of the rows, in given or new memory.
     fn in_parts<D: Sync, T: Copy + Default + Send + std::ops::AddAssign>(
         &self,
         rows: &[u32],
@@ -183,7 +183,7 @@ impl BinLayout {
         interrupt: &Interrupt,
     ) -> Result<Vec<T>, RankError> {
         let n_threads = crate::parallel::current_num_threads();
-        // A part has several rows for each bin that is added up in the end.
+        // A part has several rows for each bin, which is added up at the end.
         let least = LEAST_PART.max(self.n_bins() / 8);
         let n_parts = match rows.len() / least {
             0 | 1 => 1,
@@ -215,7 +215,7 @@ impl BinLayout {
             Derivatives::Packed(words) if node.len() >= CODES => {
                 self.add_many_packed(binned, node.rows, words, sums);
             }
-            // Places for all codes would take longer than so few rows.
+            // For so few rows, clearing places for all codes would take longer.
             Derivatives::Packed(words) => {
                 let words = words.iter().map(|word| word.sums());
                 self.add(binned, node.rows.iter().copied().zip(words), sums);
@@ -329,8 +329,8 @@ impl BinLayout {
     }
 }
 
-/// Prefetches what will be read soon, where the processor can. Histograms of a million rows
-/// take three quarters of the time.
+/// Prefetches data that will be read soon, if the processor supports it. Histograms of a million
+/// rows take three quarters of the time.
 #[inline]
 fn prefetch(code: &u8) {
     #[cfg(target_arch = "x86_64")]
@@ -343,7 +343,7 @@ fn prefetch(code: &u8) {
     let _ = code;
 }
 
-/// Rows from which on a node is parted by several threads.
+/// Minimum number of rows in a node split by several threads.
 const LEAST_PARTITION: usize = 8192;
 
 /// Which codes of a feature go left.
@@ -353,7 +353,7 @@ pub(super) struct Sides {
     goes_left: [bool; 256],
 }
 
-/// Something of each row of a part, and where it goes on the right.
+/// An item for each row of a part, and memory for the right side.
 type RowSides<'a, T> = (&'a mut [T], &'a mut [T]);
 
 impl Sides {
@@ -372,7 +372,8 @@ impl Sides {
     }
 
     /// Moves the rows that go left to the front, and their derivatives with them; both sides keep
-    /// their order. The other slices are for what goes right. Returns the number of rows on the left.
+    /// their order. The other slices are buffers for the right side. Returns the number of rows on
+    /// the left.
     pub(super) fn part<D: Copy + Send>(
         &self,
         data: &FitRows<'_>,
@@ -418,7 +419,7 @@ fn part<D: Copy + Send>(
     n_left.iter().sum()
 }
 
-/// Brings the sides of several parts together, given the number on the left of each.
+/// Merges the sides of several parts, given the number on the left of each.
 fn gather<T: Copy>(places: &mut [T], others: &[T], n_left: &[usize], size: usize) {
     let mut end = 0;
     for (part, &n_left) in n_left.iter().enumerate() {

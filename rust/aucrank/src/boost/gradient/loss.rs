@@ -1,10 +1,10 @@
 //! The losses, and their derivatives at the score of a row.
 //!
-//! Losses over pairs are means over all pairs of a positive and a negative row, times half of the mass
-//! of all rows as they count, so that their derivatives have the size of those of log loss; each class
-//! has the same say, however rare it is. The pairs are never enumerated: the exponential of a
-//! difference is a product of one factor for each row, and logistic sums over pairs are taken on a grid
-//! ([`PairGrid`]).
+//! Losses over pairs are means over all pairs of a positive and a negative row, times half of the
+//! counted mass of all rows, so that their derivatives are on the scale of those of log loss; both
+//! classes have equal weight, however rare one is. The pairs are never enumerated: the exponential
+//! of a difference is a product of one factor for each row, and logistic sums over pairs are
+//! computed on a grid ([`PairGrid`]).
 
 #[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
@@ -15,13 +15,13 @@ use crate::data::snap;
 use crate::parallel;
 use crate::roc::TopNegatives;
 
-/// Exponentials are rounded to multiples of its inverse before they are added up.
+/// Exponentials are rounded to multiples of the inverse of this before they are added up.
 const FACTOR_UNITS: f64 = (1_u64 << 40) as f64;
 
-/// Losses of rows are rounded to multiples of its inverse before they are added up.
+/// Losses of rows are rounded to multiples of the inverse of this before they are added up.
 const LOSS_UNITS: f64 = (1_u64 << 30) as f64;
 
-/// What is minimised; `f` is the score.
+/// The loss that is minimised; `f` is the score.
 ///
 /// # Examples
 ///
@@ -59,8 +59,8 @@ pub enum Loss {
 pub(super) enum LossAt {
     Log,
     Exponential {
-        /// For each class, negatives first, the score of the greatest exponential, and by what the
-        /// exponentials relative to it are multiplied.
+        /// For each class, negatives first, the score of the greatest exponential, and the factor
+        /// of the exponentials relative to it.
         factors: [(f64, f64); 2],
         /// Which negatives count in full; `None` for all.
         top: Option<TopNegatives>,
@@ -93,7 +93,7 @@ impl Loss {
         self == Self::Log
     }
 
-    /// With `max_fpr` below 1, negatives count in pairs as [`TopNegatives`] says.
+    /// With `max_fpr` below 1, negatives count in pairs by [`TopNegatives`].
     pub(super) fn at(self, scores: &[f64], rows: &FitRows<'_>, max_fpr: f64) -> LossAt {
         match self {
             Self::Log => LossAt::Log,
@@ -110,7 +110,7 @@ impl Loss {
         }
     }
 
-    /// The loss of some rows with whole masses, per unit of mass; of pairs, per pair as they count.
+    /// The loss of some rows with integer masses, per unit of mass; for pairs, per counted pair.
     pub(super) fn value(
         self,
         scores: &[f64],
@@ -170,13 +170,13 @@ pub(super) fn mean_log_loss([sum, mass]: [u128; 2]) -> f64 {
     sum as f64 / LOSS_UNITS / mass as f64
 }
 
-/// The score of a row in the direction of mistakes: as it is for a negative row, reversed for a
+/// The score of a row in the direction of mistakes: unchanged for a negative row, negated for a
 /// positive one.
 fn outward(score: f64, class: usize) -> f64 {
     if class == 1 { -score } else { score }
 }
 
-/// The mass of all rows, given that of each class, negatives first, as they count.
+/// The counted mass of all rows, given that of each class, negatives first.
 pub(super) fn counted([neg, pos]: [u64; 2], max_fpr: f64) -> f64 {
     share(max_fpr) * neg as f64 + pos as f64
 }
@@ -196,7 +196,7 @@ impl LossAt {
     /// The derivatives of some rows, for a mass of 1.
     pub(super) fn fill(&self, scores: &[f64], positive: &[bool], out: &mut [(f64, f64)]) {
         if let Self::Log = self {
-            // In two loops, of which the first is vectorised.
+            // In two loops, the first of them vectorised.
             out.iter_mut().zip(scores).for_each(|(out, &score)| out.0 = logistic(score));
             for (out, &positive) in out.iter_mut().zip(positive) {
                 let rate = out.0;
@@ -289,9 +289,9 @@ const TAYLOR: [f64; 13] = [
     1.0,
 ];
 
-/// `exp(number)` to within 4e-16 of itself, of numbers from -708 to 708; others count as these. Without a
-/// branch or a table, so that loops are vectorised, and of additions and products only, so that it is
-/// the same on every platform. Half the time of `libm::exp`.
+/// `exp(number)` to a relative error of 4e-16, with numbers clipped to -708 to 708. Without a
+/// branch or a table, so that loops are vectorised, and with additions and products only, so that
+/// it is the same on every platform. Half the time of `libm::exp`.
 #[inline]
 pub(super) fn exp(number: f64) -> f64 {
     let number = number.clamp(-MOST, MOST);

@@ -1,4 +1,4 @@
-//! The rows of a fit in memory: which of them each bag learns from, and which judge its rounds.
+//! The rows of a fit in memory: the training rows of each bag, and its held-out rows.
 
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
@@ -29,21 +29,21 @@ use crate::{Interrupt, RankError, parallel};
 pub(super) struct MemoryFit<'a> {
     pub(super) data: Data<'a>,
     pub(super) given: &'a GradientExtras<'a>,
-    /// Features of which trees may test pairs of categories, once they are chosen.
+    /// Pairs of features whose pairs of categories trees may test, once chosen.
     pairs: OnceLock<Vec<[usize; 2]>>,
 }
 
 /// The rows of a bag.
 pub(super) struct BagRows<'a> {
-    /// What the bag draws by.
+    /// Seed of the bag.
     seed: u64,
-    /// Those that it learns from.
+    /// Its training rows.
     pub(super) rows: Arc<FitRows<'a>>,
-    /// Those that judge its rounds.
+    /// Its held-out rows.
     held_out: Option<Judges<'a>>,
 }
 
-/// Rows that judge the rounds of a bag.
+/// Held-out rows of a bag.
 #[derive(Clone)]
 enum Judges<'a> {
     /// Rows of the fit.
@@ -52,7 +52,7 @@ enum Judges<'a> {
     Given((&'a Columns<'a>, &'a Labels<'a>)),
 }
 
-/// Which rows a bag learns from, ascending, and which judge its rounds.
+/// The training rows of a bag, ascending, and its held-out rows.
 type DealtBag<'a> = (Arc<[u32]>, Option<Judges<'a>>);
 
 impl<'a> MemoryFit<'a> {
@@ -96,7 +96,7 @@ impl<'a> MemoryFit<'a> {
                     return Ok(of_all(None));
                 }
                 let of_bag = |number: usize| {
-                    // Of fewer folds than bags, several bags leave out the same.
+                    // If there are fewer folds than bags, several bags leave out the same fold.
                     let fold = (number % usize::from(folds.n_folds)) as u16;
                     let is_out = |row: &u32| folds.of_row[*row as usize] == fold;
                     let (held_out, training): (Vec<u32>, Vec<u32>) =
@@ -122,7 +122,7 @@ impl<'a> MemoryFit<'a> {
         })
     }
 
-    /// The rows that judge a bag, if there are any.
+    /// The held-out rows of a bag, if there are any.
     pub(super) fn held_out(&self, bag: &BagRows<'a>) -> Option<HeldOut<'a>> {
         let labels = self.data.labels;
         bag.held_out.as_ref().map(|judges| match judges {
@@ -136,7 +136,7 @@ impl<'a> MemoryFit<'a> {
         })
     }
 
-    /// The same rows by the codes of this fit.
+    /// The same rows in the codes of this fit.
     pub(super) fn recoded(
         &self,
         params: &GradientParams,
@@ -215,7 +215,7 @@ pub(super) struct MemoryBag<'a> {
     held_out: Option<HeldOut<'a>>,
     /// The score of every row of the sample, in the training subset or not.
     pub(super) scores: Vec<f64>,
-    /// The rows that it does not learn from: held out, or without weight.
+    /// Rows outside its training rows: held out, or without weight.
     outside: Vec<u32>,
     /// Made by the first round.
     memory: Option<RoundMemory>,
@@ -224,7 +224,7 @@ pub(super) struct MemoryBag<'a> {
 /// Buffers of the rounds.
 struct RoundMemory {
     rows: TreeRows,
-    /// Training rows that the tree does not learn from.
+    /// Training rows that are not drawn for the tree.
     others: Vec<u32>,
     columns: CodeColumns,
     grow: GrowMemory,
@@ -232,7 +232,7 @@ struct RoundMemory {
 
 /// The scores of a bag after some rounds.
 pub(super) struct Scores {
-    /// Those of all rows.
+    /// Scores of all rows.
     pub(super) of_all: Vec<f64>,
     pub(super) of_held_out: Option<Vec<f64>>,
 }
@@ -259,14 +259,14 @@ impl<'a> MemoryBag<'a> {
         })
     }
 
-    /// Adds the values of a tree of an earlier fit. What the held-out rows say then.
+    /// Adds the values of a tree of an earlier fit. Returns the measure on held-out rows.
     pub(super) fn replay(&mut self, tree: &GradientTree) -> Result<Option<f64>, RankError> {
         self.rows.add_values(tree, self.data.columns, &mut self.scores)?;
         self.follow(tree)?;
         self.measure()
     }
 
-    /// What the held-out rows say.
+    /// Measure on the held-out rows.
     fn measure(&self) -> Result<Option<f64>, RankError> {
         let Some((held_out, stopping)) = self.held_out.as_ref().zip(self.params.held_out) else {
             return Ok(None);
@@ -274,7 +274,7 @@ impl<'a> MemoryBag<'a> {
         held_out.measure(stopping.measure, self.params.loss, self.params.max_fpr).map(Some)
     }
 
-    /// Brings the scores of the held-out rows to those after one more tree.
+    /// Updates the scores of the held-out rows by one more tree.
     fn follow(&mut self, tree: &GradientTree) -> Result<(), RankError> {
         let Some(held_out) = &mut self.held_out else { return Ok(()) };
         let pairs = self.rows.rates.pairs();
@@ -439,7 +439,7 @@ impl BagSource for MemoryBag<'_> {
 }
 
 impl BagFit<'_, MemoryBag<'_>> {
-    /// Begins with the rounds of an earlier model, which count as those of this series.
+    /// Starts with the rounds of an earlier model, which count as rounds of this series.
     pub(super) fn replay(&mut self, earlier: &GradientBoosted) -> Result<(), RankError> {
         self.begin_at(earlier.start());
         for tree in earlier.trees() {
@@ -490,10 +490,10 @@ fn between(rows: &[u32], start: u32, end: u32) -> &[u32] {
 /// A node whose rows are fewer than its bins, divided by this, is searched row by row.
 const FEW: usize = 3;
 
-/// The same where cuts are drawn: rows are only passed over then.
+/// The same for drawn cuts, which need only passes over the rows.
 const FEW_TO_DRAW: usize = 1;
 
-/// Open leaves are looked through for such that will not be split so many times.
+/// Number of searches per tree for open leaves that will not be split.
 const LOOKS: usize = 32;
 
 /// Memory that trees share.
@@ -503,7 +503,7 @@ pub(super) struct GrowMemory {
     search: SearchMemory,
 }
 
-/// The rows of a tree, which are left in the order of its leaves.
+/// The rows of a tree; at the end they are in the order of its leaves.
 pub(super) struct MemoryTree<'t, 'a> {
     pub(super) data: &'t FitRows<'a>,
     /// Ascending at first.
@@ -512,7 +512,7 @@ pub(super) struct MemoryTree<'t, 'a> {
     pub(super) memory: &'t mut GrowMemory,
 }
 
-/// What is kept of a node.
+/// Data kept for a node.
 #[derive(Debug)]
 pub(super) struct MemoryNode {
     rows: Range<usize>,
@@ -562,7 +562,7 @@ impl TreeSource for MemoryTree<'_, '_> {
         let (n_left, left_count) = self.rows.part(range.clone(), &sides, self.data, self.columns);
         let least = left_count.min(node.n_rows - left_count);
         if least < grower.plan.criterion.min_rows && !node.kept.is_checked {
-            // Sums do not say how many rows there are: this node is tried again.
+            // Sums do not give the number of rows: this node is tried again.
             self.rows.merge(range, n_left);
             return Ok(Parted::TooFew(self.best_with_counts(grower, node, number)?));
         }
@@ -574,7 +574,7 @@ impl TreeSource for MemoryTree<'_, '_> {
         ]))
     }
 
-    /// The smaller is counted, the other is the difference.
+    /// Counts the smaller child; the other is the difference.
     async fn count_children(
         &mut self,
         grower: &GradientGrower<'_>,
@@ -618,8 +618,9 @@ impl TreeSource for MemoryTree<'_, '_> {
         Ok(())
     }
 
-    /// Drops the sums of leaves that others come before until the tree is full: their memory is the
-    /// most of a fit to some ten thousand rows. Should one be split after all, it is counted anew.
+    /// Drops the sums of leaves that will not be split before the tree is full: they take most of
+    /// the memory of a fit to some ten thousand rows. If one is split after all, it is counted
+    /// again.
     fn drop_unneeded(&mut self, grower: &GradientGrower<'_>, leaves: &mut GrowingTree<MemoryNode>) {
         let nodes = &mut leaves.nodes;
         if !grower.keeps_sums() {

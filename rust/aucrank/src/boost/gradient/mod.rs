@@ -2,23 +2,23 @@
 //! values by a Newton step as in Chen and Guestrin, 2016, <https://doi.org/10.1145/2939672.2939785>).
 //!
 //! Gradients and hessians are fixed-point integers, multiplied by the integer mass of their row: sums
-//! over rows are exact, so that the model does not depend on threads or on the order of the rows, and a
-//! row of weight k is k copies of it, to the bit. Values of leaves are multiples of a power of two, so
-//! that sums over trees are exact too. Exponentials are our own, logarithms and powers those of the crate
-//! `libm`: they are the same on every platform.
+//! over rows are exact, so that the model does not depend on threads or on the order of the rows,
+//! and a row of weight k equals k copies of it, to the bit. Values of leaves are multiples of a
+//! power of two, so that sums over trees are exact too. Exponentials are implemented here,
+//! logarithms and powers come from the crate `libm`: they are the same on every platform.
 //!
 //! - `params`: its parameters;
 //! - `loss`: the losses and their derivatives; `sums`: the derivatives as integers, added up bin by bin;
-//! - `rate_columns`: categories of many levels by their rates; `tree`: one tree, its rows with their
-//!   derivatives, and trees over codes that lie side by side;
+//! - `rate_columns`: categories of many levels by their rates; `tree`: one tree, its rows with
+//!   their derivatives, and trees over codes in columns;
 //! - `histogram`: sums by bin, and the rows of a node on the sides of its split; `best_split`: the best split
 //!   of a node, by numbers and by sets of categories;
-//! - `grow`: one tree, best leaf first; `bags`: the rounds of a bag, bags side by side, and their mean;
-//!   `held_out`: the number of rounds kept; `fit`: all of it, with the number of leaves; `category_pairs`:
-//!   pairs of categories by their rates, and whether they pay;
-//! - `source`: the rows of a fit, the data of a bag and a tree, and its random draws: `memory_fit` in memory, `queried`
-//!   where rows are queried for sums;
-//! - `feature_pairs`: the pairs that trees of two features are grown on; `pair_table`: what these add up to;
+//! - `grow`: one tree, best leaf first; `bags`: the rounds of a bag, concurrent bags, and their
+//!   mean; `held_out`: the number of rounds kept; `fit`: all of it, with the number of leaves;
+//!   `category_pairs`: pairs of categories by their rates, and whether to use them;
+//! - `source`: the rows of a fit, the data of a bag and a tree, and its random draws: `memory_fit`
+//!   in memory, `queried` for rows that are queried for sums;
+//! - `feature_pairs`: the pairs of features of such trees; `pair_table`: the sum of these trees;
 //! - `model`: the fitted model; `saved`: its saved form; `explain`: its explanations.
 
 mod bags;

@@ -47,20 +47,20 @@ pub struct GradientBoosted(GradientFields);
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 pub(super) struct GradientFields {
     pub(super) n_levels: Vec<Option<u32>>,
-    /// Pairs of categories, which are further features to the trees: numbers in steps.
+    /// Pairs of categories, which trees test like further numeric features, in steps.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Vec::is_empty"))]
     pub(super) pairs: Vec<PairSteps>,
     pub(super) loss: Loss,
     /// Score of every row before the first round.
     pub(super) start: f64,
-    /// The sum from which on a row is called positive.
+    /// The sum from which a row is predicted as positive.
     pub(super) threshold: f64,
     pub(super) learning_rate: f64,
     #[cfg_attr(feature = "serde", serde(with = "super::saved"))]
     pub(super) trees: Vec<GradientTree>,
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
     pub(super) held_out: Option<GradientHeldOut>,
-    /// The models that were averaged, if several were.
+    /// The models that were averaged, if any.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Vec::is_empty"))]
     pub(super) bags: Vec<GradientBag>,
     pub(super) seed: u64,
@@ -80,7 +80,7 @@ impl GradientFields {
         self.n_levels.iter().copied().chain(self.pairs.iter().map(|_| None)).collect()
     }
 
-    /// The feature that a question is about, or the two of a pair.
+    /// The feature of a test, or the two of a pair.
     pub(super) fn features(&self, test: &Test) -> [usize; 2] {
         match test.feature.checked_sub(self.n_levels.len()) {
             Some(pair) => self.pairs[pair].features(),
@@ -145,7 +145,7 @@ impl GradientFields {
     }
 }
 
-/// One of the models that a model is the mean of.
+/// One of the models of an average.
 ///
 /// For an example see [`fit_gradient_boosting`](crate::boost::fit_gradient_boosting).
 #[derive(Debug, Clone, PartialEq)]
@@ -153,7 +153,7 @@ impl GradientFields {
 pub struct GradientBag {
     /// Its number of trees.
     pub n_rounds: usize,
-    /// What its held-out rows say, if they chose the number of rounds.
+    /// Measures on its held-out rows, if they determined the number of rounds.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
     pub held_out: Option<GradientHeldOut>,
 }
@@ -169,41 +169,42 @@ impl GradientBoosted {
         &self.0.n_levels
     }
 
-    /// What was minimised.
+    /// The loss that was minimised.
     #[must_use]
     pub fn loss(&self) -> Loss {
         self.0.loss
     }
 
-    /// Those whose pairs of categories are further features to the trees.
+    /// Pairs of categories that trees test like further features.
     pub(super) fn pair_steps(&self) -> &[PairSteps] {
         &self.0.pairs
     }
 
-    /// The trees, round by round; of several bags, the first tree of each comes first.
+    /// The trees, round by round; with several bags, the first tree of each comes first.
     #[must_use]
     pub fn trees(&self) -> &[GradientTree] {
         &self.0.trees
     }
 
-    /// Score of every row before the first tree, the threshold taken off.
+    /// Score of every row before the first tree, less the threshold.
     #[must_use]
     pub fn base(&self) -> f64 {
         self.0.start - self.0.threshold
     }
 
-    /// Score of every row before the first tree, threshold or not.
+    /// Score of every row before the first tree, without the threshold.
     pub(super) fn start(&self) -> f64 {
         self.0.start
     }
 
-    /// The sum of the start and all trees from which on a row is called positive: 0 for log loss.
+    /// The sum of the start and all trees from which a row is predicted as positive: 0 for log
+    /// loss.
     #[must_use]
     pub fn threshold(&self) -> f64 {
         self.0.threshold
     }
 
-    /// Sets the raw score from which a row is called positive, such as that of even odds.
+    /// Sets the raw score from which a row is predicted as positive, such as that of even odds.
     pub(crate) fn set_threshold(&mut self, threshold: f64) {
         self.0.threshold = threshold;
     }
@@ -214,13 +215,13 @@ impl GradientBoosted {
         self.0.learning_rate
     }
 
-    /// What the held-out rows say, if they chose the number of rounds of a single bag.
+    /// Measures on the held-out rows, if they determined the number of rounds of a single bag.
     #[must_use]
     pub fn held_out(&self) -> Option<&GradientHeldOut> {
         self.0.held_out.as_ref()
     }
 
-    /// The bags that were averaged; none where the model is one fit.
+    /// The bags that were averaged; none if the model is a single fit.
     #[must_use]
     pub fn bags(&self) -> &[GradientBag] {
         &self.0.bags
@@ -232,15 +233,15 @@ impl GradientBoosted {
         self.0.seed
     }
 
-    /// For each feature the share of its questions in what all questions have lowered the loss by; 0
-    /// for all features where there is no question.
+    /// For each feature the share of its tests in the total decrease of the loss; 0 for all
+    /// features if there are no tests.
     #[must_use]
     pub fn importances(&self) -> Vec<f64> {
         let mut gains = vec![0.0; self.0.n_levels.len()];
         for (test, gain) in self.0.trees.iter().flat_map(GradientTree::tests) {
             match self.0.features(test) {
                 [first, second] if first == second => gains[first] += gain,
-                // A pair of categories concerns both.
+                // A pair of categories counts for both features.
                 pair => pair.iter().for_each(|&feature| gains[feature] += 0.5 * gain),
             }
         }
@@ -253,11 +254,12 @@ impl GradientBoosted {
         gains
     }
 
-    /// Score of each row, above 0 where it is called positive.
+    /// Score of each row, above 0 if it is predicted as positive.
     ///
     /// # Errors
     ///
-    /// [`RankError`] if the columns are not those of the fit in number and kind, or hold infinity.
+    /// [`RankError`] if the columns differ from those of the fit in number or kind, or hold
+    /// infinity.
     pub fn score(&self, columns: &Columns<'_>) -> Result<Vec<f64>, RankError> {
         columns.check_kinds(&self.0.n_levels)?;
         let mut scores = vec![0.0; columns.n_rows()];
@@ -300,7 +302,7 @@ impl GradientBoosted {
         columns.infinite_value().map_or(Ok(()), Err)
     }
 
-    /// What one round adds to the score of each row.
+    /// Contribution of one round to the score of each row.
     ///
     /// # Errors
     ///
@@ -377,7 +379,7 @@ impl Test {
 }
 
 impl GradientTree {
-    /// Its questions with where they lead: to a question or a leaf, each by its number.
+    /// Its tests with their targets: a test or a leaf, each by its number.
     pub(super) fn routes(&self) -> Vec<(Test, [Result<usize, usize>; 2])> {
         let (mut n_splits, mut n_leaves) = (0, 0);
         let targets: Vec<Result<usize, usize>> = self
@@ -418,15 +420,17 @@ impl GradientTree {
     }
 }
 
-/// Most pairs of categories that a formula lists: some twenty megabytes of text.
+/// Maximum number of pairs of categories that a formula lists: some twenty megabytes of text.
 const MOST_LISTED: usize = 2_000_000;
 
 impl GradientBoosted {
-    /// Its score: the base and the trees. Where no tree tests more than two features, those of one are
-    /// merged to step functions, and those of two to one tree for each pair if that has no more leaves.
-    /// Sums of their values are exact, so that the order does not matter; the base is added last.
+    /// Its score: the base and the trees. If no tree tests more than two features, those of one are
+    /// merged to step functions, and those of two to one tree for each pair if that has no more
+    /// leaves. Sums of their values are exact, so that the order does not matter; the base is added
+    /// last.
     ///
-    /// Questions for pairs of categories list these, up to two million in all: beyond, there is no formula.
+    /// Tests of pairs of categories list these, up to two million in all: beyond that, there is no
+    /// formula.
     #[must_use]
     pub fn formula(&self) -> Formula {
         if self.n_listed_pairs() > MOST_LISTED {
@@ -439,7 +443,7 @@ impl GradientBoosted {
 }
 
 impl GradientBoosted {
-    /// The number of pairs of categories that all questions list together.
+    /// The number of pairs of categories that all tests list together.
     fn n_listed_pairs(&self) -> usize {
         let n_features = self.n_levels().len();
         let tests = self.trees().iter().flat_map(GradientTree::tests);
@@ -450,8 +454,8 @@ impl GradientBoosted {
         listed.sum()
     }
 
-    /// The tree of a round as an operation of a formula. A question for pairs of categories is written as
-    /// the pairs that are apart from those that the fit has not seen, so that the sides may be exchanged.
+    /// The tree of a round as an operation of a formula. A test of pairs of categories lists the
+    /// pairs on the side opposite to unseen pairs, so that the sides may be exchanged.
     ///
     /// # Panics
     ///
@@ -481,12 +485,12 @@ impl GradientBoosted {
 }
 
 impl GradientTree {
-    /// The tree as an operation of a formula, where it tests single features only.
+    /// The tree as an operation of a formula, if it tests single features only.
     pub(super) fn formula(&self) -> DecisionTree {
         self.formula_of(usize::MAX, &[])
     }
 
-    /// The same, where features from a number on are pairs of categories.
+    /// The same, with features from `n_features` on being pairs of categories.
     fn formula_of(&self, n_features: usize, pairs: &[PairSteps]) -> DecisionTree {
         let node = |(place, (node, weight)): (usize, (&GradientNode, f64))| match node {
             GradientNode::Leaf { value, .. } => TreeNode::Leaf { weight, value: *value },
@@ -511,8 +515,8 @@ impl GradientTree {
 }
 
 impl PairSteps {
-    /// That the step of a pair is on the other side of a step than that of the others: that its category of
-    /// one feature is among some and that of the other among some others, in one way or another.
+    /// Condition that a pair lies on the side of a step opposite to unlisted pairs: that it is in
+    /// one of some products of sets of categories of the two features.
     fn condition(&self, step: f64) -> Condition {
         let mut firsts = BTreeMap::<Vec<u32>, Vec<u32>>::new();
         for (first, seconds) in self.apart(step) {

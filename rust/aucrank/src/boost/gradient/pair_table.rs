@@ -1,4 +1,4 @@
-//! What trees of two features add up to: a table.
+//! The sum of trees of two features: a table.
 
 use std::borrow::Cow;
 
@@ -13,7 +13,7 @@ use crate::formula::{Condition, DecisionTree, Rule, Test, TreeNode};
 use crate::roc::TopNegatives;
 use crate::{RankError, parallel};
 
-/// Cells of a table beyond which it is not made: more than any fit of 255 bins has.
+/// Maximum number of cells of a table: more than any fit with 255 bins has.
 const MOST_CELLS: usize = 1 << 20;
 
 /// A function of two features.
@@ -48,13 +48,13 @@ const MOST_CELLS: usize = 1 << 20;
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(Serialize))]
 pub struct PairTerm {
-    /// The two features, ascending, and what distinguishes their values.
+    /// The two features, ascending, with the distinguished values.
     pub axes: [Axis; 2],
     /// The values, row by row of the places of the first axis.
     pub values: Vec<f64>,
 }
 
-/// The values of a feature of a [`PairTerm`] that are distinguished. Each group of them has a place; the
+/// The distinguished values of a feature of a [`PairTerm`]. Each group of values has a place; the
 /// last is that of missing values.
 ///
 /// # Examples
@@ -104,7 +104,7 @@ pub enum AxisPlaces {
 }
 
 impl Axis {
-    /// The values of a feature that some questions distinguish; other questions are passed over.
+    /// The values of a feature that some tests distinguish; tests of other features are ignored.
     fn of<'t>(
         feature: usize,
         n_levels: Option<u32>,
@@ -115,7 +115,7 @@ impl Axis {
             let mut sets: Vec<&LevelSet> = tests.filter_map(Test::levels).collect();
             sets.sort_unstable_by(|a, b| a.listed().cmp(b.listed()));
             sets.dedup_by(|a, b| a.listed() == b.listed());
-            // Categories that the same lists have cannot be distinguished, nor can those on no list.
+            // Categories on the same lists cannot be distinguished, nor can those on no list.
             let mut lists: Vec<(u32, usize)> = (0..)
                 .zip(&sets)
                 .flat_map(|(list, set)| set.listed().iter().map(move |&level| (level, list)))
@@ -125,7 +125,7 @@ impl Axis {
                 .chunk_by(|a, b| a.0 == b.0)
                 .map(|of| (of.iter().map(|(_, list)| *list).collect(), of[0].0))
                 .collect();
-            // A feature without categories has a place for known values all the same.
+            // Even a feature without categories has a place for known values.
             let has_others = listed.len() < n_levels.max(1) as usize;
             listed.sort_unstable();
             let mut groups: Vec<Vec<u32>> = listed
@@ -202,7 +202,7 @@ impl Axis {
         raw
     }
 
-    /// The question that sends the places before a middle one left, of known places.
+    /// The test that sends the known places before a middle one left.
     fn before(&self, middle: usize, first: usize) -> Test {
         let left = match &self.known {
             AxisPlaces::Numeric { thresholds } => Rule::Below(thresholds[middle - 1]),
@@ -224,8 +224,8 @@ impl Test {
 }
 
 impl PairTerm {
-    /// The table of zeros for trees that test these two features, given their numbers of categories, if
-    /// it has at most so many cells.
+    /// The table of zeros for trees that test these two features, given their numbers of
+    /// categories, if it has at most `most_cells` cells.
     fn empty(
         features: [usize; 2],
         n_levels: &[Option<u32>],
@@ -269,7 +269,7 @@ impl PairTerm {
         let [n_rows, n_columns] = axes.each_ref().map(Axis::n_places);
         let raw = axes.each_ref().map(Axis::raw_values);
         for tree in trees {
-            // A node, and the places of either axis that come to it.
+            // A node, and the places of either axis that reach it.
             let mut waiting = vec![(0, [n_rows, n_columns].map(|n| (0..n).collect::<Vec<_>>()))];
             while let Some((node, places)) = waiting.pop() {
                 match &tree.nodes()[node] {
@@ -310,7 +310,7 @@ impl PairTerm {
     }
 
     /// The table as a tree: places of the first feature, halved until one is left, and below each
-    /// those of the second. What rows it was learned from is not known to it.
+    /// those of the second. It has no weights of training rows.
     pub(super) fn formula(&self) -> DecisionTree {
         let mut nodes = Vec::new();
         let n_columns = self.axes[1].n_places();
@@ -324,14 +324,14 @@ impl PairTerm {
     }
 }
 
-/// Adds a tree that finds the place of a value, with what `end` adds for each place in its leaves.
+/// Adds a tree that finds the place of a value; `end` adds the subtree of each place.
 fn halve(axis: &Axis, nodes: &mut Vec<TreeNode>, end: &mut impl FnMut(usize, &mut Vec<TreeNode>)) {
     let n_known = axis.n_places() - 1;
     let root = nodes.len();
     let feature = axis.feature;
     let is_known = Test { feature, left: Rule::Known(true), missing_left: false };
     push_branch(nodes, is_known);
-    // A range of known places, and the branch whose right side it is.
+    // A range of known places, and the branch with this right side.
     let mut waiting = vec![(0..n_known, None)];
     while let Some((places, above)) = waiting.pop() {
         if let Some(above) = above {
@@ -356,7 +356,7 @@ fn push_branch(nodes: &mut Vec<TreeNode>, test: Test) {
     nodes.push(TreeNode::Branch { weight: 0.0, condition, left: nodes.len() + 1, right: 0 });
 }
 
-/// Makes what comes next the right side of a branch.
+/// Makes the next node the right side of a branch.
 fn set_right(nodes: &mut [TreeNode], place: usize) {
     let next = nodes.len();
     if let TreeNode::Branch { right, .. } = &mut nodes[place] {
@@ -402,7 +402,7 @@ impl GridOfPair {
 }
 
 impl PairGrid {
-    /// Of the scores of the training rows.
+    /// From the scores of the training rows.
     pub(super) fn new(scores: &[f64], rows: &FitRows<'_>, max_fpr: f64) -> Self {
         let chunks = || rows.training().chunks(CHUNK_ROWS).collect::<Vec<_>>();
         let ranges = parallel::map(chunks(), |chunk: &[u32]| {
@@ -476,7 +476,7 @@ impl PairGrid {
         self.derivatives[usize::from(positive)][self.grid.cell(score)]
     }
 
-    /// The mean loss of a pair of rows as they count, given as score, class and mass.
+    /// The mean loss of a counted pair of rows, given as score, class and mass.
     pub(super) fn mean_loss(
         rows: impl Iterator<Item = (f64, usize, u64)> + Clone,
         max_fpr: f64,
@@ -501,7 +501,7 @@ impl PairGrid {
     }
 }
 
-/// By which part the negatives of each cell count; `None` for all in full.
+/// The part by which the negatives of each cell count; `None` for all in full.
 fn top_cells(negatives: &[u64], max_fpr: f64) -> Option<TopNegatives> {
     let cells = || (0..).map(f64::from).zip(negatives.iter().copied()).filter(|cell| cell.1 > 0);
     (max_fpr < 1.0).then(|| TopNegatives::of(cells().collect(), max_fpr))

@@ -9,20 +9,20 @@ use crate::RankError;
 use crate::roc::check_max_fpr;
 use crate::tree::Cuts;
 
-/// Number of leaves where it is not chosen.
+/// Number of leaves if it is not chosen.
 pub(super) const FEW_LEAVES: usize = 32;
 
-/// Least automatic learning rate of a fit that stops early: smaller steps gain nothing more.
+/// Least automatic learning rate of a fit with early stopping: smaller steps gain nothing.
 const STOPPED_RATE: f64 = 0.05;
 
-/// Rows up to which it holds. Beyond, it grows with their root, up to three times as much: on many rows
-/// larger steps lose nothing, and small ones take thousands of rounds.
+/// Number of rows up to which it holds. Beyond, the rate grows with their square root, up to three
+/// times as much: on many rows larger steps lose nothing, and small ones take thousands of rounds.
 const ROWS_OF_STOPPED_RATE: f64 = 20_000.0;
 
-/// Most rounds of [`GradientParams::stopped`].
+/// Maximum number of rounds of [`GradientParams::stopped`].
 const MOST_ROUNDS: usize = 3000;
 
-/// Most pairs of features that are chosen: more cannot be looked at.
+/// Maximum number of pairs of features that are chosen: more are not readable.
 pub(super) const MOST_PAIRS: usize = 1000;
 
 /// Parameters of gradient boosting.
@@ -31,29 +31,30 @@ pub(super) const MOST_PAIRS: usize = 1000;
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(deny_unknown_fields))]
 pub struct GradientParams {
-    /// What is minimised.
+    /// The loss that is minimised.
     pub loss: Loss,
     /// The false positive rate up to which rows are to be ranked well, above 0 and at most 1. Below
-    /// 1, which log loss cannot have, the share of the negatives of the highest scores counts in
-    /// full in pairs, and the others 0.3; and held-out rows are judged by their partial AUC up to it.
+    /// 1, which log loss does not allow, this share of the negatives, those of the highest scores,
+    /// counts in full in pairs, and the others count 0.3; held-out rows are then evaluated by their
+    /// partial AUC up to it.
     pub max_fpr: f64,
     /// Maximum number of rounds, at least 1.
     pub n_rounds: usize,
-    /// Factor on the values of the leaves, above 0 and at most 1; `None` for one that follows the
-    /// number of rows, of rounds and of leaves.
+    /// Factor on the values of the leaves, above 0 and at most 1; `None` for one that depends on
+    /// the numbers of rows, rounds and leaves.
     pub learning_rate: Option<f64>,
-    /// Maximum number of leaves of a tree, at least 2; `None` for 32, or for 20,000 rows and more, if
-    /// rows are held out, for 32 or 128 by what these say of some rounds.
+    /// Maximum number of leaves of a tree, at least 2; `None` for 32, or, from 20,000 rows on with
+    /// held-out rows, for 32 or 128, chosen by a trial on these.
     pub max_leaves: Option<usize>,
     /// Maximum number of splits between the root and a leaf, at least 1.
     pub max_depth: usize,
-    /// Rows that each side of a split keeps.
+    /// Least number of rows on each side of a split.
     pub min_samples_leaf: LeafRows,
     /// Added to the sum of the hessians of a leaf, at least 0.
     pub l2: f64,
     /// A split must lower the loss by more than this, to second order.
     pub min_gain: f64,
-    /// How numbers are cut.
+    /// Choice of cuts of numbers.
     pub cuts: Cuts,
     /// Share of the distinct rows that each tree learns from, above 0 and at most 1.
     pub subsample: f64,
@@ -61,22 +62,22 @@ pub struct GradientParams {
     pub max_features: Option<usize>,
     /// Maximum number of bins of a number, from 2 to 255.
     pub max_bins: usize,
-    /// Direction of each feature, -1, 0 or 1; empty where none is bound.
+    /// Direction of each feature, -1, 0 or 1; empty if none is bound.
     pub monotonic: Vec<i8>,
-    /// Which features a tree may test together.
+    /// Features that a tree may test together.
     pub interactions: Interactions,
-    /// Whether trees may also test pairs of categories of two features by their rates, in a fit that
-    /// holds rows out and of which these say that it pays.
+    /// Whether trees may also test pairs of categories of two features by their rates, in a fit
+    /// with held-out rows on which this improves the loss.
     pub category_pairs: bool,
     /// How the number of rounds is chosen on held-out rows, if it is.
     pub held_out: Option<GradientHeldOutParams>,
-    /// Number of models that are fitted, each with a seed of its own, and averaged; at least 1.
+    /// Number of models that are fitted, each with its own seed, and averaged; at least 1.
     pub n_bags: usize,
     /// Random seed.
     pub seed: u64,
 }
 
-/// Which features a tree may test together.
+/// Features that a tree may test together.
 ///
 /// # Examples
 ///
@@ -106,19 +107,19 @@ pub enum Interactions {
     /// Any.
     #[default]
     Any,
-    /// Those of one of these groups; a feature in no group is tested alone.
+    /// Features of one of these groups; a feature in no group is tested alone.
     Groups(Vec<Vec<usize>>),
-    /// Those of at most so many pairs, at least 1, which are chosen between two series of rounds: after
-    /// as many rounds as there may be of single features come as many of the pairs. Only pairs that
-    /// are informative beyond chance are taken.
+    /// Features of at most this many pairs, at least 1, which are chosen between two series of
+    /// rounds: after up to the maximum number of rounds of single features come as many of pairs.
+    /// Only pairs that are informative beyond chance are used.
     Pairs(usize),
-    /// Those of the strongest pairs, three for each feature and at most 1000, chosen likewise, but
-    /// without regard to chance: the rows held out say how many rounds of them there are.
+    /// Features of the strongest pairs, three for each feature and at most 1000, chosen likewise,
+    /// but without regard to chance: held-out rows determine the number of their rounds.
     Auto,
 }
 
 impl Interactions {
-    /// What the fit is to choose pairs by, in words; `None` where it chooses none.
+    /// Description of the choice of pairs; `None` if no pairs are chosen.
     pub(super) fn chosen_pairs(&self) -> Option<String> {
         match self {
             Self::Pairs(most) => Some(format!("{most} pairs")),
@@ -128,7 +129,7 @@ impl Interactions {
     }
 }
 
-/// Rows that each side of a split keeps.
+/// Least number of rows on each side of a split.
 ///
 /// # Examples
 ///
@@ -160,16 +161,16 @@ impl Interactions {
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(rename_all = "snake_case"))]
 pub enum LeafRows {
-    /// A hundredth of the rows, but from 2 to 20.
+    /// A hundredth of the rows, but at least 2 and at most 20.
     Auto,
-    /// So many, at least 1.
+    /// This number, at least 1.
     Rows(u64),
     /// A share of the rows, above 0 and below 1.
     Share(f64),
 }
 
 impl LeafRows {
-    /// Number of rows, of so many in all.
+    /// Number of rows, given that of all rows.
     pub(super) fn of(self, n_rows: u64) -> u64 {
         match self {
             Self::Auto => (n_rows.div_ceil(100)).clamp(2, 20),
@@ -206,8 +207,8 @@ impl Default for GradientParams {
 }
 
 impl GradientParams {
-    /// Five bags that each leave out a fold and stop early by their loss, of up to 3000 rounds: the
-    /// best ranking without a choice to make.
+    /// Five bags of up to 3000 rounds that each leave out a fold and stop early by its loss: the
+    /// best ranking without tuning.
     ///
     /// # Examples
     ///
@@ -295,10 +296,10 @@ impl GradientParams {
         self.held_out.iter().try_for_each(|held_out| held_out.validate(self.n_bags))
     }
 
-    /// The learning rate for so many rows and leaves: `0.025 (n / 1000)^0.33 (rounds / 300)^-0.62
-    /// (leaves / 32)^-0.24`, which fits to many data sets have shown for a fixed number of rounds, and
-    /// at most 0.3; where rounds stop early, at least 0.05 up to 20,000 rows, and beyond them at least
-    /// `0.05 (n / 20000)^0.5`, up to 0.15.
+    /// The learning rate for these numbers of rows and leaves: `0.025 (n / 1000)^0.33 (rounds /
+    /// 300)^-0.62 (leaves / 32)^-0.24`, estimated from fits to many data sets with a fixed number
+    /// of rounds, and at most 0.3; with early stopping, at least 0.05 up to 20,000 rows, and beyond
+    /// them at least `0.05 (n / 20000)^0.5`, up to 0.15.
     pub(super) fn rate(&self, n_rows: u64, max_leaves: usize) -> f64 {
         let auto = || {
             let power = |value: f64, unit: f64, exponent| libm::pow(value / unit, exponent);
@@ -318,7 +319,7 @@ impl GradientParams {
         self.held_out.is_some_and(|stopping| stopping.rows == HeldOutRows::Fold)
     }
 
-    /// Checks that the rows held out are folds.
+    /// Checks that the held-out rows are folds.
     pub(super) fn check_folds(&self) -> Result<(), RankError> {
         if self.shares_rounds() {
             return Ok(());
@@ -327,7 +328,7 @@ impl GradientParams {
         Err(RankError::BadParameter { name, value, rule: "folds for a fit to folds" })
     }
 
-    /// Whether the rounds that were chosen are fitted anew to all rows.
+    /// Whether the chosen rounds are refitted on all rows.
     pub(super) fn refits(&self) -> bool {
         self.held_out.is_some_and(|stopping| stopping.refit)
     }

@@ -1,18 +1,19 @@
 //! Categories of many levels by their rates, in addition to their few codes.
 //!
-//! Where the categories without a code of their own hold a good part of the rows (see `level_codes`), a
-//! fit has, if their rates are informative beyond chance, one more column of codes for the feature: the rate of the
-//! category of each row in the other folds, in steps (`data/rates/fold_rates.rs`). A threshold on it is kept in a finished tree as the set of
-//! categories that it stands for by all rows of the fit (`data/rates/rate_columns.rs`). So the column is known to
-//! the fit alone: drawn, constrained and credited as the feature it is made of.
+//! If the categories without their own code hold a considerable share of the rows (see
+//! `level_codes`), and their rates are informative beyond chance, a fit has one more column of
+//! codes for the feature: the rate of the category of each row in the other folds, in steps
+//! (`data/rates/fold_rates.rs`). A finished tree keeps a threshold on it as the equivalent set of
+//! categories by all rows of the fit (`data/rates/rate_columns.rs`). So the column exists only
+//! during the fit; it is drawn, constrained and credited as its feature.
 //!
-//! Pairs of categories of two features, if the fit learns from them, have columns of their own, which come
+//! Pairs of categories of two features, if the fit uses them, have their own columns, which come
 //! last (see `category_pairs`).
 //!
-//! Rows that the fit learns from are parted by the steps of their fold, in which their own label does not
-//! count, all others by the steps of all rows learned from, which is what the sets say. Hence scores during
-//! a fit are not those of the trees for the rows that it learns from; where a model is gone on with, its
-//! trees are read back as they were grown.
+//! Training rows are split by the steps of their fold, in which their own label does not count, all
+//! other rows by the steps of all training rows, which define the sets. Hence scores of training
+//! rows during a fit are not those of the finished trees; for a warm start, the trees are converted
+//! back to the form in which they were grown.
 
 use std::borrow::Cow;
 
@@ -26,12 +27,12 @@ use crate::data::{
 use crate::formula::{Rule, Test};
 use crate::{Interrupt, RankError, parallel};
 
-/// The columns of rates of a fit, behind those of its features.
+/// The columns of rates of a fit, after those of its features.
 #[derive(Debug, Default)]
 pub(super) struct BoosterRates {
     n_features: usize,
     columns: Vec<BoosterRate>,
-    /// Those of pairs of categories, whose columns come last.
+    /// Pairs of categories, whose columns come last.
     pairs: Vec<PairSteps>,
 }
 
@@ -42,7 +43,7 @@ struct BoosterRate {
 }
 
 impl BoosterRates {
-    /// The columns for a fit to some rows, if it needs any, and the codes of all rows with them.
+    /// The columns for a fit to some rows, if any, and the codes of all rows including them.
     pub(super) fn new<'b>(
         columns: &Columns<'_>,
         labels: &Labels<'_>,
@@ -96,14 +97,14 @@ impl BoosterRates {
         Ok((rates, Cow::Owned(binned.with_narrow(codes)?)))
     }
 
-    /// Of features, given by their steps, behind so many features.
+    /// Columns of features, given by their steps, after `n_features` features.
     pub(super) fn of_steps(n_features: usize, steps: Vec<(usize, RateSteps)>) -> Self {
         let column = |(feature, steps)| BoosterRate { feature, steps };
         let columns = steps.into_iter().map(column).collect();
         Self { n_features, columns, pairs: Vec::new() }
     }
 
-    /// The feature that a column of codes is made of, or the two.
+    /// The feature of a column of codes, or the two of a pair.
     pub(super) fn features(&self, column: usize) -> [usize; 2] {
         let Some(place) = column.checked_sub(self.n_features) else { return [column; 2] };
         match (self.columns.get(place), self.pair(place)) {
@@ -118,12 +119,12 @@ impl BoosterRates {
         self.pairs.get(place.checked_sub(self.columns.len())?)
     }
 
-    /// The pairs that trees may test, which are as further features to them.
+    /// The pairs that trees may test like further features.
     pub(super) fn pairs(&self) -> &[PairSteps] {
         &self.pairs
     }
 
-    /// Some features, ascending, with the columns that are made of them alone.
+    /// Some features, ascending, with the columns made from these only.
     pub(super) fn with_rates(&self, mut features: Vec<usize>) -> Vec<usize> {
         let of_singles = self.columns.iter().map(|rates| [rates.feature; 2]);
         let made_of = of_singles.chain(self.pairs.iter().map(PairSteps::features));
@@ -135,8 +136,8 @@ impl BoosterRates {
         features
     }
 
-    /// The question about raw values that a question about rates stands for; `None` for one about the
-    /// codes of a feature.
+    /// The test of raw values that is equivalent to one of rates; `None` for one of the codes of a
+    /// feature.
     pub(super) fn raw_test(&self, test: &CodeTest) -> Option<Test> {
         let place = test.feature.checked_sub(self.n_features)?;
         if place >= self.columns.len() + self.pairs.len() {
@@ -153,7 +154,7 @@ impl BoosterRates {
         })
     }
 
-    /// The column and the step that a question is about, if it is about rates.
+    /// The column and the step of a test, if it tests rates.
     fn step_of(&self, test: &Test) -> Option<(usize, u32)> {
         if test.feature >= self.n_features {
             let Rule::Below(step) = test.left else { return None };
@@ -164,8 +165,8 @@ impl BoosterRates {
         Some((self.n_features + place, step))
     }
 
-    /// Adds the values of a tree of this fit, or of an earlier fit that this one goes on with, to the
-    /// scores of all rows; rows learned from, which ascend, by the rates of their folds.
+    /// Adds the values of a tree of this fit, or of an earlier fit that it continues, to the scores
+    /// of all rows; training rows, in ascending order, by the rates of their folds.
     pub(super) fn add_values(
         &self,
         tree: &GradientTree,
@@ -214,7 +215,7 @@ mod tests {
         (mix(mix(row as u64) ^ what) >> 11) as f64 / (1_u64 << 53) as f64
     }
 
-    /// A number and a feature of many categories, of which some are frequent and some missing.
+    /// A number and a feature of many categories, some of them frequent, with missing values.
     #[derive(Clone)]
     struct Sample {
         number: Vec<f64>,
@@ -301,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_learned_from_has_the_rate_of_the_other_folds_and_any_other_that_of_all_rows() {
+    fn a_training_row_has_the_rate_of_the_other_folds_and_any_other_that_of_all_rows() {
         let sample = Sample {
             weights: Some((0..3000).map(|row| f64::from(row % 4)).collect()),
             ..Sample::new(3000)
@@ -351,13 +352,13 @@ mod tests {
                 }
                 level => excess(level, &|_| true),
             };
-            // Rates that are whole numbers of the same sums are equal but for rounding.
+            // Equal rates may differ by rounding errors.
             let steps = [-1e-12, 1e-12]
                 .map(|near| cuts.iter().filter(|&&cut| cut <= expected + near).count() as u32);
             assert!((steps[0]..=steps[1]).contains(&codes[row]), "row {row}");
         }
 
-        // Rows that are not learned from have no say.
+        // Rows outside the training rows have no effect.
         let mut other = sample.clone();
         let flipped: Vec<usize> = (0..3000).filter(|row| weights[*row] == 0.0).collect();
         for &row in &flipped {
@@ -440,7 +441,7 @@ mod tests {
     }
 
     #[test]
-    fn a_feature_that_must_stand_alone_stands_alone_with_its_rates() {
+    fn a_feature_without_interactions_has_none_with_its_rates() {
         let sample = Sample::new(3000);
         let interactions = Interactions::Groups(Vec::new());
         let pairs = Interactions::Pairs(1);

@@ -1,8 +1,9 @@
 //! The saved form of the trees of gradient boosting: columns of numbers instead of nodes, a third of the
 //! text.
 //!
-//! As in forests, what follows from something else is not there: nodes stand from the root on, left
-//! before right, and thresholds and sets of categories once for all trees. Values of leaves are whole numbers of units.
+//! As in forests, derived data are not saved: nodes are in order from the root on, left before
+//! right, and thresholds and sets of categories are saved once for all trees. Values of leaves are
+//! integer multiples of a unit.
 
 use std::fmt;
 
@@ -18,10 +19,10 @@ use crate::formula::{LEAF, SharedColumns, TestColumns, next};
 /// Trees as they are saved.
 #[derive(Serialize, Deserialize)]
 struct SavedTrees {
-    /// Those that go left, each once. Up to format version 4 trees have them.
+    /// The sets that go left, each once. Up to format version 4 trees have them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     level_sets: Vec<LevelSet>,
-    /// For each feature those of all trees, ascending.
+    /// For each feature the thresholds of all trees, ascending.
     thresholds: Vec<Vec<f64>>,
     trees: Vec<SavedGradientTree>,
 }
@@ -29,21 +30,21 @@ struct SavedTrees {
 /// A tree as it is saved.
 #[derive(Default, Serialize, Deserialize)]
 struct SavedGradientTree {
-    /// What each question tests.
+    /// The feature of each test.
     features: Vec<u32>,
-    /// By how much each question lowered the loss.
+    /// Decrease of the loss by each test.
     gains: Vec<f64>,
-    /// For each question for categories, the place of those that go left among the sets.
+    /// For each test of categories, the place of its left side among the sets.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     level_sets: Vec<u32>,
     /// The sets themselves, in format version 4.
     #[serde(default, skip_serializing)]
     levels: Vec<LevelSet>,
-    /// For each question a letter for where rows go that miss its feature.
+    /// For each test a letter for the side of missing values.
     missing: String,
     /// A letter for each node.
     nodes: String,
-    /// For each question for a threshold, its place among those of the feature.
+    /// For each test by a threshold, its place among those of the feature.
     thresholds: Vec<u32>,
     /// The value of each leaf, in units.
     values: Vec<i64>,
@@ -125,10 +126,10 @@ impl SavedGradientTree {
         let mut tests = tests.read();
         let (mut gains, mut values) = (self.gains.into_iter(), self.values.into_iter());
         let mut weights = self.weights.into_iter();
-        // Without its numbers there is no leaf, however many letters there are.
+        // There are only as many leaves as numbers for them, however many letters there are.
         let n_nodes = self.nodes.len().min((2 * values.len()).saturating_sub(1));
         let mut nodes: Vec<GradientNode> = Vec::with_capacity(n_nodes);
-        // Questions that wait for the node on their right, the last first.
+        // Tests without their right node so far, the last first.
         let mut open: Vec<usize> = Vec::new();
         for letter in self.nodes.chars() {
             let place = nodes.len();
@@ -179,7 +180,7 @@ mod tests {
         GradientNode::Leaf { value, weight: 2.5 }
     }
 
-    /// With questions of all kinds.
+    /// With tests of all kinds.
     fn trees() -> Vec<GradientTree> {
         let one = vec![
             split(2, Rule::Below(0.5), 4),
@@ -199,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn trees_are_read_as_they_were_also_from_lists_of_nodes() {
+    fn trees_are_read_unchanged_from_columns_and_from_lists_of_nodes() {
         let text = serde_json::to_string(&Trees(trees())).unwrap();
         assert_eq!(serde_json::from_str::<Trees>(&text).unwrap().0, trees());
         let of_nodes = serde_json::to_string(&trees()).unwrap();
@@ -228,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn a_set_of_many_questions_is_written_once_and_read_from_every_tree() {
+    fn a_set_of_many_tests_is_written_once_and_read_from_every_tree() {
         let sets = [LevelSet::only([4]), LevelSet::all_but([4]), LevelSet::only([0, 4])];
         let tree = |set: &LevelSet| {
             let nodes = vec![split(0, Rule::Levels(set.clone()), 2), leaf(1.0), leaf(0.0)];
@@ -260,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_tree_is_refused() {
+    fn invalid_trees_are_refused() {
         let refused = |change: &dyn Fn(&mut Value)| {
             let mut found = serde_json::to_value(Trees(trees())).unwrap();
             change(&mut found["trees"][1]);

@@ -1,8 +1,8 @@
-//! What a fit learns from: rows in memory, or rows elsewhere that are queried.
+//! Sources of training rows: rows in memory, or rows elsewhere that are queried.
 //!
-//! All that a fit decides it decides by sums, which either gives alike. A bag waits for sums in an `async`
-//! function: those of rows in memory are there at once, and bags of rows elsewhere wait side by side,
-//! so that one question serves all of them.
+//! A fit makes all decisions by sums, which both sources return identically. A bag waits for sums
+//! in an `async` function: those of rows in memory are available immediately, and bags of rows
+//! elsewhere wait concurrently, so that one question serves all of them.
 
 use std::borrow::Cow;
 use std::pin::pin;
@@ -24,27 +24,27 @@ use super::tree::GradientTree;
 use crate::data::{Binned, Columns, Labels, below, content_hashes, mix};
 use crate::{Interrupt, RankError};
 
-/// Rows of a task over all of them.
+/// Number of rows per task over all rows.
 pub(super) const CHUNK_ROWS: usize = 1 << 14;
 
 /// Masses add up to at most this, so that their products with derivatives do not overflow.
 pub(super) const MOST_MASS: u64 = 1 << 40;
 
-/// The rows that a model learns from, with their masses.
+/// The training rows of a model, with their masses.
 #[derive(Debug)]
 pub(super) struct FitRows<'a> {
     pub(super) binned: Cow<'a, Binned>,
-    /// The columns of codes that are rates.
+    /// The columns of codes of rates.
     pub(super) rates: BoosterRates,
     labels: &'a Labels<'a>,
     /// Rows of positive mass, ascending.
     training: Arc<[u32]>,
-    /// Mass of every row; `None` where all that count have mass 1.
+    /// Mass of every row; `None` if all that count have mass 1.
     masses: Option<Vec<u64>>,
     mass: RowMass,
 }
 
-/// The mass of rows in the place of their weight.
+/// Conversion of weights of rows to masses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 pub(crate) struct RowMassScale {
@@ -52,13 +52,13 @@ pub(crate) struct RowMassScale {
 }
 
 impl RowMassScale {
-    /// That of rows which weigh so many units in all. Counts of copies stay as they are unless they are
-    /// very many.
+    /// For rows of `total` units of weight. Counts of copies are unchanged unless they are very
+    /// large.
     pub(super) fn of(total: u64) -> Self {
         Self { shift: (u64::BITS - total.leading_zeros()).saturating_sub(MOST_MASS.ilog2()) }
     }
 
-    /// The mass of a row of so many units.
+    /// The mass of a row of `units` units.
     #[inline]
     pub(super) fn mass(self, units: u64) -> u64 {
         let half = 1_u64.unbounded_shl(self.shift) >> 1;
@@ -66,17 +66,17 @@ impl RowMassScale {
     }
 }
 
-/// What the rows that a model learns from come to.
+/// Totals of the training rows of a model.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct RowMass {
-    /// Of each class, negatives first.
+    /// Mass of each class, negatives first.
     pub(super) of_classes: [u64; 2],
-    /// Number of rows, as they count.
+    /// Number of rows, counting copies.
     pub(super) n_rows: u64,
 }
 
 impl RowMass {
-    /// How many rows a unit of mass stands for: rows weigh 1 on average, and copies 1 each.
+    /// Number of rows per unit of mass: rows weigh 1 on average, and copies 1 each.
     pub(super) fn unit(self) -> f64 {
         self.n_rows as f64 / self.of_classes.iter().sum::<u64>() as f64
     }
@@ -89,7 +89,7 @@ impl<'a> FitRows<'a> {
         Self::with_rates(coded, labels, training)
     }
 
-    /// With columns of rates, and the codes that they are among.
+    /// With columns of rates, and the codes including them.
     pub(super) fn with_rates(
         (rates, binned): (BoosterRates, Cow<'a, Binned>),
         labels: &'a Labels<'a>,
@@ -109,7 +109,7 @@ impl<'a> FitRows<'a> {
         rows
     }
 
-    /// Adds the values of a tree to the scores of all rows, as this fit parts them.
+    /// Adds the values of a tree to the scores of all rows, as split in this fit.
     pub(super) fn add_values(
         &self,
         tree: &GradientTree,
@@ -137,13 +137,13 @@ impl<'a> FitRows<'a> {
         self.masses.as_ref().map_or(1, |masses| masses[row])
     }
 
-    /// How many rows a row counts as.
+    /// Number of copies of a row.
     #[inline]
     pub(super) fn count(&self, row: usize) -> u64 {
         if self.masses.is_none() { 1 } else { self.labels.sums(row).rows }
     }
 
-    /// How many rows some rows count as.
+    /// Number of rows, counting copies.
     pub(super) fn count_all(&self, rows: &[u32]) -> u64 {
         if self.masses.is_none() {
             return rows.len() as u64;
@@ -159,7 +159,7 @@ impl<'a> FitRows<'a> {
         rows.iter().map(|&row| self.mass(row as usize)).sum()
     }
 
-    /// What they come to.
+    /// Totals of the rows.
     pub(super) fn total(&self) -> RowMass {
         self.mass
     }
@@ -186,7 +186,7 @@ pub(super) trait FitSource {
     /// The rows of one bag.
     type Dealt;
 
-    /// Number of all rows, as they count.
+    /// Number of all rows, counting copies.
     fn n_rows(&self) -> u64;
 
     fn interrupt(&self) -> &Interrupt;
@@ -194,14 +194,14 @@ pub(super) trait FitSource {
     /// The rows of each bag; some may be held out.
     fn deal(&self, params: &GradientParams) -> Result<Vec<Self::Dealt>, RankError>;
 
-    /// Bags that learn from all rows.
+    /// Bags that train on all rows.
     fn deal_all(&self, params: &GradientParams) -> Result<Vec<Self::Dealt>, RankError>;
 
-    /// Whether rounds of an earlier fit come first.
+    /// Whether this is a warm start.
     fn goes_on(&self) -> bool;
 
-    /// Chooses whether trees test pairs of categories, given what is known of the first bag; rows of which
-    /// they are not known do not.
+    /// Chooses whether trees test pairs of categories, given the known rounds of the first bag; by
+    /// default they do not.
     fn choose_pairs(
         &self,
         _params: &GradientParams,
@@ -214,7 +214,7 @@ pub(super) trait FitSource {
         Ok(PairChoice { dealt, begun })
     }
 
-    /// Begins with the rounds of an earlier fit, if there is one.
+    /// Starts with the rounds of an earlier fit, if there is one.
     fn replay(&self, bags: &mut [BagFit<'_, Self::Bag>]) -> Result<(), RankError>;
 
     /// The bags before their first round.
@@ -228,10 +228,10 @@ pub(super) trait FitSource {
 
 /// The rows of a bag, with their scores.
 pub(super) trait BagSource: Sized {
-    /// What is known of the rows after some rounds.
+    /// State of the rows after some rounds.
     type State;
 
-    /// What the rows that it learns from come to.
+    /// Totals of its training rows.
     fn total(&self) -> RowMass;
 
     /// For each feature its number of categories, or `None` if it is numeric.
@@ -248,21 +248,21 @@ pub(super) trait BagSource: Sized {
     /// Whether rows are held out.
     fn has_held_out(&self) -> bool;
 
-    /// Grows a tree on the gradients at the scores of rows that are drawn by its seed, or of all rows.
+    /// Grows a tree on the gradients at the scores of rows drawn by its seed, or of all rows.
     async fn grow(&mut self, plan: TreePlan<'_>, draws: bool) -> Result<Grown, RankError>;
 
-    /// Adds the values of the tree that was grown last to all scores. What the held-out rows say then,
-    /// if there are any. The next tree, if there is one, will be that of `next`.
+    /// Adds the values of the last tree to all scores. Returns the measure on held-out rows, if
+    /// there are any. The next tree, if there is one, will be that of `next`.
     async fn add(&mut self, grown: Grown, next: NextTree) -> Result<Option<f64>, RankError>;
 
-    /// Takes the values of some trees, the last ones, off again.
+    /// Subtracts the values of the last trees again.
     fn take_off(&mut self, trees: &[GradientTree]) -> Result<(), RankError>;
 
     fn into_state(self) -> Self::State;
 
     fn take_up(&mut self, state: Self::State);
 
-    /// Does some work with each of several bags.
+    /// Runs work on several bags concurrently.
     fn side_by_side<'a>(
         bags: Vec<&mut BagFit<'a, Self>>,
         work: impl AsyncFn(&mut BagFit<'a, Self>) -> Result<(), RankError> + Sync,
@@ -275,10 +275,10 @@ pub(super) struct NextTree {
     pub(super) seed: u64,
 }
 
-/// What is known of the rows of a fit after some rounds.
+/// State of the rows of a fit after some rounds.
 pub(super) type StateOf<F> = <<F as FitSource>::Bag as BagSource>::State;
 
-/// The result of what does not wait for anything.
+/// The result of a future that is ready immediately.
 pub(super) fn at_once<T>(future: impl Future<Output = T>) -> T {
     match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(found) => found,
@@ -296,7 +296,7 @@ pub(super) struct RowDraws {
     draw: Draw,
 }
 
-/// Which rows a tree learns from.
+/// The rule that draws the rows of a tree.
 #[derive(Debug, Clone, Copy)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 pub(super) struct Draw {
@@ -304,7 +304,7 @@ pub(super) struct Draw {
 }
 
 impl Draw {
-    /// A share of them.
+    /// Draws a share of the rows.
     pub(super) fn share(subsample: f64) -> Self {
         Self { bound: (subsample * 2_f64.powi(64)) as u64 }
     }
@@ -333,7 +333,7 @@ impl RowDraws {
         Ok(Self { training, hashes, draw: Draw::share(params.subsample) })
     }
 
-    /// Draws the rows that a tree learns from; the other training rows are `others`. Both ascend.
+    /// Draws the rows of a tree; the other training rows are `others`. Both are ascending.
     pub(super) fn rows(&self, seed: u64, drawn: &mut Vec<u32>, others: &mut Vec<u32>) {
         drawn.clear();
         others.clear();
@@ -369,7 +369,7 @@ impl FeatureDraws {
         self.n_features
     }
 
-    /// Whether a tree may test a part of the features only.
+    /// Whether a tree may test only a part of the features.
     pub(super) fn are_partial(&self) -> bool {
         self.max_features.is_some()
     }

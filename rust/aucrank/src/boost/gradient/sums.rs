@@ -5,23 +5,23 @@ use std::ops::{Add, AddAssign, Sub, SubAssign};
 use super::best_split::{BestCut, NodeToSplit, Side, SplitCriterion};
 use super::histogram::CODES;
 
-/// A gradient of 1 in units: of log loss no gradient is larger.
+/// A gradient of 1 in units: the maximum for log loss.
 pub(super) const GRADIENT_UNITS: i32 = 1 << 20;
 
-/// A hessian of 1 in units: of log loss no hessian is above a quarter of it.
+/// A hessian of 1 in units: hessians of log loss are at most a quarter of it.
 pub(super) const HESSIAN_UNITS: i32 = 1 << 19;
 
 /// Low bits of a [`PackedSums`] that hold the hessians.
 const HESSIAN_BITS: u32 = 30;
 
-/// Rows whose packed derivatives may be added up before either part overflows.
+/// Number of rows whose packed derivatives may be added up before either half overflows.
 pub(super) const MOST_PACKED: usize = 8000;
 
 /// Sum of the gradients and hessians of some rows, in units, times the masses of the rows.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct UnitSums {
     pub(super) gradient: i64,
-    /// At least 1 for each row of positive mass, so that it says whether there is one.
+    /// At least 1 for each row of positive mass, so that 0 means that there are no rows.
     pub(super) hessian: i64,
 }
 
@@ -64,7 +64,7 @@ impl std::iter::Sum for UnitSums {
 }
 
 impl UnitSums {
-    /// Of a row of mass 1, in units; both are rounded, and no hessian to 0.
+    /// From a row of mass 1, in units; both are rounded, but no hessian to 0.
     #[inline]
     pub(super) fn of(gradient: f64, hessian: f64) -> Self {
         Self {
@@ -73,28 +73,27 @@ impl UnitSums {
         }
     }
 
-    /// Of a row of so much mass.
+    /// The derivatives of a row of this mass.
     #[inline]
     pub(super) fn times(self, mass: i64) -> Self {
         Self { gradient: self.gradient * mass, hessian: self.hessian * mass }
     }
 
-    /// Whether no row is among them.
+    /// Whether there are no rows.
     #[inline]
     pub(super) fn is_empty(self) -> bool {
         self.hessian == 0
     }
 }
 
-/// The nearest integer. `f64::round` is a call of a function where the processor may lack the
-/// instruction.
+/// The nearest integer. `f64::round` is a function call if the processor may lack the instruction.
 #[inline]
 fn round(value: f64) -> i64 {
     (value + if value < 0.0 { -0.5 } else { 0.5 }) as i64
 }
 
-/// Both sums in one word, for rows of mass 1 and a loss whose derivatives are bounded as those of log
-/// loss: a row is a single addition to a bin. At most [`MOST_PACKED`] rows may be added up.
+/// Both sums in one word, for rows of mass 1 and a loss whose derivatives are bounded like those of
+/// log loss: a row is a single addition to a bin. At most [`MOST_PACKED`] rows may be added up.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct PackedSums(u64);
 
@@ -104,7 +103,7 @@ impl PackedSums {
         self.0 = self.0.wrapping_add(other.0);
     }
 
-    /// The sum of no more than [`MOST_PACKED`] rows.
+    /// The sum of at most [`MOST_PACKED`] rows.
     #[inline]
     pub(super) fn total(parts: impl Iterator<Item = Self>) -> Self {
         parts.fold(Self::default(), |mut sum, part| {
@@ -113,23 +112,23 @@ impl PackedSums {
         })
     }
 
-    /// Takes off what was added.
+    /// Subtracts sums that were added.
     #[inline]
     pub(super) fn subtract(&mut self, other: Self) {
         self.0 = self.0.wrapping_sub(other.0);
     }
 
-    /// Whether no row is among them.
+    /// Whether there are no rows.
     #[inline]
     pub(super) fn is_empty(self) -> bool {
         self.0 == 0
     }
 
-    /// Gradient and hessian as numbers, by operations that loops are vectorised with: conversions of
-    /// 64-bit integers are not among those.
+    /// Gradient and hessian as floats, by operations that can be vectorised, unlike conversions of
+    /// 64-bit integers.
     #[inline]
     pub(super) fn numbers(self) -> (f64, f64) {
-        // The bits of 2^52; a whole number in its low bits is added to it.
+        // The bits of 2^52; an integer in the low bits is added to it.
         const BITS: u64 = 0x4330_0000_0000_0000;
         const SIGN: u64 = 1 << 63;
         let gradient = f64::from_bits((self.0 ^ SIGN) >> HESSIAN_BITS | BITS);
@@ -154,14 +153,14 @@ impl From<UnitSums> for PackedSums {
     }
 }
 
-/// Cuts judged at a time.
+/// Number of cuts evaluated at a time.
 const LANES: usize = 8;
 
-/// A cut whose value, times this, is below that of the best one cannot be better, however the product
-/// was rounded.
+/// A cut whose value, times this, is below that of the best one cannot be better, despite rounding
+/// of the product.
 const SLACK: f64 = 1.0 + 1e-14;
 
-/// What lies below each cut of a feature in a node.
+/// Sums below each cut of a feature in a node.
 #[derive(Debug)]
 pub(super) struct RunningSums {
     /// Sums of all known values below each cut.
@@ -218,7 +217,7 @@ impl CodeSums {
         }
     }
 
-    /// Takes out what was added, in the order of the codes.
+    /// Takes out the added sums, in the order of the codes.
     pub(super) fn drain(&mut self, mut each: impl FnMut(usize, PackedSums, u32)) {
         for (word, present) in self.present.iter_mut().enumerate() {
             let mut bits = std::mem::take(present);
@@ -233,12 +232,12 @@ impl CodeSums {
 }
 
 impl RunningSums {
-    /// Of sums by code, the missing one last. `false` where all values are missing.
+    /// From sums by code, the missing one last. `false` if all values are missing.
     pub(super) fn of_bins(&mut self, bins: &[PackedSums]) -> bool {
         let Some((&missing, known)) = bins.split_last() else { return false };
         self.missing = missing;
         let Some(first) = known.iter().position(|sums| !sums.is_empty()) else { return false };
-        // A cut comes after each code but the last that has rows.
+        // A cut comes after each code with rows but the last.
         let last = known.iter().rposition(|sums| !sums.is_empty()).unwrap_or(first);
         self.n_cuts = last - first;
         let mut below = PackedSums::default();
@@ -250,7 +249,7 @@ impl RunningSums {
         true
     }
 
-    /// Of few rows, which are taken out; `missing` is the code of missing values. `false` where all
+    /// From few rows, which are taken out; `missing` is the code of missing values. `false` if all
     /// values are missing.
     pub(super) fn of_rows(&mut self, rows: &mut CodeSums, missing: usize) -> bool {
         (self.n_cuts, self.missing, self.n_rows) = (0, PackedSums::default(), [0; 2]);
@@ -273,8 +272,8 @@ impl RunningSums {
         has_known
     }
 
-    /// The best cut, of equals the one that [`ThresholdCriterion::best_of_feature`] looks at first. Where the
-    /// rows are counted, each side has enough of them.
+    /// The best cut, of ties the one that [`ThresholdCriterion::best_of_feature`] considers first.
+    /// If the rows are counted, each side has enough of them.
     pub(super) fn best_cut(
         &self,
         criterion: &SplitCriterion,
@@ -284,7 +283,7 @@ impl RunningSums {
     ) -> Option<BestCut> {
         let [n_known, n_missing] = self.n_rows;
         let least = if are_counted { criterion.min_rows } else { 0 };
-        // With so many rows that are missing on the left, the others on the right.
+        // With `on_left` missing rows on the left, the others on the right.
         let best = |missing: PackedSums, on_left: u64| {
             let range = if are_counted {
                 let counts = &self.n_below[..self.n_cuts];
@@ -328,8 +327,8 @@ impl RunningSums {
     }
 }
 
-/// The greatest value of two sides, given the sums on the left of each cut without the missing ones
-/// that belong to them, and its first place.
+/// The greatest value of two sides and its first place, given the sums on the left of each cut,
+/// without the missing values to add.
 fn best_place(
     criterion: &SplitCriterion,
     node: &NodeToSplit,
@@ -350,7 +349,7 @@ fn best_place(
     let mut best: Option<(f64, usize)> = None;
     let mut floor = f64::NEG_INFINITY;
     for (block, below) in below.chunks(LANES).enumerate() {
-        // The last block is filled up with its last cut, which changes nothing.
+        // The last block is padded with its last cut, which changes nothing.
         let mut padded = [PackedSums::default(); LANES];
         let below = below.first_chunk::<LANES>().unwrap_or_else(|| {
             padded.fill(below[below.len() - 1]);
@@ -398,7 +397,7 @@ mod tests {
     }
 
     #[test]
-    fn derivatives_are_rounded_to_the_nearest_unit_and_no_hessian_to_nothing() {
+    fn derivatives_are_rounded_to_the_nearest_unit_and_no_hessian_to_zero() {
         let found = UnitSums::of(-1.0 / 3.0, 1e-9);
         assert_eq!(found, UnitSums { gradient: -349_525, hessian: 1 });
         assert_eq!(UnitSums::of(0.5, 0.25), UnitSums { gradient: 1 << 19, hessian: 1 << 17 });

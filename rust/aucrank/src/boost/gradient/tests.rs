@@ -1,4 +1,4 @@
-//! The definitions of one tree and of the losses, and what must not matter to a fit.
+//! The definitions of one tree and of the losses, and invariances of a fit.
 
 use super::bags::bag_seed;
 use super::loss::Loss;
@@ -93,7 +93,7 @@ fn few(loss: Loss) -> GradientParams {
 
 const LOSSES: [Loss; 3] = [Loss::Log, Loss::PairExponential, Loss::PairLogistic];
 
-/// Losses, with the false positive rates up to which they are to rank well.
+/// Losses, with the false positive rates up to which they should rank well.
 const AIMS: [(Loss, f64); 5] = [
     (Loss::Log, 1.0),
     (Loss::PairExponential, 1.0),
@@ -116,7 +116,7 @@ fn plain_derivatives(sample: &Sample, start: f64) -> Vec<(f64, f64)> {
         .collect()
 }
 
-/// The largest gain of any question to these rows, by the definition.
+/// The largest gain of any test of these rows, by the definition.
 fn best_gain(sample: &Sample, rows: &[usize], derivatives: &[(f64, f64)], least: usize) -> f64 {
     let sums = |rows: &mut dyn Iterator<Item = usize>| {
         rows.fold((0.0, 0.0, 0), |(g, h, n), row| {
@@ -150,7 +150,7 @@ fn each_split_of_a_tree_gains_most_by_the_definition() {
         if weighted {
             sample.weights = Some((0..240).map(|row| 1.0 + f64::from(row % 3)).collect());
         }
-        // Two distinct numbers less: without bins, and without the category.
+        // Fewer distinct numbers than bins, and a constant category.
         let params = GradientParams {
             n_rounds: 1,
             learning_rate: Some(0.5),
@@ -264,7 +264,7 @@ fn derivatives_are_those_of_the_losses() {
                 let slope = (moved(step) - moved(-step)) / (2.0 * step);
                 let (gradient, hessian) = at.derivatives(scores[row], sample.positive[row]);
                 assert!((masses[row] * gradient - slope).abs() < tolerance, "{loss:?} {row}");
-                // Of the exponential, the square of the gradient is left out.
+                // For the exponential loss, the square of the gradient is left out.
                 if loss == Loss::PairExponential {
                     assert_eq!(hessian, gradient.abs());
                 } else {
@@ -303,7 +303,7 @@ fn neither_threads_nor_the_order_of_rows_matter() {
 }
 
 #[test]
-fn a_weight_counts_copies_and_a_row_without_weight_is_not_there() {
+fn a_weight_counts_copies_and_a_row_without_weight_is_ignored() {
     let mut sample = Sample::new(500);
     sample.weights = Some((0..500).map(|row| (mix(row as u64) % 4) as f64).collect());
     let weights = sample.weights.clone().unwrap();
@@ -359,7 +359,7 @@ fn scores_are_those_of_the_formula_and_of_the_rounds() {
 }
 
 #[test]
-fn a_threshold_off_the_grid_is_taken_off_the_exact_sum() {
+fn a_threshold_off_the_grid_is_subtracted_from_the_exact_sum() {
     let sample = Sample::new(700);
     let columns = sample.columns();
     let model = sample.fit(&few(Loss::PairExponential));
@@ -376,7 +376,7 @@ fn a_threshold_off_the_grid_is_taken_off_the_exact_sum() {
 }
 
 #[test]
-fn a_tree_asks_one_feature_where_it_must_not_combine_them() {
+fn a_tree_tests_one_feature_if_it_must_not_combine_them() {
     let sample = Sample::new(800);
     let params =
         GradientParams { interactions: Interactions::Groups(Vec::new()), ..few(Loss::Log) };
@@ -397,7 +397,7 @@ fn a_tree_asks_one_feature_where_it_must_not_combine_them() {
     assert_eq!(free.explain(&columns), Err(RankError::NotAdditive));
 }
 
-/// Boosting with all that differs from seed to seed.
+/// Boosting with all options that depend on the seed.
 fn drawn(loss: Loss) -> GradientParams {
     let held_out = GradientHeldOutParams {
         rows: HeldOutRows::Share(0.2),
@@ -428,7 +428,7 @@ fn bags_are_the_mean_of_fits_of_other_seeds() {
         assert_eq!(of_bags.clone().map(|bag| bag.n_rounds).collect::<Vec<_>>(), n_trees);
         assert!(of_bags.zip(&alone).all(|(bag, model)| bag.held_out.as_ref() == model.held_out()));
         assert_eq!(model.trees().len(), n_trees.iter().sum::<usize>());
-        // Sums of all trees: thresholds of pair losses are chosen anew.
+        // Sums of all trees: thresholds of pair losses are recomputed.
         let sums = |model: &GradientBoosted| -> Vec<f64> {
             let scores = model.score(&columns).unwrap();
             scores.into_iter().map(|score| score + model.threshold()).collect()
@@ -455,7 +455,7 @@ fn by_folds(loss: Loss) -> GradientParams {
     GradientParams { held_out, n_bags: 5, n_rounds: 40, ..params }
 }
 
-/// A sample whose numbers are few, so that those of a part of its rows are cut alike.
+/// A sample with few distinct numbers, so that subsets of its rows have the same cuts.
 fn coarse(n_rows: usize) -> Sample {
     let mut sample = Sample::new(n_rows);
     for number in sample.numbers.iter_mut().flatten() {
@@ -499,7 +499,7 @@ fn bags_without_a_fold_are_fits_to_the_others_and_stop_where_their_mean_is_best(
             let found = loss.value(&scores, &out.positive, None, 1.0);
             assert!((paths[number].values[best] - found).abs() < 1e-6);
         }
-        // The model of all is their mean.
+        // The model of all bags is their mean.
         let whole = sample.fit(&params);
         let bags: Vec<Option<&GradientHeldOut>> =
             whole.bags().iter().map(|bag| bag.held_out.as_ref()).collect();
@@ -509,12 +509,12 @@ fn bags_without_a_fold_are_fits_to_the_others_and_stop_where_their_mean_is_best(
     }
 }
 
-/// A trial for the number of leaves, whose rounds the first bag begins with, changes nothing but that.
+/// A trial for the number of leaves, with whose rounds the first bag starts, affects nothing else.
 #[test]
-fn leaves_that_a_fit_chooses_are_those_that_it_could_be_given() {
+fn a_chosen_number_of_leaves_acts_like_a_given_one() {
     let sample = coarse(20_000);
     for (rows, n_bags) in [(HeldOutRows::Fold, 3), (HeldOutRows::Share(0.1), 2)] {
-        // Bags that have all rounds, and such that stop long before.
+        // Bags that run all rounds, and bags that stop long before.
         for (n_rounds, rate) in [(24, 0.1), (320, 0.8)] {
             let params = by_folds(Loss::Log);
             let held_out =
@@ -580,7 +580,7 @@ fn folds_that_cannot_be_left_out_are_refused() {
 }
 
 #[test]
-fn bags_do_not_depend_on_threads_and_are_saved() {
+fn bags_do_not_depend_on_threads_and_can_be_saved() {
     let sample = Sample::new(3000);
     let params = GradientParams {
         n_bags: 5,
@@ -604,7 +604,7 @@ fn bags_do_not_depend_on_threads_and_are_saved() {
 }
 
 #[test]
-fn bags_neither_go_on_nor_are_gone_on_with() {
+fn bags_have_no_warm_start() {
     let sample = Sample::new(300);
     let bags = GradientParams { n_bags: 2, ..few(Loss::Log) };
     let (one, two) = (sample.fit(&few(Loss::Log)), sample.fit(&bags));
@@ -616,7 +616,7 @@ fn bags_neither_go_on_nor_are_gone_on_with() {
 }
 
 #[test]
-fn a_rate_is_a_share_and_goes_with_pairs() {
+fn a_rate_is_a_share_and_works_with_pairs() {
     let sample = Sample::new(60);
     for (loss, max_fpr) in
         [(Loss::Log, 0.5), (Loss::PairExponential, 0.0), (Loss::PairLogistic, 1.5)]
@@ -632,7 +632,7 @@ fn paired(loss: Loss) -> GradientParams {
     GradientParams { interactions: Interactions::Pairs(2), max_leaves: Some(3), ..few(loss) }
 }
 
-/// Checks that parts and the base add up to the scores, as the formula does, to the bit.
+/// Checks that contributions and the base add up to the scores, like the formula, to the bit.
 fn check_parts(model: &GradientBoosted, sample: &Sample) {
     let columns = sample.columns();
     let scores = model.score(&columns).unwrap();
@@ -670,7 +670,7 @@ fn features_and_pairs_add_up_to_the_score() {
             let params = GradientParams { held_out, ..params.clone() };
             let model = sample.fit(&params);
             let n_rounds = model.held_out().unwrap().n_rounds;
-            // A refit may find nothing left to learn before.
+            // A refit may find nothing left to learn earlier.
             assert!(model.trees().len() == n_rounds || refit && model.trees().len() < n_rounds);
             assert!(model.pairs().unwrap().contains(&[1, 2]));
             check_parts(&model, &sample);
@@ -679,7 +679,7 @@ fn features_and_pairs_add_up_to_the_score() {
             check_parts(&bags, &sample);
         }
     }
-    // All pairs of one feature: a tree may test one on either side of its root.
+    // All pairs share a feature: a tree may test one on either side of its root.
     let groups = Interactions::Groups(vec![vec![0, 1], vec![1, 2]]);
     let params = GradientParams { interactions: groups, max_leaves: Some(8), ..few(Loss::Log) };
     let model = sample.fit(&params);
@@ -724,7 +724,7 @@ fn pairs_depend_neither_on_threads_nor_on_the_order_of_rows_or_copies() {
 }
 
 #[test]
-fn the_strongest_pairs_come_after_single_features_as_far_as_the_folds_say() {
+fn the_folds_choose_the_rounds_of_the_strongest_pairs_after_single_features() {
     let sample = Sample::new(3000);
     let params = GradientParams { max_leaves: Some(3), ..by_folds(Loss::Log) };
     let alone = GradientParams { interactions: Interactions::Groups(Vec::new()), ..params.clone() };
@@ -733,7 +733,7 @@ fn the_strongest_pairs_come_after_single_features_as_far_as_the_folds_say() {
     let model = sample.fit(&params);
     assert!(model.pairs().unwrap().contains(&[1, 2]), "{:?}", model.pairs());
     check_parts(&model, &sample);
-    // The bags have one number of rounds of single features and one of pairs.
+    // All bags have the same number of rounds of single features, and of pairs.
     let rounds = |model: &GradientBoosted| {
         let of_bags: Vec<usize> = model.bags().iter().map(|bag| bag.n_rounds).collect();
         assert_eq!(of_bags, [of_bags[0]; 5]);
@@ -769,7 +769,7 @@ fn validation_rows_choose_the_rounds_of_pairs() {
 }
 
 #[test]
-fn scores_keep_to_a_direction() {
+fn scores_obey_a_direction() {
     let sample = Sample::new(800);
     for direction in [-1, 1] {
         for cuts in [Cuts::Best, Cuts::Random] {
@@ -795,7 +795,7 @@ fn scores_keep_to_a_direction() {
 }
 
 #[test]
-fn each_side_of_a_split_has_its_rows() {
+fn each_side_of_a_split_has_the_minimum_number_of_rows() {
     let sample = Sample::new(900);
     for (least, expected) in
         [(LeafRows::Rows(60), 60.0), (LeafRows::Share(0.05), 45.0), (LeafRows::Auto, 9.0)]
@@ -818,7 +818,7 @@ fn each_side_of_a_split_has_its_rows() {
 }
 
 #[test]
-fn categories_of_noise_tell_nothing() {
+fn categories_of_noise_have_little_importance() {
     let n_rows = 6000;
     let sample = Sample::new(n_rows);
     for (n_levels, cuts) in
@@ -843,14 +843,14 @@ fn categories_of_noise_tell_nothing() {
             let model = fit_gradient_boosting(&columns, &labels, &params, &given, &interrupt);
             model.unwrap().importances()[2]
         };
-        // Which rows a round draws is chance, too.
+        // The rows drawn in a round are random, too.
         let found: Vec<f64> = (0..4).map(importance_of_noise).collect();
         assert!(found.iter().sum::<f64>() / 4.0 < 0.06, "{n_levels}, {cuts:?}: {found:?}");
     }
 }
 
 #[test]
-fn what_cannot_be_is_refused() {
+fn invalid_parameters_are_refused() {
     let sample = Sample::new(100);
     let refused = |params: GradientParams| {
         sample.fit_given(&params, &GradientExtras::default()).unwrap_err().to_string()
@@ -883,7 +883,7 @@ fn what_cannot_be_is_refused() {
     assert!(refused(bound).contains("column 2 is categorical"));
 }
 
-/// Checks that a model is read as it was written.
+/// Checks that a model is unchanged by saving and loading.
 #[cfg(feature = "serde")]
 fn check_saved(model: &GradientBoosted) {
     let text = serde_json::to_string(model).unwrap();

@@ -1,4 +1,4 @@
-//! A tree with a value in each leaf, and as rows of codes walk it.
+//! A tree with a value in each leaf, and its form for rows of codes.
 
 use std::ops::Range;
 
@@ -16,13 +16,13 @@ use crate::data::{
 use crate::formula::{Rule, Test};
 use crate::{Interrupt, RankError, parallel};
 
-/// A binary tree of questions to single features with a number in each leaf.
+/// A binary tree of tests of single features with a number in each leaf.
 ///
 /// For an example see [`GradientNode`].
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(transparent))]
 pub struct GradientTree {
-    /// The root first; after a split what lies left of it, then what lies right.
+    /// The root first; after a split its left side, then its right side.
     nodes: Vec<GradientNode>,
 }
 
@@ -53,20 +53,20 @@ pub struct GradientTree {
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(rename_all = "snake_case"))]
 pub enum GradientNode {
-    /// A question; the node on its left is the next.
+    /// A test; the node on its left is the next.
     Split {
-        /// The question.
+        /// The test.
         test: Test,
         /// Place of the node on its right.
         right: usize,
-        /// By how much it lowered the loss of the rows, to second order.
+        /// Decrease of the loss of the rows, to second order.
         gain: f64,
     },
     /// A leaf.
     Leaf {
-        /// What it adds to the score.
+        /// Contribution to the score.
         value: f64,
-        /// Weight of the rows that it was learned from.
+        /// Weight of its training rows.
         weight: f64,
     },
 }
@@ -76,7 +76,7 @@ impl GradientTree {
         Self { nodes }
     }
 
-    /// The nodes: the root first, after a split what lies left of it, then what lies right.
+    /// The nodes: the root first, after a split its left side, then its right side.
     #[must_use]
     pub fn nodes(&self) -> &[GradientNode] {
         &self.nodes
@@ -96,13 +96,13 @@ impl GradientTree {
         })
     }
 
-    /// By how much its splits lowered the loss of the rows, to second order.
+    /// Decrease of the loss of the rows by its splits, to second order.
     #[must_use]
     pub fn gain(&self) -> f64 {
         self.tests().fold(0.0, |sum, (_, gain)| sum + gain)
     }
 
-    /// The same tree with other values of its leaves.
+    /// The same tree with mapped values of its leaves.
     pub(super) fn map_values(mut self, of: impl Fn(f64) -> f64) -> Self {
         for node in &mut self.nodes {
             if let GradientNode::Leaf { value, .. } = node {
@@ -112,7 +112,7 @@ impl GradientTree {
         self
     }
 
-    /// Changes the features that it tests.
+    /// Maps the features that it tests.
     pub(super) fn map_features(&mut self, of: impl Fn(usize) -> usize) {
         for node in &mut self.nodes {
             if let GradientNode::Split { test, .. } = node {
@@ -134,7 +134,7 @@ impl GradientTree {
         self.values().fold(0.0, |largest, value| largest.max(value.abs()))
     }
 
-    /// Its questions.
+    /// Its tests, with their gains.
     pub(super) fn tests(&self) -> impl Iterator<Item = (&Test, f64)> {
         self.nodes.iter().filter_map(|node| match node {
             GradientNode::Split { test, gain, .. } => Some((test, *gain)),
@@ -142,7 +142,7 @@ impl GradientTree {
         })
     }
 
-    /// For each node the weight of the rows that it was learned from.
+    /// For each node the weight of its training rows.
     pub(super) fn weights(&self) -> Vec<f64> {
         let mut weights = vec![0.0; self.nodes.len()];
         for (place, node) in self.nodes.iter().enumerate().rev() {
@@ -154,12 +154,12 @@ impl GradientTree {
         weights
     }
 
-    /// The value of the leaf of a row, given whether questions send it left.
+    /// The value of the leaf of a row, given whether tests send it left.
     pub(super) fn value(&self, goes_left: impl Fn(&Test) -> bool) -> f64 {
         self.value_by_place(|_, test| goes_left(test))
     }
 
-    /// The same, given the place of each question, too.
+    /// The same, given the place of each test, too.
     pub(super) fn value_by_place(&self, goes_left: impl Fn(usize, &Test) -> bool) -> f64 {
         let mut place = 0;
         loop {
@@ -211,7 +211,7 @@ impl GradientTree {
 /// Gradient and hessian of each row, times its mass.
 #[derive(Debug)]
 pub(super) enum Derivatives<P, S> {
-    /// Of rows of mass 1, where both fit one word.
+    /// Of rows of mass 1, if both fit one word.
     Packed(P),
     Plain(S),
 }
@@ -222,12 +222,12 @@ type OfTree = Derivatives<Vec<PackedSums>, Vec<UnitSums>>;
 /// Derivatives of the rows of a node.
 pub(super) type OfNode<'a> = Derivatives<&'a [PackedSums], &'a [UnitSums]>;
 
-/// The rows that a tree is grown on; those of a node are neighbours, and ascend.
+/// The rows that a tree is grown on; those of a node are contiguous and ascending.
 #[derive(Debug)]
 pub(super) struct TreeRows {
     pub(super) rows: Vec<u32>,
     pub(super) derivatives: OfTree,
-    /// As long as the rows, for those on the right of a split.
+    /// As long as the rows; buffer for those on the right of a split.
     other_rows: Vec<u32>,
     others: OfTree,
 }
@@ -253,7 +253,7 @@ impl TreeRows {
         }
     }
 
-    /// Makes place for the derivatives of the rows, and for parting them.
+    /// Allocates space for the derivatives of the rows, and for splitting them.
     pub(super) fn resize(&mut self) {
         let n_rows = self.rows.len();
         self.other_rows.resize(n_rows, 0);
@@ -278,7 +278,7 @@ impl TreeRows {
     }
 
     /// Moves the rows of a node that go left to the front; both sides keep their order. Returns the
-    /// number of rows on the left, and what they count as.
+    /// number of rows on the left, and their count including copies.
     pub(super) fn part(
         &mut self,
         range: Range<usize>,
@@ -305,7 +305,7 @@ impl TreeRows {
         (n_left, data.count_all(&self.rows[range.start..range.start + n_left]))
     }
 
-    /// Brings the two sides of a node together again.
+    /// Merges the two sides of a node again.
     pub(super) fn merge(&mut self, range: Range<usize>, n_left: usize) {
         let rows = &mut self.rows[range.clone()];
         let left = &mut self.other_rows[..n_left];
@@ -322,7 +322,7 @@ impl TreeRows {
     }
 }
 
-/// Merges ascending rows: those in `left` with those in `rows` behind so many places.
+/// Merges ascending rows: those in `left` with those in `rows` after as many places.
 fn merge<D: Copy>(rows: &mut [u32], left: &[u32], derivatives: &mut [D], of_left: &mut [D]) {
     of_left.copy_from_slice(&derivatives[..left.len()]);
     let (mut next_left, mut next_right) = (0, left.len());
@@ -330,7 +330,7 @@ fn merge<D: Copy>(rows: &mut [u32], left: &[u32], derivatives: &mut [D], of_left
         if next_left == left.len() {
             break;
         }
-        // What is read lies at or behind the place that is written.
+        // The place that is read is never before the place that is written.
         if next_right < rows.len() && rows[next_right] < left[next_left] {
             (rows[place], derivatives[place]) = (rows[next_right], derivatives[next_right]);
             next_right += 1;
@@ -347,12 +347,12 @@ impl NodeRows<'_> {
     }
 }
 
-/// A tree of questions to codes.
+/// A tree of tests of codes.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 pub(crate) struct CodeTree(Vec<CodeNode>);
 
-/// The root first; after a split what lies left of it, then what lies right.
+/// The root first; after a split its left side, then its right side.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 enum CodeNode {
@@ -360,7 +360,7 @@ enum CodeNode {
     Leaf(f64),
 }
 
-/// The same tree, ready for codes of given features.
+/// The same tree, prepared for codes of given features.
 pub(super) struct CodeWalk(Vec<CodeStep>);
 
 #[expect(clippy::large_enum_variant, reason = "a box would be one more look-up at each step")]
@@ -379,7 +379,7 @@ impl CodeTree {
         Self(grown.tests.iter().zip(grown.tree.nodes()).map(node).collect())
     }
 
-    /// Checks a tree from elsewhere, and makes it ready for codes of these features.
+    /// Checks a received tree, and prepares it for codes of these features.
     pub(super) fn walk(&self, features: &[FeatureBins]) -> Result<CodeWalk, RankError> {
         let bad = |why: &str| Err(RankError::BadAnswer(format!("a tree {why}")));
         if !matches!(self.0.last(), Some(CodeNode::Leaf(_))) {
@@ -431,17 +431,17 @@ impl CodeWalk {
     }
 }
 
-/// Size of a matrix from which on it is worth while, in bytes.
+/// Minimum size of a matrix for which columns pay, in bytes.
 const LEAST_CODES: usize = 1 << 20;
 
-/// One of so many features may have a column.
+/// One in this many features may have a column.
 const SHARE: usize = 8;
 
 /// The columns.
 #[derive(Debug)]
 pub(super) struct CodeColumns {
     of_feature: Vec<Option<Vec<u8>>>,
-    /// Rows that each feature without a column has parted.
+    /// Rows that each feature without a column has split.
     n_parted: Vec<usize>,
     /// Columns that may still be made.
     n_free: usize,
@@ -462,13 +462,13 @@ impl CodeColumns {
         self.of_feature[feature].as_deref()
     }
 
-    /// Counts rows that a feature is about to part; it may have a column from then on.
+    /// Counts rows that a feature is about to split; it may have a column from then on.
     pub(super) fn count(&mut self, feature: usize, n_rows: usize, data: &FitRows<'_>) {
         if self.n_free == 0 || self.of_feature[feature].is_some() {
             return;
         }
         self.n_parted[feature] += n_rows;
-        // To copy a column takes about as long as to part as many rows without it.
+        // Copying a column takes about as long as splitting as many rows without it.
         if self.n_parted[feature] >= data.binned.n_rows() {
             let codes = data.binned.narrow_codes(0..data.binned.n_rows(), feature);
             self.of_feature[feature] = codes.map(Iterator::collect);
@@ -477,7 +477,7 @@ impl CodeColumns {
     }
 }
 
-/// Categories of a feature with a code of their own.
+/// Maximum number of categories of a feature with their own code.
 const MOST_LEVELS: usize = 254;
 
 /// The categorical features of a fit in few codes.
@@ -488,17 +488,17 @@ pub(super) struct LevelCodes {
     pub(super) kept: KeptLevels,
 }
 
-/// Which categories have a code of their own.
+/// The categories with their own code.
 #[derive(Debug)]
 pub(super) struct KeptLevels {
-    /// For each categorical feature, the categories that have a code, in the order of their codes.
+    /// For each categorical feature, the categories with a code, in the order of their codes.
     pub(super) of_feature: Vec<Option<Vec<u32>>>,
     /// Whether the other categories of a feature hold many rows.
     are_rare_many: Vec<bool>,
 }
 
 impl KeptLevels {
-    /// Of so many rows in all, given for each categorical feature those of each category.
+    /// From the number of all rows and, for each categorical feature, those of each category.
     pub(super) fn new(rows_of_levels: &[Option<Vec<u64>>], n_rows: u64) -> Self {
         let least = least_level_rows(n_rows);
         let of_feature = |rows_of_level: &Option<Vec<u64>>| {
@@ -518,24 +518,24 @@ impl KeptLevels {
         Self { of_feature, are_rare_many }
     }
 
-    /// The features of which categories without a code hold many rows, ascending.
+    /// The features whose categories without a code hold many rows, ascending.
     pub(super) fn with_rare_levels(&self) -> Vec<usize> {
         (0..self.of_feature.len()).filter(|&feature| self.are_rare_many[feature]).collect()
     }
 
-    /// Whether a category has no code of its own.
+    /// Whether a category lacks its own code.
     pub(super) fn is_rare(&self, feature: usize, level: u32) -> bool {
         let kept = self.of_feature[feature].as_ref();
         kept.is_some_and(|kept| kept.binary_search(&level).is_err())
     }
 
-    /// The question about raw values that gives the same answers as one about codes.
+    /// The test of raw values that is equivalent to one of codes.
     pub(super) fn raw_test(&self, test: &CodeTest, features: &[FeatureBins]) -> Test {
         let feature = test.feature;
         let (CodeRule::Levels(codes), Some(kept)) = (&test.rule, &self.of_feature[feature]) else {
             return Test::of_codes(test, &features[feature]);
         };
-        // What has no code goes where missing values go.
+        // Categories without a code go with missing values.
         let is_listed = |code: u32| codes.contains(code) != test.missing_left;
         let levels = (0..).zip(kept).filter(|(code, _)| is_listed(*code)).map(|(_, level)| *level);
         let left =
@@ -588,7 +588,7 @@ impl LevelCodes {
         Ok(Self { of_row: parallel::map(features, few), kept })
     }
 
-    /// The columns with few codes in the place of categories.
+    /// The columns with few codes instead of categories.
     pub(super) fn columns<'c>(
         &'c self,
         columns: &Columns<'c>,

@@ -1,4 +1,4 @@
-//! What a fit queries of rows, and what they answer.
+//! Questions of a fit to rows, and their answers.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use crate::rows::{CodedRows, Mergeable, RateCodes, View, other};
 #[derive(Debug, Clone)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 pub(crate) enum GradientAsk {
-    /// What the rows of a view come to.
+    /// Totals of the rows of a view.
     Mass { view: View, scale: RowMassScale },
     /// About the rows of several bags.
     Bags(BagsAsk),
@@ -38,20 +38,20 @@ pub(crate) struct BagsAsk {
 #[derive(Debug, Clone)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 pub(crate) struct BagAsk {
-    /// No other bag of the fit has it.
+    /// Unique among the bags of the fit.
     pub(super) key: u64,
-    /// Which rows they are; `None` where it was sent before.
+    /// The rows of the bag; `None` if they were sent before.
     pub(super) rows: Option<Arc<BagRowsAsk>>,
     /// Number of trees that were sent before.
     pub(super) n_sent: usize,
     /// The trees that follow.
     pub(super) trees: Vec<Arc<SentTree>>,
-    /// Whether the loss of the rows held out is requested.
+    /// Whether the loss of the held-out rows is requested.
     pub(super) measures: bool,
     pub(super) grow: Option<GrowAsk>,
 }
 
-/// A tree, and how it was grown: who has its cells need not ask which leaf their rows are in.
+/// A tree, with its growth: a holder that has its cells need not find the leaf of each row.
 #[derive(Debug, Clone)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 pub(crate) struct SentTree {
@@ -74,10 +74,10 @@ pub(crate) struct CellGrowth {
 #[derive(Debug, Clone)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 pub(crate) struct BagRowsAsk {
-    /// Those that it learns from.
+    /// Its training rows.
     pub(super) learned: View,
     pub(super) held_out: Option<View>,
-    /// What rows are drawn by; `None` where each tree learns from all.
+    /// The rule and seed that draw rows; `None` if each tree uses all.
     pub(super) draw: Option<(Draw, u64)>,
     /// The score before the first tree.
     pub(super) start: f64,
@@ -95,15 +95,15 @@ pub(crate) struct GrowAsk {
     pub(super) draws: bool,
     /// Columns of codes, each with the number of its codes.
     pub(super) columns: Vec<(usize, usize)>,
-    /// How cells came about, from the first on.
+    /// All changes of cells, from the first on.
     pub(super) steps: Vec<CellStep>,
-    /// First step of the splits whose number of rows to the left is requested.
+    /// First step whose splits are queried for the number of rows on the left.
     pub(super) first_new: usize,
     /// Cells whose sums are requested.
     pub(super) cells: Vec<CellAsk>,
 }
 
-/// A change of the cells of a tree, of which 0 holds all rows.
+/// A change of the cells of a tree; cell 0 has all rows.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 pub(super) enum CellStep {
@@ -133,7 +133,7 @@ impl GrowAsk {
 
     /// Number of bins of a cell.
     pub(super) fn n_bins(&self) -> usize {
-        // A question that asks for more is refused before its answer takes memory.
+        // A question for more is refused before its answer takes memory.
         self.columns.iter().map(|(_, n_codes)| n_codes.min(&CODES)).sum()
     }
 
@@ -144,14 +144,14 @@ impl GrowAsk {
     }
 }
 
-/// For each feature the categories that have a code of their own, in the order of their codes; `None` for
-/// a number, and where the codes are those in which rows are held.
+/// For each feature the categories with their own code, in the order of their codes; `None` for a
+/// number, and if the codes are those of the holder.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 pub(super) struct LevelMap(pub(super) Vec<Option<Vec<u32>>>);
 
 impl LevelMap {
-    /// What the codes mean.
+    /// Meaning of the codes.
     pub(super) fn features(&self, held: &[FeatureBins]) -> Vec<FeatureBins> {
         let bins = |(kept, held): (&Option<Vec<u32>>, &FeatureBins)| match (kept, held) {
             (Some(kept), FeatureBins::Categorical { .. }) => {
@@ -165,7 +165,7 @@ impl LevelMap {
 }
 
 impl BagRowsAsk {
-    /// What the codes mean, feature by feature, with the columns of rates.
+    /// Meaning of the codes, feature by feature, with the columns of rates.
     pub(super) fn features(&self, held: &[FeatureBins]) -> Vec<FeatureBins> {
         let rates =
             self.rates.iter().map(|rates| FeatureBins::Numeric { cuts: rates.cuts.clone() });
@@ -200,7 +200,7 @@ impl BagRowsAsk {
                 to.zip(codes).for_each(|(to, code)| *to = code);
                 continue;
             };
-            // What has no code of its own has that of a missing value.
+            // Categories without their own code have that of a missing value.
             let mut code_of_level = vec![kept.len() as u8; held.features()[feature].n_codes()];
             for (code, &level) in kept.iter().enumerate() {
                 *code_of_level.get_mut(level as usize).ok_or_else(bad)? = code as u8;
@@ -218,7 +218,7 @@ impl BagRowsAsk {
         Ok(Cow::Owned(binned))
     }
 
-    /// The codes of the columns of rates. Rows that are learned from have the steps of their folds.
+    /// The codes of the columns of rates. Training rows have the steps of their folds.
     pub(super) fn rate_codes(&self, rows: &CodedRows) -> Result<Vec<Vec<u8>>, RankError> {
         RateCodes::columns(&self.rates, rows, &self.learned)
     }
@@ -232,27 +232,27 @@ fn bad() -> RankError {
 #[derive(Debug, Clone)]
 pub(crate) enum GradientSums {
     Mass(MassSums),
-    /// Of each bag.
+    /// Sums of each bag.
     Bags(Vec<BagSums>),
-    /// A holder lacks decisions that the question presupposes.
+    /// A holder lacks earlier decisions that the question requires.
     Behind,
 }
 
-/// What the rows of a view come to.
+/// Totals of the rows of a view.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct MassSums {
-    /// In units of weight.
+    /// Weights of the rows, in units.
     pub(super) weight: ClassSums,
-    /// Of each class, negatives first.
+    /// Mass of each class, negatives first.
     pub(super) mass: [u64; 2],
 }
 
 /// Sums of the rows of a bag.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct BagSums {
-    /// Loss of the rows held out, in its units, and their weight.
+    /// Loss of the held-out rows, in its units, and their weight.
     pub(super) loss: [u128; 2],
-    /// For each split that was queried, number and mass of the rows on the left.
+    /// For each queried split, number and mass of the rows on the left.
     pub(super) sides: Vec<[u64; 2]>,
     pub(super) cells: Vec<CellSums>,
 }
@@ -260,17 +260,17 @@ pub(crate) struct BagSums {
 /// Sums of the rows of a cell.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct CellSums {
-    /// Number of rows, as they count.
+    /// Number of rows, counting copies.
     pub(super) n_rows: u64,
     pub(super) mass: u64,
-    /// By code, column by column.
+    /// Sums by code, column by column.
     pub(super) sums: Vec<UnitSums>,
-    /// Numbers of rows by code; empty where they were not requested.
+    /// Numbers of rows by code; empty if they were not requested.
     pub(super) counts: Vec<u64>,
 }
 
 impl GradientSums {
-    /// Those of no rows.
+    /// The sums of no rows.
     pub(super) fn none(ask: &GradientAsk) -> Self {
         match ask {
             GradientAsk::Mass { .. } => Self::Mass(MassSums::default()),
@@ -399,7 +399,7 @@ fn take_wide(reader: &mut WordReader<'_>) -> Result<u128, RankError> {
     Ok(u128::from(low) | u128::from(high) << 64)
 }
 
-/// Small numbers of either sign as small ones.
+/// Encodes numbers of small magnitude as small unsigned ones.
 fn zigzag(number: i64) -> u64 {
     ((number << 1) ^ (number >> 63)) as u64
 }
@@ -408,7 +408,7 @@ fn unzigzag(word: u64) -> i64 {
     (word >> 1) as i64 ^ -((word & 1) as i64)
 }
 
-/// Appends numbers with as many bits each as the largest has, after the number of bits.
+/// Appends the number of bits of the largest number, then all numbers with that many bits each.
 fn put_packed(words: &mut Vec<u64>, numbers: impl ExactSizeIterator<Item = u64> + Clone) {
     let width = u64::BITS - numbers.clone().fold(0, |all, number| all | number).leading_zeros();
     words.push(u64::from(width));
@@ -430,7 +430,7 @@ fn put_packed(words: &mut Vec<u64>, numbers: impl ExactSizeIterator<Item = u64> 
     }
 }
 
-/// Reads so many numbers that [`put_packed`] has written.
+/// Reads numbers written by [`put_packed`].
 fn take_packed(
     reader: &mut WordReader<'_>,
     n: usize,
@@ -465,7 +465,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn packed_numbers_are_read_as_they_were_written() {
+    fn packed_numbers_are_read_unchanged() {
         for width in 0..=64_u32 {
             for n in [0, 1, 7, 64, 131] {
                 let most = if width == 0 { 0 } else { u64::MAX >> (64 - width) };

@@ -1,4 +1,4 @@
-//! A fit to rows elsewhere: their codes, and which of them each bag learns from.
+//! A fit to rows elsewhere: their codes, and the training rows of each bag.
 
 use std::sync::Arc;
 
@@ -36,9 +36,10 @@ use crate::{Interrupt, RankError};
 ///
 /// # Errors
 ///
-/// As [`fit_gradient_boosting`](crate::boost::fit_gradient_boosting); [`RankError::BadParameter`] also for
-/// what needs more than sums: losses over pairs, rounds chosen by the AUC, pairs of features that are
-/// chosen, and bins that are not those of the parameters. What the holder of the rows runs into.
+/// As [`fit_gradient_boosting`](crate::boost::fit_gradient_boosting); [`RankError::BadParameter`]
+/// also for options that need more than sums: losses over pairs, rounds chosen by the AUC, and
+/// chosen pairs of features; and for bins that are not those of the parameters. Errors of the
+/// holder of the rows.
 ///
 /// # Examples
 ///
@@ -82,8 +83,8 @@ pub fn fit_gradient_boosting_rows(
 /// [`fit_gradient_folds`](crate::boost::fit_gradient_folds) gives on all of them in memory, of
 /// [folds](crate::data::Folds::deal) by the seed of the parameters.
 ///
-/// `fit_number` distinguishes the fit from others that query the same rows at the same time. There are fewer folds
-/// where a class has fewer distinct rows.
+/// `fit_number` distinguishes the fit from others that query the same rows at the same time. There
+/// are fewer folds if a class has fewer distinct rows.
 ///
 /// # Errors
 ///
@@ -154,7 +155,7 @@ fn fit_bags(
     Ok(bags.into_iter().map(|bag| bag.parts).collect())
 }
 
-/// Checks that a fit needs sums alone.
+/// Checks that a fit needs only sums.
 fn check_params(params: &GradientParams) -> Result<(), RankError> {
     let refuse = |name, value: String, rule| Err(RankError::BadParameter { name, value, rule });
     if params.loss != Loss::Log {
@@ -187,7 +188,7 @@ fn check_bins(params: &GradientParams, features: &[FeatureBins]) -> Result<(), R
 /// The codes of a fit.
 pub(super) struct FitCodes {
     kept: KeptLevels,
-    /// Which of them differ from those in which rows are held.
+    /// The codes that differ from those of the holder.
     map: LevelMap,
     features: Vec<FeatureBins>,
 }
@@ -207,7 +208,7 @@ impl FitCodes {
         Self { features: map.features(held), kept, map }
     }
 
-    /// The question about raw values that gives the same answers as one about codes.
+    /// The test of raw values that is equivalent to one of codes.
     pub(super) fn raw_test(&self, test: &CodeTest) -> Test {
         self.kept.raw_test(test, &self.features)
     }
@@ -221,7 +222,7 @@ struct QueriedFit<'a> {
 
 /// The rows of a bag.
 struct QueriedRows {
-    /// What the bag draws by.
+    /// Seed of the bag.
     seed: u64,
     learned: View,
     held_out: Option<View>,
@@ -231,15 +232,15 @@ struct QueriedRows {
     rate_codes: Vec<RateCodes>,
 }
 
-/// Columns of rates by the rows of a bag.
+/// Columns of rates from the rows of a bag.
 #[derive(Default)]
 struct RatesOfRows {
-    /// For each its feature.
+    /// For each column its feature and its steps.
     steps: Vec<(usize, RateSteps)>,
     codes: Vec<RateCodes>,
 }
 
-/// Which rows each bag holds out.
+/// The choice of held-out rows of each bag.
 enum Dealing {
     None,
     Share(f64),
@@ -274,7 +275,7 @@ impl<'a> QueriedFit<'a> {
         Ok(QueriedRows { seed, learned, held_out, total, scale, rates, rate_codes })
     }
 
-    /// The rows that a bag learns from, and those that judge its rounds.
+    /// The training rows of a bag, and its held-out rows.
     fn views(
         &self,
         params: &GradientParams,
@@ -303,7 +304,7 @@ impl<'a> QueriedFit<'a> {
         }
     }
 
-    /// The columns of rates by some rows.
+    /// The columns of rates from some rows.
     fn rates(
         &self,
         params: &GradientParams,
@@ -415,13 +416,13 @@ fn bad() -> RankError {
 pub(super) struct QueriedBag<'a> {
     pub(super) talk: &'a Talk<'a>,
     pub(super) codes: Arc<FitCodes>,
-    /// What the codes mean, with the columns of rates.
+    /// Meaning of the codes, with the columns of rates.
     pub(super) features: Arc<[FeatureBins]>,
     pub(super) rates: Arc<BoosterRates>,
     pub(super) total: RowMass,
     pub(super) has_held_out: bool,
     pub(super) line: BagLine,
-    /// How the last tree was grown.
+    /// Growth of the last tree.
     pub(super) growth: Option<CellGrowth>,
     /// The root of the next tree, if it is known.
     pub(super) next: Option<(GrowAsk, CellSums)>,
@@ -495,7 +496,7 @@ impl BagSource for QueriedBag<'_> {
         if !self.has_held_out {
             return Ok(None);
         }
-        // The same query gets what the next tree begins with.
+        // The same query gets the sums for the root of the next tree.
         let ask = self.root_ask(&next, true);
         let mut found = self.line.ask(true, Some(ask.clone())).await?;
         self.next = found.cells.pop().map(|root| (ask, root));

@@ -1,19 +1,19 @@
-//! Gradient boosting on rows that are queried, wherever they are: the model of a fit in memory, byte for
-//! byte.
+//! Gradient boosting on rows that are queried, wherever they are: the same model as in memory, byte
+//! for byte.
 //!
-//! Who holds rows keeps their scores in each bag, and in which cell of the growing tree each is. A question
-//! carries the trees and splits that were decided since the last one; to a holder that has not seen earlier
-//! ones, the whole log is sent. What comes back is whole numbers: gradients and hessians of some cells by
-//! code, numbers of rows, the loss of rows held out.
+//! A holder keeps the scores of its rows in each bag, and the cell of each row in the growing tree.
+//! A question carries the trees and splits decided since the last one; a holder that lacks earlier
+//! ones is sent the whole log. Answers are integers: gradients and hessians of some cells by code,
+//! numbers of rows, the loss of held-out rows.
 //!
-//! The children of all leaves that may be split before the tree is full are queried in one question:
-//! sums decide nothing, so that the tree is the one that is grown leaf by leaf. Bags wait side by side, and
-//! their questions are one.
+//! One question queries the children of all leaves that may be split before the tree is full: extra
+//! sums change no decision, so that the tree is the one grown leaf by leaf. Bags wait concurrently,
+//! and their questions are merged.
 //!
-//! - `ask`: the codes of a fit, what travels, and sums that come back; `state`: what a part of the rows
-//!   keeps, and its answers;
-//! - `tree`: the source of one tree, and the questions of bags that wait side by side; `fit`: the source of
-//!   a bag and of a fit.
+//! - `ask`: the codes of a fit, its questions, and the sums in answers; `state`: the state kept by
+//!   a part of the rows, and its answers;
+//! - `tree`: the source of one tree, and the questions of concurrent bags; `fit`: the source of a
+//!   bag and of a fit.
 
 mod ask;
 mod fit;

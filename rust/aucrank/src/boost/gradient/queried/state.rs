@@ -1,4 +1,4 @@
-//! What a part of the rows keeps for a fit, and what it answers.
+//! The state that a part of the rows keeps for a fit, and its answers.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -19,7 +19,7 @@ use crate::data::{Binned, CellId, CellSplit, RowTally, seeded};
 use crate::rows::{CodedRows, Kept, PartView, Question, RowFrame, View};
 use crate::{Interrupt, RankError};
 
-/// What a part of the rows keeps for the bags of a fit.
+/// The state that a part of the rows keeps for the bags of a fit.
 #[derive(Debug, Default)]
 struct BagStates(Vec<BagState>);
 
@@ -32,7 +32,7 @@ struct BagState {
     rates: Vec<Vec<u8>>,
     n_trees: usize,
     scores: Vec<f64>,
-    /// The cells of the tree that grows.
+    /// The cells of the growing tree.
     cells: Option<TreeCells>,
 }
 
@@ -44,12 +44,12 @@ struct TreeCells {
     seed: u64,
     draws: bool,
     n_steps: usize,
-    /// Row numbers; each cell is a stretch of them.
+    /// Row numbers; each cell is a run of them.
     order: Vec<u16>,
     cells: Vec<(CellId, Range<usize>)>,
 }
 
-/// Memory that is used cell by cell.
+/// Buffers for one cell at a time.
 #[derive(Debug, Default)]
 struct CellBuffers {
     rows: Vec<u32>,
@@ -160,7 +160,7 @@ impl BagStates {
 }
 
 impl BagState {
-    /// The state that a question sets out from; `None` where it presupposes decisions that were not sent.
+    /// The state from which a question starts; `None` if it requires decisions that were not sent.
     fn caught_up(
         state: Option<Self>,
         ask: &BagAsk,
@@ -182,8 +182,8 @@ impl BagState {
         }))
     }
 
-    /// Takes the trees and steps that are new, and adds what is requested; whether all that was sent before
-    /// is known.
+    /// Applies new trees and steps, and adds the requested sums; returns whether all earlier
+    /// decisions are known.
     fn answer(
         &mut self,
         ask: &BagAsk,
@@ -307,7 +307,7 @@ impl BagState {
         Ok(true)
     }
 
-    /// The rows that a tree learns from, in one cell.
+    /// The rows of a tree, in one cell.
     fn draw(&self, ask: &GrowAsk, rows: RowsOfPart<'_>) -> TreeCells {
         let is_drawn = |&row: &u32| match self.bag.draw {
             Some((draw, seed)) if ask.draws => {
@@ -336,7 +336,7 @@ impl BagState {
         })
     }
 
-    /// Adds the rows of a cell, which the buffers list.
+    /// Adds the rows of a cell, listed in the buffers.
     fn add_cell(
         &self,
         buffers: &mut CellBuffers,
@@ -380,7 +380,7 @@ impl TreeCells {
         Ok(self.cells[self.place(cell)?].1.clone())
     }
 
-    /// Parts a cell; where its left side is.
+    /// Splits a cell; returns the place of its left side.
     fn split(
         &mut self,
         split: &CellSplit,
@@ -410,7 +410,7 @@ impl TreeCells {
         Ok(range.start..middle)
     }
 
-    /// Makes two neighbours one cell.
+    /// Joins two neighbours to one cell.
     fn join(&mut self, left: CellId, right: CellId, cell: CellId) -> Result<(), RankError> {
         let place = self.place(left)?;
         let of_left = self.cells.swap_remove(place).1;

@@ -1,4 +1,4 @@
-//! The same models from rows that are queried as from rows in memory, however they are divided.
+//! Tests that queried rows give the same models as rows in memory, however they are divided.
 
 use std::path::PathBuf;
 use std::sync::Mutex;
@@ -60,7 +60,7 @@ fn cluster<'a>(
 }
 
 #[test]
-fn the_same_model_comes_from_memory_a_file_and_a_cluster() {
+fn models_are_the_same_from_memory_a_file_and_a_cluster() {
     let n_rows = 1200;
     let best = GradientParams { cuts: Cuts::Best, max_features: Some(3), ..plain() };
     let all = GradientParams { subsample: 1.0, min_samples_leaf: LeafRows::Rows(1), ..plain() };
@@ -97,7 +97,8 @@ fn the_same_model_comes_from_memory_a_file_and_a_cluster() {
                 let found = fit_gradient_boosting_rows(&stored, 1, &params, &interrupt);
                 assert_eq!(found.as_ref(), Ok(&expected), "{weights:?}, {params:?}");
             }
-            // Holders that forget are sent the whole log in each round, which is slow with many parts.
+            // Holders that lose their state are sent the whole log in each round, which is slow
+            // with many parts.
             for &loses_state in if n_parts < 64 { &[false, true][..] } else { &[false] } {
                 let cluster = cluster(&data, &frame, &bounds, loses_state);
                 let found = fit_gradient_boosting_rows(&cluster, 2, &params, &interrupt);
@@ -171,7 +172,7 @@ fn rates_of_many_categories_are_those_of_memory() {
     }
 }
 
-/// Rows that keep what they were queried for and what they answered.
+/// Rows that record questions and answers.
 struct Listened {
     rows: StoredRows,
     said: Mutex<Vec<(Vec<u8>, Vec<u8>)>>,
@@ -210,10 +211,10 @@ fn a_tree_of_many_leaves_takes_few_questions_which_do_not_grow() {
     let said = listened.said.into_inner().unwrap();
     let n_leaves: usize = model.trees().iter().map(GradientTree::n_leaves).sum();
     assert!(n_leaves > 25 * model.trees().len());
-    // The cuts that are drawn for a node depend on the nodes before it: so a question cannot go before
-    // the leaf that is split next.
+    // The cuts drawn for a node depend on the nodes before it: so a question cannot precede the
+    // split of the next leaf.
     assert!(said.len() <= 18 * model.trees().len(), "{} questions", said.len());
-    // Neither the questions about late trees nor their answers are longer than about early ones.
+    // Neither questions about late trees nor their answers are longer than for early trees.
     let longest = |said: &[(Vec<u8>, Vec<u8>)]| {
         [said.iter().map(|said| said.0.len()).max(), said.iter().map(|said| said.1.len()).max()]
     };
@@ -247,7 +248,7 @@ fn damaged_questions_and_answers_are_errors() {
         assert!(passed.is_ok() || number > 0);
         let draw = |what: u64| mix(mix(number as u64) ^ what) as usize;
         for place in 0..40 {
-            // A digit of a small number in the question is another one: most large ones are hashes.
+            // A changed digit of a small number in the question: most large ones are hashes.
             let mut bytes = ask.clone();
             let numbers = ask.split_inclusive(|byte| !byte.is_ascii_digit());
             let starts = numbers.clone().scan(0, |end, number| {
@@ -260,7 +261,7 @@ fn damaged_questions_and_answers_are_errors() {
             if let Ok(ask) = Ask::from_bytes(&bytes) {
                 n_refused += usize::from(rows.pass(&ask, &Interrupt::default()).is_err());
             }
-            // A word of the answer is another one.
+            // A changed word of the answer.
             let mut words = words::from_bytes(answer).unwrap();
             let changed = draw(place + 200) % words.len();
             words[changed] = mix(draw(place + 300) as u64) >> (draw(place + 400) % 64);
@@ -281,7 +282,7 @@ fn damaged_questions_and_answers_are_errors() {
 }
 
 #[test]
-fn what_needs_more_than_sums_is_refused_by_name() {
+fn an_option_that_needs_more_than_sums_is_named() {
     let data = Data::new(100, Weights::None);
     let frame = data.survey(&[0, 100], binning(&plain()));
     let stored = data.store(frame, &[0, 100], None);

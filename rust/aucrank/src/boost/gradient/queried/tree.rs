@@ -18,8 +18,8 @@ use crate::data::{CellId, CellSplit, DealOrder};
 use crate::rows::{FitId, Rows, View};
 use crate::{Interrupt, RankError};
 
-/// A node of at most so many times the rows that a side keeps is counted by code: where sides often have
-/// too few rows, looking again would take a question each time.
+/// A node is counted by code if its rows are at most this multiple of the minimum of a side: such
+/// nodes often have sides with too few rows, and each retry would take a question.
 const COUNTED: u64 = 256;
 
 /// The rows of a tree.
@@ -29,14 +29,14 @@ pub(super) struct QueriedTree<'t> {
     pub(super) first: GrowAsk,
     /// The root, if it is known.
     pub(super) root: Option<CellSums>,
-    /// How many rows a unit of mass stands for.
+    /// Number of rows per unit of mass.
     pub(super) mass_unit: f64,
     pub(super) steps: Vec<CellStep>,
     pub(super) n_cells: CellId,
     pub(super) memory: SearchMemory,
 }
 
-/// What is kept of a node.
+/// Data kept for a node.
 #[derive(Debug)]
 pub(super) struct QueriedNode {
     cell: CellId,
@@ -50,7 +50,7 @@ pub(super) struct QueriedNode {
 #[derive(Debug)]
 struct CellBins {
     sums: Vec<UnitSums>,
-    /// Numbers of rows; empty where they are not known.
+    /// Numbers of rows; empty if unknown.
     counts: Vec<u64>,
 }
 
@@ -126,7 +126,7 @@ impl TreeSource for QueriedTree<'_> {
         let is_counted = node.kept.bins.as_ref().is_some_and(|bins| !bins.counts.is_empty());
         let least = sides[0].n_rows.min(sides[1].n_rows);
         if least < grower.plan.criterion.min_rows && !is_counted {
-            // Sums do not say how many rows there are: this node is tried again.
+            // Sums do not give the number of rows: this node is tried again.
             let [left, right] = [sides[0].cell, sides[1].cell];
             let cell = self.new_cell();
             self.steps.push(CellStep::Join { left, right, cell });
@@ -215,8 +215,8 @@ impl QueriedTree<'_> {
         self.line.ask(false, Some(ask)).await
     }
 
-    /// Asks for the sides of a node that is to be parted, and of all other leaves that may be before the
-    /// tree is full.
+    /// Queries the sides of a node to be split, and of all other leaves that may be split before
+    /// the tree is full.
     async fn ask_sides(
         &mut self,
         grower: &GradientGrower<'_>,
@@ -281,7 +281,7 @@ impl QueriedTree<'_> {
 }
 
 impl CellBins {
-    /// Those of the other side.
+    /// The sums of the other side.
     fn without(&self, part: &Self) -> Self {
         let sums = self.sums.iter().zip(&part.sums).map(|(all, part)| *all - *part).collect();
         let are_counted = !self.counts.is_empty() && !part.counts.is_empty();
@@ -291,7 +291,7 @@ impl CellBins {
     }
 }
 
-/// Whether a node has so few rows that they are counted by code.
+/// Whether a node has few enough rows to count them by code.
 fn is_few(grower: &GradientGrower<'_>, n_rows: u64) -> bool {
     let min_rows = grower.plan.criterion.min_rows;
     min_rows > 1 && n_rows <= min_rows.saturating_mul(COUNTED)
@@ -311,7 +311,7 @@ pub(super) struct Talk<'a> {
     live: Rc<RefCell<Vec<u64>>>,
 }
 
-/// The rows of a bag elsewhere, with all that was decided about them.
+/// The rows of a bag elsewhere, with all decisions about them.
 pub(super) struct BagLine {
     key: Key,
     bag: Arc<BagRowsAsk>,
@@ -321,7 +321,7 @@ pub(super) struct BagLine {
     waiting: Rc<RefCell<Waiting>>,
 }
 
-/// The key of a bag, which is needed as long as this lives.
+/// The key of a bag, registered as needed for the lifetime of this.
 struct Key {
     number: u64,
     live: Rc<RefCell<Vec<u64>>>,
@@ -333,7 +333,7 @@ impl Drop for Key {
     }
 }
 
-/// What a bag waits for.
+/// State of a bag that waits.
 #[derive(Default)]
 pub(super) enum Waiting {
     #[default]
@@ -406,7 +406,7 @@ impl<'a> Talk<'a> {
         }
     }
 
-    /// The answers to some questions, which carry the whole log for a holder that lacks it.
+    /// The answers to some questions, which are sent again with the whole log if a holder lacks it.
     fn ask_all(&self, questions: &[BagQuestion]) -> Result<Vec<BagSums>, RankError> {
         for sends_all in [false, true] {
             let live = self.live.borrow().clone();
@@ -444,14 +444,14 @@ impl BagLine {
         Arc::make_mut(&mut self.bag).start = score;
     }
 
-    /// Keeps the first trees only.
+    /// Keeps only the first trees.
     pub(super) fn forget(&mut self, n_trees: usize) {
         self.trees.truncate(n_trees);
-        // Holders that have taken the others begin anew.
+        // Holders that have applied the others start again.
         self.n_sent = None;
     }
 
-    /// Waits for the sums of a tree, and for what the held-out rows say of the trees before it.
+    /// Waits for the sums of a tree, and for the loss of held-out rows after the trees before it.
     pub(super) async fn ask(
         &mut self,
         measures: bool,
@@ -480,7 +480,7 @@ impl BagLine {
         Ok(sums)
     }
 
-    /// Where its questions wait.
+    /// The queue of its questions.
     pub(super) fn waiting(&self) -> Rc<RefCell<Waiting>> {
         Rc::clone(&self.waiting)
     }
