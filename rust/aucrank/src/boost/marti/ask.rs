@@ -1,7 +1,7 @@
-//! What `MartiRank` queries of rows, and what those of a part answer: sums over the nodes of a layer, or over
-//! ranges of scores.
+//! Questions of `MartiRank` to rows, and the answers of a part: sums over the nodes of a layer, or
+//! over ranges of scores.
 //!
-//! Tile by tile rows go through the program from its root, so that nothing need be remembered of a row.
+//! Rows go through the program from its root, tile by tile, so that no state of a row is kept.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -34,16 +34,16 @@ pub(crate) struct ProgramAsk {
     pub(super) want: ProgramWant,
 }
 
-/// What is queried of the rows in the layer after the last one.
+/// Quantities queried of the rows in the layer after the last one.
 #[derive(Debug, Clone)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 pub(super) enum ProgramWant {
-    /// Class masses of its nodes, and where these learn the sums of one-byte features.
+    /// Class masses of its nodes and, if these learn, the sums of one-byte features.
     Layer { learns: bool },
     /// The sums of a wide feature in some nodes, from all rows or from samples of them.
     Wide { feature: usize, nodes: Vec<usize>, samples: Option<Arc<NodeSamples>> },
-    /// For each node and class the hashes of the rows of its sample: of all rows of the class, and
-    /// of those in the node.
+    /// For each node and class the hashes of the rows of its samples: from all rows of the class,
+    /// and from those in the node.
     Least { from: SampleOrder, size: usize },
     /// The share of each sample that is in its node, and the sums of one-byte features there.
     Sampled(Arc<NodeSamples>),
@@ -53,24 +53,24 @@ pub(super) enum ProgramWant {
     Scores(CodedScore),
 }
 
-/// Where the samples of the nodes of a layer begin in the order of a hash.
+/// Start of the sample of each node of a layer, in the order of a hash.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 pub(super) struct SampleOrder {
     pub(super) seed: u64,
-    /// Of each node.
+    /// For each node.
     pub(super) from: Vec<u64>,
 }
 
 impl SampleOrder {
-    /// How far a row is from the place where the sample of a node begins, given its hash in the
-    /// order of the seed.
+    /// Distance of a row from the start of the sample of a node, given its hash in the order of the
+    /// seed.
     pub(super) fn distance(&self, node: usize, seeded: u64) -> u64 {
         seeded.wrapping_sub(self.from[node])
     }
 }
 
-/// How far samples reach, by class, negatives first; `None` where a class has no rows.
+/// Extent of a sample by class, negatives first; `None` if a class has no rows.
 pub(super) type Reaches = [Option<u64>; 2];
 
 /// The samples of the nodes of a layer.
@@ -78,13 +78,13 @@ pub(super) type Reaches = [Option<u64>; 2];
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 pub(super) struct NodeSamples {
     pub(super) order: SampleOrder,
-    /// Of each node, that of all rows.
+    /// For each node, the extent of the sample of all rows.
     pub(super) of_all: Vec<Reaches>,
-    /// Of each node, that of the rows in it.
+    /// For each node, the extent of the sample of the rows in it.
     pub(super) inside: Vec<Reaches>,
 }
 
-/// How a sum of what the ends of ways are worth becomes a score.
+/// Conversion of the summed worth of path ends to a score.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 pub(super) struct CodedScore {
@@ -96,7 +96,7 @@ pub(super) struct CodedScore {
 #[derive(Debug, Clone)]
 pub(crate) struct NarrowSums {
     pub(super) histogram: MassHistogram,
-    /// Of each node, where rates of categories are shrunk.
+    /// For each node, if rates of categories are shrunk.
     pub(super) squares: Vec<RowSquares>,
 }
 
@@ -131,7 +131,7 @@ impl NarrowSums {
 /// Hashes of the samples of a node: for each class those of all rows, then those of the rows in it.
 pub(super) type NodeHashes = [[Vec<u64>; 2]; 2];
 
-/// What rows answer.
+/// Answer of rows.
 #[derive(Debug, Clone)]
 pub(crate) enum ProgramAnswer {
     Layer {
@@ -141,11 +141,12 @@ pub(crate) enum ProgramAnswer {
     Wide(WideSums),
     Least {
         size: usize,
-        /// Of each node.
+        /// For each node.
         nodes: Vec<NodeHashes>,
     },
     Sampled {
-        /// Of each node, mass of the sample of all rows that is in it, and in all.
+        /// For each node, the mass of the sample of all rows that is in the node, and its total
+        /// mass.
         shares: Vec<[ClassMasses; 2]>,
         sums: NarrowSums,
     },
@@ -154,7 +155,7 @@ pub(crate) enum ProgramAnswer {
 }
 
 impl ProgramAnswer {
-    /// That of no rows.
+    /// The answer of no rows.
     pub(super) fn none(ask: &ProgramAsk, binned: &Binned) -> Self {
         let n_nodes = n_layers_of(ask.nodes.len()) + 1;
         match &ask.want {
@@ -413,7 +414,7 @@ impl ProgramPart<'_> {
         Ok(())
     }
 
-    /// Calls `add` with row, node and mass wherever there is mass.
+    /// Calls `add` with row, node and mass for each nonzero mass.
     fn for_each(&self, mut add: impl FnMut(usize, usize, u64)) -> Result<(), RankError> {
         self.for_each_tile(|tile| tile.for_each(&mut add))
     }
@@ -440,7 +441,7 @@ impl ProgramPart<'_> {
         Ok(())
     }
 
-    /// A row in a node, as a learner counts it.
+    /// Sums of a row in a node, as counted by a learner.
     fn sums(&self, row: usize, mass: u64) -> ClassSums {
         let units = self.units.map_or(1, |units| units[row]);
         ClassSums::of_row(self.view.positive()[row], mass, self.view.rows_of(units))

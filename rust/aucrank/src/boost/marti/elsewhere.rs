@@ -1,4 +1,4 @@
-//! Rows elsewhere, to which programs are fitted by asking them for sums.
+//! Fits of programs to rows elsewhere, which are queried for sums.
 
 use std::sync::Arc;
 
@@ -28,16 +28,16 @@ use crate::{Interrupt, RankError};
 /// Fits `MartiRank` or `SMartiRank` to rows in parts, wherever they are: the same program as
 /// [`fit_marti_rank`](super::fit_marti_rank) gives on all of them in memory.
 ///
-/// `fit_number` distinguishes the fit from others that query the same rows at the same time. A fit queries once a
-/// layer, and some times more for the threshold; rows go through the program anew each time, so that
-/// who holds them remembers nothing. With `noise_rate: None` the scores of the rows held out are
-/// sent, each distinct one with its weights.
+/// `fit_number` distinguishes the fit from others that query the same rows at the same time. A fit
+/// queries once per layer, and a few more times for the threshold; rows go through the whole
+/// program each time, so that a holder keeps no state. With `noise_rate: None` the scores of the
+/// held-out rows are sent, each distinct score with its weights.
 ///
 /// # Errors
 ///
 /// As [`fit_marti_rank`](super::fit_marti_rank); [`RankError::BadParameter`] also for weak rankers of
-/// more than one feature, and for `Routing::Sampled`, whose coins are a hash of raw values. What the
-/// holder of the rows runs into.
+/// more than one feature, and for `Routing::Sampled`, whose coins are a hash of raw values. Errors
+/// of the holder of the rows.
 ///
 /// # Examples
 ///
@@ -106,7 +106,7 @@ impl ProgramElsewhere<'_> {
         Ok(found)
     }
 
-    /// How weights of the rows of a view become masses.
+    /// Conversion of the weights of the rows of a view to masses.
     fn scale(&self, units: &ClassUnits) -> MassScale {
         let (frame, total) = (self.rows.frame(), units.total());
         if frame.counts_copies() && total.pos + total.neg <= MOST_COPIES {
@@ -216,14 +216,14 @@ struct QueriedLayers<'a> {
     cutter: Cutter,
     /// The layers so far.
     sent: Arc<Vec<CodedNode>>,
-    /// What the rows of the last step answered.
+    /// Answers of the rows to the last step.
     found: Option<NodeFindings>,
 }
 
-/// What nodes learn from.
+/// Sums from which nodes learn.
 struct NodeFindings {
     sums: NarrowSums,
-    /// The samples of the nodes, where they learn from these.
+    /// The samples of the nodes, if they learn from samples.
     samples: Option<Arc<NodeSamples>>,
 }
 
@@ -251,7 +251,7 @@ impl QueriedLayers<'_> {
         Ok(NodeSamples { order, of_all: reaches(0), inside: reaches(1) })
     }
 
-    /// Has wide features compared to the best one-byte features of the open nodes.
+    /// Compares wide features to the best one-byte features of the open nodes.
     fn best_wide(
         &self,
         best: &mut [Best],
@@ -370,7 +370,7 @@ mod tests {
     }
 
     #[test]
-    fn the_same_program_comes_from_memory_a_file_and_a_cluster() {
+    fn programs_are_the_same_from_memory_a_file_and_a_cluster() {
         let plain = MartiParams { n_rounds: 5, ..MartiParams::default() };
         let freezing = MartiParams {
             epsilon: Some(0.2),
@@ -412,7 +412,7 @@ mod tests {
     }
 
     #[test]
-    fn what_needs_more_than_sums_is_refused_by_name() {
+    fn an_option_that_needs_more_than_sums_is_named() {
         let data = Data::new(101, Weights::None);
         let params = MartiParams::default();
         everywhere(&data, params.binning, ("refused", 1), |rows| {

@@ -49,7 +49,7 @@ pub(super) const MOST_ROUNDS: usize = 1000;
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(rename_all = "snake_case"))]
 pub enum Routing {
-    /// On all paths at once, each with the probability that coins send the row there.
+    /// On all paths at once, each with the probability that coin flips lead there.
     #[default]
     Expected,
     /// On one path; the coins are a hash of the content of the row.
@@ -117,13 +117,14 @@ pub struct MartiParams {
     pub routing: Routing,
     /// The score of a row.
     pub score: ProgramScore,
-    /// Share of flipped labels, below the share of the rarer class. `None` for a guess from 0 on in
-    /// steps of 0.05: that of the program which ranks rows held out best (paper 3 section 5).
+    /// Share of flipped labels, below the share of the rarer class. `None` to try values from 0 on
+    /// in steps of 0.05 and use that of the program which ranks held-out rows best (paper 3 section
+    /// 5).
     pub noise_rate: Option<f64>,
     /// `SMartiRank`: freezes a node reached by so small a share of a class that all such nodes
     /// together hold at most half of this share; in (0, 1). `None` for `MartiRank`.
     pub epsilon: Option<f64>,
-    /// Freezes a node with fewer rows of a class, each counting by its share in the node.
+    /// Freezes a node with fewer rows of a class than this, each counting by its share in the node.
     pub min_samples_class: f64,
     /// Maximum number of distinct rows of each class to which a node is fitted and from which its
     /// masses are estimated, sampled by a content hash; `None` for all.
@@ -133,7 +134,7 @@ pub struct MartiParams {
 }
 
 impl Default for MartiParams {
-    /// Those of the Python estimator `MartiRank`.
+    /// Defaults of the Python estimator `MartiRank`.
     fn default() -> Self {
         Self {
             binning: BinningParams::default(),
@@ -184,14 +185,14 @@ pub(super) trait ProgramRows {
     /// All of them.
     fn all(&self) -> Self::Subset;
 
-    /// The other rows, and a share of the rows of each class held out; `None` where a class has a
+    /// The remaining rows, and a held-out share of the rows of each class; `None` if a class has a
     /// single distinct row.
     fn hold_out(&self, share: f64, seed: u64) -> Result<Option<[Self::Subset; 2]>, RankError>;
 
     /// Their class weights.
     fn total(&self, subset: &Self::Subset) -> Result<ClassSums, RankError>;
 
-    /// Learns all layers on some of the rows, at a share of flipped labels.
+    /// Fits all layers to some of the rows, at a share of flipped labels.
     fn layers(&self, subset: &Self::Subset, noise_rate: f64) -> Result<CutLayers, RankError>;
 
     /// For each feature its number of categories, or `None` if it is numeric.
@@ -204,7 +205,7 @@ pub(super) trait ProgramRows {
     fn auc(&self, program: &BranchingProgram, subset: &Self::Subset) -> Result<f64, RankError>;
 }
 
-/// The layers of a program, with what each node sends rows on by.
+/// The layers of a program, with the classifier of each node.
 pub(super) struct CutLayers {
     pub(super) nodes: LayerNodes<(Term, TwoSided)>,
     pub(super) row_bits: u32,
@@ -252,7 +253,7 @@ pub fn fit_marti_rank(
     Ok(program)
 }
 
-/// Fits a program, at the share of flipped labels that is given or guessed.
+/// Fits a program, at the given or guessed share of flipped labels.
 pub(super) fn fit_program<R: ProgramRows>(
     rows: &R,
     params: &MartiParams,
@@ -310,13 +311,13 @@ fn rarer_share(total: ClassSums) -> f64 {
     total.pos.min(total.neg) as f64 / (total.pos + total.neg) as f64
 }
 
-/// Share of the rows that the guesses are checked on.
+/// Share of the rows on which guesses are evaluated.
 const HELD_OUT: f64 = 0.25;
 /// Guesses for a share of one half.
 const N_GUESSES: u32 = 10;
 
-/// The guess whose program, fitted to the other rows, ranks rows held out best, the smallest of
-/// equals; 0 where a class has a single distinct row. All fits have the bins of all rows.
+/// The guess whose program, fitted to the other rows, ranks held-out rows best, the smallest of
+/// ties; 0 if a class has a single distinct row. All fits use the bins of all rows.
 fn guess_noise_rate<R: ProgramRows>(rows: &R, params: &MartiParams) -> Result<f64, RankError> {
     let Some([kept, held_out]) = rows.hold_out(HELD_OUT, params.seed)? else {
         return Ok(0.0);

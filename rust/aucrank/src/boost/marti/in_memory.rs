@@ -1,4 +1,4 @@
-//! Rows in memory to which programs are fitted.
+//! Fits of programs to rows in memory.
 
 #[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
@@ -124,16 +124,16 @@ impl<'a> ProgramRows for ProgramInMemory<'a> {
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 pub(crate) enum CodedNode {
-    /// By its code of a feature it goes right.
+    /// It goes right with a probability that depends on its code of a feature.
     Cut {
         feature: usize,
-        /// For each run of codes of one probability, how many they are, and the probability in
-        /// units of 2^-31.
+        /// For each run of codes of equal probability, their number, and the probability in units
+        /// of 2^-31.
         runs: Vec<(u32, u32)>,
     },
-    /// By a fair coin it does.
+    /// It goes right by a fair coin.
     Coin,
-    /// Its way ends; what that is worth.
+    /// Its path ends, with this worth.
     End(u32),
 }
 
@@ -152,11 +152,11 @@ impl CodedNode {
     }
 }
 
-/// A program that goes to work on the rows of a part.
+/// A program prepared for the rows of a part.
 pub(super) struct PartProgram<'a> {
     /// Layer by layer.
     nodes: Vec<Outcome<CodeChance<'a>>>,
-    /// Of each node, if ways end there.
+    /// The worth of each node, if paths end there.
     worths: Vec<u32>,
     /// Number of layers.
     pub(super) n_layers: usize,
@@ -196,7 +196,7 @@ impl<'a> PartProgram<'a> {
     ///
     /// # Errors
     ///
-    /// [`RankError::BadAnswer`] for one that is not of these features.
+    /// [`RankError::BadAnswer`] if it does not fit these features.
     pub(super) fn new(nodes: &[CodedNode], binned: &'a Binned) -> Result<Self, RankError> {
         let bad = |why: &str| RankError::BadAnswer(why.to_owned());
         let n_layers = n_layers_of(nodes.len());
@@ -235,7 +235,7 @@ impl<'a> PartProgram<'a> {
         &self.nodes[place(number, 0)..place(number + 1, 0)]
     }
 
-    /// What the ends of ways in a layer are worth.
+    /// Worth of the ends of paths in a layer.
     pub(super) fn worths(&self, number: usize) -> &[u32] {
         &self.worths[place(number, 0)..place(number + 1, 0)]
     }
@@ -252,19 +252,19 @@ pub(super) struct Start<'a> {
     copies: Option<&'a [u64]>,
     /// Mass of each row, if weights are not counts.
     masses: Vec<u32>,
-    /// Bits of the mass of a copy of a row, if they are.
+    /// Bits of the mass of a copy of a row, if weights are counts.
     pub(super) row_bits: u32,
     /// Binary exponent of the unit of mass.
     pub(super) exponent: i32,
 }
 
-/// How weights become masses; the same for all rows of a fit, wherever they are.
+/// Conversion of weights to masses; the same for all rows of a fit, wherever they are.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 pub(crate) enum MassScale {
     /// A mass of 2 to this power for each copy of a row.
     Copies(u32),
-    /// A mass of as many units of weight, times 2 to this power.
+    /// The mass is the number of units of weight, times 2 to this power.
     Fractions(i32),
 }
 
@@ -274,14 +274,14 @@ impl MassScale {
         Self::Copies(bits_for(total.pos.max(total.neg)))
     }
 
-    /// For other weights, of which the largest has so many units.
+    /// For other weights, the largest of which has `largest` units.
     pub(super) fn of_fractions(n_rows: u64, largest: u64) -> Self {
         let bits_of_largest = largest.max(1).next_power_of_two().trailing_zeros();
         Self::Fractions(bits_for(n_rows) as i32 - bits_of_largest as i32)
     }
 
-    /// Bits of the mass of a row that is to be scored, and the binary exponent of the unit of mass
-    /// where weights have a unit with this exponent.
+    /// Bits of the mass of a row that is scored, and the binary exponent of the unit of mass if
+    /// that of the unit of weights is `exponent`.
     pub(super) fn row_bits(self, exponent: i32) -> (u32, i32) {
         match self {
             Self::Copies(bits) => (bits, -(bits as i32)),
@@ -290,7 +290,7 @@ impl MassScale {
         }
     }
 
-    /// Checks a scale from elsewhere.
+    /// Checks a received scale.
     pub(super) fn check(self) -> Result<(), RankError> {
         let is_good = match self {
             Self::Copies(bits) => bits <= MOST_ROW_BITS,
@@ -303,7 +303,7 @@ impl MassScale {
     }
 }
 
-/// Bits of the mass of a row where there are so many.
+/// Bits of the mass of a row if there are `count` rows.
 fn bits_for(count: u64) -> u32 {
     MOST_ROW_BITS.min(CLASS_BITS.saturating_sub(count.max(1).next_power_of_two().trailing_zeros()))
 }
@@ -332,7 +332,7 @@ impl<'a> Start<'a> {
         Ok(Self { row_bits, exponent, ..start })
     }
 
-    /// The rows of a part, given the units of their weights unless all count once.
+    /// For the rows of a part, given the units of their weights unless all count once.
     pub(super) fn of_part(units: Option<&'a [u64]>, scale: MassScale) -> Self {
         let (row_bits, exponent) = scale.row_bits(0);
         match scale {
@@ -378,7 +378,7 @@ mod tests_of_coded {
     use crate::{Interrupt, boost::MartiParams};
 
     #[test]
-    fn programs_of_other_rows_are_errors() {
+    fn programs_for_other_rows_are_errors() {
         let columns = Columns::from_row_major(&[1.0, 2.0, 3.0, 4.0], 1).unwrap();
         let labels = Labels::new(&[false, true, false, true], None).unwrap();
         let params: BinningParams = MartiParams::default().binning;
@@ -403,7 +403,7 @@ mod tests_of_start {
     use super::*;
 
     #[test]
-    fn counts_set_out_alike_and_fractions_by_their_weight() {
+    fn counts_start_with_equal_mass_and_fractions_by_their_weight() {
         let positive = [true, false, false];
         let labels = Labels::new(&positive, Some(&[3.0, 0.0, 2.0])).unwrap();
         let start = Start::new(&labels).unwrap();

@@ -1,4 +1,4 @@
-//! Two-sided classifiers on the rows of a fit, and what learns them.
+//! Two-sided classifiers on the rows of a fit, and their learners.
 
 use std::ops::Range;
 
@@ -37,7 +37,7 @@ use crate::{RankError, parallel};
 /// assert_eq!(chances.map(Chance::value), [1.0, 0.5]);
 /// ```
 pub trait RowChance: Sync {
-    /// The probability that it calls a row positive.
+    /// The probability that it predicts a row as positive.
     fn chance(&self, row: usize) -> Chance;
 
     /// [`RowChance::chance`] of consecutive rows, written to `chances`.
@@ -52,8 +52,8 @@ pub trait RowChance: Sync {
 ///
 /// # Examples
 ///
-/// A learner of one sum for each node, the mass of its positive rows, that calls all rows positive
-/// where they are more than half of the mass:
+/// A learner with one sum for each node, the mass of its positive rows, that predicts all rows as
+/// positive if these are more than half of the mass:
 ///
 /// ```
 /// use aucrank::boost::{
@@ -114,11 +114,11 @@ pub trait TwoSidedLearner: Sync {
     /// A classifier on the rows of the fit.
     type Classifier: RowChance + Send;
 
-    /// What is accumulated in a pass over the rows; `()` for a learner that reads the rows of a
-    /// node afterwards, by [`Layer::masses`].
+    /// Sums accumulated in a pass over the rows; `()` for a learner that reads the rows of a node
+    /// afterwards, by [`Layer::masses`].
     type Sums: Send;
 
-    /// Empty sums for a layer of that many nodes.
+    /// Empty sums for a layer of `n_nodes` nodes.
     fn empty(&self, n_nodes: usize) -> Self::Sums;
 
     /// Adds a tile of rows.
@@ -145,7 +145,7 @@ pub trait TwoSidedLearner: Sync {
         false
     }
 
-    /// Called after the last step by a classifier: what only the rows needed may be freed.
+    /// Called after the last step by a classifier: data needed only for the rows may be freed.
     fn settle(&self, classifier: &mut Self::Classifier) {
         let _ = classifier;
     }
@@ -173,11 +173,11 @@ pub trait TwoSidedLearner: Sync {
 pub enum Outcome<C> {
     /// A classifier sends rows on.
     Classifier(C),
-    /// A fair coin does.
+    /// A fair coin sends rows on.
     Coin,
     /// Paths end early, at a label.
     Frozen {
-        /// Whether it is "positive".
+        /// Whether the label is "positive".
         positive: bool,
     },
     /// Paths end in the last layer.

@@ -146,7 +146,7 @@ struct LearnerInMemory<'a, L: TwoSidedLearner> {
     learner: &'a L,
     class_rows: [f64; 2],
     seed: u64,
-    /// Of the last step.
+    /// Sums of the last step.
     sums: Option<L::Sums>,
     interrupt: &'a Interrupt,
 }
@@ -203,7 +203,7 @@ impl<L: TwoSidedLearner> LayerRows for LearnerInMemory<'_, L> {
     }
 }
 
-/// Mass of each class in a node, estimated by the share of a sample of the class that is there.
+/// Mass of each class in a node, estimated from the share of a sample of the class in the node.
 fn estimate(
     walk: &ProgramWalk<'_>,
     ring: &SampleRing,
@@ -222,7 +222,7 @@ fn estimate(
     ClassMasses { pos: of_class(true, total.pos), neg: of_class(false, total.neg) }
 }
 
-/// The part of a total that a sample of mass `all` has `here`.
+/// The part of a total in proportion to the mass `here` in a sample of mass `all`.
 pub(super) fn share_of(total: u64, here: u64, all: u64) -> u64 {
     let product = u128::from(here) * u128::from(total);
     product.checked_div(u128::from(all)).unwrap_or(0) as u64

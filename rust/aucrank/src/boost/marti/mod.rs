@@ -1,12 +1,12 @@
 //! `MartiRank` and `SMartiRank` (paper 3 sections 4 and 5): rankers at the nodes of a branching
 //! program, at which rows go right or left.
 //!
-//! - `walk`: the nodes that rows are in, layer by layer, with the loop of Basic `MartiBoost`; `learner`: what
-//!   learns two-sided classifiers: features chosen and cut by sums, or weak rankers;
-//! - `marti_boost`: boosting of any learner in memory; `step`: its pass over the rows, with what
-//!   `SMartiBoost` adds: frozen nodes and samples of a node;
-//! - `fit`: parameters and fit; `in_memory`, `elsewhere`: where the rows are, and their initial masses;
-//!   `ask`: questions to rows elsewhere, and the answers of a part of them;
+//! - `walk`: the nodes of rows, layer by layer, with the loop of Basic `MartiBoost`; `learner`:
+//!   learners of two-sided classifiers: features chosen and cut by sums, or weak rankers;
+//! - `marti_boost`: boosting of any learner in memory; `step`: its pass over the rows, with the
+//!   additions of `SMartiBoost`: frozen nodes and samples of a node;
+//! - `fit`: parameters and fit; `in_memory`, `elsewhere`: the sources of rows, and their initial
+//!   masses; `ask`: questions to rows elsewhere, and the answers of a part;
 //! - `program`: the branching program, and its score of a row.
 
 mod ask;

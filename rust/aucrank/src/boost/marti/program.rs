@@ -26,8 +26,8 @@ const MOST_MASS: u64 = 1 << 53;
 const EXPONENTS: i32 = 1200;
 
 /// A layered branching program (paper 3 Figure 2). From node `i` of layer `t` a row goes to node
-/// `i` of layer `t + 1`, or to node `i + 1` if the classifier says "positive"; `i` is the number of
-/// votes for "positive" so far.
+/// `i` of layer `t + 1`, or to node `i + 1` if the classifier predicts "positive"; `i` is the
+/// number of votes for "positive" so far.
 ///
 /// # Examples
 ///
@@ -173,7 +173,7 @@ pub(super) fn place(layer: usize, index: usize) -> usize {
     layer * (layer - 1) / 2 + index
 }
 
-/// How many whole layers so many nodes are.
+/// Number of whole layers with `n_nodes` nodes.
 pub(super) fn n_layers_of(n_nodes: usize) -> usize {
     let mut n_layers = 0;
     while place(n_layers + 2, 0) <= n_nodes {
@@ -213,13 +213,13 @@ impl BranchingProgram {
         self.routing
     }
 
-    /// The raw score from which a row is called positive, which is subtracted from the score.
+    /// The raw score from which a row is predicted as positive, which is subtracted from the score.
     #[must_use]
     pub fn threshold(&self) -> f64 {
         self.threshold
     }
 
-    /// Sets the raw score from which a row is called positive, such as that of even odds.
+    /// Sets the raw score from which a row is predicted as positive, such as that of even odds.
     pub(crate) fn set_threshold(&mut self, threshold: f64) {
         self.threshold = threshold;
     }
@@ -261,9 +261,9 @@ impl BranchingProgram {
         Some(twice as u64)
     }
 
-    /// For each feature what its classifiers contribute to the AUC: the advantage of each over
-    /// chance, `(1 - p_pos - p_neg) / 2`, times its share of all pairs of a positive and a negative
-    /// row, those that meet at its node; the mean over the layers. The share of a tree is divided
+    /// For each feature the contribution of its classifiers to the AUC: the advantage of each over
+    /// chance, `(1 - p_pos - p_neg) / 2`, times the share of all pairs of a positive and a negative
+    /// row that are both in its node; the mean over the layers. The share of a tree is divided
     /// among its features by their squared gains. `None` if a ranker combines features in a way
     /// that cannot be attributed.
     #[must_use]
@@ -414,12 +414,12 @@ struct ProgramTile {
 }
 
 impl BranchingProgram {
-    /// Score of each row, above 0 if it is called positive.
+    /// Score of each row, above 0 if it is predicted as positive.
     ///
     /// # Errors
     ///
-    /// [`RankError`] if the columns are not those of the fit in number and kind, or hold infinity,
-    /// and errors of external rankers.
+    /// [`RankError`] if the columns differ from those of the fit in number or kind, or hold
+    /// infinity, and errors of external rankers.
     pub fn score(
         &self,
         columns: &Columns<'_>,
@@ -620,7 +620,7 @@ impl BranchingProgram {
         score_of(self.score, self.row_bits, sum)
     }
 
-    /// What the mean worth of a row is multiplied by, and what is then added to it. The product is
+    /// The factor of the mean worth of a row, and the term that is then added. The product is
     /// exact.
     pub(in crate::boost) fn scale_of_worth(&self) -> (f64, f64) {
         scale_of_worth(self.score)
@@ -636,8 +636,8 @@ fn scale_of_worth(score: ProgramScore) -> (f64, f64) {
     }
 }
 
-/// The score from a sum of worths, each times its mass, where a row has 2 to the power of `row_bits`.
-/// Equal sums give equal scores, since sums are integers.
+/// The score from a sum of worths, each times its mass, if the mass of a row is 2 to the power of
+/// `row_bits`. Equal sums give equal scores, since sums are integers.
 #[inline]
 pub(super) fn score_of(score: ProgramScore, row_bits: u32, sum: u64) -> f64 {
     let mean = sum as f64 / (1_u64 << row_bits) as f64;

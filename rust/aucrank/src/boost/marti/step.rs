@@ -234,7 +234,8 @@ pub struct Freezing {
     /// A class is rare if less than `epsilon / (T (T + 1))` of its mass reaches the node
     /// (inequality 2). Under noise, where that is an estimate, `epsilon / (4 T (T + 1))` or less.
     pub epsilon: Option<f64>,
-    /// A class is rare if fewer rows of it reach the node, each counting by the share that does.
+    /// A class is rare if fewer of its rows reach the node than this, each counting by the share
+    /// that does.
     pub min_rows: f64,
     /// Share of flipped labels. Masses are then estimates of those by true labels; negative
     /// estimates count as zero (B10).
@@ -348,7 +349,7 @@ impl Chance {
         self.0
     }
 
-    /// That many times 2^-31; `None` above 1.
+    /// From a multiple of 2^-31; `None` above 1.
     pub(super) fn of_units(units: u32) -> Option<Self> {
         (units <= Self::ALWAYS.0).then_some(Self(units))
     }
@@ -466,7 +467,7 @@ mod tests_of_freezing {
     }
 
     #[test]
-    fn where_both_are_rare_the_larger_share_wins_and_negative_a_tie() {
+    fn if_both_are_rare_the_larger_share_wins_and_a_tie_is_negative() {
         let rule = Freezing { epsilon: Some(0.1), ..Freezing::default() };
         assert_eq!(rule.label(&reach(5, 9), 3), Some(true));
         assert_eq!(rule.label(&reach(5, 10), 3), Some(false));
@@ -494,7 +495,7 @@ mod tests_of_freezing {
     }
 
     #[test]
-    fn rounding_takes_no_row_away() {
+    fn rounding_loses_no_row() {
         // Two of n rows: 2 / 49 * 49 is below 2. And one row, of which a unit of mass was lost.
         let rule = Freezing { min_rows: 2.0, ..Freezing::default() };
         for n in 2..400_u32 {
@@ -524,7 +525,7 @@ mod tests_of_chance {
     use super::*;
 
     #[test]
-    fn all_or_nothing_goes_right_where_the_coin_is_none() {
+    fn a_chance_of_0_or_1_sends_nothing_or_all_right() {
         for mass in [0, 1, 2, 12_345, 1 << 31] {
             assert_eq!(Chance::NEVER.right_of(mass), 0);
             assert_eq!(Chance::ALWAYS.right_of(mass), mass);
@@ -553,7 +554,7 @@ mod tests_of_node_sample {
     use super::*;
 
     #[test]
-    fn a_sample_has_so_many_distinct_rows_with_all_their_copies() {
+    fn a_sample_has_the_requested_distinct_rows_with_all_their_copies() {
         let values = [1.0, 2.0, 1.0, 3.0, 4.0, 2.0, 9.0];
         let positive = [true, true, true, true, true, true, false];
         let columns = Columns::from_row_major(&values, 1).unwrap();

@@ -25,14 +25,14 @@ pub(super) const TILE_ROWS: usize = 512;
 /// the layers.
 const MOST_LAYERS_RECOMPUTED: usize = 16;
 
-/// The nodes that rows are in, in one layer.
+/// The nodes of rows in one layer.
 #[derive(Debug)]
 pub(super) enum NodePlaces {
-    /// In all nodes in part: tile by tile, the masses of the rows for each node.
+    /// Rows are spread over all nodes: tile by tile, the masses of the rows for each node.
     Spread { masses: Vec<u32>, stride: usize },
     /// The same, recomputed instead of stored.
     Recomputed,
-    /// In one node each.
+    /// Each row is in one node.
     Single { nodes: Vec<u32>, coins: Vec<u64> },
 }
 
@@ -146,7 +146,7 @@ pub(super) fn set_out(start: &Start<'_>, first: usize, root: &mut [u32]) {
 ///
 /// # Examples
 ///
-/// A learner that looks at its layers, and finds no classifier that is better than chance:
+/// A learner that inspects its layers, and finds no classifier better than chance:
 ///
 /// ```
 /// use aucrank::boost::{Layer, MartiBoostParams, MassTile, TwoSidedLearner, marti_boost};
@@ -254,14 +254,14 @@ pub(super) fn seed_of(seed: u64, layer: usize, node: usize) -> u64 {
 
 /// Rows that go through a program, layer by layer.
 pub(super) trait LayerRows {
-    /// What sends rows on at a node.
+    /// The classifier that sends rows on at a node.
     type Classifier;
 
     /// Number of rows of each class at the root, negatives first.
     fn class_rows(&self) -> [f64; 2];
 
     /// Takes the rows to the layer after `before`, whose nodes come after `earlier` ones; returns
-    /// the mass of each class in each of its nodes. If it `learns`, sums are gathered as well.
+    /// the mass of each class in each of its nodes. If it `learns`, sums are collected as well.
     fn step(
         &mut self,
         earlier: &[(ClassMasses, Outcome<Self::Classifier>)],
@@ -269,8 +269,8 @@ pub(super) trait LayerRows {
         learns: bool,
     ) -> Result<Vec<ClassMasses>, RankError>;
 
-    /// Estimates the mass of each class in each node where nodes learn from samples; `total` is
-    /// the mass at the root.
+    /// Estimates the mass of each class in each node, if nodes learn from samples; `total` is the
+    /// mass at the root.
     fn estimates(
         &mut self,
         layer: usize,
@@ -281,7 +281,7 @@ pub(super) trait LayerRows {
     /// A classifier for each of the open nodes, from the sums of the last step.
     fn learn(&mut self, layer: &OpenLayer<'_>) -> Result<Vec<Option<Self::Classifier>>, RankError>;
 
-    /// Frees what only the rows needed of a classifier whose step was the last.
+    /// Frees data of a classifier that only the rows needed, after its last step.
     fn settle(&self, classifier: &mut Self::Classifier) {
         let _ = classifier;
     }
@@ -422,7 +422,7 @@ impl MassTile<'_> {
         self.positive[row - self.first]
     }
 
-    /// Calls `add` with row, node and mass wherever there is mass.
+    /// Calls `add` with row, node and mass for each nonzero mass.
     pub fn for_each(&self, mut add: impl FnMut(usize, usize, u64)) {
         match self.places {
             TilePlaces::Spread(masses) => {
@@ -522,7 +522,7 @@ impl Cutter {
     }
 
     /// Cuts a ranking; `None` if it is no better than a coin. Samples hold the classes in other
-    /// proportions than the population: `natural` are the masses that they stand for.
+    /// proportions than the population: `natural` are the masses that they represent.
     pub(super) fn cut(
         &self,
         binned: &Binned,
@@ -533,7 +533,7 @@ impl Cutter {
             Some(natural) => rescaled(&ranking.sums, natural),
             None => std::mem::take(&mut ranking.sums),
         };
-        // An error means that noise alone explains a class: nothing to learn.
+        // An error means that noise alone explains a class, so that there is nothing to learn.
         let cut = two_sided(&sums, self.criterion, self.noise_rate).ok()?;
         if cut.error >= 0.5 - LEAST_ADVANTAGE {
             return None;
@@ -581,7 +581,7 @@ pub(crate) struct WideSums {
 const WIDE_BYTES: usize = 64 << 20;
 
 impl WideSums {
-    /// How many nodes to sum at once.
+    /// Number of nodes to sum at once.
     pub(super) fn n_at_once(n_codes: usize) -> usize {
         (WIDE_BYTES / (n_codes * size_of::<ClassMasses>())).max(1)
     }
@@ -600,7 +600,7 @@ impl WideSums {
         self.sums.iter_mut().zip(&more.sums).for_each(|(own, more)| *own += *more);
     }
 
-    /// Has each of the best features, one for each node, compared to this one.
+    /// Compares each of the best features, one for each node, to this one.
     pub(super) fn ask<'a>(
         &self,
         rule: BinRule,
