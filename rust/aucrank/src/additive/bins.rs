@@ -9,7 +9,7 @@ use crate::data::{
 };
 use crate::formula::{Formula, Steps};
 
-/// Whether high or low values of a number rank high.
+/// Direction in which a number ranks.
 ///
 /// # Examples
 ///
@@ -161,13 +161,13 @@ pub(super) fn gini(groups: Vec<ClassSums>) -> f64 {
     area as f64 / (u128::from(total.pos) * u128::from(total.neg)) as f64
 }
 
-/// A feature in bins, and what each of them adds to a sum.
+/// A feature in bins, and the contribution of each to a sum.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 pub(super) struct ValuedBins {
     pub(super) feature: usize,
     pub(super) bins: Bins,
-    /// Of each bin, that of missing values last.
+    /// Value of each bin, that of missing values last.
     pub(super) values: Vec<f64>,
 }
 
@@ -175,7 +175,7 @@ pub(super) struct ValuedBins {
 ///
 /// # Examples
 ///
-/// It travels as JSON text:
+/// It is sent as JSON text:
 ///
 /// ```
 /// use aucrank::RankError;
@@ -202,13 +202,13 @@ pub(super) struct ValuedBins {
 pub struct BinSum {
     /// Number of categories of each feature of the rows, or `None` for a number.
     pub(super) n_levels: Vec<Option<u32>>,
-    /// What every row begins with.
+    /// Initial value of every row.
     pub(super) initial: f64,
     pub(super) features: Vec<ValuedBins>,
 }
 
 impl BinSum {
-    /// Checks a sum read from elsewhere.
+    /// Checks a received sum.
     ///
     /// # Errors
     ///
@@ -240,7 +240,7 @@ impl BinSum {
     ///
     /// # Errors
     ///
-    /// [`RankError`] if the columns are not of these kinds, or hold infinity.
+    /// [`RankError`] if the columns are of other kinds, or hold infinity.
     pub fn values(&self, columns: &Columns<'_>) -> Result<Vec<f64>, RankError> {
         columns.check_kinds(&self.n_levels)?;
         let lookups = Lookups::new(self.features.iter().map(|of| (of.feature, &of.bins)));
@@ -260,7 +260,7 @@ impl BinSum {
         Formula::Sum(self.parts().collect())
     }
 
-    /// What is added up: the number that every row begins with, and the steps of each feature.
+    /// The terms of the sum: the initial value of every row, and the steps of each feature.
     pub(super) fn parts(&self) -> impl Iterator<Item = Formula> {
         let steps =
             |of: &ValuedBins| Formula::Steps(Steps::of_bins(of.feature, &of.bins, &of.values));
@@ -307,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn a_forged_sum_is_refused_in_words() {
+    fn a_forged_sum_is_refused_with_a_message() {
         for (place, forged, message) in [
             ("/features/0/feature", json!(2), "no feature 2"),
             ("/features/0/feature", json!(1), "for a categorical feature"),

@@ -313,7 +313,7 @@ impl KeyIntervals {
         let n_sampled = n_rows.div_ceil(16).min(SAMPLE);
         let mut sample: Vec<u64> = (0..n_sampled)
             .map(|place| {
-                // One row of each stretch at a varying position, so that no period of the rows is
+                // One row of each run at a varying position, so that no period of the rows is
                 // aliased.
                 let (start, end) = (place * n_rows / n_sampled, (place + 1) * n_rows / n_sampled);
                 let row = start + (mix(place as u64) % (end - start) as u64) as usize;

@@ -15,7 +15,7 @@
 //!    a corner at a border, since the cut there is midway between two values that have to be known.
 //!    A direction whose area is too small, even if every cell reached its outermost corner, is
 //!    dropped.
-//! 3. [`take`] gathers the rows of the remaining cells, often a tenth of all or less.
+//! 3. [`take`] collects the rows of the remaining cells, often a tenth of all or less.
 //! 4. [`refine`] splits cells with many rows into finer cells and repeats the test, until those
 //!    that remain are small; one outlier many orders of magnitude away makes such cells.
 //! 5. [`best_cuts`] sorts what remains, cell by cell. The hull of these points is that of all.
@@ -42,7 +42,7 @@ pub(super) struct HullFeature<'a, T, R> {
     pub values: &'a [T],
     /// Contribution of each row to its interval, zero if it does not count.
     pub rows: &'a R,
-    /// Values with bins of their own.
+    /// Special values, with their own bins.
     pub special: &'a [f64],
     /// The only direction allowed, if there is one.
     pub direction: Option<Direction>,
@@ -316,7 +316,7 @@ fn skipping_pieces<T: Value, R: RowTally>(
     Ok(Some(HullSample { pieces, special }))
 }
 
-/// Marks the pieces that no corner of the hull of all points is within or next to, and merges
+/// Marks the pieces without a corner of the hull of all points inside or next to them, and merges
 /// adjacent ones.
 fn skip(mut pieces: Vec<HullPiece>, only: Option<Direction>) -> Vec<HullPiece> {
     let borders = borders(pieces.iter().map(|piece| piece.sums));
@@ -337,8 +337,8 @@ fn skip(mut pieces: Vec<HullPiece>, only: Option<Direction>) -> Vec<HullPiece> {
     pieces
 }
 
-/// Which pieces of the curve a corner of the hull of all points may be within or next to, given the
-/// curve at their borders, and which of them may have points within.
+/// The pieces of the curve that may have a corner of the hull of all points inside or next to them,
+/// given the curve at their borders, and those that may have points inside.
 pub(super) fn wanted(
     borders: &[ClassMasses],
     is_open: &[bool],
@@ -448,7 +448,7 @@ fn count<T: Value, R: RowTally, const TIES: bool>(
     Ok(())
 }
 
-/// Gathers the rows of some cells, cell by cell.
+/// Collects the rows of some cells, cell by cell.
 fn take<T: Value, R: RowTally>(
     feature: &HullFeature<'_, T, R>,
     is_taken: &[bool],
@@ -728,7 +728,7 @@ pub(super) mod tests {
         if direction == Direction::Increasing { area } else { -area }
     }
 
-    /// What the cuts have to be.
+    /// The expected cuts.
     pub(in crate::additive) fn expected(
         values: &[f64],
         labels: &Labels<'_>,
@@ -773,7 +773,7 @@ pub(super) mod tests {
         run(&HullFeature { values, rows, special, direction, n_shares })
     }
 
-    /// Compares with the definition: all directions, shares, weights and widths.
+    /// Compares the cuts with the definition: all directions, shares, weights and widths.
     fn check(values: &[f64], positive: &[bool], weights: &[f64], special: &[f64]) {
         let narrow: Vec<f32> = values.iter().map(|&value| value as f32).collect();
         let widened: Vec<f64> = narrow.iter().map(|&value| value.into()).collect();
@@ -795,7 +795,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn any_law_gives_the_cuts_of_the_definition() {
+    fn any_distribution_gives_the_cuts_of_the_definition() {
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(5);
         let mut uniform = move || (rng.next_u64() >> 11) as f64 * 2_f64.powi(-53);
         let laws: [&dyn Fn(f64, usize) -> f64; 17] = [
@@ -841,7 +841,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn infinity_is_seen_wherever_it_is() {
+    fn infinity_is_detected_in_any_row() {
         for n in [10, 3 * FEW_ROWS] {
             for row in [0, n / 2, n - 1] {
                 for bad in [f64::INFINITY, f64::NEG_INFINITY] {
@@ -933,7 +933,7 @@ pub(super) mod tests {
         }
 
         #[test]
-        fn swapped_labels_turn_the_direction_and_keep_the_cuts(
+        fn swapped_labels_reverse_the_direction_and_keep_the_cuts(
             rows in prop::collection::vec((0..50_u8, any::<bool>()), 0..200),
         ) {
             let mut values = vec![0.0, 3.0, 60.0];
@@ -973,7 +973,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn values_of_one_class_side_by_side_are_not_parted_unless_they_are_tied_with_the_other() {
+    fn neighbouring_values_of_one_class_are_not_separated_unless_tied_with_the_other() {
         // DECISIONS E11.
         let cut = |values: &[f64], positive: &[bool]| {
             found(values, &Labels::new(positive, None).unwrap(), &[], None, 1).unwrap().cuts

@@ -38,8 +38,8 @@ use crate::{Interrupt, RankError, parallel};
 #[derive(Debug, Clone, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(deny_unknown_fields))]
 pub struct Mad2cParams {
-    /// For each feature the special values, which have bins of their own; empty if there are none
-    /// at all.
+    /// For each feature the special values, which have their own bins; empty if there are none at
+    /// all.
     pub special: Vec<Vec<f64>>,
     /// For each feature the direction in which it may rank; empty for the better one of each.
     pub directions: Vec<Option<Direction>>,
@@ -134,7 +134,8 @@ impl Mad2c {
     ///
     /// # Errors
     ///
-    /// [`RankError`] if the columns are not those of the fit in number and kind, or hold infinity.
+    /// [`RankError`] if the columns differ from those of the fit in number or kind, or hold
+    /// infinity.
     pub fn bins(&self, columns: &Columns<'_>) -> Result<Vec<f64>, RankError> {
         columns.check_kinds(&self.n_levels)?;
         let n_features = self.features.len();
@@ -185,11 +186,11 @@ pub fn fit_mad2c(
     bin_features(columns, labels, params, Some(&done), interrupt)
 }
 
-/// [`fit_mad2c`] of rows that are read in passes: the same bins.
+/// [`fit_mad2c`] on rows that are read in passes: the same bins.
 ///
 /// # Errors
 ///
-/// [`RankError`] for a parameter out of range, a class without weight, or as of [`RawRows::pass`].
+/// [`RankError`] for a parameter out of range, a class without weight, or as for [`RawRows::pass`].
 pub fn fit_mad2c_rows(
     rows: &dyn RawRows,
     params: &Mad2cParams,
@@ -198,7 +199,7 @@ pub fn fit_mad2c_rows(
     CutSearch::read(rows, params, None, interrupt)?.table(FoldView::All)
 }
 
-/// [`fit_mad2c`]; each feature is reported as a part where `done` is given.
+/// [`fit_mad2c`]; each feature is reported as progress if `done` is given.
 pub(super) fn bin_features(
     columns: &Columns<'_>,
     labels: &Labels<'_>,
@@ -421,7 +422,7 @@ mod tests {
     }
 
     #[test]
-    fn every_row_is_counted_in_the_bin_that_it_is_put_in() {
+    fn every_row_is_counted_in_its_bin() {
         let (values, codes, positive) = sample();
         let weights: Vec<f64> = (0..N).map(|row| (row % 3) as f64).collect();
         let labels = Labels::new(&positive, Some(&weights)).unwrap();
@@ -443,7 +444,7 @@ mod tests {
     }
 
     #[test]
-    fn parameters_that_fit_no_feature_are_refused_by_name() {
+    fn parameters_that_fit_no_feature_are_named() {
         let (codes, values) = ([0, 1, 0], [1.0, 2.0, 3.0]);
         let columns = vec![values.as_slice().into(), Column::Codes { codes: &codes, n_levels: 2 }];
         let columns = Columns::new(columns, 3).unwrap();

@@ -1,11 +1,12 @@
 //! Rankers that are a sum of functions of single features, and the bins they are built from.
 //!
 //! - [`fit_mad2c`]: bins of a feature that reach the largest AUC (MAD2C);
-//! - [`fit_rimarc`]: the mean of their positive rates, weighted by how well each feature ranks
+//! - [`fit_rimarc`]: the mean of their positive rates, weighted by the AUC of each feature
 //!   (RIMARC);
-//! - [`fit_mad2c_rows`], [`fit_rimarc_rows`]: the same of rows that are read in passes ([`RawRows`]);
+//! - [`fit_mad2c_rows`], [`fit_rimarc_rows`]: the same for rows that are read in passes
+//!   ([`RawRows`]);
 //! - [`build_scorecard`]: integer points for the bins of any sum of step functions;
-//! - [`build_scorecard_rows`]: the same of rows that are read in passes ([`CardRows`]);
+//! - [`build_scorecard_rows`]: the same for rows that are read in passes ([`CardRows`]);
 //! - [`fit_linear`]: ridge logistic regression on numbers, their thresholds and categories.
 //!
 //! Güvenir and Kurtcephe, "Ranking instances by maximizing the area under ROC curve", IEEE

@@ -16,8 +16,8 @@ use crate::rows::words::{WordReader, put_sums};
 /// Rows counted by one task.
 const CHUNK_ROWS: usize = 1 << 15;
 
-/// The rows of positive weight by their points, to be merged with others: as many entries as there are
-/// different sums of points.
+/// The rows of positive weight by their points, which can be merged with others: one entry for each
+/// distinct sum of points.
 ///
 /// # Examples
 ///
@@ -42,22 +42,22 @@ pub struct PointCounts {
 }
 
 impl PointCounts {
-    /// Those of no rows; `weights` are the range of the weights of all and their relative sum, `None`
-    /// where every row counts once.
+    /// The counts of no rows; `weights` are the range of the weights of all rows and their relative
+    /// sum, `None` if every row counts once.
     #[must_use]
     pub fn new(weights: Option<(WeightRange, u128)>) -> Self {
         let scale = weights.map(|(range, relative)| FixedScale::new(range, relative));
         Self { scale, sums: BTreeMap::new() }
     }
 
-    /// Those of labelled rows.
+    /// The counts of labelled rows.
     pub(super) fn of(points: &[f64], labels: &Labels<'_>) -> Self {
         let mut counts = Self::new(None);
         counts.add_rows(points, |row| labels.sums(row));
         counts
     }
 
-    /// Adds rows, whose points are whole numbers.
+    /// Adds rows, whose points are integers.
     ///
     /// # Errors
     ///
@@ -74,7 +74,7 @@ impl PointCounts {
         Ok(())
     }
 
-    /// Adds rows each of which stands for `counts` equal ones.
+    /// Adds rows that each represent `counts` equal ones.
     ///
     /// # Errors
     ///
@@ -121,11 +121,11 @@ impl PointCounts {
         words::to_bytes(&words)
     }
 
-    /// Adds the rows of others that [`PointCounts::to_bytes`] has written.
+    /// Adds the counts of other rows, written by [`PointCounts::to_bytes`].
     ///
     /// # Errors
     ///
-    /// [`RankError::BadAnswer`] for other bytes; the counts are of no use then.
+    /// [`RankError::BadAnswer`] for other bytes; the counts are then invalid.
     pub fn merge_bytes(&mut self, bytes: &[u8]) -> Result<(), RankError> {
         let words = words::from_bytes(bytes)?;
         let mut reader = WordReader::new(&words);

@@ -18,10 +18,10 @@ use crate::{FitPart, Interrupt, RankError};
 
 /// Rows that a scorecard is built from in passes, wherever they are.
 ///
-/// A pass counts bins ([`RawRows::pass`]), and each of the others one score of whole rows. Their weights
-/// are in the unit of all rows ([`WeightRange::units_of_part`](crate::data::WeightRange::units_of_part)),
-/// so that all sums are whole numbers, and the order of the rows does not matter. A state may lie in
-/// files ([`RocState::spilling_to`]): no step of the construction reads it at once.
+/// One pass counts bins ([`RawRows::pass`]), each other pass one score of the rows. Weights are in
+/// the unit of all rows ([`WeightRange::units_of_part`](crate::data::WeightRange::units_of_part)),
+/// so that all sums are integers, and the order of the rows does not matter. A state may be in
+/// files ([`RocState::spilling_to`]): no step of the construction loads it whole.
 ///
 /// # Examples
 ///
@@ -99,11 +99,11 @@ use crate::{FitPart, Interrupt, RankError};
 /// # Ok::<(), RankError>(())
 /// ```
 pub trait CardRows: RawRows {
-    /// The scores of all rows by the ranker that the card stands for.
+    /// The scores of all rows by the ranker that the card approximates.
     ///
     /// # Errors
     ///
-    /// What the holder runs into, such as [`RankError::Storage`] or [`RankError::Interrupted`].
+    /// Errors of the holder, such as [`RankError::Storage`] or [`RankError::Interrupted`].
     fn ranker_scores(&self, interrupt: &Interrupt) -> Result<RocState, RankError>;
 
     /// The sums of all rows.
@@ -113,7 +113,7 @@ pub trait CardRows: RawRows {
     /// As [`CardRows::ranker_scores`].
     fn scores(&self, of: &BinSum, interrupt: &Interrupt) -> Result<RocState, RankError>;
 
-    /// All rows by their sums, which are whole numbers of points.
+    /// All rows by their sums, which are integers.
     ///
     /// # Errors
     ///
@@ -167,8 +167,8 @@ pub struct ScorecardParams {
     pub monotone: Vec<bool>,
     /// Minimum share of all rows in a bin of known values, except for special values. In [0, 1).
     pub min_bin_share: f64,
-    /// For each feature the special values, which have bins of their own, ascending; empty for none
-    /// at all.
+    /// For each feature the special values, which have their own bins, ascending; empty for none at
+    /// all.
     pub special: Vec<Vec<f64>>,
 }
 
@@ -257,7 +257,7 @@ fn check_terms(terms: &[FeatureTerm], n_levels: &[Option<u32>]) -> Result<(), Ra
 /// the lowest of each feature 0. A feature whose points are all 0 is dropped from the card.
 ///
 /// `ranker_scores` are the scores of the rows by the ranker of these terms: their AUC is kept, to
-/// show what the card loses.
+/// show the loss of the card.
 ///
 /// # Errors
 ///
@@ -287,13 +287,13 @@ pub fn build_scorecard(
 /// The card of [`build_scorecard`] from rows that are read in passes: one for the scores of the ranker,
 /// one for the rows of each bin, one for the sums of their values, and one for the points.
 ///
-/// Memory: what the holder of the rows has of their scores, some 50 MB while the line is fitted, and the
-/// distinct points, which the card has anyway. None of it grows with the rows.
+/// Memory: the state of scores at the holder of the rows, some 50 MB while the line is fitted, and
+/// the distinct points, which the card has anyway. None of it grows with the rows.
 ///
 /// # Errors
 ///
-/// [`RankError`] as for [`build_scorecard`], what the holder runs into, or if the rows are not the same
-/// in each pass.
+/// [`RankError`] as for [`build_scorecard`], errors of the holder, or if the rows differ between
+/// passes.
 pub fn build_scorecard_rows(
     rows: &dyn CardRows,
     terms: &[FeatureTerm],
@@ -304,9 +304,9 @@ pub fn build_scorecard_rows(
     if card.points_add_up() { Ok(card) } else { Err(RankError::PointsDiffer) }
 }
 
-/// What is queried of the rows of a card.
+/// Questions to the rows of a card.
 trait Answers {
-    /// AUC of the ranker that the card stands for.
+    /// AUC of the ranker that the card approximates.
     fn ranker_auc(&self) -> Result<f64, RankError>;
 
     /// The rows in the bins of each draft.
@@ -321,7 +321,7 @@ trait Answers {
 
 /// The rows in bins.
 struct BinCounts {
-    /// Of each draft, rows with a missing value last.
+    /// For each draft, rows with a missing value last.
     of_drafts: Vec<Vec<ClassSums>>,
     total: ClassSums,
     exponent: i32,
@@ -416,7 +416,7 @@ impl Answers for InPasses<'_> {
     }
 }
 
-/// The card, by what is queried of its rows.
+/// The card, from the answers of its rows.
 fn build(
     n_levels: &[Option<u32>],
     rows: &impl Answers,
@@ -508,7 +508,7 @@ fn snap_values(drafts: &mut [Draft]) {
     }
 }
 
-/// The values of the bins of a row, added up.
+/// The sum of the values of the bins of a row.
 fn exact_sum(n_levels: &[Option<u32>], drafts: &[Draft]) -> BinSum {
     let of_draft = |draft: &Draft| ValuedBins {
         feature: draft.feature(),
@@ -609,7 +609,7 @@ mod tests {
     }
 
     #[test]
-    fn doubled_odds_are_pdo_points_and_base_points_have_base_odds() {
+    fn pdo_points_double_the_odds_and_base_points_have_base_odds() {
         let sample = Sample::new(2000, 1);
         for high_points in [HighPoints::Positive, HighPoints::Negative] {
             let (base_points, base_odds, pdo) = (300.0, 8.0, 35.0);
@@ -706,7 +706,7 @@ mod tests {
     }
 
     #[test]
-    fn a_share_is_that_of_the_fraction_not_of_its_product() {
+    fn a_share_is_compared_as_a_quotient_not_as_a_product() {
         // 0.07 * 100 is above 7 in doubles.
         let numbers: Vec<f64> = (0..100).map(|row| f64::from(u8::from(row >= 7))).collect();
         let positive: Vec<bool> = (0..100).map(|row| row % 3 == 0 || row < 6).collect();
@@ -771,7 +771,7 @@ mod tests {
     }
 
     #[test]
-    fn special_and_missing_values_stand_apart() {
+    fn special_and_missing_values_have_their_own_bins() {
         let sample = Sample::new(1500, 6);
         let params = ScorecardParams {
             special: vec![vec![-1.0, 4.0], vec![]],
@@ -793,7 +793,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cut_at_a_special_value_stays_where_the_ranker_has_it() {
+    fn a_cut_of_the_ranker_at_a_special_value_is_kept() {
         let sample = Sample::new(2000, 6);
         let params = ScorecardParams { special: vec![vec![4.0], vec![]], ..Default::default() };
         let terms = [numeric(0, &[4.0, 4_f64.next_up()], &[0.2, 0.5, 0.9], 0.5)];
@@ -814,7 +814,7 @@ mod tests {
     }
 
     #[test]
-    fn features_without_points_leave_the_card() {
+    fn features_without_points_are_dropped_from_the_card() {
         let sample = Sample::new(500, 8);
         let flat = [numeric(0, &[], &[3.0], 3.0), categorical(1, &[0.0, 0.2, 0.4, 0.6, 0.8], 0.3)];
         let card = sample.build(&flat, &ScorecardParams::default(), None).unwrap();
@@ -826,7 +826,7 @@ mod tests {
     }
 
     #[test]
-    fn what_makes_no_sense_is_refused_by_name() {
+    fn invalid_arguments_are_named() {
         let sample = Sample::new(50, 9);
         let refused = |terms: &[FeatureTerm], params: ScorecardParams, words: &str| {
             let err = sample.build(terms, &params, None).expect_err(words).to_string();
@@ -917,7 +917,8 @@ mod tests {
         }
     }
 
-    /// Rows in parts, whose answers travel as bytes; `shift` is added to the points of a dishonest one.
+    /// Rows in parts, whose answers are sent as bytes; `shift` is added to the points of a faulty
+    /// one.
     struct Parts {
         samples: Vec<Sample>,
         weights: Option<Vec<Vec<f64>>>,
@@ -940,7 +941,7 @@ mod tests {
         }
     }
 
-    /// A question as it comes to who holds rows elsewhere.
+    /// A question as received by a holder of rows elsewhere.
     #[cfg(feature = "serde")]
     fn received(ask: &RawAsk) -> RawAsk {
         RawAsk::from_bytes(&ask.to_bytes()).unwrap()
@@ -1017,7 +1018,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_that_are_scored_in_another_way_are_refused() {
+    fn rows_scored_differently_are_refused() {
         let parts = Parts { shift: 1.0, ..Parts::new(&Sample::new(300, 2), &[0, 300], None) };
         let (params, interrupt) = (ScorecardParams::default(), Interrupt::default());
         let err = build_scorecard_rows(&parts, &terms(), &params, &interrupt).unwrap_err();

@@ -337,7 +337,7 @@ impl Rimarc {
         Self { parts, shares }
     }
 
-    /// With weights that are cross-fitted, in so many folds, or else those of all rows.
+    /// With cross-fitted weights and their number of folds, or else with weights from all rows.
     fn of_table(table: Mad2c, scoring: Scoring, cross_fitted: Option<(Vec<f64>, u16)>) -> Self {
         let weight = |feature: &BinnedFeature| {
             ScoredPairs::of(&scoring.shrunken_masses(feature), &scoring.balances(feature, &table))
@@ -420,7 +420,8 @@ impl Rimarc {
     ///
     /// # Errors
     ///
-    /// [`RankError`] if the columns are not those of the fit in number and kind, or hold infinity.
+    /// [`RankError`] if the columns differ from those of the fit in number or kind, or hold
+    /// infinity.
     pub fn probability(&self, columns: &Columns<'_>) -> Result<Vec<f64>, RankError> {
         let prevalence = self.prevalence();
         self.of_rows(columns, |sum| {
@@ -475,8 +476,8 @@ impl Rimarc {
         (shares, Lookups::new(said.iter().map(|&(place, (feature, _))| (place, &feature.bins))))
     }
 
-    /// The contributions to the score of each row, row by row, one for each feature: by how much
-    /// its bin moves `r` from the prevalence. They add up to the score less [`Rimarc::base_score`].
+    /// The contributions to the score of each row, row by row, one for each feature: the shift of
+    /// `r` from the prevalence by its bin. They add up to the score less [`Rimarc::base_score`].
     ///
     /// # Errors
     ///
@@ -510,7 +511,7 @@ impl Rimarc {
         Ok(parts)
     }
 
-    /// By how much a share moves the score, given the `total` of the weights.
+    /// Shift of the score by a share, given the `total` of the weights.
     fn part(&self, share: Share, total: f64) -> f64 {
         if share.weight > 0.0 {
             (share.numerator - share.weight * self.base_score()) / total
@@ -640,11 +641,11 @@ pub fn fit_rimarc(
     Ok(Rimarc::of_table(table, scoring, cross_fitted))
 }
 
-/// [`fit_rimarc`] of rows that are read in passes: the same model.
+/// [`fit_rimarc`] on rows that are read in passes: the same model.
 ///
 /// # Errors
 ///
-/// [`RankError`] for a parameter out of range, a class without weight, or as of [`RawRows::pass`].
+/// [`RankError`] for a parameter out of range, a class without weight, or as for [`RawRows::pass`].
 pub fn fit_rimarc_rows(
     rows: &dyn RawRows,
     params: &RimarcParams,
@@ -657,7 +658,7 @@ pub fn fit_rimarc_rows(
     let scoring = params.scoring(table.n_levels(), || search.units(FoldView::All));
     let n_folds = search.n_folds();
     let mut by_fold = Vec::new();
-    // Of one fold nothing remains to learn from.
+    // With one fold, no training rows remain.
     for fold in (0..n_folds).filter(|_| n_folds > 1) {
         let view = FoldView::Without(fold);
         let table = search.table(view)?;
@@ -717,7 +718,7 @@ fn weights_of_folds(by_fold: &[Vec<ScoredPairs>]) -> Vec<f64> {
     (0..n_features).map(weight).collect()
 }
 
-/// The sums of some rows by the bin of their value.
+/// The sums of some rows by bin.
 fn sums_by_bin(
     column: &Column<'_>,
     bins: &Bins,
@@ -834,7 +835,7 @@ mod tests {
     }
 
     #[test]
-    fn the_estimate_of_laplace_would_break_condition_5() {
+    fn the_laplace_estimate_would_violate_condition_5() {
         let table = [(1_u64, 0_u64), (10, 1)].map(|(pos, neg)| ClassSums { pos, neg, rows: 1 });
         assert!(table[0].cmp_eta(table[1]).is_gt());
         let laplace = table.map(|s| (s.pos + 1) as f64 / (s.pos + s.neg + 2) as f64);
@@ -1032,7 +1033,7 @@ mod tests {
     }
 
     #[test]
-    fn where_nothing_can_be_left_out_the_weights_are_those_of_all_rows() {
+    fn if_nothing_can_be_left_out_the_weights_are_those_of_all_rows() {
         let positive = [true, false, false, true];
         let columns = Columns::from_row_major(&[2.0, 1.0, 0.0, 2.0], 1).unwrap();
         let params = RimarcParams { weight_folds: Some(5), ..RimarcParams::default() };
@@ -1044,7 +1045,7 @@ mod tests {
     }
 
     #[test]
-    fn a_weight_of_next_to_nothing_still_has_its_say() {
+    fn a_tiny_weight_still_has_an_effect() {
         // 2(AUC - 1/2) of the first is 1/(PN), some 2^-60; the second ranks perfectly.
         let n = 1_u64 << 30;
         let counts = [(n, n - 1), (1, 0), (0, 1), (n, n), (1, 0), (0, 1)];
@@ -1157,7 +1158,7 @@ mod tests {
     }
 
     #[test]
-    fn features_without_a_say_leave_the_prevalence() {
+    fn features_without_weight_give_the_prevalence() {
         let columns = Columns::from_row_major(&[1.0, f64::NAN, 1.0, f64::NAN], 2).unwrap();
         let model = fit(&columns, &[true, false], &RimarcParams::default());
         assert_eq!(model.weights(), [0.0, 0.0]);
@@ -1191,7 +1192,7 @@ mod tests {
 
     #[test]
     #[cfg(feature = "serde")]
-    fn forged_documents_are_refused_in_words() {
+    fn forged_documents_are_refused_with_a_message() {
         let sample = Sample::new(1);
         let model = fit(&sample.columns(), &sample.positive, &RimarcParams::default());
         let document = serde_json::to_value(&model).unwrap();

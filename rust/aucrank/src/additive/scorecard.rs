@@ -265,7 +265,8 @@ impl Scorecard {
     ///
     /// # Errors
     ///
-    /// [`RankError`] if the columns are not those of the fit in number and kind, or hold infinity.
+    /// [`RankError`] if the columns differ from those of the fit in number or kind, or hold
+    /// infinity.
     pub fn points(&self, columns: &Columns<'_>) -> Result<Vec<i64>, RankError> {
         let points = self.of_points(columns, |points| points)?;
         Ok(points.into_iter().map(|points| points as i64).collect())
@@ -456,7 +457,7 @@ impl Scorecard {
         self.points_sum().formula()
     }
 
-    /// Its score: the log-odds that the points of a row stand for.
+    /// Its score: the log-odds for the points of a row.
     #[must_use]
     pub fn formula(&self) -> Formula {
         let points = self.points_sum();
@@ -556,7 +557,7 @@ mod tests {
     }
 
     #[test]
-    fn a_probability_is_above_one_half_where_the_score_is_above_0() {
+    fn a_probability_is_above_one_half_if_the_score_is_above_0() {
         for x in [1e-300, 1e-17, 1e-16, 1e-9, 1.0, 40.0, 800.0, f64::MAX] {
             assert!(logistic(x) > 0.5 && logistic(x) <= 1.0, "{x}");
             assert!(logistic(-x) <= 0.5 && logistic(-x) >= 0.0, "{x}");
@@ -565,7 +566,7 @@ mod tests {
     }
 
     #[test]
-    fn a_forged_card_is_refused_in_words() {
+    fn a_forged_card_is_refused_with_a_message() {
         read(card()).check().unwrap();
         let big = u64::MAX;
         let forgeries: Vec<(&str, Value, &str)> = vec![

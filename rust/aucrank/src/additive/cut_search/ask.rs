@@ -1,4 +1,4 @@
-//! What is queried of raw rows.
+//! Questions to raw rows.
 
 use std::sync::Arc;
 
@@ -9,11 +9,11 @@ use super::FEW_CELLS;
 use super::key_cells::KeyLayout;
 use crate::data::{Bins, BlockTable, FixedScale, RowFolds, WeightRange};
 
-/// What a pass over raw rows is to count.
+/// A question: the counts that a pass over raw rows returns.
 ///
 /// # Examples
 ///
-/// Who holds rows elsewhere answers a question that was sent:
+/// A holder of rows elsewhere answers a received question:
 ///
 /// ```
 /// use std::sync::Arc;
@@ -33,22 +33,22 @@ use crate::data::{Bins, BlockTable, FixedScale, RowFolds, WeightRange};
 #[derive(Debug, Clone)]
 pub struct RawAsk {
     pub(super) head: PassHead,
-    /// What is to be counted of each feature.
+    /// Counts of each feature.
     pub(super) features: Vec<WantedCounts>,
 }
 
-/// How rows are read, and into which folds they are dealt.
+/// Settings for reading rows and dealing them into folds.
 #[derive(Debug, Clone)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 pub(super) struct PassHead {
     /// Number of categories of each feature, or `None` for a number.
     pub(super) n_levels: Vec<Option<u32>>,
-    /// Unit of weights; `None` where every row counts once.
+    /// Unit of weights; `None` if every row counts once.
     pub(super) scale: Option<FixedScale>,
     /// Special values of each feature; empty if there are none at all.
     pub(super) special: Vec<Vec<f64>>,
     pub(super) dealt: FoldDeal,
-    /// Most cells of a feature that has one for each of few keys.
+    /// Maximum number of cells of a feature with a cell for each of few keys.
     pub(super) most_cells: usize,
 }
 
@@ -57,13 +57,13 @@ pub(super) struct PassHead {
 pub(super) enum FoldDeal {
     /// All rows are one fold.
     Together,
-    /// Into folds, by the blocks of all rows where they have any.
+    /// Into folds, by the blocks of all rows if they have any.
     Folds(Arc<RowFolds>, Option<Arc<BlockTable>>),
     /// Not yet: the least hashes of each class are requested, in the order of a seed, or the blocks.
     NotYet(u64),
 }
 
-/// What is to be counted of a feature.
+/// Counts of a feature.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum WantedCounts {
     Nothing,
@@ -89,7 +89,7 @@ impl PassHead {
 }
 
 impl RawAsk {
-    /// Asks for the rows of bins of some features, none of which occurs twice.
+    /// Queries the rows of bins of some distinct features.
     pub(in crate::additive) fn of_bins(
         n_levels: &[Option<u32>],
         weights: Option<(WeightRange, u128)>,

@@ -1,5 +1,5 @@
-//! Sums of cells of the keys of numbers, which merge in any grouping, and a number between passes, thinned to
-//! the cells that its cuts depend on.
+//! Sums of cells of the keys of numbers, which merge in any grouping, and the state of a number
+//! between passes, reduced to the cells that affect its cuts.
 
 use crate::RankError;
 use crate::additive::bins::{BinnedFeature, Direction};
@@ -12,11 +12,11 @@ use crate::rows::words::WordReader;
 /// Slots of a table of few cells.
 const FEW_SLOTS: usize = 1 << 8;
 
-/// The keys of a feature that are counted, and the cells that they are counted in.
+/// The counted keys of a feature, and their cells.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum KeyLayout {
-    /// All keys, or those in some intervals. A cell has the keys of the same leading bits, as many of
-    /// them as make no more cells than are allowed. So few distinct keys have a cell each.
+    /// All keys, or those in some intervals. A cell has the keys with the same leading bits, as
+    /// many bits as the maximum number of cells allows. So few distinct keys have a cell each.
     Prefixes(Option<Vec<[u64; 2]>>),
     /// The keys of intervals in cells of equal width.
     Parts(Vec<Interval>),
@@ -43,13 +43,13 @@ enum KeyPlaces {
     Parts(Intervals),
 }
 
-/// Where the cell of a prefix is.
+/// Index from prefixes to cells.
 #[derive(Debug, Clone)]
 struct Prefixes {
     within: Option<Intervals>,
-    /// Most cells in the end.
+    /// Final maximum number of cells.
     most: usize,
-    /// Bits that keys of a cell need not share.
+    /// Trailing bits that keys of a cell need not share.
     shift: u32,
     /// Number of the cell plus one, or 0; more than there are cells, a power of two.
     slots: Vec<u32>,
@@ -74,7 +74,7 @@ impl CellList {
         self.words.len() / self.width()
     }
 
-    /// Appends a cell without rows, of any key.
+    /// Appends a cell without rows or keys.
     fn push(&mut self) {
         self.words.extend([u64::MAX, 0]);
         self.words.resize(self.words.len() + SUM_WORDS * self.n_folds, 0);
@@ -112,7 +112,7 @@ impl CellList {
 }
 
 impl KeyCells {
-    /// Of no rows.
+    /// The cells of no rows.
     pub(super) fn new(layout: &KeyLayout, most: usize, n_folds: usize) -> Self {
         let mut list = CellList::new(n_folds);
         let places = match layout {
@@ -142,7 +142,7 @@ impl KeyCells {
         }
     }
 
-    /// The cell of a key, which is made if it is new.
+    /// The cell of a key, made if it is new.
     #[inline]
     fn cell(&mut self, key: u64) -> Option<usize> {
         let prefixes = match &self.places {
@@ -163,7 +163,7 @@ impl KeyCells {
         let KeyPlaces::Prefixes(prefixes) = &mut self.places else {
             unreachable!("cells of prefixes")
         };
-        // Cells are joined when there are twice as many as in the end, so that it is done rarely.
+        // Cells are joined when there are twice the final maximum, so that this is rare.
         if self.list.len() == 2 * prefixes.most {
             self.settle();
             return self.cell(key).expect("a key that is counted");
@@ -180,8 +180,9 @@ impl KeyCells {
         cell
     }
 
-    /// Joins cells until there are not too many: those whose keys share all but so many bits, as few as
-    /// will do. So the cells depend neither on the order of the rows nor on how they are divided.
+    /// Joins cells until there are at most `most`: those whose keys share all but the fewest
+    /// possible trailing bits. So the cells depend neither on the order of the rows nor on their
+    /// division into parts.
     fn settle(&mut self) {
         let KeyPlaces::Prefixes(prefixes) = &self.places else { return };
         let most = prefixes.most;
@@ -190,7 +191,7 @@ impl KeyCells {
         }
         let mut least: Vec<u64> = (0..self.list.len()).map(|cell| self.list.least(cell)).collect();
         least.sort_unstable();
-        // How many neighbours differ in so many bits.
+        // Number of neighbours that differ in each number of bits.
         let mut of_length = [0; u64::BITS as usize + 1];
         for pair in least.windows(2) {
             of_length[(u64::BITS - (pair[0] ^ pair[1]).leading_zeros()) as usize] += 1;
@@ -203,7 +204,7 @@ impl KeyCells {
         self.join(shift);
     }
 
-    /// Joins the cells whose keys share all but so many bits.
+    /// Joins the cells whose keys share all but the last `shift` bits.
     fn join(&mut self, shift: u32) {
         let n_folds = self.list.n_folds;
         let mut joined = CellList::new(n_folds);
@@ -247,7 +248,7 @@ impl KeyCells {
         }
     }
 
-    /// Adds the cells of other rows, as [`KeyCells::put`] has written them.
+    /// Adds the cells of other rows, written by [`KeyCells::put`].
     pub(super) fn merge(&mut self, reader: &mut WordReader<'_>) -> Result<(), RankError> {
         let bad = || RankError::BadAnswer("cells overlap, or were not requested".to_owned());
         let (shift, n_cells) = (reader.word()?, reader.word()?);
@@ -296,7 +297,7 @@ impl Prefixes {
         }
     }
 
-    /// Where the search for a prefix begins.
+    /// First slot of the search for a prefix.
     #[inline]
     fn slot(&self, prefix: u64) -> usize {
         const FACTOR: u64 = 0x9E37_79B9_7F4A_7C15;
@@ -317,7 +318,7 @@ impl Prefixes {
     }
 }
 
-/// Keys that lie next to each other, in cells of equal width.
+/// A range of keys, in cells of equal width.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Interval {
     pub(super) least: u64,
@@ -352,11 +353,11 @@ struct Based {
     base: usize,
 }
 
-/// Where the search for an interval begins and ends.
+/// Bounds of the search for an interval.
 #[derive(Debug, Clone)]
 struct SearchBuckets {
     cells: KeyIntervals,
-    /// Of each bucket, how many intervals begin in those below it; then how many there are.
+    /// For each bucket, the number of intervals that begin below it; then the number of all.
     below: Vec<u32>,
 }
 
@@ -387,7 +388,7 @@ impl Intervals {
         let begins = |based: &Based| based.interval.least <= key;
         let at_or_below = first
             + match &self.list[candidates] {
-                // One is the rule, and no search is as fast.
+                // Usually there is one, and this is faster than a search.
                 [one] => usize::from(begins(one)),
                 some => some.partition_point(begins),
             };
@@ -451,14 +452,14 @@ impl FoldView {
         }
     }
 
-    /// All views that a fit with so many folds learns from.
+    /// All views used by a fit with `n_folds` folds.
     fn every(n_folds: usize) -> impl Iterator<Item = Self> {
         let folds = if n_folds > 1 { 0..n_folds } else { 0..0 };
         std::iter::once(Self::All).chain(folds.map(Self::Without))
     }
 }
 
-/// Keys that lie next to each other, in ascending order.
+/// A range of keys; ranges are in ascending order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct KeyRange {
     least: u64,
@@ -467,7 +468,7 @@ struct KeyRange {
 }
 
 impl KeyRange {
-    /// Whether a corner may be among its keys, which have to be separated.
+    /// Whether a corner may be among its keys, so that they must be separated.
     fn is_open(self) -> bool {
         self.is_wanted && self.least < self.greatest
     }
@@ -479,15 +480,15 @@ pub(super) struct NumberTable {
     n_folds: usize,
     special: Vec<f64>,
     only: Option<Direction>,
-    /// Those of each special value, then those with a missing value: of each fold.
+    /// The rows of each special value, then those with a missing value, by fold.
     apart: Vec<ClassSums>,
     pieces: Vec<KeyRange>,
-    /// Of the folds of the first piece, then of those of the second, ...
+    /// Sums of the folds of the first piece, then of those of the second, ...
     sums: Vec<ClassSums>,
 }
 
 impl NumberTable {
-    /// From what the first pass has found.
+    /// From the counts of the first pass.
     pub(super) fn new(
         cells: &KeyCells,
         apart: Vec<ClassSums>,
@@ -516,11 +517,11 @@ impl NumberTable {
         &self.sums[piece * self.n_folds..(piece + 1) * self.n_folds]
     }
 
-    /// Splits the open pieces as a further pass has found them.
+    /// Splits the open pieces by the counts of a further pass.
     ///
     /// # Errors
     ///
-    /// [`RankError::BadAnswer`] if the rows are not those of the passes before.
+    /// [`RankError::BadAnswer`] if the rows differ from those of previous passes.
     pub(super) fn split(&mut self, cells: &KeyCells) -> Result<(), RankError> {
         let fresh = Self { pieces: Vec::new(), sums: Vec::new(), ..self.clone() };
         let before = std::mem::replace(self, fresh);
@@ -546,7 +547,7 @@ impl NumberTable {
         Ok(())
     }
 
-    /// Joins pieces that no cut of any view is in or next to.
+    /// Joins pieces without a cut of any view inside or next to them.
     fn thin(&mut self) {
         let mut is_wanted = vec![false; self.pieces.len()];
         for view in FoldView::every(self.n_folds) {
@@ -561,14 +562,15 @@ impl NumberTable {
             for (&piece, &is_here) in places.iter().zip(&here) {
                 is_wanted[piece] |= is_here;
             }
-            // A cut may be between the values of a fold that is left out: it parts these too.
+            // A cut may be between the values of a fold that is left out, which it separates too.
             for (pair, is_here) in places.windows(2).zip(here.windows(2)) {
                 if is_here == [true, true] {
                     is_wanted[pair[0] + 1..pair[1]].fill(true);
                 }
             }
         }
-        // What was skipped once has no corner, however large it is together with its neighbours.
+        // A piece that was skipped once has no corner, however large it is after joining
+        // neighbours.
         for (piece, is_wanted) in self.pieces.iter_mut().zip(is_wanted) {
             piece.is_wanted &= is_wanted;
         }
@@ -596,7 +598,8 @@ impl NumberTable {
         }
     }
 
-    /// What the next pass has to count, in about `most` cells at most; `None` if all cuts are known.
+    /// The keys that the next pass counts, in at most about `most` cells; `None` if all cuts are
+    /// known.
     pub(super) fn wants(&self, most: usize) -> Option<KeyLayout> {
         let open = || {
             let pieces = self.pieces.iter().enumerate().filter(|(_, piece)| piece.is_open());
@@ -611,8 +614,9 @@ impl NumberTable {
                 open().map(|(piece, _)| [piece.least, piece.greatest]).collect(),
             )));
         }
-        // By their rows, which are about the same in each cell then. Each piece has two cells at
-        // least, the least key in the first and the greatest in the last: so this ends.
+        // In proportion to rows, so that cells have about equal numbers. Each piece has at least
+        // two cells, with the least key in the first and the greatest in the last: so this
+        // terminates.
         let interval = |(KeyRange { least, greatest, .. }, rows): (KeyRange, u64)| {
             let n_cells = (u128::from(rows) * most as u128 / u128::from(n_rows)).max(2);
             let n_bits = u64::BITS - (greatest - least).leading_zeros();
@@ -634,7 +638,7 @@ impl NumberTable {
         BinnedFeature { bins, sums, direction: Some(direction) }
     }
 
-    /// The rows of a fold by the bin of their value, of bins learned without it.
+    /// The rows of a fold by bin, for bins learned without it.
     pub(super) fn of_fold(&self, fold: usize, bins: &Bins) -> Vec<ClassMasses> {
         let mut masses = vec![ClassMasses::default(); bins.n_bins() + 1];
         let Bins::Numeric { cuts, special } = bins else { unreachable!("bins of a number") };

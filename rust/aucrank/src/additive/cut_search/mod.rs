@@ -1,25 +1,27 @@
 //! Bins of rows that are read in passes: files, and the partitions of a cluster.
 //!
-//! The cuts of a number are at the corners of the hull of its curve, and few of its values lie next to
-//! one (see the module `hull` for the argument, which holds whatever the cells are). Each pass counts
-//! the classes in cells of values, of which those that no corner can be in or next to are skipped; the
-//! next one counts the others in finer cells, until the values next to the cuts are known:
+//! The cuts of a number are at the corners of the hull of its curve, and few of its values are next
+//! to one (see the module `hull` for the argument, which holds for any cells). Each pass counts the
+//! classes in cells of values. Cells that cannot have a corner inside or next to them are skipped;
+//! the next pass counts the others in finer cells, until the values next to the cuts are known:
 //!
-//! - `ask`: what a pass counts, as bytes; `sums`: the counts of some rows, merged in any grouping;
-//! - `key_cells`: cells of one number, each with its least and its greatest value, so that a cell of one
-//!   value is known, the search for the cell of a value, and a number between passes: the cells that are
-//!   wanted, and the others, which are joined.
+//! - `ask`: questions of a pass, sent as bytes; `sums`: the counts of some rows, merged in any
+//!   grouping;
+//! - `key_cells`: cells of one number, each with its least and its greatest value, so that a cell
+//!   of one value is recognised; the search for the cell of a value; and the state of a number
+//!   between passes: the cells that are wanted, and the others, which are joined.
 //!
 //! The first pass gives each value a cell, as long as there are not too many; beyond that, values that
-//! share their leading bits share one. So numbers of few values are done. Later ones divide each cell that
-//! is wanted by the rows that it has, and at last the values themselves are counted.
+//! share their leading bits share one. So numbers with few values need no further pass. Later
+//! passes divide each wanted cell in proportion to its rows, and finally the values themselves are
+//! counted.
 //!
-//! With folds, cells have the sums of each fold, and a cell is wanted if it matters to the cuts of all
-//! rows, or to those of the rows outside some fold. Values of the fold that is left out may lie between
-//! the values that a cut is midway of: they are distinguished, too, so that its rows have bins.
+//! With folds, cells have the sums of each fold, and a cell is wanted if it affects the cuts of all
+//! rows, or those of the rows outside some fold. Values of the fold that is left out may lie
+//! between the two values next to a cut: they are distinguished, too, so that its rows have bins.
 //!
-//! Cuts do not depend on the cells, and sums are integers. So the result does not depend on how rows are
-//! divided, and is that of one matrix, bit for bit.
+//! Cuts do not depend on the cells, and sums are integers. So the result does not depend on the
+//! division of the rows, and equals that of one matrix, bit for bit.
 //!
 //! Memory: two words for each cell of a pass and three for each of its folds. A number has about
 //! [`MOST_SUMS`] cells over numbers and folds, from [`FEW_CELLS`] to [`MOST_CELLS`]: up to twice as many
@@ -51,24 +53,24 @@ use crate::data::{
 use crate::{FitPart, Interrupt, RankError, parallel};
 use key_cells::NumberTable;
 
-/// Cells of all numbers, times folds, that a pass should count at most: 50 MB of sums.
+/// Maximum number of cells of all numbers, times folds, in a pass: 50 MB of sums.
 const MOST_SUMS: usize = 1 << 21;
 
-/// Most cells of a number. Each row touches one of them at random, and each part of the rows sends
-/// them.
+/// Maximum number of cells of a number. Each row touches one of them at random, and each part of
+/// the rows sends them.
 const MOST_CELLS: usize = 1 << 15;
 
-/// Most cells of a number in the first pass: so few that they stay in the cache.
+/// Maximum number of cells of a number in the first pass: few enough to stay in the cache.
 const FIRST_CELLS: usize = 1 << 13;
 
-/// Cells that a number may have, however many numbers there are.
+/// Cells that a number may always have, however many numbers there are.
 const FEW_CELLS: usize = 1 << 12;
 
 /// Rows whose raw values are read in passes, wherever they are.
 ///
 /// # Examples
 ///
-/// Rows in two parts, whose answers travel as bytes:
+/// Rows in two parts, whose answers are sent as bytes:
 ///
 /// ```
 /// use std::sync::Arc;
@@ -114,26 +116,26 @@ pub trait RawRows: Sync {
     fn n_levels(&self) -> &[Option<u32>];
 
     /// The range of all weights and their relative sum ([`WeightRange::relative_sum_of_part`]), or
-    /// `None` where every row counts once.
+    /// `None` if every row counts once.
     fn weights(&self) -> Option<(WeightRange, u128)>;
 
     /// The merged sums of all rows.
     ///
     /// # Errors
     ///
-    /// What the holder runs into, such as [`RankError::Storage`] or [`RankError::Interrupted`].
+    /// Errors of the holder, such as [`RankError::Storage`] or [`RankError::Interrupted`].
     fn pass(&self, ask: &Arc<RawAsk>, interrupt: &Interrupt) -> Result<RawSums, RankError>;
 }
 
-/// What the bins of rows depend on, of all rows and of those outside each fold.
+/// State that determines the bins of all rows and of those outside each fold.
 #[derive(Debug)]
 pub(super) struct CutSearch {
     n_levels: Vec<Option<u32>>,
     exponent: i32,
     n_folds: usize,
-    /// Of each fold.
+    /// For each fold.
     totals: Vec<ClassSums>,
-    /// Of each fold.
+    /// For each fold.
     squares: Vec<RowSquares>,
     features: Vec<SievedFeature>,
 }
@@ -141,13 +143,13 @@ pub(super) struct CutSearch {
 #[derive(Debug)]
 enum SievedFeature {
     Number(NumberTable),
-    /// The rows of each category, then those with a missing value: of each fold.
+    /// The rows of each category, then those with a missing value, by fold.
     Levels(Vec<ClassSums>),
 }
 
 impl CutSearch {
-    /// Reads the rows, dealt into as many folds as wanted, in the order of a seed, if there are to be
-    /// any.
+    /// Reads the rows, dealt into the given number of folds in the order of a seed, if there are to
+    /// be any.
     pub(super) fn read(
         rows: &dyn RawRows,
         params: &Mad2cParams,
@@ -242,7 +244,7 @@ impl CutSearch {
         }
     }
 
-    /// Number of folds; 1 where there are none.
+    /// Number of folds; 1 if there are none.
     pub(super) fn n_folds(&self) -> usize {
         self.n_folds
     }
@@ -251,7 +253,7 @@ impl CutSearch {
         view.of(&self.totals)
     }
 
-    /// The bins that the rows of a view have.
+    /// The bins of the rows of a view.
     pub(super) fn table(&self, view: FoldView) -> Result<Mad2c, RankError> {
         self.total(view).check_classes()?;
         let binned = |feature: &SievedFeature| -> BinnedFeature {
@@ -269,7 +271,7 @@ impl CutSearch {
         Ok(Mad2c::new(self.n_levels.clone(), self.total(view), self.exponent, features))
     }
 
-    /// What is known of single rows of a view.
+    /// Effective weights of single rows of a view.
     pub(super) fn units(&self, view: FoldView) -> RowUnits {
         let mut squares = RowSquares::default();
         for (fold, own) in self.squares.iter().enumerate() {
@@ -280,7 +282,7 @@ impl CutSearch {
         squares.units()
     }
 
-    /// The rows of a fold by the bin of their value, of bins learned without it.
+    /// The rows of a fold by bin, for bins learned without it.
     pub(super) fn of_fold(&self, fold: usize, feature: usize, bins: &Bins) -> Vec<ClassMasses> {
         match &self.features[feature] {
             SievedFeature::Number(table) => table.of_fold(fold, bins),
@@ -296,7 +298,7 @@ impl CutSearch {
     }
 }
 
-/// Asks the rows pass by pass.
+/// Queries the rows pass by pass.
 struct Passes<'a> {
     rows: &'a dyn RawRows,
     n_done: usize,

@@ -1,4 +1,4 @@
-//! Questions as bytes, to be sent to who holds the rows.
+//! Questions as bytes, to be sent to the holders of rows.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -11,7 +11,7 @@ use crate::rows::words;
 use crate::rows::words::{WordReader, put_list};
 
 impl RawAsk {
-    /// The question as bytes, to be sent to who holds the rows.
+    /// The question as bytes, to be sent to the holders of rows.
     ///
     /// # Panics
     ///
@@ -45,7 +45,7 @@ impl RawAsk {
         words::to_bytes(&words)
     }
 
-    /// What [`RawAsk::to_bytes`] has written.
+    /// Reads the output of [`RawAsk::to_bytes`].
     ///
     /// # Errors
     ///
@@ -83,7 +83,7 @@ impl RawAsk {
         if ask.is_valid() { Ok(ask) } else { Err(bad()) }
     }
 
-    /// Whether intervals ascend, and features have what is requested of them.
+    /// Whether intervals are ascending, and requests match the kinds of the features.
     fn is_valid(&self) -> bool {
         let is_number = |wanted: &WantedCounts, n_levels: &Option<u32>| match wanted {
             WantedCounts::Nothing => true,
@@ -113,7 +113,7 @@ fn put_json(words: &mut Vec<u64>, value: &impl Serialize) {
     }));
 }
 
-/// What [`put_json`] has written.
+/// Reads the output of [`put_json`].
 fn read_json<T: DeserializeOwned>(reader: &mut WordReader<'_>) -> Result<T, RankError> {
     let bad = |message: String| RankError::BadAnswer(message);
     let n_bytes = usize::try_from(reader.word()?).map_err(|err| bad(err.to_string()))?;

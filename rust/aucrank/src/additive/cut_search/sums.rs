@@ -1,4 +1,4 @@
-//! What raw rows answer: sums, which are merged.
+//! Answers of raw rows: sums, which are merged.
 
 use std::sync::Arc;
 
@@ -17,11 +17,11 @@ use crate::{Interrupt, RankError, parallel};
 /// Rows whose values are read at a time.
 const TILE_ROWS: usize = 1024;
 
-/// The sums of some rows that a [`RawAsk`] asks for, to be merged with those of others.
+/// The sums of some rows for a [`RawAsk`], which can be merged with those of others.
 ///
 /// # Examples
 ///
-/// Answers of those who hold parts of the rows, put together:
+/// Merged answers of holders of parts of the rows:
 ///
 /// ```
 /// use std::sync::Arc;
@@ -42,21 +42,21 @@ pub struct RawSums {
     ask: Arc<RawAsk>,
     /// The least hashes of each class, negatives first.
     pub(super) hashes: [Vec<u64>; 2],
-    /// What rows are dealt by, where that is not their content.
+    /// Blocks by which rows are dealt, if not by content.
     pub(super) blocks: Option<BlockSums>,
     /// Numbers of negative and of positive rows.
     pub(in crate::additive) class_rows: [u64; 2],
-    /// Of each fold.
+    /// For each fold.
     pub(super) totals: Vec<ClassSums>,
-    /// Of each fold.
+    /// For each fold.
     pub(super) squares: Vec<RowSquares>,
     pub(super) features: Vec<NumberSums>,
 }
 
-/// Of a feature, what is requested.
+/// The requested sums of a feature.
 #[derive(Debug, Clone)]
 pub(super) struct NumberSums {
-    /// The rows of each category, special value or bin, then those with a missing value: of each fold.
+    /// The rows of each category, special value or bin, then those with a missing value, by fold.
     pub(super) apart: Vec<ClassSums>,
     pub(super) cells: Option<KeyCells>,
 }
@@ -82,9 +82,9 @@ impl NumberSums {
 struct FoldedRows<'a> {
     labels: Labels<'a>,
     list: Vec<u32>,
-    /// Of each row; empty where all are in one.
+    /// Fold of each row; empty if there is only one.
     folds: Vec<u16>,
-    /// How many rows each of them stands for; empty where that is one.
+    /// Number of rows that each represents; empty if that is one.
     counts: &'a [u64],
 }
 
@@ -111,7 +111,7 @@ impl RowTally for FoldedRows<'_> {
 }
 
 impl RawSums {
-    /// Those of no rows.
+    /// The sums of no rows.
     #[must_use]
     pub fn new(ask: Arc<RawAsk>) -> Self {
         let n_folds = ask.head.n_folds();
@@ -225,15 +225,15 @@ impl RawSums {
         self.totals.iter().copied().sum()
     }
 
-    /// Adds the values of one feature in all rows, as counts: what a database answers that groups its
-    /// rows by a column and the class. Each row of `column` stands for `counts` equal ones. Those of
-    /// every feature that is requested have to be added, and the rows of each class once, by
-    /// [`RawSums::add_classes`]. Whether all of them are of the same rows is for the caller to check.
+    /// Adds the values of one feature in all rows, as counts: the answer of a database that groups
+    /// its rows by a column and the class. Each row of `column` represents `counts` equal ones. The
+    /// counts of every requested feature must be added, and the rows of each class once, by
+    /// [`RawSums::add_classes`]. The caller must ensure that all of them are of the same rows.
     ///
     /// # Errors
     ///
-    /// [`RankError`] for lengths or kinds that differ, a count of 0, an infinite value, a category code
-    /// out of range, or where rows are dealt into folds, by what one column does not show.
+    /// [`RankError`] for lengths or kinds that differ, a count of 0, an infinite value, a category
+    /// code out of range, or if rows are dealt into folds, which one column does not determine.
     ///
     /// # Panics
     ///
@@ -271,7 +271,7 @@ impl RawSums {
     ///
     /// # Errors
     ///
-    /// [`RankError`] for lengths that differ, a count of 0, or where rows are dealt into folds.
+    /// [`RankError`] for lengths that differ, a count of 0, or if rows are dealt into folds.
     pub fn add_classes(
         &mut self,
         positive: &[bool],
@@ -311,11 +311,11 @@ impl RawSums {
         words::to_bytes(&words)
     }
 
-    /// Adds the sums of other rows that [`RawSums::to_bytes`] has written, for the same question.
+    /// Adds the sums of other rows for the same question, written by [`RawSums::to_bytes`].
     ///
     /// # Errors
     ///
-    /// [`RankError::BadAnswer`] for other bytes; the sums are of no use then.
+    /// [`RankError::BadAnswer`] for other bytes; the sums are then invalid.
     pub fn merge_bytes(&mut self, bytes: &[u8]) -> Result<(), RankError> {
         let words = words::from_bytes(bytes)?;
         let mut reader = WordReader::new(&words);
@@ -347,7 +347,7 @@ impl PassHead {
         Labels::in_scale(positive, weights, self.scale)
     }
 
-    /// Rows that stand for several.
+    /// Rows that each represent several.
     fn counted<'a>(
         &self,
         positive: &'a [bool],
@@ -377,7 +377,7 @@ impl PassHead {
     }
 }
 
-/// Whether all numbers of a column are.
+/// Whether all numbers of a column are finite.
 enum Finite {
     Yes,
     No,

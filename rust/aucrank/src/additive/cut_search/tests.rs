@@ -11,16 +11,16 @@ use crate::additive::{
 };
 use crate::data::{Column, Columns, Labels, LevelRates, MISSING_CODE, mix};
 
-/// Rows of some numbers and a category, in parts that are queried apart.
+/// Rows of some numbers and a category, in parts that are queried separately.
 struct Parts {
     numbers: Vec<Vec<f64>>,
     codes: Vec<u32>,
     positive: Vec<bool>,
     weights: Option<Vec<f64>>,
     n_levels: Vec<Option<u32>>,
-    /// Where parts begin, 0 left out.
+    /// Starts of the parts, without 0.
     starts: Vec<usize>,
-    /// What all passes together were answered, by the bytes.
+    /// Answers of all passes, as bytes.
     answers: Mutex<Vec<Vec<u8>>>,
 }
 
@@ -93,7 +93,7 @@ impl RawRows for Parts {
     }
 }
 
-/// The same rows, given by how many have a value and a class; weights are those of classes.
+/// The same rows, as counts of rows with a value and a class; weights depend on the class.
 struct Counted<'a>(&'a Parts);
 
 impl RawRows for Counted<'_> {
@@ -154,7 +154,7 @@ impl Counted<'_> {
         (positive, counts)
     }
 
-    /// Distinct values and classes, and how many rows have them.
+    /// Distinct values and classes, and their numbers of rows.
     fn counted(&self, values: impl Iterator<Item = u64>) -> (Vec<u64>, Vec<bool>, Vec<u64>) {
         let mut found = BTreeMap::new();
         for pair in values.zip(self.0.positive.iter().copied()) {
@@ -166,7 +166,7 @@ impl Counted<'_> {
     }
 }
 
-/// Compares the cuts of a number with the definition, in cells so few that there are many passes.
+/// Compares the cuts of a number with the definition, with so few cells that there are many passes.
 fn check(
     values: &[f64],
     positive: &[bool],
@@ -201,7 +201,7 @@ fn unit(seed: u64, row: usize) -> f64 {
 }
 
 #[test]
-fn any_law_gives_the_cuts_of_the_definition() {
+fn any_distribution_gives_the_cuts_of_the_definition() {
     let laws: [&dyn Fn(f64, usize) -> f64; 14] = [
         &|u, row| 1.0 + (1.0 + u) * 2_f64.powi(-((row as f64).sqrt() as i32)),
         &|u, _| u,
@@ -272,7 +272,7 @@ proptest! {
         is_fine in any::<bool>(),
         choices in 0..8_u8,
     ) {
-        // Numbers of many copies, and of none.
+        // Numbers with many copies, and with none.
         let fine = |row: usize| if is_fine { 1e-3 * unit(5, row) } else { 0.0 };
         let number = |(row, of): (usize, &(u8, u32, bool, u8))| match of.0 {
             0 => f64::NAN,
@@ -352,7 +352,7 @@ fn answers_do_not_depend_on_how_rows_are_divided() {
 }
 
 #[test]
-fn ten_thousand_rows_are_cut_as_in_one_matrix() {
+fn ten_thousand_rows_have_the_cuts_of_one_matrix() {
     let rows = sample(10_000).parted(&[4000]);
     let columns = rows.columns(0..10_000);
     let params = Mad2cParams::default();
@@ -364,7 +364,7 @@ fn ten_thousand_rows_are_cut_as_in_one_matrix() {
     }
 }
 
-/// Rows that are others in the second pass.
+/// Rows that change before the second pass.
 struct Changing([Parts; 2], Mutex<usize>);
 
 impl RawRows for Changing {
@@ -467,7 +467,7 @@ fn rows_to_count(weights: Option<[f64; 2]>) -> Parts {
 }
 
 #[test]
-fn counts_of_values_give_what_the_rows_give() {
+fn counts_of_values_give_the_answers_of_the_rows() {
     for weights in [None, Some([1.0, 3.0]), Some([0.3, 0.7])] {
         let rows = rows_to_count(weights);
         let bins = Mad2cParams { special: vec![vec![], vec![-1.0], vec![]], directions: vec![] };
@@ -483,7 +483,7 @@ fn counts_of_values_give_what_the_rows_give() {
 }
 
 #[test]
-fn counts_are_refused_where_they_cannot_be_right() {
+fn inconsistent_counts_are_refused() {
     let rows = rows_to_count(None);
     let folds = RimarcParams { weight_folds: Some(5), ..RimarcParams::default() };
     let err = fit_rimarc_rows(&Counted(&rows), &folds, &Interrupt::default()).unwrap_err();

@@ -1,9 +1,9 @@
 //! The design matrix, never formed: a row is a few standardised numbers and a few cells of tables.
 //!
-//! A feature gives up to two *parts*: a number its standardised value, and a table of its steps (one
+//! A feature has up to two *parts*: a number its standardised value, and a table of its steps (one
 //! column for each threshold: 1/2 from the threshold on) or levels (one column for each category),
-//! with a column for missing values if training rows miss it. A row is in one cell of each table, so
-//! that sums over rows are sums by cell, and columns are found from cells at the end.
+//! with a column for missing values if training rows have any. A row is in one cell of each table,
+//! so that sums over rows are sums by cell, and columns are found from cells at the end.
 //!
 //! Vectors are indexed by column (numbers first, then the columns of each table) or by cell (numbers
 //! first, then the cells of each table). Rows are the distinct ones, in the order of their content.
@@ -22,14 +22,14 @@ use crate::{Interrupt, RankError, parallel};
 pub(super) struct DistinctRows {
     /// A training row with the values of each.
     pub(super) rows: Vec<u32>,
-    /// Which of them are positive.
+    /// Whether each of them is positive.
     pub(super) positive: Vec<bool>,
     /// The weight of each, all copies together, in units of [`Labels::exponent`].
     pub(super) units: Vec<u64>,
 }
 
 impl DistinctRows {
-    /// The rows in the order of a hash of their values: any stretch of them is a random sample.
+    /// The rows in the order of a hash of their values: any run of them is a random sample.
     pub(super) fn of(
         columns: &Columns<'_>,
         labels: &Labels<'_>,
@@ -72,7 +72,7 @@ pub(super) const MOST_DEVIATIONS: f64 = 6.0;
 /// Standardised numbers are multiples of this, so that their weighted sums are exact.
 pub(super) const UNIT: f64 = 1.0 / (1 << 20) as f64;
 
-/// What a threshold adds to the value of its column.
+/// Contribution of a threshold to the value of its column.
 const STEP: f64 = 0.5;
 
 /// Size of the random sample from which thresholds are taken.
@@ -107,7 +107,7 @@ pub(super) fn standardised(value: f64, mean: f64, deviation: f64) -> f64 {
     (clipped(value, mean, deviation) / UNIT).round() * UNIT
 }
 
-/// What the cells of a table stand for.
+/// Meaning of the cells of a table.
 #[derive(Debug)]
 enum CellKind {
     /// The steps of a number between thresholds.
@@ -352,7 +352,7 @@ impl Design {
         self.n_rows
     }
 
-    /// Number of columns, the intercept not counted.
+    /// Number of columns, without the intercept.
     pub(super) fn n_columns(&self) -> usize {
         self.n_columns
     }
@@ -405,7 +405,7 @@ impl Design {
         columns
     }
 
-    /// What each feature that has parts adds to the scores of the first rows.
+    /// Contribution of each feature that has parts to the scores of the first rows.
     pub(super) fn feature_parts(&self, cells: &[f64], n_rows: usize) -> Vec<(usize, Vec<f64>)> {
         let of_feature = |(number, table): (Option<usize>, Option<usize>)| {
             let mut parts = vec![0.0; n_rows];
@@ -428,7 +428,7 @@ impl Design {
         parallel::map(self.features(), of_feature)
     }
 
-    /// Mean of what each feature adds to the scores of the rows, by their shares.
+    /// Mean contribution of each feature to the scores of the rows, weighted by their shares.
     pub(super) fn mean_parts(&self, cells: &[f64], shares: &[f64], n_features: usize) -> Vec<f64> {
         let mut sums = vec![0.0; self.n_cells];
         for block in (0..self.n_blocks()).map(|block| self.block(block)) {
@@ -455,7 +455,7 @@ impl Design {
         means
     }
 
-    /// Groups of parts of one feature, each as the place of its number and of its table.
+    /// Parts by feature, each as the place of its number and of its table.
     pub(super) fn features(&self) -> Vec<(Option<usize>, Option<usize>)> {
         let mut found: Vec<(Option<usize>, Option<usize>)> = Vec::new();
         let (mut number, mut table) = (0, 0);
@@ -576,6 +576,6 @@ fn copy_cells(
             places.for_each(|(place, row)| put(place, cell_of_level(codes[row])));
         }
     }
-    // No row missed the feature when it was read before.
+    // The feature had no missing value when it was read before.
     if most > last { Err(RankError::Changed) } else { Ok(()) }
 }

@@ -19,13 +19,13 @@ pub use model::{LinearModel, NumberTerm};
 use rate_columns::LinearRates;
 use solver::Problem;
 
-/// Most thresholds of a number.
+/// Maximum number of thresholds of a number.
 const MOST_THRESHOLDS: usize = 1000;
 
 /// Distinct rows from which importances are computed: a random sample.
 const JUDGED_ROWS: usize = 20_000;
 
-/// How many thresholds a number has in addition to its linear part.
+/// Number of thresholds of a number in addition to its linear part.
 ///
 /// # Examples
 ///
@@ -56,12 +56,12 @@ pub enum Thresholds {
     /// By the number of rows.
     #[default]
     Auto,
-    /// At most so many, at quantiles; from 1 to 1000.
+    /// At most this number, at quantiles; from 1 to 1000.
     AtMost(usize),
 }
 
 impl Thresholds {
-    /// Most thresholds of a number, for so many rows.
+    /// Maximum number of thresholds of a number, for `n_rows` rows.
     fn most(self, n_rows: u64) -> usize {
         match self {
             Self::None => 0,
@@ -146,10 +146,10 @@ impl LinearParams {
 ///
 /// Numbers are standardised and clipped at six standard deviations, and may have thresholds at
 /// quantiles; categories have a weight each, except those of fewer than 0.2 % of the rows, which
-/// count as missing; where these hold more than 5 % of the rows, the rate of each category counts in
-/// addition to its weight, learned from its rate in other folds of the rows; a missing value has a
-/// weight of its own if training rows miss the feature. The model does not depend on the order of the
-/// rows or the number of threads, and weight k is k copies of a row.
+/// count as missing; if these hold more than 5 % of the rows, the rate of each category counts in
+/// addition to its weight, learned from its rate in other folds of the rows; a missing value has
+/// its own weight if the training rows have any. The model does not depend on the order of the rows
+/// or the number of threads, and weight k equals k copies of a row.
 ///
 /// # Errors
 ///
@@ -238,7 +238,8 @@ fn ridge(c: f64, labels: &Labels<'_>) -> f64 {
     times_power_of_two((c * units).recip(), -labels.exponent()).clamp(1e-30, 1e30)
 }
 
-/// For each feature the loss of AUC on a sample of the training rows if it adds the same to all.
+/// For each feature the loss of AUC on a sample of the training rows if it contributes equally to
+/// all.
 fn importances(
     design: &Design,
     rates: &LinearRates,

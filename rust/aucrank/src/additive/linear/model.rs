@@ -42,7 +42,7 @@ pub struct NumberTerm {
 }
 
 impl NumberTerm {
-    /// What it adds to the score; nothing where the value is missing.
+    /// Contribution to the score; 0 if the value is missing.
     #[inline]
     fn value(&self, raw: f64) -> f64 {
         self.weight * standardised(raw, self.mean, self.deviation)
@@ -82,7 +82,7 @@ pub(super) struct LinearFields {
     pub(super) numbers: Vec<NumberTerm>,
     pub(super) steps: Vec<FeatureTerm>,
     pub(super) intercept: f64,
-    /// Mean of what each feature adds to the scores of the training rows.
+    /// Mean contribution of each feature to the scores of the training rows.
     pub(super) means: Vec<f64>,
     pub(super) importances: Vec<f64>,
     pub(super) n_iterations: usize,
@@ -133,7 +133,7 @@ impl LinearModel {
         &self.0.steps
     }
 
-    /// Score of a row to which no feature adds anything.
+    /// Score of a row without contributions of features.
     #[must_use]
     pub fn intercept(&self) -> f64 {
         self.0.intercept
@@ -145,7 +145,7 @@ impl LinearModel {
         self.0.intercept + self.0.means.iter().sum::<f64>()
     }
 
-    /// For each feature the loss of AUC on training rows if it adds its mean to all of them.
+    /// For each feature the loss of AUC on training rows if it contributes its mean to all of them.
     #[must_use]
     pub fn importances(&self) -> &[f64] {
         &self.0.importances
@@ -167,7 +167,8 @@ impl LinearModel {
     ///
     /// # Errors
     ///
-    /// [`RankError`] if the columns are not those of the fit in number and kind, or hold infinity.
+    /// [`RankError`] if the columns differ from those of the fit in number or kind, or hold
+    /// infinity.
     pub fn score(&self, columns: &Columns<'_>) -> Result<Vec<f64>, RankError> {
         let LinearFields { numbers, steps, intercept, .. } = &self.0;
         self.for_rows(columns, 1, |row, score| {
@@ -178,8 +179,8 @@ impl LinearModel {
         })
     }
 
-    /// Probability of the positive class for each row: above one half exactly where the score is
-    /// above 0.
+    /// Probability of the positive class for each row: above one half exactly if the score is above
+    /// 0.
     ///
     /// # Errors
     ///
@@ -192,8 +193,8 @@ impl LinearModel {
         Ok(scores)
     }
 
-    /// What each feature adds to the score of each row, row by row, above what it adds on average.
-    /// It adds up to the score less [`LinearModel::base_score`] exactly.
+    /// Contribution of each feature to the score of each row, row by row, less its mean. They add
+    /// up to the score less [`LinearModel::base_score`] exactly.
     ///
     /// # Errors
     ///
@@ -295,7 +296,7 @@ impl LinearModel {
 }
 
 impl LinearFields {
-    /// No sum of some parts of a row, or of their distances from the means, exceeds this.
+    /// Bound on sums of parts of a row, and of their distances from the means.
     fn bound(&self) -> f64 {
         let of_numbers = self.numbers.iter().map(|term| MOST_DEVIATIONS * term.weight.abs());
         let of_steps = self.steps.iter().map(|term| {
@@ -366,7 +367,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_a_model_is_refused() {
+    fn invalid_models_are_refused() {
         let changed = |change: &dyn Fn(&mut LinearFields)| {
             let mut parts = parts();
             change(&mut parts);

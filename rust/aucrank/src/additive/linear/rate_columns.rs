@@ -1,9 +1,9 @@
 //! Categories of many levels by their rates.
 //!
-//! Where the categories that have no weight of their own hold a good part of the rows, a fit has one more
-//! number for the feature: the rate of the category of each row in the other folds
-//! (`data/rates/fold_rates.rs`). What it adds to a score is, once the fit is over, added to the weight of each
-//! category, by its rate over all rows.
+//! If the categories without their own weight hold a considerable share of the rows, a fit has one
+//! more number for the feature: the rate of the category of each row in the other folds
+//! (`data/rates/fold_rates.rs`). After the fit, its contribution for the rate of each category over
+//! all rows is added to the weight of that category.
 
 use super::design::{Design, DistinctRows, standardised};
 use super::model::NumberTerm;
@@ -22,7 +22,7 @@ struct LinearRate {
     values: Vec<f64>,
 }
 
-/// The columns of rates of a fit, behind those of its features.
+/// The columns of rates of a fit, after those of its features.
 #[derive(Debug)]
 pub(super) struct LinearRates {
     n_features: usize,
@@ -62,18 +62,18 @@ impl LinearRates {
         Ok(Self { n_features, columns })
     }
 
-    /// The columns of a fit with those of rates behind them.
+    /// The columns of a fit, followed by those of rates.
     pub(super) fn behind<'c>(&'c self, columns: &Columns<'c>) -> Result<Columns<'c>, RankError> {
         let rates = self.columns.iter().map(|rates| Column::from(&rates.values[..]));
         Columns::new(columns.iter().copied().chain(rates).collect(), columns.n_rows())
     }
 
-    /// Number of features, columns of rates not counted.
+    /// Number of features, without columns of rates.
     pub(super) fn n_features(&self) -> usize {
         self.n_features
     }
 
-    /// The feature that a column is made of.
+    /// The feature of a column.
     fn feature(&self, column: usize) -> usize {
         let place = column.checked_sub(self.n_features);
         place.and_then(|place| self.columns.get(place)).map_or(column, |rates| rates.feature)
@@ -112,8 +112,8 @@ impl LinearRates {
         }
     }
 
-    /// Sets the means of features with rates: of what the finished model adds to the scores of the
-    /// rows, by their shares.
+    /// Sets the means of features with rates: mean contributions of the finished model to the
+    /// scores of the rows, weighted by their shares.
     pub(super) fn set_means(
         &self,
         columns: &Columns<'_>,
@@ -136,7 +136,7 @@ impl LinearRates {
         }
     }
 
-    /// What each feature adds to the scores of the first rows, that of rates included.
+    /// Contribution of each feature to the scores of the first rows, including that of rates.
     pub(super) fn feature_parts(
         &self,
         design: &Design,
@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn each_category_has_the_points_of_its_rate() {
+    fn each_category_has_the_value_of_its_rate() {
         let rows: Vec<usize> = (0..3000).collect();
         let (model, scores) = fit(&rows, None);
         assert_eq!(model.check(), Ok(()));
@@ -217,7 +217,7 @@ mod tests {
             panic!("a feature of categories")
         };
         assert!(values[N_LEVELS as usize - 10..].iter().all(|&value| value == term.missing));
-        // The definition; a category of six rows, 0.2 % of all, has a weight of its own besides.
+        // The definition; a category of six rows, 0.2 % of all, also has its own weight.
         let codes = codes(&rows);
         let positive: Vec<bool> =
             rows.iter().map(|&row| unit(codes[row] as usize, 2) > unit(row, 3)).collect();

@@ -3,8 +3,8 @@
 //! With few columns the Hessian is formed from sums over the cells of pairs of parts, at a cost of
 //! `n d^2 / 2` for `d` parts whatever the number of their columns, and factorised (Cholesky). With many columns
 //! each Newton step is found by conjugate gradients, whose products with the Hessian cost `2 n d`,
-//! preconditioned by the blocks of single features. Many rows are approached from a sixteenth of
-//! them, a random sample since rows are in the order of a hash.
+//! preconditioned by the blocks of single features. With many rows, a sixteenth of them is solved
+//! first, a random sample since rows are in the order of a hash.
 //!
 //! Partial sums over fixed groups of rows are added in a fixed order: results do not depend on the
 //! number of threads.
@@ -12,17 +12,17 @@
 use super::design::{Design, DesignBlock, UNIT};
 use crate::{FitPart, Interrupt, RankError, parallel};
 
-/// Groups of blocks, each of which is summed by one thread.
+/// Number of groups of blocks, each summed by one thread.
 const N_GROUPS: usize = 16;
 
-/// Number of blocks from which on a sample is solved first, and the share of it.
+/// Number of blocks from which a sample is solved first; and the stride of its blocks.
 const SAMPLED_FROM: usize = 64;
 const SAMPLE_STRIDE: usize = 16;
 
 /// Tolerance of the solution for the sample.
 const SAMPLE_TOLERANCE: f64 = 1e-5;
 
-/// Share of the promised decrease that a step must reach.
+/// Share of the predicted decrease that a step must reach.
 const LEAST_DECREASE: f64 = 1e-4;
 
 /// Halvings of a step after which there is no decrease beyond rounding.
@@ -31,17 +31,17 @@ const MOST_HALVINGS: usize = 30;
 /// Conjugate gradients end when the residual is this share of the gradient.
 const RESIDUAL: f64 = 1e-3;
 
-/// Most products with the Hessian for a step.
+/// Maximum number of products with the Hessian for a step.
 const MOST_PRODUCTS: usize = 500;
 
-/// Most columns for which the Hessian is formed.
+/// Maximum number of columns for which the Hessian is formed.
 const MOST_COLUMNS: usize = 768;
 
 /// Cost of conjugate gradients for a step, in operations per row and part.
 const PRODUCT_COST: f64 = 100.0;
 
-/// What is minimised: the mean loss of the rows, by their shares, plus `ridge / 2` times the sum of
-/// squared weights.
+/// The objective: the mean loss of the rows, weighted by their shares, plus `ridge / 2` times the
+/// sum of squared weights.
 pub(super) struct Problem<'a> {
     pub(super) design: &'a Design,
     pub(super) positive: &'a [bool],
@@ -62,7 +62,7 @@ pub(super) struct Solution {
     pub(super) has_converged: bool,
 }
 
-/// A point with what is known of each row there.
+/// A point, with the score and derivatives of each row.
 struct WeightPoint {
     columns: Vec<f64>,
     intercept: f64,
@@ -77,7 +77,7 @@ struct WeightPoint {
 struct SearchDirection {
     columns: Vec<f64>,
     intercept: f64,
-    /// Decrease of the objective that its derivatives promise.
+    /// Decrease of the objective predicted by its derivatives.
     decrease: f64,
 }
 
@@ -244,7 +244,7 @@ impl BlockSample<'_> {
         Ok(())
     }
 
-    /// Goes along a step as far as the objective decreases; whether it does, beyond rounding.
+    /// Takes a step as far as the objective decreases; returns whether it does, beyond rounding.
     fn go(&self, at: &mut WeightPoint, step: &SearchDirection) -> Result<bool, RankError> {
         let direction = self.scores(&step.columns, step.intercept)?;
         let n_rows = direction.len();
@@ -265,7 +265,7 @@ impl BlockSample<'_> {
             next.intercept = at.intercept + length * step.intercept;
             next.scores = along(&at.scores, &direction, length);
             self.look(&mut next)?;
-            // The derivatives promise twice the decrease of the whole step.
+            // The derivatives predict twice the decrease of the whole step.
             let rounding = 4.0 * f64::EPSILON * at.loss;
             if next.loss <= at.loss - 2.0 * LEAST_DECREASE * length * step.decrease + rounding {
                 let gain = at.loss - next.loss;
@@ -570,7 +570,8 @@ impl Centred<'_> {
     ) -> Vec<Vec<f64>> {
         let design = self.sample.problem.design;
         let n_cells = table.map_or(0, |table| design.tables[table].cells().len());
-        // Of the number squared, and of each cell: its curvature, and that times the number.
+        // Sums of the squared number, and for each cell of the curvature and of curvature times
+        // number.
         let (mut squares, mut masses) = (0.0, vec![[0.0; 2]; n_cells]);
         for block in self.sample.groups().into_iter().flatten() {
             let block = design.block(block);
@@ -618,7 +619,7 @@ fn precondition(blocks: &[(Vec<usize>, Cholesky)], residual: &[f64]) -> Vec<f64>
 /// Number of partial sums of a dot product.
 const LANES: usize = 8;
 
-/// What remains of a diagonal entry at least: rounding may cancel the rest.
+/// Minimum remaining share of a diagonal entry: rounding may cancel the rest.
 const LEAST_PIVOT: f64 = 1e-13;
 
 /// The factor `L` of `A = L L'`, by the rows of its lower triangle.
@@ -675,7 +676,7 @@ mod tests {
 
     const N_ROWS: usize = 3000;
 
-    /// A number with gaps, another one, and categories of which one is rare.
+    /// A number with gaps, another one, and categories, one of them rare.
     fn raw() -> (Vec<f64>, Vec<f64>, Vec<u32>, Vec<bool>) {
         let draw = |i: usize| (mix(i as u64) >> 11) as f64 / 2_f64.powi(53);
         let a: Vec<f64> =
@@ -757,7 +758,7 @@ mod tests {
     }
 
     #[test]
-    fn the_objective_is_level_at_the_solution() {
+    fn the_objective_has_zero_gradient_at_the_solution() {
         for n_thresholds in [0, 4, 24] {
             with_problem(n_thresholds, |problem| {
                 let found = problem.solve().unwrap();
@@ -770,7 +771,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_tolerance_the_end_is_where_rounding_begins() {
+    fn without_a_tolerance_the_fit_ends_at_rounding_errors() {
         with_problem(4, |problem| {
             let endless = Problem { tolerance: 0.0, max_iterations: usize::MAX, ..*problem };
             let found = endless.solve().unwrap();
@@ -820,7 +821,7 @@ mod tests {
     }
 
     #[test]
-    fn conjugate_gradients_come_near_the_solution_of_the_system() {
+    fn conjugate_gradients_approximate_the_solution_of_the_system() {
         with_problem(24, |problem| {
             let sample = BlockSample { problem, stride: 1, scale: 1.0 };
             let n_columns = problem.design.n_columns();
