@@ -88,7 +88,7 @@ impl Climber {
         matches!(self.ramp, RampObjective::Exact(_))
     }
 
-    /// Moves to the point of the given weights.
+    /// Moves to the point with the given weights.
     pub fn stand(&mut self, observations: &Observations<'_>, terms: &PackedTerms, weights: &[f64]) {
         self.here.resize(observations.len(), 0.0);
         terms.scores(weights, &mut self.here);
@@ -134,7 +134,7 @@ impl Climber {
     /// Climbs from `weights`, whose scores are `self.here`; returns the statistic reached.
     ///
     /// Each great circle starts in the direction of the tangent gradient, conjugate to the circle
-    /// before (Polak and Ribière). It ends where a weight comes to the bound of its sign; from then
+    /// before (Polak and Ribière). It ends where a weight reaches the bound of its sign; from then
     /// on the weight stays at zero until the gradient leads it back.
     pub fn climb(
         &mut self,
@@ -175,7 +175,7 @@ impl Climber {
             }
             project(&mut direction, weights);
             let length = norm(&direction);
-            // A tangent that is nothing but rounding may lead nowhere.
+            // A tangent that consists of rounding errors may vanish.
             if length == 0.0 {
                 break;
             }
@@ -348,7 +348,7 @@ mod tests {
     }
 
     #[test]
-    fn weights_that_are_bound_keep_their_signs_and_the_others_climb_on() {
+    fn bound_weights_keep_their_signs_and_the_others_continue_to_climb() {
         let mut n_held = 0;
         for (n, seed, radius) in [(300, 1, 1.0), (300, 2, 6.0), (4000, 3, 1.5), (4000, 4, 5.0)] {
             ExampleRows::new(n, seed).observe(None, |observations| {

@@ -69,7 +69,7 @@ pub struct BinarizerParams {
     pub min_level_share: f64,
     /// Percentiles at which other numbers are cut, ascending.
     pub percentiles: Vec<f64>,
-    /// Maximum share of the rows that a single value counts for when percentiles are taken.
+    /// Maximum share of the rows with which a single value counts in percentiles.
     pub max_spike_share: f64,
     /// For each feature its type, `None` to decide by the number of its values; or empty for none
     /// at all.
@@ -174,7 +174,7 @@ impl Binarizer {
         Self::choose(columns, copies, rows, params)
     }
 
-    /// As [`Binarizer::new`], with rows that count as `copies` says, or once each.
+    /// As [`Binarizer::new`], with rows that count `copies` times, or once each.
     pub(super) fn choose(
         columns: &Columns<'_>,
         copies: Option<&(dyn Fn(usize) -> u64 + Sync)>,
@@ -259,8 +259,8 @@ fn categorical(
     let mut levels: Vec<u32> = (0..n_levels).filter(|&level| is_known[level as usize]).collect();
     let missing = any_missing && !levels.is_empty() && params.missing_indicator;
     let parts = levels.len() + usize::from(any_missing);
-    // A part that holds all rows is not a term, and of two complementary terms one suffices
-    // (DECISIONS A6, A27).
+    // A part with all rows is not a term, and one of two complementary terms suffices (DECISIONS
+    // A6, A27).
     if parts == 1 || parts == 2 && (missing || !any_missing) {
         levels.pop();
     }
@@ -310,7 +310,7 @@ mod tests {
     }
 
     /// Percentiles by their definition: of a sorted copy in which repeated values are capped. Those
-    /// that partition the values as the one before does are dropped.
+    /// that partition the values like the previous one are dropped.
     fn percentiles_by_sorting(values: &[f64], params: &BinarizerParams) -> Vec<f64> {
         let mut sorted: Vec<f64> =
             values.iter().filter(|value| !value.is_nan()).map(|value| value + 0.0).collect();
@@ -355,7 +355,7 @@ mod tests {
     }
 
     #[test]
-    fn runs_of_rare_values_are_joined_and_a_lone_one_stays() {
+    fn runs_of_rare_values_are_merged_and_a_single_one_is_kept() {
         // Of 3,000 rows, 2 are less than 0.1% and 3 are not.
         let counts = [1000, 2, 2, 990, 2, 1002, 2];
         let values: Vec<f64> = (0..7)
@@ -381,7 +381,7 @@ mod tests {
     }
 
     #[test]
-    fn a_spike_does_not_draw_the_percentiles() {
+    fn a_spike_does_not_attract_the_percentiles() {
         let mut values: Vec<f64> = (0..1000).map(f64::from).collect();
         values.extend(std::iter::repeat_n(500.5, 9000));
         let params = BinarizerParams { percentiles: vec![50.0], ..BinarizerParams::default() };
@@ -395,7 +395,7 @@ mod tests {
     }
 
     #[test]
-    fn missing_values_have_a_term_where_others_are_known() {
+    fn missing_values_have_a_term_if_others_are_known() {
         let params = BinarizerParams::default();
         let gap = f64::NAN;
         let none = BinarizerParams { missing_indicator: false, ..params.clone() };
@@ -438,7 +438,7 @@ mod tests {
     }
 
     #[test]
-    fn codes_that_do_not_fit_are_refused_by_their_column() {
+    fn an_error_for_codes_that_do_not_fit_names_their_column() {
         let equals = |n_levels| BinaryFeature {
             rule: BinaryRule::Equals { levels: vec![0], n_levels },
             missing: false,
@@ -528,7 +528,7 @@ mod tests {
         }
 
         #[test]
-        fn every_threshold_parts_the_rows_in_another_way(values in any_values()) {
+        fn every_threshold_splits_the_rows_differently(values in any_values()) {
             for params in [BinarizerParams::default(), continuous()] {
                 let found = feature(&values, None, &params);
                 let BinaryRule::AtLeast(thresholds) = &found.rule else { unreachable!() };

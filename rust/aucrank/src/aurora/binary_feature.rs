@@ -275,7 +275,7 @@ pub struct Literal {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(rename_all = "snake_case"))]
 pub enum BinaryTerm {
-    /// Of one feature.
+    /// A term of one feature.
     First(Literal),
     /// Both are on.
     And(Literal, Literal),
@@ -294,7 +294,7 @@ impl BinaryTerm {
         pair.into_iter().take(n)
     }
 
-    /// Where it is on, 1 or 0, given where its literals are.
+    /// 1 for rows where it is on, else 0, given the same for its literals.
     pub(super) fn on(&self, of: impl Fn(Literal) -> Vec<u8>) -> Vec<u8> {
         let mut on;
         match *self {

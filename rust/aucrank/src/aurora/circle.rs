@@ -19,8 +19,8 @@ pub(super) const MOST_SCORES: usize = 32;
 /// Points that differ by less are equally high, and the first of them is taken.
 const ROUNDING: f64 = 1e-12;
 
-/// Distance inside the central piece at which a corner, which belongs to it (DECISIONS A8), is
-/// evaluated: on the corner itself rounding would decide, also for the next gradient.
+/// Distance inside the central piece at which its corner (DECISIONS A8) is evaluated: on the corner
+/// itself rounding would determine the piece, also for the next gradient.
 const INSIDE: f64 = 1e-10;
 
 /// Size of the hash table of distinct scores.
@@ -379,7 +379,7 @@ mod tests {
                 n_walked += 1;
                 most_gained = most_gained.max(gain);
 
-                // And none of a part of the circle.
+                // Likewise for a part of the circle.
                 let part = 1 + (mix(seed) % 200) as u32;
                 let end = f64::from(part) / f64::from(N_ANGLES) * TAU;
                 let highest = (0..=part)

@@ -100,11 +100,11 @@ struct HeldOutSplit {
     binarizer: Binarizer,
     kept: Vec<u32>,
     held_out: Option<Vec<u32>>,
-    /// What says which negatives count in full, where not all do.
+    /// Choice of the negatives that count in full, if not all do.
     aim: Option<Aim>,
 }
 
-/// A score that rows have already: its highest negatives are those that matter.
+/// A given score of the rows, whose highest negatives count in full.
 struct Aim {
     terms: Vec<BinaryTerm>,
     weights: Vec<f64>,
@@ -122,7 +122,7 @@ impl Aim {
 /// Held-out rows and their scores.
 struct HeldOutScores {
     scores: Vec<f64>,
-    /// The share of each in the weight of its class.
+    /// The share of each row in the weight of its class.
     shares: Vec<f64>,
     /// Number of positive rows, which come first.
     n_pos: usize,
@@ -217,8 +217,8 @@ impl AuroraFit<'_, '_> {
         Ok((splits, all))
     }
 
-    /// The result of the search at the radius that is requested, or at the best one; and the radii
-    /// that were tried.
+    /// The result of the search at the requested radius, or at the best one; and the radii that
+    /// were tried.
     fn chosen(&self, splits: &[HeldOutSplit]) -> Result<(Chosen, Vec<TriedRadius>), RankError> {
         let max_features = self.params.max_features;
         let radius = match (self.params.radius, self.earlier) {
@@ -232,9 +232,9 @@ impl AuroraFit<'_, '_> {
         Ok((chosen, tried))
     }
 
-    /// Searches once more, at the same radius, where the negatives that the `first` search scores
-    /// highest matter, and returns the search whose partial AUC of the held-out rows is higher. Aims
-    /// of the splits say whether that is the second one.
+    /// Searches again at the same radius with emphasis on the negatives that the `first` search
+    /// scores highest, and returns the search with the higher partial AUC of the held-out rows. The
+    /// splits have an aim if that is the second one.
     fn narrowed(&self, splits: &mut [HeldOutSplit], first: Chosen) -> Result<Chosen, RankError> {
         for (split, path) in splits.iter_mut().zip(&first.paths) {
             split.aim = Aim::of(path, first.n_terms);
@@ -250,7 +250,7 @@ impl AuroraFit<'_, '_> {
         Ok(first)
     }
 
-    /// The partial AUC of the held-out rows, as a mean over the splits; 0 where there are none.
+    /// The partial AUC of the held-out rows, as a mean over the splits; 0 if there are none.
     fn partial_auc(&self, splits: &[HeldOutSplit], chosen: &Chosen) -> Result<f64, RankError> {
         let mut sum = 0.0;
         for (split, path) in splits.iter().zip(&chosen.paths) {
@@ -263,8 +263,8 @@ impl AuroraFit<'_, '_> {
         Ok(sum / splits.len() as f64)
     }
 
-    /// Searches every split for so many terms, and chooses their number. With the paths of an
-    /// earlier search at that radius, one for each split, the search goes on there.
+    /// Searches every split for at most `n_terms` terms, and chooses their number. With the paths
+    /// of an earlier search at that radius, one for each split, continues that search.
     fn choose(
         &self,
         splits: &[HeldOutSplit],
@@ -345,8 +345,8 @@ impl AuroraFit<'_, '_> {
     }
 
     /// Tries radii: three at first, then those between the best and its neighbours (DECISIONS A19).
-    /// Of those within a standard error of the best the smallest is chosen: a difference that the
-    /// held-out rows cannot resolve is no reason for a less smooth statistic.
+    /// The smallest of those within a standard error of the best is chosen: a difference that the
+    /// held-out rows cannot resolve does not justify a less smooth statistic.
     fn best_radius(
         &self,
         splits: &[HeldOutSplit],
@@ -420,7 +420,7 @@ impl AuroraFit<'_, '_> {
         mut chosen: Chosen,
         tried: Vec<TriedRadius>,
     ) -> Result<Aurora, RankError> {
-        // The terms of a fold are those of its own thresholds: all rows need an aim of their own.
+        // The terms of a fold have its own thresholds, so that all rows need their own aim.
         let of_aims = splits.iter().filter_map(|split| split.aim.as_ref());
         let n_aimed = of_aims.map(|aim| aim.terms.len()).max();
         if let Ok([split]) = <[HeldOutSplit; 1]>::try_from(splits) {

@@ -22,7 +22,7 @@ const MOST_CELLS: usize = 1 << 16;
 /// Minimum number of rows per cell.
 const ROWS_OF_CELL: usize = 16;
 
-/// A value and how many rows have it.
+/// A value and its number of rows.
 pub(super) type ValueCount = (f64, u64);
 
 /// Merges equal adjacent values.
@@ -52,7 +52,7 @@ pub(super) fn between(levels: &[ValueCount], min_share: f64) -> Vec<f64> {
 /// The known values of a number in some rows.
 pub(super) struct Known {
     pub values: Vec<f64>,
-    /// How many rows each stands for; `None` if one each.
+    /// Number of rows that each value represents; `None` if one each.
     copies: Option<Vec<u64>>,
     pub any_missing: bool,
 }
@@ -145,9 +145,9 @@ impl Known {
         Some(levels)
     }
 
-    /// Percentiles, by linear interpolation, of values of which each counts for at most a share of
-    /// the rows (DECISIONS A4, A5); only those that partition the rows, and each differently
-    /// (DECISIONS A6).
+    /// Percentiles, by linear interpolation, of values that each count for at most a share of the
+    /// rows (DECISIONS A4, A5); only those that partition the rows, and each differently (DECISIONS
+    /// A6).
     pub fn percentiles(&self, percentiles: &[f64], max_spike_share: f64) -> Vec<f64> {
         if self.values.is_empty() {
             return Vec::new();

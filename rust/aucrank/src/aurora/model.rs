@@ -78,9 +78,9 @@ pub(super) struct AuroraFields {
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(deny_unknown_fields))]
 pub struct PathStep {
-    /// Of the training rows.
+    /// Statistics of the training rows.
     pub train: Statistics,
-    /// Of the held-out rows.
+    /// Statistics of the held-out rows.
     pub validation: Option<Statistics>,
     /// The smoothed statistic of the held-out rows that chooses the number of terms.
     pub smoothed: Option<f64>,
@@ -154,13 +154,13 @@ impl Aurora {
         &self.0.gains
     }
 
-    /// The sum of weights from which a row is called positive.
+    /// The sum of weights from which a row is predicted as positive.
     #[must_use]
     pub fn threshold(&self) -> f64 {
         self.0.threshold
     }
 
-    /// Sets the raw score from which a row is called positive, such as that of even odds.
+    /// Sets the raw score from which a row is predicted as positive, such as that of even odds.
     pub(crate) fn set_threshold(&mut self, threshold: f64) {
         self.0.threshold = threshold;
     }
@@ -277,7 +277,8 @@ impl Aurora {
     ///
     /// # Errors
     ///
-    /// [`RankError`] if the columns are not those of the fit in number and kind, or hold infinity.
+    /// [`RankError`] if the columns differ from those of the fit in number or kind, or hold
+    /// infinity.
     pub fn score(&self, columns: &Columns<'_>) -> Result<Vec<f64>, RankError> {
         // 0 less 0, since minus 0 would be -0.
         let mut scores = vec![0.0 - self.0.threshold; columns.n_rows()];
@@ -308,8 +309,8 @@ impl Aurora {
         Ok(parts)
     }
 
-    /// Calls `visit` for each block of rows and each term, with where it is on and the rows' part
-    /// of `out`, which has `width` values per row.
+    /// Calls `visit` for each block of rows and each term, with the rows where it is on and their
+    /// part of `out`, which has `width` values per row.
     fn for_terms(
         &self,
         columns: &Columns<'_>,

@@ -25,7 +25,7 @@ pub(super) struct Observations<'a> {
     codes: Vec<Vec<u16>>,
     /// Weight of each observation.
     pub units: Vec<u64>,
-    /// Its share in the weight of its class.
+    /// Share of each in the weight of its class.
     pub shares: Vec<f64>,
     /// Number of positive observations, which come first.
     pub n_pos: usize,
@@ -92,13 +92,13 @@ impl<'a> Observations<'a> {
         Ok(Self { binarizer, codes, units, shares, n_pos })
     }
 
-    /// The same observations where the highest negatives matter: up to a share of the weight of all
-    /// they count in full, from the highest of the `scores` down, and the others in part.
+    /// The same observations with emphasis on the highest negatives: from the highest of the
+    /// `scores` down to a share of the weight of all they count in full, and the others in part.
     pub fn narrowed(mut self, scores: &[f64], max_fpr: f64) -> Self {
         let negatives = &mut self.units[self.n_pos..];
         let weighed = scores[self.n_pos..].iter().copied().zip(negatives.iter().copied());
         let top = TopNegatives::of(weighed.collect(), max_fpr);
-        // Parts of a unit are whole numbers of a finer one, as far as the weight of a class allows.
+        // Parts of a unit are integers in a finer one, as far as the weight of a class allows.
         let total: u64 = negatives.iter().sum();
         let spare = MASS_BITS.saturating_sub(u64::BITS - total.leading_zeros()).min(PART_BITS);
         let finer = (1_u64 << spare) as f64;
@@ -119,7 +119,7 @@ impl<'a> Observations<'a> {
 
     /// Sums of slopes over the observations with each code of a feature.
     pub fn sums_by_code(&self, feature: usize, slopes: &[f64]) -> Vec<f64> {
-        // Two alternating tables, so that an addition need not wait for the one before it.
+        // Two alternating tables, so that an addition need not wait for the previous one.
         let mut sums = vec![[0.0; 2]; self.binarizer.features[feature].n_codes()];
         for (codes, slopes) in self.codes[feature].chunks(2).zip(slopes.chunks(2)) {
             for ((&code, &slope), turn) in codes.iter().zip(slopes).zip(0..) {
@@ -134,7 +134,7 @@ impl<'a> Observations<'a> {
         self.binarizer.features[feature].sums_on(&self.sums_by_code(feature, slopes))
     }
 
-    /// Where a term is on, as 1 or 0.
+    /// Rows where a term is on, as 1 or 0.
     pub fn on(&self, term: BinaryTerm) -> Vec<u8> {
         term.on(|literal| self.on_of(literal))
     }
@@ -146,7 +146,7 @@ impl<'a> Observations<'a> {
         self.codes[literal.feature].iter().map(is_on).collect()
     }
 
-    /// Where a literal is on, as one bit per observation.
+    /// Rows where a literal is on, as one bit per observation.
     pub fn bits(&self, literal: Literal) -> Vec<u64> {
         let pack = |on: &[u8]| {
             let (eights, rest) = on.as_chunks::<8>();
@@ -164,7 +164,7 @@ impl<'a> Observations<'a> {
         self.on_of(literal).chunks(64).map(pack).collect()
     }
 
-    /// Where a term is on, as one bit per observation.
+    /// Rows where a term is on, as one bit per observation.
     pub fn bits_of(&self, term: BinaryTerm) -> Vec<u64> {
         match term {
             BinaryTerm::First(literal) => self.bits(literal),
@@ -261,7 +261,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn rows_are_seen_alike_in_any_order_and_however_often_they_are_written() {
+    fn observations_do_not_depend_on_the_order_and_copies_of_rows() {
         let rows = ExampleRows::new(300, 1);
         let weights: Vec<f64> = (0..300).map(|row| f64::from(row % 4)).collect();
         let copies: Vec<usize> =
@@ -300,7 +300,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn a_term_of_two_is_on_where_both_or_either_are() {
+    fn a_term_of_two_literals_is_on_where_both_or_either_are() {
         ExampleRows::new(200, 3).observe(None, |observations| {
             let literals = literals(observations);
             let (a, b) = (literals[3], literals[literals.len() - 2]);

@@ -17,7 +17,7 @@ const BLOCK: usize = 1024;
 /// Columns processed at a time.
 const LANES: usize = 4;
 
-/// Where each of some terms is on. A clone shares all columns until a term is added to it.
+/// Rows where each of some terms is on. A clone shares all columns until a term is added to it.
 #[derive(Debug, Clone, Default)]
 pub(super) struct PackedTerms {
     columns: Vec<Arc<Vec<u8>>>,
@@ -131,7 +131,7 @@ fn table(weights: &[f64]) -> [f64; 256] {
     table
 }
 
-/// What the sign of a weight may be.
+/// Allowed sign of a weight.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum Sign {
     /// Any.
@@ -146,7 +146,7 @@ pub(super) enum Sign {
 }
 
 impl Sign {
-    /// That of a term over features of which some are bound, see
+    /// The sign of a term over features, some of them bound, see
     /// [`AuroraParams::monotonic`](super::AuroraParams::monotonic).
     pub fn of(term: BinaryTerm, features: &[BinaryFeature], monotonic: &[i8]) -> Self {
         let of_literals = term.literals().map(|literal| {
@@ -164,7 +164,7 @@ impl Sign {
         })
     }
 
-    /// Whether a weight may be of the sign of a number.
+    /// Whether a weight may have the sign of a number.
     pub fn allows(self, number: f64) -> bool {
         match self {
             Self::Free => true,
@@ -174,7 +174,7 @@ impl Sign {
         }
     }
 
-    /// The allowed sign, 1 or -1; that of the number where it is free.
+    /// The allowed sign, 1 or -1; that of the number if it is free.
     pub fn toward(self, number: f64) -> f64 {
         match self {
             Self::Positive => 1.0,
@@ -187,7 +187,7 @@ impl Sign {
 /// A weight of less than this share of the norm lies on its bound.
 const ON_BOUND: f64 = 1e-9;
 
-/// Removes from a direction what would lead weights on their bounds across them.
+/// Removes the components of a direction that would lead weights on their bounds across them.
 pub(super) fn hold_back(direction: &mut [f64], weights: &[f64], radius: f64, signs: &[Sign]) {
     for ((d, weight), sign) in direction.iter_mut().zip(weights).zip(signs) {
         if !sign.allows(*d) && weight.abs() <= ON_BOUND * radius {
@@ -196,8 +196,8 @@ pub(super) fn hold_back(direction: &mut [f64], weights: &[f64], radius: f64, sig
     }
 }
 
-/// For each weight the first angle of a great circle at which it comes to its bound; infinity where
-/// that never happens. `across` is the direction of the circle, with the norm of the weights.
+/// For each weight the first angle of a great circle at which it reaches its bound; infinity if it
+/// never does. `across` is the direction of the circle, with the norm of the weights.
 pub(super) fn angles_to_bounds(weights: &[f64], across: &[f64], signs: &[Sign]) -> Vec<f64> {
     let angle = |((&weight, &across), sign): ((&f64, &f64), &Sign)| {
         if *sign == Sign::Free || weight == 0.0 && across == 0.0 {
@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn a_term_of_a_clone_is_its_own() {
+    fn a_term_added_to_a_clone_is_not_shared() {
         let mut terms = PackedTerms::default();
         terms.push(&[1, 0, 1]);
         let mut clone = terms.clone();
@@ -283,7 +283,7 @@ mod tests_of_signs {
     }
 
     #[test]
-    fn a_term_has_the_sign_with_which_it_keeps_to_all_directions() {
+    fn a_term_has_the_sign_that_obeys_all_directions() {
         let (features, monotonic) = (features(), [1, -1, 0, 0]);
         let literals: Vec<Literal> = (0..4)
             .flat_map(|feature| {
@@ -306,7 +306,8 @@ mod tests_of_signs {
                     BinaryTerm::And(a, b) => is_on(a, codes) && is_on(b, codes),
                     BinaryTerm::Or(a, b) => is_on(a, codes) || is_on(b, codes),
                 };
-                // Whether it rises, or falls, somewhere along a bound feature, missing values aside.
+                // Whether it rises, or falls, somewhere along a bound feature, apart from missing
+                // values.
                 let [mut may_be_positive, mut may_be_negative] = [true; 2];
                 for (feature, sign) in [(0, 1), (1, -1)] {
                     for row in rows.iter().filter(|row| row[feature] < 2) {
@@ -331,7 +332,7 @@ mod tests_of_signs {
     }
 
     #[test]
-    fn a_weight_meets_its_bound_where_its_sinusoid_is_zero() {
+    fn a_weight_reaches_its_bound_where_its_sinusoid_is_zero() {
         let signs = [Sign::Positive, Sign::Negative, Sign::Free, Sign::Positive, Sign::Negative];
         let weights = [0.5, -1.0, 2.0, 0.0, 0.0];
         let across = [-1.5, -0.5, -9.0, 0.0, -2.0];

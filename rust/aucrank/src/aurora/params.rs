@@ -14,7 +14,7 @@ use crate::roc::check_max_fpr;
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(deny_unknown_fields))]
 pub struct AuroraParams {
-    /// How raw features become binary terms.
+    /// Conversion of raw features to binary terms.
     pub binarizer: BinarizerParams,
     /// Maximum number of terms of the score; at least 1.
     pub max_features: usize,
@@ -37,10 +37,10 @@ pub struct AuroraParams {
     pub selection: Selection,
     /// The statistic of the held-out rows that chooses it.
     pub criterion: SelectionCriterion,
-    /// Maximum number of terms of the searches that choose the radius, of which that of the chosen
-    /// one goes on; at least 1. `None` for `max_features`, as in the paper.
+    /// Maximum number of terms of the searches that choose the radius, of which only that of the
+    /// chosen radius continues; at least 1. `None` for `max_features`, as in the paper.
     pub radius_terms: Option<usize>,
-    /// A search ends once the smoothed `criterion` of the held-out rows was highest so many terms
+    /// A search ends once the smoothed `criterion` of the held-out rows was highest this many terms
     /// ago; at least 1. `None` disables this rule, as in the paper.
     pub patience: Option<usize>,
     /// For each feature, 1 if the score may only rise with it, -1 if it may only fall, 0 if it is
@@ -49,16 +49,16 @@ pub struct AuroraParams {
     #[cfg_attr(feature = "serde", serde(default))]
     pub monotonic: Vec<i8>,
     /// The false positive rate up to which rows are to be ranked well, above 0 and at most 1. Below
-    /// 1, a second search counts the share of the negatives in full that the first has scored
-    /// highest, and the others 0.3; of both scores that of the higher partial AUC up to this rate on
-    /// the held-out rows is kept. An earlier search cannot go on then.
+    /// 1, in a second search this share of the negatives, those that the first has scored highest,
+    /// counts in full, and the others count 0.3; the score with the higher partial AUC up to this
+    /// rate on the held-out rows is kept. An earlier search cannot be continued then.
     pub max_fpr: f64,
     /// Random seed of the held-out rows.
     pub seed: u64,
 }
 
 impl Default for AuroraParams {
-    /// Those of the Python estimator `AURORA`.
+    /// Defaults of the Python estimator `AURORA`.
     fn default() -> Self {
         Self {
             binarizer: BinarizerParams::default(),
@@ -162,7 +162,7 @@ impl Default for SearchDepth {
 }
 
 /// How the number of terms is chosen: by a statistic of held-out rows, smoothed by a triangular
-/// window of 15 terms; of equal numbers the smallest (sec. 3.5).
+/// window of 15 terms; of ties the smallest (sec. 3.5).
 ///
 /// # Examples
 ///

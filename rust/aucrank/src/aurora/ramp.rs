@@ -185,7 +185,7 @@ impl GridRamp {
     }
 }
 
-/// Statistics of how well a score ranks rows.
+/// Statistics of the ranking by a score.
 ///
 /// # Examples
 ///
@@ -283,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn cells_give_the_statistic_and_its_slope_but_for_a_millionth() {
+    fn cells_give_the_statistic_and_its_slope_to_a_millionth() {
         for (seed, spread) in [(1, 0.3), (2, 1.0), (3, 4.0), (4, 12.0)] {
             ExampleRows::new(6000, seed).observe(None, |observations| {
                 let (here, across) = (draws(6000, seed, spread), draws(6000, seed + 9, spread));
@@ -311,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_scores_are_even_odds_and_no_slope_is_lost() {
+    fn equal_scores_give_one_half_and_no_slope_is_lost() {
         ExampleRows::new(2000, 5).observe(None, |observations| {
             let here = vec![0.25; observations.len()];
             let across = vec![0.0; observations.len()];

@@ -20,7 +20,7 @@ const LEAST_LAST_GAIN: f64 = 1e-8;
 /// Maximum number of great circles of an ascent.
 const MOST_CIRCLES: usize = 30;
 
-/// Number of distinct scores from which on cells of them stand for the rows in trials, however few
+/// Number of distinct scores from which trials use cells of scores instead of rows, however few
 /// rows there are: with fewer, the differences of many pairs may lie near a corner of the ramp.
 const MANY_SCORES: usize = 256;
 
@@ -90,8 +90,8 @@ impl<'a, 'b> ScoredCandidates<'a, 'b> {
         self.ramp.of(&self.scores)
     }
 
-    /// Climbs from `weights`, judged by the exact statistic, which never decreases: if an ascent on
-    /// the grid loses, an exact one replaces it.
+    /// Climbs from `weights` such that the exact statistic never decreases: if an ascent on the
+    /// grid loses, an exact one replaces it.
     fn climb(
         &mut self,
         climber: &mut Climber,
@@ -166,8 +166,8 @@ pub(super) struct Search<'a, 'b> {
 }
 
 impl Search<'_, '_> {
-    /// Continues a search, starting with the `given` terms, whatever they add. Calls `chosen` after
-    /// each term, which may end the search.
+    /// Continues a search, starting with the `given` terms, whatever their gain. Calls `chosen`
+    /// after each term, which may end the search.
     pub fn run(
         &self,
         mut path: Path,
@@ -243,7 +243,7 @@ impl Search<'_, '_> {
         Ok(path)
     }
 
-    /// Whether the held-out rows were ranked best too many terms ago.
+    /// Whether the best ranking of the held-out rows was too many terms ago.
     fn is_past_its_best(&self, path: &Path) -> bool {
         let criterion =
             |step: &SelectionStep| step.validation.map(|found| self.params.criterion.of(found));

@@ -104,7 +104,7 @@ impl Position<'_, '_> {
     }
 
     /// Pairs of the best one-feature terms, including those of the score (DECISIONS A13, A14): all
-    /// gradients follow from the weighted counts of where both terms are on.
+    /// gradients follow from the weighted counts of rows where both terms are on.
     pub fn second_order(&self, first_order: &mut [Candidate]) -> Result<Vec<Candidate>, RankError> {
         let short = self.short_list(first_order, |_| true, self.depth.combined / 2)?;
         let literals: Vec<Literal> =
@@ -137,8 +137,8 @@ impl Position<'_, '_> {
     }
 
     /// The best of the candidates that satisfy `is_eligible`, by midpoint and by gradient, each once;
-    /// the lower index first among equals (DECISIONS A24). Midpoints are evaluated for the steepest
-    /// only, and once.
+    /// the lower index first among equals (DECISIONS A24). Midpoints are evaluated only for the
+    /// steepest, and once.
     fn short_list(
         &self,
         candidates: &mut [Candidate],
@@ -211,8 +211,8 @@ impl Position<'_, '_> {
         self.climb(&mut Bench::new(self.observations), Candidate::new(term, 0.0))
     }
 
-    /// Where few scores are distinct, the highest point of the circle to a pole, as its gain and its
-    /// angle: there a line search may end on a plateau.
+    /// If few scores are distinct, the highest point of the circle to a pole, as its gain and its
+    /// angle: a line search may then end on a plateau.
     fn highest(&self, bench: &mut Bench, bits: &[u64], pole: f64) -> Option<(f64, f64)> {
         if self.ranked.n_distinct() > MOST_SCORES {
             return None;
@@ -231,7 +231,8 @@ impl Position<'_, '_> {
         line_search(|angle| self.at(bench, angle), self.value, slope, start, end)
     }
 
-    /// Beyond a right angle the weights so far change their signs, which bounds may forbid.
+    /// Largest angle: beyond a right angle the existing weights change their signs, which bounds
+    /// may forbid.
     fn last_angle(&self) -> f64 {
         if binds(self.monotonic) { 0.5 * PI } else { f64::INFINITY }
     }
@@ -243,7 +244,7 @@ impl Position<'_, '_> {
     ) -> Result<ClimbedCandidate, RankError> {
         self.interrupt.check()?;
         let bits = self.observations.bits_of(candidate.term);
-        // Summed anew, so that it does not depend on the other candidates to the last bit.
+        // Summed again, so that no bit depends on the other candidates.
         let gradient = sum_where(&bits, self.slopes);
         let pole = self.pole(candidate.term, gradient);
         let (value, angle) = match self.highest(bench, &bits, pole) {
@@ -252,7 +253,7 @@ impl Position<'_, '_> {
         };
         let (sin, cos) = angle.sin_cos();
         let mut weights: Vec<f64> = self.weights.iter().map(|weight| cos * weight).collect();
-        // 0 where nothing is gained, not -0.
+        // 0 if there is no gain, not -0.
         weights.push(sin * pole + 0.0);
         let mut climbed = ClimbedCandidate { term: candidate.term, weights, value };
         if self.depth.circles > 1 && value > self.value {
@@ -277,7 +278,7 @@ impl Position<'_, '_> {
     }
 }
 
-/// What candidates are tried with, one after another.
+/// Scratch memory for trials of candidates, one after another.
 struct Bench {
     trial: Trial,
     climber: Climber,

@@ -134,8 +134,8 @@ impl ThresholdBinarizer {
     ///
     /// # Errors
     ///
-    /// [`RankError`] if the columns are not those of the fit in number and kind, or hold infinity,
-    /// or the length of `out` is not the number of terms times rows.
+    /// [`RankError`] if the columns differ from those of the fit in number or kind, or hold
+    /// infinity, or the length of `out` is not the number of terms times rows.
     pub fn fill<T: Copy + Send + Sync>(
         &self,
         columns: &Columns<'_>,
@@ -161,7 +161,8 @@ impl ThresholdBinarizer {
     ///
     /// # Errors
     ///
-    /// [`RankError`] if the columns are not those of the fit in number and kind, or hold infinity.
+    /// [`RankError`] if the columns differ from those of the fit in number or kind, or hold
+    /// infinity.
     pub fn count(&self, columns: &Columns<'_>) -> Result<Vec<i64>, RankError> {
         columns.check_kinds(&self.n_levels)?;
         let (bins, spans) = self.codings();
@@ -372,7 +373,7 @@ pub fn fit_threshold_binarizer(
     Ok(model)
 }
 
-/// Checks that every code is one that its column declares.
+/// Checks that every code is in the range that its column declares.
 fn check_codes(columns: &Columns<'_>) -> Result<(), RankError> {
     for (feature, column) in columns.iter().enumerate() {
         let Column::Codes { codes, n_levels } = *column else { continue };
@@ -428,7 +429,7 @@ mod tests {
     }
 
     #[test]
-    fn a_term_is_on_where_it_says_so_dense_and_sparse() {
+    fn a_term_is_on_where_its_test_holds_dense_and_sparse() {
         let (values, codes, positive, _) = sample();
         let columns = columns(&values, &codes);
         let model = fit(&columns, &NewRows::new(N, Some(&positive), None).unwrap());
@@ -491,7 +492,7 @@ mod tests {
     }
 
     #[test]
-    fn threads_layout_labels_and_the_order_of_rows_change_no_term() {
+    fn terms_do_not_depend_on_threads_layout_labels_or_the_order_of_rows() {
         let (values, codes, positive, _) = sample();
         let unlabelled = NewRows::new(N, None, None).unwrap();
         let expected = fit(&columns(&values, &codes), &unlabelled);

@@ -2,8 +2,8 @@
 //!
 //! A point of such a circle is `h cos t + p sin t` in the rows where the term is on and `h cos t`
 //! elsewhere, `h` being the score and `p` the pole. So the differences of all pairs follow from `h`
-//! and from where the term is on: the sums over the rows of each cell of `h`, on and off, give the
-//! statistic at every angle, without another pass over the rows. A term costs one pass over the
+//! and the rows where the term is on: the sums over the rows of each cell of `h`, on and off, give
+//! the statistic at every angle, without another pass over the rows. A term costs one pass over the
 //! smaller of its two sides.
 //!
 //! In a sum of `max(s - t + d, 0)` over pairs, rows are taken to be at the mean of their cell; the
@@ -18,7 +18,7 @@ use super::ramp::{HALF_WIDTH, RampOnCircle, SIDE_SLOPE, bounds};
 const MOST_HALF_CELLS: usize = 64;
 const LEAST_HALF_CELLS: usize = 16;
 
-/// Angles end here: beyond, little is left of the score.
+/// Largest angle: beyond it, little is left of the score.
 pub(super) const LAST_ANGLE: f64 = 1.4;
 
 /// Weight, and weight times score, of the rows of a class by cell.
@@ -41,7 +41,7 @@ impl ClassCellSums {
         self.moment[cell as usize] += moment;
     }
 
-    /// Becomes all rows less the others.
+    /// Sets this to all rows less the others.
     fn become_difference(&mut self, all: &Self, others: &Self) {
         self.weight.clear();
         self.weight.extend(all.weight.iter().zip(&others.weight).map(|(a, b)| a - b));
@@ -84,7 +84,7 @@ impl Below {
 pub(super) struct TrialGrid {
     /// The cell of each row.
     cells: Vec<u32>,
-    /// Its share, and its share times its score.
+    /// Share of each row, and share times score.
     rows: Vec<(f64, f64)>,
     /// Width of a cell.
     width: f64,
@@ -158,7 +158,7 @@ struct Above {
 }
 
 impl Trial {
-    /// Sets the term, given where it is on as a bit for each row, and the score of its pole.
+    /// Sets the term, given a bit for each row where it is on, and the score of its pole.
     pub fn set(&mut self, grid: &TrialGrid, on: &[u64], pole: f64) {
         self.pole = pole;
         let n_on: u32 = on.iter().map(|word| word.count_ones()).sum();
@@ -276,13 +276,13 @@ mod tests {
     use crate::aurora::ramp::GridCircle;
     use crate::data::mix;
 
-    /// Scores spread as those of many terms are.
+    /// Scores spread like those of many terms.
     fn spread(n: usize, width: f64) -> Vec<f64> {
         let draw = |place: u64| (mix(place) % 10_000) as f64 / 10_000.0;
         (0..n as u64).map(|row| width * (draw(2 * row) + draw(2 * row + 1) - 1.0)).collect()
     }
 
-    /// Calls `check` with what the trial finds and what the definition says, for some terms and
+    /// Calls `check` with the results of the trial and of the definition, for some terms and
     /// angles.
     fn compare(n: usize, width: f64, mut check: impl FnMut(RampOnCircle, RampOnCircle)) {
         ExampleRows::new(n, 8).observe(None, |observations| {
@@ -321,14 +321,14 @@ mod tests {
     }
 
     #[test]
-    fn scores_beyond_any_grid_have_none() {
+    fn scores_too_wide_for_a_grid_have_none() {
         ExampleRows::new(2000, 9).observe(None, |observations| {
             assert!(TrialGrid::new(observations, &spread(observations.len(), 500.0)).is_none());
         });
     }
 
     #[test]
-    fn a_term_that_is_nowhere_or_everywhere_on_changes_the_scale_alone() {
+    fn a_term_that_is_on_nowhere_or_everywhere_changes_only_the_scale() {
         ExampleRows::new(3000, 10).observe(None, |observations| {
             let n = observations.len();
             let scores = spread(n, 2.0);

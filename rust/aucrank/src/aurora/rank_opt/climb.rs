@@ -170,7 +170,7 @@ impl<O: Objective> Climb<'_, O> {
             #[cfg(test)]
             values.push(value);
             if gain < self.tolerance {
-                // A conjugate direction may fail where the steepest does not.
+                // A conjugate direction may fail even if the steepest does not.
                 if is_steepest {
                     break true;
                 }
@@ -463,7 +463,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cubic_is_searched_at_its_top() {
+    fn a_cubic_is_searched_at_its_maximum() {
         // x (1 - x)^2 between 0 and 1 has its maximum at 1/3.
         let at = |angle: f64| CirclePoint {
             angle,
@@ -475,7 +475,7 @@ mod tests {
     }
 
     #[test]
-    fn an_ascent_hears_of_an_interrupt() {
+    fn an_ascent_can_be_interrupted() {
         let rows = rows(1, 50);
         let interrupt = Interrupt::default();
         let mut at = point(1, 1.0, &rows);

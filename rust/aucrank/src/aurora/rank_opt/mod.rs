@@ -4,8 +4,8 @@
 //! International Conference on Machine Learning, 2004 (<https://doi.org/10.1145/1015330.1015366>).
 //! The step function of the AUC, by which a pair counts 1 if its positive row scores higher,
 //! becomes a sigmoid or a ramp of the score difference. The weights of the standardised features
-//! are on a sphere, whose radius determines how steep that is; the radius is increased step by
-//! step, each ascent starting where the last ended (DECISIONS O1-O3, O5-O7).
+//! are on a sphere, whose radius determines its steepness; the radius is increased step by step,
+//! each ascent starting where the previous one ended (DECISIONS O1-O3, O5-O7).
 
 mod climb;
 mod model;
@@ -118,8 +118,8 @@ impl RankOptParams {
 
 /// Fits a linear score.
 ///
-/// The model does not depend on the order of the rows or the number of threads, and weight k is k
-/// copies of a row.
+/// The model does not depend on the order of the rows or the number of threads, and weight k equals
+/// k copies of a row.
 ///
 /// # Errors
 ///
@@ -217,8 +217,8 @@ struct SearchResult {
     at: SpherePoint,
 }
 
-/// Ascends at each radius from where the one before ended, and chooses by the AUC of the training
-/// rows; of equal radii the largest.
+/// Ascends at each radius from the end of the previous ascent, and chooses by the AUC of the
+/// training rows; of ties the largest radius.
 fn raise_radius<O: Objective>(
     rows: &RankOptRows,
     objective: &O,
@@ -394,7 +394,7 @@ mod tests {
     }
 
     #[test]
-    fn the_radius_of_the_highest_auc_is_kept_and_of_equals_the_largest() {
+    fn the_radius_of_the_highest_auc_is_kept_and_the_largest_of_ties() {
         let (values, positive) = gaussian_pair(500);
         let path = fitted(&values, &positive, None);
         let highest = path.path().iter().map(|step| step.auc).fold(0.0, f64::max);
@@ -426,7 +426,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_weighed_is_named() {
+    fn features_that_cannot_have_a_weight_are_named() {
         let values: &[f64] = &[1.0, 2.0, f64::NAN, 0.0];
         let codes = Column::Codes { codes: &[0, 1, 0, 1], n_levels: 2 };
         let labels = Labels::new(&[false, true, true, false], None).unwrap();

@@ -81,7 +81,7 @@ impl RankOpt {
         })
     }
 
-    /// Sets the weighted sum from which a row is called positive.
+    /// Sets the weighted sum from which a row is predicted as positive.
     pub(crate) fn set_threshold(&mut self, threshold: f64) {
         self.0.threshold = threshold;
     }
@@ -110,7 +110,7 @@ impl RankOpt {
         &self.0.importances
     }
 
-    /// The weighted sum from which a row is called positive.
+    /// The weighted sum from which a row is predicted as positive.
     #[must_use]
     pub fn threshold(&self) -> f64 {
         self.0.threshold
@@ -154,12 +154,12 @@ impl RankOpt {
         (score / SMALLER * row.len() as f64).clamp(f64::MIN, f64::MAX)
     }
 
-    /// Score of each row, above 0 if it is called positive.
+    /// Score of each row, above 0 if it is predicted as positive.
     ///
     /// # Errors
     ///
-    /// [`RankError`] if the columns are not those of the fit in number and kind, or a value is missing
-    /// or infinite.
+    /// [`RankError`] if the columns differ from those of the fit in number or kind, or a value is
+    /// missing or infinite.
     pub fn score(&self, columns: &Columns<'_>) -> Result<Vec<f64>, RankError> {
         self.for_rows(columns, 1, |row, score| score[0] = self.score_of(row))
     }

@@ -55,7 +55,7 @@ pub(super) struct Sigmoid {
 
 #[derive(Debug)]
 struct Coefficients {
-    /// By term of the positive row, then of the negative one.
+    /// Coefficients by term of the positive row, then of the negative one.
     terms: [PairTermSums; N_TERMS],
     /// Number of terms of the negative row for each term of the positive one.
     n_terms: [usize; N_TERMS],

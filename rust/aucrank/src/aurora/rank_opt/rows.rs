@@ -1,6 +1,6 @@
 //! Training rows prepared for the ascent: standardised, equal rows merged, in blocks.
 //!
-//! A block has its features one after the other, so that scores and gradients are sums over
+//! A block stores its features one after the other, so that scores and gradients are sums over
 //! contiguous columns. Rows are in the order of their content, which makes every floating-point sum
 //! the same for any order of the input, any number of copies and any number of threads.
 
@@ -16,7 +16,7 @@ const LANES: usize = 8;
 /// Distinct rows, the negative ones first.
 #[derive(Debug)]
 pub(super) struct RankOptRows {
-    /// Of equal size; the last one may be shorter.
+    /// Blocks of equal size; the last one may be shorter.
     blocks: Vec<RowChunk>,
     n_features: usize,
     n_neg: usize,
@@ -249,7 +249,7 @@ impl RowChunk {
     ///
     /// # Errors
     ///
-    /// [`RankError::Changed`] if they are not any more, because another thread writes to them;
+    /// [`RankError::Changed`] if they no longer are, because another thread writes to them;
     /// [`RankError::Interrupted`].
     pub(super) fn copied(
         columns: &Columns<'_>,
@@ -330,8 +330,8 @@ impl RowChunk {
         }
     }
 
-    /// The given features alone, the values of each changed by `change`, which is given its place
-    /// among them.
+    /// Only the given features, with values transformed by `change`, which gets the place of the
+    /// feature among them.
     pub(super) fn restricted(
         self,
         features: &[usize],
@@ -443,7 +443,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_finite_any_more_is_an_error() {
+    fn a_value_that_is_no_longer_finite_is_an_error() {
         let (mut values, positive) = sample(50);
         for bad in [f64::NAN, f64::INFINITY] {
             values[7] = bad;
@@ -455,7 +455,7 @@ mod tests {
     }
 
     #[test]
-    fn copies_are_one_row_of_their_weight_whatever_the_order() {
+    fn copies_are_one_row_of_their_weight_in_any_order() {
         let (values, positive) = sample(50);
         let weights: Vec<f64> = (0..50).map(|i| (mix(i) % 4) as f64).collect();
         let of_weights = rows_of(&values, &positive, Some(&weights));
