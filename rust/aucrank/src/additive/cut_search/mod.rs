@@ -25,8 +25,8 @@
 //!
 //! Memory: two words for each cell of a pass and three for each of its folds. A number has about
 //! [`MOST_SUMS`] cells over numbers and folds, from [`FEW_CELLS`] to [`MOST_CELLS`]: up to twice as many
-//! while cells of prefixes are found, and up to three times where each of as many pieces is divided in
-//! two.
+//! while cells of prefixes are found, and up to three times as many if each of as many pieces is
+//! divided in two.
 
 mod ask;
 mod key_cells;
