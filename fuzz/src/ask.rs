@@ -1,4 +1,4 @@
-//! What is done with a text: it is read, scores rows, explains scores, and is written again.
+//! Calls made with a text: reading it, scoring rows, explaining scores, and writing it again.
 
 use std::time::{Duration, Instant};
 
@@ -14,16 +14,16 @@ use crate::random::Random;
 /// Bytes of memory that a call may take for each byte of the file and of the rows.
 const MEMORY_RATIO: usize = 20;
 
-/// What a call may take in addition: buffers for the rows of a tile.
+/// Additional memory of a call: buffers for the rows of a tile.
 const MEMORY_FLOOR: usize = 2 << 20;
 
-/// The same where there are no rows.
+/// The same without rows.
 const LOADING_FLOOR: usize = 64 << 10;
 
-/// What a call may take for ten megabytes of file and of rows, and at least what it takes for one.
+/// Time limit of a call for ten megabytes of file and rows; the minimum is that for one megabyte.
 const TIME_FOR_10_MB: Duration = Duration::from_secs(1);
 
-/// Most rows that are scored at once, and most values in them.
+/// Maximum number of rows scored at once, and of values in them.
 const MOST_ROWS: usize = 24;
 const MOST_VALUES: usize = 200_000;
 
@@ -45,7 +45,7 @@ const EXTREMES: [f64; 12] = [
     f64::MIN_POSITIVE,
 ];
 
-/// A model whose checksum is that of its content, if the text is a model at all but for it.
+/// The model with a corrected checksum, if the text is a model apart from that.
 pub fn mended(text: &str) -> Option<String> {
     let Err(ModelError::Checksum { found, expected }) = Document::from_json(text) else {
         return None;
@@ -60,7 +60,7 @@ pub fn mended(text: &str) -> Option<String> {
 ///
 /// # Errors
 ///
-/// What was found, in words. A panic is one, too, but goes through.
+/// A description of the finding. A panic is a finding, too, but is passed on.
 pub fn ask(text: &str, random: &mut Random) -> Result<bool, String> {
     let room = |_: &_| (text.len(), LOADING_FLOOR);
     let loaded = within_limits("load", room, || Document::from_json(text))?;
@@ -86,8 +86,8 @@ pub fn ask(text: &str, random: &mut Random) -> Result<bool, String> {
     Ok(true)
 }
 
-/// Whether the formula of a model gives its scores bit for bit. Of weighted sums that overflow it says
-/// nothing.
+/// Whether the formula of a model gives its scores bit for bit. Weighted sums that overflow are not
+/// compared.
 fn agrees_with_its_formula(document: &Document, columns: &Columns<'_>) -> Result<(), String> {
     let formula = document.model.family().formula();
     if formula.opaque().is_some() || matches!(document.model, Model::RankOpt(_)) {
@@ -103,7 +103,7 @@ fn agrees_with_its_formula(document: &Document, columns: &Columns<'_>) -> Result
     }
 }
 
-/// Some numbers of the text with their neighbours, since models ask for thresholds.
+/// Some numbers of the text with their neighbours, since models test thresholds.
 fn values_near(text: &str, random: &mut Random) -> Vec<f64> {
     let mut values = EXTREMES.to_vec();
     let parts = parts_of(text);
@@ -135,7 +135,7 @@ struct Sample {
 }
 
 impl Sample {
-    /// Whether a code is none of its feature.
+    /// Whether a code is out of the range of its feature.
     fn has_strangers(&self) -> bool {
         self.features.iter().any(|values| match values {
             Values::Codes { codes, n_levels } => codes.contains(n_levels),
@@ -149,7 +149,8 @@ impl Sample {
         let features = n_levels.iter().map(|n_levels| match *n_levels {
             Some(n_levels) => {
                 let ends = [0, 1, n_levels.saturating_sub(1), MISSING_CODE];
-                // At times a code that no fit has given, which is an error and nothing worse.
+                // Sometimes a code that was not in the fit, which must be an error and nothing
+                // worse.
                 let stranger = random.once_in(30).then_some(n_levels);
                 let code = |_| {
                     let code = *random.one_of(&ends);
@@ -181,14 +182,14 @@ impl Sample {
     }
 }
 
-/// Rows, and what an answer about them may be in proportion to.
+/// Rows, and the sizes that bound an answer about them.
 struct Asking<'a> {
     columns: &'a Columns<'a>,
     n_bytes: usize,
 }
 
 impl Asking<'_> {
-    /// Asks what a method says of the rows: numbers, or an error.
+    /// Calls a method on the rows, which returns numbers or an error.
     fn scores<E: std::fmt::Debug>(
         &self,
         what: &str,
@@ -201,7 +202,7 @@ impl Asking<'_> {
         Ok(())
     }
 
-    /// The same, whatever the answer consists of; nothing where it is an error.
+    /// The same for any type of answer; an empty list for an error.
     fn about_rows<T, E: std::fmt::Debug>(
         &self,
         what: &str,
@@ -214,12 +215,12 @@ impl Asking<'_> {
         Ok(within_limits(what, room, || method(self.columns))?.unwrap_or_default())
     }
 
-    /// Asks a question that is not about rows.
+    /// Calls a method without rows.
     fn about_model<T>(&self, what: &str, method: impl Fn() -> T) -> Result<T, String> {
         within_limits(what, |_| (self.n_bytes, MEMORY_FLOOR), method)
     }
 
-    /// All that users ask a model of its kind.
+    /// Calls all public methods of a model of its kind.
     fn about(&self, model: &Model) -> Result<(), String> {
         match model {
             Model::TreeRank(model) => self.about_tree(&model.tree)?,
@@ -319,7 +320,7 @@ impl Asking<'_> {
     }
 
     fn about_ensemble(&self, model: &Ensemble) -> Result<(), String> {
-        // One of external rankers is not scored without them.
+        // A model of external rankers cannot score without them.
         if model.external_rankers().is_empty() {
             self.scores("probability", |columns| model.probability(columns, None))?;
         }
@@ -328,7 +329,7 @@ impl Asking<'_> {
     }
 
     fn about_tree(&self, tree: &RankingTree) -> Result<(), String> {
-        // A tree of classifiers is not scored without them.
+        // A tree of classifiers cannot score without them.
         if tree.classifiers().is_empty() {
             self.scores("probability", |columns| tree.probability(columns, None))?;
             self.about_rows("apply", |columns| tree.apply(columns, None))?;
@@ -354,14 +355,14 @@ impl Asking<'_> {
 const LEAF_VALUES: [LeafValue; 4] =
     [LeafValue::Rank, LeafValue::Eta, LeafValue::Score, LeafValue::Probability];
 
-/// For how long this thread has run so far, without the time for which others ran; where Linux says.
+/// CPU time of this thread so far; only on Linux.
 fn time_on_processor() -> Option<Duration> {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
     text.split(' ').next()?.parse().ok().map(Duration::from_nanos)
 }
 
-/// Makes a call, some times if it is slow, since other programs may slow it down. `room` says of an
-/// answer how many bytes it is in proportion to, and how much memory it may take in addition.
+/// Makes a call, and repeats it if it is slow, since other programs may slow it down. `room`
+/// returns the number of bytes that an answer is in proportion to, and its additional memory.
 fn within_limits<T>(
     what: &str,
     room: impl Fn(&T) -> (usize, usize),

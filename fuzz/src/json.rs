@@ -1,8 +1,8 @@
-//! Where the parts of a JSON text lie, so that they can be cut out and put elsewhere.
+//! Positions of the parts of a JSON text, so that they can be cut out and put elsewhere.
 
 use std::ops::Range;
 
-/// What a part is.
+/// Kind of a part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// `null`, `true` or `false`.
@@ -15,7 +15,7 @@ pub enum Kind {
     Array,
     /// An object.
     Object,
-    /// The key of an entry, quotes included.
+    /// The key of an entry, with quotes.
     Key,
     /// Key, colon and value.
     Entry,
@@ -24,23 +24,22 @@ pub enum Kind {
 /// A part of a text.
 #[derive(Debug, Clone)]
 pub struct Part {
-    /// What it is.
+    /// Its kind.
     pub kind: Kind,
     /// Its bytes.
     pub place: Range<usize>,
-    /// Whether commas stand next to it: an item of a list, or an entry.
+    /// Whether it is separated by commas: an item of a list, or an entry.
     pub is_item: bool,
 }
 
-/// All parts of a text, in the order of their ends; of a text that is no JSON, those before the
-/// first fault.
+/// All parts of a text, in the order of their ends; for invalid JSON, those before the first fault.
 pub fn parts_of(text: &str) -> Vec<Part> {
     let mut reader = Reader { bytes: text.as_bytes(), at: 0, parts: Vec::new() };
     reader.value(false, 0);
     reader.parts
 }
 
-/// Deeper texts are damaged by what is in them as well: reading one is a call for each level.
+/// Maximum depth that is parsed, since parsing takes a call for each level.
 const DEEPEST: usize = 150;
 
 struct Reader<'a> {
@@ -135,7 +134,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_part_is_found_where_it_lies() {
+    fn every_part_is_found_at_its_position() {
         let text = r#" {"a\"b": [1, -2.5e3, {"c":null}], "d":"x,]"} "#;
         let found: Vec<_> =
             parts_of(text).into_iter().map(|part| (part.kind, &text[part.place])).collect();
@@ -159,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_json_has_the_parts_before_its_fault() {
+    fn invalid_json_has_the_parts_before_its_fault() {
         for (text, n) in [("", 0), ("[1,", 1), ("{\"a", 0), ("[[],!]", 1), ("\"\\", 0)] {
             assert_eq!(parts_of(text).len(), n, "{text}");
         }

@@ -1,10 +1,10 @@
 //! Damaged models, thrown at the crate that reads them.
 //!
-//! Each case takes a model of `corpus/`, damages it, mends its checksum, and calls all that a
-//! model answers. A finding is a panic, an end of the process, a score that is not finite, a
-//! call that takes more than a second or 20 bytes of memory for what 10 MB or one byte of input
-//! are, a model that is not read as it was written. Worker processes run the cases, so that none
-//! ends the others; a seed and the number of a case give the case again.
+//! Each case takes a model of `corpus/`, damages it, corrects its checksum, and calls all methods
+//! of the model. A finding is a panic, an end of the process, a score that is not finite, a call
+//! that takes more than a second per 10 MB or 20 bytes of memory per byte of input, or a model that
+//! changes when it is written and read. Worker processes run the cases, so that none ends the
+//! others; a seed and the number of a case reproduce the case.
 
 mod ask;
 mod json;
@@ -24,8 +24,8 @@ use options::{Options, Task};
 #[global_allocator]
 static ALLOCATOR: memory::Counting = memory::Counting;
 
-/// The models that are damaged, by the names of their files: as these are the same everywhere, so is
-/// what a number of a case stands for.
+/// The models that are damaged, in the order of their file names, so that the number of a case
+/// means the same everywhere.
 fn models() -> Vec<String> {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut paths = Vec::new();

@@ -1,4 +1,4 @@
-//! How much memory a call takes at most, counted for each thread.
+//! Peak memory of a call, counted for each thread.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -11,7 +11,7 @@ thread_local! {
     static PEAK: Cell<isize> = const { Cell::new(0) };
 }
 
-/// The allocator of the system, and a count of what it gives.
+/// The allocator of the system, with a count of the allocated bytes.
 pub struct Counting;
 
 fn count(change: isize) {
@@ -20,7 +20,7 @@ fn count(change: isize) {
     PEAK.set(PEAK.get().max(live));
 }
 
-// SAFETY: every call is passed on as it is, or refused as an allocator may; counting neither
+// SAFETY: every call is passed on unchanged, or refused as an allocator may; counting neither
 // allocates nor panics, since the cells have no destructor.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
@@ -57,7 +57,8 @@ unsafe impl GlobalAlloc for Counting {
     }
 }
 
-/// What a call gives, and the bytes that this thread held during it at most, over those before.
+/// The result of a call, and the peak of bytes that this thread held during it, beyond those
+/// before.
 pub fn peak_of<T>(call: impl FnOnce() -> T) -> (T, usize) {
     let before = LIVE.get();
     PEAK.set(before);
@@ -70,7 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_peak_counts_what_was_given_back() {
+    fn the_peak_includes_freed_memory() {
         let ((), peak) = peak_of(|| drop(std::hint::black_box(vec![1_u8; 100_000])));
         assert!((100_000..101_000).contains(&peak), "{peak}");
         assert_eq!(peak_of(|| ()).1, 0);

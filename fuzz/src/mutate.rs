@@ -3,7 +3,7 @@
 use crate::json::{Kind, Part, parts_of};
 use crate::random::Random;
 
-/// Numbers at the ends of the types that a reader may have for them, and some that are none.
+/// Numbers at the limits of the types that a reader may use, and some invalid ones.
 const NUMBERS: [&str; 44] = [
     "0",
     "-0",
@@ -55,7 +55,7 @@ const NUMBERS: [&str; 44] = [
 const VALUES: [&str; 12] =
     ["null", "true", "false", "0", "\"\"", "[]", "{}", "[[]]", "[null]", "[0]", "\"x\"", "[1,0]"];
 
-/// Strings that are hard to keep.
+/// Strings that are hard to preserve.
 const STRINGS: [&str; 12] = [
     r#""""#,
     r#""\u0000""#,
@@ -71,7 +71,7 @@ const STRINGS: [&str; 12] = [
     r#""nan""#,
 ];
 
-/// Longest text that damage makes.
+/// Maximum length of a damaged text.
 const LONGEST: usize = 4 << 20;
 
 /// A text after some damage to parts of `models[which]`.
@@ -106,7 +106,7 @@ fn change(text: &mut String, models: &[String], random: &mut Random) {
             _ => (*random.one_of(&VALUES)).to_owned(),
         },
         3 => (*random.one_of(&VALUES)).to_owned(),
-        // A part of the same kind, from here or from elsewhere.
+        // A part of the same kind, from this or another model.
         4 | 5 => other_part(text, &parts, part.kind, random),
         6 => {
             let model = random.one_of(models);
@@ -214,7 +214,7 @@ fn remove(text: &mut String, part: &Part) {
     text.replace_range(start..end, if part.is_item { "" } else { "null" });
 }
 
-/// Puts some more of a part behind it.
+/// Repeats a part after itself.
 fn repeat(text: &mut String, part: &Part, n: usize) {
     let item = text[part.place.clone()].to_owned();
     let n = n.min(LONGEST / (item.len() + 1));
@@ -225,7 +225,7 @@ fn repeat(text: &mut String, part: &Part, n: usize) {
     }
 }
 
-/// Exchanges two parts, of which neither lies in the other.
+/// Exchanges two parts, neither of which contains the other.
 fn swap(text: &mut String, a: &Part, b: &Part) {
     let (first, second) = if a.place.start < b.place.start { (a, b) } else { (b, a) };
     if first.place.end > second.place.start {
@@ -256,7 +256,7 @@ fn reordered(text: &str, list: &Part, parts: &[Part], random: &mut Random) -> St
     new
 }
 
-/// Damage that knows nothing of JSON.
+/// Damage regardless of JSON.
 fn damage_bytes(bytes: &mut Vec<u8>, random: &mut Random) {
     if bytes.is_empty() {
         return;

@@ -1,18 +1,18 @@
-//! What the command line asks for.
+//! Options of the command line.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// How it is called.
+/// Usage message.
 pub const USAGE: &str = "\
 usage: aucrank-fuzz [--seed N] [--cases N] [--seconds N] [--jobs N] [--out FOLDER]
        aucrank-fuzz --seed N --case N     one case once more; its text goes to standard output
        aucrank-fuzz --file FILE           a file as it is";
 
-/// What is to be done.
+/// Task of the process.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Task {
-    /// Start workers, and gather what they find.
+    /// Start workers, and collect their findings.
     Supervise,
     /// Run every `step`-th case from `first` on.
     Work {
@@ -27,7 +27,7 @@ pub enum Task {
     File(PathBuf),
 }
 
-/// The command line, read.
+/// The parsed command line.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Options {
     /// Seed of all cases.
@@ -38,13 +38,13 @@ pub struct Options {
     pub seconds: u64,
     /// Number of worker processes.
     pub n_jobs: usize,
-    /// Where the texts of findings go.
+    /// Folder for the texts of findings.
     pub out: PathBuf,
-    /// What is to be done.
+    /// Task of the process.
     pub task: Task,
 }
 
-/// When a worker stops.
+/// Conditions for the end of a worker.
 pub struct End {
     /// No case from here on.
     pub case: u64,
@@ -90,7 +90,7 @@ impl Options {
         Ok(options)
     }
 
-    /// When the cases end, from now on.
+    /// End of the cases, with the time counted from now.
     pub fn end(&self) -> End {
         End {
             case: self.n_cases,

@@ -1,4 +1,4 @@
-//! Draws that depend on a seed and the number of a case alone.
+//! Draws that depend only on a seed and the number of a case.
 
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
@@ -23,7 +23,7 @@ impl Random {
         self.below(n) == 0
     }
 
-    /// One of some items, of which there is at least one.
+    /// One of some items; there must be at least one.
     pub fn one_of<'a, T>(&mut self, items: &'a [T]) -> &'a T {
         &items[self.below(items.len())]
     }

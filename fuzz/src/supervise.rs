@@ -1,4 +1,4 @@
-//! Workers started, watched, started anew; what they find, gathered.
+//! Starts, watches and restarts workers, and collects their findings.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -12,19 +12,19 @@ use crate::models;
 use crate::options::{End, Options};
 use crate::worker::{Line, text_of};
 
-/// A case that takes longer has no end.
+/// Time limit of a case; one that takes longer counts as endless.
 const LONGEST_CASE: Duration = Duration::from_secs(30);
 
-/// What all workers found so far.
+/// Findings of all workers so far.
 #[derive(Default)]
 struct Findings {
     n_cases: u64,
     n_loaded: u64,
-    /// By what they have in common, their number.
+    /// Number of findings of each kind.
     kinds: BTreeMap<String, u64>,
 }
 
-/// Runs the cases in as many processes as requested. Fails where something is found.
+/// Runs the cases in the requested number of processes. Fails if there are findings.
 pub fn run(options: &Options) -> ExitCode {
     let models = models();
     let findings = Mutex::new(Findings::default());
@@ -124,7 +124,7 @@ fn start(options: &Options, first: u64, end: &End) -> std::io::Result<Child> {
     command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()
 }
 
-/// The lines of a worker, read in a thread of their own, so that waiting for one can have an end.
+/// The lines of a worker, read in a separate thread, so that waiting for one can time out.
 fn listen(output: ChildStdout) -> mpsc::Receiver<Line> {
     let (sender, receiver) = mpsc::channel();
     thread::spawn(move || {
@@ -157,7 +157,7 @@ fn report(options: &Options, models: &[String], findings: &Mutex<Findings>, case
     println!("case {case}: {what}\n  again: aucrank-fuzz --seed {seed} --case {case}; {kept}");
 }
 
-/// A finding without the numbers that make it this one.
+/// A finding without its specific numbers.
 fn kind_of(what: &str) -> String {
     let mut kind = String::new();
     for letter in what.chars().take(200) {

@@ -1,4 +1,4 @@
-//! Cases, one after another, in a process that a case may end.
+//! Runs cases, one after another, in a process that a case may end.
 
 use std::cell::RefCell;
 use std::io::{self, Write};
@@ -15,14 +15,14 @@ thread_local! {
     static LAST_PANIC: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
-/// What a worker writes, a line each, to the process that started it.
+/// A line that a worker writes to the process that started it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Line {
     /// A case begins.
     Begin(u64),
-    /// It was read as a model, and nothing was found.
+    /// It was read as a model, without findings.
     Loaded,
-    /// What was found in it.
+    /// A finding in the case.
     Found(String),
     /// No more cases.
     End,
@@ -51,7 +51,7 @@ impl Line {
     }
 }
 
-/// The text of a case, its checksum mended where that helps.
+/// The text of a case, with its checksum corrected if possible.
 pub fn text_of(models: &[String], seed: u64, case: u64) -> Vec<u8> {
     let mut random = Random::new(seed, case);
     let which = random.below(models.len());
@@ -62,12 +62,12 @@ pub fn text_of(models: &[String], seed: u64, case: u64) -> Vec<u8> {
     }
 }
 
-/// Runs cases, and writes what became of them to standard output.
+/// Runs cases, and writes their results to standard output.
 pub fn run(models: &[String], seed: u64, cases: impl Iterator<Item = u64> + Send, end: &End) {
     keep_panics();
     in_one_thread(|| {
         let mut out = io::stdout().lock();
-        // Nobody listens any more where a line cannot be written.
+        // If a line cannot be written, the reader has ended.
         let mut tell = |line: Line| line.write(&mut out).and_then(|()| out.flush()).is_ok();
         for case in cases.take_while(|&case| case < end.case) {
             if end.time.is_some_and(|time| Instant::now() >= time) || !tell(Line::Begin(case)) {
@@ -86,7 +86,7 @@ pub fn run(models: &[String], seed: u64, cases: impl Iterator<Item = u64> + Send
     });
 }
 
-/// Runs one text, and says what became of it.
+/// Runs one text, and prints the result.
 pub fn show(bytes: &[u8]) -> ExitCode {
     // First, in case the process ends.
     let written = io::stdout().write_all(bytes).and_then(|()| io::stdout().flush());
@@ -106,18 +106,18 @@ pub fn show(bytes: &[u8]) -> ExitCode {
     }
 }
 
-/// Whether some bytes are read as a model, or what was found in them.
+/// Whether some bytes are read as a model, or a finding in them.
 fn outcome(bytes: &[u8]) -> Result<bool, String> {
-    // Bytes that are no text are refused before the crate sees them.
+    // Bytes that are no text are refused before they reach the crate.
     let Ok(text) = std::str::from_utf8(bytes) else { return Ok(false) };
-    // Rows depend on the text, so that a file shows what its case showed.
+    // Rows depend on the text, so that a file reproduces its case.
     let hash = bytes
         .iter()
         .fold(0, |hash: u64, &byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3));
     caught(|| ask(text, &mut Random::new(hash, 0)))
 }
 
-/// What a call gives; a panic is an error.
+/// The result of a call; a panic is an error.
 fn caught<T>(call: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
     panic::catch_unwind(AssertUnwindSafe(call))
         .unwrap_or_else(|_| Err(format!("panic {}", LAST_PANIC.take())))
@@ -139,7 +139,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_are_read_as_they_are_written() {
+    fn lines_are_read_as_written() {
         for line in [Line::Begin(12), Line::Loaded, Line::Found("a b".to_owned()), Line::End] {
             let mut text = Vec::new();
             line.write(&mut text).unwrap();

@@ -1,9 +1,9 @@
-//! Blends: one score from several, weighted by how they rank rows that they were not fitted to.
+//! Blends: one score from several, weighted by their ranking of rows that they were not fitted to.
 //!
-//! Each score is brought to log-odds by a line of maximum likelihood (Platt). Their weights lie on
+//! Each score is converted to log-odds by a line of maximum likelihood (Platt). The weights are on
 //! the simplex and maximise the ramp AUC of the weighted mean, less a penalty that draws them to
-//! equal weights where rows are few; a second line calibrates the mean. They are found by projected
-//! gradient ascent.
+//! equal weights if rows are few; a second line calibrates the mean. The weights are found by
+//! projected gradient ascent.
 
 #[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
@@ -35,7 +35,7 @@ use crate::{Interrupt, RankError};
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(deny_unknown_fields))]
 pub struct BlendParams {
-    /// How strongly weights are drawn to equal ones: their squared distance times this, divided by
+    /// Strength of the shrinkage to equal weights: their squared distance times this, divided by
     /// the number of rows of the rarer class, is subtracted from the ramp AUC. Not negative.
     pub shrinkage: f64,
     /// Half-width of the ramp in units of log-odds; positive.
@@ -78,7 +78,7 @@ impl BlendParams {
 pub struct Blend {
     /// Weight of each score in the mean; multiples of 2^-10 that add up to 1.
     pub weights: Vec<f64>,
-    /// Factor of each score: 0 where its weight is.
+    /// Factor of each score: 0 if its weight is 0.
     pub factors: Vec<f64>,
     /// Constant.
     pub intercept: f64,
@@ -94,7 +94,7 @@ impl Blend {
 
 /// Blends scores of rows that none of them was fitted to; higher is more positive.
 ///
-/// Where no score ranks better than chance, all weights are equal and all factors 0.
+/// If no score ranks better than chance, all weights are equal and all factors 0.
 ///
 /// # Errors
 ///
@@ -130,7 +130,7 @@ pub fn blend(
     let lines =
         scores.iter().map(|scores| line(scores)).collect::<Result<Vec<Line>, RankError>>()?;
     interrupt.check()?;
-    // A flat line is that of a score that ranks no better than chance.
+    // A score that ranks no better than chance has a flat line.
     let useful: Vec<usize> = (0..scores.len()).filter(|&s| lines[s].slope > 0.0).collect();
     let mut blend = Blend {
         weights: vec![1.0 / scores.len() as f64; scores.len()],
@@ -159,20 +159,20 @@ pub fn blend(
     Ok(blend)
 }
 
-/// Most steps; some ten are usual.
+/// Maximum number of steps; about ten are usual.
 const MOST_STEPS: usize = 100;
 
 /// A step that gains less than this is the last.
 const LEAST_GAIN: f64 = 1e-7;
 
-/// Steps that do not gain are halved, until they are so short.
+/// Steps without a gain are halved down to this length.
 const SHORTEST: f64 = 1e-4;
 
-/// Weights are multiples of one over this: what the rows cannot distinguish, such as the rounding of
-/// sums in another order, changes none.
+/// Weights are multiples of the inverse of this, so that rounding errors, such as from another
+/// order of sums, do not change them.
 const PARTS: u32 = 1 << 10;
 
-/// The weights of the largest ramp AUC of the mean of some scores, drawn to equal ones.
+/// The weights of the largest ramp AUC of the mean of some scores, shrunk to equal ones.
 fn best(
     scores: &[Vec<f64>],
     labels: &Labels<'_>,
@@ -242,7 +242,7 @@ fn best(
     Ok(in_parts(&weights, PARTS))
 }
 
-/// The point of the simplex next to a point.
+/// The point of the simplex nearest to a point.
 ///
 /// Duchi, Shalev-Shwartz, Singer and Chandra, "Efficient projections onto the l1-ball for learning
 /// in high dimensions", ICML 2008, fig. 1.
@@ -297,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn two_views_of_the_classes_share_the_weight_and_noise_has_little() {
+    fn two_informative_scores_share_the_weight_and_noise_has_little() {
         let (positive, scores) = sample(3000);
         let labels = Labels::new(&positive, None).unwrap();
         let views: Vec<&[f64]> = scores.iter().map(Vec::as_slice).collect();
@@ -399,7 +399,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_add_up_and_are_near() {
+    fn rounded_weights_add_up_and_are_near() {
         let found = in_parts(&[1.0 / 3.0; 3], 1024);
         assert_eq!(found, [342.0 / 1024.0, 341.0 / 1024.0, 341.0 / 1024.0]);
         assert_eq!(in_parts(&[1.0, 0.0], 1024), [1.0, 0.0]);

@@ -1,4 +1,4 @@
-//! Parameters are by default those of the Python package, whose tests compare the same file.
+//! The default parameters are those of the Python package, whose tests compare the same file.
 
 use aucrank::additive::LinearParams;
 use aucrank::aurora::{AuroraParams, RankOptParams};
@@ -14,7 +14,7 @@ fn of<T: DeserializeOwned>(estimator: &str) -> T {
 }
 
 #[test]
-fn parameters_are_by_default_those_of_python() {
+fn default_parameters_are_those_of_python() {
     assert_eq!(of::<AuroraParams>("AURORA"), AuroraParams::default());
     assert_eq!(of::<RankOptParams>("RankOpt"), RankOptParams::default());
     assert_eq!(of::<MartiParams>("MartiRank"), MartiParams::default());

@@ -64,7 +64,7 @@ impl Rows {
         rows
     }
 
-    /// Some of the rows, each as often as it is named.
+    /// Some of the rows, each as often as it is listed.
     fn some(&self, rows: impl Iterator<Item = usize> + Clone) -> Self {
         Self {
             numbers: [0, 1].map(|j| rows.clone().map(|row| self.numbers[j][row]).collect()),
@@ -94,7 +94,7 @@ impl Rows {
     }
 }
 
-/// What each tree says of each row: `of` gives the values of its leaves.
+/// Value of each row in each tree: `of` gives the values of its leaves.
 fn by_tree(
     forest: &RankingForest,
     columns: &Columns<'_>,
@@ -108,7 +108,7 @@ fn by_tree(
     forest.trees().iter().map(rows).collect()
 }
 
-/// Share of the rows of a tree that lie below each leaf, and half of its own.
+/// Share of the rows of a tree that lie below each leaf, plus half of its own.
 fn ranks(tree: &RankingTree) -> Vec<f64> {
     let sizes: Vec<f64> =
         tree.leaf_sums().iter().map(|sums| (sums.pos + sums.neg) as f64).collect();
@@ -131,7 +131,7 @@ fn the_score_is_the_mean_share_of_positives_in_the_leaves() {
         (forest.score(&test.columns()).unwrap(), forest.probability(&test.columns()).unwrap());
     for row in 0..1500 {
         let mean = of_trees.iter().map(|values| values[row]).sum::<f64>() / 17.0;
-        // The probability is rounded as the score is.
+        // The probability is rounded like the score.
         assert_eq!((scores[row], probabilities[row]), (mean - 0.5, (mean - 0.5) + 0.5));
     }
     assert!(roc::auc(&scores, &test.positive).unwrap() > 0.6);
@@ -176,7 +176,7 @@ fn a_score_is_positive_exactly_where_the_probability_is_above_one_half() {
             assert!((40..960).contains(&n_positive), "{n_positive}");
             let mut rows: Vec<_> = scores.into_iter().zip(probabilities).collect();
             assert!(rows.iter().all(|(score, p)| (*score > 0.0) == (*p > 0.5)));
-            // The shift may round two probabilities to one score.
+            // The shift may round two probabilities to the same score.
             rows.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
             assert!(rows.is_sorted_by(|a, b| a.1 <= b.1), "{aggregation:?}");
         }
@@ -204,7 +204,7 @@ fn the_number_of_threads_does_not_matter() {
 }
 
 #[test]
-fn trees_that_are_added_make_the_forest_of_one_fit() {
+fn added_trees_give_the_forest_of_one_fit() {
     let rows = Rows::new(300, 7);
     for aggregation in AGGREGATIONS {
         for n_iter_no_change in [None, Some(10), Some(30)] {
@@ -252,7 +252,7 @@ fn trees_of_other_rows_or_draws_do_not_count_as_out_of_bag() {
 }
 
 #[test]
-fn growth_stops_when_the_auc_out_of_bag_no_longer_rises() {
+fn growth_stops_when_the_out_of_bag_auc_no_longer_rises() {
     let rows = Rows::new(300, 9);
     for (n_iter_no_change, tol) in [(10, 0.001), (20, 0.0), (5, 0.01)] {
         let of = |n_trees, early_stopping| ForestParams {
@@ -275,15 +275,15 @@ fn growth_stops_when_the_auc_out_of_bag_no_longer_rises() {
             assert_eq!(n - trees_of_best >= n_iter_no_change, n == n_trees);
         }
     }
-    // The last look is at the last trees, however many.
+    // The last check is after the last trees, however many.
     let stopping = Some(EarlyStopping { n_iter_no_change: 100, tol: 0.0 });
     let forest =
         rows.fit(&ForestParams { early_stopping: stopping, ..params(24, Aggregation::RankMedian) });
     assert_eq!(forest.out_of_bag().unwrap().path_trees, [10, 20, 24]);
 }
 
-/// The size whose trees, 60 or as many as wanted, have the largest AUC out of bag, the smallest of
-/// equals.
+/// The size whose trees, 60 or as many as requested, have the largest out-of-bag AUC, the smallest
+/// of ties.
 fn best_size(rows: &Rows, weights: Option<&[f64]>, params: &ForestParams, sizes: &[u64]) -> u64 {
     let (mut best, mut chosen) = (0.0, 0);
     for &size in sizes {
@@ -309,12 +309,12 @@ fn of_size(params: &ForestParams, size: u64) -> ForestParams {
 }
 
 #[test]
-fn the_rows_out_of_bag_choose_the_size_of_leaves() {
+fn out_of_bag_rows_choose_the_size_of_leaves() {
     let mut chosen = HashSet::new();
     let sizes = [1, 4, 15, 40];
     for (n_rows, seed, noise, depth) in [(200, 7, 0, 1), (200, 7, 3, 1), (300, 5, 2, 2)] {
         let mut rows = Rows::new(n_rows, seed);
-        // Some labels are turned over, so that large leaves are needed.
+        // Some labels are flipped, so that large leaves are needed.
         for row in (0..n_rows).filter(|row| row % 7 < noise) {
             rows.positive[row] = !rows.positive[row];
         }
@@ -327,7 +327,7 @@ fn the_rows_out_of_bag_choose_the_size_of_leaves() {
                 if depth == 1 {
                     params.tree.split = SplitRule::Stumps(LeafRankParams::orthogonal(1));
                 }
-                // Fewer trees than the choice grows at most, and more.
+                // Fewer and more trees than the maximum of a trial.
                 for n_trees in [7, 64] {
                     let params = ForestParams { n_trees, ..params.clone() };
                     let size = best_size(&rows, weights, &params, &sizes);
@@ -343,8 +343,8 @@ fn the_rows_out_of_bag_choose_the_size_of_leaves() {
     assert!(chosen.len() > 1, "{chosen:?}");
 }
 
-/// The forest that is to be chosen: of the best size by the first criterion, the best criterion; the first
-/// of equals.
+/// The expected choice: the best size by the first criterion, then the best criterion with that
+/// size; the first of ties.
 fn best_of(rows: &Rows, params: &ForestParams) -> ForestParams {
     let by = |params: &ForestParams, criterion| {
         let mut params = ForestParams { criteria: Vec::new(), ..params.clone() };
@@ -368,7 +368,7 @@ fn best_of(rows: &Rows, params: &ForestParams) -> ForestParams {
 }
 
 #[test]
-fn the_rows_out_of_bag_choose_the_criterion_of_leaves_of_the_size_chosen() {
+fn out_of_bag_rows_choose_the_criterion_for_the_chosen_size_of_leaves() {
     let mut chosen = HashSet::new();
     for (seed, cuts) in (1..7).zip([Cuts::Best, Cuts::Best, Cuts::Random].iter().cycle()) {
         let rows = Rows::new(150, seed);
@@ -382,7 +382,7 @@ fn the_rows_out_of_bag_choose_the_criterion_of_leaves_of_the_size_chosen() {
         let alone = rows.fit(&best_of(&rows, &params));
         assert!(json(&forest) == json(&alone));
         chosen.insert(forest.criterion());
-        // It grows on by that criterion, and is what a file gives back.
+        // It continues to grow by that criterion, and is unchanged by saving and loading.
         let whole = rows.fit(&ForestParams { n_trees: 14, ..best_of(&rows, &params) });
         let back: RankingForest = serde_json::from_str(&json(&forest)).unwrap();
         assert_eq!(back, forest);
@@ -393,7 +393,7 @@ fn the_rows_out_of_bag_choose_the_criterion_of_leaves_of_the_size_chosen() {
 }
 
 #[test]
-fn a_forest_of_an_earlier_version_was_grown_by_the_difference_of_rates() {
+fn a_forest_file_of_an_earlier_version_has_the_youden_criterion() {
     let rows = Rows::new(100, 3);
     let forest = rows.fit(&params(3, Aggregation::Eta));
     let mut saved = serde_json::to_value(&forest).unwrap();
@@ -417,7 +417,7 @@ fn a_forest_that_grows_on_keeps_the_size_that_was_chosen() {
             assert!(json(&both) == json(&whole), "{aggregation:?}");
         }
     }
-    // What an earlier version has saved does not say the size.
+    // Files of an earlier version lack the size.
     let mut saved = serde_json::to_value(rows.fit(&params(3, Aggregation::Eta))).unwrap();
     saved.as_object_mut().unwrap().remove("min_samples_leaf").unwrap();
     let earlier: RankingForest = serde_json::from_value(saved).unwrap();
@@ -430,7 +430,7 @@ fn a_forest_that_grows_on_keeps_the_size_that_was_chosen() {
 }
 
 #[test]
-fn of_sizes_that_rank_alike_the_smallest_is_taken() {
+fn the_smallest_of_equally_good_sizes_is_taken() {
     // One row of each class: none is ever out of bag.
     let rows = Rows::new(300, 7);
     let first = |class| rows.positive.iter().position(|&positive| positive == class).unwrap();
@@ -464,7 +464,7 @@ fn each_tree_sees_the_requested_share_of_each_class() {
 }
 
 #[test]
-fn a_row_of_weight_zero_is_not_there() {
+fn a_row_of_weight_zero_is_ignored() {
     let rows = Rows::new(260, 11);
     let weights: Vec<f64> = (0..260).map(|row| f64::from(row % 4 != 1)).collect();
     let there = rows.some((0..260).filter(|row| row % 4 != 1));
@@ -477,7 +477,7 @@ fn a_row_of_weight_zero_is_not_there() {
 }
 
 #[test]
-fn without_a_bootstrap_a_row_of_weight_k_is_k_rows() {
+fn without_a_bootstrap_a_row_of_weight_k_equals_k_rows() {
     let (rows, test) = (Rows::new(150, 12), Rows::new(400, 13));
     let weights: Vec<f64> = (0..150).map(|row| f64::from(row % 4)).collect();
     let copies = rows.some((0..150).flat_map(|row| std::iter::repeat_n(row, row % 4)));
@@ -510,7 +510,7 @@ fn importances_are_the_mean_and_spread_of_the_trees() {
 }
 
 #[test]
-fn what_makes_no_sense_is_refused() {
+fn invalid_parameters_are_refused() {
     let rows = Rows::new(50, 15);
     let good = params(3, Aggregation::Eta);
     let stopping = Some(EarlyStopping { n_iter_no_change: 10, tol: 0.0 });

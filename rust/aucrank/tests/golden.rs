@@ -10,7 +10,7 @@ use aucrank::formula::Opaque;
 use aucrank::model::{Document, FeatureKind, Model};
 use serde_json::Value;
 
-/// The folder of the files, or `None` where the crate stands without the repository.
+/// The folder of the files, or `None` if the crate is outside the repository.
 fn folder() -> Option<PathBuf> {
     let path = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/golden"));
     path.is_dir().then_some(path)
@@ -21,7 +21,7 @@ fn all_families() -> BTreeSet<&'static str> {
     Model::FAMILIES.iter().copied().collect()
 }
 
-/// A column as the file of the answers has it, in the form that a model asks for.
+/// A column from the file of answers, in the form that a model needs.
 enum Held {
     Numbers(Vec<f64>),
     Codes(Vec<u32>, u32),

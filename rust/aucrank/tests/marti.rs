@@ -1,5 +1,5 @@
-//! Martingale boosting, through the public API: walks against all flips of their coins, what noise
-//! leaves as it is, freezing, and what no result may depend on.
+//! Martingale boosting through the public API: walks against all flips of their coins, noise,
+//! freezing, and invariances.
 
 #![expect(clippy::float_cmp, reason = "tests expect exact values")]
 
@@ -25,7 +25,7 @@ fn hash(seed: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// A classifier that says something of each value of the only feature, whatever the labels.
+/// A classifier with a prediction for each value of the only feature, whatever the labels.
 struct ByValue {
     layer: usize,
     node: usize,
@@ -135,7 +135,7 @@ fn masses_are_means_over_all_flips_of_the_coins() {
 }
 
 #[test]
-fn one_way_each_comes_to_the_same_in_the_mean() {
+fn single_paths_have_the_same_mean() {
     let n_rounds = 4;
     let values: Vec<f64> = (0..400).map(f64::from).collect();
     let positive: Vec<bool> = (0..400).map(|row| row % 2 == 0).collect();
@@ -161,7 +161,7 @@ fn one_way_each_comes_to_the_same_in_the_mean() {
 }
 
 #[test]
-fn what_reaches_a_node_under_noise_is_what_reaches_it_with_labels_flipped() {
+fn masses_at_a_node_under_noise_are_those_of_flipped_labels() {
     // Theorem 8: a quarter of the labels flipped, each row in both classes by its exact share.
     let values: Vec<f64> = (0..30).map(f64::from).collect();
     let positive: Vec<bool> = (0..30).map(|row| hash(row).is_multiple_of(3)).collect();
@@ -176,7 +176,7 @@ fn what_reaches_a_node_under_noise_is_what_reaches_it_with_labels_flipped() {
     let (noisy, _) = run_fixed(&twice(&values), &noisy_positive, Some(&noisy_weights), &params);
     let mut n_frozen = 0;
     for ((clean, outcome), (noisy, _)) in clean.nodes.iter().zip(&noisy.nodes) {
-        // Nodes of one class freeze only where there is no noise, and so do not go on.
+        // Nodes of one class freeze only without noise, and so do not continue.
         n_frozen += usize::from(matches!(outcome, Outcome::Frozen { .. }));
         if n_frozen == 0 {
             assert_eq!(noisy.pos, 3 * clean.pos + clean.neg);
@@ -186,7 +186,7 @@ fn what_reaches_a_node_under_noise_is_what_reaches_it_with_labels_flipped() {
     assert_eq!(n_frozen, 0, "no node to be left out");
 }
 
-/// A classifier that is right with a chance of 3/4 on either class.
+/// A classifier that is right with probability 3/4 on either class.
 struct ThreeQuarters(Vec<bool>);
 
 impl RowChance for ThreeQuarters {
@@ -333,7 +333,7 @@ impl Data {
     }
 }
 
-/// The chance that a term gives, by the definition.
+/// The probability from a term, by the definition.
 fn chance_of(term: &Term, data: &Data, row: usize) -> f64 {
     let Term::Feature(term) = term else { panic!("a feature") };
     let value = data.value(row, term.feature);
@@ -346,7 +346,7 @@ fn chance_of(term: &Term, data: &Data, row: usize) -> f64 {
     }
 }
 
-/// What the ways of a row are worth in the mean, from a node on.
+/// Mean worth of the paths of a row, from a node on.
 fn mean_of_ways(
     program: &BranchingProgram,
     data: &Data,
@@ -364,7 +364,7 @@ fn mean_of_ways(
 }
 
 #[test]
-fn a_score_is_the_mean_over_the_ways_of_a_row() {
+fn a_score_is_the_mean_over_the_paths_of_a_row() {
     let data = Data::new(400, 12, 1);
     let half = data.rows(0..200);
     for score in [ProgramScore::Votes, ProgramScore::Sign, ProgramScore::NodeRate] {
@@ -405,7 +405,7 @@ fn a_score_is_the_mean_over_the_ways_of_a_row() {
 }
 
 #[test]
-fn rows_score_as_they_went_in_the_fit() {
+fn scores_follow_the_paths_of_the_fit() {
     for routing in [Routing::Expected, Routing::Sampled] {
         let data = Data::new(600, 12, 2);
         let program = data.fit(&MartiParams { routing, epsilon: Some(0.5), ..defaults() }).unwrap();
@@ -425,7 +425,7 @@ fn rows_score_as_they_went_in_the_fit() {
         for class in 0..2 {
             assert!((of_nodes[class] - of_rows[class]).abs() < 1e-9, "{of_nodes:?} {of_rows:?}");
         }
-        // One way each: whole votes, as many rows at each number as ended there.
+        // A single path each: integer votes, with as many rows at each number as ended there.
         if routing == Routing::Sampled {
             for votes in 0..=5_u32 {
                 let ended =
@@ -443,7 +443,7 @@ fn rows_score_as_they_went_in_the_fit() {
 }
 
 #[test]
-fn no_mass_is_made_or_lost() {
+fn no_mass_is_created_or_lost() {
     let data = Data::new(500, 30, 4);
     for params in [
         defaults(),
@@ -468,7 +468,7 @@ fn no_mass_is_made_or_lost() {
 }
 
 #[test]
-fn a_node_freezes_exactly_where_inequality_2_says() {
+fn a_node_freezes_exactly_by_inequality_2() {
     let (mut n_frozen, mut n_open) = (0, 0);
     for seed in 0..10 {
         let data = Data::new(300, 15, seed);
@@ -498,7 +498,8 @@ fn a_node_freezes_exactly_where_inequality_2_says() {
                 }
             }
         }
-        // Inequality 3: what freezes at the other label is at most half of epsilon of its class.
+        // Inequality 3: the mass that freezes at the other label is at most half of epsilon of its
+        // class.
         assert!(frozen_rare[0] as f64 <= epsilon / 2.0 * total.pos as f64);
         assert!(frozen_rare[1] as f64 <= epsilon / 2.0 * total.neg as f64);
     }
@@ -507,7 +508,7 @@ fn a_node_freezes_exactly_where_inequality_2_says() {
 
 #[test]
 fn the_first_node_has_the_best_feature_and_lemma_4() {
-    // One feature: AUC 3/4 against 1/4 of the other way round.
+    // One feature: AUC 3/4, against 1/4 in the other direction.
     let data = [1.0, 2.0, 3.0, 4.0];
     let columns = Columns::from_row_major(&data, 1).unwrap();
     let labels = Labels::new(&[false, true, false, true], None).unwrap();
@@ -543,7 +544,7 @@ fn separable_rows_are_separated_whatever_the_number_of_rounds() {
 }
 
 #[test]
-fn where_nothing_can_be_learned_all_rows_score_alike() {
+fn if_nothing_can_be_learned_all_rows_have_equal_scores() {
     let columns = Columns::from_row_major(&[2.0, 2.0, 2.0], 1).unwrap();
     let labels = Labels::new(&[false, true, true], None).unwrap();
     for routing in [Routing::Expected, Routing::Sampled] {
@@ -556,8 +557,8 @@ fn where_nothing_can_be_learned_all_rows_score_alike() {
 }
 
 #[test]
-fn bins_of_a_layer_at_once_and_nodes_one_by_one_give_one_program() {
-    // A sample of all rows goes the other way through the code, node by node.
+fn a_whole_layer_of_bins_and_single_nodes_give_the_same_program() {
+    // A sample of all rows takes the other code path, node by node.
     for (n_values, max_bins) in [(12, Some(255)), (200, Some(255)), (5000, None)] {
         let data = Data::new(1500, n_values, 6);
         for weak_ranker in [WeakRankerParams::Feature, WeakRankerParams::Threshold] {
@@ -574,7 +575,7 @@ fn bins_of_a_layer_at_once_and_nodes_one_by_one_give_one_program() {
 }
 
 #[test]
-fn rows_score_as_they_went_in_the_fit_for_any_weak_ranker() {
+fn scores_follow_the_paths_of_the_fit_for_any_weak_ranker() {
     let data = Data::new(500, 40, 12);
     let numbers = data.numbers.each_ref().map(|values| Column::from(&values[..]));
     let columns = Columns::new(numbers.to_vec(), 500).unwrap();
@@ -728,13 +729,13 @@ proptest! {
         let turned = data.rows((0..80).map(|row| (row + shift) % 80));
         prop_assert_eq!(&turned.fit(&params).unwrap(), &program);
 
-        // Rows of weight zero are not there.
+        // Rows of weight zero are ignored.
         let present = data.rows((0..80).filter(|&row| counts[row] > 0));
         prop_assert_eq!(&present.fit(&params).unwrap(), &program);
     }
 
     #[test]
-    fn weights_that_are_no_counts_matter_by_their_ratios(
+    fn only_ratios_of_fractional_weights_matter(
         params in settings(), seed in 0..1000_u64, shift in 1..79_usize,
     ) {
         let mut data = Data::new(80, 9, seed);

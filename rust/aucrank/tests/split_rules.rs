@@ -1,4 +1,4 @@
-//! Split rules that look at the rows of a node, through the public API: cubes and pruned stumps.
+//! Split rules that read the rows of a node, through the public API: cubes and pruned stumps.
 
 use aucrank::data::{Column, Columns, Folds, Labels};
 use aucrank::tree::{
@@ -41,7 +41,7 @@ fn rules() -> [SplitRule; 3] {
     ]
 }
 
-/// Two numbers, of which the first may be missing, and a category.
+/// Two numbers, the first with missing values, and a category.
 struct Rows {
     numbers: Vec<f64>,
     codes: Vec<u32>,
@@ -95,7 +95,7 @@ impl Rows {
 }
 
 #[test]
-fn training_rows_go_where_they_went_in_the_fit() {
+fn training_rows_reach_the_leaves_of_the_fit() {
     for (seed, rule) in rules().into_iter().enumerate() {
         let rows = Rows::draw(2000, seed as u64);
         let tree = rows.fit(&params(rule, None)).tree;
@@ -129,7 +129,7 @@ fn cubes_are_cross_validated_by_a_plain_loop_over_folds() {
             let of_fold = (0..400).filter(|&row| (folds.of_row[row] == fold) == inside);
             rows.pick(&of_fold.collect::<Vec<_>>())
         };
-        // Both ends of each range are in every part, so a part scales as the whole does.
+        // Both ends of each range are in every part, so a part is scaled like the whole.
         let (train, test) = (of(false), of(true));
         let tree = train.fit(&TreeRankParams { pruning: None, ..params.clone() }).tree;
         for (i, mean) in means.iter_mut().enumerate() {

@@ -81,7 +81,7 @@ fn the_path_holds_the_smallest_best_tree_at_every_price() {
     let prices = path.iter().map(|step| step.alpha);
     let between = path.windows(2).map(|pair| f64::midpoint(pair[0].alpha, pair[1].alpha));
     for price in prices.chain(between).chain([0.0, 1.0]) {
-        // A price on the edge of its interval is moved off it, where rounding decides nothing.
+        // A price on the edge of its interval is moved inside, so that rounding does not matter.
         let price = price + 1e-9;
         let value =
             |(gain, n_leaves): &(i128, usize)| tree.auc_of_gain(*gain) - price * *n_leaves as f64;
@@ -160,7 +160,7 @@ fn cross_validation_is_a_plain_loop_over_folds() {
 }
 
 #[test]
-fn leaf_values_are_the_shares_of_positives_where_nothing_is_bound() {
+fn leaf_values_are_the_shares_of_positives_without_constraints() {
     for leaf_order in [LeafOrder::Tree, LeafOrder::Eta] {
         let (values, positive) = sample(300, 5);
         let tree = fit_rows(&values, &positive, &params(2, leaf_order, None)).tree;
@@ -194,7 +194,7 @@ fn leaf_values_follow_the_directions() {
 }
 
 #[test]
-fn directions_that_make_no_sense_are_named() {
+fn invalid_directions_are_named() {
     let (values, positive) = sample(50, 5);
     let message = |monotonic: Vec<i8>| {
         let columns = Columns::from_row_major(&values, 3).unwrap();
@@ -208,7 +208,7 @@ fn directions_that_make_no_sense_are_named() {
 }
 
 #[test]
-fn a_saved_tree_that_runs_against_its_directions_is_refused() {
+fn a_saved_tree_that_violates_its_directions_is_refused() {
     let (values, positive) = sample(300, 6);
     let params = TreeRankParams { monotonic: vec![1, 1, 1], ..params(1, LeafOrder::Tree, None) };
     let json = fit_rows(&values, &positive, &params).tree.to_json().unwrap();
@@ -274,7 +274,7 @@ fn best_subtrees_of_a_chain_of_many_leaves_are_found() {
     let tree = fit_rows(&values, &positive, &params).tree;
     assert_eq!(tree.n_leaves(), n_rows as usize);
     assert!(tree.depths().into_iter().max().unwrap() > 500);
-    // The greedy path has the best tree of each size that is on it.
+    // The greedy path has the best tree of each of its sizes.
     for step in tree.pruning_path().into_iter().step_by(7) {
         let best = tree.best_subtree(step.n_leaves).unwrap();
         assert_eq!(best.n_leaves(), step.n_leaves);
@@ -325,7 +325,7 @@ fn validation_keeps_the_tree_of_the_path_that_ranks_other_rows_best() {
 }
 
 #[test]
-fn rows_held_out_have_no_say_in_the_growth() {
+fn held_out_rows_do_not_affect_the_growth() {
     let (values, positive) = sample(300, 4);
     let unpruned = params(1, LeafOrder::Tree, None);
     let rule = ValidationParams { fraction: 0.3, seed: 5 };
@@ -411,7 +411,7 @@ proptest! {
 
     /// A concave penalty makes AUC less penalty largest at a vertex of the hull of (leaves, AUC).
     #[test]
-    fn what_a_penalty_keeps_lies_on_the_nested_path(
+    fn the_tree_of_a_penalty_is_on_the_nested_path(
         seed in any::<u64>(),
         split_depth in 1..3_usize,
         scale in 1e-4..2e-2_f64,

@@ -263,8 +263,8 @@ impl AuroraFit<'_, '_> {
         Ok(sum / splits.len() as f64)
     }
 
-    /// Searches every split for at most `n_terms` terms, and chooses their number. With the paths
-    /// of an earlier search at that radius, one for each split, continues that search.
+    /// Searches every split for at most `max_features` terms, and chooses their number. With the
+    /// paths of an earlier search at that radius, one for each split, continues that search.
     fn choose(
         &self,
         splits: &[HeldOutSplit],
