@@ -344,7 +344,7 @@ impl Asking<'_> {
         }
         self.about_model("pruning path", || tree.pruning_path())?;
         self.about_model("pruned tree", || tree.prune(1e-3))?;
-        // Its table has a row and a column for each leaf, as its documentation says.
+        // Its table has a row and a column for each leaf, as documented.
         if tree.n_leaves() < 200 {
             self.about_model("best subtree", || tree.best_subtree(3).is_ok())?;
         }

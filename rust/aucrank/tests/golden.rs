@@ -1,4 +1,5 @@
-//! Saved models of every family, read and scored by the crate: the files that the Python tests read.
+//! Saved models of every family, read and scored by the crate: the files that the Python tests
+//! read.
 
 use std::collections::BTreeSet;
 use std::fs;

@@ -1,5 +1,5 @@
-//! Rows by their points, and the drift of new rows: their counts by bin and by points, to compare with those
-//! of training.
+//! Rows by their points, and the drift of new rows: their counts by bin and by points, to compare
+//! with those of training.
 
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;

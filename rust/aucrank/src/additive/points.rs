@@ -1,4 +1,5 @@
-//! Construction of a scorecard from the step functions of a ranker, on rows in memory or read in passes.
+//! Construction of a scorecard from the step functions of a ranker, on rows in memory or read in
+//! passes.
 
 use std::sync::Arc;
 
@@ -284,8 +285,8 @@ pub fn build_scorecard(
     Ok(card)
 }
 
-/// The card of [`build_scorecard`] from rows that are read in passes: one for the scores of the ranker,
-/// one for the rows of each bin, one for the sums of their values, and one for the points.
+/// The card of [`build_scorecard`] from rows that are read in passes: one for the scores of the
+/// ranker, one for the rows of each bin, one for the sums of their values, and one for the points.
 ///
 /// Memory: the state of scores at the holder of the rows, some 50 MB while the line is fitted, and
 /// the distinct points, which the card has anyway. None of it grows with the rows.

@@ -784,7 +784,8 @@ mod tests {
         (3, false),
     ];
 
-    /// Table 1: the scores 1/4, 1/3, 2/3 and 1 of 7 positive and 6 negative rows leave these counts.
+    /// Table 1: the scores 1/4, 1/3, 2/3 and 1 of 7 positive and 6 negative rows leave these
+    /// counts.
     const TABLE_1: [(u64, u64); 4] = [(1, 3), (1, 2), (2, 1), (3, 0)];
 
     fn fit(columns: &Columns<'_>, positive: &[bool], params: &RimarcParams) -> Rimarc {

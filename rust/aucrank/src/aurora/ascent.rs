@@ -202,7 +202,8 @@ impl Climber {
             if gain <= 0.0 {
                 break;
             }
-            // An angle from the exhaustive search, or up to a bound, is no guide for the next circle.
+            // An angle from the exhaustive search, or up to a bound, is no guide for the next
+            // circle.
             let at_bound = angle >= end;
             let is_guide = (0.0..=LARGEST_STEP).contains(&angle) && !at_bound;
             first_angle = if is_guide { angle } else { FIRST_ANGLE };

@@ -133,8 +133,8 @@ impl FewScores {
         Some(Self(pairs))
     }
 
-    /// The maximum up to the angle `end`, which is infinite for the whole circle: its height above the
-    /// start of the circle, and its angle, from -pi to pi.
+    /// The maximum up to the angle `end`, which is infinite for the whole circle: its height above
+    /// the start of the circle, and its angle, from -pi to pi.
     pub(super) fn highest(&self, end: f64) -> (f64, f64) {
         let mut wave = Wave::default();
         let mut events: Vec<(f64, usize, RampPiece)> = Vec::new();

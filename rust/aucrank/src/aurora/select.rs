@@ -136,9 +136,9 @@ impl Position<'_, '_> {
         Ok((0..literals.len()).into_par_iter().flat_map_iter(of_first).collect())
     }
 
-    /// The best of the candidates that satisfy `is_eligible`, by midpoint and by gradient, each once;
-    /// the lower index first among equals (DECISIONS A24). Midpoints are evaluated only for the
-    /// steepest, and once.
+    /// The best of the candidates that satisfy `is_eligible`, by midpoint and by gradient, each
+    /// once; the lower index first among equals (DECISIONS A24). Midpoints are evaluated only for
+    /// the steepest, and once.
     fn short_list(
         &self,
         candidates: &mut [Candidate],

@@ -336,8 +336,8 @@ fn check_feature(
 ///
 /// # Errors
 ///
-/// [`RankError`] for a parameter out of range, an infinite value, a category code out of range, lengths
-/// that differ, no row of positive weight, labels of one class, or when interrupted.
+/// [`RankError`] for a parameter out of range, an infinite value, a category code out of range,
+/// lengths that differ, no row of positive weight, labels of one class, or when interrupted.
 pub fn fit_threshold_binarizer(
     columns: &Columns<'_>,
     rows: &NewRows<'_>,

@@ -1,5 +1,5 @@
-//! A sum of terms, the model of `AUCBoost` and `RankBoost`, and its additive explanation if its terms each
-//! use one feature.
+//! A sum of terms, the model of `AUCBoost` and `RankBoost`, and its additive explanation if its
+//! terms each use one feature.
 
 #[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
@@ -332,8 +332,8 @@ fn scored_tree(term: &Term) -> Option<(&RankingTree, &[f64])> {
 }
 
 impl BoostedModel {
-    /// Its score: the terms of single features merged, then the others, round by round. Sums of their
-    /// values are exact, so that the order does not matter.
+    /// Its score: the terms of single features merged, then the others, round by round. Sums of
+    /// their values are exact, so that the order does not matter.
     #[must_use]
     pub fn formula(&self) -> Formula {
         let merged = self.merged_terms();

@@ -4,8 +4,9 @@
 //!   Lemma 4);
 //! - `distribution`: the rows reweighted, class by class, and the unit of their masses;
 //! - `weak`: weak rankers, one per file;
-//! - `term`: the function that a ranker contributes to a score, and its values on raw data; `scored`: its
-//!   values on the rows of a fit; `boosted_model`: a sum of terms, and its explanation by feature;
+//! - `term`: the function that a ranker contributes to a score, and its values on raw data;
+//!   `scored`: its values on the rows of a fit; `boosted_model`: a sum of terms, and its
+//!   explanation by feature;
 //! - `subsampling`, `validation_set`: the rows a round learns from, and the number of rounds kept;
 //! - `marti`: branching programs; `gradient`: gradient boosting of trees;
 //! - `rounds`: the boosting loop; `auc_boost`, `rank_boost`: the weight of a ranking in each;

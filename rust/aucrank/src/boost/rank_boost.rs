@@ -289,8 +289,8 @@ pub fn fit_rank_boost(
     boost(columns, labels, &params.rounds, &rule, given, interrupt)
 }
 
-/// Fits `RankBoost` to rows in parts, wherever they are: the same model as [`fit_rank_boost`] gives on
-/// all of them in memory.
+/// Fits `RankBoost` to rows in parts, wherever they are: the same model as [`fit_rank_boost`] gives
+/// on all of them in memory.
 ///
 /// The categories of the rows must be coded without shrinkage ([`LevelRates::Raw`]). A holder keeps
 /// a factor of 8 bytes for each row. Scores of held-out rows are sent after each round, each

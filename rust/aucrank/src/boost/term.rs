@@ -1,5 +1,5 @@
-//! Terms of a score: functions of a row built from a weak ranker. Those on columns of rates are terms on
-//! categories once the fit is over.
+//! Terms of a score: functions of a row built from a weak ranker. Those on columns of rates are
+//! terms on categories once the fit is over.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 

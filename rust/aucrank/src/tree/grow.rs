@@ -270,8 +270,8 @@ pub enum Missing {
 pub struct GrowParams {
     /// Splits between the root and a leaf; at least 1.
     pub max_depth: usize,
-    /// Maximum number of leaves, at least 2: the leaf whose split raises the training AUC most is split
-    /// first. `None` for any number.
+    /// Maximum number of leaves, at least 2: the leaf whose split raises the training AUC most is
+    /// split first. `None` for any number.
     #[cfg_attr(feature = "serde", serde(default))]
     pub max_leaves: Option<usize>,
     /// Least number of rows in a node that is split.

@@ -106,7 +106,8 @@ impl<R: RowTally + Copy> Sample<'_, R> {
         rows.iter().map(|&row| self.sums(row)).sum()
     }
 
-    /// Class sums of some rows in every node of a tree, given the places of their leaves in the ranking.
+    /// Class sums of some rows in every node of a tree, given the places of their leaves in the
+    /// ranking.
     pub(super) fn sums_of_nodes(
         &self,
         tree: &RankingTree,
@@ -132,8 +133,8 @@ impl<R: RowTally + Copy> Sample<'_, R> {
     }
 }
 
-/// Place in the ranking of the leaf of each of some rows, given in codes. `cubes` has the cube of every
-/// row, for trees that split by cubes.
+/// Place in the ranking of the leaf of each of some rows, given in codes. `cubes` has the cube of
+/// every row, for trees that split by cubes.
 pub(crate) fn places_by_codes(
     binned: &Binned,
     tree: &RankingTree,

@@ -59,7 +59,8 @@ pub(super) enum FoldDeal {
     Together,
     /// Into folds, by the blocks of all rows if they have any.
     Folds(Arc<RowFolds>, Option<Arc<BlockTable>>),
-    /// Not yet: the least hashes of each class are requested, in the order of a seed, or the blocks.
+    /// Not yet: the least hashes of each class are requested, in the order of a seed, or the
+    /// blocks.
     NotYet(u64),
 }
 

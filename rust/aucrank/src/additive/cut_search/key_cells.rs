@@ -225,8 +225,8 @@ impl KeyCells {
         }
     }
 
-    /// The cells that have rows, in ascending order: the least and the greatest key, and the sums of the
-    /// folds.
+    /// The cells that have rows, in ascending order: the least and the greatest key, and the sums
+    /// of the folds.
     pub(super) fn cells(
         &self,
     ) -> impl Iterator<Item = ([u64; 2], impl Iterator<Item = ClassSums> + Clone)> {

@@ -11,8 +11,8 @@
 //!   of one value is recognised; the search for the cell of a value; and the state of a number
 //!   between passes: the cells that are wanted, and the others, which are joined.
 //!
-//! The first pass gives each value a cell, as long as there are not too many; beyond that, values that
-//! share their leading bits share one. So numbers with few values need no further pass. Later
+//! The first pass gives each value a cell, as long as there are not too many; beyond that, values
+//! that share their leading bits share one. So numbers with few values need no further pass. Later
 //! passes divide each wanted cell in proportion to its rows, and finally the values themselves are
 //! counted.
 //!

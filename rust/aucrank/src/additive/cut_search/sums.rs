@@ -127,8 +127,8 @@ impl RawSums {
     ///
     /// # Errors
     ///
-    /// [`RankError`] for lengths or kinds that differ, an infinite value, a category code out of range,
-    /// or when interrupted.
+    /// [`RankError`] for lengths or kinds that differ, an infinite value, a category code out of
+    /// range, or when interrupted.
     pub fn add(
         &mut self,
         columns: &Columns<'_>,
@@ -215,7 +215,8 @@ impl RawSums {
         Ok(())
     }
 
-    /// The rows of each bin of a feature whose bins were requested, those with a missing value last.
+    /// The rows of each bin of a feature whose bins were requested, those with a missing value
+    /// last.
     pub(in crate::additive) fn of_bins(&self, feature: usize) -> &[ClassSums] {
         &self.features[feature].apart
     }

@@ -5,8 +5,9 @@
 //! with a column for missing values if training rows have any. A row is in one cell of each table,
 //! so that sums over rows are sums by cell, and columns are found from cells at the end.
 //!
-//! Vectors are indexed by column (numbers first, then the columns of each table) or by cell (numbers
-//! first, then the cells of each table). Rows are the distinct ones, in the order of their content.
+//! Vectors are indexed by column (numbers first, then the columns of each table) or by cell
+//! (numbers first, then the cells of each table). Rows are the distinct ones, in the order of their
+//! content.
 
 use std::ops::Range;
 

@@ -153,8 +153,8 @@ impl LinearParams {
 ///
 /// # Errors
 ///
-/// [`RankError`] if a parameter is out of its range, a value is infinite, a code is out of range, or
-/// when interrupted.
+/// [`RankError`] if a parameter is out of its range, a value is infinite, a code is out of range,
+/// or when interrupted.
 ///
 /// # Examples
 ///

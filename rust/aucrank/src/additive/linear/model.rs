@@ -51,8 +51,8 @@ impl NumberTerm {
 
 /// A weighted sum of standardised numbers, thresholds and categories.
 ///
-/// Weights and standardised numbers are multiples of powers of two, so that the sums of their products
-/// are exact: the order of the features does not matter, and parts add up to the score.
+/// Weights and standardised numbers are multiples of powers of two, so that the sums of their
+/// products are exact: the order of the features does not matter, and parts add up to the score.
 ///
 /// # Examples
 ///

@@ -1,10 +1,10 @@
 //! The minimum of the mean logistic loss plus a ridge penalty, by Newton's method.
 //!
 //! With few columns the Hessian is formed from sums over the cells of pairs of parts, at a cost of
-//! `n d^2 / 2` for `d` parts whatever the number of their columns, and factorised (Cholesky). With many columns
-//! each Newton step is found by conjugate gradients, whose products with the Hessian cost `2 n d`,
-//! preconditioned by the blocks of single features. With many rows, a sixteenth of them is solved
-//! first, a random sample since rows are in the order of a hash.
+//! `n d^2 / 2` for `d` parts whatever the number of their columns, and factorised (Cholesky). With
+//! many columns each Newton step is found by conjugate gradients, whose products with the Hessian
+//! cost `2 n d`, preconditioned by the blocks of single features. With many rows, a sixteenth of
+//! them is solved first, a random sample since rows are in the order of a hash.
 //!
 //! Partial sums over fixed groups of rows are added in a fixed order: results do not depend on the
 //! number of threads.

@@ -1,9 +1,9 @@
 //! The best test of a node.
 //!
-//! To second order, a leaf with the sums `g` and `h` of gradients and hessians that is given its best
-//! value `-g / (h + l2)` lowers the loss by `g^2 / 2(h + l2)`; a split by the difference to the node.
-//! Everything is computed from exact sums, in units: the winner does not depend on threads, and of
-//! ties it is the first.
+//! To second order, a leaf with the sums `g` and `h` of gradients and hessians that is given its
+//! best value `-g / (h + l2)` lowers the loss by `g^2 / 2(h + l2)`; a split by the difference to
+//! the node. Everything is computed from exact sums, in units: the winner does not depend on
+//! threads, and of ties it is the first.
 
 use std::ops::Add;
 

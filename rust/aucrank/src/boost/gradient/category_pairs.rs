@@ -35,8 +35,9 @@ const MOST_PAIRS: usize = 64;
 /// Minimum number of pairs of categories of two features: trees can test fewer one by one.
 const LEAST_LEVELS: u64 = 5;
 
-/// Standard errors by which the loss of held-out rows must fall. Of 13 data sets pairs paid on two, by 1.4 to 6.5
-/// errors on a split; on the others they lost in the mean, and the loss fell by more than 1 error on three splits of 28.
+/// Standard errors by which the loss of held-out rows must fall. Of 13 data sets pairs paid on two,
+/// by 1.4 to 6.5 errors on a split; on the others they lost in the mean, and the loss fell by more
+/// than 1 error on three splits of 28.
 const CAUTION: f64 = 2.0;
 
 /// Number of rows that shrinks the Newton step of a pair of categories.
@@ -244,9 +245,9 @@ const MOST_STEPS: usize = 250;
 
 /// The step of the rate of each pair of categories of two features.
 ///
-/// In a model it is a number of the row like those of its features: trees test whether the step is below
-/// another one. Pairs not seen in the fit, and rows with one of the two values missing, are in the
-/// step of the mean rate.
+/// In a model it is a number of the row like those of its features: trees test whether the step is
+/// below another one. Pairs not seen in the fit, and rows with one of the two values missing, are
+/// in the step of the mean rate.
 ///
 /// Pairs are sorted by the category of the first feature, so that a look-up searches those of one
 /// category.

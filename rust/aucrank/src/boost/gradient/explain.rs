@@ -177,7 +177,8 @@ impl GradientBoosted {
         Ok(merge(singles, self.n_levels()).collect())
     }
 
-    /// The tables that the trees of two features add up to, one for each of [`GradientBoosted::pairs`].
+    /// The tables that the trees of two features add up to, one for each of
+    /// [`GradientBoosted::pairs`].
     ///
     /// # Errors
     ///
@@ -192,9 +193,9 @@ impl GradientBoosted {
         pairs.into_iter().map(table).collect()
     }
 
-    /// The contributions to the score of each row, row by row: one for each feature, the value of its
-    /// step function, and then one for each pair, the value in its table. They and the base add up to the
-    /// score, exactly and in any order.
+    /// The contributions to the score of each row, row by row: one for each feature, the value of
+    /// its step function, and then one for each pair, the value in its table. They and the base add
+    /// up to the score, exactly and in any order.
     ///
     /// # Errors
     ///

@@ -280,8 +280,8 @@ mod tests {
         found
     }
 
-    /// The least sum of `weight (target - fit)^2` over fits `u + v first + w second`, less that of fits
-    /// of any four values: by the normal equations.
+    /// The least sum of `weight (target - fit)^2` over fits `u + v first + w second`, less that of
+    /// fits of any four values: by the normal equations.
     fn gain_over_sums(quadrants: [(f64, f64); 4]) -> f64 {
         let design = [[1.0, 1.0, 1.0], [1.0, 1.0, 0.0], [1.0, 0.0, 1.0], [1.0, 0.0, 0.0]];
         let mut system = [[0.0; 4]; 3];

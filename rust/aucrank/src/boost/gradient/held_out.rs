@@ -70,8 +70,8 @@ pub enum HeldOutRows {
     /// A share of the distinct rows of each class, above 0 and below 1. With several bags, each
     /// draws its own rows and chooses its own number of rounds.
     Share(f64),
-    /// One of as many folds as there are bags, at least 2: each bag leaves out its own, and all keep
-    /// the number of rounds that is best on the mean of the folds.
+    /// One of as many folds as there are bags, at least 2: each bag leaves out its own, and all
+    /// keep the number of rounds that is best on the mean of the folds.
     Fold,
 }
 

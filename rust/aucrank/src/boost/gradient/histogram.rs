@@ -283,7 +283,8 @@ impl BinLayout {
         }
     }
 
-    /// Adds the derivatives of the first rows, one each, to the places of their codes in `N` features.
+    /// Adds the derivatives of the first rows, one each, to the places of their codes in `N`
+    /// features.
     fn add_group<const N: usize>(
         &self,
         binned: &Binned,

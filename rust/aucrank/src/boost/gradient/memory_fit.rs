@@ -331,8 +331,8 @@ impl<'a> MemoryBag<'a> {
         });
     }
 
-    /// Adds the values of a tree to all scores; `rows` are those it was grown on, in the order of its
-    /// leaves, and `others` the other training rows.
+    /// Adds the values of a tree to all scores; `rows` are those it was grown on, in the order of
+    /// its leaves, and `others` the other training rows.
     fn update(&mut self, grown: &Grown, rows: &[u32], others: &[u32]) {
         let walk = CodeWalk::new(grown, self.rows.binned.features());
         let (binned, outside) = (&self.rows.binned, &self.outside[..]);

@@ -1,18 +1,20 @@
-//! Gradient boosting of binned trees (Friedman, 2001, <https://doi.org/10.1214/aos/1013203451>; leaf
-//! values by a Newton step as in Chen and Guestrin, 2016, <https://doi.org/10.1145/2939672.2939785>).
+//! Gradient boosting of binned trees (Friedman, 2001, <https://doi.org/10.1214/aos/1013203451>;
+//! leaf values by a Newton step as in Chen and Guestrin, 2016,
+//! <https://doi.org/10.1145/2939672.2939785>).
 //!
-//! Gradients and hessians are fixed-point integers, multiplied by the integer mass of their row: sums
-//! over rows are exact, so that the model does not depend on threads or on the order of the rows,
-//! and a row of weight k equals k copies of it, to the bit. Values of leaves are multiples of a
-//! power of two, so that sums over trees are exact too. Exponentials are implemented here,
+//! Gradients and hessians are fixed-point integers, multiplied by the integer mass of their row:
+//! sums over rows are exact, so that the model does not depend on threads or on the order of the
+//! rows, and a row of weight k equals k copies of it, to the bit. Values of leaves are multiples of
+//! a power of two, so that sums over trees are exact too. Exponentials are implemented here,
 //! logarithms and powers come from the crate `libm`: they are the same on every platform.
 //!
 //! - `params`: its parameters;
-//! - `loss`: the losses and their derivatives; `sums`: the derivatives as integers, added up bin by bin;
+//! - `loss`: the losses and their derivatives; `sums`: the derivatives as integers, added up bin by
+//!   bin;
 //! - `rate_columns`: categories of many levels by their rates; `tree`: one tree, its rows with
 //!   their derivatives, and trees over codes in columns;
-//! - `histogram`: sums by bin, and the rows of a node on the sides of its split; `best_split`: the best split
-//!   of a node, by numbers and by sets of categories;
+//! - `histogram`: sums by bin, and the rows of a node on the sides of its split; `best_split`: the
+//!   best split of a node, by numbers and by sets of categories;
 //! - `grow`: one tree, best leaf first; `bags`: the rounds of a bag, concurrent bags, and their
 //!   mean; `held_out`: the number of rounds kept; `fit`: all of it, with the number of leaves;
 //!   `category_pairs`: pairs of categories by their rates, and whether to use them;

@@ -272,7 +272,8 @@ impl GradientBoosted {
         Ok(scores)
     }
 
-    /// Probability of the positive class of each row, by log loss: the logistic function of the score.
+    /// Probability of the positive class of each row, by log loss: the logistic function of the
+    /// score.
     ///
     /// # Errors
     ///

@@ -1,5 +1,5 @@
-//! The saved form of the trees of gradient boosting: columns of numbers instead of nodes, a third of the
-//! text.
+//! The saved form of the trees of gradient boosting: columns of numbers instead of nodes, a third
+//! of the text.
 //!
 //! As in forests, derived data are not saved: nodes are in order from the root on, left before
 //! right, and thresholds and sets of categories are saved once for all trees. Values of leaves are

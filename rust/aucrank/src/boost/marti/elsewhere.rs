@@ -35,9 +35,9 @@ use crate::{Interrupt, RankError};
 ///
 /// # Errors
 ///
-/// As [`fit_marti_rank`](super::fit_marti_rank); [`RankError::BadParameter`] also for weak rankers of
-/// more than one feature, and for `Routing::Sampled`, whose coins are a hash of raw values. Errors
-/// of the holder of the rows.
+/// As [`fit_marti_rank`](super::fit_marti_rank); [`RankError::BadParameter`] also for weak rankers
+/// of more than one feature, and for `Routing::Sampled`, whose coins are a hash of raw values.
+/// Errors of the holder of the rows.
 ///
 /// # Examples
 ///

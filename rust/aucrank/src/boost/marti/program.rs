@@ -201,7 +201,8 @@ impl BranchingProgram {
         self.n_rounds
     }
 
-    /// The share of flipped labels that the fit assumed: the given one, or the guess that was chosen.
+    /// The share of flipped labels that the fit assumed: the given one, or the guess that was
+    /// chosen.
     #[must_use]
     pub fn noise_rate(&self) -> f64 {
         self.noise_rate

@@ -11,8 +11,8 @@ use crate::external::scores_of;
 pub(super) struct ExternalRanker;
 
 impl ExternalRanker {
-    /// The weight of each row in the fit of a ranker: its mass, scaled such that both classes have the
-    /// same total and the mean is 1.
+    /// The weight of each row in the fit of a ranker: its mass, scaled such that both classes have
+    /// the same total and the mean is 1.
     fn weights(sample: &WeakSample<'_>, task: &WeakTask<'_>, rows: &[u32]) -> Vec<f64> {
         let positive = sample.labels.positive();
         let (mut total, mut n_rows) = (ClassMasses::default(), 0);

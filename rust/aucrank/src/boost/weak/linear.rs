@@ -19,8 +19,8 @@ pub(in crate::boost) const MOST_DEVIATIONS: f64 = 1024.0;
 /// Fixed-point units per standard deviation.
 const UNITS: f64 = (1 << 20) as f64;
 
-/// Added to the variance of each standardised feature, so that duplicated features share their weight
-/// and a class of one row has a covariance that can be inverted.
+/// Added to the variance of each standardised feature, so that duplicated features share their
+/// weight and a class of one row has a covariance that can be inverted.
 const RIDGE: f64 = 1e-6;
 
 /// Rows scored at a time.
@@ -254,8 +254,8 @@ impl ClassRows {
     }
 }
 
-/// Solves `A x = b` for a symmetric positive definite `A`, given by the rows of its lower triangle, by
-/// its Cholesky factor.
+/// Solves `A x = b` for a symmetric positive definite `A`, given by the rows of its lower triangle,
+/// by its Cholesky factor.
 fn solve(mut lower: Vec<Vec<f64>>, mut b: Vec<f64>) -> Vec<f64> {
     let size = b.len();
     for j in 0..size {

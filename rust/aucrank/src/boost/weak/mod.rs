@@ -264,7 +264,7 @@ impl WeakRanking {
 }
 
 /// The ranking by the scores of all rows of the sample, reversed if that has the higher AUC; `None`
-/// if neither direction is better than chance. `scorer` is told whether it is reversed.
+/// if neither direction is better than chance. `scorer` receives whether it is reversed.
 fn ranking_by_score(
     sample: &WeakSample<'_>,
     task: &WeakTask<'_>,

@@ -1,7 +1,7 @@
 //! Dependence of a tree or a forest on features, and the values of leaves for it.
 //!
-//! - `dependence`: partial dependence of the score on features (paper 2 sec. 5.2); `paths`: the paths of
-//!   rows through trees, with their weights.
+//! - `dependence`: partial dependence of the score on features (paper 2 sec. 5.2); `paths`: the
+//!   paths of rows through trees, with their weights.
 
 mod dependence;
 mod paths;

@@ -256,11 +256,12 @@ impl<R: RowTally + Copy> Growth for TreesInMemory<'_, R> {
     }
 }
 
-/// Fits a ranking tree to rows in parts, wherever they are: the same tree as [`fit`](super::fit) gives
-/// on all of them in memory.
+/// Fits a ranking tree to rows in parts, wherever they are: the same tree as [`fit`](super::fit)
+/// gives on all of them in memory.
 ///
-/// The categories of the rows have to be coded as they are ([`LevelRates::Raw`](crate::data::LevelRates)).
-/// `fit_number` distinguishes the fit from others that query the same rows at the same time.
+/// The categories of the rows have to be coded as they are
+/// ([`LevelRates::Raw`](crate::data::LevelRates)). `fit_number` distinguishes the fit from others
+/// that query the same rows at the same time.
 ///
 /// # Errors
 ///

@@ -175,8 +175,8 @@ impl<'a> ReweightedTrees<'a> {
         Ok(Self { grower, takes_features, rows: (0..labels.n_rows() as u32).collect() })
     }
 
-    /// Grows a tree on some of the rows, given the mass of every row; it tests the features given, or
-    /// all.
+    /// Grows a tree on some of the rows, given the mass of every row; it tests the features given,
+    /// or all.
     pub(crate) fn grow(
         &self,
         masses: &[u64],

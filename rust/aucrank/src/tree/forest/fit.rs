@@ -50,9 +50,9 @@ const SAMPLED_ROWS: usize = 20_000;
 ///
 /// # Errors
 ///
-/// [`RankError`] for a bad parameter, an infinite value, or when interrupted; if the columns are not
-/// those of the earlier forest; and if rows out of bag or ranks are requested, and the earlier forest
-/// was grown on other rows or draws.
+/// [`RankError`] for a bad parameter, an infinite value, or when interrupted; if the columns are
+/// not those of the earlier forest; and if rows out of bag or ranks are requested, and the earlier
+/// forest was grown on other rows or draws.
 ///
 /// # Examples
 ///

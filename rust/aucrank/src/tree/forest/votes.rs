@@ -211,8 +211,8 @@ impl LeafSums {
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 pub(in crate::tree) struct Consensus {
-    /// For each tree, the place in its ranking of the leaf of each reference row; the reference rows
-    /// from the first to the last.
+    /// For each tree, the place in its ranking of the leaf of each reference row; the reference
+    /// rows from the first to the last.
     places: Vec<Vec<u32>>,
 }
 

@@ -192,7 +192,8 @@ impl CubeGrid {
 
 /// Least and largest known value.
 fn range_of(rows: &[u32], value: impl Fn(usize) -> f64 + Sync) -> Option<(f64, f64)> {
-    // A sum with 0.0 leaves no -0.0, which would tie with 0.0 and be taken by the order of the rows.
+    // A sum with 0.0 leaves no -0.0, which would tie with 0.0 and be taken by the order of the
+    // rows.
     let known = rows.par_iter().map(|&row| value(row as usize) + 0.0).filter(|v| !v.is_nan());
     known.map(|value| (value, value)).reduce_with(|a, b| (f64::min(a.0, b.0), f64::max(a.1, b.1)))
 }
@@ -516,7 +517,8 @@ mod tests {
         for (key, goes_left) in [(0b0000, true), (0b0011, false), (0b0111, true), (0b0100, false)] {
             assert_eq!(cubes.goes_left(&grid, key), goes_left);
         }
-        // Around it 3 of 5 are positive, then 2 of 5, of the node 1 of 2; then nothing is around it.
+        // Around it 3 of 5 are positive, then 2 of 5, of the node 1 of 2; then nothing is around
+        // it.
         for (key, goes_left) in [(0b0001, true), (0b0110, false), (0b1000, false), (NO_CUBE, false)]
         {
             assert_eq!(cubes.goes_left(&grid, key), goes_left, "{key:b}");

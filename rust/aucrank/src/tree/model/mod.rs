@@ -1,8 +1,9 @@
 //! The fitted tree.
 //!
-//! - `cubes`: dyadic cubes; `split_form`: the tests of splits, and scores that only rise or fall with a
-//!   feature;
-//! - `node`, `ranking_tree`: the model, its validation when it is loaded, scores and curve of its leaves;
+//! - `cubes`: dyadic cubes; `split_form`: the tests of splits, and scores that only rise or fall
+//!   with a feature;
+//! - `node`, `ranking_tree`: the model, its validation when it is loaded, scores and curve of its
+//!   leaves;
 //! - `route`: rows to leaves.
 
 mod cubes;

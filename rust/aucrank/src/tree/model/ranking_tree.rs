@@ -208,16 +208,16 @@ impl RankingTree {
         self.splits().flat_map(|split| split.form.tests())
     }
 
-    /// Numbers of the classifiers that split its nodes, in the order of the nodes; none in a tree of
-    /// stumps.
+    /// Numbers of the classifiers that split its nodes, in the order of the nodes; none in a tree
+    /// of stumps.
     #[must_use]
     pub fn classifiers(&self) -> Vec<usize> {
         self.splits().filter_map(|split| split.form.classifier()).collect()
     }
 
-    /// For each feature, the sum of squared AUC gains of the stumps on it (the `I_j` of paper 2 sec.
-    /// 5.1, rates relative to the whole sample). Cubes and classifiers, which test many features at
-    /// once, add nothing; see [`RankingTree::has_importances`].
+    /// For each feature, the sum of squared AUC gains of the stumps on it (the `I_j` of paper 2
+    /// sec. 5.1, rates relative to the whole sample). Cubes and classifiers, which test many
+    /// features at once, add nothing; see [`RankingTree::has_importances`].
     #[must_use]
     pub fn importances(&self) -> Vec<f64> {
         let mut importances = vec![0.0; self.frame.n_levels.len()];
@@ -580,8 +580,8 @@ impl RankingTree {
     }
 
     /// Score of each leaf, in ranking order: the number of leaves from it to the last (paper 1's
-    /// D representation), less the number of leaves whose probability is at most one half, so that a
-    /// score is positive exactly where the probability is above one half.
+    /// D representation), less the number of leaves whose probability is at most one half, so that
+    /// a score is positive exactly where the probability is above one half.
     #[must_use]
     pub fn leaf_scores(&self) -> Vec<f64> {
         let n_above = self.probabilities().iter().filter(|&&eta| eta > 0.5).count();

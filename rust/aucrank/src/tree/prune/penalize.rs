@@ -263,9 +263,9 @@ fn slope_of_larger_sizes(penalty: &[f64], train_auc: &[f64]) -> f64 {
 /// Finds the best subtree of every size, and keeps the one of the largest AUC less its penalty
 /// (paper 2 sec. 4.2, DECISIONS T15).
 ///
-/// Both penalties are concave in the number of leaves. So AUC less penalty is largest at a vertex of
-/// the upper hull of (leaves, AUC), which is the nested path: the exact search over all sizes and the
-/// path agree. The search does not rely on this.
+/// Both penalties are concave in the number of leaves. So AUC less penalty is largest at a vertex
+/// of the upper hull of (leaves, AUC), which is the nested path: the exact search over all sizes
+/// and the path agree. The search does not rely on this.
 pub(in crate::tree) fn penalize(
     tree: &RankingTree,
     complexity: Complexity,

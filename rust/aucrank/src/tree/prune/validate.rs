@@ -287,8 +287,8 @@ impl CrossValidation {
 /// A tree that was grown without a fold, and class sums of the rows of the fold in its nodes.
 pub(in crate::tree) type WithoutFold = (RankingTree, Vec<ClassSums>);
 
-/// Prunes the trees that were grown without each fold along their paths, and scores every pruned tree on
-/// the fold left out (DECISIONS E18, T13, T14). The AUC up to `max_fpr` is averaged.
+/// Prunes the trees that were grown without each fold along their paths, and scores every pruned
+/// tree on the fold left out (DECISIONS E18, T13, T14). The AUC up to `max_fpr` is averaged.
 pub(in crate::tree) fn cross_validate(
     tree: &RankingTree,
     without: Vec<WithoutFold>,

@@ -111,8 +111,8 @@ impl PartialEq for Merit {
 
 impl Eq for Merit {}
 
-/// Mass of the cell times half of the decrease of its Gini impurity: of the mass `t` of a part and `u` of
-/// the rest, `D^2 / (t + u) t u`, where `D` is the gain.
+/// Mass of the cell times half of the decrease of its Gini impurity: of the mass `t` of a part and
+/// `u` of the rest, `D^2 / (t + u) t u`, where `D` is the gain.
 fn gini(cell: ClassSums, part: ClassSums) -> f64 {
     let (mass, of_part) = ((cell.pos + cell.neg) as f64, (part.pos + part.neg) as f64);
     let rest = cell - part;

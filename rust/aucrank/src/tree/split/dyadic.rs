@@ -49,11 +49,11 @@ use crate::{Interrupt, RankError, parallel};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(deny_unknown_fields))]
 pub struct DyadicParams {
-    /// Cubes have sides of `2^-level`, the features being scaled to `[0, 1]`; at least 1. The number
-    /// of a cube, of `level` binary digits for each feature, must fit 63 bits. `None` for the level
-    /// up to 16 whose trees rank rows outside their training set best: those of the pruning, by
-    /// cross-validation or by rows held out, else 5 folds (paper 2 Remark 6). It is chosen for a
-    /// single tree on rows in memory.
+    /// Cubes have sides of `2^-level`, the features being scaled to `[0, 1]`; at least 1. The
+    /// number of a cube, of `level` binary digits for each feature, must fit 63 bits. `None` for
+    /// the level up to 16 whose trees rank rows outside their training set best: those of the
+    /// pruning, by cross-validation or by rows held out, else 5 folds (paper 2 Remark 6). It is
+    /// chosen for a single tree on rows in memory.
     pub level: Option<u32>,
 }
 

@@ -1,9 +1,10 @@
 //! Split rules, one per file: their list, and the interface that each provides to a fit.
 //!
-//! - `stump`: the best stump of a cell, from its histogram; `criterion`: the criteria of cuts, and the
-//!   partition-based rule, which merges cells into two sides (paper 2 Fig. 4);
+//! - `stump`: the best stump of a cell, from its histogram; `criterion`: the criteria of cuts, and
+//!   the partition-based rule, which merges cells into two sides (paper 2 Fig. 4);
 //! - `leafrank`: a small tree of stumps whose cells are merged (paper 2 Fig. 5), or a single stump;
-//!   `dyadic`: the rule on dyadic cubes; `classifier`: splits by external classifiers (paper 2 Fig. 6).
+//!   `dyadic`: the rule on dyadic cubes; `classifier`: splits by external classifiers (paper 2 Fig.
+//!   6).
 
 mod classifier;
 mod criterion;

@@ -11,7 +11,8 @@ use crate::data::{
     RateShrinkage, RowUnits, Tally, ValueScale, direction, mix,
 };
 
-/// Best stump over the features of a histogram, each side holding at least `min_rows` rows; `None` if none gains.
+/// Best stump over the features of a histogram, each side holding at least `min_rows` rows; `None`
+/// if none gains.
 pub(in crate::tree) fn best_stump<T: Tally>(
     features: &[FeatureBins],
     histogram: &Histogram<T>,
@@ -321,9 +322,10 @@ fn add_to_bin(bins: &mut Vec<(u32, ClassSums)>, code: u32, more: ClassSums) {
     }
 }
 
-/// Share of the gain of a set of categories that must be left after shrinkage for the set to be taken. Measured by
-/// `benches/studies/levels_study.py`: at one half a column of 300 levels of noise costs boosted trees
-/// 0.004 of AUC on bank marketing (10 % positives), at one third 0.020, without a bound 0.022.
+/// Share of the gain of a set of categories that must be left after shrinkage for the set to be
+/// taken. Measured by `benches/studies/levels_study.py`: at one half a column of 300 levels of
+/// noise costs boosted trees 0.004 of AUC on bank marketing (10 % positives), at one third 0.020,
+/// without a bound 0.022.
 const LEAST_KEPT: f64 = 0.5;
 
 /// Chooses the set of levels of a feature that goes left.

@@ -88,8 +88,8 @@ pub fn fit_gradient_boosting_rows(
 ///
 /// # Errors
 ///
-/// As [`fit_gradient_boosting_rows`]; [`RankError::BadParameter`] also if a class has a single distinct
-/// row, or if the parameters do not hold folds out.
+/// As [`fit_gradient_boosting_rows`]; [`RankError::BadParameter`] also if a class has a single
+/// distinct row, or if the parameters do not hold folds out.
 ///
 /// # Examples
 ///

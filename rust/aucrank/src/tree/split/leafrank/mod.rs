@@ -1,8 +1,8 @@
-//! A split by a small tree of stumps whose cells are merged into two sides (paper 2 Fig. 5), pruned or not,
-//! or by a single stump: the rule and its parameters.
+//! A split by a small tree of stumps whose cells are merged into two sides (paper 2 Fig. 5), pruned
+//! or not, or by a single stump: the rule and its parameters.
 //!
-//! - `growing`: the tree of stumps of a node, on features that are drawn, and its parts merged into two
-//!   sides;
+//! - `growing`: the tree of stumps of a node, on features that are drawn, and its parts merged into
+//!   two sides;
 //! - `splitter`: the trees of many nodes at once, also pruned before the merger.
 
 mod growing;
