@@ -307,7 +307,7 @@ impl KeyIntervals {
     /// Number of cells of infinity and of missing values, which follow those of finite numbers.
     pub const N_OF_NO_NUMBER: usize = 3;
 
-    /// About `n_cells` cells for the finite numbers among `values`, of which there must be some.
+    /// About `n_cells` cells for the finite numbers among `values`; there must be some.
     pub fn lay_out<T: Value>(values: &[T], n_cells: usize) -> Self {
         let n_rows = values.len();
         let n_sampled = n_rows.div_ceil(16).min(SAMPLE);

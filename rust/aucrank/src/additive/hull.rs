@@ -241,9 +241,9 @@ enum HullRows {
 
 /// All rows.
 struct HullSample {
-    /// Those on the curve, in ascending order of their values.
+    /// The rows on the curve, in ascending order of their values.
     pieces: Vec<HullPiece>,
-    /// Those of each special value, then those with a missing value.
+    /// The rows of each special value, then those with a missing value.
     special: Vec<ClassSums>,
 }
 
@@ -270,7 +270,7 @@ fn take_all<T: Value, R: RowTally>(
     Some(HullSample { pieces: vec![piece], special })
 }
 
-/// Many rows, as pieces of which most are skipped. `None` if a value is infinite.
+/// Many rows, as pieces, most of them skipped. `None` if a value is infinite.
 fn skipping_pieces<T: Value, R: RowTally>(
     feature: &HullFeature<'_, T, R>,
     memory: &mut HullMemory<R::Tally>,

@@ -117,7 +117,7 @@ pub enum Radius {
     Auto,
 }
 
-/// How many candidates are evaluated, and how thoroughly (sec. 3.1, tables 1 and 2).
+/// Number of evaluated candidates, and depth of their evaluation (sec. 3.1, tables 1 and 2).
 ///
 /// # Examples
 ///

@@ -7,9 +7,9 @@
 //! smaller of its two sides.
 //!
 //! In a sum of `max(s - t + d, 0)` over pairs, rows are taken to be at the mean of their cell; the
-//! partners of a cell end within another cell, of which a linear share is counted. The function
-//! vanishes there, so that the error is of second order in the width of a cell, and nearly the same
-//! for all terms of a score, which are only compared.
+//! partners of a cell end within another cell, and a linear share of that cell is counted. The
+//! function vanishes there, so that the error is of second order in the width of a cell, and nearly
+//! the same for all terms of a score, which are only compared.
 
 use super::observations::Observations;
 use super::ramp::{HALF_WIDTH, RampOnCircle, SIDE_SLOPE, bounds};

@@ -43,7 +43,7 @@ pub(super) struct Distribution<'a> {
     masses: Vec<u64>,
     total: ClassMasses,
     units: MassUnits,
-    /// Which negatives count in full; `None` for all.
+    /// The negatives that count in full; `None` for all.
     top: Option<Top>,
 }
 

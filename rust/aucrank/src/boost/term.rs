@@ -169,8 +169,8 @@ impl Term {
     }
 }
 
-/// Remaining budget for values of categories, of which a term has one per category, whatever the
-/// rows. A fit that exceeds it fails with an error instead of running out of memory.
+/// Remaining budget for values of categories: a term has one per category, whatever the rows. A fit
+/// that exceeds it fails with an error instead of running out of memory.
 #[derive(Debug)]
 pub(super) struct LevelBudget {
     most: usize,

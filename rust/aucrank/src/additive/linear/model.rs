@@ -308,7 +308,7 @@ impl LinearFields {
         self.intercept.abs() + of_parts + of_means.sum::<f64>().max(of_parts)
     }
 
-    /// A power of two of which all weights are multiples, so that no sum has more than 53 bits.
+    /// The unit of all weights, a power of two such that no sum has more than 53 bits.
     fn unit(&self) -> f64 {
         // Rounding to the unit may add to the bound, by less than the factor of two.
         let bound = (2.0 * self.bound()).max(f64::MIN_POSITIVE.sqrt());

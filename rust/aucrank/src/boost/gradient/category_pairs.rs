@@ -395,7 +395,7 @@ impl PairSteps {
     ///
     /// # Errors
     ///
-    /// What is wrong, in words.
+    /// A description of the fault.
     pub(super) fn check(&self, n_levels: &[Option<u32>]) -> Result<(), String> {
         let [a, b] = self.features;
         let levels = [a, b].map(|feature| n_levels.get(feature).copied().flatten());

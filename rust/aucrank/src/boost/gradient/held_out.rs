@@ -14,7 +14,7 @@ use crate::roc::auc_up_to;
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(deny_unknown_fields))]
 pub struct GradientHeldOutParams {
-    /// Which rows are held out. Ignored if validation rows are given.
+    /// Choice of held-out rows. Ignored if validation rows are given.
     pub rows: HeldOutRows,
     /// Measure by which rounds are compared.
     pub measure: HeldOutMeasure,
@@ -26,7 +26,7 @@ pub struct GradientHeldOutParams {
     pub refit: bool,
 }
 
-/// Which rows are held out.
+/// Choice of held-out rows.
 ///
 /// # Examples
 ///

@@ -347,7 +347,7 @@ fn prefetch(code: &u8) {
 /// Minimum number of rows in a node split by several threads.
 const LEAST_PARTITION: usize = 8192;
 
-/// Which codes of a feature go left.
+/// Codes of a feature that go left.
 #[derive(Debug)]
 pub(super) struct Sides {
     feature: usize,

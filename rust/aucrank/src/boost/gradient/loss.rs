@@ -62,7 +62,7 @@ pub(super) enum LossAt {
         /// For each class, negatives first, the score of the greatest exponential, and the factor
         /// of the exponentials relative to it.
         factors: [(f64, f64); 2],
-        /// Which negatives count in full; `None` for all.
+        /// The negatives that count in full; `None` for all.
         top: Option<TopNegatives>,
     },
     Logistic(PairGrid),

@@ -89,12 +89,12 @@ pub struct Axis {
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(Serialize), serde(rename_all = "snake_case"))]
 pub enum AxisPlaces {
-    /// Of a number.
+    /// Places of a number.
     Numeric {
         /// Ascending; a number equal to a threshold is above it.
         thresholds: Vec<f64>,
     },
-    /// Of a category.
+    /// Places of a category.
     Categorical {
         /// The codes of each place, ascending.
         groups: Vec<Vec<u32>>,

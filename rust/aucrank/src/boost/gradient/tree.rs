@@ -176,7 +176,7 @@ impl GradientTree {
     ///
     /// # Errors
     ///
-    /// What is wrong, in words.
+    /// A description of the fault.
     pub(super) fn check(&self, n_levels: &[Option<u32>]) -> Result<(), String> {
         let mut next = vec![0];
         for (place, node) in self.nodes.iter().enumerate() {
@@ -211,7 +211,7 @@ impl GradientTree {
 /// Gradient and hessian of each row, times its mass.
 #[derive(Debug)]
 pub(super) enum Derivatives<P, S> {
-    /// Of rows of mass 1, if both fit one word.
+    /// For rows of mass 1, if both fit one word.
     Packed(P),
     Plain(S),
 }

@@ -192,8 +192,8 @@ fn move_on<C: RowChance>(before: &[Outcome<C>], first: usize, nodes: &mut [u32],
 ///
 /// A class is rare in a node that almost none of its mass reaches, and a node where one class is
 /// rare gets the label of the other (DECISIONS E8). If both are rare, the label is that of the
-/// class of which the larger share reaches the node, and negative if the shares are equal (B9).
-/// Without any rule a class is rare only if it has no mass (B8).
+/// class with the larger share in the node, and negative if the shares are equal (B9). Without any
+/// rule a class is rare only if it has no mass (B8).
 ///
 /// # Examples
 ///
@@ -263,7 +263,7 @@ impl Freezing {
         Self { epsilon: params.epsilon, min_rows: params.min_samples_class, noise_rate }
     }
 
-    /// The label of a node that is to be frozen, `true` for positive.
+    /// The label of a node to be frozen, `true` for positive.
     pub(super) fn label(&self, reach: &Reach, n_rounds: usize) -> Option<bool> {
         let [neg_is_rare, pos_is_rare] = [false, true].map(|c| self.is_rare(reach, c, n_rounds));
         let cross = |a: u64, b: u64| u128::from(a) * u128::from(b);
@@ -496,7 +496,7 @@ mod tests_of_freezing {
 
     #[test]
     fn rounding_loses_no_row() {
-        // Two of n rows: 2 / 49 * 49 is below 2. And one row, of which a unit of mass was lost.
+        // Two of n rows: 2 / 49 * 49 is below 2. And one row that lost a unit of mass.
         let rule = Freezing { min_rows: 2.0, ..Freezing::default() };
         for n in 2..400_u32 {
             let mass = u64::from(n) << 31;

@@ -285,7 +285,7 @@ impl TreeRankModel {
     ///
     /// # Errors
     ///
-    /// What is wrong, in words.
+    /// A description of the fault.
     pub fn check(&self) -> Result<(), String> {
         self.tree.check()?;
         self.penalization.iter().try_for_each(|found| found.check(&self.tree))?;

@@ -171,7 +171,7 @@ impl RankingForest {
     ///
     /// # Errors
     ///
-    /// What is wrong, in words.
+    /// A description of the fault.
     pub fn check(&self) -> Result<(), String> {
         let Some(first) = self.trees.first() else {
             return Err("the forest has no trees".to_owned());

@@ -237,7 +237,7 @@ impl RankingTree {
     ///
     /// # Errors
     ///
-    /// What is wrong, in words.
+    /// A description of the fault.
     pub fn check(&self) -> Result<(), String> {
         self.frame().check()?;
         self.check_nodes()

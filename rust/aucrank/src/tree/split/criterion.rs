@@ -133,8 +133,8 @@ fn log_loss(cell: ClassSums, part: ClassSums) -> f64 {
     entropy(part) + entropy(cell - part) - entropy(cell)
 }
 
-/// Which parts of a partitioned cell make up its left side: the union of parts of largest AUC
-/// (paper 2 Fig. 4; by its Proposition 4 no other union does better).
+/// The parts on the left side of a partitioned cell: the union of parts of largest AUC (paper 2
+/// Fig. 4; by its Proposition 4 no other union does better).
 ///
 /// Parts are ordered by eta, and the best of the leading runs is taken; of ties the longest
 /// (DECISIONS T5), which is the set of parts whose eta is at least that of the cell. Each side gets

@@ -162,7 +162,7 @@ pub struct LeafRankParams {
     /// Number of features drawn for each stump, at least 1; `None` for all. If none of those drawn
     /// gains, as many others are drawn, until one does.
     pub max_features: Option<usize>,
-    /// Which thresholds of a number are tried.
+    /// Thresholds of a number that are tried.
     #[cfg_attr(feature = "serde", serde(default))]
     pub cuts: Cuts,
     /// Criterion for the choice of a stump and the merger of parts.
@@ -191,7 +191,7 @@ impl LeafRankParams {
     }
 }
 
-/// Which thresholds of a number are tried for a stump.
+/// Thresholds of a number that are tried for a stump.
 ///
 /// # Examples
 ///
