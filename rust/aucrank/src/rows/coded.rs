@@ -1,5 +1,6 @@
-//! Rows as codes, with all else that is queried of them, and the codes of a fit, made of those in which rows
-//! are held: categories of few rows count as missing, and columns of rates stand behind the features.
+//! Coded rows with what else is queried of them, and the codes of a fit, derived from the codes in
+//! which rows are held: categories of few rows count as missing, and columns of rates follow the
+//! features.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -22,11 +23,11 @@ use crate::{Interrupt, RankError};
 pub(crate) struct CodedRows {
     pub(crate) binned: Binned,
     pub(crate) positive: Vec<bool>,
-    /// In units of the frame; empty where every row counts once.
+    /// In units of the frame; empty if every row counts once.
     pub(crate) units: Vec<u64>,
-    /// Hash of the content of each row; empty where it was not read.
+    /// Hash of the content of each row; empty if it was not read.
     pub(crate) hashes: Vec<u64>,
-    /// Place of the block of each row; empty where rows are dealt by their content.
+    /// Place of the block of each row; empty if rows are dealt by their content.
     blocks: Vec<u16>,
 }
 
@@ -65,7 +66,7 @@ impl CodedRows {
         self.positive.len()
     }
 
-    /// No rows, and room for so many.
+    /// No rows, with capacity for `n_rows`.
     pub(super) fn with_room(frame: &RowFrame, n_rows: usize) -> Self {
         let mut rows = Self::none(frame);
         rows.binned.reserve(n_rows);
@@ -93,7 +94,7 @@ impl CodedRows {
         self.blocks.extend_from_slice(&more.blocks);
     }
 
-    /// Some of the rows.
+    /// Copy of some of the rows.
     pub(super) fn copy_of(&self, rows: Range<usize>) -> Self {
         Self {
             binned: self.binned.copy_of(rows.clone()),
@@ -111,7 +112,7 @@ impl CodedRows {
         (0..self.n_rows() as u32).filter(has_weight).filter(is_there)
     }
 
-    /// What a row is dealt by.
+    /// Class, hash and block of a row.
     pub(crate) fn dealt(&self, row: usize) -> DealtRow {
         DealtRow {
             positive: self.positive[row],
@@ -120,12 +121,12 @@ impl CodedRows {
         }
     }
 
-    /// The places of the blocks of all rows.
+    /// Takes out the block places of all rows.
     pub(super) fn take_blocks(&mut self) -> Vec<u16> {
         std::mem::take(&mut self.blocks)
     }
 
-    /// How rows count by weight.
+    /// Tally of the rows by weight.
     pub(crate) fn sums(&self, frame: &RowFrame) -> CodedSums<'_> {
         let is_whole = frame.scale.is_none_or(FixedScale::is_whole);
         CodedSums { positive: &self.positive, units: &self.units, is_whole }
@@ -135,14 +136,14 @@ impl CodedRows {
         ExtraColumns { units: !self.units.is_empty(), blocks: !self.blocks.is_empty() }
     }
 
-    /// Number of bytes that [`CodedRows::to_bytes`] writes of so many rows.
+    /// Number of bytes that [`CodedRows::to_bytes`] writes for `n_rows` rows.
     pub(super) fn n_bytes_of(frame: &RowFrame, n_rows: usize) -> usize {
         let units = if frame.scale.is_some() { 8 } else { 0 };
         let blocks = if frame.blocks.is_some() { 2 } else { 0 };
         (n_rows * (units + blocks + 1 + frame.no_rows().n_row_bytes())).next_multiple_of(8)
     }
 
-    /// All but the hashes as bytes, filled up to whole words.
+    /// All fields but the hashes as bytes, padded to whole words.
     pub(super) fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(11 * self.n_rows() + self.binned.n_bytes() + 8);
         bytes.extend(self.units.iter().flat_map(|units| units.to_le_bytes()));
@@ -158,12 +159,12 @@ impl CodedRows {
         self.hashes.iter().flat_map(|hash| hash.to_le_bytes()).collect()
     }
 
-    /// Adds hashes that [`CodedRows::hashes_to_bytes`] has written.
+    /// Adds hashes written by [`CodedRows::hashes_to_bytes`].
     pub(super) fn take_hashes(&mut self, bytes: &[u8]) {
         self.hashes.extend(bytes.as_chunks().0.iter().map(|&word| u64::from_le_bytes(word)));
     }
 
-    /// Replaces the rows by those that [`CodedRows::to_bytes`] has written; hashes are forgotten.
+    /// Replaces the rows by those written by [`CodedRows::to_bytes`]; clears the hashes.
     pub(super) fn take_bytes(&mut self, n_rows: usize, extra: ExtraColumns, bytes: &[u8]) {
         let n_units = if extra.units { n_rows } else { 0 };
         let (units, bytes) = bytes.split_at(8 * n_units);
@@ -180,7 +181,7 @@ impl CodedRows {
     }
 }
 
-/// What rows in bytes have besides their codes and classes.
+/// Columns of rows in bytes besides codes and classes.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ExtraColumns {
     pub(super) units: bool,
@@ -193,7 +194,7 @@ impl ExtraColumns {
     }
 }
 
-/// How coded rows count by weight.
+/// Tally of coded rows by weight.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct CodedSums<'a> {
     positive: &'a [bool],
@@ -212,12 +213,12 @@ impl RowTally for CodedSums<'_> {
     }
 }
 
-/// How the codes of a fit come from those in which rows are held.
+/// Derivation of the codes of a fit from those in which rows are held.
 #[derive(Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 pub(crate) struct Coding {
     pub(super) level_rates: LevelRates,
-    /// For each feature the categories that have a code, where others count as missing.
+    /// For each feature the categories that have a code; others count as missing.
     pub(super) kept: Vec<Option<Vec<u32>>>,
     /// The rows that rates are learned from.
     pub(super) learned: View,
@@ -230,12 +231,12 @@ impl Coding {
         !self.rates.is_empty()
     }
 
-    /// Whether rows have other codes by it than those in which they are held.
+    /// Whether the codes differ from those in which rows are held.
     fn changes_codes(&self) -> bool {
         !self.rates.is_empty() || self.kept.iter().any(Option::is_some)
     }
 
-    /// What is known of all rows, in the codes of the fit.
+    /// Frame of all rows in the codes of the fit.
     pub(super) fn frame(&self, held: &RowFrame) -> RowFrame {
         let bins = |(held, kept): (&FeatureBins, &Option<Vec<u32>>)| match (held, kept) {
             (&FeatureBins::Categorical { n_levels, .. }, Some(kept)) => {
@@ -284,7 +285,7 @@ impl Coding {
 /// Rows in the codes of a fit.
 pub(crate) struct Recoded<'a> {
     rows: &'a dyn Rows,
-    /// `None` where the codes are those in which rows are held.
+    /// `None` if the codes are those in which rows are held.
     coding: Option<Arc<Coding>>,
     frame: RowFrame,
 }

@@ -1,20 +1,20 @@
-//! The folds of some rows that are at hand, as all rows are dealt.
+//! Folds of rows at hand, as all rows are dealt, and digests of rows.
 
 use super::Rows;
 use super::part::FitId;
 use crate::data::{Columns, DealtRow, Folds, combine, mix, number_word};
 use crate::{Interrupt, RankError};
 
-/// The folds of some rows, such as those of a [sample](super::RowSample), as [`Folds::deal`] deals all
-/// rows in memory.
+/// The folds of some rows, such as those of a [sample](super::RowSample), as [`Folds::deal`] deals
+/// all rows in memory.
 ///
-/// `fit_number` distinguishes the fit from others that query the rows at the same time. Rows of weight zero are in
-/// no fold there, and have one here.
+/// `fit_number` distinguishes the fit from others that query the rows at the same time. There, rows
+/// of weight zero are in no fold; here they have one.
 ///
 /// # Errors
 ///
-/// [`RankError`] for columns of other kinds or for another number of classes. What the holder of the rows
-/// runs into.
+/// [`RankError`] for columns of other kinds or for another number of classes, and errors of the
+/// holder of the rows.
 ///
 /// # Examples
 ///
@@ -62,7 +62,7 @@ pub fn deal_among(
     Ok(Folds { of_row: of_row.collect(), n_folds: folds.n_folds() })
 }
 
-/// Sums up the content of rows that come column by column. Rows in another order have the same sum.
+/// Digest of the content of rows, added column by column. It does not depend on their order.
 ///
 /// # Examples
 ///
@@ -84,13 +84,13 @@ pub fn deal_among(
 pub struct RowDigest(Vec<u64>);
 
 impl RowDigest {
-    /// So many rows without columns.
+    /// Digest of `n_rows` rows without columns.
     #[must_use]
     pub fn new(n_rows: usize) -> Self {
         Self(vec![mix(0); n_rows])
     }
 
-    /// Adds a column of numbers. Those that are equal count alike, and so do all NaN.
+    /// Adds a column of numbers. Equal numbers have equal digests, and so have all NaN.
     ///
     /// # Errors
     ///
@@ -99,7 +99,7 @@ impl RowDigest {
         self.add(column.len(), column.iter().map(|&value| number_word(value)))
     }
 
-    /// Adds a column of which each value has a word of its own.
+    /// Adds a column with a distinct word for each value.
     ///
     /// # Errors
     ///
@@ -120,7 +120,7 @@ impl RowDigest {
         Ok(())
     }
 
-    /// The sum of all rows.
+    /// The sum over all rows.
     #[must_use]
     pub fn sum(&self) -> u64 {
         self.0.iter().fold(0, |sum, &hash| sum.wrapping_add(mix(hash)))

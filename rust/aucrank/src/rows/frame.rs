@@ -1,4 +1,4 @@
-//! What is known of all rows before any is queried.
+//! Bins, weight unit and class sums of all rows, needed before any query.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use super::words::WordReader;
 use crate::data::{Binned, BlockTable, ClassSums, FeatureBins, FixedScale, LevelRates};
 use crate::{Interrupt, RankError};
 
-/// What is known of all rows: their bins, the unit of their weights, and their class sums.
+/// Bins of all rows, the unit of their weights, and their class sums.
 ///
 /// # Examples
 ///
@@ -35,17 +35,17 @@ use crate::{Interrupt, RankError};
 pub struct RowFrame {
     pub(super) features: Arc<[FeatureBins]>,
     pub(super) level_rates: LevelRates,
-    /// The unit of weight; `None` where every row counts once.
+    /// The unit of weight; `None` if every row counts once.
     pub(super) scale: Option<FixedScale>,
     pub(super) total: ClassSums,
     /// Rows of weight zero included.
     pub(super) n_rows: u64,
-    /// What rows are dealt by, where that is not their content.
+    /// Blocks by which rows are dealt, if not by their content.
     pub(super) blocks: Option<Arc<BlockTable>>,
 }
 
 impl RowFrame {
-    /// What the codes mean, feature by feature.
+    /// Bins of each feature; they define its codes.
     #[must_use]
     pub fn features(&self) -> &[FeatureBins] {
         &self.features
@@ -105,21 +105,21 @@ impl RowFrame {
     }
 }
 
-/// What each class weighs.
+/// Asks for the weight of each class.
 #[derive(Debug)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 pub(crate) struct AskClassUnits;
 
-/// What the rows of each class come to, negatives first.
+/// Totals of each class, negatives first.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct ClassUnits {
     /// Units of weight.
     pub(crate) units: [u64; 2],
-    /// Rows of positive weight; one of whole weight k counts as k rows.
+    /// Rows of positive weight; a row of whole weight k counts as k rows.
     pub(crate) rows: [u64; 2],
-    /// Rows of positive weight, each of them once.
+    /// Rows of positive weight, each counted once.
     pub(crate) present: [u64; 2],
-    /// Most units of a row.
+    /// Units of the heaviest row.
     pub(crate) largest: [u64; 2],
 }
 

@@ -17,11 +17,11 @@ use crate::data::{
 };
 use crate::{Interrupt, RankError};
 
-/// Histograms of cells of a tree.
+/// Asks for histograms of cells of a tree.
 #[derive(Debug)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 pub(super) struct AskHistograms {
-    /// How cells came about, from the first on.
+    /// Steps that made the cells, from the first on.
     pub(super) log: Arc<Vec<Step>>,
     pub(super) requests: Vec<HistogramRequest>,
 }
@@ -36,15 +36,15 @@ pub(super) enum Step {
 
 #[derive(Debug, Clone)]
 pub(crate) enum Histograms {
-    /// Of rows that count once each.
+    /// Histograms of rows that count once each.
     Counts(Vec<Histogram<Counts>>),
-    /// Of weighted rows.
+    /// Histograms of weighted rows.
     Weights(Vec<Histogram<ClassSums>>),
 }
 
-/// Bins in which answers come.
+/// Bins of the histograms in answers.
 pub(crate) trait HistogramTally: Tally {
-    /// The histograms that were requested.
+    /// The requested histograms.
     fn histograms(answer: Histograms) -> Result<Vec<Histogram<Self>>, RankError>;
 }
 
@@ -67,12 +67,12 @@ type CellStates = RowStates<CellRows>;
 type Orders = [Vec<u32>; 2];
 
 impl AskHistograms {
-    /// Whether the cells are known, and no further than requested.
+    /// Whether the cells are kept, at or before the requested step.
     fn is_begun(&self, kept: &Kept<'_>) -> bool {
         kept.get::<CellStates>().is_some_and(|cells| cells.n_steps <= self.log.len())
     }
 
-    /// Takes the steps that are new, and adds the histograms that are requested.
+    /// Applies the new steps and adds the requested histograms.
     fn add_all<R: RowTally>(
         &self,
         part: &PartView<'_>,
@@ -169,7 +169,7 @@ impl Mergeable for Histograms {
     }
 }
 
-/// The cells of a tree that grows on rows elsewhere. Decisions travel with the next question.
+/// The cells of a tree that grows on rows elsewhere. Decisions are sent with the next question.
 pub(crate) struct QueriedCells<'a, T> {
     rows: &'a dyn Rows,
     fit: &'a FitId,
@@ -233,17 +233,17 @@ impl<T: HistogramTally> SumSource for QueriedCells<'_, T> {
     }
 }
 
-/// What the rows of a view come to.
+/// Asks for the totals of the rows of a view.
 #[derive(Debug)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 pub(super) struct AskTotals;
 
-/// What the rows of a view come to.
+/// Totals of the rows of a view.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Totals {
     pub(crate) sums: ClassSums,
     pub(crate) squares: RowSquares,
-    /// For each feature, whether some row misses it.
+    /// For each feature, whether its value is missing in some row.
     pub(crate) has_missing: Vec<bool>,
 }
 

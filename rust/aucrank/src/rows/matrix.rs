@@ -1,4 +1,4 @@
-//! Coded rows in memory as the columns of any learner that looks at its features through bins.
+//! Coded rows in memory as the columns of any learner that reads its features through bins.
 
 use std::sync::{Arc, OnceLock};
 
@@ -12,8 +12,8 @@ use crate::data::{
     MISSING_CODE, Numbers,
 };
 
-/// Coded rows in memory, a byte a value for most features. What a learner asks of its numbers through
-/// the bins of a fit, it finds here as in the raw columns, since the bins are known.
+/// Coded rows in memory, one byte per value for most features. A learner that reads numbers only
+/// through the bins of a fit gets the same result as from raw columns, since the bins are known.
 ///
 /// # Examples
 ///
@@ -48,21 +48,21 @@ pub struct CodedMatrix {
     positive: Vec<bool>,
     weights: Option<FixedWeights>,
     blocks: Option<Arc<LabelBlocks>>,
-    /// Of the content of each row; shared with its columns.
+    /// Hash of the content of each row; shared with its columns.
     hashes: Arc<OnceLock<Vec<u64>>>,
-    /// For each feature a number of each bin, NaN for the missing one; empty for categories.
+    /// For each feature a number in each bin, NaN for the missing one; empty for categories.
     numbers: Vec<Vec<f64>>,
     /// The categories of each row; empty for numbers.
     levels: Vec<Vec<u32>>,
 }
 
 impl CodedMatrix {
-    /// All rows of some parts.
+    /// Matrix of all rows of some parts.
     ///
     /// # Errors
     ///
-    /// [`RankError::Storage`] if their file cannot be read; [`RankError::BadParameter`] if there are
-    /// 2^32 rows or more.
+    /// [`RankError::Storage`] if their file cannot be read; [`RankError::BadParameter`] if there
+    /// are 2^32 rows or more.
     pub fn of(rows: &StoredRows) -> Result<Self, RankError> {
         let mut all = rows.gathered()?;
         let frame = rows.frame().clone();
@@ -96,7 +96,7 @@ impl CodedMatrix {
         })
     }
 
-    /// The features: of each number that of its bin, by which the same bins are found again.
+    /// The features. Each number is replaced by that of its bin, which falls into the same bin.
     ///
     /// # Errors
     ///
@@ -130,7 +130,7 @@ impl CodedMatrix {
     }
 }
 
-/// A number in each of the bins between cuts, then one for the missing value.
+/// A number in each bin between cuts, then one for the missing value.
 fn numbers_of_bins(cuts: &[f64]) -> Vec<f64> {
     // A number equal to a cut lies above it.
     let first = cuts.first().map_or(0.0, |cut| cut.next_down());

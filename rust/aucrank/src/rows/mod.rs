@@ -1,22 +1,22 @@
 //! Rows that do not lie in one matrix: batches of a file, or the partitions of a cluster.
 //!
-//! A fit is a conversation. The learner requests sums of cells, with all that it has decided since it
-//! began; holders of rows answer in integers; answers are merged. An answer depends on the rows and
-//! the [`Ask`] alone, so any holder of the same rows gives it, after any crash, and merging is exact in
-//! any grouping: the same model comes from a matrix, a file and a cluster, bit for bit.
+//! A fit sends questions. The learner requests sums of cells, along with all its decisions so far;
+//! holders of rows answer in integers; answers are merged. An answer depends only on the rows and
+//! the [`Ask`], so any holder of the same rows can give it, even after a crash. Merging is exact in
+//! any grouping: a matrix, a file and a cluster give the same model, bit for bit.
 //!
-//! - `survey`: one pass over raw rows, from which bins are chosen; `frame`: its result, and the units of
-//!   weight of the classes;
-//! - `coded`: rows as codes; `part`: rows that answer, and what they keep between questions, for which fits;
-//!   `stored`: many parts, in memory or in a file;
-//! - `question`: what a learner's question has to say; `words`, `sent`: in which form it travels, also in few
-//!   bytes; `together`: questions of several works in one;
-//! - `rare_levels`, `rates`: categories of few rows, and what is learned from their rates;
+//! - `survey`: one pass over raw rows, from which bins are chosen; `frame`: its result, and the
+//!   units of weight of the classes;
+//! - `coded`: rows as codes; `part`: rows that answer, and the state kept between questions of a
+//!   fit; `stored`: many parts, in memory or in a file;
+//! - `question`: the interface of a learner's questions; `words`, `sent`: their form as bytes, also
+//!   packed; `together`: questions of several tasks in one;
+//! - `rare_levels`, `rates`: categories of few rows, and columns of their rates;
 //! - `matrix`: all rows as codes in memory, for learners that need more than sums of cells;
-//! - `row_sample`: the sample for learners that need rows as they are; `dealt`: folds and holdouts, and
-//!   digests by which rows that are computed anew are known to be the same;
-//! - `histograms`: the sums from which trees are grown, cell by cell, and other questions of several
-//!   learners; `score_ranges`: sums by score.
+//! - `row_sample`: the sample for learners that need rows rather than sums; `dealt`: folds and
+//!   holdouts, and digests that identify rows which are computed anew;
+//! - `histograms`: the sums from which trees are grown, cell by cell, and other questions of
+//!   several learners; `score_ranges`: sums by score.
 
 mod coded;
 mod dealt;
@@ -65,7 +65,7 @@ use crate::{Interrupt, RankError};
 ///
 /// # Examples
 ///
-/// Two holders elsewhere, to whom questions and from whom answers travel as bytes:
+/// Two remote holders; questions and answers are sent as bytes:
 ///
 /// ```
 /// use aucrank::rows::{Answer, Ask, RowFrame, Rows, StoredRows};
@@ -116,13 +116,13 @@ use crate::{Interrupt, RankError};
 /// # Ok::<(), RankError>(())
 /// ```
 pub trait Rows: Sync {
-    /// What is known of all rows.
+    /// Frame of all rows.
     fn frame(&self) -> &RowFrame;
 
     /// The merged answer of all rows.
     ///
     /// # Errors
     ///
-    /// What the holder runs into, such as [`RankError::Storage`] or [`RankError::Interrupted`].
+    /// Errors of the holder, such as [`RankError::Storage`] or [`RankError::Interrupted`].
     fn pass(&self, ask: &Ask, interrupt: &Interrupt) -> Result<Answer, RankError>;
 }

@@ -1,5 +1,5 @@
-//! A part of the rows, which answers, and what it keeps of its rows between the questions of fits: a cache,
-//! since a question carries all that was decided, or can.
+//! A part of the rows, which answers questions, and the state that it keeps between the questions
+//! of fits: a cache, since a question carries all earlier decisions, or can.
 
 use std::any::Any;
 use std::borrow::Cow;
@@ -19,7 +19,7 @@ use super::stored::{Spill, SpillSlot};
 use crate::data::{Binned, ClassMasses, CountedRows, DealOrder, FixedScale, HeldOutPart, RowOrder};
 use crate::{Interrupt, RankError};
 
-/// Coded rows in memory or in a file, with what is kept of them for the fits that query it.
+/// Coded rows in memory or in a file, with the states kept for the fits that query them.
 #[derive(Debug)]
 pub(super) struct Part {
     rows: HeldRows,
@@ -32,7 +32,7 @@ enum HeldRows {
     File(SpillSlot),
 }
 
-/// Memory that is used part by part.
+/// Memory that is reused from part to part.
 #[derive(Debug)]
 pub(super) struct PartScratch {
     bytes: Vec<u8>,
@@ -48,12 +48,12 @@ impl PartScratch {
 }
 
 impl Part {
-    /// Rows that stay in memory.
+    /// Part whose rows stay in memory.
     pub(super) fn in_memory(rows: CodedRows) -> Self {
         Self::of(HeldRows::Memory(rows))
     }
 
-    /// Rows that lie in a file.
+    /// Part whose rows are in a file.
     pub(super) fn in_file(slot: SpillSlot) -> Self {
         Self::of(HeldRows::File(slot))
     }
@@ -62,7 +62,7 @@ impl Part {
         Self { rows, states: States::default() }
     }
 
-    /// Its rows, with their hashes, read into the scratch if they lie in a file.
+    /// Its rows, with their hashes, read into the scratch if they are in a file.
     pub(super) fn rows<'s>(
         &'s self,
         with_hashes: bool,
@@ -80,7 +80,7 @@ impl Part {
         }
     }
 
-    /// Adds what its rows answer.
+    /// Adds the answer of its rows.
     pub(super) fn answer(
         &self,
         ask: &Ask,
@@ -97,7 +97,7 @@ impl Part {
                     .reads_hashes(&head.view, &Kept::new(&self.states, head.tree, &mut buffers))
         });
         let rows = self.rows(with_hashes, spill, scratch)?;
-        // Trees that grow at once have the same codes but for rates.
+        // Trees that grow at the same time have the same codes except for rates.
         let mut recoded: Option<(&Arc<Coding>, Cow<'_, Binned>)> = None;
         let is_same = |a: &Arc<Coding>, b: &Arc<Coding>| Arc::ptr_eq(a, b) || a == b;
         for (PackedQuestion { head, question }, sum) in ask.0.iter().zip(&mut sum.0) {
@@ -121,11 +121,11 @@ impl Part {
     }
 }
 
-/// Coded rows of a part, of which those outside a view count for nothing.
+/// Coded rows of a part; rows outside a view have no weight.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct PartView<'a> {
     rows: &'a CodedRows,
-    /// In the codes that are queried.
+    /// In the codes of the question.
     binned: &'a Binned,
     view: &'a View,
     pub(crate) frame: &'a RowFrame,
@@ -151,12 +151,12 @@ impl<'a> PartView<'a> {
         self.rows.of_view(self.view).collect()
     }
 
-    /// How rows count, where each counts once.
+    /// Tally of the rows if each counts once.
     pub(super) fn counts(&self) -> CountedRows<'a> {
         CountedRows(&self.rows.positive)
     }
 
-    /// How rows count by weight.
+    /// Tally of the rows by weight.
     pub(crate) fn sums(&self) -> CodedSums<'a> {
         self.rows.sums(self.frame)
     }
@@ -173,12 +173,12 @@ impl<'a> PartView<'a> {
         &self.rows.positive
     }
 
-    /// Hash of the content of each row; empty where no question needs it.
+    /// Hash of the content of each row; empty if no question needs it.
     pub(crate) fn hashes(&self) -> &'a [u64] {
         &self.rows.hashes
     }
 
-    /// Units of weight of each row, 0 outside the view; `None` where every row counts once.
+    /// Units of weight of each row, 0 outside the view; `None` if every row counts once.
     pub(crate) fn units(&self) -> Option<Cow<'a, [u64]>> {
         let all = (self.frame.scale.is_some()).then_some(&self.rows.units);
         if *self.view == View::All {
@@ -191,20 +191,20 @@ impl<'a> PartView<'a> {
         Some(units.collect())
     }
 
-    /// The class weight of a row of so many units, if it has any.
+    /// Class weight of a row of `units` units, if it has any.
     pub(crate) fn class_units(&self, row: usize, units: u64) -> Option<ClassMasses> {
         let pos = if self.rows.positive[row] { units } else { 0 };
         (units > 0).then_some(ClassMasses { pos, neg: units - pos })
     }
 
-    /// How many rows one of so many units counts as.
+    /// Number of rows that one of `units` units counts as.
     pub(crate) fn rows_of(&self, units: u64) -> u64 {
         if self.frame.scale.is_none_or(FixedScale::is_whole) { units } else { u64::from(units > 0) }
     }
 }
 
-/// Fits and trees of which a part keeps the states of its rows: those that were given up are forgotten
-/// by and by.
+/// Number of fits and trees for which a part keeps the states of its rows: those of abandoned fits
+/// are dropped in time.
 const MOST: usize = 256;
 
 /// The rows of a part after some steps of a learner.
@@ -216,7 +216,7 @@ pub(crate) struct RowStates<S> {
 
 type KeptState = Box<dyn Any + Send>;
 
-/// States of rows by whose they are, in the order in which they were last queried.
+/// States of rows by fit and tree, in the order of their last query.
 #[derive(Debug, Default)]
 pub(super) struct States(Mutex<Vec<(TreeId, KeptState)>>);
 
@@ -225,7 +225,7 @@ impl States {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes out what is kept for a learner; what is done with is forgotten.
+    /// Takes out the state kept for a learner; drops those of finished trees.
     fn take(&self, tree: TreeId) -> Option<KeptState> {
         let mut all = self.lock();
         all.retain(|(other, _)| !tree.ends(*other));
@@ -242,7 +242,7 @@ impl States {
     }
 }
 
-/// Memory that is used part by part, by its type.
+/// Memory that is reused from part to part, by its type.
 #[derive(Debug, Default)]
 pub(super) struct Buffers(Vec<Box<dyn Any + Send>>);
 
@@ -256,7 +256,7 @@ impl Buffers {
     }
 }
 
-/// What a part has kept for whose question it answers, and memory to work in.
+/// State that a part has kept for the tree of a question, and working memory.
 #[derive(Debug)]
 pub(crate) struct Kept<'a> {
     states: &'a States,
@@ -270,12 +270,12 @@ impl<'a> Kept<'a> {
         Self { states, tree, state: states.take(tree), buffers }
     }
 
-    /// What was kept, if it is of this type.
+    /// The kept state, if it is of this type.
     pub(crate) fn get<S: 'static>(&self) -> Option<&S> {
         self.state.as_ref()?.downcast_ref()
     }
 
-    /// Takes out what was kept, if it is of this type.
+    /// Takes out the kept state, if it is of this type.
     pub(crate) fn take<S: 'static>(&mut self) -> Option<S> {
         self.state.take_if(|state| state.is::<S>())?.downcast().ok().map(|state| *state)
     }
@@ -284,7 +284,7 @@ impl<'a> Kept<'a> {
         self.state = Some(Box::new(state));
     }
 
-    /// Memory to work in; what it holds is of the question before.
+    /// Working memory, with the content of the question before.
     pub(crate) fn buffers<T: Default + Send + 'static>(&mut self) -> &mut T {
         self.buffers.of()
     }
@@ -298,14 +298,14 @@ impl Drop for Kept<'_> {
     }
 }
 
-/// Which tree of which fit: what a holder remembers its rows' cells by.
+/// Number of a tree of a fit: the key of the cells that a holder keeps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 pub(crate) struct TreeId {
-    /// Of the fit; no other fit that queries the same holders has it.
+    /// Number of the fit, unique among the fits that query the same holders.
     pub(super) fit: u64,
     pub(super) number: u64,
-    /// Trees of the same fit with lower numbers are done with.
+    /// Trees of the same fit with lower numbers are finished.
     pub(super) oldest: u64,
 }
 
@@ -315,7 +315,7 @@ impl TreeId {
         (self.fit, self.number) == (other.fit, other.number)
     }
 
-    /// Whether it says that another tree is finished.
+    /// Whether another tree is finished, according to this one.
     pub(super) fn ends(self, other: Self) -> bool {
         self.fit == other.fit && other.number < self.oldest
     }
@@ -343,7 +343,7 @@ impl FitId {
         self.trees.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The number of a new tree, which is growing from now on.
+    /// Starts a tree and returns its number.
     pub(crate) fn begin_tree(&self) -> u64 {
         let mut trees = self.trees();
         let number = trees.n_begun;
@@ -362,7 +362,7 @@ impl FitId {
         TreeId { fit: self.number, number, oldest }
     }
 
-    /// A question about a tree, or about what else the fit numbers as one.
+    /// A question about a tree, or about other state that the fit numbers as one.
     pub(crate) fn question_of(&self, tree: u64, view: View, question: impl Question) -> Ask {
         Ask::new(self.tree_id(tree), view, question)
     }
@@ -379,7 +379,7 @@ impl FitId {
         rows.pass(&self.question_of(tree, view, question), interrupt)?.to::<Q>()
     }
 
-    /// Asks about no tree.
+    /// Asks a question that concerns no tree.
     pub(crate) fn ask<Q: Question>(
         &self,
         rows: &dyn Rows,
@@ -390,7 +390,7 @@ impl FitId {
         self.ask_of(u64::MAX, rows, view, question, interrupt)
     }
 
-    /// What the rows of a view come to.
+    /// Totals of the rows of a view.
     pub(crate) fn totals(
         &self,
         rows: &dyn Rows,
@@ -402,7 +402,7 @@ impl FitId {
         Ok(totals)
     }
 
-    /// The order of all rows by a seed.
+    /// Order of all rows by a seed.
     pub(crate) fn order(
         &self,
         rows: &dyn Rows,
@@ -416,8 +416,7 @@ impl FitId {
         Ok(DealOrder::Contents(Arc::new(RowOrder::of_hashes(seed, least.0))))
     }
 
-    /// The rows that are kept and those that are held out, of which there is a share; `None` if a class
-    /// has a single distinct row.
+    /// The rows kept and a share of rows held out; `None` if a class has a single distinct row.
     pub(crate) fn hold_out(
         &self,
         rows: &dyn Rows,

@@ -1,5 +1,4 @@
-//! What a learner queries of rows, and what a question is. Learners have their own, of which rows know no
-//! more than this.
+//! Interface of the questions to rows. Each learner defines its own.
 
 use std::any::Any;
 use std::borrow::Cow;
@@ -25,12 +24,12 @@ pub(crate) trait Mergeable: Debug + Clone + Send + 'static {
     ///
     /// # Errors
     ///
-    /// [`RankError::BadAnswer`] if they are for another one.
+    /// [`RankError::BadAnswer`] if they are for another question.
     fn merge(&mut self, more: Self) -> Result<(), RankError>;
 
     fn put_words(&self, words: &mut Vec<u64>);
 
-    /// Replaces the sums over no rows by what [`Mergeable::put_words`] has written.
+    /// Replaces the sums over no rows by those written by [`Mergeable::put_words`].
     ///
     /// # Errors
     ///
@@ -38,7 +37,7 @@ pub(crate) trait Mergeable: Debug + Clone + Send + 'static {
     fn take_words(&mut self, reader: &mut WordReader<'_>) -> Result<(), RankError>;
 }
 
-/// What can be sent where models can be saved.
+/// What can be sent: needs the feature `serde`.
 #[cfg(feature = "serde")]
 pub(crate) trait Sendable: Serialize + DeserializeOwned {}
 #[cfg(feature = "serde")]
@@ -50,15 +49,15 @@ impl<T> Sendable for T {}
 
 /// A question about rows, answered part by part.
 pub(crate) trait Question: Debug + Send + Sync + Sendable + 'static {
-    /// The name by which it is sent; no other question has it.
+    /// Name under which it is sent, unique among questions.
     const NAME: &'static str;
 
     type Answer: Mergeable;
 
-    /// The answer of no rows.
+    /// The answer over no rows.
     fn none(&self, frame: &RowFrame) -> Self::Answer;
 
-    /// Whether the hashes of the rows are read, given what the part has kept.
+    /// Whether the hashes of the rows are read, given the kept state.
     fn needs_hashes(&self, view: &View, _kept: &Kept<'_>) -> bool {
         *view != View::All
     }
@@ -152,15 +151,15 @@ impl<M: Mergeable> AnyAnswer for M {
     }
 }
 
-/// The error of an answer to another question.
+/// The error for an answer to another question.
 pub(crate) fn other() -> RankError {
     RankError::BadAnswer("it answers another question".to_owned())
 }
 
-/// A question to rows, or several at once, which any holder of the same rows answers alike.
+/// A question to rows, or several at once. Any holder of the same rows gives the same answer.
 ///
-/// It carries all that was decided since the fit began: what a holder remembers of earlier questions
-/// saves time and changes nothing.
+/// It carries all decisions since the fit began: the state that a holder keeps of earlier questions
+/// saves time and does not change the answer.
 ///
 /// # Examples
 ///
@@ -189,21 +188,21 @@ pub(crate) struct PackedQuestion {
     pub(super) question: Arc<dyn AnyQuestion>,
 }
 
-/// What every question has.
+/// Fields of every question.
 #[derive(Debug, Clone)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 pub(crate) struct Head {
-    /// Whose question it is.
+    /// The tree that it concerns.
     pub(super) tree: TreeId,
-    /// Of which rows.
+    /// The rows that it concerns.
     pub(super) view: View,
-    /// In which codes, where they are not those in which rows are held.
+    /// Its codes, if they are not those in which rows are held.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
     pub(super) coding: Option<Arc<Coding>>,
 }
 
 impl Head {
-    /// What is known of all rows, in the codes that are queried.
+    /// Frame of all rows, in the codes of the question.
     pub(super) fn frame<'f>(&self, held: &'f RowFrame) -> Cow<'f, RowFrame> {
         let own = self.coding.as_ref().map(|coding| coding.frame(held));
         own.map_or(Cow::Borrowed(held), Cow::Owned)
@@ -211,13 +210,13 @@ impl Head {
 }
 
 impl Ask {
-    /// A question about the rows of a view, for a tree or whatever else a fit has states of rows for.
+    /// A question about the rows of a view, for a tree or for other row states of a fit.
     pub(super) fn new(tree: TreeId, view: View, question: impl Question) -> Self {
         let head = Head { tree, view, coding: None };
         Self(vec![PackedQuestion { head, question: Arc::new(question) }])
     }
 
-    /// The same about the codes of a fit.
+    /// The same question in the codes of a fit.
     pub(super) fn in_codes(&self, coding: &Arc<Coding>) -> Self {
         let mut ask = self.clone();
         for PackedQuestion { head, .. } in &mut ask.0 {
@@ -233,20 +232,20 @@ impl Ask {
     }
 }
 
-/// Some of the rows.
+/// A subset of the rows.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 pub(crate) enum View {
-    /// All of positive weight.
+    /// All rows of positive weight.
     All,
-    /// Those of a fold, or all others.
+    /// The rows of a fold, or all others.
     Fold { folds: Arc<RowFolds>, fold: u16, inside: bool },
-    /// Those held out, or all others.
+    /// The rows held out, or all others.
     Held { part: HeldOutPart, inside: bool },
 }
 
 impl View {
-    /// Whether a row is one of them.
+    /// Whether a row is in the view.
     pub(crate) fn contains(&self, row: DealtRow) -> bool {
         match self {
             Self::All => true,
@@ -256,7 +255,7 @@ impl View {
     }
 }
 
-/// Sums of some rows, to be merged with those of others.
+/// Sums over some rows, to be merged with those over others.
 ///
 /// For an example see [`Ask`].
 #[derive(Debug)]
@@ -269,7 +268,7 @@ impl Clone for Answer {
 }
 
 impl Answer {
-    /// That of no rows.
+    /// The answer over no rows.
     pub(crate) fn none(ask: &Ask, frame: &RowFrame) -> Self {
         Self(ask.0.iter().map(|one| one.question.none_of_any(&one.head.frame(frame))).collect())
     }
@@ -278,7 +277,7 @@ impl Answer {
     ///
     /// # Errors
     ///
-    /// [`RankError::BadAnswer`] if it is one to another question.
+    /// [`RankError::BadAnswer`] if it answers another question.
     pub fn merge(&mut self, more: Self) -> Result<(), RankError> {
         if self.0.len() != more.0.len() {
             return Err(other());
@@ -294,7 +293,8 @@ impl Answer {
         words::to_bytes(&words)
     }
 
-    /// What [`Answer::to_bytes`] has written, as an answer to a question about rows of a frame.
+    /// Reads an answer written by [`Answer::to_bytes`], given its question and the frame of the
+    /// rows.
     ///
     /// # Errors
     ///
@@ -312,7 +312,7 @@ impl Answer {
     ///
     /// # Errors
     ///
-    /// [`RankError::BadAnswer`] for bytes that are none to this question.
+    /// [`RankError::BadAnswer`] for bytes that do not answer this question.
     pub fn merge_bytes<B: AsRef<[u8]>>(
         answers: &[B],
         ask: &Ask,
@@ -332,7 +332,7 @@ impl Answer {
         asks.iter().map(|ask| Self(all.by_ref().take(ask.0.len()).collect())).collect()
     }
 
-    /// What was requested by one question of a kind.
+    /// The answer to a single question of type `Q`.
     pub(crate) fn to<Q: Question>(mut self) -> Result<Q::Answer, RankError> {
         let other = || RankError::BadAnswer(format!("it does not answer about {}", Q::NAME));
         let sums: Box<dyn Any> = self.0.pop().filter(|_| self.0.is_empty()).ok_or_else(other)?;

@@ -1,5 +1,5 @@
-//! Rare categories of rows elsewhere, by how many rows each category has: which count as missing, and whose
-//! rates are learned from.
+//! Rare categories of rows elsewhere, by the number of rows of each category: those that count as
+//! missing, and those whose rates are learned from.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ use crate::data::{
 };
 use crate::{Interrupt, RankError};
 
-/// Number of rows of each category, feature by feature.
+/// Asks for the number of rows of each category, feature by feature.
 #[derive(Debug)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 pub(crate) struct AskLevels;
@@ -88,28 +88,29 @@ impl Mergeable for LevelCounts {
     }
 }
 
-/// What a fit makes of the categories of rows elsewhere, which is what
-/// [`Binned`](crate::data::Binned) and `data::RareLevels` make of those in memory.
+/// Treatment of the categories of rows elsewhere, the same as that by
+/// [`Binned`](crate::data::Binned) and `data::RareLevels` in memory.
 #[derive(Debug)]
 pub(crate) struct QueriedLevels {
     binning: BinningParams,
-    /// For each feature which categories have too few rows for a rate of their own, if any have.
+    /// For each feature which categories have too few rows for a rate of their own, if any do.
     few: Vec<Option<Arc<[bool]>>>,
     /// The codes in which those count as missing.
     coding: Arc<Coding>,
-    /// The features whose rare categories hold many rows, each with which of its categories are rare.
+    /// Features whose rare categories hold many rows, each with a flag per category: whether it is
+    /// rare.
     features: Vec<(usize, Vec<bool>)>,
-    /// The folds that rates are learned by; `None` where there are none to learn from.
+    /// The folds that rates are learned by; `None` if there are no rates to learn.
     folds: Option<RateFolds>,
 }
 
 impl QueriedLevels {
-    /// Asks how many rows the categories have.
+    /// Asks for the number of rows of each category.
     ///
     /// # Errors
     ///
-    /// [`RankError::BadParameter`] where rare categories count as missing in the codes in which rows are
-    /// held; what the holder of the rows runs into.
+    /// [`RankError::BadParameter`] if rare categories count as missing in the codes in which rows
+    /// are held; errors of the holder of the rows.
     pub(crate) fn find(
         rows: &dyn Rows,
         fit: &FitId,
@@ -166,8 +167,8 @@ impl QueriedLevels {
         Recoded::new(rows, &self.coding)
     }
 
-    /// The columns of rates of a fit to the rows of a view, and rows with their codes. Categories that are
-    /// learned from by their rates count as missing.
+    /// The columns of rates of a fit to the rows of a view, and rows with their codes. Categories
+    /// whose rates are learned from count as missing.
     pub(crate) fn with_rates<'r>(
         &self,
         rows: &'r dyn Rows,
@@ -207,7 +208,7 @@ impl QueriedLevels {
     }
 }
 
-/// For each feature the categories that are not rare, where some are.
+/// For each feature the categories that are not rare, if some are rare.
 fn kept(are_rare: &[Option<Arc<[bool]>>]) -> Vec<Option<Vec<u32>>> {
     let of_feature = |are_rare: &Arc<[bool]>| {
         (0..).zip(&**are_rare).filter(|(_, is_rare)| !**is_rare).map(|(level, _)| level).collect()

@@ -1,5 +1,5 @@
-//! Rates of the categories of rows elsewhere: the class sums that they are learned from, by folds of the
-//! rows, and the step of each category, as each fold sees it in the others.
+//! Rates of the categories of rows elsewhere: class sums of categories by folds of the rows, and
+//! the step of each category in each fold, computed from the other folds.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use crate::data::{
 };
 use crate::{Interrupt, RankError};
 
-/// Class sums of categories, by folds of the rows of a view.
+/// Asks for class sums of categories, by folds of the rows of a view.
 #[derive(Debug)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 pub(super) struct AskRates {
@@ -26,23 +26,23 @@ pub(super) struct AskRates {
     pub(super) features: Vec<usize>,
 }
 
-/// Of each feature that was queried.
+/// Sums of each queried feature.
 #[derive(Debug, Clone)]
 pub(crate) struct RateSums(Vec<SumsOfLevels>);
 
 /// Class sums of the categories of a feature.
 #[derive(Debug, Clone)]
 struct SumsOfLevels {
-    /// For each category those of each fold.
+    /// For each category, the sums of each fold.
     of_level: Vec<ClassSums>,
-    /// Those of each fold.
+    /// The sums of each fold.
     of_fold: Vec<ClassSums>,
     /// Sum of the squared weights of rows, each divided by how many rows it counts as.
     squares: u128,
 }
 
 impl AskRates {
-    /// Number of folds, of which a fit asks for few.
+    /// Number of folds; a fit uses few.
     fn n_folds(&self) -> usize {
         usize::from(self.folds.n_folds().min(N_RATE_FOLDS))
     }
@@ -137,7 +137,7 @@ impl Mergeable for RateSums {
     }
 }
 
-/// Codes of a column of rates, which are bytes.
+/// Number of codes of a column of rates: they are bytes.
 const MOST_CODES: usize = 256;
 
 /// A column of rates: the step of each category.
@@ -145,23 +145,24 @@ const MOST_CODES: usize = 256;
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 pub(crate) struct RateCodes {
     feature: usize,
-    /// What the steps are cut by, in the numbers that a fit has for them.
+    /// Cuts of the steps, in the numbers that a fit has for them.
     pub(crate) cuts: Vec<f64>,
     /// The folds of the rows that are learned from.
     folds: Arc<RowFolds>,
-    /// For each category the steps of the rows of each fold, then that of rows that are not learned from.
+    /// For each category the step for the rows of each fold, then for rows that are not learned
+    /// from.
     #[cfg_attr(feature = "serde", serde(with = "hexadecimal"))]
     steps: Vec<u8>,
     /// The step of a missing value.
     of_missing: u8,
 }
 
-/// The folds that rates are learned by.
+/// Folds by which rates are learned.
 #[derive(Debug, Clone)]
 pub(crate) struct RateFolds(pub(crate) Arc<RowFolds>);
 
 impl RateFolds {
-    /// The rates of some features by the rows of a view.
+    /// Rates of some features, learned from the rows of a view.
     pub(crate) fn rates(
         &self,
         rows: &dyn Rows,
@@ -174,7 +175,7 @@ impl RateFolds {
         Ok(fit.ask(rows, view.clone(), ask, interrupt)?.rates().collect())
     }
 
-    /// The column of rates of a feature, given what its steps are cut by in the numbers of the fit.
+    /// The column of rates of a feature, given the cuts of its steps in the numbers of the fit.
     pub(crate) fn codes(
         &self,
         feature: usize,
@@ -198,7 +199,7 @@ impl RateFolds {
 }
 
 impl RateCodes {
-    /// The codes of some rows of which a view is learned from: those have the steps of their folds.
+    /// The codes of some rows; rows of the view that is learned from have the steps of their folds.
     ///
     /// # Errors
     ///
@@ -248,7 +249,7 @@ fn bad() -> RankError {
     RankError::BadAnswer("a column of rates is of other rows".to_owned())
 }
 
-/// Bytes as two digits each: there may be six for each of many categories.
+/// Bytes as two hexadecimal digits each: there may be six for each of many categories.
 #[cfg(feature = "serde")]
 mod hexadecimal {
     use serde::de::{Deserialize, Deserializer, Error};

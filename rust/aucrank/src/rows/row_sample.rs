@@ -13,11 +13,11 @@ use super::words::{WordReader, put_list};
 use crate::data::{Columns, MOST_RANKED, least_hashes, seeded};
 use crate::{Interrupt, RankError};
 
-/// Not the seed of a fit: all learners have the same rows.
+/// Not the seed of a fit: all learners get the same rows.
 const SEED: u64 = 0;
 
-/// Finds the distinct rows whose content has the least hashes, so many at most. They are the same
-/// however the rows are ordered or divided.
+/// Finds the distinct rows whose content has the least hashes, up to a given number. They do not
+/// depend on how the rows are ordered or divided.
 ///
 /// # Examples
 ///
@@ -49,23 +49,23 @@ const SEED: u64 = 0;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RowSample {
     most: NonZeroUsize,
-    /// Rows of larger hashes are not of the sample.
+    /// Rows of larger hashes are not in the sample.
     bound: u64,
     hashes: Vec<u64>,
 }
 
 impl RowSample {
-    /// Of no rows; it will have `most` distinct ones.
+    /// Sample of no rows; it will have `most` distinct ones.
     #[must_use]
     pub fn new(most: NonZeroUsize) -> Self {
         Self { most, bound: u64::MAX, hashes: Vec::new() }
     }
 
-    /// Adds rows; those of weight 0 are not there.
+    /// Adds rows; skips rows of weight 0.
     ///
     /// # Errors
     ///
-    /// [`RankError`] where there are not as many weights as rows, or when interrupted.
+    /// [`RankError`] if the numbers of weights and rows differ, or when interrupted.
     pub fn add(
         &mut self,
         columns: &Columns<'_>,
@@ -88,13 +88,13 @@ impl RowSample {
         Ok(())
     }
 
-    /// Adds the rows of another part, of which there may be as many.
+    /// Adds the sample of another part, of the same size limit.
     pub fn merge(&mut self, other: Self) {
         self.hashes.extend(other.hashes);
         self.settle();
     }
 
-    /// The largest hash of a row of the sample; that of no row where all are of it.
+    /// Largest hash of the sample; above every hash if all rows are in it.
     #[must_use]
     pub fn bound(&self) -> u64 {
         let mut settled = self.clone();
@@ -102,7 +102,7 @@ impl RowSample {
         settled.bound
     }
 
-    /// The rows that are of a sample with this bound: their numbers, ascending.
+    /// Numbers of the rows in a sample with this bound, ascending.
     ///
     /// # Errors
     ///
@@ -117,7 +117,7 @@ impl RowSample {
         Ok(rows.map(|(row, _)| row).collect())
     }
 
-    /// Leaves out copies, and the rows beyond the least.
+    /// Drops copies, and the rows beyond the least.
     fn settle(&mut self) {
         self.hashes.sort_unstable();
         self.hashes.dedup();
@@ -137,7 +137,7 @@ impl RowSample {
         words::to_bytes(&words)
     }
 
-    /// Adds the rows of a sample that [`RowSample::to_bytes`] has written.
+    /// Adds the rows of a sample written by [`RowSample::to_bytes`].
     ///
     /// # Errors
     ///
@@ -152,7 +152,8 @@ impl RowSample {
     }
 }
 
-/// For each class, the least hashes in the order of a seed: one more than are ranked by themselves.
+/// Asks for the least hashes of each class in the order of a seed: one more than are ranked
+/// individually.
 #[derive(Debug)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 pub(super) struct AskLeastHashes {
@@ -239,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn the_sample_has_so_many_distinct_rows_with_all_their_copies_in_any_parts() {
+    fn the_sample_has_the_requested_distinct_rows_with_all_copies_from_any_parts() {
         let values: Vec<f64> = (0..5000).map(|row| f64::from(row % 1700)).collect();
         for most in [1, 40, 1699] {
             let bound = part(&values, None, most).bound();
@@ -258,14 +259,14 @@ mod tests {
                 assert_eq!(whole.bound(), bound);
             }
         }
-        // No fewer than are wanted: all of them.
+        // At least as many as there are: all of them.
         for most in [1700, 2500, 6000] {
             assert_eq!(rows(&values, part(&values, None, most).bound()), values);
         }
     }
 
     #[test]
-    fn rows_of_weight_zero_take_no_place() {
+    fn rows_of_weight_zero_are_not_sampled() {
         let values: Vec<f64> = (0..1000).map(f64::from).collect();
         let weights: Vec<f64> = (0..1000).map(|row| f64::from(row % 3)).collect();
         let weighing: Vec<f64> = values.iter().copied().filter(|value| value % 3.0 > 0.0).collect();
@@ -275,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_together_is_refused() {
+    fn mismatched_inputs_raise_errors() {
         let mut sample = RowSample::new(NonZeroUsize::MIN);
         let columns = Columns::from_row_major(&[1.0, 2.0], 1).unwrap();
         let err = sample.add(&columns, Some(&[1.0]), &Interrupt::default()).unwrap_err();

@@ -1,5 +1,5 @@
-//! The cut of largest TPR - FPR where the scores are elsewhere: class weights of ranges of scores
-//! are requested, and ranges in which a better cut may be are divided again.
+//! The cut of largest TPR - FPR if the scores are elsewhere: class weights of ranges of scores are
+//! requested, and ranges that may contain a better cut are divided again.
 
 use super::words::WordReader;
 use crate::RankError;
@@ -9,7 +9,7 @@ use crate::roc::{Score, auc_up_to};
 /// Ranges that are requested at once.
 const MOST_RANGES: usize = 512;
 
-/// Questions after which an error is raised for rows that answer otherwise each time.
+/// Most questions; rows whose answers keep changing raise an error.
 const MOST_QUERIES: usize = 1000;
 
 /// The scores of a range that occur in rows of positive weight.
@@ -24,17 +24,17 @@ struct Range {
     is_open: bool,
 }
 
-/// What the rows of consecutive ranges of scores come to.
+/// Sums of the rows of consecutive ranges of scores.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ScoreRanges(Vec<Option<Range>>);
 
 impl ScoreRanges {
-    /// So many ranges without rows.
+    /// `n_ranges` ranges without rows.
     pub(crate) fn none(n_ranges: usize) -> Self {
         Self(vec![None; n_ranges])
     }
 
-    /// Adds a row of positive weight; `edges` are the keys at which ranges begin, but the first,
+    /// Adds a row of positive weight; `edges` are the keys at which all ranges but the first begin,
     /// ascending.
     pub(crate) fn add(&mut self, edges: &[u64], score: f64, sums: ClassMasses) {
         let key = score.key();
@@ -81,8 +81,8 @@ fn join(own: &mut Option<Range>, more: Range) {
     });
 }
 
-/// The cut that [`largest_gap`](crate::roc::largest_gap) finds, given class weights, numbers between
-/// which most scores lie, and what asks rows for the ranges between keys.
+/// The cut that [`largest_gap`](crate::roc::largest_gap) finds, given class weights, numbers
+/// between which most scores lie, and a function that asks for the sums of ranges between keys.
 pub(crate) fn largest_gap_of_ranges(
     total: ClassSums,
     (low, high): (f64, f64),
@@ -115,7 +115,7 @@ pub(crate) fn largest_gap_of_ranges(
     Err(bad())
 }
 
-/// Replaces ranges that were divided by their parts.
+/// Replaces divided ranges by their subranges.
 fn refined(known: Vec<Range>, found: &[Range]) -> Result<Vec<Range>, RankError> {
     let mut all = Vec::with_capacity(known.len() + found.len());
     let mut rest = found;
@@ -151,7 +151,7 @@ fn next_edges(total: ClassSums, ranges: &[Range]) -> Result<f64, Vec<usize>> {
         }
         sum += gain(range.sums);
     }
-    // Inside a range a gap is at most that where all of its negatives come first.
+    // Inside a range a gap is at most the one with all of its negatives first.
     let may_be_better = |place: &usize| {
         let Range { sums, least, most, .. } = ranges[*place];
         let highest = below[*place] + i128::from(sums.neg) * n_pos;
@@ -173,7 +173,7 @@ fn edges_of(ranges: &[Range], finer: &[usize]) -> Vec<u64> {
     let n_parts = (MOST_RANGES / finer.len()).max(2);
     let mut edges = Vec::new();
     for Range { least, most, .. } in finer.iter().map(|&place| ranges[place]) {
-        // Halving the keys parts the lowest score from the highest, whatever numbers do.
+        // Halving the keys separates the lowest score from the highest, whatever the numbers.
         edges.extend([least, least + (most - least).div_ceil(2)]);
         edges.extend(most.checked_add(1));
         let (low, high) = (f64::from_key(least), f64::from_key(most));
@@ -255,7 +255,7 @@ mod tests {
         let (mut n_queries, mut n_words) = (0, 0);
         let cut = largest_gap_of_ranges(labels.total(), (0.0, 1.0), |edges| {
             n_queries += 1;
-            // Two holders, whose answers travel.
+            // Two holders, whose answers are sent.
             let mut sum = ScoreRanges::none(edges.len() + 1);
             for holder in 0..2 {
                 let mut own = ScoreRanges::none(edges.len() + 1);
@@ -304,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn far_fewer_words_travel_than_there_are_scores() {
+    fn far_fewer_words_are_sent_than_there_are_scores() {
         let draw = |row: usize, what: u64| mix(mix(what) ^ row as u64);
         let n_rows = 400_000;
         let unit = |row, what| (draw(row, what) >> 11) as f64 * 2_f64.powi(-53);

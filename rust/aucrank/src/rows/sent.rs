@@ -1,4 +1,4 @@
-//! Questions and frames as bytes, to be sent to who holds the rows.
+//! Questions and frames as bytes, to be sent to the holder of the rows.
 
 use std::sync::Arc;
 
@@ -14,14 +14,14 @@ use super::row_sample::AskLeastHashes;
 use super::{Ask, RowFrame};
 use crate::RankError;
 
-/// What a question is sent by, in a line before it.
+/// Header line of a question that is sent.
 #[derive(Serialize)]
 struct SentLine<'a> {
     name: &'a str,
     head: &'a Head,
 }
 
-/// That line, as it is received.
+/// The header line of a received question.
 #[derive(Deserialize)]
 struct Received<'a> {
     name: &'a str,
@@ -29,7 +29,7 @@ struct Received<'a> {
 }
 
 impl Ask {
-    /// The question as bytes, to be sent to who holds the rows.
+    /// The question as bytes, to be sent to the holder of the rows.
     ///
     /// # Panics
     ///
@@ -47,7 +47,7 @@ impl Ask {
         bytes
     }
 
-    /// What [`Ask::to_bytes`] has written, given what reads a question by its name.
+    /// Decodes a question written by [`Ask::to_bytes`], given the readers by name.
     pub(crate) fn received(
         bytes: &[u8],
         reader_of: impl Fn(&str) -> Option<QuestionReader>,
@@ -70,7 +70,7 @@ impl Ask {
 /// Reads a question after its line.
 pub(crate) type QuestionReader = fn(Head, &[u8]) -> Result<PackedQuestion, RankError>;
 
-/// What reads a question of a kind.
+/// Reads a question of type `Q`.
 pub(crate) fn read<Q: Question>(head: Head, bytes: &[u8]) -> Result<PackedQuestion, RankError> {
     let question: Q = serde_json::from_slice(bytes).map_err(|err| not_read(&err))?;
     Ok(PackedQuestion { head, question: Arc::new(question) })
@@ -91,7 +91,7 @@ fn not_read(err: &serde_json::Error) -> RankError {
 }
 
 impl RowFrame {
-    /// The frame as bytes, to be sent to who holds the rows.
+    /// The frame as bytes, to be sent to the holder of the rows.
     ///
     /// # Panics
     ///
@@ -101,7 +101,7 @@ impl RowFrame {
         serde_json::to_vec(self).expect("numbers and lists")
     }
 
-    /// What [`RowFrame::to_bytes`] has written.
+    /// Reads a frame written by [`RowFrame::to_bytes`].
     ///
     /// # Errors
     ///

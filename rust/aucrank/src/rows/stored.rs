@@ -1,4 +1,4 @@
-//! Many parts of rows, in memory or in a file, which is read part by part.
+//! Many parts of rows, in memory or in a file that is read part by part.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -49,25 +49,25 @@ pub struct StoredRows {
     frame: RowFrame,
     spill: Option<Spill>,
     parts: Vec<Part>,
-    /// Rows that do not make a part yet.
+    /// Rows that are not in a part yet.
     open: CodedRows,
     n_rows: u64,
     scratch: Mutex<Vec<PartScratch>>,
 }
 
 impl StoredRows {
-    /// The file of the rows, to damage it.
+    /// The file of the rows, for tests that damage it.
     #[cfg(test)]
     pub(super) fn file(&self) -> &std::fs::File {
         self.spill.as_ref().expect("rows in a file").file()
     }
 
-    /// No rows yet. Where `path` is given, they are kept in a new file there, which is gone in the end;
-    /// on Unix it has no name once it is open.
+    /// No rows yet. If `path` is given, they are kept in a new file there, which is deleted in the
+    /// end; on Unix it has no name once it is open.
     ///
     /// # Errors
     ///
-    /// [`RankError::Storage`] if the file cannot be made, or exists.
+    /// [`RankError::Storage`] if the file cannot be created, or exists.
     pub fn new(frame: RowFrame, path: Option<&Path>) -> Result<Self, RankError> {
         Ok(Self {
             spill: path.map(Spill::create).transpose()?,
@@ -84,8 +84,8 @@ impl StoredRows {
     /// # Errors
     ///
     /// [`RankError`] for an infinite value, a category code out of range, or lengths or kinds that
-    /// differ; its row counts from the first one that was added. [`RankError::Storage`] if the file
-    /// cannot be written.
+    /// differ; rows are counted from the first one that was added. [`RankError::Storage`] if the
+    /// file cannot be written.
     pub fn add(
         &mut self,
         columns: &Columns<'_>,
@@ -107,7 +107,7 @@ impl StoredRows {
         Ok(())
     }
 
-    /// Makes a part of the rows that were added last: before that they are not queried.
+    /// Makes a part of the rows added last; until then they are not queried.
     ///
     /// # Errors
     ///
@@ -131,13 +131,13 @@ impl StoredRows {
         self.n_rows
     }
 
-    /// Size of the file in bytes; 0 where rows are in memory.
+    /// Size of the file in bytes; 0 if rows are in memory.
     #[must_use]
     pub fn n_file_bytes(&self) -> u64 {
         self.spill.as_ref().map_or(0, Spill::n_bytes)
     }
 
-    /// All rows in one piece.
+    /// All rows together.
     pub(super) fn gathered(&self) -> Result<CodedRows, RankError> {
         let mut all = CodedRows::with_room(&self.frame, self.n_rows as usize);
         let mut scratch = self.scratch();
@@ -165,11 +165,12 @@ impl StoredRows {
         Ok(bytes)
     }
 
-    /// Adds rows that [`StoredRows::to_bytes`] has written, of the same frame.
+    /// Adds rows written by [`StoredRows::to_bytes`], of the same frame.
     ///
     /// # Errors
     ///
-    /// [`RankError::BadAnswer`] for other bytes; [`RankError::Storage`] if the file cannot be written.
+    /// [`RankError::BadAnswer`] for other bytes; [`RankError::Storage`] if the file cannot be
+    /// written.
     pub fn add_bytes(&mut self, mut bytes: &[u8]) -> Result<(), RankError> {
         let cut_off = || RankError::BadAnswer("coded rows are cut off".to_owned());
         while !bytes.is_empty() {
@@ -240,7 +241,7 @@ pub(super) struct Spill {
     n_bytes: u64,
 }
 
-/// Where rows lie in a [`Spill`].
+/// Position of rows in a [`Spill`].
 #[derive(Debug, Clone, Copy)]
 pub(super) struct SpillSlot {
     offset: u64,
@@ -263,7 +264,7 @@ impl Section {
 }
 
 impl Spill {
-    /// A new file; there must be none of its name.
+    /// Creates a file; there must be none of its name.
     pub(super) fn create(path: &Path) -> Result<Self, RankError> {
         let created = TemporaryFile::create(path.to_owned());
         let file = created.map_err(|err| storage(path, &err.to_string()))?;
@@ -287,7 +288,7 @@ impl Spill {
         Ok(slot)
     }
 
-    /// Reads rows, with their hashes if they are wanted.
+    /// Reads rows, with their hashes if requested.
     pub(super) fn read(
         &self,
         slot: SpillSlot,
@@ -320,7 +321,7 @@ impl Spill {
         Ok(())
     }
 
-    /// The file itself, to damage it.
+    /// The file itself, for tests that damage it.
     #[cfg(test)]
     pub(super) fn file(&self) -> &std::fs::File {
         self.file.file()

@@ -14,7 +14,7 @@ use crate::{Interrupt, RankError};
 /// Distinct values of a feature up to which each can have a bin of its own.
 const MOST_VALUES: usize = 1 << 20;
 
-/// What the bins of rows are chosen by; that of a whole is merged from those of its parts.
+/// Statistics from which bins are chosen; those of a whole are merged from those of its parts.
 ///
 /// # Examples
 ///
@@ -42,7 +42,7 @@ pub struct Survey {
     total: ClassSums,
     features: Vec<FeatureSurvey>,
     sample: LeastSample,
-    /// Where rows are dealt by blocks.
+    /// Block sums, if rows are dealt by blocks.
     blocks: Option<BlockSums>,
 }
 
@@ -55,9 +55,9 @@ enum FeatureSurvey {
 }
 
 impl Survey {
-    /// Of no rows. `n_levels` has the number of categories of each feature, or `None` for a number;
-    /// `weights` the range of all weights and their relative sum
-    /// ([`WeightRange::relative_sum_of_part`]), or `None` where every row counts once.
+    /// Survey of no rows. `n_levels` has the number of categories of each feature, or `None` for a
+    /// number; `weights` the range of all weights and their relative sum
+    /// ([`WeightRange::relative_sum_of_part`]), or `None` if every row counts once.
     ///
     /// # Errors
     ///
@@ -147,10 +147,10 @@ impl Survey {
         Ok(())
     }
 
-    /// The same survey, before any row, of a whole that will have so many rows: rows that can hardly be
-    /// of the sample are passed over from the first on.
+    /// The same survey, before any row, of a whole of `n_rows` rows: rows that are unlikely to be
+    /// in the sample are skipped from the start.
     ///
-    /// Where many rows are copies of others, or weigh nothing, too few remain: see
+    /// If many rows are copies of others, or weigh nothing, too few remain: see
     /// [`Survey::is_complete`].
     #[must_use]
     pub fn expecting(mut self, n_rows: u64) -> Self {
@@ -158,8 +158,8 @@ impl Survey {
         self
     }
 
-    /// Whether the sample is as large as it has to be. If not, the rows must be surveyed once more,
-    /// without saying how many they are.
+    /// Whether the sample is large enough. If not, the rows must be surveyed once more, without an
+    /// expected number of rows.
     #[must_use]
     pub fn is_complete(&self) -> bool {
         self.sample.is_complete()
@@ -217,7 +217,7 @@ impl Survey {
     ///
     /// # Errors
     ///
-    /// [`RankError`] where a class has no weight, where the survey is not complete, or as of
+    /// [`RankError`] if a class has no weight or the survey is not complete, or as of
     /// [`Survey::add`].
     pub fn frame(&self) -> Result<RowFrame, RankError> {
         self.total.check_classes()?;
@@ -231,7 +231,7 @@ impl Survey {
         let mut sampled = sample.values.iter();
         let of_feature = |feature: &FeatureSurvey| match feature {
             FeatureSurvey::Number(few) => {
-                // There are as many as there are numbers.
+                // One list for each numeric feature.
                 let values = sampled.next().into_iter().flatten().copied();
                 let weighted = values.zip(sample.units.iter().copied()).collect();
                 let cuts = cuts_of_sample(weighted, few.as_deref(), self.binning.max_bins);
@@ -272,7 +272,7 @@ impl Survey {
         words::to_bytes(&words)
     }
 
-    /// Adds the rows of a survey that [`Survey::to_bytes`] has written.
+    /// Adds the rows of a survey written by [`Survey::to_bytes`].
     ///
     /// # Errors
     ///
@@ -307,12 +307,12 @@ impl Survey {
     }
 }
 
-/// Appends blocks, of which there may be none.
+/// Appends the blocks, if there are any.
 pub(crate) fn put_blocks(words: &mut Vec<u64>, blocks: Option<&BlockSums>) {
     put_list(words, blocks.map(BlockSums::to_words).unwrap_or_default().into_iter());
 }
 
-/// What [`put_blocks`] has written.
+/// Reads blocks written by [`put_blocks`].
 pub(crate) fn take_blocks(reader: &mut WordReader<'_>) -> Result<Option<BlockSums>, RankError> {
     match reader.list()? {
         [] => Ok(None),
@@ -326,13 +326,13 @@ pub(crate) fn take_blocks(reader: &mut WordReader<'_>) -> Result<Option<BlockSum
 /// The distinct rows of least hashes, with the weight of all their copies.
 #[derive(Debug, Clone, PartialEq)]
 struct LeastSample {
-    /// Rows of larger hashes are not of the sample.
+    /// Rows of larger hashes are not in the sample.
     bound: u64,
     /// The bound before any row.
     limit: u64,
     hashes: Vec<u64>,
     units: Vec<u64>,
-    /// Of each numeric feature, the values of the rows.
+    /// For each numeric feature, the values of the rows.
     values: Vec<Vec<f64>>,
 }
 
@@ -347,7 +347,7 @@ impl LeastSample {
         }
     }
 
-    /// Lowers the bound to one below which half as many rows again as are needed can be expected.
+    /// Lowers the bound so that half as many rows again as are needed can be expected below it.
     fn expect_rows(&mut self, n_rows: u64) {
         let share = 1.5 * CUT_SAMPLE as f64 / n_rows as f64;
         if share < 1.0 {
@@ -376,7 +376,7 @@ impl LeastSample {
         let hashes = columns.hashes(interrupt)?;
         let mut rows = rows;
         while !rows.is_empty() {
-            // So many at a time, so that the sample is never much larger than it ends.
+            // In batches, so that the sample never grows much beyond its final size.
             let some;
             (some, rows) = rows.split_at(rows.len().min(CUT_SAMPLE));
             let hashed = some.iter().map(|&row| (seeded(hashes[row as usize], seed), row as usize));
@@ -411,7 +411,7 @@ impl LeastSample {
         self.settle();
     }
 
-    /// Adds up copies, and leaves out the rows beyond the least.
+    /// Adds up copies, and drops the rows beyond the least.
     fn settle(&mut self) {
         let mut order: Vec<(u64, u32)> = self.hashes.iter().copied().zip(0..).collect();
         order.retain(|&(hash, _)| hash <= self.bound);

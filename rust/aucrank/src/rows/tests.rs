@@ -132,7 +132,7 @@ impl Data {
     }
 }
 
-/// Holders elsewhere, which are sent bytes. One of them loses its state between two questions.
+/// Remote holders, which are sent bytes. One of them loses its state between two questions.
 pub(crate) struct Cluster<'a> {
     pub(crate) frame: RowFrame,
     pub(crate) holders: Vec<StoredRows>,
@@ -173,7 +173,7 @@ impl Rows for Cluster<'_> {
     }
 }
 
-/// Rows that count how often they are passed over.
+/// Rows that count the passes over them.
 pub(crate) struct Counted<'a> {
     rows: &'a dyn Rows,
     pub(crate) n_passes: AtomicUsize,
@@ -196,7 +196,7 @@ impl Rows for Counted<'_> {
     }
 }
 
-/// Bins of categories as they are, whatever a fit makes of them.
+/// Bins of categories as they are, for any treatment in a fit.
 pub(crate) fn raw(binning: BinningParams) -> BinningParams {
     BinningParams { level_rates: LevelRates::Raw, ..binning }
 }
@@ -214,8 +214,8 @@ pub(crate) fn uneven(n_rows: usize, n_parts: usize) -> Vec<usize> {
     bounds
 }
 
-/// Checks what comes of rows in memory, in a file and on a cluster, also one whose holders forget
-/// all; `name` is that of the file.
+/// Checks the results of rows in memory, in a file and on a cluster, also one whose holders lose
+/// all state; `name` is the name of the file.
 pub(crate) fn everywhere(
     data: &Data,
     binning: BinningParams,
@@ -286,7 +286,8 @@ fn the_same_tree_comes_from_memory_a_file_and_a_cluster() {
                 assert_eq!(fit_rows(&stored, 1, &params, &interrupt).as_ref(), Ok(&in_memory));
             }
             assert!(!path.exists());
-            // Holders that forget are sent the whole log in each round, which is slow with many parts.
+            // Holders without state are sent the whole log in each round, which is slow with many
+            // parts.
             for loses_state in if n_parts < 64 { &[false, true][..] } else { &[false] } {
                 let holders = bounds.windows(2);
                 let holders = holders.map(|bounds| data.store(frame.clone(), bounds, None));
@@ -335,7 +336,7 @@ fn trees_learn_from_rates_of_rare_categories_as_in_memory() {
 }
 
 #[test]
-fn codes_that_are_made_of_others_are_errors_where_the_rows_have_no_such_codes() {
+fn codings_that_do_not_match_the_codes_of_the_rows_are_errors() {
     let (data, interrupt) = (Data::of_towns(3000, Weights::None), Interrupt::default());
     let binning = BinningParams::default();
     everywhere(&data, raw(binning), ("recoded", 2), |rows| {
@@ -382,7 +383,7 @@ fn first_step(text: &str) -> String {
     text[at..at + 11].to_owned()
 }
 
-/// Rows that keep what they were queried for.
+/// Rows that record the questions to them.
 struct Heard<'a> {
     rows: &'a dyn Rows,
     asks: Mutex<Vec<Vec<u8>>>,
@@ -400,7 +401,7 @@ impl Rows for Heard<'_> {
 }
 
 #[test]
-fn rows_whose_rare_categories_are_coded_as_missing_are_refused() {
+fn rows_whose_rare_categories_are_coded_as_missing_are_errors() {
     let data = Data::new(2000, Weights::None);
     let params = params(LeafRankParams::orthogonal(5), None);
     let pooled = data.store(data.survey(&[0, 2000], params.binning), &[0, 2000], None);
@@ -410,7 +411,7 @@ fn rows_whose_rare_categories_are_coded_as_missing_are_refused() {
 
 #[cfg(feature = "parallel")]
 #[test]
-fn ten_folds_are_grown_by_the_questions_of_two_trees() {
+fn ten_folds_need_no_more_questions_than_about_two_trees() {
     let data = Data::new(3000, Weights::None);
     let cv = CvParams { n_folds: 10, one_standard_error: false, seed: 9 };
     let bounds = uneven(3000, 3);
@@ -422,7 +423,7 @@ fn ten_folds_are_grown_by_the_questions_of_two_trees() {
         counted.n_passes.into_inner()
     };
     let (of_one, of_all) = (n_passes(None), n_passes(Some(PruningRule::CrossValidation(cv))));
-    // The order of the rows is requested before, and the sums of the rows left out afterwards; a tree
+    // The order of the rows is requested first, and the sums of the rows left out last; a tree
     // without a fold may be deeper.
     assert!((2..12).contains(&of_one) && of_all <= 2 * of_one + 8, "{of_one} and {of_all}");
 }
@@ -448,7 +449,7 @@ fn the_same_bins_are_chosen_above_the_size_of_the_sample() {
 }
 
 #[test]
-fn rows_that_are_expected_are_sampled_alike_unless_many_are_copies() {
+fn a_survey_with_expected_rows_has_the_same_sample_unless_many_are_copies() {
     let interrupt = Interrupt::default();
     let survey_of = |n_rows: u32, n_distinct: u32, is_expected: bool| {
         let values: Vec<f64> = (0..n_rows).map(|row| f64::from(row % n_distinct)).collect();
@@ -504,7 +505,7 @@ fn a_file_that_was_cut_off_or_changed_is_reported() {
         file.write_all(&[byte[0] ^ 1]).unwrap();
     });
     assert!(changed.ends_with("the file of coded rows was changed or damaged"), "{changed}");
-    // A file that is there is nobody's to overwrite.
+    // A file that exists is not overwritten.
     let path = path_of("there");
     std::fs::write(&path, "mine").unwrap();
     assert!(matches!(StoredRows::new(frame.clone(), Some(&path)), Err(RankError::Storage { .. })));
@@ -513,7 +514,7 @@ fn a_file_that_was_cut_off_or_changed_is_reported() {
 }
 
 #[test]
-fn what_needs_more_than_sums_is_refused_by_name() {
+fn parameters_that_need_more_than_sums_raise_errors_that_name_them() {
     let data = Data::new(100, Weights::None);
     let stored = data.store(data.survey(&[0, 100], BinningParams::default()), &[0, 100], None);
     let refused = |params: &TreeRankParams| {

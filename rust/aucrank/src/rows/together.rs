@@ -1,4 +1,4 @@
-//! Several pieces of work that query the same rows: those that wait are answered in one pass.
+//! Several tasks that query the same rows: all that wait are answered in one pass.
 
 #[cfg(feature = "parallel")]
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -10,12 +10,12 @@ use super::{Answer, Ask, RowFrame};
 use crate::parallel;
 use crate::{Interrupt, RankError};
 
-/// Runs pieces of work, each on the rows that it is given, as many at a time as there are threads. Once
-/// all that are left wait for answers, their questions are sent as one.
+/// Runs tasks, each on the rows that it is given, as many at a time as there are threads. Once all
+/// remaining tasks wait for answers, their questions are sent as one.
 ///
 /// # Errors
 ///
-/// The first error in the order of the works; [`RankError::NoThread`].
+/// The first error in the order of the tasks; [`RankError::NoThread`].
 #[cfg(feature = "parallel")]
 pub(crate) fn together<T: Send, W: FnOnce(&dyn Rows) -> Result<T, RankError> + Send>(
     rows: &dyn Rows,
@@ -26,7 +26,7 @@ pub(crate) fn together<T: Send, W: FnOnce(&dyn Rows) -> Result<T, RankError> + S
     std::thread::scope(|scope| {
         let work_at = |(place, work): (usize, W)| {
             let seat = Seat { rows, table: &table, place };
-            // It may block its thread, which must not be one of a pool that others share.
+            // It may block its thread, which must not be one of a shared pool.
             scope.spawn(move || {
                 let found = parallel::in_own_pool(1, || {
                     seat.begin();
@@ -42,7 +42,7 @@ pub(crate) fn together<T: Send, W: FnOnce(&dyn Rows) -> Result<T, RankError> + S
     })
 }
 
-/// Runs pieces of work one after the other: there is one thread.
+/// Runs tasks one after the other: there is one thread.
 #[cfg(not(feature = "parallel"))]
 pub(crate) fn together<T: Send, W: FnOnce(&dyn Rows) -> Result<T, RankError> + Send>(
     rows: &dyn Rows,
@@ -52,7 +52,7 @@ pub(crate) fn together<T: Send, W: FnOnce(&dyn Rows) -> Result<T, RankError> + S
     works.into_iter().map(|work| work(rows)).collect()
 }
 
-/// Where works leave questions and find answers.
+/// Questions and answers of the tasks.
 #[cfg(feature = "parallel")]
 struct Exchange {
     state: Mutex<ExchangeState>,
@@ -61,17 +61,17 @@ struct Exchange {
 
 #[cfg(feature = "parallel")]
 struct ExchangeState {
-    /// How many more works may run.
+    /// Number of further tasks that may run.
     n_free: usize,
-    /// Of each work.
+    /// State of each task.
     places: Vec<WorkState>,
-    /// Why a work has failed: the others learn it from their next question.
+    /// Error of a task: the others get it for their next question.
     failed: Option<RankError>,
 }
 
 #[cfg(feature = "parallel")]
 enum WorkState {
-    /// It waits for a turn.
+    /// Waits for a turn.
     Ready,
     Runs,
     Asks(Ask),
@@ -100,7 +100,7 @@ impl Exchange {
         wait.unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Answers questions until all works have ended.
+    /// Answers questions until all tasks have ended.
     fn answer_all(&self, interrupt: &Interrupt, rows: &dyn Rows) {
         loop {
             let waits = |place: &WorkState| matches!(place, WorkState::Asks(_) | WorkState::Ended);
@@ -135,7 +135,7 @@ impl Exchange {
     }
 }
 
-/// The place of a work, which queries the rows through it.
+/// The place of a task, through which it queries the rows.
 #[cfg(feature = "parallel")]
 struct Seat<'a> {
     rows: &'a dyn Rows,
@@ -204,12 +204,12 @@ mod tests {
     use crate::rows::{FitId, View};
 
     #[test]
-    fn works_that_wait_are_answered_in_one_pass_each_as_if_it_were_alone() {
+    fn waiting_tasks_are_answered_in_one_pass_each_as_if_it_were_alone() {
         let data = Data::new(500, Weights::Fractions);
         let interrupt = Interrupt::default();
         everywhere(&data, BinningParams::default(), ("together", 3), |rows| {
             let fit = FitId::new(1);
-            // The work of number k asks 1 + k questions.
+            // Task `k` asks 1 + k questions.
             let sums = |rows: &dyn Rows, number: u64| {
                 let order = fit.order(rows, number, &interrupt)?;
                 let part = order.held_out(0.3).expect("both classes have many rows");
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn an_error_ends_all() {
+    fn an_error_ends_all_tasks() {
         let data = Data::new(100, Weights::None);
         let interrupt = Interrupt::default();
         everywhere(&data, BinningParams::default(), ("together fails", 2), |rows| {

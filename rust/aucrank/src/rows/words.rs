@@ -1,4 +1,4 @@
-//! Numbers as a list of 64-bit words, the form in which sums travel.
+//! Numbers as a list of 64-bit words, the form in which sums are sent.
 
 use crate::RankError;
 use crate::data::ClassSums;
@@ -14,7 +14,7 @@ pub(crate) fn to_bytes(words: &[u64]) -> Vec<u8> {
     bytes
 }
 
-/// What [`to_bytes`] has written.
+/// Reads words written by [`to_bytes`].
 pub(crate) fn from_bytes(bytes: &[u8]) -> Result<Vec<u64>, RankError> {
     let bad = |why: &str| RankError::BadAnswer(why.to_owned());
     let Some((sum, bytes)) = bytes.split_first_chunk() else { return Err(bad("there are none")) };
@@ -52,7 +52,7 @@ impl<'a> WordReader<'a> {
         Ok(taken)
     }
 
-    /// Number of words that are left.
+    /// Number of words left.
     pub(crate) fn n_left(&self) -> usize {
         self.0.len()
     }
@@ -91,7 +91,7 @@ pub(crate) fn put_sums(words: &mut Vec<u64>, sums: ClassSums) {
     words.extend([sums.pos, sums.neg, sums.rows]);
 }
 
-/// Appends numbers, each in as few bytes as it needs, after half a byte that says how many.
+/// Appends numbers, each in as few bytes as it needs, after half a byte with that count.
 pub(crate) fn put_packed(words: &mut Vec<u64>, numbers: &[u64]) {
     let n_bytes = |number: u64| 8 - number.leading_zeros() as usize / 8;
     let mut bytes = Vec::with_capacity(6 * numbers.len());
@@ -106,7 +106,7 @@ pub(crate) fn put_packed(words: &mut Vec<u64>, numbers: &[u64]) {
     put_list(words, bytes.as_chunks().0.iter().map(|&word| u64::from_le_bytes(word)));
 }
 
-/// Fills `numbers` with what [`put_packed`] has written.
+/// Fills `numbers` with those written by [`put_packed`].
 pub(crate) fn take_packed(
     reader: &mut WordReader<'_>,
     numbers: &mut [u64],
@@ -129,10 +129,10 @@ pub(crate) fn take_packed(
     if rest.len() < 8 && rest.iter().all(|&byte| byte == 0) { Ok(()) } else { Err(bad()) }
 }
 
-/// Numbers that [`put_packed`] has written, before which stands how many they are.
+/// Numbers written by [`put_packed`], preceded by their count.
 pub(crate) fn take_packed_list(reader: &mut WordReader<'_>) -> Result<Vec<u64>, RankError> {
     let n = usize::try_from(reader.word()?).unwrap_or(usize::MAX);
-    // Each takes half a byte at the least.
+    // Each takes at least half a byte.
     if n > 16 * reader.n_left() {
         return Err(RankError::BadAnswer("packed sums are cut off".to_owned()));
     }
