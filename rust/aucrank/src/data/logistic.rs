@@ -2,8 +2,8 @@
 
 /// `1 / (1 + exp(-x))`, above 1/2 exactly when `x` is above 0.
 pub(crate) fn logistic(x: f64) -> f64 {
-    // Of a crate, since that of the platform differs from one to the next. A sum and a quotient of
-    // one rounding each: of two scores, the higher one never has the lower probability.
+    // `exp` of a crate, since platforms differ in theirs. Sum and quotient are each rounded once:
+    // of two scores, the higher one never has the lower probability.
     let found = 1.0 / (1.0 + libm::exp(-x));
     if x > 0.0 { found.max(0.5_f64.next_up()) } else { found }
 }

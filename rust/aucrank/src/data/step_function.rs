@@ -22,10 +22,10 @@ use crate::data::binning::binned::FeatureBins;
 pub struct FeatureTerm {
     /// The feature.
     pub feature: usize,
-    /// Its values where the feature is known.
+    /// Its values if the feature is known.
     #[cfg_attr(feature = "serde", serde(flatten))]
     pub steps: FeatureSteps,
-    /// The value of rows in which the feature is missing.
+    /// The value if the feature is missing.
     pub missing: f64,
 }
 
@@ -44,7 +44,7 @@ pub struct FeatureTerm {
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(rename_all = "snake_case"))]
 pub enum FeatureSteps {
-    /// Of a number.
+    /// Steps of a number.
     Numeric {
         /// Ascending; a number equal to a threshold is above it.
         thresholds: Vec<f64>,

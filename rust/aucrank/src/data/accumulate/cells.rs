@@ -1,11 +1,11 @@
-//! Where the rows of each cell stand.
+//! Positions of the rows of each cell.
 
 use std::ops::Range;
 
 use crate::data::accumulate::source::CellId;
 
-/// The stretch of rows of each cell. Cells that were split or merged are forgotten: a fit keeps one list
-/// for each of many parts.
+/// The stretch of rows of each cell. Cells that were split or merged are removed: a fit keeps one
+/// list for each of many parts.
 #[derive(Debug, Clone)]
 pub(in crate::data) struct Cells(Vec<CellStretch>);
 
@@ -17,7 +17,7 @@ struct CellStretch {
 }
 
 impl Cells {
-    /// All of so many rows in cell 0.
+    /// All `n_rows` rows in cell 0.
     pub(in crate::data) fn one(n_rows: usize) -> Self {
         Self(vec![CellStretch { id: 0, start: 0, end: n_rows as u32 }])
     }

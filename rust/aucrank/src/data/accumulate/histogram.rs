@@ -158,8 +158,8 @@ pub struct Histogram<T> {
     pub(in crate::data) n_rows: usize,
     pub(in crate::data) narrow: Vec<T>,
     pub(in crate::data) wide: Vec<WideBins<T>>,
-    /// Sum of the values of each feature, in its [`ValueScale`](crate::data::ValueScale) times weight;
-    /// empty if the source does not sum values.
+    /// Sum of the values of each feature, in its [`ValueScale`](crate::data::ValueScale) times
+    /// weight; empty if the source does not sum values.
     values: Vec<i128>,
 }
 
@@ -213,14 +213,14 @@ impl<T: Tally> Histogram<T> {
         Self { layout: Arc::clone(&self.layout), n_rows, wide: wide.collect(), narrow, values }
     }
 
-    /// That of no rows.
+    /// Histogram of no rows.
     pub(in crate::data) fn empty(layout: Arc<HistogramLayout>) -> Self {
         let narrow = vec![T::default(); layout.n_narrow_bins()];
         let wide = layout.wide_columns.iter().map(|_| WideBins::Sparse(Vec::new())).collect();
         Self { layout, n_rows: 0, narrow, wide, values: Vec::new() }
     }
 
-    /// Adds the rows of a cell elsewhere, counted in the same layout.
+    /// Adds the rows of the cell elsewhere, counted in the same layout.
     pub(crate) fn merge(&mut self, more: Self) {
         self.n_rows += more.n_rows;
         for (bin, more) in self.narrow.iter_mut().zip(more.narrow) {
@@ -231,7 +231,7 @@ impl<T: Tally> Histogram<T> {
         }
     }
 
-    /// Brings wide features into the form that suits the number of rows, once all are merged.
+    /// Converts wide features to the form that suits the number of rows, once all are merged.
     pub(crate) fn settle(&mut self) {
         for (wide, bins) in self.wide.iter_mut().enumerate() {
             match bins {
@@ -269,8 +269,8 @@ impl<T: Tally> Histogram<T> {
         }
     }
 
-    /// Replaces the bins by those that [`Histogram::put_words`] has written of the same layout; `take`
-    /// gives the next words.
+    /// Replaces the bins by those written by [`Histogram::put_words`] in the same layout; `take`
+    /// returns the next words.
     pub(crate) fn take_words<'w>(
         &mut self,
         mut take: impl FnMut(usize) -> Result<&'w [u64], RankError>,
@@ -321,7 +321,7 @@ impl<T: Tally> WideBins<T> {
         }
     }
 
-    /// Makes an array of a list that has grown long.
+    /// Converts a list that has grown long to an array.
     pub(in crate::data) fn bound(&mut self, n_codes: usize) {
         if let Self::Sparse(bins) = self
             && bins.len() > n_codes / SPARSE_FACTOR
@@ -448,8 +448,8 @@ impl<'a, T: Tally> FeatureSums<'a, T> {
         dense.chain(self.sparse.iter().copied()).map(|(code, tally)| (code, tally.sums()))
     }
 
-    /// Sum of the known values in the cell, in the unit of [`ValueScale`](crate::data::ValueScale) times
-    /// the unit of weight; `None` if the source does not sum values.
+    /// Sum of the known values in the cell, in the unit of [`ValueScale`](crate::data::ValueScale)
+    /// times the unit of weight; `None` if the source does not sum values.
     #[must_use]
     pub fn value_sum(self) -> Option<i128> {
         self.value_sum

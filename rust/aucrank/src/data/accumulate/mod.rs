@@ -1,7 +1,7 @@
-//! Sums of class weight, from which learners decide, and those along a score: rows that tie, and pools whose
-//! shares of positives rise.
+//! Sums of class weight, from which learners decide, and sums along a score: rows that tie, and
+//! pools whose shares of positives rise.
 //!
-//! - `source`: where learners read them; `cells`: where the rows of each cell stand;
+//! - `source`: the sums as learners read them; `cells`: positions of the rows of each cell;
 //! - `histogram`: sums by bin of a cell; `mass_histogram`: masses by bin of many sets of rows.
 
 pub(super) mod cells;
@@ -53,7 +53,7 @@ impl ClassSums {
         Self { pos, neg, rows }
     }
 
-    /// Those of so many equal sets.
+    /// Sums of `n` equal sets.
     #[inline]
     pub(crate) fn times(self, n: u64) -> Self {
         Self { pos: self.pos * n, neg: self.neg * n, rows: self.rows * n }
@@ -150,7 +150,7 @@ impl std::iter::Sum for ClassSums {
 pub trait Tally:
     Copy + Default + Debug + PartialEq + Send + Sync + AddAssign + SubAssign + 'static
 {
-    /// Words that a bin takes on its way.
+    /// Number of words of a bin that is sent.
     const WORDS: usize;
 
     /// The class sums of the bin.
@@ -159,11 +159,11 @@ pub trait Tally:
     /// Appends the bin as words.
     fn put(self, words: &mut Vec<u64>);
 
-    /// The bin that [`Tally::put`] has written.
+    /// The bin written by [`Tally::put`].
     ///
     /// # Panics
     ///
-    /// Unless there are as many words as [`Tally::WORDS`] says.
+    /// Unless there are [`Tally::WORDS`] words.
     fn of(words: &[u64]) -> Self;
 }
 
@@ -511,7 +511,7 @@ pub(crate) fn score_groups(
     Ok(tied.map(|tied| (tied[0].0, tied.iter().map(|(_, sums)| *sums).sum())).collect())
 }
 
-/// Rows of neighbouring scores that are given one share.
+/// Rows of neighbouring scores with one common share.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Pool {
     /// Class sums of its rows.
@@ -522,8 +522,8 @@ pub(crate) struct Pool {
     pub high: f64,
 }
 
-/// Isotonic regression of the positive share by pooling adjacent violators: pools of scores with the class sums of their rows, whose shares of positives strictly rise; sorts
-/// the scores.
+/// Isotonic regression of the positive share by pooling adjacent violators: pools of scores with
+/// the class sums of their rows, whose shares of positives strictly rise; sorts the scores.
 pub(crate) fn rising_pools(scored: &mut [(f64, ClassSums)]) -> Vec<Pool> {
     scored.sort_by(|a, b| a.0.total_cmp(&b.0));
     let mut pools: Vec<Pool> = Vec::new();

@@ -202,7 +202,7 @@ pub struct Regroup {
     pub right: CellId,
 }
 
-/// The data as a learner sees them: class sums of cells, which it splits and regroups.
+/// The data as a learner reads them: class sums of cells, which it splits and regroups.
 ///
 /// *Accumulate, merge, decide*: a source accumulates and merges; its results are integers, so a
 /// learner that decides on them learns the same model from memory, from a file read in chunks and
@@ -235,7 +235,7 @@ pub trait SumSource {
     /// Content of a bin.
     type Tally: Tally;
 
-    /// What the codes mean, feature by feature.
+    /// Bins of each feature; they define its codes.
     fn features(&self) -> &[FeatureBins];
 
     /// Class sums per bin, for each requested cell and feature.
@@ -263,7 +263,7 @@ pub trait SumSource {
     fn regroup(&mut self, regroups: &[Regroup]) -> Result<(), RankError>;
 }
 
-/// Rows of a part by cell, apart from what is known of them.
+/// Row numbers of a part, grouped by cell.
 #[derive(Debug)]
 pub(crate) struct CellRows {
     /// Row numbers; each cell is a stretch of them.
@@ -275,7 +275,7 @@ impl CellRows {
     /// Most rows of a part.
     pub(crate) const MOST: usize = 1 << 16;
 
-    /// All in cell 0.
+    /// All rows in cell 0.
     pub(crate) fn new(rows: impl Iterator<Item = u32>) -> Self {
         let order: Vec<u16> = rows.map(|row| row as u16).collect();
         Self { cells: Cells::one(order.len()), order }
@@ -378,7 +378,7 @@ impl<'a, R: RowTally> MemorySource<'a, R> {
         }
     }
 
-    /// As [`MemorySource::new`], going on with cells that [`MemorySource::into_cells`] has returned, and
+    /// As [`MemorySource::new`], with cells that [`MemorySource::into_cells`] has returned, and
     /// with its buffers.
     pub(crate) fn of_cells(
         binned: &'a Binned,

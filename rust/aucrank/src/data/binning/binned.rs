@@ -27,13 +27,13 @@ const TILE_ROWS: usize = 1024;
 /// Values of a column binned at a time.
 const RUN_ROWS: usize = 256;
 
-/// Rows for each cut of a column from which on a grid of the cuts saves more than it costs.
+/// Rows per cut of a column from which on a grid of the cuts saves more than it costs.
 const ROWS_OF_CUT: usize = 16;
 
-/// Cuts of a column up to which they have a grid, which takes a few times their memory.
+/// Most cuts of a column that have a grid, which takes a few times their memory.
 const MOST_CUTS: usize = 1 << 14;
 
-/// Bytes that a fit needs for each row in addition to its codes, at the least: numbers of rows, scores, sums.
+/// Least number of bytes per row that a fit needs besides its codes: row numbers, scores, sums.
 const BYTES_OF_ROW: usize = 24;
 
 /// How numeric features are binned, and how rates of categories are estimated.
@@ -87,7 +87,7 @@ impl BinningParams {
     }
 }
 
-/// What the codes of a feature mean. Code `n_bins()` is the missing value.
+/// Bins of a feature; they define its codes. Code `n_bins()` is the missing value.
 ///
 /// # Examples
 ///
@@ -154,7 +154,7 @@ pub(in crate::data) enum WideCodes {
 }
 
 impl WideCodes {
-    /// Of no rows, in the width for so many codes.
+    /// Codes of no rows, in the width for `n_codes` codes.
     fn empty(n_codes: usize) -> Self {
         if n_codes <= 1 << 16 { Self::U16(Vec::new()) } else { Self::U32(Vec::new()) }
     }
@@ -249,7 +249,7 @@ impl Binned {
                 expected: labels.n_rows(),
             });
         }
-        // Before the work of the cuts, not after it.
+        // Checked before the cuts are computed.
         check_room(columns.n_rows().saturating_mul(columns.n_features() + BYTES_OF_ROW))?;
         let rows = labels.rows();
         let sample = match columns.known_bins() {
@@ -282,7 +282,7 @@ impl Binned {
         Ok(Self { level_rates: params.level_rates, ..binned })
     }
 
-    /// No rows.
+    /// Matrix of no rows.
     pub(crate) fn empty(features: Arc<[FeatureBins]>, level_rates: LevelRates) -> Self {
         let (mut n_narrow, mut wide) = (0, Vec::new());
         let slot = |feature: &FeatureBins| {
@@ -298,7 +298,7 @@ impl Binned {
         Self { n_rows: 0, features, level_rates, slots, narrow: Vec::new(), n_narrow, wide }
     }
 
-    /// The same rows by other bins of the same features.
+    /// The same rows in other bins of the same features.
     pub(crate) fn recoded(
         &self,
         columns: &Columns<'_>,
@@ -309,7 +309,7 @@ impl Binned {
         Ok(Self { level_rates: self.level_rates, ..binned })
     }
 
-    /// The same rows with more features of one-byte codes, behind the others.
+    /// The same rows with further features of one-byte codes after the others.
     pub(crate) fn with_narrow(&self, more: Vec<(FeatureBins, Vec<u8>)>) -> Result<Self, RankError> {
         let (n_before, n_narrow) = (self.n_narrow, self.n_narrow + more.len());
         let mut narrow = filled(self.n_rows * n_narrow, 0)?;
@@ -333,8 +333,8 @@ impl Binned {
         })
     }
 
-    /// The same rows where categories that are rare by the given bins have the code of a missing value, with
-    /// more features of one-byte codes behind the others.
+    /// The same rows, in which categories that are rare by the given bins have the code of a
+    /// missing value, with further features of one-byte codes after the others.
     pub(crate) fn pooled(
         &self,
         features: &Arc<[FeatureBins]>,
@@ -372,7 +372,7 @@ impl Binned {
         Ok(Self { features: Arc::clone(features), level_rates, ..pooled })
     }
 
-    /// Makes room for so many rows more and no others, which would take as much again.
+    /// Reserves memory for exactly `n_rows` more rows: by default it would double.
     pub(crate) fn reserve(&mut self, n_rows: usize) {
         self.narrow.reserve_exact(n_rows * self.n_narrow);
         for codes in &mut self.wide {
@@ -396,7 +396,7 @@ impl Binned {
         }
     }
 
-    /// Some of the rows.
+    /// Copy of some of the rows.
     pub(crate) fn copy_of(&self, rows: Range<usize>) -> Self {
         let wide = self.wide.iter().map(|codes| match codes {
             WideCodes::U16(codes) => WideCodes::U16(codes[rows.clone()].to_vec()),
@@ -426,8 +426,8 @@ impl Binned {
         }
     }
 
-    /// Replaces the rows by as many others, whose codes [`Binned::put_bytes`] has written; returns the
-    /// bytes after them.
+    /// Replaces the rows by as many others, whose codes were written by [`Binned::put_bytes`];
+    /// returns the bytes after them.
     ///
     /// # Panics
     ///
@@ -526,7 +526,7 @@ impl Binned {
         self.n_rows
     }
 
-    /// What the codes mean, feature by feature.
+    /// Bins of each feature; they define its codes.
     #[must_use]
     pub fn features(&self) -> &[FeatureBins] {
         &self.features
@@ -721,7 +721,7 @@ impl CodePlace for WordCode<'_> {
     }
 }
 
-/// What codes rows.
+/// Encodes rows.
 struct Coder<'a> {
     columns: &'a Columns<'a>,
     features: &'a [FeatureBins],
@@ -800,7 +800,7 @@ impl Coder<'_> {
                     *code = if value.is_nan() { missing } else { known };
                 }
             }
-            // In this order, so that no place is taken without a code.
+            // In this order, so that no place is consumed without a code.
             for (&mut code, place) in codes.iter_mut().zip(places.by_ref()) {
                 place.put(code as usize);
             }
@@ -859,7 +859,7 @@ mod tests {
     }
 
     #[test]
-    fn infinity_and_foreign_codes_are_refused_by_name() {
+    fn infinity_and_unknown_codes_raise_errors_that_name_them() {
         let positive = labels_for(4);
         let labels = Labels::new(&positive, None).unwrap();
         let bin = |columns: &Columns<'_>| {

@@ -135,8 +135,8 @@ pub(crate) fn place_among(special: &[f64], raw: f64) -> Option<usize> {
 /// Midpoint of `low < high`, clamped so that `low < midpoint <= high` (DECISIONS G8): `low` is
 /// below the cut and `high` is not, even if they are adjacent floats.
 ///
-/// Between decimals such as 784.1 and 784.2 it is the decimal 784.15, not the sum of their halves, which
-/// rounding makes 784.1500000000001: a card prints all digits of its cuts.
+/// Between decimals such as 784.1 and 784.2 it is the decimal 784.15, not the sum of their halves,
+/// which rounding makes 784.1500000000001: a card prints all digits of its cuts.
 pub(crate) fn midpoint(low: f64, high: f64) -> f64 {
     let between = |cut: f64| low < cut && cut <= high;
     let middle = low / 2.0 + high / 2.0;
@@ -147,7 +147,7 @@ pub(crate) fn midpoint(low: f64, high: f64) -> f64 {
     }
 }
 
-/// The decimal of at most 12 digits that a number is but for rounding.
+/// The decimal of at most 12 digits that equals a number up to rounding.
 fn short_decimal(number: f64) -> Option<f64> {
     let n_decimals = 11_i32.saturating_sub(number.abs().log10().floor() as i32);
     // Powers of ten up to this one are exact, so that the quotient is the decimal itself.
@@ -185,8 +185,7 @@ impl Distinct {
             value.is_finite().then_some((value + 0.0, row))
         };
         let Some(weights) = labels.weights() else {
-            // Integers in the order of the numbers are sorted in two thirds of the time; as numbers
-            // they stay where they are.
+            // Integers in the order of the numbers are sorted in two thirds of the time.
             let key = |(value, _): (f64, u32)| order_of_bits(value.to_bits().cast_signed());
             let mut keys: Vec<i64> = rows.iter().filter_map(finite).map(key).collect();
             keys.sort_unstable();
@@ -308,11 +307,11 @@ fn add_values_beyond_the_sample<T: Value>(
     }
 }
 
-/// Distinct values up to which a new one is put in its place; more are sorted together.
+/// Distinct values up to which a new one is inserted; more are sorted together.
 const FEW_VALUES: usize = 1 << 12;
 
-/// Adds the finite values of some rows to the distinct ones found so far, which ascend. Whether there
-/// are no more than `most`; if not, some are left out.
+/// Adds the finite values of some rows to the distinct ones found so far, which ascend. Returns
+/// whether there are no more than `most`; if not, some are left out.
 pub(crate) fn add_distinct<T: Value>(
     found: &mut Vec<f64>,
     column: Numbers<'_, T>,

@@ -126,7 +126,7 @@ impl CutGrid {
         (cell as usize).min(self.n_below.len() - 1)
     }
 
-    /// How many cuts are at or below each value, and `missing` for NaN.
+    /// Computes the number of cuts at or below each value, or `missing` for NaN.
     pub(crate) fn fill(&self, values: &[f64], bins: &mut [u32], missing: u32) {
         match self.n_steps {
             ..=1 => self.fill_in::<1>(values, bins, missing),
@@ -137,7 +137,8 @@ impl CutGrid {
         }
     }
 
-    /// In so many steps, a constant, since a loop of variable length compiles to unpredictable branches.
+    /// In `N_STEPS` steps, a constant, since a loop of variable length compiles to unpredictable
+    /// branches.
     fn fill_in<const N_STEPS: u32>(&self, values: &[f64], bins: &mut [u32], missing: u32) {
         for (bin, &value) in bins.iter_mut().zip(values) {
             let mut place = self.n_below[self.cell(value)] as usize;
@@ -254,8 +255,9 @@ impl<'a> Lookups<'a> {
         self.by_part(columns, parts.collect(), work)
     }
 
-    /// As [`Lookups::by_tile`], for given ranges of rows, each with a value that is passed to `work`
-    /// in place of `out`. Each has at most `TILE_ROWS` rows, and together they cover all rows.
+    /// As [`Lookups::by_tile`], for given ranges of rows, each with a value that is passed to
+    /// `work` in place of `out`. Each has at most `TILE_ROWS` rows, and together they cover all
+    /// rows.
     pub fn by_part<M: Default, P: Send>(
         &self,
         columns: &Columns<'_>,
@@ -381,7 +383,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_value_has_the_bin_that_it_has_alone(
+        fn every_value_has_the_same_bin_as_by_itself(
             cuts in prop::collection::vec(
                 prop_oneof![any::<f64>(), -1.0..1.0, (-9..9).prop_map(f64::from)], 0..60),
             values in prop::collection::vec(any::<f64>(), 0..40),
@@ -462,7 +464,7 @@ mod tests {
     }
 
     #[test]
-    fn infinity_is_seen_in_any_column() {
+    fn infinity_is_found_in_any_column() {
         let (fine, bad) = ([1.0, 2.0], [0.0, f64::INFINITY]);
         let columns = Columns::new(vec![fine[..].into(), bad[..].into()], 2).unwrap();
         let bins = numeric(vec![1.5], vec![]);

@@ -46,8 +46,8 @@ impl Folds {
     /// hash of their content: in turn up to 2^14 of them, and by equal ranges of the hash above.
     ///
     /// Hence a row of weight k is assigned as k copies of it are, the order of the rows does not
-    /// matter, and duplicates are always in the same fold. Rows in blocks ([`Labels::in_blocks`]) are
-    /// dealt block by block, those of a time in its order.
+    /// matter, and duplicates are always in the same fold. Rows in blocks ([`Labels::in_blocks`])
+    /// are dealt block by block, those of a time in its order.
     ///
     /// # Errors
     ///
@@ -103,9 +103,9 @@ pub struct TwoParts {
 }
 
 /// Holds out a share of the distinct rows (values and class) of each class: the first in the order
-/// of the same seeded hash as in [`Folds::deal`], or blocks with about that share, the latest if they
-/// are of times. Each part has at least one row of each class;
-/// `None` if a class has a single distinct row.
+/// of the same seeded hash as in [`Folds::deal`], or blocks with about that share, the latest if
+/// they are of times. Each part has at least one row of each class; `None` if a class has a single
+/// distinct row.
 ///
 /// # Errors
 ///
@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_single_row_none_can_be_held_out() {
+    fn a_single_row_cannot_be_held_out() {
         let columns = Columns::from_row_major(&[1.0, 1.0, 2.0, 3.0], 1).unwrap();
         let labels = Labels::new(&[true, true, false, false], None).unwrap();
         let parts = hold_out(&columns, &labels, 0.5, 0, &Interrupt::default()).unwrap();

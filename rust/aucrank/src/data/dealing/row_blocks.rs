@@ -1,5 +1,5 @@
-//! Rows that are dealt together, those of a group or of a time: the blocks of all rows with their weights,
-//! and how they are dealt.
+//! Rows that are dealt together, those of a group or of a time: the blocks of all rows with their
+//! weights, and how they are dealt.
 
 #[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
@@ -11,7 +11,7 @@ use crate::data::accumulate::ClassSums;
 use crate::data::input::columns::Columns;
 use crate::data::input::labels::Labels;
 
-/// What rows are dealt by, instead of each by its own content.
+/// Blocks by which rows are dealt, instead of each by its own content.
 ///
 /// # Examples
 ///
@@ -34,8 +34,8 @@ use crate::data::input::labels::Labels;
 /// ```
 #[derive(Debug, Clone, Copy)]
 pub enum RowBlocks<'a> {
-    /// For each row a number that the rows of its group share: a hash of what names the group, so that
-    /// neither the order of the rows nor other groups matter.
+    /// For each row a number that the rows of its group share: a hash of the name of the group, so
+    /// that neither the order of the rows nor other groups matter.
     Groups(&'a [u64]),
     /// For each row a number that rises with its time.
     Times(&'a [u64]),
@@ -66,7 +66,7 @@ impl RowBlocks<'_> {
 }
 
 impl BlockKind {
-    /// What the caller gave.
+    /// Name of the parameter.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Groups => "groups",
@@ -88,7 +88,7 @@ impl LabelBlocks {
         Self { of_row: table.places(blocks.of_row()), table }
     }
 
-    /// Of rows whose blocks are known by their places.
+    /// Blocks of rows that are given by their places in a table.
     pub(crate) fn of_places(table: BlockTable, mut of_row: Vec<u16>) -> Self {
         // Rows that were sent may be damaged.
         let last = table.n_blocks().saturating_sub(1) as u16;
@@ -98,7 +98,7 @@ impl LabelBlocks {
         Self { table, of_row }
     }
 
-    /// The group of each row, and how many there are; `None` of times.
+    /// The group of each row, and the number of groups; `None` for times.
     pub(crate) fn groups(&self) -> Option<(&[u16], usize)> {
         (self.table.kind() == BlockKind::Groups).then_some((&self.of_row, self.table.n_blocks()))
     }
@@ -126,7 +126,7 @@ impl LabelBlocks {
         Some(TwoParts { kept, held_out })
     }
 
-    /// The weight of each block by labels that may be of some of the rows.
+    /// The weight of each block, by labels that may be those of some of the rows.
     fn weights(&self, labels: &Labels<'_>) -> Vec<ClassWeights> {
         let mut weights = vec![[0; 2]; self.table.n_blocks()];
         for row in labels.rows().into_iter().map(|row| row as usize) {
@@ -137,14 +137,15 @@ impl LabelBlocks {
     }
 }
 
-/// Blocks that are dealt one by one. Of more, those whose numbers agree in their leading bits are dealt
-/// as one, so that no list of all blocks is needed, which would travel with each question about a fold.
+/// Most blocks that are dealt one by one. Of more, those whose numbers agree in their leading bits
+/// are dealt as one, so that no list of all blocks is needed: it would be sent with each question
+/// about a fold.
 const MOST_BLOCKS: usize = 1 << 14;
 
 /// Units of weight of a block by class, negatives first.
 pub(crate) type ClassWeights = [u64; 2];
 
-/// What the blocks of rows are.
+/// Kind of the blocks of rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 pub(crate) enum BlockKind {
@@ -152,14 +153,14 @@ pub(crate) enum BlockKind {
     Times,
 }
 
-/// The blocks of some rows, with their weights. Those of a whole are merged from those of its parts, in
-/// any order.
+/// The blocks of some rows, with their weights. Those of a whole are merged from those of its
+/// parts, in any order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct BlockSums {
     kind: BlockKind,
-    /// Trailing bits of the numbers that do not count: as few as leave at most [`MOST_BLOCKS`].
+    /// Number of trailing bits that are ignored: as few as leave at most [`MOST_BLOCKS`].
     shift: u32,
-    /// Numbers without these bits; ascending and each once up to `n_settled`.
+    /// Numbers without these bits; ascending and distinct up to `n_settled`.
     blocks: Vec<(u64, ClassWeights)>,
     n_settled: usize,
 }
@@ -169,7 +170,7 @@ impl BlockSums {
         Self { kind, shift: 0, blocks: Vec::new(), n_settled: 0 }
     }
 
-    /// Those of a part of the rows; `None` where they are dealt by their content.
+    /// Blocks of a part of the rows; `None` if they are dealt by their content.
     pub(crate) fn of(columns: &Columns<'_>, labels: &Labels<'_>) -> Option<Self> {
         let blocks = columns.blocks()?;
         let mut found = Self::new(blocks.kind());
@@ -211,7 +212,7 @@ impl BlockSums {
 
     /// Adds up rows of the same block, and leaves out bits while there are too many blocks.
     ///
-    /// How many bits are left out depends on all blocks alone: a part of them never needs more.
+    /// The number of bits left out depends on all blocks alone: a part of them never needs more.
     fn settle(&mut self) {
         self.add_up();
         if self.blocks.len() > MOST_BLOCKS {
@@ -255,7 +256,7 @@ impl BlockSums {
         [of_kind, self.shift.into()].into_iter().chain(blocks).collect()
     }
 
-    /// What [`BlockSums::to_words`] has written; `None` for other words.
+    /// Reads words written by [`BlockSums::to_words`]; `None` for other words.
     pub(crate) fn from_words(words: &[u64]) -> Option<Self> {
         let (&[kind, shift], rest) = words.split_first_chunk()?;
         let kind = match kind {
@@ -276,7 +277,7 @@ impl BlockSums {
     }
 }
 
-/// All blocks, ascending. A block is known by its place among them.
+/// All blocks, ascending. A block is identified by its place among them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 pub(crate) struct BlockTable {
@@ -287,14 +288,14 @@ pub(crate) struct BlockTable {
 }
 
 impl BlockTable {
-    /// That of all rows.
+    /// Table of all rows.
     pub(in crate::data) fn of(blocks: RowBlocks<'_>, labels: &Labels<'_>) -> Self {
         let mut sums = BlockSums::new(blocks.kind());
         sums.add_labelled(blocks, labels);
         sums.table()
     }
 
-    /// Whether it is one that was not read from damaged bytes.
+    /// Whether it is valid: it may have been read from damaged bytes.
     #[cfg(feature = "serde")]
     pub(crate) fn is_valid(&self) -> bool {
         self.shift < u64::BITS
@@ -311,8 +312,8 @@ impl BlockTable {
         self.numbers.len()
     }
 
-    /// The places of the blocks of rows. Those of rows of weight zero, whose blocks may be unknown, are of
-    /// no matter.
+    /// The places of the blocks of rows. For rows of weight zero, whose blocks may be unknown, the
+    /// place does not matter.
     pub(crate) fn places(&self, of_row: &[u64]) -> Vec<u16> {
         let last = self.numbers.len().saturating_sub(1);
         let place = |&block: &u64| {
@@ -322,12 +323,12 @@ impl BlockTable {
         of_row.iter().map(place).collect()
     }
 
-    /// Deals whole blocks into folds, of which each has rows of both classes: at most as many as requested
-    /// for, and one where that cannot be.
+    /// Deals whole blocks into folds, each with rows of both classes: at most as many as requested,
+    /// and one if that is impossible.
     ///
     /// Groups are dealt so that the weight of each class is about the same in all folds, large ones
-    /// first and, among those of about one size, in the order of a seeded hash. Times are cut into ranges
-    /// of about the same weight, the earliest first.
+    /// first and, among those of about one size, in the order of a seeded hash. Times are cut into
+    /// ranges of about the same weight, the earliest first.
     pub(in crate::data) fn folds(
         &self,
         weights: &[ClassWeights],
@@ -343,8 +344,8 @@ impl BlockTable {
         found.unwrap_or_else(|| BlockParts { of_block: vec![0; weights.len()], n_parts: 1 })
     }
 
-    /// Holds out whole blocks with about a share of the weight of each class, the latest of times: they
-    /// are part 1. `None` if no division leaves rows of both classes on either side.
+    /// Holds out whole blocks with about a share of the weight of each class, the latest of times:
+    /// they are part 1. `None` if no division leaves rows of both classes on either side.
     pub(in crate::data) fn hold_out(
         &self,
         weights: &[ClassWeights],
@@ -365,7 +366,7 @@ impl BlockTable {
         self.hold_out(&self.weights, share, seed)
     }
 
-    /// The part of each block, of parts with shares of the weight; 0 where it has no weight.
+    /// The part of each block, given the shares of the parts of the weight; 0 if it has no weight.
     fn parts(&self, weights: &[ClassWeights], shares: &[f64], seed: u64) -> Vec<u16> {
         match self.kind {
             BlockKind::Groups => self.parts_of_groups(weights, shares, seed),
@@ -373,7 +374,8 @@ impl BlockTable {
         }
     }
 
-    /// Puts one group after the other, large ones first, where its classes have least, by the shares.
+    /// Assigns groups one by one, large ones first, to the part with least of their classes for its
+    /// share.
     fn parts_of_groups(&self, weights: &[ClassWeights], shares: &[f64], seed: u64) -> Vec<u16> {
         let mut totals = [0.0; 2];
         for [neg, pos] in weights {
@@ -433,7 +435,7 @@ fn parts_of_times(weights: &[ClassWeights], shares: &[f64]) -> Vec<u16> {
     let with_weight = weights.iter().enumerate().rev().filter(|(_, weights)| **weights != [0; 2]);
     for (place, weights) in with_weight {
         let own = weight(weights);
-        // A block belongs where more than half of it lies.
+        // A block belongs to the range that contains more than half of it.
         if part > 0 && has == [true; 2] && reached + own / 2.0 > wanted {
             part -= 1;
             wanted += shares[part] / whole * total;
@@ -603,7 +605,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_parted_is_not() {
+    fn blocks_that_leave_a_part_without_a_class_are_not_divided() {
         let positive = [true, true, false, false];
         let of_blocks = |blocks: &[u64]| {
             let dealt =
@@ -664,7 +666,7 @@ mod tests {
     }
 
     #[test]
-    fn a_far_value_takes_one_place_and_leaves_the_others_apart() {
+    fn a_far_value_takes_one_place_and_does_not_merge_the_others() {
         let mut blocks: Vec<u64> =
             (0..MOST_BLOCKS as u64 - 1).map(|block| block + (1 << 40)).collect();
         blocks.push(u64::MAX);

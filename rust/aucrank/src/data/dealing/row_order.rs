@@ -1,5 +1,5 @@
-//! The distinct rows of each class in the order of a seeded hash of their content, and how all rows are
-//! dealt, wherever they are: in that order, or by their blocks.
+//! The distinct rows of each class in the order of a seeded hash of their content, and how all rows
+//! are dealt, wherever they are: in that order, or by their blocks.
 
 use std::sync::Arc;
 
@@ -12,9 +12,9 @@ use crate::data::input::labels::Labels;
 use crate::data::random::mix;
 use crate::{Interrupt, RankError, parallel};
 
-/// Distinct rows of a class up to which each has a rank. Of more rows, the place of a row is found by
-/// its hash alone, so that no list of all hashes is needed, which would travel with each question about
-/// a fold. Folds of a tenth are then equal to within a few hundredths.
+/// Most distinct rows of a class that have a rank. Of more rows, the place of a row is found by its
+/// hash alone, so that no list of all hashes is needed: it would be sent with each question about a
+/// fold. Folds of a tenth are then equal to within a few hundredths.
 pub(crate) const MOST_RANKED: usize = 1 << 14;
 
 /// The order of the distinct rows of one class.
@@ -28,7 +28,7 @@ enum ClassOrder {
 }
 
 impl ClassOrder {
-    /// From at most one more than [`MOST_RANKED`] hashes.
+    /// Takes at most one more than [`MOST_RANKED`] hashes.
     fn of(least: Vec<u64>) -> Self {
         if least.len() > MOST_RANKED { Self::ByHash } else { Self::Ranked(least) }
     }
@@ -45,12 +45,12 @@ impl ClassOrder {
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 pub(crate) struct RowOrder {
     seed: u64,
-    /// The negative one first.
+    /// Negatives first.
     classes: [ClassOrder; 2],
 }
 
 impl RowOrder {
-    /// That of the rows of positive weight.
+    /// Order of the rows of positive weight.
     pub(crate) fn of(
         columns: &Columns<'_>,
         labels: &Labels<'_>,
@@ -67,12 +67,12 @@ impl RowOrder {
         Ok(Self::of_hashes(seed, [of_class(false), of_class(true)]))
     }
 
-    /// From the least [`MOST_RANKED`] `+ 1` seeded hashes of each class, negatives first.
+    /// Takes the least [`MOST_RANKED`] `+ 1` seeded hashes of each class, negatives first.
     pub(crate) fn of_hashes(seed: u64, least: [Vec<u64>; 2]) -> Self {
         Self { seed, classes: least.map(ClassOrder::of) }
     }
 
-    /// A number of folds of which each has rows of both classes: as wanted, or the number of distinct
+    /// Number of folds that each have rows of both classes: as requested, or the number of distinct
     /// rows of the rarer class if that is less.
     pub(crate) fn n_folds(&self, wanted: u16) -> u16 {
         let of_class = |class: &ClassOrder| match class {
@@ -82,7 +82,7 @@ impl RowOrder {
         self.classes.iter().map(of_class).fold(wanted, u16::min)
     }
 
-    /// The fold of a row, given the hash of its content, of so many folds.
+    /// The fold of a row out of `n_folds`, given the hash of its content.
     pub(crate) fn fold(&self, positive: bool, hash: u64, n_folds: u16) -> u16 {
         let hash = seeded(hash, self.seed);
         match &self.classes[usize::from(positive)] {
@@ -132,8 +132,8 @@ impl Holdout {
 /// Rows hashed at a time: their hashes stay in the cache while the columns are read.
 const TILE_ROWS: usize = 1024;
 
-/// Hash of the values of every row. Equal numbers hash equally: 0.0 and -0.0, either float width, any
-/// NaN.
+/// Hash of the values of every row. Equal numbers hash equally: 0.0 and -0.0, either float width,
+/// any NaN.
 pub(in crate::data) fn hash_rows(
     columns: &Columns<'_>,
     interrupt: &Interrupt,
@@ -149,7 +149,7 @@ pub(in crate::data) fn hash_rows(
                 }
                 continue;
             }
-            // Infinity is reported where rows are coded.
+            // Infinity is reported when rows are coded.
             let values = &mut [0.0; TILE_ROWS][..hashes.len()];
             let _ = column.read(first..first + hashes.len(), &mut *values);
             for (hash, &value) in hashes.iter_mut().zip(&*values) {
@@ -162,7 +162,7 @@ pub(in crate::data) fn hash_rows(
     Ok(hashes)
 }
 
-/// The hash of what came before and a further word: both halves of a product, since the upper one
+/// Hash of an earlier hash and a further word: both halves of a product, since the upper one
 /// depends on all bits.
 #[inline]
 pub(crate) fn combine(hash: u64, word: u64) -> u64 {
@@ -175,7 +175,7 @@ pub(crate) fn number_word(value: f64) -> u64 {
     if value.is_nan() { f64::NAN.to_bits() } else { (value + 0.0).to_bits() }
 }
 
-/// The hash of one row in a chain that begins with the seed, by which a program draws the way of a row.
+/// The hash of one row, chained from a seed; a program draws the path of a row by it.
 pub(crate) fn coin(columns: &Columns<'_>, row: usize, seed: u64) -> u64 {
     columns.iter().fold(mix(seed), |hash, column| {
         let word = match column {
@@ -204,12 +204,12 @@ pub(crate) fn content_hashes(
     Ok(rows.iter().map(|&row| (seeded(hashes[row as usize], seed), row)).collect())
 }
 
-/// The least of some hashes, ascending and each once: at most `most` of them.
+/// The least of some hashes, ascending and distinct: at most `most` of them.
 ///
-/// Those of a whole are the least of the least of its parts.
+/// Those of a whole are the least of those of its parts.
 pub(crate) fn least_hashes(hashes: &(impl Iterator<Item = u64> + Clone), most: usize) -> Vec<u64> {
     let n_hashes = hashes.clone().count();
-    // Of hashes without copies, about twice as many as are wanted lie below this share of all.
+    // Of hashes without copies, about twice as many as requested lie below this share of all.
     let mut share = 2.0 * most as f64 / n_hashes as f64;
     loop {
         let bound = if share < 1.0 { (share * 2_f64.powi(64)) as u64 } else { u64::MAX };
@@ -224,13 +224,13 @@ pub(crate) fn least_hashes(hashes: &(impl Iterator<Item = u64> + Clone), most: u
     }
 }
 
-/// What a row is dealt by.
+/// Class, hash and block of a row, by which it is dealt.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct DealtRow {
     pub(crate) positive: bool,
-    /// Of its content.
+    /// Hash of its content.
     pub(crate) hash: u64,
-    /// The place of its block; 0 where rows have none.
+    /// The place of its block; 0 if it has none.
     pub(crate) block: u16,
 }
 
@@ -242,7 +242,7 @@ pub(crate) enum DealOrder {
 }
 
 impl DealOrder {
-    /// Folds of which each has rows of both classes: as many as wanted, or fewer where there must be.
+    /// Folds that each have rows of both classes: as many as requested, or fewer if necessary.
     pub(crate) fn folds(&self, wanted: u16) -> RowFolds {
         match self {
             Self::Contents(order) => {
@@ -255,8 +255,8 @@ impl DealOrder {
         }
     }
 
-    /// The rows to hold out so that each class has a share there; `None` if a class has a single distinct
-    /// row, or no division of the blocks leaves both classes on either side.
+    /// The rows to hold out so that each class has a share there; `None` if a class has a single
+    /// distinct row, or no division of the blocks leaves both classes on either side.
     pub(crate) fn held_out(&self, share: f64) -> Option<HeldOutPart> {
         match self {
             Self::Contents(order) => order.holdout(share).map(HeldOutPart::Contents),
@@ -289,7 +289,7 @@ impl RowFolds {
         }
     }
 
-    /// The fold of a row; one that there is, also if it was sent another.
+    /// The fold of a row: a valid one, even if it was sent another.
     pub(crate) fn fold(&self, row: DealtRow) -> u16 {
         match self {
             Self::Contents { order, n_folds } => order.fold(row.positive, row.hash, *n_folds),
@@ -339,7 +339,8 @@ mod tests {
 
     #[test]
     fn rows_of_few_values_and_small_differences_do_not_collide() {
-        // Two columns of neighbouring floats, of whole numbers, and of their halves the other way round.
+        // Two columns of neighbouring floats, of whole numbers, and of their halves the other way
+        // round.
         for unit in [f64::EPSILON, 1.0, -0.5] {
             let values: Vec<f64> = (0..1_000_000_u32)
                 .flat_map(|row| [1.0 + unit * f64::from(row % 1000), unit * f64::from(row / 1000)])

@@ -12,7 +12,7 @@ use crate::{Interrupt, RankError, parallel};
 /// Rows read at a time: they stay in the cache while they are processed.
 const TILE_ROWS: usize = 1024;
 
-/// Maximum number of values read at a time, 8 MiB: of a wide matrix fewer rows are.
+/// Maximum number of values read at a time, 8 MiB: of a wide matrix, fewer rows at a time.
 const TILE_VALUES: usize = 1 << 20;
 
 /// Minimum number of tiles per thread.
@@ -71,18 +71,18 @@ pub struct Numbers<'a, T> {
 /// The rows that the values of a column belong to.
 #[derive(Debug, Clone, Copy)]
 enum ValueLayout<'a> {
-    /// Every so many values is the next row.
+    /// Distance between the values of consecutive rows.
     Step(usize),
     /// The values are those of these rows, ascending; of other rows they are 0.
     Rows { rows: &'a [u32], n_rows: usize },
-    /// The values are those of codes.
+    /// Each row has the value of its code.
     Codes(CodeSlice<'a>),
 }
 
 /// Codes of rows, in the width that they are stored in.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum CodeSlice<'a> {
-    /// Every so many bytes is the next row.
+    /// Bytes at a fixed distance from row to row.
     Bytes {
         codes: &'a [u8],
         step: usize,
@@ -111,7 +111,7 @@ impl CodeSlice<'_> {
 }
 
 impl<'a, T: Value> Numbers<'a, T> {
-    /// Those that codes stand for.
+    /// The values of codes.
     pub(crate) fn of_codes(values: &'a [T], codes: CodeSlice<'a>) -> Self {
         Self { values, layout: ValueLayout::Codes(codes) }
     }
@@ -349,7 +349,7 @@ pub struct Columns<'a> {
     hashes: Arc<OnceLock<Vec<u64>>>,
     /// The bins that the columns were coded by, if they were.
     known_bins: Option<Arc<[FeatureBins]>>,
-    /// What rows are dealt by, where that is not their content.
+    /// Blocks by which rows are dealt, if not by their content.
     blocks: Option<RowBlocks<'a>>,
 }
 
@@ -413,9 +413,9 @@ impl<'a> Columns<'a> {
         Self::new(columns.map(|values| Numbers { values, layout }.into()).collect(), n_rows)
     }
 
-    /// A sparse matrix by columns (CSC). Values `starts[j]` to `starts[j + 1]` belong to column `j`,
-    /// in the rows of the same places of `rows`, which ascend in each column. All other values are
-    /// 0; one that is missing is NaN, as elsewhere.
+    /// A sparse matrix by columns (CSC). Values `starts[j]` to `starts[j + 1]` belong to column
+    /// `j`, in the rows of the same places of `rows`, which ascend in each column. All other values
+    /// are 0; one that is missing is NaN, as elsewhere.
     ///
     /// # Errors
     ///
@@ -506,8 +506,8 @@ impl<'a> Columns<'a> {
         self.interrupt.map_or(Ok(()), Interrupt::check)
     }
 
-    /// The same columns of rows that are read in parts and dealt into folds by groups or by time. Where
-    /// all rows are in memory, [`Labels::in_blocks`](crate::data::Labels::in_blocks) says so.
+    /// The same columns of rows that are read in parts and dealt into folds by groups or by time.
+    /// If all rows are in memory, use [`Labels::in_blocks`](crate::data::Labels::in_blocks).
     ///
     /// # Errors
     ///
@@ -540,12 +540,12 @@ impl<'a> Columns<'a> {
         Ok(Self { blocks: Some(blocks), ..self })
     }
 
-    /// What rows are dealt by, unless each by its own content.
+    /// Blocks by which rows are dealt, unless each by its own content.
     pub(crate) fn blocks(&self) -> Option<RowBlocks<'a>> {
         self.blocks
     }
 
-    /// The place of the block of each row among all; empty where rows have none.
+    /// The place of the block of each row among all; empty if rows have none.
     pub(crate) fn places(&self, table: Option<&BlockTable>) -> Result<Vec<u16>, RankError> {
         let Some(table) = table else { return Ok(Vec::new()) };
         match self.blocks {
@@ -569,7 +569,7 @@ impl<'a> Columns<'a> {
         self.features.len()
     }
 
-    /// The same columns, of which the bins and the hash of each row are known.
+    /// The same columns, with known bins and a known hash of each row.
     pub(crate) fn known(self, bins: &Arc<[FeatureBins]>, hashes: &Arc<OnceLock<Vec<u64>>>) -> Self {
         let known_bins = Some(Arc::clone(bins));
         Self { hashes: Arc::clone(hashes), known_bins, ..self }
@@ -580,14 +580,14 @@ impl<'a> Columns<'a> {
         self.known_bins.as_deref()
     }
 
-    /// As many other columns of the same rows; numbers are as they were, and rows are known by the
-    /// content that they had.
+    /// Other columns of the same rows, which keep the hashes of their content; known numbers are
+    /// unchanged.
     pub(crate) fn with_features(
         &self,
         features: Vec<Column<'a>>,
         interrupt: &Interrupt,
     ) -> Result<Self, RankError> {
-        // Found now, so that it is not found of the other columns.
+        // Computed now, since the other columns would give other hashes.
         self.hashes(interrupt)?;
         Ok(Self { features, ..self.clone() })
     }
@@ -612,7 +612,7 @@ impl<'a> Columns<'a> {
         if let Some(hashes) = self.hashes.get() {
             return Ok(hashes);
         }
-        // Of two threads that come here at once, both find the same.
+        // Two threads that reach this at once compute the same.
         let hashes = hash_rows(self, interrupt)?;
         Ok(self.hashes.get_or_init(|| hashes))
     }
@@ -623,8 +623,8 @@ impl<'a> Columns<'a> {
         self.iter().map(Column::n_levels).collect()
     }
 
-    /// Checks the columns against the features of a model, `n_levels` being the number of categories
-    /// of each, `None` for a number.
+    /// Checks the columns against the features of a model, `n_levels` being the number of
+    /// categories of each, `None` for a number.
     ///
     /// # Errors
     ///
@@ -664,7 +664,7 @@ impl<'a> Columns<'a> {
             })
     }
 
-    /// Why rows were refused: the reader was interrupted, or a number is infinite.
+    /// Reason why rows were refused: the reader was interrupted, or a number is infinite.
     /// [`RankError::Changed`] if the number is finite by now, because another thread writes to the
     /// data.
     pub(crate) fn refusal(&self) -> RankError {

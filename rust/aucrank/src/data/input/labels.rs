@@ -39,7 +39,8 @@ impl<'a> Labels<'a> {
     ///
     /// # Errors
     ///
-    /// [`RankError`] for a bad weight, lengths that differ, or a class without rows or without weight.
+    /// [`RankError`] for a bad weight, lengths that differ, or a class without rows or without
+    /// weight.
     pub fn new(positive: &'a [bool], weights: Option<&[f64]>) -> Result<Self, RankError> {
         if let Some(weights) = weights
             && weights.len() != positive.len()
@@ -58,15 +59,15 @@ impl<'a> Labels<'a> {
         Self::of_fixed(positive, weights.map(FixedWeights::new).transpose()?)
     }
 
-    /// Those of a part of the rows, which may have one class only.
+    /// Labels of a part of the rows, which may have one class only.
     pub(crate) fn of_part(positive: &'a [bool], weights: Option<FixedWeights>) -> Self {
         let mut labels = Self { positive, weights, total: ClassSums::default(), blocks: None };
         labels.total = (0..positive.len()).map(|row| labels.sums(row)).sum();
         labels
     }
 
-    /// Those of a part of the rows, with weights in the unit of the whole, `None` where every row counts
-    /// once.
+    /// Labels of a part of the rows, with weights in the unit of the whole, `None` if every row
+    /// counts once.
     pub(crate) fn in_scale(
         positive: &'a [bool],
         weights: Option<&[f64]>,
@@ -105,7 +106,7 @@ impl<'a> Labels<'a> {
         Self { blocks: Some(blocks), ..self }
     }
 
-    /// What rows are dealt by, unless each by its own content.
+    /// Blocks by which rows are dealt, unless each by its own content.
     pub(crate) fn blocks(&self) -> Option<&LabelBlocks> {
         self.blocks.as_deref()
     }
@@ -132,7 +133,7 @@ impl<'a> Labels<'a> {
         self.positive
     }
 
-    /// The weights, or `None` where every row counts once.
+    /// The weights, or `None` if every row counts once.
     #[must_use]
     pub fn weights(&self) -> Option<&FixedWeights> {
         self.weights.as_ref()
@@ -296,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn some_rows_count_as_they_did_and_the_others_not_at_all() {
+    fn kept_rows_keep_their_weight_and_the_others_have_none() {
         let positive = [true, false, true, false];
         for weights in [None, Some(&[2.0, 1.0, 0.5, 1.0][..])] {
             let all = Labels::new(&positive, weights).unwrap();
@@ -323,7 +324,7 @@ mod tests_of_binary {
     use super::*;
 
     #[test]
-    fn only_the_two_usual_pairs_of_labels_are_taken() {
+    fn only_the_two_usual_pairs_of_labels_are_accepted() {
         assert_eq!(positive_rows(&[1_i64, -1, 1]), Some(vec![true, false, true]));
         assert_eq!(positive_rows(&[1_u8, 0]), Some(vec![true, false]));
         assert_eq!(positive_rows(&[-0.0_f32, 1.0]), Some(vec![false, true]));
@@ -334,7 +335,7 @@ mod tests_of_binary {
     }
 
     #[test]
-    fn a_label_far_down_is_seen() {
+    fn a_label_far_down_is_found() {
         let mut labels = vec![0_i8; 3 * CHUNK];
         labels[2 * CHUNK + 7] = 1;
         let positive = positive_rows(&labels).unwrap();

@@ -7,7 +7,7 @@ use std::sync::{Arc, LazyLock};
 
 /// Some of the categories of a feature: the listed ones, or all others.
 ///
-/// Takes the memory of its list, whatever the number of categories, and clones share it. It is
+/// Its memory is that of the list, whatever the number of categories, and clones share it. It is
 /// saved as the first code of the list and the differences between successive ones, which have few
 /// digits.
 ///
@@ -32,7 +32,7 @@ struct Listed {
     are_out: bool,
 }
 
-/// What sets with an empty list share: a file may have one for every three of its bytes.
+/// Shared by sets with an empty list: a file may have one for every three of its bytes.
 static NONE: LazyLock<Arc<Listed>> = LazyLock::new(|| Arc::new(Listed::empty(false)));
 static ALL: LazyLock<Arc<Listed>> = LazyLock::new(|| Arc::new(Listed::empty(true)));
 
@@ -64,7 +64,7 @@ impl LevelSet {
         Self::of_sorted(codes, are_out)
     }
 
-    /// Of codes that ascend.
+    /// From ascending codes.
     fn of_sorted(codes: impl Into<Box<[u32]>>, are_out: bool) -> Self {
         let codes = codes.into();
         if codes.is_empty() {
@@ -218,7 +218,7 @@ mod saved {
         }
 
         #[test]
-        fn what_is_no_set_is_refused() {
+        fn malformed_sets_are_refused() {
             for text in [
                 "7",
                 "null",
@@ -245,7 +245,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_set_says_of_each_code_whether_it_is_listed(
+        fn a_set_contains_exactly_its_codes(
             codes in prop::collection::vec(0..40_u32, 0..30),
         ) {
             let (only, all_but) =

@@ -73,7 +73,7 @@ mod tests {
         assert_eq!(numbers(&matrix.view().try_into().unwrap()), expected);
         let by_columns = matrix.t().as_standard_layout().into_owned();
         assert_eq!(numbers(&by_columns.t().try_into().unwrap()), expected);
-        // Some columns of a matrix that lies by columns, some rows of one that lies by rows.
+        // Some columns of a column-major matrix, some rows of a row-major one.
         let some = by_columns.slice(s![1.., ..]);
         assert_eq!(numbers(&some.t().try_into().unwrap()), expected[1..]);
         let some: Columns<'_> = matrix.slice(s![2.., ..]).try_into().unwrap();
@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn a_view_with_gaps_is_refused_and_its_copy_taken() {
+    fn a_view_with_gaps_is_refused_and_its_copy_accepted() {
         let matrix = Array2::from_shape_fn((4, 3), |(row, column)| (10 * column + row) as f64);
         let view = matrix.slice(s![..;2, ..2]);
         let err = Columns::try_from(view).unwrap_err().to_string();

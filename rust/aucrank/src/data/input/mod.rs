@@ -1,4 +1,4 @@
-//! What is learned from: borrowed columns, labels and weights.
+//! Training data: borrowed columns, labels and weights.
 
 pub(super) mod columns;
 pub(super) mod labels;

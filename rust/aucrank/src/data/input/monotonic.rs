@@ -1,9 +1,9 @@
-//! The directions that a score has to keep to.
+//! Monotonicity constraints on a score.
 
 use crate::RankError;
 
-/// Checks one constraint for each feature: 1 where the score may only rise with it, -1 where it may
-/// only fall, 0 where it is free; or none at all.
+/// Checks one constraint for each feature: 1 if the score may only rise with it, -1 if it may only
+/// fall, 0 if it is free; or none at all.
 pub(crate) fn check_monotonic(monotonic: &[i8], n_levels: &[Option<u32>]) -> Result<(), RankError> {
     let bad =
         |value: String, rule| Err(RankError::BadParameter { name: "monotonic_cst", value, rule });
@@ -23,17 +23,17 @@ pub(crate) fn check_monotonic(monotonic: &[i8], n_levels: &[Option<u32>]) -> Res
     }
 }
 
-/// The direction of a feature: of a list that may be empty, where all are free.
+/// The direction of a feature; all are free if the list is empty.
 pub(crate) fn direction(monotonic: &[i8], feature: usize) -> i8 {
     monotonic.get(feature).copied().unwrap_or(0)
 }
 
-/// Whether any feature is bound.
+/// Whether any feature is constrained.
 pub(crate) fn binds(monotonic: &[i8]) -> bool {
     monotonic.iter().any(|&direction| direction != 0)
 }
 
-/// The constraints, or none at all where they bind nothing: a list of zeros is as good as none.
+/// The constraints, or an empty list if all are zero.
 pub(crate) fn binding(monotonic: &[i8]) -> Vec<i8> {
     if binds(monotonic) { monotonic.to_vec() } else { Vec::new() }
 }

@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_is_refused() {
+    fn mismatched_lengths_and_weights_are_refused() {
         assert_eq!(
             NewRows::new(2, Some(&[true]), None).unwrap_err(),
             RankError::LengthMismatch { name: "y", found: 1, expected: 2 }

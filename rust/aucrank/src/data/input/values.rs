@@ -184,7 +184,7 @@ pub(crate) fn to_units(value: f64) -> Option<i64> {
     (is_snapped(value) && value.abs() <= LARGEST_SUM).then(|| (value / VALUE_UNIT) as i64)
 }
 
-/// The value of so many units; rounded where they are more than [`LARGEST_SUM`].
+/// The value of `units` units; rounded beyond [`LARGEST_SUM`].
 #[cfg(feature = "serde")]
 pub(crate) fn of_units(units: i64) -> f64 {
     units as f64 * VALUE_UNIT
@@ -216,7 +216,8 @@ impl Wide {
         }
         let free = self.high.leading_zeros();
         let leading = self.high << free | self.low.checked_shr(u128::BITS - free).unwrap_or(0);
-        // A sticky bit far below the last bit kept: it only distinguishes a tie from a number above it.
+        // A sticky bit far below the last bit kept: it only distinguishes a tie from a number above
+        // it.
         let rest = u128::from(self.low << free != 0);
         (leading | rest) as f64 * 2_f64.powi((u128::BITS - free).cast_signed())
     }

@@ -96,7 +96,7 @@ impl FixedWeights {
 /// Units of the relative sum of weights.
 const FINE: f64 = (1_u64 << 32) as f64;
 
-/// What the unit of weights depends on. That of a whole is found from those of its parts.
+/// Statistics that determine the unit of weights; those of a whole are merged from its parts.
 ///
 /// # Examples
 ///
@@ -124,7 +124,7 @@ pub struct WeightRange {
 }
 
 impl Default for WeightRange {
-    /// Of no rows.
+    /// Range of no rows.
     fn default() -> Self {
         Self { largest: 0.0, total: 0, whole: true }
     }
@@ -147,7 +147,7 @@ impl WeightRange {
         Ok(range)
     }
 
-    /// That of a part of the rows, whose first has the given number.
+    /// Range of a part of the rows; `first_row` is the number of its first.
     ///
     /// # Errors
     ///
@@ -156,7 +156,7 @@ impl WeightRange {
         Self::of((first_row..).zip(weights.iter().copied()))
     }
 
-    /// That of the rows of both.
+    /// Range of the rows of both.
     #[must_use]
     pub fn merge(self, other: Self) -> Self {
         Self {
@@ -166,7 +166,7 @@ impl WeightRange {
         }
     }
 
-    /// That of the same rows so many times, at least once.
+    /// Range of the same rows, each `times` times, at least once.
     #[must_use]
     pub fn repeated(self, times: u64) -> Self {
         Self { total: self.total.saturating_mul(times), ..self }
@@ -240,8 +240,8 @@ impl FixedScale {
         if range.are_counts() {
             return Self { exponent: 0, whole: true, factors: [1.0; 2] };
         }
-        // In units of the largest weight the total neither overflows nor underflows. One bit is left
-        // for rounding up.
+        // In units of the largest weight the total neither overflows nor underflows. One bit is
+        // left for rounding up.
         let exponent = (range.largest.log2() + (relative as f64 / FINE).log2()).ceil() as i32 + 1;
         let exponent = exponent - TOTAL_BITS;
         Self { exponent, whole: false, factors: power_of_two_factors(-exponent) }

@@ -1,21 +1,23 @@
-//! Class rates of the categories of one feature, as each fold of the rows sees them in the others.
+//! Class rates of the categories of one feature, computed for each fold of the rows from the
+//! others.
 //!
-//! A category of few rows has no rate to speak of, but many such categories do: sorted by their rates,
-//! they are an informative number. A learner that reads for a row a rate in which its own label
-//! counts learns to trust the label. So each row is given the rate of its category in the *other*
-//! folds, as in stacking (Wolpert, 1992, <https://doi.org/10.1016/S0893-6080(05)80023-1>; for rates of
-//! categories Micci-Barreca, 2001, <https://doi.org/10.1145/507533.507538>).
+//! A category of few rows has no reliable rate, but many such categories are informative: sorted by
+//! their rates, they are a number. A learner that reads for a row a rate that includes its own
+//! label learns to trust the label. So each row is given the rate of its category in the *other*
+//! folds, as in stacking (Wolpert, 1992, <https://doi.org/10.1016/S0893-6080(05)80023-1>; for rates
+//! of categories Micci-Barreca, 2001, <https://doi.org/10.1145/507533.507538>).
 //!
-//! With `p` of the `n` rows of a category positive and the rate `r` of all rows of the same folds, a
-//! category has the excess `(p - n r) / (n + 10)`: what its rate, shrunk by [`SHRINKAGE`] rows at `r`,
-//! exceeds `r` by. The excess and not the rate, since `r` differs from fold to fold with the labels of the
-//! fold that is left out: a category without rows elsewhere has the excess 0 in every fold, and says
-//! nothing. A missing value has 0, too, as has a category that is not seen in the fit.
+//! With `p` of the `n` rows of a category positive and the rate `r` of all rows of the same folds,
+//! a category has the excess `(p - n r) / (n + 10)`: its rate, shrunk by [`SHRINKAGE`] rows at `r`,
+//! less `r`. The excess and not the rate, since `r` differs from fold to fold with the labels of
+//! the fold that is left out: a category without rows elsewhere has the excess 0 in every fold, and
+//! is uninformative. A missing value has 0, too, as has a category that is not in the fit.
 //!
 //! Of uninformative categories the sum of `(y - r) e` over rows of label `y` and excess `e` is 0 on
-//! average, for the label of a row is not in its excess, with variance `2 r (1 - r)` times the sum of `e^2`:
-//! twice, since each of two rows of a category counts in the excess of the other. So [`FoldRates::are_informative`]
-//! whether rates are worth learning from: by [`CAUTION`] standard deviations.
+//! average, for the label of a row is not in its excess, with variance `2 r (1 - r)` times the sum
+//! of `e^2`: twice, since each of two rows of a category counts in the excess of the other. So
+//! [`FoldRates::are_informative`] tests whether to learn from rates: by [`CAUTION`] standard
+//! deviations.
 
 use crate::data::accumulate::{ClassMasses, ClassSums};
 use crate::data::dealing::folds::{Folds, NO_FOLD};
@@ -26,22 +28,23 @@ use crate::{Interrupt, RankError};
 /// Folds that the rows of a fit are dealt to.
 pub(crate) const N_RATE_FOLDS: u16 = 5;
 
-/// What makes the seed of the folds of rates another one than that of a learner's own draws, by an
-/// exclusive or: rows that it holds out would be taken from the first fold.
+/// Combined by exclusive or with the seed of a learner's own draws, so that the folds of rates have
+/// another seed: rows that it holds out would be taken from the first fold.
 pub(crate) const SEED_OF_RATES: u64 = 0x464F_4C44;
 
 /// Rows at the mean rate that each category is shrunk by.
 const SHRINKAGE: f64 = 10.0;
 
-/// Share of the rows that a category needs not to be rare.
+/// Share of the rows that a category needs in order not to be rare.
 const LEAST_SHARE: f64 = 0.002;
 
-/// Share of the rows that categories too rare to be distinguished may hold before their rates are learned
-/// from. Rates of all categories of all features would lose up to 2.4 points of AUC where there are few.
+/// Share of the rows that categories too rare to be distinguished may hold before their rates are
+/// learned from. Rates of all categories of all features would lose up to 2.4 points of AUC where
+/// there are few.
 const MOST_RARE: f64 = 0.05;
 
-/// Number of standard deviations by which rates must are informative beyond chance would. On real data those
-/// that are informative exceed it several times over.
+/// Number of standard deviations by which rates must be more informative than chance. On real data
+/// those that are informative exceed it several times over.
 const CAUTION: f64 = 3.0;
 
 /// The class rates of the categories of a feature.
@@ -52,7 +55,7 @@ pub(crate) struct FoldRates {
     of_level: Vec<ClassMasses>,
     /// The masses of all rows outside each fold, then those of all.
     others: Vec<ClassMasses>,
-    /// Mass that the rates are shrunk by.
+    /// Mass by which the rates are shrunk.
     added: f64,
     /// Mean mass of a row, by mass.
     unit: f64,
@@ -63,12 +66,13 @@ pub(crate) fn are_many(rare_rows: u64, n_rows: u64) -> bool {
     rare_rows as f64 > MOST_RARE * n_rows as f64
 }
 
-/// Rows that a category needs, of so many, not to be rare.
+/// Number of rows, out of `n_rows`, that a category needs in order not to be rare.
 pub(crate) fn least_level_rows(n_rows: u64) -> u64 {
     ((LEAST_SHARE * n_rows as f64).ceil() as u64).max(3)
 }
 
-/// Which categories of a feature are rare, if they hold many rows. Codes out of range count as missing.
+/// Which categories of a feature are rare, if they hold many rows. Codes out of range count as
+/// missing.
 fn rare_levels(codes: &[u32], n_levels: u32, labels: &Labels<'_>) -> Option<Vec<bool>> {
     let n_rows = labels.total().rows;
     let mut rows_of_level = vec![0; n_levels as usize];
@@ -82,7 +86,8 @@ fn rare_levels(codes: &[u32], n_levels: u32, labels: &Labels<'_>) -> Option<Vec<
     are_many(n_rare, n_rows).then(|| rows_of_level.iter().map(|&rows| rows < least).collect())
 }
 
-/// The features of categories of which rare ones hold many rows, with which of its categories are rare.
+/// Features whose rare categories hold many rows, each with a flag per category: whether it is
+/// rare.
 pub(crate) fn features_with_rare_levels(
     columns: &Columns<'_>,
     labels: &Labels<'_>,
@@ -94,7 +99,7 @@ pub(crate) fn features_with_rare_levels(
     columns.iter().enumerate().filter_map(of_feature).collect()
 }
 
-/// The folds of the rows that rates are learned by; `None` where no row can be left out.
+/// The folds by which rates are learned; `None` if no row can be left out.
 pub(crate) fn deal_for_rates(
     columns: &Columns<'_>,
     labels: &Labels<'_>,
@@ -135,8 +140,8 @@ impl FoldRates {
         Self::of_masses(of_level, totals, n_rows, squares)
     }
 
-    /// From sums: of each category in each fold, and of each fold; and the squared masses of rows, each
-    /// divided by how many rows it counts as.
+    /// From sums: those of each category in each fold, those of each fold, and the squared masses
+    /// of rows, each divided by the number of rows it counts as.
     pub(crate) fn of_sums(of_level: &[ClassSums], of_fold: &[ClassSums], squares: u128) -> Self {
         let with_total = |of_folds: &[ClassSums]| {
             let mut masses: Vec<ClassMasses> = of_folds.iter().map(|&sums| sums.into()).collect();
@@ -181,7 +186,7 @@ impl FoldRates {
         if total == 0.0 { 0.0 } else { all.gain(level) as f64 / total / (mass + self.added) }
     }
 
-    /// The excess of a category over all folds; 0 of a missing value.
+    /// The excess of a category over all folds; 0 for a missing value.
     pub(crate) fn overall(&self, level: u32) -> f64 {
         if level >= self.n_levels() {
             return 0.0;
@@ -189,7 +194,7 @@ impl FoldRates {
         self.excess(self.masses(level, self.n_folds), self.others[self.n_folds])
     }
 
-    /// The excess of a category by the rows outside a fold; 0 of a missing value.
+    /// The excess of a category by the rows outside a fold; 0 for a missing value.
     pub(crate) fn outside(&self, level: u32, fold: u16) -> f64 {
         if level >= self.n_levels() {
             return 0.0;
@@ -206,8 +211,8 @@ impl FoldRates {
         pos + neg > 0
     }
 
-    /// Whether the rates of some categories are informative beyond chance, by the rows outside each fold for
-    /// those in it.
+    /// Whether the rates of some categories, by the rows outside each fold, are informative for the
+    /// rows in it beyond chance.
     pub(crate) fn are_informative(&self, are_meant: impl Fn(u32) -> bool) -> bool {
         let all = self.others[self.n_folds];
         let total = (all.pos + all.neg) as f64;
@@ -224,8 +229,8 @@ impl FoldRates {
         sum > CAUTION * (2.0 * of_label * squares).sqrt()
     }
 
-    /// What the rows of the fit have, each with its mass: the excess of their category outside their
-    /// fold, and 0 where it is missing.
+    /// For the rows of the fit, with their masses: the excess of their category outside their fold,
+    /// and 0 if it is missing.
     pub(crate) fn weighted(&self) -> Vec<(f64, u64)> {
         let mut missing = self.others[self.n_folds];
         let mut found = Vec::new();
@@ -301,7 +306,7 @@ mod tests {
         }
     }
 
-    /// Rates of a sample of so many rows, in five folds, with informative categories or not.
+    /// Rates of a sample of `n_rows` rows, in five folds, with informative categories or not.
     fn drawn(n_rows: u64, n_levels: u64, seed: u64, tell: bool, copies: f64) -> FoldRates {
         let draw = |row: u64, what: u64| mix(mix(mix(seed) ^ row) ^ what);
         let codes: Vec<u32> = (0..n_rows).map(|row| (draw(row, 1) % n_levels) as u32).collect();
@@ -319,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn rates_of_noise_seldom_tell_and_those_of_a_law_do() {
+    fn rates_of_noise_are_seldom_informative_and_those_of_a_law_are() {
         for (n_rows, n_levels) in [(300, 100), (2000, 300), (6000, 1500)] {
             let tell = (0..300).filter(|&seed| {
                 drawn(n_rows, n_levels, seed, false, 1.0).are_informative(|_| true)

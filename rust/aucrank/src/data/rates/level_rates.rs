@@ -17,10 +17,10 @@
 //! ```
 //!
 //! and 0 where `c` is not positive: up to five categories of several rows each offer no more choice
-//! than a threshold of a number. If `Q` is no larger than `noise`, the categories cannot be distinguished
-//! from chance. Otherwise the rate of each is that of its own rows together with `h` times as many
-//! rows as the cell has, at the rate of the cell, with `h = noise / (K (Q - noise))`: a large
-//! category is shrunk less than a small one.
+//! than a threshold of a number. If `Q` is no larger than `noise`, the categories cannot be
+//! distinguished from chance. Otherwise the rate of each is that of its own rows together with `h`
+//! times as many rows as the cell has, at the rate of the cell, with `h = noise / (K (Q - noise))`:
+//! a large category is shrunk less than a small one.
 //!
 //! In a column of more than six categories, those with fewer than [`LEAST_LEVEL_ROWS`] training
 //! rows count as unseen, and so as missing. These constants are measured
@@ -34,7 +34,7 @@ use serde::{Deserialize, Serialize};
 use crate::data::accumulate::{ClassMasses, ClassSums};
 use crate::data::input::labels::Labels;
 
-/// Categories, after the first, that are free of charge. The best subset of `K` equal
+/// Number of categories, after the first, without penalty. The best subset of `K` equal
 /// uninformative categories gains `sqrt((K - 1) n p q / 2 pi)` on average, and the best threshold
 /// of an uninformative number 0.87 `sqrt(n p q)` (the mean of the Kolmogorov-Smirnov statistic):
 /// equal at six categories.
@@ -97,12 +97,13 @@ impl LevelRates {
 pub(crate) struct RowUnits([f64; 2]);
 
 impl RowUnits {
-    /// Of all rows of a fit.
+    /// Units of all rows of a fit.
     pub(crate) fn of_labels(labels: &Labels<'_>) -> Self {
         Self::of((0..labels.n_rows()).map(|row| (labels.sums(row), 1)))
     }
 
-    /// Of rows given by their contribution to the sums of a cell and how often each was drawn.
+    /// Units of rows given by their contribution to the sums of a cell and how often each was
+    /// drawn.
     pub(crate) fn of(rows: impl Iterator<Item = (ClassSums, u32)>) -> Self {
         let mut squares = RowSquares::default();
         rows.for_each(|(sums, times)| squares.add(sums, times));
@@ -142,7 +143,7 @@ impl RowSquares {
         }
     }
 
-    /// Adds so many equal rows.
+    /// Adds `n_rows` equal rows.
     pub(crate) fn add_equal(&mut self, sums: ClassSums, n_rows: u64) {
         let mut one = Self::default();
         one.add(sums, 1);
@@ -165,7 +166,7 @@ impl RowSquares {
         std::array::from_fn(|i| (sums[i / 2] >> (64 * (i % 2))) as u64)
     }
 
-    /// What [`RowSquares::to_words`] has given.
+    /// Reads sums written by [`RowSquares::to_words`].
     pub(crate) fn from_words(words: &[u64; 8]) -> Self {
         let sum = |i: usize| u128::from(words[i]) | u128::from(words[i + 1]) << 64;
         Self { of_class: [[sum(0), sum(2)], [sum(4), sum(6)]] }
@@ -404,7 +405,7 @@ mod tests {
     }
 
     #[test]
-    fn copies_are_rows_but_draws_of_one_row_are_one_that_weighs_more() {
+    fn copies_count_as_rows_but_draws_of_one_row_as_one_heavier_row() {
         let row = ClassSums { pos: 0, neg: 3, rows: 3 };
         let pos = (ClassSums::of_row(true, 1, 1), 1);
         let copies = RowUnits::of([(row, 1), pos].into_iter());

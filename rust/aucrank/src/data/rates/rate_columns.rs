@@ -1,13 +1,14 @@
 //! Columns of rates in addition to the features of a fit.
 //!
-//! Where rare categories of a feature hold a good part of the rows and their rates are informative beyond chance, a
-//! fit has one more number for the feature: the rate of the category of each row in the other folds, in
-//! steps (`fold_rates`). So the column is known to the fit alone: it is drawn, constrained and credited as the
-//! feature that it is made of.
+//! If rare categories of a feature hold many of the rows and their rates are informative beyond
+//! chance, a fit has one more number for the feature: the rate of the category of each row in the
+//! other folds, in steps (`fold_rates`). The column exists only in the fit: it is drawn,
+//! constrained and credited as the feature that it is made of.
 //!
-//! A question whether the rate of a row's category is below a threshold is, once the fit is over, one
-//! whether its category is among some: those of a rate below the threshold by all rows of the fit. A
-//! missing value, and a category that the fit did not see, has the mean rate and goes where that goes.
+//! A test whether the rate of a row's category is below a threshold becomes, once the fit is over,
+//! a test whether its category is in a set: those whose rate by all rows of the fit is below the
+//! threshold. A missing value, and a category that is not in the fit, has the mean rate and goes to
+//! its side.
 
 use std::sync::Arc;
 
@@ -22,17 +23,18 @@ use crate::data::input::level_set::LevelSet;
 use crate::data::random::mix;
 use crate::{Interrupt, RankError, parallel};
 
-/// The features whose rare categories hold many rows, and the folds that their rates are learned by.
+/// The features whose rare categories hold many rows, and the folds by which their rates are
+/// learned.
 #[derive(Debug)]
 pub(crate) struct RareLevels {
-    /// Each with which of its categories are rare.
+    /// Each with a flag per category: whether it is rare.
     features: Vec<(usize, Vec<bool>)>,
     folds: Folds,
 }
 
 impl RareLevels {
-    /// `None` where there is no such feature, or no row can be left out. Which features they are does not
-    /// depend on the labels.
+    /// `None` if there is no such feature, or no row can be left out. The choice of the features
+    /// does not depend on the labels.
     pub(crate) fn find(
         columns: &Columns<'_>,
         labels: &Labels<'_>,
@@ -80,7 +82,7 @@ impl RareLevels {
     }
 }
 
-/// The columns of rates of a fit, behind those of its features.
+/// The columns of rates of a fit, after those of its features.
 #[derive(Debug)]
 pub(crate) struct RateColumns {
     n_features: usize,
@@ -99,12 +101,12 @@ pub(crate) struct RateColumn {
 }
 
 impl RateColumns {
-    /// No columns of rates, for a fit of so many features.
+    /// No columns of rates, for a fit of `n_features` features.
     pub(crate) fn none(n_features: usize) -> Self {
         Self { n_features, columns: Vec::new() }
     }
 
-    /// Of rows that are not here, each with its feature.
+    /// Columns of rows elsewhere, each with its feature.
     pub(crate) fn of_steps(n_features: usize, columns: Vec<(usize, RateSteps)>) -> Self {
         let column = |(feature, steps)| {
             let (is_rare, of_row, values) = Default::default();
@@ -127,7 +129,7 @@ impl RateColumns {
         self.n_features + self.columns.len()
     }
 
-    /// What a column is made of, if it is one of rates.
+    /// The rates of a column, if it is one of rates.
     pub(crate) fn get(&self, column: usize) -> Option<&RateColumn> {
         self.columns.get(column.checked_sub(self.n_features)?)
     }
@@ -138,7 +140,7 @@ impl RateColumns {
         numbered.find(|(_, rates)| rates.feature == feature)
     }
 
-    /// The columns of a fit with those of rates behind them.
+    /// The columns of a fit, followed by those of rates.
     pub(crate) fn behind<'c>(
         &'c self,
         columns: &Columns<'c>,
@@ -148,7 +150,7 @@ impl RateColumns {
         columns.with_features(columns.iter().copied().chain(rates).collect(), interrupt)
     }
 
-    /// The codes of a fit with those of rates behind them.
+    /// The codes of a fit, followed by those of rates.
     pub(crate) fn codes(&self, binned: &Binned) -> Result<Binned, RankError> {
         let codes = self.columns.iter().map(|rates| {
             let cuts = (1..=rates.steps.cuts().len() as u32).map(threshold).collect();
@@ -157,8 +159,8 @@ impl RateColumns {
         binned.with_narrow(codes.collect())
     }
 
-    /// The same where categories that are learned from by their rates have no codes of their own, but
-    /// count as missing: sets of them would be chosen by the labels of their rows.
+    /// The same, but categories whose rates are learned from have no codes of their own and count
+    /// as missing: sets of them would be chosen by the labels of their rows.
     pub(crate) fn codes_of_either(
         &self,
         columns: &Columns<'_>,
@@ -188,22 +190,22 @@ impl RateColumns {
     }
 }
 
-/// The threshold before a step, of steps as numbers.
+/// The threshold below a step, with steps as numbers.
 pub(crate) fn threshold(step: u32) -> f64 {
     f64::from(step) - 0.5
 }
 
-/// The step that a threshold is before.
+/// The step above a threshold.
 pub(crate) fn step_above(threshold: f64) -> u32 {
     (threshold + 0.5) as u32
 }
 
-/// Most steps of rates, whose numbers are bytes.
+/// Most steps of rates: their numbers are bytes.
 const MOST_STEPS: usize = 250;
 
-/// A feature of categories as the rates of some of them describe it, if they are informative beyond chance: its
-/// rates in at most so many steps, and no more than [`MOST_STEPS`], and the step of each row. Rows learned from have the step
-/// of the other folds, all others that of all rows learned from.
+/// The rates of some categories of a feature, if they are informative beyond chance, in at most
+/// `most` steps, and no more than [`MOST_STEPS`]; and the step of each row. Rows learned from have
+/// the step of the other folds, all others that of all rows learned from.
 pub(crate) fn coded_rates(
     (codes, n_levels): (&[u32], u32),
     (labels, training, folds): (&Labels<'_>, &[u32], &Folds),
@@ -224,8 +226,7 @@ pub(crate) fn coded_rates(
 pub(crate) struct RateSteps {
     /// Ascending.
     cuts: Vec<f64>,
-    /// For each cut the categories below it, but where the mean is below it: then all but those that
-    /// are not.
+    /// For each cut the categories below it; if the mean is below it, all but those that are not.
     below: Vec<LevelSet>,
     /// For each cut all other categories.
     not_below: Vec<LevelSet>,
@@ -236,7 +237,8 @@ pub(crate) struct RateSteps {
 }
 
 impl RateSteps {
-    /// Those of rates that are informative beyond chance, at most so many, and no more than [`MOST_STEPS`].
+    /// Steps of rates that are informative beyond chance: at most `most`, no more than
+    /// [`MOST_STEPS`].
     pub(crate) fn informative(
         rates: &FoldRates,
         most: usize,
@@ -248,10 +250,11 @@ impl RateSteps {
         Self::new(rates, most.min(MOST_STEPS), are_meant)
     }
 
-    /// At most `most` steps of nearly equal mass. Each threshold parts some categories that are meant
-    /// from the mean: the others alone need no sets. `None` if there is no threshold left.
+    /// At most `most` steps of nearly equal mass. Each threshold separates some of the given
+    /// categories from the mean: the others alone need no sets. `None` if there is no threshold
+    /// left.
     ///
-    /// Of thresholds with the same categories below them one is kept: they are the same question once
+    /// Of thresholds with the same categories below them one is kept: they are the same test once
     /// the fit is over.
     pub(crate) fn new(
         rates: &FoldRates,
@@ -304,8 +307,8 @@ impl RateSteps {
         self.cuts.partition_point(|&cut| cut <= rate) as u32
     }
 
-    /// The step of a category by all rows; of a missing value, and of any that is out of range, that of
-    /// the mean.
+    /// The step of a category by all rows; that of the mean for a missing value or a code out of
+    /// range.
     pub(crate) fn of_level(&self, code: u32) -> u32 {
         self.of_level.get(code as usize).copied().unwrap_or(self.of_mean)
     }
@@ -320,19 +323,19 @@ impl RateSteps {
         self.of_mean
     }
 
-    /// The categories of the first so many steps, at least 1 and not all.
+    /// The categories of the steps below `step`, at least 1 and not all.
     pub(crate) fn before(&self, step: u32) -> &LevelSet {
         &self.below[step as usize - 1]
     }
 
-    /// The categories of the steps from one on, at least 1 and not all.
+    /// The categories of the steps from `step` on, at least 1 and not all.
     pub(crate) fn from(&self, step: u32) -> &LevelSet {
         &self.not_below[step as usize - 1]
     }
 
-    /// The step that [`RateSteps::before`] gives a set for, if there is one.
+    /// The step for which [`RateSteps::before`] returns a set, if there is one.
     pub(crate) fn find(&self, set: &LevelSet) -> Option<u32> {
-        // Below the mean sets grow from cut to cut, and above it what they leave out shrinks.
+        // Below the mean sets grow from cut to cut; above it their complements shrink.
         let n_low = self.cuts.partition_point(|&cut| cut <= 0.0);
         let n_listed = set.listed().len();
         let place = if set.lists_others() {
@@ -356,7 +359,8 @@ pub(crate) mod tests {
         (mix(mix(row as u64) ^ what) >> 11) as f64 / (1_u64 << 53) as f64
     }
 
-    /// Rows of a number and of a feature of many categories, of which few are frequent; some are missing.
+    /// Rows of a number and of a feature of many categories, of which few are frequent; some are
+    /// missing.
     #[derive(Clone)]
     pub(crate) struct RareRows {
         pub(crate) number: Vec<f64>,
@@ -394,7 +398,7 @@ pub(crate) mod tests {
             }
         }
 
-        /// With rare categories as missing ones.
+        /// With rare categories as missing values.
         pub(crate) fn without_rare(&self) -> Self {
             let few = |&code: &u32| if code < 4 { code } else { MISSING_CODE };
             Self { codes: self.codes.iter().map(few).collect(), ..self.clone() }
@@ -479,7 +483,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn labels_of_rows_not_learned_from_have_no_say() {
+    fn labels_of_rows_not_learned_from_do_not_matter() {
         let sample = RareRows::new(2000);
         let (columns, labels) = (sample.columns(), sample.labels());
         let interrupt = Interrupt::default();
@@ -496,7 +500,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn there_are_no_rates_of_noise_of_few_categories_or_where_they_are_not_wanted() {
+    fn there_are_no_rates_of_noise_of_few_categories_or_if_not_requested() {
         let sample = RareRows::new(3000);
         let (columns, labels) = (sample.columns(), sample.labels());
         let interrupt = Interrupt::default();
@@ -560,7 +564,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn no_set_is_made_twice_or_of_categories_that_need_none() {
+    fn no_set_is_made_twice_or_without_need() {
         for seed in 0..20 {
             let rates = rates(seed);
             let steps = RateSteps::new(&rates, 50, |level| level >= 3).unwrap();
