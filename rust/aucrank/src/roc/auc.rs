@@ -232,7 +232,7 @@ mod tests {
         }
 
         #[test]
-        fn sees_only_the_order_of_the_scores((scores, positive, _) in samples()) {
+        fn depends_only_on_the_order_of_the_scores((scores, positive, _) in samples()) {
             let value = auc(&scores, &positive);
             let grown: Vec<f64> = scores.iter().map(|s| s.exp()).collect();
             let narrow: Vec<f32> = scores.iter().map(|&s| s as f32 * 1e-30).collect();
@@ -241,7 +241,7 @@ mod tests {
         }
 
         #[test]
-        fn swapping_the_classes_turns_it_round((scores, positive, _) in samples()) {
+        fn swapping_the_classes_gives_the_complement((scores, positive, _) in samples()) {
             let swapped: Vec<bool> = positive.iter().map(|p| !p).collect();
             let sum = auc(&scores, &positive).unwrap() + auc(&scores, &swapped).unwrap();
             prop_assert!((sum - 1.0).abs() < 1e-15);

@@ -137,7 +137,7 @@ impl Bootstrap {
     ///
     /// # Errors
     ///
-    /// [`RankError`] as for [`Bootstrap::aucs`], and for bands that are none.
+    /// [`RankError`] as for [`Bootstrap::aucs`], and for invalid bands.
     pub fn partial_aucs<S: Score>(
         &self,
         models: &[&[S]],
@@ -302,7 +302,7 @@ fn places_of<S: Score, M: Mass>(
     (distinct.len(), places)
 }
 
-/// What a resample needs of a model.
+/// Data of a model for all resamples.
 struct ResampledModel {
     /// Negative rows in ascending order of the score; `None` if they are already in that order.
     negative: Option<Vec<u32>>,
@@ -431,7 +431,7 @@ fn resampled_aucs<M: Mass, T: HalfWinTotal>(
 #[inline]
 fn draw(rng: &mut Xoshiro256PlusPlus, n: usize, mut take: impl FnMut(usize)) {
     let bound = n as u64;
-    // Rejection sampling: values that would make some numbers likelier are refused.
+    // Rejection sampling: values that would make some numbers likelier are rejected.
     let refused = (1 << 32) % bound;
     let mut left = n;
     while left > 0 {

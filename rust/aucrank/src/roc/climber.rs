@@ -403,7 +403,7 @@ mod tests {
         }
 
         #[test]
-        fn far_scores_take_no_digits(ramp in ramps(), rows in samples(), far in 1.0e6..1.0e12_f64) {
+        fn far_scores_lose_no_digits(ramp in ramps(), rows in samples(), far in 1.0e6..1.0e12_f64) {
             let ramp = Ramp { side_slope: 0.0, ..ramp };
             let (mut weights, mut scores): (Vec<[u64; 2]>, Vec<f64>) = rows.into_iter().unzip();
             weights.extend([[1, 0], [0, 1], [1, 1]]);

@@ -388,9 +388,9 @@ pub enum Knots {
     WithoutIntermediate,
 }
 
-/// What is known of a curve, from its knots.
+/// A result that is computed from the knots of a curve.
 trait FromKnots: Sized {
-    /// What is kept of a count.
+    /// The form in which a count is kept.
     type Value<M: Mass>: Copy + Default + Send;
 
     fn value<M: Mass>(count: M, all: M) -> Self::Value<M>;
@@ -553,7 +553,7 @@ pub struct Rates {
 }
 
 impl Rates {
-    /// Those of [`RocCurve::with_knots`].
+    /// Rates of [`RocCurve::with_knots`].
     ///
     /// # Errors
     ///
@@ -611,8 +611,8 @@ impl<S: Score, M: Mass> Stretch<S, M> {
         Written { stretch: self, has_top, runs: &self.runs[usize::from(is_joined)..] }
     }
 
-    /// Takes the rows of a range if they make one step of a curve without intermediate knots: all
-    /// of one class and one weight, and no two of one score. Their order then does not matter.
+    /// Adds the rows of a range as one step if a curve without intermediate knots has one there:
+    /// all of one class and one weight, and no two of one score. Their order then does not matter.
     fn take_as_one<R: Record<S::Key, Mass = M>>(&mut self, rows: &[R], top: S::Key) -> bool {
         let Some((first, rest)) = rows.split_first() else { return true };
         let first_word: u64 = first.word().into();
@@ -671,7 +671,7 @@ impl<S: Score, M: Mass> Sink<S::Key, M> for Stretch<S, M> {
     }
 }
 
-/// Where thresholds and what is kept of false and of true positive counts are written.
+/// Destinations of thresholds and of false and true positive counts.
 type KnotSlots<'a, V> = (&'a mut [f64], &'a mut [V], &'a mut [V]);
 
 /// A stretch whose knots are known.
@@ -679,7 +679,7 @@ struct Written<'a, S: Score, M> {
     stretch: &'a Stretch<S, M>,
     /// Whether the highest score has a knot of its own.
     has_top: bool,
-    /// Those that have a knot.
+    /// Runs that have a knot.
     runs: &'a [ScoreRun<S, M>],
 }
 

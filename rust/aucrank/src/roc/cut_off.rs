@@ -1,4 +1,4 @@
-//! Where to cut a score in two, by what the two kinds of error are worth.
+//! The best threshold of a score, given the costs of the two kinds of error.
 
 use super::RocCurve;
 use super::mass::FewBits;
@@ -8,7 +8,7 @@ use super::sort::{Record, Sink, for_ties, sort_range, sweep};
 use crate::RankError;
 use crate::data::{ClassSums, Labels, midpoint};
 
-/// What makes a threshold the best one.
+/// Criterion of the best threshold.
 ///
 /// # Examples
 ///
@@ -25,9 +25,9 @@ use crate::data::{ClassSums, Labels, midpoint};
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum CutOffCriterion {
-    /// Greatest `TPR - slope * FPR`. Slope 1 is Youden's index; where a false positive costs `c` and
-    /// a false negative `d`, and a share `p` of the rows is positive, slope `c (1 - p) / (d p)`
-    /// makes the mean cost least (Metz, 1978).
+    /// Greatest `TPR - slope * FPR`. Slope 1 is Youden's index; if a false positive costs `c` and a
+    /// false negative `d`, and a share `p` of the rows is positive, slope `c (1 - p) / (d p)` makes
+    /// the mean cost least (Metz, 1978).
     Slope(f64),
     /// Least distance to the corner of no error, (0, 1).
     Corner,
@@ -48,7 +48,7 @@ impl CutOffCriterion {
             }
         };
         let least = (0..x.len()).map(loss).fold(f64::INFINITY, f64::min);
-        // What is equal but for rounding is equal.
+        // Values that differ only by rounding are equal.
         let slack = 1e-12 * least.abs().max(1.0);
         (0..x.len()).find(|&knot| loss(knot) <= least + slack).unwrap_or_default()
     }
@@ -287,7 +287,7 @@ mod tests_of_cut {
     }
 
     #[test]
-    fn rows_without_weight_have_no_say() {
+    fn rows_without_weight_do_not_matter() {
         let scores = [0.0, 1.0, 1.5, 2.0, 9.0];
         let positive = [false, false, true, true, false];
         let weights = [1.0, 2.0, 0.0, 0.5, 0.0];

@@ -82,8 +82,8 @@ impl DeLong {
     ///
     /// # Errors
     ///
-    /// [`RankError`] as for [`DeLong::new`], and if a weight is negative, NaN or infinite, or a class
-    /// has no weight.
+    /// [`RankError`] as for [`DeLong::new`], and if a weight is negative, NaN or infinite, or a
+    /// class has no weight.
     pub fn weighted<S: Score>(
         models: &[&[S]],
         positive: &[bool],

@@ -15,10 +15,10 @@ const MOST_HALVINGS: i32 = 30;
 /// matter.
 const CHUNK: usize = 1 << 13;
 
-/// Groups that are read at a time where they are not held in memory.
+/// Groups that are read at a time if they are not held in memory.
 const BLOCK: usize = 32 * CHUNK;
 
-/// Groups that are held in memory where they could be read anew: 24 MB.
+/// Groups that are held in memory although they could be read again: 24 MB.
 const MOST_HELD: usize = 1 << 20;
 
 /// Squared Newton decrement, for weights that add up to 1, below which a step is the last:
@@ -58,10 +58,10 @@ impl Line {
         log_odds_line(groups.iter().map(masses), class_rows, usize::MAX)
     }
 
-    /// The line of [`Line::of_groups`] where a row counts by the factor of its class, negative and
-    /// positive. A target of Platt is the chance that a row like this one is positive, so that the part
-    /// of each row that is of the other class counts by the factor of that one: of rows of one class
-    /// alone, however light, the line does not say that they outweigh the other.
+    /// The line of [`Line::of_groups`] if a row counts by the factor of its class, negative and
+    /// positive. A target of Platt is the chance that a row like this one is positive, so that the
+    /// part of each row that is of the other class counts by the factor of that one: if all rows
+    /// are of one class, however light, the line does not imply that they outweigh the other.
     pub(crate) fn of_weighted_classes(
         groups: &[(f64, ClassSums)],
         class_rows: [u64; 2],
@@ -77,9 +77,9 @@ impl Line {
         line_to_targets(groups.iter().map(masses), targets, usize::MAX)
     }
 
-    /// The same line as [`Line::of_groups`], of groups that come again as often as needed, with the
-    /// weights of the negative and of the positive rows of each. At most about [`MOST_HELD`] of them
-    /// are in memory at a time.
+    /// The same line as [`Line::of_groups`], of groups that can be iterated repeatedly, with the
+    /// weights of the negative and of the positive rows of each. At most about [`MOST_HELD`] of
+    /// them are in memory at a time.
     pub(crate) fn of_streamed(
         groups: impl Iterator<Item = (f64, [f64; 2])> + Clone,
         class_rows: [u64; 2],
@@ -135,7 +135,7 @@ impl SummedGroups for [TiedRows] {
     }
 }
 
-/// Groups that are made anew each time.
+/// Groups that are computed anew each time.
 struct Streamed<I> {
     groups: I,
     axis: FitAxis,
@@ -166,12 +166,12 @@ impl<I: Iterator<Item = (f64, [f64; 2])> + Clone> SummedGroups for Streamed<I> {
 ///
 /// Platt, "Probabilistic outputs for support vector machines and comparisons to regularized
 /// likelihood methods", Advances in Large Margin Classifiers, 1999; Newton's method as of Lin, Lin
-/// and Weng, "A note on Platt's probabilistic outputs for support vector machines", Machine Learning
-/// 68(3), 2007.
+/// and Weng, "A note on Platt's probabilistic outputs for support vector machines", Machine
+/// Learning 68(3), 2007.
 ///
-/// `groups` are rows of one finite score each, ascending, with the weights of the negative and of the
-/// positive ones; `class_rows` are the numbers of negative and positive rows. More than `most_held`
-/// groups are not held in memory, but gone through anew for each sum.
+/// `groups` are rows of one finite score each, ascending, with the weights of the negative and of
+/// the positive ones; `class_rows` are the numbers of negative and positive rows. More than
+/// `most_held` groups are not held in memory, but iterated anew for each sum.
 fn log_odds_line(
     groups: impl Iterator<Item = (f64, [f64; 2])> + Clone,
     class_rows: [u64; 2],
@@ -286,7 +286,7 @@ fn most_likely<G: SummedGroups + ?Sized>(
         let step_b = (hab * ga - haa * gb) / determinant;
         let decrement = -(ga * step_a + gb * step_b);
         if !decrement.is_finite() {
-            break; // The curvature is gone.
+            break; // The curvature vanishes.
         }
         if decrement < LAST_DECREMENT {
             (a, b) = (a + step_a, b + step_b);
@@ -381,7 +381,7 @@ mod tests {
     }
 
     #[test]
-    fn where_nothing_ranks_the_line_is_flat_at_the_mean_target() {
+    fn without_a_ranking_the_line_is_flat_at_the_mean_target() {
         let expected = {
             let mean = (3.0 * 4.0 / 5.0 + 9.0 / 11.0) / 12.0_f64;
             (mean / (1.0 - mean)).ln()

@@ -352,7 +352,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn digits_make_the_weight_again(bits in 0..f64::INFINITY.to_bits()) {
+        fn digits_and_exponent_give_the_weight(bits in 0..f64::INFINITY.to_bits()) {
             let weight = f64::from_bits(bits);
             let (digits, exponent) = digits(weight);
             prop_assert!(digits % 2 == 1 || digits == 0);
@@ -385,7 +385,7 @@ mod tests {
     }
 
     #[test]
-    fn masses_are_written_in_one_way() {
+    fn masses_have_one_canonical_form() {
         let mut masses = [12_u64, 40, 8];
         // Eighths: 12, 40 and 8 of 2^-5 are 3, 10 and 2 of 2^-3.
         assert_eq!((simplest(&mut masses, -5), masses), (-3, [3, 10, 2]));

@@ -1,10 +1,10 @@
 //! The objective: the area under the ROC curve, the curve and its hull.
 //!
 //! Scores are `f32` or `f64`, ties count one half, and weights are counts of repeated rows, except
-//! in variances, where weight k is not evidence of k rows unless [`Weighting`] says so. Sums of weights are integer multiples of
-//! a unit of their class, as wide as needed: results are exact up to one division, and identical
-//! for any number of threads and any order of the rows. Only weighted variances depend, by
-//! rounding, on the order of the rows.
+//! in variances, where weight k is evidence of k rows only as set by [`Weighting`]. Sums of weights
+//! are integer multiples of a unit of their class, as wide as needed: results are exact up to one
+//! division, and identical for any number of threads and any order of the rows. Only weighted
+//! variances depend, by rounding, on the order of the rows.
 //!
 //! - [`auc`], [`weighted_auc`]: the area, without the curve;
 //! - [`DeLong`], [`Bootstrap`]: the uncertainty of the area; [`PartialAreas`]: of a part of it;

@@ -15,9 +15,9 @@ impl RocCurve {
     /// area of specificity over a band of sensitivities (Jiang, Metz and Nishikawa, 1996); with
     /// `[0, b]` and `[c, 1]`, the two-way partial AUC (Yang, Lu, Lyu and Hu, 2019).
     ///
-    /// `standardize` maps it to 1/2 for the diagonal and 1 for a perfect curve:
-    /// `(1 + (area - least) / (greatest - least)) / 2`, where `least` is the area below the diagonal
-    /// within the bands and `greatest` that of the bands, `(b - a) * (d - c)`.
+    /// `standardize` maps it to 1/2 for the diagonal and 1 for a perfect curve: `(1 + (area -
+    /// least) / (greatest - least)) / 2`, where `least` is the area below the diagonal within the
+    /// bands and `greatest` that of the bands, `(b - a) * (d - c)`.
     ///
     /// # Errors
     ///
@@ -213,21 +213,21 @@ pub(crate) fn check_max_fpr(max_fpr: f64) -> Result<(), RankError> {
     })
 }
 
-/// The part by which the other negative rows count. With 0, rows change places from round to round
-/// and a loss that no round sees any more rises: of 0, 0.1, 0.2, 0.3, 0.5 and 0.7, this part gave
-/// the highest partial AUC (`benches/studies/partial_auc.py`, on folds of another seed).
+/// Fraction by which the other negative rows count. With 0, rows enter and leave the share from
+/// round to round, and the loss of those outside rises: of 0, 0.1, 0.2, 0.3, 0.5 and 0.7, this one
+/// gave the highest partial AUC (`benches/studies/partial_auc.py`, on folds of another seed).
 const LEAST_PART: f64 = 0.3;
 
-/// By which part each negative row counts where the highest alone matter: in full up to a share of
-/// the weight of all, from the highest score down, and by a smaller part below. All rows of the
-/// score at which the share ends count alike, so that the order of the rows does not matter.
+/// Fraction by which each negative row counts if only the highest matter: in full up to a share of
+/// the weight of all, from the highest score down, and in part below. All rows of the score at
+/// which the share ends count alike, so that the order of the rows does not matter.
 ///
 /// Of all choices of rows of that share, this one gives the greatest sum of a function that rises
-/// with the score. So a sum over the rows as they count, of a convex function of the scores that
-/// rises with each, is the maximum of sums that are convex, and convex itself.
+/// with the score. So the weighted sum of a convex function of the scores that rises with each is
+/// the maximum of convex sums, and convex itself.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct TopNegatives {
-    /// The score at which the share ends, and the part of its rows.
+    /// The score at which the share ends, and the fraction of its rows.
     score: f64,
     part: f64,
 }
@@ -271,7 +271,7 @@ impl TopNegatives {
         at_least(max_fpr)
     }
 
-    /// The part of a row of this score that counts.
+    /// The fraction of a row of this score that counts.
     #[inline]
     #[expect(clippy::float_cmp, reason = "a tie is exact equality")]
     pub(crate) fn part(self, score: f64) -> f64 {
@@ -285,7 +285,7 @@ impl TopNegatives {
     }
 }
 
-/// The part of which so much is within the share, and the rest below.
+/// The fraction for rows of which `within` is inside the share, and the rest below.
 fn at_least(within: f64) -> f64 {
     LEAST_PART * (1.0 - within) + within
 }
@@ -319,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn bands_that_are_none_or_lie_below_the_diagonal_are_refused() {
+    fn invalid_bands_and_bands_below_the_diagonal_are_refused() {
         let curve = RocCurve::new(&[0.0, 1.0], &[false, true]).unwrap();
         let all = [0.0, 1.0];
         for bad in [[0.5, 0.5], [0.6, 0.5], [-0.1, 0.5], [0.5, 1.1], [f64::NAN, 1.0]] {

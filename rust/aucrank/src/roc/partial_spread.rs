@@ -2,12 +2,13 @@
 //! rows.
 //!
 //! The area over a band of false positive rates depends on the scores of the negative rows twice:
-//! they say where the band begins and ends, and how the curve runs in between. Both are in their
-//! influence, and no density has to be estimated (He and Escobar, 2008): with the curve within the
-//! bands from (f, r) to (g, s), the influence of a positive row is the false positive rate at its
-//! score, clipped to [f, g], with a minus; that of a negative row is the true positive rate at its
-//! score, clipped to [r, s]. The same holds for a band of true positive rates, and for both, as the
-//! ends of the curve within the bands add nothing: there the integrand is 0, or does not change.
+//! they determine where the band begins and ends, and how the curve runs in between. Both are in
+//! their influence, and no density has to be estimated (He and Escobar, 2008): with the curve
+//! within the bands from (f, r) to (g, s), the influence of a positive row is the false positive
+//! rate at its score, clipped to [f, g], with a minus; that of a negative row is the true positive
+//! rate at its score, clipped to [r, s]. The same holds for a band of true positive rates, and for
+//! both, as the ends of the curve within the bands add nothing: there the integrand is 0, or does
+//! not change.
 //!
 //! A row in a tie lies on a sloping segment of the curve, and its influence is the mean of the
 //! clipped rate over that segment. Without bands that is the placement value with ties as one half,
@@ -23,7 +24,7 @@ use crate::RankError;
 use crate::data::times_power_of_two;
 use crate::parallel::prelude::*;
 
-/// What the weight of a row says.
+/// Meaning of the weight of a row.
 ///
 /// # Examples
 ///
@@ -48,9 +49,9 @@ use crate::parallel::prelude::*;
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Weighting {
-    /// The row stands for as many of the population, but is one observation, as in a survey.
+    /// The row stands for that many of the population, but is one observation, as in a survey.
     Sampling,
-    /// So many equal rows were observed; a whole number.
+    /// Number of equal rows that were observed; a whole number.
     Frequency,
 }
 
@@ -82,9 +83,9 @@ impl PartialAreas {
     /// Computes areas and covariances from the scores of each model, within the bands of false and
     /// of true positive rates of [`RocCurve::partial_auc`].
     ///
-    /// With weights that are frequencies, everything is as if each row were repeated. Otherwise the
-    /// variance is that of [`DeLong::weighted`](super::DeLong::weighted). The order of the rows
-    /// changes nothing.
+    /// With weights that are frequencies, all results are as if each row were repeated. Otherwise
+    /// the variance is that of [`DeLong::weighted`](super::DeLong::weighted). The order of the rows
+    /// does not matter.
     ///
     /// # Errors
     ///
@@ -258,13 +259,13 @@ pub(super) fn mean_clipped(u: f64, v: f64, [low, high]: [f64; 2]) -> f64 {
     let (p, q) = (u.clamp(low, high), v.clamp(low, high));
     let below = (v.min(low) - u).max(0.0) * low;
     let above = (v - u.max(high)).max(0.0) * high;
-    // Rounding must not take the mean out of what it is a mean of.
+    // Rounding must not take the mean out of the range of its values.
     ((below + 0.5 * (q - p) * (p + q) + above) / (v - u)).clamp(p, q)
 }
 
 impl RocCurve {
     /// Variance of [`RocCurve::partial_auc`] if the weights are [`Weighting::Frequency`], or there
-    /// are none: the curve then has all that it takes. `None` if a class has a single row.
+    /// are none: the curve then suffices. `None` if a class has a single row.
     ///
     /// # Errors
     ///

@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn codes_of_scores_around_zero_take_no_room_for_the_gap() {
+    fn codes_of_scores_around_zero_skip_the_gap() {
         let coding = ScoreCoding::new(Extremes::of(&[-2.0_f64, -1.0, 0.0, 1.0, 2.0]));
         assert_eq!(coding.last, 2 * (1 << 52) + 2);
     }

@@ -323,7 +323,7 @@ struct Words {
 }
 
 impl Words {
-    /// Those of the rows themselves, of which there is at least one.
+    /// Bounds of the words of some rows, at least one.
     fn of<K: Word, R: Record<K>>(rows: &[R]) -> Self {
         let (mut least, mut greatest) = (u64::MAX, 0);
         for row in rows {
@@ -349,7 +349,7 @@ fn descend<K: Word, R: Record<K>>(
         for_ties(rows, top, |code, positive, negative| sink.tie(code, positive, negative));
         return;
     }
-    // Bounds that are known are hardly wider than those of the rows, and cost nothing.
+    // Known bounds are hardly wider than those of the rows, and cost nothing.
     let Words { least, greatest } = words.unwrap_or_else(|| Words::of(rows));
     // About eight rows per range.
     let range_bits = u64::BITS - (greatest - least).leading_zeros();

@@ -65,9 +65,9 @@ pub struct RocState {
     /// Number of buffered rows from which they are sorted, if that saves memory.
     enough: usize,
     table: EntryTable,
-    /// If given, entries beyond some memory lie in files.
+    /// If given, entries beyond a limit of memory are in files.
     files: Option<Files>,
-    /// What went wrong as rows were added, some of which are lost.
+    /// The error of an update that lost some of its rows.
     loss: Option<RankError>,
 }
 
@@ -164,8 +164,8 @@ impl RocState {
         })
     }
 
-    /// The same state with at most about so many bytes in memory: more lie in files in a folder,
-    /// and are removed with the state. Statistics are the same, and take a pass over a file.
+    /// The same state with at most about `max_bytes` bytes in memory: more are kept in files in a
+    /// folder, and removed with the state. Statistics are the same, and take a pass over a file.
     ///
     /// # Errors
     ///
@@ -257,8 +257,8 @@ impl RocState {
         }
     }
 
-    /// Adds rows; either class may be absent. An error leaves the state as it was, but for one of its
-    /// files: then some of the rows are lost, and each later call is this error.
+    /// Adds rows; either class may be absent. An error leaves the state as it was, except one of
+    /// its files: then some of the rows are lost, and each later call returns this error.
     ///
     /// # Errors
     ///
@@ -299,8 +299,8 @@ impl RocState {
         })
     }
 
-    /// Adds rows whose sums are given. An error of the sums leaves the state as it was; one of the files
-    /// leaves it with some of the rows, so that each later call is that error.
+    /// Adds rows whose sums are given. An error of the sums leaves the state as it was; one of the
+    /// files leaves it with some of the rows, and each later call returns that error.
     fn add_all(
         &mut self,
         sums: &StateSums,
@@ -320,7 +320,7 @@ impl RocState {
         })
     }
 
-    /// Checks that no row was lost as a file could not be written.
+    /// Checks that no row was lost because a file could not be written.
     ///
     /// # Errors
     ///
@@ -329,14 +329,14 @@ impl RocState {
         self.loss.clone().map_or(Ok(()), Err)
     }
 
-    /// Adds rows that are counted by score and class, as a database that groups them gives them: each
-    /// stands for `counts` rows. The state is that of all of these, bit for bit, whereas a row of weight
-    /// k is one row. Errors are as those of [`RocState::update`].
+    /// Adds rows that are counted by score and class, as a database groups them: each stands for
+    /// `counts` rows. The state is that of all these rows, bit for bit, whereas a row of weight k
+    /// is one row. Errors are as those of [`RocState::update`].
     ///
     /// # Errors
     ///
-    /// [`RankError`] if the lengths differ or a score is NaN; with a unit of weight, also for a class with
-    /// more than 2^53 units of weight; [`RankError::Storage`].
+    /// [`RankError`] if the lengths differ or a score is NaN; with a unit of weight, also for a
+    /// class with more than 2^53 units of weight; [`RankError::Storage`].
     ///
     /// # Examples
     ///
@@ -494,8 +494,8 @@ impl RocState {
     }
 
     /// Bound on the difference of [`RocState::auc`] from the AUC of all rows; 0 without a maximum
-    /// size. Pairs within a cell count one half, where by the order of their scores they would
-    /// count 0 or 1.
+    /// size. Pairs within a cell count one half, but by the order of their scores they would count
+    /// 0 or 1.
     ///
     /// # Errors
     ///
@@ -552,8 +552,8 @@ impl RocState {
         Ok(with_cells!(self, |cells, exponents| curve(cells, exponents)))
     }
 
-    /// The most likely line of log-odds along the scores, equal to that of one call; `class_rows` are
-    /// the numbers of negative and of positive rows.
+    /// The most likely line of log-odds along the scores, equal to that of one call; `class_rows`
+    /// are the numbers of negative and of positive rows.
     ///
     /// # Errors
     ///
@@ -566,8 +566,8 @@ impl RocState {
         )))
     }
 
-    /// At most so many knots of the curve of all rows, at least 8: evenly along it, and the one of
-    /// the largest TPR - FPR.
+    /// At most `max_knots` knots of the curve of all rows, at least 8: evenly along it, and the one
+    /// of the largest TPR - FPR.
     ///
     /// # Errors
     ///
@@ -700,7 +700,7 @@ impl RocState {
     ///
     /// # Errors
     ///
-    /// [`RankError::BadParameter`] if scores lie in files; [`RankError::Storage`].
+    /// [`RankError::BadParameter`] if scores are in files; [`RankError::Storage`].
     pub fn to_bytes(&mut self) -> Result<Vec<u8>, RankError> {
         bytes::write(self)
     }

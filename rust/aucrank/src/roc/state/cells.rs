@@ -1,5 +1,5 @@
-//! Cells of a table: of bounded size, in which neighbouring scores are counted together, and those whose
-//! weights are summed without rounding, whatever their range.
+//! Cells of a table: of bounded size, in which neighbouring scores are counted together, and those
+//! whose weights are summed without rounding, whatever their range.
 
 use super::table::Entry;
 use crate::roc::curve::CountedMass;

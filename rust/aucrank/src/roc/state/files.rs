@@ -5,8 +5,8 @@
 //! difference; and its weights, unless they follow. One of 10^9 distinct scores takes some six
 //! bytes, less than the score did. For a statistic, all runs are merged into one.
 //!
-//! These bytes lie in frames, each followed by a checksum over them and their place, so that what has
-//! changed in a file is an error and not another statistic.
+//! These bytes lie in frames, each followed by a checksum over them and their place, so that what
+//! has changed in a file is an error and not another statistic.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -52,7 +52,7 @@ pub(super) struct Files {
     /// The file that is appended to, and its bytes so far.
     last: Option<(Arc<TemporaryFile>, u64)>,
     runs: Vec<Arc<FileRun>>,
-    /// What went wrong as a statistic read a run.
+    /// The error of a statistic that read a run.
     failure: Arc<OnceLock<RankError>>,
 }
 
@@ -177,18 +177,18 @@ impl Files {
         FileEntries { reader: readers, failure: Arc::clone(&self.failure) }
     }
 
-    /// What went wrong as the entries were read.
+    /// The error of reading the entries, if there was one.
     pub fn check(&self) -> Result<(), RankError> {
         self.failure.get().map_or(Ok(()), |err| Err(err.clone()))
     }
 
-    /// The file that is appended to, to damage it.
+    /// The file that is appended to, for tests that damage it.
     #[cfg(test)]
     pub fn last_file(&self) -> &std::fs::File {
         self.last.as_ref().expect("entries in a file").0.file()
     }
 
-    /// Lets the files be read again, once they are what they were.
+    /// Clears the error, for tests that have restored the files.
     #[cfg(test)]
     pub fn forgive(&mut self) {
         self.failure = Arc::default();
@@ -356,7 +356,8 @@ impl RunReader {
     }
 }
 
-/// The entries of a file, in ascending order. An error ends them, and is reported by [`Files::check`].
+/// The entries of a file, in ascending order. An error ends them, and is reported by
+/// [`Files::check`].
 #[derive(Debug, Clone)]
 pub(super) struct FileEntries {
     reader: Option<RunReader>,

@@ -1,5 +1,5 @@
-//! Statistics of the cells of a state, which come in ascending order, and the knots of its curve that some
-//! of them need, out of any number, in one pass.
+//! Statistics of the cells of a state in ascending order, and the knots of its curve that some of
+//! them need, out of any number, in one pass.
 
 use super::cells::{LOWEST, Seen, WideTotal, add_shifted, add_words, placed, unit_below};
 use super::table::few_units;
@@ -209,7 +209,7 @@ impl RocState {
     }
 }
 
-/// That of [`PartialAreas`](crate::roc::PartialAreas): for each class, from the mean clipped rate of
+/// As in [`PartialAreas`](crate::roc::PartialAreas): for each class, from the mean clipped rate of
 /// the other class over each score. The numbers of rows are those of the weighting.
 pub(super) fn of_part<C: Seen>(
     cells: &(impl Iterator<Item = C> + Clone),
@@ -285,14 +285,13 @@ pub(super) struct WantedKnots<'a> {
     pub fpr: &'a [f64],
     /// Those next to these true positive rates.
     pub tpr: &'a [f64],
-    /// So many at most, evenly along the curve, and that of the largest TPR - FPR.
+    /// At most this many, evenly along the curve, and that of the largest TPR - FPR.
     pub most: Option<usize>,
 }
 
 /// Some knots of a curve, with the exact area left of each.
 ///
-/// What lies between two knots next to each other on the curve is known; between others, only the
-/// area.
+/// The curve is known between two knots next to each other on it; between others, only the area.
 #[derive(Debug, Clone)]
 pub(super) struct Outline {
     pub curve: RocCurve,
@@ -313,10 +312,10 @@ struct Knot<M: Mass> {
     twice_right: M::Product,
 }
 
-/// How far TPR - FPR is up, in units of one pair, and where.
+/// The largest TPR - FPR so far, in units of one pair, and its knot.
 type Gap<M> = (<M as Mass>::Product, Knot<M>);
 
-/// Where a knot is among the wanted rates, and in which piece of the curve.
+/// Position of a knot among the requested rates, and its piece of the curve.
 #[derive(Clone, Copy, PartialEq)]
 struct KnotPlace {
     among: [usize; 2],
@@ -334,7 +333,7 @@ pub(super) fn outline<C: Seen>(
         rates.sort_unstable_by(f64::total_cmp);
         rates
     });
-    // A curve is two sides of a square long at most.
+    // A curve is at most as long as two sides of a square.
     let pieces = wanted.most.map_or(0.0, |most| 0.5 * most.saturating_sub(ALWAYS + 1) as f64);
     let place = |counts: [C::Mass; 2]| {
         let rates = [0, 1].map(|class| counts[class].to_f64() / all[class].to_f64());

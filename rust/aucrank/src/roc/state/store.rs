@@ -1,4 +1,4 @@
-//! Where the rows of a state lie: buffered, in the table, in files.
+//! Storage of the rows of a state: in a buffer, in the table, in files.
 
 use super::cells::{Cell, Count, LowBits, WideCell, cut_down, placed, unit_below};
 use super::files::Kind;
@@ -116,7 +116,7 @@ impl RocState {
             self.spill()?;
         }
         if self.files.is_none() {
-            // As much as a batch took is not kept for the next.
+            // The memory of a batch is not kept for the next.
             (self.scores, self.positive, self.weighted) = (Vec::new(), Vec::new(), Vec::new());
         }
         self.keep_size();

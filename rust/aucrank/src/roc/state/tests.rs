@@ -217,7 +217,7 @@ proptest! {
     }
 
     #[test]
-    fn a_bounded_state_takes_any_weights_within_its_bound(
+    fn a_bounded_state_accepts_any_weights_within_its_bound(
         rows in weighed(), max_size in 2..12_usize, cut in any::<usize>(),
     ) {
         let (a, b) = rows.split_at(cut % rows.len());
@@ -293,7 +293,7 @@ proptest! {
     }
 
     #[test]
-    fn few_knots_are_on_the_curve_and_answer_as_all_of_them(
+    fn few_knots_are_on_the_curve_and_give_the_results_of_all(
         rows in rows(), rates in prop::collection::vec(0.0..=1.0, 1..9), most in 8..40_usize,
     ) {
         let mut state = state_of(&rows, None, true);
@@ -369,7 +369,7 @@ proptest! {
     }
 
     #[test]
-    fn a_unit_is_dropped_next_to_weights_as_they_are(rows in rows(), bits in 0..9_i32) {
+    fn a_unit_is_dropped_when_merged_with_exact_weights(rows in rows(), bits in 0..9_i32) {
         let (scores, positive, weights) = parts(&rows);
         let halves: Vec<f64> = weights.iter().map(|w| w / 2_f64.powi(bits)).collect();
         let state = |unit: Option<f64>| {
@@ -438,7 +438,7 @@ fn states_of_the_first_version_are_read() {
 
 proptest! {
     #[test]
-    fn any_pieces_in_any_order_are_one_call(
+    fn any_pieces_in_any_order_equal_one_call(
         rows in rows(),
         cuts in prop::collection::vec(any::<usize>(), 0..9),
         order in 0..3_u8,
@@ -552,7 +552,7 @@ fn many_rows_take_every_path() {
 }
 
 #[test]
-fn rows_wait_where_they_hardly_repeat_a_score() {
+fn rows_stay_buffered_if_scores_hardly_repeat() {
     let n = 2 * BUFFER;
     let positive: Vec<bool> = (0..n).map(|row| row % 3 == 0).collect();
     for (n_distinct, waits) in [(n, true), (1000, false)] {
@@ -597,7 +597,7 @@ fn files_are_removed_and_their_loss_is_reported() {
     std::fs::remove_dir(&folder).unwrap();
 }
 
-/// A folder of its own, which is removed in the end.
+/// A folder that is removed in the end.
 struct Folder(std::path::PathBuf);
 
 impl Folder {
@@ -622,7 +622,7 @@ fn spilling(folder: &Folder) -> RocState {
 type Adding<'a> = &'a dyn Fn(&mut RocState) -> Result<(), RankError>;
 
 #[test]
-fn a_state_that_lost_rows_says_so_at_each_later_call() {
+fn a_state_that_lost_rows_returns_its_error_at_each_later_call() {
     let folder = Folder::new("lost");
     let n = 400_000_u32;
     let scores: Vec<f64> = (0..n).map(|row| f64::from(row * 7919 % n)).collect();
@@ -706,9 +706,9 @@ fn a_flipped_bit_of_a_file_is_an_error() {
     assert_eq!(state.auc(), auc(&scores, &positive));
 }
 
-/// Each appends to a file of its own what comes after.
+/// Later rows of each are appended to a file of its own.
 #[test]
-fn a_copy_of_a_state_in_files_goes_its_own_way() {
+fn a_copy_of_a_state_in_files_is_independent() {
     let folder = Folder::new("copies");
     let scores: Vec<f64> = (0..200_000).map(|row| f64::from(row * 7919 % 200_000)).collect();
     let positive: Vec<bool> = (0..200_000).map(|row| row % 3 == 0).collect();
@@ -733,7 +733,7 @@ fn a_copy_of_a_state_in_files_goes_its_own_way() {
 
 #[cfg(unix)]
 #[test]
-fn files_are_for_their_owner_alone() {
+fn files_are_readable_by_their_owner_only() {
     use std::os::unix::fs::PermissionsExt;
 
     let folder = Folder::new("owner");
@@ -777,7 +777,7 @@ fn an_error_leaves_the_state_as_it_was() {
 }
 
 #[test]
-fn newer_and_foreign_bytes_are_named() {
+fn newer_and_unknown_formats_are_named() {
     let message = |bytes: &[u8]| RocState::from_bytes(bytes).unwrap_err().to_string();
     assert!(message(b"").contains("do not begin"));
     assert!(message(b"PK\x03\x04 and more").contains("do not begin"));
@@ -785,8 +785,8 @@ fn newer_and_foreign_bytes_are_named() {
     assert!(message(b"AUCRANKS\x07\0\0\0").contains("format version 7"));
 }
 
-/// A class whose weights are of very different size has knots that differ in their counts and not in
-/// their rates, which are rounded.
+/// A class whose weights differ widely has knots that differ in their counts and not in their
+/// rates, which are rounded.
 #[test]
 fn a_band_that_the_curve_enters_at_a_rate_of_several_knots_has_the_same_area() {
     let scores = [5.0, 4.0, 4.0, 3.0, 2.0, 2.0, 1.5, 1.0, 0.0];
@@ -800,7 +800,7 @@ fn a_band_that_the_curve_enters_at_a_rate_of_several_knots_has_the_same_area() {
     for tpr in [[0.2, 1.0], [0.0, 0.2], [0.8, 0.9], [0.5, 0.9999]] {
         let expected = curve.partial_auc([0.0, 1.0], tpr, false).unwrap();
         assert_eq!(memory.partial_auc([0.0, 1.0], tpr, false), Ok(expected));
-        // By the definition with exact knots: all that several knots of a rate differ by is below 1e-16.
+        // By the definition with exact knots: knots of one rate differ by less than 1e-16.
         let width = 1.0 - rates[1];
         assert!((expected - (tpr[1] - tpr[0]) * width).abs() < 1e-5, "{expected}");
     }
