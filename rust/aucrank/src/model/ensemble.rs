@@ -11,8 +11,8 @@ use crate::formula::{Formula, Opaque};
 
 /// A fitted ensemble: log-odds of the positive class as a weighted sum of scores.
 ///
-/// A member has several models, such as one for each fold that was left out of its fit; its score is
-/// the sum of theirs.
+/// A member has several models, such as one for each fold that was left out of its fit; its score
+/// is the sum of theirs.
 ///
 /// # Examples
 ///
@@ -71,12 +71,12 @@ pub struct Ensemble {
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(Serialize))]
 pub struct Member {
-    /// What the sum of the scores of its models is multiplied by.
+    /// Factor of the sum of the scores of its models.
     pub factor: f64,
-    /// Its models; none where they are external.
+    /// Its models; empty if they are external.
     #[cfg_attr(feature = "serde", serde(serialize_with = "super::saved::nested::write_models"))]
     pub models: Vec<Model>,
-    /// Numbers of its external rankers; none where its models are of this crate.
+    /// Numbers of its external rankers; empty if its models are of this crate.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Vec::is_empty"))]
     pub external: Vec<usize>,
 }
@@ -86,7 +86,7 @@ impl Ensemble {
     ///
     /// # Errors
     ///
-    /// What does not fit together, in words.
+    /// A description of the mismatch.
     pub fn new(
         n_levels: Vec<Option<u32>>,
         members: Vec<Member>,
@@ -109,7 +109,7 @@ impl Ensemble {
         &self.members
     }
 
-    /// Log-odds of a row of which no member says anything.
+    /// Log-odds of a row to whose score no member contributes.
     #[must_use]
     pub fn intercept(&self) -> f64 {
         self.intercept
@@ -188,11 +188,11 @@ impl Ensemble {
         Formula::Sum(members.chain([Formula::Constant(self.intercept)]).collect())
     }
 
-    /// Whether its parts fit together, and those of its models.
+    /// Checks that its parts, and those of its models, are consistent.
     ///
     /// # Errors
     ///
-    /// What is wrong, in words.
+    /// A description of the fault.
     pub(super) fn check(&self) -> Result<(), String> {
         self.check_parts()?;
         self.models().try_for_each(|model| model.family().check())
@@ -238,7 +238,7 @@ impl Ensemble {
     }
 }
 
-/// Whether a model uses external models, whose numbers would be those of others in an ensemble.
+/// Whether a model uses external models: their numbers would clash with others in an ensemble.
 pub(super) fn asks_external(model: &Model) -> bool {
     match model {
         Model::TreeRank(model) => !model.tree.classifiers().is_empty(),
@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn external_rankers_score_and_their_scores_are_added_up() {
+    fn scores_of_external_rankers_are_added_up() {
         let columns = Columns::new(vec![Column::from(&[1.0, 2.0][..])], 2).unwrap();
         let ensemble = of_external();
         assert_eq!(ensemble.external_rankers(), [0, 1]);
@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn a_member_is_of_models_or_of_external_rankers() {
+    fn a_member_needs_models_or_external_rankers() {
         let neither = Member { factor: 1.0, models: Vec::new(), external: Vec::new() };
         let err = Ensemble::new(vec![None], vec![neither], 0.0).unwrap_err();
         assert_eq!(err, "a member of an ensemble has no models");

@@ -1,4 +1,4 @@
-//! The one list of the families of models, and what every family does.
+//! The one list of the families of models, and their common interface.
 
 #[cfg(feature = "serde")]
 use serde::Serialize;
@@ -17,7 +17,7 @@ use crate::data::Columns;
 use crate::formula::{Formula, Opaque};
 use crate::tree::{RankingForest, TreeRankModel};
 
-/// What a fitted model of any family does.
+/// Interface of a fitted model of any family.
 ///
 /// # Examples
 ///
@@ -43,7 +43,7 @@ use crate::tree::{RankingForest, TreeRankModel};
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
 pub trait Family: Send + Sync {
-    /// The model as one of the list.
+    /// The model as a variant of [`ModelRef`].
     fn as_model(&self) -> ModelRef<'_>;
 
     /// For each feature its number of categories, or `None` if it is numeric.
@@ -53,7 +53,7 @@ pub trait Family: Send + Sync {
     ///
     /// # Errors
     ///
-    /// What is wrong, in words.
+    /// A description of the fault.
     fn check(&self) -> Result<(), String>;
 
     /// Score of each row; higher is more positive, above 0 is predicted positive.
@@ -64,54 +64,55 @@ pub trait Family: Send + Sync {
     /// [`RankError::NoScore`] if the model turns features into others.
     fn score(&self, columns: &Columns<'_>) -> Result<Vec<f64>, RankError>;
 
-    /// Probability of the positive class of each row, by the model itself: above one half exactly where
-    /// the score is above 0.
+    /// Probability of the positive class of each row, by the model itself: above one half exactly
+    /// if the score is above 0.
     ///
     /// # Errors
     ///
     /// As [`Family::score`]; [`RankError::NoProbability`] if it ranks rows without one.
     fn probability(&self, columns: &Columns<'_>) -> Result<Vec<f64>, RankError>;
 
-    /// What [`Family::score`] computes.
+    /// The score as a formula.
     fn formula(&self) -> Formula;
 
-    /// What each feature or term adds to the score of each row, row by row; of a scorecard, to its points.
+    /// Contribution of each feature or term to the score of each row, row by row; of a scorecard,
+    /// to its points.
     ///
     /// # Errors
     ///
-    /// As [`Family::score`]; [`RankError::NotAdditive`] if the score is no sum of such parts.
+    /// As [`Family::score`]; [`RankError::NotAdditive`] if the score is not such a sum.
     fn explain(&self, _columns: &Columns<'_>) -> Result<Vec<f64>, RankError> {
         Err(if self.has_score() { RankError::NotAdditive } else { RankError::NoScore })
     }
 
-    /// How much each feature contributes to the ranking of the training rows, in the unit of the family, or
-    /// `None` if that is not known.
+    /// Contribution of each feature to the ranking of the training rows, in the unit of the family,
+    /// or `None` if it is unknown.
     fn importances(&self) -> Option<Vec<f64>> {
         None
     }
 
-    /// What is subtracted from the raw score, or `None` if the family has no such threshold: see
+    /// Threshold that is subtracted from the raw score, or `None` if the family has none: see
     /// [`Model::with_threshold`].
     fn threshold(&self) -> Option<f64> {
         None
     }
 
-    /// Whether it ranks rows; what does not turns features into others.
+    /// Whether it ranks rows; other models turn features into others.
     fn has_score(&self) -> bool {
         true
     }
 
-    /// Whether it knows two classes; all that ranks rows does.
+    /// Whether it has two classes; every ranker has.
     fn has_classes(&self) -> bool {
         true
     }
 }
 
-/// Declares the enums of models from one list: the name of a variant, its tag in saved models, the type of
-/// its model.
+/// Declares the enums of models from one list: the name of a variant, its tag in saved models, the
+/// type of its model.
 macro_rules! families {
     ($($(#[$doc:meta])* $name:ident = $tag:literal ($model:ty),)*) => {
-        /// What was learned.
+        /// A fitted model.
         ///
         /// # Examples
         ///
@@ -170,7 +171,7 @@ macro_rules! families {
                 }
             }
 
-            /// A copy of its own.
+            /// An owned copy.
             #[must_use]
             pub fn to_model(self) -> Model {
                 match self {
@@ -183,7 +184,7 @@ macro_rules! families {
             /// The tags of all families in saved models.
             pub const FAMILIES: &[&str] = &[$($tag,)*];
 
-            /// What every family does.
+            /// The interface of every family.
             #[must_use]
             pub fn family(&self) -> &dyn Family {
                 match self {
@@ -246,12 +247,12 @@ impl Model {
 }
 
 impl Model {
-    /// The model with another threshold: what is subtracted from its raw score, so that rows above
-    /// it are called positive.
+    /// The model with another threshold: the number subtracted from its raw score, so that rows
+    /// above it are called positive.
     ///
     /// # Errors
     ///
-    /// In words, if the family has no such threshold, or the threshold is out of its range.
+    /// A description of the fault: the family has no such threshold, or it is out of its range.
     pub fn with_threshold(mut self, threshold: f64) -> Result<Self, String> {
         match &mut self {
             Self::Boosted(model) => model.set_threshold(threshold),
@@ -266,10 +267,10 @@ impl Model {
     }
 }
 
-/// What a family computes of rows.
+/// A function that a family computes of rows.
 type OfRows<T> = fn(&T, &Columns<'_>) -> Result<Vec<f64>, RankError>;
 
-/// Families that rank rows, each with its score and its probability, and those of the other answers of
+/// Families that rank rows, each with its score and its probability, and the other methods of
 /// [`Family`] that it has.
 macro_rules! rankers {
     ($($model:ty => $score:expr, $probability:expr
@@ -320,12 +321,12 @@ macro_rules! rankers {
     };
 }
 
-/// Of scores that only rank.
+/// The probability of models that only rank.
 fn none<T>(_: &T, _: &Columns<'_>) -> Result<Vec<f64>, RankError> {
     Err(RankError::NoProbability)
 }
 
-// Without the external models that some may ask.
+// Without the external models that some may use.
 rankers! {
     TreeRankModel => |model, columns| model.tree.score(columns, None),
         |model, columns| model.tree.probability(columns, None),
@@ -358,7 +359,7 @@ rankers! {
     TwoSidedModel => Self::score, none;
 }
 
-/// Families that turn features into others, each with whether it knows two classes.
+/// Families that turn features into others, each with whether it has two classes.
 macro_rules! transformers {
     ($($model:ty => $has_classes:expr,)*) => {
         $(impl Family for $model {

@@ -1,8 +1,8 @@
-//! Models of every family: scoring with them, and their saved form, one JSON document with a version and a
+//! Models of every family: scoring, and their saved form, one JSON document with a version and a
 //! checksum.
 //!
-//! Without the feature `serde` there is no saved form: of this module [`Family`], [`Model`], [`ModelRef`],
-//! [`Ensemble`], [`Member`] and [`TwoSidedModel`] are left.
+//! Without the feature `serde` there is no saved form; [`Family`], [`Model`], [`ModelRef`],
+//! [`Ensemble`], [`Member`] and [`TwoSidedModel`] remain.
 
 mod ensemble;
 mod family;

@@ -53,12 +53,13 @@ pub struct TwoSidedModel {
 }
 
 impl TwoSidedModel {
-    /// Cuts a ranker, whose own probabilities are those of `ranker_calibration`, at the score `theta`.
+    /// Cuts a ranker, whose own probabilities are those of `ranker_calibration`, at the score
+    /// `theta`.
     ///
     /// # Errors
     ///
-    /// What does not fit together, in words: a model that ranks no rows, asks external models or is cut
-    /// already.
+    /// A description of the mismatch: a model that ranks no rows, uses external models or is
+    /// two-sided already.
     pub fn new(
         ranker: impl Into<Model>,
         ranker_calibration: Option<Calibration>,
@@ -85,7 +86,7 @@ impl TwoSidedModel {
         &self.ranker
     }
 
-    /// The probabilities of the scores of the ranker, where they were calibrated.
+    /// The probabilities of the scores of the ranker, if they were calibrated.
     #[must_use]
     pub fn ranker_calibration(&self) -> Option<&Calibration> {
         self.ranker_calibration.as_ref()
@@ -159,11 +160,11 @@ impl TwoSidedModel {
         votes.map(|vote| vote - midpoint)
     }
 
-    /// Whether its parts fit together, and those of its ranker.
+    /// Checks that its parts, and those of its ranker, are consistent.
     ///
     /// # Errors
     ///
-    /// What is wrong, in words.
+    /// A description of the fault.
     pub(super) fn check(&self) -> Result<(), String> {
         self.check_parts()?;
         if let Some(calibration) = &self.ranker_calibration {
@@ -239,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_together_is_refused() {
+    fn inconsistent_parts_are_refused() {
         let (theta, cut) = cut_of(&ranker().family().score(&columns()).unwrap());
         let model = TwoSidedModel::new(ranker(), None, theta, &cut).unwrap();
         let err = TwoSidedModel::new(model.clone(), None, theta, &cut).unwrap_err();

@@ -18,7 +18,7 @@ use crate::data::{Column, Columns, MISSING_CODE};
 
 const SECONDS_A_DAY: f64 = 86_400.0;
 
-/// Why a batch does not have the columns of a model.
+/// Reason why a batch does not have the columns of a model.
 ///
 /// # Examples
 ///
@@ -37,35 +37,35 @@ const SECONDS_A_DAY: f64 = 86_400.0;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BatchError {
-    /// A column is not there, or there are two of its name.
+    /// A column is missing, or there are two of its name.
     #[error(transparent)]
     Columns(#[from] TextError),
-    /// A column whose type does not suit the feature.
+    /// A column whose type does not match the feature.
     #[error("column {name:?} is {expected} in the model, and {found} in the batch")]
     OtherType {
         /// The feature.
         name: String,
-        /// What it is in the model.
+        /// Kind of the feature in the model.
         expected: &'static str,
-        /// The type of Arrow.
+        /// The Arrow type.
         found: String,
     },
-    /// A column of a type that no feature has.
+    /// A column of a type that no feature can have.
     #[error("column {name:?} is {found}: neither numbers, nor dates, nor text")]
     NoFeature {
         /// The column.
         name: String,
-        /// The type of Arrow.
+        /// The Arrow type.
         found: String,
     },
 }
 
 /// A batch of Apache Arrow, read as the features of a model.
 ///
-/// The columns are found by name, in any order, and those that the model does not know are ignored. Null is
-/// missing, and so are NaN and a category that was not seen at fit. Numbers are those of any width, and
-/// truth values; doubles without a null are borrowed. Categories are texts of any form, also in
-/// dictionaries, or whole numbers. Dates and times of the model are those of Arrow.
+/// The columns are found by name, in any order, and others are ignored. Null is missing, and so are
+/// NaN and a category that was not seen at fit. Numbers are those of any width, and booleans;
+/// doubles without a null are borrowed. Categories are strings of any form, also in dictionaries,
+/// or whole numbers. Dates and times of the model are those of Arrow.
 ///
 /// # Examples
 ///
@@ -101,8 +101,8 @@ impl<'a> BatchRows<'a> {
     ///
     /// # Errors
     ///
-    /// [`BatchError`] if a feature has no column, or no name, or its column is of another type; or two
-    /// columns have the same name.
+    /// [`BatchError`] if a feature has no column, or no name, or its column is of another type; or
+    /// two columns have the same name.
     pub fn new(features: &[Feature], batch: &'a RecordBatch) -> Result<Self, BatchError> {
         let schema = batch.schema_ref();
         let names: Vec<&str> = schema.fields().iter().map(|field| field.name().as_str()).collect();
@@ -199,7 +199,7 @@ fn days(array: &dyn Array) -> Option<Cow<'_, [f64]>> {
         |array| values::<TimestampSecondType>(array, |seconds| seconds as f64 / SECONDS_A_DAY),
         |array| values::<TimestampMillisecondType>(array, |ms| ms as f64 / 1e3 / SECONDS_A_DAY),
         |array| values::<TimestampMicrosecondType>(array, days_of_micros),
-        // Times of Python are no finer than a microsecond.
+        // Python times are no finer than a microsecond.
         |array| values::<TimestampNanosecondType>(array, |ns| days_of_micros(ns.div_euclid(1000))),
     ];
     readers.iter().find_map(|read| read(array)).map(Cow::Owned)
@@ -209,14 +209,14 @@ fn days_of_micros(micros: i64) -> f64 {
     micros as f64 / 1e6 / SECONDS_A_DAY
 }
 
-/// The texts of an array that is no dictionary.
+/// The strings of an array that is not a dictionary.
 fn texts(array: &dyn Array) -> Option<Vec<Option<&str>>> {
     let utf8 = array.as_string_opt::<i32>().map(|texts| texts.iter().collect());
     utf8.or_else(|| array.as_string_opt::<i64>().map(|texts| texts.iter().collect()))
         .or_else(|| array.as_string_view_opt().map(|texts| texts.iter().collect()))
 }
 
-/// The codes of the rows; categories that the model does not know are missing.
+/// The codes of the rows; unknown categories are missing.
 fn codes(array: &dyn Array, code_of: &HashMap<LevelKey<'_>, u32>) -> Option<Vec<u32>> {
     let of_level = |level: Option<LevelKey<'_>>| {
         level.and_then(|level| code_of.get(&level)).copied().unwrap_or(MISSING_CODE)
@@ -226,7 +226,7 @@ fn codes(array: &dyn Array, code_of: &HashMap<LevelKey<'_>, u32>) -> Option<Vec<
         let of_key = |(row, key): (usize, usize)| {
             if array.is_null(row) { MISSING_CODE } else { values[key] }
         };
-        // Where there is no value, a null row has a key that is none.
+        // Without a value, a null row may have an invalid key.
         let keys =
             if values.is_empty() { vec![0; array.len()] } else { dictionary.normalized_keys() };
         return Some(keys.into_iter().enumerate().map(of_key).collect());
@@ -235,7 +235,7 @@ fn codes(array: &dyn Array, code_of: &HashMap<LevelKey<'_>, u32>) -> Option<Vec<
         let level = |text: Option<&str>| of_level(text.map(|text| LevelKey::Text(text.into())));
         return Some(texts.into_iter().map(level).collect());
     }
-    // Whole numbers may be more than a double holds.
+    // Whole numbers may exceed the precision of a double.
     let of_whole = |whole: Option<i128>| of_level(whole.map(LevelKey::Whole));
     let whole: Option<Vec<u32>> = downcast_integer_array!(
         array => Some(array.iter().map(|value| of_whole(value.map(i128::from))).collect()),
@@ -249,13 +249,13 @@ fn codes(array: &dyn Array, code_of: &HashMap<LevelKey<'_>, u32>) -> Option<Vec<
     Some(numbers.iter().map(level).collect())
 }
 
-/// The features that batches hold: texts are categories, in the order of their text; all else is numbers,
-/// and dates and times days since 1970.
+/// The features of batches: strings are categories, in the order of their text; all else is
+/// numbers, and dates and times days since 1970.
 ///
 /// # Errors
 ///
-/// [`BatchError`] if two columns have the same name, a batch lacks a column of the first, or a column is
-/// of a type that no feature has.
+/// [`BatchError`] if two columns have the same name, a batch lacks a column of the first, or a
+/// column is of a type that no feature can have.
 ///
 /// # Examples
 ///
@@ -358,7 +358,7 @@ mod tests {
     }
 
     #[test]
-    fn categories_are_found_in_texts_of_every_form() {
+    fn categories_are_found_in_strings_of_every_form() {
         let texts = [Some("b"), None, Some("x"), Some("a")];
         let arrays: Vec<ArrayRef> = vec![
             Arc::new(StringArray::from(texts.to_vec())),
@@ -402,7 +402,7 @@ mod tests {
                 seconds * 1_000_000,
                 before * 1_000_000,
             ])),
-            // Of nanoseconds, those below a microsecond are cut off.
+            // Digits of nanoseconds below a microsecond are cut off.
             Arc::new(TimestampNanosecondArray::from(vec![
                 seconds * 1_000_000_000 + 999,
                 before * 1_000_000_000,
@@ -425,7 +425,7 @@ mod tests {
     }
 
     #[test]
-    fn columns_that_do_not_suit_are_refused() {
+    fn mismatched_columns_are_refused() {
         let a: ArrayRef = Arc::new(Int32Array::from(vec![1]));
         let nulls: ArrayRef = Arc::new(NullArray::new(1));
         let features = [Feature::numeric("a")];

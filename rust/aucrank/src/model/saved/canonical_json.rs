@@ -19,7 +19,7 @@ use crate::model::Model;
 use crate::model::family::Tag;
 
 /// Appends a JSON text to `out` without white space, with the keys of each object sorted; of equal
-/// keys, the last wins. Returns an error, whatever it says, once interrupted.
+/// keys, the last wins. Returns an error, whatever its text, once interrupted.
 pub(crate) fn append_canonical(
     before: String,
     text: &str,
@@ -32,7 +32,7 @@ pub(crate) fn append_canonical(
     Ok(String::from_utf8(out).expect("serde_json writes UTF-8"))
 }
 
-/// JSON text of a value. Returns an error, whatever it says, once interrupted.
+/// JSON text of a value. Returns an error, whatever its text, once interrupted.
 pub(crate) fn to_text(value: &impl Serialize, interrupt: &Interrupt) -> serde_json::Result<String> {
     let mut out = InterruptibleWriter { out: Vec::new(), interrupt };
     serde_json::to_writer(&mut out, value)?;
@@ -145,7 +145,7 @@ impl<'de> Visitor<'de> for Canonical<'_> {
     }
 }
 
-/// Replaces the comma behind the last item, if there is one, by the closing bracket.
+/// Replaces the comma after the last item, if there is one, by the closing bracket.
 fn close(out: &mut Vec<u8>, bracket: u8) {
     if out.last() == Some(&b',') {
         out.pop();
@@ -153,13 +153,13 @@ fn close(out: &mut Vec<u8>, bracket: u8) {
     out.push(bracket);
 }
 
-/// Bytes between two looks at the interrupt.
+/// Bytes between two checks of the interrupt.
 const PIECE: usize = 64 << 10;
 
-/// Reads a value, and hears of an interrupt meanwhile.
+/// Reads a value, and checks the interrupt meanwhile.
 ///
-/// Short texts are read as long ones are: a second set of readers for all that a model is made of
-/// would be a twentieth of the module, and take a fifth off the time.
+/// Short texts are read as long ones are: a second set of readers for all parts of a model would be
+/// a twentieth of the module, and take a fifth off the time.
 pub(in crate::model) fn read_json<T: DeserializeOwned>(
     text: &str,
     interrupt: &Interrupt,
@@ -171,8 +171,8 @@ pub(in crate::model) fn read_json<T: DeserializeOwned>(
 }
 
 impl Model {
-    /// Reads a model in two passes: a derived reader would hold all of it in a form that takes many times
-    /// the memory of the text, until it has found the family.
+    /// Reads a model in two passes: until it has found the family, a derived reader would hold the
+    /// whole model in a form that takes many times the memory of the text.
     pub(super) fn from_json(text: &str, interrupt: &Interrupt) -> Result<Self, ModelError> {
         let Tagged { family } = read_json(text, interrupt)?;
         family.read(text, interrupt)
@@ -200,13 +200,13 @@ impl Model {
     }
 }
 
-/// The part of a model that says how the rest is to be read.
+/// The tag of a model, which determines its type.
 #[derive(Deserialize)]
 struct Tagged {
     family: Tag,
 }
 
-/// A text that ends in an error once its reader is to stop.
+/// A text that ends in an error once interrupted.
 struct InterruptibleText<'a> {
     rest: &'a [u8],
     interrupt: &'a Interrupt,
@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_json_is_refused() {
+    fn malformed_json_is_refused() {
         for text in ["", "{", "[1,]", "{} {}", "{\"a\":1,}", "1e999", "\"\\ud800\"", "nul", "{1:2}"]
         {
             assert!(serde_json::from_str::<Value>(text).is_err(), "{text}");

@@ -1,5 +1,5 @@
-//! The saved form of a fitted estimator: a header and a model in one JSON text, with a checksum; and why a
-//! text is not one.
+//! The saved form of a fitted estimator: a header and a model in one JSON text, with a checksum;
+//! and the errors of reading it.
 
 use std::borrow::Cow;
 
@@ -14,7 +14,7 @@ use crate::model::{Model, ModelRef};
 use crate::spilled::fnv1a64;
 use crate::{Interrupt, RankError, VERSION};
 
-/// Why a text is not a model.
+/// Reason why a text is not a model.
 ///
 /// # Examples
 ///
@@ -30,10 +30,10 @@ use crate::{Interrupt, RankError, VERSION};
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ModelError {
-    /// Cut short, or something else altogether.
+    /// Cut short, or not JSON.
     #[error("this is not a complete JSON document: {0}")]
     NotJson(String),
-    /// JSON, but not ours.
+    /// JSON, but of another format.
     #[error("this JSON document is not an aucrank model: its \"format\" is {0}")]
     Foreign(String),
     /// Written by a later version.
@@ -47,12 +47,12 @@ pub enum ModelError {
         /// Version of the library that wrote it.
         written_by: String,
     },
-    /// Some byte is not what was written.
+    /// Some byte has changed.
     #[error("the model is corrupt: its checksum is {found}, but its content gives {expected}")]
     Checksum {
         /// As written in the document.
         found: String,
-        /// As the content has it.
+        /// Computed from the content.
         expected: String,
     },
     /// Well-formed, but not a model.
@@ -68,7 +68,7 @@ pub(super) fn malformed(err: serde_json::Error) -> ModelError {
     ModelError::Malformed(err.to_string())
 }
 
-/// Lists and objects that the parameters of an estimator may hold in a file, and so may its report.
+/// Most lists and objects in the parameters of an estimator in a file, and in its report.
 const MOST_CONTAINERS: usize = 100_000;
 
 impl ModelRef<'_> {
@@ -85,7 +85,7 @@ impl ModelRef<'_> {
         self.to_json_interruptible(header, calibration, &Interrupt::default())
     }
 
-    /// As [`ModelRef::to_json`], for a caller who may lose patience.
+    /// As [`ModelRef::to_json`], but can be interrupted.
     ///
     /// # Errors
     ///
@@ -125,7 +125,7 @@ struct BodyRef<'a> {
     model: ModelRef<'a>,
 }
 
-/// The content of a document, its model still to be read.
+/// The content of a document, before its model is read.
 #[derive(Deserialize)]
 struct Body<'a> {
     calibration: Option<Calibration>,
@@ -134,7 +134,7 @@ struct Body<'a> {
     model: &'a RawValue,
 }
 
-/// What a document holds, its content still to be read. Nothing has to be there.
+/// The fields of a document, before its content is read. All are optional.
 #[derive(Deserialize)]
 struct Envelope<'a> {
     #[serde(borrow)]
@@ -149,12 +149,12 @@ struct Envelope<'a> {
     library_version: Option<&'a RawValue>,
 }
 
-/// A string or a number, if it is there and is one.
+/// A string or a number, if the value is present and one of them.
 fn plain<'de, T: Deserialize<'de>>(value: Option<&'de RawValue>) -> Option<T> {
     serde_json::from_str(value?.get()).ok()
 }
 
-/// Everything that is saved of a fitted estimator.
+/// All saved data of a fitted estimator.
 ///
 /// # Examples
 ///
@@ -166,11 +166,11 @@ fn plain<'de, T: Deserialize<'de>>(value: Option<&'de RawValue>) -> Option<T> {
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Document {
-    /// What was fitted, and on what.
+    /// The estimator and its training data.
     pub header: Header,
-    /// What was learned.
+    /// The fitted model.
     pub model: Model,
-    /// The probabilities of its scores, where they were calibrated.
+    /// The probabilities of its scores, if they were calibrated.
     pub calibration: Option<Calibration>,
 }
 
@@ -179,8 +179,8 @@ impl Document {
     ///
     /// # Errors
     ///
-    /// [`ModelError::Malformed`] if the header is not one of this model: other features, or classes
-    /// where the model knows none.
+    /// [`ModelError::Malformed`] if the header does not match this model: other features, or
+    /// classes although the model has none.
     pub fn new(header: Header, model: impl Into<Model>) -> Result<Self, ModelError> {
         Self { header, model: model.into(), calibration: None }.checked()
     }
@@ -198,12 +198,13 @@ impl Document {
     ///
     /// # Errors
     ///
-    /// [`ModelError`], whatever the text is: nothing in it is executed, and nothing is used unchecked.
+    /// [`ModelError`], whatever the text is: nothing in it is executed, and nothing is used
+    /// unchecked.
     pub fn from_json(text: &str) -> Result<Self, ModelError> {
         Self::from_json_interruptible(text, &Interrupt::default())
     }
 
-    /// As [`Document::from_json`], for a caller who may lose patience.
+    /// As [`Document::from_json`], but can be interrupted.
     ///
     /// # Errors
     ///
@@ -214,7 +215,7 @@ impl Document {
             Ok(()) => ModelError::NotJson(err.to_string()),
             Err(_) => ModelError::Interrupted,
         })?;
-        // What we wrote ourselves is so already: no second copy is kept.
+        // Text that we wrote is canonical already: no second copy is kept.
         let canonical = if canonical == text { Cow::Borrowed(text) } else { Cow::Owned(canonical) };
         if !canonical.starts_with('{') {
             return Err(ModelError::Foreign("absent".to_owned()));
@@ -250,7 +251,7 @@ impl Document {
         Ok(self)
     }
 
-    /// Whether header and model belong together, and each is valid by itself.
+    /// Checks that header and model match, and each is valid by itself.
     fn check(&self) -> Result<(), String> {
         let Self { header, model, calibration } = self;
         model.family().check()?;
@@ -307,7 +308,7 @@ impl Document {
     }
 }
 
-/// 64-bit FNV-1a of the canonical text: against a damaged file, not against an adversary.
+/// 64-bit FNV-1a of the canonical text: detects damage, not forgery.
 pub(super) fn checksum(body: &str) -> String {
     format!("fnv1a64:{:016x}", fnv1a64(body.as_bytes()))
 }

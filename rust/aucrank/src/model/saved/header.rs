@@ -1,4 +1,4 @@
-//! A fitted estimator apart from what it learned.
+//! Metadata of a fitted estimator.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -29,7 +29,7 @@ pub enum FeatureKind {
     },
 }
 
-/// What the numbers of a column count since 1970, where they are dates.
+/// Unit of the numbers of a column of dates, which count from 1970.
 ///
 /// # Examples
 ///
@@ -68,13 +68,13 @@ pub struct Feature {
     /// Its kind.
     #[serde(flatten)]
     pub kind: FeatureKind,
-    /// What its numbers count, if they are dates.
+    /// Unit of its numbers, if they are dates.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub counts: Option<DateUnit>,
 }
 
-/// A column as it is saved. A flattened form would be read by way of a copy that takes many times the
-/// memory of the text.
+/// A column in its saved form. A flattened form would be read through a copy that takes many times
+/// the memory of the text.
 #[derive(Deserialize)]
 struct SavedFeature {
     name: Option<String>,
@@ -151,7 +151,7 @@ pub struct Classes {
     pub values: [Json; 2],
 }
 
-/// How many of the rows it was given a fit has learned from, where it was fitted to a sample of them.
+/// Size of the sample that a fit has learned from, and the number of all rows.
 ///
 /// # Examples
 ///
@@ -171,7 +171,7 @@ pub struct SampledRows {
     pub n_all_rows: u64,
 }
 
-/// A fitted estimator apart from what it learned.
+/// Metadata of a fitted estimator.
 ///
 /// # Examples
 ///
@@ -191,15 +191,15 @@ pub struct Header {
     pub classes: Option<Classes>,
     /// The columns of the training data.
     pub features: Vec<Feature>,
-    /// The sample that was learned from; `None` where it was all rows.
+    /// The sample that was learned from; `None` if all rows were.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sample: Option<SampledRows>,
-    /// How the files of the fit were read, in the form of the Python package, which reads others by it;
-    /// `None` where the rows came with types.
+    /// Settings for reading the files of the fit, in the form of the Python package, which reads
+    /// others by them; `None` if the rows came with types.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reading: Option<Json>,
-    /// What the fit reported and no score needs, such as the leaderboard of an ensemble, in the form of the
-    /// Python package; `None` where the model itself holds all of it.
+    /// Report of the fit that no score needs, such as the leaderboard of an ensemble, in the form
+    /// of the Python package; `None` if the model itself contains it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub report: Option<Json>,
 }
@@ -247,7 +247,7 @@ impl Feature {
 }
 
 impl Header {
-    /// Begins the header of a model that the Python class of this name takes: `"TreeRank"`,
+    /// Begins the header of a model of the Python class with this name: `"TreeRank"`,
     /// `"GradientBoostingRanker"` and so on.
     ///
     /// # Examples
@@ -269,7 +269,7 @@ impl Header {
     }
 }
 
-/// What [`Header::builder`] gathers.
+/// Builder of a header, from [`Header::builder`].
 ///
 /// # Examples
 ///
@@ -306,29 +306,29 @@ pub struct HeaderBuilder {
 }
 
 impl HeaderBuilder {
-    /// Sets a parameter of the class; those that are not set have their defaults.
+    /// Sets a parameter of the class; others have their defaults.
     #[must_use]
     pub fn param(mut self, name: impl Into<String>, value: impl Into<Value>) -> Self {
         self.params.insert(name.into(), value.into());
         self
     }
 
-    /// Adds a feature, after those that are there.
+    /// Adds a feature after the others.
     #[must_use]
     pub fn feature(mut self, feature: Feature) -> Self {
         self.features.push(feature);
         self
     }
 
-    /// Adds features, after those that are there.
+    /// Adds features after the others.
     #[must_use]
     pub fn features(mut self, features: impl IntoIterator<Item = Feature>) -> Self {
         self.features.extend(features);
         self
     }
 
-    /// Sets the two labels: both strings, both integers, both other numbers or both booleans. Without
-    /// them, they are 0 and 1.
+    /// Sets the two labels: both strings, both integers, both other numbers or both booleans.
+    /// Without them, they are 0 and 1.
     #[must_use]
     pub fn classes<T: Into<Value>>(mut self, negative: T, positive: T) -> Self {
         self.classes = Some([negative.into(), positive.into()]);
@@ -373,7 +373,7 @@ impl HeaderBuilder {
     }
 }
 
-/// The type of numpy that holds both labels as they are.
+/// The numpy type that can hold both labels exactly.
 fn common_dtype(negative: &Value, positive: &Value) -> Option<&'static str> {
     match (negative, positive) {
         (Value::Bool(_), Value::Bool(_)) => Some("bool"),
@@ -396,7 +396,7 @@ mod tests_of_header_builder {
     }
 
     #[test]
-    fn what_no_model_can_have_is_refused() {
+    fn invalid_headers_are_refused() {
         let header = || Header::builder("RIMARC").feature(Feature::numeric("a"));
         assert_eq!(message(Header::builder("RIMARC")), "there is no feature");
         assert_eq!(

@@ -1,4 +1,4 @@
-//! The categories of a feature, as a saved model has them.
+//! The categories of a feature in a saved model.
 
 use std::fmt;
 
@@ -48,7 +48,7 @@ impl Levels {
         serde_json::from_str(self.list.text()).expect("checked when it was made")
     }
 
-    /// Categories that are texts.
+    /// Categories that are strings.
     pub(super) fn of_texts<'a>(texts: impl IntoIterator<Item = &'a str>) -> Self {
         let texts = texts.into_iter().map(Value::from).collect::<Vec<_>>();
         Self::try_from(texts).expect("texts are plain values")
@@ -214,7 +214,7 @@ mod tests_of_json {
     use super::*;
 
     #[test]
-    fn lists_and_objects_are_counted_where_they_are_no_text() {
+    fn lists_and_objects_are_counted_outside_of_strings() {
         let n_containers = |value: Value| Json::from(value).n_containers();
         assert_eq!(n_containers(json!(7)), 0);
         assert_eq!(n_containers(json!({"a[": [[], {}, "]{[\\\"["], "\"{": "\\"})), 4);

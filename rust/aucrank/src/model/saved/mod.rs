@@ -1,11 +1,12 @@
-//! The saved form of a model: one JSON document with a version and a checksum, and the features that it
-//! names.
+//! The saved form of a model: one JSON document with a version and a checksum, and readers of rows
+//! by its features.
 //!
-//! - `document`: header and model as one text, and why a text is not one; `canonical_json`: the form that its
-//!   checksum is over, and models in texts of any length;
-//! - `header`: a fitted estimator apart from what it learned; `levels`: the values in it;
-//! - `text_rows`, `batch_rows`: rows of text, and batches of Apache Arrow, as the features of a header;
-//! - `nested`: models that hold models.
+//! - `document`: header and model as one text, and errors of reading it; `canonical_json`: the form
+//!   that the checksum covers, and models in texts of any length;
+//! - `header`: metadata of a fitted estimator; `levels`: the values in it;
+//! - `text_rows`, `batch_rows`: rows of text, and batches of Apache Arrow, as the features of a
+//!   header;
+//! - `nested`: models that contain models.
 
 #[cfg(feature = "arrow")]
 mod batch_rows;
@@ -27,10 +28,10 @@ pub use header::{
 pub use levels::{Json, Levels};
 pub use text_rows::{TextError, TextRows, learn_features};
 
-/// The name by which a document says what it is.
+/// Name of the format in a document.
 const FORMAT: &str = "aucrank";
 
-/// Newest form of the document that this version reads, and the one it writes.
+/// Newest version of the format that this version reads, and the one it writes.
 pub const FORMAT_VERSION: u64 = 5;
 
 #[cfg(test)]

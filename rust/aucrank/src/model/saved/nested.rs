@@ -1,4 +1,4 @@
-//! Models that hold models, as they are saved: ensembles, and two-sided classifiers.
+//! The saved form of models that contain models: ensembles, and two-sided classifiers.
 
 use std::fmt;
 
@@ -18,7 +18,7 @@ pub(in crate::model) fn write_models<S: Serializer>(
     serializer.collect_seq(models.iter().map(|model| model.family().as_model()))
 }
 
-/// What of an ensemble is saved, its models still to be read.
+/// The saved fields of an ensemble, before its models are read.
 #[derive(Deserialize)]
 struct SavedEnsemble {
     n_levels: Vec<Option<u32>>,
@@ -35,7 +35,7 @@ struct SavedMember {
     external: Vec<usize>,
 }
 
-/// A list of models, read one by one: what is no model ends it.
+/// A list of models, read one by one up to the first error.
 struct ModelList(Vec<Model>);
 
 impl<'de> Deserialize<'de> for ModelList {
@@ -87,7 +87,7 @@ pub(in crate::model) fn write_ranker<S: Serializer>(
     ranker.family().as_model().serialize(serializer)
 }
 
-/// A threshold that may be infinite, which is no number in JSON.
+/// A threshold that may be infinite, which JSON numbers cannot be.
 pub(in crate::model) mod threshold {
     use super::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -126,7 +126,7 @@ pub(in crate::model) mod threshold {
     }
 }
 
-/// What of a two-sided classifier is saved, its ranker still to be read.
+/// The saved fields of a two-sided classifier, before its ranker is read.
 #[derive(Deserialize)]
 struct SavedTwoSided {
     ranker: Box<RawValue>,

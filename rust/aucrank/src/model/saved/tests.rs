@@ -76,8 +76,8 @@ fn document() -> Document {
     document_of("TreeRank", Model::TreeRank(model))
 }
 
-/// Of weighted and of unweighted rows, of stumps and of trees of them, grown in one fit and in
-/// two on other data.
+/// A forest of weighted and of unweighted rows, of stumps and of trees of them, grown in one fit
+/// and in two on other data.
 fn forest_document(split_depth: usize, aggregation: Aggregation) -> Document {
     let mut params = ForestParams {
         tree: fit_params(split_depth),
@@ -95,7 +95,7 @@ fn forest_document(split_depth: usize, aggregation: Aggregation) -> Document {
     };
     let mut forest = fit_on(&columns(), None, &params, None);
     if aggregation == Aggregation::Eta {
-        // What asks trees about the rows that they were not grown on takes no other rows.
+        // Out-of-bag estimates need the same rows.
         (params.n_trees, params.out_of_bag) = (7, false);
         let known = [0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8];
         let column = Column::Codes { codes: &CODES, n_levels: 3 };
@@ -106,7 +106,7 @@ fn forest_document(split_depth: usize, aggregation: Aggregation) -> Document {
     document_of("RankingForest", Model::RankingForest(forest))
 }
 
-/// Of nodes of all kinds.
+/// A program with nodes of all kinds.
 fn program_document(score: ProgramScore) -> Document {
     let labels = Labels::new(&POSITIVE, None).unwrap();
     let params = MartiParams {
@@ -127,7 +127,7 @@ fn program_document(score: ProgramScore) -> Document {
     document_of("SMartiRank", Model::BranchingProgram(program))
 }
 
-/// Of step functions of both features and of both kinds, with and without a path of rows held out.
+/// A sum of step functions of both features and kinds, with and without a path of rows held out.
 fn boosted_document(held_out: Option<HeldOutRule>) -> Document {
     let rounds = RoundParams {
         weak_ranker: WeakRankerParams::Threshold,
@@ -146,7 +146,7 @@ fn boosted_document(held_out: Option<HeldOutRule>) -> Document {
     document_of("AUCBoost", Model::Boosted(model))
 }
 
-/// Of bins of both kinds, some values apart.
+/// Bins of both kinds, some for special values.
 fn mad2c_document() -> Document {
     let labels = Labels::new(&POSITIVE, None).unwrap();
     let params = Mad2cParams { special: vec![vec![0.3, -1.0], Vec::new()], directions: Vec::new() };
@@ -154,7 +154,7 @@ fn mad2c_document() -> Document {
     document_of("MAD2C", Model::Mad2c(table))
 }
 
-/// Of terms of both kinds and of missing values.
+/// Binary terms of both kinds and of missing values.
 fn terms_document(has_labels: bool) -> Document {
     let rows = NewRows::new(8, has_labels.then_some(&POSITIVE), None).unwrap();
     let params = BinarizerParams::default();
@@ -185,7 +185,7 @@ fn linear_document() -> Document {
     document
 }
 
-/// The score of each row, or what a model that is no ranker makes of it.
+/// The score of each row, or the output of a model that is no ranker.
 fn outputs(document: &Document) -> Vec<f64> {
     match &document.model {
         Model::Mad2c(table) => table.bins(&columns()).unwrap(),
@@ -274,7 +274,7 @@ fn documents() -> [Document; 16] {
 }
 
 #[test]
-fn what_a_column_counts_is_saved_with_it() {
+fn the_date_unit_of_a_column_is_saved_with_it() {
     let opened = Feature { counts: Some(DateUnit::Days), ..Feature::numeric("opened") };
     let features = [opened, Feature::numeric("age")];
     let header = Header::builder("RIMARC").features(features.clone()).build().unwrap();
@@ -356,7 +356,7 @@ fn a_later_format_is_named() {
     assert!(matches!(err, ModelError::Newer { found: 6, .. }), "{err}");
 }
 
-/// Changes the body and gives it a checksum that fits.
+/// Changes the body and gives it a matching checksum.
 fn forged(document: &Document, change: impl FnOnce(&mut Value)) -> Result<Document, ModelError> {
     let mut document: Value = serde_json::from_str(&document.to_json().unwrap()).unwrap();
     change(&mut document["body"]);
@@ -386,7 +386,7 @@ fn a_forged_tree_is_refused() {
     }
 }
 
-/// Lets the two leaves below a node change places.
+/// Swaps the two leaves below a node.
 fn turn_a_split_round(model: &mut Value) {
     let nodes = model["tree"]["nodes"].as_array_mut().unwrap();
     let children = |node: &Value| {
@@ -409,7 +409,7 @@ fn turn_a_split_round(model: &mut Value) {
 }
 
 #[test]
-fn a_split_that_gains_less_than_nothing_is_refused() {
+fn a_split_with_a_negative_gain_is_refused() {
     let turned: &[(&str, Change<'_>)] = &[("ranks its sides the wrong way", &turn_a_split_round)];
     assert_refused(&document(), turned);
 }
@@ -428,14 +428,14 @@ fn reading_and_writing_end_once_they_are_interrupted() {
             &interrupt,
         );
         assert_eq!(found, Err(ModelError::Interrupted));
-        // Behind the check of the text.
+        // After the check of the text.
         let model = serde_json::to_string(&document.model.family().as_model()).unwrap();
         assert_eq!(Model::from_json(&model, &interrupt), Err(ModelError::Interrupted));
     }
 }
 
 #[test]
-fn long_texts_are_read_piece_by_piece_to_the_same_end() {
+fn long_texts_are_read_piece_by_piece_with_the_same_result() {
     let model = serde_json::to_string(&document().model.family().as_model()).unwrap();
     let long = model.replacen('{', &("{".to_owned() + &" ".repeat(9 << 20)), 1);
     let (stopped, interrupt) = (Interrupt::default(), Interrupt::default());
@@ -449,7 +449,7 @@ fn long_texts_are_read_piece_by_piece_to_the_same_end() {
 
 type Change<'a> = &'a dyn Fn(&mut Value);
 
-/// The model is refused after any of the changes, and the error says what is wrong.
+/// Checks that the model is refused after any of the changes, with an error that describes it.
 fn assert_refused(document: &Document, changes: &[(&str, Change<'_>)]) {
     assert!(forged(document, |_| ()).is_ok());
     for (number, (what, change)) in changes.iter().enumerate() {
@@ -740,7 +740,7 @@ fn a_report_is_kept_as_it_is_up_to_a_size() {
 }
 
 #[test]
-fn classes_are_there_where_the_model_knows_them_and_nowhere_else() {
+fn a_document_has_classes_exactly_if_its_model_has() {
     let classes = json!({"dtype": "int64", "values": [0, 1]});
     let none = Value::Null;
     for (document, classes) in [
@@ -755,7 +755,7 @@ fn classes_are_there_where_the_model_knows_them_and_nowhere_else() {
     }
 }
 
-/// Changes something somewhere.
+/// Changes a random value.
 fn damage(value: &mut Value, draw: &mut impl FnMut(usize) -> usize) {
     if draw(8) > 0 {
         match value {

@@ -1,4 +1,4 @@
-//! Rows of text, such as a CSV file holds, as the columns of a model.
+//! Rows of text, as in a CSV file, as the columns of a model.
 
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -9,14 +9,14 @@ use super::{Feature, FeatureKind, Levels};
 use crate::RankError;
 use crate::data::{Column, Columns, MISSING_CODE};
 
-/// What stands for a missing value: the list of pandas and `?`, as in the command line of the Python
+/// Texts of a missing value: the list of pandas and `?`, as in the command line of the Python
 /// package.
 const MISSING: [&str; 20] = [
     "", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN",
     "<NA>", "N/A", "NA", "NULL", "NaN", "None", "n/a", "nan", "null", "?",
 ];
 
-/// Why rows of text are not the columns of a model.
+/// Reason why rows of text do not match the columns of a model.
 ///
 /// # Examples
 ///
@@ -45,7 +45,7 @@ pub enum TextError {
     /// A model of columns without names, which cannot be found among those of the rows.
     #[error("the model was fitted to columns without names")]
     NoNames,
-    /// A category of the model that no text stands for.
+    /// A category of the model that no text denotes.
     #[error("column {name:?} of the model has the category {level}")]
     UnknownLevel {
         /// The feature.
@@ -53,7 +53,7 @@ pub enum TextError {
         /// Its category, as JSON.
         level: String,
     },
-    /// A row of another length than the names have.
+    /// A row whose length differs from the number of names.
     #[error("the row has {found} cells, but there are {expected} columns")]
     RowLength {
         /// Number of cells.
@@ -61,21 +61,21 @@ pub enum TextError {
         /// Number of names.
         expected: usize,
     },
-    /// A cell of a numeric feature that is no number.
+    /// A cell of a numeric feature that is not a number.
     #[error("column {name:?}: {cell:?} is neither a finite number nor missing")]
     NoNumber {
         /// The feature.
         name: String,
-        /// What the cell holds.
+        /// Text of the cell.
         cell: String,
     },
 }
 
 /// Rows of text, read as the features of a model: numbers are parsed, categories looked up.
 ///
-/// The columns are found by name, in any order, and those that the model does not know are ignored. An
-/// empty cell and what pandas reads as missing (`NA`, `NaN`, `null`, ...) is missing, and so is a category
-/// that was not seen at fit.
+/// The columns are found by name, in any order, and others are ignored. An empty cell and all that
+/// pandas reads as missing (`NA`, `NaN`, `null`, ...) is missing, and so is a category that was not
+/// seen at fit.
 ///
 /// # Examples
 ///
@@ -99,7 +99,7 @@ pub struct TextRows<'a> {
     n_rows: usize,
 }
 
-/// A feature of the model, and what the rows hold of it.
+/// A feature of the model, and its values in the rows.
 #[derive(Debug, Clone)]
 struct Input<'a> {
     name: &'a str,
@@ -115,7 +115,7 @@ enum TextColumn<'a> {
 }
 
 impl<'a> TextRows<'a> {
-    /// No row yet, of columns with these names.
+    /// No rows yet, with columns of these names.
     ///
     /// # Errors
     ///
@@ -191,7 +191,7 @@ impl<'a> Input<'a> {
             }
             TextColumn::Codes { codes, code_of } => {
                 let code = || {
-                    // A column that holds both the text "1" and the number 1 is beyond CSV.
+                    // The text "1" and the number 1 cannot be told apart in CSV.
                     let as_text = code_of.get(&LevelKey::Text(cell.into()));
                     as_text.or_else(|| code_of.get(&LevelKey::of_text(cell)?)).copied()
                 };
@@ -219,7 +219,7 @@ impl<'a> Input<'a> {
     }
 }
 
-/// Refuses a name that two columns have.
+/// Checks that no two columns have the same name.
 pub(super) fn check_names(names: &[&str]) -> Result<(), TextError> {
     let mut seen = HashSet::new();
     match names.iter().find(|name| !seen.insert(**name)) {
@@ -238,7 +238,7 @@ pub(super) fn place_of<'a>(
     Ok((name, place.ok_or_else(|| TextError::NoColumn(name.to_owned()))?))
 }
 
-/// The features that rows of text hold: a column is numeric if each of its cells is a finite number or
+/// The features of rows of text: a column is numeric if each of its cells is a finite number or
 /// missing, and else categorical, its categories in the order of their text.
 ///
 /// # Errors
@@ -281,7 +281,7 @@ fn is_missing(cell: &str) -> bool {
     MISSING.contains(&cell)
 }
 
-/// The number of a cell, NaN if it is missing; `None` if it holds something else.
+/// The number of a cell, NaN if it is missing; `None` for other text.
 fn number_or_missing(cell: &str) -> Option<f64> {
     if is_missing(cell) {
         return Some(f64::NAN);
@@ -311,7 +311,7 @@ pub(super) fn codes_of<'a>(
     (0..).zip(levels.values()).map(of_value).collect()
 }
 
-/// A category, equal to another where Python has them equal: 1, 1.0 and True are the same.
+/// A category, equal to another if Python has them equal: 1, 1.0 and True are the same.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) enum LevelKey<'a> {
     Text(Cow<'a, str>),
@@ -332,7 +332,7 @@ impl LevelKey<'_> {
         }
     }
 
-    /// The number that a cell of text stands for.
+    /// The number that a cell of text denotes.
     fn of_text(cell: &str) -> Option<Self> {
         let whole = cell.trim().parse().ok().map(Self::Whole);
         whole.or_else(|| number(cell).map(Self::of_number))
@@ -368,7 +368,7 @@ mod tests {
     }
 
     #[test]
-    fn categories_are_equal_where_python_has_them_equal() {
+    fn categories_are_equal_if_they_are_in_python() {
         let levels = vec![json!("1"), json!(2), json!(0.5), json!(false), json!("true")];
         let kind = FeatureKind::Categorical { levels: Levels::try_from(levels).unwrap() };
         let features = [Feature { name: Some("a".to_owned()), kind, counts: None }];
@@ -380,7 +380,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_that_is_refused_leaves_nothing_behind() {
+    fn a_row_that_is_refused_is_not_added() {
         let features = [Feature::numeric("a"), Feature::numeric("b")];
         let mut rows = TextRows::new(&features, ["b", "a"]).unwrap();
         rows.push(["1", "2"]).unwrap();
@@ -398,7 +398,7 @@ mod tests {
     }
 
     #[test]
-    fn columns_that_do_not_suit_are_refused() {
+    fn mismatched_columns_are_refused() {
         let features = [Feature::numeric("a")];
         let err = |names: &[&str]| TextRows::new(&features, names.iter().copied()).unwrap_err();
         assert_eq!(err(&["b"]), TextError::NoColumn("a".to_owned()));
@@ -408,7 +408,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_learned_reads_the_same_rows() {
+    fn learned_features_read_the_same_rows() {
         let rows = [vec!["1e3", "b", "NA"], vec!["", "10", "?"], vec!["-7", "a", "nan"]];
         let features = learn_features(["x", "y", "z"], &rows).unwrap();
         let kinds: Vec<bool> = features.iter().map(|f| f.kind == FeatureKind::Numeric).collect();
