@@ -170,7 +170,7 @@ pub enum RankError {
         /// The most values that it could have.
         most: usize,
     },
-    /// Bytes that [`crate::rows`] did not write, or that have changed on their way.
+    /// Bytes that [`crate::rows`] did not write, or that have changed since.
     #[error("these bytes are no question and no answer about rows: {0}")]
     BadAnswer(String),
     /// Rows of several passes are not the same, or the one that scores them takes a value for another.
@@ -264,10 +264,10 @@ pub enum RankError {
     /// The caller requested a stop (Ctrl-C in Python).
     #[error("interrupted")]
     Interrupted,
-    /// The system has no room for what a fit holds of its rows.
+    /// The system has no memory for the rows of a fit.
     #[error("out of memory: {bytes} bytes more are needed")]
     OutOfMemory {
-        /// Size of what found no room.
+        /// Size of the failed allocation.
         bytes: usize,
     },
     /// The system refused to start a thread.
@@ -284,7 +284,7 @@ impl RankError {
         if self == Self::Interrupted { self } else { Self::InValidation(Box::new(self)) }
     }
 
-    /// The same error where so many rows stand before those that were looked at.
+    /// The same error with its row number increased by `n_rows`.
     pub(crate) fn after_rows(mut self, n_rows: u64) -> Self {
         match &mut self {
             Self::BadWeight { row, .. }
@@ -295,7 +295,7 @@ impl RankError {
         self
     }
 
-    /// The same of another column, where the one at fault was looked at alone.
+    /// The same error for another column, if the one at fault was checked alone.
     #[must_use]
     pub(crate) fn in_column(mut self, place: usize) -> Self {
         if let Self::InfiniteValue { column, .. } = &mut self {

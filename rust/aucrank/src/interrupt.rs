@@ -68,13 +68,13 @@ type Observer = dyn Fn(&FitPart<'_>) -> bool + Send + Sync;
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct FitPart<'a> {
-    /// What it is, in the singular.
+    /// Unit of the part, in the singular.
     pub unit: &'static str,
     /// How many are done. 1 begins a stage: a fit may have several, such as one for each fold.
     pub number: usize,
     /// How many the stage has at most, if that is known.
     pub most: Option<usize>,
-    /// What the fit has reached, by name.
+    /// Figures that the fit has reached, by name.
     pub figures: &'a [(&'static str, Option<f64>)],
 }
 

@@ -2,7 +2,7 @@
 
 use crate::RankError;
 
-/// So many times a value.
+/// `len` copies of a value.
 pub(crate) fn filled<T: Clone>(len: usize, value: T) -> Result<Vec<T>, RankError> {
     let mut out = Vec::new();
     let bytes = len.saturating_mul(size_of::<T>());
@@ -11,7 +11,7 @@ pub(crate) fn filled<T: Clone>(len: usize, value: T) -> Result<Vec<T>, RankError
     Ok(out)
 }
 
-/// Whether there is room for so many bytes more, which are not kept.
+/// Checks that `bytes` more could be allocated; they are not kept.
 pub(crate) fn check_room(bytes: usize) -> Result<(), RankError> {
     Vec::<u8>::new().try_reserve_exact(bytes).map_err(|_| RankError::OutOfMemory { bytes })
 }

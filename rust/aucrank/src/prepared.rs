@@ -1,17 +1,17 @@
-//! What a model makes of itself to score fast.
+//! A form of a model that scores fast.
 
 use std::sync::OnceLock;
 
 /// A form of a model that scores fast, made when rows are scored for the first time: to make it takes
 /// longer than to score a few rows.
 ///
-/// It is no part of what a model is: a clone makes its own, and models are equal with it or without.
-/// What it is made of must not change any more.
+/// It is not part of the model: a clone makes its own, and comparisons ignore it. The model must
+/// not change any more.
 #[derive(Debug)]
 pub(crate) struct Prepared<T>(OnceLock<T>);
 
 impl<T> Prepared<T> {
-    /// The form, made if it is not there.
+    /// The form, made on first use.
     pub(crate) fn get(&self, make: impl FnOnce() -> T) -> &T {
         self.0.get_or_init(make)
     }

@@ -1,4 +1,4 @@
-//! Every question to rows elsewhere. Learners have their own, and only here all are known.
+//! All questions to rows elsewhere. Each learner has its own; this list decodes them.
 
 use crate::RankError;
 use crate::boost::{GradientAsk, ProgramAsk, RoundAsk};
@@ -6,7 +6,7 @@ use crate::rows::{Ask, Question, QuestionReader, SHARED_QUESTIONS, read};
 use crate::tree::AskLeaves;
 
 impl Ask {
-    /// What [`Ask::to_bytes`] has written.
+    /// Reads questions written by [`Ask::to_bytes`].
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! What lies in files for a while, or travels: files for their owner alone, and a checksum.
+//! Temporary files that only their owner can read, and checksums.
 
 use std::fs::{self, File};
 use std::io;
@@ -38,7 +38,7 @@ impl TemporaryFile {
         self.process == std::process::id()
     }
 
-    /// What went wrong with the file.
+    /// An error of the file.
     pub(crate) fn error(&self, message: &str) -> RankError {
         storage(&self.path, message)
     }
@@ -87,7 +87,7 @@ impl TemporaryFile {
         Ok(())
     }
 
-    /// The file itself, to damage it.
+    /// The file itself, for tests that damage it.
     #[cfg(test)]
     pub(crate) fn file(&self) -> &File {
         &self.file
@@ -103,7 +103,7 @@ impl Drop for TemporaryFile {
     }
 }
 
-/// What went wrong with a file or folder.
+/// An error of a file or folder.
 pub(crate) fn storage(path: &Path, message: &str) -> RankError {
     RankError::Storage { path: path.display().to_string(), message: message.to_owned() }
 }

@@ -1,4 +1,4 @@
-//! What a fitted model computes, as data: the one form that all exports are written from.
+//! The function of a fitted model as data: all exports are written from it.
 //!
 //! A [`Formula`] is a small expression over the columns of a row, with the exact constants of the
 //! model. Every family gives its own; [`Formula::value`] evaluates one row by the plain reading of each

@@ -140,7 +140,7 @@ struct Walk<'a> {
     parts: Vec<f64>,
 }
 
-/// What follows once a condition is decided.
+/// Continuation once a condition is decided.
 type Then<'t, 'a> = &'t mut dyn FnMut(&mut Walk<'a>, bool);
 
 impl<'a> Walk<'a> {
@@ -442,7 +442,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_sum_is_an_error() {
+    fn formulas_that_are_no_sum_are_errors() {
         let columns = Columns::from_row_major(&[0.0], 1).expect("one value");
         let fails = |formula: Formula| formula.shapley_values(&columns, &columns).unwrap_err();
         let median = Formula::Sum(vec![Formula::Median(vec![Formula::Constant(1.0)])]);

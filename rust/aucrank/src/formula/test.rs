@@ -1,4 +1,4 @@
-//! Questions to a row: the test of one feature, in raw values and in codes, and conditions.
+//! Tests of one feature of a row, in raw values and in codes, and conditions.
 
 #[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
@@ -35,7 +35,7 @@ pub enum Rule {
     Levels(LevelSet),
 }
 
-/// A question to a row that sends it left or right.
+/// A test of a row that sends it left or right.
 ///
 /// # Examples
 ///
@@ -75,7 +75,7 @@ impl Test {
         }
     }
 
-    /// Whether the question can be put to a feature of so many levels, or to a number.
+    /// Whether the test suits a feature of this many levels, or a number.
     pub(crate) fn suits(&self, n_levels: Option<u32>) -> bool {
         match (&self.left, n_levels) {
             (Rule::Below(threshold) | Rule::AtLeast(threshold), None) => threshold.is_finite(),

@@ -1,4 +1,4 @@
-//! What this crate uses of rayon, on the calling thread: for programs without threads.
+//! The part of rayon that this crate uses, on the calling thread: for programs without threads.
 //!
 //! Names and meanings are rayon's, so that the code above is written once.
 
@@ -11,7 +11,7 @@ pub(crate) fn current_num_threads() -> usize {
     1
 }
 
-/// What the work returns.
+/// Returns the result of the work.
 #[expect(clippy::unnecessary_wraps, reason = "a pool of threads may fail")]
 pub(crate) fn in_own_pool<T>(_: usize, work: impl FnOnce() -> T) -> Result<T, RankError> {
     Ok(work())
