@@ -247,7 +247,7 @@ pub fn hanley_mcneil_variance(auc: f64, n_pos: f64, n_neg: f64) -> f64 {
     roc::hanley_mcneil_variance(auc, n_pos, n_neg)
 }
 
-/// What a weight says.
+/// Meaning of a weight.
 pub fn weighting(is_counted: bool) -> Weighting {
     if is_counted { Weighting::Frequency } else { Weighting::Sampling }
 }

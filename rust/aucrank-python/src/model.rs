@@ -1,4 +1,4 @@
-//! What the classes of all families share.
+//! Common base of the classes of all families.
 
 use std::sync::Arc;
 

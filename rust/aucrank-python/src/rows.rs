@@ -20,7 +20,7 @@ use crate::callbacks::Callbacks;
 use crate::columns::ColumnsArg;
 use crate::run::{fit_on_pool, on_pool, read_params, to_json, to_py_err};
 
-/// What the unit of weights is chosen by.
+/// Range that determines the unit of weights.
 #[pyclass(name = "WeightRange", module = "aucrank._core", frozen)]
 pub struct PyWeightRange(pub WeightRange);
 

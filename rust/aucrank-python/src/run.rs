@@ -158,7 +158,7 @@ impl CallingThread {
         function: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, RankError> {
         let (answer, answered) = sync_channel(1);
-        // Who waits for the answer cannot be gone.
+        // The receiver still waits for the answer.
         let call = move || drop(answer.send(function()));
         self.0.send(Message::Call(Box::new(call))).map_err(|_| RankError::Interrupted)?;
         // A call that is not made is dropped.
@@ -166,7 +166,7 @@ impl CallingThread {
     }
 }
 
-/// Says [`Message::Done`] when it is dropped, also by a panic.
+/// Sends [`Message::Done`] when it is dropped, also by a panic.
 struct SayDone(SyncSender<Message>);
 
 impl Drop for SayDone {
@@ -242,7 +242,7 @@ fn run_interruptible(
                             (Some(observer), None) => call_observer(observer, part),
                             _ => Ok(false),
                         };
-                        // Who waits for the answer cannot be gone.
+                        // The receiver still waits for the answer.
                         let _ = answer.send(*reply.as_ref().unwrap_or(&false));
                         reply.map(drop)
                     }
