@@ -23,13 +23,13 @@ pub struct PyEnsemble(pub Arc<Ensemble>);
 
 #[pymethods]
 impl PyEnsemble {
-    /// Log-odds of a row of which no member says anything.
+    /// Log-odds of a row to whose score no member contributes.
     #[getter]
     fn intercept(&self) -> f64 {
         self.0.intercept()
     }
 
-    /// What the sum of the scores of the models of each member is multiplied by.
+    /// Factor of the sum of the scores of the models of each member.
     fn factors(&self) -> Vec<f64> {
         self.0.members().iter().map(|member| member.factor).collect()
     }

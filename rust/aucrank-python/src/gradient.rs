@@ -50,12 +50,13 @@ impl PyGradientBoosted {
         self.0.seed()
     }
 
-    /// What the held-out rows say by round, or `None` if there were none, or one part for each bag.
+    /// Results on the held-out rows by round, or `None` if there were none, or one part for each
+    /// bag.
     fn held_out<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
         self.0.held_out().map(|path| path_table(py, path)).transpose()
     }
 
-    /// For each bag what its held-out rows say by round, or `None` if there were none.
+    /// For each bag the results on its held-out rows by round, or `None` if there were none.
     fn held_out_of_bags<'py>(&self, py: Python<'py>) -> PyResult<Vec<Option<Bound<'py, PyDict>>>> {
         let paths = self.0.bags().iter().map(|bag| bag.held_out.as_ref());
         paths.map(|path| path.map(|path| path_table(py, path)).transpose()).collect()

@@ -17,7 +17,7 @@ use crate::rows::{Batch, BatchArg, PyWeightRange};
 use crate::run::{CallingThread, fit_calling, on_pool, read_params, to_json, to_py_err};
 use crate::state::RocState;
 
-/// What some rows answer to a question of a fit, which travels as bytes.
+/// The answer of some rows to a question of a fit, which is sent as bytes.
 #[pyclass(name = "RawSums", module = "aucrank._core", frozen)]
 pub struct PyRawSums {
     sums: Mutex<RawSums>,
@@ -111,7 +111,7 @@ impl PyBinSum {
     }
 }
 
-/// Rows by their points, which travel as bytes.
+/// Rows by their points, which are sent as bytes.
 #[pyclass(name = "PointCounts", module = "aucrank._core", frozen)]
 pub struct PyPointCounts(Mutex<PointCounts>);
 

@@ -191,7 +191,7 @@ impl<'a> Input<'a> {
             }
             TextColumn::Codes { codes, code_of } => {
                 let code = || {
-                    // The text "1" and the number 1 cannot be told apart in CSV.
+                    // CSV does not distinguish the text "1" from the number 1.
                     let as_text = code_of.get(&LevelKey::Text(cell.into()));
                     as_text.or_else(|| code_of.get(&LevelKey::of_text(cell)?)).copied()
                 };
