@@ -134,7 +134,7 @@ def test_bands_are_tenths_of_whole_points_and_give_the_score_psi(card):
     assert abs(report.points["share_then"] - 0.1).max() <= heaviest
 
 
-def test_a_bin_that_is_empty_in_one_sample_has_half_a_row(card):
+def test_a_bin_empty_in_one_sample_counts_as_half_a_row(card):
     train, _ = applicants(1500, 0)
     X, _ = applicants(700, 1)
     X = X[(X["purpose"] != "tv") & (X["debt"] != -9)]
@@ -161,7 +161,7 @@ def test_the_training_rows_have_not_moved(card):
     np.testing.assert_array_equal(report.features["auc_now"], report.features["auc_then"])
 
 
-def test_labels_give_rates_expected_numbers_and_the_auc(card):
+def test_with_labels_the_report_has_rates_expected_numbers_and_the_auc(card):
     train, y_train = applicants(1500, 0)
     X, y = applicants(700, 1, moved=0.6)
     report = card.drift(X, y)
@@ -253,14 +253,14 @@ def test_without_drift_one_p_value_in_twenty_is_below_five_hundredths(card):
     assert np.mean(np.array(p_values) < 0.05) < 0.2
 
 
-def test_few_rows_move_by_chance_and_the_report_says_so(card):
+def test_the_report_says_that_few_rows_move_by_chance(card):
     report = card.drift(applicants(25, 7)[0])
     assert report.score_verdict != "stable"
     assert report.score_p_value > 0.05
     assert "may be chance: p = 0." in repr(report)
 
 
-def test_weight_k_is_k_rows_and_weight_zero_none(card):
+def test_weight_k_equals_k_rows_and_weight_zero_no_row(card):
     X, y = applicants(400, 4, moved=0.3)
     weight = np.arange(400) % 4
     weighted = card.drift(X, y, sample_weight=weight)
@@ -301,7 +301,7 @@ def test_order_of_rows_threads_and_kind_of_frame_change_nothing(card):
     assert_same(report, alone.drift(X, y))
 
 
-def test_what_was_not_seen_in_fit_is_missing(card):
+def test_unseen_categories_count_as_missing(card):
     X, _ = applicants(500, 6)
     X["purpose"] = np.where(np.arange(500) % 5 == 0, "new", X["purpose"].astype(str))
     row = of_feature(card.drift(X).features, "purpose")
@@ -335,7 +335,7 @@ def test_one_row_and_one_positive_row_raise_no_warning(card):
     assert repr(alone).startswith("1 new row. Points: PSI")
 
 
-def test_labels_need_not_be_known(card):
+def test_labels_are_optional(card):
     X, _ = applicants(100, 8)
     report = card.drift(X)
     assert report.auc_now is None
@@ -348,7 +348,7 @@ def test_labels_need_not_be_known(card):
     }
 
 
-def test_bad_input_is_refused_in_words(card):
+def test_bad_input_raises_a_clear_error(card):
     X, y = applicants(20, 9)
     with pytest.raises(ValueError, match="feature names"):
         card.drift(X.drop(columns="debt"))

@@ -106,7 +106,7 @@ def test_the_auc_of_bins_is_that_of_their_rates():
     assert auc_of_bins(Rows(positive, weight).masses(places, 5)) == pytest.approx(expected)
 
 
-def test_neither_order_nor_copies_matter(card):
+def test_row_order_does_not_matter_and_weights_equal_copies(card):
     rng = np.random.default_rng(2)
     weight = rng.integers(0, 4, len(X))
     params = {"max_features": 3, "date": "2026-01-31"}
@@ -116,7 +116,7 @@ def test_neither_order_nor_copies_matter(card):
     assert card.to_integer_score(X.iloc[order], Y[order], **params)._to_document() == expected
 
 
-def test_a_score_is_saved_and_exported_as_any_card(card, tmp_path):
+def test_an_integer_score_is_saved_and_exported_like_any_scorecard(card, tmp_path):
     score = card.to_integer_score(X, Y, max_features=3)
     score.save(tmp_path / "score.json")
     back = aucrank.load(tmp_path / "score.json")

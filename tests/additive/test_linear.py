@@ -99,7 +99,7 @@ def weights_of(model, X):
 
 @pytest.mark.parametrize("thresholds", [None, 5, "auto"])
 @pytest.mark.parametrize("C", [0.01, 0.1, 10.0])
-def test_weights_are_those_of_scikit_learn_on_the_same_columns(thresholds, C):
+def test_weights_equal_those_of_scikit_learn_on_the_same_columns(thresholds, C):
     X, y = kinds()
     model = LinearRanker(C=C, thresholds=thresholds).fit(X, y)
     design = design_of(model, X)
@@ -110,7 +110,7 @@ def test_weights_are_those_of_scikit_learn_on_the_same_columns(thresholds, C):
     assert_allclose(model.predict_proba(X), expected.predict_proba(design.to_numpy()), atol=1e-6)
 
 
-def test_weighted_rows_are_those_of_scikit_learn():
+def test_with_sample_weights_the_fit_equals_that_of_scikit_learn():
     X, y = kinds()
     weight = np.random.default_rng(1).exponential(size=len(X))
     model = LinearRanker(thresholds=None).fit(X, y, weight)
@@ -123,7 +123,7 @@ def test_weighted_rows_are_those_of_scikit_learn():
     assert_allclose([found[key] for key in design], expected.coef_[0], rtol=0, atol=1e-6)
 
 
-def test_many_columns_are_those_of_scikit_learn():
+def test_with_many_columns_the_fit_equals_that_of_scikit_learn():
     # More columns than the Hessian is formed for.
     rng = np.random.default_rng(2)
     X = pd.DataFrame(rng.normal(size=(800, 60))).add_prefix("x")
@@ -139,7 +139,7 @@ def test_many_columns_are_those_of_scikit_learn():
         assert_allclose(model.decision_function(X), scores, rtol=0, atol=2e-5)
 
 
-def test_many_rows_which_start_from_a_sample_are_those_of_scikit_learn():
+def test_with_many_rows_the_fit_starts_from_a_sample_and_equals_that_of_scikit_learn():
     rng = np.random.default_rng(3)
     X = pd.DataFrame(rng.normal(size=(80_000, 4))).add_prefix("x")
     y = X["x0"] - 0.5 * X["x1"] + rng.normal(size=80_000) > 0
@@ -169,14 +169,14 @@ def test_order_copies_weights_and_threads_do_not_matter(thresholds):
         assert_array_equal(other.feature_importances_, expected.feature_importances_)
 
 
-def test_frames_of_pandas_and_polars_are_one():
+def test_pandas_and_polars_frames_give_the_same_model():
     X, y = kinds()
     other = pl.from_pandas(X)
     scores = LinearRanker().fit(X, y).decision_function(X)
     assert_array_equal(LinearRanker().fit(other, y).decision_function(other), scores)
 
 
-def test_what_is_missing_has_a_weight_if_training_rows_miss_it():
+def test_a_missing_value_has_a_weight_if_training_rows_lack_it():
     rng = np.random.default_rng(5)
     X = rng.normal(size=(500, 2))
     y = rng.random(500) < 0.3
@@ -235,7 +235,7 @@ def test_constant_columns_add_nothing():
 
 
 @pytest.mark.filterwarnings("ignore:Column 'name' looks like an identifier")
-def test_a_column_of_names_costs_nothing():
+def test_an_uninformative_column_of_many_categories_does_not_lower_the_auc():
     rng = np.random.default_rng(7)
     X = pd.DataFrame({"a": rng.normal(size=6000)})
     X["name"] = pd.Categorical([f"n{level}" for level in rng.integers(1500, size=6000)])
@@ -308,7 +308,7 @@ def test_the_terms_of_a_row_add_up_to_its_score():
     assert model.decision_function(row)[0] == pytest.approx(expected, abs=1e-5)
 
 
-def test_few_iterations_are_warned_of():
+def test_too_few_iterations_raise_a_warning():
     X, y = kinds()
     with pytest.warns(ConvergenceWarning, match="not ended after 1 iteration"):
         model = LinearRanker(max_iter=1).fit(X, y)

@@ -64,7 +64,7 @@ def labelled_numbers(draw, max_size=9):
 
 
 @given(labelled_numbers())
-def test_no_set_of_cuts_has_a_larger_auc_and_none_as_large_has_fewer_cuts(sample):
+def test_cuts_have_the_largest_auc_and_are_the_fewest_that_do(sample):
     values, y = sample
     direction, auc, cuts = best_by_enumeration(values, y)
     model = MAD2C().fit(values[:, None], y)
@@ -138,7 +138,7 @@ def test_the_transformed_column_has_the_auc_reported(encode, special_values):
     assert model.directions_.tolist()[4:] == [1, 1]
 
 
-def test_categories_and_special_values_rank_at_their_place():
+def test_categories_and_special_values_are_ranked_by_their_rates():
     X, y = mixed()
     model = MAD2C(special_values=SPECIAL).fit(X, y)
     found = model.transform(X)
@@ -180,7 +180,7 @@ def test_rates_are_those_of_the_training_rows_of_the_bin(dtype):
             assert_allclose(rates[rows, j], np.average(y[rows], weights=weight[rows]), rtol=1e-15)
 
 
-def test_one_column_a_bin():
+def test_onehot_encoding_has_one_column_per_bin():
     X, y = mixed()
     X.loc[:9, "up"] = np.nan
     model = MAD2C(encode="onehot-dense", special_values=SPECIAL).fit(X, y)
@@ -214,14 +214,14 @@ def test_one_column_a_bin():
         assert_array_equal(column, inside.astype(float), err_msg=name)
 
 
-def test_names_tell_close_cuts_apart():
+def test_names_of_close_cuts_differ():
     X = [[1.0], [1.0 + 1e-9], [1.0 + 2e-9]] * 2
     model = MAD2C(encode="onehot-dense").fit(X, [0, 0, 1, 0, 1, 1])
     names = model.get_feature_names_out()
     assert len(set(names)) == model.n_bins_[0] == 3
 
 
-def test_names_that_were_not_seen_are_refused():
+def test_unknown_column_names_are_rejected():
     X, y = mixed()
     model = MAD2C(encode="onehot-dense").fit(X.to_numpy()[:, :3].astype(float), y)
     assert model.get_feature_names_out(["a", "b", "c"])[0].startswith("a_")
@@ -255,7 +255,7 @@ def test_missing_values_stay_missing():
         assert (last["size"], last["n_pos"]) == ((~known).sum(), y[~known].sum())
 
 
-def test_what_no_training_row_had_is_missing():
+def test_values_unseen_in_training_are_missing():
     X = pd.DataFrame(
         {"x": [1.0, 2, 3, 4], "c": pd.Categorical(list("aabb")), "never": [np.nan] * 4}
     )
@@ -296,7 +296,7 @@ def test_threads_and_the_order_of_rows_change_nothing():
     same(model, MAD2C(n_jobs=1).fit(X.iloc[order], y[order], weight[order]))
 
 
-def test_a_weight_is_so_many_copies():
+def test_weight_k_equals_k_copies():
     X, y = mixed()
     times = np.random.default_rng(4).integers(0, 4, len(y))
     weighted = MAD2C(special_values=SPECIAL).fit(X, y, times)
@@ -388,7 +388,7 @@ def test_the_table_adds_up_to_the_training_rows():
     assert bins["size"].dtype.kind == "i"
 
 
-def test_words_of_bins():
+def test_bins_are_described_as_rules():
     X = pd.DataFrame({"a": [1.0, 2, 3, 4], "b": pd.Categorical(list("xyxy")), "k": [0.0] * 4})
     bins = MAD2C().fit(X, [0, 1, 0, 1], [0.5, 1, 1, 1]).bins()
     assert bins["rule"].tolist() == [
@@ -431,13 +431,13 @@ def test_words_of_bins():
         ({"n_jobs": 0}, ValueError, "n_jobs"),
     ],
 )
-def test_a_bad_parameter_is_named(params, error, message):
+def test_a_bad_parameter_is_named_in_the_error(params, error, message):
     X, y = mixed()
     with pytest.raises(error, match=message):
         MAD2C(**params).fit(X, y)
 
 
-def test_bad_rows_are_named():
+def test_bad_rows_are_named_in_the_error():
     X, y = mixed()
     with pytest.raises(ValueError, match="column 'up' is inf in row 3"):
         MAD2C().fit(X.assign(up=X["up"].where(X.index != 3, np.inf)), y)

@@ -149,7 +149,7 @@ def test_weights_and_probabilities_are_those_of_the_paper(seed, weighted):
         assert_allclose(model.decision_function(rows), plain - 0.5, atol=1e-12)
 
 
-def test_of_one_feature_the_auc_is_what_its_weight_says():
+def test_the_auc_of_a_single_feature_follows_from_its_weight():
     X, y = patients(3, missing=0.0)
     for name in X:
         model = RIMARC().fit(X[[name]], y)
@@ -196,7 +196,7 @@ def test_the_order_of_rows_and_columns_and_the_threads_do_not_matter(model):
 
 
 @options
-def test_a_weight_is_so_many_copies_and_none_is_no_row(model):
+def test_weight_k_equals_k_copies_and_weight_zero_no_row(model):
     X, y = patients(1)
     counts = np.random.default_rng(1).integers(0, 4, len(y))
     rows = np.repeat(np.arange(len(y)), counts)
@@ -234,7 +234,7 @@ def test_equal_rows_have_equal_scores(model):
 
 
 @pytest.mark.parametrize("kind", ["pandas", "polars", "pyarrow"])
-def test_frames_of_any_kind_are_one(kind):
+def test_every_kind_of_frame_gives_the_same_scores(kind):
     X, y = patients(6)
     X = X.assign(kind=X["kind"].cat.remove_unused_categories(), flag=np.arange(len(y)) % 3 == 0)
     expected = scores(RIMARC(), X, y)
@@ -268,7 +268,7 @@ def test_a_saved_model_is_the_same(model, tmp_path):
 # ------------------------------------------------------------------------------------ the edges
 
 
-def test_what_is_not_known_has_no_say():
+def test_unknown_values_do_not_affect_the_score():
     X, y = patients(0)
     model = RIMARC().fit(X, y)
     nothing = X.iloc[:1].copy()
@@ -334,7 +334,7 @@ def test_a_score_is_the_weighted_mean_of_what_mad2c_transforms_to():
     assert sorted(of_bins) == sorted(of_card)
 
 
-def test_nothing_at_all_is_the_prevalence():
+def test_constant_features_give_the_prevalence():
     model = RIMARC().fit(np.ones((4, 2)), [0, 0, 0, 1])
     assert model.predict_proba([[1.0, 2.0]])[0, 1] == 0.25
     assert model.terms().n_rows == 0
@@ -363,7 +363,7 @@ def test_shrinkage_adds_rows_of_the_prevalence():
     assert np.ptp(RIMARC(shrinkage=1e15).fit(X, y).decision_function(X)) < 1e-12
 
 
-def test_a_missing_value_may_be_a_value():
+def test_missing_values_can_count_as_a_value():
     rng = np.random.default_rng(0)
     y = rng.random(300) < 0.4
     X = pd.DataFrame({"a": np.where(rng.random(300) < 0.2 + 0.6 * y, np.nan, 1.0), "b": 1.0})
@@ -408,7 +408,7 @@ def test_a_number_ranks_in_the_requested_direction(direction):
     assert (model.weights_[0] > 0.3) == (direction == 1)
 
 
-def test_cross_fitted_weights_do_not_believe_a_column_of_names():
+def test_cross_fitted_weights_do_not_overfit_an_identifier_column():
     rng = np.random.default_rng(0)
     y = rng.random(400) < 0.5
     X = pd.DataFrame(
@@ -448,7 +448,7 @@ def test_cross_fitted_weights_do_not_believe_a_column_of_names():
         ([[1.0], [2.0], [3.0], [2.0], [2.0]], None, "A class has one distinct row, so no row can"),
     ],
 )
-def test_too_few_rows_to_leave_out_raise_a_warning(X, folds, message):
+def test_too_few_rows_for_cross_fitting_raise_a_warning(X, folds, message):
     with pytest.warns(UserWarning, match=message) as found:
         model = RIMARC(weight_folds=5).fit(X, [0, 1, 0, 1, 1])
     assert len(found) == 1
@@ -472,7 +472,7 @@ def test_too_few_rows_to_leave_out_raise_a_warning(X, folds, message):
         ({"special_values": [np.nan]}, "special_values must be a list of finite numbers"),
     ],
 )
-def test_parameters_that_make_no_sense_are_refused(params, message):
+def test_invalid_parameters_are_rejected(params, message):
     with pytest.raises((ValueError, TypeError), match=message):
         RIMARC(**params).fit([[1.0], [2.0]], [0, 1])
 
@@ -498,7 +498,7 @@ def test_the_scorecard_is_sorted_and_counts_every_known_row():
     assert model.scorecard()["size"].sum() == card["size"].sum() / 4
 
 
-def test_the_rules_tell_all_of_the_card():
+def test_the_rules_contain_the_whole_scorecard():
     X, y = patients(0)
     model = RIMARC().fit(X, np.where(y, "ill", "healthy"))
     # Of the two labels the second in order is positive.

@@ -48,7 +48,7 @@ def bins_of(feature, values):
 
 
 @pytest.mark.parametrize("high_points", ["positive", "negative"])
-def test_points_are_those_of_a_plain_card_made_of_the_terms_of_rimarc(high_points):
+def test_points_equal_those_computed_by_hand_from_the_terms_of_rimarc(high_points):
     ranker = RIMARC(missing="value").fit(X, Y)
     card = Scorecard(
         estimator=RIMARC(missing="value"),
@@ -104,7 +104,7 @@ def test_points_are_those_of_a_plain_card_made_of_the_terms_of_rimarc(high_point
     assert card.initial_points_ == pytest.approx(initial, abs=0.5 + 1e-3)
 
 
-def test_points_add_up():
+def test_points_of_features_add_up_to_the_total():
     card = Scorecard(special_values=SPECIAL).fit(X, Y)
     points, parts = card.points(X), card.points_by_feature(X)
     assert points.dtype == parts.dtype == np.int64
@@ -132,7 +132,7 @@ def test_pdo_more_points_double_the_odds_and_base_points_have_base_odds(high_poi
     assert_allclose(card.decision_function(X), np.log(p / (1 - p)), atol=1e-9)
 
 
-def test_high_points_of_either_class_are_one_card_turned_around():
+def test_high_points_for_the_other_class_mirror_the_card():
     turned = np.where(Y == "default", "agreed", "default")
     for high_points, other in (("positive", "negative"), ("negative", "positive")):
         ranker = RIMARC(missing="value")
@@ -315,7 +315,7 @@ def test_a_database_computes_points_or_the_score():
         card.to_sql(output="odds")
 
 
-def test_what_a_ranker_leaves_out_of_its_mean_has_the_points_of_the_overall_share():
+def test_values_that_the_ranker_ignores_have_the_points_of_the_overall_share():
     ranker = RIMARC(missing="ignore").fit(X, Y)
     card = Scorecard(estimator=RIMARC(missing="ignore"), pdo=5000).fit(X, Y)
     for name in ("income", "trade"):
@@ -329,7 +329,7 @@ def test_what_a_ranker_leaves_out_of_its_mean_has_the_points_of_the_overall_shar
     assert not np.allclose(card.points_by_feature(X[X["income"].isna()])[:, 1], 0)
 
 
-def test_categories_are_matched_by_value_and_strangers_are_missing():
+def test_categories_are_matched_by_value_and_unseen_ones_are_missing():
     card = Scorecard().fit(X, Y)
     other = X.assign(trade=X["trade"].astype(object))
     assert_array_equal(card.points(other), card.points(X))
@@ -341,7 +341,7 @@ def test_categories_are_matched_by_value_and_strangers_are_missing():
 # Which rankers serve.
 
 
-def test_a_frozen_ranker_is_taken_as_it_is():
+def test_a_frozen_ranker_is_not_fitted_again():
     first, y_first = loans(1000, 5)
     ranker = RankBoost(n_rounds=40).fit(first, y_first == "bad")
     card = Scorecard(estimator=FrozenEstimator(ranker), pdo=2000).fit(X, Y == "default")
@@ -385,7 +385,7 @@ def test_categories_of_a_frozen_ranker_are_matched_by_value():
         ),
     ],
 )
-def test_columns_that_a_frozen_ranker_was_not_fitted_to(change, message):
+def test_columns_other_than_those_of_a_frozen_ranker_raise_an_error(change, message):
     card = Scorecard(estimator=FrozenEstimator(RIMARC().fit(X, Y)))
     with pytest.raises(ValueError, match=message):
         card.fit(change(X), Y)
@@ -415,7 +415,7 @@ def test_columns_that_a_frozen_ranker_was_not_fitted_to(change, message):
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
-def test_what_no_card_stands_for(estimator, error, message):
+def test_estimators_without_a_scorecard_are_rejected(estimator, error, message):
     with pytest.raises(error, match=message):
         Scorecard(estimator=estimator).fit(X, Y)
 
@@ -444,7 +444,7 @@ def test_what_no_card_stands_for(estimator, error, message):
     ],
     ids=str,
 )
-def test_parameters_that_make_no_sense(params, error, message):
+def test_invalid_parameters_are_rejected(params, error, message):
     card = Scorecard().fit(X, Y)
     with pytest.raises(error, match=message):
         card.set_params(**params).fit(X, Y)
@@ -486,7 +486,7 @@ def test_weights_are_copies_and_order_and_threads_do_not_matter(params):
     assert_array_equal(found.points(X), expected.points(X))
 
 
-def test_weights_that_are_no_counts_may_be_of_any_size():
+def test_fractional_weights_may_have_any_scale():
     weight = np.random.default_rng(2).random(len(X))
     expected = Scorecard().fit(X, Y, sample_weight=weight)
     for scale in (2.0**-40, 2.0**40):
@@ -517,7 +517,7 @@ def test_saved_and_pickled_cards_are_the_same(tmp_path):
         )
 
 
-def test_points_that_no_training_row_had_are_no_baseline_of_reasons():
+def test_points_without_training_rows_are_no_baseline_for_reasons():
     kinds = pd.DataFrame({"kind": ["a", "b", None] * 60})
     # Where the kind is missing, all are positive; no row that the card is made of misses it.
     y = np.where(kinds["kind"].isna(), 1, np.arange(180) % 4 < np.where(kinds["kind"] == "a", 3, 1))
@@ -542,7 +542,7 @@ def test_points_that_no_training_row_had_are_no_baseline_of_reasons():
         (RankBoost(), "No weak ranker is better than chance"),
     ],
 )
-def test_a_warning_of_the_ranker_names_the_line_that_fits_the_card(estimator, message):
+def test_a_warning_of_the_ranker_points_to_the_line_that_fits_the_card(estimator, message):
     rows = pd.DataFrame({"trade": pd.Categorical(["a", "b", "c"] * 4)})
     with pytest.warns(UserWarning, match=message) as found:
         Scorecard(estimator=estimator).fit(rows, np.repeat([0, 1], 6))
@@ -568,7 +568,7 @@ def test_the_ranker_of_the_user_is_never_fitted():
     assert not ranker.__sklearn_is_fitted__()
 
 
-def test_a_seed_of_the_card_is_that_of_a_ranker_without_one():
+def test_a_ranker_without_a_seed_gets_that_of_the_card():
     ranker = RankBoost(n_rounds=10, subsample=0.3)
     card = Scorecard(estimator=ranker, random_state=3).fit(X, Y)
     again = Scorecard(estimator=ranker, random_state=3).fit(X, Y)

@@ -64,7 +64,7 @@ def test_points_of_new_cuts_are_the_most_likely_ones_given_the_other_features(hi
         assert abs(sign * factor * best - found[rows]).max() <= 1.0
 
 
-def test_on_a_card_of_one_feature_they_are_the_weights_of_evidence():
+def test_points_of_a_card_with_one_feature_are_the_weights_of_evidence():
     age = X[["age"]]
     card = Scorecard(estimator=RIMARC(), pdo=2000).fit(age, Y)
     edited = card.with_cuts(0, [30, 50], age, Y)
@@ -77,7 +77,7 @@ def test_on_a_card_of_one_feature_they_are_the_weights_of_evidence():
     assert np.abs(points[:3] - exact).max() <= 1
 
 
-def test_a_merge_is_that_of_the_fit():
+def test_merged_bins_equal_those_of_a_fit():
     fine = Scorecard(estimator=RIMARC(), pdo=1000).fit(X[["age"]], Y)
     coarse = Scorecard(estimator=RIMARC(), pdo=1000, min_bin_share=0.1).fit(X[["age"]], Y)
     fine_cuts, cuts = (
@@ -138,7 +138,7 @@ def test_points_are_those_set_and_totals_follow(card):
     assert_array_equal(negative.points(X), card.points(X))
 
 
-def test_a_feature_leaves_its_mean(card):
+def test_removing_a_feature_adds_its_mean_to_the_rest(card):
     edited = card.without("age", X, Y)
     part = card.points_by_feature(X)[:, 0]
     assert "age" not in edited.card()["feature"]
@@ -154,7 +154,7 @@ def test_a_feature_leaves_its_mean(card):
         lambda c, *rows: c.without("age", *rows),
     ],
 )
-def test_an_edit_counts_the_rows_it_is_given_and_leaves_the_old_card(card, edit):
+def test_an_edit_counts_the_given_rows_and_does_not_change_the_old_card(card, edit):
     text = card._to_document()
     edited = edit(card, X, Y)
     assert card._to_document() == text
@@ -204,7 +204,7 @@ def test_edits_are_saved_loaded_pickled_and_shown(card, tmp_path):
     assert edited.fit(X, Y).edits_ == ()
 
 
-def test_a_comment_ends_nowhere_but_at_its_end():
+def test_a_name_cannot_end_the_comment_in_sql():
     frame = X[["age"]].rename(columns={"age": "a*/ DROP --\n/*"})
     card = Scorecard(estimator=RIMARC()).fit(frame, Y)
     edited = card.merge(0, [0, 1], frame, Y)
@@ -218,7 +218,7 @@ def test_a_comment_ends_nowhere_but_at_its_end():
     assert [points for (points,) in rows] == edited.points(frame).tolist()
 
 
-def test_neither_order_nor_copies_nor_threads_matter(card):
+def test_row_order_copies_and_threads_do_not_matter(card):
     rng = np.random.default_rng(1)
     weight = rng.integers(0, 4, len(X))
     expected = card.with_cuts("age", [30, 50], X, Y, weight, date="2026-01-31")._to_document()
@@ -228,7 +228,7 @@ def test_neither_order_nor_copies_nor_threads_matter(card):
     assert found._to_document() == expected
 
 
-def test_bad_edits_are_named(card):
+def test_bad_edits_are_named_in_the_error(card):
     n_bins = len(bins_of(card, "age")[0])
     for edit, error, message in (
         (

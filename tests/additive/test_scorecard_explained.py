@@ -141,7 +141,7 @@ def test_bands_of_points_hold_the_training_rows(card):
         card.score_table(0)
 
 
-def test_a_person_can_add_up_the_printed_card(card):
+def test_points_can_be_added_up_from_the_printed_card(card):
     text = card.to_text()
     assert max(map(len, text.splitlines())) <= 100
     assert f"Start with {card.initial_points_} points" in text
@@ -178,7 +178,7 @@ def test_categories_with_most_points_are_printed_first(card):
     assert points == sorted(points, reverse=True)
 
 
-def test_the_printed_totals_are_chances_and_shares_of_rows(card):
+def test_printed_totals_have_their_probability_and_share_of_rows(card):
     table = card.to_text().partition("rows with fewer\n")[2].partition("\n\n")[0]
     points = card.points(X)
     shares = []
@@ -193,7 +193,7 @@ def test_the_printed_totals_are_chances_and_shares_of_rows(card):
     assert {int(line.split()[0]) for line in table.splitlines()} & {*points.tolist()}
 
 
-def test_a_share_that_is_not_none_is_not_printed_as_none():
+def test_a_small_share_is_not_printed_as_zero():
     kinds = pd.DataFrame({"kind": np.repeat(["a", "b", "rare"], [2000, 1999, 1])})
     y = np.arange(4000) % 10 < np.repeat([2, 8], 2000)
     text = Scorecard(estimator=RIMARC()).fit(kinds, y).to_text()
@@ -201,7 +201,7 @@ def test_a_share_that_is_not_none_is_not_printed_as_none():
     assert "<0.1%" in line
 
 
-def test_special_and_missing_values_that_nobody_had_stand_below_the_printed_card():
+def test_special_and_missing_values_without_rows_are_printed_below_the_card():
     card = Scorecard(special_values=[-1, 9_999_999]).fit(X, Y)
     blocks, below = " ".join(card.to_text().split()).split("Points of what no training row had: ")
     assert "exactly -1 " in blocks
@@ -236,7 +236,7 @@ class Page(HTMLParser):
         self.texts.append(data)
 
 
-def test_the_page_stands_alone_and_runs_nothing_of_the_data(card):
+def test_the_page_is_self_contained_and_executes_no_text_of_the_data(card):
     page = card.to_html()
     parsed = Page(page)
     assert parsed.links == []
@@ -292,7 +292,7 @@ def test_a_card_without_features_raises_a_warning():
 
 
 @needs_data
-def test_a_card_of_german_credit_hangs_on_the_wall():
+def test_a_card_of_german_credit_is_accurate_and_fits_100_columns():
     rows, y = load("german")
     card = Scorecard(min_bin_share=0.05).fit(rows, y)
     assert card.auc_ > 0.8
@@ -303,7 +303,7 @@ def test_a_card_of_german_credit_hangs_on_the_wall():
 # Evidence.
 
 
-def test_evidence_is_that_of_the_shares_of_both_classes(card):
+def test_weights_of_evidence_come_from_the_shares_of_both_classes(card):
     table = card.card().to_frame()
     positive = Y == "default"
     n_pos, n_neg = positive.sum(), (~positive).sum()
@@ -317,7 +317,7 @@ def test_evidence_is_that_of_the_shares_of_both_classes(card):
         assert_allclose(lines["iv"], np.nansum((pos - neg) * woe))
 
 
-def test_of_many_categories_the_first_are_listed_and_all_in_the_sheet():
+def test_long_lists_of_categories_are_cut_in_print_and_complete_in_the_sheet():
     towns = np.array([f"town {place:02}" for place in range(40)])
     frame = pd.DataFrame({"town": pd.Categorical(np.repeat(towns, 20))})
     y = np.tile(np.arange(20) < 10, 40)
@@ -331,7 +331,7 @@ def test_of_many_categories_the_first_are_listed_and_all_in_the_sheet():
     assert ", ".join(towns[:20]) in model.to_csv()
 
 
-def test_the_table_of_a_changed_card_says_when():
+def test_the_table_of_an_edited_card_has_the_date_of_each_edit():
     model = Scorecard(special_values=SPECIAL).fit(X, Y)
     edited = model.merge("age", [0, 1], date="2026-01-31")
     table = edited.card()

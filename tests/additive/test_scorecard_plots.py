@@ -37,7 +37,7 @@ def test_every_bin_has_a_bar_of_its_points(card):
     assert len({axis.get_xlim() for axis in display.axes_}) == 1
 
 
-def test_features_are_the_widest_or_those_named(card):
+def test_the_widest_or_the_named_features_are_drawn(card):
     most = {X.columns[f["feature"]]: max(f["points"]) for f in document(card)["features"]}
     first = sorted(most, key=lambda name: -most[name])[:2]
     assert [a.get_title(loc="left") for a in card.plot(2).axes_] == first
@@ -65,7 +65,7 @@ def test_terms_are_the_points_by_value(card):
     assert display.axes_[0].get_ylabel() == "points"
 
 
-def test_a_card_without_points_has_no_picture():
+def test_plotting_a_card_without_points_raises_an_error():
     rng = np.random.default_rng(0)
     empty = Scorecard().fit(np.zeros((40, 1)), rng.permutation(np.arange(40) % 2))
     for draw in (empty.plot, empty.plot_terms):

@@ -120,7 +120,7 @@ def test_held_out_rows_are_judged_up_to_the_rate():
 
 @pytest.mark.parametrize("learning_rate", [1.0, 0.3])
 @pytest.mark.parametrize("subsample", [1.0, 0.5])
-def test_the_bound_holds_each_round(learning_rate, subsample):
+def test_the_bound_on_the_training_error_holds_in_each_round(learning_rate, subsample):
     X, y = make_rows()
     params = {"learning_rate": learning_rate, "subsample": subsample, "random_state": 0}
     model = AUCBoost(n_rounds=60, **params).fit(X, y)
@@ -141,7 +141,7 @@ def test_any_weak_advantage_is_boosted():
     assert model.score(X, y) > 0.999
 
 
-def test_by_sign_there_are_two_scores():
+def test_with_output_sign_there_are_two_scores():
     X, y = make_rows()
     real = AUCBoost(n_rounds=20).fit(X, y)
     sign = AUCBoost(n_rounds=20, output="sign").fit(X, y)
@@ -151,7 +151,7 @@ def test_by_sign_there_are_two_scores():
     assert_array_equal(sign.predict(X), (total >= 0).astype(int))
 
 
-def test_the_sign_of_nothing_is_positive():
+def test_the_sign_of_a_zero_score_is_positive():
     X, y = np.zeros((6, 1)), np.array([0, 1, 0, 1, 0, 0])
     with pytest.warns(UserWarning, match="No weak ranker"):
         model = AUCBoost(output="sign").fit(X, y)
@@ -160,7 +160,7 @@ def test_the_sign_of_nothing_is_positive():
 
 @pytest.mark.parametrize("Booster", BOTH)
 @pytest.mark.parametrize("params", [{}, {"subsample": 0.4, "max_features": 2}])
-def test_threads_order_weights_and_rows_without_weight(Booster, params):
+def test_threads_and_row_order_do_not_matter_and_weights_equal_copies(Booster, params):
     X, y = make_rows()
     rng = np.random.default_rng(1)
     weight = rng.integers(0, 4, size=len(y)).astype(float)
@@ -209,7 +209,7 @@ def test_the_last_stage_is_the_score(Booster, params):
 
 
 @pytest.mark.parametrize("Booster", BOTH)
-def test_stages_refuse_what_a_score_refuses(Booster):
+def test_staged_scores_raise_the_same_errors_as_scores(Booster):
     X, y = make_rows()
     model = Booster(n_rounds=3).fit(X, y)
     X[5, 2] = np.inf
@@ -221,7 +221,7 @@ def test_stages_refuse_what_a_score_refuses(Booster):
 
 @pytest.mark.parametrize("Booster", BOTH)
 @pytest.mark.parametrize("random_state", [None, 0])
-def test_warm_start_goes_on(Booster, random_state):
+def test_warm_start_continues_the_fit(Booster, random_state):
     X, y = make_rows()
     params = {"subsample": 0.5, "max_features": 2}
     grown = Booster(n_rounds=10, warm_start=True, random_state=random_state, **params).fit(X, y)
@@ -235,7 +235,7 @@ def test_warm_start_goes_on(Booster, random_state):
         grown.set_params(n_rounds=19).fit(X, y)
 
 
-def test_warm_start_asks_for_the_same_columns_and_classes():
+def test_warm_start_needs_the_same_columns_and_classes():
     X, y = make_rows()
     for other in ((X[:, :2], y), (X, np.where(y == 1, 2, 0))):
         model = AUCBoost(n_rounds=5, warm_start=True).fit(X, y)
@@ -259,7 +259,7 @@ def test_early_stopping_keeps_the_rounds_up_to_the_best(Booster):
 
 
 @pytest.mark.parametrize("Booster", BOTH)
-def test_rows_to_choose_by_can_be_given(Booster):
+def test_validation_rows_can_be_passed(Booster):
     X, y = make_rows(600)
     X_val, y_val = make_rows(300, seed=9)
     weight = np.random.default_rng(0).random(300)
@@ -280,7 +280,7 @@ def test_rows_to_choose_by_can_be_given(Booster):
         Booster(**params).fit(X, y, X_val=X_val)
 
 
-def test_the_window_selects_as_paper_5_does():
+def test_the_window_selects_the_round_as_in_paper_5():
     X, y = make_rows(800)
     y ^= np.random.default_rng(2).random(800) < 0.2
     model = RankBoost(n_rounds=120, selection="window", random_state=0).fit(X, y)
@@ -311,20 +311,20 @@ def test_the_window_selects_as_paper_5_does():
         ({"n_rounds": 0}, "n_rounds must be at least 1"),
     ],
 )
-def test_parameters_that_make_no_sense_are_refused(params, message):
+def test_invalid_parameters_are_rejected(params, message):
     X, y = make_rows(50)
     with pytest.raises((ValueError, TypeError), match=message):
         RankBoost(**params).fit(X, y)
 
 
-def test_other_outputs_and_criteria_are_refused():
+def test_unknown_outputs_and_criteria_are_rejected():
     X, y = make_rows(50)
     for params in ({"output": "probability"}, {"criterion": "gini"}):
         with pytest.raises(ValueError, match="must be one of"):
             AUCBoost(**params).fit(X, y)
 
 
-def test_drawn_rounds_differ_by_seed_and_still_learn():
+def test_subsampled_rounds_differ_by_seed_and_still_learn():
     X, y = make_rows(1000)
     models = [
         AUCBoost(n_rounds=50, subsample=0.2, max_features=1, random_state=seed).fit(X, y)
@@ -378,7 +378,7 @@ def test_little_to_learn_gives_a_valid_model_and_at_most_one_warning(Booster, pa
 
 
 @pytest.mark.parametrize("Booster", BOTH)
-def test_one_class_is_refused(Booster):
+def test_one_class_is_rejected(Booster):
     with pytest.raises(ValueError, match="class"):
         Booster().fit([[0.0], [1.0]], [1, 1])
 
@@ -414,7 +414,7 @@ def test_a_saved_model_is_the_same(Booster, params, tmp_path):
         assert longer.n_iter_ > 0
 
 
-def test_verbose_says_how_many_rounds(capsys):
+def test_verbose_prints_the_number_of_rounds(capsys):
     X, y = make_rows()
     AUCBoost(n_rounds=3, verbose=1).fit(X, y)
     assert "[AUCBoost] 3 rounds" in capsys.readouterr().out
@@ -431,7 +431,7 @@ def test_verbose_says_how_many_rounds(capsys):
     ),
     learning_rate=st.sampled_from([1.0, 0.4]),
 )
-def test_whatever_the_rows_the_bound_holds_and_stages_end_in_the_score(rows, learning_rate):
+def test_for_any_rows_the_bound_holds_and_the_last_stage_is_the_score(rows, learning_rate):
     rows = [(0.0, 0.0, True), (0.0, 1.0, False), *rows]
     X = np.array([row[:2] for row in rows])
     y = np.array([row[2] for row in rows], dtype=int)

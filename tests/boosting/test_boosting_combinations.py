@@ -118,7 +118,7 @@ def test_native_rankers_take_categories_and_missing_values(booster, weak):
 
 
 @every_booster
-def test_rankers_that_take_no_categories_say_so(booster):
+def test_rankers_without_support_for_categories_raise_an_error(booster):
     with pytest.raises(ValueError, match=r"column 'city' is categorical, so a linear ranker"):
         make(booster, "linear").fit(FRAME, Y)
     model = make(booster, "logistic")
@@ -132,7 +132,7 @@ def test_rankers_that_take_no_categories_say_so(booster):
 
 @every_booster
 @of_ids(WEAK)
-def test_a_weight_of_zero_is_a_row_that_is_not_there(booster, weak):
+def test_rows_of_weight_zero_do_not_count(booster, weak):
     weight = np.random.default_rng(1).integers(0, 2, N)
     model = make(booster, weak)
     expected = model.fit(X[weight > 0], Y[weight > 0]).decision_function(X_NEW)
@@ -167,7 +167,7 @@ def test_the_last_stage_is_the_score(booster, weak):
 @every_sum
 @of_ids(WEAK)
 @pytest.mark.parametrize("subsample", [1.0, 0.5])
-def test_rounds_that_are_added_are_those_of_one_fit(booster, weak, subsample):
+def test_warm_started_rounds_equal_those_of_one_fit(booster, weak, subsample):
     expected = make(booster, weak, subsample=subsample).fit(X, Y)
     model = make(booster, weak, subsample=subsample, n_rounds=5, warm_start=True).fit(X, Y)
     model.set_params(n_rounds=10).fit(X, Y)
@@ -234,7 +234,7 @@ def test_the_window_keeps_the_rankers_of_the_rounds_it_keeps(weak, refit):
 
 @every_sum
 @of_ids(["threshold", "linear", "tree"])
-def test_rows_to_choose_by_are_scored_by_the_rounds(booster, weak):
+def test_validation_rows_are_scored_by_the_rounds(booster, weak):
     y_new = X_NEW[:, 0] + X_NEW[:, 1] ** 2 > 1
     model = make(booster, weak, early_stopping=True, n_rounds=40)
     model.fit(X, Y, X_val=X_NEW, y_val=y_new)
@@ -244,7 +244,7 @@ def test_rows_to_choose_by_are_scored_by_the_rounds(booster, weak):
 
 @every_sum
 @of_ids(OUTSIDE)
-def test_rows_to_choose_by_are_refused_for_an_estimator(booster, weak):
+def test_validation_rows_are_rejected_for_an_estimator(booster, weak):
     model = make(booster, weak, early_stopping=True)
     with pytest.raises(ValueError, match="X_val is given, but must be left out for a weak ranker"):
         model.fit(X[:300], Y[:300], X_val=X[300:], y_val=Y[300:])
@@ -258,7 +258,7 @@ def test_rows_to_choose_by_are_refused_for_an_estimator(booster, weak):
 
 @every_sum
 @of_ids(["linear", "tree", "TreeRank", "LeafRank"])
-def test_a_round_asks_no_more_features_than_it_may(booster, weak):
+def test_a_round_uses_at_most_max_features_features(booster, weak):
     model = make(booster, weak, n_rounds=1, max_features=1).fit(X, Y)
     base = np.zeros((50, 4))
     differs = []
@@ -274,7 +274,7 @@ def test_a_round_asks_no_more_features_than_it_may(booster, weak):
 
 @every_sum
 @of_ids(["linear", "tree", "logistic"])
-def test_rows_drawn_are_those_of_the_seed(booster, weak):
+def test_the_seed_determines_the_subsampled_rows(booster, weak):
     drawn = [
         make(booster, weak, subsample=0.3, random_state=seed).fit(X, Y).decision_function(X_NEW)
         for seed in (0, 0, 1)

@@ -91,7 +91,7 @@ def test_the_first_tree_is_that_of_scikit_learn():
 
 
 @pytest.mark.parametrize("loss", LOSSES)
-def test_neither_threads_nor_order_nor_copies_matter(loss):
+def test_threads_row_order_and_copies_do_not_matter(loss):
     X, y = simulated(3000)
     model = small(loss=loss, n_jobs=1).fit(X, y)
     scores = model.decision_function(X)
@@ -139,7 +139,7 @@ def test_losses_of_pairs_have_a_threshold_and_no_probabilities(loss):
 
 
 @pytest.mark.parametrize("loss", LOSSES)
-def test_stages_end_in_the_score_and_rounds_tell_of_each(loss):
+def test_the_last_stage_is_the_score_and_rounds_describe_each_stage(loss):
     model = small(loss=loss).fit(FRAME, BAD)
     stages = list(model.staged_decision_function(FRAME))
     assert len(stages) == model.n_iter_ == 20
@@ -153,7 +153,7 @@ def test_stages_end_in_the_score_and_rounds_tell_of_each(loss):
 
 
 @pytest.mark.parametrize("loss", LOSSES)
-def test_a_warm_start_goes_on_as_one_longer_fit(loss):
+def test_a_warm_start_equals_one_longer_fit(loss):
     model = small(loss=loss, learning_rate=0.1, warm_start=True, n_rounds=8).fit(FRAME, BAD)
     model.set_params(n_rounds=20, random_state=99).fit(FRAME, BAD)
     whole = small(loss=loss, learning_rate=0.1).fit(FRAME, BAD)
@@ -184,7 +184,7 @@ def test_the_top_is_ranked_on_request_and_otherwise_all_rows(loss):
 
 
 @pytest.mark.parametrize("loss", PAIR_LOSSES)
-def test_neither_threads_nor_order_nor_copies_matter_to_the_top(loss):
+def test_threads_row_order_and_copies_do_not_matter_with_max_fpr(loss):
     X, y = simulated(3000)
     model = small(loss=loss, max_fpr=0.1, n_jobs=1).fit(X, y)
     scores = model.decision_function(X)
@@ -203,7 +203,7 @@ def test_neither_threads_nor_order_nor_copies_matter_to_the_top(loss):
 
 
 @pytest.mark.parametrize("loss", PAIR_LOSSES)
-def test_rows_held_out_are_judged_by_the_loss_of_those_that_count(loss):
+def test_held_out_rows_are_evaluated_by_the_loss_of_those_that_count(loss):
     X, y = simulated(1500)
     held_out = {"X_val": X[1000:], "y_val": y[1000:]}
     model = small(loss=loss, max_fpr=0.2, early_stopping=True, scoring="loss")
@@ -220,7 +220,7 @@ def test_rows_held_out_are_judged_by_the_loss_of_those_that_count(loss):
 
 
 @pytest.mark.parametrize("loss", PAIR_LOSSES)
-def test_early_stopping_watches_the_area_up_to_the_rate(loss):
+def test_early_stopping_uses_the_area_up_to_max_fpr(loss):
     X, y = simulated(2000)
     model = small(loss=loss, n_rounds=60, learning_rate=0.3, early_stopping=True, scoring="auc")
     model.set_params(max_fpr=0.1)
@@ -234,7 +234,7 @@ def test_early_stopping_watches_the_area_up_to_the_rate(loss):
     assert model.n_iter_ == len(expected) == np.argmax(path) + 1
 
 
-def test_log_loss_has_no_pairs_to_count_up_to_a_rate():
+def test_log_loss_with_max_fpr_is_rejected():
     with pytest.raises(ValueError, match=r"max_fpr=0\.1 does not go with loss='log'"):
         small(max_fpr=0.1, early_stopping=True).fit(X, Y)
 
@@ -292,7 +292,7 @@ def test_validation_rows_need_early_stopping():
 
 @pytest.mark.parametrize("cuts", ["best", "random"])
 @pytest.mark.parametrize("direction", [-1, 1])
-def test_the_score_keeps_to_a_direction(cuts, direction):
+def test_the_score_follows_monotonic_constraints(cuts, direction):
     X, y = simulated(1500)
     model = small(cuts=cuts, monotonic_cst=[0, 0, 0, direction, 0, 0, 0, 0]).fit(X, y)
     moved, last = X[:200].copy(), -np.inf
@@ -313,7 +313,7 @@ def test_missing_values_are_learned():
     assert missing > known + 2
 
 
-def test_categories_are_learned_and_strangers_are_missing():
+def test_categories_are_learned_and_unseen_ones_are_missing():
     rng = np.random.default_rng(0)
     codes = rng.integers(0, 20, 4000)
     y = rng.random(4000) < np.where(np.isin(codes, [3, 5, 8, 13]), 0.8, 0.2)
@@ -327,7 +327,7 @@ def test_categories_are_learned_and_strangers_are_missing():
 
 
 @pytest.mark.parametrize("n_levels", [30, 300, 1500])
-def test_noise_in_many_categories_costs_nothing(n_levels):
+def test_noise_in_many_categories_does_not_lower_the_auc(n_levels):
     rng = np.random.default_rng(3)
     values, y = simulated(6000)
     frame = pd.DataFrame(values).rename(columns=str)
@@ -354,7 +354,7 @@ def test_without_interactions_the_score_is_a_sum_of_functions():
         small().fit(FRAME, BAD).explain(FRAME)
 
 
-def test_interactions_name_the_features_that_meet():
+def test_interactions_list_the_features_that_may_share_a_tree():
     model = small(interactions=[["age", "income"]]).fit(FRAME, BAD)
     for round in range(1, model.n_iter_ + 1):
         text = model.to_text(round)
@@ -369,7 +369,7 @@ def test_interactions_name_the_features_that_meet():
             small(interactions=wrong).fit(FRAME, BAD)
 
 
-def test_a_file_and_a_tree_in_words(tmp_path):
+def test_a_saved_model_scores_the_same_and_a_tree_is_printed(tmp_path):
     model = small().fit(FRAME, BAD)
     model.save(tmp_path / "model.json")
     again = load(tmp_path / "model.json")
@@ -382,7 +382,7 @@ def test_a_file_and_a_tree_in_words(tmp_path):
         model.to_text(21)
 
 
-def test_importances_are_shares_of_what_is_gained():
+def test_importances_are_shares_of_the_total_gain():
     X, y = simulated(4000)
     found = [
         small(cuts="best", max_leaves=16, random_state=seed).fit(X, y).feature_importances_
@@ -424,7 +424,7 @@ def test_the_automatic_rate_follows_the_rows_the_rounds_and_the_leaves():
 
 @pytest.mark.parametrize("name", NOTHING_TO_LEARN)
 @pytest.mark.filterwarnings("ignore:No split lowers")
-def test_rows_that_tell_nothing_make_a_model(name):
+def test_uninformative_rows_give_a_valid_model(name):
     rows, y = NOTHING_TO_LEARN[name]
     for loss in LOSSES:
         model = small(loss=loss).fit(rows, y)
@@ -442,7 +442,7 @@ def test_a_fit_that_learned_nothing_raises_a_warning():
 # Bags.
 
 
-def test_bags_are_a_mean_that_has_a_path_for_each():
+def test_bags_are_averaged_and_each_has_its_validation_path():
     params = {"n_rounds": 60, "early_stopping": True, "validation_fraction": 0.1}
     params |= {"scoring": "auc", "n_iter_no_change": 30}
     model = small(**params, n_bags=3).fit(FRAME, BAD)
@@ -480,7 +480,7 @@ def test_bags_vary_less_than_single_models():
 
 
 @pytest.mark.parametrize("loss", LOSSES)
-def test_neither_threads_nor_order_nor_copies_matter_to_bags(loss):
+def test_threads_row_order_and_copies_do_not_matter_to_bags(loss):
     rows, y = simulated(1000)
     model = small(loss=loss, n_bags=3, early_stopping=True, n_jobs=1).fit(rows, y)
     scores = model.decision_function(rows)
@@ -492,7 +492,7 @@ def test_neither_threads_nor_order_nor_copies_matter_to_bags(loss):
     assert_array_equal(twice.decision_function(rows), copies.decision_function(rows))
 
 
-def test_bags_do_not_go_on(tmp_path):
+def test_bags_cannot_be_warm_started(tmp_path):
     with pytest.raises(ValueError, match="n_bags=2 does not go with warm_start"):
         small(n_bags=2, warm_start=True).fit(X, Y)
     model = small(n_bags=2).fit(FRAME, BAD)
@@ -504,7 +504,7 @@ def test_bags_do_not_go_on(tmp_path):
         model.set_params(n_bags=1, warm_start=True, n_rounds=50).fit(FRAME, BAD)
 
 
-def test_bags_that_cannot_hold_rows_out_say_so():
+def test_bags_without_rows_to_hold_out_raise_an_error():
     rows, y = np.zeros((20, 2)), np.arange(20) > 9
     rows[10:, 0] = 1
     with pytest.warns(UserWarning, match="A class has one distinct row"):
@@ -525,7 +525,7 @@ def test_by_default_five_bags_leave_out_a_fold_each_and_stop_together():
     assert of_bags.shape[1] - best in range(50, 58)
 
 
-def test_validation_rows_stop_one_model_and_a_warm_start_does_not_stop():
+def test_validation_rows_stop_one_model_and_a_warm_start_has_no_early_stopping():
     rows, y = simulated(1000)
     model = GradientBoostingRanker(random_state=0)
     model.fit(rows[:500], y[:500], X_val=rows[500:], y_val=y[500:])
@@ -535,7 +535,7 @@ def test_validation_rows_stop_one_model_and_a_warm_start_does_not_stop():
     assert begun.set_params(n_rounds=12).fit(rows, y).n_iter_ == 12
 
 
-def test_a_time_limit_keeps_what_there_is():
+def test_a_time_limit_keeps_the_rounds_fitted_so_far():
     rows, y = simulated(20_000)
     model = GradientBoostingRanker(learning_rate=0.001, time_limit=0.5, random_state=0)
     start = perf_counter()
@@ -545,7 +545,7 @@ def test_a_time_limit_keeps_what_there_is():
     assert model.score(rows, y) > 0.7
 
 
-def test_the_number_of_leaves_is_chosen_by_rows_held_out():
+def test_the_number_of_leaves_is_chosen_on_held_out_rows():
     rng = np.random.default_rng(0)
     rows = rng.random(size=(22_000, 2))
     # A fifth of the cells of a board, which few leaves cannot tell apart.
@@ -560,7 +560,7 @@ def test_the_number_of_leaves_is_chosen_by_rows_held_out():
     assert max(few.rounds_["n_leaves"]) <= 32
 
 
-def test_additive_settings_are_those_of_a_sum_that_ranks_well():
+def test_additive_presets_give_a_sum_that_ranks_well():
     model = GradientBoostingRanker.additive(n_bags=3, random_state=0)
     assert model.get_params() == clone(model).get_params()
     rng = np.random.default_rng(0)
@@ -603,7 +603,7 @@ def test_additive_settings_are_those_of_a_sum_that_ranks_well():
         ({"early_stopping": True, "refit": True, "warm_start": True}, "refit does not go with"),
     ],
 )
-def test_a_bad_parameter_is_named(params, message):
+def test_a_bad_parameter_is_named_in_the_error(params, message):
     model = small(**params)
     with pytest.raises((TypeError, ValueError), match=message):
         model.fit(X, Y)
@@ -611,7 +611,7 @@ def test_a_bad_parameter_is_named(params, message):
         model.predict(X)
 
 
-def test_fits_tell_what_they_did(capsys):
+def test_verbose_prints_rounds_and_early_stopping(capsys):
     small(verbose=1, early_stopping=True, scoring="auc").fit(X, Y)
     lines = capsys.readouterr().out.splitlines()
     *under_way, rounds, chosen = lines
@@ -620,7 +620,7 @@ def test_fits_tell_what_they_did(capsys):
     assert "by the AUC of the rows held out" in chosen
 
 
-def test_bags_tell_what_they_did(capsys):
+def test_verbose_prints_the_rounds_of_each_bag(capsys):
     small(verbose=2, early_stopping=True, n_bags=3, n_jobs=2).fit(X, Y)
     *under_way, rounds, first, _, _ = capsys.readouterr().out.splitlines()
     assert under_way[2].startswith("[GradientBoostingRanker] 3 of 20 rounds, validation loss ")
@@ -629,7 +629,7 @@ def test_bags_tell_what_they_did(capsys):
 
 
 @pytest.mark.filterwarnings("ignore:No split lowers the loss")
-def test_a_model_without_rounds_says_so():
+def test_a_model_without_rounds_is_described_as_constant():
     model = small().fit(np.zeros((20, 2)), np.arange(20) % 2)
     assert model.n_iter_ == 0
     assert model.to_text() == "no rounds: all rows have the same score"

@@ -101,7 +101,7 @@ def check_against_the_oracle(model, X, y, weight, freeze=None):
 
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("weighted", [False, True])
-def test_it_is_the_plain_algorithm_of_the_paper(seed, weighted):
+def test_the_model_equals_a_plain_version_of_the_algorithm_of_the_paper(seed, weighted):
     X, y = sample(seed=seed)
     weight = np.random.default_rng(seed).integers(1, 4, size=60).astype(float) if weighted else None
     nodes = check_against_the_oracle(MartiRank(n_rounds=4), X, y, weight)
@@ -152,7 +152,7 @@ def test_few_rows_of_a_class_freeze_a_node():
     assert (fewest[nodes["kind"] == "frozen"] < 25).all()
 
 
-def test_too_few_rows_to_begin_with_are_warned_of():
+def test_too_few_rows_raise_a_warning():
     with pytest.warns(UserWarning, match="A class has too few rows"):
         model = SMartiRank().fit([[0.0], [1.0]], [0, 1])
     assert model.score([[0.0], [1.0]], [0, 1]) == 0.5
@@ -191,7 +191,7 @@ def test_expected_routing_is_the_mean_over_coins():
     assert mean[first] == pytest.approx(nodes["positives"][first], rel=0.05, abs=3)
 
 
-def test_outputs_are_of_the_same_ways():
+def test_votes_sign_and_node_rate_come_from_the_same_paths():
     X, y = sample(300, seed=5)
     votes, sign, rate = (
         MartiRank(n_rounds=5, routing="sampled", output=output, random_state=0).fit(X, y)
@@ -211,7 +211,7 @@ def test_outputs_are_of_the_same_ways():
 
 
 @pytest.mark.parametrize("kind", [MartiRank, SMartiRank])
-def test_three_wrong_labels_in_ten_cost_little(kind):
+def test_flipping_three_labels_in_ten_lowers_the_auc_little(kind):
     # Positives within an ellipse, so that one feature does not do.
     law = {"positive_mean": (0.5, 0.5), "positive_cov": ((0.05, 0.03), (0.03, 0.05))}
     train = make_gaussian_pair(8000, random_state=0, **law)
@@ -262,7 +262,7 @@ def test_the_program_prints_its_rules():
     ],
     ids=repr,
 )
-def test_saved_copied_and_pickled_it_scores_the_same(model, tmp_path):
+def test_a_saved_copied_or_pickled_model_scores_the_same(model, tmp_path):
     X, y = load_breast_cancer(return_X_y=True, as_frame=True)
     model.fit(X, y)
     scores = model.decision_function(X)
@@ -300,7 +300,7 @@ def test_any_weak_ranker_makes_a_program(weak_ranker, rule):
         assert nodes["zeta"][0] == pytest.approx(alone.zeta_, abs=1e-6)
 
 
-def test_features_of_no_use_leave_the_walk_to_a_fair_coin():
+def test_uninformative_features_give_nodes_that_are_fair_coins():
     y = np.arange(40) % 4 == 0
     model = MartiRank(n_rounds=2).fit(np.zeros((40, 2)), y)
     assert model.program_.nodes["kind"].tolist() == ["coin"] * 3 + ["terminal"] * 3
@@ -329,7 +329,7 @@ def test_features_of_no_use_leave_the_walk_to_a_fair_coin():
         (SMartiRank, {"sample_size": 0}, ValueError, "sample_size"),
     ],
 )
-def test_a_bad_setting_is_named(kind, settings, error, named):
+def test_a_bad_setting_is_named_in_the_error(kind, settings, error, named):
     X, y = sample()
     assert 0.3 < y.mean() < 0.45
     with pytest.raises(error, match=named):
@@ -337,7 +337,7 @@ def test_a_bad_setting_is_named(kind, settings, error, named):
 
 
 @pytest.mark.parametrize("kind", [MartiRank, SMartiRank])
-def test_bad_rows_are_named_and_odd_ones_are_not(kind):
+def test_bad_rows_are_named_in_the_error_and_unusual_ones_accepted(kind):
     X, y = sample()
     with pytest.raises(ValueError, match="column 1 is inf in row 3"):
         kind().fit(np.where(np.indices(X.shape).tolist()[0] == np.array(3), [[0, np.inf, 0]], X), y)
@@ -376,7 +376,7 @@ def test_the_picture_shows_every_node_and_nothing_overlaps(plt, n_rounds, rules)
         assert outline.y1 >= inside.y1
 
 
-def test_wide_ways_are_those_of_many_rows_and_red_ones_of_positives(plt):
+def test_widths_of_edges_show_rows_and_colours_the_share_of_positives(plt):
     X, y = load_breast_cancer(return_X_y=True)
     program = MartiRank(n_rounds=6).fit(X, y).program_
     display = program.plot()
@@ -441,7 +441,7 @@ def test_features_are_eliminated_by_importance(cls):
     assert kept.get_support(indices=True).tolist() == [2, 5]
 
 
-def test_trees_share_importances_and_lines_have_none():
+def test_importances_exist_for_trees_and_not_for_linear_rankers():
     rng = np.random.default_rng(8)
     X = rng.normal(size=(400, 3))
     y = rng.random(400) < 1 / (1 + np.exp(-2 * X[:, 0]))
@@ -452,7 +452,7 @@ def test_trees_share_importances_and_lines_have_none():
     assert not hasattr(lines, "feature_importances_")
 
 
-def test_an_unknown_noise_rate_is_guessed_and_saved(tmp_path):
+def test_an_unknown_noise_rate_is_estimated_and_saved(tmp_path):
     sample = make_gaussian_pair(600, random_state=0)
     y = make_noisy_labels(sample.y, 0.3, random_state=0)
     model = SMartiRank(noise_rate="auto", random_state=0).fit(sample.X, y)

@@ -42,7 +42,7 @@ def worst_step(model, X, feature, direction):
     directions=st.lists(st.sampled_from([-1, 0, 1]), min_size=4, max_size=4),
     subsample=st.sampled_from([1.0, 0.5]),
 )
-def test_no_step_of_the_score_runs_against_its_direction(
+def test_no_step_of_the_score_violates_its_constraint(
     booster, weak_ranker, seed, directions, subsample
 ):
     X, y = simulated(seed)
@@ -60,7 +60,7 @@ def test_no_step_of_the_score_runs_against_its_direction(
 
 @pytest.mark.parametrize("weak_ranker", WEAK, ids=str)
 @pytest.mark.parametrize("booster", BOOSTERS)
-def test_a_direction_makes_a_difference_where_the_classes_turn_against_it(booster, weak_ranker):
+def test_a_constraint_matters_if_the_data_contradict_it(booster, weak_ranker):
     X, y = simulated(1, 800, decimals=2)
     free = booster(weak_ranker=weak_ranker, n_rounds=20).fit(X, y)
     assert worst_step(free, X, 2, 1) < 0
@@ -84,7 +84,7 @@ def test_a_number_constrained_to_the_wrong_direction_still_uses_missing_values(
     assert low == high < missing
 
 
-def test_a_dictionary_names_columns_and_categories_cannot_be_bound():
+def test_constraints_may_be_given_by_column_name_and_not_on_categories():
     X, y = simulated(3)
     frame = pd.DataFrame(X, columns=list("abcd"))
     by_name = RankBoost(n_rounds=20, monotonic_cst={"c": 1}).fit(frame, y)
@@ -100,7 +100,7 @@ def test_a_dictionary_names_columns_and_categories_cannot_be_bound():
 
 
 @pytest.mark.parametrize("booster", BOOSTERS)
-def test_rankers_that_cannot_keep_to_a_direction_are_refused(booster):
+def test_rankers_without_monotonic_constraints_are_rejected(booster):
     X, y = simulated(4)
     X = np.nan_to_num(X)
     tree = TreeRank(pruning=None, max_depth=2, monotonic_cst=[1, 0, 0, 0])
@@ -116,7 +116,7 @@ def test_rankers_that_cannot_keep_to_a_direction_are_refused(booster):
 
 
 @pytest.mark.parametrize("weak_ranker", ["feature", "tree"])
-def test_a_warm_start_keeps_to_the_direction_from_the_first_round(weak_ranker):
+def test_a_warm_start_keeps_the_constraint(weak_ranker):
     X, y = simulated(5, 600)
     params = {"weak_ranker": weak_ranker, "warm_start": True, "monotonic_cst": [1, 0, 0, -1]}
     model = RankBoost(n_rounds=5, **params).fit(X, y)

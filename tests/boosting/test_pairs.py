@@ -72,7 +72,7 @@ def test_at_most_the_requested_pairs_are_chosen_strongest_first():
     assert additive(interactions=1000).fit(X, y).pairs_ == [(0, 1), (2, 3)]
 
 
-def test_the_strongest_pairs_are_three_a_feature_and_among_them_those_that_tell_something():
+def test_the_strongest_pairs_are_three_per_feature_and_include_the_informative_ones():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(4000, 8))
     # Every feature with its neighbour on either side.
@@ -87,7 +87,7 @@ def test_the_strongest_pairs_are_three_a_feature_and_among_them_those_that_tell_
     assert len(with_pairs.pairs_) <= 24
 
 
-def test_the_strongest_pairs_of_noise_cost_little():
+def test_the_strongest_pairs_of_noise_lower_the_auc_little():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(4000, 10))
     y = rng.random(4000) < 1 / (1 + np.exp(-X[:, 0]))
@@ -98,7 +98,7 @@ def test_the_strongest_pairs_of_noise_cost_little():
     assert auc > alone.score(X[600:], y[600:]) - 0.01
 
 
-def test_of_many_features_those_that_tell_most_alone_are_paired():
+def test_with_many_features_only_the_most_informative_are_paired():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(2000, 250))
     log_odds = X[:, 240] + X[:, 10] + 2 * X[:, 240] * X[:, 10]
@@ -134,7 +134,7 @@ def test_parts_and_the_base_score_are_the_score_to_the_last_bit(params, weighted
     assert_array_equal(model.explain(other)[:, ~np.array(asks_a)], parts[:, ~np.array(asks_a)])
 
 
-def test_cells_of_the_tables_are_what_rows_in_them_get():
+def test_cells_of_the_tables_equal_the_terms_of_their_rows():
     X, y = planted(2000, 0)
     model = additive(n_rounds=40).fit(X, y)
     table = model.pair_terms()
@@ -164,7 +164,7 @@ def holds(rule, X):
     return X.eval(f"{name} == {name} and ({rule})").to_numpy()
 
 
-def test_neither_threads_nor_the_order_of_rows_matter_to_pairs(tmp_path):
+def test_threads_and_row_order_do_not_matter_to_pairs(tmp_path):
     X, y = planted(1200, 4)
     model = additive(n_jobs=1).fit(X, y)
     model.save(tmp_path / "model.json")
@@ -178,7 +178,7 @@ def test_neither_threads_nor_the_order_of_rows_matter_to_pairs(tmp_path):
     assert_array_equal(read.explain(X), model.explain(X))
 
 
-def test_lists_of_pairs_are_those_pairs():
+def test_listed_pairs_are_the_pairs_of_the_model():
     model = GradientBoostingRanker(
         n_rounds=40, interactions=[["age", "income"], ["age", "trade"]], random_state=0
     ).fit(FRAME, BAD)
@@ -211,18 +211,18 @@ def test_sql_gives_the_scores_of_pairs():
         ([["age", "nobody"]], ValueError, "names 'nobody', which is no column"),
     ],
 )
-def test_other_interactions_are_refused(wrong, error, message):
+def test_invalid_interactions_are_rejected(wrong, error, message):
     with pytest.raises(error, match=message):
         additive(interactions=wrong).fit(FRAME, BAD)
 
 
 @pytest.mark.parametrize("given", [10, "auto"])
-def test_pairs_do_not_go_on(given):
+def test_pairs_cannot_be_warm_started(given):
     with pytest.raises(ValueError, match=f"interactions={given!r} does not go with warm_start"):
         additive(n_bags=1, warm_start=True, interactions=given).fit(FRAME, BAD)
 
 
-def test_trees_of_three_features_have_no_pairs():
+def test_trees_of_three_features_have_no_tables_of_pairs():
     model = GradientBoostingRanker(n_rounds=20, random_state=0).fit(FRAME, BAD)
     assert not hasattr(model, "pairs_")
     assert not hasattr(model, "term_names_")
@@ -231,7 +231,7 @@ def test_trees_of_three_features_have_no_pairs():
             ask()
 
 
-def test_a_scorecard_refuses_pairs():
+def test_a_scorecard_rejects_pairs():
     X, y = planted(1500, 0)
     with pytest.raises(ValueError, match="interactions=10, but a scorecard needs trees"):
         Scorecard(estimator=additive()).fit(X, y)

@@ -113,7 +113,7 @@ def alphas(model):
 @pytest.mark.parametrize("alpha", ["third", "exact"])
 @pytest.mark.parametrize("missing", [0.0, 0.3])
 @pytest.mark.parametrize("seed", range(4))
-def test_rounds_are_those_of_weights_of_pairs(seed, missing, alpha, max_fpr):
+def test_rounds_equal_those_computed_from_weights_of_pairs(seed, missing, alpha, max_fpr):
     X, y, weight = rows(seed, missing=missing)
     expected = PairRankBoost(25, alpha, max_fpr).fit(X, y, weight)
     model = exact(n_rounds=25, alpha=alpha, max_fpr=max_fpr).fit(X, y, sample_weight=weight)
@@ -161,7 +161,7 @@ def test_the_pair_loss_up_to_a_rate_is_that_of_the_rows_that_count(tmp_path):
 
 
 @pytest.mark.parametrize("early", [{"early_stopping": True}, {"selection": "window"}])
-def test_rows_held_out_are_judged_up_to_the_rate(early):
+def test_held_out_rows_are_evaluated_up_to_max_fpr(early):
     X, y, weight = rows(6, n_rows=600)
     model = RankBoost(n_rounds=30, max_fpr=0.2, **early)
     model.fit(X[:400], y[:400], X_val=X[400:], y_val=y[400:], sample_weight_val=weight[400:])
@@ -222,7 +222,7 @@ def test_a_ranking_without_a_mistake_ends_the_fit_with_a_finite_value():
 
 
 @pytest.mark.parametrize("weak_ranker", ["threshold", "feature"])
-def test_where_nothing_ranks_better_than_chance_the_score_is_constant(weak_ranker):
+def test_the_score_is_constant_if_no_feature_ranks_better_than_chance(weak_ranker):
     X = [[1.0, 5.0], [1.0, 5.0], [2.0, 5.0], [2.0, 5.0]]
     with pytest.warns(UserWarning, match="No weak ranker is better than chance"):
         model = RankBoost(weak_ranker=weak_ranker).fit(X, [0, 1, 0, 1])
@@ -251,7 +251,7 @@ def test_a_feature_is_graded_by_mid_ranks():
     assert len(np.unique(expected)) > 20
 
 
-def test_boosted_features_lower_the_pair_loss_more_by_the_exact_value():
+def test_the_exact_step_lowers_the_pair_loss_of_boosted_features_more():
     X, y, weight = rows(8, n_rows=300)
     losses = {}
     for alpha in ("third", "exact"):
@@ -265,7 +265,7 @@ def test_boosted_features_lower_the_pair_loss_more_by_the_exact_value():
 # ------------------------------------------------------------------------------- missing values
 
 
-def test_missing_values_rank_on_the_side_that_serves():
+def test_missing_values_join_the_side_with_the_larger_gain():
     X = np.array([[1.0], [2.0], [3.0], [4.0], [np.nan], [np.nan], [np.nan]])
     above = exact(n_rounds=1).fit(X, [0, 0, 1, 1, 1, 1, 0])
     assert above.rounds_["rule"].tolist() == ["x0 >= 2.5 or x0 is missing"]
@@ -283,7 +283,7 @@ def test_missing_values_alone_can_be_what_ranks():
     assert model.rounds_["rule"].tolist() == ["x0 is known"]
 
 
-def test_where_both_sides_serve_alike_missing_values_join_the_upper_one():
+def test_missing_values_join_the_upper_side_if_the_gains_are_equal():
     # The printed rule of the paper. A half of each class is missing.
     X = np.array([[1.0], [2.0], [np.nan], [np.nan]])
     for y in ([0, 1, 0, 1], [1, 0, 0, 1]):
@@ -292,7 +292,7 @@ def test_where_both_sides_serve_alike_missing_values_join_the_upper_one():
         assert rounds["missing"] == rounds[upper]
 
 
-def test_a_value_that_no_training_row_missed_adds_half():
+def test_a_missing_value_adds_half_if_no_training_row_lacked_it():
     X, y, weight = rows(9)
     model = exact(n_rounds=20).fit(X, y, sample_weight=weight)
     assert np.allclose(model.rounds_["missing"], model.rounds_["high"] / 2, rtol=0, atol=UNIT)
@@ -350,7 +350,7 @@ MODELS = {
 
 
 @pytest.mark.parametrize("model", MODELS.values(), ids=MODELS)
-def test_neither_threads_nor_the_order_of_rows_nor_copies_matter(model, mixed):
+def test_threads_row_order_and_copies_do_not_matter(model, mixed):
     X, y = mixed
     expected = model.set_params(n_jobs=1).fit(X, y).decision_function(X)
     assert len(np.unique(expected)) > 50
@@ -367,7 +367,7 @@ def test_neither_threads_nor_the_order_of_rows_nor_copies_matter(model, mixed):
 
 
 @pytest.mark.parametrize("model", MODELS.values(), ids=MODELS)
-def test_a_row_of_weight_zero_is_not_there(model, mixed):
+def test_rows_of_weight_zero_do_not_count(model, mixed):
     X, y = mixed
     rng = np.random.default_rng(2)
     weight = rng.random(len(y)) * (rng.random(len(y)) < 0.7)
@@ -377,7 +377,7 @@ def test_a_row_of_weight_zero_is_not_there(model, mixed):
     assert np.array_equal(weighted, without)
 
 
-def test_a_warm_start_goes_on_up_to_the_rate(mixed):
+def test_a_warm_start_continues_with_max_fpr(mixed):
     X, y = mixed
     whole = RankBoost(n_rounds=30, max_fpr=0.1).fit(X, y)
     model = RankBoost(n_rounds=10, max_fpr=0.1, warm_start=True).fit(X, y)
@@ -386,7 +386,7 @@ def test_a_warm_start_goes_on_up_to_the_rate(mixed):
 
 
 @pytest.mark.parametrize("model", MODELS.values(), ids=MODELS)
-def test_a_saved_model_says_the_same(model, mixed, tmp_path):
+def test_a_saved_model_gives_the_same_scores_and_terms(model, mixed, tmp_path):
     X, y = mixed
     model.fit(X, y).save(tmp_path / "model.json")
     loaded = load(tmp_path / "model.json")
@@ -420,12 +420,12 @@ def test_predict_is_the_sign_of_the_score_and_cuts_where_the_rates_differ_most(m
         ({"max_fpr": 1.5}, r"max_fpr must be in \(0.0, 1.0\]"),
     ],
 )
-def test_a_bad_parameter_is_named(params, message):
+def test_a_bad_parameter_is_named_in_the_error(params, message):
     with pytest.raises(ValueError, match=message):
         RankBoost(**params).fit([[1.0], [2.0]], [0, 1])
 
 
-def test_bad_rows_are_refused():
+def test_bad_rows_are_rejected():
     with pytest.raises(ValueError, match="infinit"):
         RankBoost().fit([[1.0], [np.inf]], [0, 1])
     model = RankBoost().fit([[1.0], [2.0], [3.0]], [0, 1, 0])
@@ -459,7 +459,7 @@ def test_the_parts_of_a_score_add_up_to_it_bit_for_bit(fitted, mixed):
     assert (np.ptp(parts, axis=0) > 0).all()
 
 
-def test_the_table_of_terms_says_what_each_value_adds(fitted, mixed):
+def test_the_table_of_terms_lists_what_each_value_adds(fitted, mixed):
     X, _ = mixed
     terms = fitted.terms()
     parts = fitted.explain(X)
@@ -572,7 +572,7 @@ def test_a_constant_score_has_a_form_in_sql():
         assert database.execute(f"SELECT {model.to_sql()}").fetchone() == (0.0,)
 
 
-def test_a_sign_is_a_sign_in_sql_and_explained_by_its_sum(mixed):
+def test_with_output_sign_sql_gives_the_sign_and_explain_the_sum(mixed):
     X, y = mixed
     model = AUCBoost(output="sign", n_rounds=20).fit(X, y)
     with sqlite3.connect(":memory:") as database:

@@ -148,7 +148,7 @@ def test_a_classifier_ranks_as_lemma_5_says(sample):
 
 
 @given(scored_rows())
-def test_a_weight_is_as_many_rows_and_a_threshold_is_between_rows_that_count(sample):
+def test_weight_k_equals_k_rows_and_thresholds_lie_between_rows_that_count(sample):
     y, scores, weight = sample
     X = scores[:, np.newaxis]
     model = TwoSidedClassifier(ranker=Column()).fit(X, y, weight)
@@ -164,7 +164,7 @@ def test_a_weight_is_as_many_rows_and_a_threshold_is_between_rows_that_count(sam
 
 
 @pytest.mark.parametrize("rate", [0.125, 0.25])
-def test_the_errors_of_the_true_labels_come_back_from_an_exactly_noisy_law(rate):
+def test_errors_on_true_labels_are_recovered_from_an_exact_noisy_law(rate):
     rng = np.random.default_rng(0)
     for _ in range(20):
         scores, y = np.arange(6.0), np.sort(rng.random(6))
@@ -184,7 +184,7 @@ def test_the_errors_of_the_true_labels_come_back_from_an_exactly_noisy_law(rate)
         assert abs(literal.error_ - clean.error_) > 1e-3
 
 
-def test_flipped_labels_are_allowed_for_in_a_sample():
+def test_errors_are_corrected_for_flipped_labels_in_a_sample():
     train = make_gaussian_pair(100_000, positive_share=0.3, random_state=0)
     noisy = make_noisy_labels(train.y, 0.2, random_state=1)
     X = train.eta(train.X)[:, np.newaxis]
@@ -209,7 +209,7 @@ def test_flipped_labels_are_allowed_for_in_a_sample():
     ids=["default", "TreeRank", "RankBoost", "LogisticRegression", "GaussianNB", "Pipeline"],
 )
 @pytest.mark.parametrize("weighted", [False, True])
-def test_any_ranker_is_cut_where_its_own_scores_say(ranker, weighted):
+def test_the_threshold_comes_from_the_scores_of_the_given_ranker(ranker, weighted):
     rng = np.random.default_rng(1)
     X = rng.normal(size=(300, 3))
     y = np.where(X[:, 0] + rng.normal(size=300) > 0.7, "yes", "no")
@@ -245,7 +245,7 @@ def test_draws_have_the_error_rate_of_either_class():
     assert not np.array_equal(drawn, model.draw(train.X, random_state=1))
 
 
-def test_a_ranker_of_no_use_leaves_everything_to_the_coin():
+def test_a_constant_ranker_classifies_by_a_coin():
     X, y = np.zeros((6, 1)), np.array([0, 1, 0, 1, 0, 0])
     model = TwoSidedClassifier(ranker=Column()).fit(X, y)
     assert (model.theta_, model.error_, model.zeta_) == (np.inf, 0.5, 0.5)
@@ -253,7 +253,7 @@ def test_a_ranker_of_no_use_leaves_everything_to_the_coin():
     assert (model.predict([[1e9]]) == 0).all()
 
 
-def test_frames_reach_the_ranker_as_they_are():
+def test_frames_are_passed_to_the_ranker_unchanged():
     pandas = pytest.importorskip("pandas")
     polars = pytest.importorskip("polars")
     colour = ["red", "blue", "blue", "red", "green", "blue"] * 20
@@ -286,13 +286,13 @@ def test_frames_reach_the_ranker_as_they_are():
         ({"ranker": StandardScaler()}, TypeError, "has neither"),
     ],
 )
-def test_a_bad_setting_is_named(settings, error, named):
+def test_a_bad_setting_is_named_in_the_error(settings, error, named):
     X, y = np.arange(8.0)[:, np.newaxis], np.arange(8) > 5
     with pytest.raises(error, match=named):
         TwoSidedClassifier(**{"ranker": Column(), **settings}).fit(X, y)
 
 
-def test_bad_data_is_named_and_a_failed_fit_leaves_no_model():
+def test_bad_data_raise_an_error_and_a_failed_fit_leaves_no_model():
     X, y = np.arange(8.0)[:, np.newaxis], np.arange(8) > 4
     model = TwoSidedClassifier(ranker=Column()).fit(X, y)
     for bad_y, named in ((np.zeros(8), "2 classes"), (np.arange(8), "Only binary"), (None, "None")):
@@ -313,7 +313,7 @@ def test_bad_data_is_named_and_a_failed_fit_leaves_no_model():
     TwoSidedClassifier(ranker=KNeighborsClassifier(2)).fit(X, y)
 
 
-def test_pickles_and_has_its_name_at_the_top():
+def test_it_is_pickled_and_exported_from_the_top_package():
     X, y = np.arange(8.0)[:, np.newaxis], np.arange(8) > 4
     model = TwoSidedClassifier(ranker=TreeRank(pruning=None)).fit(X, y)
     again = pickle.loads(pickle.dumps(model))
@@ -322,7 +322,7 @@ def test_pickles_and_has_its_name_at_the_top():
     assert "TwoSidedClassifier" in dir(aucrank)
 
 
-def test_weights_are_routed_as_they_are_requested():
+def test_weights_are_routed_on_request():
     X, y = np.random.default_rng(0).normal(size=(60, 2)), np.arange(60) % 3 == 0
     weight = np.arange(60) % 4 + 1.0
     plain = TwoSidedClassifier(ranker=LogisticRegression()).fit(X, y, weight)
@@ -343,7 +343,7 @@ def test_weights_are_routed_as_they_are_requested():
         assert rates(y, weight, high) == pytest.approx((refuses.p_pos_, refuses.p_neg_))
 
 
-def test_each_ranker_of_the_package_is_among_those_of_the_contract():
+def test_each_ranker_of_the_package_is_tested_in_the_contract():
     assert {type(ranker) for ranker in TWO_SIDED} == set(public_estimators().values())
 
 
@@ -361,7 +361,7 @@ def test_scikit_learn_contract(estimator, check):
 
 
 @pytest.mark.parametrize("ranker", TWO_SIDED, ids=lambda ranker: type(ranker).__name__)
-def test_a_seed_is_that_of_the_ranker_and_its_parts(ranker):
+def test_the_seed_is_set_on_the_ranker_and_its_parts(ranker):
     rng = np.random.default_rng(4)
     X = rng.normal(size=(200, 3))
     y = rng.random(200) < 1 / (1 + np.exp(-2 * X[:, 0]))

@@ -39,7 +39,7 @@ def there_and_back(model, tmp_path):
 
 @quiet_on_few_rows
 @pytest.mark.parametrize("ranker", TWO_SIDED, ids=lambda ranker: type(ranker).__name__)
-def test_it_comes_back_from_a_file_with_any_ranker_of_the_package(ranker, tmp_path):
+def test_it_is_saved_and_loaded_with_any_ranker_of_the_package(ranker, tmp_path):
     model = TwoSidedClassifier(ranker=clone(ranker), random_state=3).fit(X, Y)
     back = there_and_back(model, tmp_path)
     assert type(back) is TwoSidedClassifier
@@ -56,14 +56,14 @@ def test_it_comes_back_from_a_file_with_any_ranker_of_the_package(ranker, tmp_pa
     assert again._to_document() == model._to_document()
 
 
-def test_probabilities_of_the_ranker_come_back(tmp_path):
+def test_probabilities_of_the_ranker_are_saved(tmp_path):
     model = TwoSidedClassifier(ranker=RankBoost(n_rounds=5, calibration="isotonic")).fit(X, Y)
     back = there_and_back(model, tmp_path)
     assert_array_equal(back.ranker_.predict_proba(NEW), model.ranker_.predict_proba(NEW))
     assert not hasattr(back, "predict_proba")
 
 
-def test_a_threshold_beyond_all_rows_comes_back(tmp_path):
+def test_an_infinite_threshold_is_saved(tmp_path):
     model = TwoSidedClassifier(ranker=TreeRank(pruning=None)).fit(np.zeros((6, 1)), [0, 1, 0] * 2)
     assert model.theta_ == np.inf
     back = there_and_back(model, tmp_path)
@@ -103,13 +103,13 @@ def test_onnx_gives_score_and_label():
     ("export", "args"),
     [("to_sql", ()), ("to_code", ("c",)), ("to_json", ()), ("to_pmml", ()), ("to_onnx", ())],
 )
-def test_an_export_names_a_ranker_from_elsewhere(export, args):
+def test_the_error_of_an_export_names_a_ranker_of_another_package(export, args):
     model = TwoSidedClassifier(ranker=GaussianNB()).fit(X, Y)
     with pytest.raises(ValueError, match="its ranker, a GaussianNB, is an estimator that lives"):
         getattr(model, export)(*args)
 
 
-def test_what_a_file_cannot_hold_is_named(tmp_path):
+def test_the_error_of_save_names_what_a_file_cannot_hold(tmp_path):
     model = TwoSidedClassifier(ranker=GaussianNB()).fit(X, Y)
     with pytest.raises(TypeError, match="holds a GaussianNB, an estimator of your own"):
         model.save(tmp_path / "model.json")
@@ -130,7 +130,7 @@ def test_what_a_file_cannot_hold_is_named(tmp_path):
         model.save(tmp_path / "model.json")
 
 
-def test_a_ranker_that_is_two_sided_is_not_saved(tmp_path):
+def test_a_two_sided_classifier_as_ranker_is_not_saved(tmp_path):
     inner = TwoSidedClassifier(ranker=RankBoost(n_rounds=3))
     model = TwoSidedClassifier(ranker=inner).fit(X, Y)
     with pytest.raises(TypeError, match="holds a TwoSidedClassifier"):
@@ -157,7 +157,7 @@ def test_a_ranker_that_is_two_sided_is_not_saved(tmp_path):
         (lambda body: body["header"].update(report=[]), "`report` has an unknown form"),
     ],
 )
-def test_a_forged_file_is_refused(change, message, tmp_path):
+def test_a_manipulated_file_is_rejected(change, message, tmp_path):
     model = TwoSidedClassifier(ranker=RankBoost(n_rounds=3)).fit(X, Y)
     (tmp_path / "model.json").write_text(forged(model, change), encoding="utf-8")
     with pytest.raises(ModelFormatError, match=message):

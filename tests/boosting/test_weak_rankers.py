@@ -156,7 +156,7 @@ def test_a_linear_round_is_graded_in_groups_of_about_equal_weight():
     assert roc_auc_score(y, score) == pytest.approx(roc_auc_score(y, plain), abs=1e-4)
 
 
-def test_a_value_missing_is_the_mean_of_the_known_to_a_linear_ranker():
+def test_a_linear_ranker_replaces_a_missing_value_by_the_mean():
     filled = np.where(np.isnan(HOLES), np.nanmean(HOLES, axis=0), HOLES)
     for booster in BOOSTERS:
         model = booster(weak_ranker="linear", n_rounds=1)
@@ -204,7 +204,7 @@ def test_boosted_trees_beat_one():
     assert boosted > alone + 0.1
 
 
-def test_trees_ask_categories_and_linear_rankers_refuse_them():
+def test_trees_split_on_categories_and_linear_rankers_reject_them():
     for frame in (FRAME, pl.from_pandas(FRAME)):
         model = AUCBoost(weak_ranker="tree", n_rounds=5).fit(frame, Y)
         assert model.score(frame, Y) > 0.9
@@ -241,7 +241,7 @@ class Negated(LogisticRegression):
         return -super().decision_function(X)
 
 
-def test_a_ranker_below_chance_is_turned_round():
+def test_a_ranker_below_chance_is_reversed():
     found = AUCBoost(weak_ranker=Negated(), n_rounds=4).fit(X, Y).decision_function(X)
     expected = AUCBoost(weak_ranker=LogisticRegression(), n_rounds=4).fit(X, Y)
     assert np.array_equal(found, expected.decision_function(X))
@@ -267,7 +267,7 @@ class Recorder(ClassifierMixin, BaseEstimator):
         return self.inner_.decision_function(X)
 
 
-def test_a_guest_is_fitted_to_balanced_weights_under_the_settings_of_the_caller():
+def test_an_estimator_is_fitted_with_balanced_weights_under_the_settings_of_the_caller():
     Recorder.seen.clear()
     weight = np.random.default_rng(6).integers(0, 3, N)
     with sklearn.config_context(assume_finite=True):
@@ -289,7 +289,7 @@ def test_a_guest_is_fitted_to_balanced_weights_under_the_settings_of_the_caller(
         assert ratio == pytest.approx(np.full(len(ratio), ratio[0]))
 
 
-def test_a_random_guest_learns_the_same_from_the_same_seed():
+def test_a_random_estimator_is_fitted_the_same_with_the_same_seed():
     guest = DecisionTreeClassifier(max_depth=2, max_features=1)
     model = RankBoost(weak_ranker=guest, n_rounds=6, random_state=1)
     expected = model.fit(X, Y).decision_function(X)
@@ -317,7 +317,7 @@ class Failing(LogisticRegression):
     "error", [BoomError("in round 3"), KeyboardInterrupt()], ids=["own", "Ctrl-C"]
 )
 @pytest.mark.parametrize("booster", BOOSTERS)
-def test_what_a_guest_raises_comes_out_as_it_is(booster, error):
+def test_an_error_of_an_estimator_is_raised_unchanged(booster, error):
     Failing.error, Failing.n_calls = error, 0
     model = booster(weak_ranker=Failing(), n_rounds=9)
     with pytest.raises(type(error)) as caught:
@@ -345,13 +345,13 @@ class Broken(LogisticRegression):
         ("short", r"of Broken returned an array of shape \(399,\)"),
     ],
 )
-def test_scores_that_are_none_are_refused(answer, message, monkeypatch):
+def test_invalid_scores_of_an_estimator_are_rejected(answer, message, monkeypatch):
     monkeypatch.setattr(Broken, "answer", answer)
     with pytest.raises(ValueError, match=message):
         AUCBoost(weak_ranker=Broken()).fit(X, Y)
 
 
-def test_missing_values_are_the_business_of_the_guest():
+def test_missing_values_are_passed_to_the_estimator():
     with pytest.raises(ValueError, match="Input X contains NaN"):
         AUCBoost(weak_ranker=LogisticRegression()).fit(HOLES, Y)
     tree = DecisionTreeClassifier(max_depth=2)
@@ -413,13 +413,13 @@ def test_a_fit_can_be_interrupted(weak_ranker):
     ids=by_name,
 )
 @pytest.mark.parametrize("booster", BOOSTERS)
-def test_what_cannot_be_boosted_is_refused(booster, weak_ranker, error, message):
+def test_estimators_that_cannot_be_boosted_are_rejected(booster, weak_ranker, error, message):
     with pytest.raises(error, match=message):
         booster(weak_ranker=weak_ranker).fit(X, Y)
 
 
 @pytest.mark.parametrize("booster", BOOSTERS)
-def test_boosted_trees_keep_to_a_direction(booster):
+def test_boosted_trees_follow_monotonic_constraints(booster):
     tree = TreeRank(max_depth=2, pruning=None, monotonic_cst=[1, 0, 0, -1])
     model = booster(weak_ranker=tree, n_rounds=10).fit(X, Y)
     grid = np.repeat(X[:30], 40, axis=0)
