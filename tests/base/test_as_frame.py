@@ -80,7 +80,7 @@ QUICK = {
 
 @kinds
 @pytest.mark.parametrize("name", [*public_estimators(), *TRANSFORMERS])
-def test_every_estimator_reads_them_as_the_frame_in_fit_and_later(made, name):
+def test_every_estimator_reads_a_table_like_the_equal_frame(made, name):
     model = get_estimator(name)()
     known = model.get_params()
     model.set_params(**{key: value for key, value in QUICK.items() if key in known})
@@ -105,7 +105,7 @@ def test_every_estimator_reads_them_as_the_frame_in_fit_and_later(made, name):
     ],
     ids=lambda model: type(model).__name__,
 )
-def test_estimators_of_the_users_own_get_a_frame_of_them(made, model):
+def test_estimators_of_other_packages_get_a_frame(made, model):
     frame = FRAME[NUMBERS]
     expected = model.fit(frame, Y).decision_function(frame)
     model.fit(made(frame), Y)
@@ -118,7 +118,7 @@ def test_estimators_of_the_users_own_get_a_frame_of_them(made, model):
 
 
 @kinds
-def test_rows_without_labels_have_weights_too(made):
+def test_weights_are_accepted_without_labels(made):
     weight = np.arange(N_ROWS) % 3
     binarizer = get_estimator("ThresholdBinarizer")()
     expected = binarizer.fit(FRAME, sample_weight=weight).transform(FRAME)
@@ -127,7 +127,7 @@ def test_rows_without_labels_have_weights_too(made):
 
 
 @kinds
-def test_two_samples_may_be_of_them(made):
+def test_two_sample_test_accepts_every_kind_of_table(made):
     frame = FRAME[NUMBERS]
     later = frame.assign(visits=frame["visits"] + 2)
     found = two_sample_test(made(frame), made(later), random_state=0)
@@ -136,7 +136,7 @@ def test_two_samples_may_be_of_them(made):
 
 @pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
 @pytest.mark.parametrize("kind", ["stream", "records", "fields"])
-def test_any_installed_library_reads_them_alike(kind, library, monkeypatch):
+def test_any_installed_library_reads_tables_alike(kind, library, monkeypatch):
     if kind == "stream" and library == "pandas":
         pytest.skip("pandas reads no stream without pyarrow")
     monkeypatch.setattr(_as_frame, "find_spec", lambda name: name if name == library else None)
@@ -161,7 +161,7 @@ def test_numbers_of_any_width_and_byte_order_are_the_same_numbers(dtype, library
 
 
 @pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
-def test_what_a_mask_hides_is_missing(library, monkeypatch):
+def test_masked_values_are_missing(library, monkeypatch):
     monkeypatch.setattr(_as_frame, "find_spec", lambda name: name if name == library else None)
     fields = as_fields(FRAME)
     hidden = np.zeros(N_ROWS, dtype=[(name, bool) for name in X])
@@ -192,7 +192,7 @@ ROWS = FRAME.to_dict("records")
         (Stream(pa.chunked_array([[1.0] * N_ROWS])), ValueError, "non-struct"),
     ],
 )
-def test_what_is_no_table_is_said_in_fit_and_later(X, error, message):
+def test_an_input_that_is_not_a_table_raises_an_error_in_fit_and_in_scoring(X, error, message):
     with pytest.raises(error, match=message):
         TreeRank().fit(X, Y)
     model = TreeRank().fit(FRAME, Y)
@@ -208,7 +208,7 @@ def test_what_is_no_table_is_said_in_fit_and_later(X, error, message):
         (Stream(pa.table({"when": pa.array([0] * N_ROWS, pa.duration("s"))})), TypeError, "'when'"),
     ],
 )
-def test_their_columns_are_checked_as_those_of_a_frame(X, error, message):
+def test_columns_of_tables_are_checked_like_those_of_a_frame(X, error, message):
     with pytest.raises(error, match=message):
         TreeRank().fit(X, Y)
 
@@ -223,7 +223,7 @@ def test_their_columns_are_checked_as_those_of_a_frame(X, error, message):
         ("records", r"named fields \(numpy.*recarray\).* with pandas or polars or pyarrow,"),
     ],
 )
-def test_a_missing_library_is_named_and_nothing_stays_fitted(kind, message, monkeypatch):
+def test_a_missing_library_is_named_and_the_estimator_stays_unfitted(kind, message, monkeypatch):
     model = TreeRank().fit(FRAME, Y)
     monkeypatch.setattr(_as_frame, "find_spec", lambda name: None)
     with pytest.raises(TypeError, match=message):
@@ -232,7 +232,7 @@ def test_a_missing_library_is_named_and_nothing_stays_fitted(kind, message, monk
 
 
 @kinds
-def test_a_pipeline_hands_them_on(made):
+def test_a_pipeline_passes_tables_on(made):
     pipeline = make_pipeline("passthrough", TreeRank(random_state=0)).fit(made(FRAME), Y)
     expected = TreeRank(random_state=0).fit(FRAME, Y).predict(FRAME)
     assert_array_equal(pipeline.predict(made(FRAME)), expected)

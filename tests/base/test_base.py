@@ -166,7 +166,7 @@ def fitted():
 
 
 @parametrize_with_checks([MeanRanker()])
-def test_scikit_learn_has_no_complaint(estimator, check):
+def test_the_checks_of_scikit_learn_pass(estimator, check):
     check(estimator)
 
 
@@ -175,7 +175,7 @@ def test_column_names_are_checked_as_scikit_learn_does():
     check_n_features_in_after_fitting("MeanRanker", MeanRanker())
 
 
-def test_the_tags_say_two_classes_and_missing_values():
+def test_the_tags_declare_two_classes_and_missing_values():
     tags = get_tags(MeanRanker())
     assert tags.estimator_type == "classifier"
     assert not tags.classifier_tags.multi_class
@@ -210,7 +210,7 @@ def test_the_tags_say_two_classes_and_missing_values():
     ],
     ids=lambda y: f"{type(y).__module__}-{getattr(y, 'dtype', getattr(y, 'type', ''))}",
 )
-def test_labels_of_any_kind_give_the_same_ranking_and_come_back(y, fitted):
+def test_labels_of_any_kind_give_the_same_ranking_and_are_predicted(y, fitted):
     model = MeanRanker().fit(X, y)
     assert_array_equal(model.decision_function(X), fitted.decision_function(X))
     assert model.score(X, y) == pytest.approx(roc_auc_score(Y, fitted.decision_function(X)))
@@ -229,13 +229,13 @@ def test_probabilities_agree_with_labels(fitted):
 
 
 @pytest.mark.parametrize("method", ["predict", "predict_proba", "decision_function", "score"])
-def test_an_unfitted_estimator_says_so(method):
+def test_an_unfitted_estimator_raises_not_fitted_error(method):
     args = (X, Y) if method == "score" else (X,)
     with pytest.raises(NotFittedError, match="not fitted yet"):
         getattr(MeanRanker(), method)(*args)
 
 
-def test_score_refuses_a_label_that_was_not_seen(fitted):
+def test_score_rejects_an_unseen_label(fitted):
     with pytest.raises(ValueError, match=r"2.* in row 3, which is none of the classes"):
         fitted.score(X[:5], [0, 1, 1, 2, 0])
 
@@ -269,7 +269,7 @@ def test_score_refuses_a_label_that_was_not_seen(fitted):
         ([], "0 sample"),
     ],
 )
-def test_a_target_that_is_not_two_classes_is_refused(y, message):
+def test_a_target_without_exactly_two_classes_is_rejected(y, message):
     model = MeanRanker()
     with pytest.raises(ValueError, match=message):
         model.fit(X, y)
@@ -302,7 +302,7 @@ def changed(row, value):
         (-1.0, "sample_weight must not be negative"),
     ],
 )
-def test_weights_that_make_no_sense_are_refused(weight, message):
+def test_invalid_weights_are_rejected(weight, message):
     with pytest.raises(ValueError, match=message.replace("class 0", r"class (np.int64\()?0")):
         MeanRanker().fit(X, Y, sample_weight=weight)
 
@@ -318,7 +318,7 @@ def test_weights_may_come_from_any_library(make):
     )
 
 
-def test_infinity_is_refused_by_the_name_of_its_column(fitted):
+def test_infinity_raises_an_error_that_names_its_column(fitted):
     frame = pd.DataFrame(X, columns=["age", "income", "debt", "tenure"])
     model = MeanRanker().fit(frame, Y)
     broken = frame.copy()
@@ -342,7 +342,7 @@ def test_data_without_anything_to_learn_gives_a_model(X_odd, recwarn):
     assert len(recwarn) <= 1
 
 
-def test_a_bad_parameter_is_refused_at_fit():
+def test_fit_rejects_a_bad_parameter():
     with pytest.raises(ValueError, match="sign must be a number, got 'x'"):
         MeanRanker(sign="x").fit(X, Y)
     with pytest.raises(ValueError, match="n_jobs == 0"):
@@ -353,7 +353,7 @@ def test_a_bad_parameter_is_refused_at_fit():
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, MemoryError, ValueError])
-def test_a_fit_that_fails_leaves_nothing_behind(fitted, monkeypatch, error):
+def test_a_failed_fit_leaves_the_estimator_unfitted(fitted, monkeypatch, error):
     def fail(*args):
         raise error
 
@@ -368,7 +368,7 @@ def test_a_fit_that_fails_leaves_nothing_behind(fitted, monkeypatch, error):
             model.predict(X)
 
 
-def test_a_second_fit_drops_the_names_of_the_first():
+def test_a_second_fit_drops_the_column_names_of_the_first():
     model = MeanRanker().fit(pd.DataFrame(X, columns=list("abcd")), Y)
     assert_array_equal(model.feature_names_in_, list("abcd"))
     model.fit(X[:, :2], Y)
@@ -407,7 +407,7 @@ def test_weights_are_routed_through_a_pipeline():
 
 
 @pytest.mark.parametrize("n_jobs", [None, 1, 2, -1])
-def test_few_rows_take_one_thread(n_jobs, fitted, monkeypatch):
+def test_a_fit_to_few_rows_uses_one_thread(n_jobs, fitted, monkeypatch):
     taken = []
     monkeypatch.setattr(
         MeanModel,
@@ -437,7 +437,7 @@ def test_few_rows_take_one_thread(n_jobs, fitted, monkeypatch):
     ids=lambda labels: str(labels.dtype),
 )
 @pytest.mark.parametrize("way", ["pickle", "copy", "joblib", "save"])
-def test_a_model_comes_back_as_it_was(labels, way, tmp_path):
+def test_a_saved_model_is_restored_unchanged(labels, way, tmp_path):
     frame = pd.DataFrame(X, columns=["a", "b", "ü", "d"]).assign(
         colour=pd.Categorical(np.array(["red", "blue", "green"])[np.arange(200) % 3]),
         size=pd.Categorical(np.arange(200) % 3 + 0.5),
@@ -486,7 +486,7 @@ def test_an_unfitted_estimator_can_be_pickled_but_not_saved(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-def test_what_json_cannot_hold_is_null_in_the_file_and_kept_by_pickle(tmp_path):
+def test_values_that_json_cannot_hold_are_null_in_the_file_and_kept_by_pickle(tmp_path):
     model = MeanRanker(random_state=np.random.RandomState(0)).fit(X, Y)
     model.save(tmp_path / "model.json")
     assert aucrank.load(tmp_path / "model.json").random_state is None
@@ -497,7 +497,7 @@ def test_what_json_cannot_hold_is_null_in_the_file_and_kept_by_pickle(tmp_path):
     "value",
     [(0, 1), [1, (2.5, None)], np.inf, -np.inf, {"a": 1}, {1: (True, "x")}, "text", True, 2**63],
 )
-def test_plain_parameters_come_back_from_a_file(value, tmp_path):
+def test_plain_parameters_are_restored_from_a_file(value, tmp_path):
     model = MeanRanker(random_state=0).fit(X, Y)
     model.categorical_features = value
     model.save(tmp_path / "model.json")
@@ -506,7 +506,7 @@ def test_plain_parameters_come_back_from_a_file(value, tmp_path):
     assert type(back) is type(value)
 
 
-def test_array_and_object_parameters_come_back_from_a_file(tmp_path, monkeypatch):
+def test_array_and_object_parameters_are_restored_from_a_file(tmp_path, monkeypatch):
     class Part(sklearn.base.BaseEstimator):
         def __init__(self, *, depth=1, inner=None):
             self.depth = depth
@@ -526,7 +526,7 @@ def test_array_and_object_parameters_come_back_from_a_file(tmp_path, monkeypatch
     assert part.inner.inner.sign == 2.0
 
 
-def test_an_estimator_that_is_not_ours_is_pickled_not_saved(tmp_path):
+def test_an_estimator_of_another_package_is_pickled_not_saved(tmp_path):
     model = Stranger().fit(X, Y)
     with pytest.raises(TypeError, match="Stranger is not an estimator of aucrank"):
         model.save(tmp_path / "model.json")
@@ -584,7 +584,9 @@ def tampered(change):
         (tampered(lambda b: b["model"].update(family="tree")), "family 'tree'"),
     ],
 )
-def test_a_file_that_is_no_model_is_refused_with_its_name(tamper, message, fitted, tmp_path):
+def test_a_file_that_is_not_a_model_raises_an_error_that_names_it(
+    tamper, message, fitted, tmp_path
+):
     path = tmp_path / "model.json"
     fitted.save(path)
     path.write_bytes(tamper(path.read_text(encoding="utf-8")))
@@ -592,7 +594,7 @@ def test_a_file_that_is_no_model_is_refused_with_its_name(tamper, message, fitte
         aucrank.load(path)
 
 
-def test_a_missing_file_is_an_ordinary_error(tmp_path):
+def test_a_missing_file_raises_file_not_found_error(tmp_path):
     with pytest.raises(FileNotFoundError):
         aucrank.load(tmp_path / "none.json")
 
@@ -621,7 +623,7 @@ def test_a_save_goes_through_a_link_and_takes_the_usual_permissions(fitted, tmp_
     assert (tmp_path / "model.json").stat().st_mode == usual
 
 
-def test_skops_takes_a_model_with_nothing_to_trust_but_its_class(fitted):
+def test_skops_loads_a_model_if_its_class_is_trusted(fitted):
     skops = pytest.importorskip("skops.io")
     data = skops.dumps(fitted)
     unknown = skops.get_untrusted_types(data=data)
@@ -663,7 +665,7 @@ def test_n_jobs_means_threads(n_jobs, limit, expected, monkeypatch):
 
 
 @pytest.mark.parametrize("n_jobs", [1.5, "2", True])
-def test_n_jobs_of_another_type_is_refused(n_jobs):
+def test_n_jobs_of_another_type_is_rejected(n_jobs):
     with pytest.raises(TypeError, match="n_jobs must be an int or None"):
         effective_n_threads(n_jobs)
 
@@ -675,7 +677,7 @@ def test_a_worker_process_of_joblib_takes_its_share(monkeypatch):
     assert taken == [1, 1]
 
 
-def test_importing_the_package_imports_nothing_that_takes_long():
+def test_importing_the_package_imports_no_slow_module():
     # Frames, plots and clusters; scikit-learn, which looks at pandas; and what takes its part.
     heavy = (
         "{'pandas', 'polars', 'pyarrow', 'matplotlib', 'dask', 'onnx', 'jinja2',"
@@ -695,7 +697,7 @@ def test_the_package_gives_every_estimator_by_name():
         aucrank.TreeRang  # noqa: B018
 
 
-def test_a_checkout_that_was_not_built_says_what_to_run(tmp_path):
+def test_importing_an_unbuilt_checkout_says_what_to_run(tmp_path):
     source = Path(aucrank.__file__).parent
     for file in source.glob("*.py"):
         target = tmp_path / "aucrank" / file.name
@@ -713,7 +715,7 @@ def test_a_checkout_that_was_not_built_says_what_to_run(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["load", "show_versions"])
-def test_functions_are_listed_before_they_are_imported(name):
+def test_dir_lists_functions_before_their_import(name):
     code = f"import aucrank; assert {name!r} in dir(aucrank); from aucrank import {name}"
     subprocess.run([sys.executable, "-c", code], check=True)
 

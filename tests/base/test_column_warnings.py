@@ -68,7 +68,7 @@ def warning_of(X, y=Y, model=None, **more):
 
 
 @pytest.mark.parametrize("model", LEARNERS.values(), ids=LEARNERS)
-def test_every_learner_names_what_looks_like_an_identifier_once(model):
+def test_every_learner_warns_once_of_a_column_that_looks_like_an_identifier(model):
     rows = pd.DataFrame({"x": X, "id": pd.Categorical(NAMES)})
     found = warnings_of(lambda: clone(model).fit(rows, Y))
     assert len(found) == 1
@@ -91,7 +91,7 @@ def test_every_learner_names_what_looks_like_an_identifier_once(model):
     ],
     ids=["str", "object", "category", "polars", "Categorical", "Enum", "pyarrow"],
 )
-def test_an_identifier_is_one_in_every_kind_of_frame(make):
+def test_an_identifier_is_recognised_in_every_kind_of_frame(make):
     expected = (
         "Column 'id' looks like an identifier, with more than one category for every 3 rows: what"
         " is learned from categories of so few rows holds for these rows alone. Leave it out of X."
@@ -99,7 +99,7 @@ def test_an_identifier_is_one_in_every_kind_of_frame(make):
     assert warning_of(make(NAMES)) == expected
 
 
-def test_a_column_without_a_name_is_counted():
+def test_a_column_without_a_name_is_named_by_its_position():
     data = np.c_[X, np.arange(N)]
     assert warning_of(data) is None
     said = warning_of(data, model=RIMARC(categorical_features=[1]))
@@ -127,7 +127,7 @@ def test_an_identifier_has_fewer_than_three_rows_a_category_and_fifty_rows(
     assert (warning_of(rows, y) is not None) == looks_so
 
 
-def test_rows_that_are_missing_or_of_no_weight_have_no_say():
+def test_missing_values_and_rows_of_weight_zero_are_not_counted():
     known = np.arange(N) < 60
     ids = pd.Series(NAMES).where(known | (np.arange(N) % 2 == 0), "n0")
     assert warning_of(pd.DataFrame({"c": ids})) is not None
@@ -146,7 +146,7 @@ def test_rows_that_are_missing_or_of_no_weight_have_no_say():
     assert warning_of(many, sample_weight=known.astype(float)) is not None
 
 
-def test_it_is_filtered_by_its_class():
+def test_the_warning_is_filtered_by_its_class():
     rows = pd.DataFrame({"id": NAMES})
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -158,7 +158,7 @@ def test_it_is_filtered_by_its_class():
             RIMARC().fit(rows, Y)
 
 
-def test_a_fit_after_one_that_failed_says_it_too():
+def test_a_fit_after_a_failed_one_warns_too():
     rows = pd.DataFrame({"id": NAMES})
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -168,7 +168,7 @@ def test_a_fit_after_one_that_failed_says_it_too():
 
 
 @pytest.mark.parametrize("name", ["adult", "bank_marketing", "churn", "german", "horse_colic"])
-def test_no_column_of_real_data_looks_like_something_else(name):
+def test_columns_of_real_data_raise_no_warning(name):
     path = DATA / f"{name}.parquet"
     if not path.exists():
         pytest.skip("the data sets of development are not here")
@@ -206,7 +206,7 @@ def texts(*odd):
         (["much " * 20], "'much much much much…'"),
     ],
 )
-def test_numbers_that_are_text_for_a_few_codes_are_named_with_the_codes(odd, named):
+def test_number_columns_read_as_text_are_named_with_the_codes_that_are_not_numbers(odd, named):
     said = warning_of(pd.DataFrame({"x": X, "income": texts(*odd)}))
     assert said.startswith(f"Column 'income' (such as {named}")
     assert "convert the column to numbers" in said
@@ -214,7 +214,7 @@ def test_numbers_that_are_text_for_a_few_codes_are_named_with_the_codes(odd, nam
 
 
 @pytest.mark.parametrize("model", LEARNERS.values(), ids=LEARNERS)
-def test_every_learner_names_numbers_that_are_text(model):
+def test_every_learner_warns_of_numbers_that_are_text(model):
     rows = pd.DataFrame({"x": X, "income": texts("?")})
     found = warnings_of(lambda: clone(model).fit(rows, Y))
     assert [str(warning.message).partition(")")[0] for warning in found] == [
@@ -253,7 +253,7 @@ def test_numbers_that_are_text_are_recognised_in_every_kind_of_frame(make):
     ],
     ids=lambda rows: next(iter(rows)),
 )
-def test_text_that_is_no_column_of_numbers_is_none(rows):
+def test_text_columns_that_are_not_numbers_raise_no_warning_about_numbers(rows):
     said = warning_of(pd.DataFrame(rows))
     assert said is None or "identifier" in said
 
@@ -283,7 +283,7 @@ def test_all_column_warnings_of_a_fit_are_one_warning():
 
 
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
-def test_the_command_line_says_it_in_one_line(kind, tmp_path, monkeypatch, capsys):
+def test_the_command_line_prints_the_warning_in_one_line(kind, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     rows = pd.DataFrame({"x": X, "who": NAMES, "income": texts("n.k.", "1,100.00"), "y": Y})
     rows.to_csv("rows.csv", index=False) if kind == "csv" else rows.to_parquet("rows.parquet")

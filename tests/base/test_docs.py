@@ -212,7 +212,7 @@ def test_the_guide_to_the_rankers_names_every_one():
     assert set(public_estimators()) <= named
 
 
-def test_the_guide_to_the_rankers_says_what_each_can_do():
+def test_the_guide_to_the_rankers_lists_the_abilities_of_each():
     page = (DOCS / "which_ranker.md").read_text("utf-8")
     rows = re.findall(r"^\| `(\w+)` \| (yes|) ?\| (.*?) ?\|", page, re.MULTILINE)
     assert {name for name, *_ in rows} == set(public_estimators())

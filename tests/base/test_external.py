@@ -34,7 +34,7 @@ TRAIN, REST = np.arange(60), np.arange(60, 90)
     ids=["linear", "kernel", "bayes"],
 )
 @pytest.mark.parametrize("rows", [X, pd.DataFrame(X, columns=["a", "b", "c"])], ids=type)
-def test_a_member_answers_as_a_clone_that_is_fitted_by_hand(estimator, scores, rows):
+def test_a_fitted_member_scores_like_a_clone_fitted_directly(estimator, scores, rows):
     by_hand = type(estimator)().fit(rows[:60], Y[:60].astype(np.intp), sample_weight=WEIGHT[:60])
     for answer, expected in (
         (known_scores, scores(by_hand, rows[60:])),
@@ -56,7 +56,7 @@ def test_an_estimator_that_takes_no_weights_is_fitted_without_them():
     np.testing.assert_array_equal(fitter.answer(member, REST), by_hand.predict_proba(X[REST])[:, 1])
 
 
-def test_a_seed_decides_what_is_drawn():
+def test_the_seed_determines_a_random_fit():
     forest = RandomForestClassifier(5, max_features=1)
     fitter = ExternalFitter(forest, X, Y, known_scores)
     same, too, other = (fitter.answer(fitter.fit(seed, TRAIN), REST) for seed in (1, 1, 2))
@@ -64,7 +64,7 @@ def test_a_seed_decides_what_is_drawn():
     assert (same != other).any()
 
 
-def test_numbers_are_never_reused_until_the_models_that_stay_are_numbered_anew():
+def test_numbers_of_models_are_unique_until_keep_renumbers_them():
     earlier = (GaussianNB().fit(X, Y.astype(np.intp)),)
     fitter = ExternalFitter(GaussianNB(), X, Y, known_scores, earlier)
     assert [fitter.fit(0, TRAIN), fitter.fit(0, REST)] == [1, 2]
@@ -78,7 +78,7 @@ def test_numbers_are_never_reused_until_the_models_that_stay_are_numbered_anew()
     assert len(fitter.kept) == 2
 
 
-def test_threads_fit_side_by_side_and_get_a_number_each():
+def test_threads_fit_in_parallel_and_get_distinct_numbers():
     fitter = ExternalFitter(GaussianNB(), X, Y, known_scores)
     parts = [np.arange(start, start + 40) for start in range(40)]
     with ThreadPoolExecutor(4) as pool:

@@ -81,7 +81,7 @@ def test_a_new_file_has_the_mode_of_any_new_file(umask, mode):
 
 @posix
 @pytest.mark.parametrize("length", [1, 200, 241, 242, 250, 255])
-def test_names_may_be_as_long_as_the_file_system_takes(length):
+def test_names_may_be_as_long_as_the_file_system_allows(length):
     for content in ("new", "newer"):
         write_atomically("x" * length, content)
         assert Path("x" * length).read_text() == content
@@ -89,7 +89,7 @@ def test_names_may_be_as_long_as_the_file_system_takes(length):
 
 @posix
 @every_road
-def test_every_road_takes_a_long_name_and_keeps_the_mode(call, name, model):
+def test_every_way_to_write_a_file_takes_a_long_name_and_keeps_the_mode(call, name, model):
     stem, dot, suffix = name.partition(".")
     long = stem.ljust(255 - len(dot + suffix), "x") + dot + suffix
     go(call, long)
@@ -105,7 +105,7 @@ def test_every_road_takes_a_long_name_and_keeps_the_mode(call, name, model):
 
 @posix
 @every_road
-def test_what_cannot_be_written_leaves_all_as_it_was(call, name, model):
+def test_a_failed_write_leaves_all_files_unchanged(call, name, model):
     # A limit on the size of files stops the writing as a full disk does, in the middle.
     Path(name).write_bytes(b"old")
     before = sorted(os.listdir())
@@ -135,7 +135,7 @@ sys.exit({call})
 
 
 @posix
-def test_a_link_stays_and_what_it_leads_to_is_replaced():
+def test_a_symbolic_link_stays_and_its_target_is_replaced():
     os.mkdir("far")
     for target in ("far/there.json", "far/new.json"):
         os.symlink(target, "link.json")
@@ -151,7 +151,7 @@ def test_a_link_stays_and_what_it_leads_to_is_replaced():
 
 
 @posix
-def test_what_is_no_regular_file_is_written_to_and_not_replaced():
+def test_devices_and_pipes_are_written_to_and_not_replaced():
     write_atomically("/dev/null", "text")
     assert stat.S_ISCHR(os.stat("/dev/null").st_mode)
     with pytest.raises(OSError, match="No space left on device"):
@@ -177,7 +177,7 @@ def test_an_error_names_the_requested_file(path):
 
 @posix
 @pytest.mark.skipif(hasattr(os, "geteuid") and os.geteuid() == 0, reason="root may write all")
-def test_a_folder_that_takes_no_files_is_an_error_before_the_fit(model, capsys):
+def test_a_read_only_folder_raises_an_error_before_the_fit(model, capsys):
     os.mkdir("locked", mode=0o555)
     with pytest.raises(PermissionError, match=r"locked/model\.json"):
         RIMARC().fit(X, Y).save("locked/model.json")
@@ -185,7 +185,7 @@ def test_a_folder_that_takes_no_files_is_an_error_before_the_fit(model, capsys):
     assert "cannot write locked/m.json" in capsys.readouterr().err
 
 
-def test_scores_are_the_same_bytes_at_any_time(model, monkeypatch):
+def test_zipped_scores_do_not_depend_on_the_time_of_writing(model, monkeypatch):
     written = []
     for now in (1e9, 2e9):
         monkeypatch.setattr("time.time", lambda now=now: now)

@@ -172,7 +172,7 @@ def test_missing_cells_of_an_array_are_nan():
         (None, (ValueError, TypeError), "NoneType|scalar array|None"),
     ],
 )
-def test_what_is_no_table_of_numbers_is_refused_in_the_words_of_scikit_learn(X, error, message):
+def test_arrays_that_are_no_numeric_table_raise_the_error_of_scikit_learn(X, error, message):
     with pytest.raises(error, match=message):
         learn(X, n_rows=3)
 
@@ -241,7 +241,7 @@ def test_a_frame_around_a_matrix_is_not_copied(dtype, order):
         assert all(np.shares_memory(column, X) for column in columns)
 
 
-def test_a_frame_of_several_strided_blocks_is_read_right():
+def test_a_frame_of_several_strided_blocks_is_read_correctly():
     block = np.arange(12.0).reshape(4, 3)
     X = pd.concat([pd.DataFrame(block, copy=False), pd.DataFrame(-block, copy=False)], axis=1)
     X.columns = list("abcdef")
@@ -301,7 +301,7 @@ def test_a_numeric_column_that_is_all_missing_is_all_nan(X):
         pa.table({"a": pa.nulls(2)}),
     ],
 )
-def test_a_column_of_no_dtype_and_no_value_may_hold_anything_later(X):
+def test_an_empty_column_without_dtype_accepts_any_values_later(X):
     (codes,), schema = learn(X, n_rows=2)
     assert schema == Schema((Feature("a", ()),))
     assert_array_equal(codes, [MISSING_CODE] * 2)
@@ -330,7 +330,7 @@ DATES = [dt.datetime(2020, 1, 1), None]
         (pa.table({"when": [b"a", b"b"]}), "binary"),
     ],
 )  # fmt: skip
-def test_a_column_of_another_dtype_is_refused_by_name(X, dtype):
+def test_a_column_of_another_dtype_raises_an_error_that_names_it(X, dtype):
     message = f"column 'when' has dtype {dtype}.*neither numeric nor categorical"
     with pytest.raises(TypeError, match=message):
         learn(X)
@@ -434,7 +434,7 @@ def test_an_all_missing_or_numeric_column_in_place_of_strings_matches_nothing():
         assert_array_equal(relearn(fitted, pd.DataFrame(new))[0], [MISSING_CODE] * 2)
 
 
-def test_strings_in_place_of_numbers_are_refused_by_name():
+def test_strings_in_place_of_numbers_raise_an_error_that_names_the_column():
     fitted = pd.DataFrame({"c": [1.0, 2.0]})
     for new in (pl.DataFrame({"c": ["1", "2"]}), pd.DataFrame({"c": pd.Categorical([1, 2])})):
         with pytest.raises(TypeError, match=r"column 'c' has dtype .* where numbers are expected"):
@@ -465,7 +465,7 @@ def test_numbers_may_be_categories(X):
         assert_array_equal(read_columns(estimator, new, schema)[0], [0, 1, MISSING_CODE])
 
 
-def test_levels_are_those_that_occur_and_kept_rows_alone_teach_them():
+def test_levels_are_those_that_occur_in_the_kept_rows():
     X = pd.DataFrame({"c": pd.Categorical(["b", "a", "c", "b"], categories=list("dcba"))})
     (codes,), schema = learn(X)
     assert schema.features[0].levels == ("a", "b", "c")
@@ -521,7 +521,7 @@ def test_a_numeric_matrix_may_have_categorical_columns(dtype):
     assert_array_equal(relearn(X, [[2.0, 3.0], [NAN, NAN]], [0])[0], [MISSING_CODE] * 2)
 
 
-def test_large_whole_numbers_are_distinguished():
+def test_large_integers_are_distinguished():
     ids = np.array([[2**53], [2**53 + 1], [2**53]])
     (codes,), schema = learn(ids, [0])
     assert schema.features[0].levels == (2**53, 2**53 + 1)
@@ -543,14 +543,14 @@ def test_large_whole_numbers_are_distinguished():
         ({}, "must be a list of column positions, names or booleans"),
     ],
 )
-def test_a_list_that_names_no_columns_is_refused(chosen, message):
+def test_a_list_of_unknown_columns_is_rejected(chosen, message):
     X = pd.DataFrame({"first": [1], "second": [2], "third": [3]})
     with pytest.raises(ValueError, match=message):
         learn(X, chosen)
 
 
 @pytest.mark.parametrize("chosen", [None, [], [1]])
-def test_strings_that_are_not_listed_are_refused(chosen):
+def test_string_columns_not_listed_as_categorical_are_rejected(chosen):
     X = pl.DataFrame({"c": ["a", "b"], "d": [1, 2]})
     with pytest.raises(TypeError, match="column 'c' has dtype String where numbers are expected"):
         learn(X, chosen)
@@ -569,7 +569,7 @@ def test_strings_that_are_not_listed_are_refused(chosen):
         (pd.Categorical([1, 2**64]), TypeError, "column 'c' holds the category"),
     ],
 )
-def test_a_category_that_a_model_file_cannot_hold_is_refused(values, error, message):
+def test_a_category_that_a_model_file_cannot_hold_is_rejected(values, error, message):
     with pytest.raises(error, match=message):
         learn(pd.DataFrame({"c": values}))
 
@@ -590,7 +590,7 @@ def test_a_table_of_columns_without_string_names_has_no_names():
 
 
 @frames
-def test_names_are_remembered_and_other_columns_refused(frame):
+def test_names_are_remembered_and_other_columns_rejected(frame):
     estimator = Dummy()
     columns = {"a": [1.0, 2.0], "b": [3.0, 4.0], "c": ["x", "y"]}
     _, schema = learn(frame(columns), n_rows=2, estimator=estimator)
@@ -607,12 +607,12 @@ def test_names_are_remembered_and_other_columns_refused(frame):
         read_columns(estimator, np.zeros((1, 3)), schema)
 
 
-def test_another_number_of_columns_is_refused():
+def test_another_number_of_columns_is_rejected():
     with pytest.raises(ValueError, match="X has 2 features, but Dummy is expecting 3"):
         relearn(np.zeros((2, 3)), np.zeros((2, 2)))
 
 
-def test_rows_and_labels_must_be_as_many():
+def test_rows_and_labels_must_be_equally_many():
     for X in (np.zeros((2, 3)), pl.DataFrame({"a": [1, 2]})):
         with pytest.raises(ValueError, match="inconsistent numbers of samples"):
             learn(X, n_rows=3)
@@ -675,12 +675,12 @@ def test_integers_of_any_size_are_numbers_unless_they_are_declared_categories(si
 
 @pytest.mark.parametrize("make", INTEGERS.values(), ids=INTEGERS)
 @pytest.mark.parametrize("listed", ["from_dtype", [1]])
-def test_an_integer_that_no_float_is_near_to_is_an_error(make, listed):
+def test_an_integer_beyond_the_range_of_floats_is_an_error(make, listed):
     with pytest.raises(ValueError, match="holds an integer beyond the largest float"):
         learn_columns(BaseEstimator(), make([10**400, 0, 1]), listed, 3, None)
 
 
-def test_names_of_numpy_are_names_of_columns():
+def test_numpy_strings_may_be_column_names():
     # As pandas without pyarrow keeps those of `load_breast_cancer().feature_names`.
     names = pd.Index([np.str_("age"), np.str_("income")], dtype=object)
     X = pd.DataFrame(np.arange(40.0).reshape(20, 2), columns=names)

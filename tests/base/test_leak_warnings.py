@@ -63,7 +63,7 @@ def test_a_column_that_separates_the_classes_is_named(leak):
     assert named(lambda: tree().fit(PLAIN, Y)) == ""
 
 
-def test_all_ways_to_fit_and_compare_name_it():
+def test_every_way_to_fit_or_compare_names_the_leak():
     X = PLAIN[["honest", "kind"]].assign(leak=LEAKS["amount"], other=LEAKS["status"])
     said = "Columns 'leak', 'other'"
     assert named(lambda: GradientBoostingRanker(n_rounds=2).fit(X, Y)) == said
@@ -75,7 +75,7 @@ def test_all_ways_to_fit_and_compare_name_it():
     assert named(lambda: tree().fit(matrix, Y)) == "Column 1"
 
 
-def test_a_row_of_weight_k_is_k_rows():
+def test_weight_k_equals_k_rows():
     weight = RNG.integers(0, 3, N)
     rows = np.repeat(np.arange(N), weight)
     # A row that spoils the column but weighs nothing.
@@ -87,7 +87,7 @@ def test_a_row_of_weight_k_is_k_rows():
     assert named(lambda: tree().fit(X, Y)) == ""
 
 
-def test_few_rows_and_good_columns_are_no_leak():
+def test_few_rows_and_good_columns_raise_no_warning():
     X, y = load_iris(return_X_y=True)
     assert named(lambda: tree().fit(X, y == 0)) == ""
     X, y = load_breast_cancer(return_X_y=True)
@@ -113,7 +113,7 @@ def test_the_auc_of_a_column_of_numbers_is_that_of_its_scores(monkeypatch):
     assert found == pytest.approx(max(aucs))
 
 
-def test_of_many_rows_a_few_decide_unless_they_are_nearly_sure(monkeypatch):
+def test_many_rows_are_screened_on_a_sample_and_then_checked_on_all(monkeypatch):
     monkeypatch.setattr(leak_warnings, "_SCREENED_OF_CLASS", 50)
     leak = LEAKS["amount"].copy()
     X = PLAIN.assign(leak=leak)
@@ -123,7 +123,7 @@ def test_of_many_rows_a_few_decide_unless_they_are_nearly_sure(monkeypatch):
     assert named(lambda: tree().fit(PLAIN.assign(leak=leak), Y)) == ""
 
 
-def test_the_command_names_it_and_how_to_leave_it_out(tmp_path, monkeypatch, capsys):
+def test_the_command_names_the_leak_and_the_option_that_drops_it(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     PLAIN[["honest", "kind"]].assign(leak=LEAKS["amount"], y=Y).to_csv("rows.csv", index=False)
     for command in (("fit", "rows.csv", "--model", "TreeRank"),

@@ -17,7 +17,7 @@ TYPE = re.compile(
 
 
 @pytest.mark.skipif(not CORE.is_dir(), reason="this is not a checkout")
-def test_a_type_of_the_core_has_a_name_of_its_own():
+def test_names_of_types_are_unique_in_the_core():
     places = defaultdict(set)
     for path in CORE.rglob("*.rs"):
         if path.name == "tests.rs":

@@ -77,7 +77,7 @@ MISSED = {
 
 
 @pytest.mark.parametrize(("then", "now", "words"), MISSED.values(), ids=MISSED)
-def test_a_column_that_is_unknown_for_its_type_is_named_once(then, now, words):
+def test_a_column_that_is_missing_because_of_its_type_is_named_once(then, now, words):
     model = fitted(then)
     missing = model.decision_function(pd.DataFrame({"c": pd.Series([None] * 120, dtype=object)}))
     scores, said = scored(model, pd.DataFrame({"c": now}))
@@ -96,11 +96,11 @@ NEW = {
 
 
 @pytest.mark.parametrize(("then", "now"), NEW.values(), ids=NEW)
-def test_new_categories_are_missing_without_a_word(then, now):
+def test_new_categories_are_missing_without_a_warning(then, now):
     assert scored(fitted(then), pd.DataFrame({"c": now}))[1] == []
 
 
-def test_a_few_odd_values_among_others_are_missing_without_a_word():
+def test_a_few_values_of_another_type_are_missing_without_a_warning():
     mixed = TEXT.astype(object)
     mixed[:12] = [-1] * 12
     assert scored(fitted(TEXT), pd.DataFrame({"c": mixed}))[1] == []
@@ -113,7 +113,7 @@ def rows_of_array(values):
     return np.array(values, dtype=object)[:, None]
 
 
-def test_every_road_matches_alike():
+def test_every_way_to_score_matches_categories_alike():
     model = fitted(TEXT)
     expected = model.decision_function(pd.DataFrame({"c": TEXT}))
     for frame in (
@@ -179,7 +179,7 @@ def test_a_report_compares_dates_too():
     assert overlap_of(pd.Series([1, 2, 3, 4]), days)[1] == 0
 
 
-def test_a_report_names_columns_that_a_model_does_not_know():
+def test_a_report_names_columns_whose_values_the_model_has_not_seen():
     pytest.importorskip("jinja2")
     from aucrank import report
 

@@ -49,7 +49,7 @@ def test_cargo_python_and_the_compiled_module_have_one_version(cargo_toml):
     assert cargo_toml["workspace"]["dependencies"]["aucrank"]["version"] == version
 
 
-def test_the_changelog_opens_with_what_comes_next_and_then_this_version(checkout, cargo_toml):
+def test_the_changelog_starts_with_unreleased_changes_and_then_this_version(checkout, cargo_toml):
     version = cargo_toml["workspace"]["package"]["version"]
     headings = re.findall(
         r"^## \[(.+?)\]", (checkout / "CHANGELOG.md").read_text("utf-8"), re.MULTILINE
@@ -69,7 +69,7 @@ def test_the_docs_state_the_oldest_python_and_rust(checkout, cargo_toml):
 
 # The project page of the index and that of the crate show these far from the checkout.
 @pytest.mark.parametrize("page", ["README.md", "rust/aucrank/README.md"])
-def test_links_of_a_readme_lead_somewhere_from_any_page(page, checkout):
+def test_links_of_a_readme_work_from_any_page(page, checkout):
     text = (checkout / page).read_text("utf-8")
     prose = re.sub(r"^```.*?^```$", "", text, flags=re.MULTILINE | re.DOTALL)
     links = re.findall(r"\]\(<?([^)>\s]+)", prose)
@@ -132,14 +132,14 @@ def test_both_licences_are_shipped_and_named():
     assert set(about.get_all("License-File")) == {"LICENSE-MIT", "LICENSE-APACHE"}
 
 
-def test_only_what_the_first_minute_needs_is_required():
+def test_only_packages_of_the_quick_start_are_required():
     required = [r for r in metadata.requires("aucrank") if "extra ==" not in r]
     names = {re.match(r"[\w.-]+", r).group() for r in required}
     # pandas reads the first file, and jinja2 writes the first report.
     assert names == {"numpy", "scikit-learn", "narwhals", "pandas", "jinja2"}
 
 
-def test_every_extra_that_the_package_speaks_of_exists():
+def test_every_extra_that_the_package_mentions_exists():
     extras = set(metadata.metadata("aucrank").get_all("Provides-Extra"))
     named = set()
     for path in PACKAGE.rglob("*.py"):
@@ -175,7 +175,7 @@ def test_the_command_prints_its_version(how, tmp_path):
     assert result.stdout.split() == ["aucrank", aucrank.__version__]
 
 
-def test_import_from_a_checkout_that_was_not_built_says_what_to_run(tmp_path):
+def test_import_from_an_unbuilt_checkout_says_what_to_run(tmp_path):
     unbuilt = tmp_path / "python"
     compiled = shutil.ignore_patterns("_core*.so", "_core*.pyd", "__pycache__")
     shutil.copytree(PACKAGE, unbuilt / "aucrank", ignore=compiled)

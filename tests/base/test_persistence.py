@@ -67,7 +67,7 @@ def fitted():
     return SmallTree(random_state=1).fit(FRAME, np.array(["bad", "good"])[Y])
 
 
-def test_the_core_takes_what_any_frame_becomes(fitted):
+def test_the_core_accepts_columns_of_any_frame(fitted):
     polars = pl.from_pandas(FRAME)
     objects = FRAME.astype(object).to_numpy()
     scores = fitted.decision_function(FRAME)
@@ -101,7 +101,7 @@ def test_the_core_names_a_column_with_infinity(fitted):
         assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
 
 
-def test_a_model_comes_back_from_every_kind_of_store(fitted, tmp_path):
+def test_a_model_is_restored_from_every_kind_of_store(fitted, tmp_path):
     for store in ("file", "joblib", "pickle"):
         back = STORES[store](fitted, tmp_path)
         assert type(back) is SmallTree
@@ -113,7 +113,7 @@ def test_a_model_comes_back_from_every_kind_of_store(fitted, tmp_path):
 
 
 @pytest.mark.parametrize("n_jobs", [2**63 - 1, 2**64, 10**30, -(10**30)])
-def test_an_integer_of_any_size_comes_back(n_jobs, tmp_path):
+def test_an_integer_of_any_size_is_restored(n_jobs, tmp_path):
     model = aucrank.TreeRank(pruning=None, n_jobs=n_jobs).fit(FRAME, Y)
     model.save(tmp_path / "model.json")
     back = aucrank.load(tmp_path / "model.json")
@@ -123,7 +123,7 @@ def test_an_integer_of_any_size_comes_back(n_jobs, tmp_path):
     assert back._to_document() == model._to_document()
 
 
-def test_arrays_of_parameters_come_back():
+def test_arrays_of_parameters_are_restored():
     arrays = [
         np.array(["a", "bc", "ö"]),
         np.array(["a", "x" * 3000, "b"]),
@@ -144,7 +144,7 @@ def test_arrays_of_parameters_come_back():
     assert found.tolist() == wide.tolist()
 
 
-def test_a_file_cut_anywhere_is_no_model(fitted, tmp_path):
+def test_a_truncated_file_is_rejected(fitted, tmp_path):
     path = tmp_path / "model.json"
     fitted.save(path)
     whole = path.read_bytes()
@@ -154,7 +154,7 @@ def test_a_file_cut_anywhere_is_no_model(fitted, tmp_path):
             aucrank.load(path)
 
 
-def test_a_file_with_one_byte_changed_is_no_model_or_the_same(fitted, tmp_path):
+def test_a_file_with_one_changed_byte_is_rejected_or_gives_the_same_model(fitted, tmp_path):
     path = tmp_path / "model.json"
     fitted.save(path)
     whole = path.read_bytes()
@@ -180,20 +180,22 @@ def test_a_file_with_one_byte_changed_is_no_model_or_the_same(fitted, tmp_path):
         (pickle.dumps({"a": 1}), "not a text file"),
     ],
 )
-def test_a_foreign_file_is_refused_with_its_name(content, message, tmp_path):
+def test_a_foreign_file_raises_an_error_that_names_it(content, message, tmp_path):
     (tmp_path / "model.json").write_bytes(content)
     with pytest.raises(aucrank.ModelFormatError, match=f"model.json: .*{message}"):
         aucrank.load(tmp_path / "model.json")
 
 
-def test_a_newer_file_says_which_version_wrote_it(fitted, tmp_path):
+def test_the_error_of_a_newer_file_names_the_version_that_wrote_it(fitted, tmp_path):
     document = json.loads(fitted._to_document()) | {"format_version": 99, "library_version": "9.1"}
     (tmp_path / "model.json").write_text(json.dumps(document))
     with pytest.raises(aucrank.ModelFormatError, match=r"format version 99.*aucrank 9\.1"):
         aucrank.load(tmp_path / "model.json")
 
 
-def test_a_model_of_a_newer_estimator_is_refused_by_name(fitted, tmp_path, monkeypatch):
+def test_a_model_of_an_unknown_estimator_raises_an_error_that_names_it(
+    fitted, tmp_path, monkeypatch
+):
     fitted.save(tmp_path / "model.json")
     monkeypatch.delitem(_registry.ESTIMATORS, "SmallTree")
     with pytest.raises(aucrank.ModelFormatError, match="'SmallTree', which this version of aucr"):

@@ -95,7 +95,7 @@ ESTIMATORS = {
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", ESTIMATORS)
-def test_names_of_groups_and_the_order_of_rows_do_not_matter(name):
+def test_group_names_and_row_order_do_not_matter(name):
     X, y, groups = clustered(20, 8)
     fitted = ESTIMATORS[name]().fit(X, y, groups=groups)
     order = np.random.default_rng(3).permutation(len(y))
@@ -113,7 +113,7 @@ def test_groups_change_what_is_held_out(name):
     assert not np.array_equal(getattr(plain, ask)(X), getattr(dealt, ask)(X))
 
 
-def test_a_leaderboard_of_groups_does_not_promise_what_new_groups_do_not_hold():
+def test_with_groups_the_leaderboard_agrees_with_new_groups():
     X, y, groups = clustered()
     promised = {}
     for given in (None, groups):
@@ -130,7 +130,7 @@ def test_a_leaderboard_of_groups_does_not_promise_what_new_groups_do_not_hold():
     assert abs(found - 0.5) < 0.1
 
 
-def test_what_an_ensemble_is_distilled_to_needs_its_groups():
+def test_distilling_an_ensemble_needs_the_groups_of_its_fit():
     X, y, groups = clustered(40, 10)
     # Groups that differ in what they are are worth something, too.
     y = (X[:, 0] + np.random.default_rng(1).normal(size=len(y)) > 0).astype(int)
@@ -142,7 +142,7 @@ def test_what_an_ensemble_is_distilled_to_needs_its_groups():
         model.distill(tree, X, y, compare=False)
 
 
-def test_a_forest_counts_out_of_bag_rows_of_other_groups_alone():
+def test_a_forest_counts_only_out_of_bag_rows_of_other_groups():
     X, y, groups = clustered()
     plain = RankingForest(n_estimators=50, oob_score=True, random_state=0).fit(X, y)
     dealt = RankingForest(n_estimators=50, oob_score=True, random_state=0).fit(X, y, groups=groups)
@@ -211,7 +211,7 @@ def test_times_of_any_kind_have_an_order(times):
         [(1, 2), (1, 3), (1, 2)],
     ],
 )
-def test_groups_of_any_kind_are_known(groups):
+def test_group_names_may_be_of_any_type(groups):
     if isinstance(groups, list) and isinstance(groups[0], tuple):
         column = np.empty(3, dtype=object)
         column[:] = groups
@@ -222,7 +222,7 @@ def test_groups_of_any_kind_are_known(groups):
     assert first == third != second
 
 
-def test_the_same_name_is_the_same_group_among_other_rows():
+def test_a_group_keeps_its_number_among_other_rows():
     for names in (["b", "c"], [5, 7], [5.0, 7.5], [datetime.date(2024, 1, 1), "x"]):
         alone = read_blocks(np.array(names[:1], dtype=object), None, 1).of_row[0]
         assert read_blocks(np.array(names[::-1], dtype=object), None, 2).of_row[1] == alone
@@ -232,7 +232,7 @@ def test_the_same_name_is_the_same_group_among_other_rows():
     )
 
 
-def test_a_group_is_where_its_latest_row_is():
+def test_a_group_has_the_time_of_its_latest_row():
     blocks = read_blocks(["a", "b", "a", "c"], [1, 2, 3, 0], 4)
     assert blocks.are_times
     # Numbers in the order of the times.
@@ -249,18 +249,18 @@ def test_a_group_is_where_its_latest_row_is():
         ({"time": [1, 2, 3]}, ValueError, "time has 3 entries"),
     ],
 )
-def test_bad_blocks_are_refused(given, kind, message):
+def test_bad_groups_and_times_are_rejected(given, kind, message):
     with pytest.raises(kind, match=message):
         LinearRanker().fit([[1.0], [2.0], [3.0], [4.0]], [0, 1, 0, 1], **given)
 
 
-def test_groups_that_cannot_be_parted_are_said():
+def test_groups_that_cannot_be_split_raise_a_warning():
     X, y, _ = clustered(2, 30)
     with pytest.warns(UserWarning, match="no rows can be left out"):
         RankingEnsemble(presets="fast", random_state=0).fit(X, y, groups=np.zeros(len(y)))
 
 
-def test_scikit_learn_routes_them():
+def test_scikit_learn_routes_groups_and_times():
     import sklearn
 
     X, y, groups = clustered(20, 8)

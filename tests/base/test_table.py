@@ -12,7 +12,7 @@ TABLE = Table(
 )
 
 
-def test_it_prints_aligned_text():
+def test_a_table_prints_aligned_text():
     assert repr(TABLE).splitlines() == [
         "rule              size  lift   tiny",
         "age <= 30           12  2.50  1e-07",
@@ -20,7 +20,7 @@ def test_it_prints_aligned_text():
     ]
 
 
-def test_a_frame_of_any_library_holds_the_same():
+def test_a_table_converts_to_a_frame_of_any_library():
     expected = {
         "rule": ["age <= 30", "<b>otherwise</b>"],
         "size": [12, 104],
@@ -57,7 +57,7 @@ def test_html_is_escaped():
     assert html.startswith("<table>")
 
 
-def test_it_counts_rows_and_needs_columns_of_one_length():
+def test_a_table_has_a_row_count_and_columns_of_one_length():
     assert TABLE.n_rows == 2
     assert Table().n_rows == 0
     assert repr(Table(a=[])) == "a"
@@ -66,7 +66,7 @@ def test_it_counts_rows_and_needs_columns_of_one_length():
             Table(columns)
 
 
-def test_it_is_a_dictionary_of_arrays():
+def test_a_table_is_a_dictionary_of_arrays():
     assert isinstance(TABLE, dict)
     assert list(TABLE) == ["rule", "size", "lift", "tiny"]
     assert all(isinstance(column, np.ndarray) for column in TABLE.values())
