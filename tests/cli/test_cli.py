@@ -126,9 +126,7 @@ def test_evaluate_agrees_with_sklearn(reader, capsys):
 
 
 @pytest.mark.parametrize("reader_hidden", ["pandas", "polars"])
-def test_the_lesser_value_can_be_positive_and_the_model_remembers(
-    reader_hidden, monkeypatch, capsys
-):
+def test_the_smaller_label_can_be_positive_and_this_is_saved(reader_hidden, monkeypatch, capsys):
     hide(monkeypatch, {reader_hidden})
     rows = loans().assign(bad=lambda rows: np.where(rows["bad"] == 1, "bad", "good"))
     rows.to_csv("loans.csv", index=False)
@@ -161,7 +159,7 @@ def test_the_lesser_value_can_be_positive_and_the_model_remembers(
     assert "ranks rows of class 'bad'" in ok(capsys, "describe", "model.json")
 
 
-def test_naming_the_greater_value_changes_nothing(capsys):
+def test_naming_the_larger_label_changes_nothing(capsys):
     loans().to_csv("loans.csv", index=False)
     ok(capsys, "fit", *TREE, "loans.csv", "--target", "bad", "--out", "plain.json")
     ok(
@@ -183,7 +181,7 @@ def test_naming_the_greater_value_changes_nothing(capsys):
 @pytest.mark.parametrize(
     ("values", "positive"), [((0.0, 1.0), "1"), ((0.0, 1.0), "1.0"), ((False, True), "True")]
 )
-def test_a_value_is_named_by_its_text(values, positive, reader, capsys):
+def test_a_label_is_named_by_its_text(values, positive, reader, capsys):
     rows = loans()
     rows["bad"] = np.where(rows["bad"] == 1, values[1], values[0])
     rows.to_parquet("loans.parquet")
@@ -208,7 +206,7 @@ LABELS = {
 @pytest.mark.parametrize("model", ["TreeRank", "RIMARC", "Scorecard", "RankBoost"])
 @pytest.mark.parametrize("positive", [0, 1], ids=["the lesser", "the greater"])
 @pytest.mark.parametrize(("labels", "kind"), LABELS.values(), ids=LABELS)
-def test_the_labels_of_the_file_come_back_whichever_is_positive(
+def test_predicted_labels_are_those_of_the_file_whichever_is_positive(
     labels, kind, positive, model, capsys
 ):
     rows = loans(200)
@@ -247,7 +245,7 @@ def test_the_labels_of_the_file_come_back_whichever_is_positive(
     )
 
 
-def test_one_of_many_values_is_ranked_above_the_rest(reader, capsys):
+def test_one_of_many_labels_is_ranked_above_the_rest(reader, capsys):
     rows = loans(600)
     rows["grade"] = np.where(rows["bad"] == 1, "late", np.where(rows["age"] < 50, "paid", "open"))
     rows.drop(columns="bad").to_csv("loans.csv", index=False)
@@ -292,7 +290,7 @@ def test_one_of_many_values_is_ranked_above_the_rest(reader, capsys):
     assert "has the values late, open, paid" in err
 
 
-def test_a_model_for_two_values_asks_which_of_three_is_positive(capsys):
+def test_evaluate_needs_positive_if_the_data_have_three_labels(capsys):
     loans().to_csv("loans.csv", index=False)
     ok(capsys, "fit", *TREE, "loans.csv", "--target", "bad", "--out", "model.json")
     loans().assign(bad=lambda rows: rows["age"] % 3).to_csv("three.csv", index=False)
@@ -304,7 +302,7 @@ def test_a_model_for_two_values_asks_which_of_three_is_positive(capsys):
 
 
 @pytest.mark.parametrize("positive", [(), ("--positive", "2020-01-01")])
-def test_dates_are_no_labels(positive, capsys):
+def test_dates_as_labels_are_rejected(positive, capsys):
     rows = loans()
     rows["bad"] = np.where(rows["bad"] == 1, pd.Timestamp("2020-01-01"), pd.Timestamp("2021-01-01"))
     rows["bad"] = rows["bad"].dt.date
@@ -314,7 +312,7 @@ def test_dates_are_no_labels(positive, capsys):
     assert "target column 'bad' of loans.parquet" in err
 
 
-def test_help_says_what_becomes_of_the_other_values(capsys):
+def test_help_explains_what_happens_to_the_other_labels(capsys):
     with pytest.raises(SystemExit):
         main(["fit", "--help"])
     assert "more than two values, all others are one class" in " ".join(
@@ -322,7 +320,7 @@ def test_help_says_what_becomes_of_the_other_values(capsys):
     )
 
 
-def test_evaluate_asks_where_the_labels_are_written_otherwise(capsys):
+def test_evaluate_needs_positive_if_the_labels_are_written_differently(capsys):
     rows = loans()
     rows.to_csv("loans.csv", index=False)
     ok(capsys, "fit", *TREE, "loans.csv", "--target", "bad", "--out", "model.json")
@@ -369,7 +367,7 @@ def test_codes_of_a_parquet_file_are_the_same_categories_with_and_without_gaps(r
     assert gap[:400] == whole[:400]
 
 
-def test_row_labels_of_pandas_are_no_feature(reader, capsys):
+def test_the_index_of_pandas_is_not_a_feature(reader, capsys):
     rows = loans()
     rows[rows["age"] > 30].to_parquet("loans.parquet")
     ok(capsys, "fit", *TREE, "loans.parquet", "--target", "bad", "--out", "model.json")
@@ -384,7 +382,7 @@ def test_the_target_may_be_categorical(reader, capsys):
     assert list(load("model.json").classes_) == ["no", "yes"]
 
 
-def test_a_column_of_times_of_the_day_is_named(reader, capsys):
+def test_a_column_of_times_of_day_raises_an_error_that_names_it(reader, capsys):
     loans().assign(day=pd.Timedelta(hours=7)).to_parquet("loans.parquet")
     status, _, err = run(capsys, "fit", "loans.parquet", "--target", "bad")
     assert status == 1
@@ -418,7 +416,7 @@ def test_both_readers_recognise_the_same_missing_values(reader):
     assert frame["nothing"].dtype.is_numeric()
 
 
-def test_dropped_columns_and_the_weights_are_no_features(capsys):
+def test_dropped_columns_and_weights_are_not_features(capsys):
     rows = loans().assign(id=range(400), weight=1.0)
     rows.to_csv("loans.csv", index=False)
     ok(
@@ -429,7 +427,7 @@ def test_dropped_columns_and_the_weights_are_no_features(capsys):
     assert list(levels_of("model.json")) == ["income", "purpose"]
 
 
-def test_weight_two_is_a_row_written_twice(capsys):
+def test_weight_two_equals_a_repeated_row(capsys):
     rows = loans().assign(weight=lambda rows: 1 + rows["age"] % 2)
     rows.to_csv("weighted.csv", index=False)
     repeated = rows.loc[rows.index.repeat(rows["weight"])].drop(columns="weight")
@@ -613,7 +611,7 @@ def write_wrong_files():
         ("demo --out nowhere/model.json", 1, "there is no folder nowhere"),
     ],
 )
-def test_what_is_wrong_is_said_in_one_line(
+def test_errors_are_printed_in_one_line(
     command, status, said, folder_of_wrong_files, reader, monkeypatch, capsys
 ):
     monkeypatch.chdir(folder_of_wrong_files)
@@ -626,7 +624,7 @@ def test_what_is_wrong_is_said_in_one_line(
     assert got == status
 
 
-def test_a_missing_reader_is_named(monkeypatch, capsys):
+def test_a_missing_reader_is_named_in_the_error(monkeypatch, capsys):
     loans(50).to_csv("loans.csv", index=False)
     loans(50).to_parquet("loans.parquet")
     hide(monkeypatch, {"pandas", "polars"})
@@ -636,7 +634,7 @@ def test_a_missing_reader_is_named(monkeypatch, capsys):
     assert "polars" in err
 
 
-def test_pandas_without_pyarrow_says_so(monkeypatch, capsys):
+def test_reading_parquet_with_pandas_needs_pyarrow(monkeypatch, capsys):
     loans(50).to_parquet("loans.parquet")
     hide(monkeypatch, {"polars", "pyarrow"})
     status, _, err = run(capsys, "fit", "loans.parquet", "--target", "bad")
@@ -692,7 +690,7 @@ def test_the_module_runs_as_a_program():
     assert done.stderr.startswith("aucrank: error: ")
 
 
-def test_a_reader_that_leaves_early_ends_the_program_in_silence(capsys):
+def test_a_closed_pipe_ends_the_program_silently(capsys):
     rows = loans()
     rows.to_csv("loans.csv", index=False)
     ok(capsys, "fit", *TREE, "loans.csv", "--target", "bad", "--out", "model.json")
@@ -724,7 +722,7 @@ def test_a_reader_that_leaves_early_ends_the_program_in_silence(capsys):
         "fit data.csv --traget bad",
     ],
 )
-def test_help_waits_for_no_import_of_other_packages(line):
+def test_help_imports_no_other_package(line):
     code = (
         "import contextlib, sys; from aucrank.cli import main\n"
         f"with contextlib.suppress(SystemExit): main({line.split()})\n"

@@ -58,7 +58,7 @@ def model():
 
 
 @given(st.text())
-def test_what_is_shown_is_one_line_that_does_nothing_and_can_be_encoded(text):
+def test_shown_text_is_one_line_without_control_characters_and_can_be_encoded(text):
     shown = _text.shown(text)
     assert not ACTIVE.search(shown)
     assert "\n" not in shown
@@ -71,7 +71,7 @@ def test_what_is_shown_is_one_line_that_does_nothing_and_can_be_encoded(text):
 @pytest.mark.parametrize(
     "name", ["TreeRank", "RIMARC", "RankBoost", "Scorecard", "AURORA", "RankingEnsemble"]
 )
-def test_names_levels_and_labels_cannot_give_commands_to_the_terminal(name, capsys):
+def test_names_levels_and_labels_cannot_control_the_terminal(name, capsys):
     rows = pd.DataFrame(
         {
             f"number {HOSTILE}": X,
@@ -103,7 +103,7 @@ def test_names_levels_and_labels_cannot_give_commands_to_the_terminal(name, caps
     assert load("model.json").classes_.tolist() == [f"no {HOSTILE}", f"yes {HOSTILE}"]
 
 
-def test_warnings_cannot_either(capsys):
+def test_warnings_cannot_control_the_terminal(capsys):
     rows = pd.DataFrame({f"id{HOSTILE}": [f"{k}{HOSTILE}" for k in range(N)], "x": X, "y": Y})
     rows.to_parquet("rows.parquet")
     status, out, err = run(capsys, "fit", *TREE, "rows.parquet", "--target", "y")
@@ -113,7 +113,7 @@ def test_warnings_cannot_either(capsys):
 
 
 @posix
-def test_letters_that_the_output_does_not_have_are_escapes(model):
+def test_characters_that_the_output_cannot_encode_are_escaped(model):
     frame = pd.DataFrame({"größe": X, "名": X})
     RIMARC().fit(frame, Y).save("model.json")
     environment = os.environ | {"PYTHONIOENCODING": "latin-1", "PYTHONUTF8": "0"}
@@ -190,7 +190,7 @@ def test_a_closed_output_is_an_error_and_closed_errors_leave_the_status(model):
 
 
 @posix
-def test_a_full_output_and_another_error_are_both_no_traceback(model):
+def test_errors_while_the_output_is_full_print_no_traceback(model):
     done = program("describe", "absent.json", shell=">/dev/full 2>&1")
     assert done.returncode != 0
     assert done.stdout + done.stderr == ""
@@ -235,7 +235,7 @@ def open_and_write(path, text):
 
 @posix
 @pytest.mark.parametrize("name", ["pipe.csv", "pipe.csv.gz", "pipe.parquet"])
-def test_data_from_a_pipe_are_refused_before_it_is_opened(name, model, capsys):
+def test_data_from_a_pipe_are_rejected_before_it_is_opened(name, model, capsys):
     os.mkfifo(name)
     for command in (("fit", name, "--target", "y"), ("score", "model.json", name)):
         status, _, err = run(capsys, *command)
@@ -276,7 +276,7 @@ def resigned(document):
     ],
     ids=["none", "null", "number", "list", "hostile", "more"],
 )
-def test_a_model_is_described_or_refused_whatever_says_who_wrote_it(change, model, capsys):
+def test_a_model_with_a_changed_header_is_described_or_rejected(change, model, capsys):
     with open("model.json") as file:
         document = json.load(file)
     change(document)
@@ -308,7 +308,7 @@ def test_a_model_is_described_or_refused_whatever_says_who_wrote_it(change, mode
     ],
     ids=["dashes", "brackets", "nested", "unhashable", "digits", "pluses", "escape", "quote"],
 )
-def test_a_parameter_of_any_text_is_refused_in_one_line(text, model, capsys):
+def test_a_parameter_of_any_text_is_rejected_in_one_line(text, model, capsys):
     status, out, err = run(
         capsys, "fit", *TREE, "rows.csv", "--target", "y", "--param", f"max_depth={text}"
     )

@@ -83,7 +83,7 @@ def test_compare_measures_what_sklearn_measures_on_the_same_folds(tumours, capsy
     assert result["auc"] == pytest.approx(expected, abs=1e-9)
 
 
-def test_the_interval_is_that_of_the_influence_curves(tumours, capsys):
+def test_the_interval_is_computed_from_influence_curves(tumours, capsys):
     ok(
         capsys,
         *("compare", "tumours.csv", "--target", "target", "--models", "LogisticRegression"),
@@ -108,7 +108,7 @@ def test_the_interval_is_that_of_the_influence_curves(tumours, capsys):
     assert result["auc_high"] == pytest.approx(min(mean + half, 1), abs=1e-6)
 
 
-def test_the_size_of_our_models_is_that_of_the_document(tumours, capsys):
+def test_the_size_of_our_models_is_that_of_their_files(tumours, capsys):
     model = next(iter(public_estimators()))
     ok(
         capsys,
@@ -157,7 +157,7 @@ def test_categories_alone_are_enough_to_compare_on(capsys):
     assert set(leaderboard(out)) == {*public_estimators(), *installed_peers()}
 
 
-def test_a_sample_is_stratified_and_said(tumours, capsys):
+def test_a_sample_is_stratified_and_reported(tumours, capsys):
     out = ok(
         capsys,
         *("compare", "tumours.csv", "--target", "target", "--max-rows", "100", "--folds", "2"),
@@ -208,7 +208,7 @@ def test_a_peer_that_cannot_be_imported_fails_alone(tmp_path, monkeypatch, capsy
 
 
 @pytest.mark.usefixtures("only_sklearn")
-def test_a_peer_that_is_not_installed_is_refused_by_name(capsys):
+def test_a_peer_that_is_not_installed_raises_an_error_that_names_it(capsys):
     loans(100).to_csv("loans.csv", index=False)
     args = ("--target", "bad", "--models", "CatBoostClassifier")
     status, out, err = run(capsys, "compare", "loans.csv", *args)
@@ -238,7 +238,7 @@ SKLEARN = {"LogisticRegression", "RandomForestClassifier", "HistGradientBoosting
         ("--models all RIMARC --no-peers", {*public_estimators()}),
     ],
 )
-def test_options_say_which_models_are_compared(options, expected, monkeypatch, capsys):
+def test_options_select_the_compared_models(options, expected, monkeypatch, capsys):
     monkeypatch.setattr(contestants, "MOST_VALUES", {"RankBoost": 299})
     rows = loans(100)
     rows.to_csv("loans.csv", index=False)
@@ -290,7 +290,7 @@ def catboost(train, y):
     ("name", "fit"),
     [("LGBMClassifier", lightgbm), ("XGBClassifier", xgboost), ("CatBoostClassifier", catboost)],
 )
-def test_peers_know_categories_and_missing_values_as_they_do_from_pandas(name, fit, capsys):
+def test_peers_get_categories_and_missing_values_as_from_pandas(name, fit, capsys):
     rows = loans(600).assign(bad=lambda rows: np.where(rows["bad"] == 1, "yes", "no"))
     rows = rows[["income", "age", "purpose", "bad"]]
     X, y = as_frames(rows)
@@ -372,7 +372,7 @@ def test_the_command_finds_what_the_function_finds(tumours, capsys):
         assert found == pytest.approx(board[name], abs=1e-12, nan_ok=True)
 
 
-def test_a_comparison_goes_on_where_it_ended(tumours, capsys):
+def test_an_interrupted_comparison_is_resumed(tumours, capsys):
     args = ("compare", "tumours.csv", "--target", "target", "--folds", "2", "--resume", "fits")
     first = ok(capsys, *args, "--models", "RIMARC", "TreeRank")
     again = ok(capsys, *args, "--models", "TreeRank", "RIMARC")
@@ -384,7 +384,7 @@ def test_a_comparison_goes_on_where_it_ended(tumours, capsys):
     assert tumours.shape == pd.read_csv("tumours.csv").shape
 
 
-def test_an_interrupt_shows_what_was_done(tumours, monkeypatch, capsys):
+def test_an_interrupt_prints_the_results_so_far(tumours, monkeypatch, capsys):
     def interrupted(*_):
         raise KeyboardInterrupt
 
@@ -404,7 +404,7 @@ def test_an_interrupt_shows_what_was_done(tumours, monkeypatch, capsys):
     assert pd.read_csv("board.csv")["error"].tolist()[1:] == ["not begun", "not begun"]
 
 
-def test_what_the_time_did_not_allow_is_said(tumours, capsys):
+def test_models_skipped_for_lack_of_time_are_reported(tumours, capsys):
     args = ("--target", "target", "--models", "RIMARC", "--time-limit", "1e-9", "--json", "r.json")
     out = ok(capsys, "compare", "tumours.csv", *args)
     assert out.splitlines()[-1] == "   -  RIMARC  not begun"
@@ -414,7 +414,7 @@ def test_what_the_time_did_not_allow_is_said(tumours, capsys):
     assert results["notes"] == ["no fit was begun after 1e-09 s"]
 
 
-def test_the_report_is_a_page(tumours, capsys):
+def test_the_report_is_an_html_page(tumours, capsys):
     args = ("--target", "target", "--folds", "2", "--models", "RIMARC", "TreeRank")
     out = ok(capsys, "compare", "tumours.csv", *args, "--report", "board.html")
     page = content("board.html").decode()
@@ -437,7 +437,7 @@ def test_the_report_is_a_page(tumours, capsys):
         ("--models RIMARCK", 2, "there is no model 'RIMARCK'; did you mean 'RIMARC'?"),
     ],
 )
-def test_options_that_cannot_be_are_refused(options, status, message, tumours, capsys):
+def test_invalid_options_are_rejected(options, status, message, tumours, capsys):
     found, out, err = run(capsys, "compare", "tumours.csv", "--target", "target", *options.split())
     assert (found, out) == (status, "")
     assert message in err

@@ -14,7 +14,7 @@ from sklearn.utils import get_tags
 from tests.common.command_line import TREE, loans, ok, read_numbers, run, table
 
 
-def test_describe_says_what_the_model_is(capsys):
+def test_describe_prints_what_the_model_is(capsys):
     loans().to_csv("loans.csv", index=False)
     ok(
         capsys,
@@ -72,7 +72,7 @@ def test_describe_lists_the_weights_of_a_linear_score(capsys):
         assert float(row[1]) == pytest.approx(coef[row[0]], abs=5e-5)
 
 
-def test_a_linear_score_of_categories_is_refused_in_words(capsys):
+def test_a_linear_score_of_categories_raises_a_clear_error(capsys):
     loans().to_csv("loans.csv", index=False)
     fit = ("fit", "loans.csv", "--target", "bad", "--model", "RankOpt", "--out", "model.json")
     status, _, err = run(capsys, *fit)
@@ -120,7 +120,7 @@ def test_describe_prints_a_scorecard(capsys):
     assert f"{model.score_table()['high'][-1]:,}" in out.splitlines()[-1]
 
 
-def test_describe_lists_rounds_that_ask_several_features(capsys):
+def test_describe_lists_rounds_over_several_features(capsys):
     _, out, model = described(capsys, "AUCBoost", "n_rounds=3", "weak_ranker=tree")
     rows = table(out.partition("\nRounds (3 rounds)\n")[2], "round")
     assert [" ".join(row[1:-2]) for row in rows] == model.rounds_["rule"].tolist()
@@ -129,7 +129,7 @@ def test_describe_lists_rounds_that_ask_several_features(capsys):
     assert "score: 1 or -1, by the sign of the sum of one value for each feature\n" in out
 
 
-def test_describe_says_where_a_booster_has_learned_nothing(capsys):
+def test_describe_reports_a_booster_without_rounds(capsys):
     pd.DataFrame({"a": [1.0] * 8, "bad": [0, 1] * 4}).to_csv("flat.csv", index=False)
     run(
         capsys,
@@ -158,7 +158,7 @@ def test_describe_prints_a_branching_program(name, output, what, capsys):
 
 @pytest.mark.usefixtures("short_fits")
 @pytest.mark.parametrize("name", sorted(public_estimators()))
-def test_every_model_goes_all_the_way(name, capsys):
+def test_every_model_is_described_evaluated_and_scored(name, capsys):
     _, out, model = described(capsys, name)
     assert out.startswith(f"{name}, saved by aucrank ")
     frame = pd.read_csv("loans.csv")

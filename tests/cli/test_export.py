@@ -51,7 +51,7 @@ def test_sql_goes_to_a_database(tree, capsys):
     assert found == tree.decision_function(rows.drop(columns="bad")).tolist()
 
 
-def test_sql_is_written_as_it_is_whatever_it_holds(capsysbinary, monkeypatch):
+def test_sql_is_written_unchanged_even_with_special_characters(capsysbinary, monkeypatch):
     """A tab in a name must not become two characters on the way to a pipe."""
     frame = pd.DataFrame({"in\tcome": [1.0, 2.0, 3.0, 4.0] * 20, "bad": [0, 0, 1, 1] * 20})
     frame.to_parquet("odd.parquet")
@@ -138,7 +138,7 @@ def test_a_card_has_its_own_forms(card, capsys):
         assert found.read() == expected.read()
 
 
-def test_what_is_wrong_is_said(tree, capsys):
+def test_errors_are_printed_in_one_line(tree, capsys):
     status, _, err = run(capsys, "export", "model.json", "--to", "pmml", "--dialect", "mysql")
     assert (status, err) == (2, "aucrank: error: --dialect is of SQL, and --to says pmml\n")
     status, _, err = run(capsys, "export", "model.json", "--to", "pmml", "--output", "score")

@@ -36,7 +36,7 @@ def test_a_name_that_is_nearly_right_is_suggested(command, said, capsys):
     assert err.count("\n") == 1
 
 
-def test_values_that_begin_like_options_are_none():
+def test_values_may_begin_with_a_dash():
     args = build_parser().parse_args(["fit", "x.csv", "--target=--y", "--missing", "-999"])
     assert (args.target, args.missing) == ("--y", ["-999"])
     args = build_parser().parse_args(["describe", "--", "--model.json"])
@@ -53,7 +53,7 @@ def test_shells_complete_commands_and_options(shell, capsys):
         subprocess.run(["bash", "-n"], input=script, text=True, check=True)
 
 
-def test_without_shtab_it_says_what_to_install(capsys, monkeypatch):
+def test_without_shtab_the_error_says_what_to_install(capsys, monkeypatch):
     monkeypatch.setitem(sys.modules, "shtab", None)
     status, out, err = run(capsys, "completion", "bash")
     assert (status, out) == (1, "")
@@ -91,13 +91,13 @@ def test_modules_that_are_not_used_are_not_loaded(tmp_path):
         ("b", "a", None, None),
     ],
 )
-def test_a_class_that_is_hardly_meant_is_hinted_at(first, other, share, hint, recwarn):
+def test_an_unlikely_positive_class_raises_a_note(first, other, share, hint, recwarn):
     warn_of_positive("y", first, other, share)
     said = [str(warning.message) for warning in recwarn if warning.category is ReadingNote]
     assert [hint in text for text in said] == ([] if hint is None else [True])
 
 
-def test_fit_hints_at_the_other_class_and_takes_it_with_blanks_around_it(capsys):
+def test_fit_suggests_the_other_class_and_accepts_it_with_blanks_around_it(capsys):
     rows = loans()
     rows["bad"] = np.where(rows["bad"] == 1, " bad ", "good")
     rows.to_csv("loans.csv", index=False)
@@ -166,9 +166,7 @@ def test_a_workbook_is_read_as_the_csv_file_that_it_would_be(workbook, reader, c
     assert of_book.replace("loans.xlsx", "loans.csv") == of_csv
 
 
-def test_numbers_of_a_workbook_keep_their_value_where_a_model_knows_a_decimal_comma(
-    workbook, capsys
-):
+def test_numbers_of_a_workbook_keep_their_value_for_a_model_with_decimal_commas(workbook, capsys):
     workbook[["income", "age", "bad"]].to_csv("comma.csv", sep=";", decimal=",", index=False)
     status, _, _ = run(capsys, "fit", *TREE, "comma.csv", "--target", "bad", "-o", "comma.json")
     assert status == 0
@@ -183,7 +181,9 @@ def test_numbers_of_a_workbook_keep_their_value_where_a_model_knows_a_decimal_co
         (["--sep", ";"], 2, "--sep is of CSV files, and loans.xlsx is a workbook"),
     ],
 )
-def test_what_a_workbook_does_not_have_is_said(workbook, options, status, said, capsys):
+def test_options_that_do_not_apply_to_a_workbook_are_reported(
+    workbook, options, status, said, capsys
+):
     found, _, err = run(capsys, "fit", *TREE, "loans.xlsx", "--target", "bad", *options)
     assert (found, said in err) == (status, True)
 
@@ -197,7 +197,9 @@ def test_a_damaged_workbook_is_an_error(capsys):
     assert err.startswith("aucrank: error: cannot read x.xlsx as a workbook: ")
 
 
-def test_without_its_reader_a_workbook_says_what_to_install(capsys, monkeypatch):
+def test_a_workbook_without_its_reader_raises_an_error_that_says_what_to_install(
+    capsys, monkeypatch
+):
     monkeypatch.setitem(sys.modules, "python_calamine", None)
     with open("x.xlsx", "wb") as file:
         file.write(b"PK\x03\x04")

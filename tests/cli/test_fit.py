@@ -73,7 +73,7 @@ def test_without_a_model_the_ensemble_is_fitted(rows, capsys):
     assert max(len(line) for line in out.splitlines()) <= WIDTH
 
 
-def test_readable_models_are_judged_on_the_rows_that_the_ensemble_left_out(
+def test_readable_models_are_evaluated_on_the_rows_held_out_by_the_ensemble(
     rows, monkeypatch, capsys
 ):
     # An ensemble that has one of them for a member says the same of it.
@@ -91,7 +91,7 @@ def test_readable_models_are_judged_on_the_rows_that_the_ensemble_left_out(
     assert again["LinearRanker"][0] != found["LinearRanker"][0]
 
 
-def test_readable_models_have_not_seen_the_rows_that_they_are_judged_by(capsys):
+def test_readable_models_are_not_fitted_to_the_rows_of_their_evaluation(capsys):
     rng = np.random.default_rng(0)
     noise = pd.DataFrame(rng.normal(size=(300, 6)), columns=list("abcdef"))
     noise.assign(x=np.arange(300) % 2 + rng.normal(size=300), bad=np.arange(300) % 2).to_csv(
@@ -145,7 +145,7 @@ def test_the_commands_read_the_file_as_the_fit_did(capsys):
     assert list(levels_of(fit[-1])) == ["income", "purpose", "age", "key"]
 
 
-def test_readable_models_may_be_left_out(rows, capsys):
+def test_readable_models_may_be_skipped(rows, capsys):
     out = ok(capsys, *FIT, "--no-readable")
     assert "cannot be read" not in out
     assert commands(out) == []
@@ -220,14 +220,14 @@ def test_without_time_one_member_is_left(rows, capsys):
         ("--param max_depth=3", 2, "RankingEnsemble has no parameter 'max_depth'"),
     ],
 )
-def test_wrong_options_are_refused_in_one_line(options, status, said, rows, capsys):
+def test_invalid_options_are_rejected_in_one_line(options, status, said, rows, capsys):
     got, out, err = run(capsys, *FIT, *options.split())
     assert (got, out) == (status, "")
     assert said in err
     assert err.count("\n") == 1
 
 
-def test_another_model_says_what_it_always_said(rows, capsys):
+def test_a_named_model_prints_the_short_report(rows, capsys):
     out = ok(capsys, *FIT, "--model", "TreeRank")
     assert [line.split()[0] for line in out.splitlines()] == [
         *("data", "target", "model", "AUC", "saved")
@@ -237,7 +237,7 @@ def test_another_model_says_what_it_always_said(rows, capsys):
     assert f"AUC     {auc:.4f} on the rows it learned from; `aucrank compare`" in out
 
 
-def test_a_row_of_weight_zero_is_no_row(rows, capsys):
+def test_rows_of_weight_zero_do_not_count(rows, capsys):
     gone = np.arange(400) % 5 == 0
     rows[~gone].to_csv("fewer.csv", index=False)
     rows.assign(w=np.where(gone, 0.0, 1.0)).to_csv("loans.csv", index=False)
@@ -260,7 +260,7 @@ def test_both_readers_learn_the_same_ensemble(reader, rows, capsys):
     assert np.array_equal(scores["probability"], model.predict_proba(frame_of(rows))[:, 1])
 
 
-def test_evaluate_and_describe_know_the_ensemble(rows, capsys):
+def test_evaluate_and_describe_accept_the_ensemble(rows, capsys):
     ok(capsys, *FIT, "--no-readable")
     test = loans(seed=1)
     test.to_csv("test.csv", index=False)
@@ -273,7 +273,7 @@ def test_evaluate_and_describe_know_the_ensemble(rows, capsys):
     assert "\nLeaderboard, on rows left out (2 members)\n" in out
 
 
-def test_where_no_rows_can_be_left_out_nothing_is_said_of_such(capsys):
+def test_without_held_out_rows_none_are_mentioned(capsys):
     rows = pd.DataFrame({"x": np.arange(9.0), "bad": [1] + [0] * 8})
     rows.to_csv("loans.csv", index=False)
     status, out, err = run(capsys, *FIT)
@@ -285,7 +285,7 @@ def test_where_no_rows_can_be_left_out_nothing_is_said_of_such(capsys):
     assert "cannot be read" not in out
 
 
-def test_of_an_ensemble_without_members_no_more_is_said_than_is_known(capsys):
+def test_an_ensemble_without_members_reports_only_its_training_auc(capsys):
     # Each value has as many rows of one class as of the other.
     rows = pd.DataFrame({"x": [0.0, 1.0] * 50, "bad": [0, 0, 1, 1] * 25})
     rows.to_csv("loans.csv", index=False)
@@ -296,7 +296,7 @@ def test_of_an_ensemble_without_members_no_more_is_said_than_is_known(capsys):
     assert readable(out) == {}
 
 
-def test_verbose_says_how_far_the_fit_is(rows, capsys):
+def test_verbose_prints_the_progress_of_the_fit(rows, capsys):
     assert "[RankingEnsemble]" not in ok(capsys, *FIT, "--no-readable")
     assert "[RankingEnsemble]" in ok(capsys, *FIT, "--no-readable", "--verbose")
     assert "[RankingEnsemble] 2 of 2 members" in ok(capsys, *FIT, "--no-readable", "-vv")

@@ -71,13 +71,13 @@ FRAMES = {
 
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
 @pytest.mark.parametrize("change", FRAMES)
-def test_all_ways_to_the_same_rows_make_the_same_model(change, kind, capsys):
+def test_the_same_rows_in_any_files_and_folders_give_the_same_model(change, kind, capsys):
     frame, args = FRAMES[change](loans(390))
     assert_all_same([saved(capsys, *way, *args) for way in ways(frame, kind)])
 
 
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
-def test_folders_called_by_a_column_are_one(kind, capsys):
+def test_folders_named_by_a_column_become_that_column(kind, capsys):
     frame = loans(390).assign(
         year=2020 + np.arange(390) % 3, purpose=lambda f: f["purpose"].fillna("x/y")
     )
@@ -107,7 +107,7 @@ def test_folders_called_by_a_column_are_one(kind, capsys):
     assert "year" not in read(dataset.files[0]).columns
 
 
-def test_a_folder_may_be_the_target(capsys):
+def test_the_target_may_be_a_column_of_folder_names(capsys):
     frame = loans(300)
     for bad, part in frame.groupby("bad"):
         os.makedirs(f"hive/bad={bad}")
@@ -127,7 +127,7 @@ def test_folders_of_other_columns_are_an_error(capsys):
     assert "hive/b=1/x.csv" in err
 
 
-def test_a_file_of_a_folder_whose_numbers_show_no_mark_has_that_of_the_others(capsys):
+def test_a_file_without_decimals_uses_the_decimal_mark_of_the_other_files(capsys):
     frame = loans(300).assign(rate=np.arange(300) % 64 / 8)
     odd = frame["rate"] * 8 % 2 == 1
     os.mkdir("months")
@@ -160,7 +160,7 @@ def test_a_file_of_a_folder_whose_numbers_show_no_mark_has_that_of_the_others(ca
         ),
     ],
 )
-def test_names_of_columns_that_name_rows(name, does):
+def test_names_of_identifier_columns_are_recognised(name, does):
     assert names_rows(name) == does
 
 
@@ -180,7 +180,7 @@ def test_names_of_columns_that_name_rows(name, does):
     ],
 )
 @pytest.mark.parametrize("n_pieces", [1, 2])
-def test_columns_that_name_or_number_rows(n_pieces, name, values, does):
+def test_columns_that_name_or_number_rows_are_reported(n_pieces, name, values, does):
     found = RowNames(name)
     series = from_native(pd.Series(values, name=name), series_only=True)
     for first in range(0, len(values), -(-len(values) // n_pieces)):

@@ -61,7 +61,7 @@ FORMS = {
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_a_row_scores_alone_as_with_others(form, reader, capsys):
+def test_a_row_alone_gets_the_score_it_gets_among_others(form, reader, capsys):
     amount, bad = amounts()
     spell, sep = FORMS[form]
     texts = list(map(spell, amount))
@@ -85,7 +85,7 @@ def test_a_row_scores_alone_as_with_others(form, reader, capsys):
     np.testing.assert_array_equal(np.concatenate(list(pieces)), whole[200:300])
 
 
-def test_a_fit_in_python_knows_the_form_of_its_files_too(tmp_path):
+def test_a_model_fitted_in_python_saves_the_form_of_its_files(tmp_path):
     amount, bad = amounts()
     write({"amount": list(map(german, amount)), "bad": bad}, "all.csv", ";")
     dataset = Dataset.from_csv("all.csv", target="bad")
@@ -121,7 +121,7 @@ def test_a_file_that_contradicts_its_model_is_an_error(pieces, train, text, said
     assert f"column 'amount' of new.csv holds text (such as {said}); the model learned it as" in err
 
 
-def test_what_is_said_counts_more_than_what_the_model_knows(capsys):
+def test_options_override_the_form_saved_with_the_model(capsys):
     amount, bad = amounts()
     write({"amount": amount, "bad": bad}, "points.csv")
     fit(capsys, "points.csv")
@@ -130,7 +130,7 @@ def test_what_is_said_counts_more_than_what_the_model_knows(capsys):
     np.testing.assert_array_equal(scores(capsys, "commas.csv", "--decimal", ","), whole)
 
 
-def test_marks_that_were_said_belong_to_the_model(capsys):
+def test_given_marks_of_missing_values_are_saved_with_the_model(capsys):
     amount, bad = amounts()
     amount[::7] = -999
     write({"amount": amount, "bad": bad}, "all.csv")
@@ -141,7 +141,7 @@ def test_marks_that_were_said_belong_to_the_model(capsys):
 
 @pytest.mark.parametrize("odd", ["x", " ", "NA ", " ?", "#VALUE!", "1.2.3"])
 @pytest.mark.parametrize("kind", ["numbers", "dates"])
-def test_one_odd_cell_is_missing_and_said(kind, odd, reader, capsys):
+def test_one_unreadable_cell_is_missing_and_reported(kind, odd, reader, capsys):
     amount, bad = amounts()
     texts = list(map(FORMS["dates"][0], amount)) if kind == "dates" else list(map(str, amount))
     write({"amount": ["" if k % 40 == 0 else t for k, t in enumerate(texts)], "bad": bad}, "a.csv")
@@ -155,7 +155,7 @@ def test_one_odd_cell_is_missing_and_said(kind, odd, reader, capsys):
     assert levels_of("text.json")["amount"] is not None
 
 
-def test_a_few_levels_with_a_text_among_them_stay_levels(capsys):
+def test_a_few_levels_of_which_one_is_text_stay_categories(capsys):
     rng = np.random.default_rng(0)
     rooms = rng.choice(["1", "2", "3", "4+"], 600, p=[0.4, 0.4, 0.18, 0.02])
     bad = (rng.random(600) < np.where(rooms == "2", 0.7, 0.3)).astype(int)
@@ -164,7 +164,7 @@ def test_a_few_levels_with_a_text_among_them_stay_levels(capsys):
     assert levels_of("model.json") == {"rooms": ("1", "2", "3", "4+")}
 
 
-def test_forms_of_a_saved_model_are_read_back_or_refused(capsys):
+def test_forms_of_a_saved_model_are_read_back_or_rejected(capsys):
     amount, bad = amounts()
     write({"amount": [f"{value}%" for value in amount], "bad": bad}, "all.csv")
     fit(capsys, "all.csv")
@@ -187,7 +187,7 @@ def test_forms_of_a_saved_model_are_read_back_or_refused(capsys):
         Reading.from_json({"columns": {"other": {"kind": "date"}}}, ["amount"])
 
 
-def test_decimal_commas_may_come_late(reader, capsys):
+def test_decimal_commas_may_appear_late_in_a_file(reader, capsys):
     amount, bad = amounts()
     amount = np.sort(np.where(np.arange(400) < 250, np.round(amount), amount + 0.5))
     texts = [f"{value:g}".replace(".", ",") for value in amount]
@@ -197,7 +197,7 @@ def test_decimal_commas_may_come_late(reader, capsys):
     assert levels_of("model.json") == {"amount": None}
 
 
-def test_the_default_model_and_a_report_know_the_form(capsys):
+def test_the_default_model_and_a_report_use_the_saved_form(capsys):
     amount, bad = amounts(200)
     write({"amount": list(map(german, amount)), "bad": bad}, "all.csv", ";")
     fit(capsys, "all.csv")
@@ -226,7 +226,7 @@ keys = st.sampled_from(
 
 
 @given(json_values | st.dictionaries(keys, json_values, max_size=4))
-def test_any_other_form_of_a_reading_is_refused(found):
+def test_a_malformed_saved_form_is_rejected(found):
     try:
         reading = Reading.from_json(found, ["a"])
     except ValueError:

@@ -34,7 +34,7 @@ FIT = ("fit", "rows.csv", "--target", "bad", "-o", "model.json")
 
 
 @pytest.mark.parametrize("way", ["group", "time"])
-def test_a_fit_is_that_of_python(rows, capsys, way):
+def test_a_fit_with_groups_equals_that_in_python(rows, capsys, way):
     options = {"group": ["--group", "patient", "--drop", "day"],
                "time": ["--time", "day", "--drop", "patient"]}  # fmt: skip
     out = ok(capsys, *FIT, *options[way])
@@ -89,7 +89,7 @@ def test_models_are_compared_on_ranges_of_time(rows, capsys):
         (["--group", "gap"], "'gap' of rows.csv is missing in 1 of 200 rows"),
     ],
 )
-def test_what_cannot_be_dealt_by_is_refused(rows, capsys, options, message):
+def test_invalid_group_and_time_columns_are_rejected(rows, capsys, options, message):
     rows.assign(name="x", gap=[np.nan, *range(199)]).to_csv("rows.csv", index=False)
     status, _, err = run(capsys, *FIT, *options)
     assert status != 0
@@ -129,7 +129,7 @@ def test_models_are_compared_on_a_folder(rows, capsys, options, said):
     assert said in out
 
 
-def test_a_folder_has_one_use_for_a_column(rows, capsys):
+def test_a_column_of_a_folder_has_only_one_use(rows, capsys):
     Path("parts").mkdir()
     rows.to_csv("parts/a.csv", index=False)
     options = ["--time", "day", "--group", "day"]

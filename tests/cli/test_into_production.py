@@ -60,7 +60,7 @@ def scores_of_database(execute, types, rows, sql):
 
 
 @pytest.mark.parametrize("model", ["GradientBoostingRanker", "TreeRank", "LinearRanker"])
-def test_a_messy_file_goes_into_production(model, capsys):
+def test_a_model_of_a_messy_file_works_in_production(model, capsys):
     for name, seed in (("train.csv", 0), ("new.csv", 1)):
         messy(600, seed).to_csv(name, index=False, sep=";", encoding="cp1252")
 

@@ -57,7 +57,7 @@ LAYOUTS = {
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_a_layout_hides_no_row_and_adds_no_column(layout, reader, capsys):
+def test_every_layout_of_a_file_gives_the_same_model(layout, reader, capsys):
     loans(300).to_csv("plain.csv", index=False)
     assert fit(capsys, "plain.csv")[0] == 0
     expected = load("model.json").to_json()
@@ -75,7 +75,7 @@ def test_a_layout_hides_no_row_and_adds_no_column(layout, reader, capsys):
     assert load("model.json").to_json() == expected
 
 
-def test_a_hint_of_excel_names_the_separator(capsys):
+def test_the_sep_line_of_excel_sets_the_separator(capsys):
     with open("d.csv", "w") as file:
         file.write("\n".join(["sep=;", *lines(";")]) + "\n")
     for args in ([], ["--sep", ";"], ["--memory", "1B"]):
@@ -98,7 +98,7 @@ def test_a_file_without_names_has_numbered_columns(reader, capsys):
     assert "--no-header" in err
 
 
-def test_quoted_line_breaks_go_on_behind_the_first_lines(reader, capsys):
+def test_quoted_line_breaks_are_read_beyond_the_first_lines(reader, capsys):
     frame = loans(2000)
     frame["purpose"] = [f"{text}\nof, many\nlines" for text in frame["purpose"]]
     frame.to_csv("d.csv", index=False)
@@ -109,7 +109,7 @@ def test_quoted_line_breaks_go_on_behind_the_first_lines(reader, capsys):
 
 
 @pytest.mark.parametrize("pieces", [[], ["--memory", "1B"]])
-def test_a_line_of_too_many_fields_is_named_with_what_helps(pieces, reader, capsys):
+def test_a_line_of_too_many_fields_is_named_with_options_that_help(pieces, reader, capsys):
     rows = lines()
     rows[150] += ",5,6"
     with open("d.csv", "w") as file:
@@ -120,7 +120,7 @@ def test_a_line_of_too_many_fields_is_named_with_what_helps(pieces, reader, caps
 
 
 @pytest.mark.parametrize("pieces", [[], ["--memory", "1B"]])
-def test_a_line_of_too_few_fields_is_named_with_what_helps(pieces, reader, capsys):
+def test_a_line_of_too_few_fields_is_named_with_options_that_help(pieces, reader, capsys):
     rows = lines()
     rows.insert(150, "# checked")
     with open("d.csv", "w") as file:
@@ -137,7 +137,7 @@ def test_a_line_of_too_few_fields_is_named_with_what_helps(pieces, reader, capsy
 
 @pytest.mark.parametrize("pieces", [[], ["--memory", "1B"]])
 @pytest.mark.parametrize("harm", ["cut", "flipped", "no gzip"])
-def test_a_damaged_file_is_named(harm, pieces, reader, capsys):
+def test_a_damaged_file_raises_an_error_that_names_it(harm, pieces, reader, capsys):
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"x": rng.normal(size=40_000)}).assign(bad=lambda f: (f.x > 0).astype(int))
     content = bytearray(gzip.compress(frame.to_csv(index=False).encode()))
@@ -158,7 +158,7 @@ def test_a_damaged_file_is_named(harm, pieces, reader, capsys):
         list(Dataset.from_csv("d.csv.gz", target="bad").batches())
 
 
-def test_memory_counts_bytes_without_compression(monkeypatch, capsys):
+def test_memory_counts_uncompressed_bytes(monkeypatch, capsys):
     from aucrank.cli import _stream
 
     frame = pd.DataFrame({"x": np.zeros(50_000), "bad": 0})
@@ -168,7 +168,7 @@ def test_memory_counts_bytes_without_compression(monkeypatch, capsys):
     assert not _stream.is_streamed("d.csv.gz", 10_000_000)
 
 
-def test_letters_that_are_no_utf_8_may_come_late(reader, capsys):
+def test_characters_outside_utf_8_may_appear_late_in_a_file(reader, capsys):
     rows = loans(20_000).to_csv(index=False).encode()
     with open("d.csv", "wb") as file:
         file.write(rows + "0.5,Möbel,30,1\n".encode("cp1252"))

@@ -61,7 +61,7 @@ def test_other_separators_and_decimal_commas_make_the_same_model(clean, reader, 
     assert model.to_json() == clean.to_json()
 
 
-def test_commas_and_points_part_thousands(reader, capsys):
+def test_commas_and_points_may_separate_thousands(reader, capsys):
     rng = np.random.default_rng(0)
     pay = rng.integers(100, 3_000_000, 300) / 4
     bad = (pay + rng.normal(0, 30_000, 300) > 400_000).astype(int)
@@ -93,7 +93,7 @@ def test_encodings_are_detected(encoding, reader, capsys):
     assert model.to_json() == expected.to_json()
 
 
-def test_marks_of_missing_values(reader, capsys):
+def test_marks_of_missing_values_are_recognised(reader, capsys):
     frame = loans().assign(age=lambda X: X["age"].where(np.arange(400) % 7 > 0))
     frame.to_csv("clean.csv", index=False)
     expected, _ = fit(capsys, "clean.csv")
@@ -125,7 +125,7 @@ def of_customers():
 
 
 @pytest.mark.parametrize("kind", ["csv", "folder", "parquet"])
-def test_marks_of_one_column(kind, reader, capsys):
+def test_marks_of_missing_values_may_apply_to_one_column(kind, reader, capsys):
     frame = of_customers()
     frame.to_csv("clean.csv", index=False)
     marked = frame.assign(age=frame["age"].fillna(999), purpose=frame["purpose"].fillna("none=0"))
@@ -154,7 +154,7 @@ def test_marks_of_one_column(kind, reader, capsys):
     np.testing.assert_allclose(found, expected.decision_function(X))
 
 
-def test_marks_of_all_columns_may_be_values_of_one(capsys):
+def test_a_mark_of_all_columns_that_is_a_value_of_one_is_reported(capsys):
     of_customers().to_csv("rows.csv", index=False)
     for args, message in [
         (("--missing", "999"), "'customer' of rows.csv is missing in 10 of 400 rows"),
@@ -167,7 +167,7 @@ def test_marks_of_all_columns_may_be_values_of_one(capsys):
         assert message in " ".join(err.split())
 
 
-def test_blanks_behind_commas(reader, clean, capsys):
+def test_blanks_after_commas_are_ignored(reader, clean, capsys):
     text = loans().to_csv(index=False, na_rep="?").replace(",", ", ")
     model, notes = fit(capsys, written(text, name="adult.data"))
     assert notes == ["'?' counts as missing"]
@@ -201,7 +201,7 @@ def test_dates_are_days(form, reader, capsys):
     assert "since < 1994-09-13:" in model.tree_.to_text() or counts == "moments"
 
 
-def test_what_may_be_two_dates_is_no_date(capsys):
+def test_an_ambiguous_date_stays_text(capsys):
     dates = ["01/02/2020", "03/04/2021"]
     frame = loans().assign(since=dates * 200)[["since", "income", "bad"]]
     frame.to_csv("american.csv", index=False)
@@ -275,7 +275,7 @@ def test_the_standard_input_stream_is_a_file(kind, clean, reader, monkeypatch, c
         ("a;b\n1,5;2\n", {"decimal": "."}, (";", ".")),
     ],
 )
-def test_the_form_is_what_the_first_lines_look_like(text, options, expected):
+def test_the_form_is_inferred_from_the_first_lines(text, options, expected):
     form = form_of(written(text), CsvOptions(**options))
     assert (form.separator, form.decimal) == expected
 
@@ -303,7 +303,7 @@ def test_numbers_are_recognised_by_their_marks(text, decimal, number):
     assert (None if found is None else found.value) == number
 
 
-def test_names_may_be_many_and_hold_line_ends_of_other_kinds():
+def test_column_names_may_be_many_and_contain_other_line_ends():
     names = ["a\u2028b", "c\x0bd", *(f"a column of a long name, number {k}" for k in range(10_000))]
     header = ";".join(f'"{name}"' for name in names)
     assert len(header) > 300_000
@@ -326,7 +326,7 @@ def test_files_are_closed(name, monkeypatch):
     assert unclosed == []
 
 
-def test_what_cannot_be_is_said(capsys):
+def test_invalid_options_are_reported(capsys):
     loans().to_csv("clean.csv", index=False)
     for args, message in [
         (("--sep", "ab"), "--sep must be one character, got 'ab'"),

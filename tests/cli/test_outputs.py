@@ -53,7 +53,7 @@ def fit(*more):
         (("fit", ".", "--target", "bad", *TREE, "-o", "d.csv"), "which is DATA"),
     ],
 )
-def test_an_output_that_is_an_input_is_refused(capsys, files, command, says):
+def test_an_output_that_is_an_input_is_rejected(capsys, files, command, says):
     os.symlink("d.csv", "link.csv")
     os.link("d.csv", "hard.csv")
     status, out, err = run(capsys, *command)
@@ -91,7 +91,7 @@ def test_ctrl_c_before_the_first_fit_leaves_older_files(capsys, files, monkeypat
 
 @no_windows
 @pytest.mark.parametrize(("number", "status"), [("SIGTERM", 143), ("SIGHUP", 129), ("SIGINT", 130)])
-def test_a_signal_ends_a_command_that_leaves_no_files(tmp_path, number, status):
+def test_a_command_ended_by_a_signal_leaves_no_files(tmp_path, number, status):
     loans(20_000).to_csv("d.csv", index=False)
     temporary = tmp_path / "temporary"
     temporary.mkdir()
@@ -121,7 +121,7 @@ def test_a_signal_ends_a_command_that_leaves_no_files(tmp_path, number, status):
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="limits of memory are those of Linux")
-def test_codes_that_do_not_fit_are_a_memory_error():
+def test_codes_that_exceed_memory_raise_a_memory_error():
     script = """
 import resource
 import numpy as np, pandas as pd

@@ -39,7 +39,7 @@ def scored(rows):
     return load("model.json").decision_function(rows[["age", "x"]])
 
 
-def test_an_interval_is_of_whole_groups(rows, capsys):
+def test_intervals_account_for_groups(rows, capsys):
     _, out, _ = run(capsys, "evaluate", *ROWS, "--group", "patient")
     found = auc_interval(rows["bad"], scored(rows), groups=rows["patient"], method="logit")
     assert f"interval  {found.low:.4f} to {found.high:.4f} (95% confidence, of groups" in out
@@ -47,7 +47,7 @@ def test_an_interval_is_of_whole_groups(rows, capsys):
     assert f"AUC {found.auc:.4f} ({found.low:.4f} to {found.high:.4f})" in out
 
 
-def test_subgroups_are_measured_each(rows, capsys):
+def test_each_subgroup_is_evaluated(rows, capsys):
     _, out, _ = run(capsys, "evaluate", *ROWS, "--group", "patient", "--by", "site")
     found = auc_by(rows["bad"], scored(rows), rows["site"], groups=rows["patient"])
     lines = table(out, "part")
@@ -59,7 +59,7 @@ def test_subgroups_are_measured_each(rows, capsys):
     assert f"within {found.auc_within:.4f}, between {found.auc_between:.4f}" in out
 
 
-def test_several_columns_part_the_rows(rows, capsys):
+def test_subgroups_may_be_defined_by_several_columns(rows, capsys):
     options = ("--by", "site", "--by", "patient", "--time", "day")
     _, out, _ = run(capsys, "evaluate", *ROWS, *options)
     titles = [line.split(",")[0] for line in out.splitlines() if line.startswith("AUC by")]
@@ -69,7 +69,7 @@ def test_several_columns_part_the_rows(rows, capsys):
     assert any(line.startswith("2024-08 ") for line in out.splitlines())
 
 
-def test_the_page_has_a_chapter_on_each(rows, capsys):
+def test_the_page_has_a_chapter_for_each_column(rows, capsys):
     run(capsys, "report", *ROWS, "--by", "site", "--time", "day", "-o", "page.html")
     html = Path("page.html").read_text(encoding="utf-8")
     for heading in ("Subgroups</h2>", "By site</h3>", "Over time</h2>", "2024-08"):
@@ -104,7 +104,7 @@ def test_a_column_that_the_model_was_fitted_to_stays_a_feature(rows, capsys):
     ],
 )
 @pytest.mark.parametrize("command", ["evaluate", "report"])
-def test_what_is_wrong_is_said(rows, capsys, command, options, status, message):
+def test_invalid_options_are_reported(rows, capsys, command, options, status, message):
     rows.assign(gap=[None, *map(str, range(399))], bad2=rows["bad"]).to_csv("test.csv", index=False)
     found, out, err = run(capsys, command, *ROWS, *options)
     assert (found, out) == (status, "")
@@ -121,7 +121,7 @@ def test_what_is_wrong_is_said(rows, capsys, command, options, status, message):
     ],
     ids=" ".join,
 )
-def test_figures_of_parts_of_a_folder_are_those_of_one_file(rows, capsys, options):
+def test_subgroup_figures_of_a_folder_equal_those_of_one_file(rows, capsys, options):
     status, expected, _ = run(capsys, "evaluate", *ROWS, *options)
     assert status == 0
     half = len(rows) // 2

@@ -28,7 +28,7 @@ def clock(monkeypatch):
     return now
 
 
-def test_a_listener_hears_each_part_of_a_fit_and_changes_nothing():
+def test_a_listener_is_called_for_each_part_of_a_fit_and_changes_nothing():
     X, y = load_breast_cancer(return_X_y=True)
     params = {"early_stopping": False, "n_rounds": 5, "random_state": 0}
     heard = []

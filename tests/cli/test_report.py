@@ -26,7 +26,7 @@ def page(name):
     return Path(name).read_text(encoding="utf-8")
 
 
-def test_a_page_is_written_and_its_gist_is_printed(fitted, reader, capsys):
+def test_a_page_is_written_and_a_summary_printed(fitted, reader, capsys):
     out = ok(capsys, "report", "tree.json", "test.csv", "--target", "bad")
     rows = loans(300, seed=1)
     X = rows.drop(columns="bad").astype({"purpose": "category"})
@@ -57,7 +57,7 @@ def test_models_are_compared_on_the_same_rows(fitted, capsys):
     assert "False positive rates up to 20%" in html
 
 
-def test_weights_count(fitted, capsys):
+def test_rows_of_weight_zero_do_not_count(fitted, capsys):
     rows = loans(300, seed=1)
     rows["weight"] = np.arange(300) % 3
     rows.to_csv("weighted.csv", index=False)
@@ -120,21 +120,21 @@ def test_the_positive_class_may_be_named(fitted, capsys):
         (["--target", "bad", "--out", "no/folder.html"], 1, "there is no folder no"),
     ],
 )
-def test_what_is_wrong_is_said_in_one_line(fitted, capsys, options, status, message):
+def test_errors_are_printed_in_one_line(fitted, capsys, options, status, message):
     found = run(capsys, "report", "tree.json", "test.csv", *options)
     assert found[:2] == (status, "")
     assert message in found[2]
     assert found[2].count("\n") == 1
 
 
-def test_rows_of_one_class_are_refused(fitted, capsys):
+def test_rows_of_one_class_are_rejected(fitted, capsys):
     rows = loans(300, seed=1)
     rows[rows["bad"] == 1].to_csv("late.csv", index=False)
     status, _, err = run(capsys, "report", "tree.json", "late.csv", "--target", "bad")
     assert (status, "must have two" in err) == (1, True)
 
 
-def test_without_jinja2_it_says_what_to_install(fitted, capsys, monkeypatch):
+def test_without_jinja2_the_error_says_what_to_install(fitted, capsys, monkeypatch):
     monkeypatch.setitem(sys.modules, "jinja2", None)
     status, _, err = run(capsys, "report", "tree.json", "test.csv", "--target", "bad")
     assert (status, "pip install 'aucrank[report]'" in err) == (1, True)
@@ -145,7 +145,7 @@ def test_an_ensemble_from_a_file_is_reported_on(fitted, short_fits, capsys):
     assert "blend: AUC" in ok(capsys, "report", "blend.json", "test.csv", "--target", "bad")
 
 
-def test_a_transformer_is_refused(fitted, capsys):
+def test_a_transformer_is_rejected(fitted, capsys):
     from aucrank import MAD2C
 
     rows = pd.read_csv("train.csv")

@@ -80,7 +80,7 @@ def test_rows_in_pieces_get_the_scores_of_rows_at_once(out, way, kind, model, tm
 
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
 @pytest.mark.parametrize("way", WAYS)
-def test_rows_in_pieces_are_measured_as_rows_at_once(way, kind, model, tmp_path, capsys):
+def test_rows_in_pieces_are_evaluated_like_rows_at_once(way, kind, model, tmp_path, capsys):
     split(tmp_path, kind)
     data = WAYS[way](kind)
     at_once = ok(capsys, "evaluate", model, f"all.{kind}", "--target", "bad")
@@ -118,7 +118,7 @@ def test_sizes_are_read(text, bytes_):
         (["damaged"], "damaged/b.parquet as Parquet"),
     ],
 )
-def test_what_cannot_be_scored_is_one_line(data, said, model, tmp_path, capsys):
+def test_rows_that_cannot_be_scored_raise_a_one_line_error(data, said, model, tmp_path, capsys):
     split(tmp_path, "parquet")
     rows = new_rows()
     for folder in ("empty", "mixed", "lacking", "text", "damaged"):
@@ -147,7 +147,7 @@ def test_what_cannot_be_scored_is_one_line(data, said, model, tmp_path, capsys):
         ({"bad": ["no", "yes"] * 300}, "has the values no and yes, and the model ranks 1 above 0"),
     ],
 )
-def test_targets_that_are_not_two_classes_are_refused(change, said, model, tmp_path, capsys):
+def test_targets_without_exactly_two_classes_are_rejected(change, said, model, tmp_path, capsys):
     split(tmp_path, "csv")
     rows = new_rows().assign(**change)
     for index, part in enumerate((rows[:1], rows[1:350], rows[350:])):
@@ -172,7 +172,7 @@ def test_the_rows_done_and_the_time_left_are_shown(kind, model, tmp_path):
     assert done[-1] == "600"
 
 
-def test_pieces_need_pyarrow_and_say_so(model, tmp_path, capsys, monkeypatch):
+def test_reading_in_pieces_needs_pyarrow(model, tmp_path, capsys, monkeypatch):
     split(tmp_path, "csv")
     monkeypatch.setitem(sys.modules, "pyarrow.csv", None)
     status, _, err = run(capsys, "score", model, "parts", "-o", "scores.csv")
@@ -180,7 +180,7 @@ def test_pieces_need_pyarrow_and_say_so(model, tmp_path, capsys, monkeypatch):
     assert "needs pyarrow: run `pip install 'aucrank[arrow]'`" in err
 
 
-def test_fit_to_a_folder_is_that_to_one_file(tmp_path, capsys):
+def test_a_fit_to_a_folder_equals_that_to_one_file(tmp_path, capsys):
     split(tmp_path, "parquet")
     words = ["--target", "bad", "--drop", "nr", *TREE]
     ok(capsys, "fit", "all.parquet", *words, "-o", "whole.json")
@@ -231,7 +231,7 @@ def lines_of(text, first):
     return [line for line in text.splitlines() if line.split()[:1] == [first]]
 
 
-def test_an_ensemble_of_many_values_is_judged_by_a_sample(tmp_path, capsys, monkeypatch):
+def test_an_ensemble_of_many_values_is_evaluated_on_a_sample(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(_presets, "MOST_IN_MEMORY", 1000)
     split(tmp_path, "parquet")
     said = ok(capsys, "fit", "parts", "--target", "bad", "--drop", "nr", "--memory", "1MB")
@@ -241,7 +241,7 @@ def test_an_ensemble_of_many_values_is_judged_by_a_sample(tmp_path, capsys, monk
     assert "AUC" in ok(capsys, "evaluate", "parts.model.json", "parts", "--target", "bad")
 
 
-def test_without_memory_for_the_rows_a_booster_is_fitted_and_said_to_be(tmp_path, capsys):
+def test_a_booster_is_fitted_and_reported_if_memory_is_too_small_for_the_rows(tmp_path, capsys):
     split(tmp_path, "csv")
     words = ["fit", "parts", "--target", "bad", "--drop", "nr", "--memory", "1KB"]
     said = ok(capsys, *words)
@@ -301,7 +301,7 @@ def test_one_booster_has_as_many_folds_as_there_is_memory_for(tmp_path, capsys, 
     assert "RankingEnsemble holds rows in memory" in err
 
 
-def test_a_model_that_would_take_more_memory_than_there_is_is_refused(tmp_path, capsys):
+def test_a_model_that_needs_more_memory_than_available_is_rejected(tmp_path, capsys):
     split(tmp_path, "parquet")
     words = ["parts", "--target", "bad", "--drop", "nr", "--memory"]
     forest = ["--model", "RankingForest"]

@@ -91,7 +91,7 @@ def test_intervals_and_tests_are_those_of_the_metrics_adjusted_for_all_pairs():
         assert row["difference"] == pytest.approx(row["auc"] - board["auc"].iloc[0])
 
 
-def test_the_best_of_equals_is_called_better_in_at_most_one_case_of_twenty():
+def test_equally_good_models_differ_significantly_in_at_most_one_case_of_twenty():
     """The first of ten is lucky: tests against it alone would call another one worse too often."""
     worse, naive, n_draws = 0, 0, 60
     folds = list(StratifiedKFold(2).split(np.zeros(120), np.tile([0, 1], 60)))
@@ -161,7 +161,7 @@ def test_a_model_that_fails_is_a_row_with_its_error():
     assert np.isnan(board.loc["good", "p_value"])
 
 
-def test_where_all_fail_there_is_still_a_table(tmp_path):
+def test_the_table_exists_even_if_all_models_fail(tmp_path):
     def refuse(_):
         raise RuntimeError("no")
 
@@ -201,7 +201,7 @@ def test_listed_categories_are_categories_to_all():
     assert as_numbers.loc[["LogisticRegression", "RankOpt"], "auc"].max() < 0.7
 
 
-def test_weights_count_in_fits_and_in_areas_and_rows_of_none_are_not_there():
+def test_weights_count_in_fits_and_aucs_and_rows_of_weight_zero_do_not():
     X, y = sample(240)
     weight = np.random.default_rng(0).integers(0, 3, 240).astype(float)
     kept = weight > 0
@@ -217,7 +217,7 @@ def test_weights_count_in_fits_and_in_areas_and_rows_of_none_are_not_there():
     assert board.folds["auc"] == pytest.approx(expected, abs=1e-9)
 
 
-def test_a_model_that_takes_no_weights_fails_where_there_are_some():
+def test_a_model_without_sample_weight_fails_if_weights_are_given():
     X, y = sample(60)
     models = [KNeighborsClassifier(3), "RIMARC"]
     board = board_of(X, y, models=models, cv=2, sample_weight=np.ones(60))
@@ -253,7 +253,7 @@ def test_folds_are_ranges_of_time():
     assert "auc_latest" not in list(aucrank.compare(X, y, models={"spy": Spy()}).models)
 
 
-def test_a_group_is_where_its_latest_row_is():
+def test_a_group_has_the_time_of_its_latest_row():
     X, y = sample(120)
     time = np.arange(120)
     groups = np.r_[0, np.arange(1, 119), 0]
@@ -288,13 +288,13 @@ def test_rankers_are_given_the_times():
         ({"time": np.sort(sample(120)[1])}, "time has 2 values"),
     ],
 )
-def test_times_that_make_no_folds_are_refused(given, message):
+def test_times_that_make_no_folds_are_rejected(given, message):
     X, y = sample(120)
     with pytest.raises(ValueError, match=message):
         aucrank.compare(X, y, models={"x": Column(0)}, **given)
 
 
-def test_a_panel_of_groups_and_times_is_refused_with_what_to_do():
+def test_the_error_for_a_panel_of_groups_and_times_says_what_to_do():
     X, y = sample(120)
     panel = {"groups": np.arange(120) % 12, "time": np.arange(120) // 12}
     rows = pd.DataFrame(X).rename(columns=str).assign(y=y, **panel)
@@ -309,7 +309,7 @@ def test_a_panel_of_groups_and_times_is_refused_with_what_to_do():
         assert board.models["n_folds"].tolist() == [5]
 
 
-def test_groups_are_never_parted():
+def test_groups_are_never_split():
     X, y = sample(120)
     groups = np.arange(120) // 6
     X = np.c_[X, groups]
@@ -357,7 +357,7 @@ def test_estimators_without_a_seed_have_that_of_the_comparison(seed):
     assert by_name.models["auc"].tolist() == by_class.models["auc"].tolist()
 
 
-def test_rows_by_number_are_those_that_were_passed():
+def test_row_numbers_of_folds_refer_to_the_passed_rows():
     X, y = sample(40)
     weight = np.ones(40)
     weight[:4] = 0
@@ -372,7 +372,7 @@ def test_rows_by_number_are_those_that_were_passed():
 # What it costs
 
 
-def test_rules_are_what_the_models_themselves_tell():
+def test_numbers_of_rules_are_those_reported_by_the_models():
     X, y = sample(200)
     forest = RandomForestClassifier(7, random_state=0)
     models = {
@@ -409,7 +409,7 @@ def test_every_installed_peer_is_compared_and_counted():
     assert (board.loc[counted, "n_rules"] > 0).all()
 
 
-def test_ours_are_as_large_as_their_files(tmp_path):
+def test_the_size_of_our_models_is_that_of_their_files(tmp_path):
     X, y = sample(100)
     halves = [(np.arange(50), np.arange(50, 100)), (np.arange(50, 100), np.arange(50))]
     board = aucrank.compare(X, y, models="TreeRank", cv=halves)
@@ -477,13 +477,13 @@ def test_tables_go_into_frames_of_every_library():
         ({"sample_weight": np.arange(40) % 2}, ValueError, "sample_weight is zero for every row"),
     ],
 )
-def test_bad_input_is_named(kwargs, error, message):
+def test_bad_input_is_named_in_the_error(kwargs, error, message):
     X, y = sample(40)
     with pytest.raises(error, match=message):
         aucrank.compare(X, y, **{"models": columns(1)} | kwargs)
 
 
-def test_a_peer_that_is_not_installed_is_refused_by_name(monkeypatch):
+def test_a_peer_that_is_not_installed_raises_an_error_that_names_it(monkeypatch):
     monkeypatch.setattr(peers, "find_spec", lambda name: None)
     X, y = sample(40)
     with pytest.raises(ImportError, match="LGBMClassifier needs lightgbm, which is not installed"):

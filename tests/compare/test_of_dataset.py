@@ -46,7 +46,7 @@ def test_a_dataset_of_few_rows_is_compared_on_as_its_frame(weight):
     assert board.notes == of_frame.notes == []
 
 
-def test_a_label_to_rank_first_need_not_be_the_greater_one():
+def test_the_positive_label_need_not_be_the_larger_one():
     rows = loans(400)
     greater, smaller = (of_parts(rows, 40, positive=label) for label in (1, 0))
     assert_array_equal(sampled_rows(greater, 1000, "from_dtype", None).y, rows["bad"])
@@ -102,7 +102,7 @@ def test_categories_may_be_numbers():
         ({"groups": [0, 1]}, "groups was given with a Dataset, which names its column"),
     ],
 )
-def test_what_a_dataset_has_itself_is_refused(given, message):
+def test_arguments_that_a_dataset_contains_are_rejected(given, message):
     with pytest.raises(ValueError, match=message):
         aucrank.compare(of_parts(loans(50)), **given)
 

@@ -21,7 +21,7 @@ def text_of(html):
     return re.sub(r"\s+", " ", re.sub(r"<[^>]*>", " ", body))
 
 
-def test_it_says_who_is_best_and_who_is_behind_by_more_than_chance():
+def test_the_text_names_the_best_model_and_those_significantly_worse():
     text = text_of(board().to_html())
     table = board().models
     assert table["model"].tolist() == ["good", "as good", "worse", "broken"]
@@ -67,7 +67,7 @@ def test_equal_results_make_equal_pages_and_the_time_is_added_on_request(tmp_pat
     assert "2026-01-02 03:04" in content
 
 
-def test_names_are_shown_as_they_are_and_do_nothing():
+def test_names_are_shown_escaped():
     X, y = sample(40)
     html = aucrank.compare(X, y, models={name: Column() for name in HOSTILE[:4]}, cv=2).to_html()
     for name in HOSTILE[:4]:
@@ -76,14 +76,14 @@ def test_names_are_shown_as_they_are_and_do_nothing():
             assert name not in html
 
 
-def test_one_model_has_nothing_to_be_compared_with():
+def test_a_single_model_is_compared_with_none():
     X, y = sample(40)
     html = aucrank.compare(X, y, models=LogisticRegression(), cv=2).to_html()
     assert "Differences to the best" not in html
     assert "How 1 model ranks" in html
 
 
-def test_as_many_models_as_one_likes_are_shown():
+def test_any_number_of_models_is_shown():
     X, y = sample(40, noise=(1.0,) * 50)
     models = {f"column {place}": Column(place) for place in range(50)}
     html = aucrank.compare(X, y, models=models, cv=2).to_html()
@@ -92,7 +92,7 @@ def test_as_many_models_as_one_likes_are_shown():
     assert drawn.count('<text class="x"') <= 20
 
 
-def test_what_needs_jinja_says_so(monkeypatch):
+def test_without_jinja2_the_error_says_what_to_install(monkeypatch):
     def absent():
         raise ImportError("report needs jinja2: run `pip install 'aucrank[report]'`")
 
@@ -112,5 +112,5 @@ def test_what_needs_jinja_says_so(monkeypatch):
         (7e9, "7 GB"),
     ],
 )
-def test_sizes_are_written_in_the_unit_that_suits_them(n_bytes, text):
+def test_sizes_are_written_in_a_suitable_unit(n_bytes, text):
     assert n_bytes_in_words(n_bytes) == text

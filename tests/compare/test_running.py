@@ -53,7 +53,7 @@ def test_a_limit_that_is_not_reached_is_not_mentioned(clock):
     assert aucrank.compare(X, y, models={"a": slow(clock, 1)}, time_limit=30).notes == []
 
 
-def test_results_do_not_depend_on_the_threads_nor_on_what_they_are_given_to():
+def test_results_do_not_depend_on_threads_or_on_what_runs_in_parallel():
     X, y = sample(200)
     models = ["TreeRank", "RIMARC", "LogisticRegression", "RandomForestClassifier"]
     kwargs = {"models": models, "cv": 3, "random_state": 1}
@@ -65,7 +65,7 @@ def test_results_do_not_depend_on_the_threads_nor_on_what_they_are_given_to():
             np.testing.assert_array_equal(one.models[name], other.models[name])
 
 
-def test_folds_side_by_side_have_a_thread_each():
+def test_parallel_folds_have_one_thread_each():
     """Two fits wait for each other, which one after the other could never meet."""
     both, seen = threading.Barrier(2, timeout=60), []
 
@@ -111,7 +111,7 @@ def test_no_more_fits_run_than_there_are_threads():
     assert max(most) == 3
 
 
-def test_a_failure_ends_the_folds_of_its_model_alone():
+def test_a_failure_ends_only_the_folds_of_its_model():
     fits = Counter()
 
     def refuse(_):
@@ -138,7 +138,7 @@ def test_settings_of_the_caller_hold_in_other_threads():
     assert met == [True, True]
 
 
-def test_an_interrupt_keeps_what_was_done(tmp_path):
+def test_an_interrupt_keeps_the_finished_fits(tmp_path):
     fits = Counter()
 
     def interrupt(_):
@@ -155,7 +155,7 @@ def test_an_interrupt_keeps_what_was_done(tmp_path):
     assert os.path.getsize(path) > 0
 
 
-def test_ensembles_are_silent_and_whole_side_by_side(capsys):
+def test_ensembles_in_parallel_are_silent_and_complete(capsys):
     X, y = sample(120)
     models = {"ensemble": RankingEnsemble(presets="fast", random_state=0)}
     side_by_side = aucrank.compare(X, y, models=models, cv=2, n_jobs=2, parallel="folds")
@@ -171,7 +171,7 @@ def folds_of(n, n_rows=100):
     return [Fold(np.arange(n_rows), np.arange(n_rows), 0) for _ in range(n)]
 
 
-def test_the_time_left_is_that_of_the_fits_that_are_not_done():
+def test_the_time_left_counts_only_unfinished_fits():
     found = Progress(["a", "b"], folds_of(4), 1)
     assert found.seconds_left() is None
     assert found.says() == ""
@@ -197,5 +197,5 @@ def test_the_time_left_counts_rows_and_workers():
     ("seconds", "text"),
     [(0.123, "0.12 s"), (9.94, "9.9 s"), (42.3, "42 s"), (150, "2 min"), (9000, "2.5 h")],
 )
-def test_durations_are_rounded_to_what_one_wants_to_know(seconds, text):
+def test_durations_are_rounded_to_a_readable_precision(seconds, text):
     assert duration(seconds) == text

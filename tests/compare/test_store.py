@@ -43,7 +43,7 @@ def assert_same(one, other):
         np.testing.assert_array_equal(one.models[name], other.models[name])
 
 
-def test_what_is_in_the_file_is_not_done_again(path):
+def test_stored_fits_are_not_repeated(path):
     first = compare(path)
     assert FITS.total() == 10
     again = compare(path)
@@ -54,7 +54,7 @@ def test_what_is_in_the_file_is_not_done_again(path):
 
 
 @pytest.mark.parametrize("lost", [1, 2, 7, 10])
-def test_what_is_not_in_the_file_is_done(path, lost):
+def test_missing_fits_are_run(path, lost):
     first = compare(path)
     lines = path.read_text().splitlines(keepends=True)
     path.write_text("".join(lines[:-lost]))
@@ -66,7 +66,7 @@ def test_what_is_not_in_the_file_is_done(path, lost):
 
 
 @pytest.mark.parametrize("n_letters", [1, 40, 200])
-def test_a_line_that_was_cut_off_is_no_line(path, n_letters):
+def test_a_truncated_last_line_is_ignored(path, n_letters):
     compare(path)
     whole = path.read_bytes()
     path.write_bytes(whole[:-n_letters])
@@ -77,14 +77,14 @@ def test_a_line_that_was_cut_off_is_no_line(path, n_letters):
         json.loads(line)
 
 
-def test_one_more_model_is_all_that_is_fitted(path):
+def test_only_the_added_model_is_fitted(path):
     compare(path)
     FITS.clear()
     compare(path, {"a": Counted(0), "b": Counted(1), "c": Counted(2)})
     assert FITS == {2: 5}
 
 
-def test_a_model_of_other_parameters_is_fitted_anew_and_said(path):
+def test_a_model_with_other_parameters_is_fitted_again_with_a_note(path):
     compare(path)
     FITS.clear()
     board = compare(path, {"a": Counted(2), "b": Counted(1)})
@@ -99,7 +99,7 @@ def test_a_model_of_other_parameters_is_fitted_anew_and_said(path):
     assert FITS.total() == 0
 
 
-def test_a_model_of_another_version_is_fitted_anew(path, monkeypatch):
+def test_a_model_of_another_version_is_fitted_again(path, monkeypatch):
     compare(path)
     FITS.clear()
     monkeypatch.setattr(contestants, "__version__", "0.0.0")
@@ -117,7 +117,7 @@ def test_models_known_by_name_are_distinguished_by_the_seed(path):
         assert board.notes[:1] == ([f"{taken} fits taken from {path}"] if taken else [])
 
 
-def test_threads_make_no_other_model(path):
+def test_the_number_of_threads_does_not_make_another_model(path):
     compare(path, ["TreeRank", "RandomForestClassifier"], n_jobs=1)
     board = compare(path, ["TreeRank", "RandomForestClassifier"], n_jobs=2, parallel="folds")
     assert board.notes == [f"10 fits taken from {path}"]
@@ -132,14 +132,14 @@ def test_threads_make_no_other_model(path):
         (lambda X, y: (X, y, np.full(60, 2.0)), "columns, labels or weights"),
     ],
 )
-def test_fits_of_other_rows_are_refused(path, change, what):
+def test_fits_of_other_rows_are_rejected(path, change, what):
     compare(path, [RIMARC()])
     X, y, weight = change(*sample(60))
     with pytest.raises(ValueError, match=f"holds fits of other {what}: name another file"):
         aucrank.compare(X, y, models=[RIMARC()], sample_weight=weight, resume=path)
 
 
-def test_fits_of_other_folds_are_refused(path):
+def test_fits_of_other_folds_are_rejected(path):
     compare(path, [RIMARC()])
     for more in ({"cv": 4}, {"random_state": 1}, {"n_repeats": 2}):
         with pytest.raises(ValueError, match="holds fits of other folds"):
@@ -147,14 +147,14 @@ def test_fits_of_other_folds_are_refused(path):
 
 
 @pytest.mark.parametrize("content", ["a,b\n1,2\n", "{}\n", "[1]\n", "\n", '{"format": "other"}\n'])
-def test_other_files_are_refused_and_left_alone(path, content):
+def test_other_files_are_rejected_and_not_changed(path, content):
     path.write_text(content)
     with pytest.raises(ValueError, match="is no file of a comparison"):
         compare(path)
     assert path.read_text() == content
 
 
-def test_a_line_that_is_no_fit_is_named(path):
+def test_the_error_names_a_line_that_is_not_a_fit(path):
     compare(path)
     lines = path.read_text().splitlines(keepends=True)
     lines[3] = '{"model": "a"}\n'
@@ -163,14 +163,14 @@ def test_a_line_that_is_no_fit_is_named(path):
         compare(path)
 
 
-def test_a_file_of_another_version_is_refused(path):
+def test_a_file_of_another_version_is_rejected(path):
     compare(path)
     path.write_text(path.read_text().replace('"version": 1', '"version": 2', 1))
     with pytest.raises(ValueError, match="another version of aucrank"):
         compare(path)
 
 
-def test_failures_are_not_kept(path):
+def test_failures_are_not_stored(path):
     class Bad(Column):
         def fit(self, X, y):
             raise RuntimeError("no")
@@ -182,7 +182,7 @@ def test_failures_are_not_kept(path):
     ]
 
 
-def test_scores_come_back_to_the_last_bit(tmp_path):
+def test_scores_are_restored_to_the_last_bit(tmp_path):
     scores = np.array([0.1, -np.inf, 1e-310, np.nextafter(1, 2), -0.0])
     result = FoldResult(scores, 0.1, 0.2, 3, None)
     Store(tmp_path / "s", "rows", "folds").keep("a", "f", 1, result)
@@ -228,13 +228,13 @@ WRONG = {
 
 
 @pytest.mark.parametrize("change", WRONG.values(), ids=WRONG)
-def test_a_value_that_cannot_be_is_refused_with_its_line(change, tmp_path):
+def test_an_invalid_value_raises_an_error_that_names_its_line(change, tmp_path):
     changed_line(tmp_path / "s", **change)
     with pytest.raises(ValueError, match=rf"line 3 of {tmp_path / 's'} is no fit: "):
         Store(tmp_path / "s", "rows", "folds").known("a", "f", [4, 4])
 
 
-def test_brackets_that_are_nested_deeply_are_refused_with_their_line(tmp_path):
+def test_deeply_nested_brackets_raise_an_error_that_names_their_line(tmp_path):
     changed_line(tmp_path / "s")
     with (tmp_path / "s").open("a") as file:
         file.write('{"model":' + "[" * 100_000 + "\n")
