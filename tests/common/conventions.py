@@ -29,7 +29,7 @@ CONVENTIONS = [
         (
             "contract/test_common.py::test_scikit_learn_contract",
             "contract/test_common.py::test_no_public_estimator_is_left_out",
-            "base/test_base.py::test_labels_of_any_kind_give_the_same_ranking_and_come_back",
+            "base/test_base.py::test_labels_of_any_kind_give_the_same_ranking_and_are_predicted",
         ),
         (
             "check_no_attributes_set_in_init",
@@ -48,7 +48,7 @@ CONVENTIONS = [
         "A weight of k is a row written k times, a weight of 0 is no row",
         (
             "tree/test_tree.py::test_integer_weights_are_copies_and_threads_do_not_matter",
-            "contract/test_level_rates.py::test_weights_are_copies_in_shrunken_rates_too",
+            "contract/test_level_rates.py::test_weights_equal_copies_in_shrunken_rates_too",
         ),
         ("check_sample_weight_equivalence_on_dense_data", "check_all_zero_sample_weights_error"),
     ),
@@ -62,8 +62,8 @@ CONVENTIONS = [
         " refused in words where a transformer does not take it",
         (
             "contract/test_bad_input.py::test_missing_values_are_data",
-            "contract/test_sparse.py::test_the_model_and_its_answers_are_those_of_the_dense_matrix",
-            "contract/test_sparse.py::test_a_transformer_refuses_them_as_scikit_learn_does",
+            "contract/test_sparse.py::test_the_model_and_its_scores_equal_those_of_the_dense_matrix",
+            "contract/test_sparse.py::test_a_transformer_rejects_sparse_matrices_like_scikit_learn",
         ),
         (
             "check_estimator_sparse_tag",
@@ -75,25 +75,25 @@ CONVENTIONS = [
         "Columns are known by name, and others are refused; frames of pandas, polars and pyarrow",
         (
             "contract/test_common.py::test_column_names_are_checked_as_scikit_learn_does",
-            "contract/test_bad_input.py::test_every_estimator_wants_the_columns_of_the_fit",
+            "contract/test_bad_input.py::test_every_estimator_needs_the_columns_of_the_fit",
             "base/test_input.py::test_numeric_columns_of_any_library_are_the_same_floats",
-            "base/test_as_frame.py::test_every_estimator_reads_them_as_the_frame_in_fit_and_later",
+            "base/test_as_frame.py::test_every_estimator_reads_a_table_like_the_equal_frame",
         ),
     ),
     Convention(
         "Transformers name their features and give frames on request",
         (
             "contract/test_transformers.py::test_scikit_learn_contract",
-            "contract/test_transformers.py::test_names_of_columns_are_those_that_scikit_learn_wants",
+            "contract/test_transformers.py::test_column_names_follow_the_convention_of_scikit_learn",
             "contract/test_transformers.py::test_set_output_gives_frames_with_names",
         ),
     ),
     Convention(
         "Parameters are checked by `fit` and named in the error",
         (
-            "contract/test_parameters.py::test_every_value_comes_back_from_every_store",
-            "base/test_base.py::test_a_bad_parameter_is_refused_at_fit",
-            "contract/test_params_after_fit.py::test_nonsense_set_after_the_fit_changes_nothing_or_is_named",
+            "contract/test_parameters.py::test_every_value_is_restored_from_every_store",
+            "base/test_base.py::test_fit_rejects_a_bad_parameter",
+            "contract/test_params_after_fit.py::test_invalid_values_set_after_the_fit_have_no_effect_or_raise_an_error",
         ),
         ("check_do_not_raise_errors_in_init_or_set_params",),
     ),
@@ -118,13 +118,13 @@ CONVENTIONS = [
         "`CalibratedClassifierCV`, `FrozenEstimator`, `TunedThresholdClassifierCV`,"
         " `FixedThresholdClassifier`, `StackingClassifier`",
         (
-            "contract/test_with_scikit_learn.py::test_calibration_and_thresholds_are_laid_over_it",
-            "contract/test_with_scikit_learn.py::test_it_is_a_member_of_a_stack",
+            "contract/test_with_scikit_learn.py::test_calibration_and_threshold_wrappers_accept_it",
+            "contract/test_with_scikit_learn.py::test_it_can_be_a_member_of_a_stack",
         ),
     ),
     Convention(
         "`permutation_importance`, `partial_dependence`, `RocCurveDisplay`",
-        ("contract/test_with_scikit_learn.py::test_it_is_inspected_and_drawn",),
+        ("contract/test_with_scikit_learn.py::test_inspection_and_display_functions_accept_it",),
     ),
     Convention(
         "`predict`, `decision_function` and `predict_proba` never contradict each other",
@@ -137,19 +137,19 @@ CONVENTIONS = [
             "contract/test_with_scikit_learn.py::test_threads_do_not_change_a_bit",
             "base/test_base.py::test_n_jobs_means_threads",
             "base/test_base.py::test_a_worker_process_of_joblib_takes_its_share",
-            "contract/test_robustness.py::test_worker_processes_find_what_one_process_finds",
+            "contract/test_robustness.py::test_worker_processes_give_the_results_of_one_process",
         ),
     ),
     Convention(
         "The same `random_state` gives the same model",
-        ("contract/test_golden.py::test_a_model_of_any_family_says_the_same_bits",),
+        ("contract/test_golden.py::test_a_stored_model_of_any_family_scores_the_same_bits",),
         ("check_fit_idempotent",),
     ),
     Convention(
         "`warm_start` goes on as one longer fit; `n_iter_` counts",
         (
-            "boosting/test_gradient_boosting.py::test_a_warm_start_goes_on_as_one_longer_fit",
-            "boosting/test_auc_boost.py::test_warm_start_goes_on",
+            "boosting/test_gradient_boosting.py::test_a_warm_start_equals_one_longer_fit",
+            "boosting/test_auc_boost.py::test_warm_start_continues_the_fit",
             "tree/test_forest.py::test_a_warm_start_with_no_more_trees_changes_nothing_and_a_cold_one_starts_anew",
         ),
         ("check_non_transformer_estimators_n_iter",),
@@ -158,7 +158,7 @@ CONVENTIONS = [
         "`verbose` and the callbacks of scikit-learn 1.9 see every part of a long fit",
         (
             "contract/test_callbacks.py::test_callbacks_see_every_part_and_change_nothing",
-            "contract/test_callbacks.py::test_lines_tell_of_every_tenth_part_or_of_all",
+            "contract/test_callbacks.py::test_verbose_prints_every_tenth_part_or_all",
         ),
     ),
     Convention(
@@ -170,8 +170,8 @@ CONVENTIONS = [
         "Pickle, joblib, `copy`, skops and saved files give back all of a model; files of every"
         " format are still read",
         (
-            "contract/test_robustness.py::test_every_store_gives_back_all_of_a_model",
-            "base/test_base.py::test_skops_takes_a_model_with_nothing_to_trust_but_its_class",
+            "contract/test_robustness.py::test_every_store_restores_a_model_completely",
+            "base/test_base.py::test_skops_loads_a_model_if_its_class_is_trusted",
             "contract/test_golden.py::test_a_tree_of_format_1_scores_the_same_bits",
             "contract/test_golden.py::test_there_is_a_stored_model_of_every_estimator_that_saves",
         ),
@@ -211,9 +211,9 @@ CONVENTIONS = [
     Convention(
         "Importing is light: five packages are required, and no other is loaded",
         (
-            "base/test_packaging.py::test_only_what_the_first_minute_needs_is_required",
+            "base/test_packaging.py::test_only_packages_of_the_quick_start_are_required",
             "base/test_packaging.py::test_import_loads_no_optional_package_that_scikit_learn_does_not_load",
-            "base/test_base.py::test_importing_the_package_imports_nothing_that_takes_long",
+            "base/test_base.py::test_importing_the_package_imports_no_slow_module",
         ),
     ),
     Convention(
@@ -227,7 +227,7 @@ CONVENTIONS = [
     Convention(
         "The crate stands alone: documented, packaged, compiled by the oldest Rust, scores what"
         " Python saved",
-        ("contract/test_rust_scoring.py::test_scores_are_those_of_python_to_the_bit",),
+        ("contract/test_rust_scoring.py::test_scores_equal_those_of_python_to_the_bit",),
         targets=("rust-test", "lint-rust", "msrv"),
     ),
     Convention(

@@ -62,7 +62,7 @@ def refused(X, y, message, sample_weight=None, error=ValueError):
     ids=["one number", "one string", "three", "NaN", "None", "too few"],
 )
 @pytest.mark.parametrize("data", [X, FRAME], ids=["array", "frame"])
-def test_labels_that_are_not_two_classes(data, y, message):
+def test_labels_without_exactly_two_classes_are_rejected(data, y, message):
     refused(data, y, message)
 
 
@@ -84,7 +84,7 @@ def test_labels_that_are_not_two_classes(data, y, message):
     ],
     ids=["C", "F", "float32", "objects", "list", "pandas", "polars", "pyarrow"],
 )
-def test_infinity_in_data(make, name, value):
+def test_infinity_in_data_is_rejected(make, name, value):
     broken = X.copy()
     broken[41, 2] = value
     message = f"^column {name} is {value} in row 41; X must not hold infinity"
@@ -123,7 +123,7 @@ def test_missing_values_are_data(split):
     ],
     ids=["1-D", "no rows", "no columns", "bare frame", "complex", "text", "few", "twins"],
 )
-def test_what_is_no_table(data, error, message):
+def test_inputs_that_are_not_tables_are_rejected(data, error, message):
     refused(data, Y, message, error=error)
 
 
@@ -142,13 +142,13 @@ def test_what_is_no_table(data, error, message):
     ],
     ids=["negative", "NaN", "infinite", "no negatives", "no positives", "nothing"],
 )
-def test_weights_that_make_no_sense(row, value, message):
+def test_invalid_weights_are_rejected(row, value, message):
     weight = np.ones(60)
     weight[row] = value
     refused(X, Y, message, sample_weight=weight)
 
 
-def test_a_weight_for_another_number_of_rows():
+def test_a_weight_of_another_length_is_rejected():
     refused(X, Y, r"sample_weight\.shape == \(59,\)", sample_weight=np.ones(59))
 
 
@@ -167,7 +167,7 @@ def test_weights_of_any_size_mean_the_same(scale):
 
 
 @pytest.mark.parametrize("split", ["orthogonal", "leafrank"])
-def test_an_unseen_category_is_a_missing_one(split):
+def test_an_unseen_category_counts_as_missing(split):
     holes = FRAME.assign(colour=FRAME["colour"].where(RNG.random(60) < 0.8))
     for frame in (FRAME, holes):
         model = TreeRank(split=split, min_samples_leaf=1, pruning=None).fit(frame, Y)
@@ -211,20 +211,20 @@ def test_categories_are_matched_by_value_not_by_code():
     ],
     ids=["missing", "new", "renamed", "order"],
 )
-def test_other_columns_by_name(change, message):
+def test_other_column_names_are_rejected(change, message):
     model = TreeRank(pruning=None).fit(FRAME, Y)
     for question in (model.decision_function, model.predict, model.predict_proba):
         with pytest.raises(ValueError, match=message):
             question(change(FRAME))
 
 
-def test_other_columns_by_number():
+def test_another_number_of_columns_is_rejected():
     model = TreeRank(pruning=None).fit(X, Y)
     with pytest.raises(ValueError, match="X has 2 features, but TreeRank is expecting 3 features"):
         model.predict(X[:, :2])
 
 
-def test_text_where_numbers_were():
+def test_text_in_a_numeric_column_is_rejected():
     model = TreeRank(pruning=None).fit(FRAME, Y)
     with pytest.raises(TypeError, match=r"column 'age' has dtype .* where numbers are expected"):
         model.predict(FRAME.assign(age="forty"))
@@ -257,14 +257,14 @@ def document(tmp_path_factory):
     ],
     ids=["truncated", "empty", "changed", "checksum", "foreign", "newer"],
 )
-def test_files_that_are_no_models(spoil, message, document, tmp_path):
+def test_files_that_are_not_models_are_rejected(spoil, message, document, tmp_path):
     assert spoil(document) != document
     (tmp_path / "model.json").write_text(spoil(document), encoding="utf-8")
     with pytest.raises(aucrank.ModelFormatError, match=rf"model\.json: .*{message}"):
         aucrank.load(tmp_path / "model.json")
 
 
-def test_a_pickle_is_refused_without_being_run(tmp_path):
+def test_a_pickle_is_rejected_without_being_run(tmp_path):
     class Trap:
         def __reduce__(self):
             return (tmp_path.joinpath("sprung").touch, ())
@@ -350,7 +350,7 @@ def refuses(model, X, y, message, error=ValueError, **more):
 
 @every
 @FEW
-def test_every_estimator_refuses_labels_and_weights_that_make_no_sense(model):
+def test_every_estimator_rejects_invalid_labels_and_weights(model):
     refuses(model, X, np.zeros(60), "class")
     refuses(model, X, np.arange(60) % 3, r"The type of the target is multiclass\.")
     refuses(model, X, np.where(Y == 1, np.nan, 0.0), r"Input y contains NaN\.")
@@ -400,7 +400,7 @@ def test_every_estimator_names_the_column_of_infinity(model, value):
     ],
     ids=["infinity", "minus infinity", "text", "columns"],
 )
-def test_rows_to_validate_on_are_named(booster, weak_ranker, change, message):
+def test_errors_in_validation_rows_are_named(booster, weak_ranker, change, message):
     data = pd.DataFrame(X, columns=["age", "income", "debt"])
     model = booster(weak_ranker=weak_ranker, early_stopping=True).fit(data, Y)
     with pytest.raises((ValueError, TypeError), match=message):
@@ -410,7 +410,7 @@ def test_rows_to_validate_on_are_named(booster, weak_ranker, change, message):
 
 @every
 @FEW
-def test_every_estimator_wants_the_columns_of_the_fit(model):
+def test_every_estimator_needs_the_columns_of_the_fit(model):
     frame = pd.DataFrame(X, columns=["age", "income", "debt"])
     fitted = clone(model).fit(frame, Y)
     for change, message in (
@@ -427,7 +427,7 @@ def test_every_estimator_wants_the_columns_of_the_fit(model):
 
 @every
 @FEW
-def test_every_estimator_takes_an_unseen_category_as_a_missing_one(model):
+def test_every_estimator_treats_an_unseen_category_as_missing(model):
     if isinstance(model, RankOpt) or "'linear'" in repr(model):
         pytest.skip("a linear ranker takes no categories")
     fitted = clone(model).fit(FRAME, Y)
@@ -515,6 +515,6 @@ def test_no_estimator_reads_a_damaged_file(model, tmp_path):
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
-def test_a_number_that_no_machine_word_holds(params, name):
+def test_a_parameter_beyond_64_bits_is_rejected(params, name):
     with pytest.raises(ValueError, match=f"^{name} must be "):
         TreeRank(**params).fit(X, Y)

@@ -111,7 +111,7 @@ def test_callbacks_see_every_part_and_change_nothing(model, stages):
     ],
     ids=lambda model: type(model).__name__,
 )
-def test_a_fit_that_can_do_with_fewer_parts_may_be_ended(model):
+def test_a_callback_may_end_a_fit_that_is_valid_with_fewer_parts(model):
     recorder = Recorder(stop_after=2)
     ended = clone(model).set_callbacks(recorder).fit(X, Y)
     assert len(recorder.stages[0]) == 2
@@ -154,7 +154,7 @@ def test_callbacks_of_a_search_see_the_fits_in_it():
 
 
 @pytest.mark.parametrize(("verbose", "n_lines"), [(0, 0), (1, 2), (2, 20)])
-def test_lines_tell_of_every_tenth_part_or_of_all(capsys, verbose, n_lines):
+def test_verbose_prints_every_tenth_part_or_all(capsys, verbose, n_lines):
     RankBoost(n_rounds=20, verbose=verbose).fit(X, Y)
     lines = [line for line in capsys.readouterr().out.splitlines() if " of 20 rounds" in line]
     assert len(lines) == n_lines

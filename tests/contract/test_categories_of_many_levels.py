@@ -69,7 +69,7 @@ def test_rare_categories_are_ranked_by_their_rates(fitted):
         assert town > number
 
 
-def test_a_town_that_was_not_seen_is_scored_as_a_missing_one(fitted):
+def test_an_unseen_category_is_scored_as_missing(fitted):
     X, _ = make_rows(2, 200)
     unseen, missing = X.assign(town="elsewhere"), X.assign(town=None)
     assert_array_equal(fitted.decision_function(unseen), fitted.decision_function(missing))
@@ -111,7 +111,7 @@ def test_a_saved_model_its_formula_and_its_onnx_give_the_scores(fitted, tmp_path
 
 
 @pytest.mark.parametrize("name", [name for name in RANKERS if name not in DRAWS])
-def test_order_threads_and_copies_do_not_matter(name):
+def test_row_order_threads_and_copies_do_not_matter(name):
     X, y = make_rows(4)
     rng = np.random.default_rng(0)
     order, weight = rng.permutation(len(X)), rng.integers(3, size=len(X))
@@ -155,7 +155,7 @@ def test_raw_rates_are_those_of_the_training_rows(name):
     ],
     ids=["tree", "rank boost of trees", "auc boost"],
 )
-def test_directions_of_numbers_hold_next_to_rates(ranker):
+def test_monotonic_constraints_hold_with_rates_of_categories(ranker):
     X, y = make_rows(11)
     y[X["number"] > 1] = 1
     fitted = clone(ranker).fit(X, y)
@@ -165,7 +165,7 @@ def test_directions_of_numbers_hold_next_to_rates(ranker):
     assert roc_auc_score(labels, fitted.decision_function(new.assign(number=0.0))) > 0.6
 
 
-def test_folds_of_a_pruning_are_honest_about_rare_categories():
+def test_pruning_folds_do_not_overfit_rare_categories():
     X, y = make_rows(7)
     fitted = TreeRank(random_state=0).fit(X, y)
     kept = fitted.pruning_["kept"]
@@ -177,7 +177,7 @@ def test_folds_of_a_pruning_are_honest_about_rare_categories():
 
 
 @pytest.mark.parametrize("name", ["rank boost", "auc boost", "scorecard"])
-def test_a_fit_to_pieces_is_that_to_one_frame(name):
+def test_a_fit_to_pieces_equals_that_to_one_frame(name):
     X, y = make_rows(9)
     whole = clone(RANKERS[name]).fit(X, y)
     rows = Dataset.from_batches(X.assign(y=y), target="y", chunk_rows=700)

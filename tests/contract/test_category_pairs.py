@@ -39,7 +39,7 @@ def test_informative_pairs_are_tested(fitted):
     assert fitted.feature_importances_.sum() == pytest.approx(1.0)
 
 
-def test_without_pairs_that_tell_the_fit_is_that_without_any():
+def test_uninformative_pairs_do_not_change_the_fit():
     X, y = make_rows(1)
     y = np.random.default_rng(0).permutation(y)
     models = [clone(BOOSTER).set_params(category_pairs=given) for given in ("auto", False)]
@@ -48,13 +48,13 @@ def test_without_pairs_that_tell_the_fit_is_that_without_any():
 
 
 @pytest.mark.parametrize("given", [True, 3, "all", None])
-def test_what_is_no_choice_is_refused(given):
+def test_invalid_values_of_category_pairs_are_rejected(given):
     X, y = make_rows(1, 100)
     with pytest.raises(ValueError, match='category_pairs must be False or "auto"'):
         clone(BOOSTER).set_params(category_pairs=given).fit(typed(X), y)
 
 
-def test_a_pair_that_was_not_seen_is_scored_as_one_that_is_missing(fitted):
+def test_an_unseen_pair_is_scored_as_missing(fitted):
     X, _ = make_rows(2, 200)
     for name in ("user", "tool"):
         unseen, missing = X.assign(**{name: "elsewhere"}), X.assign(**{name: None})
@@ -67,7 +67,7 @@ def test_rounds_add_up_to_the_score(fitted):
     assert_array_equal(last, fitted.decision_function(X))
 
 
-def test_order_threads_copies_and_pieces_do_not_matter(fitted):
+def test_row_order_threads_copies_and_pieces_do_not_matter(fitted):
     X, y = make_rows(1)
     X_new, _ = new_rows()
     expected = fitted.decision_function(X_new)
@@ -87,7 +87,7 @@ def test_order_threads_copies_and_pieces_do_not_matter(fitted):
     assert_array_equal(of_pieces.decision_function(X_new), expected)
 
 
-def test_files_keep_the_pairs(fitted, tmp_path):
+def test_pairs_are_saved_in_files(fitted, tmp_path):
     X, _ = new_rows()
     scores = fitted.decision_function(X)
     assert_array_equal(pickle.loads(pickle.dumps(fitted)).decision_function(X), scores)
@@ -159,7 +159,7 @@ def test_the_sides_of_a_pair_are_distinguished():
     )
 
 
-def test_what_explains_by_terms_says_that_it_cannot(fitted):
+def test_explain_raises_an_error_for_pairs(fitted):
     with pytest.raises(ValueError, match="interactions"):
         fitted.explain(new_rows()[0])
 

@@ -10,7 +10,7 @@ from tests.common.estimators import READERS
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("learner", READERS, ids=repr)
-def test_data_that_change_while_they_are_read_are_no_crash(learner):
+def test_data_changed_during_a_fit_do_not_crash_it(learner):
     rng = np.random.default_rng(0)
     n = 5_000
     X = rng.normal(size=(n, 4)).round(2)

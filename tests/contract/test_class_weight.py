@@ -44,7 +44,7 @@ def test_a_class_weight_multiplies_the_weights_of_rows(name, class_weight):
 
 
 @pytest.mark.parametrize("name", [n for n in CLASSES if issubclass(CLASSES[n], CalibratedRanker)])
-def test_with_calibration_so_are_probabilities_and_threshold(name):
+def test_class_weights_multiply_the_weights_of_calibration_too(name):
     params = {"calibration": "auto"}
     weighted = ranker_of(CLASSES[name], class_weight={"ill": 4.0, "fit": 1.0}, **params)
     by_hand = compute_sample_weight({"ill": 4.0, "fit": 1.0}, Y) * WEIGHT
@@ -70,7 +70,7 @@ def test_balanced_counts_weights():
     assert_array_equal(model.fit(X, Y, WEIGHT).predict_proba(NEW), expected.predict_proba(NEW))
 
 
-def test_rows_to_choose_by_are_weighted_alike():
+def test_validation_rows_have_class_weights_too():
     ranker = ranker_of(
         CLASSES["GradientBoostingRanker"],
         early_stopping=True,
@@ -101,7 +101,7 @@ def test_rows_to_choose_by_are_weighted_alike():
         ({"well": 2.0, "dead": 1.0}, "are not in class_weight"),
     ],
 )
-def test_class_weights_that_are_none_are_refused(class_weight, message):
+def test_invalid_class_weights_are_rejected(class_weight, message):
     with pytest.raises(ValueError, match=message):
         RankBoost(class_weight=class_weight).fit(X, Y)
     # As scikit-learn says it, where it has a word for it.
@@ -110,7 +110,7 @@ def test_class_weights_that_are_none_are_refused(class_weight, message):
             LogisticRegression(class_weight=class_weight).fit(X, Y)
 
 
-def test_what_is_inside_another_ranker_has_no_class_weight_of_its_own():
+def test_class_weight_is_rejected_for_a_ranker_inside_another():
     inner = RankBoost(n_rounds=5, class_weight="balanced")
     with pytest.raises(ValueError, match="class_weight of member 'pairs' must be None"):
         RankingEnsemble(members=[("pairs", inner)]).fit(X, Y)
@@ -130,7 +130,7 @@ def test_an_ensemble_is_distilled_with_its_class_weights():
     assert tree.score(X, Y) > 0.7
 
 
-def test_files_keep_class_weights(tmp_path):
+def test_class_weights_are_saved_in_files(tmp_path):
     model = RankBoost(n_rounds=5, class_weight={"ill": 3.0, "fit": 1.0}).fit(X, Y)
     model.save(tmp_path / "model.json")
     assert aucrank.load(tmp_path / "model.json").class_weight == {"ill": 3.0, "fit": 1.0}

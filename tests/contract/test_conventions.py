@@ -16,7 +16,7 @@ pytestmark = pytest.mark.skipif(
 
 
 @pytest.mark.parametrize("test", sorted({t for c in CONVENTIONS for t in c.tests}))
-def test_the_test_exists(test):
+def test_every_test_named_in_the_conventions_exists(test):
     file, function = test.split("::")
     tree = ast.parse((CHECKOUT / "tests" / file).read_text(encoding="utf-8"))
     assert function in {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
@@ -34,7 +34,7 @@ def test_scikit_learn_runs_the_checks_on_every_estimator():
         assert named <= run, cls
 
 
-def test_the_targets_exist():
+def test_the_makefile_targets_of_the_conventions_exist():
     makefile = (CHECKOUT / "Makefile").read_text(encoding="utf-8")
     targets = set(re.findall(r"^([a-z-]+):", makefile, flags=re.MULTILINE))
     assert {target for convention in CONVENTIONS for target in convention.targets} <= targets

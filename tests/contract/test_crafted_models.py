@@ -157,7 +157,7 @@ warm_up()
 
 @only_linux
 @pytest.mark.parametrize("name", [*SAVED, "gradient_boosting_category_pairs"])
-def test_any_list_made_long_and_any_number_made_large_is_read_in_bounded_memory(name, monkeypatch):
+def test_long_lists_and_large_numbers_in_a_file_are_read_in_bounded_memory(name, monkeypatch):
     monkeypatch.chdir(CHECKOUT)
     done = run_script(PEAKS.format(f"main({name!r})"), timeout=600)
     assert done.returncode == 0, done.stderr[-2000:]
@@ -341,9 +341,7 @@ CRAFTED = {
 
 @only_linux
 @pytest.mark.parametrize("name", CRAFTED)
-def test_a_file_made_to_be_large_is_read_or_refused_in_bounded_memory_and_time(
-    tmp_path, monkeypatch, name
-):
+def test_a_crafted_file_is_read_or_rejected_in_bounded_memory_and_time(tmp_path, monkeypatch, name):
     make, expected = CRAFTED[name]
     path = tmp_path / "model.json"
     path.write_text(make(), encoding="utf-8")

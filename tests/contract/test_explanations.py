@@ -44,7 +44,7 @@ def explained(model):
     return model.explain(X).sum(axis=1) + model.base_score_, model.decision_function(X)
 
 
-def test_all_estimators_that_explain_are_here():
+def test_every_estimator_with_explain_is_tested():
     # That of an ensemble is no method: it says what else to ask.
     explaining = {
         name for name, cls in public_estimators().items() if callable(getattr(cls, "explain", None))
@@ -53,12 +53,12 @@ def test_all_estimators_that_explain_are_here():
 
 
 @pytest.mark.parametrize("name", EXACT)
-def test_parts_and_base_score_are_the_score_to_the_last_bit(name):
+def test_parts_and_base_score_add_up_to_the_score_exactly(name):
     found, scores = explained(EXACT[name])
     np.testing.assert_array_equal(found, scores)
 
 
 @pytest.mark.parametrize("name", ROUNDED)
-def test_parts_and_base_score_are_the_score_but_for_rounding(name):
+def test_parts_and_base_score_add_up_to_the_score_up_to_rounding(name):
     found, scores = explained(ROUNDED[name])
     np.testing.assert_allclose(found, scores, rtol=0, atol=4e-14 * max(1, np.abs(scores).max()))

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.skipif(not FUZZ.is_dir(), reason="needs the checkout: t
 
 
 @pytest.mark.parametrize("path", CORPUS, ids=lambda path: path.stem)
-def test_a_model_of_the_corpus_is_what_it_was(path, tmp_path):
+def test_models_of_the_corpus_are_unchanged(path, tmp_path):
     model = aucrank.load(path)
     model.save(tmp_path / "again.json")
     assert json.loads((tmp_path / "again.json").read_text("utf-8")) == json.loads(
@@ -28,7 +28,7 @@ def test_a_model_of_the_corpus_is_what_it_was(path, tmp_path):
     assert importances is None or np.isfinite(importances).all()
 
 
-def test_the_corpus_is_small_and_has_every_estimator():
+def test_the_corpus_is_small_and_contains_every_estimator():
     names = {
         json.loads(path.read_text("utf-8"))["body"]["header"]["estimator"]["class"]
         for path in CORPUS
@@ -62,7 +62,7 @@ assert not missing_params(), missing_params()
     assert result.returncode == 0, result.stderr
 
 
-def test_a_case_is_drawn_in_one_way():
+def test_a_seed_determines_a_fuzz_case():
     # In interpreters of their own, each of which orders its sets in its own way.
     code = """
 import numpy as np

@@ -53,7 +53,7 @@ def test_a_tree_of_format_1_has_the_same_nodes_and_leaves(model, stored):
         assert {name: table[name].tolist() for name in stored[key]} == stored[key]
 
 
-def test_a_tree_of_format_1_asks_the_same_questions(model):
+def test_a_tree_of_format_1_has_the_same_splits(model):
     # The words may change with the version, and then here; what they say may not.
     assert model.tree_.to_text().splitlines() == TEXT.strip().splitlines()
 
@@ -65,7 +65,7 @@ def test_a_tree_of_format_1_scores_the_same_bits(model, stored):
     assert model.predict(X).tolist() == stored["labels"]
 
 
-def test_a_tree_of_format_1_remembers_how_it_was_fitted(model, stored):
+def test_a_tree_of_format_1_has_its_parameters(model, stored):
     assert type(model) is aucrank.TreeRank
     params = model.get_params(deep=False)
     split, pruning = params.pop("split"), params.pop("pruning")
@@ -124,7 +124,7 @@ def test_a_forest_of_format_2_scores_the_same_bits(forest, stored_forest):
     assert forest.predict(X).tolist() == stored_forest["labels"]
 
 
-def test_a_forest_of_format_2_remembers_what_it_found(forest, stored_forest):
+def test_a_forest_of_format_2_has_its_statistics_and_parameters(forest, stored_forest):
     interval = forest.oob_interval()
     assert interval.auc == stored_forest["oob"][0]
     # The quantile of the normal law is Python's.
@@ -193,7 +193,7 @@ def sharing_sets(saved):
     return saved | {"level_sets": sets, "trees": trees}
 
 
-def test_a_forest_of_format_2_is_written_as_it_was(forest, tmp_path):
+def test_a_forest_of_format_2_is_saved_unchanged(forest, tmp_path):
     # Besides sets of categories, the parameters, which may be more one day, and the version that
     # writes.
     path = tmp_path / "forest.json"
@@ -295,7 +295,7 @@ SINCE = [
     ("version", "name"),
     [(3, name) for name in FAMILIES] + SINCE,
 )
-def test_a_model_of_any_family_says_the_same_bits(version, name, answers, tmp_path):
+def test_a_stored_model_of_any_family_scores_the_same_bits(version, name, answers, tmp_path):
     path = GOLDEN / f"families_v{version}_{name}.json"
     model = aucrank.load(path)
     X = pd.DataFrame(answers["columns"]).astype({"town": "category"})
@@ -322,7 +322,7 @@ def test_there_is_a_stored_model_of_every_estimator_that_saves(answers):
     assert {name for _, name in files} == set(answers["answers"])
 
 
-def test_an_ensemble_of_a_file_without_a_report_says_so():
+def test_an_ensemble_from_a_file_without_a_report_raises_a_clear_error():
     model = aucrank.load(GOLDEN / "families_v5_ensemble.json")
     for name in ("leaderboard_", "weights_", "feature_importances_"):
         with pytest.raises(AttributeError, match="a model from a file has no"):

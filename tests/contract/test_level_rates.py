@@ -36,7 +36,7 @@ def auc_on_new_rows(ranker, X, y):
 
 @pytest.mark.parametrize("n_levels", [5, 30, 300, None], ids=["5", "30", "300", "a row each"])
 @pytest.mark.parametrize("name", RANKERS)
-def test_a_column_of_noise_costs_next_to_nothing(name, n_levels):
+def test_a_noise_column_lowers_the_auc_very_little(name, n_levels):
     rng = np.random.default_rng(1)
     n_rows = 6000
     x = rng.normal(size=(n_rows, 2))
@@ -48,7 +48,7 @@ def test_a_column_of_noise_costs_next_to_nothing(name, n_levels):
 
 
 @pytest.mark.parametrize("name", RANKERS)
-def test_a_law_over_many_categories_is_found(name):
+def test_rates_of_many_categories_are_learned(name):
     rng = np.random.default_rng(0)
     n_rows = 6000
     level = rng.integers(30, size=n_rows)
@@ -63,7 +63,7 @@ def test_a_law_over_many_categories_is_found(name):
     "name",
     ["unpruned TreeRank", "RankBoost", "RankBoost of trees", "AUCBoost", "MartiRank", "RIMARC"],
 )
-def test_raw_rates_believe_noise(name):
+def test_raw_rates_overfit_noise(name):
     rng = np.random.default_rng(2)
     n_rows = 2000
     X = pd.DataFrame({"noise": categories(rng.integers(300, size=n_rows))})
@@ -90,7 +90,7 @@ def test_raw_rates_search_all_sets_of_categories():
 
 
 @with_level_rates
-def test_a_rare_category_counts_as_one_that_training_has_not_seen(name):
+def test_a_rare_category_counts_as_unseen(name):
     if name == "RIMARC":
         pytest.skip("its rates are shrunk one by one: no category can mislead the others")
     rng = np.random.default_rng(4)
@@ -113,7 +113,7 @@ def test_a_rare_category_counts_as_one_that_training_has_not_seen(name):
 
 
 @with_level_rates
-def test_weights_are_copies_in_shrunken_rates_too(name):
+def test_weights_equal_copies_in_shrunken_rates_too(name):
     if "Forest" in name:
         pytest.skip("a bootstrap draws rows, not copies")
     rng = np.random.default_rng(5)
@@ -142,7 +142,7 @@ def test_a_saved_table_keeps_its_shrunken_rates(tmp_path):
 
 
 @with_level_rates
-def test_an_unknown_way_to_take_rates_is_named(name):
+def test_an_unknown_value_of_level_rates_is_named_in_the_error(name):
     X = pd.DataFrame({"level": categories([0, 1, 0, 1])})
     with pytest.raises(ValueError, match="level_rates must be"):
         clone(RANKERS[name]).set_params(level_rates="smooth").fit(X, [0, 1, 1, 0])

@@ -60,7 +60,7 @@ def fitted(request):
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_a_single_row_of_numbers_gets_the_answers_it_gets_among_others(fitted, dtype):
+def test_a_single_row_of_numbers_gets_the_results_it_gets_among_others(fitted, dtype):
     model, data = fitted
     rows = data.astype(dtype)[:20]
     assert_says_the_same_of_each_row(model, rows, lambda X, row: X[row : row + 1])
@@ -69,7 +69,7 @@ def test_a_single_row_of_numbers_gets_the_answers_it_gets_among_others(fitted, d
     assert_says_the_same_of_each_row(model, wide, lambda X, row: X[row : row + 1])
 
 
-def test_a_row_of_a_frame_of_numbers_gets_the_answers_of_an_array():
+def test_a_row_of_a_frame_of_numbers_gets_the_results_of_an_array():
     pd = pytest.importorskip("pandas")
     frame = pd.DataFrame(with_holes(X), columns=list("abcd")).astype({"b": np.float32})
     model = clone(RANKERS["GradientBoostingRanker"]).fit(frame, Y)
@@ -100,7 +100,7 @@ def test_a_row_of_a_frame_of_numbers_gets_the_answers_of_an_array():
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", RANKERS)
-def test_a_single_row_with_categories_gets_the_answers_it_gets_among_others(name):
+def test_a_single_row_with_categories_gets_the_results_it_gets_among_others(name):
     frame, y = loans(400, seed=3)
     model = clone(RANKERS[name]).fit(frame, y)
     assert_says_the_same_of_each_row(model, frame.iloc[:15], lambda X, row: X.iloc[[row]])
@@ -119,7 +119,7 @@ def test_a_single_row_with_categories_gets_the_answers_it_gets_among_others(name
     ],
     ids=["narrow", "wide", "no rows", "1-D", "3-D", "infinite", "one infinite"],
 )
-def test_an_array_is_refused_in_the_words_for_a_list(fitted, bad):
+def test_a_bad_array_raises_the_same_error_as_a_list(fitted, bad):
     model, _ = fitted
     for name in questions(model):
         with pytest.raises(ValueError) as of_list:  # noqa: PT011
@@ -138,7 +138,7 @@ def test_other_types_are_read_as_numbers(fitted, dtype):
         assert_array_equal(found, getattr(model, name)(rows.astype(np.float64)))
 
 
-def test_an_unfitted_estimator_says_so():
+def test_an_unfitted_estimator_raises_not_fitted_error():
     for name, model in EVERY.items():
         question = next(name for name in QUESTIONS if hasattr(type(model), name))
         with pytest.raises(NotFittedError, match=type(model).__name__):
@@ -153,7 +153,7 @@ def test_a_number_of_threads_is_checked_for_one_row_too(n_jobs):
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="counts the threads of the process in /proc")
-def test_few_rows_start_no_threads_that_stay():
+def test_few_rows_leave_no_threads_running():
     # A pool of a call ends with it; that of the whole process would stay, and not survive a fork.
     done = run_script("from tests.contract.test_one_row import count_threads; count_threads()")
     assert done.returncode == 0, done.stderr

@@ -349,12 +349,12 @@ def plain(value):
 
 
 @pytest.mark.parametrize(("owner", "name"), PARAMETERS)
-def test_every_parameter_has_its_values_listed_here(owner, name):
+def test_every_parameter_has_test_values(owner, name):
     """A new parameter fails here until the table says what it takes."""
     assert len(values_of(owner, name)) > 1
 
 
-def test_no_values_are_listed_of_what_is_no_parameter():
+def test_test_values_are_only_listed_for_parameters():
     names = {name for _, name in PARAMETERS}
     assert set(SHARED) | set(NOT_IN_FILES) <= names
     assert set(OWN) | set(NEEDED) <= set(PARAMETERS)
@@ -363,7 +363,7 @@ def test_no_values_are_listed_of_what_is_no_parameter():
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
 @pytest.mark.parametrize(("owner", "name"), PARAMETERS)
-def test_every_value_comes_back_from_every_store(owner, name, tmp_path):
+def test_every_value_is_restored_from_every_store(owner, name, tmp_path):
     for estimator in estimators(owner, name, values_of(owner, name)):
         fitted = fit(estimator)
         params = plain(fitted)
@@ -385,7 +385,7 @@ def test_every_value_comes_back_from_every_store(owner, name, tmp_path):
     ("owner", "name"),
     [of for of in PARAMETERS if of[1] in NOT_IN_FILES and of[0] not in SAVED_OTHERWISE],
 )
-def test_what_a_file_does_not_hold_is_none_and_the_rest_stays(owner, name, tmp_path):
+def test_parameters_that_files_do_not_hold_are_none_and_the_others_restored(owner, name, tmp_path):
     for estimator in estimators(owner, name, NOT_IN_FILES[name]):
         fitted = fit(estimator)
         back = pickle.loads(pickle.dumps(fitted))
@@ -406,6 +406,6 @@ def test_what_a_file_does_not_hold_is_none_and_the_rest_stays(owner, name, tmp_p
 @pytest.mark.parametrize(
     "dtype", [None, ">f8", np.dtype(">f4"), int, object, "int64", np.zeros(1), b"f8"]
 )
-def test_a_dtype_that_terms_cannot_have_is_refused(dtype):
+def test_an_unsupported_dtype_of_terms_is_rejected(dtype):
     with pytest.raises(ValueError, match="dtype must be one of float64, float32, uint8, bool; got"):
         aucrank.ThresholdBinarizer(dtype=dtype).fit(X)

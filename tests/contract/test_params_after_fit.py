@@ -104,7 +104,7 @@ def attributes_read(model):
         del cls.__getattribute__
 
 
-def test_every_public_estimator_is_looked_at():
+def test_every_public_estimator_is_tested():
     assert {type(model) for model in ONE_OF_EACH.values()} == {
         get_estimator(name) for name in public_names()
     }
@@ -112,7 +112,7 @@ def test_every_public_estimator_is_looked_at():
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("model", ONE_OF_EACH.values(), ids=ONE_OF_EACH)
-def test_nonsense_set_after_the_fit_changes_nothing_or_is_named(model):
+def test_invalid_values_set_after_the_fit_have_no_effect_or_raise_an_error(model):
     X = FRAME[["a", "b"]] if isinstance(model, RankOpt) else FRAME
     names = questions(model.fit(X, Y))
     before, reads = {}, {}
@@ -147,7 +147,7 @@ def test_nonsense_set_after_the_fit_changes_nothing_or_is_named(model):
         ({"base_points": np.inf}, "base_points must be in"),
     ],
 )
-def test_a_scale_that_makes_no_sense_is_named(question, params, message):
+def test_an_invalid_scale_is_named_in_the_error(question, params, message):
     card = Scorecard().fit(FRAME, Y).set_params(**params)
     with pytest.raises((TypeError, ValueError), match=message):
         getattr(card, question)()

@@ -85,7 +85,7 @@ def test_every_ranker_has_probabilities_or_can_be_calibrated():
 
 @pytest.mark.parametrize("calibration", ["sigmoid", "isotonic"])
 @pytest.mark.parametrize("name", RANKERS)
-def test_calibration_moves_nothing_but_the_threshold(name, calibration, fitted):
+def test_calibration_changes_only_the_threshold(name, calibration, fitted):
     plain, model = fitted(name, calibration=None), fitted(name, calibration=calibration)
     scores = model.decision_function(NEW)
     raw = plain.decision_function(NEW) + plain.threshold_
@@ -99,7 +99,7 @@ def test_calibration_moves_nothing_but_the_threshold(name, calibration, fitted):
 
 @pytest.mark.parametrize("calibration", ["sigmoid", "isotonic"])
 @pytest.mark.parametrize("name", RANKERS)
-def test_probabilities_are_those_of_new_rows(name, calibration, fitted):
+def test_probabilities_are_calibrated_on_new_rows(name, calibration, fitted):
     """In tenths of new rows by probability, those are positive that are said to be."""
     positive = fitted(name, calibration=calibration).predict_proba(NEW)[:, 1]
     eta = eta_of(NEW)
@@ -111,7 +111,7 @@ def test_probabilities_are_those_of_new_rows(name, calibration, fitted):
     assert max(gaps) < 0.07
 
 
-def test_scores_of_the_rows_of_the_fit_would_be_too_sure():
+def test_calibration_on_training_scores_would_be_overconfident():
     """What cross-fitting is for: a ranker that overfits, on few rows."""
     ranker = RankBoost(n_rounds=300, random_state=0)
     X_few, y_few = X[:300], Y[:300]
@@ -149,7 +149,7 @@ def test_the_curve_goes_through_the_pools_of_isotonic_regression(seed):
         assert curve.probability(np.array([of_pool.mean() - cut]))[0] == pytest.approx(value)
 
 
-def test_auto_takes_the_sigmoid_for_few_rows_and_the_curve_for_many():
+def test_auto_uses_the_sigmoid_for_few_rows_and_the_curve_for_many():
     n_knots = {}
     for n in (1500, 12_000):
         model = RankOpt(radii=(1.0,), calibration="auto").fit(NEW[:n], Y_NEW[:n])
@@ -166,7 +166,7 @@ def counted(monkeypatch, name):
     return calls
 
 
-def test_rows_that_were_given_to_choose_by_cost_no_further_fit(monkeypatch):
+def test_validation_rows_are_used_for_calibration_without_another_fit(monkeypatch):
     calls = counted(monkeypatch, "fit_gradient_boosting")
     ranker = GradientBoostingRanker(
         loss="pair_logistic", n_rounds=30, n_bags=1, calibration="auto", random_state=0
@@ -184,7 +184,7 @@ def test_rows_that_were_given_to_choose_by_cost_no_further_fit(monkeypatch):
 
 
 @pytest.mark.parametrize("cls", [RankBoost, AUCBoost, GradientBoostingRanker])
-def test_the_rows_taken_for_held_out_are_those_of_the_fit(cls):
+def test_calibration_uses_the_held_out_rows_of_the_fit(cls):
     """Their AUC is the one that the fit has found."""
     params = {}
     if cls is GradientBoostingRanker:
@@ -199,7 +199,7 @@ def test_the_rows_taken_for_held_out_are_those_of_the_fit(cls):
 
 
 @pytest.mark.parametrize("seed", [12, 14, 22, 24, 28, 30, 35])
-def test_copies_are_weights_where_scores_of_folds_are_equal_but_for_rounding(seed):
+def test_weights_equal_copies_if_scores_of_folds_differ_by_rounding(seed):
     rng = np.random.default_rng(seed)
     rows = rng.normal(size=(90, 3)).round(1)
     y = rows[:, 0] + rng.normal(size=90) > 1
@@ -213,7 +213,7 @@ def test_copies_are_weights_where_scores_of_folds_are_equal_but_for_rounding(see
 
 
 @pytest.mark.parametrize("name", RANKERS)
-def test_files_and_pickles_keep_probabilities(name, fitted, tmp_path):
+def test_probabilities_are_saved_in_files_and_pickles(name, fitted, tmp_path):
     model = fitted(name, calibration="isotonic")
     model.save(tmp_path / "model.json")
     for again in (aucrank.load(tmp_path / "model.json"), pickle.loads(pickle.dumps(model))):
@@ -229,7 +229,7 @@ def test_a_file_of_a_ranker_that_is_never_calibrated_has_no_curve(fitted, tmp_pa
         aucrank.load(tmp_path / "model.json")
 
 
-def test_without_calibration_there_are_none_and_it_is_said_why(fitted):
+def test_without_calibration_predict_proba_raises_a_clear_error(fitted):
     model = fitted("RankBoost", calibration=None)
     assert not hasattr(model, "predict_proba")
     with pytest.raises(AttributeError) as raised:
@@ -249,7 +249,7 @@ def test_one_row_of_a_class_is_calibrated_on_the_fit_with_a_warning():
     assert ((positive > 0) & (positive < 1)).all()
 
 
-def test_a_score_of_noise_says_the_share_of_positives():
+def test_probabilities_of_a_noise_score_are_the_share_of_positives():
     rng = np.random.default_rng(5)
     noise, y = rng.normal(size=(2000, 3)), rng.random(2000) < 0.2
     model = RankBoost(n_rounds=100, calibration="auto", random_state=0).fit(noise, y)
@@ -259,7 +259,7 @@ def test_a_score_of_noise_says_the_share_of_positives():
 
 @pytest.mark.parametrize("calibration", ["sigmoid", "isotonic"])
 @pytest.mark.parametrize("name", ["RankBoost", "MartiRank", "AURORA", "GradientBoostingRanker"])
-def test_weights_are_copies_and_the_order_of_rows_and_threads_do_not_matter(name, calibration):
+def test_weights_equal_copies_and_row_order_and_threads_do_not_matter(name, calibration):
     rng = np.random.default_rng(2)
     X_few, y = X[:400].round(1), Y[:400]
     weight = rng.integers(0, 3, 400)
@@ -273,7 +273,7 @@ def test_weights_are_copies_and_the_order_of_rows_and_threads_do_not_matter(name
     assert_allclose(found, expected, atol=1e-9)
 
 
-def test_estimators_that_a_ranker_asks_are_fitted_without_each_fold_too():
+def test_weak_estimators_are_fitted_without_each_fold_too():
     ranker = RankBoost(
         weak_ranker=LogisticRegression(), n_rounds=3, calibration="auto", random_state=0
     )
@@ -284,7 +284,7 @@ def test_estimators_that_a_ranker_asks_are_fitted_without_each_fold_too():
 
 
 @pytest.mark.parametrize("cls", [RankBoost, MartiRank])
-def test_estimators_that_are_never_called_do_not_matter(cls):
+def test_weak_estimators_that_are_never_fitted_do_not_prevent_calibration(cls):
     X, y = np.zeros((40, 1)), np.arange(40) % 4 == 0
     ranker = cls(n_rounds=2, weak_ranker=LogisticRegression(), calibration="sigmoid")
     model = ranker.fit(X, y)
@@ -292,7 +292,7 @@ def test_estimators_that_are_never_called_do_not_matter(cls):
 
 
 @pytest.mark.parametrize("name", ["RankBoost", "MartiRank"])
-def test_scikit_learn_takes_the_probabilities(name):
+def test_scikit_learn_accepts_the_probabilities(name):
     ranker = clone(RANKERS[name]).set_params(calibration="auto")
     X_some, y_some = X[:1000], Y[:1000]
     scores = cross_val_score(ranker, X_some, y_some, scoring="neg_log_loss", cv=3)

@@ -380,7 +380,7 @@ def test_other_threads_run_during_a_fit(monkeypatch):
     assert after - before >= 10
 
 
-def test_worker_processes_find_what_one_process_finds(monkeypatch):
+def test_worker_processes_give_the_results_of_one_process(monkeypatch):
     monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
     X, y = load_breast_cancer(return_X_y=True)
     model = TreeRank(random_state=0)
@@ -431,7 +431,7 @@ def assert_same(back, model, X):
 
 @pytest.mark.parametrize("store", STORES)
 @pytest.mark.parametrize("weighted", [False, True], ids=["counted", "weighted"])
-def test_every_store_gives_back_all_of_a_model(store, weighted, tmp_path):
+def test_every_store_restores_a_model_completely(store, weighted, tmp_path):
     X, y = applicants()
     weight = np.random.default_rng(1).random(len(y)) if weighted else None
     model = TreeRank(
@@ -444,7 +444,7 @@ def test_every_store_gives_back_all_of_a_model(store, weighted, tmp_path):
 
 @pytest.mark.parametrize("store", STORES)
 @pytest.mark.parametrize("weighted", [False, True], ids=["counted", "weighted"])
-def test_every_store_gives_back_all_of_a_card(store, weighted, tmp_path):
+def test_every_store_restores_a_card_completely(store, weighted, tmp_path):
     X, y = applicants()
     weight = np.random.default_rng(1).random(len(y)) if weighted else None
     model = Scorecard(
@@ -478,7 +478,7 @@ def test_every_store_gives_back_all_of_a_card(store, weighted, tmp_path):
     ],
     ids=["rules", "none"],
 )
-def test_labels_and_rules_come_back_of_their_kind(labels, split, pruning, store, tmp_path):
+def test_labels_and_rules_keep_their_type_when_restored(labels, split, pruning, store, tmp_path):
     X, y = applicants()
     model = TreeRank(split=split, pruning=pruning, min_gain=1e-9, max_bins=None, random_state=0)
     model.fit(X, np.array(labels)[y.astype(int)])

@@ -107,7 +107,7 @@ def strangers(X):
 
 
 @pytest.mark.parametrize("write", ["pandas", "polars"])
-def test_scores_are_those_of_python_to_the_bit(write, score_csv, model, tmp_path):
+def test_scores_equal_those_of_python_to_the_bit(write, score_csv, model, tmp_path):
     fitted, path = model
     X = strangers(clients(2000, 1)[0])
     if write == "pandas":
@@ -127,7 +127,7 @@ def test_scores_are_those_of_python_to_the_bit(write, score_csv, model, tmp_path
     assert np.array_equal(np.array(scores, dtype=np.float64), expected)
 
 
-def test_scores_by_pairs_of_categories_are_those_of_python_to_the_bit(score_csv, tmp_path):
+def test_scores_with_pairs_of_categories_equal_those_of_python_to_the_bit(score_csv, tmp_path):
     X, y = make_rows(1)
     fitted = clone(BOOSTER).fit(typed(X), y)
     assert json.loads(fitted._to_document())["body"]["model"]["pairs"]
@@ -141,7 +141,7 @@ def test_scores_by_pairs_of_categories_are_those_of_python_to_the_bit(score_csv,
 
 
 @pytest.mark.parametrize("aggregation", ["eta", "rank_mean", "rank_median", "kendall"])
-def test_scores_of_a_forest_are_those_of_python_to_the_bit(aggregation, score_csv, tmp_path):
+def test_scores_of_a_forest_equal_those_of_python_to_the_bit(aggregation, score_csv, tmp_path):
     forest = RankingForest(
         n_estimators=15, split="leafrank", max_depth=6, aggregation=aggregation, random_state=0
     )
@@ -157,7 +157,7 @@ def test_scores_of_a_forest_are_those_of_python_to_the_bit(aggregation, score_cs
 
 
 @pytest.mark.parametrize("name", [*SCORED_BY_THE_CRATE, "lines", "program of lines", "weights"])
-def test_scores_of_what_is_boosted_are_those_of_python_to_the_bit(name, score_csv, tmp_path):
+def test_scores_of_boosted_models_equal_those_of_python_to_the_bit(name, score_csv, tmp_path):
     X, y = clients(1000, 0)
     X_new = strangers(clients(1500, 1)[0])
     if name in SCORED_BY_THE_CRATE:
@@ -182,7 +182,7 @@ def test_scores_of_what_is_boosted_are_those_of_python_to_the_bit(name, score_cs
     assert np.array_equal(np.array(run.stdout.split()[1:], dtype=np.float64), expected)
 
 
-def test_every_text_for_a_missing_value_is_that_of_the_command_line(score_csv, model, tmp_path):
+def test_missing_values_have_the_same_texts_as_on_the_command_line(score_csv, model, tmp_path):
     from aucrank._data.text_survey import MISSING
 
     fitted, path = model
@@ -203,7 +203,7 @@ def test_every_text_for_a_missing_value_is_that_of_the_command_line(score_csv, m
         missing[name] = known[name]
 
 
-def test_a_file_that_does_not_fit_is_one_line_and_status_1(score_csv, model, tmp_path):
+def test_a_file_with_other_columns_is_a_one_line_error_with_status_1(score_csv, model, tmp_path):
     _, path = model
     X, data = clients(3, 3)[0], tmp_path / "data.csv"
     X.to_csv(data, index=False)
@@ -235,7 +235,7 @@ def test_a_file_that_does_not_fit_is_one_line_and_status_1(score_csv, model, tmp
         assert run.stderr.count("\n") == 1, run.stderr
 
 
-def test_what_is_no_model_is_one_line_and_status_1(score_csv, model, tmp_path):
+def test_a_file_that_is_not_a_model_is_a_one_line_error_with_status_1(score_csv, model, tmp_path):
     _, path = model
     X, y = clients(50, 4)
     X.to_csv(tmp_path / "data.csv", index=False)
@@ -261,7 +261,7 @@ def test_a_file_without_rows_gives_no_scores(score_csv, model, tmp_path):
     assert (run.returncode, run.stdout, run.stderr) == (0, "score\n", "")
 
 
-def test_a_transformer_is_refused_by_the_name_of_its_file(score_csv, tmp_path):
+def test_a_transformer_raises_an_error_that_names_its_file(score_csv, tmp_path):
     X, y = clients(100, 0)
     MAD2C().fit(X, y).save(tmp_path / "bins.json")
     run = score_csv(tmp_path / "bins.json", tmp_path / "absent.csv")

@@ -100,7 +100,7 @@ def test_every_public_type_has_an_example():
         ("/// Said.\n#[doc(hidden)]\npub trait A {}\n\npub(crate) struct B;\nstruct C;\n", []),
     ],
 )
-def test_a_type_without_an_example_is_found(source, lacking):
+def test_a_type_without_an_example_is_detected(source, lacking):
     names = with_example([source])
     types = public_types(source)
     assert [name for name, above in types if not has_example(above, names)] == lacking

@@ -113,7 +113,7 @@ def assert_same(back, model, where):
         assert back.to_text() == model.to_text(), where
 
 
-def test_every_estimator_is_among_them():
+def test_every_estimator_is_tested():
     assert {type(model).__name__ for model in MODELS.values()} == set(public_names())
     assert all(map(is_savable, public_names()))
 

@@ -84,7 +84,7 @@ def counts(n_rows=600, n_features=8, density=0.3, seed=0):
 
 
 @pytest.mark.parametrize("model", TAKERS, ids=repr)
-def test_the_model_and_its_answers_are_those_of_the_dense_matrix(model):
+def test_the_model_and_its_scores_equal_those_of_the_dense_matrix(model):
     X, y = counts()
     sparse = scipy.sparse.csr_array(X)
     weight = np.random.default_rng(1).integers(0, 3, len(y))
@@ -113,7 +113,7 @@ def test_the_model_and_its_answers_are_those_of_the_dense_matrix(model):
     seed=st.integers(0, 1000),
     form=st.sampled_from(FORMS),
 )
-def test_any_form_and_any_pattern_of_zeros_is_the_dense_matrix(
+def test_every_sparse_format_and_pattern_of_zeros_equals_the_dense_matrix(
     n_rows, n_features, density, missing, seed, form
 ):
     X, _ = counts(n_rows, n_features + 3, density, seed)
@@ -131,7 +131,7 @@ def test_any_form_and_any_pattern_of_zeros_is_the_dense_matrix(
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.int64, np.uint8, bool])
-def test_any_type_of_numbers_will_do(dtype):
+def test_every_numeric_type_is_accepted(dtype):
     X, y = counts()
     X = X.astype(dtype)
     sparse = scipy.sparse.csc_matrix(X)
@@ -140,7 +140,7 @@ def test_any_type_of_numbers_will_do(dtype):
     assert model.fit(sparse, y)._to_document() == document
 
 
-def test_entries_may_be_out_of_order_repeated_or_zero_and_stay_as_they_are():
+def test_entries_may_be_unsorted_repeated_or_zero_and_are_not_changed():
     X, y = counts(50, 3)
     tidy = scipy.sparse.csc_array(X)
     # Each entry in two halves, the last one first, and a zero in the first column.
@@ -158,7 +158,7 @@ def test_entries_may_be_out_of_order_repeated_or_zero_and_stay_as_they_are():
     assert_array_equal(untidy.indices, rows)
 
 
-def test_rows_to_validate_on_and_estimators_of_the_users_may_be_sparse():
+def test_validation_rows_and_input_of_other_estimators_may_be_sparse():
     X, y = counts()
     params = {"n_rounds": 30, "early_stopping": True, "random_state": 0}
     sparse = [scipy.sparse.csr_matrix(part) for part in (X[:400], X[400:])]
@@ -185,14 +185,14 @@ def test_rows_to_validate_on_and_estimators_of_the_users_may_be_sparse():
     assert two_sided.score(sparse[1], y[400:]) > 0.6
 
 
-def test_the_tags_say_which_estimators_take_sparse_matrices():
+def test_the_tags_declare_which_estimators_accept_sparse_matrices():
     takers = {type(model).__name__ for model in TAKERS}
     for name in public_estimators():
         expected = name in takers
         assert get_tags(get_estimator(name)()).input_tags.sparse == expected, name
 
 
-def test_a_transformer_refuses_them_as_scikit_learn_does():
+def test_a_transformer_rejects_sparse_matrices_like_scikit_learn():
     X, y = counts()
     sparse = scipy.sparse.csr_array(X)
     model = MAD2C()
@@ -203,7 +203,7 @@ def test_a_transformer_refuses_them_as_scikit_learn_does():
         model.transform(sparse)
 
 
-def test_an_ensemble_takes_them_if_all_members_do():
+def test_an_ensemble_accepts_sparse_matrices_if_all_members_do():
     members = [("own", LinearRanker()), ("bayes", GaussianNB())]
     assert not get_tags(RankingEnsemble(members=members)).input_tags.sparse
     members = [("own", LinearRanker()), ("logistic", LogisticRegression())]
@@ -250,13 +250,13 @@ def test_sparse_columns_of_pandas_are_the_dense_ones(model, make):
     assert model.fit(sparse.assign(town=town), y)._to_document() == document
 
 
-def test_sparse_columns_of_anything_but_numbers_are_refused():
+def test_sparse_columns_that_are_not_numeric_are_rejected():
     texts = pd.arrays.SparseArray(np.array(["a", "b"], dtype=object))
     with pytest.raises(TypeError, match="column 'a' has dtype Sparse"):
         RIMARC().fit(pd.DataFrame({"a": texts}), [0, 1])
 
 
-def test_a_frame_of_sparse_columns_is_never_dense(monkeypatch):
+def test_a_frame_of_sparse_columns_is_never_densified(monkeypatch):
     X, y = counts(400, 300, 0.01)
     sparse = pd.DataFrame.sparse.from_spmatrix(scipy.sparse.csc_array(X))
     sparse.columns = sparse.columns.astype(str)
@@ -272,7 +272,7 @@ def test_a_frame_of_sparse_columns_is_never_dense(monkeypatch):
     assert [len(columns.values) for columns in seen] == [np.count_nonzero(X)] * 2
 
 
-def test_what_cannot_be_learned_from_a_sparse_matrix_is_an_error():
+def test_invalid_sparse_input_raises_an_error():
     X, y = counts()
     bad = X.copy()
     bad[7, 2] = np.inf
@@ -303,7 +303,7 @@ def test_what_cannot_be_learned_from_a_sparse_matrix_is_an_error():
 @pytest.mark.parametrize(
     "model", [RankBoost(n_rounds=30), RIMARC(), LinearRanker(thresholds=None)], ids=repr
 )
-def test_a_wide_text_is_never_written_out(model, monkeypatch):
+def test_a_wide_matrix_of_text_counts_is_never_densified(model, monkeypatch):
     rng = np.random.default_rng(0)
     n_rows, n_features, n_entries = 4000, 3000, 120_000
     words = [rng.integers(0, n, n_entries, dtype=np.int32) for n in (n_rows, n_features)]

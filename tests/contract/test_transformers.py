@@ -60,7 +60,7 @@ def test_scikit_learn_contract(estimator, check):
     ],
     ids=lambda check: check.__name__,
 )
-def test_names_of_columns_are_those_that_scikit_learn_wants(estimator, check):
+def test_column_names_follow_the_convention_of_scikit_learn(estimator, check):
     check(type(estimator).__name__, estimator)
 
 
@@ -70,7 +70,7 @@ def test_no_public_transformer_is_left_out():
     }
 
 
-def test_transformers_are_public_but_are_no_rankers():
+def test_transformers_are_public_but_not_listed_as_rankers():
     assert not set(TRANSFORMERS) & set(RANKERS)
     assert not set(TRANSFORMERS) & set(public_estimators())
     for name in TRANSFORMERS:
@@ -81,7 +81,7 @@ def test_transformers_are_public_but_are_no_rankers():
 
 
 @pytest.mark.parametrize("name", TRANSFORMERS)
-def test_the_tags_say_whether_two_classes_are_needed(name):
+def test_the_tags_declare_whether_two_classes_are_needed(name):
     tags = get_tags(get_estimator(name)())
     assert tags.estimator_type != "classifier"
     assert tags.transformer_tags is not None
@@ -110,7 +110,7 @@ def fitted(request):
     return MAD2C(encode=request.param, special_values={"calls": [-1]}).fit(FRAME, LABELS)
 
 
-def test_a_transformer_comes_back_from_every_kind_of_store(fitted, tmp_path):
+def test_a_transformer_is_restored_from_every_kind_of_store(fitted, tmp_path):
     for store in ("file", "joblib", "pickle", "deepcopy"):
         back = STORES[store](fitted, tmp_path)
         assert type(back) is MAD2C
@@ -143,7 +143,7 @@ def test_a_subclass_is_pickled_and_not_saved(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-def test_a_file_with_the_model_of_a_ranker_is_refused(tmp_path):
+def test_a_file_with_the_model_of_a_ranker_is_rejected(tmp_path):
     model = MAD2C().fit(FRAME, Y)
     path = tmp_path / "bins.json"
     model.save(path)
@@ -235,7 +235,7 @@ def test_describe_prints_the_bins(saved, capsys):
     ],
     ids=" ".join,
 )
-def test_what_needs_a_score_is_refused_in_words(command, saved, capsys):
+def test_commands_that_need_a_score_reject_a_transformer(command, saved, capsys):
     assert main(command) == 1
     said = capsys.readouterr()
     assert said.out == ""

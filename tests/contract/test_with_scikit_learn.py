@@ -97,7 +97,7 @@ def test_a_search_and_a_scorer_rank_by_the_decision_function(estimator, data):
 
 
 @every
-def test_calibration_and_thresholds_are_laid_over_it(estimator, data):
+def test_calibration_and_threshold_wrappers_accept_it(estimator, data):
     X, y, _ = data
     calibrated = CalibratedClassifierCV(clone(estimator), cv=2, method="sigmoid").fit(X, y)
     assert roc_auc_score(y == "yes", calibrated.predict_proba(X)[:, 1]) > 0.7
@@ -121,7 +121,7 @@ def test_calibration_and_thresholds_are_laid_over_it(estimator, data):
 
 
 @every
-def test_it_is_inspected_and_drawn(estimator, data):
+def test_inspection_and_display_functions_accept_it(estimator, data):
     X, y, _ = data
     model = clone(estimator).fit(X, y)
     found = permutation_importance(
@@ -157,7 +157,7 @@ def test_weights_are_routed_to_it(estimator, data):
     assert np.array_equal(search.decision_function(X), weighted.decision_function(X))
 
 
-def test_it_is_a_member_of_a_stack(data):
+def test_it_can_be_a_member_of_a_stack(data):
     X, y, _ = data
     members = [("tree", TreeRank(max_depth=3)), ("sum", GradientBoostingRanker(n_rounds=20))]
     stack = StackingClassifier(members, LogisticRegression(), cv=3).fit(X, y)

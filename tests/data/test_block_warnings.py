@@ -30,7 +30,7 @@ def said_of(columns, y=Y, **given):
      pd.Categorical([f"P-{number:04}" for number in PATIENT])],
     ids=["numbers", "far apart", "floats", "texts"],
 )  # fmt: skip
-def test_a_column_of_patients_is_named(column):
+def test_a_column_of_patients_raises_a_warning_that_names_it(column):
     said = said_of({"who": column})
     assert "'who' looks as if rows of one value belonged together" in said
     assert "pass it to fit as groups" in said
@@ -44,13 +44,13 @@ def test_the_order_of_the_rows_does_not_matter():
     assert "'who' looks as if" in said
 
 
-def test_numbers_whose_neighbours_are_as_much_alike_are_no_groups():
+def test_numbers_with_similar_neighbours_raise_no_warning_of_groups():
     # A measurement with 150 values which gives away the label.
     level = np.sort(PATIENT)
     assert said_of({"level": level}, (level + RNG.normal(size=N) * 8) > 75) == ""
 
 
-def test_what_repeats_without_its_label_is_no_group():
+def test_repeated_values_unrelated_to_labels_raise_no_warning():
     assert said_of({"who": PATIENT}, RNG.random(N) < 0.4) == ""
     assert said_of({"code": RNG.integers(0, 5, N)}) == ""
 
@@ -65,20 +65,20 @@ def test_what_repeats_without_its_label_is_no_group():
         ("column", pd.date_range("2024-01-01", periods=150).strftime("%Y-%m-%d").repeat(4)),
     ],
 )
-def test_a_column_of_times_is_named(name, column):
+def test_a_column_of_times_raises_a_warning_that_names_it(name, column):
     column = pd.Categorical(column) if isinstance(column, pd.Index) else column
     said = said_of({name: column})
     assert f"{name!r} looks like the time when a row came" in said
     assert said_of({name: column}, time=np.arange(N)) == ""
 
 
-def test_a_number_of_days_is_no_time():
+def test_a_number_of_days_raises_no_warning_of_time():
     assert said_of({"days_open": RNG.integers(0, 400, N), "time": RNG.integers(0, 400, N)}) == ""
     assert said_of({"hour of day": np.arange(N) % 24}) == ""
 
 
 @pytest.mark.skipif(not DATA.is_dir(), reason="the real data sets are not here")
-def test_no_column_of_the_real_data_sets_is_named():
+def test_columns_of_real_data_sets_raise_no_warning():
     from aucrank._data.block_warnings import warn_of_blocks
     from aucrank._data.input import learn_columns
     from sklearn.base import BaseEstimator

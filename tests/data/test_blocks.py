@@ -102,7 +102,7 @@ def document(model):
 @pytest.mark.parametrize("weight", [None, "w"])
 @pytest.mark.parametrize("given", DEALT, ids=AS_TEXT)
 @pytest.mark.parametrize("name", MODELS)
-def test_a_fit_is_that_of_a_frame_for_any_pieces(name, given, weight):
+def test_a_fit_equals_that_to_a_frame_for_any_pieces(name, given, weight):
     expected = document(fitted_to_frame(MODELS[name], ROWS, given, weight))
     for rows, chunk_rows in ((ROWS, 71), (ROWS, 1000), (SHUFFLED, 230)):
         if rows is SHUFFLED and name == "forest":
@@ -122,7 +122,7 @@ def test_groups_of_a_dataset_change_what_is_held_out(name):
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("given", DEALT, ids=AS_TEXT)
-def test_files_of_coded_rows_keep_the_blocks(given, monkeypatch, tmp_path):
+def test_a_fit_with_stored_codes_equals_that_to_a_frame(given, monkeypatch, tmp_path):
     monkeypatch.setattr(_stored, "_IN_MEMORY", 0)
     expected = document(fitted_to_frame(MODELS["booster"], ROWS, given, "w"))
     write_parts(tmp_path, ROWS, [1, 300])
@@ -134,7 +134,7 @@ def test_files_of_coded_rows_keep_the_blocks(given, monkeypatch, tmp_path):
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("given", DEALT, ids=AS_TEXT)
-def test_what_judges_a_large_ensemble_is_dealt_alike(given, monkeypatch):
+def test_evaluation_rows_of_a_large_ensemble_are_split_by_groups_and_time(given, monkeypatch):
     monkeypatch.setattr(_presets, "MOST_IN_MEMORY", 1000)
     monkeypatch.setattr(_judged_by_sample, "MOST_OF_CLASS", 150)
     model = RankingEnsemble(n_folds=4, random_state=3)
@@ -165,7 +165,7 @@ def test_one_group_leaves_nothing_to_hold_out():
     assert document(found) == document(expected)
 
 
-def test_groups_of_one_row_are_dealt_as_in_memory():
+def test_groups_of_one_row_are_split_as_in_memory():
     rows = ROWS.assign(who=np.arange(len(ROWS)))
     expected = fitted_to_frame(MODELS["tree"], rows, {"groups": "who"})
     found = clone(MODELS["tree"]).fit(dataset_of(rows, {"groups": "who"}))
@@ -173,7 +173,7 @@ def test_groups_of_one_row_are_dealt_as_in_memory():
 
 
 @pytest.mark.parametrize("given", [{"groups": "who"}, {"time": "who"}])
-def test_more_blocks_than_are_listed_are_dealt_as_in_memory(given):
+def test_very_many_groups_are_split_as_in_memory(given):
     rng = np.random.default_rng(0)
     rows = mixed_rows(30_000).assign(who=rng.normal(size=30_000))
     model = GradientBoostingRanker(n_rounds=4, n_bags=2, max_leaves=4, random_state=0)
@@ -184,7 +184,7 @@ def test_more_blocks_than_are_listed_are_dealt_as_in_memory(given):
         )
 
 
-def test_rows_of_weight_zero_are_not_there():
+def test_rows_of_weight_zero_do_not_count():
     # The latest row of a group weighs nothing.
     late = ROWS[:5].assign(day=pd.Timestamp("2030-01-01"), w=0.0)
     given, whole = {"groups": "who", "time": "day"}, pd.concat([ROWS, late])
@@ -241,7 +241,7 @@ def test_a_fit_on_workers_is_that_of_a_frame(name, given):
         ).to_series(),
     ],
 )
-def test_a_moment_has_one_number_whatever_holds_it(times):
+def test_a_time_has_the_same_number_in_every_library(times):
     expected = read_blocks(None, times, 2).of_row
     series = pd.Series(times)
     for other in (
@@ -252,14 +252,14 @@ def test_a_moment_has_one_number_whatever_holds_it(times):
         assert read_blocks(None, other, 2).of_row.tolist() == expected.tolist()
 
 
-def test_days_have_one_number_whatever_holds_them():
+def test_dates_have_the_same_number_in_every_library():
     days = [datetime.date(1969, 7, 20), datetime.date(2024, 2, 29)]
     expected = read_blocks(None, np.array(days, dtype="M8[D]"), 2).of_row.tolist()
     for other in (days, pl.Series(days), pa.array(days), pd.Series(pd.to_datetime(days))):
         assert read_blocks(None, other, 2).of_row.tolist() == expected
 
 
-def test_numbers_of_times_rise_with_them_and_lead_back():
+def test_numbers_of_times_keep_their_order_and_can_be_decoded():
     values = np.array([-np.inf, -1e300, -2.5, -0.0, 0.0, 1e-300, 3, 1e18, np.inf])
     blocks = read_blocks(None, values, len(values))
     assert (np.diff(blocks.of_row.astype(object)) >= 0).all()
@@ -269,7 +269,7 @@ def test_numbers_of_times_rise_with_them_and_lead_back():
     assert read_blocks(None, decimals, 2).of_row.tolist() == blocks.of_row[[2, 6]].tolist()
 
 
-def test_a_group_has_one_number_whatever_holds_its_name():
+def test_a_group_has_the_same_number_in_every_library():
     for numbers in (np.array([7, -2]), np.array([7.0, -2.0]), np.array([7, -2], dtype=object)):
         assert group_numbers(numbers).tolist() == group_numbers(np.array([7, -2])).tolist()
     names = ["a", "b"]
@@ -288,14 +288,14 @@ def test_a_group_has_one_number_whatever_holds_its_name():
         ({"groups": "who", "time": "hour"}, np.nan, "time column 'hour' is missing in row 3"),
     ],
 )
-def test_a_missing_block_is_named(given, change, message):
+def test_a_missing_group_or_time_is_named_in_the_error(given, change, message):
     rows = ROWS.copy()
     rows.loc[3, list(given.values())[-1]] = change
     with pytest.raises(ValueError, match=message):
         clone(MODELS["tree"]).fit(dataset_of(rows, given))
 
 
-def test_texts_are_no_times():
+def test_text_as_time_is_rejected():
     with pytest.raises(TypeError, match="read text as dates first"):
         clone(MODELS["tree"]).fit(dataset_of(ROWS, {"time": "code"}))
 
@@ -307,13 +307,13 @@ def test_times_are_of_one_kind_in_all_pieces():
         clone(MODELS["tree"]).fit(dataset)
 
 
-def test_too_many_groups_with_times_are_refused(monkeypatch):
+def test_too_many_groups_with_times_are_rejected(monkeypatch):
     monkeypatch.setattr(block_survey, "MOST_GROUPS", 20)
     with pytest.raises(ValueError, match="give it as time without groups"):
         clone(MODELS["tree"]).fit(dataset_of(ROWS, {"groups": "who", "time": "day"}))
 
 
-def test_groups_that_change_between_passes_are_noticed():
+def test_groups_that_change_between_passes_are_detected():
     def batches():
         batches.n_calls += 1
         shift = 1 if batches.n_calls > 2 else 0
@@ -328,7 +328,7 @@ def test_groups_that_change_between_passes_are_noticed():
 # The data set itself
 
 
-def test_groups_and_times_are_no_features():
+def test_groups_and_times_are_not_features():
     dataset = Dataset.from_batches(ROWS, target="y", weight="w", groups="who", time="day")
     assert (dataset.groups, dataset.time) == ("who", "day")
     assert not {"who", "day"} & set(dataset.columns)
@@ -350,19 +350,19 @@ def test_groups_and_times_are_no_features():
         ({"time": "day", "columns": ["x", "day"]}, ValueError, "'day', which is the time"),
     ],
 )
-def test_roles_that_make_no_sense_are_refused(roles, error, message):
+def test_invalid_column_roles_are_rejected(roles, error, message):
     with pytest.raises(error, match=message):
         Dataset.from_batches(ROWS, target="y", **roles)
 
 
 @pytest.mark.parametrize("role", ["groups", "time"])
-def test_a_database_is_not_dealt(role):
+def test_groups_and_time_are_rejected_for_a_database(role):
     with pytest.raises(ValueError, match=f"{role} is given, but of a database"):
         Dataset.from_sql(lambda text: ROWS, "t", target="y", columns=["x"], **{role: "who"})
 
 
 @pytest.mark.parametrize("role", ["groups", "time"])
-def test_values_next_to_a_dataset_are_refused(role):
+def test_groups_and_time_passed_with_a_dataset_are_rejected(role):
     with pytest.raises(ValueError, match=f"{role} was given with a Dataset"):
         clone(MODELS["tree"]).fit(dataset_of(ROWS, {}), **{role: ROWS["who"]})
 
@@ -387,7 +387,7 @@ def test_a_comparison_keeps_groups_together():
 
 
 @pytest.mark.parametrize("ways", ["frame", "dataset"])
-def test_groups_and_times_of_a_panel_are_said_to_leave_few_ranges(ways):
+def test_groups_and_times_of_a_panel_raise_a_warning_of_few_ranges(ways):
     rng = np.random.default_rng(0)
     panel = pd.DataFrame({"who": np.arange(600) % 50, "month": np.arange(600) // 50})
     panel = panel.assign(x=rng.normal(size=600), y=rng.integers(0, 2, 600))

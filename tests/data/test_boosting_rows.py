@@ -86,7 +86,7 @@ def brought(monkeypatch):
         ({"interactions": 0}, True),
     ],
 )
-def test_codes_are_brought_for_losses_over_pairs_and_aucs_alone(params, asks, monkeypatch):
+def test_codes_are_gathered_only_for_pair_losses_and_aucs(params, asks, monkeypatch):
     rows, model = mixed_rows(400), clone(STOPPED).set_params(n_rounds=3, n_bags=2, **params)
     dataset = Dataset.from_batches(rows, target="y", columns=FEATURES)
     found = brought(monkeypatch)
@@ -95,7 +95,7 @@ def test_codes_are_brought_for_losses_over_pairs_and_aucs_alone(params, asks, mo
     assert document(fitted) == document(model.fit(rows[FEATURES], rows["y"]))
 
 
-def test_a_class_of_one_row_leaves_nothing_to_stop_by():
+def test_a_class_of_one_row_leaves_no_rows_for_early_stopping():
     rows = mixed_rows(300)
     rows["y"] = np.where(np.arange(300) == 7, "yes", "no")
     model = clone(STOPPED).set_params(n_rounds=3, min_samples_leaf=1)

@@ -73,7 +73,7 @@ def test_read_csv_gives_the_same_values_in_either_library(text, tmp_path):
         assert of_polars[name].to_list() == expected
 
 
-def test_read_csv_takes_what_is_known_of_a_file(tmp_path):
+def test_read_csv_accepts_options_for_the_form_of_a_file(tmp_path):
     path = tmp_path / "rows.csv"
     path.write_text("from May\nzip|x|y\n# checked\n01234|1,5|-999\n99999|none|2\n")
     frame = read_csv(
@@ -102,7 +102,9 @@ def test_read_csv_takes_what_is_known_of_a_file(tmp_path):
     ],
 )
 @pytest.mark.parametrize("backend", ["pandas", "polars"])
-def test_what_read_csv_cannot_read_is_an_error(content, kwargs, error, said, backend, tmp_path):
+def test_read_csv_raises_an_error_for_a_file_that_it_cannot_read(
+    content, kwargs, error, said, backend, tmp_path
+):
     path = tmp_path / "rows.csv"
     if content is not None:
         path.write_text(content)
@@ -112,7 +114,7 @@ def test_what_read_csv_cannot_read_is_an_error(content, kwargs, error, said, bac
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252"])
 @pytest.mark.filterwarnings("ignore::aucrank._utils.warn.ReadingNote")
-def test_letters_of_all_encodings_are_read(encoding, tmp_path):
+def test_every_encoding_is_read(encoding, tmp_path):
     path = tmp_path / "rows.csv"
     path.write_bytes("größe,ort\n1,Köln\n2,Malmö\n".encode(encoding))
     frame = read_in_pieces(path)
@@ -121,7 +123,7 @@ def test_letters_of_all_encodings_are_read(encoding, tmp_path):
 
 
 @pytest.mark.filterwarnings("ignore::aucrank._utils.warn.ReadingNote")
-def test_what_is_said_of_files_holds(tmp_path):
+def test_options_of_from_csv_apply_to_all_pieces(tmp_path):
     path = tmp_path / "rows.csv"
     path.write_text("zip|x|y\n01234|1,5|-999\n99999|none|2\n")
     kwargs = {"sep": "|", "decimal": ",", "missing": ["none", "-999"], "text": ["zip"]}
@@ -134,7 +136,7 @@ def test_what_is_said_of_files_holds(tmp_path):
     assert found[["x", "y"]].isna().to_numpy().tolist() == [[False, True], [True, False]]
 
 
-def test_marks_are_saved_with_the_reading_and_checked():
+def test_marks_of_missing_values_are_saved_and_validated():
     marks = MissingMarks(("?",), {"age": ("999",), "who": ("0",)})
     reading = Reading(missing=marks).of_columns(["age"])
     saved = reading.to_json()
@@ -175,14 +177,14 @@ def test_marks_of_missing_values_may_be_of_one_column(tmp_path):
         ({"encoding": "ascii"}, ValueError, r"cannot read .*rows\.csv as CSV: it is no text in"),
     ],
 )
-def test_what_cannot_be_of_files_is_refused(kwargs, error, said, tmp_path):
+def test_invalid_options_of_from_csv_are_rejected(kwargs, error, said, tmp_path):
     path = tmp_path / "rows.csv"
     path.write_text("zip,y\n1,ö\n", encoding="utf-8")
     with pytest.raises(error, match=said):
         Dataset.from_csv(path, **kwargs)
 
 
-def test_what_is_found_is_said_once(tmp_path):
+def test_notes_about_a_file_are_given_once(tmp_path):
     for name in "abc":
         (tmp_path / f"{name}.csv").write_text("x;y\n1,5;0\n-;1\n")
     with pytest.warns(ReadingNote) as said:
@@ -212,7 +214,7 @@ def test_the_type_of_a_column_is_inferred_from_all_files(tmp_path):
     assert dataset.n_rows == 4
 
 
-def test_labels_are_no_dates(tmp_path):
+def test_labels_are_not_read_as_dates(tmp_path):
     (tmp_path / "a.csv").write_text("x,y\n1,2026-01-01\n2,2026-01-02\n")
     facts = Dataset.from_csv(tmp_path / "a.csv", target="y").facts(BaseEstimator())
     assert facts.target.classes.tolist() == ["2026-01-01", "2026-01-02"]
@@ -225,14 +227,14 @@ def test_labels_are_no_dates(tmp_path):
         ("x,y\n1,2\n1,2,3\n", r"line 3 has 3 fields, and 2 are named \(see sep, skip_rows and"),
     ],
 )
-def test_a_file_that_is_no_table_is_named(text, said, tmp_path):
+def test_a_file_that_is_not_a_table_is_named_in_the_error(text, said, tmp_path):
     (tmp_path / "a.csv").write_text("x,y\n1,2\n")
     (tmp_path / "b.csv").write_text(text)
     with pytest.raises(ValueError, match=rf"^cannot read .*b\.csv as CSV: .*{said}"):
         list(Dataset.from_csv(tmp_path).batches())
 
 
-def test_an_empty_file_is_no_table_but_may_be_a_part(tmp_path):
+def test_an_empty_file_is_rejected_alone_and_accepted_as_a_part(tmp_path):
     (tmp_path / "b.csv").write_text("")
     with pytest.raises(ValueError, match=r"^cannot read .*b\.csv as CSV: its first line has no"):
         list(Dataset.from_csv(tmp_path).batches())
@@ -240,14 +242,14 @@ def test_an_empty_file_is_no_table_but_may_be_a_part(tmp_path):
     assert read_in_pieces(tmp_path).to_dict("list") == {"x": [1], "y": [2]}
 
 
-def test_a_file_that_lacks_a_column_is_named(tmp_path):
+def test_a_file_without_a_column_is_named_in_the_error(tmp_path):
     (tmp_path / "a.csv").write_text("x,y\n1,2\n")
     (tmp_path / "b.csv").write_text("x\n1\n")
     with pytest.raises(ValueError, match=r"b\.csv has no column 'y'"):
         list(Dataset.from_csv(tmp_path).batches())
 
 
-def test_a_file_that_changes_after_its_columns_were_inferred_is_named(tmp_path):
+def test_a_file_that_changes_after_inference_is_named_in_the_error(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text("x,y\n1,2\n")
     dataset = Dataset.from_csv(path)

@@ -142,7 +142,7 @@ def test_boosting_does_not_depend_on_partitions(n_parts, weight):
 
 @pytest.mark.parametrize("model", [RankingForest(n_estimators=3, random_state=0)], ids=["forest"])
 @pytest.mark.parametrize("weight", [None, "w"])
-def test_what_holds_all_codes_has_them_brought_in_order(model, weight):
+def test_learners_in_memory_gather_the_codes_in_order(model, weight):
     dataset = Dataset.from_dask(
         collection_of(cut(ROWS, [0, 1, 700])), target="y", weight=weight, columns=FEATURES
     )
@@ -175,7 +175,7 @@ def codes_stay(monkeypatch):
 @pytest.mark.usefixtures("codes_stay")
 @pytest.mark.parametrize("weight", [None, "w"])
 @pytest.mark.parametrize("model", ASKING.values(), ids=ASKING)
-def test_learners_that_ask_learn_where_the_rows_are(model, weight):
+def test_learners_that_send_queries_learn_on_the_workers(model, weight):
     parts = [*LACKING["one class"], *cut(ROWS, [0, 1, 900])]
     rows = pd.concat(parts)
     check_same_fit(collection_of(parts), rows, weight, model)
@@ -193,7 +193,7 @@ RATED = {
 @pytest.mark.filterwarnings("ignore:Column 'town' looks as if")
 @pytest.mark.parametrize("n_parts", [1, 2, 7])
 @pytest.mark.parametrize("model", RATED.values(), ids=RATED)
-def test_rates_of_rare_categories_are_learned_where_the_rows_are(model, n_parts):
+def test_rates_of_rare_categories_are_learned_on_the_workers(model, n_parts):
     rows = town_rows(2000)
     expected = clone(model).fit(rows[TOWN_FEATURES], rows["y"])
     assert distinguishes_rare_towns(expected, rows)
@@ -212,7 +212,7 @@ SAMPLED = {
 @pytest.mark.parametrize("most", [200_000, 500])
 @pytest.mark.parametrize("weight", [None, "w"])
 @pytest.mark.parametrize("name", SAMPLED)
-def test_of_a_sample_only_its_rows_are_brought(name, weight, most, monkeypatch):
+def test_a_sampled_fit_gathers_only_the_rows_of_its_sample(name, weight, most, monkeypatch):
     monkeypatch.setattr(_sampled, "MOST_ROWS", most)
     model, brought = SAMPLED[name], []
     gather = DaskSource.gather
@@ -243,7 +243,7 @@ def test_partitions_may_be_kept_on_the_workers():
     check_same_fit(dd.from_pandas(ROWS, npartitions=3).persist(), ROWS)
 
 
-def test_the_client_may_be_named(client, monkeypatch):
+def test_the_client_can_be_passed(client, monkeypatch):
     with distributed.LocalCluster(
         n_workers=1, threads_per_worker=1, processes=False, dashboard_address=":0"
     ) as cluster:
@@ -346,7 +346,7 @@ def test_passes_over_values_outlive_the_workers(n_killed, processes, monkeypatch
     assert len(set(workers_of(processes)) - set(before)) == n_killed
 
 
-def test_a_client_that_is_gone_is_an_error(processes, monkeypatch):
+def test_a_closed_client_raises_an_error(processes, monkeypatch):
     client = distributed.Client(processes.cluster, set_as_default=False)
     dataset = Dataset.from_dask(
         dd.from_pandas(ROWS, npartitions=2), target="y", columns=FEATURES, client=client
@@ -367,7 +367,7 @@ def test_a_client_that_is_gone_is_an_error(processes, monkeypatch):
     check_same_fit(dd.from_pandas(ROWS, npartitions=2), ROWS, client=processes)
 
 
-def test_rows_that_only_a_lost_worker_had_are_an_error(processes):
+def test_rows_lost_with_a_worker_raise_an_error(processes):
     processes.wait_for_workers(2, timeout=WAIT)
     workers = list(processes.scheduler_info()["workers"])
     pids = processes.run(os.getpid)
@@ -424,7 +424,7 @@ def moody(later, from_call=2):
 
 @pytest.mark.parametrize("from_call", [2, 3])
 @pytest.mark.parametrize(("later", "said"), CHANGES.values(), ids=CHANGES)
-def test_a_partition_that_changes_between_passes_is_named(later, said, from_call):
+def test_a_partition_that_changes_between_passes_is_named_in_the_error(later, said, from_call):
     collection = moody(later, from_call)
     dataset = Dataset.from_dask(collection, target="y", columns=FEATURES, weight="w")
     with pytest.raises(DataChangedError, match=said):
@@ -433,7 +433,7 @@ def test_a_partition_that_changes_between_passes_is_named(later, said, from_call
 
 
 @pytest.mark.parametrize("model", [RIMARC(), LinearRanker()], ids=repr)
-def test_every_way_to_fit_notices_that_a_partition_changes(model):
+def test_every_way_to_fit_detects_a_changed_partition(model):
     dataset = Dataset.from_dask(moody(with_value("x", 0.123)), target="y", columns=FEATURES)
     with pytest.raises(DataChangedError, match="partition 1 has other values"):
         model.fit(dataset)
@@ -445,7 +445,7 @@ def test_rows_of_a_partition_may_come_in_another_order():
 
 
 @pytest.mark.parametrize("change", ["fewer rows", "flipped labels", "other weights", "a number"])
-def test_a_lost_worker_whose_rows_come_back_changed_is_noticed(
+def test_rows_that_change_after_the_loss_of_a_worker_are_detected(
     change, processes, monkeypatch, tmp_path
 ):
     processes.wait_for_workers(2, timeout=WAIT)
@@ -493,19 +493,19 @@ def fit_with(change, row=700):
         ({"w": np.nan}, r"weight column 'w' holds nan in row 100 \(partition 1\)"),
     ],
 )
-def test_a_value_that_is_not_valid_is_named_with_its_partition(change, said):
+def test_an_invalid_value_is_named_with_its_partition(change, said):
     with pytest.raises(ValueError, match=said):
         fit_with(change)
 
 
-def test_a_partition_without_a_column_is_named():
+def test_a_partition_without_a_column_is_named_in_the_error():
     collection = collection_of([ROWS[:600], ROWS[600:].drop(columns="count")])
     dataset = Dataset.from_dask(collection, target="y", columns=FEATURES)
     with pytest.raises(ValueError, match="partition 1 has no column 'count'"):
         clone(MODEL).fit(dataset)
 
 
-def test_partitions_whose_columns_differ_in_kind_are_named():
+def test_partitions_whose_columns_differ_in_type_are_named_in_the_error():
     collection = collection_of([ROWS[:600], ROWS[600:].assign(x="text")])
     dataset = Dataset.from_dask(collection, target="y", columns=FEATURES)
     said = "column 'x' holds categories in partition 1 and numbers in partition 0"
@@ -522,7 +522,7 @@ def test_a_fit_needs_two_classes_and_rows():
         clone(MODEL).fit(none)
 
 
-def test_what_is_no_collection_is_refused():
+def test_input_that_is_not_a_dask_collection_is_rejected():
     with pytest.raises(TypeError, match="collection must be a data frame of Dask, got DataFrame"):
         Dataset.from_dask(ROWS, target="y")
     with pytest.raises(ValueError, match="has no column 'z'"):
@@ -587,7 +587,7 @@ def test_scores_are_an_array_of_dask_on_request(model):
     np.testing.assert_array_equal(array.compute(), model.decision_function(NEW[FEATURES][:700]))
 
 
-def test_scores_that_cannot_be_had_are_refused(model):
+def test_invalid_requests_for_scores_are_rejected(model):
     dataset = Dataset.from_dask(collection_of([NEW]))
     with pytest.raises(ValueError, match="has no column 'nr'"):
         dataset.scores(model, columns=["nr"])
@@ -626,7 +626,9 @@ def test_the_roc_of_partitions_is_that_of_all_rows(weight, model, monkeypatch):
 
 
 @pytest.mark.parametrize("weight", [None, "w"])
-def test_scores_of_partitions_may_lie_in_files_of_the_client(weight, model, tmp_path, monkeypatch):
+def test_scores_of_partitions_may_be_stored_in_files_of_the_client(
+    weight, model, tmp_path, monkeypatch
+):
     monkeypatch.setattr(DaskSource, "merged", None)
     rows = mixed_rows(150_000, seed=2)
     parts = cut(rows, [30_000, 30_000, 90_000])
@@ -654,7 +656,7 @@ def test_the_roc_of_partitions_can_be_that_of_the_other_label(model):
     assert roc_state(model, dataset).auc() == roc_auc_score(NEW["y"], scores)
 
 
-def test_rows_that_cannot_be_measured_are_named_with_their_partition(model):
+def test_rows_that_cannot_be_evaluated_are_named_with_their_partition(model):
     parts = [NEW[:400], NEW[400:].assign(x=np.inf)]
     with pytest.raises(ValueError, match=r"in rows 0 to 599 \(partition 1\): column 'x' is inf"):
         roc_state(model, Dataset.from_dask(collection_of(parts), target="y"))

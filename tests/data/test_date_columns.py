@@ -73,7 +73,7 @@ def test_nanoseconds_are_cut_off_as_in_texts(nanoseconds):
     ),
     st.sampled_from(ZONES),
 )
-def test_times_with_a_zone_are_those_of_utc(moments, zone):
+def test_times_with_a_zone_are_converted_to_utc(moments, zone):
     zoned = pd.DataFrame({"d": pd.to_datetime(moments, utc=True).tz_convert(zone)})
     expected = of_texts(written(zoned))
     assert_array_equal(days_of(zoned)[0], expected)
@@ -85,7 +85,7 @@ def test_times_with_a_zone_are_those_of_utc(moments, zone):
 
 
 @given(st.lists(instants, min_size=1, max_size=8), st.sampled_from(["ms", "us", "ns"]))
-def test_times_of_polars_and_arrow_are_those_of_pandas(moments, unit):
+def test_times_of_polars_and_arrow_equal_those_of_pandas(moments, unit):
     frame = pd.DataFrame({"d": np.array(moments, dtype=f"M8[{unit}]")})
     expected = days_of(frame)
     type_of = pa.timestamp(unit)
@@ -167,7 +167,7 @@ def test_a_model_of_dates_scores_them_in_any_form_and_days_as_numbers():
 
 @pytest.mark.parametrize("has_times", [False, True])
 @pytest.mark.parametrize("form", ["pandas", "objects", "polars", "arrow", "parquet"])
-def test_a_data_set_of_dates_is_one_frame_of_them(form, has_times, tmp_path):
+def test_a_fit_to_a_dataset_of_dates_equals_that_to_one_frame(form, has_times, tmp_path):
     rng = np.random.default_rng(1)
     # Only the last batches have a time of day.
     day = np.datetime64("2019-05-05") + rng.integers(0, 700, 300).astype("m8[D]")
@@ -197,7 +197,7 @@ def test_a_data_set_of_dates_is_one_frame_of_them(form, has_times, tmp_path):
     assert_array_equal(scores, expected.decision_function(frame[["opened", "x"]]))
 
 
-def test_dates_are_no_numbers_to_a_model_of_numbers():
+def test_a_model_fitted_to_numbers_rejects_dates():
     dates = pd.DataFrame({"d": pd.to_datetime(["2020-01-01", "2020-01-05"])})
     for numbers, later in (
         (pd.DataFrame({"d": [18_000.0, 19_000.0]}), dates),
@@ -209,7 +209,7 @@ def test_dates_are_no_numbers_to_a_model_of_numbers():
             read_columns(estimator, later, schema)
 
 
-def test_other_objects_among_dates_are_refused():
+def test_other_objects_among_dates_are_rejected():
     mixed = pd.DataFrame({"d": pd.Series([dt.date(2020, 1, 1), 3.0], dtype=object)})
     with pytest.raises(TypeError, match="column 'd' has dtype object"):
         days_of(mixed)

@@ -109,7 +109,7 @@ SOURCES = [of_pandas, of_polars, of_arrow, of_lazy_polars, of_parquet]
 @pytest.mark.parametrize("class_weight", [None, "balanced", {"no": 2.5, "yes": 0.3}])
 @pytest.mark.parametrize("weight", [None, "w"])
 @pytest.mark.parametrize("make", SOURCES)
-def test_rows_in_parts_are_known_and_coded_as_one_frame(make, weight, class_weight, tmp_path):
+def test_rows_in_parts_are_described_and_coded_like_one_frame(make, weight, class_weight, tmp_path):
     # Parts of no row, of one row and of one class.
     order = ROWS.sort_values("y", kind="stable") if weight else ROWS
     edges = [0, 0, 1, 2, 150, 500]
@@ -130,7 +130,7 @@ def test_listed_columns_are_categories_whatever_their_dtype(make, tmp_path):
     chunk_rows=st.integers(1, 70),
     seed=st.integers(0, 2**16),
 )
-def test_facts_do_not_depend_on_how_rows_are_divided(cuts, chunk_rows, seed):
+def test_column_statistics_do_not_depend_on_how_rows_are_divided(cuts, chunk_rows, seed):
     rows = mixed_rows(60, seed)
     edges = [0, *sorted(cuts), 60]
     parts = [rows[first:last] for first, last in pairwise(edges)]
@@ -176,7 +176,7 @@ def test_whole_numbers_in_one_file_and_fractions_in_another_are_numbers(tmp_path
     check_same(dataset, frame, ["x"], categories=["x"])
 
 
-def test_narrow_floats_stay_narrow_where_all_files_have_them(tmp_path):
+def test_narrow_floats_stay_narrow_if_all_files_have_them(tmp_path):
     narrow = pa.table({"x": pa.array([0.1, 0.2], pa.float32()), "y": [0, 1]})
     for name in "ab":
         pq.write_table(narrow, tmp_path / f"{name}.parquet")
@@ -200,7 +200,7 @@ def test_text_and_dictionaries_of_text_have_the_same_categories(tmp_path):
     assert dataset.facts(Dummy()).schema.features[0].levels == ("amber", "blue", "red")
 
 
-def test_a_column_that_is_empty_everywhere_is_one_of_no_category():
+def test_a_column_that_is_empty_everywhere_has_no_category():
     frame = pd.DataFrame({"x": [1.0, 2.0, 3.0], "nothing": [None] * 3, "y": [0, 1, 1]})
     dataset = Dataset.from_batches([frame[:1], frame[1:]], target="y")
     check_same(dataset, frame, ["x", "nothing"])
@@ -216,7 +216,7 @@ def test_categories_of_weight_zero_are_unknown():
 
 
 @pytest.mark.parametrize("source", ["files", "frames"])
-def test_text_in_one_part_and_numbers_in_another_are_refused(source, tmp_path):
+def test_text_in_one_part_and_numbers_in_another_are_rejected(source, tmp_path):
     tables = [pa.table({"c": [1, 2], "y": [0, 1]}), pa.table({"c": ["1", "2"], "y": [0, 1]})]
     if source == "files":
         for index, table in enumerate(tables):
@@ -229,7 +229,7 @@ def test_text_in_one_part_and_numbers_in_another_are_refused(source, tmp_path):
         dataset.facts(Dummy())
 
 
-def test_integers_that_floats_cannot_tell_apart_are_refused_in_mixed_files(tmp_path):
+def test_integers_too_large_for_floats_are_rejected_in_mixed_files(tmp_path):
     big = 2**53 + 1
     pq.write_table(pa.table({"c": [big, 2], "y": [0, 1]}), tmp_path / "a.parquet")
     pq.write_table(pa.table({"c": pa.array([1, None]), "y": [0, 1]}), tmp_path / "b.parquet")
@@ -239,7 +239,7 @@ def test_integers_that_floats_cannot_tell_apart_are_refused_in_mixed_files(tmp_p
         dataset.facts(Dummy(), ["c"])
 
 
-def test_a_file_with_other_columns_is_named(tmp_path):
+def test_a_file_with_other_columns_is_named_in_the_error(tmp_path):
     pq.write_table(pa.table({"x": [1.0, 2.0], "y": [0, 1]}), tmp_path / "a.parquet")
     pq.write_table(pa.table({"z": [3.0], "y": [0], "x": [2.0]}), tmp_path / "b.parquet")
     with pytest.raises(
@@ -253,14 +253,14 @@ def test_a_file_with_other_columns_is_named(tmp_path):
         Dataset.from_parquet(tmp_path, target="y", columns=["x"]).facts(Dummy())
 
 
-def test_durations_are_refused_before_any_row_is_read(tmp_path):
+def test_durations_are_rejected_before_any_row_is_read(tmp_path):
     wait = pa.array([0, 1], pa.duration("s"))
     pq.write_table(pa.table({"wait": wait, "y": [0, 1]}), tmp_path / "a.parquet")
     with pytest.raises(TypeError, match=r"a\.parquet: column 'wait' has dtype duration"):
         Dataset.from_parquet(tmp_path, target="y").facts(Dummy())
 
 
-def test_dates_in_one_file_and_numbers_in_another_are_refused(tmp_path):
+def test_dates_in_one_file_and_numbers_in_another_are_rejected(tmp_path):
     day = pa.array([0, 1], pa.int32())
     pq.write_table(pa.table({"day": day.cast(pa.date32()), "y": [0, 1]}), tmp_path / "a.parquet")
     pq.write_table(pa.table({"day": day, "y": [0, 1]}), tmp_path / "b.parquet")
@@ -306,7 +306,7 @@ def test_warnings_of_columns_are_those_of_one_frame(column):
         (["b", "a", "a", "b"], ["a", "b"]),
     ],
 )
-def test_either_label_can_be_the_one_to_rank_first(labels, classes):
+def test_either_label_can_be_positive(labels, classes):
     frame = pd.DataFrame({"x": [1.0, 2.0, 3.0, 4.0], "y": labels})
     for positive, order in ((None, classes), (classes[1], classes), (classes[0], classes[::-1])):
         dataset = Dataset.from_batches(frame, target="y", positive=positive, chunk_rows=1)
@@ -320,7 +320,7 @@ def test_either_label_can_be_the_one_to_rank_first(labels, classes):
     "labels",
     [[1, 1, 1], [0, 1, 2], [0.5, 1.0, 2.0], ["a", "b", "c"], ["a", "a", "a"]],
 )
-def test_labels_that_are_not_two_are_refused_in_the_words_of_a_fit(labels):
+def test_labels_without_exactly_two_classes_raise_the_error_of_a_fit(labels):
     with pytest.raises(ValueError, match=r"class|label") as of_frame:
         encode_binary(labels)
     frame = pd.DataFrame({"x": [1.0, 2.0, 3.0], "y": labels})
@@ -329,7 +329,7 @@ def test_labels_that_are_not_two_are_refused_in_the_words_of_a_fit(labels):
     assert str(of_batches.value) == str(of_frame.value)
 
 
-def test_a_continuous_target_is_refused_at_once():
+def test_a_continuous_target_is_rejected_at_once():
     frame = pd.DataFrame({"x": np.arange(5000.0), "y": np.random.default_rng(0).random(5000)})
     with pytest.raises(ValueError, match="continuous"):
         Dataset.from_batches(frame, target="y").facts(Dummy())
@@ -344,7 +344,7 @@ def test_labels_of_two_kinds_name_both_files(tmp_path):
         Dataset.from_parquet(tmp_path, target="y").facts(Dummy())
 
 
-def test_a_label_to_rank_first_that_does_not_occur_is_refused():
+def test_a_positive_label_that_does_not_occur_is_rejected():
     dataset = Dataset.from_batches(ROWS, target="y", positive="maybe", columns=["x"])
     with pytest.raises(ValueError, match="positive is 'maybe', which is none of the labels"):
         dataset.facts(Dummy())
@@ -392,7 +392,7 @@ def test_infinity_is_named_with_its_row_and_file(value, parts_with):
         list(dataset.coded_batches(facts))
 
 
-def test_a_class_without_weight_is_refused():
+def test_a_class_without_weight_is_rejected():
     rows = ROWS.assign(w=np.where(ROWS["y"] == "yes", 0.0, 1.0))
     dataset = Dataset.from_batches(rows, target="y", weight="w", columns=["x"])
     with pytest.raises(ValueError, match="sample_weight is zero for every row of class 'yes'"):
@@ -417,7 +417,7 @@ def at_odd_address(column):
     return pd.Series(values, copy=False)
 
 
-def test_columns_may_lie_anywhere_in_memory():
+def test_columns_may_have_any_memory_layout():
     # As those that a worker of a cluster has got from another one.
     moved = {name: at_odd_address(ROWS[name]) for name in ("x", "small", "count", "w")}
     frame = pd.DataFrame({**{name: ROWS[name] for name in ROWS}, **moved}, copy=False)

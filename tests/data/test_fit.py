@@ -74,7 +74,7 @@ def dataset_of(rows, chunk_rows, weight=None, **kwargs):
 
 @pytest.mark.parametrize("weight", [None, "w"])
 @pytest.mark.parametrize("name", [*TREES, *BOOSTERS])
-def test_a_fit_to_pieces_is_that_to_one_frame(name, weight):
+def test_a_fit_to_pieces_equals_that_to_one_frame(name, weight):
     # A piece of a single row takes as long to read as one of a thousand.
     ranker, rows = (TREES | BOOSTERS)[name], mixed_rows(200 if name == "penalty" else 700)
     whole = clone(ranker).fit(rows[FEATURES], rows["y"], None if weight is None else rows[weight])
@@ -85,7 +85,7 @@ def test_a_fit_to_pieces_is_that_to_one_frame(name, weight):
     assert fitted.feature_names_in_.tolist() == FEATURES
 
 
-def test_the_order_of_files_and_what_is_in_each_do_not_matter_to_a_tree(tmp_path):
+def test_the_order_and_division_of_files_do_not_matter_to_a_tree(tmp_path):
     rows = mixed_rows(900)
     whole = TreeRank(random_state=0).fit(rows[FEATURES], rows["y"], rows["w"])
     # Files of one class, of one category, and one of a single row.
@@ -103,7 +103,7 @@ def test_the_order_of_files_and_what_is_in_each_do_not_matter_to_a_tree(tmp_path
         GradientBoostingRanker(n_rounds=5, random_state=0),
     ],
 )
-def test_more_rows_than_cuts_are_sampled_from(ranker, weight):
+def test_cuts_are_computed_from_a_sample_if_rows_are_many(ranker, weight):
     rng = np.random.default_rng(0)
     n = 230_000
     rows = pd.DataFrame({"a": rng.normal(size=n), "b": rng.integers(0, 40, n), "w": rng.random(n)})
@@ -117,7 +117,7 @@ def test_more_rows_than_cuts_are_sampled_from(ranker, weight):
     assert document(clone(ranker).fit(dataset)) == document(whole)
 
 
-def test_codes_lie_in_a_file_where_they_are_many(monkeypatch, tmp_path):
+def test_many_codes_are_stored_in_a_file(monkeypatch, tmp_path):
     rows, found = mixed_rows(500), []
     whole = TreeRank(random_state=0).fit(rows[FEATURES], rows["y"])
     monkeypatch.setattr(_stored, "_IN_MEMORY", 100)
@@ -180,7 +180,7 @@ def test_a_fit_that_fails_leaves_no_file(monkeypatch, tmp_path):
     assert not hasattr(ranker, "classes_")
 
 
-def test_a_folder_that_is_gone_is_said(monkeypatch, tmp_path):
+def test_a_deleted_spill_folder_is_named_in_the_error(monkeypatch, tmp_path):
     monkeypatch.setattr(_stored, "_IN_MEMORY", 100)
     folder = tmp_path / "gone"
     folder.mkdir()
@@ -205,14 +205,14 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("message", REFUSED)
-def test_what_needs_a_frame_is_refused_by_name(message):
+def test_estimators_that_need_a_frame_are_named_in_the_error(message):
     ranker = REFUSED[message]
     with pytest.raises(ValueError, match=f"^{message}"):
         ranker.fit(dataset_of(mixed_rows(100), 50))
     assert not hasattr(ranker, "classes_")
 
 
-def test_what_takes_no_data_set_says_so():
+def test_estimators_without_support_for_a_dataset_raise_an_error():
     with pytest.raises(TypeError, match=r"^X is a Dataset, whose rows need not fit in memory"):
         ThresholdBinarizer().fit(dataset_of(mixed_rows(100), 50))
 
@@ -227,7 +227,7 @@ def test_labels_and_weights_are_those_of_the_data_set():
         TreeRank().fit(dataset_of(rows, 50), X_val=rows[FEATURES], y_val=rows["y"])
 
 
-def test_infinity_is_named_with_its_place():
+def test_infinity_is_named_with_its_row_and_batch():
     rows = mixed_rows(100)
     rows.loc[77, "x"] = np.inf
     with pytest.raises(ValueError, match=r"^column 'x' is inf in row 77 \(batch 0\)"):

@@ -71,7 +71,7 @@ def before_round(number, act, monkeypatch):
     monkeypatch.setattr(DaskRows, "round", look)
 
 
-def test_a_fit_ends_where_all_workers_are_gone_for_good(client, monkeypatch):
+def test_a_fit_ends_if_all_workers_are_lost(client, monkeypatch):
     monkeypatch.setattr(_patience, "_SAID_AFTER", 1.0)
     model = clone(MODEL)
     with worker_of(client.cluster.scheduler_address) as worker:
@@ -88,7 +88,7 @@ def test_a_fit_ends_where_all_workers_are_gone_for_good(client, monkeypatch):
     assert not hasattr(model, "tree_")
 
 
-def test_a_fit_goes_on_where_workers_come_in_time(client, monkeypatch):
+def test_a_fit_continues_if_workers_arrive_in_time(client, monkeypatch):
     monkeypatch.setattr(_patience, "_SAID_AFTER", 0.5)
     warned, workers = [], []
     monkeypatch.setattr(_patience, "warn_caller", warned.append)
@@ -111,7 +111,7 @@ def test_a_fit_goes_on_where_workers_come_in_time(client, monkeypatch):
     assert len(warned) <= 1
 
 
-def test_a_scheduler_that_is_lost_is_an_error_that_says_so(monkeypatch):
+def test_a_lost_scheduler_raises_an_error_that_says_so(monkeypatch):
     with process("distributed.cli.dask_scheduler", "--port=0", "--no-dashboard") as scheduler:
         address = address_in(scheduler.stdout)
         with worker_of(address), distributed.Client(address, set_as_default=False) as client:
@@ -134,7 +134,7 @@ def die(_):
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-def test_a_partition_that_kills_each_worker_is_an_error_that_says_what_to_do():
+def test_a_partition_that_kills_each_worker_raises_an_error_that_says_what_to_do():
     with (
         dask.config.set({"distributed.scheduler.allowed-failures": 0}),
         distributed.LocalCluster(
@@ -154,7 +154,7 @@ def missing_file(_):
     raise FileNotFoundError("no such file: rows.parquet")
 
 
-def test_an_error_of_a_partition_is_that_which_was_raised():
+def test_an_error_of_a_partition_is_raised_unchanged():
     with (
         distributed.LocalCluster(n_workers=1, processes=False, dashboard_address=":0") as cluster,
         distributed.Client(cluster, set_as_default=False) as client,
@@ -167,6 +167,6 @@ def test_an_error_of_a_partition_is_that_which_was_raised():
 
 
 @pytest.mark.parametrize(("timeout", "kind"), [(0, ValueError), (-1, ValueError), ("1", TypeError)])
-def test_a_timeout_is_a_number_of_seconds(timeout, kind, client):
+def test_an_invalid_timeout_is_rejected(timeout, kind, client):
     with pytest.raises(kind, match="timeout must be"):
         dataset_of(client, timeout=timeout)

@@ -50,7 +50,7 @@ def test_numbers_have_one_value_for_each_mark_of_decimals(text, point, comma):
     assert [None if number is None else number.value for number in found] == [point, comma]
 
 
-def test_what_is_beyond_a_limit_is_next_to_it():
+def test_a_value_beyond_a_limit_is_read_as_the_next_float():
     below, above = read_number("<8", "."), read_number("> 8.5", ".")
     assert (below.value, above.value) == (math.nextafter(8, -math.inf), math.nextafter(8.5, 9))
     assert not below.is_whole
@@ -91,6 +91,6 @@ def test_dates_are_days(text, days):
     assert days_in(text) == (None if days is None else pytest.approx(days, abs=1e-11))
 
 
-def test_numbers_between_slashes_are_dates_in_a_known_order():
+def test_the_order_of_dates_with_slashes_is_inferred():
     assert (days_in("2/1/1970", "dmy"), days_in("1/2/1970", "mdy")) == (1.0, 1.0)
     assert days_in("13/1/1970", "mdy") is None

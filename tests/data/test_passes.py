@@ -110,7 +110,7 @@ def check_same_fit(model, dataset, rows, columns=FEATURES):
 
 @pytest.mark.parametrize("weight", [None, "w"])
 @pytest.mark.parametrize("name", MODELS)
-def test_a_fit_to_pieces_is_that_to_one_frame(name, weight):
+def test_a_fit_to_pieces_equals_that_to_one_frame(name, weight):
     # A card reads the pieces four times more.
     rows = mixed_rows(300 if name in CARDS else 600)
     for chunk_rows in (61, 250, 10_000):
@@ -125,7 +125,7 @@ def test_pieces_may_be_single_rows(name):
     check_same_fit(MODELS[name], dataset_of(rows, 1, "w"), rows)
 
 
-def test_whole_weights_are_copies():
+def test_integer_weights_equal_copies():
     rows = mixed_rows(400).assign(w=np.arange(400) % 4)
     fitted = check_same_fit(MODELS["folds"], dataset_of(rows, 77, "w"), rows)
     copies = rows.loc[rows.index.repeat(rows["w"])]
@@ -133,7 +133,7 @@ def test_whole_weights_are_copies():
     assert again._to_document() == fitted._to_document()
 
 
-def test_the_order_of_files_and_what_is_in_each_do_not_matter(tmp_path):
+def test_the_order_and_division_of_files_do_not_matter(tmp_path):
     rows = mixed_rows(900)
     # Files of one class, of one category, and one of a single row.
     parts = rows.sort_values(["y", "colour"], na_position="first")
@@ -191,7 +191,7 @@ def test_more_values_than_cells_take_more_passes(weight, weight_folds, monkeypat
     assert len(questions) >= (2 if weight_folds is None else 3)
 
 
-def test_rows_that_can_not_be_dealt_are_weighed_together():
+def test_rows_that_cannot_be_split_into_folds_are_weighted_together():
     rows = mixed_rows(60)
     # All positive rows are copies of one another.
     positive = rows[rows["y"] == "yes"]
@@ -205,7 +205,7 @@ def test_rows_that_can_not_be_dealt_are_weighed_together():
     assert fitted._to_document() == whole._to_document()
 
 
-def test_infinity_is_named_with_its_place():
+def test_infinity_is_named_with_its_row_and_batch():
     rows = mixed_rows(100)
     rows.loc[77, "x"] = np.inf
     model = RIMARC()
@@ -263,7 +263,7 @@ def test_a_card_of_a_ranker_of_the_sample_counts_all_rows(monkeypatch):
     assert card.auc_ == pytest.approx(card.score(rows[FEATURES], rows["y"]), abs=1e-15)
 
 
-def test_rows_that_a_card_can_not_tell_apart_have_one_total():
+def test_rows_in_the_same_bins_have_one_total():
     rows = pd.DataFrame({"constant": 2.5, "missing": np.nan, "y": [0, 1] * 30})
     columns = ["constant", "missing"]
     fitted = check_same_fit(
@@ -282,7 +282,7 @@ def test_a_card_has_columns_of_every_kind_as_in_one_frame():
 
 
 @pytest.mark.parametrize("weight", [None, "w"])
-def test_scores_of_a_card_lie_in_files_where_they_are_many(weight, monkeypatch, tmp_path):
+def test_many_scores_of_a_card_are_stored_in_files(weight, monkeypatch, tmp_path):
     before, update = n_spilled_bytes(tmp_path), _scores.add_scores
     n_bytes = []
 
@@ -304,7 +304,7 @@ def test_scores_of_a_card_lie_in_files_where_they_are_many(weight, monkeypatch, 
     assert os.listdir(tmp_path) == []
 
 
-def test_a_card_of_a_ranker_that_needs_a_frame_says_so():
+def test_a_card_of_a_ranker_that_needs_a_frame_raises_an_error():
     class OfFrames(RIMARC):
         _fits_dataset = None
 
@@ -364,7 +364,7 @@ def test_a_fit_does_not_depend_on_partitions(name, n_parts, weight, client):
     check_same_fit(MODELS[name], on_cluster(rows, n_parts, client, weight), rows)
 
 
-def test_a_value_that_is_not_valid_is_named_with_its_partition(client):
+def test_an_invalid_value_is_named_with_its_partition(client):
     rows = mixed_rows(200)
     rows.loc[150, "x"] = np.inf
     with pytest.raises(ValueError, match=r"column 'x' is inf in row 50 \(partition 2\)"):

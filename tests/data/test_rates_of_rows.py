@@ -45,7 +45,7 @@ def test_rates_of_rare_categories_are_those_of_one_frame(name, weight, monkeypat
         assert fitted._to_document() == expected._to_document()
 
 
-def test_raw_rates_are_not_learned_from_either_way():
+def test_a_fit_with_raw_rates_equals_that_to_one_frame():
     rows, model = town_rows(2000), TreeRank(level_rates="raw", random_state=0)
     expected = clone(model).fit(rows[TOWN_FEATURES], rows["y"])
     dataset = Dataset.from_batches(rows, target="y", columns=TOWN_FEATURES, chunk_rows=300)

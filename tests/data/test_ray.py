@@ -81,14 +81,14 @@ def test_blocks_may_be_frames_of_other_libraries(change):
     check_same_fit(put([change(part) for part in cut(ROWS, [500])]), change(ROWS))
 
 
-def test_data_sets_of_ray_are_read_by_block():
+def test_datasets_of_ray_are_read_by_block():
     rows = pa.Table.from_pandas(ROWS, preserve_index=False)
     blocks = ray_data.from_arrow([rows[:300], rows[300:301], rows[301:]])
     # The second block is empty then.
     check_same_fit(blocks.filter(expr="id != 300"), pa.concat_tables([rows[:300], rows[301:]]), "w")
 
 
-def test_what_holds_all_codes_has_them_brought_in_order():
+def test_learners_in_memory_gather_the_codes_in_order():
     dataset = Dataset.from_ray(put(cut(ROWS, [1, 700])), target="y", weight="w", columns=FEATURES)
     forest = RankingForest(n_estimators=3, random_state=0)
     expected = clone(forest).fit(ROWS[FEATURES], ROWS["y"], ROWS["w"])
@@ -102,7 +102,7 @@ def test_what_holds_all_codes_has_them_brought_in_order():
         (range(100, 1200, 100), "w", lambda ranker: Scorecard(estimator=ranker)),
     ],
 )
-def test_passes_over_blocks_are_those_over_one_frame(cuts, weight, of):
+def test_passes_over_blocks_equal_those_over_one_frame(cuts, weight, of):
     blocks = put(cut(ROWS, cuts))
     dataset = Dataset.from_ray(blocks, target="y", weight=weight, columns=FEATURES)
     model = of(RIMARC(weight_folds=3, random_state=0))
@@ -129,7 +129,7 @@ def test_a_fit_outlives_its_actors(monkeypatch):
     assert n_rounds > 4
 
 
-def test_actors_that_are_made_anew_are_no_matter_to_warn_of(capfd):
+def test_restarted_actors_raise_no_warning(capfd):
     check_same_fit(put(cut(ROWS, [200])), ROWS)
     assert "constructor arguments" not in capfd.readouterr().err
 
@@ -165,7 +165,7 @@ CHANGES = {
     ],
     ids=lambda value: value if isinstance(value, str) else type(value).__name__,
 )
-def test_a_block_that_changes_between_passes_is_named(model, change, monkeypatch):
+def test_a_block_that_changes_between_passes_is_named_in_the_error(model, change, monkeypatch):
     later, said = CHANGES[change]
     dataset = Dataset.from_ray(put([ROWS[:600], LAST]), target="y", columns=FEATURES, weight="w")
     facts, source = Dataset.facts, dataset.passes.source
@@ -181,7 +181,7 @@ def test_a_block_that_changes_between_passes_is_named(model, change, monkeypatch
 
 
 @pytest.mark.parametrize("change", ["fewer rows", "flipped labels", "other weights", "a number"])
-def test_a_lost_actor_whose_block_comes_back_changed_is_noticed(change, monkeypatch):
+def test_a_block_that_changes_after_the_loss_of_an_actor_is_detected(change, monkeypatch):
     round_of_fit = RayRows.round
 
     def deadly_round(self, ask):
@@ -203,7 +203,7 @@ def kill_me(*_):
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-def test_a_block_that_kills_each_process_is_an_error_that_says_what_to_do():
+def test_a_block_that_kills_each_process_raises_an_error_that_says_what_to_do():
     dataset = Dataset.from_ray(put([ROWS]), target="y", columns=FEATURES)
     source = dataset.passes.source
     with pytest.raises(ClusterError, match="give them more, or make smaller blocks") as err:
@@ -214,7 +214,7 @@ def test_a_block_that_kills_each_process_is_an_error_that_says_what_to_do():
         source.gather([merged])
 
 
-def test_a_fit_ends_where_there_is_no_node(monkeypatch):
+def test_a_fit_ends_if_there_is_no_node(monkeypatch):
     monkeypatch.setattr(_patience, "_SAID_AFTER", 1.0)
     dataset = Dataset.from_ray(put([ROWS]), target="y", columns=FEATURES, timeout=2)
     source = dataset.passes.source
@@ -228,14 +228,14 @@ def test_a_fit_ends_where_there_is_no_node(monkeypatch):
     ray.cancel(slow[0], force=True)
 
 
-def test_a_value_that_is_not_valid_is_named_with_its_block():
+def test_an_invalid_value_is_named_with_its_block():
     parts = [ROWS[:600], ROWS[600:].assign(x=np.inf)]
     dataset = Dataset.from_ray(put(parts), target="y", columns=FEATURES)
     with pytest.raises(ValueError, match=r"^column 'x' is inf in row 0 \(partition 1\)"):
         clone(MODEL).fit(dataset)
 
 
-def test_what_are_no_blocks_is_refused():
+def test_input_that_is_not_blocks_is_rejected():
     for blocks in (ROWS, [ROWS], "blocks"):
         with pytest.raises(TypeError, match=r"blocks must be a ray\.data\.Dataset or a list"):
             Dataset.from_ray(blocks)
@@ -245,7 +245,7 @@ def test_what_are_no_blocks_is_refused():
         Dataset.from_ray(put([ROWS]), target="z")
 
 
-def test_blocks_are_scored_and_measured(model):
+def test_blocks_are_scored_and_evaluated(model):
     dataset = Dataset.from_ray(put(cut(NEW, [0, 300])), target="y", weight="w")
     scores = model.decision_function(NEW[FEATURES])
     found = list(model.decision_function_batches(dataset))

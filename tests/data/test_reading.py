@@ -57,14 +57,14 @@ def test_files_are_read_in_order(paths, tmp_path):
     check_reads_all(dataset)
 
 
-def test_folders_are_read_with_what_is_below_them(tmp_path):
+def test_folders_are_read_recursively(tmp_path):
     for name, rows in (("2025/b", ROWS[100:200]), ("2025/a", ROWS[:100]), ("2026/a", ROWS[200:])):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         rows.to_parquet(tmp_path / f"{name}.parquet")
     check_reads_all(Dataset.from_parquet(tmp_path))
 
 
-def test_a_name_may_hold_what_patterns_are_made_of(tmp_path):
+def test_a_file_name_may_contain_pattern_characters(tmp_path):
     ROWS.to_parquet(tmp_path / "rows [1].parquet")
     check_reads_all(Dataset.from_parquet(tmp_path / "rows [1].parquet"))
 
@@ -81,7 +81,7 @@ def test_no_piece_has_more_rows_than_requested(chunk_rows, tmp_path):
         check_reads_all(dataset)
 
 
-def test_labels_of_rows_that_pandas_has_written_are_no_column(tmp_path):
+def test_an_index_written_by_pandas_is_not_a_column(tmp_path):
     ROWS[ROWS["flag"]].to_parquet(tmp_path / "a.parquet")
     assert "__index_level_0__" in pq.read_schema(tmp_path / "a.parquet").names
     assert Dataset.from_parquet(tmp_path).columns == list(ROWS.columns)
@@ -96,20 +96,20 @@ def test_labels_of_rows_that_pandas_has_written_are_no_column(tmp_path):
         ([], "no files are given"),
     ],
 )
-def test_paths_that_lead_nowhere_are_named(paths, said, tmp_path, monkeypatch):
+def test_missing_paths_are_named_in_the_error(paths, said, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "empty").mkdir()
     with pytest.raises(FileNotFoundError, match=said):
         Dataset.from_parquet(paths)
 
 
-def test_what_is_no_path_is_refused():
+def test_values_that_are_not_paths_are_rejected():
     with pytest.raises(TypeError, match="paths must be strings or path-like, got 3"):
         Dataset.from_parquet([3])
 
 
 @pytest.mark.parametrize("damage", ["cut", "garbled", "no Parquet"])
-def test_a_damaged_file_is_named(damage, tmp_path):
+def test_a_damaged_file_is_named_in_the_error(damage, tmp_path):
     files = write_parts(tmp_path, ROWS, [100, 200])
     content = bytearray(files[1].read_bytes())
     if damage == "cut":
@@ -168,7 +168,7 @@ class Stream:
 
 
 @pytest.mark.parametrize("source", SOURCES)
-def test_what_can_be_read_again_is_read_again(source):
+def test_reusable_sources_can_be_read_again(source):
     dataset = Dataset.from_batches(SOURCES[source](), target="y", weight="w")
     assert dataset.columns == ["id", "x", "small", "count", "colour", "flag"]
     assert dataset.files == []
@@ -197,7 +197,7 @@ def test_a_dataset_of_arrow_is_read_by_its_partitions_and_filter(tmp_path):
     assert all(frame.num_rows <= 40 for frame in dataset.batches())
 
 
-def test_of_a_dataset_of_arrow_only_the_columns_that_are_named_are_read(tmp_path, monkeypatch):
+def test_only_the_named_columns_of_an_arrow_dataset_are_read(tmp_path, monkeypatch):
     requested = []
 
     class Watched(FrameSource):
@@ -221,19 +221,19 @@ def test_of_a_dataset_of_arrow_only_the_columns_that_are_named_are_read(tmp_path
         (lambda: pa.Table.from_pandas(ROWS).to_reader(), "pyarrow.lib.RecordBatchReader"),
     ],
 )
-def test_what_can_be_read_only_once_is_refused_by_name(make, name):
+def test_sources_that_can_be_read_only_once_are_named_in_the_error(make, name):
     said = f"^{name} can be read only once, and a fit reads the data several times: pass what can"
     with pytest.raises(TypeError, match=said):
         Dataset.from_batches(make())
 
 
 @pytest.mark.parametrize("source", [3, "rows.parquet", {"x": [1]}, np.ones((2, 2))])
-def test_what_is_no_source_is_refused(source):
+def test_values_that_are_not_sources_are_rejected(source):
     with pytest.raises(TypeError, match=r"is no source of frames; pass what can be read again"):
         Dataset.from_batches(source)
 
 
-def test_a_function_has_to_start_anew():
+def test_a_source_function_must_return_a_new_iterator_each_time():
     started = iter([ROWS])
     with pytest.raises(TypeError, match="returned the iterator that it had returned before"):
         list(Dataset.from_batches(lambda: started).batches())
@@ -241,14 +241,14 @@ def test_a_function_has_to_start_anew():
         Dataset.from_batches(lambda: ROWS)
 
 
-def test_a_batch_without_names_is_refused():
+def test_a_batch_without_column_names_is_rejected():
     with pytest.raises(TypeError, match="batch 1 is a ndarray; batches are data frames"):
         Dataset.from_batches([ROWS, np.ones((2, 2))])
     with pytest.raises(ValueError, match="has a column called 0"):
         Dataset.from_batches(pd.DataFrame(np.ones((2, 2))))
 
 
-def test_a_batch_that_lacks_a_column_is_named():
+def test_a_batch_without_a_column_is_named_in_the_error():
     dataset = Dataset.from_batches([ROWS, ROWS.drop(columns="id")])
     with pytest.raises(ValueError, match="batch 1 has no column 'id'"):
         ids(dataset)
@@ -275,7 +275,7 @@ def test_a_batch_that_lacks_a_column_is_named():
         ({"spill_dir": "nowhere"}, NotADirectoryError, "spill_dir is no folder: nowhere"),
     ],
 )
-def test_parameters_that_make_no_sense_are_refused(params, error, said, tmp_path):
+def test_invalid_parameters_are_rejected(params, error, said, tmp_path):
     (path,) = write_parts(tmp_path, ROWS, [])
     for make in (
         lambda: Dataset.from_parquet(path, **params),
@@ -285,7 +285,7 @@ def test_parameters_that_make_no_sense_are_refused(params, error, said, tmp_path
             make()
 
 
-def test_a_data_set_says_what_it_is(tmp_path):
+def test_the_repr_of_a_dataset_describes_it(tmp_path):
     files = write_parts(tmp_path, ROWS, [100])
     dataset = Dataset.from_parquet(tmp_path, target="y", columns=["x", "colour"])
     assert repr(dataset) == f"Dataset({files[0]} and 1 more file, 2 columns, target='y')"
@@ -297,7 +297,7 @@ def test_a_data_set_says_what_it_is(tmp_path):
 # Changes between passes
 
 
-def test_a_file_that_is_written_to_between_passes_is_named(tmp_path):
+def test_a_file_changed_between_passes_is_named_in_the_error(tmp_path):
     files = write_parts(tmp_path, ROWS, [100, 200])
     dataset = Dataset.from_parquet(tmp_path)
     check_reads_all(dataset)
@@ -306,7 +306,7 @@ def test_a_file_that_is_written_to_between_passes_is_named(tmp_path):
         ids(dataset)
 
 
-def test_a_file_that_is_replaced_by_one_of_the_same_size_is_named(tmp_path):
+def test_a_file_replaced_by_one_of_the_same_size_is_named_in_the_error(tmp_path):
     (path,) = write_parts(tmp_path, ROWS, [])
     dataset = Dataset.from_parquet(path)
     ids(dataset)
@@ -316,7 +316,7 @@ def test_a_file_that_is_replaced_by_one_of_the_same_size_is_named(tmp_path):
 
 
 @pytest.mark.parametrize("after", [0, 2])
-def test_a_file_that_goes_during_a_pass_is_named(after, tmp_path):
+def test_a_file_deleted_during_a_pass_is_named_in_the_error(after, tmp_path):
     files = write_parts(tmp_path, ROWS, [100, 200])
     batches = Dataset.from_parquet(tmp_path).batches()
     for _ in range(1 + after):
@@ -326,7 +326,7 @@ def test_a_file_that_goes_during_a_pass_is_named(after, tmp_path):
         list(batches)
 
 
-def test_a_source_that_gives_other_rows_the_second_time_is_refused():
+def test_a_source_that_returns_other_rows_the_second_time_is_rejected():
     counts = iter([5, 5, 4])
     dataset = Dataset.from_batches(lambda: [ROWS[: next(counts)]])
     assert len(ids(dataset)) == 5

@@ -106,7 +106,7 @@ OF_PASS = 2 * 32_768 * (16 + 2 * 24)
 
 
 @pytest.mark.parametrize("name", LEARNERS)
-def test_what_a_client_receives_does_not_grow_with_the_rows(name, collections, received):
+def test_bytes_received_by_a_client_do_not_grow_with_the_rows(name, collections, received):
     of_fits = []
     for collection in collections.values():
         received.clear()

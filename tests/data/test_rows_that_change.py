@@ -56,7 +56,7 @@ class Moody:
 
 @pytest.mark.parametrize("from_pass", [3, 4])
 @pytest.mark.parametrize(("later", "said"), CHANGES.values(), ids=CHANGES)
-def test_a_function_that_gives_other_rows_is_named(later, said, from_pass):
+def test_a_function_that_returns_other_rows_is_named_in_the_error(later, said, from_pass):
     # The first call only gives the columns.
     source = Moody(later, from_pass)
     dataset = Dataset.from_batches(source, target="y", weight="w", columns=FEATURES)
@@ -75,14 +75,14 @@ def test_a_function_that_gives_other_rows_is_named(later, said, from_pass):
     ],
     ids=lambda model: type(model).__name__,
 )
-def test_every_way_to_fit_notices_other_values(model):
+def test_every_way_to_fit_detects_changed_values(model):
     later = CHANGES["a number"][0]
     dataset = Dataset.from_batches(Moody(later, 3), target="y", columns=FEATURES)
     with pytest.raises(DataChangedError, match="gave other values than before"):
         clone(model).fit(dataset)
 
 
-def test_a_query_that_gives_other_rows_is_named(tmp_path, monkeypatch):
+def test_a_query_that_returns_other_rows_is_named_in_the_error(tmp_path, monkeypatch):
     path = tmp_path / "rows.parquet"
     ROWS.to_parquet(path)
     dataset = Dataset.from_batches(pl.scan_parquet(path), target="y", columns=FEATURES)
@@ -98,7 +98,7 @@ def test_a_query_that_gives_other_rows_is_named(tmp_path, monkeypatch):
         clone(TREE).fit(dataset)
 
 
-def test_rows_in_another_order_and_other_pieces_are_the_same_rows():
+def test_rows_in_another_order_and_other_pieces_are_accepted():
     def shuffled():
         rows = ROWS.sample(frac=1, random_state=rng)
         cut = rng.randint(1, 399)
@@ -111,7 +111,7 @@ def test_rows_in_another_order_and_other_pieces_are_the_same_rows():
 
 
 @pytest.mark.parametrize("change", ["flipped labels", "a number", "fewer rows"])
-def test_a_file_that_is_written_to_is_named(change, tmp_path, monkeypatch):
+def test_a_changed_file_is_named_in_the_error(change, tmp_path, monkeypatch):
     paths = write_parts(tmp_path, ROWS, [200])
     dataset = Dataset.from_parquet(paths, target="y", columns=FEATURES)
     facts = Dataset.facts

@@ -69,7 +69,7 @@ def are_taken(rows, sample):
 
 @pytest.mark.parametrize("weight", [None, "w"])
 @pytest.mark.parametrize("name", MODELS)
-def test_a_fit_to_pieces_of_few_rows_is_that_to_one_frame(name, weight):
+def test_a_fit_to_pieces_of_few_rows_equals_that_to_one_frame(name, weight):
     ranker, rows = MODELS[name], rows_of(300)
     whole = fitted_to_frame(ranker, rows, weight)
     for chunk_rows in (61, 10_000):
@@ -81,7 +81,7 @@ def test_a_fit_to_pieces_of_few_rows_is_that_to_one_frame(name, weight):
     assert fitted.feature_names_in_.tolist() == features_of(ranker)
 
 
-def test_a_piece_may_be_of_one_row():
+def test_a_piece_may_have_one_row():
     ranker, rows = MODELS["linear"], rows_of(60)
     fitted = clone(ranker).fit(dataset_of(rows, ranker, 1, "w"))
     assert fitted._to_document() == fitted_to_frame(ranker, rows, "w")._to_document()
@@ -97,7 +97,7 @@ def with_copies():
 
 @pytest.mark.parametrize("weight", [None, "w"])
 @pytest.mark.parametrize("name", MODELS)
-def test_of_more_rows_a_sample_is_learned_from(name, weight, monkeypatch):
+def test_many_rows_are_sampled_for_the_fit(name, weight, monkeypatch):
     monkeypatch.setattr(_sampled, "MOST_ROWS", 400)
     ranker, rows = MODELS[name], with_copies()
     if name in ("balanced", "cut"):
@@ -125,7 +125,7 @@ def test_of_more_rows_a_sample_is_learned_from(name, weight, monkeypatch):
         assert fitted._to_document() == expected._to_document()
 
 
-def test_a_saved_model_says_what_it_was_fitted_to(monkeypatch, tmp_path):
+def test_a_saved_model_records_its_sample(monkeypatch, tmp_path):
     monkeypatch.setattr(_sampled, "MOST_ROWS", 100)
     ranker, rows = clone(MODELS["linear"]), rows_of()
     with pytest.warns(UserWarning, match="is fitted to 100 of 600 rows"):
@@ -137,7 +137,7 @@ def test_a_saved_model_says_what_it_was_fitted_to(monkeypatch, tmp_path):
     assert ranker.fit(rows[FEATURES], rows["y"]).sampled_rows_ is None
 
 
-def test_of_a_rare_class_all_rows_are_taken(monkeypatch):
+def test_all_rows_of_a_rare_class_are_sampled(monkeypatch):
     monkeypatch.setattr(_sampled, "MOST_ROWS", 500)
     rows = rows_of(4000).sort_values("x", kind="stable")
     rows["y"] = np.where(np.arange(4000) % 50 == 0, "yes", "no")
@@ -149,7 +149,7 @@ def test_of_a_rare_class_all_rows_are_taken(monkeypatch):
     assert abs(sample.weight[~sample.labels].sum() / 3920 - 1) < 5 / np.sqrt(420)
 
 
-def test_the_weights_of_a_sample_of_classes_are_those_of_all_rows(monkeypatch):
+def test_weights_of_a_sample_by_class_add_up_to_about_those_of_all_rows(monkeypatch):
     monkeypatch.setattr(_sampled, "MOST_ROWS", 1000)
     rows = rows_of(4000)
     sample = sampled(dataset_of(rows, MODELS["linear"], weight="w"), MODELS["linear"])
@@ -160,7 +160,7 @@ def test_the_weights_of_a_sample_of_classes_are_those_of_all_rows(monkeypatch):
 
 
 @pytest.mark.parametrize("weight", [None, "w"])
-def test_the_sample_has_so_many_distinct_rows_with_all_copies(weight, monkeypatch):
+def test_the_sample_has_the_requested_distinct_rows_with_all_their_copies(weight, monkeypatch):
     monkeypatch.setattr(_sampled, "MOST_ROWS", 250)
     ranker, rows = AURORA_FEW, with_copies()
     sample = sampled(dataset_of(rows, ranker, 100, weight), ranker)
@@ -181,7 +181,7 @@ def test_the_sample_is_one_of_all_rows(monkeypatch):
     assert abs(share - 0.5) < 5 * np.sqrt(0.25 / 1000 * 0.75)
 
 
-def test_a_class_that_the_sample_lacks_is_named(monkeypatch):
+def test_a_class_missing_from_the_sample_is_named_in_the_error(monkeypatch):
     monkeypatch.setattr(_sampled, "MOST_ROWS", 5)
     rows = rows_of(3000)
     rows["y"] = np.where(np.arange(3000) == 1234, "yes", "no")
@@ -191,7 +191,7 @@ def test_a_class_that_the_sample_lacks_is_named(monkeypatch):
     assert not hasattr(ranker, "classes_")
 
 
-def test_a_search_does_not_go_on_with_a_data_set():
+def test_a_warm_start_is_rejected_for_a_dataset():
     ranker = clone(AURORA_FEW).set_params(warm_start=True)
     with pytest.raises(ValueError, match=r"^warm_start is True, which needs all rows in a frame"):
         ranker.fit(dataset_of(rows_of(100), ranker))

@@ -81,7 +81,7 @@ def test_a_ranker_fitted_without_names_reads_the_columns_of_the_data_set(tmp_pat
     np.testing.assert_array_equal(scores, expected)
 
 
-def test_columns_that_the_model_lacks_or_does_not_know(model):
+def test_unknown_and_missing_columns_raise_an_error(model):
     with pytest.raises(ValueError, match="has no column 'colour'"):
         list(model.decision_function_batches(Dataset.from_batches(NEW.drop(columns="colour"))))
     mixed = [NEW[:100], NEW[100:].assign(x="text")]
@@ -102,7 +102,7 @@ OF_FRAMES = [
 
 
 @pytest.mark.parametrize("name", OF_FRAMES)
-def test_what_is_fitted_to_rows_in_memory_says_what_else_there_is(name):
+def test_methods_for_frames_reject_a_dataset_and_name_the_alternative(name):
     cls = get_estimator(name)
     estimator = cls(ranker=LogisticRegression()) if cls is TwoSidedClassifier else cls()
     dataset = Dataset.from_batches(ROWS, target="y")
@@ -112,13 +112,13 @@ def test_what_is_fitted_to_rows_in_memory_says_what_else_there_is(name):
 
 
 @pytest.mark.parametrize("method", ["decision_function", "predict", "predict_proba"])
-def test_methods_for_rows_in_memory_say_what_to_call_for_a_dataset(method, model):
+def test_errors_of_methods_for_frames_name_the_method_for_a_dataset(method, model):
     with pytest.raises(TypeError, match=REFUSAL):
         getattr(model, method)(Dataset.from_batches(ROWS, target="y"))
 
 
 @pytest.mark.parametrize("method", ["decision_function_batches", "roc_state", "write_scores"])
-def test_what_takes_a_data_set_refuses_a_frame(method, model, tmp_path):
+def test_methods_for_a_dataset_reject_a_frame(method, model, tmp_path):
     calls = {
         "decision_function_batches": lambda: list(model.decision_function_batches(NEW)),
         "roc_state": lambda: roc_state(model, NEW),
@@ -160,7 +160,7 @@ def test_zipped_scores_are_the_same_bytes_each_time(model, tmp_path):
     assert gzip.decompress((tmp_path / "a.csv.gz").read_bytes()).startswith(b'"score"\n')
 
 
-def test_names_of_rows_take_the_type_that_all_files_have_in_common(model, tmp_path):
+def test_row_names_have_the_common_type_of_all_files(model, tmp_path):
     names = (pa.array([1, 2, 3], pa.int32()), pa.array([2**40], pa.int64()), pa.nulls(1))
     rows = pa.Table.from_pandas(NEW[FEATURES], preserve_index=False)
     for index, name in enumerate(names):
@@ -181,18 +181,18 @@ def test_names_of_rows_take_the_type_that_all_files_have_in_common(model, tmp_pa
         ("no/folder/scores.csv", None, FileNotFoundError, "no/folder/scores.csv"),
     ],
 )
-def test_scores_that_cannot_be_written_are_refused(path, columns, error, said, model, tmp_path):
+def test_scores_that_cannot_be_written_raise_an_error(path, columns, error, said, model, tmp_path):
     with pytest.raises(error, match=said):
         model.write_scores(Dataset.from_batches(NEW), tmp_path / path, columns=columns)
     assert list(tmp_path.iterdir()) == []
 
 
-def test_there_are_no_scores_of_no_rows(model, tmp_path):
+def test_scoring_no_rows_raises_an_error(model, tmp_path):
     with pytest.raises(ValueError, match="has no rows to score"):
         model.write_scores(Dataset.from_batches(NEW[:0]), tmp_path / "scores.csv")
 
 
-def test_an_error_halfway_leaves_the_file_as_it_was(model, tmp_path):
+def test_an_error_halfway_leaves_the_file_unchanged(model, tmp_path):
     path = tmp_path / "scores.csv"
     path.write_text("of yesterday")
 
@@ -206,7 +206,7 @@ def test_an_error_halfway_leaves_the_file_as_it_was(model, tmp_path):
     assert os.listdir(tmp_path) == ["scores.csv"]
 
 
-def test_a_change_halfway_is_no_file(model, tmp_path):
+def test_data_that_change_halfway_leave_no_file(model, tmp_path):
     counts = iter([10, 10, 9])
     dataset = Dataset.from_batches(lambda: [NEW[: next(counts)]])
     list(dataset.batches())
@@ -217,7 +217,7 @@ def test_a_change_halfway_is_no_file(model, tmp_path):
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs a device that is always full")
 @pytest.mark.parametrize("kind", ["parquet", "csv", "csv.gz"])
-def test_a_full_disk_is_named(kind, model, tmp_path):
+def test_a_full_disk_is_named_in_the_error(kind, model, tmp_path):
     path = tmp_path / f"scores.{kind}"
     path.symlink_to("/dev/full")
     with pytest.raises(OSError, match="No space left on device") as caught:
@@ -261,7 +261,7 @@ def test_the_roc_of_pieces_is_that_of_all_rows(weight, model, tmp_path):
     assert state.to_bytes() == at_once.to_bytes()
 
 
-def test_the_roc_of_the_other_label_is_turned_around(model):
+def test_the_roc_of_the_other_label_is_reversed(model):
     both = [
         roc_state(model, Dataset.from_batches(NEW, target="y", positive=label)).auc()
         for label in ("no", "yes")
@@ -269,14 +269,14 @@ def test_the_roc_of_the_other_label_is_turned_around(model):
     assert both[0] == pytest.approx(1 - both[1], abs=1e-15)
 
 
-def test_rankers_of_others_are_measured_by_their_probabilities():
+def test_classifiers_of_other_packages_are_evaluated_by_their_probabilities():
     forest = RandomForestClassifier(10, random_state=0).fit(ROWS[["small"]], ROWS["y"])
     dataset = Dataset.from_batches(NEW, target="y", chunk_rows=90)
     expected = roc_auc_score(NEW["y"], forest.predict_proba(NEW[["small"]])[:, 1])
     assert roc_state(forest, dataset).auc() == expected
 
 
-def test_what_cannot_be_measured_is_refused(model):
+def test_data_that_cannot_be_evaluated_are_rejected(model):
     with pytest.raises(ValueError, match="has no labels"):
         roc_state(model, Dataset.from_batches(NEW))
     rows = NEW.astype({"y": object})
@@ -291,7 +291,7 @@ def test_what_cannot_be_measured_is_refused(model):
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads the peak of memory from /proc")
-def test_scoring_a_large_file_takes_the_memory_of_its_pieces(tmp_path):
+def test_scoring_a_large_file_needs_only_the_memory_of_its_pieces(tmp_path):
     # 200 MB of numbers, in groups of 25 MB.
     block = pa.table({f"x{i}": np.random.default_rng(i).random(125_000) for i in range(25)})
     path = tmp_path / "large.parquet"

@@ -151,11 +151,11 @@ def test_a_fit_does_not_depend_on_partitions(name, frame_of):
     ],
     ids=lambda value: value if isinstance(value, str | None) else type(value).__name__,
 )
-def test_every_family_learns_what_it_learns_from_one_frame(model, weight, frame_of):
+def test_every_family_learns_the_same_as_from_one_frame(model, weight, frame_of):
     check_same_fit(frame_of(cut(ROWS, [0, 1, 400])), ROWS, weight, model)
 
 
-def test_a_frame_may_be_one_that_spark_divides_as_it_runs(spark, frame_of):
+def test_a_frame_may_be_partitioned_adaptively(spark, frame_of):
     # Adaptive execution joins small partitions of what was shuffled.
     frame = frame_of(cut(ROWS, [300])).repartition(5, "count").orderBy("small")
     check_same_fit(frame, ROWS, "w")
@@ -239,7 +239,7 @@ CHANGES = {
     [*((TREE, change) for change in CHANGES), (RIMARC(), "a number"), (LinearRanker(), "a number")],
     ids=lambda value: value if isinstance(value, str) else type(value).__name__,
 )
-def test_a_partition_that_changes_between_passes_is_named(
+def test_a_partition_that_changes_between_passes_is_named_in_the_error(
     model, change, frame_of, tmp_path, monkeypatch
 ):
     later, said = CHANGES[change]
@@ -258,7 +258,9 @@ def test_a_partition_that_changes_between_passes_is_named(
 
 
 @pytest.mark.parametrize("change", CHANGES)
-def test_codes_that_come_back_changed_are_noticed(change, frame_of, tmp_path, monkeypatch):
+def test_codes_that_change_when_computed_again_are_detected(
+    change, frame_of, tmp_path, monkeypatch
+):
     frame = frame_of([ROWS[:300], LAST])
     dataset = Dataset.from_spark(frame, target="y", columns=FEATURES, weight="w")
     round_of_fit = SparkRows.round
@@ -275,7 +277,7 @@ def test_codes_that_come_back_changed_are_noticed(change, frame_of, tmp_path, mo
         clone(TREE).fit(dataset)
 
 
-def test_another_number_of_partitions_is_an_error(frame_of):
+def test_another_number_of_partitions_raises_an_error(frame_of):
     parts = [ROWS[:300], ROWS[300:], ROWS[:0]]
     dataset = Dataset.from_spark(frame_of(parts), target="y", columns=FEATURES)
     facts = dataset.facts(clone(TREE))
@@ -295,7 +297,7 @@ def test_another_number_of_partitions_is_an_error(frame_of):
         ({"w": -1.0}, r"^weight column 'w' holds -1.0 in row 100 \(partition 1\)"),
     ],
 )
-def test_a_value_that_is_not_valid_is_named_with_its_partition(change, said, frame_of):
+def test_an_invalid_value_is_named_with_its_partition(change, said, frame_of):
     rows = ROWS.astype({"y": object})
     rows.loc[400, list(change)] = list(change.values())
     frame = frame_of(cut(rows, [300]), ROWS)
@@ -304,7 +306,7 @@ def test_a_value_that_is_not_valid_is_named_with_its_partition(change, said, fra
         clone(TREE).fit(dataset)
 
 
-def test_an_error_of_spark_is_the_cause_of_one_that_says_what_it_was_about(frame_of, tmp_path):
+def test_an_error_of_spark_is_chained_to_one_that_explains_it(frame_of, tmp_path):
     dataset = Dataset.from_spark(frame_of(cut(ROWS, [300])), target="y", columns=FEATURES)
     (tmp_path / "1.pickle").unlink()
     with pytest.raises(
@@ -318,7 +320,7 @@ def test_an_error_of_spark_is_the_cause_of_one_that_says_what_it_was_about(frame
 @pytest.mark.parametrize(
     "lost", ["ExecutorLostFailure (executor 3", "java.lang.OutOfMemoryError: "]
 )
-def test_executors_that_are_lost_are_an_error_that_says_what_to_do(lost, frame_of):
+def test_lost_executors_raise_an_error_that_says_what_to_do(lost, frame_of):
     source = Dataset.from_spark(frame_of([ROWS]), target="y").passes.source
     raised = pyspark.errors.PySparkException(f"Job aborted due to stage failure\n{lost}")
     with (
@@ -358,7 +360,7 @@ def check_unfitted_and_free(model, spark, tmp_path):
     (tmp_path / "stuck").unlink()
 
 
-def test_a_fit_ends_where_no_task_ends(spark, stuck, tmp_path):
+def test_a_fit_ends_if_no_task_finishes(spark, stuck, tmp_path):
     model = clone(TREE)
     given = {"target": "y", "columns": FEATURES}
     said = r"^the Spark frame: tasks are running, but none has ended for \d+ s: make smaller"
@@ -420,7 +422,7 @@ session.stop()
 """
 
 
-def test_a_fit_ends_where_there_are_no_executors():
+def test_a_fit_ends_if_there_are_no_executors():
     run = subprocess.run(
         [sys.executable, "-P", "-c", WITHOUT_EXECUTORS],
         check=True,
@@ -446,7 +448,7 @@ def test_a_fit_needs_two_classes_and_rows(spark, frame_of):
         clone(TREE).fit(Dataset.from_spark(empty, target="y"))
 
 
-def test_what_is_no_frame_is_refused(spark, frame_of):
+def test_input_that_is_not_a_spark_frame_is_rejected(spark, frame_of):
     with pytest.raises(TypeError, match="frame must be a data frame of Spark, got DataFrame"):
         Dataset.from_spark(ROWS, target="y")
     with pytest.raises(ValueError, match="has no column 'z'"):

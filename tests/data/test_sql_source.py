@@ -109,7 +109,7 @@ def database(request):
 
 
 @pytest.mark.parametrize("model", MODELS.values(), ids=MODELS)
-def test_the_fit_is_that_to_a_frame(database, model):
+def test_the_fit_equals_that_to_a_frame(database, model):
     query, frame = database
     expected = clone(model).fit(frame[FEATURES].to_native(), frame["y"].to_native())
     dataset = Dataset.from_sql(query, "loans", target="y", columns=FEATURES)
@@ -171,7 +171,7 @@ def test_the_state_of_weighed_rows_is_that_of_the_rows(kind, monkeypatch):
     assert found.to_bytes() == expected.to_bytes()
 
 
-def test_a_fit_by_weights_says_what_cannot_be_counted(monkeypatch):
+def test_too_many_pairs_of_value_and_weight_raise_an_error(monkeypatch):
     monkeypatch.setattr(_sql, "MOST_VALUES", 2000)
     dataset = Dataset.from_sql(in_sqlite(many_rows()), "loans", target="y", weight="w")
     said = r"column 'id' of table loans has 12,000 distinct pairs of a value and 'w', and 2,000 at"
@@ -180,7 +180,7 @@ def test_a_fit_by_weights_says_what_cannot_be_counted(monkeypatch):
 
 
 @pytest.mark.parametrize("bad", [-1.0, None, np.inf])
-def test_weights_that_are_none_are_named(bad):
+def test_invalid_weights_are_named_in_the_error(bad):
     rows = mixed_rows()
     rows.loc[7, "w"] = bad
     dataset = Dataset.from_sql(in_duckdb(rows).sql, "loans", target="y", weight="w")
@@ -188,7 +188,7 @@ def test_weights_that_are_none_are_named(bad):
         RIMARC().fit(dataset)
 
 
-def test_weights_that_change_between_queries_are_noticed():
+def test_weights_that_change_between_queries_are_detected():
     connection = in_duckdb(mixed_rows())
     queries = []
 
@@ -204,7 +204,7 @@ def test_weights_that_change_between_queries_are_noticed():
 
 
 @pytest.mark.parametrize("model", [RIMARC(), MAD2C()], ids=["rimarc", "mad2c"])
-def test_the_label_that_ranks_first_is_the_one_named(model):
+def test_the_named_label_is_positive(model):
     rows = mixed_rows()
     query = in_sqlite(rows)
     dataset = Dataset.from_sql(query, "loans", target="y", positive="no", columns=["x", "colour"])
@@ -214,7 +214,7 @@ def test_the_label_that_ranks_first_is_the_one_named(model):
     assert found._to_document() == clone(model).fit(files)._to_document()
 
 
-def test_a_fit_asks_twice_for_each_column_and_once_for_the_labels():
+def test_a_fit_queries_each_column_twice_and_the_labels_once():
     queries, query = [], in_sqlite(many_rows())
     dataset = Dataset.from_sql(
         lambda text: queries.append(text) or query(text), "loans", target="y", columns=FEATURES
@@ -238,7 +238,7 @@ def test_all_columns_are_those_of_the_table():
         Dataset.from_sql(in_sqlite(mixed_rows()), "loans", target="yy")
 
 
-def test_names_are_quoted_and_taken_for_nothing_else():
+def test_column_names_are_quoted_and_never_confused_with_aliases():
     """Columns that are called like what queries call theirs, and one that ends its quotes."""
     rng = np.random.default_rng(0)
     names = ["value_1", "n_rows", "counted", 'an "age"', "order"]
@@ -286,7 +286,7 @@ def test_a_query_in_parentheses_is_a_table():
     ],
     ids=["rimarc", "tree", "boosting", "scorecard"],
 )
-def test_the_database_measures_as_memory_does(model, database_of):
+def test_a_database_gives_the_same_statistics_as_memory(model, database_of):
     rows = mixed_rows(1500).assign(flag=lambda frame: frame["flag"].astype(int))
     # NaN is no NULL to a database.
     rows["x"] = rows["x"].astype(object).where(rows["x"].notna(), None)
@@ -303,7 +303,7 @@ def test_the_database_measures_as_memory_does(model, database_of):
     assert roc_state(fitted, against).auc() == pytest.approx(1 - expected.auc(), abs=1e-15)
 
 
-def test_a_ranker_without_sql_is_refused_by_name():
+def test_a_ranker_without_sql_is_named_in_the_error():
     from sklearn.linear_model import LogisticRegression
 
     rows = mixed_rows()
@@ -321,7 +321,7 @@ def test_a_ranker_without_sql_is_refused_by_name():
     [TreeRank(), LinearRanker(), GradientBoostingRanker()],
     ids=lambda model: type(model).__name__,
 )
-def test_what_needs_rows_is_refused_by_name(model):
+def test_estimators_that_need_rows_are_named_in_the_error(model):
     dataset = Dataset.from_sql(_never, "loans", target="y", columns=["x"])
     name = type(model).__name__
     with pytest.raises(TypeError, match=f"{name} needs whole rows, .* the values of one column"):
@@ -330,13 +330,13 @@ def test_what_needs_rows_is_refused_by_name(model):
 
 
 @pytest.mark.parametrize("of", [lambda ranker: ranker, lambda ranker: Scorecard(estimator=ranker)])
-def test_folds_of_weights_are_refused_before_any_query(of):
+def test_cross_fitted_weights_are_rejected_before_any_query(of):
     dataset = Dataset.from_sql(_never, "loans", target="y", columns=["x"])
     with pytest.raises(ValueError, match="weight_folds is 5, but folds are dealt by the content"):
         of(RIMARC(weight_folds=5)).fit(dataset)
 
 
-def test_a_card_is_refused_by_what_its_ranker_needs():
+def test_a_card_is_rejected_if_its_ranker_needs_rows_or_has_no_column_names():
     dataset = Dataset.from_sql(_never, "loans", target="y", columns=["x"])
     with pytest.raises(TypeError, match=r"GradientBoostingRanker needs whole rows, .* counted"):
         Scorecard().fit(dataset)
@@ -345,7 +345,7 @@ def test_a_card_is_refused_by_what_its_ranker_needs():
         Scorecard(estimator=FrozenEstimator(unnamed)).fit(dataset)
 
 
-def test_a_card_asks_for_three_scores_of_all_rows():
+def test_a_card_scores_all_rows_three_times():
     queries, query = [], in_duckdb(mixed_rows()).sql
     dataset = Dataset.from_sql(
         lambda text: queries.append(text) or query(text), "loans", target="y", columns=["x", "flag"]
@@ -357,7 +357,7 @@ def test_a_card_asks_for_three_scores_of_all_rows():
     assert all(f"FROM {numbers}" in text for text in queries[-3:])
 
 
-def test_nan_that_is_no_null_is_found_where_rows_are_scored():
+def test_nan_in_a_database_is_detected_when_rows_are_scored():
     connection = duckdb.connect()
     connection.execute(
         "CREATE TABLE loans AS SELECT CASE WHEN range % 3 = 0 THEN 'NaN'::DOUBLE ELSE range % 7 END"
@@ -415,7 +415,7 @@ def test_labels_that_are_missing_are_counted():
         fit_to(query)
 
 
-def test_three_labels_are_refused_before_columns_are_queried():
+def test_three_labels_are_rejected_before_columns_are_queried():
     queries, query = [], table_of(x=[1.0, 2.0, 3.0], y=[0, 1, 2])
     dataset = Dataset.from_sql(
         lambda text: queries.append(text) or query(text), "loans", target="y", columns=["x"]
@@ -425,12 +425,12 @@ def test_three_labels_are_refused_before_columns_are_queried():
     assert len(queries) == 1
 
 
-def test_one_label_is_refused():
+def test_one_label_is_rejected():
     with pytest.raises(ValueError, match="class"):
         fit_to(table_of(x=[1.0, 2.0], y=[1, 1]))
 
 
-def test_an_empty_table_is_refused():
+def test_an_empty_table_is_rejected():
     rows = pd.DataFrame({"x": [1.0], "y": [0]})
     with pytest.raises(ValueError, match=r"0 sample\(s\) in table loans .* required by RIMARC"):
         fit_to(in_sqlite(rows[:0]))
@@ -483,7 +483,7 @@ def test_a_table_that_changes_between_fits_is_an_error():
             again()
 
 
-def test_columns_are_warned_of_by_their_rows_not_by_their_groups():
+def test_column_warnings_count_rows_and_not_distinct_values():
     rng = np.random.default_rng(0)
     rows = pd.DataFrame(
         {
@@ -512,12 +512,12 @@ def test_columns_are_warned_of_by_their_rows_not_by_their_groups():
         (_never, "loans", {"columns": "xz"}, "columns must be a list of names, got 'xz'"),
     ],
 )
-def test_what_is_no_table_is_refused(query, table, kwargs, message):
+def test_an_invalid_table_is_rejected(query, table, kwargs, message):
     with pytest.raises((TypeError, ValueError), match=message):
         Dataset.from_sql(query, table, target="y", **kwargs)
 
 
-def test_an_answer_of_another_shape_is_refused():
+def test_a_query_result_of_another_shape_is_rejected():
     answer = pd.DataFrame({"a": [1]})
     dataset = Dataset.from_sql(lambda _: answer, "loans", target="y", columns=["x"])
     with pytest.raises(ValueError, match="query must return the 2 requested columns, got 1"):
@@ -533,7 +533,7 @@ def test_an_error_of_the_database_shows_the_query():
     assert err.value.__notes__[0].startswith('query: SELECT "value_0", COUNT(*)')
 
 
-def test_an_empty_name_is_refused():
+def test_an_empty_name_is_rejected():
     dataset = Dataset.from_sql(_never, "loans", target="", columns=["x"])
     with pytest.raises(ValueError, match="a column of table loans has an empty name"):
         RIMARC().fit(dataset)

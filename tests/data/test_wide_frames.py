@@ -82,7 +82,7 @@ class Name(str):
         lambda some, all_: first_doubled(some),
     ],
 )
-def test_a_name_is_not_compared_with_all_others(look_up):
+def test_matching_names_takes_linear_time(look_up):
     n = 1000
     some, others = ([Name(f"x{k}") for k in range(n)] for _ in range(2))
     Name.n_compared = 0
@@ -98,6 +98,6 @@ def test_columns_may_be_listed_by_many_names():
     assert kinds == [k % 2 == 0 for k in range(50)]
 
 
-def test_the_first_name_that_comes_twice_is_named():
+def test_the_first_repeated_name_is_named_in_the_error():
     assert first_doubled(["a", "b", "c", "b", "a"]) == "a"
     assert first_doubled(["a", "b"]) is None
