@@ -64,7 +64,7 @@ def large(monkeypatch):
 
 @pytest.mark.parametrize("weight", [None, "w"])
 @pytest.mark.parametrize("class_weight", [None, "balanced"])
-def test_of_few_values_the_fit_is_that_of_a_frame(weight, class_weight):
+def test_with_few_values_the_fit_equals_that_to_a_frame(weight, class_weight):
     rows, model = rows_of(), clone(QUICK).set_params(class_weight=class_weight)
     expected = fitted_to_frame(model, rows, weight=weight)
     shuffled = rows.sample(frac=1, random_state=1)
@@ -74,7 +74,7 @@ def test_of_few_values_the_fit_is_that_of_a_frame(weight, class_weight):
         assert found.sampled_rows_ is None
 
 
-def test_presets_files_and_listed_categories_are_those_of_a_frame(tmp_path):
+def test_presets_files_and_listed_categories_give_the_fit_to_a_frame(tmp_path):
     rows = rows_of(400)
     listed = ["count", "colour", "town"]
     model = RankingEnsemble(presets="fast", categorical_features=listed, random_state=1)
@@ -99,7 +99,7 @@ def test_an_ensemble_of_a_dataset_is_distilled_by_a_frame_with_its_rows():
         found.distill(LinearRanker(), dataset_of(rows), None)
 
 
-def test_estimators_of_other_packages_see_the_rows_of_a_dataset(tmp_path):
+def test_estimators_of_other_packages_get_the_rows_of_a_dataset(tmp_path):
     rows = rows_of(400).assign(x=lambda frame: frame["x"].fillna(0.0))
     columns = ["x", "small", "count"]
     members = [("logistic", LogisticRegression()), ("linear", LinearRanker())]
@@ -122,7 +122,7 @@ def test_estimators_of_other_packages_see_the_rows_of_a_dataset(tmp_path):
 @pytest.mark.parametrize("columns", [FEATURES, TWO_TEXTS], ids=["sums", "codes"])
 @pytest.mark.parametrize("weight", [None, "w"])
 @pytest.mark.usefixtures("large")
-def test_of_many_values_the_fit_is_that_of_a_frame(columns, weight):
+def test_with_many_values_the_fit_equals_that_to_a_frame(columns, weight):
     rows = rows_of()
     expected = fitted_to_frame(ALONE, rows, columns, weight)
     assert expected.weights_.keys() == {"boosting"}
@@ -139,7 +139,7 @@ def test_of_many_values_the_fit_is_that_of_a_frame(columns, weight):
 
 
 @pytest.mark.usefixtures("large")
-def test_a_weight_is_so_many_copies_of_many_values():
+def test_with_many_values_weights_equal_copies():
     rows = rows_of(400)
     times = np.random.default_rng(0).integers(0, 4, size=len(rows))
     copies = rows.loc[rows.index.repeat(times)]
@@ -152,7 +152,7 @@ def test_a_weight_is_so_many_copies_of_many_values():
 
 
 @pytest.mark.usefixtures("large")
-def test_its_models_are_those_of_the_booster(monkeypatch):
+def test_with_many_values_the_models_equal_those_of_the_booster(monkeypatch):
     rows = rows_of(600)
     monkeypatch.setattr(_judged_by_sample, "_SEED_OF_FOLDS", 0)
     model = RankingEnsemble(random_state=0).fit(rows[FEATURES], rows["y"])
@@ -191,7 +191,7 @@ def test_probabilities_of_a_rare_class_are_those_of_all_rows():
 
 
 @pytest.mark.usefixtures("large")
-def test_the_leaderboard_of_many_values_agrees_with_new_rows(monkeypatch):
+def test_with_many_values_the_leaderboard_agrees_with_new_rows(monkeypatch):
     monkeypatch.setattr(_judged_by_sample, "MOST_OF_CLASS", 1000)
     rows = rows_of(12_000)
     old, new = rows[:4000], rows[4000:]
@@ -205,7 +205,7 @@ def test_the_leaderboard_of_many_values_agrees_with_new_rows(monkeypatch):
 
 
 @pytest.mark.usefixtures("large")
-def test_groups_and_times_are_dealt_as_such_of_many_values():
+def test_with_many_values_folds_respect_groups_and_times():
     rows = rows_of(600)
     group = np.arange(600) // 6
     model = clone(ALONE).fit(rows[FEATURES], rows["y"], groups=group)
@@ -215,7 +215,7 @@ def test_groups_and_times_are_dealt_as_such_of_many_values():
 
 
 @pytest.mark.usefixtures("large")
-def test_members_of_many_values_learn_from_the_common_sample(monkeypatch):
+def test_with_many_values_members_learn_from_the_common_sample(monkeypatch):
     monkeypatch.setattr(_sampled, "MOST_ROWS", 300)
     rows = rows_of().assign(x=lambda frame: frame["x"].fillna(0.0))
     columns = ["x", "small", "count"]
@@ -231,7 +231,7 @@ def test_members_of_many_values_learn_from_the_common_sample(monkeypatch):
 
 
 @pytest.mark.usefixtures("large")
-def test_what_many_values_leave_out_is_said():
+def test_with_many_values_distilling_raises_an_error():
     rows = rows_of(300)
     model = clone(ALONE).fit(dataset_of(rows))
     with pytest.raises(ValueError, match=re.escape("of which it scored a sample")):
@@ -240,7 +240,7 @@ def test_what_many_values_leave_out_is_said():
 
 
 @pytest.mark.usefixtures("large")
-def test_one_positive_row_of_many_values_leaves_nothing_to_judge_by():
+def test_with_many_values_one_positive_row_leaves_nothing_to_hold_out():
     rows = rows_of(300).assign(y=np.arange(300) == 7)
     model = RankingEnsemble(random_state=0)
     with pytest.warns(UserWarning, match="A class has one distinct row"):
@@ -251,7 +251,7 @@ def test_one_positive_row_of_many_values_leaves_nothing_to_judge_by():
 
 
 @pytest.mark.usefixtures("large")
-def test_lines_tell_of_the_booster(capsys):
+def test_verbose_prints_the_rounds_of_the_booster(capsys):
     clone(ALONE).set_params(verbose=2).fit(dataset_of(rows_of(300)))
     lines = capsys.readouterr().out.splitlines()
     assert re.fullmatch(r"\[RankingEnsemble\] boosting without each fold, .* s", lines[0])
@@ -262,7 +262,7 @@ def test_lines_tell_of_the_booster(capsys):
 # What a data set cannot give
 
 
-def test_what_is_wrong_with_a_dataset_is_said():
+def test_an_invalid_dataset_raises_an_error():
     rows = rows_of(100)
     with pytest.raises(ValueError, match="y was given with a Dataset"):
         clone(QUICK).fit(dataset_of(rows), rows["y"])
@@ -280,7 +280,7 @@ def test_what_is_wrong_with_a_dataset_is_said():
 
 @pytest.mark.parametrize("n_parts", [1, 3])
 @pytest.mark.parametrize("is_large", [False, True])
-def test_a_fit_to_partitions_is_that_of_a_frame(n_parts, is_large, request):
+def test_a_fit_to_partitions_equals_that_to_a_frame(n_parts, is_large, request):
     dask = pytest.importorskip("dask", reason="fits on the workers of dask")
     distributed = pytest.importorskip("distributed", reason="fits on workers of distributed")
     dd = pytest.importorskip("dask.dataframe", reason="reads data frames of dask")

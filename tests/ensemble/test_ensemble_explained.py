@@ -52,14 +52,14 @@ def fitted():
 # -------------------------------------------------------------------------------------- importances
 
 
-def test_importances_are_what_new_rows_lose_where_a_feature_is_shuffled(fitted):
+def test_importances_agree_with_permutation_on_new_rows(fitted):
     later = sample(4000, 1)
     expected = permutation_importance(fitted, *later, n_repeats=3, random_state=0).importances_mean
     assert fitted.feature_importances_ == pytest.approx(expected, abs=0.06)
     assert fitted.feature_importances_[3:].max() < 0.01 < fitted.feature_importances_[:3].min()
 
 
-def test_columns_of_noise_are_worth_nothing_whatever_their_levels():
+def test_noise_columns_have_no_importance_for_any_number_of_categories():
     members = [("tree", TreeRank(pruning=None, level_rates="raw", random_state=0))]
     model = RankingEnsemble(members=members, random_state=0).fit(X, Y)
     noise = model.feature_importances_[3:]
@@ -95,20 +95,20 @@ def test_importances_do_not_depend_on_threads_and_are_saved(tmp_path):
     np.testing.assert_array_equal(back.feature_importances_, fitted.feature_importances_)
 
 
-def test_importances_of_many_columns_are_those_of_all_at_once(monkeypatch):
+def test_importances_of_many_columns_equal_those_computed_at_once(monkeypatch):
     expected = quick().fit(X, Y).feature_importances_
     for at_once in (1, 3 * 1000):
         monkeypatch.setattr(_importances, "_MOST_VALUES", at_once)
         np.testing.assert_array_equal(quick().fit(X, Y).feature_importances_, expected)
 
 
-def test_an_ensemble_is_not_explained_and_says_what_to_do(fitted):
+def test_explain_of_an_ensemble_raises_an_error_that_says_what_to_do(fitted):
     assert not hasattr(fitted, "explain")
     with pytest.raises(AttributeError, match="distill a ranker that can be explained"):
         _ = fitted.explain
 
 
-def test_dependence_and_level_sets_are_drawn(fitted):
+def test_partial_dependence_and_level_sets_are_drawn(fitted):
     frame = X.drop(columns="many")
     model = quick().fit(frame, Y)
     curve = partial_dependence(model, frame[:200], ["a"], response_method="decision_function")
@@ -147,7 +147,7 @@ def test_the_comparison_agrees_with_new_rows(fitted):
     assert auc_of["plain"] == pytest.approx(plain.score(*later), abs=0.03)
 
 
-def test_a_model_distilled_from_noise_is_reported_as_worthless():
+def test_a_model_distilled_from_noise_is_reported_as_uninformative():
     """A teacher that had seen the labels of the fold would pass them on."""
     rng = np.random.default_rng(0)
     by_heart = TreeRank(pruning=None, max_depth=6)
@@ -164,7 +164,7 @@ def test_a_model_distilled_from_noise_is_reported_as_worthless():
     assert np.mean(aucs) < 0.55
 
 
-def test_the_rows_may_come_in_any_order_and_no_others(fitted):
+def test_distill_accepts_the_training_rows_in_any_order_and_no_others(fitted):
     expected = fitted.distill(Scorecard(), X, Y, compare=False).ranker.decision_function(X)
     order = np.random.default_rng(0).permutation(len(X))
     again = fitted.distill(Scorecard(), X.iloc[order], Y[order], compare=False).ranker
@@ -174,7 +174,7 @@ def test_the_rows_may_come_in_any_order_and_no_others(fitted):
             fitted.distill(Scorecard(), *rows)
 
 
-def test_weights_count_as_copies_in_what_is_distilled():
+def test_weights_equal_copies_in_a_distilled_model():
     rng = np.random.default_rng(5)
     weight = rng.integers(0, 3, 400)
     members = [("linear", LinearRanker())]
@@ -210,7 +210,7 @@ def test_any_ranker_that_takes_weights_can_learn(student):
     assert not hasattr(student, "classes_")
 
 
-def test_what_cannot_be_distilled_says_why(fitted, tmp_path):
+def test_distilling_without_what_it_needs_raises_a_clear_error(fitted, tmp_path):
     with pytest.raises(ValueError, match="estimator must take sample_weight"):
         fitted.distill(KNeighborsClassifier(), X, Y)
     with pytest.raises(TypeError, match="estimator must score rows"):

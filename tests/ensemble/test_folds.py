@@ -25,7 +25,7 @@ def dealt(X, y, sample_weight=None):
     return Dealt(pruning=None, random_state=0).fit(X, y, sample_weight).dealt
 
 
-def test_every_row_is_once_in_one_fold_and_classes_are_even():
+def test_every_row_is_in_one_fold_and_folds_are_stratified():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(203, 3)), np.arange(203) % 3 == 0
     folds = dealt(X, y)
@@ -47,7 +47,7 @@ def test_copies_of_a_row_are_in_one_fold():
         assert len(set(folds.of_row[rows[folds.rows] == row])) == 1
 
 
-def test_rows_that_look_alike_in_both_classes_are_dealt_one_by_one():
+def test_equal_rows_of_both_classes_are_assigned_one_by_one():
     X = np.repeat(np.arange(4.0), 100).reshape(-1, 1)
     y = np.tile([0, 1, 1, 0, 1], 80)
     folds = dealt(X, y)
@@ -58,7 +58,7 @@ def test_rows_that_look_alike_in_both_classes_are_dealt_one_by_one():
             assert counts.max() - counts.min() <= 1
 
 
-def test_a_whole_weight_is_so_many_copies_where_those_are_dealt_apart():
+def test_integer_weights_equal_copies_if_copies_are_assigned_separately():
     rng = np.random.default_rng(2)
     X = np.vstack([np.tile([[0.0], [0.0], [1.0], [1.0]], (5, 1)), rng.normal(size=(30, 1))])
     y = np.arange(50) % 2
@@ -91,7 +91,7 @@ def test_the_order_of_rows_does_not_matter_to_forests_either():
     assert_array_equal(model.fit(frame.iloc[order], y[order]).decision_function(frame), expected)
 
 
-def test_a_few_distinct_rows_are_learnt():
+def test_a_few_distinct_rows_are_learned():
     X = np.array([[a, b, c] for a in (0, 1) for b in (0, 1) for c in (0, 1)], dtype=float)
     y = np.array([0, 0, 1, 1, 0, 1, 1, 1])
     rows = np.repeat(np.arange(8), 40)
@@ -103,7 +103,7 @@ def test_a_few_distinct_rows_are_learnt():
     assert weighted.fit(X, y, sample_weight=np.full(8, 40.0)).score(X, y) == 1.0
 
 
-def test_a_table_of_counts_is_judged_as_new_rows_would():
+def test_a_table_of_counts_has_the_auc_of_new_rows():
     """Left out by its content, a cell would be taken for its opposite."""
     rng = np.random.default_rng(4)
     X = rng.integers(0, 2, (6000, 4)).astype(float)

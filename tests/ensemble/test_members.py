@@ -54,7 +54,7 @@ def test_a_classifier_is_fitted_without_each_fold_and_its_models_are_averaged(fi
     assert fitted.predict_proba(X)[:, 1] == pytest.approx(1 / (1 + np.exp(-expected)), abs=1e-9)
 
 
-def test_what_they_say_of_rows_left_out_is_what_is_blended():
+def test_scores_of_held_out_rows_are_blended():
     """A nearest neighbour knows all rows by heart, and is no better than chance on noise."""
     rng = np.random.default_rng(0)
     noise, y = rng.normal(size=(400, 3)), rng.integers(0, 2, 400)
@@ -64,7 +64,7 @@ def test_what_they_say_of_rows_left_out_is_what_is_blended():
     assert 0.35 < model.leaderboard_["auc"][0] < 0.65
 
 
-def test_it_is_pickled_and_no_file_or_export_takes_it(fitted, tmp_path):
+def test_it_is_pickled_and_neither_saved_nor_exported(fitted, tmp_path):
     again = pickle.loads(pickle.dumps(fitted))
     assert_array_equal(again.decision_function(X), fitted.decision_function(X))
     assert_array_equal(again.leaderboard_["auc"], fitted.leaderboard_["auc"])
@@ -91,7 +91,7 @@ def test_random_states_are_set_from_that_of_the_ensemble():
     assert_array_equal(model.fit(X, Y).decision_function(X), first)
 
 
-def test_weights_reach_those_that_take_them_and_are_refused_for_others():
+def test_weights_are_passed_to_members_and_rejected_if_one_cannot_use_them():
     weight = np.random.default_rng(0).integers(0, 3, len(Y)).astype(float)
     members = [("tree", DecisionTreeClassifier(max_depth=2))]
     model = RankingEnsemble(members=members, n_folds=3, random_state=0)
@@ -104,7 +104,7 @@ def test_weights_reach_those_that_take_them_and_are_refused_for_others():
         knn.fit(X, Y, sample_weight=weight)
 
 
-def test_a_frame_with_categories_and_gaps_reaches_a_pipeline_as_it_is():
+def test_a_frame_with_categories_and_missing_values_is_passed_to_a_pipeline():
     rng = np.random.default_rng(1)
     n = 400
     town = rng.choice(list("abcd"), n)
@@ -128,7 +128,7 @@ def test_a_frame_with_categories_and_gaps_reaches_a_pipeline_as_it_is():
         RankBoost(weak_ranker=GaussianNB(), n_rounds=3),
     ],
 )
-def test_rankers_of_ours_that_ask_classifiers_are_held_outside_too(ranker):
+def test_rankers_with_external_classifiers_are_kept_in_python_too(ranker):
     members = [("asks", ranker), ("linear", LinearRanker())]
     model = RankingEnsemble(members=members, n_folds=2, random_state=0).fit(X[:, :5], Y)
     assert model.weights_["asks"] > 0
@@ -144,12 +144,12 @@ def test_rankers_of_ours_that_ask_classifiers_are_held_outside_too(ranker):
         (LogisticRegression, TypeError, "got the class LogisticRegression"),
     ],
 )
-def test_what_ranks_no_rows_is_refused(member, error, message):
+def test_members_that_do_not_score_rows_are_rejected(member, error, message):
     with pytest.raises(error, match=message):
         RankingEnsemble(members=[("a", member)]).fit(X, Y)
 
 
-def test_scikit_learn_inspects_it_where_importances_of_our_own_are_refused(fitted):
+def test_it_has_no_importances_and_works_with_inspection_of_scikit_learn(fitted):
     with pytest.raises(AttributeError, match="permutation_importance serves any"):
         _ = fitted.feature_importances_
     found = permutation_importance(fitted, X[:100], Y[:100], n_repeats=1, random_state=0)

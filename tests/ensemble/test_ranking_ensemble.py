@@ -49,7 +49,7 @@ def fitted():
     return quick().fit(X, Y)
 
 
-def test_the_score_is_the_weighted_mean_of_members_brought_to_log_odds(fitted):
+def test_the_score_is_the_weighted_mean_of_the_log_odds_of_members(fitted):
     model = fitted._model
     expected = np.full(len(X), model.intercept)
     for member, factor in enumerate(model.factors()):
@@ -59,7 +59,7 @@ def test_the_score_is_the_weighted_mean_of_members_brought_to_log_odds(fitted):
 
 
 @pytest.mark.filterwarnings("ignore:No member is better")
-def test_each_row_is_judged_by_models_that_have_not_seen_it():
+def test_each_row_is_scored_by_models_fitted_without_it():
     """A member that learns rows by heart is no better than chance where the classes are noise."""
     rng = np.random.default_rng(1)
     X, y = rng.normal(size=(300, 3)), rng.integers(0, 2, 300)
@@ -122,7 +122,7 @@ def test_threads_do_not_matter(fitted):
         assert_array_equal(quick(n_jobs=n_jobs).fit(X, Y).decision_function(X), expected)
 
 
-def test_a_weight_is_so_many_copies():
+def test_weight_k_equals_k_copies():
     rng = np.random.default_rng(5)
     weight = rng.integers(0, 3, len(Y))
     # Members that do not draw rows by their place.
@@ -134,7 +134,7 @@ def test_a_weight_is_so_many_copies():
     assert_array_equal(copied, weighted)
 
 
-def test_a_saved_ensemble_scores_alike_and_has_its_leaderboard(fitted, tmp_path):
+def test_a_saved_ensemble_has_the_same_scores_and_leaderboard(fitted, tmp_path):
     fitted.save(tmp_path / "model.json")
     read = load(tmp_path / "model.json")
     assert_array_equal(read.decision_function(X), fitted.decision_function(X))
@@ -180,7 +180,7 @@ def change_column(name, **changes):
         ),
     ],
 )
-def test_a_report_that_is_none_is_refused(change, message, fitted, tmp_path):
+def test_an_invalid_report_in_a_file_is_rejected(change, message, fitted, tmp_path):
     (tmp_path / "model.json").write_text(forged(fitted, change), encoding="utf-8")
     with pytest.raises(ModelFormatError, match=message):
         load(tmp_path / "model.json")
@@ -207,7 +207,7 @@ def test_frames_categories_and_missing_values():
     assert_array_equal(listed.decision_function(frame[400:]), model.decision_function(frame[400:]))
 
 
-def test_columns_of_noise_cost_little():
+def test_noise_columns_lower_the_auc_little():
     X, y = sample(1000)
     rng = np.random.default_rng(0)
     later, labels = sample(5000, 7)
@@ -266,12 +266,12 @@ def test_time_runs_out_after_the_first_member():
         ({"time_limit": 0.0}, ValueError, "time_limit must be"),
     ],
 )
-def test_parameters_that_make_no_sense_are_refused(params, error, message):
+def test_invalid_parameters_are_rejected(params, error, message):
     with pytest.raises(error, match=message):
         RankingEnsemble(**params).fit(X, Y)
 
 
-def test_one_positive_row_is_said_to_leave_nothing_to_judge_by():
+def test_one_positive_row_raises_a_warning_that_none_is_held_out():
     y = np.zeros(50, int)
     y[0] = 1
     with pytest.warns(UserWarning, match="no rows can be left out"):
@@ -279,14 +279,14 @@ def test_one_positive_row_is_said_to_leave_nothing_to_judge_by():
     assert np.isfinite(model.decision_function(X)).all()
 
 
-def test_nothing_is_shown_before_a_fit():
+def test_fitted_attributes_do_not_exist_before_fit():
     with pytest.raises(NotFittedError):
         _ = RankingEnsemble().leaderboard_
     with pytest.raises(NotFittedError):
         RankingEnsemble().decision_function(X)
 
 
-def test_lines_tell_of_members_and_of_the_end(capsys):
+def test_verbose_prints_members_and_the_result(capsys):
     model = quick(verbose=2).fit(X, Y)
     lines = capsys.readouterr().out.splitlines()
     fits = {line.rpartition(",")[0] for line in lines if " without " in line}
@@ -305,7 +305,7 @@ def test_lines_tell_of_members_and_of_the_end(capsys):
     assert lines[-1] == f"[RankingEnsemble] 3 members, AUC {auc:.4f} on rows left out"
 
 
-def test_the_core_refuses_members_that_do_not_fit():
+def test_the_core_rejects_members_that_do_not_match():
     few = make_gaussian_pair(100, random_state=0)
     model = TreeRank(pruning=None).fit(few.X, few.y)._model
     n_levels = [None] * model.n_features
@@ -375,7 +375,7 @@ def test_a_time_limit_is_kept_by_leaving_members_out(clock):
     assert clock.now - start <= 100 + 200 / 5 + 1 + 25
 
 
-def test_a_first_member_that_is_too_slow_ends_with_what_it_has(clock):
+def test_a_first_member_that_is_too_slow_keeps_its_rounds_so_far(clock):
     slow = timed(clock, GradientBoostingRanker, 1.0, n_rounds=500, early_stopping=False)
     members = [("first", slow)]
     start = clock.now
@@ -403,7 +403,7 @@ def test_folds_that_are_fitted_together_end_with_the_same_rounds(clock, monkeypa
     assert 40 <= rounds[0] <= 80
 
 
-def test_a_callback_that_ends_the_fit_leaves_the_members_that_are_done():
+def test_a_callback_that_ends_the_fit_keeps_the_finished_members():
     class Stop(FitProgress):
         @property
         def observer(self):

@@ -41,7 +41,7 @@ def test_duckdb_gives_the_same_points(card_and_rows):
     assert points == card.points(X).tolist()
 
 
-def test_a_database_finds_every_cut_and_special_value_where_the_card_has_it():
+def test_a_database_has_the_same_cuts_and_special_values_as_the_card():
     values = np.array(
         [0.1 + 0.2, 1 / 3, 2 / 3, 1e-300, 123456789.123456789, 5e20, 1e15 + 0.5, -7.25]
     )
@@ -83,7 +83,7 @@ def test_dialects_quote_in_their_own_way():
 
 
 @pytest.mark.filterwarnings("ignore:No split lowers the loss")
-def test_a_card_without_features_is_a_number():
+def test_a_card_without_features_is_exported_as_a_number():
     card = Scorecard().fit(np.ones((10, 2)), np.arange(10) % 2)
     assert card.to_sql() == str(card.points([[1.0, 1.0]])[0])
     assert json.loads(card.to_json())["features"] == []
@@ -140,6 +140,6 @@ def test_json_counts_the_training_rows():
 
 
 @pytest.mark.parametrize("method", ["to_sql", "to_pmml", "to_json"])
-def test_there_is_nothing_to_export_before_fit(method):
+def test_exporting_before_fit_raises_an_error(method):
     with pytest.raises(NotFittedError):
         getattr(Scorecard(), method)()

@@ -18,13 +18,13 @@ def rows_of(X):
     return plain(X).to_dict("records")
 
 
-def test_pmml_keeps_to_the_schema(card_and_rows):
+def test_pmml_follows_the_schema(card_and_rows):
     card, _ = card_and_rows
     check_pmml(card.to_pmml())
     check_pmml(card.to_pmml(why="many", n_reasons=2, timestamp=datetime(2026, 1, 2, tzinfo=UTC)))
 
 
-def test_the_validator_sees_what_is_wrong():
+def test_the_validator_detects_errors():
     card, _ = fitted("array")
     text = card.to_pmml()
     broken = [
@@ -206,7 +206,7 @@ def test_pmml_is_the_same_text_every_time_and_dated_only_on_request():
     assert "<Timestamp>2026-01-02T03:04:05+00:00</Timestamp>" in dated
 
 
-def test_names_of_outputs_make_way_for_columns():
+def test_names_of_outputs_avoid_names_of_columns():
     rng = np.random.default_rng(0)
     X = pd.DataFrame(rng.normal(size=(300, 3)), columns=["points", "total_points", "reason_1"])
     y = X.sum(axis=1) + rng.normal(size=300) > 0
@@ -216,7 +216,7 @@ def test_names_of_outputs_make_way_for_columns():
     assert scored["points_"] == card.points(X.head(1))[0]
 
 
-def test_what_xml_cannot_hold_is_refused_in_words():
+def test_characters_that_xml_cannot_hold_raise_a_clear_error():
     X = pd.DataFrame({"kind": ["a\x01", "b"] * 20})
     card = Scorecard().fit(X, np.arange(40) % 2)
     with pytest.raises(ValueError, match=r"'a\\x01' holds the character '\\x01', which XML"):

@@ -125,7 +125,7 @@ def test_a_large_booster_compiles(language, tmp_path):
 
 
 @pytest.mark.parametrize("language", ["python", "c", "javascript"])
-def test_names_and_categories_may_hold_anything(language, tmp_path):
+def test_names_and_categories_may_contain_any_characters(language, tmp_path):
     levels = ["x", "", " ", "*/", "a\\", "\\u000a", '"', "a\nb", "é", "\u2028", "??/", "😀", "a\r"]
     name = '*/ \\\n"""'
     X = pd.DataFrame({name: pd.Categorical(levels * 20), "n": np.arange(20.0 * len(levels))})
@@ -136,7 +136,7 @@ def test_names_and_categories_may_hold_anything(language, tmp_path):
     assert_array_equal(found, model.decision_function(rows))
 
 
-def test_categories_of_java_may_hold_anything(tmp_path):
+def test_categories_in_java_may_contain_any_characters(tmp_path):
     levels = ["x", " ", "*/", "a\\", "\\u000a", '"', "é", "\u2028", "😀"]
     X = pd.DataFrame({"\\u000a */": pd.Categorical(levels * 20)})
     model = GradientBoostingRanker(n_rounds=5, min_samples_leaf=1, random_state=0)
@@ -159,7 +159,7 @@ public class Main {{
     assert_array_equal(found, model.decision_function(X.head(len(levels))))
 
 
-def test_what_cannot_be_written_is_an_error():
+def test_models_that_cannot_be_written_as_code_raise_an_error():
     model, _ = fitted_formula("stumps")
     with pytest.raises(ValueError, match="language must be one of 'c', 'python'"):
         model.to_code("fortran")

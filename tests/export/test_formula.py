@@ -93,7 +93,7 @@ CARDS = {"card", "card of a bank"}
 
 
 @pytest.mark.parametrize("name", sorted({*WITH_CATEGORIES, *OF_NUMBERS, *NOT_IN_SQL} - CARDS))
-def test_what_the_guide_says_of_the_json_is_the_score_to_the_last_bit(name):
+def test_evaluating_the_json_as_the_guide_describes_gives_the_exact_score(name):
     model, new = fitted_formula(name)
     new = new.head(100)
     document = json.loads(model.to_json())
@@ -106,7 +106,7 @@ TOLERANCE = {"rates of nodes": 1e-8, "votes": 1e-8, "majority": 1e-8, "program o
 
 
 @pytest.mark.parametrize("name", [*WITH_CATEGORIES, *OF_NUMBERS])
-def test_pmml_keeps_to_the_schema_and_gives_the_score(name):
+def test_pmml_follows_the_schema_and_gives_the_score(name):
     model, new = fitted_formula(name)
     engine = PmmlRegression(
         model.to_pmml(model_name="m", timestamp=datetime(2026, 1, 2, tzinfo=UTC))
@@ -137,7 +137,7 @@ def test_an_engine_gives_the_score_of_the_pmml(name, tmp_path):
     )
 
 
-def test_hostile_categories_come_through_pmml():
+def test_hostile_categories_are_preserved_in_pmml():
     levels = ["x", "", " ", "x ", "a\rb", "a\nb", "<&>\"'", "é", "\t"]
     X = pd.DataFrame({"a<b>&": pd.Categorical(levels * 20)})
     y = np.tile([0, 1, 0, 1, 1, 0, 1, 0, 1], 20)
@@ -186,7 +186,7 @@ def test_the_formula_of_a_small_model_is_its_score_to_the_last_bit(data):
     ],
     ids=["cubes", "classifiers", "estimators", "consensus", "random walk"],
 )
-def test_what_has_no_formula_is_refused_by_name(model, reason):
+def test_models_without_a_formula_are_named_in_the_error(model, reason):
     X, y = loans(300, 0)
     model = clone(model).fit(X[["age", "noise"]], y)
     name = type(model).__name__
@@ -202,7 +202,7 @@ def test_a_median_has_a_formula_but_no_export():
         model.to_pmml()
 
 
-def test_what_pmml_cannot_name_is_refused():
+def test_names_that_pmml_cannot_hold_are_rejected():
     X, y = pd.DataFrame({"": [1.0, 2.0]}), [0, 1]
     model = RankOpt(radii=(1.0,)).fit(X, y)
     with pytest.raises(ValueError, match=r"^column 0 has an empty name, which PMML cannot write$"):

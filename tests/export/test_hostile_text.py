@@ -174,7 +174,7 @@ TEXTS = st.one_of(
 
 @pytest.mark.parametrize(("dialect", "reader"), READERS)
 @given(name=TEXTS, level=st.just("") | TEXTS, other=TEXTS)
-def test_every_name_and_category_is_read_back_as_it_was(dialect, reader, name, level, other):
+def test_every_name_and_category_is_read_back_unchanged(dialect, reader, name, level, other):
     if dialect == "mysql":
         name = "".join(min(character, "\uffff") for character in name)
     # Names have a longest length in some dialects: 63 bytes in that of PostgreSQL.
@@ -187,7 +187,7 @@ def test_every_name_and_category_is_read_back_as_it_was(dialect, reader, name, l
 
 @pytest.mark.parametrize(("dialect", "reader"), READERS)
 @pytest.mark.parametrize("text", HOSTILE)
-def test_every_hostile_text_is_read_back_as_it_was(dialect, reader, text):
+def test_every_hostile_text_is_read_back_unchanged(dialect, reader, text):
     writer = SqlWriter(Schema((Feature(text, (text,)),)), dialect)
     sql = f"CASE WHEN {writer.among(0, [text])} THEN 1 ELSE 0 END"
     assert read_back(sql, reader) == ({text}, {text})
@@ -223,7 +223,7 @@ def test_every_dialect_is_read_back():
 
 @pytest.mark.parametrize("dialect", DIALECTS)
 @pytest.mark.parametrize("text", ["a\0b", "\ud800", "\udfffx"])
-def test_what_sql_cannot_write_is_an_error_that_names_the_column(dialect, text):
+def test_text_that_sql_cannot_write_raises_an_error_that_names_the_column(dialect, text):
     named = SqlWriter(Schema((Feature("age"), Feature(text))), dialect)
     with pytest.raises(ValueError, match=r"the name of column '.*' holds the character '\\") as err:
         named.name(1)
@@ -234,7 +234,7 @@ def test_what_sql_cannot_write_is_an_error_that_names_the_column(dialect, text):
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-def test_an_empty_name_is_no_other_column(dialect):
+def test_an_empty_name_raises_an_error_in_sql(dialect):
     """It must not become x0, which another column may be called."""
     writer = SqlWriter(Schema((Feature(""), Feature("x0"))), dialect)
     with pytest.raises(ValueError, match="column 0 has an empty name, which SQL cannot write"):
@@ -245,7 +245,7 @@ def test_an_empty_name_is_no_other_column(dialect):
 @pytest.mark.parametrize(
     ("dialect", "longest"), [("mysql", 256), ("bigquery", 300), ("snowflake", 255), ("tsql", 128)]
 )
-def test_a_name_that_is_too_long_for_a_dialect_is_an_error(dialect, longest):
+def test_a_name_that_is_too_long_for_a_dialect_raises_an_error(dialect, longest):
     writer = SqlWriter(Schema((Feature("x" * longest), Feature("y" * (longest + 1)))), dialect)
     assert "x" * longest in writer.name(0)
     message = rf"column 'y+' has {longest + 1} characters; {dialect} takes {longest} at most"
@@ -254,14 +254,14 @@ def test_a_name_that_is_too_long_for_a_dialect_is_an_error(dialect, longest):
     assert "y" in SqlWriter(Schema((Feature("y" * 1000),)), "ansi").name(0)
 
 
-def test_postgres_counts_the_bytes_of_a_name():
+def test_postgres_limits_the_bytes_of_a_name():
     writer = SqlWriter(Schema((Feature("é" * 31), Feature("é" * 32))), "postgres")
     assert "é" * 31 in writer.name(0)
     with pytest.raises(ValueError, match=r"column 'é+' has 64 bytes; postgres takes 63 at most"):
         writer.name(1)
 
 
-def test_mysql_has_no_names_beyond_the_basic_plane():
+def test_mysql_rejects_names_beyond_the_basic_plane():
     writer = SqlWriter(Schema((Feature("\N{PILE OF POO}", ("\N{PILE OF POO}",)),)), "mysql")
     with pytest.raises(ValueError, match="holds the character '\N{PILE OF POO}'"):
         writer.name(0)
@@ -339,7 +339,7 @@ def test_a_score_in_sql_is_arithmetic_on_the_columns_of_the_fit(written, dialect
         assert not strings
 
 
-def test_the_models_ask_every_hostile_name_and_category():
+def test_the_models_use_every_hostile_name_and_category():
     """What the tests above and below say of any column, they say of all."""
     X, y = hostile_rows("categories")
     names, strings = read_back(_registry.get_estimator("RIMARC")().fit(X, y).to_sql(), "duckdb")
@@ -363,7 +363,7 @@ def asker(run, model, X, dialect, reader, types):
     return lambda: [score for _, score in run(query)]
 
 
-def test_sqlite_gives_the_scores_whatever_the_names(written):
+def test_sqlite_gives_the_scores_for_any_names(written):
     model, X, scores = written
     with closing(sqlite3.connect(":memory:")) as database:
 
@@ -376,7 +376,7 @@ def test_sqlite_gives_the_scores_whatever_the_names(written):
     np.testing.assert_allclose(found, scores, rtol=1e-12, atol=1e-12)
 
 
-def test_duckdb_gives_the_scores_whatever_the_names(written):
+def test_duckdb_gives_the_scores_for_any_names(written):
     model, X, scores = written
     with duckdb.connect() as database:
 
@@ -435,7 +435,7 @@ def mariadb():
             server.wait()
 
 
-def test_postgres_gives_the_scores_whatever_the_names(written, postgres):
+def test_postgres_gives_the_scores_for_any_names(written, postgres):
     model, X, scores = written
 
     def run(statement, rows=None):
@@ -454,7 +454,7 @@ def test_postgres_gives_the_scores_whatever_the_names(written, postgres):
 MODES = ["", "NO_BACKSLASH_ESCAPES", "ANSI_QUOTES", "NO_BACKSLASH_ESCAPES,ANSI_QUOTES"]
 
 
-def test_mariadb_gives_the_scores_whatever_the_names_and_its_mode(written, mariadb):
+def test_mariadb_gives_the_scores_for_any_names_and_sql_mode(written, mariadb):
     model, X, scores = written
     if isinstance(model, MartiRank | SMartiRank):
         pytest.skip("MariaDB takes no query in FROM that refers to the row outside")
@@ -492,7 +492,7 @@ def labels_of(dot):
 
 
 @pytest.mark.parametrize("text", [*HOSTILE, "a\0b", "&lt;b&gt;", "<b>", "\\N \\G", '"];x->y;"'])
-def test_a_graph_has_hostile_names_in_its_labels_alone(text):
+def test_a_graph_has_hostile_names_only_in_its_labels(text):
     X = pd.DataFrame({text: pd.Categorical([text, "plain"] * 20)})
     tree = TreeRank(pruning=None).fit(X, np.arange(40) % 2).tree_
     name = shown(text)
@@ -527,7 +527,7 @@ class Page(HTMLParser):
 
 
 @pytest.mark.parametrize("text", [*HOSTILE, "<script>alert(1)</script>", "&lt;", "<!-- x", "</td>"])
-def test_pages_have_hostile_names_in_their_text_alone(text):
+def test_pages_have_hostile_names_only_in_their_text(text):
     X = pd.DataFrame({text: [text, "plain"] * 20})
     card = Scorecard(estimator=RIMARC()).fit(
         X, np.array([f"{text} bad", f"{text} good"])[np.arange(40) % 2]
@@ -551,7 +551,7 @@ def test_pages_have_hostile_names_in_their_text_alone(text):
 
 
 @pytest.mark.parametrize("text", HOSTILE)
-def test_pmml_and_json_give_hostile_names_and_categories_back(text):
+def test_pmml_and_json_preserve_hostile_names_and_categories(text):
     X = pd.DataFrame({text: [text, "plain"] * 20})
     y = np.array([f"{text} bad", f"{text} good"])[np.arange(40) % 2]
     card = Scorecard(estimator=RIMARC()).fit(X, y)
@@ -572,7 +572,7 @@ def test_pmml_and_json_give_hostile_names_and_categories_back(text):
     assert root.find("{*}Scorecard").get("modelName") == text
 
 
-def test_an_empty_name_is_no_field_of_pmml():
+def test_an_empty_name_is_rejected_by_pmml():
     card = Scorecard(estimator=RIMARC()).fit(
         pd.DataFrame({"": [0.0, 1.0] * 20, "x0": [1.0, 2.0] * 20}), [0, 1] * 20
     )

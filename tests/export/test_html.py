@@ -19,7 +19,7 @@ def name(request):
     return request.param
 
 
-def test_every_estimator_has_a_page_that_asks_for_nothing(name):
+def test_every_estimator_has_a_page_without_external_resources(name):
     html = model_pages()[name]
     assert html.startswith("<!DOCTYPE html>")
     page = Page(html)
@@ -34,7 +34,7 @@ def test_every_estimator_has_a_page_that_asks_for_nothing(name):
     assert "https://" not in html
 
 
-def test_it_shows_the_columns_and_the_parameters(name):
+def test_the_page_shows_the_columns_and_the_parameters(name):
     if name == "Scorecard":
         pytest.skip("a card has a page of its own form")
     X = halves()[0]
@@ -47,7 +47,7 @@ def test_it_shows_the_columns_and_the_parameters(name):
         assert parameter in heads
 
 
-def test_columns_stand_by_their_importance():
+def test_columns_are_sorted_by_importance():
     X, y, *_ = halves()
     for model in (
         TreeRank(random_state=0),
@@ -61,7 +61,7 @@ def test_columns_stand_by_their_importance():
         assert found == sorted(importance.values(), reverse=True)
 
 
-def test_the_rules_and_strata_of_a_tree_are_there():
+def test_the_page_shows_the_rules_and_strata_of_a_tree():
     X, y, *_ = halves()
     tree = TreeRank(random_state=0).fit(X, y)
     page = Page(tree.to_html())
@@ -78,20 +78,20 @@ def test_a_saved_model_has_the_same_page(tmp_path):
     assert aucrank.load(tmp_path / "model.json").to_html() == model.to_html()
 
 
-def test_columns_without_names_and_models_of_nothing_have_a_page():
+def test_columns_without_names_and_constant_models_have_a_page():
     X, y = np.ones((20, 2)), np.arange(20) % 2
     page = Page(TreeRank(pruning=None).fit(X, y).to_html())
     assert {"x0", "x1"} <= {e["text"] for e in page.all("th")}
 
 
-def test_many_columns_are_cut():
+def test_long_lists_of_columns_are_cut():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(60, 700)), np.arange(60) % 2
     text = Page(TreeRank(random_state=0).fit(X, y).to_html()).all("main")[0]["text"]
     assert "200 more columns are left out." in text
 
 
-def test_what_is_missing_is_said(monkeypatch):
+def test_to_html_needs_a_fit_and_jinja2(monkeypatch):
     with pytest.raises(NotFittedError):
         TreeRank().to_html()
     X, y, *_ = halves()

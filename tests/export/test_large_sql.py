@@ -115,7 +115,7 @@ def test_steps_give_the_score_in_postgres(name, postgres):
 
 
 @pytest.mark.usefixtures("small_steps")
-def test_columns_may_be_named_as_those_of_the_steps():
+def test_columns_may_have_the_names_of_the_steps():
     X, y = loans(1200, 0)
     names = {"age": "n0", "income": "N1", "months": "codes", "trade": "trade", "noise": "s0"}
     X, new = (frame.rename(columns=names) for frame in (X, loans(200, 1)[0]))
@@ -136,14 +136,14 @@ def test_a_number_next_to_a_threshold_has_the_code_of_its_side():
     assert_array_equal(found, model.decision_function(rows.reshape(-1, 1)))
 
 
-def test_a_very_large_statement_is_announced(monkeypatch):
+def test_a_very_large_statement_raises_a_warning(monkeypatch):
     model, _ = fitted_formula("gradient boosting")
     monkeypatch.setattr(sql_layers, "_LARGE", 1000)
     with pytest.warns(UserWarning, match=r"which few databases take: distill it to a smaller"):
         model.to_sql()
 
 
-def test_dialects_that_are_not_run_keep_one_expression(large):
+def test_untested_dialects_keep_one_expression(large):
     model, _ = large
     for dialect in ("mysql", "spark"):
         assert not model.to_sql(dialect).startswith("(WITH")

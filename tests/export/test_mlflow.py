@@ -14,7 +14,7 @@ from tests.common.processes import said_without
 
 
 @pytest.mark.parametrize("call", ["log_model(None)", "save_model(None, 'x')", "log_auc([0], [1])"])
-def test_without_mlflow_they_say_what_to_install(call):
+def test_without_mlflow_the_error_says_what_to_install(call):
     said = said_without("mlflow", call, "from aucrank.mlflow import log_auc, log_model, save_model")
     assert "pip install 'aucrank[mlflow]'" in said
 
@@ -76,7 +76,7 @@ def test_a_folder_holds_the_saved_file_and_no_code(mlflow, rows, tmp_path):
     assert not [*tmp_path.rglob("*.pkl"), *(tmp_path / "tree").rglob("*.py")]
 
 
-def test_what_cannot_be_logged_is_an_error(mlflow, rows, tmp_path):
+def test_models_that_cannot_be_logged_raise_an_error(mlflow, rows, tmp_path):
     X, y = rows
     with pytest.raises(NotFittedError):
         save_model(TreeRank(), tmp_path / "a")

@@ -31,7 +31,7 @@ from tests.common.loans import loans
 from tests.common.processes import said_without
 
 
-def test_without_mlflow_it_says_what_to_install():
+def test_without_mlflow_the_error_says_what_to_install():
     said = said_without("mlflow", "autolog()", "from aucrank.mlflow import autolog")
     assert "pip install 'aucrank[mlflow]'" in said
 
@@ -151,14 +151,14 @@ def test_fits_within_a_fit_make_no_runs(mlflow, rows, fit):
     ],
     ids=["compare", "folds", "calibrated", "stacked", "resamples", "two_samples"],
 )
-def test_fits_that_measure_make_no_runs(mlflow, rows, fit):
+def test_fits_for_evaluation_make_no_runs(mlflow, rows, fit):
     X, y = rows
     autolog()
     fit(TreeRank(max_depth=2), X[["age", "income"]].fillna(0).to_numpy(), y)
     assert runs_of(mlflow) == []
 
 
-def test_parameters_of_parts_are_there_once(mlflow, rows):
+def test_parameters_of_parts_are_logged_once(mlflow, rows):
     X, y = rows
     autolog(log_models=False)
     TwoSidedClassifier(ranker=TreeRank(max_depth=2)).fit(X, y)
@@ -167,7 +167,7 @@ def test_parameters_of_parts_are_there_once(mlflow, rows):
     assert run.data.params["ranker__max_depth"] == "2"
 
 
-def test_what_a_fit_measured_on_other_rows_is_logged(mlflow, rows):
+def test_validation_figures_of_a_fit_are_logged(mlflow, rows):
     X, y = rows
     autolog(log_models=False)
     blend = RankingEnsemble(
@@ -211,7 +211,7 @@ def test_rows_of_other_libraries_and_of_a_data_set_are_logged(mlflow, rows):
     assert examples[2] is None
 
 
-def test_a_ranker_that_no_file_holds_is_fitted_and_its_auc_logged(mlflow, rows, caplog):
+def test_a_ranker_that_cannot_be_saved_is_fitted_and_its_auc_logged(mlflow, rows, caplog):
     X, y = rows
     X = X[["age", "income"]].fillna(0).to_numpy()
     autolog()
@@ -223,7 +223,7 @@ def test_a_ranker_that_no_file_holds_is_fitted_and_its_auc_logged(mlflow, rows, 
     assert not mlflow.search_logged_models(output_format="list")
 
 
-def test_an_error_of_a_fit_is_the_users_and_ends_the_run(mlflow, rows):
+def test_an_error_of_a_fit_is_raised_and_ends_the_run(mlflow, rows):
     X, y = rows
     autolog()
     with pytest.raises(ValueError, match="max_depth"):

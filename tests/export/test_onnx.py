@@ -94,7 +94,7 @@ def test_forests_of_rankings_have_the_probabilities_of_their_steps(aggregation, 
         assert len(set(found["probabilities"][:, 1])) > 3
 
 
-def test_a_forest_of_consensus_has_no_form():
+def test_a_consensus_forest_is_rejected():
     X, y = loans(300, 0)
     model = RankingForest(n_estimators=3, aggregation="kendall", random_state=0).fit(X, y)
     with pytest.raises(ValueError, match="this RankingForest has no form in ONNX: "):
@@ -178,7 +178,7 @@ def test_many_categories_and_wide_sets():
         assert len(set(found)) > 10
 
 
-def test_a_model_that_asks_nothing_scores_all_rows():
+def test_a_constant_model_scores_all_rows():
     X = np.ones((20, 2))
     model = TreeRank(pruning=None).fit(X, np.arange(20) % 2)
     assert_array_equal(answers(model, {"X": X})["score"], model.decision_function(X))
@@ -197,7 +197,7 @@ def test_inputs_may_have_the_names_of_outputs():
 
 
 @given(st.data())
-def test_onnxruntime_scores_small_models_of_odd_numbers(data):
+def test_onnxruntime_scores_small_models_of_extreme_numbers(data):
     numbers = st.sampled_from([-2.5, -0.0, 0.0, 0.1, 1.0, 1e9, 1 / 3, np.nan])
     n_rows = data.draw(st.integers(4, 30))
     X = np.array([[data.draw(numbers) for _ in range(2)] for _ in range(n_rows)])
@@ -210,7 +210,7 @@ def test_onnxruntime_scores_small_models_of_odd_numbers(data):
     assert_allclose(found["score"], model.decision_function(new), rtol=1e-12, atol=1e-12)
 
 
-def test_what_has_no_form_is_refused_by_name():
+def test_unsupported_models_are_named_in_the_error():
     X, y = loans(300, 0)
     with pytest.raises(ValueError, match="this TreeRank has no form in ONNX: each split of a Dyad"):
         TreeRank(split=DyadicSplit(level=2)).fit(X[["age"]], y).to_onnx()

@@ -73,7 +73,7 @@ def test_pmml_of_a_card_has_points_or_the_score():
     np.testing.assert_allclose([engine.score(row) for row in rows], expected, rtol=1e-13)
 
 
-def test_an_output_that_is_not_there_is_an_error():
+def test_an_unknown_output_raises_an_error():
     model, _ = fitted_formula("stumps")
     with pytest.raises(ValueError, match="output must be one of 'score', 'probability'"):
         model.to_sql(output="points")

@@ -67,7 +67,7 @@ def assert_steps(rules, values, X, found):
 
 
 @given(samples())
-def test_the_card_by_hand(sample):
+def test_a_printed_card_gives_the_points_by_hand(sample):
     X, y = sample
     card = Scorecard().fit(X, y)
     points = card.points(X)
@@ -106,7 +106,7 @@ def rule_of_line(label):
 
 
 @given(samples())
-def test_the_tree_by_hand(sample):
+def test_a_printed_tree_gives_the_score_by_hand(sample):
     X, y = sample
     model = TreeRank(min_samples_leaf=1, pruning=None, max_bins=None).fit(X, y)
     tree = model.tree_
@@ -139,7 +139,7 @@ def _in_print(nodes, node):
 
 
 @given(samples())
-def test_bins_and_terms_by_hand(sample):
+def test_printed_bins_and_terms_give_the_values_by_hand(sample):
     X, y = sample
     mad2c = MAD2C().fit(X, y)
     bins = mad2c.bins()
@@ -159,7 +159,7 @@ def test_bins_and_terms_by_hand(sample):
 
 
 @given(samples())
-def test_binary_terms_by_hand(sample):
+def test_printed_binary_terms_give_the_values_by_hand(sample):
     X, y = sample
     model = ThresholdBinarizer().fit(X, y)
     terms, on = model.terms(), model.transform(X)
@@ -170,7 +170,7 @@ def test_binary_terms_by_hand(sample):
 
 
 @given(samples())
-def test_a_round_by_hand(sample):
+def test_a_printed_round_gives_the_score_by_hand(sample):
     X, y = sample
     model = GradientBoostingRanker(n_rounds=1, min_samples_leaf=1, early_stopping=False).fit(X, y)
     if model.n_iter_ == 0:
@@ -194,7 +194,7 @@ def test_a_round_by_hand(sample):
 
 
 @given(samples())
-def test_a_program_by_hand(sample):
+def test_a_printed_program_gives_the_score_by_hand(sample):
     X, y = sample
     program = SMartiRank(n_rounds=1, random_state=0).fit(X, y).program_
     masses = {row["index"]: row for row in _rows(program.nodes) if row["layer"] == 1}
@@ -250,7 +250,7 @@ DAY = date(1970, 1, 1)
 
 
 @given(st.dates(), st.dates())
-def test_a_date_as_a_bound_parts_days(one, other):
+def test_a_date_as_a_bound_separates_days(one, other):
     low, high = sorted(((one - DAY).days, (other - DAY).days))
     if low < high:
         bound = low / 2 + high / 2
@@ -264,7 +264,7 @@ def test_a_date_as_a_bound_parts_days(one, other):
     st.datetimes(datetime(1000, 1, 1), datetime(2900, 1, 1))
     | st.timedeltas(timedelta(0), timedelta(0, 2)),
 )
-def test_a_moment_as_a_bound_parts_moments(one, other):
+def test_a_time_as_a_bound_separates_times(one, other):
     other = one + other if isinstance(other, timedelta) else other
     days = lambda moment: (moment - datetime(1970, 1, 1)).total_seconds() / 86_400  # noqa: E731
     low, high = sorted((one, other))

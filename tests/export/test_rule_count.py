@@ -33,7 +33,7 @@ def test_leaves_are_rules():
 
 
 @pytest.mark.parametrize("kind", [AUCBoost, RankBoost])
-def test_stumps_of_a_feature_are_the_steps_of_its_function(kind):
+def test_stumps_of_one_feature_count_as_steps_of_one_function(kind):
     booster = kind(n_rounds=40, random_state=0)
     found = rules(booster)
     terms = booster.terms()
@@ -76,10 +76,10 @@ def test_stumps_of_a_feature_are_the_steps_of_its_function(kind):
         ({"steps_of": {"values": [0, 1], "of": {"indicator": {"value": 1.0}}}}, 3),
     ],
 )
-def test_a_rule_is_a_case_with_a_number_of_its_own(formula, n_rules):
+def test_a_rule_is_a_case_with_its_own_value(formula, n_rules):
     assert count_rules(json.dumps(formula)) == n_rules
 
 
-def test_estimators_of_others_have_no_number():
+def test_estimators_of_other_packages_have_no_rule_count():
     members = [("linear", LogisticRegression(max_iter=5000)), ("tree", TreeRank())]
     assert rules(RankingEnsemble(members=members, n_folds=2, random_state=0)) is None

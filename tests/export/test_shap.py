@@ -44,7 +44,7 @@ def outputs(model, X):
     }
 
 
-def test_the_rule_of_shap_gives_the_output_of_every_row(model, data):
+def test_evaluating_the_trees_as_shap_does_gives_the_output_of_every_row(model, data):
     X, _ = data
     for output, expected in outputs(model, X).items():
         (tree,) = model.tree_.to_shap(output)["trees"]
@@ -70,7 +70,7 @@ def _tests(model):
             yield {next(iter(test["left"])) for test in stumps}
 
 
-def test_values_just_next_to_a_threshold_go_the_same_way(model, data):
+def test_values_next_to_a_threshold_go_to_the_same_side(model, data):
     X, _ = data
     (tree,) = model.tree_.to_shap()["trees"]
     is_split = tree["children_left"] >= 0
@@ -81,7 +81,7 @@ def test_values_just_next_to_a_threshold_go_the_same_way(model, data):
     assert [walk(tree, row) for row in rows] == pytest.approx(model.decision_function(rows))
 
 
-def test_nodes_weigh_what_the_training_rows_weigh(model, data):
+def test_nodes_have_the_weight_of_their_training_rows(model, data):
     (tree,) = model.tree_.to_shap()["trees"]
     nodes = model.tree_.nodes
     left, right = tree["children_left"], tree["children_right"]
@@ -97,7 +97,7 @@ def test_nodes_weigh_what_the_training_rows_weigh(model, data):
         assert weight[leaves & (value == score)].sum() == pytest.approx(size)
 
 
-def test_a_value_missing_in_one_class_only():
+def test_values_missing_in_one_class_are_handled():
     x = np.array([1.0] * 20 + [np.nan] * 10)[:, None]
     y = np.array([0] * 20 + [1] * 10)
     model = TreeRank(min_samples_leaf=1, pruning=None).fit(x, y)
@@ -106,14 +106,14 @@ def test_a_value_missing_in_one_class_only():
     assert [walk(tree, row) for row in x] == model.decision_function(x).tolist()
 
 
-def test_a_tree_of_one_leaf():
+def test_a_tree_of_one_leaf_is_converted():
     model = TreeRank(pruning=None).fit(np.zeros((6, 2)), [0, 1] * 3)
     (tree,) = model.tree_.to_shap("eta")["trees"]
     assert tree["values"].tolist() == [[0.5]]
     assert tree["children_left"].tolist() == [-1]
 
 
-def test_what_shap_cannot_read_is_refused_in_words(data):
+def test_models_that_shap_cannot_read_raise_a_clear_error(data):
     X, y = data
     frame = pd.DataFrame({"c": pd.Categorical(np.where(y ^ (X[:, 3] > 1), "a", "b"))})
     model = TreeRank(pruning=None).fit(frame, y)

@@ -102,7 +102,7 @@ def test_every_ranker_ends_a_pipeline(name):
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", RANKERS)
-def test_gaps_are_filled_before_every_ranker(name):
+def test_missing_values_are_imputed_before_every_ranker(name):
     # onnxruntime fills gaps in single precision alone; it holds these numbers and their medians.
     X, y = numbers()
     new, _ = numbers(200, 1)
@@ -113,7 +113,7 @@ def test_gaps_are_filled_before_every_ranker(name):
 
 @pytest.mark.parametrize("opsets", OPSETS, ids=str)
 @pytest.mark.parametrize("name", [*WITH_CATEGORIES, *OF_NUMBERS, *NOT_IN_SQL])
-def test_every_form_of_a_score_by_columns(name, opsets):
+def test_every_form_of_a_score_is_converted_with_named_columns(name, opsets):
     model, new = fitted_formula(name)
     kinds, feed = columns_of(new)
     found = answers(model, feed, kinds, target_opset=opsets)
@@ -122,13 +122,13 @@ def test_every_form_of_a_score_by_columns(name, opsets):
     assert len(set(found["score"][:, 0])) > 1
 
 
-def test_columns_go_by_name():
+def test_columns_are_matched_by_name():
     model, new = fitted_formula("gradient boosting")
     kinds, feed = columns_of(new[new.columns[::-1]])
     check(model, new, answers(model, feed, kinds))
 
 
-def test_the_frame_itself_says_what_the_inputs_are():
+def test_inputs_are_inferred_from_the_frame():
     X, y = loans(400, 0)
     X = X.assign(trade=X["trade"].astype(object).where(X["trade"].notna(), ""))
     model = GradientBoostingRanker(n_rounds=20, random_state=0).fit(X, y)
@@ -178,7 +178,7 @@ def test_other_numbers_become_doubles(dtype):
     check(model, X, answers(model, {"X": X}))
 
 
-def test_a_threshold_that_no_single_precision_has_decides():
+def test_thresholds_that_single_precision_cannot_hold_are_exact():
     # Neighbours among the doubles, which single precision does not tell apart.
     low = 0.1
     high = np.nextafter(low, 1)
@@ -189,7 +189,7 @@ def test_a_threshold_that_no_single_precision_has_decides():
     assert_array_equal(found["label"], [0, 1] * 50)
 
 
-def test_the_far_ends_of_the_numbers_and_what_is_missing():
+def test_extreme_and_missing_values_are_scored():
     X, y = numbers()
     model = RankingForest(n_estimators=5, random_state=0).fit(X, y)
     ends = [
@@ -242,7 +242,7 @@ def many_categories(n_levels, level, seed=0):
     [lambda code: 1 + code * 2.0**-40, lambda code: code - 60, lambda code: f"k{code}"],
     ids=["doubles", "whole", "text"],
 )
-def test_sets_of_many_categories(level):
+def test_sets_of_many_categories_are_converted(level):
     X, y = many_categories(120, level)
     model = RankingForest(n_estimators=9, max_depth=4, random_state=0).fit(X, y)
     assert "levels" in json.dumps(json.loads(model.to_json())["score"])
@@ -277,7 +277,7 @@ def test_sets_of_thousands_of_categories_are_columns():
         assert len(set(found["score"][:, 0])) > 5
 
 
-def test_trees_that_ask_too_much_of_a_row_are_refused():
+def test_trees_with_too_many_conditions_per_row_are_rejected():
     def stairs(n_steps):
         """Return a tree that asks one threshold after another."""
         nodes = []
@@ -309,20 +309,20 @@ def test_labels_are_those_of_the_fit(labels):
 
 @pytest.mark.parametrize("zipmap", [False, True])
 @pytest.mark.parametrize("key", [id, type], ids=["id", "type"])
-def test_options_of_classifiers_do_no_harm(zipmap, key):
+def test_options_of_classifiers_are_accepted(zipmap, key):
     X, y = numbers()
     pipeline = make_pipeline(StandardScaler(), TreeRank(random_state=0)).fit(X, y)
     options = {key(pipeline[-1]): {"zipmap": zipmap}}
     check(pipeline, X, answers(pipeline, {"X": X}, options=options))
 
 
-def test_options_of_another_step_do_no_harm():
+def test_options_of_another_step_are_ignored():
     X, y = numbers()
     pipeline = make_pipeline(StandardScaler(), TreeRank(random_state=0)).fit(X, y)
     check(pipeline, X, answers(pipeline, {"X": X}, options={id(pipeline[0]): {}}))
 
 
-def test_a_search_over_pipelines():
+def test_a_search_over_pipelines_is_converted():
     X, y = numbers()
     pipeline = make_pipeline(StandardScaler(), TreeRank(random_state=0))
     search = GridSearchCV(pipeline, {"treerank__max_depth": [2, 3]}, cv=2, scoring="roc_auc")
@@ -353,7 +353,7 @@ def registered():
 
 
 @pytest.mark.parametrize("method", ["predict_proba", "decision_function"])
-def test_a_stack_of_rankers(registered, method):
+def test_a_stack_of_rankers_is_converted(registered, method):
     X, y = numbers()
     X = SimpleImputer().fit_transform(X)
     rankers = registered if method == "decision_function" else registered[:2]
@@ -364,7 +364,7 @@ def test_a_stack_of_rankers(registered, method):
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_a_vote_of_rankers(registered, dtype):
+def test_a_vote_of_rankers_is_converted(registered, dtype):
     X, y = numbers()
     X = SimpleImputer().fit_transform(X).astype(dtype)
     vote = VotingClassifier(registered[:2], voting="soft", flatten_transform=False).fit(X, y)
@@ -373,7 +373,7 @@ def test_a_vote_of_rankers(registered, dtype):
     assert_allclose(found["probabilities"], vote.predict_proba(X), atol=1e-6)
 
 
-def test_what_has_no_form_is_refused_by_name():
+def test_unsupported_models_are_named_in_the_error():
     X, y = numbers()
     pipeline = make_pipeline(StandardScaler(), TreeRank(random_state=0)).fit(X, y)
     for opsets in ({"": 14, "ai.onnx.ml": 3}, {"": 18, "ai.onnx.ml": 2}, 14):
@@ -394,7 +394,7 @@ def test_what_has_no_form_is_refused_by_name():
         skl2onnx.to_onnx(dyadic, X[:1, :1])
 
 
-def test_columns_that_do_not_fit_are_refused_by_name():
+def test_columns_that_do_not_match_are_named_in_the_error():
     model, new = fitted_formula("thresholds")
     kinds, _ = columns_of(new)
     as_numbers = [(name, types.DoubleTensorType([None, 1])) for name in new]

@@ -71,7 +71,7 @@ def test_dialects_quote_in_their_own_way():
     ],
     ids=["threshold", "category", "short"],
 )
-def test_a_number_of_more_digits_than_a_decimal_keeps_has_an_exponent(values, left_out):
+def test_numbers_with_more_digits_than_a_decimal_have_an_exponent(values, left_out):
     """Without one, some databases take it for a decimal and read the double next to it."""
     X = pd.DataFrame({"amount": values}).loc[[0, 1] * 20]
     y = np.arange(40) % 2

@@ -59,14 +59,14 @@ def test_treelite_gives_the_score(name, tmp_path):
 
 
 @pytest.mark.parametrize("name", NO_SUMS)
-def test_a_score_that_is_no_sum_of_trees_is_refused_by_its_part(name):
+def test_a_score_that_is_not_a_sum_of_trees_raises_an_error_that_names_the_part(name):
     model, _ = fitted_formula(name)
     words = f"score of this {type(model).__name__} has a part that is none: {NO_SUMS[name]}$"
     with pytest.raises(ValueError, match=words):
         model.to_treelite()
 
 
-def test_numbers_next_to_a_threshold_go_where_the_model_sends_them():
+def test_numbers_next_to_a_threshold_go_to_the_side_of_the_model():
     X = np.arange(40.0).reshape(-1, 1)
     model = GradientBoostingRanker(n_rounds=5, min_samples_leaf=1).fit(X, X[:, 0] % 7 > 3)
     cuts = np.arange(0.5, 40)
@@ -76,7 +76,7 @@ def test_numbers_next_to_a_threshold_go_where_the_model_sends_them():
     np.testing.assert_allclose(found, model.decision_function(rows), rtol=0, atol=1e-12)
 
 
-def test_too_many_nodes_are_refused(monkeypatch):
+def test_too_many_nodes_are_rejected(monkeypatch):
     model, _ = fitted_formula("forest of small trees")
     monkeypatch.setattr(writer, "_MOST_NODES", 20)
     with pytest.raises(ValueError, match="the trees would have more than 20 nodes"):
