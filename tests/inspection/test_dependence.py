@@ -50,7 +50,7 @@ def mixed():
 
 @pytest.mark.parametrize("kind", RESPONSES)
 @pytest.mark.parametrize("resolution", [7, 50])
-def test_it_is_what_scikit_learn_finds_by_brute_force(model, cancer, kind, resolution):
+def test_it_equals_brute_force_partial_dependence_of_scikit_learn(model, cancer, kind, resolution):
     X, _ = cancer
     first, second, third = most_tested(model)
     weight = np.random.default_rng(0).random(len(X))
@@ -116,7 +116,7 @@ def test_missing_values_categories_and_weights_follow_the_definition(mixed, kind
             assert found.average[0][place] == pytest.approx(expected, abs=1e-12), point
 
 
-def test_the_default_is_a_rank_from_one_leaf_to_all(cancer):
+def test_by_default_dependence_is_of_the_rank_of_a_leaf(cancer):
     X, y = cancer
     model = TreeRank(max_depth=1, pruning=None).fit(X, y)
     name = model.tree_.importances["feature"][0]
@@ -142,7 +142,7 @@ def test_a_category_has_a_point_at_each_level_of_the_fit(mixed):
     assert np.allclose(found.average, expected["average"], rtol=0, atol=1e-12)
 
 
-def test_the_grid_of_a_column_with_gaps_holds_known_values(mixed):
+def test_the_grid_of_a_column_with_missing_values_has_known_values(mixed):
     X, _, model = mixed
     known = X["x"].dropna()
     (grid,) = model.partial_dependence(X, "x", percentiles=(0, 1)).grid_values
@@ -181,7 +181,7 @@ def test_names_positions_and_frames_mean_the_same(mixed):
     assert np.array_equal(swapped[0].T, by_name[0])
 
 
-def test_a_feature_that_no_split_asks_changes_nothing():
+def test_a_feature_without_splits_has_constant_dependence():
     rng = np.random.default_rng(0)
     X = np.column_stack((rng.normal(size=300), np.zeros(300)))
     model = TreeRank(pruning=None).fit(X, X[:, 0] > 0)
@@ -193,7 +193,7 @@ def test_a_feature_that_no_split_asks_changes_nothing():
 # ------------------------------------------------------------------------------ scikit-learn's side
 
 
-def test_scikit_learn_draws_our_numbers_and_its_own(model, cancer):
+def test_displays_of_scikit_learn_draw_the_same_numbers(model, cancer):
     matplotlib = pytest.importorskip("matplotlib")
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
@@ -270,13 +270,13 @@ def test_categories_and_columns_without_names_are_drawn(mixed):
         ("x", {"sample_weight": np.full(500, -1.0)}, "sample_weight must not be negative"),
     ],
 )
-def test_what_makes_no_sense_is_refused_in_words(mixed, features, settings, message):
+def test_invalid_arguments_raise_a_clear_error(mixed, features, settings, message):
     X, _, model = mixed
     with pytest.raises(ValueError, match=message):
         model.partial_dependence(X, features, **settings)
 
 
-def test_an_empty_or_flat_grid_is_refused(mixed):
+def test_an_empty_or_flat_grid_is_rejected(mixed):
     X, _, model = mixed
     with pytest.raises(TypeError, match=r"a feature must be a name or a position.*got 1\.5"):
         model.partial_dependence(X, [1.5])

@@ -55,7 +55,7 @@ def rows_of(model, feature):
 
 
 @pytest.mark.parametrize("feature", X.columns)
-def test_bars_and_shares_are_those_of_the_table(model, feature):
+def test_bars_and_rates_equal_those_of_the_table(model, feature):
     display = model.plot_feature(feature)
     assert isinstance(display, FeatureDisplay)
     table = rows_of(model, feature)
@@ -94,7 +94,7 @@ def test_the_hull_is_that_of_the_curve_behind_it(model, feature):
     assert by_place.roc_ax_.get_title() == feature == display.rows_ax_.get_xlabel()
 
 
-def test_categories_stand_in_the_order_of_their_shares(model):
+def test_categories_are_sorted_by_their_rates(model):
     display = model.plot_feature("$cost in $", X, Y)
     rates = pd.Series(Y).groupby(X["$cost in $"], observed=True).mean().sort_values()
     labels = [text.get_text() for text in display.rows_ax_.get_xticklabels()]
@@ -106,7 +106,7 @@ def test_categories_stand_in_the_order_of_their_shares(model):
     np.testing.assert_allclose(display.curve_line_.get_xydata(), display.hull_line_.get_xydata())
 
 
-def test_special_and_missing_values_stand_apart(model):
+def test_special_and_missing_values_are_drawn_separately(model):
     labels = [t.get_text() for t in model.plot_feature("calls").rows_ax_.get_xticklabels()]
     assert labels[-1] == "-1"
     display = model.plot_feature("down")
@@ -117,7 +117,7 @@ def test_special_and_missing_values_stand_apart(model):
     assert gaps[-1] > 0.3
 
 
-def test_weights_reach_the_curve():
+def test_the_curve_uses_sample_weights():
     weight = np.random.default_rng(1).integers(0, 3, len(Y))
     model = MAD2C().fit(X, Y, weight)
     display = model.plot_feature("up", X, Y, sample_weight=weight)
@@ -194,7 +194,7 @@ def test_axes_of_the_user_are_drawn_on():
         model.plot_feature("up", ax=axes[0])
 
 
-def test_bad_arguments_are_named():
+def test_bad_arguments_are_named_in_the_error():
     plt.close("all")
     model = MAD2C().fit(X, Y)
     for feature, error, message in (
@@ -222,7 +222,7 @@ def test_bad_arguments_are_named():
     assert not plt.get_fignums()
 
 
-def test_a_feature_that_is_always_missing_has_a_picture():
+def test_a_feature_that_is_always_missing_is_drawn():
     rows = pd.DataFrame({"never": [np.nan] * 4, "x": [1.0, 2, 3, 4]})
     display = MAD2C().fit(rows, [0, 1, 0, 1]).plot_feature("never")
     display.figure_.canvas.draw()
@@ -239,7 +239,7 @@ def test_breast_cancer_names_the_best_feature():
     ]  # fmt: skip
 
 
-def test_without_matplotlib_it_says_what_to_install():
+def test_without_matplotlib_the_error_says_what_to_install():
     said = said_without_matplotlib(
         "MAD2C().fit([[0], [1]], [0, 1]).plot_feature(0)", "from aucrank import MAD2C"
     )

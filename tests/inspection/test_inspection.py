@@ -94,7 +94,7 @@ def test_a_tree_of_k_leaves_shows_k_regions():
     np.testing.assert_allclose(np.unique(display.levels)[::-1], expected, rtol=0, atol=1e-12)
 
 
-def test_only_the_order_of_a_score_counts():
+def test_level_sets_depend_only_on_the_order_of_scores():
     def stretched(X):
         return np.exp(3 * TREE.decision_function(X)) - 7
 
@@ -103,7 +103,7 @@ def test_only_the_order_of_a_score_counts():
     np.testing.assert_array_equal(display.levels, same.levels)
 
 
-def test_lines_are_drawn_just_where_neighbouring_cells_differ():
+def test_lines_separate_exactly_the_neighbouring_cells_that_differ():
     display = LevelSetDisplay.from_estimator(TREE, ROWS.X, grid_resolution=8)
     across, up = display.edges
     expected = set()
@@ -144,7 +144,7 @@ def test_matched_bands_of_eta_have_the_masses_of_the_leaves():
     np.testing.assert_allclose(display.levels, expected, rtol=0, atol=1e-12)
 
 
-def test_probabilities_are_scores_too():
+def test_probabilities_are_accepted_as_scores():
     model = GaussianNB().fit(ROWS.X, ROWS.y)
     assert not hasattr(model, "decision_function")
     display = LevelSetDisplay.from_estimator(model, ROWS.X, grid_resolution=7)
@@ -191,7 +191,7 @@ MAKERS = [
 
 
 @pytest.mark.parametrize("make", MAKERS, ids=["pandas", "polars", "pyarrow"])
-def test_other_columns_of_a_frame_are_held(make):
+def test_other_columns_of_a_frame_are_fixed(make):
     table, y = frames()
     X = make(table)
     seen = []
@@ -238,7 +238,7 @@ def test_other_columns_of_a_frame_are_held(make):
     assert display.ax_.get_xlabel() == "price$"
 
 
-def test_other_columns_of_an_array_are_held_at_their_medians():
+def test_other_columns_of_an_array_are_fixed_at_their_medians():
     rng = np.random.default_rng(2)
     X = rng.random((51, 4))
     X[3, 1] = np.nan
@@ -317,7 +317,7 @@ def test_axes_of_the_user_are_drawn_on():
         ({"eta": lambda X: X}, "eta must give one score a row"),
     ],
 )
-def test_what_makes_no_picture_is_named(params, message):
+def test_invalid_arguments_are_named_in_the_error(params, message):
     # Another test may have left figures open.
     before = plt.get_fignums()
     with pytest.raises(ValueError, match=message):
@@ -340,7 +340,7 @@ def test_wrong_kinds_of_arguments_are_type_errors():
             LevelSetDisplay.from_estimator(nothing, ROWS.X)
 
 
-def test_models_without_a_picture_are_refused():
+def test_models_without_level_sets_are_rejected():
     with pytest.raises(NotFittedError):
         LevelSetDisplay.from_estimator(TreeRank(), ROWS.X)
     one = TreeRank(pruning=None).fit(ROWS.X[:, :1], ROWS.y)
@@ -362,13 +362,13 @@ def test_models_without_a_picture_are_refused():
         LevelSetDisplay.from_estimator(TREE, ROWS.X[:, 0])
 
 
-def test_a_constant_feature_has_a_picture():
+def test_a_constant_feature_is_drawn():
     X = np.column_stack((ROWS.X[:, 0], np.full(200, 3.0)))
     display = LevelSetDisplay.from_estimator(lambda rows: rows[:, 0], X, grid_resolution=4)
     np.testing.assert_allclose(display.edges[1], [2.5, 2.75, 3, 3.25, 3.5])
 
 
-def test_without_matplotlib_it_says_what_to_install():
+def test_without_matplotlib_the_error_says_what_to_install():
     said = said_without_matplotlib(
         "LevelSetDisplay.from_estimator(lambda X: X[:, 0], [[0, 1], [1, 0]])",
         "from aucrank.inspection import LevelSetDisplay",

@@ -46,7 +46,7 @@ def test_more_rows_make_rankings_more_alike():
 
 
 @pytest.mark.parametrize("estimator", [TreeRank(random_state=0), LogisticRegression()])
-def test_frames_weights_and_groups_go_to_each_fit(estimator):
+def test_frames_weights_and_groups_are_passed_to_each_fit(estimator):
     X, y = rows()
     how = {"n_resamples": 4, "random_state": 3}
     plain = ranking_instability(estimator, X, y, **how)
@@ -63,7 +63,7 @@ def test_frames_weights_and_groups_go_to_each_fit(estimator):
     assert of_groups.distance > copies.distance
 
 
-def test_what_cannot_be_ranked_is_refused():
+def test_input_that_cannot_be_ranked_is_rejected():
     X, y = rows()
     with pytest.raises(ValueError, match="X has 300 rows, but y has 2"):
         ranking_instability(LinearRanker(), X, [0, 1])

@@ -82,7 +82,7 @@ MODELS = {
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_they_are_the_mean_over_all_orders_of_the_features(name):
+def test_shapley_values_are_the_mean_over_all_orders_of_features(name):
     model = MODELS[name].fit(X, Y)
     if name == "ensemble":
         assert min(model.weights_.values()) > 0
@@ -98,7 +98,7 @@ def test_they_are_the_mean_over_all_orders_of_the_features(name):
 
 
 @pytest.mark.parametrize("model", [AURORA(max_features=3, depth="shallow"), LinearRanker()])
-def test_those_of_a_sum_over_features_are_its_parts_less_their_mean(model):
+def test_shapley_values_of_an_additive_score_are_its_centred_parts(model):
     model = model.fit(X[["age", "months"]].fillna(0), Y)
     rows, background = X[["age", "months"]].fillna(0), X[["age", "months"]].fillna(0)[::7]
     found = shapley_values(model, rows, background).values
@@ -126,7 +126,7 @@ def test_a_feature_that_the_score_does_not_use_adds_nothing():
     assert not shapley_values(model, rows[:5], rows[::50]).values[:, 4].any()
 
 
-def test_a_row_is_listed_with_the_greatest_first():
+def test_the_values_of_a_row_are_listed_largest_first():
     model = GradientBoostingRanker(n_rounds=10, random_state=0).fit(X, Y)
     found = shapley_values(model, X[:3], X[::10])
     table = found.of_row(1)
@@ -136,7 +136,7 @@ def test_a_row_is_listed_with_the_greatest_first():
     assert [own[name] for name in FEATURES] == list(found.values[1])
 
 
-def test_shap_finds_the_same():
+def test_shapley_values_equal_those_of_shap():
     shap = pytest.importorskip("shap", reason="compares with it, and is in no group of ours")
     numbers = X[NUMBERS].fillna(-1.0).to_numpy()
     model = ensemble().fit(numbers, Y)
@@ -153,7 +153,7 @@ def test_shap_finds_the_same():
     assert ours.values == pytest.approx(exact.values, abs=1e-7)
 
 
-def test_what_cannot_be_explained_says_why():
+def test_models_that_cannot_be_explained_raise_a_clear_error():
     numbers = X[NUMBERS].fillna(0).to_numpy()
     with pytest.raises(TypeError, match="must be a fitted ranker of aucrank, got LogisticReg"):
         shapley_values(LogisticRegression(), numbers, numbers)

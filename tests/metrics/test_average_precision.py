@@ -13,7 +13,7 @@ def draw(n=500, seed=0, shift=1.5):
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-def test_it_is_that_of_scikit_learn(weighted):
+def test_it_equals_that_of_scikit_learn(weighted):
     y, score, _ = draw()
     weight = np.random.default_rng(1).random(len(y)) if weighted else None
     found = average_precision(y, score, sample_weight=weight, n_resamples=2)
@@ -22,7 +22,7 @@ def test_it_is_that_of_scikit_learn(weighted):
     assert found.prevalence == pytest.approx(np.average(y, weights=weight))
 
 
-def test_the_bootstrap_is_that_of_rows_within_classes():
+def test_the_bootstrap_resamples_rows_within_classes():
     y, score, _ = draw()
     found = average_precision(y, score, random_state=0)
     rng = np.random.default_rng(5)
@@ -34,7 +34,7 @@ def test_the_bootstrap_is_that_of_rows_within_classes():
     assert (found.low, found.high) == pytest.approx(np.quantile(drawn, [0.025, 0.975]), abs=0.02)
 
 
-def test_the_logit_interval_is_that_of_a_binomial_share():
+def test_the_logit_interval_is_that_of_a_binomial_proportion():
     y, score, _ = draw()
     found = average_precision(y, score, method="logit")
     middle = np.log(found.value / (1 - found.value))
@@ -43,7 +43,7 @@ def test_the_logit_interval_is_that_of_a_binomial_share():
     assert (found.low, found.high) == pytest.approx(expected)
 
 
-def test_a_frequency_is_so_many_rows():
+def test_frequency_k_equals_k_rows():
     y, score, _ = draw(300)
     counts = np.random.default_rng(1).integers(0, 4, 300)
     one = average_precision(y, score, sample_weight=counts, weights="frequency", random_state=0)
@@ -52,7 +52,7 @@ def test_a_frequency_is_so_many_rows():
     assert one.standard_error == pytest.approx(other.standard_error, rel=0.1)
 
 
-def test_groups_are_drawn_whole():
+def test_groups_are_resampled_as_a_whole():
     y, score, _ = draw(200)
     five = np.repeat(np.arange(200), 5)
     given = {"random_state": 0, "n_resamples": 1000}
@@ -69,7 +69,7 @@ def test_a_perfect_ranking_has_an_exact_interval():
     assert found.low == pytest.approx(0.025 ** (1 / 20))
 
 
-def test_a_comparison_is_paired_and_holds_its_level():
+def test_a_comparison_is_paired_and_keeps_its_level():
     rejected = []
     for seed in range(150):
         y, score, _ = draw(300, seed)
@@ -92,6 +92,6 @@ def test_a_comparison_is_paired_and_holds_its_level():
         ({"y_score": [1, np.nan, 3, 4]}, "NaN, first in row 1"),
     ],
 )
-def test_bad_input_is_refused(how, message):
+def test_bad_input_is_rejected(how, message):
     with pytest.raises(ValueError, match=message):
         average_precision(**({"y_true": [0, 1, 0, 1], "y_score": [1, 2, 3, 4]} | how))

@@ -72,7 +72,7 @@ def test_the_isotonic_curve_is_that_of_scikit_learn():
 
 
 @pytest.mark.parametrize("groups", [None, "groups"])
-def test_errors_of_ratio_and_brier_are_those_of_resamples(groups):
+def test_standard_errors_of_ratio_and_brier_score_agree_with_a_bootstrap(groups):
     y, p = draw(1500)
     codes = np.arange(len(y)) // (5 if groups else 1)
     if groups:
@@ -94,7 +94,7 @@ def test_errors_of_ratio_and_brier_are_those_of_resamples(groups):
     assert standard_error(found, "brier") == pytest.approx(of_brier, rel=0.08)
 
 
-def test_a_frequency_is_so_many_rows():
+def test_frequency_k_equals_k_rows():
     y, p = draw(200)
     counts = np.random.default_rng(1).integers(0, 4, len(y))
     weighted = calibration_curve(y, p, sample_weight=counts, weights="frequency")
@@ -106,7 +106,7 @@ def test_a_frequency_is_so_many_rows():
                 assert own[name] == pytest.approx(other[name], abs=1e-9, nan_ok=True), name
 
 
-def test_only_ratios_of_sampling_weights_matter_and_a_weight_of_0_is_no_row():
+def test_only_ratios_of_sampling_weights_matter_and_weight_0_drops_a_row():
     y, p = draw(300)
     weight = np.random.default_rng(1).random(len(y))
     weight[::7] = 0
@@ -128,7 +128,7 @@ def test_the_spread_by_outcome_has_quantiles_of_each_class():
         assert spread[name].tolist() == expected.tolist()
 
 
-def test_true_probabilities_are_covered():
+def test_intervals_cover_true_probabilities():
     inside = np.zeros(3)
     for seed in range(300):
         y, p = draw(400, seed, slope=1.0)
@@ -142,7 +142,7 @@ def test_true_probabilities_are_covered():
     assert np.all((inside / 300 > 0.91) & (inside / 300 < 0.985))
 
 
-def test_probabilities_that_part_the_classes_have_no_slope():
+def test_probabilities_that_separate_the_classes_have_no_slope():
     y = np.repeat([0, 1], 20)
     with pytest.warns(UndefinedMetricWarning, match="parted"):
         found = calibration_curve(y, np.where(y == 1, 0.9, 0.1) + np.linspace(0, 0.05, 40))
@@ -150,7 +150,7 @@ def test_probabilities_that_part_the_classes_have_no_slope():
     assert np.isfinite([found.intercept, found.brier, found.observed_to_expected]).all()
 
 
-def test_probabilities_of_0_and_1_are_taken():
+def test_probabilities_of_0_and_1_are_accepted():
     y, p = draw(300)
     p[:3] = [0, 1, 1]
     found = calibration_curve(y, p)
@@ -171,7 +171,7 @@ def test_probabilities_of_0_and_1_are_taken():
         ({"confidence": 1.5}, "confidence"),
     ],
 )
-def test_bad_input_is_refused(broken, message):
+def test_bad_input_is_rejected(broken, message):
     given = {"y_true": [0, 1, 0, 1], "y_prob": [0.1, 0.2, 0.3, 0.4]} | broken
     with pytest.raises(ValueError, match=message):
         calibration_curve(**given)

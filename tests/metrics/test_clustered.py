@@ -68,7 +68,7 @@ def rows(n_groups=30, n_rows=4, seed=0):
 
 
 @pytest.mark.parametrize("method", ["delong", "logit"])
-def test_rows_that_are_groups_of_their_own_have_delongs_interval(method):
+def test_groups_of_one_row_give_the_delong_interval(method):
     y, score, _ = rows()
     weight = np.random.default_rng(1).random(len(y))
     for sample_weight in (None, weight):
@@ -79,7 +79,7 @@ def test_rows_that_are_groups_of_their_own_have_delongs_interval(method):
             assert getattr(found, end) == pytest.approx(getattr(plain, end), rel=1e-12)
 
 
-def test_copies_of_a_row_in_its_group_tell_nothing_new():
+def test_copies_of_a_row_in_its_group_do_not_change_the_error():
     y, score, _ = rows()
     plain = auc_interval(y, score)
     place = np.repeat(np.arange(len(y)), 5)
@@ -90,7 +90,7 @@ def test_copies_of_a_row_in_its_group_tell_nothing_new():
     assert of_counts.standard_error == pytest.approx(plain.standard_error, rel=1e-12)
 
 
-def test_groups_may_be_anything_that_has_a_name():
+def test_group_names_may_be_of_any_type():
     y, score, group = rows()
     expected = auc_interval(y, score, groups=group)
     for names in (
@@ -107,7 +107,7 @@ def test_groups_may_be_anything_that_has_a_name():
         assert found.standard_error == pytest.approx(expected.standard_error, rel=1e-12)
 
 
-def test_the_bootstrap_draws_whole_groups():
+def test_the_bootstrap_resamples_whole_groups():
     y, score, group = rows(n_groups=60)
     delong = auc_interval(y, score, groups=group)
     found = auc_interval(y, score, groups=group, method="bootstrap", random_state=0)
@@ -127,7 +127,7 @@ def test_the_bootstrap_draws_whole_groups():
 
 
 @pytest.mark.parametrize("method", ["delong", "logit", "bootstrap"])
-def test_intervals_of_groups_hold_the_auc_where_those_of_rows_do_not(method):
+def test_intervals_with_groups_cover_the_auc_and_those_without_do_not(method):
     true, n_samples, held = 0.7602, 120, np.zeros(2)
     for seed in range(n_samples):
         rng = np.random.default_rng(seed)
@@ -153,7 +153,7 @@ def test_an_auc_of_1_rests_on_pairs_of_different_groups():
     assert (found.low, found.high) == (pytest.approx(0.025 ** (1 / 2)), 1)
 
 
-def test_groups_that_are_alike_tell_of_no_others():
+def test_identical_groups_raise_a_warning():
     y, score = np.tile([0, 1, 0, 1], 10), np.tile([1.0, 2.0, 3.0, 4.0], 10)
     with pytest.warns(UndefinedMetricWarning, match="All groups are alike"):
         found = auc_interval(y, score, groups=np.repeat(np.arange(10), 4), method="delong")
@@ -170,7 +170,7 @@ def test_groups_that_are_alike_tell_of_no_others():
         ({"groups": np.zeros((120, 2))}, "groups should be a 1d array"),
     ],
 )
-def test_groups_that_say_nothing_are_refused(change, said):
+def test_invalid_groups_are_rejected(change, said):
     y, score, group = rows()
     with pytest.raises(ValueError, match=said):
         auc_interval(y, score, **({"groups": group} | change))
@@ -182,7 +182,7 @@ def test_a_class_in_one_group_has_no_spread():
         auc_interval(y, score, groups=np.where(y, group, 99))
 
 
-def test_rates_of_resamples_are_those_of_curves_of_groups_drawn_as_a_whole():
+def test_rates_of_resamples_are_those_of_curves_of_resampled_groups():
     rng = np.random.default_rng(1)
     group = rng.integers(0, 30, 200)
     y = rng.random(200) < 0.4

@@ -52,7 +52,7 @@ def test_counts_at_a_threshold_are_those_of_the_confusion_matrix(rows, threshold
     assert set(found) == {"threshold", *expected}
 
 
-def test_points_of_proc_come_out(asah):
+def test_points_equal_those_of_proc(asah):
     # From pROC's own tests of `coords(r.s100b, ...)`.
     curve = RocCurve.from_scores(asah.poor, asah.s100b)
     rates = np.linspace(0, 1, 11)
@@ -106,7 +106,7 @@ def test_only_knots_have_thresholds():
 
 
 @given(weighted_rows())
-def test_a_vertical_or_level_piece_gives_its_best_end(rows):
+def test_a_vertical_or_horizontal_segment_gives_its_best_end(rows):
     y, scores, weights = rows
     curve = RocCurve.from_scores(y, scores, sample_weight=weights)
     found = curve.coords(fpr=curve.fpr)
@@ -131,6 +131,6 @@ def test_a_vertical_or_level_piece_gives_its_best_end(rows):
         ({"fpr": 0.1}, r"fpr must have shape"),
     ],
 )
-def test_bad_input_is_named(kwargs, message):
+def test_bad_input_is_named_in_the_error(kwargs, message):
     with pytest.raises(ValueError, match=message):
         RocCurve.from_scores([0, 1], [0, 1]).coords(**kwargs)

@@ -77,7 +77,7 @@ def test_swapping_the_classes_swaps_the_bands(sample, band):
     assert found == pytest.approx(swapped, abs=1e-12)
 
 
-def test_whole_partial_area_is_the_auc_and_bad_bands_are_named():
+def test_the_partial_area_of_the_whole_range_is_the_auc_and_bad_bands_are_rejected():
     assert partial_auc(Y, S) == partial_auc(Y, S, standardize=True) == roc_auc_score(Y, S)
     for kwargs in ({"fpr": (0.5, 0.5)}, {"tpr": (0.2, 1.2)}, {"fpr": (float("nan"), 1)}):
         with pytest.raises(ValueError, match=next(iter(kwargs))):
@@ -159,7 +159,7 @@ def test_threshold_average_is_the_mean_of_rates_at_each_threshold():
     assert (whole.fpr[0], whole.tpr[0], whole.fpr[-1], whole.tpr[-1]) == (0, 0, 1, 1)
 
 
-def test_average_of_one_curve_is_the_curve_and_bad_arguments_are_named():
+def test_average_of_one_curve_is_the_curve_and_bad_arguments_are_rejected():
     curve = RocCurve.from_scores(Y, S)
     mean = average_roc([curve], grid=[0, 0.25, 1])
     np.testing.assert_array_equal(mean.tpr, curve.tpr_at([0, 0.25, 1]))

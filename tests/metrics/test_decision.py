@@ -29,7 +29,7 @@ def row_of(table, **wanted):
     return {name: column[row] for name, column in table.items()}
 
 
-def test_net_benefit_and_its_error_are_those_of_the_mean_of_rows():
+def test_net_benefit_and_its_error_are_those_of_a_mean_over_rows():
     y, models = draw()
     found = decision_curve(y, models)
     for name, p in (models | {"all": np.ones(len(y))}).items():
@@ -66,7 +66,7 @@ def test_differences_are_paired():
     assert row["p_value"] < 1e-6
 
 
-def test_rows_of_a_group_count_together():
+def test_copies_of_a_row_in_its_group_do_not_change_the_curve():
     y, models = draw(200)
     twice = np.repeat(np.arange(200), 2)
     one = decision_curve(y, models)
@@ -78,7 +78,7 @@ def test_rows_of_a_group_count_together():
 
 
 @pytest.mark.parametrize("prevalence", [None, 0.05])
-def test_rows_apart_are_groups_of_one(prevalence):
+def test_groups_of_one_row_give_the_same_table(prevalence):
     y, models = draw(300)
     weight = np.random.default_rng(1).random(300)
     given = {"sample_weight": weight, "prevalence": prevalence}
@@ -90,7 +90,7 @@ def test_rows_apart_are_groups_of_one(prevalence):
         assert apart.differences[name] == pytest.approx(one.differences[name], abs=1e-12)
 
 
-def test_the_prevalence_of_another_population():
+def test_the_prevalence_of_another_population_can_be_given():
     y, models = draw()
     found = decision_curve(y, models, prevalence=0.1)
     # A sample with the same rates in each class and 10 % positives.
@@ -107,7 +107,7 @@ def test_the_prevalence_of_another_population():
     assert error == pytest.approx(np.sqrt(variance), rel=2e-3)
 
 
-def test_a_frequency_is_so_many_rows():
+def test_frequency_k_equals_k_rows():
     y, models = draw(200)
     counts = np.random.default_rng(1).integers(0, 4, 200)
     one = decision_curve(y, models, sample_weight=counts, weights="frequency")
@@ -118,7 +118,7 @@ def test_a_frequency_is_so_many_rows():
     assert one.differences["low"] == pytest.approx(other.differences["low"], abs=1e-12)
 
 
-def test_intervals_hold_the_true_net_benefit():
+def test_intervals_cover_the_true_net_benefit():
     rng = np.random.default_rng(0)
     log_odds = rng.normal(-1, 1, 1_000_000)
     p = expit(log_odds)
@@ -144,7 +144,7 @@ def test_intervals_hold_the_true_net_benefit():
         ({"groups": [0, 0, 0, 0]}, "all rows are of one group"),
     ],
 )
-def test_bad_input_is_refused(broken, message):
+def test_bad_input_is_rejected(broken, message):
     given = {"y_true": [0, 1, 0, 1], "y_prob": [0.1, 0.2, 0.3, 0.4]} | broken
     with pytest.raises(ValueError, match=message):
         decision_curve(**given)

@@ -28,7 +28,7 @@ def halves():
     return X[::2, :6], y[::2], X[1::2, :6], y[1::2]
 
 
-def test_it_draws_the_curve_of_scikit_learn(halves, ax):
+def test_the_drawn_curve_equals_that_of_scikit_learn(halves, ax):
     X, y, X_new, y_new = halves
     weight = np.random.default_rng(0).integers(0, 3, len(y_new))
     model = make_pipeline(StandardScaler(), LogisticRegression()).fit(X, y)
@@ -101,7 +101,7 @@ def test_bands_hull_and_chance_are_drawn(ax):
     assert given.band_.get_label() == "90 % confidence band"
 
 
-def test_what_has_no_curve_is_an_error(halves, ax):
+def test_input_without_a_curve_raises_an_error(halves, ax):
     X, y, X_new, y_new = halves
     draw = RocCurveDisplay.from_estimator
     with pytest.raises(NotFittedError):

@@ -41,7 +41,7 @@ def agree(found, copies):
 
 
 @given(tables(), st.sampled_from(BANDS), st.sampled_from(["delong", "logit"]))
-def test_a_count_is_as_many_copies(table, bands, method):
+def test_frequency_k_equals_k_copies(table, bands, method):
     (y, first, second), counts, (all_y, all_first, all_second) = table
     kwargs = {"sample_weight": counts, "weights": "frequency", **bands}
     with warnings.catch_warnings():
@@ -61,7 +61,7 @@ def test_a_count_is_as_many_copies(table, bands, method):
 
 
 @given(tables(), st.sampled_from([{}, {"fpr": (0, 0.5)}]))
-def test_a_bootstrap_of_counts_is_that_of_the_copies(table, bands):
+def test_a_bootstrap_with_frequencies_equals_that_of_copies(table, bands):
     (y, first, second), counts, (all_y, all_first, all_second) = table
     how = {"method": "bootstrap", "n_resamples": 20, "random_state": 3, **bands}
     with warnings.catch_warnings():
@@ -84,7 +84,7 @@ def test_a_bootstrap_of_counts_is_that_of_the_copies(table, bands):
 
 
 @given(tables())
-def test_a_state_of_counts_is_that_of_the_copies(table):
+def test_a_state_with_frequencies_equals_that_of_copies(table):
     (y, first, _), counts, (all_y, all_first, _) = table
     found = RocState().update(y, first, sample_weight=counts)
     copies = RocState().update(all_y, all_first)
@@ -95,7 +95,7 @@ def test_a_state_of_counts_is_that_of_the_copies(table):
 
 
 @given(st.integers(0, 2**32 - 1))
-def test_folds_of_counts_are_those_of_the_copies(seed):
+def test_folds_with_frequencies_equal_those_of_copies(seed):
     rng = np.random.default_rng(seed)
     y, folds = np.tile([0, 1], 30), np.repeat(np.arange(3), 20)
     folds = np.c_[folds, rng.permutation(30).repeat(2) % 3]
@@ -119,7 +119,7 @@ def test_folds_of_counts_are_those_of_the_copies(seed):
         agree(found, copies)
 
 
-def test_weights_are_shares_by_default():
+def test_weights_are_sampling_weights_by_default():
     rng = np.random.default_rng(0)
     y = rng.integers(0, 2, 200)
     scores, twice = rng.normal(loc=y), np.full(200, 2)
@@ -144,7 +144,7 @@ def test_weights_are_shares_by_default():
         lambda **how: cross_validated_auc([0, 1, 0, 1], [0, 1, 2, 3], [1, 1, 1, 1], **how),
     ],
 )
-def test_a_broken_count_is_named(call):
+def test_a_fractional_frequency_is_named_in_the_error(call):
     with pytest.raises(ValueError, match=r"sample_weight of row 2 is 0\.5, but frequencies"):
         call(sample_weight=[1, 2, 0.5, 1], weights="frequency")
     with pytest.raises(ValueError, match="weights is 'counts'"):
@@ -153,7 +153,7 @@ def test_a_broken_count_is_named(call):
         call(sample_weight=[1, -2, 1, 1], weights="frequency")
 
 
-def test_a_state_of_broken_counts_says_so():
+def test_a_state_with_fractional_frequencies_raises_an_error():
     state = RocState().update([0, 1, 1], [0, 1, 2], sample_weight=[1, 2, 0.5])
     with pytest.raises(
         ValueError, match=r"0\.5 at a score, but must be whole numbers, where they are frequencies"

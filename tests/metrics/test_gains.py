@@ -50,7 +50,7 @@ def rows(n=300):
     return y, rng.normal(y).round(1)
 
 
-def test_weights_are_copies_and_the_order_changes_no_bit():
+def test_weights_equal_copies_and_row_order_does_not_matter():
     y, scores = rows()
     counts = np.random.default_rng(1).integers(0, 4, len(y))
     one = gains_curve(y, scores, sample_weight=counts)
@@ -62,7 +62,7 @@ def test_weights_are_copies_and_the_order_changes_no_bit():
         np.testing.assert_array_equal(getattr(one, name), getattr(turned, name))
 
 
-def test_a_knot_is_what_a_threshold_calls():
+def test_a_knot_has_the_rates_at_its_threshold():
     y, scores = rows()
     found = gains_curve(y, scores)
     for share, captured, threshold in zip(
@@ -74,7 +74,7 @@ def test_a_knot_is_what_a_threshold_calls():
     assert (found.share[0], found.captured[0], found.thresholds[0]) == (0, 0, np.inf)
 
 
-def test_the_prevalence_of_another_population():
+def test_the_prevalence_of_another_population_can_be_given():
     y, scores = rows()
     found = GainsCurve.from_curve(RocCurve.from_scores(y, scores), 0.05)
     weight = np.where(y, 0.05 / y.mean(), 0.95 / (1 - y.mean()))
@@ -83,7 +83,7 @@ def test_the_prevalence_of_another_population():
         np.testing.assert_allclose(found.at()[name], weighted.at()[name], atol=1e-9)
 
 
-def test_what_is_not_a_share_is_an_error():
+def test_invalid_shares_raise_an_error():
     y, scores = rows()
     found = gains_curve(y, scores)
     for share in (-0.1, 1.1, np.nan):

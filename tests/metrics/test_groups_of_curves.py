@@ -75,7 +75,7 @@ def test_partial_areas_of_groups_of_one_row_are_those_of_rows(seed, bands, weigh
 
 
 @pytest.mark.parametrize("bands", BANDS)
-def test_copies_of_a_row_tell_nothing_new_of_a_part(bands):
+def test_copies_of_a_row_do_not_change_the_error_of_a_partial_area(bands):
     y, first, second, _ = rows()
     place = np.repeat(np.arange(len(y)), 3)
     plain = auc_interval(y, first, **bands)
@@ -189,7 +189,7 @@ def test_thresholds_of_groups_may_be_scores_that_floats_cannot_tell_apart():
 
 
 @pytest.mark.parametrize("call", [roc_band, optimal_threshold])
-def test_groups_that_say_nothing_are_refused(call):
+def test_invalid_groups_are_rejected(call):
     y, score, _, group = rows()
     with pytest.raises(ValueError, match="groups has 2 entries"):
         call(y, score, groups=[1, 2])
@@ -218,7 +218,7 @@ def test_intervals_of_groups_are_those_of_t():
     assert apart.high == pytest.approx(reach * apart.standard_error)
 
 
-def test_cross_validated_groups_have_the_variance_of_each_fold_by_itself():
+def test_cross_validated_groups_have_the_variance_of_each_fold():
     y, score, _, group = rows()
     fold = group % 4
     found = cross_validated_auc(y, score, fold, groups=group)

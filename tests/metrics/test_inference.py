@@ -141,7 +141,7 @@ def test_labels_and_columns_of_any_kind():
 
 
 @pytest.mark.parametrize("method", ["delong", "logit", "bootstrap"])
-def test_perfect_scores_have_the_interval_of_as_many_successes(method):
+def test_perfect_scores_have_a_binomial_interval(method):
     y, scores = np.repeat([0, 1], [9, 6]), np.arange(15)
     exact = binomtest(6, 6).proportion_ci(0.95, method="exact")
     with pytest.warns(UndefinedMetricWarning, match="AUC is 1 .* 6 independent pairs"):
@@ -185,7 +185,7 @@ def test_one_row_of_a_class_falls_back_to_hanley_and_mcneil():
     assert (alone.low, alone.high) == (pytest.approx(0.025), 1.0)
 
 
-def test_comparisons_without_variance_say_so():
+def test_comparisons_without_variance_raise_a_warning():
     y, perfect = np.repeat([0, 1], 4), np.arange(8)
     with pytest.warns(UndefinedMetricWarning, match="NaN"):
         found = auc_compare(y, perfect, -perfect)
@@ -252,7 +252,7 @@ def test_bootstrap_follows_its_seed():
 @pytest.mark.parametrize(
     ("method", "least"), [("delong", 0.92), ("logit", 0.92), ("bootstrap", 0.91)]
 )
-def test_intervals_hold_the_true_area_as_often_as_they_say(method, least):
+def test_intervals_cover_the_true_area_at_their_level(method, least):
     # Normal scores one apart: AUC = Phi(1 / sqrt 2). 500 samples: standard error of the rate 0.01.
     rng, truth, covered = np.random.default_rng(5), norm.cdf(math.sqrt(0.5)), 0
     y = np.repeat([0, 1], [60, 40])
@@ -264,7 +264,7 @@ def test_intervals_hold_the_true_area_as_often_as_they_say(method, least):
     assert least <= covered / 500 <= 0.98
 
 
-def test_comparison_of_equally_good_scores_rejects_as_often_as_it_says():
+def test_comparison_of_equally_good_scores_keeps_its_level():
     rng, y = np.random.default_rng(6), np.repeat([0, 1], [60, 60])
     p_values = []
     for _ in range(500):
@@ -299,7 +299,7 @@ def test_simultaneous_band_is_the_curve_shifted_by_massarts_bounds():
     np.testing.assert_allclose(band.tpr, curve.tpr_at(grid))
 
 
-def test_simultaneous_band_holds_the_whole_true_curve():
+def test_simultaneous_band_covers_the_whole_true_curve():
     rng, y, covered = np.random.default_rng(1), np.repeat([0, 1], [50, 40]), 0
     for _ in range(300):
         band = roc_band(y, rng.normal(loc=y), method="simultaneous", confidence=0.8)
@@ -308,7 +308,7 @@ def test_simultaneous_band_holds_the_whole_true_curve():
     assert covered / 300 >= 0.8
 
 
-def test_pointwise_band_holds_each_point_about_as_often_as_it_says():
+def test_pointwise_band_covers_each_point_at_about_its_level():
     rng, y, grid = np.random.default_rng(2), np.repeat([0, 1], [100, 100]), [0.1, 0.3, 0.6]
     covered = np.zeros(3)
     for seed in range(300):
@@ -392,7 +392,7 @@ def test_repeats_average_influences():
     assert np.mean(errors) / math.sqrt(20) < pooled.standard_error < min(errors)
 
 
-def test_cross_validated_intervals_hold_the_true_area():
+def test_cross_validated_intervals_cover_the_true_area():
     rng, truth, covered = np.random.default_rng(7), norm.cdf(math.sqrt(0.5)), 0
     y = np.tile([0, 1], 100)
     for _ in range(300):
@@ -408,7 +408,7 @@ def test_perfect_folds_have_an_exact_interval():
     assert (found.low, found.method) == (pytest.approx(0.025 ** (1 / 3)), "exact")
 
 
-def test_folds_of_one_pair_do_not_claim_to_know_all():
+def test_folds_of_one_pair_have_no_zero_width_interval():
     y, folds = np.tile([0, 1], 40), np.repeat(np.arange(40), 2)
     scores = np.where(folds < 30, y, -y)
     with pytest.warns(UndefinedMetricWarning, match="independent pairs"):
@@ -522,6 +522,6 @@ def test_perfect_models_differ_by_no_more_than_both_intervals_allow():
         (lambda: cross_validated_compare([0, 1], [0, 1], [1], [1, 1]), "y_score has 1 rows"),
     ],
 )
-def test_bad_input_is_named(call, message):
+def test_bad_input_is_named_in_the_error(call, message):
     with pytest.raises(ValueError, match=message):
         call()

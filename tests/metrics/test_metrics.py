@@ -159,7 +159,7 @@ def test_the_number_of_threads_does_not_matter(weighted, monkeypatch):
 
 @pytest.mark.parametrize("y_type", [bool, np.int8, np.uint8, np.uint16, np.int32, int, np.float32])
 @pytest.mark.parametrize("s_type", [np.float16, np.float32, float, np.longdouble, int, np.uint8])
-def test_every_type_of_number_is_read(y_type, s_type):
+def test_every_numeric_type_is_accepted(y_type, s_type):
     y, scores = np.array([0, 1, 1, 0, 1]), np.array([3, 1, 4, 1, 5])
     assert roc_auc_score(y.astype(y_type), scores.astype(s_type)) == 4.5 / 6
 
@@ -193,7 +193,7 @@ def test_the_greater_label_is_positive(labels, box):
 @pytest.mark.parametrize(
     "y", [[0, 1, 1, 0], ["no", "yes", "yes", "no"], [True, False, False, True]]
 )
-def test_columns_of_frames_are_read(column, y):
+def test_columns_of_frames_are_accepted(column, y):
     scores, weights = [0.25, 0.75, 0.25, 0.5], [1.0, 2.0, 1.0, 3.0]
     expected = sklearn.metrics.roc_auc_score(y, scores, sample_weight=weights)
     if "category" in str(getattr(column(scores), "dtype", "")):
@@ -203,7 +203,7 @@ def test_columns_of_frames_are_read(column, y):
     assert found == pytest.approx(expected, abs=1e-15)
 
 
-def test_foreign_byte_order_and_read_only_memory_are_read():
+def test_foreign_byte_order_and_read_only_memory_are_accepted():
     scores = S.astype(">f8")
     scores.flags.writeable = False
     assert roc_auc_score(Y.astype(">i8"), scores) == 0.75
@@ -269,7 +269,7 @@ def test_zeros_of_either_sign_tie():
         (3, [1.0, 0.0], None, "y_true should be a 1d array"),
     ],
 )
-def test_bad_input_is_named(metric, y, scores, weights, message):
+def test_bad_input_is_named_in_the_error(metric, y, scores, weights, message):
     with pytest.raises(ValueError, match=message):
         metric(y, scores, sample_weight=weights)
 
@@ -359,7 +359,7 @@ def test_rates_between_knots_are_interpolated(sample, rates):
     close(curve.fpr_at(inside), np.interp(inside, curve.tpr, curve.fpr))
 
 
-def test_a_rate_on_a_step_takes_the_better_end():
+def test_a_rate_on_a_step_gives_the_better_end():
     curve = RocCurve.from_scores([0, 1, 0, 1], [0, 1, 2, 3])
     assert curve.tpr_at(0) == 0.5
     assert curve.fpr_at(0.5) == 0
@@ -415,7 +415,7 @@ def test_plot_draws_the_knots_and_names_the_area():
     assert line.get_color() == "red"
 
 
-def test_plot_without_matplotlib_says_what_to_install():
+def test_plot_without_matplotlib_raises_an_error_that_says_what_to_install():
     said = said_without_matplotlib(
         "RocCurve.from_scores([0, 1], [0, 1]).plot()", "from aucrank.metrics import RocCurve"
     )

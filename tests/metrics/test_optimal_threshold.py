@@ -109,7 +109,7 @@ def test_intervals_and_optimism_are_those_of_a_plain_bootstrap(criterion):
     assert sign * (found.value - found.value_corrected) == pytest.approx(optimism[2], abs=0.01)
 
 
-def test_the_best_point_of_proc_comes_out(asah):
+def test_the_best_point_equals_that_of_proc(asah):
     # From pROC's own tests of `coords(r.s100b, "best")`.
     found = optimal_threshold(asah.poor, asah.s100b, random_state=0)
     assert found.sensitivity == pytest.approx(0.634146341463415)
@@ -117,7 +117,7 @@ def test_the_best_point_of_proc_comes_out(asah):
     assert found.value + 1 == pytest.approx(1.43970189701897)
 
 
-def test_correction_comes_closer_to_what_new_rows_give():
+def test_the_corrected_value_is_closer_to_that_of_new_rows():
     # Normal scores one apart: a threshold t has Youden's index Phi(t) - Phi(t - 1).
     rng, y = np.random.default_rng(1), np.repeat([0, 1], [40, 40])
     apparent, corrected, true = [], [], []
@@ -131,7 +131,7 @@ def test_correction_comes_closer_to_what_new_rows_give():
     assert abs(left) < 0.6 * bias
 
 
-def test_no_row_is_called_where_that_is_cheapest():
+def test_no_row_is_predicted_positive_if_that_is_cheapest():
     y, scores = np.repeat([0, 1], [50, 5]), np.tile(np.arange(11), 5)
     found = optimal_threshold(y, scores, criterion="cost", cost_fp=100, **FEW)
     assert (found.threshold, found.sensitivity, found.specificity) == (np.inf, 0.0, 1.0)
@@ -166,7 +166,7 @@ def test_thresholds_of_intervals_are_scores_and_seeds_hold():
         ({"n_resamples": 1}, "n_resamples"),
     ],
 )
-def test_bad_input_is_named(kwargs, message):
+def test_bad_input_is_named_in_the_error(kwargs, message):
     with pytest.raises(ValueError, match=message):
         optimal_threshold([0, 1, 0, 1], [1, 2, 3, 4], **kwargs)
 

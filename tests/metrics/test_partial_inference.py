@@ -30,7 +30,7 @@ def within_bands(fpr=(0, 1), tpr=(0, 1)):
     return quad(lambda f: np.clip(norm.sf(norm.isf(f) - 1), *tpr) - tpr[0], *fpr, limit=200)[0]
 
 
-def test_known_areas_and_tests_of_proc_come_out(asah):
+def test_areas_and_tests_equal_those_of_proc(asah):
     # From pROC's own tests: `ci.auc(r.ndka)`, `roc.test(r.wfns, r.s100b)` and `auc(..., c(1, .9))`.
     found = auc_interval(asah.poor, asah.ndka)
     expected = (0.501244999271703, 0.611957994579946, 0.722670989888189)
@@ -79,7 +79,7 @@ def test_standard_errors_of_patients_are_those_of_a_plain_bootstrap(asah, bands)
 
 @pytest.mark.parametrize("bands", BANDS)
 @pytest.mark.parametrize("method", ["delong", "logit"])
-def test_intervals_hold_the_true_partial_area_as_often_as_they_say(bands, method):
+def test_intervals_cover_the_true_partial_area_at_their_level(bands, method):
     # 600 samples: standard error of the rate 0.009.
     rng, truth, covered = np.random.default_rng(5), within_bands(**bands), 0
     y = np.repeat([0, 1], [120, 100])
@@ -98,7 +98,7 @@ def test_the_error_of_many_rows_is_the_spread_over_samples(bands):
     assert np.mean([one.standard_error for one in found]) == pytest.approx(spread, rel=0.1)
 
 
-def test_a_test_of_equally_good_parts_rejects_as_often_as_it_says():
+def test_a_test_of_equal_partial_areas_keeps_its_level():
     rng, y, p_values = np.random.default_rng(6), np.repeat([0, 1], [150, 100]), []
     for _ in range(500):
         shared = rng.normal(loc=y)
@@ -108,7 +108,7 @@ def test_a_test_of_equally_good_parts_rejects_as_often_as_it_says():
 
 
 @given(st.integers(0, 2**32 - 1), st.sampled_from(BANDS))
-def test_scales_only_stretch(seed, bands):
+def test_scales_are_linear_maps_of_the_area(seed, bands):
     rng = np.random.default_rng(seed)
     y = np.r_[np.tile([0, 1], 20), rng.integers(0, 2, 40)]
     first, second = (np.round(rng.normal(loc=y), 1) for _ in range(2))
@@ -160,7 +160,7 @@ def test_an_area_without_variance_has_that_of_the_simultaneous_band(seed, bands,
         assert end == pytest.approx(trapezoid(height, grid[inside]), abs=2e-4)
 
 
-def test_comparisons_of_parts_without_variance_say_so():
+def test_comparisons_of_partial_areas_without_variance_raise_a_warning():
     y, perfect = np.repeat([0, 1], 400), np.arange(800)
     with pytest.warns(UndefinedMetricWarning, match="NaN"):
         found = auc_compare(y, perfect, -perfect, tpr=(0.5, 1))
@@ -198,7 +198,7 @@ def test_order_of_rows_changes_no_bit():
         ({"fpr": (0.5, 1), "tpr": (0, 0.5), "standardize": True}, "below the diagonal"),
     ],
 )
-def test_bands_that_are_none_are_named(kwargs, message):
+def test_invalid_bands_are_named_in_the_error(kwargs, message):
     y, scores = np.tile([0, 1], 5), np.arange(10)
     with pytest.raises(ValueError, match=message):
         auc_interval(y, scores, **kwargs)

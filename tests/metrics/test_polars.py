@@ -49,7 +49,7 @@ def test_groups_and_windows_have_the_auc_of_their_rows(sample, weighted):
     assert frame.select(expression).item() == expected_of(frame, weighted=weighted)
 
 
-def test_it_has_the_name_of_its_score_and_any_labels():
+def test_the_expression_has_the_name_of_its_score_and_accepts_any_labels():
     frame = pl.DataFrame({"a": [1.0, 2.0, 3.0], "b": [3.0, 2.0, 1.0], "y": ["good", "bad", "good"]})
     found = frame.select(auc("a", "y"), auc(-pl.col("b"), "y").alias("c"))
     assert found.to_dict(as_series=False) == {"a": [0.5], "c": [0.5]}
@@ -69,7 +69,7 @@ def test_it_has_the_name_of_its_score_and_any_labels():
         ("w", [1.0, None, 1.0, 1.0], "sample_weight of row 1 is NaN"),
     ],
 )
-def test_what_the_function_refuses_ends_the_query(column, values, message):
+def test_invalid_input_ends_the_query_with_an_error(column, values, message):
     frame = pl.DataFrame({"s": [1.0, 2.0, 3.0, 4.0], "y": [0, 1, 0, 1], "w": [1.0] * 4})
     frame = frame.with_columns(pl.Series(column, values))
     with pytest.raises(ValueError, match=message):
@@ -78,6 +78,6 @@ def test_what_the_function_refuses_ends_the_query(column, values, message):
         roc_auc_score(*(frame[name] for name in ("y", "s")), sample_weight=frame["w"])
 
 
-def test_without_polars_it_says_what_to_install():
+def test_without_polars_the_error_says_what_to_install():
     said = said_without("polars", "auc('s', 'y')", "from aucrank.polars import auc")
     assert "pip install 'aucrank[polars]'" in said

@@ -30,7 +30,7 @@ def normal_scores(rng, y, aucs, correlation):
     ]
 
 
-def test_numbers_of_proc_come_out():
+def test_sample_sizes_and_power_equal_those_of_proc():
     # From pROC's own tests of `power.roc.test`.
     assert auc_power(0.73, n_pos=41, n_neg=72, **PROC) == pytest.approx(0.9897453, abs=1e-7)
     s100b = 0.731368563685637
@@ -65,7 +65,7 @@ def test_numbers_of_proc_come_out():
         (4, 0.7, 84, 21),
     ],
 )
-def test_table_of_obuchowski_lieber_and_wians_comes_out(ratio, auc, n_neg, n_pos):
+def test_sample_sizes_equal_the_table_of_obuchowski_lieber_and_wians(ratio, auc, n_neg, n_pos):
     # Table 4 of the paper of 2004, power 0.9, one-sided level 0.05; cells of at least 10 rows.
     size = auc_sample_size(auc, power=0.9, ratio=ratio, alternative="one-sided", **PROC)
     assert (size.n_neg, size.n_pos) == (n_neg, n_pos)
@@ -172,7 +172,7 @@ def test_size_power_and_detectable_area_are_inverses(auc, power, ratio, auc_2, m
 
 
 @pytest.mark.parametrize(("n_pos", "n_neg"), [(2, 2), (2, 3), (3, 2)])
-def test_of_two_or_three_rows_the_least_detectable_area_is_found(n_pos, n_neg):
+def test_the_least_detectable_area_of_two_or_three_rows_is_found(n_pos, n_neg):
     how = {"n_pos": n_pos, "n_neg": n_neg, "method": "obuchowski"}
     areas = np.linspace(0.5, 1, 4001)[1:-1]
     powers = np.array([auc_power(area, **how) for area in areas])
@@ -185,7 +185,7 @@ def test_of_two_or_three_rows_the_least_detectable_area_is_found(n_pos, n_neg):
         auc_detectable(power=powers.max() + 1e-4, **how)
 
 
-def test_shared_rows_save_rows():
+def test_correlated_scores_need_fewer_rows():
     alone = auc_sample_size(0.85, 0.8)
     shared = auc_sample_size(0.85, 0.8, correlation=0.8)
     assert shared.n_pos < alone.n_pos / 2
@@ -212,6 +212,6 @@ def test_shared_rows_save_rows():
         (lambda: auc_detectable(n_pos=2, n_neg=2, power=1.0), "power"),
     ],
 )
-def test_bad_input_is_named(call, message):
+def test_bad_input_is_named_in_the_error(call, message):
     with pytest.raises(ValueError, match=message):
         call()

@@ -14,13 +14,13 @@ pytestmark = pytest.mark.filterwarnings("error")
         ("s100b", 0.731368563685637, 0.00266868245717244),
     ],
 )
-def test_areas_and_their_variances(asah, marker, auc, variance):
+def test_areas_and_their_variances_equal_those_of_proc(asah, marker, auc, variance):
     found = auc_interval(asah["poor"], asah[marker])
     assert found.auc == pytest.approx(auc, abs=1e-14)
     assert found.standard_error**2 == pytest.approx(variance, abs=1e-16)
 
 
-def test_an_interval(asah):
+def test_an_interval_equals_that_of_proc(asah):
     found = auc_interval(asah["poor"], asah["ndka"])
     assert (found.low, found.high) == pytest.approx((0.501244999271703, 0.722670989888189))
 
@@ -33,7 +33,7 @@ def test_an_interval(asah):
         ("ndka", "s100b", -1.39077002573558, 0.164295175223054, -0.287691744634, 0.048870606422809),
     ],
 )
-def test_paired_tests(asah, first, second, z, p_value, low, high):
+def test_paired_tests_equal_those_of_proc(asah, first, second, z, p_value, low, high):
     found = auc_compare(asah["poor"], asah[first], asah[second])
     assert found.z == pytest.approx(z, abs=1e-12)
     assert found.p_value == pytest.approx(p_value, abs=1e-13)
@@ -48,7 +48,7 @@ def test_paired_tests(asah, first, second, z, p_value, low, high):
         ("ndka", "s100b", -1.55995743389685),
     ],
 )
-def test_the_statistic_of_unpaired_tests(asah, first, second, z):
+def test_statistics_of_unpaired_tests_equal_those_of_proc(asah, first, second, z):
     found = auc_compare(asah["poor"], asah[first], asah[second], y_true_2=asah["poor"])
     assert found.z == pytest.approx(z, abs=1e-12)
 
@@ -69,7 +69,7 @@ def test_the_statistic_of_unpaired_tests(asah, first, second, z):
         ("ndka", {"tpr": (0, 0.5)}, 0.428523035230352, 0.714092140921409),
     ],
 )
-def test_partial_areas(asah, marker, part, area, standardized):
+def test_partial_areas_equal_those_of_proc(asah, marker, part, area, standardized):
     y, score = asah["poor"], asah[marker]
     assert partial_auc(y, score, **part) == pytest.approx(area, abs=1e-14)
     assert partial_auc(y, score, **part, standardize=True) == pytest.approx(standardized, abs=1e-13)

@@ -63,7 +63,7 @@ def test_turns_into_the_auc_as_the_ramp_narrows():
         ({"y_true": [1, 1]}, "one class"),
     ],
 )
-def test_bad_input_is_named(change, named):
+def test_bad_input_is_named_in_the_error(change, named):
     arguments = {"y_true": [0, 1], "y_score": [0.0, 1.0], **change}
     for statistic in (ramp_auc, ramp_auc_gradient):
         with pytest.raises(ValueError, match=named):
@@ -102,7 +102,7 @@ def test_the_gradient_by_coefficient_is_the_limit_of_differences(n, has_weight):
         assert (above - below) / (2 * step) == pytest.approx(gradient[j], abs=2e-6)
 
 
-def test_the_gradient_reads_what_the_value_reads():
+def test_the_gradient_accepts_the_same_input_as_the_value():
     y, scores = ["b", "a", "b", "a"], [2**60 + 1, 2**60, -3, 4]
     value, gradient = ramp_auc_gradient(y, scores, half_width=1)
     assert value == ramp_auc(y, scores, half_width=1)

@@ -59,7 +59,7 @@ def delong_by_pairs(y, scores, weights):
 
 
 @given(batches(), st.booleans(), st.randoms())
-def test_any_batches_in_any_order_are_one_call(parts, weighted, random):
+def test_any_batches_in_any_order_equal_one_call(parts, weighted, random):
     y, scores, weights = map(np.concatenate, zip(*parts, strict=True))
     used = weights if weighted else np.ones(y.size)
     whole = {"sample_weight": weights} if weighted else {}
@@ -93,7 +93,7 @@ def test_the_error_of_a_bounded_state_is_within_its_bound(parts, max_size):
     assert interval.low <= state.auc() <= interval.high
 
 
-def test_a_bounded_state_of_many_rows_is_near_and_says_how_near():
+def test_a_bounded_state_of_many_rows_is_close_and_reports_its_error():
     rng = np.random.default_rng(0)
     state, exact = RocState(max_size=1000), RocState()
     for _ in range(30):
@@ -137,7 +137,7 @@ def weighed_batches(draw):
 
 
 @given(weighed_batches(), st.randoms())
-def test_any_weights_in_any_batches_are_one_call(parts, random):
+def test_any_weights_in_any_batches_equal_one_call(parts, random):
     y, scores, weights = map(np.concatenate, zip(*parts, strict=True))
     states = [RocState().update(yy, ss, sample_weight=ww) for yy, ss, ww in parts]
     random.shuffle(states)
@@ -153,7 +153,7 @@ def test_any_weights_in_any_batches_are_one_call(parts, random):
 
 
 @given(batches(), st.randoms(), st.sampled_from([1.0, 0.25]))
-def test_batches_with_weights_and_without_go_together(parts, random, weight_unit):
+def test_batches_with_and_without_weights_can_be_mixed(parts, random, weight_unit):
     state = RocState(weight_unit=weight_unit)
     used = []
     for y, scores, weights in parts:
@@ -223,7 +223,7 @@ def test_pickle_copy_and_bytes_keep_all():
         assert (twin.n_neg, state.n_neg) == (2, 1)
 
 
-def test_corrupt_bytes_are_refused():
+def test_corrupt_bytes_are_rejected():
     data = RocState().update([0, 1, 1], [0.1, 0.2, 0.3]).to_bytes()
     for bad in (b"", data[:-1], data[:20], data + b"x", data[:30] + b"\xff" + data[31:], b"{}"):
         with pytest.raises(ValueError, match="not a RocState"):
@@ -234,7 +234,7 @@ def test_corrupt_bytes_are_refused():
 
 
 @pytest.mark.parametrize("dtype", [np.int32, np.uint64, np.float32])
-def test_counted_rows_are_as_many_rows(dtype):
+def test_frequency_k_equals_k_rows(dtype):
     rng = np.random.default_rng(0)
     y, scores, counts = rng.random(500) < 0.4, rng.integers(0, 99, 500), rng.integers(0, 9, 500)
     expected = RocState().update(np.repeat(y, counts), np.repeat(scores, counts))
@@ -253,14 +253,14 @@ def test_counted_rows_are_as_many_rows(dtype):
         ([1], "counts has 1 rows, but y has 2"),
     ],
 )
-def test_counts_that_are_none_are_refused(counts, message):
+def test_invalid_frequencies_are_rejected(counts, message):
     state = RocState().update([0, 1], [0.5, 0.25])
     with pytest.raises(ValueError, match=message):
         state.update_counts([0, 1], [0.1, 0.2], counts)
     assert (state.n_neg, state.n_pos) == (1, 1)
 
 
-def test_bad_batches_leave_the_state_as_it_was():
+def test_bad_batches_leave_the_state_unchanged():
     state = RocState().update([0, 1], [0.1, 0.2])
     before = state.to_bytes()
     bad = [
@@ -443,7 +443,7 @@ print(peak_bytes(fill)[0], state.size)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="files have no limit on Windows")
-def test_a_disk_that_fills_up_is_an_error_of_the_system_and_leaves_nothing_behind(tmp_path):
+def test_a_full_disk_raises_an_os_error_and_leaves_no_file(tmp_path):
     # A limit on the size of files is what a test can set of a disk.
     program = """
 import resource, signal, sys
@@ -486,7 +486,7 @@ print(state)
 @pytest.mark.parametrize("weights", ["sampling", "frequency"])
 @pytest.mark.parametrize("method", ["delong", "logit"])
 @pytest.mark.parametrize("bands", [*BANDS, {"fpr": (0, 0.3), "standardize": True}])
-def test_intervals_of_parts_are_those_of_all_rows_at_once(bands, method, weights):
+def test_intervals_of_partial_areas_equal_those_of_all_rows_at_once(bands, method, weights):
     rng = np.random.default_rng(4)
     y = rng.integers(0, 2, 900)
     scores, counts = rng.normal(loc=y).round(1), rng.integers(0, 4, 900)
@@ -527,7 +527,7 @@ def test_a_bounded_state_has_parts_of_the_curve_within_its_bound(bands):
     assert wide.high - wide.low > narrow.high - narrow.low
 
 
-def test_few_knots_hold_the_kolmogorov_smirnov_statistic():
+def test_few_knots_preserve_the_kolmogorov_smirnov_statistic():
     rng = np.random.default_rng(6)
     y = rng.integers(0, 2, 5000)
     scores = rng.normal(loc=y)
@@ -544,7 +544,7 @@ def test_few_knots_hold_the_kolmogorov_smirnov_statistic():
         state.curve(max_knots=7)
 
 
-def test_a_folder_that_is_missing_and_a_memory_too_small_are_named(tmp_path):
+def test_a_missing_folder_and_a_memory_limit_too_small_raise_errors(tmp_path):
     with pytest.raises(OSError, match="nowhere: there is no such folder"):
         RocState(spill_dir=tmp_path / "nowhere")
     with pytest.raises(ValueError, match="max_bytes == 5"):

@@ -59,7 +59,7 @@ def test_the_figures_of_pieces_are_those_of_arrays(weighted):
     alike(state.calibration_curve(**how), calibration_curve(y, p, **arrays))
 
 
-def test_weights_that_differ_have_values_and_no_intervals():
+def test_unequal_weights_give_values_without_intervals():
     y, p, _, weight = rows()
     state = in_pieces(y, p, weight)
     found, expected = state.decision_curve(), decision_curve(y, p, sample_weight=weight)
@@ -78,7 +78,7 @@ def test_weights_that_differ_have_values_and_no_intervals():
     assert np.isnan(in_pieces(y, p, of_class).calibration_curve().measures["low"]).all()
 
 
-def test_figures_of_states_refuse_what_arrays_refuse():
+def test_states_raise_the_same_errors_as_arrays():
     y, p, _, weight = rows()
     with pytest.raises(ValueError, match="a score of the rows is 1"):
         RocState().update([0, 1], [0.5, 1.5]).decision_curve()

@@ -122,7 +122,7 @@ def test_calibration_in_each_subgroup():
     assert np.all((table["ratio_low"] < table["ratio"]) & (table["ratio"] < table["ratio_high"]))
 
 
-def test_what_has_no_area_is_said_and_left_out():
+def test_subgroups_without_an_auc_raise_a_warning_and_are_left_out():
     y, score, site = draw()
     site[:3], y[:3] = "z", 1
     column = np.array([None if name == "c" else name for name in site], dtype=object)
@@ -133,7 +133,7 @@ def test_what_has_no_area_is_said_and_left_out():
     assert found.df == 2
 
 
-def test_one_subgroup_has_nothing_between():
+def test_one_subgroup_has_no_between_comparison():
     y, score, _ = draw()
     found = auc_by(y, score, np.zeros(len(y)))
     assert np.isnan([found.auc_between, found.p_value]).all()
@@ -141,7 +141,7 @@ def test_one_subgroup_has_nothing_between():
 
 
 @pytest.mark.parametrize(("by", "message"), [([1, 2], "by has 2 entries"), ([[1], [2]], "by")])
-def test_a_column_of_another_length_is_refused(by, message):
+def test_a_column_of_another_length_is_rejected(by, message):
     with pytest.raises(ValueError, match=message):
         auc_by([0, 1, 0, 1], [1, 2, 3, 4], by)
 
@@ -185,7 +185,7 @@ def test_contrasts_with_weights_are_those_of_two_curves(asah, weights):
         ({"a": [1, 2, 3, 4], "b": [1, 2, 4, 3]}, {}, "holds none"),
     ],
 )
-def test_bad_contrasts_are_refused(scores, contrasts, message):
+def test_bad_contrasts_are_rejected(scores, contrasts, message):
     with pytest.raises(ValueError, match=message):
         auc_contrasts([0, 1, 0, 1], scores, contrasts)
 
@@ -197,7 +197,7 @@ def test_a_one_sided_test_is_that_of_r(asah):
     assert less.p_value == pytest.approx(1 - found.p_value)
 
 
-def test_margins():
+def test_margins_give_non_inferiority_and_equivalence_tests():
     y, score, _ = draw(600)
     other = score + np.random.default_rng(1).normal(size=600) * 0.3
     plain = auc_compare(y, score, other)
@@ -222,7 +222,7 @@ def test_margins():
         ({"groups_2": [1, 2, 3, 4]}, "needs y_true_2"),
     ],
 )
-def test_bad_comparisons_are_refused(how, message):
+def test_bad_comparisons_are_rejected(how, message):
     with pytest.raises(ValueError, match=message):
         auc_compare([0, 1, 0, 1], [1, 2, 3, 4], [2, 1, 3, 4], **how)
 
@@ -236,7 +236,7 @@ def clustered(seed, n_groups=40):
     return y, *(rng.normal(loc=y + 1.5 * own) for own in of_group), groups
 
 
-def test_a_comparison_of_groups_holds_its_level():
+def test_a_comparison_with_groups_keeps_its_level():
     rejected, naive, by_bootstrap = [], [], []
     for seed in range(300):
         y, first, second, groups = clustered(seed)
@@ -254,7 +254,7 @@ def test_a_comparison_of_groups_holds_its_level():
     assert np.mean(by_bootstrap) == pytest.approx(1, abs=0.15)
 
 
-def test_groups_of_one_row_are_rows_and_copies_are_one():
+def test_groups_of_one_row_equal_rows_and_copies_in_a_group_one_row():
     y, score, _ = draw(200)
     other = score + np.random.default_rng(1).normal(size=200)
     plain = auc_compare(y, score, other)
@@ -268,14 +268,14 @@ def test_groups_of_one_row_are_rows_and_copies_are_one():
     assert copies.low == pytest.approx(copies.difference - reach)
 
 
-def test_two_samples_have_groups_each():
+def test_two_samples_may_have_their_own_groups():
     y, first, second, groups = clustered(0)
     found = auc_compare(y, first, second, y_true_2=y, groups=groups, groups_2=groups)
     apart = [auc_interval(y, score, groups=groups).standard_error for score in (first, second)]
     assert found.standard_error == pytest.approx(math.hypot(*apart))
 
 
-def test_cross_validated_areas_of_groups():
+def test_cross_validated_areas_account_for_groups():
     y, first, second, groups = clustered(3, 60)
     # Rows of a group have one label, as those of a patient.
     y = np.random.default_rng(7).integers(0, 2, 60)[groups]

@@ -25,7 +25,7 @@ TIED = [0.72450382562903, 0.77853023146167, 0.79547692084189]
 
 
 @pytest.mark.parametrize(("decimals", "expected"), [(None, CONTINUOUS), (0, TIED)])
-def test_it_is_that_of_scikit_survival(decimals, expected):
+def test_it_equals_that_of_scikit_survival(decimals, expected):
     time, event, risk = draw()
     score = risk if decimals is None else risk.round(decimals)
     found = survival_auc(time, event, score, TIMES)
@@ -33,7 +33,7 @@ def test_it_is_that_of_scikit_survival(decimals, expected):
     assert [found.curve(at).auc for at in TIMES] == pytest.approx(expected, abs=1e-12)
 
 
-def test_pairs_are_counted_by_the_chance_of_not_being_lost():
+def test_pairs_are_weighted_by_the_inverse_probability_of_censoring():
     time, event, risk = draw(80)
 
     # The Kaplan-Meier estimate, from its definition.
@@ -53,7 +53,7 @@ def test_pairs_are_counted_by_the_chance_of_not_being_lost():
     assert survival_auc(time, event, risk, [0.7]).table["auc"][0] == pytest.approx(won / pairs)
 
 
-def test_the_error_is_that_of_resamples():
+def test_the_standard_error_agrees_with_a_bootstrap():
     time, event, risk = draw()
     found = survival_auc(time, event, risk, TIMES).table["standard_error"]
     rng = np.random.default_rng(1)
@@ -64,7 +64,7 @@ def test_the_error_is_that_of_resamples():
     assert found == pytest.approx(np.std(drawn, axis=0), rel=0.1)
 
 
-def test_where_no_row_is_lost_it_is_the_auc():
+def test_without_censoring_it_is_the_auc():
     rng = np.random.default_rng(0)
     risk = rng.normal(size=300)
     time = rng.exponential(np.exp(-risk))
@@ -76,7 +76,7 @@ def test_where_no_row_is_lost_it_is_the_auc():
     assert found["unknown"][0] == 0
 
 
-def test_weights_are_copies_for_the_area_and_groups_for_the_error():
+def test_weights_equal_copies_and_the_error_accounts_for_groups():
     time, event, risk = draw(150)
     counts = np.random.default_rng(2).integers(0, 4, 150)
     rows = np.repeat(np.arange(150), counts)
@@ -99,7 +99,7 @@ def test_the_order_of_rows_does_not_matter():
         assert one[name] == pytest.approx(other[name], abs=1e-12)
 
 
-def test_intervals_hold_the_true_area():
+def test_intervals_cover_the_true_area():
     time, event, risk = draw(200_000, 7)
     (truth,) = survival_auc(time, event, risk, [0.7]).table["auc"]
     inside = 0
@@ -132,13 +132,13 @@ def test_a_time_without_cases_has_no_area():
         ({"groups": [1, 1, 1, 1]}, "all rows are of one group"),
     ],
 )
-def test_bad_input_is_refused(broken, message):
+def test_bad_input_is_rejected(broken, message):
     given = {"time": [1, 2, 3, 4], "event": [1, 1, 0, 0], "y_score": [4, 3, 2, 1], "times": [2.5]}
     with pytest.raises(ValueError, match=message):
         survival_auc(**(given | broken))
 
 
-def test_a_million_rows():
+def test_the_auc_of_a_million_rows_is_close_to_that_without_censoring():
     time, event, risk = draw(1_000_000)
     table = survival_auc(time, event, risk, [0.7]).table
     later = (time > 0.7) | (event & (time <= 0.7))

@@ -65,7 +65,7 @@ def test_the_test_of_two_samples_is_that_of_proc(untied):
 
 
 @pytest.mark.parametrize("apart", [False, True])
-def test_equal_curves_are_distinguished_as_often_as_the_level_says(apart):
+def test_tests_of_equal_curves_keep_their_level(apart):
     found = []
     for seed in range(200):
         rng = np.random.default_rng(seed)
@@ -84,7 +84,7 @@ def test_equal_curves_are_distinguished_as_often_as_the_level_says(apart):
     assert np.mean(np.array(found) <= 0.5) == pytest.approx(0.5, abs=0.1)
 
 
-def test_the_order_of_rows_and_copies_change_no_test(asah):
+def test_row_order_and_copies_do_not_change_a_test(asah):
     y, first, second = asah.poor.to_numpy(), asah.wfns.to_numpy(), asah.s100b.to_numpy()
     order = np.random.default_rng(0).permutation(len(y))
     counts = np.arange(len(y)) % 3
@@ -119,7 +119,7 @@ def test_the_order_of_rows_and_copies_change_no_test(asah):
         )
 
 
-def test_groups_are_exchanged_and_drawn_together(untied):
+def test_groups_are_permuted_and_resampled_as_a_whole(untied):
     y, first, second = (np.asarray(values) for values in untied)
     place = np.repeat(np.arange(len(y)), 4)
     how = {"n_permutations": 1000, "random_state": 0}
@@ -213,7 +213,7 @@ def test_a_density_is_that_of_kernels_about_each_row(asah):
 
 
 @pytest.mark.parametrize("method", ["binormal", "density"])
-def test_smooth_curves_of_normal_scores_hold_their_law(method):
+def test_smooth_curves_of_normal_scores_recover_the_true_curve(method):
     held, areas = 0, []
     for seed in range(100):
         rng = np.random.default_rng(seed)
@@ -318,7 +318,7 @@ S = np.array([1.0, 2, 3, 4, 5, 6])
     ],
 )
 @pytest.mark.filterwarnings("ignore:divide by zero")
-def test_what_has_no_test_is_refused(call, said):
+def test_input_without_a_test_is_rejected(call, said):
     with pytest.raises(ValueError, match=said):
         call()
 

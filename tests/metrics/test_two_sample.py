@@ -19,14 +19,14 @@ def n_rejections(draw, n_repeats, ranker, level=0.05):
 @pytest.mark.parametrize(
     "ranker", [LogisticRegression(), TreeRank(pruning=None, max_depth=3)], ids=["linear", "tree"]
 )
-def test_the_level_is_kept_where_both_samples_have_one_law(ranker):
+def test_the_level_is_kept_if_both_samples_have_one_distribution(ranker):
     # Ties of a tree's strata included. Two-sided: the test must not be idle either.
     rejections = n_rejections(lambda rng: rng.normal(size=(60, 3)), 400, ranker)
     interval = binomtest(rejections, 400).proportion_ci(0.999)
     assert interval.low <= 0.05 <= interval.high
 
 
-def test_a_difference_that_no_column_shows_is_found():
+def test_a_difference_invisible_in_single_columns_is_found():
     rng = np.random.default_rng(3)
     X0 = rng.random((2000, 2))
     X1 = rng.random((2000, 2))
@@ -45,7 +45,7 @@ def test_a_difference_that_no_column_shows_is_found():
     assert xor[high].mean() > 0.7
 
 
-def test_the_statistic_counts_pairs_of_the_rows_held_out():
+def test_the_statistic_counts_pairs_of_held_out_rows():
     rng = np.random.default_rng(4)
     X0, X1 = rng.normal(size=(30, 1)), rng.normal(1.0, size=(50, 1))
 
@@ -92,14 +92,14 @@ def test_frames_keep_their_categories(library):
     assert 0 < again.pvalue <= 1
 
 
-def test_the_seed_decides():
+def test_the_seed_determines_the_result():
     rng = np.random.default_rng(6)
     X0, X1 = rng.normal(size=(50, 2)), rng.normal(size=(60, 2))
     first, again, other = (two_sample_test(X0, X1, random_state=s).statistic for s in (0, 0, 1))
     assert first == again != other
 
 
-def test_bad_input_is_named():
+def test_bad_input_is_named_in_the_error():
     X = np.zeros((10, 2))
     with pytest.raises(ValueError, match="X0 has 2 columns, but X1 has 3"):
         two_sample_test(X, np.zeros((10, 3)))

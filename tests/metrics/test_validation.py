@@ -31,7 +31,7 @@ def risk(asah):
     return expit(-2 + 4 * asah.s100b.to_numpy())
 
 
-def test_grades_have_the_tests_of_r(asah, risk):
+def test_tests_of_grades_equal_those_of_r(asah, risk):
     found = grade_table(asah.poor, risk, bounds=[0.2, 0.3, 0.5])
     for name in ("size", "positives", "expected", "p_binomial", "p_jeffreys"):
         assert found.table[name] == pytest.approx(EXPECTED[name])
@@ -45,7 +45,7 @@ def test_grades_have_the_tests_of_r(asah, risk):
     assert whole == pytest.approx(EXPECTED["whole"])
 
 
-def test_a_row_of_weight_k_is_k_copies_of_a_grade_and_of_an_expectation(asah, risk):
+def test_weight_k_equals_k_copies_of_a_grade_and_of_an_expected_rate(asah, risk):
     counts = np.arange(len(asah)) % 4
     copies = np.repeat(np.arange(len(asah)), counts)
     y = asah.poor.to_numpy()
@@ -68,7 +68,7 @@ def test_a_row_of_weight_k_is_k_copies_of_a_grade_and_of_an_expectation(asah, ri
     )
 
 
-def test_grades_that_are_found_rise_and_lose_little():
+def test_fitted_grades_are_monotone_and_lose_little_auc():
     rng = np.random.default_rng(0)
     risk = rng.beta(1, 9, size=20000)
     y = rng.random(20000) < risk
@@ -85,7 +85,7 @@ def test_grades_that_are_found_rise_and_lose_little():
     assert len(grade_table(y, np.full(20000, 0.1)).bounds) == 0
 
 
-def test_levels_of_the_tests_of_grades_are_kept():
+def test_tests_of_grades_keep_their_level():
     rng = np.random.default_rng(0)
     low = []
     for _ in range(300):
@@ -96,7 +96,7 @@ def test_levels_of_the_tests_of_grades_are_kept():
     assert np.mean(low, axis=0) == pytest.approx(0.05, abs=0.04)
 
 
-def test_power_has_declined_as_the_instructions_say(asah):
+def test_the_test_of_declined_power_follows_the_instructions(asah):
     now = auc_interval(asah.poor, asah.s100b)
     found = auc_decline(asah.poor, asah.s100b, 0.85)
     assert found.statistic == pytest.approx((0.85 - now.auc) / now.standard_error)
@@ -154,7 +154,7 @@ def test_stability_is_that_of_the_formula():
     assert weighted.psi == pytest.approx(population_stability(np.repeat(then, weights), now).psi)
 
 
-def test_stability_is_high_by_chance_as_often_as_it_says():
+def test_the_test_of_stability_keeps_its_level():
     rng = np.random.default_rng(0)
     found = [
         population_stability(rng.normal(size=2000), rng.normal(size=500)).p_value
@@ -167,7 +167,7 @@ def test_stability_is_high_by_chance_as_often_as_it_says():
     ("n_levels", "n_then", "n_now"),
     [(2, 200, 100), (20, 100, 100), (400, 2000, 2000), (60, 900, 90)],
 )
-def test_many_levels_are_no_drift(n_levels, n_then, n_now):
+def test_many_categories_alone_are_not_drift(n_levels, n_then, n_now):
     rng = np.random.default_rng(0)
     share = 1 / np.arange(1, n_levels + 1)
     found = np.array(
@@ -184,7 +184,7 @@ def test_many_levels_are_no_drift(n_levels, n_then, n_now):
     assert 40 <= (found < 0.5).sum() <= 80
 
 
-def test_drift_of_few_rows_a_level_is_found():
+def test_drift_is_found_with_few_rows_per_category():
     rng = np.random.default_rng(0)
     then, now = rng.integers(400, size=2000), rng.integers(300, size=2000)
     found = population_stability(then.astype(str), now.astype(str))
@@ -194,7 +194,7 @@ def test_drift_of_few_rows_a_level_is_found():
     assert again.p_value == pytest.approx(found.p_value)
 
 
-def test_the_chance_of_few_rows_is_that_of_all_ways_to_deal_them():
+def test_the_p_value_of_few_rows_is_that_of_all_permutations():
     then, now = np.repeat(["a", "b", "c"], [5, 2, 1]), np.repeat(["a", "b", "c"], [1, 3, 2])
     rows = np.r_[then, now]
     psi = population_stability(then, now).psi
@@ -247,12 +247,12 @@ def test_drift_of_a_ranker_is_that_of_its_score_and_columns(kind, ranker):
         (lambda y, p: population_stability(p, p, n_bins=1), "n_bins == 1"),
     ],
 )
-def test_bad_input_is_named(asah, risk, call, said):
+def test_bad_input_is_named_in_the_error(asah, risk, call, said):
     with pytest.raises(ValueError, match=said):
         call(asah.poor, risk)
 
 
-def test_drift_names_what_is_wrong():
+def test_errors_of_drift_name_the_bad_input():
     then, now, y = frames("pandas")
     ranker = LinearRanker().fit(then, y)
     with pytest.raises(ValueError, match="but X_now has"):

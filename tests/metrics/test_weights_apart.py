@@ -70,7 +70,7 @@ def assert_close(found, exact):
 
 
 @given(weighed_rows())
-def test_curves_and_areas_are_those_of_fractions(sample):
+def test_curves_and_areas_equal_exact_fractions(sample):
     y, scores, weights = sample
     thresholds, fp, tp = knots(*sample)
     fpr, tpr, found = roc_curve(y, scores, sample_weight=weights, drop_intermediate=False)
@@ -93,7 +93,7 @@ def test_curves_and_areas_are_those_of_fractions(sample):
 
 
 @given(weighed_rows())
-def test_the_hull_has_the_corners_of_fractions(sample):
+def test_corners_of_the_hull_equal_exact_fractions(sample):
     y, scores, weights = sample
     thresholds, fp, tp = knots(*sample)
 
@@ -118,7 +118,7 @@ def test_the_hull_has_the_corners_of_fractions(sample):
     ),
     False,
 )
-def test_precision_and_recall_are_those_of_fractions(sample, drop):
+def test_precision_and_recall_equal_exact_fractions(sample, drop):
     y, scores, weights = sample
     thresholds, fp, tp = knots(*sample)
     found = precision_recall_curve(y, scores, sample_weight=weights, drop_intermediate=drop)
@@ -133,7 +133,7 @@ def test_precision_and_recall_are_those_of_fractions(sample, drop):
 
 @given(weighed_rows())
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
-def test_the_variance_of_delong_is_that_of_fractions(sample):
+def test_the_delong_variance_equals_exact_fractions(sample):
     y, scores, weights = sample
     exact = [Fraction(w) for w in weights]
     _, fp, tp = knots(*sample)
@@ -177,7 +177,7 @@ def test_only_ratios_within_a_class_matter(sample, power):
 
 
 @given(weighed_rows())
-def test_the_ramp_is_that_of_fractions(sample):
+def test_the_ramp_auc_equals_exact_fractions(sample):
     y, scores, weights = sample
     exact = [Fraction(w) for w in weights]
     pos, neg = np.flatnonzero(y), np.flatnonzero(~y)
@@ -196,7 +196,7 @@ def test_the_ramp_is_that_of_fractions(sample):
 
 
 @pytest.mark.parametrize("share", [1e-6, 1e-9, 1e-12, 1e-100])
-def test_weights_of_classes_far_apart_lose_no_digits(share):
+def test_class_weights_of_very_different_size_lose_no_digits(share):
     rng = np.random.default_rng(0)
     y = rng.integers(0, 2, 2000)
     scores = rng.normal(loc=y).round(1)
