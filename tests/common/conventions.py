@@ -47,7 +47,7 @@ CONVENTIONS = [
     Convention(
         "A weight of k is a row written k times, a weight of 0 is no row",
         (
-            "tree/test_tree.py::test_integer_weights_are_copies_and_threads_do_not_matter",
+            "tree/test_tree.py::test_integer_weights_equal_copies_and_threads_do_not_matter",
             "contract/test_level_rates.py::test_weights_equal_copies_in_shrunken_rates_too",
         ),
         ("check_sample_weight_equivalence_on_dense_data", "check_all_zero_sample_weights_error"),
@@ -150,7 +150,7 @@ CONVENTIONS = [
         (
             "boosting/test_gradient_boosting.py::test_a_warm_start_equals_one_longer_fit",
             "boosting/test_auc_boost.py::test_warm_start_continues_the_fit",
-            "tree/test_forest.py::test_a_warm_start_with_no_more_trees_changes_nothing_and_a_cold_one_starts_anew",
+            "tree/test_forest.py::test_a_warm_start_without_new_trees_keeps_the_forest_and_a_cold_one_refits",
         ),
         ("check_non_transformer_estimators_n_iter",),
     ),

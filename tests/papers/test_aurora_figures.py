@@ -51,7 +51,7 @@ def test_forest_ranks_in_the_order_of_tables_4_and_7():
 
 @needs_data
 @pytest.mark.parametrize("name", ["german", "pima"])
-def test_thirty_terms_that_can_be_read_rank_no_worse_than_logistic_regression(name):
+def test_thirty_readable_terms_rank_no_worse_than_logistic_regression(name):
     """Thirty terms of one feature each, radius 0.5, no rows held out.
 
     What was chosen and why: in a thousand rows a search for pairs finds chance, so ``order=1``. The
@@ -74,7 +74,7 @@ def test_thirty_terms_that_can_be_read_rank_no_worse_than_logistic_regression(na
     assert of_aurora >= of_logistic
 
 
-def test_what_acts_together_is_found_by_and_and_or_alone():
+def test_interacting_features_are_found_only_by_and_and_or_terms():
     # Ten features, of which two decide, neither alone; one label in five is wrong.
     train = make_xor(1500, n_features=10, noise_rate=0.2, random_state=0)
     test = make_xor(10_000, n_features=10, noise_rate=0.2, random_state=1)

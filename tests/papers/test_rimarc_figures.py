@@ -81,7 +81,7 @@ def test_with_the_classes_swapped_the_auc_stays_as_table_3_has_it():
     assert swapped.weights_ == model.weights_
 
 
-def test_the_estimate_of_laplace_may_rank_otherwise():
+def test_the_laplace_estimate_may_rank_differently():
     # 1 of 1 against 10 of 11: (5) wants the first above, (P + 1) / (P + N + 2) puts it below.
     X, y = frame("a" + "b" * 11 + "c"), np.array([True] * 11 + [False] * 2)
     a, b, _ = RIMARC(level_rates="raw").fit(X, y).decision_function(frame("abc"))

@@ -72,7 +72,7 @@ models = pytest.mark.parametrize("model", MODELS.values(), ids=MODELS)
 
 
 @models
-def test_threads_rows_and_copies_do_not_matter(model):
+def test_threads_row_order_and_copies_do_not_matter(model):
     X, y = clients(200)
     expected = scores(model, X, y)
     assert len(np.unique(expected)) > 1
@@ -86,7 +86,7 @@ def test_threads_rows_and_copies_do_not_matter(model):
 
 
 @models
-def test_a_row_of_weight_zero_is_not_there(model):
+def test_rows_of_weight_zero_do_not_count(model):
     X, y = clients(200)
     kept = np.random.default_rng(3).random(len(X)) < 0.8
     fitted = clone(model).fit(X, y, sample_weight=kept)
@@ -121,7 +121,7 @@ def test_swapped_classes_rank_the_other_way():
 # What a search finds.
 
 
-def test_pairs_are_found_where_single_features_tell_nothing():
+def test_pairs_are_found_if_single_features_are_uninformative():
     train, test = make_xor(1500, random_state=0), make_xor(3000, random_state=1)
     pairs = AURORA(radius=3.0, max_features=20, random_state=0).fit(train.X, train.y)
     singles = clone(pairs).set_params(order=1).fit(train.X, train.y)
@@ -220,7 +220,7 @@ def test_radii_are_compared_on_few_terms_and_one_search_goes_on(selection):
 
 
 @pytest.mark.parametrize("criterion", ["auc", "ramp"])
-def test_a_search_ends_after_so_many_terms_without_a_better_one(criterion):
+def test_a_search_ends_after_a_number_of_terms_without_improvement(criterion):
     X, y = clients()
     settings = QUICK | {"max_features": 60, "criterion": criterion}
     whole = AURORA(**settings, n_iter_no_change=None).fit(X, y).path_
@@ -284,7 +284,7 @@ def test_ten_terms_and_ten_more_are_the_twenty_of_one_fit(selection):
     ],
     ids=["fewer", "radius", "folds"],
 )
-def test_what_a_warm_start_cannot_go_on_with(params, message):
+def test_a_warm_start_with_other_parameters_or_data_is_rejected(params, message):
     X, y = clients()
     model = AURORA(**QUICK, warm_start=True, selection=None).fit(X, y)
     with pytest.raises(ValueError, match=message):
@@ -296,7 +296,7 @@ def test_what_a_warm_start_cannot_go_on_with(params, message):
 # What the model prints.
 
 
-def test_terms_are_called_as_the_binarizer_calls_them(fitted):
+def test_terms_have_the_names_given_by_the_binarizer(fitted):
     model, X, y = fitted
     known = set(AURORA(**QUICK, selection=None).fit(X, y).terms()["rule"])
     said = {
@@ -363,7 +363,7 @@ def test_a_database_gives_the_same_doubles(database, name):
     assert len(set(found)) > 10
 
 
-def test_the_score_in_words_names_every_term_once(fitted):
+def test_the_printed_score_lists_every_term_once(fitted):
     model, _, _ = fitted
     text = model.rules()
     printed = [line.split(None, 1)[1] for line in text.splitlines() if line.startswith("  ")]
@@ -377,7 +377,7 @@ def test_the_score_in_words_names_every_term_once(fitted):
         model.rules(0)
 
 
-def test_an_unseen_category_is_a_missing_one(fitted):
+def test_an_unseen_category_counts_as_missing(fitted):
     model, X, _ = fitted
     strange = X.assign(plan="mauve")
     missing = X.assign(plan=pd.Categorical([None] * len(X), categories=["pro"]))
@@ -387,7 +387,7 @@ def test_an_unseen_category_is_a_missing_one(fitted):
 
 @pytest.mark.parametrize("store", ["file", "pickle", "copy"])
 @models
-def test_every_store_gives_back_all_of_a_model(store, model, tmp_path):
+def test_every_store_restores_a_model_completely(store, model, tmp_path):
     X, y = clients()
     model = clone(model).fit(X, y)
     if store == "file":
@@ -410,7 +410,7 @@ def test_every_store_gives_back_all_of_a_model(store, model, tmp_path):
             assert_array_equal(one[name], column)
 
 
-def test_a_model_that_was_stored_goes_on_as_the_first_one_would():
+def test_a_restored_model_continues_a_warm_start_like_the_original():
     X, y = clients()
     model = AURORA(**QUICK, warm_start=True).fit(X, y)
     back = pickle.loads(pickle.dumps(model)).set_params(max_features=16).fit(X, y)
@@ -487,7 +487,7 @@ def test_a_card_of_german_loans_scores_in_sql_as_in_python():
     assert points == card.points(X[700:]).tolist()
 
 
-def test_a_card_takes_no_pairs():
+def test_a_card_rejects_pairs():
     X, y = clients()
     with pytest.raises(ValueError, match=r"AURORA with order=2, .* order=1"):
         Scorecard(estimator=AURORA(**QUICK)).fit(X, y)
@@ -499,7 +499,7 @@ def test_a_card_takes_no_pairs():
 # Those who watch.
 
 
-def test_lines_tell_how_a_fit_goes_on(capsys):
+def test_verbose_prints_the_progress_of_a_fit(capsys):
     X, y = clients()
     model = AURORA(**QUICK, verbose=1).fit(X, y)
     tenth, last = capsys.readouterr().out.splitlines()
@@ -542,7 +542,7 @@ class Recorder:
         return False
 
 
-def test_callbacks_of_scikit_learn_see_terms_and_may_stop():
+def test_callbacks_of_scikit_learn_get_terms_and_may_stop_the_fit():
     pytest.importorskip("sklearn.callback", reason="callbacks came with scikit-learn 1.9")
     X, y = clients()
     recorder = Recorder(stop_after=3)
@@ -630,7 +630,7 @@ def test_fewer_rows_than_folds_raise_a_warning():
     assert len(warned) == 1
 
 
-def test_feature_types_say_how_columns_are_cut():
+def test_feature_types_determine_how_columns_are_cut():
     rng = np.random.default_rng(0)
     X = np.c_[rng.integers(0, 3, 300), rng.normal(size=300)]
     y = (X[:, 0] == 1) ^ (rng.random(300) < 0.1)
@@ -675,13 +675,13 @@ def test_feature_types_say_how_columns_are_cut():
     ],
     ids=lambda value: next(iter(value)) if isinstance(value, dict) else "",
 )
-def test_parameters_that_make_no_sense(params, error, message):
+def test_invalid_parameters_are_rejected(params, error, message):
     X, y = load_breast_cancer(return_X_y=True)
     with pytest.raises(error, match=message):
         AURORA(**params).fit(X, y)
 
 
-def test_a_depth_may_be_given_in_parts():
+def test_depth_may_be_a_dictionary():
     X, y = clients()
     standard = {"shortlist": 20, "midpoints": 75, "combined": 40, "circles": 3}
     model = AURORA(**(QUICK | {"depth": "standard"}))
@@ -694,7 +694,7 @@ def test_a_depth_may_be_given_in_parts():
 
 
 @pytest.mark.parametrize("seed", range(20, 44))
-def test_no_weights_of_two_terms_climb_higher_than_those_found(seed):
+def test_weights_of_two_terms_maximise_the_statistic(seed):
     rng = np.random.default_rng(seed)
     y = rng.random(44) < 0.4
     y[:8] = [True, False] * 4
@@ -713,7 +713,7 @@ def test_no_weights_of_two_terms_climb_higher_than_those_found(seed):
 
 @pytest.mark.parametrize("depth", ["quick", "standard"])
 @pytest.mark.parametrize("seed", [7, 10, 13])
-def test_the_second_term_is_the_one_that_climbs_highest(seed, depth):
+def test_the_second_term_is_the_one_with_the_highest_statistic(seed, depth):
     # Seeds 7 and 10: the ascent of the best term crosses a plateau.
     rng = np.random.default_rng(seed)
     y = rng.random(44) < 0.4
@@ -802,7 +802,7 @@ def test_a_second_search_that_is_no_better_is_not_kept():
     assert 0 < kept < 8
 
 
-def test_what_max_fpr_cannot_be_is_said():
+def test_invalid_values_of_max_fpr_are_rejected():
     X, y, _ = discrete(0)
     for bad in (0.0, 1.5):
         with pytest.raises(ValueError, match=r"max_fpr must be in \(0.0, 1.0\]"):

@@ -39,7 +39,7 @@ def worst_step(model, frame, name, direction):
     depth=st.sampled_from(["quick", "standard"]),
     selection=st.sampled_from([None, "validation", "cv"]),
 )
-def test_no_step_of_the_score_runs_against_its_direction(
+def test_no_step_of_the_score_violates_its_constraint(
     seed, directions, order, radius, depth, selection
 ):
     frame, y = simulated(seed)
@@ -60,7 +60,7 @@ def test_no_step_of_the_score_runs_against_its_direction(
 
 @pytest.mark.parametrize("n_rows", [400, 4000])  # The ramp statistic is exact, or on a grid.
 @pytest.mark.parametrize("order", [1, 2])
-def test_a_direction_makes_a_difference_where_the_classes_turn_against_it(order, n_rows):
+def test_a_constraint_matters_if_the_data_contradict_it(order, n_rows):
     frame, y = simulated(0, n_rows, decimals=2)
     params = {"max_features": 25, "order": order, "radius": 3.0, "random_state": 0}
     free = AURORA(**params).fit(frame, y)
@@ -73,7 +73,7 @@ def test_a_direction_makes_a_difference_where_the_classes_turn_against_it(order,
         assert worst_step(bound, frame, name, direction) >= 0
 
 
-def test_a_direction_that_the_classes_follow_costs_nothing():
+def test_a_constraint_that_the_data_follow_does_not_lower_the_auc():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(3000, 3))
     y = rng.random(3000) < 1 / (1 + np.exp(-2 * X[:, 0] + X[:, 1]))
@@ -85,7 +85,7 @@ def test_a_direction_that_the_classes_follow_costs_nothing():
     assert bound > free - 0.003
 
 
-def test_directions_that_rule_everything_out_leave_a_constant_score():
+def test_constraints_that_exclude_all_terms_give_a_constant_score():
     x = np.arange(200.0)
     with pytest.warns(UserWarning, match="No term distinguishes the classes"):
         model = AURORA(max_features=5, radius=1.0, selection=None, monotonic_cst=[-1]).fit(
@@ -94,7 +94,7 @@ def test_directions_that_rule_everything_out_leave_a_constant_score():
     assert np.ptp(model.decision_function(x[:, None])) == 0
 
 
-def test_a_search_goes_on_within_the_directions_of_the_first():
+def test_a_warm_start_keeps_the_constraints():
     frame, y = simulated(2, 600)
     params = {"radius": 3.0, "selection": None, "warm_start": True}
     model = AURORA(max_features=5, monotonic_cst={"a": 1}, **params).fit(frame, y)
@@ -110,7 +110,7 @@ def test_a_search_goes_on_within_the_directions_of_the_first():
         free.set_params(max_features=12, monotonic_cst={"c": 1}).fit(frame, y)
 
 
-def test_categories_cannot_be_bound():
+def test_constraints_on_categories_are_rejected():
     frame, y = simulated(4, decimals=0)
     with pytest.raises(ValueError, match="column 'kind' is categorical, so monotonic_cst"):
         AURORA(monotonic_cst={"kind": 1}).fit(frame, y)

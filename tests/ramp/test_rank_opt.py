@@ -190,7 +190,7 @@ def test_forest_is_ranked_as_well_as_by_logistic_regression(objective):
 # Input.
 
 
-def test_a_missing_value_is_refused_by_name_at_fit_and_at_scoring():
+def test_a_missing_value_raises_an_error_that_names_the_column():
     X, y = load_breast_cancer(return_X_y=True, as_frame=True)
     holes = X.copy()
     holes.loc[holes.index[4], "mean_area"] = np.nan
@@ -205,7 +205,7 @@ def test_a_missing_value_is_refused_by_name_at_fit_and_at_scoring():
     assert make_pipeline(SimpleImputer(), RankOpt()).fit(holes, y).score(holes, y) > 0.99
 
 
-def test_categories_are_refused_by_name_and_taken_encoded():
+def test_categories_are_rejected_unless_encoded():
     rng = np.random.default_rng(0)
     X = pd.DataFrame({"age": rng.normal(size=300), "city": rng.choice(["Bern", "Rome"], 300)})
     y = (X["city"] == "Rome") ^ (rng.random(300) < 0.2)
@@ -231,7 +231,7 @@ def test_categories_are_refused_by_name_and_taken_encoded():
         ({"n_jobs": 0}, ValueError, "n_jobs == 0"),
     ],
 )
-def test_parameters_that_make_no_sense_are_named(params, error, message):
+def test_invalid_parameters_are_named_in_the_error(params, error, message):
     with pytest.raises(error, match=message):
         RankOpt(**params).fit(*sample(20))
 
@@ -249,7 +249,7 @@ def test_an_ascent_cut_short_raises_one_warning():
     assert model.to_sql() == "0.0"
 
 
-def test_classes_that_a_line_separates(recwarn):
+def test_separable_classes_are_ranked_perfectly(recwarn):
     X = np.c_[np.arange(40.0), np.tile([0.0, 1.0], 20)]
     model = RankOpt().fit(X, np.arange(40) > 25)
     assert model.score(X, np.arange(40) > 25) == 1.0
@@ -270,7 +270,7 @@ def test_verbose_prints_each_radius(capsys):
 # Stores and exports.
 
 
-def test_every_store_gives_back_all_of_it(tmp_path):
+def test_every_store_restores_it_completely(tmp_path):
     X, y = sample()
     model = RankOpt(objective="ramp", radii=(1.0, 5.0), tol=1e-6).fit(X, y)
     model.save(tmp_path / "model.json")

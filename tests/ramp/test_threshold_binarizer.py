@@ -141,7 +141,7 @@ def test_rare_neighbours_are_joined():
         assert not len(ThresholdBinarizer(min_level_share=1).fit(values[:, None]).thresholds_[0])
 
 
-def test_a_type_that_is_given_overrides_the_data():
+def test_a_given_feature_type_overrides_the_data():
     X, _ = mixed()
     types = {"age": "discrete", "calls": "categorical", "income": "continuous"}
     model = ThresholdBinarizer(feature_types=types).fit(X)
@@ -182,7 +182,7 @@ def test_a_continuous_number_takes_the_edges_of_quantile_bins():
 # Terms.
 
 
-def test_a_term_is_on_where_its_name_says():
+def test_a_term_is_1_where_its_name_holds():
     X, y = mixed()
     model = ThresholdBinarizer().fit(X, y)
     found = model.transform(X)
@@ -283,7 +283,7 @@ def test_complements_and_constants_have_no_term():
     ]
 
 
-def test_nothing_to_cut_is_a_transformer_without_columns_and_a_warning():
+def test_constant_columns_give_no_output_columns_and_a_warning():
     with pytest.warns(UserWarning, match="nothing parts the training rows") as caught:
         model = ThresholdBinarizer().fit([[1.0, np.nan]] * 3, [0, 1, 0])
     assert len(caught) == 1
@@ -295,7 +295,7 @@ def test_nothing_to_cut_is_a_transformer_without_columns_and_a_warning():
         model.transform([[0.0, np.inf]])
 
 
-def test_names_tell_thresholds_and_categories_apart():
+def test_names_of_thresholds_and_categories_differ():
     close = np.array([1.0, 1.0 + 1e-9, 1.0 + 2e-9])[:, None]
     names = ThresholdBinarizer().fit(close).get_feature_names_out()
     assert len(set(names)) == 2
@@ -355,7 +355,7 @@ def test_layout_and_width_of_the_matrix_change_nothing():
 
 
 @given(st.integers(0, 2**32 - 1), st.sampled_from([None, "discrete", "continuous"]), st.booleans())
-def test_a_weight_is_so_many_copies(seed, of_type, has_labels):
+def test_weight_k_equals_k_copies(seed, of_type, has_labels):
     rng = np.random.default_rng(seed)
     n = 200
     X = np.column_stack([rng.normal(size=n).round(1), rng.poisson(1, n), rng.integers(0, 50, n)])
@@ -370,7 +370,7 @@ def test_a_weight_is_so_many_copies(seed, of_type, has_labels):
     same(weighted, model.fit(X[again], copied))
 
 
-def test_a_row_of_no_weight_is_not_there():
+def test_rows_of_weight_zero_do_not_count():
     X, y = mixed()
     weight = np.ones(len(y))
     weight[::3] = 0
@@ -434,7 +434,7 @@ def test_a_pipeline_learns_from_the_terms():
 
 @pytest.mark.parametrize("has_labels", [True, False])
 @pytest.mark.parametrize("dtype", [np.float64, np.float32, "bool"])
-def test_a_file_holds_all_of_it(has_labels, dtype, tmp_path):
+def test_a_saved_transformer_is_restored_completely(has_labels, dtype, tmp_path):
     X, y = mixed()
     model = ThresholdBinarizer(
         dtype=dtype, feature_types={"calls": "categorical"}, percentiles=np.array([10, 50])
@@ -485,7 +485,7 @@ def test_a_file_holds_all_of_it(has_labels, dtype, tmp_path):
         ({"n_jobs": 0}, ValueError, "n_jobs"),
     ],
 )
-def test_a_bad_parameter_is_named(params, error, message):
+def test_a_bad_parameter_is_named_in_the_error(params, error, message):
     X, y = mixed()
     model = ThresholdBinarizer().fit(X, y)
     with pytest.raises(error, match=message):
@@ -493,7 +493,7 @@ def test_a_bad_parameter_is_named(params, error, message):
     assert not hasattr(model, "_model")
 
 
-def test_bad_rows_are_named():
+def test_bad_rows_are_named_in_the_error():
     X, y = mixed()
     with pytest.raises(ValueError, match="column 'income' is inf in row 3"):
         ThresholdBinarizer().fit(X.assign(income=X["income"].where(X.index != 3, np.inf)), y)
@@ -512,7 +512,7 @@ def test_bad_rows_are_named():
 
 
 @pytest.mark.parametrize("has_labels", [True, False])
-def test_bad_weights_are_named(has_labels):
+def test_bad_weights_are_named_in_the_error(has_labels):
     X, y = mixed()
     y = y if has_labels else None
     for weight, message in (

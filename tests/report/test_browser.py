@@ -69,7 +69,7 @@ def test_nothing_is_logged_and_nothing_is_requested(browser, file):
     assert requested == {file}
 
 
-def test_the_policy_stops_what_is_put_in_later(browser, file):
+def test_the_content_policy_blocks_injected_content(browser, file):
     open_page(browser, file)
     browser.execute_script(
         """
@@ -113,7 +113,7 @@ def test_no_table_is_cut_on_paper(browser, file):
     assert browser.execute_script("return document.querySelector('details[open]')") is None
 
 
-def test_it_prints_on_a4(browser, file):
+def test_the_page_prints_on_a4(browser, file):
     open_page(browser, file)
     printed = browser.execute_cdp_cmd("Page.printToPDF", {"preferCSSPageSize": True})
     content = base64.b64decode(printed["data"])
@@ -151,7 +151,7 @@ return low;
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_every_text_stands_out(browser, file, scheme):
+def test_every_text_has_enough_contrast(browser, file, scheme):
     open_page(browser, file, scheme=scheme)
     assert browser.execute_script(CONTRAST) == []
     ground = browser.execute_script("return getComputedStyle(document.body).backgroundColor")
@@ -170,7 +170,7 @@ def announced_by(browser):
     return announced if any(role == "contentinfo" for role, _ in announced) else []
 
 
-def test_what_a_screen_reader_announces(browser, file):
+def test_a_screen_reader_announces_the_structure_of_the_page(browser, file):
     open_page(browser, file)
     # It is made next to the page, and empty before it is there.
     wait = pytest.importorskip("selenium.webdriver.support.ui").WebDriverWait(browser, 30)
@@ -187,7 +187,7 @@ def test_what_a_screen_reader_announces(browser, file):
         assert all(name.strip() for name in names), role
 
 
-def test_it_can_be_read_by_the_keyboard(browser, file):
+def test_the_page_can_be_used_with_the_keyboard(browser, file):
     keys = pytest.importorskip("selenium.webdriver.common.keys").Keys
     open_page(browser, file)
     focused = "const e = document.activeElement; return [e.tagName, e.className, e.id]"

@@ -38,7 +38,7 @@ def test_figures_are_those_of_the_definitions():
     assert found.p_value == pytest.approx(2 * norm.sf(abs(z)))
 
 
-def test_groups_part_the_rows_by_probability_and_keep_ties_together():
+def test_groups_are_ranges_of_probability_that_keep_ties_together():
     probability, positive = sample()
     found = measure_calibration(probability, target_of(positive), 0.95)
     bins = found.bins
@@ -83,7 +83,7 @@ def test_probabilities_of_0_and_1_have_no_chance_to_differ():
     assert (found.brier, found.brier_skill) == (0, 1)
 
 
-def test_the_page_says_what_is_wrong_with_probabilities_and_whether_they_do_good():
+def test_the_page_describes_miscalibration_and_net_benefit():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(800, 2))
     y = (rng.random(800) < expit(X[:, 0] - 1)).astype(int)

@@ -60,7 +60,7 @@ def test_a_padded_scale_is_never_empty(low, extent):
 @given(
     st.lists(st.tuples(st.floats(0, 40), st.floats(0, 300)), min_size=1, max_size=400).map(sorted)
 )
-def test_a_drawn_curve_covers_in_each_column_what_all_points_cover(points):
+def test_a_thinned_curve_covers_the_same_range_in_each_column(points):
     x, y = np.array(points).T
     kept = path.drawn(x, y)
     drawn_x, drawn_y = x[kept], y[kept]

@@ -15,7 +15,7 @@ def facts_by_name(X, X_train=None):
     return {column.name: column for column in found}, overlap
 
 
-def test_a_number_has_its_values_and_a_category_its_levels():
+def test_numbers_are_described_by_values_and_categories_by_levels():
     X = pd.DataFrame(
         {
             "size": [1.0, np.nan, 3.0, 10.0] * 250,
@@ -58,7 +58,7 @@ def test_shifts_are_those_of_the_definition():
     assert found["c"].shift.verdict == "shifted"
 
 
-def test_the_same_rows_have_not_moved_and_are_found_again():
+def test_the_training_rows_show_no_shift_and_are_recognised():
     X, _ = loans(400)
     found, overlap = facts_by_name(X, X)
     assert all(column.shift.psi == 0 for column in found.values())
@@ -78,12 +78,12 @@ def test_rows_of_the_training_data_are_counted_by_all_their_values():
     assert overlap.share_by_chance == pytest.approx(np.mean([keys.count(k) > 1 for k in keys]))
 
 
-def test_other_columns_than_in_training_are_refused():
+def test_other_columns_than_in_training_are_rejected():
     with pytest.raises(ValueError, match="X_train has other columns than X: it lacks 'b'"):
         check_same_columns(Rows(pd.DataFrame({"a": [1], "b": [2]})), Rows(pd.DataFrame({"a": [1]})))
 
 
-def test_every_library_gives_the_same():
+def test_every_library_gives_the_same_figures():
     X, _ = loans(300)
     then, now = X[:200], X[200:]
     expected, overlap = facts_by_name(now, then)

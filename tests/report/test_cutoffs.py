@@ -61,7 +61,7 @@ def test_the_cheapest_threshold_is_the_cheapest_of_all(sample):
         assert np.isnan(own.precision)
 
 
-def test_the_own_cut_is_where_the_model_predicts_positive():
+def test_the_default_threshold_is_that_of_predict():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 2))
     y = X[:, 0] + rng.normal(size=300) > 0.5
@@ -72,7 +72,7 @@ def test_the_own_cut_is_where_the_model_predicts_positive():
     assert own.tpr == pytest.approx(predicted[y].mean())
 
 
-def test_the_cost_on_other_rows_is_that_of_folds_that_had_no_say():
+def test_the_cross_validated_cost_chooses_thresholds_on_other_folds():
     rng = np.random.default_rng(1)
     positive = rng.random(400) < 0.3
     scores = rng.normal(loc=positive).round(2)
@@ -88,7 +88,7 @@ def test_the_cost_on_other_rows_is_that_of_folds_that_had_no_say():
     assert found == pytest.approx(spent / weight.sum())
 
 
-def test_a_score_of_noise_saves_nothing_on_other_rows():
+def test_a_noise_score_saves_nothing_in_cross_validation():
     rng = np.random.default_rng(2)
     positive = np.arange(300) % 3 == 0
     costs = {"false_positive": 1, "false_negative": 2}
@@ -101,6 +101,6 @@ def test_a_score_of_noise_saves_nothing_on_other_rows():
     assert abs(np.mean(saved)) < 3 * np.std(saved) / np.sqrt(50) < np.mean(seeming)
 
 
-def test_too_few_rows_tell_no_cost_on_others():
+def test_too_few_rows_have_no_cross_validated_cost():
     positive = np.arange(40) < 4
     assert costs_of_others(np.arange(40.0), target_of(positive), [Costs(1, 1)], 0) == [None]

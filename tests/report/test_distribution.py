@@ -19,7 +19,7 @@ def test_shares_are_those_of_a_histogram():
     assert (found.below, found.above) == (False, False)
 
 
-def test_few_distinct_scores_stand_apart():
+def test_few_distinct_scores_have_a_bar_each():
     scores = np.tile([1.0, 5.0, 2.0, 2.0], 30)
     positive = np.tile([True, False, True, False], 30)
     found = measure_distribution(scores, target_of(positive))

@@ -44,7 +44,7 @@ def test_the_main_figures_are_those_of_the_statistics():
         )
 
 
-def test_a_row_of_weight_0_is_no_row():
+def test_rows_of_weight_0_do_not_count():
     X, y = halves()[2:]
     weight = (np.arange(len(y)) % 3 > 0).astype(float)
     kept = weight > 0
@@ -99,7 +99,7 @@ def test_any_model_that_scores_rows_is_reported_on(model):
     assert "of class yes, the positive one" in made.summary
 
 
-def test_models_are_called_by_their_classes_by_names_or_by_keys():
+def test_models_are_named_by_class_by_given_name_or_by_key():
     X, y = halves()[2:]
     two = [models()["table"], models()["table"]]
     assert aucrank.report(two, X, y).models["model"].tolist() == ["RIMARC 1", "RIMARC 2"]
@@ -108,14 +108,14 @@ def test_models_are_called_by_their_classes_by_names_or_by_keys():
     assert report().models["model"].tolist() == ["table", "tree"]
 
 
-def test_the_page_is_saved_whole(tmp_path):
+def test_the_saved_page_is_complete(tmp_path):
     made = report(path=tmp_path / "here.html")
     assert (tmp_path / "here.html").read_text("utf-8") == made.html
     made.save(tmp_path / "there.html")
     assert (tmp_path / "there.html").read_bytes() == (tmp_path / "here.html").read_bytes()
 
 
-def test_a_notebook_shows_the_page_in_a_frame_of_its_own():
+def test_a_notebook_shows_the_page_in_an_iframe():
     made = report(["tree"])
     shown = made._repr_html_()
     assert shown.startswith("<iframe ")
@@ -146,7 +146,7 @@ def test_a_title_and_a_time_are_shown():
         ({"X_train": [[1.0]]}, ValueError, "X_train has other columns than X"),
     ],
 )
-def test_what_is_wrong_is_named(options, error, message):
+def test_bad_arguments_are_named_in_the_error(options, error, message):
     with pytest.raises(error, match=message):
         report(**options)
 
@@ -162,7 +162,7 @@ def test_labels_must_be_those_of_the_models_and_of_both_classes():
         aucrank.report(model, X, y[1:])
 
 
-def test_what_is_no_fitted_ranker_is_refused():
+def test_objects_that_are_not_fitted_rankers_are_rejected():
     X, y = halves()[2:]
     with pytest.raises(NotFittedError):
         aucrank.report(RIMARC(), X, y)
@@ -178,20 +178,20 @@ def test_what_is_no_fitted_ranker_is_refused():
         aucrank.report([models()["tree"]] * 2, X, y, names=["a", "a"])
 
 
-def test_a_model_of_three_classes_is_refused():
+def test_a_model_of_three_classes_is_rejected():
     X = np.arange(30.0).reshape(-1, 1)
     model = LogisticRegression().fit(X, np.arange(30) % 3)
     with pytest.raises(ValueError, match="model 'LogisticRegression' has 3"):
         aucrank.report(model, X, np.arange(30) % 2)
 
 
-def test_without_jinja2_it_says_what_to_install(monkeypatch):
+def test_without_jinja2_the_error_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "jinja2", None)
     with pytest.raises(ImportError, match=r"pip install 'aucrank\[report\]'"):
         report()
 
 
-def test_smallest_rows_make_a_page():
+def test_the_fewest_possible_rows_give_a_page():
     X = pd.DataFrame({"x": [0.0, 1.0, 2.0, 3.0]})
     model = RIMARC().fit(X, [0, 0, 1, 1])
     made = aucrank.report(model, X[1:3], [0, 1])

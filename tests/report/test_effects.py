@@ -31,7 +31,7 @@ def numbered(frame):
 @pytest.mark.parametrize(
     "convert", [pd.DataFrame, numbered, to_polars, to_arrow, pd.DataFrame.to_numpy]
 )
-def test_one_column_is_exchanged_and_the_others_stay(convert):
+def test_one_column_is_permuted_and_the_others_are_unchanged(convert):
     X, _ = loans(20)
     # Labels of rows that occur twice must not decide which row gets which value.
     X.index = [3] * 20
@@ -55,7 +55,7 @@ def fitted(n=2000):
     return score_subject("model", model, Rows(X[half:]), 0), target_of(y[half:])
 
 
-def test_columns_that_matter_come_first_and_noise_loses_nothing():
+def test_informative_columns_come_first_and_noise_has_no_importance():
     subject, target = fitted()
     found = measure_effects(subject, target, 0)
     assert [one.column for one in found.importances[:2]] == ["x0", "x1"]
@@ -73,7 +73,7 @@ def test_columns_that_matter_come_first_and_noise_loses_nothing():
 
 
 @pytest.mark.parametrize("model", [GradientBoostingRanker(random_state=0), LinearSVC()])
-def test_of_many_columns_those_that_matter_are_found(model):
+def test_informative_columns_among_many_are_found(model):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(1200, 60))
     y = X[:, 50] + X[:, 7] + rng.normal(size=1200) > 0
@@ -84,7 +84,7 @@ def test_of_many_columns_those_that_matter_are_found(model):
     assert (len(found.importances), found.n_left_out) == (30, 30)
 
 
-def test_dependence_is_the_mean_answer_with_the_column_set():
+def test_dependence_is_the_mean_score_with_the_column_fixed():
     subject, target = fitted(600)
     found = measure_effects(subject, target, 0).dependences[0]
     # All 300 rows are averaged over, in whatever order.
@@ -95,7 +95,7 @@ def test_dependence_is_the_mean_answer_with_the_column_set():
         assert answer == pytest.approx(subject.estimator.predict_proba(X)[:, 1].mean())
 
 
-def test_levels_and_missing_values_are_set_too():
+def test_dependence_includes_categories_and_missing_values():
     X, labels = loans(800)
     y = labels == "bad"
     model = GradientBoostingRanker(random_state=0).fit(X, y)

@@ -19,7 +19,7 @@ from aucrank._page import formats
         (math.nan, formats.MISSING),
     ],
 )
-def test_a_share_never_reads_as_none_or_all_unless_it_is(value, text):
+def test_a_share_is_printed_as_0_or_100_percent_only_if_exact(value, text):
     assert formats.share(value) == text
 
 
@@ -33,7 +33,7 @@ def test_a_share_never_reads_as_none_or_all_unless_it_is(value, text):
         (None, formats.MISSING),
     ],
 )
-def test_a_difference_has_a_sign_unless_it_reads_as_zero(value, text):
+def test_a_difference_has_a_sign_unless_printed_as_zero(value, text):
     assert formats.signed(value) == text
 
 
@@ -54,9 +54,9 @@ def test_a_number_has_four_digits(value, text):
     assert formats.number(value) == text
 
 
-def test_small_chances_are_not_zero():
+def test_small_p_values_are_not_printed_as_zero():
     assert (formats.p_value(1e-9), formats.p_value(0.0312)) == ("< 0.001", "0.031")
 
 
-def test_a_threshold_that_calls_nothing_positive_says_so():
+def test_an_infinite_threshold_is_described_in_words():
     assert (formats.threshold(math.inf), formats.threshold(1.5)) == ("no row", "1.5")

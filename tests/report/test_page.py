@@ -32,7 +32,7 @@ def report(request):
     return Page(PAGES[request.param]())
 
 
-def test_nothing_is_requested_and_no_other_program_may_run(html, page):
+def test_nothing_is_requested_and_no_other_script_may_run(html, page):
     assert not page.all("img", "link", "iframe", "object", "embed", "form", "use", "image")
     for element in page.elements:
         attributes = element["attributes"]
@@ -63,7 +63,7 @@ def test_landmarks_and_headings_are_in_order(page):
     assert page.all("a")[0]["attributes"] == {"class": "skip", "href": "#summary"}
 
 
-def test_names_are_unique_and_lead_somewhere(page):
+def test_ids_are_unique_and_links_have_targets(page):
     names = [e["attributes"]["id"] for e in page.elements if "id" in e["attributes"]]
     assert len(names) == len(set(names))
     for element in page.elements:
@@ -73,7 +73,7 @@ def test_names_are_unique_and_lead_somewhere(page):
             assert element["attributes"]["aria-labelledby"] in names
 
 
-def test_every_picture_says_what_it_shows_or_is_hidden(report):
+def test_every_picture_has_a_description_or_is_hidden(report):
     pictures = report.all("svg")
     assert len(pictures) > 8
     for picture in pictures:
@@ -104,7 +104,7 @@ def test_tables_have_captions_and_headings_and_scroll_by_the_keyboard(page):
     assert all("details" in e["within"] for e in page.all("summary"))
 
 
-def test_names_levels_and_labels_are_text():
+def test_names_levels_and_labels_are_escaped():
     page = Page(PAGES["hostile"]())
     text = page.all("main")[0]["text"]
     for name in HOSTILE:
@@ -116,7 +116,7 @@ def test_names_levels_and_labels_are_text():
     assert "alert" not in page.all("script")[0]["text"]
 
 
-def test_names_and_labels_of_a_model_are_text():
+def test_names_and_labels_of_a_model_are_escaped():
     page = Page(OTHER_PAGES["hostile model"]())
     text = page.all("main")[0]["text"]
     for name in HOSTILE:
@@ -145,7 +145,7 @@ def test_figures_of_the_tables_are_those_of_the_statistics():
     assert cells[start + 3] == cells[start + 4] == formats.p_value(found.p_value)
 
 
-def test_a_long_card_is_there_whole_and_folded():
+def test_a_long_card_is_complete_and_collapsed():
     X_train, y_train, X, y = halves()
     card = Scorecard().fit(X_train, y_train)
     assert card.to_text().count("\n") > 40

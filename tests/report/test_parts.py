@@ -27,7 +27,7 @@ def found():
     return report(models(), X, y, groups=GROUPS, time=TIME, by={"site": SITE})
 
 
-def test_intervals_are_of_whole_groups(found):
+def test_intervals_account_for_groups(found):
     scores = models()["tree"].decision_function(X)
     expected = auc_interval(y, scores, groups=GROUPS, method="logit")
     row = found.models.to_frame().set_index("model").loc["tree"]
@@ -72,7 +72,7 @@ def test_figures_of_periods_are_those_of_their_rows(found):
     assert own["psi"].iloc[0] == 0
 
 
-def test_scores_drift_against_the_training_rows_where_they_are_given():
+def test_drift_of_scores_is_reported_if_training_rows_are_given():
     X_train = halves()[0]
     found = report(models()["tree"], X, y, time=np.arange(N), X_train=X_train)
     assert "against the training data" in found.html
@@ -114,7 +114,7 @@ def test_the_order_of_the_rows_does_not_matter():
         pd.testing.assert_frame_equal(one, other, rtol=1e-9)
 
 
-def test_rows_of_weight_0_are_no_rows_of_any_part():
+def test_rows_of_weight_0_do_not_count_in_any_part():
     weight = (np.arange(N) % 4 > 0).astype(float)
     kept = np.flatnonzero(weight)
     all_rows = report(models()["tree"], X, y, sample_weight=weight, groups=GROUPS, by=SITE)
@@ -136,7 +136,7 @@ def test_a_subgroup_of_one_class_is_shown_without_an_auc():
     assert table.loc["both", "auc"].notna().all()
 
 
-def test_numbers_of_many_values_are_parted_at_their_quartiles():
+def test_numbers_of_many_values_are_split_at_their_quartiles():
     values = np.r_[np.arange(20.0), np.nan]
     split = split_by("age", values)
     assert split.labels == ["0 to 4", "5 to 9", "10 to 14", "15 to 19", "missing"]
@@ -146,7 +146,7 @@ def test_numbers_of_many_values_are_parted_at_their_quartiles():
     assert sum(tied.sizes) == 43
 
 
-def test_of_many_subgroups_the_smallest_are_one():
+def test_the_smallest_of_many_subgroups_are_merged():
     values = np.repeat([f"v{at:02}" for at in range(40)], np.arange(40) + 1)
     split = split_by("site", values)
     assert split.labels == [*(f"v{at:02}" for at in range(11, 40)), "all others"]
@@ -158,7 +158,7 @@ def test_of_many_subgroups_the_smallest_are_one():
     ("days", "first", "n"),
     [(365, "2024-01", 12), (1000, "2024 Q1", 11), (6000, "2024", 17), (9, "2024-01-01", 9)],
 )
-def test_periods_are_those_of_the_calendar_that_fit(days, first, n):
+def test_periods_are_suitable_calendar_units(days, first, n):
     stamps = np.datetime64("2024-01-01") + np.arange(days * 40) // 40
     split = periods_of(stamps, np.arange(days * 40) % 2 == 0)
     assert (split.labels[0], len(split.labels)) == (first, n)
@@ -218,11 +218,11 @@ def test_an_effective_number_of_rows_is_that_of_the_variance_over_groups():
         ({"by": {"site": SITE[:-1]}}, "by 'site' has 399 entries"),
     ],
 )
-def test_what_does_not_fit_the_rows_is_refused(given, message):
+def test_columns_that_do_not_match_the_rows_are_rejected(given, message):
     with pytest.raises(ValueError, match=message):
         report(models()["tree"], X, y, **given)
 
 
-def test_times_of_text_are_refused():
+def test_text_as_time_is_rejected():
     with pytest.raises(TypeError, match="time must hold numbers or dates"):
         report(models()["tree"], X, y, time=SITE)

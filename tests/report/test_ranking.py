@@ -108,7 +108,7 @@ def test_a_class_of_one_row_has_partial_areas_without_an_interval():
     assert found.partial[0].area == pytest.approx(partial_auc(y, scores, fpr=found.partial[0].fpr))
 
 
-def test_rows_of_weight_two_are_rows_that_occur_twice():
+def test_weight_two_equals_a_repeated_row():
     rng = np.random.default_rng(2)
     y = rng.random(200) < 0.4
     scores = rng.normal(loc=y).round(1)

@@ -53,27 +53,27 @@ def test_a_clear_difference_is_stated_and_an_unclear_one_is_not():
     assert "ahead of score 0" not in said
 
 
-def test_a_score_of_noise_is_not_said_to_rank():
+def test_a_noise_score_is_not_described_as_ranking():
     X, y = rows(seed=1)
     assert "not shown to rank better than chance" in given(3, X=X, y=y).summary
     assert "not shown" not in given(0, X=X, y=y).summary
 
 
-def test_probabilities_that_add_up_are_not_called_off():
+def test_probabilities_with_the_right_total_raise_no_caution():
     X, y = rows()
     made = given(0, X=X, y=y)
     assert "no more apart than by chance" in made.summary
     assert made.warnings == []
 
 
-def test_probabilities_that_do_not_add_up_are():
+def test_probabilities_with_a_wrong_total_raise_a_caution():
     X, y = rows()
     made = aucrank.report(Given(0, shift=1.0).fit(X, y), X, y)
     assert "further apart than by chance" in made.summary
     assert any("need to be calibrated" in text for text in made.warnings)
 
 
-def test_probabilities_that_add_up_but_are_wrong_in_most_groups_raise_a_caution():
+def test_probabilities_wrong_in_most_groups_raise_a_caution():
     X, y = rows(5000)
     X = X * 6
     made = given(0, X=X, y=y)
@@ -102,7 +102,7 @@ def test_a_score_in_the_wrong_order_somewhere_raises_a_caution():
     assert any("wrong order" in text for text in given(0, X=highest_last, y=y).warnings)
 
 
-def test_what_has_moved_since_training_is_named():
+def test_columns_shifted_since_training_are_named():
     X, y = rows()
     names = ["same", "moved", "gone", "other"]
     then = pd.DataFrame(X, columns=names)
@@ -128,7 +128,7 @@ def test_training_rows_are_recognised():
 
 
 @pytest.mark.parametrize("shift", [0.0, 1.0])
-def test_probabilities_of_very_many_rows_are_those_of_some(shift):
+def test_calibration_of_very_many_rows_is_tested_on_a_sample(shift):
     X, y = rows(250_000)
     made = aucrank.report(Given(0, shift).fit(X, y), X[:, :1], y)
     assert "Its probabilities of 200,000 rows drawn at random add up to" in made.summary
@@ -140,7 +140,7 @@ def test_probabilities_of_very_many_rows_are_those_of_some(shift):
     )
 
 
-def test_costs_are_given_for_rows_that_were_not_chosen_on():
+def test_costs_are_given_for_rows_not_used_to_choose_the_threshold():
     X, y = rows()
     costs = {"false_positive": 1, "false_negative": 4}
     assert "had no say in the choice" in given(0, X=X, y=y, costs=costs).summary
@@ -148,7 +148,7 @@ def test_costs_are_given_for_rows_that_were_not_chosen_on():
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_honest_models_of_one_law_raise_no_caution(seed):
+def test_well_specified_models_raise_no_caution(seed):
     X, y = rows(4000, seed=seed)
     made = given(0, 1, X=X[:2000], y=y[:2000], X_train=X[2000:])
     assert made.warnings == []

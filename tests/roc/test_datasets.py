@@ -62,7 +62,7 @@ def test_eta_with_equal_classes_is_two_thirds_on_the_first_quarter():
     np.testing.assert_allclose(eta, [2 / 3, 0.75, 0.4, 0.2], rtol=1e-12)
 
 
-def test_auc_star_is_the_chance_of_a_concordant_pair_of_cells():
+def test_auc_star_is_the_probability_of_a_concordant_pair_of_cells():
     simulation = make_uniform_mixture(10, random_state=0)
     eta = simulation.eta(MIDDLES)
     concordant = sum(
@@ -97,7 +97,7 @@ def test_the_share_of_positives_is_the_requested_one():
     assert abs(y.mean() - 0.2) < 4 * np.sqrt(0.2 * 0.8 / 40_000)
 
 
-def test_the_seed_decides_the_sample():
+def test_the_seed_determines_the_sample():
     first, again = (make_uniform_mixture(100, random_state=5) for _ in range(2))
     other = make_uniform_mixture(100, random_state=6)
     np.testing.assert_array_equal(first.X, again.X)
@@ -120,13 +120,13 @@ def test_a_simulation_does_not_change():
         ({"positive_share": "half"}, TypeError, "positive_share"),
     ],
 )
-def test_a_parameter_out_of_range_is_named(parameters, error, named):
+def test_a_parameter_out_of_range_is_named_in_the_error(parameters, error, named):
     with pytest.raises(error, match=named):
         make_uniform_mixture(**parameters)
 
 
 @pytest.mark.parametrize("points", [[[0.5, 1.5]], [[np.nan, 0.5]], [[0.1, 0.2, 0.3]], [0.1, 0.2]])
-def test_eta_refuses_what_is_not_a_point_of_the_square(points):
+def test_eta_rejects_points_outside_the_square(points):
     with pytest.raises(ValueError, match="X has"):
         make_uniform_mixture(3).eta(points)
 
@@ -202,7 +202,7 @@ def test_the_gaussian_curve_is_that_of_its_densities_on_a_grid(parameters):
 
 
 @pytest.mark.parametrize("parameters", [{}, CIRCLE, TILTED], ids=["paper", "circle", "tilted"])
-def test_gaussian_rows_lie_in_the_square_as_the_law_says(parameters):
+def test_gaussian_rows_follow_the_truncated_law_in_the_square(parameters):
     simulation = make_gaussian_pair(40_000, random_state=0, **parameters)
     X, y = simulation.X, simulation.y
     assert ((X >= 0) & (X <= 1)).all()
@@ -228,7 +228,7 @@ def test_gaussian_rows_lie_in_the_square_as_the_law_says(parameters):
         ({"positive_share": 1}, "positive_share"),
     ],
 )
-def test_a_gaussian_law_that_cannot_be_drawn_is_named(parameters, named):
+def test_an_invalid_gaussian_law_is_named_in_the_error(parameters, named):
     with pytest.raises(ValueError, match=named):
         make_gaussian_pair(**parameters)
 
@@ -237,7 +237,7 @@ def test_a_gaussian_law_that_cannot_be_drawn_is_named(parameters, named):
 
 
 @pytest.mark.parametrize("noise_rate", [0.0, 0.2])
-def test_xor_shows_in_two_features_together_and_in_none_alone(noise_rate):
+def test_xor_is_visible_in_two_features_and_in_none_alone(noise_rate):
     simulation = make_xor(20_000, n_features=3, noise_rate=noise_rate, random_state=0)
     X, y = simulation.X, simulation.y
     xor = (X[:, 0] >= 0.5) != (X[:, 1] >= 0.5)
@@ -317,7 +317,7 @@ def test_noise_shrinks_every_auc_towards_one_half_by_one_factor(rates):
         ([0, 0], 0.1, "two classes"),
     ],
 )
-def test_noise_that_hides_the_classes_is_named(y, rate, named):
+def test_noise_that_hides_the_classes_raises_an_error(y, rate, named):
     with pytest.raises(ValueError, match=named):
         make_noisy_labels(y, noise_rate=rate)
 

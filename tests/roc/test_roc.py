@@ -84,7 +84,7 @@ def test_swapping_neighbours_changes_the_auc_by_the_corrected_lemma(cells, rando
         assert score.swap_change(k, negative, positive) == pytest.approx(change, abs=1e-14)
 
 
-def test_the_three_forms_say_the_same():
+def test_the_three_forms_of_a_law_agree():
     # By hand: cell 2 best, then 0 and 3 tied, then 1.
     disjoint = PiecewiseConstantScore.from_disjoint([9.0, 4.0, -1.0], [[2], [0, 3], [1]])
     assert_array_equal(disjoint.values, [4.0, -1.0, 9.0, 4.0])
@@ -131,7 +131,7 @@ def test_forms_convert_into_each_other_without_loss_of_order(values):
         (lambda: PiecewiseConstantScore([1, 2]).swapped(1), "k is 1"),
     ],
 )
-def test_what_is_no_score_or_law_is_named(make, named):
+def test_invalid_scores_and_laws_are_named_in_the_error(make, named):
     with pytest.raises(ValueError, match=named):
         make()
 
@@ -219,7 +219,7 @@ def test_curve_slope_and_area_are_those_of_the_closed_form(curve, make, error):
     assert_allclose(best.derivative(inner), quotient, rtol=1e-3)
 
 
-def test_a_large_sample_of_eta_comes_near_the_law_it_is_drawn_from():
+def test_a_large_sample_of_eta_converges_to_its_law():
     # eta(X) uniform on [0, 1]: E|eta - eta'| = 1/3 and p = 1/2, so AUC* = 1/2 + 1/3.
     uniform = np.random.default_rng(0).random(40_000)
     assert OptimalROC.from_sample(uniform).auc_star == pytest.approx(5 / 6, abs=0.005)
@@ -347,7 +347,7 @@ def test_an_approximation_of_cells_never_lies_above_and_ends_on_the_curve(cells,
     assert exact.fpr.size <= np.unique(eta).size + 1
 
 
-def test_rows_that_are_surely_positive_start_the_curve_above_zero():
+def test_rows_that_are_certainly_positive_start_the_curve_above_zero():
     best = OptimalROC.from_cells([1, 2, 1], [1.0, 0.5, 0.0])
     assert_allclose(best.curve.fpr, [0, 0, 0.5, 1])
     assert_allclose(best.curve.tpr, [0, 0.5, 1, 1])
@@ -380,7 +380,7 @@ def test_rows_that_are_surely_positive_start_the_curve_above_zero():
         (lambda: OptimalROC.from_sample([0.2, 0.3]).approximate(21), "depth"),
     ],
 )
-def test_what_is_no_law_of_eta_is_named(make, named):
+def test_invalid_laws_of_eta_are_named_in_the_error(make, named):
     with pytest.raises(ValueError, match=named):
         make()
 

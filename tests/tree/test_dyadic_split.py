@@ -209,7 +209,7 @@ def messy(n_rows, seed):
     return X, y
 
 
-def test_integer_weights_are_copies_and_threads_do_not_matter():
+def test_integer_weights_equal_copies_and_threads_do_not_matter():
     X, y = messy(300, 4)
     X.loc[0, "x"] = 1000.0
     weight = np.random.default_rng(0).integers(0, 4, 300)
@@ -250,13 +250,13 @@ def test_affine_maps_of_the_features_change_nothing():
     assert np.array_equal(model.fit(moved, sample.y).decision_function(moved), scores)
 
 
-def test_a_row_that_misses_what_none_missed_goes_right():
+def test_a_missing_value_unseen_in_training_goes_right():
     X, y = np.arange(20.0)[:, None], np.arange(20) >= 10
     model = TreeRank(split=DyadicSplit(level=2), min_samples_leaf=1, pruning=None).fit(X, y)
     assert model.decision_function([[np.nan]]) == model.decision_function([[0.0]])
 
 
-def test_rules_in_words_and_what_cubes_do_not_have():
+def test_rules_are_printed_and_unsupported_outputs_raise_an_error():
     X = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]] * 10)
     y = np.array([1, 0, 0, 0] * 10)
     model = TreeRank(split=DyadicSplit(level=3), pruning=None).fit(X, y)
@@ -320,7 +320,7 @@ def test_the_level_is_chosen_by_rows_that_trees_were_not_grown_on(pruning, tmp_p
     assert f"cubes of side 1/{2**level}" in auto.tree_.to_text()
 
 
-def test_a_tree_of_other_splits_has_no_level_and_a_booster_asks_for_a_number():
+def test_other_splits_have_no_level_and_a_booster_needs_a_number():
     X, y = load_breast_cancer(return_X_y=True)
     assert TreeRank(max_depth=1).fit(X, y).tree_.cube_level is None
     tree = TreeRank(split=DyadicSplit(level="auto"), max_depth=1, pruning=None)
@@ -342,7 +342,7 @@ def test_a_tree_of_other_splits_has_no_level_and_a_booster_asks_for_a_number():
         ({"split": "dyadic", "max_features": 1}, "max_features must be None for a DyadicSplit"),
     ],
 )
-def test_bad_parameters_are_named(params, message):
+def test_bad_parameters_are_named_in_the_error(params, message):
     X = np.random.default_rng(0).random((20, 4))
     with pytest.raises((ValueError, TypeError), match=message):
         TreeRank(**params).fit(X, X[:, 0] > 0.5)
@@ -350,7 +350,7 @@ def test_bad_parameters_are_named(params, message):
 
 @pytest.mark.parametrize(("X", "y"), NOTHING_TO_LEARN.values(), ids=NOTHING_TO_LEARN)
 @pytest.mark.parametrize("pruning", [None, "cv"])
-def test_data_that_teach_nothing_give_a_valid_model(X, y, pruning, tmp_path, recwarn):
+def test_uninformative_data_give_a_valid_model(X, y, pruning, tmp_path, recwarn):
     model = TreeRank(split="dyadic", min_samples_leaf=1, pruning=pruning, random_state=0).fit(X, y)
     assert len(recwarn) <= 1
     assert model.score(X, y) == model.tree_.auc == (1.0 if len(y) == 2 else 0.5)

@@ -222,7 +222,7 @@ def turned(n, share, seed=0):
 @pytest.mark.parametrize("aggregation", ["eta", "rank_mean"])
 @pytest.mark.parametrize("split", ["orthogonal", "leafrank"])
 @pytest.mark.parametrize("share", [0.0, 0.3])
-def test_rows_out_of_bag_choose_the_size_of_leaves(share, split, aggregation):
+def test_the_size_of_leaves_is_chosen_on_out_of_bag_rows(share, split, aggregation):
     X, y = turned(400, share)
     params = {"split": split, "aggregation": aggregation}
     for n_estimators in (4, 70):
@@ -242,14 +242,14 @@ def test_rows_out_of_bag_choose_the_size_of_leaves(share, split, aggregation):
         assert_array_equal(model.decision_function(X), alone.decision_function(X))
 
 
-def test_noise_in_the_labels_calls_for_larger_leaves():
+def test_noise_in_the_labels_gives_larger_leaves():
     sizes = [
         fit(*turned(400, share), min_samples_leaf="auto").min_samples_leaf_ for share in (0, 0.3)
     ]
     assert sizes == [1, 20]
 
 
-def test_the_size_of_leaves_is_three_where_no_row_is_out_of_bag():
+def test_the_size_of_leaves_is_three_if_no_row_is_out_of_bag():
     X, y = sample(100)
     model = fit(X, y, min_samples_leaf="auto", bootstrap=False)
     alone = fit(X, y, min_samples_leaf=3, bootstrap=False)
@@ -257,7 +257,7 @@ def test_the_size_of_leaves_is_three_where_no_row_is_out_of_bag():
     assert_array_equal(model.decision_function(X), alone.decision_function(X))
 
 
-def test_the_size_of_leaves_that_was_chosen_is_kept_in_files_and_by_fits_that_go_on(tmp_path):
+def test_the_chosen_size_of_leaves_is_saved_and_kept_by_warm_starts(tmp_path):
     X, y = turned(400, 0.3)
     whole = fit(X, y, min_samples_leaf="auto", n_estimators=70)
     model = fit(X, y, min_samples_leaf="auto", n_estimators=5, warm_start=True)
@@ -324,7 +324,7 @@ def test_each_tree_draws_the_requested_number_of_rows_in_the_shares_of_the_class
             assert (tree.nodes["size"][0], tree.nodes["n_pos"][0]) == (60, 12)
 
 
-def test_seeds_make_forests():
+def test_the_seed_determines_the_forest():
     X, y = sample(200)
     text = [fit(X, y, random_state=seed).decision_function(X).tolist() for seed in (0, 0, 1)]
     assert text[0] == text[1] != text[2]
@@ -380,7 +380,7 @@ def test_the_number_of_threads_does_not_matter(aggregation):
         ({"random_state": "a"}, ValueError, "cannot be used to seed"),
     ],
 )
-def test_bad_parameters_are_named_and_leave_nothing_fitted(params, error, message):
+def test_bad_parameters_raise_an_error_and_leave_the_forest_unfitted(params, error, message):
     X, y = sample(40)
     model = fit(X, y)
     with pytest.raises(error, match=message):
@@ -460,7 +460,7 @@ def test_out_of_bag_attributes_exist_if_requested():
 
 
 @pytest.mark.parametrize("aggregation", ["eta", "rank_mean", "rank_median"])
-def test_growth_stops_when_the_auc_out_of_bag_no_longer_rises(aggregation):
+def test_growth_stops_when_the_out_of_bag_auc_no_longer_rises(aggregation):
     X, y = sample(400)
     stopping = {"n_iter_no_change": 20, "tol": 1e-3, "aggregation": aggregation}
     model = fit(X, y, n_estimators=1000, **stopping)
@@ -509,7 +509,7 @@ def test_ten_trees_and_ten_more_are_twenty(split, draws_anew, aggregation):
         assert tree.to_text() == expected.to_text()
 
 
-def test_what_a_warm_start_cannot_build_on_is_refused():
+def test_a_warm_start_with_other_parameters_or_data_is_rejected():
     X, y = applicants(200)
 
     def refused(message, X=X, y=y, **params):
@@ -531,7 +531,7 @@ def test_what_a_warm_start_cannot_build_on_is_refused():
         refused("the earlier forest is of other rows or draws", max_samples=0.5, **params)
 
 
-def test_a_warm_start_with_no_more_trees_changes_nothing_and_a_cold_one_starts_anew():
+def test_a_warm_start_without_new_trees_keeps_the_forest_and_a_cold_one_refits():
     X, y = sample(100)
     model = fit(X, y, warm_start=True, random_state=None)
     scores = model.decision_function(X)
@@ -607,7 +607,7 @@ def test_strata_are_cut_where_a_loop_cuts_them(n_strata, weighted):
     assert table["tpr_to"][-1] == table["fpr_to"][-1] == 1
 
 
-def test_strata_need_rows_that_fit_together():
+def test_strata_need_consistent_rows():
     X, y = sample(100)
     model = fit(X, y)
     for args, kwargs, message in [
@@ -622,7 +622,7 @@ def test_strata_need_rows_that_fit_together():
             model.strata(*args, **kwargs)
 
 
-def test_verbose_says_how_many_trees_and_how_good(capfd):
+def test_verbose_prints_the_number_of_trees_and_their_auc(capfd):
     X, y = sample(100)
     fit(X, y)
     assert capfd.readouterr().out == ""
@@ -641,7 +641,7 @@ def test_verbose_says_how_many_trees_and_how_good(capfd):
 
 
 @pytest.mark.parametrize("aggregation", AGGREGATIONS)
-def test_frames_of_every_library_are_one(aggregation):
+def test_frames_of_every_library_give_the_same_forest(aggregation):
     X, y = applicants(300)
     X_new = applicants(200, 1)[0].astype({"trade": object})
     X_new.loc[::5, "trade"] = "king"
@@ -681,7 +681,7 @@ def test_poor_data_make_a_valid_forest(X, y, aggregation):
     assert_array_equal(back.decision_function(X), score)
 
 
-def test_missing_values_are_informative():
+def test_missing_values_can_be_informative():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(500, 3))
     y = rng.random(500) < 0.5
@@ -691,7 +691,7 @@ def test_missing_values_are_informative():
     assert model.feature_importances_.argmax() == 1
 
 
-def test_a_row_of_weight_zero_is_not_there():
+def test_rows_of_weight_zero_do_not_count():
     X, y = applicants(200)
     rng = np.random.default_rng(1)
     there = rng.random(200) < 0.7
@@ -702,7 +702,7 @@ def test_a_row_of_weight_zero_is_not_there():
         assert_array_equal(model.predict_proba(X), kept.predict_proba(X))
 
 
-def test_without_a_bootstrap_weights_are_copies():
+def test_without_a_bootstrap_weights_equal_copies():
     X, y = applicants(200)
     copies = np.random.default_rng(1).integers(0, 4, 200)
     rows = np.repeat(np.arange(200), copies)
@@ -719,7 +719,7 @@ def test_without_a_bootstrap_weights_are_copies():
 
 @pytest.mark.parametrize("aggregation", AGGREGATIONS)
 @pytest.mark.parametrize("store", ["pickle", "deepcopy", "joblib", "file"])
-def test_every_store_gives_back_all_of_a_forest(store, aggregation, tmp_path):
+def test_every_store_restores_a_forest_completely(store, aggregation, tmp_path):
     X, y = applicants(300)
     X_new = applicants(200, 1)[0]
     stopping = {"oob_score": True} if aggregation == "kendall" else {"n_iter_no_change": 10}
@@ -837,7 +837,7 @@ def test_a_random_cut_lies_between_the_values_of_its_node():
         assert column.min() < float(threshold) <= column.max()
 
 
-def test_random_cuts_do_not_depend_on_threads_order_or_copies():
+def test_random_cuts_do_not_depend_on_threads_row_order_or_copies():
     X, y = sample(200)
     model = fit(X, y, cuts="random", bootstrap=False, random_state=0)
     expected = model.decision_function(X)
@@ -937,7 +937,7 @@ def test_the_set_of_categories_of_least_impurity_is_found(criterion):
 
 @pytest.mark.parametrize("cuts", ["best", "random"])
 @pytest.mark.parametrize("criterion", ["youden", "gini", "log_loss"])
-def test_no_criterion_depends_on_threads_order_or_copies(criterion, cuts):
+def test_no_criterion_depends_on_threads_row_order_or_copies(criterion, cuts):
     X, y = applicants(200)
     params = {"criterion": criterion, "cuts": cuts, "bootstrap": False}
     expected = fit(X, y, **params).decision_function(X)
@@ -953,7 +953,7 @@ def test_no_criterion_depends_on_threads_order_or_copies(criterion, cuts):
 
 
 @pytest.mark.parametrize("criterion", ["youden", "gini", "log_loss"])
-def test_the_criterion_is_kept_in_files_and_by_fits_that_go_on(criterion, tmp_path):
+def test_the_criterion_is_saved_and_kept_by_warm_starts(criterion, tmp_path):
     X, y = applicants(200)
     whole = fit(X, y, criterion=criterion, n_estimators=20)
     model = fit(X, y, criterion=criterion, n_estimators=10, warm_start=True)

@@ -62,7 +62,7 @@ def leaf_means(forest, X):
 
 
 @pytest.mark.parametrize("kind", RESPONSES)
-def test_it_is_what_scikit_learn_finds_by_brute_force(forest, cancer, kind):
+def test_dependence_equals_brute_force_partial_dependence_of_scikit_learn(forest, cancer, kind):
     X, _ = cancer
     filled = X.fillna(X.median())
     weight = np.random.default_rng(1).random(len(X))
@@ -118,7 +118,9 @@ def test_the_score_of_mean_ranks_is_a_mean_of_leaves_too(forests):
         ("kendall", "probability"),
     ],
 )
-def test_what_is_no_mean_of_leaves_is_refused_and_another_way_shown(forests, aggregation, kind):
+def test_scores_that_are_no_mean_of_leaves_raise_an_error_that_says_what_to_do(
+    forests, aggregation, kind
+):
     X, by_aggregation = forests
     forest = by_aggregation[aggregation]
     message = f"the {kind} of a forest with aggregation='{aggregation}' is not a mean"
@@ -146,7 +148,7 @@ def test_threads_the_order_of_rows_and_copies_change_no_bit(cancer):
         assert np.array_equal(once.average, again.average)
 
 
-def test_it_is_drawn(forests):
+def test_dependence_is_drawn(forests):
     matplotlib = pytest.importorskip("matplotlib")
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
@@ -171,7 +173,7 @@ def outputs(forest, X):
     }
 
 
-def test_the_rule_of_shap_gives_the_output_of_every_row(forest, cancer):
+def test_evaluating_the_trees_as_shap_does_gives_the_output_of_every_row(forest, cancer):
     X, _ = cancer
     for output, expected in outputs(forest, X).items():
         model = forest.to_shap(output)
@@ -180,7 +182,7 @@ def test_the_rule_of_shap_gives_the_output_of_every_row(forest, cancer):
         assert found == pytest.approx(expected, abs=1e-12)
 
 
-def test_the_scores_of_mean_ranks_are_walked_to_as_well(cancer):
+def test_shap_trees_give_the_scores_of_mean_ranks_too(cancer):
     X, y = cancer
     forest = RankingForest(n_estimators=6, aggregation="rank_mean", random_state=0).fit(X, y)
     trees = forest.to_shap()["trees"]
@@ -199,7 +201,7 @@ def test_shap_values_add_up_to_the_output(forest, cancer, output):
     assert np.abs(found - outputs(forest, X)[output]).max() < 1e-9
 
 
-def test_what_shap_cannot_read_is_refused_in_words(forests, monkeypatch):
+def test_forests_that_shap_cannot_read_raise_a_clear_error(forests, monkeypatch):
     _, by_aggregation = forests
     with pytest.raises(ValueError, match="cannot explain a tree that tests a categorical feature"):
         by_aggregation["eta"].to_shap()

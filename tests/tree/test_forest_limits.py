@@ -12,7 +12,7 @@ Y = (X[:, 0] - X[:, 1] + rng.normal(scale=1.5, size=500) > 0).astype(int)
 @pytest.mark.parametrize("aggregation", ["eta", "rank_mean", "rank_median", "kendall"])
 @pytest.mark.parametrize("leaf_order", ["eta", "tree"])
 @pytest.mark.parametrize("split", ["orthogonal", "leafrank"])
-def test_no_score_runs_against_its_direction(aggregation, leaf_order, split):
+def test_no_score_violates_its_constraint(aggregation, leaf_order, split):
     settings = {"aggregation": aggregation, "leaf_order": leaf_order, "split": split}
     forest = RankingForest(n_estimators=15, monotonic_cst=[1, -1, 0], random_state=0, **settings)
     forest.fit(X, Y)
@@ -41,7 +41,7 @@ def test_missing_values_may_count_as_the_mean_of_their_cell():
     assert min(learnt.score(gaps, Y), mean.score(gaps, Y)) > 0.8
 
 
-def test_bad_directions_are_named():
+def test_bad_constraints_are_named_in_the_error():
     with pytest.raises(ValueError, match="monotonic_cst"):
         RankingForest(monotonic_cst=[1, 2, 0]).fit(X, Y)
     with pytest.raises(ValueError, match="monotonic_cst"):

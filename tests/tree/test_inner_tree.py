@@ -74,7 +74,7 @@ def test_a_stump_has_no_inner_tree(split):
     assert tree.to_text(inner=True) == tree.to_text()
 
 
-def test_a_node_that_is_not_there_is_named():
+def test_a_missing_node_is_named_in_the_error():
     tree = fitted()[0].tree_
     with pytest.raises(ValueError, match="node must be from 0 to"):
         tree.inner_tree(1000)

@@ -59,7 +59,7 @@ def test_each_kind_of_partition_ranks_rows(partition):
     assert np.array_equal(copy.decision_function(frame), model.decision_function(frame))
 
 
-def test_an_unseen_cell_is_no_evidence_for_positives():
+def test_an_unseen_cell_counts_as_negative():
     model = TreeRank(split=PartitionSplit(bins(4)), max_depth=1, pruning=None)
     seen = X[(X < 0.75).all(axis=1) | (X > 0.99).any(axis=1)]
     model.fit(seen, (np.abs(seen - 0.5) < 0.3).all(axis=1))
@@ -67,7 +67,7 @@ def test_an_unseen_cell_is_no_evidence_for_positives():
     assert model.tree_.apply([[0.8, 0.8]])[0] == strata[-1]
 
 
-def test_what_is_no_partition_is_named():
+def test_an_invalid_partition_is_named_in_the_error():
     with pytest.raises(TypeError, match="must have predict, apply or transform, which NoCells has"):
         one_split(NoCells())
 

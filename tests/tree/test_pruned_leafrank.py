@@ -25,7 +25,7 @@ def n_parts(model):
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_inner_pruning_leaves_the_cuts_that_others_confirm(seed):
+def test_inner_pruning_keeps_the_cuts_confirmed_by_other_folds(seed):
     X, y = noise_and_square(800, seed)
     root = {"max_depth": 1, "min_samples_leaf": 1, "pruning": None, "random_state": 0}
     grown = TreeRank(split=LeafRank(max_depth=8), **root).fit(X, y)
@@ -39,7 +39,7 @@ def test_inner_pruning_leaves_the_cuts_that_others_confirm(seed):
     assert pruned.score(test_X, test_y) > best - 0.03
 
 
-def test_noise_is_mostly_left_whole():
+def test_nodes_of_noise_are_mostly_not_split():
     rule = CrossValidatedPruning(n_folds=10, one_standard_error=True)
     n_leaves = {None: [], rule: []}
     for seed in range(10):
@@ -55,7 +55,7 @@ def test_noise_is_mostly_left_whole():
 
 @given(st.integers(0, 1000), st.sampled_from([None, 3]), st.sampled_from([None, 2]))
 @settings(max_examples=settings().max_examples * 2 // 5)
-def test_weights_are_copies_and_threads_do_not_matter(seed, max_leaves, max_features):
+def test_weights_equal_copies_and_threads_do_not_matter(seed, max_leaves, max_features):
     X, y = noise_and_square(200, seed)
     X = pd.DataFrame(X.round(1)).assign(colour=np.where(X[:, 2] > 0.4, "red", None))
     X.loc[X[0] > 0.9, 1] = np.nan
@@ -84,7 +84,7 @@ def test_max_leaves_bounds_the_inner_tree_before_it_is_pruned():
         assert n_parts(TreeRank(split=split, **root).fit(X, y)) <= max_leaves
 
 
-def test_too_few_distinct_rows_for_folds_leave_the_inner_tree_as_it_is():
+def test_too_few_distinct_rows_for_folds_leave_the_inner_tree_unpruned():
     # One distinct positive row: no fold of it can be left out.
     X = np.array([[0.0]] * 5 + [[1.0]] * 5)
     y = np.array([0] * 5 + [1] * 5)

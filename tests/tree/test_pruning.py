@@ -104,7 +104,7 @@ def test_slope_is_twice_that_of_the_line_through_the_larger_sizes():
     assert 1 < model.tree_.n_leaves < table.n_rows
 
 
-def test_a_tree_of_few_leaves_has_no_slope_and_says_so():
+def test_a_tree_of_few_leaves_has_no_slope_and_raises_a_warning():
     X, y = np.arange(40.0)[:, None], np.arange(40) // 10 % 2
     with pytest.warns(UserWarning, match="has 4 leaves, too few to calibrate") as caught:
         model = TreeRank(pruning=PenalizedPruning(scale="slope")).fit(X, y)
@@ -115,7 +115,7 @@ def test_a_tree_of_few_leaves_has_no_slope_and_says_so():
         TreeRank(pruning=PenalizedPruning(scale="slope")).fit(np.ones((40, 1)), y)
 
 
-def test_a_split_rule_without_a_penalty_is_refused():
+def test_a_split_rule_without_a_penalty_is_rejected():
     class Other:
         def __repr__(self):
             return "Other()"
@@ -131,7 +131,7 @@ def test_a_split_rule_without_a_penalty_is_refused():
 
 @pytest.mark.parametrize("leaf_order", ["tree", "eta"])
 @pytest.mark.parametrize("weighted", [False, True])
-def test_other_rows_choose_the_tree_that_ranks_them_best(leaf_order, weighted):
+def test_validation_rows_choose_the_tree_that_ranks_them_best(leaf_order, weighted):
     X, y = sample(400, 4)
     X_val, y_val = sample(250, 5)
     weight = np.random.default_rng(6).random(250) if weighted else None
@@ -162,7 +162,7 @@ def score_of(tree, X):
     return np.array([score[leaf] for leaf in tree.apply(X)])
 
 
-def test_a_share_of_the_training_rows_is_held_out_where_no_others_are_given():
+def test_without_validation_rows_a_share_of_the_training_rows_is_held_out():
     drawn = make_gaussian_pair(1000, random_state=0)
     X, y = drawn.X, drawn.y == drawn.y.max()
     for fraction in (0.1, 0.25, 0.6):
@@ -174,7 +174,7 @@ def test_a_share_of_the_training_rows_is_held_out_where_no_others_are_given():
     assert other.tree_.to_text() != model.tree_.to_text()
 
 
-def test_where_a_class_has_one_distinct_row_nothing_is_held_out():
+def test_nothing_is_held_out_if_a_class_has_one_distinct_row():
     X, y = np.arange(20.0)[:, None], np.arange(20) == 19
     with pytest.warns(UserWarning, match="no rows can be held out") as caught:
         model = TreeRank(pruning="validation", min_samples_leaf=1).fit(X, y)
@@ -183,7 +183,7 @@ def test_where_a_class_has_one_distinct_row_nothing_is_held_out():
     assert model.tree_.n_leaves == 2
 
 
-def test_categories_of_other_rows_are_matched_by_value():
+def test_categories_of_validation_rows_are_matched_by_value():
     rng = np.random.default_rng(8)
     names = np.array(["low", "mid", "high"])
     codes = rng.integers(0, 3, 300)
@@ -232,7 +232,7 @@ def infinite():
     ],
 )
 @pytest.mark.filterwarnings("ignore:X does not have valid feature names")
-def test_other_rows_that_do_not_suit_are_named_and_nothing_is_fitted(other, message):
+def test_bad_validation_rows_raise_an_error_and_leave_the_tree_unfitted(other, message):
     model = TreeRank(pruning="validation", min_samples_leaf=1).fit(FRAME, LABELS)
     with pytest.raises(ValueError, match=message):
         model.fit(FRAME, LABELS, **other)
@@ -241,12 +241,12 @@ def test_other_rows_that_do_not_suit_are_named_and_nothing_is_fitted(other, mess
 
 
 @pytest.mark.parametrize("pruning", [None, "cv", "penalty", CrossValidatedPruning()])
-def test_other_rows_are_for_validation_alone(pruning):
+def test_validation_rows_are_accepted_only_for_validation_pruning(pruning):
     with pytest.raises(ValueError, match="X_val, y_val and sample_weight_val are for pruning="):
         TreeRank(pruning=pruning).fit(FRAME, LABELS, X_val=FRAME, y_val=LABELS)
 
 
-def test_best_on_checks_its_rows():
+def test_best_on_validates_its_rows():
     tree = TreeRank(pruning=None, min_samples_leaf=1).fit(FRAME, LABELS).tree_
     with pytest.raises(ValueError, match="column 'income' is inf in row 2"):
         tree.best_on(infinite(), LABELS)
@@ -285,7 +285,7 @@ def test_a_name_means_the_rule_with_its_defaults(name, rule):
 
 
 @given(st.integers(0, 2**32), st.sampled_from(RULES), st.booleans())
-def test_weights_are_copies_and_threads_do_not_matter(seed, rule, by_leafrank):
+def test_weights_equal_copies_and_threads_do_not_matter(seed, rule, by_leafrank):
     X, y = sample(120, seed)
     weight = np.random.default_rng(seed).integers(0, 4, 120)
     weight[:2] = 1
@@ -305,7 +305,7 @@ def test_weights_are_copies_and_threads_do_not_matter(seed, rule, by_leafrank):
     assert found == tables(X, y, weight)
 
 
-def test_weights_of_other_rows_are_copies():
+def test_weights_of_validation_rows_equal_copies():
     X, y = sample(200, 9)
     X_val, y_val = sample(100, 10)
     weight = np.random.default_rng(0).integers(0, 3, 100)
@@ -320,7 +320,7 @@ def test_weights_of_other_rows_are_copies():
 
 
 @pytest.mark.parametrize("rule", RULES, ids=repr)
-def test_what_was_found_is_saved(rule, tmp_path):
+def test_the_results_of_pruning_are_saved(rule, tmp_path):
     X, y = sample(200, 11)
     model = TreeRank(pruning=rule, random_state=0).fit(X, y)
     model.save(tmp_path / "model.json")
@@ -349,12 +349,12 @@ def test_what_was_found_is_saved(rule, tmp_path):
         (ValidationPruning(fraction=1.0), "fraction of ValidationPruning must be in"),
     ],
 )
-def test_a_parameter_out_of_range_is_named(rule, message):
+def test_a_parameter_out_of_range_is_named_in_the_error(rule, message):
     with pytest.raises(ValueError, match=message):
         TreeRank(pruning=rule).fit(FRAME, LABELS)
 
 
-def test_verbose_says_what_was_kept(capsys):
+def test_verbose_prints_the_chosen_subtree(capsys):
     X, y = sample(300, 12)
     TreeRank(pruning="penalty", verbose=1).fit(X, y)
     assert "less the penalty at scale 0.001" in capsys.readouterr().out

@@ -118,7 +118,7 @@ def test_leafrank_of_depth_one_is_the_orthogonal_split(sample):
 
 
 @given(samples())
-def test_a_feature_may_be_transformed_monotonically_and_the_ranking_stays(sample):
+def test_a_monotone_change_of_a_feature_keeps_the_ranking(sample):
     X, y = sample
     model = TreeRank(pruning=None)
     scores = model.fit(X, y).decision_function(X)
@@ -155,7 +155,7 @@ def test_a_categorical_split_is_the_best_of_all_subsets():
     assert tree.tree_.auc == pytest.approx(best, abs=1e-14)
 
 
-def test_missing_values_go_where_they_gain():
+def test_missing_values_go_to_the_side_with_the_larger_gain():
     rng = np.random.default_rng(2)
     x = rng.normal(size=400)
     y = rng.random(400) < 1 / (1 + np.exp(-2 * x))
@@ -171,7 +171,7 @@ def test_missing_values_go_where_they_gain():
     assert "is missing" in model.tree_.strata["rule"][0]
 
 
-def test_a_value_missing_in_one_class_only_is_found():
+def test_values_missing_in_one_class_only_are_used():
     x = np.array([1.0] * 20 + [np.nan] * 10)
     y = np.array([0] * 20 + [1] * 10)
     tree = TreeRank(split="orthogonal", min_samples_leaf=1, pruning=None).fit(x[:, None], y).tree_
@@ -179,7 +179,7 @@ def test_a_value_missing_in_one_class_only_is_found():
     assert tree.strata["rule"].tolist() == ["x0 is missing", "x0 is known"]
 
 
-def test_an_unseen_category_scores_as_a_missing_one():
+def test_an_unseen_category_is_scored_as_missing():
     X = pd.DataFrame({"c": ["a", "b", None, "a", "b", None] * 5})
     y = np.array([0, 1, 1, 0, 1, 1] * 5)
     model = TreeRank(split="orthogonal", min_samples_leaf=1, pruning=None).fit(X, y)
@@ -197,7 +197,7 @@ def cancer():
     return X, np.asarray(y), TreeRank(**settings, max_depth=5, leaf_order="tree").fit(X, y)
 
 
-def test_strata_are_the_rows_that_their_rules_say(cancer):
+def test_strata_hold_the_rows_described_by_their_rules(cancer):
     X, y, model = cancer
     strata = model.tree_.strata
     assert strata["size"].sum() == len(y)
@@ -278,7 +278,7 @@ def test_subtrees_are_cut_at_the_given_nodes(cancer):
         tree.prune(-1)
 
 
-def test_the_tree_in_words_and_as_a_graph(cancer):
+def test_the_tree_is_printed_as_text_and_as_a_graph(cancer):
     _, _, model = cancer
     tree = model.tree_
     lines = tree.to_text().splitlines()
@@ -324,7 +324,7 @@ def test_cross_validation_keeps_the_best_mean():
     assert TreeRank(pruning=None).fit(X, y).pruning_ is None
 
 
-def test_folds_that_a_class_cannot_fill_are_named():
+def test_too_many_folds_for_a_class_raise_a_warning():
     X, y = np.arange(20.0)[:, None], np.array([0] * 17 + [1] * 3)
     with pytest.warns(UserWarning, match="A class has 3 distinct rows, so there are as many folds"):
         TreeRank().fit(X, y)
@@ -350,7 +350,7 @@ def test_the_four_cells_of_the_uniform_mixture_are_found(seed):
 # -------------------------------------------------------------------------------------- bad input
 
 
-def test_an_estimator_that_was_not_fitted_says_so():
+def test_an_unfitted_estimator_raises_not_fitted_error():
     for name in ("tree_", "pruning_", "feature_importances_"):
         with pytest.raises(NotFittedError):
             getattr(TreeRank(), name)
@@ -375,12 +375,12 @@ def test_an_estimator_that_was_not_fitted_says_so():
         ({"n_jobs": 0}, "n_jobs"),
     ],
 )
-def test_a_parameter_out_of_range_is_named(params, message):
+def test_a_parameter_out_of_range_is_named_in_the_error(params, message):
     with pytest.raises(ValueError, match=message):
         TreeRank(**params).fit([[0.0], [1.0]], [0, 1])
 
 
-def test_infinity_is_refused_by_the_name_of_its_column():
+def test_infinity_raises_an_error_that_names_its_column():
     X = pd.DataFrame({"age": [1.0, 2.0, 3.0, 4.0], "income": [1.0, 2.0, np.inf, 4.0]})
     y = [0, 1, 0, 1]
     with pytest.raises(ValueError, match="column 'income' is inf in row 2"):
@@ -392,7 +392,7 @@ def test_infinity_is_refused_by_the_name_of_its_column():
 
 @pytest.mark.parametrize(("X", "y"), NOTHING_TO_LEARN.values(), ids=NOTHING_TO_LEARN)
 @pytest.mark.parametrize("split", ["orthogonal", "leafrank"])
-def test_data_that_teach_nothing_give_a_valid_model(X, y, split, tmp_path, recwarn):
+def test_uninformative_data_give_a_valid_model(X, y, split, tmp_path, recwarn):
     model = TreeRank(split=split, max_depth=60, min_samples_leaf=1, random_state=0).fit(X, y)
     assert len(recwarn) <= 1
     auc = model.score(X, y)
@@ -411,7 +411,7 @@ def test_a_deep_tree_on_many_values_is_exact():
     assert model.score(X, y) == 1.0
 
 
-def test_integer_weights_are_copies_and_threads_do_not_matter():
+def test_integer_weights_equal_copies_and_threads_do_not_matter():
     rng = np.random.default_rng(4)
     X = rng.normal(size=(250, 5)).round(1)
     y = rng.random(250) < 0.4
@@ -444,7 +444,7 @@ def test_the_leaf_that_gains_most_is_split_first(split, cancer):
         assert np.array_equal(found.tree_.apply(X), whole.subtree(leaves).apply(X))
 
 
-def test_a_forest_of_few_leaves_and_a_pruned_tree_keep_to_them(cancer):
+def test_max_leaves_also_limits_a_forest_and_a_pruned_tree(cancer):
     X, y, _ = cancer
     forest = RankingForest(n_estimators=5, max_leaves=4, random_state=0).fit(X, y)
     assert [tree.n_leaves for tree in forest.estimators_] == [4] * 5

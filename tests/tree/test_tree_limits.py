@@ -197,7 +197,7 @@ def test_no_cut_of_the_filled_values_ranks_better_than_the_stump(sample, max_bin
     assert roc_auc_score(y, scores, sample_weight=weight) == pytest.approx(float(best), abs=1e-12)
 
 
-def test_missing_rows_of_a_cell_have_the_place_of_the_mean_in_the_order():
+def test_missing_values_are_ordered_like_the_mean_of_their_cell():
     # Known values 0 (three times) and 10: the mean is 2.5, so missing rows lie between.
     x = np.array([0.0] * 3 + [10.0] + [np.nan] * 4)
     settings = {"min_samples_leaf": 1, "max_depth": 1, "pruning": None}
@@ -244,7 +244,7 @@ def test_a_missing_category_counts_as_the_most_frequent_one():
 
 @pytest.mark.parametrize("split", ["orthogonal", "leafrank"])
 @pytest.mark.parametrize("max_features", [None, 2])
-def test_cell_means_do_not_depend_on_threads_order_or_copies(split, max_features):
+def test_cell_means_do_not_depend_on_threads_row_order_or_copies(split, max_features):
     rng = np.random.default_rng(1)
     X = rng.normal(size=(400, 4)) * [1e-9, 1.0, 1e6, 3.0]
     X[rng.random(X.shape) < 0.2] = np.nan
@@ -319,7 +319,7 @@ def assert_keeps_directions(score, directions, X, rng):
 @pytest.mark.filterwarnings("ignore:A class has")
 @given(bound_fits())
 @settings(max_examples=settings().max_examples * 6)
-def test_the_score_never_runs_against_a_direction(fit):
+def test_the_score_never_violates_a_constraint(fit):
     model, X, rng = fit
     assert_keeps_directions(model.decision_function, model.monotonic_cst, X, rng)
     assert_keeps_directions(lambda Z: model.predict_proba(Z)[:, 1], model.monotonic_cst, X, rng)
@@ -332,7 +332,7 @@ def test_the_score_never_runs_against_a_direction(fit):
     assert_keeps_directions(lambda Z: some.score(Z, 1), model.monotonic_cst, X, rng)
 
 
-def test_a_free_tree_runs_against_directions_that_a_bound_one_keeps():
+def test_an_unconstrained_tree_violates_constraints_that_a_constrained_one_keeps():
     # What makes the property above a test: without the constraint it fails.
     rng = np.random.default_rng(0)
     X = rng.random((600, 1))
@@ -344,7 +344,7 @@ def test_a_free_tree_runs_against_directions_that_a_bound_one_keeps():
     assert bound.score(X, y) > 0.55
 
 
-def test_the_ranking_departs_from_the_shares_where_directions_ask():
+def test_constraints_may_order_leaves_against_their_rates():
     # Nor would the property hold if leaves were ranked by their shares of positives as they are.
     rng = np.random.default_rng(0)
     X = rng.integers(0, 8, size=(150, 3)).astype(float)
@@ -354,7 +354,7 @@ def test_the_ranking_departs_from_the_shares_where_directions_ask():
     assert_keeps_directions(model.decision_function, [1, 0, 0], X, rng)
 
 
-def test_directions_that_the_data_follow_change_nothing_and_zeros_neither():
+def test_constraints_that_the_data_follow_and_zeros_change_nothing():
     X = np.arange(40.0)[:, None]
     y = np.arange(40) >= 25
     plain = TreeRank(pruning=None, min_samples_leaf=1).fit(X, y)
@@ -365,7 +365,7 @@ def test_directions_that_the_data_follow_change_nothing_and_zeros_neither():
     assert against.tree_.n_leaves == 1
 
 
-def test_directions_are_given_by_name_too_and_saved_with_the_tree(tmp_path):
+def test_constraints_may_be_given_by_name_and_are_saved_with_the_tree(tmp_path):
     rng = np.random.default_rng(2)
     X = pd.DataFrame(rng.normal(size=(500, 3)), columns=["age", "income", "debt"])
     y = X["age"] + np.sin(3 * X["income"]) - X["debt"] + rng.normal(size=500) > 0
@@ -395,13 +395,13 @@ def test_directions_are_given_by_name_too_and_saved_with_the_tree(tmp_path):
         ({"colour": 1}, "column 'colour' is categorical, so monotonic_cst cannot bind it"),
     ],
 )
-def test_directions_that_make_no_sense_are_refused(monotonic_cst, message):
+def test_invalid_constraints_are_rejected(monotonic_cst, message):
     X = pd.DataFrame({"x": [1.0, 2.0, 3.0, 4.0], "colour": ["a", "b", "a", "b"]})
     with pytest.raises(ValueError, match=message):
         TreeRank(monotonic_cst=monotonic_cst).fit(X, [0, 1, 0, 1])
 
 
-def test_names_need_columns_that_have_them():
+def test_constraints_by_name_need_named_columns():
     with pytest.raises(ValueError, match="X has no column names"):
         TreeRank(monotonic_cst={"x": 1}).fit([[1.0], [2.0]], [0, 1])
 
@@ -451,7 +451,7 @@ def test_the_kept_subtree_is_that_of_the_largest_partial_area():
     )
 
 
-def test_spending_a_tree_left_of_a_rate_pays_there():
+def test_growing_a_tree_only_below_max_fpr_improves_that_part_of_the_curve():
     # Two trees of one depth and size: one grown left of the rate, one grown everywhere and then
     # cut back to the leaves that raise the whole area most.
     settings = {"max_depth": 5, "min_samples_leaf": 20, "leaf_order": "tree", "pruning": None}
@@ -470,11 +470,11 @@ def test_spending_a_tree_left_of_a_rate_pays_there():
 
 
 @pytest.mark.parametrize("max_fpr", [0.0, -0.1, 1.1, float("nan")])
-def test_a_rate_out_of_range_is_refused(max_fpr):
+def test_a_rate_out_of_range_is_rejected(max_fpr):
     with pytest.raises(ValueError, match=r"max_fpr must be in \(0.0, 1.0\]"):
         TreeRank(max_fpr=max_fpr).fit([[0.0], [1.0]], [0, 1])
 
 
-def test_a_way_to_count_missing_values_that_does_not_exist_is_refused():
+def test_an_unknown_treatment_of_missing_values_is_rejected():
     with pytest.raises(ValueError, match="missing must be one of 'learn', 'cell_mean'"):
         TreeRank(missing="median").fit([[0.0], [1.0]], [0, 1])

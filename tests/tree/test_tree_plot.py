@@ -45,7 +45,7 @@ def tree(request):
     return TREES[request.param]()
 
 
-def test_every_node_says_how_many_of_its_rows_are_positive(tree):
+def test_every_node_shows_how_many_of_its_rows_are_positive(tree):
     display = tree.plot()
     nodes, strata = tree.nodes, tree.strata
     rank = dict(zip(strata["node"], strata["rank"], strict=True))
@@ -141,7 +141,7 @@ def test_leaves_and_their_knots_have_one_colour(tree):
         np.testing.assert_allclose(knot, colour)
 
 
-def test_a_tree_without_positive_leaves_but_one_has_colours():
+def test_a_tree_with_one_positive_leaf_has_colours():
     rows = pd.DataFrame({"x": [0.0, 1.0, 2.0]})
     tree = TreeRank(pruning=None, min_samples_leaf=1).fit(rows, [0, 0, 1]).tree_
     display = tree.plot()
@@ -151,7 +151,7 @@ def test_a_tree_without_positive_leaves_but_one_has_colours():
 
 
 @pytest.mark.parametrize("max_depth", [0, 1, 2])
-def test_max_depth_cuts_the_picture_and_says_what_is_left_out(max_depth):
+def test_max_depth_cuts_the_picture_and_marks_what_is_left_out(max_depth):
     tree = grow(max_depth=6, min_samples_leaf=2)
     display = tree.plot(max_depth=max_depth)
     nodes, strata = tree.nodes, tree.strata
@@ -194,7 +194,7 @@ def test_axes_of_the_user_are_drawn_on():
         tree.plot((first, second), roc=False)
 
 
-def test_bad_arguments_are_named():
+def test_bad_arguments_are_named_in_the_error():
     plt.close("all")
     tree = grow()
     with pytest.raises(ValueError, match="max_depth must be at least 0"):
@@ -206,7 +206,7 @@ def test_bad_arguments_are_named():
     assert not plt.get_fignums()
 
 
-def test_dollar_signs_in_names_are_no_formula():
+def test_dollar_signs_in_names_are_not_read_as_formulas():
     rows = pd.DataFrame({"$in$": [0.0, 1.0, 2.0, 3.0]})
     tree = TreeRank(pruning=None, min_samples_leaf=1).fit(rows, [0, 0, 1, 1]).tree_
     display = tree.plot()
@@ -215,7 +215,7 @@ def test_dollar_signs_in_names_are_no_formula():
     display.figure_.canvas.draw()
 
 
-def test_weights_that_are_no_counts_are_shown_in_six_digits():
+def test_fractional_weights_are_shown_with_six_digits():
     rows, y, weight = [[0.0], [1.0], [2.0]], [0, 1, 1], [0.5, 1 / 3, 1]
     tree = TreeRank(pruning=None, min_samples_leaf=1).fit(rows, y, weight).tree_
     assert "1.33333 of 1.83333" in tree.plot().node_texts_[0].get_text()
@@ -235,7 +235,7 @@ def test_rules_break_between_signs_and_names(rule, width, lines):
     assert wrap_rule(rule, width) == lines
 
 
-def test_without_matplotlib_it_says_what_to_install():
+def test_without_matplotlib_the_error_says_what_to_install():
     said = said_without_matplotlib(
         "TreeRank(pruning=None).fit([[0], [1]], [0, 1]).tree_.plot()",
         "from aucrank import TreeRank",

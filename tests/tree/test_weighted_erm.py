@@ -97,7 +97,7 @@ class Contrary(ClassifierMixin, BaseEstimator):
         return 1 - self.inner_.predict(X)
 
 
-def test_a_classifier_that_is_always_wrong_is_turned_round():
+def test_a_classifier_that_is_always_wrong_is_reversed():
     right = TreeRank(split=WeightedERM(LogisticRegression()), pruning=None).fit(X, Y)
     wrong = TreeRank(split=WeightedERM(Contrary()), pruning=None).fit(X, Y)
     assert np.array_equal(right.decision_function(X), wrong.decision_function(X))
@@ -117,7 +117,7 @@ def test_xor_is_solved_by_one_tree_of_depth_two():
         assert model.fit(quarters, y).tree_.auc == auc
 
 
-def test_a_side_or_a_gain_that_is_too_small_is_no_split():
+def test_a_side_or_a_gain_that_is_too_small_prevents_a_split():
     split = WeightedERM(LogisticRegression())
     whole = TreeRank(split=split, max_depth=1, min_samples_leaf=1, pruning=None).fit(X, Y)
     sizes = whole.tree_.strata["size"]
@@ -132,7 +132,7 @@ def test_a_side_or_a_gain_that_is_too_small_is_no_split():
         assert clone(whole).set_params(**params).fit(X, Y).tree_.n_leaves == n_leaves
 
 
-def test_whole_weights_are_copies():
+def test_integer_weights_equal_copies():
     copies = np.repeat(np.arange(300), WEIGHT)
     for classifier in (LogisticRegression(), DecisionTreeClassifier(max_depth=2)):
         pruning = CrossValidatedPruning(n_folds=3)
@@ -188,7 +188,7 @@ def pipeline():
 
 
 @pytest.mark.parametrize("routing", [False, True])
-def test_a_pipeline_sees_frames_as_they_were_passed(routing):
+def test_a_pipeline_gets_frames_as_they_were_passed(routing):
     classifier = pipeline()
     with sklearn.config_context(enable_metadata_routing=routing):
         if routing:
@@ -244,7 +244,7 @@ def test_rows_keep_the_type_of_the_data(make, kind):
     assert np.array_equal(model.decision_function(data), expected.decision_function(X))
 
 
-def test_missing_values_are_the_business_of_the_classifier():
+def test_missing_values_are_passed_to_the_classifier():
     holes = np.where(RNG.random(X.shape) < 0.1, np.nan, X)
     with pytest.raises(ValueError, match="contains NaN"):
         TreeRank(split=WeightedERM(LogisticRegression())).fit(holes, Y)
@@ -293,7 +293,7 @@ def fitted():
     return TreeRank(split=WeightedERM(pipeline()), **settings).fit(FRAME, Y)
 
 
-def test_a_model_travels_with_its_classifiers(fitted, tmp_path):
+def test_a_pickled_model_contains_its_classifiers(fitted, tmp_path):
     joblib.dump(fitted, tmp_path / "model.joblib")
     for back in (
         pickle.loads(pickle.dumps(fitted)),
@@ -308,7 +308,7 @@ def test_a_model_travels_with_its_classifiers(fitted, tmp_path):
     assert fitted_again.tree_.classifiers == ()
 
 
-def test_a_file_never_carries_code(fitted, tmp_path):
+def test_a_file_never_contains_code(fitted, tmp_path):
     with pytest.raises(TypeError, match="never holds code; use pickle"):
         fitted.save(tmp_path / "model.json")
     assert not (tmp_path / "model.json").exists()
@@ -318,14 +318,14 @@ def test_a_file_never_carries_code(fitted, tmp_path):
         load(tmp_path / "forged.json")
 
 
-def test_a_model_that_was_fitted_anew_by_stumps_can_be_saved(tmp_path):
+def test_a_model_refitted_with_stumps_can_be_saved(tmp_path):
     model = TreeRank(split=WeightedERM(LogisticRegression()), pruning=None).fit(X, Y)
     model.set_params(split="orthogonal").fit(X, Y).save(tmp_path / "model.json")
     read = load(tmp_path / "model.json")
     assert np.array_equal(read.decision_function(X), model.decision_function(X))
 
 
-def test_the_tree_and_its_subtrees_ask_the_classifiers(fitted):
+def test_the_tree_and_its_subtrees_use_the_classifiers(fitted):
     tree = fitted.tree_
     assert tree.nodes["rule"][0] == "Pipeline #0 says positive"
     leaf = tree.apply(FRAME)
@@ -398,7 +398,7 @@ class Moody(LogisticRegression):
 
 @pytest.mark.parametrize("at", ["fit", "predict"])
 @pytest.mark.parametrize("countdown", [1, 4, 60])
-def test_what_a_classifier_raises_comes_out_as_it_is(at, countdown):
+def test_an_error_of_a_classifier_is_raised_unchanged(at, countdown):
     model = TreeRank(pruning=None).fit(X, Y)
     Moody.calls.clear()
     model.set_params(split=WeightedERM(Moody(at, countdown)), pruning="cv", n_jobs=2)
@@ -410,7 +410,7 @@ def test_what_a_classifier_raises_comes_out_as_it_is(at, countdown):
     assert "_classifiers" not in vars(model)
 
 
-def test_a_failure_at_scoring_comes_out_and_the_model_stays():
+def test_a_failure_at_scoring_is_raised_and_the_model_stays_fitted():
     Moody.calls.clear()
     model = TreeRank(split=WeightedERM(Moody("predict", 10**6)), pruning=None).fit(X, Y)
     for classifier in model.tree_.classifiers:
@@ -452,7 +452,7 @@ class Odd(LogisticRegression):
         (Odd("short"), ValueError, r"predict of Odd returned an array of shape \(299,\) for 300"),
     ],
 )
-def test_what_is_no_classifier_is_refused(classifier, error, message):
+def test_estimators_that_are_not_classifiers_are_rejected(classifier, error, message):
     model = TreeRank(split=WeightedERM(classifier), pruning=None)
     with pytest.raises(error, match=message):
         model.fit(X, Y)
