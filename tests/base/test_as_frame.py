@@ -33,7 +33,7 @@ NUMBERS = ["visits", "pays"]
 
 
 class Stream:
-    """A table of a library that nobody has heard of."""
+    """A table of an unknown library."""
 
     def __init__(self, table):
         self._table = table

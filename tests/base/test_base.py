@@ -38,7 +38,7 @@ from sklearn.utils.estimator_checks import (
     parametrize_with_checks,
 )
 
-# A model and its document, standing in for those of the core.
+# A model and its document, in place of those of the core.
 
 
 class MeanModel:
@@ -150,7 +150,7 @@ class MeanRanker(ProbabilityMixin, BaseRanker):
 
 @pytest.fixture(autouse=True)
 def core(monkeypatch):
-    """Put the stand-ins where the functions of the core are."""
+    """Replace functions of the core by the stand-ins."""
     for stand_in in (write_document, read_document):
         monkeypatch.setattr(_core, stand_in.__name__, stand_in)
     monkeypatch.setitem(_registry.ESTIMATORS, "MeanRanker", __name__)
@@ -349,7 +349,7 @@ def test_fit_rejects_a_bad_parameter():
         MeanRanker(n_jobs=0).fit(X, Y)
 
 
-# What a failed fit leaves.
+# After a failed fit.
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, MemoryError, ValueError])
@@ -376,7 +376,7 @@ def test_a_second_fit_drops_the_column_names_of_the_first():
     assert model.n_features_in_ == 2
 
 
-# In the company of scikit-learn.
+# Together with scikit-learn.
 
 
 def test_it_works_in_pipelines_and_searches():

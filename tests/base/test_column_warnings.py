@@ -1,4 +1,4 @@
-"""Columns that look like identifiers, or hold numbers but for a few codes: said once a fit."""
+"""Columns that look like identifiers or hold numbers and a few codes: one warning a fit."""
 
 import warnings
 
@@ -50,7 +50,7 @@ LEARNERS = {
 
 
 def warnings_of(fit):
-    """Warnings of columns that a fit gives; all others are not looked at."""
+    """Column warnings of a fit; others are ignored."""
     with warnings.catch_warnings(record=True) as found:
         warnings.simplefilter("always")
         fit()
@@ -58,7 +58,7 @@ def warnings_of(fit):
 
 
 def warning_of(X, y=Y, model=None, **more):
-    """What a fit says of its columns, if anything."""
+    """The column warning of a fit, if any."""
     found = warnings_of(lambda: clone(model or RIMARC()).fit(X, y, **more))
     assert len(found) <= 1
     return str(found[0].message) if found else None
@@ -122,7 +122,7 @@ def test_an_identifier_has_fewer_than_three_rows_a_category_and_fifty_rows(
     n_rows, n_levels, looks_so
 ):
     rows = pd.DataFrame({"c": pd.Categorical([f"c{k % n_levels}" for k in range(n_rows)])})
-    # Not by turns: rows of a level would all have one label, and look like a group.
+    # Not alternating: rows of a level would all have one label, like a group.
     y = np.random.default_rng(0).permutation(n_rows) % 2
     assert (warning_of(rows, y) is not None) == looks_so
 
@@ -138,7 +138,7 @@ def test_missing_values_and_rows_of_weight_zero_are_not_counted():
     )
     assert warning_of(pd.DataFrame({"c": pd.Series(NAMES).where(known)})) is not None
     assert warning_of(pd.DataFrame({"c": pd.Series(NAMES).where(np.arange(N) < 49)})) is None
-    # Names of rows of no weight are none; and these rows are no rows.
+    # Rows of weight zero and their names do not count.
     few = pd.DataFrame({"c": pd.Categorical([f"n{k % 20 if k < 60 else k}" for k in range(N)])})
     assert warning_of(few, sample_weight=np.ones(N)) is not None
     assert warning_of(few, sample_weight=known.astype(float)) is None

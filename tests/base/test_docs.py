@@ -1,9 +1,9 @@
 """The code of the guides runs, and prints what they say it prints.
 
 Blocks of Python of a page run one after another, in one namespace, in a folder of their own. A
-block of text right behind one is what it prints, from the first line on; a number that begins the
-comment behind an expression is its value, as far as it is written out. Commands of a console block
-print what stands behind them. Guides speak of ``X``, ``y`` and the like without making them:
+block of text right after one is what it prints, from the first line on; a number that begins the
+comment after an expression is its value, as far as it is written out. Commands of a console block
+print what follows them. Guides use ``X``, ``y`` and the like without making them:
 `given` does. A page that asks for a package which is not installed is skipped from there on.
 """
 
@@ -46,7 +46,7 @@ PAGES = {
 
 
 def applicants():
-    """Rows of the columns that the guides name, and labels on which age and income act together."""
+    """Rows of the columns of the guides, and labels with an interaction of age and income."""
     X, _ = loans(1200)
     X = X.drop(columns="trade").assign(debt=X["income"] / 7, purpose=X["trade"].astype(str))
     risk = np.where((X["age"] > 45) == (X["income"] > 3000), 1, -1) - X["months"] / 30
@@ -133,7 +133,7 @@ def of_reviewers():
 
 
 def given(page):
-    """Return what a guide takes for granted."""
+    """Return the variables that a guide uses without making them."""
     if page.endswith("reviewers.md"):
         return of_reviewers()
     return of_scores() if page.endswith("roc_statistics.md") else of_estimators(page)

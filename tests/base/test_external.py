@@ -1,4 +1,4 @@
-"""Estimators of the user's own choice, fitted to rows and called for rows by number."""
+"""Estimators of other packages, fitted to rows and called for rows by number."""
 
 from concurrent.futures import ThreadPoolExecutor
 

@@ -1,4 +1,4 @@
-"""What is written to the disk: whole or not at all, by every road that writes."""
+"""Files are written completely or not at all, by every function that writes."""
 
 import os
 import stat
@@ -32,7 +32,7 @@ def mode_of(path):
     return stat.S_IMODE(os.stat(path).st_mode)
 
 
-#: Every road from this package to a file: what it is called with, and the name of the file.
+#: Every call of this package that writes a file, and the name of the file.
 ROADS = {
     "save": ("RIMARC().fit(X, Y).save(path)", "new.json"),
     "scores": ("main(['score', 'm.json', 'rows.csv', '--out', path])", "new.csv"),
@@ -98,7 +98,7 @@ def test_every_way_to_write_a_file_takes_a_long_name_and_keeps_the_mode(call, na
     Path(long).write_bytes(b"old")
     go(call, long)
     assert mode_of(long) == 0o600
-    # All but `compare` write the same again, and that writes how long it took.
+    # All but `compare`, whose file has the duration, write the same again.
     assert len(Path(long).read_bytes()) > len(written) / 2
     assert not [entry for entry in os.listdir() if entry.startswith(".")]
 
@@ -106,7 +106,7 @@ def test_every_way_to_write_a_file_takes_a_long_name_and_keeps_the_mode(call, na
 @posix
 @every_road
 def test_a_failed_write_leaves_all_files_unchanged(call, name, model):
-    # A limit on the size of files stops the writing as a full disk does, in the middle.
+    # A limit on the size of files stops the writing halfway, as a full disk does.
     Path(name).write_bytes(b"old")
     before = sorted(os.listdir())
     script = f"""

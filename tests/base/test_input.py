@@ -1,4 +1,4 @@
-"""What users have becomes what the core borrows: values, missing cells, categories, memory."""
+"""Input of users as the core reads it: values, missing cells, categories, memory."""
 
 import datetime as dt
 import warnings
@@ -23,7 +23,7 @@ NAN = np.nan
 
 
 class Dummy(BaseEstimator):
-    """Any estimator: its name stands in messages, and it keeps the names of columns."""
+    """Any estimator: messages contain its name, and it keeps the names of columns."""
 
 
 def learn(X, categorical_features="from_dtype", n_rows=None, kept=None, estimator=None):
@@ -618,9 +618,9 @@ def test_rows_and_labels_must_be_equally_many():
             learn(X, n_rows=3)
 
 
-# A property: whatever holds the values, the codes mean the same.
+# A property: codes do not depend on the container of the values.
 
-# Lone surrogates cannot enter Arrow or polars, and pandas 2 takes "" and "\0" for the same.
+# Arrow and polars reject lone surrogates, and for pandas 2 "" and "\0" are equal.
 text = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=3)
 cells = st.none() | text | st.sampled_from(["a", "b", "A"])
 
@@ -681,7 +681,7 @@ def test_an_integer_beyond_the_range_of_floats_is_an_error(make, listed):
 
 
 def test_numpy_strings_may_be_column_names():
-    # As pandas without pyarrow keeps those of `load_breast_cancer().feature_names`.
+    # As pandas without pyarrow stores those of `load_breast_cancer().feature_names`.
     names = pd.Index([np.str_("age"), np.str_("income")], dtype=object)
     X = pd.DataFrame(np.arange(40.0).reshape(20, 2), columns=names)
     model = TreeRank(random_state=0).fit(X, [0, 1] * 10)

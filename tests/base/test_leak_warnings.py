@@ -1,4 +1,4 @@
-"""Columns that separate the classes by themselves: said once a fit, and without false alarms."""
+"""Columns that separate the classes by themselves: one warning a fit, no false alarms."""
 
 import warnings
 
@@ -78,7 +78,7 @@ def test_every_way_to_fit_or_compare_names_the_leak():
 def test_weight_k_equals_k_rows():
     weight = RNG.integers(0, 3, N)
     rows = np.repeat(np.arange(N), weight)
-    # A row that spoils the column but weighs nothing.
+    # A row of weight zero that contradicts the column.
     leak, spoiled = LEAKS["amount"].copy(), np.flatnonzero((weight == 0) & ~Y)
     leak[spoiled] = 50
     X = PLAIN[["honest"]].assign(leak=leak)
@@ -118,7 +118,7 @@ def test_many_rows_are_screened_on_a_sample_and_then_checked_on_all(monkeypatch)
     leak = LEAKS["amount"].copy()
     X = PLAIN.assign(leak=leak)
     assert named(lambda: tree().fit(X, Y)) == "Column 'leak'"
-    # Twenty rows that may not be among the few.
+    # Twenty rows that may not be in the sample.
     leak[np.flatnonzero(Y)[1:21]] = 0
     assert named(lambda: tree().fit(PLAIN.assign(leak=leak), Y)) == ""
 

@@ -1,4 +1,4 @@
-"""Names that mean one thing."""
+"""Names with one meaning."""
 
 import re
 from collections import defaultdict

@@ -1,4 +1,4 @@
-"""Categories that come in another type than in training: matched by value, or warned of."""
+"""Categories of another type than in training: matched by value, or a warning."""
 
 import sqlite3
 import warnings
@@ -22,7 +22,7 @@ def fitted(values):
 
 
 def scored(model, X):
-    """Scores, and what is said of the columns."""
+    """Scores, and the warnings about columns."""
     with warnings.catch_warnings(record=True) as found:
         warnings.simplefilter("always")
         scores = model.decision_function(X)
@@ -71,7 +71,7 @@ MISSED = {
     "text, leading zeros": (TEXT, "00" + TEXT, "'000', in training '0'"),
     "text, blanks": (TEXT, " " + TEXT, "' 0', in training '0'"),
     "text, capitals": (TRUTH.astype(str), TRUTH.astype(str).str.upper(), "in training 'False'"),
-    # One has two readings.
+    # One can be read in two ways.
     "two spellings": (pd.Series(["1", "1.0"] * 60), pd.Series([1] * 120), "numbers such as 1"),
 }
 

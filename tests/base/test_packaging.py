@@ -22,7 +22,7 @@ PACKAGE = Path(aucrank.__file__).parent
 
 
 def run(*command, **kwargs):
-    """Run a command to its end, away from the checkout's settings, and keep what it prints."""
+    """Run a command outside the checkout's settings, and capture its output."""
     environment = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
     return subprocess.run(
         command, env=environment, capture_output=True, text=True, timeout=300, **kwargs
@@ -67,7 +67,7 @@ def test_the_docs_state_the_oldest_python_and_rust(checkout, cargo_toml):
         assert f"Rust {rust}" in text, page
 
 
-# The project page of the index and that of the crate show these far from the checkout.
+# The pages of the package index and of the crate show these outside the checkout.
 @pytest.mark.parametrize("page", ["README.md", "rust/aucrank/README.md"])
 def test_links_of_a_readme_work_from_any_page(page, checkout):
     text = (checkout / page).read_text("utf-8")
@@ -153,7 +153,7 @@ def test_every_extra_that_the_package_mentions_exists():
 def test_import_loads_no_optional_package_that_scikit_learn_does_not_load(tmp_path):
     optional = {"pandas", "polars", "pyarrow", "matplotlib", "dask", "jinja2", "onnx", "skops"}
     optional |= {"onnxruntime", "skl2onnx"}
-    # scikit-learn itself looks at pandas, if it is there.
+    # scikit-learn itself imports pandas if installed.
     code = (
         "import sys, sklearn.base; before = set(sys.modules); "
         f"import aucrank; print(*({optional} & set(sys.modules) - before))"
@@ -179,7 +179,7 @@ def test_import_from_an_unbuilt_checkout_says_what_to_run(tmp_path):
     unbuilt = tmp_path / "python"
     compiled = shutil.ignore_patterns("_core*.so", "_core*.pyd", "__pycache__")
     shutil.copytree(PACKAGE, unbuilt / "aucrank", ignore=compiled)
-    # In front of site-packages, where the built one lies.
+    # Before site-packages, which has the built one.
     code = f"import sys; sys.path.insert(0, {str(unbuilt)!r}); import aucrank"
     result = run(sys.executable, "-c", code, cwd=tmp_path)
     assert result.returncode == 1

@@ -97,7 +97,7 @@ def test_the_core_names_a_column_with_infinity(fitted):
     for call in (fitted.predict, lambda X: SmallTree().fit(X, Y)):
         with pytest.raises(ValueError, match=r"^column 'größe' is inf in row 7") as caught:
             call(broken)
-        # Workers send errors home by pickle.
+        # Workers return errors by pickle.
         assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
 
 
@@ -137,7 +137,7 @@ def test_arrays_of_parameters_are_restored():
     for array, found in zip(arrays, back, strict=True):
         assert found.dtype == array.dtype
         np.testing.assert_array_equal(found, array)
-    # One whose width hardly any of its texts has takes no room for it.
+    # A dtype wider than almost all of its texts takes no memory for the width.
     wide = np.array(["x" * 10_000, *["a"] * 500])
     (found,) = persistence.decode_params(persistence.encode_params({"a": wide})).values()
     assert found.dtype == object

@@ -1,4 +1,4 @@
-"""Fits to rows that belong together, or came one after the other."""
+"""Fits to rows with groups or times."""
 
 import datetime
 import warnings
@@ -118,7 +118,7 @@ def test_with_groups_the_leaderboard_agrees_with_new_groups():
     promised = {}
     for given in (None, groups):
         with warnings.catch_warnings():
-            # Of groups, no member need be better than chance.
+            # With groups, no member need be better than chance.
             warnings.simplefilter("ignore")
             model = RankingEnsemble(presets="fast", random_state=0).fit(X, y, groups=given)
         table = model.leaderboard_
@@ -132,7 +132,7 @@ def test_with_groups_the_leaderboard_agrees_with_new_groups():
 
 def test_distilling_an_ensemble_needs_the_groups_of_its_fit():
     X, y, groups = clustered(40, 10)
-    # Groups that differ in what they are are worth something, too.
+    # Groups with different features are informative, too.
     y = (X[:, 0] + np.random.default_rng(1).normal(size=len(y)) > 0).astype(int)
     model = RankingEnsemble(presets="fast", random_state=0).fit(X, y, groups=groups)
     tree = TreeRank(random_state=0)
@@ -154,12 +154,12 @@ def test_the_latest_rows_are_held_out():
     rng = np.random.default_rng(0)
     n = 2000
     X = rng.normal(size=(n, 3))
-    # What counts is another column from the last fifth on.
+    # In the last fifth another column is informative.
     late = np.arange(n) >= 1600
     y = (np.where(late, X[:, 1], X[:, 0]) + 0.5 * rng.normal(size=n) > 0).astype(int)
     tree = TreeRank(pruning=ValidationPruning(fraction=0.2), random_state=0)
     early = tree.fit(X, y, time=np.arange(n))
-    # Judged by rows of another law, nothing but the root is left.
+    # Validated on rows of another law, only the root is left.
     assert (
         early.tree_.n_leaves
         < TreeRank(pruning=ValidationPruning(fraction=0.2), random_state=0).fit(X, y).tree_.n_leaves
@@ -235,7 +235,7 @@ def test_a_group_keeps_its_number_among_other_rows():
 def test_a_group_has_the_time_of_its_latest_row():
     blocks = read_blocks(["a", "b", "a", "c"], [1, 2, 3, 0], 4)
     assert blocks.are_times
-    # Numbers in the order of the times.
+    # Numbered in the order of time.
     assert np.unique(blocks.of_row, return_inverse=True)[1].tolist() == [2, 1, 2, 0]
 
 

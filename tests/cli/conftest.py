@@ -9,12 +9,12 @@ from tests.common.estimators import SHORT_SEARCH
 
 @pytest.fixture(autouse=True)
 def _folder(in_a_folder_of_its_own):
-    """The command line writes where it stands."""
+    """The command line writes to the current folder."""
 
 
 @pytest.fixture(params=["pandas", "polars"])
 def reader(request, monkeypatch):
-    """Hide all packages that read data but one (and pyarrow)."""
+    """Hide all data readers but one (and pyarrow)."""
     hide(monkeypatch, {"pandas", "polars"} - {request.param})
     return request.param
 
@@ -31,7 +31,7 @@ def tumours():
 def short_fits(monkeypatch):
     """Let AURORA search for a few terms, and ensembles have few members, by default."""
     monkeypatch.setitem(PRESETS, "default", ("linear", "forest"))
-    # However slow the machine is, the readable models get their turn.
+    # The readable models are fitted even on a slow machine.
     monkeypatch.setattr("aucrank.cli.fit._SECONDS_AT_LEAST", 600.0)
     defaults = AURORA.__init__.__kwdefaults__ | SHORT_SEARCH | {"max_features": 10}
     monkeypatch.setattr(AURORA.__init__, "__kwdefaults__", defaults)

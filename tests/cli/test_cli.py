@@ -1,4 +1,4 @@
-"""`aucrank fit`, `score`, `evaluate`, `demo`: what they learn, print and refuse."""
+"""`aucrank fit`, `score`, `evaluate`, `demo`: their models, output and errors."""
 
 import gzip
 import io
@@ -30,7 +30,7 @@ from tests.common.command_line import (
     table,
 )
 
-# fit, score, evaluate: one road for both readers and all kinds of file
+# fit, score, evaluate: the same for both readers and all kinds of file
 
 
 @pytest.mark.parametrize("kind", ["csv", "csv.gz", "parquet"])
@@ -232,7 +232,7 @@ def test_predicted_labels_are_those_of_the_file_whichever_is_positive(
     assert fitted.score(X, y) == pytest.approx(roc_auc_score(is_bad, scores), abs=1e-12)
     assert np.array_equal(fitted.predict(X) == labels[positive], scores > 0)
     assert set(fitted.predict(X)) <= set(labels)
-    # The same once more, by way of pickle and of another file.
+    # The same again, by pickle and by another file.
     fitted.save("again.json")
     for again in (load("again.json"), pickle.loads(pickle.dumps(fitted))):
         assert again.classes_.tolist() == fitted.classes_.tolist()
@@ -276,7 +276,7 @@ def test_one_of_many_labels_is_ranked_above_the_rest(reader, capsys):
     assert f"AUC       {auc:.4f}" in ok(
         capsys, "evaluate", "model.json", "loans.csv", "--target", "grade"
     )
-    # A file of two of the values is one that the model knows; another value of it may be requested.
+    # A file with two of the values matches the model; another of them may be requested.
     rows[rows["grade"] != "open"].to_csv("two.csv", index=False)
     assert "positive  grade = late" in ok(
         capsys, "evaluate", "model.json", "two.csv", "--target", "grade"
@@ -335,7 +335,7 @@ def test_evaluate_needs_positive_if_the_labels_are_written_differently(capsys):
     assert shown.splitlines()[3:] == plain.splitlines()[3:]
 
 
-# What a CSV file's letters mean
+# Text and numbers of a CSV file
 
 
 def test_numbers_can_be_categories_and_keep_their_zeros(reader, capsys):
@@ -492,12 +492,12 @@ def test_demo_runs_without_pandas_and_polars(monkeypatch, capsys):
     assert load("mine.json").n_features_in_ == 30
 
 
-# What can be wrong
+# Errors
 
 
 @pytest.fixture(scope="module")
 def folder_of_wrong_files(tmp_path_factory):
-    """A good data file and model, and every kind of bad one."""
+    """A valid data file and model, and every kind of invalid one."""
     with pytest.MonkeyPatch.context() as patch:
         folder = tmp_path_factory.mktemp("wrong")
         patch.chdir(folder)
@@ -615,7 +615,7 @@ def test_errors_are_printed_in_one_line(
     command, status, said, folder_of_wrong_files, reader, monkeypatch, capsys
 ):
     monkeypatch.chdir(folder_of_wrong_files)
-    capsys.readouterr()  # what the making of the files has printed
+    capsys.readouterr()  # output from making the files
     got, out, err = run(capsys, *command.split())
     assert said in err
     assert err.startswith("aucrank: error: ")
@@ -706,7 +706,7 @@ def test_a_closed_pipe_ends_the_program_silently(capsys):
         process.stdout.close()
         assert process.stderr.read() == b""
         process.stderr.close()
-        # What a shell says of a program that SIGPIPE has ended.
+        # The status that a shell gives for SIGPIPE.
         assert process.wait(timeout=120) == 141
 
 

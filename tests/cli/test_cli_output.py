@@ -1,4 +1,4 @@
-"""What the command line writes where output or input are not as they should be: no traceback."""
+"""The command line prints no traceback for a broken output or unusual input."""
 
 import json
 import os
@@ -25,9 +25,9 @@ RNG = np.random.default_rng(0)
 Y = np.repeat([0, 1], N // 2)
 X = (RNG.normal(size=N) + Y).round(2)
 
-#: A title that a terminal takes, a colour, a bell, a line taken back, a break, other directions.
+#: A terminal title, a colour, a bell, a deleted line, a line break, a change of direction.
 HOSTILE = "a\x1b]0;owned\x07\x1b[31mred\x9b1m\rb\n\tc\x7f\u202edcba\u2066\u2028"
-#: What a terminal acts on: all control characters but the break of a line, and the rest of these.
+#: Control characters of a terminal but the line break, and the other characters above.
 ACTIVE = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
 
 
@@ -38,7 +38,7 @@ def run(capsys, *args):
 
 
 def program(*args, **options):
-    """Run the program in a process; with ``shell`` text after it, such as where output goes."""
+    """Run the program in a process; ``shell`` is text after it, such as a redirection."""
     shell = options.pop("shell", "")
     options.setdefault("env", {k: v for k, v in os.environ.items() if k != "PYTHONUNBUFFERED"})
     command = ["sh", "-c", f'exec "$@" {shell}', "sh", sys.executable, "-m", "aucrank", *args]
@@ -96,7 +96,7 @@ def test_names_levels_and_labels_cannot_control_the_terminal(name, capsys):
         assert status in (0, 1)
         heard.append(out + err)
     assert not ACTIVE.search("".join(heard))
-    # They are printed, and in the note on the label, on the line where it belongs.
+    # They are printed, on its line, and in the note on the label.
     assert "\\x1b]0;owned\\x07" in heard[0]
     assert "\nb" not in heard[0]
     assert "\\x1b[2J" in heard[3]
@@ -161,7 +161,7 @@ def test_an_output_without_a_buffer_that_is_full_is_an_error_too(command, model)
     done = program(name, "model.json", *data, shell=">/dev/full", env=environment)
     assert done.returncode == 1
     assert done.stderr == "aucrank: error: standard output stream: no space left on device\n"
-    # A file that may grow to some size takes a part of what is written.
+    # A file of limited size takes a part of the output.
     limit = 'ulimit -f 1; exec "$@" >part.txt'
     done = subprocess.run(
         ["sh", "-c", limit, "sh", sys.executable, "-m", "aucrank", name, "model.json", *data],
@@ -244,11 +244,11 @@ def test_data_from_a_pipe_are_rejected_before_it_is_opened(name, model, capsys):
         assert err.count("\n") == 1
 
 
-# Files and parameters of odd forms.
+# Files and parameters of unusual form.
 
 
 def resigned(document):
-    """The text of a model with the checksum that belongs to it."""
+    """The text of a model with its checksum."""
     text = json.dumps(document)
     for _ in range(2):
         try:
@@ -351,7 +351,7 @@ def test_integers_of_any_size_are_numbers(low, high, reader_hidden, monkeypatch,
     frame = pd.DataFrame({"big": values, "x": X, "y": Y})
     frame.to_csv("rows.csv", index=False)
     status, out, err = run(capsys, "fit", *TREE, "rows.csv", "--target", "y", "--out", "model.json")
-    # What else there is to say: the column is a copy of the label.
+    # The other warning: the column is a copy of the label.
     begins = ["aucrank: warning: Column 'big' separates the classes by itself"]
     assert [line.partition(",")[0] for line in err.splitlines()] == begins[
         : float(low) != float(high)
@@ -364,7 +364,7 @@ def test_integers_of_any_size_are_numbers(low, high, reader_hidden, monkeypatch,
     exact = frame.assign(big=[float(value or "nan") for value in values]).drop(columns="y")
     if float(low) != float(high):
         assert model.score(exact, Y) > 0.99
-    # Names that happen to be long numbers remain names where that is said.
+    # Names that are long numbers stay text on request.
     command = (
         "fit",
         *TREE,

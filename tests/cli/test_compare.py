@@ -135,7 +135,7 @@ def test_all_models_take_missing_values_and_many_categories(reader, capsys):
     args = ("compare", "loans.csv", "--target", "bad", "--folds", "3", "--drop", "age")
     status, out, err = run(capsys, *args)
     assert status == 0
-    # Said by every model in every fold, shown once.
+    # Raised by every model in every fold, shown once.
     figures = "aucrank: warning: Column 'name' looks like an identifier"
     assert [line[: len(figures)] for line in err.splitlines()] == [figures]
     assert "(2 numeric, 2 categorical)" in out
@@ -151,7 +151,7 @@ def test_categories_alone_are_enough_to_compare_on(capsys):
     said = {line.removeprefix("aucrank: warning: ") for line in err.splitlines()}
     assert said <= {
         "A class has 4 distinct rows, so there are as many folds, not n_folds=10.",
-        # An ensemble judges a purpose by models that have not seen it.
+        # An ensemble scores a purpose by models fitted without it.
         "No member is better than chance, so all scores are equal.",
     }
     assert set(leaderboard(out)) == {*public_estimators(), *installed_peers()}
@@ -304,7 +304,7 @@ def test_peers_get_categories_and_missing_values_as_from_pandas(name, fit, capsy
     ok(capsys, "compare", "loans.csv", *args)
     with open("r.json") as file:
         (result,) = json.load(file)["models"]
-    # CatBoost hashes its categories, so that ties fall otherwise.
+    # CatBoost hashes its categories, so that ties break differently.
     within = 5e-3 if name == "CatBoostClassifier" else 1e-6
     assert result["auc"] == pytest.approx(expected, abs=within)
 
@@ -314,7 +314,7 @@ def test_compare_ranks_one_of_many_values_too(capsys):
     rows.to_csv("loans.csv", index=False)
     args = ("--target", "bad", "--models", "RIMARC", "LogisticRegression", "--folds", "2")
     assert "(3 rows" not in ok(capsys, "compare", "loans.csv", *args, "--positive", "3")
-    # The lesser of two values: what is right for one model is right for all.
+    # The smaller of two values: one model is enough.
     loans(300).to_csv("two.csv", index=False)
     for positive in ("0", "1"):
         out = ok(capsys, "compare", "two.csv", *args, "--positive", positive)
@@ -334,7 +334,7 @@ def test_compare_writes_its_table_for_a_spreadsheet(capsys):
     assert found["error"].isna().all()
 
 
-# What it does besides the table
+# Output besides the table
 
 
 def test_the_second_table_is_that_of_the_tests(tumours, capsys):

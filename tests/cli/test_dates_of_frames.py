@@ -73,11 +73,11 @@ def test_the_model_of_a_frame_is_that_of_its_file(form, name, capsys):
     model.save("frame.json")
     bodies = [json.loads(content(path))["body"] for path in ("file.json", "frame.json")]
     for body in bodies:
-        # How the file is read, which a frame does not tell.
+        # The form of the file, which a frame does not have.
         body["header"].pop("reading", None)
     assert bodies[0] == bodies[1]
 
-    # Rows with dates alone, and a single one, are read as what the model knows.
+    # Rows without times, and a single row, are read in the form saved with the model.
     new = dated(50, 1).drop(columns="bad")
     for rows in (new, new[:1], new[new["paid"].isna()]):
         expected = of_file.decision_function(rows)

@@ -44,14 +44,14 @@ def test_describe_prints_what_the_model_is(capsys):
 
 
 def loans_for(model):
-    """Rows that a model takes: a linear score wants numbers alone, and all of them."""
+    """Rows that a model accepts: a linear score needs numbers without missing values."""
     if get_tags(public_estimators()[model]()).input_tags.allow_nan:
         return loans()
     return loans().drop(columns="purpose").fillna(0.0)
 
 
 def described(capsys, model, *params):
-    """Fit a model to loans by the command line; what describe says, and the model."""
+    """Fit a model to loans by the command line; the output of describe, and the model."""
     loans_for(model).to_csv("loans.csv", index=False)
     said = ok(
         capsys,

@@ -1,4 +1,4 @@
-"""`aucrank export`: every form, from a saved file to what reads it."""
+"""`aucrank export`: every form, from a saved file to its reader."""
 
 import csv
 import io
@@ -52,7 +52,7 @@ def test_sql_goes_to_a_database(tree, capsys):
 
 
 def test_sql_is_written_unchanged_even_with_special_characters(capsysbinary, monkeypatch):
-    """A tab in a name must not become two characters on the way to a pipe."""
+    """A tab in a name must not become two characters in a pipe."""
     frame = pd.DataFrame({"in\tcome": [1.0, 2.0, 3.0, 4.0] * 20, "bad": [0, 0, 1, 1] * 20})
     frame.to_parquet("odd.parquet")
     fit = ("fit", "odd.parquet", "--target", "bad", *TREE, "--out", "odd.json")

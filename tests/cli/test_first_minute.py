@@ -1,4 +1,4 @@
-"""What helps with the first commands: names that are nearly right, shells, workbooks, hints."""
+"""Help with the first commands: misspelt names, shell completion, workbooks, hints."""
 
 import subprocess
 import sys
@@ -159,7 +159,7 @@ def test_a_workbook_is_read_as_the_csv_file_that_it_would_be(workbook, reader, c
             assert run(capsys, "score", model, *book)[1] == expected
     by_row = run(capsys, "score", "csv.json", "title.xlsx", "--header-row", "3")[1]
     assert by_row == expected
-    # And a later CSV file by what was learned from a workbook.
+    # And a later CSV file by the model of a workbook.
     assert run(capsys, "score", "book.json", "loans.csv")[1] == expected
     _, of_csv, _ = run(capsys, "evaluate", "csv.json", "loans.csv", "--target", "bad")
     _, of_book, _ = run(capsys, "evaluate", "csv.json", "loans.xlsx", "--target", "bad")
@@ -222,7 +222,7 @@ def test_a_peer_that_takes_too_long_is_cut_off(capsys):
 
 
 def test_every_option_of_fit_is_in_the_suggested_command_or_does_not_matter_to_it():
-    """By their names in the source: what was learned from the same rows needs the same options."""
+    """By their names in the source: the same rows need the same options."""
     from aucrank.cli import fit
 
     parser = build_parser()
@@ -238,7 +238,7 @@ def test_every_option_of_fit_is_in_the_suggested_command_or_does_not_matter_to_i
         assert option in said, option
 
 
-#: Of the model alone, its file, or what is printed.
+#: Options of the model, its file or the output.
 DIFFER = {
     "progress",
     "quiet",

@@ -1,4 +1,4 @@
-"""`aucrank fit` without a model: the ensemble, and what a readable model would lose."""
+"""`aucrank fit` without a model: the ensemble, and the loss of AUC of a readable model."""
 
 import io
 import re
@@ -21,7 +21,7 @@ FIT = ("fit", "loans.csv", "--target", "bad", "-o", "model.json")
 
 
 def frame_of(rows):
-    """Rows as Python takes what the command line reads."""
+    """Rows as the command line reads them."""
     return rows.drop(columns="bad").astype({"purpose": "category"})
 
 
@@ -76,7 +76,7 @@ def test_without_a_model_the_ensemble_is_fitted(rows, capsys):
 def test_readable_models_are_evaluated_on_the_rows_held_out_by_the_ensemble(
     rows, monkeypatch, capsys
 ):
-    # An ensemble that has one of them for a member says the same of it.
+    # An ensemble with one of them as a member reports the same AUC.
     monkeypatch.setitem(PRESETS, "default", ("forest", "linear_thresholds"))
     out = ok(capsys, *FIT, "--seed", "3", "--param", "n_folds=4")
     found, members = readable(out), board(out)
@@ -86,7 +86,7 @@ def test_readable_models_are_evaluated_on_the_rows_held_out_by_the_ensemble(
         assert points == pytest.approx(100 * (auc - members["ensemble"][1]), abs=0.06)
     aucs = [auc for auc, _ in found.values()]
     assert aucs == sorted(aucs, reverse=True)
-    # On rows of another deal it has another AUC.
+    # With other folds it has another AUC.
     again = readable(ok(capsys, *FIT, "--seed", "4", "--param", "n_folds=4"))
     assert again["LinearRanker"][0] != found["LinearRanker"][0]
 
@@ -100,7 +100,7 @@ def test_readable_models_are_not_fitted_to_the_rows_of_their_evaluation(capsys):
     found = readable(ok(capsys, *FIT))
     frame = pd.read_csv("loans.csv")
     X, y = frame.drop(columns="bad"), frame["bad"]
-    # Trees learn noise by heart.
+    # Trees overfit noise.
     assert TreeRank(pruning=None, random_state=0).fit(X, y).score(X, y) > 0.95
     # The AUC of x itself is that of two normal laws a standard deviation apart.
     assert max(auc for auc, _ in found.values()) < 0.82
@@ -149,7 +149,7 @@ def test_readable_models_may_be_skipped(rows, capsys):
     out = ok(capsys, *FIT, "--no-readable")
     assert "cannot be read" not in out
     assert commands(out) == []
-    # The table is the last that is said.
+    # The table is printed last.
     assert out.splitlines()[-1].split()[0] in {"ensemble", "linear", "forest"}
 
 
@@ -241,7 +241,7 @@ def test_rows_of_weight_zero_do_not_count(rows, capsys):
     gone = np.arange(400) % 5 == 0
     rows[~gone].to_csv("fewer.csv", index=False)
     rows.assign(w=np.where(gone, 0.0, 1.0)).to_csv("loans.csv", index=False)
-    # Forests draw rows by their place: here all members draw by what is in a row, or not at all.
+    # Forests draw rows by position: here all members draw by content, or not at all.
     common = ("--target", "bad", "--preset", "fast", "-o", "model.json")
     weighted = ok(capsys, "fit", "loans.csv", *common, "--weight", "w")
     fewer = ok(capsys, "fit", "fewer.csv", *common)
@@ -302,6 +302,6 @@ def test_verbose_prints_the_progress_of_the_fit(rows, capsys):
     assert "[RankingEnsemble] 2 of 2 members" in ok(capsys, *FIT, "--no-readable", "-vv")
     boosted = ok(capsys, *FIT, "--model", "RankBoost", "--param", "n_rounds=20", "-v")
     assert boosted.count("[RankBoost] ") >= 2
-    # It has no parts to tell of.
+    # It has no parts to report.
     ok(capsys, *FIT, "--model", "RIMARC", "-v")
     assert "verbose" not in load("model.json").get_params()

@@ -34,7 +34,7 @@ def ways(frame, kind="csv"):
 
 
 def assert_all_same(bodies):
-    """Check that models, and how their data were read, are the same."""
+    """Check that models and the forms of their data are the same."""
     for body in bodies[1:]:
         assert body["header"]["features"] == bodies[0]["header"]["features"]
         assert body["header"].get("reading") == bodies[0]["header"].get("reading")
@@ -103,7 +103,7 @@ def test_folders_named_by_a_column_become_that_column(kind, capsys):
     dataset = read("hive", target="bad")
     assert set(names) < set(dataset.columns)
     assert sum(len(piece) for piece in dataset.batches()) == 390
-    # A file that is named lies in no folder that matters.
+    # The folder of a named file does not matter.
     assert "year" not in read(dataset.files[0]).columns
 
 
@@ -202,13 +202,13 @@ def test_kinds_of_columns_are_counted_as_in_one_file(capsys):
 
 
 def german(frame):
-    """The frame with numbers that have a fraction, and its way to a CSV file."""
+    """The frame with fractional numbers, and how it is written to CSV."""
     frame = frame.assign(age=frame["age"] + 0.25)
     return frame, {"sep": ";", "decimal": ","}
 
 
 def thousands(frame):
-    """Numbers as texts with points between thousands, which no cast reads."""
+    """Numbers as text with points between thousands, which a cast cannot read."""
     amount = [f"{1000 + age}"[:1] + "." + f"{1000 + age}"[1:] + ",5" for age in frame["age"]]
     return frame.assign(age=amount), {"sep": ";", "decimal": ","}
 

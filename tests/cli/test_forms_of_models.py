@@ -1,4 +1,4 @@
-"""What a model knows of the files of its fit decides how the values of other files are read."""
+"""The form of the files of a fit, saved with the model, applies to other files."""
 
 import io
 import os
@@ -36,7 +36,7 @@ def scores(capsys, file, *args, model="model.json"):
 
 
 def amounts(n=400, seed=0):
-    """Amounts, and a class that a great one makes likely."""
+    """Amounts, and a class that is likely if the amount is large."""
     rng = np.random.default_rng(seed)
     amount = rng.integers(1_200, 90_000, n) + rng.choice([0, 0, 0.5, 0.25], n)
     return amount, (rng.random(n) < amount / 90_000).astype(int)

@@ -1,4 +1,4 @@
-"""`--group` and `--time`: rows that belong together, or came one after the other."""
+"""`--group` and `--time`: rows with groups or times."""
 
 from pathlib import Path
 
@@ -44,7 +44,7 @@ def test_a_fit_with_groups_equals_that_in_python(rows, capsys, way):
     assert load("model.json").feature_names_in_.tolist() == ["x", "z"]
     assert np.array_equal(load("model.json").decision_function(X), expected.decision_function(X))
     assert ("auc_latest" in out) == (way == "time")
-    # The command that follows deals the rows in the same way.
+    # The suggested command makes the same folds.
     assert f"--{way} " in out
 
 

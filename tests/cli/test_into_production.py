@@ -11,12 +11,12 @@ from tests.common.postgres import postgres_server
 duckdb = pytest.importorskip("duckdb")
 onnxruntime = pytest.importorskip("onnxruntime")
 
-#: How a model reads the messy file, besides what is found in it.
+#: Options for the messy file, besides its detected form.
 READING = ("--missing", "-1")
 
 
 def messy(n, seed):
-    """A file of a bank: semicolons, decimal commas, gaps of three kinds, a date and a number."""
+    """A file of a bank: semicolons, decimal commas, marks of missing values, a date, a number."""
     frame = loans(n, seed)
     income = frame["income"].map("{:.3f}".format).str.replace(".", ",")
     since = pd.Timestamp("2015-01-01") + pd.to_timedelta(np.arange(n) * 37 % 3000, unit="D")
@@ -33,7 +33,7 @@ def messy(n, seed):
 
 
 def clean(frame):
-    """What a person would make of it."""
+    """The file as a person would read it."""
     number = frame["income"].where(frame["income"] != "?").str.replace(",", ".").astype(float)
     return pd.DataFrame(
         {
@@ -47,7 +47,7 @@ def clean(frame):
 
 
 def scores_of_database(execute, types, rows, sql):
-    """Return the scores that a database gives to rows; what is missing is NULL."""
+    """Return the scores that a database gives to rows; missing values are NULL."""
     columns = ", ".join(f'"{name}" {types[name]}' for name in rows)
     execute(f"CREATE TABLE rows_of_a_bank (place INTEGER, {columns})", None)
     marks = ", ".join(["?"] * (rows.shape[1] + 1))
@@ -96,7 +96,7 @@ def test_a_model_of_a_messy_file_works_in_production(model, capsys):
         assert "<title>" in page.read()
 
     run(capsys, "score", "model.json", "new.csv", "--id", "loan id", "-o", "scores.csv", *READING)
-    # As text first: pandas before 3.1 does not read numbers to the last bit by itself.
+    # As text first: pandas before 3.1 does not read numbers exactly by default.
     scored = pd.read_csv("scores.csv", dtype=str).astype({"score": float})
     rows = clean(messy(600, 1))
     assert_array_equal(scored["loan id"], messy(600, 1)["loan id"])

@@ -1,4 +1,4 @@
-"""Lines that are no rows, and fields that are no columns, in one file and in pieces."""
+"""Lines that are not rows and fields that are not columns, in one file and in pieces."""
 
 import gzip
 import os
@@ -90,7 +90,7 @@ def test_a_file_without_names_has_numbered_columns(reader, capsys):
         status, _, err = fit(capsys, "d.csv", "--no-header", *args, target="4")
         assert status == 0, err
         assert list(levels_of("model.json")) == ["column_1", "column_2", "column_3"]
-    # The model knows that there is no line of names.
+    # The model has saved that there is no header.
     status, out, err = run(capsys, "score", "model.json", "d.csv")
     assert (status, len(out.splitlines())) == (0, 301), err
     status, _, err = fit(capsys, "d.csv", target="bad")
@@ -128,7 +128,7 @@ def test_a_line_of_too_few_fields_is_named_with_options_that_help(pieces, reader
     status, _, err = fit(capsys, "d.csv", *pieces)
     assert status == 1
     assert "line 151 has 1 field, and 4 are named (see --sep, --skip-rows and --comment)" in err
-    # A row may hold nothing but its first field.
+    # A row may have only its first field.
     rows[150] = "0.5,,,1"
     with open("d.csv", "w") as file:
         file.write("\n".join(rows) + "\n")

@@ -1,4 +1,4 @@
-"""Data files as they come: what is found in them is said, and the model is that of a clean file."""
+"""Messy data files: their form is reported, and the model is that of a clean file."""
 
 import gc
 import gzip
@@ -29,7 +29,7 @@ def written(text, encoding="utf-8", name="messy.csv"):
 
 
 def fit(capsys, file, *args):
-    """Fit to a file; the model, and what was noted, in order."""
+    """Fit to a file; the model, and the notes in order."""
     status, _, err = run(capsys, "fit", file, *FIT, "--out", "model.json", *args)
     assert status == 0, err
     notes = err.splitlines()
@@ -39,7 +39,7 @@ def fit(capsys, file, *args):
 
 @pytest.fixture
 def clean(capsys):
-    """A file without anything odd, and the model of it."""
+    """A clean file, and its model."""
     loans().to_csv("clean.csv", index=False)
     model, notes = fit(capsys, "clean.csv")
     assert notes == []
@@ -112,7 +112,7 @@ def test_marks_of_missing_values_are_recognised(reader, capsys):
     )
     assert notes == []
     assert model.to_json() == expected.to_json()
-    # To score as well, what is said counts; without it -999 is a number.
+    # Scoring needs the option, too; without it -999 is a number.
     scores = ok(capsys, "score", "model.json", "messy.csv", "--missing", "-999", "none at all")
     found = pd.read_csv(io.StringIO(scores))["score"]
     np.testing.assert_allclose(found, expected.decision_function(frame.drop(columns="bad")))
@@ -147,7 +147,7 @@ def test_marks_of_missing_values_may_apply_to_one_column(kind, reader, capsys):
     model, notes = fit(capsys, file, *others, *marks)
     assert notes == []
     assert model.to_json() == expected.to_json()
-    # The model knows them.
+    # They are saved with the model.
     scores = ok(capsys, "score", "model.json", file)
     found = pd.read_csv(io.StringIO(scores))["score"]
     X = frame.drop(columns=["bad", "customer"])
@@ -179,7 +179,7 @@ def test_dates_are_days(form, reader, capsys):
     days = np.random.default_rng(0).integers(-4000, 20_000, 300)
     dates = pd.Series(pd.to_datetime(days, unit="D"))
     bad = (days > 9000).astype(int)
-    # Some rows, so that the column is no copy of the label.
+    # Some rows, so that the column is not a copy of the label.
     bad[::50] = 1 - bad[::50]
     pd.DataFrame({"since": days.astype(float), "bad": bad}).to_csv("clean.csv", index=False)
     expected, _ = fit(capsys, "clean.csv")
@@ -193,7 +193,7 @@ def test_dates_are_days(form, reader, capsys):
         pd.DataFrame({"since": dates.dt.strftime(form), "bad": bad}).to_csv(file, index=False)
     model, notes = fit(capsys, file)
     assert notes == ["1 column of dates, counted in days since 1970: since"]
-    # A type that holds times of day does not tell that there are none.
+    # The type may hold times of day even if there are none.
     counts = "moments" if form == "datetime" else "days"
     found = json.loads(model.to_json())
     assert found["features"][0].pop("counts") == counts

@@ -1,4 +1,4 @@
-"""Outputs that would replace inputs; signals that end a command; memory that does not suffice."""
+"""Outputs that would replace inputs; signals that end a command; too little memory."""
 
 import os
 import signal
@@ -104,7 +104,7 @@ def test_a_command_ended_by_a_signal_leaves_no_files(tmp_path, number, status):
         child = subprocess.Popen(
             command, stdin=data, stdout=said, stderr=said,
             env={**os.environ, "TMPDIR": str(temporary)},
-            # Tests that run in the background of a shell, or without one, have signals ignored.
+            # Tests in the background of a shell, or without one, ignore signals.
             preexec_fn=lambda: signal.signal(getattr(signal, number), signal.SIG_DFL),
         )  # fmt: skip
     deadline = time.monotonic() + 60

@@ -64,7 +64,7 @@ def test_subgroups_may_be_defined_by_several_columns(rows, capsys):
     _, out, _ = run(capsys, "evaluate", *ROWS, *options)
     titles = [line.split(",")[0] for line in out.splitlines() if line.startswith("AUC by")]
     assert titles == ["AUC by site", "AUC by patient", "AUC by day"]
-    # A patient 003 is no number.
+    # A patient 003 is not a number.
     assert any(line.startswith("040 ") for line in out.splitlines())
     assert any(line.startswith("2024-08 ") for line in out.splitlines())
 

@@ -1,4 +1,4 @@
-"""How far long work is, on terminals and elsewhere."""
+"""Progress of long work, on terminals and elsewhere."""
 
 import io
 import sys
@@ -22,7 +22,7 @@ class Terminal(io.StringIO):
 
 @pytest.fixture
 def clock(monkeypatch):
-    """Seconds that pass as the test says."""
+    """A clock that the test sets."""
     now = [100.0]
     monkeypatch.setattr(_progress, "perf_counter", lambda: now[0])
     return now

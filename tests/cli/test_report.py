@@ -1,4 +1,4 @@
-"""`aucrank report`: what it writes, prints and refuses."""
+"""`aucrank report`: its page, output and errors."""
 
 import re
 import sys
@@ -79,7 +79,7 @@ def test_models_of_other_columns_share_a_page(fitted, capsys):
         *("--train", "train.csv", "-o", "page.html"),
     )
     assert "few less tree" in page("page.html")
-    # The columns of both are looked at, each once.
+    # The columns of both are described, each once.
     assert "Columns (3)" in page("page.html")
 
 

@@ -1,4 +1,4 @@
-"""Folders, patterns and large files on the command line: read a piece at a time, same answers."""
+"""Folders, patterns and large files on the command line: read in pieces, same results."""
 
 import json
 import re
@@ -38,7 +38,7 @@ def write(rows, path, kind):
 
 def new_rows():
     rows = loans(600, seed=1).assign(nr=np.arange(600))
-    # A piece without any known purpose, and one of a class only.
+    # A piece without a known purpose, and one of a single class.
     rows.loc[200:299, "purpose"] = None
     return pd.concat([rows[:300], rows[300:].sort_values("bad")])
 
@@ -217,7 +217,7 @@ def test_an_ensemble_of_a_folder_is_that_of_one_file(way, tmp_path, capsys):
     assert parts._model.factors() == whole._model.factors()
     rows = new_rows()[["income", "purpose", "age"]]
     assert (parts.decision_function(rows) == whole.decision_function(rows)).all()
-    # The same AUC, leaderboard and readable models, which may be too late.
+    # The same AUC, leaderboard and readable models, if there was time for them.
     for first in ("AUC", "ensemble"):
         assert lines_of(said, first)[0].split()[:4] == lines_of(at_once, first)[0].split()[:4]
     assert "An ensemble cannot be read. Of models that can, the AUC on the same rows" in said
@@ -312,7 +312,7 @@ def test_a_model_that_needs_more_memory_than_available_is_rejected(tmp_path, cap
     assert "TreeRank" in less
     assert "GradientBoostingRanker" in less
     assert "RankingForest" not in less
-    # Of others, the one without a name and a card of it among them, rows stay in a file.
+    # For others, among them the default model and a card of it, rows stay in a file.
     ok(capsys, "fit", *words, "1KB")
     ok(capsys, "fit", *words, "1KB", "--model", "Scorecard")
     # 600 rows take 200 bytes, 14 a tree and two a value of three columns.
