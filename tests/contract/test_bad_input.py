@@ -1,4 +1,4 @@
-"""Bad input to the estimators themselves: what is refused, in which words, and what is not.
+"""Bad input to the estimators: what is rejected, with which message, and what is not.
 
 See also base/test_base.py and base/test_input.py (labels, weights and columns of every kind,
 on a small ranker), tree/test_tree.py (parameters), base/test_persistence.py (damage to every part
@@ -35,7 +35,7 @@ FRAME = pd.DataFrame(X, columns=["age", "income", "debt"]).assign(
 
 
 def refused(X, y, message, sample_weight=None, error=ValueError):
-    """Check the message, and that a model that was fitted before is gone."""
+    """Check the message, and that an earlier fit is dropped."""
     model = TreeRank(pruning=None).fit([[0.0], [1.0]], [0, 1])
     with pytest.raises(error, match=message):
         model.fit(X, y, sample_weight=sample_weight)
@@ -104,7 +104,7 @@ def test_missing_values_are_data(split):
     model = TreeRank(split=split, min_samples_leaf=1, pruning=None).fit(holes, Y)
     assert model.score(holes, Y) > 0.9
     assert np.isfinite(model.decision_function(np.full((1, 3), np.nan))).all()
-    # Also where none was missing in training.
+    # Also if none was missing in training.
     model = TreeRank(split=split, min_samples_leaf=1, pruning=None).fit(X, Y)
     assert np.isfinite(model.decision_function(np.full((1, 3), np.nan))).all()
 
@@ -192,7 +192,7 @@ def test_categories_are_matched_by_value_not_by_code():
         )
         assert_array_equal(model.decision_function(enum), expected)
         assert_array_equal(model.decision_function(enum.to_arrow()), expected)
-    # One row knows one category only, whose code is then 0.
+    # A single row has one category, whose code is then 0.
     for row in range(10):
         alone = FRAME.iloc[[row]].assign(colour=pd.Categorical([colours[row]]))
         assert model.decision_function(alone) == expected[row]
@@ -275,7 +275,7 @@ def test_a_pickle_is_rejected_without_being_run(tmp_path):
     assert not (tmp_path / "sprung").exists()
 
 
-# Data that teach little or nothing: a valid model, and at most one warning.
+# Uninformative data: a valid model, and at most one warning.
 
 
 @pytest.mark.parametrize("split", ["orthogonal", LeafRank(max_depth=60)], ids=["stump", "leafrank"])
@@ -319,7 +319,7 @@ def test_poor_data_give_a_valid_model(X, y, auc, split, pruning, tmp_path, recwa
 
 @pytest.mark.parametrize("split", ["orthogonal", "leafrank"])
 def test_a_tree_of_depth_60_is_grown_saved_and_printed(split, tmp_path):
-    # Each stump can take but one end off alternating classes: the tree is a staircase.
+    # Each stump can only cut off one end of alternating classes: the tree is a staircase.
     data, y = np.arange(300.0)[:, None], np.arange(300) % 2
     model = TreeRank(split=split, max_depth=60, min_samples_leaf=1, pruning=None).fit(data, y)
     if split == "orthogonal":
@@ -334,7 +334,7 @@ def test_a_tree_of_depth_60_is_grown_saved_and_printed(split, tmp_path):
 
 
 every = pytest.mark.parametrize("model", EVERY.values(), ids=EVERY)
-# Of few rows some models warn.
+# Some models warn of few rows.
 FEW = pytest.mark.filterwarnings(
     "ignore:A class has", "ignore:Every tree", "ignore:No weak", "ignore:No term"
 )
@@ -487,7 +487,7 @@ def test_no_estimator_reads_a_damaged_file(model, tmp_path):
     for place in digits[:: max(1, len(digits) // 50)]:
         other = "8" if text[place] != "8" else "3"
         path.write_text(text[:place] + other + text[place + 1 :], encoding="utf-8")
-        # Beyond the last bit a digit says nothing; the checksum is that of the numbers.
+        # Digits beyond the last bit do not matter; the checksum is of the numbers.
         try:
             same = aucrank.load(path)._to_document()
         except aucrank.ModelFormatError:

@@ -1,4 +1,4 @@
-"""Every long fit reports its progress to callbacks of scikit-learn, and in lines."""
+"""Every long fit reports its progress to callbacks of scikit-learn, and as printed lines."""
 
 import numpy as np
 import pytest
@@ -59,7 +59,7 @@ FITS = [
 
 
 class Recorder:
-    """Remembers tasks, and asks a fit to end after so many parts."""
+    """Records tasks, and ends a fit after a number of parts."""
 
     def __init__(self, stop_after=None):
         self.stop_after, self.stages, self.open = stop_after, [], []

@@ -44,7 +44,7 @@ DRAWS = ("forest",)
 
 
 def make_rows(seed, n_rows=3000):
-    """Return a number of noise and 500 towns, each with a rate of its own."""
+    """Return a noise column and 500 towns, each with its own rate."""
     rng = np.random.default_rng(seed)
     town = rng.integers(500, size=n_rows)
     rates = np.random.default_rng(0).beta(1, 2, size=500)
@@ -136,7 +136,7 @@ def test_raw_rates_are_those_of_the_training_rows(name):
         roc_auc_score(y, ranker.set_params(level_rates=rates).fit(X, y).decision_function(X))
         for rates in ("shrunken", "raw")
     ]
-    # Towns are uninformative, and the search of the papers takes them for informative.
+    # Towns are uninformative, and the search of the papers overfits them.
     assert aucs[0] < 0.6 < 0.7 < aucs[1]
 
 
@@ -171,7 +171,7 @@ def test_pruning_folds_do_not_overfit_rare_categories():
     kept = fitted.pruning_["kept"]
     judged = fitted.pruning_["mean_auc"][kept][0]
     new, labels = make_rows(8, 20_000)
-    # Where the label of a row is in the rate of its town, the row is ranked better.
+    # A row is ranked better if its label counts in the rate of its town.
     assert judged == pytest.approx(roc_auc_score(labels, fitted.decision_function(new)), abs=0.03)
     assert roc_auc_score(y, fitted.decision_function(X)) > judged + 0.05
 

@@ -1,4 +1,4 @@
-"""A booster that asks for pairs of categories: unseen ones, files, exports."""
+"""A booster with pairs of categories: unseen ones, files, exports."""
 
 import json
 import pickle

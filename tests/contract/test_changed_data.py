@@ -1,4 +1,4 @@
-"""Another thread writes to the data while they are read: an answer or an error, never a crash."""
+"""Another thread writes to the data while they are read: a result or an error, never a crash."""
 
 import threading
 
@@ -40,5 +40,5 @@ def test_data_changed_during_a_fit_do_not_crash_it(learner):
         finally:
             done.set()
             writer.join()
-        # It speaks of the data.
+        # The message is about the data.
         assert not message or any(word in message for word in ("column", "score", "X "))

@@ -36,7 +36,7 @@ def test_a_class_weight_multiplies_the_weights_of_rows(name, class_weight):
     expected = ranker_of(CLASSES[name]).fit(X, Y, by_hand)
     found, wanted = model.decision_function(NEW), expected.decision_function(NEW)
     if isinstance(model, CalibratedRanker) and not hasattr(model, "predict_proba"):
-        # Only where scores are cut differs: the cut of None takes both classes for equal.
+        # Only the threshold differs: for None, both classes have equal weight.
         found, wanted = found + model.threshold_, wanted + expected.threshold_
     else:
         assert_allclose(model.predict_proba(NEW), expected.predict_proba(NEW), atol=1e-12)
@@ -104,7 +104,7 @@ def test_validation_rows_have_class_weights_too():
 def test_invalid_class_weights_are_rejected(class_weight, message):
     with pytest.raises(ValueError, match=message):
         RankBoost(class_weight=class_weight).fit(X, Y)
-    # As scikit-learn says it, where it has a word for it.
+    # With the message of scikit-learn, if it has one.
     if message == "are not in class_weight":
         with pytest.raises(ValueError, match=message):
             LogisticRegression(class_weight=class_weight).fit(X, Y)

@@ -25,7 +25,7 @@ PURE_LEAVES = {"check_class_weight_classifiers": "leaves of one class have no ot
 
 
 def grows_pure_leaves(estimator):
-    """Tell of unpruned trees of many leaves, and of forests that take the order of leaves alone.
+    """Whether it is an unpruned tree of many leaves, or a forest of ranks of leaves.
 
     A forest with ``max_samples`` chooses small leaves, too. Of the 50 rows of the check, a single
     term of the AURORA of a card holds for rows of one class alone.

@@ -1,4 +1,4 @@
-"""The table of conventions says what is true: all verifiers exist, and the page has the table."""
+"""The table of conventions is correct: all verifiers exist, and the page has the table."""
 
 import ast
 import re

@@ -1,4 +1,4 @@
-"""Model files that somebody made up: read or refused in bounded memory and time."""
+"""Crafted model files: read or rejected in bounded memory and time."""
 
 import ctypes
 import json
@@ -121,7 +121,7 @@ def peak_of_loading(path):
 
 
 def warm_up():
-    """Read a small document: what is loaded at the first reading is not requested by the next."""
+    """Read a small document, so that later readings do not load modules."""
     without_huge_pages()
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "model.json"
@@ -145,7 +145,7 @@ only_linux = pytest.mark.skipif(
 )
 
 
-#: What measures peaks in a process of its own, which first loads what loading needs.
+#: Measures peaks in its own process, which first loads all modules.
 PEAKS = """
 import warnings
 warnings.simplefilter("ignore")
@@ -194,7 +194,7 @@ def shared_frame():
 
 
 def far_codes(levels):
-    """Return trees whose one question is for a category of a far code."""
+    """Return trees whose only split is on a category with a large code."""
     tree = {
         "features": [2],
         "levels": [levels],
@@ -208,7 +208,7 @@ def far_codes(levels):
 
 
 def far_shared_codes():
-    """Return trees that share one question for a great many categories."""
+    """Return trees that share one split on a great many categories."""
     tree = {
         "features": [2],
         "level_sets": [0],
@@ -223,7 +223,7 @@ def far_shared_codes():
 
 
 def many_nodes():
-    """Return one tree of a great many nodes, each of as few letters as there can be."""
+    """Return one tree of a great many nodes, each as short as possible."""
     n = 400_000
     ones = [1] * (n + 1)
     tree = {
@@ -238,7 +238,7 @@ def many_nodes():
 
 
 def many_letters():
-    """Return one tree of a great many letters for nodes, and nothing that they are about."""
+    """Return one tree with a great many letters for nodes, and no data of nodes."""
     return forest_text([{**LEAF, "nodes": "." * 3_000_000}])
 
 
@@ -252,7 +252,7 @@ def boosted_text(columns):
 
 
 def many_boosted_nodes():
-    """Return one tree of gradient boosting of many nodes of as few letters as there can be."""
+    """Return one tree of gradient boosting of many nodes, each as short as possible."""
     n = 300_000
     columns = {"features": [0] * n, "gains": [1] * n, "missing": "r" * n, "nodes": "k." * n + "."}
     ones = [1] * (n + 1)
@@ -260,7 +260,7 @@ def many_boosted_nodes():
 
 
 def many_boosted_letters():
-    """Return one tree of gradient boosting of many letters, and nothing that they are about."""
+    """Return one tree of gradient boosting of many letters, and no data of nodes."""
     columns = {"features": [], "gains": [], "missing": "", "nodes": "." * 3_000_000}
     return boosted_text(columns | {"thresholds": [], "values": [1], "weights": [1]})
 
@@ -292,7 +292,7 @@ def array_of(dtype, values):
 
 
 def labels_of(dtype):
-    """Return a tree whose labels are texts of a width that none has."""
+    """Return a tree whose labels have a dtype wider than all texts."""
     original = document("tree")
     original["body"]["header"]["classes"] = {"dtype": dtype, "values": ["a", "b"]}
     return with_checksum(compact(original))

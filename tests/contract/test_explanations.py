@@ -45,7 +45,7 @@ def explained(model):
 
 
 def test_every_estimator_with_explain_is_tested():
-    # That of an ensemble is no method: it says what else to ask.
+    # An ensemble has no such method: its error names the alternative.
     explaining = {
         name for name, cls in public_estimators().items() if callable(getattr(cls, "explain", None))
     }

@@ -1,4 +1,4 @@
-"""The two harnesses of `fuzz/`: nothing that is public is left out of what they draw from."""
+"""The two harnesses of `fuzz/`: they draw from everything that is public."""
 
 import json
 import subprocess
@@ -63,7 +63,7 @@ assert not missing_params(), missing_params()
 
 
 def test_a_seed_determines_a_fuzz_case():
-    # In interpreters of their own, each of which orders its sets in its own way.
+    # In separate interpreters, each with its own order of sets.
     code = """
 import numpy as np
 from check_fits import draw_fit

@@ -1,4 +1,4 @@
-"""Models saved by earlier versions are still read, and say the same.
+"""Models saved by earlier versions are still read, and score the same.
 
 The files in ``golden`` are never made again, whatever this version would write: a change that
 breaks them breaks the models that users have saved. A new format adds files next to them.
@@ -145,7 +145,7 @@ def test_a_forest_of_format_2_has_its_statistics_and_parameters(forest, stored_f
 
 
 def with_steps(model):
-    """Return a model of format 2 in the words of format 3: categories as steps, not as codes."""
+    """Return a model of format 2 in format 3: categories as steps, not as codes."""
     if isinstance(model, list):
         return [with_steps(item) for item in model]
     if not isinstance(model, dict):
@@ -160,7 +160,7 @@ def with_steps(model):
 
 
 def with_shared_sets(model):
-    """Return a model of format 4 in the words of format 5: each set of categories of trees once."""
+    """Return a model of format 4 in format 5: each set of categories of trees once."""
     if model["family"] == "ensemble":
         members = [
             member | {"models": [with_shared_sets(of_fold) for of_fold in member["models"]]}
@@ -194,7 +194,7 @@ def sharing_sets(saved):
 
 
 def test_a_forest_of_format_2_is_saved_unchanged(forest, tmp_path):
-    # Besides sets of categories, the parameters, which may be more one day, and the version that
+    # Besides sets of categories, the parameters, which may become more, and the version that
     # writes.
     path = tmp_path / "forest.json"
     forest.save(path)
@@ -239,7 +239,7 @@ FAMILIES = sorted(
 
 
 def in_columns(model):
-    """Return a model of format 3 in the words of format 4: gradient boosting without nodes."""
+    """Return a model of format 3 in format 4: gradient boosting without nodes."""
     if model["family"] == "ensemble":
         members = [
             member | {"models": [in_columns(of_fold) for of_fold in member["models"]]}
@@ -283,7 +283,7 @@ def tree_in_columns(nodes, thresholds):
     return {name: column for name, column in columns.items() if column or name != "levels"}
 
 
-#: Of these the saved form is another one since a format.
+#: Their saved form changed with a format.
 SINCE = [
     (version, path.stem.removeprefix(f"families_v{version}_"))
     for version in (4, 5)

@@ -1,4 +1,4 @@
-"""Ctrl-C in calls that are no fits, and in fits whose long parts are not their rounds."""
+"""Ctrl-C in calls other than fits, and in fits whose long parts are not rounds."""
 
 import sys
 

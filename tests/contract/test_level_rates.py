@@ -1,4 +1,4 @@
-"""Categories that tell nothing, in any number, and laws over many of them."""
+"""Uninformative categories in any number, and informative ones of many levels."""
 
 import itertools
 
@@ -103,7 +103,7 @@ def test_a_rare_category_counts_as_unseen(name):
     new = pd.DataFrame({"level": ["v8", "never seen", None]})
     rare, unseen, missing = model.decision_function(new)
     assert rare == unseen == missing
-    # A tenth row makes the category one to ask.
+    # A tenth row makes the category one to split on.
     X, y = pd.concat([X, X[-1:]], ignore_index=True), np.append(y, True)
     model = clone(RANKERS[name])
     if isinstance(model, TreeRank):

@@ -39,7 +39,7 @@ def questions(model):
 
 
 def answers(model, X):
-    """Return what a model says of rows, by question."""
+    """Return the results of a model for rows, by method."""
     return {name: np.asarray(getattr(model, name)(X)) for name in questions(model)}
 
 
@@ -64,7 +64,7 @@ def test_a_single_row_of_numbers_gets_the_results_it_gets_among_others(fitted, d
     model, data = fitted
     rows = data.astype(dtype)[:20]
     assert_says_the_same_of_each_row(model, rows, lambda X, row: X[row : row + 1])
-    # Not contiguous, and so read the long way.
+    # Not contiguous, and so read by the general path.
     wide = np.asfortranarray(rows)
     assert_says_the_same_of_each_row(model, wide, lambda X, row: X[row : row + 1])
 
@@ -154,14 +154,14 @@ def test_a_number_of_threads_is_checked_for_one_row_too(n_jobs):
 
 @pytest.mark.skipif(sys.platform != "linux", reason="counts the threads of the process in /proc")
 def test_few_rows_leave_no_threads_running():
-    # A pool of a call ends with it; that of the whole process would stay, and not survive a fork.
+    # The pool of a call ends with it; a global one would stay, and not survive a fork.
     done = run_script("from tests.contract.test_one_row import count_threads; count_threads()")
     assert done.returncode == 0, done.stderr
     assert done.stdout.split() == ["0"] * len(EVERY)
 
 
 def count_threads():
-    """Print for each estimator how many threads stay when it has answered for few rows."""
+    """Print for each estimator how many threads stay after it scored few rows."""
     warnings.simplefilter("ignore")
     for model in (clone(model).fit(X, Y) for model in EVERY.values()):
         before = lasting_threads()

@@ -1,4 +1,4 @@
-"""Every parameter of every estimator, in every type that it takes, comes back from every store."""
+"""Every parameter of every estimator, in every accepted type, is restored from every store."""
 
 import copy
 import pickle
@@ -42,7 +42,7 @@ X, Y = frame()
 
 
 def ints(*values):
-    """Return whole numbers in every class that stands for one."""
+    """Return integers of every class of integers."""
     return [form(value) for value in values for form in (int, np.int64, np.int32, np.uint8)]
 
 
@@ -59,7 +59,7 @@ def texts(*values):
 
 
 def sequences(values, *, sets=False):
-    """Return values in every class that holds several, perhaps in no order."""
+    """Return values in every class of collections, some unordered."""
     forms = [list, tuple, np.array, pd.Series, pd.Index, pl.Series]
     return [form(values) for form in forms] + ([set(values), frozenset(values)] if sets else [])
 
@@ -80,7 +80,7 @@ SPLITS = [*texts("orthogonal", "leafrank"), OrthogonalSplit(), LeafRank(max_dept
 PRUNING = [PenalizedPruning(scale=np.float32(0.5)), ValidationPruning(fraction=0.5)]
 WEAK = [*texts("feature", "threshold", "tree"), LeafRank(max_depth=2), TreeRank(pruning=None)]
 
-#: Values by the name of a parameter, where estimators mean the same by it.
+#: Values by the name of a parameter, if it means the same in all estimators.
 SHARED = {
     "alpha": texts("third", "exact"),
     "base_odds": [*reals(0.5, 50), 2],
@@ -152,7 +152,7 @@ SHARED = {
     "weight_folds": [*ints(3), None],
 }
 
-#: Values of the others, and where an estimator means its own.
+#: Values of the others, and of parameters with another meaning in one estimator.
 OWN = {
     ("TreeRank", "split"): [*SPLITS, "dyadic", DyadicSplit(level=np.int64(1))],
     ("TreeRank", "pruning"): [
@@ -252,7 +252,7 @@ NOT_IN_FILES = {
     "ranker": [LogisticRegression()],
 }
 
-#: What makes a fit small, and lets a parameter have its say.
+#: Settings that make a fit small and a parameter effective.
 SMALL = {
     "TreeRank": {"pruning": None, "max_depth": 3},
     "RankingForest": {"n_estimators": 4},
@@ -315,7 +315,7 @@ def fit(estimator):
 
 
 def answers(estimator):
-    """Return what a fitted estimator makes of the rows, as an array with its dtype."""
+    """Return the output of a fitted estimator for the rows, as an array with its dtype."""
     found = (
         estimator.transform(X)
         if hasattr(estimator, "transform")
@@ -333,7 +333,7 @@ def assert_same_answers(estimator, expected):
 
 
 def plain(value):
-    """Return what a parameter says, without the class that says it."""
+    """Return the value of a parameter, without its class."""
     match value:
         case Mapping():
             return {str(key): plain(item) for key, item in value.items()}
@@ -350,7 +350,7 @@ def plain(value):
 
 @pytest.mark.parametrize(("owner", "name"), PARAMETERS)
 def test_every_parameter_has_test_values(owner, name):
-    """A new parameter fails here until the table says what it takes."""
+    """A new parameter fails here until the table lists its values."""
     assert len(values_of(owner, name)) > 1
 
 

@@ -1,4 +1,4 @@
-"""Parameters that are set after a fit: what reads them checks them, and names them."""
+"""Parameters set after a fit: methods that read them check them, and name them in errors."""
 
 import contextlib
 import inspect
@@ -33,7 +33,7 @@ FRAME = pd.DataFrame(
 )
 
 
-#: What methods are called with, by the name of the argument.
+#: Values of arguments of methods, by name.
 ANSWERS = {
     "X": FRAME,
     "y": Y,
@@ -63,7 +63,7 @@ def questions(model):
 
 
 def answers(model, X, names):
-    """What attributes and methods say, or the error that each of them raises."""
+    """The result or the error of each attribute and method."""
     known = ANSWERS | {"X": X}
     found = {}
     for name in names:
@@ -90,7 +90,7 @@ def answers(model, X, names):
 
 @contextlib.contextmanager
 def attributes_read(model):
-    """Give a set of the names of all attributes of the model's class that are read meanwhile."""
+    """Return the set of attributes of the model's class that are read within the context."""
     cls, names = type(model), set()
 
     def read(self, name):

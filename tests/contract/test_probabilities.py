@@ -53,7 +53,7 @@ def eta_of(X):
 
 
 def rows(n, seed):
-    """Rows of a known law: two columns that tell, and four of noise."""
+    """Rows of a known law: two informative columns, and four of noise."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, 6))
     return X, np.where(rng.random(n) < eta_of(X), "yes", "no")
@@ -100,7 +100,7 @@ def test_calibration_changes_only_the_threshold(name, calibration, fitted):
 @pytest.mark.parametrize("calibration", ["sigmoid", "isotonic"])
 @pytest.mark.parametrize("name", RANKERS)
 def test_probabilities_are_calibrated_on_new_rows(name, calibration, fitted):
-    """In tenths of new rows by probability, those are positive that are said to be."""
+    """In tenths of new rows by probability, the predicted shares are positive."""
     positive = fitted(name, calibration=calibration).predict_proba(NEW)[:, 1]
     eta = eta_of(NEW)
     tenths = np.array_split(np.argsort(positive, kind="stable"), 10)
@@ -112,7 +112,7 @@ def test_probabilities_are_calibrated_on_new_rows(name, calibration, fitted):
 
 
 def test_calibration_on_training_scores_would_be_overconfident():
-    """What cross-fitting is for: a ranker that overfits, on few rows."""
+    """A ranker that overfits on few rows, which needs cross-fitting."""
     ranker = RankBoost(n_rounds=300, random_state=0)
     X_few, y_few = X[:300], Y[:300]
     model = ranker.fit(X_few, y_few)
@@ -160,7 +160,7 @@ def test_auto_uses_the_sigmoid_for_few_rows_and_the_curve_for_many():
 
 
 def counted(monkeypatch, name):
-    """Return the list of fits that a function of the core does from now on."""
+    """Record the fits of a function of the core in the returned list."""
     calls, fit = [], getattr(_core, name)
     monkeypatch.setattr(_core, name, lambda *args: calls.append(len(args[0][2])) or fit(*args))
     return calls
@@ -175,7 +175,7 @@ def test_validation_rows_are_used_for_calibration_without_another_fit(monkeypatc
     assert calls == [2000]
     assert log_loss(Y_NEW, model.predict_proba(NEW)[:, 1]) < 0.42
     calls.clear()
-    # Those that the fit holds out itself serve, too, unless it goes on to learn from them.
+    # Rows held out by the fit are used, too, unless it then learns from them.
     ranker.set_params(validation_fraction=0.3).fit(X, Y)
     assert calls == [3000]
     calls.clear()
@@ -185,7 +185,7 @@ def test_validation_rows_are_used_for_calibration_without_another_fit(monkeypatc
 
 @pytest.mark.parametrize("cls", [RankBoost, AUCBoost, GradientBoostingRanker])
 def test_calibration_uses_the_held_out_rows_of_the_fit(cls):
-    """Their AUC is the one that the fit has found."""
+    """Their AUC is the one of the fit."""
     params = {}
     if cls is GradientBoostingRanker:
         params = {"loss": "pair_exponential", "scoring": "auc", "n_bags": 1}
@@ -205,7 +205,7 @@ def test_weights_equal_copies_if_scores_of_folds_differ_by_rounding(seed):
     y = rows[:, 0] + rng.normal(size=90) > 1
     times = rng.integers(1, 3, 90)
     copies = np.repeat(np.arange(90), times)
-    # Of one layer, whose scores are few.
+    # Of one layer, with few distinct scores.
     model = MartiRank(n_rounds=1, calibration="isotonic", random_state=0)
     weighted = model.fit(rows, y, sample_weight=times).decision_function(rows)
     of_copies = model.fit(rows[copies], y[copies]).decision_function(rows)
@@ -265,7 +265,7 @@ def test_weights_equal_copies_and_row_order_and_threads_do_not_matter(name, cali
     weight = rng.integers(0, 3, 400)
     ranker = clone(RANKERS[name]).set_params(calibration=calibration)
     if name == "GradientBoostingRanker":
-        # What is drawn by chance is drawn by the order of rows that weights have not.
+        # Random draws depend on the number of rows, which weights do not change.
         ranker.set_params(subsample=1.0, max_features=None)
     expected = ranker.fit(X_few, y, weight.astype(float)).predict_proba(NEW)
     repeated = rng.permutation(np.repeat(np.arange(400), weight))

@@ -60,7 +60,7 @@ def applicants(seed=0):
     return X, y
 
 
-# Signals and forks, in processes of their own.
+# Signals and forks, in separate processes.
 
 LONG_FIT = """
 import signal
@@ -205,7 +205,7 @@ LONG_BOOSTS = {
     ),
     "MartiRank": "MartiRank(n_rounds=200)",
     "MartiRank of estimators": "MartiRank(n_rounds=200, weak_ranker=LogisticRegression())",
-    # Its score of the training rows takes longer than its rounds.
+    # Scoring its training rows takes longer than its rounds.
     "SMartiRank of trees": "SMartiRank(n_rounds=100, weak_ranker='tree', epsilon=1e-9)",
     "RIMARC": "RIMARC(weight_folds=20_000)",
     "AURORA": "AURORA(max_features=10_000, depth='deep')",
@@ -376,7 +376,7 @@ def test_other_threads_run_during_a_fit(monkeypatch):
         stop.set()
         ticking.join()
     ((before, after),) = before_and_after
-    # Not one tick could pass while the interpreter is held.
+    # No tick could pass while the interpreter lock is held.
     assert after - before >= 10
 
 
@@ -398,7 +398,7 @@ def test_worker_processes_give_the_results_of_one_process(monkeypatch):
 
 
 def parts(params):
-    """Parameters with estimators among them taken apart, so that they compare."""
+    """Parameters with nested estimators expanded, so that they compare."""
     return {
         name: (type(value), value.get_params()) if isinstance(value, BaseEstimator) else value
         for name, value in params.items()
@@ -484,7 +484,7 @@ def test_labels_and_rules_keep_their_type_when_restored(labels, split, pruning, 
     model.fit(X, np.array(labels)[y.astype(int)])
     back = STORES[store](model, tmp_path)
     assert_same(back, model, X)
-    # What came back is as good as new.
+    # The restored model can be fitted again.
     again = clone(back).fit(X, np.array(labels)[y.astype(int)])
     assert_array_equal(again.decision_function(X), model.decision_function(X))
 

@@ -14,7 +14,7 @@ NAMES = ["AUCBoost", "AURORA", "LinearRanker", "MartiRank", "RankBoost", "RankOp
 
 @pytest.mark.skipif(not FILE.exists(), reason="this is not a checkout")
 def test_the_file_has_the_defaults_of_the_estimators():
-    # Where rows decide, as a rate that follows their number, there are many.
+    # For defaults that depend on the number of rows, rows are many.
     scope = ParamScope(n_rows=1_000_000)
     defaults = {name: get_estimator(name)()._core_params(scope) for name in NAMES}
     assert json.loads(FILE.read_text(encoding="utf-8")) == json.loads(json.dumps(defaults))

@@ -32,7 +32,7 @@ def score_csv():
     build = subprocess.run(
         [
             *("cargo", "build", "--locked", "--message-format=json-render-diagnostics"),
-            # With the package of the wheel, whose build of the core serves here, too.
+            # With the package of the wheel, whose build of the core is reused.
             *("--release", "-p", "aucrank", "-p", "aucrank-python", "--example", "score_csv"),
         ],
         cwd=CHECKOUT,
@@ -97,7 +97,7 @@ def model(tmp_path_factory):
 
 
 def strangers(X):
-    """Rows with categories that were not seen, over which there are more columns, in disorder."""
+    """Rows with unseen categories, and additional columns, in another order."""
     X = X.astype(dict.fromkeys(("city", "children", "rate", "member"), object))
     X.loc[::7, "city"] = "Atlantis"
     X.loc[::11, "children"] = 17
@@ -113,7 +113,7 @@ def test_scores_equal_those_of_python_to_the_bit(write, score_csv, model, tmp_pa
     if write == "pandas":
         X.to_csv(tmp_path / "data.csv", index=False, na_rep="NA")
     else:
-        # Truth values in small letters, missing ones as nothing.
+        # Booleans in lower case, missing ones empty.
         polars = pytest.importorskip("polars")
         kinds = {"city": str, "children": "Int64", "rate": float, "member": "boolean"}
         frame = polars.from_pandas(X.astype(kinds))

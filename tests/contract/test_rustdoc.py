@@ -34,7 +34,7 @@ PRIVATE_MODULE = re.compile(
 #: A section of examples with a block of code that is compiled.
 EXAMPLE = re.compile(r"/// # Examples\n(?: *///(?! ```).*\n)* */// ```\n")
 
-#: Where else the example of a type is.
+#: A link to the example of a type.
 ELSEWHERE = re.compile(r"/// For an example see \[`(?P<name>\w+)`\]")
 
 #: The documentation and the attributes of a function, and its name.

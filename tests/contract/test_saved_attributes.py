@@ -1,4 +1,4 @@
-"""What a fit reports survives in a file, or is on a list with the reason why not."""
+"""What a fit reports is saved in a file, or on a list with the reason why not."""
 
 import copy
 import dataclasses
@@ -78,7 +78,7 @@ def assert_same_fit(back, model, where=""):
         value, of_file = getattr(model, attribute), getattr(back, attribute)
         reasons = NOT_SAVED.get(attribute, {})
         if reasons:
-            # What is saved by now is to leave the list.
+            # Attributes that are saved now must leave the list.
             assert not set(reasons) & set(of_file), attribute
             value = type(value)({name: of for name, of in value.items() if name not in reasons})
         assert_same(of_file, value, where + attribute)

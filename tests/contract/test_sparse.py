@@ -1,4 +1,4 @@
-"""Sparse matrices are read as the dense ones that they stand for, and never become those."""
+"""Sparse matrices are read like the equal dense ones, and never densified."""
 
 import itertools
 import tracemalloc
@@ -178,7 +178,7 @@ def test_validation_rows_and_input_of_other_estimators_may_be_sparse():
     assert not get_tags(AUCBoost(weak_ranker=GaussianNB())).input_tags.sparse
     guest = logistic.fit(sparse[0], y[:400])
     assert guest.score(sparse[1], y[400:]) > 0.7
-    # One that takes a sparse matrix by its ranker.
+    # One that accepts a sparse matrix because its ranker does.
     two_sided = TwoSidedClassifier(ranker=RankBoost(n_rounds=5, random_state=0)).fit(
         sparse[0], y[:400]
     )

@@ -33,7 +33,7 @@ INSTANCES = [
     ThresholdBinarizer(dtype="bool", categorical_features=None, missing_indicator=False),
 ]
 
-# Frames cannot hold what it returns.
+# Frames cannot hold its output.
 SPARSE = ThresholdBinarizer(sparse_output=True)
 
 
@@ -42,7 +42,7 @@ def test_scikit_learn_contract(estimator, check):
     check(estimator)
 
 
-# The warnings are of names that the checks leave out on purpose.
+# The warnings are about names that the checks omit on purpose.
 @pytest.mark.filterwarnings("ignore:X has feature names", "ignore:X does not have valid feature")
 @pytest.mark.parametrize("estimator", INSTANCES, ids=repr)
 @pytest.mark.parametrize(

@@ -59,7 +59,7 @@ every = pytest.mark.parametrize(
 
 @pytest.fixture(scope="module")
 def data():
-    """Rows of two features that tell and one that does not, their labels and weights."""
+    """Rows of two informative features and one of noise, their labels and weights."""
     rng = np.random.default_rng(0)
     X = pd.DataFrame(rng.normal(size=(240, 3)).round(1), columns=["a", "b", "noise"])
     y = np.where(X.a + X.b + rng.normal(size=len(X)) > 0, "yes", "no")

@@ -45,7 +45,7 @@ def test_the_order_of_the_rows_does_not_matter():
 
 
 def test_numbers_with_similar_neighbours_raise_no_warning_of_groups():
-    # A measurement with 150 values which gives away the label.
+    # A measurement with 150 values that determines the label.
     level = np.sort(PATIENT)
     assert said_of({"level": level}, (level + RNG.normal(size=N) * 8) > 75) == ""
 

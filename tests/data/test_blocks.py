@@ -1,4 +1,4 @@
-"""Groups and times in fits to a `Dataset`: the document of the fit to one frame."""
+"""Groups and times in fits to a `Dataset`: the document equals that of one frame."""
 
 import datetime
 import warnings
@@ -38,7 +38,7 @@ from tests.common.parts import FEATURES, mixed_rows, write_parts
 
 
 def dealt_rows(n=700, n_groups=60, seed=0):
-    """Rows of groups of many sizes, one of them a single row, that come over two years."""
+    """Rows of groups of many sizes, one of them a single row, over two years."""
     rows = mixed_rows(n, seed)
     rng = np.random.default_rng(seed + 1)
     who = (n_groups * rng.random(n) ** 2).astype(int) + 1
@@ -106,7 +106,7 @@ def test_a_fit_equals_that_to_a_frame_for_any_pieces(name, given, weight):
     expected = document(fitted_to_frame(MODELS[name], ROWS, given, weight))
     for rows, chunk_rows in ((ROWS, 71), (ROWS, 1000), (SHUFFLED, 230)):
         if rows is SHUFFLED and name == "forest":
-            # A forest draws rows by their number where it draws no groups.
+            # Without groups, a forest draws rows by number.
             continue
         found = clone(MODELS[name]).fit(dataset_of(rows, given, weight, chunk_rows))
         assert document(found) == expected
@@ -229,7 +229,7 @@ def test_a_fit_on_workers_is_that_of_a_frame(name, given):
         assert document(clone(model).fit(dataset)) == expected
 
 
-# What columns hold
+# Contents of columns
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Boosting by questions to the rows of a data set: the document of the fit to one frame."""
+"""Boosting by queries to the rows of a data set: the document equals that of one frame."""
 
 import numpy as np
 import pytest
@@ -64,7 +64,7 @@ def test_32_or_128_leaves_are_chosen_as_in_memory():
 
 
 def brought(monkeypatch):
-    """Return the list of fits that have had all codes brought to them."""
+    """Record the fits that gather all codes in the returned list."""
     found, gather = [], _dataset.gathered
 
     def look(rows):

@@ -1,4 +1,4 @@
-"""CSV files in pieces hold what the command line finds in them at once."""
+"""CSV files in pieces are read like whole files on the command line."""
 
 import gzip
 import warnings

@@ -42,13 +42,13 @@ ROWS = mixed_rows(1200)
 #: With pruning by cross-validation, which is the default.
 MODEL = TreeRank(max_depth=4, random_state=0)
 BOOSTER = GradientBoostingRanker(n_rounds=3, n_bags=2, max_leaves=6, random_state=0)
-#: A worker that is lost, or data that cannot be had, must not make a test wait for ever.
+#: A lost worker or unavailable data must not make a test wait for ever.
 WAIT = 120
 
 
 @pytest.fixture(scope="module", autouse=True)
 def client():
-    """Of two workers in this process, the current client of all tests but those that say so."""
+    """Client of two workers in this process, used by all tests but those with another."""
     with (
         dask.config.set({"distributed.comm.timeouts.connect": WAIT}),
         distributed.LocalCluster(
@@ -109,7 +109,7 @@ def test_every_way_of_pruning_is_that_of_one_frame(pruning):
     check_same_fit(collection_of(cut(ROWS, [400, 900])), ROWS, "w", model)
 
 
-#: Partitions that lack what the whole has.
+#: Partitions that lack rows, classes or values of the whole.
 LACKING = {
     "no row": cut(ROWS, [0, 600, 600, 1200]),
     "one row": cut(ROWS, [1, 2, 1199]),
@@ -168,7 +168,7 @@ ASKING = {
 
 @pytest.fixture
 def codes_stay(monkeypatch):
-    """Have it fail if codes are brought to the client."""
+    """Make it fail if codes are gathered by the client."""
     monkeypatch.setattr(DaskRows, "coded_rows", None)
 
 
@@ -259,7 +259,7 @@ def test_the_client_can_be_passed(client, monkeypatch):
 
 @pytest.fixture(scope="module")
 def processes():
-    """Client of two workers that are processes, begun anew by nannies."""
+    """Client of two worker processes, restarted by nannies."""
     # Some time after a worker is lost the cluster looks whether one of its name is there, or gives
     # it up: an earlier test's look must not fall into the moment in which a later one kills it.
     with (
@@ -324,7 +324,7 @@ def test_fits_of_other_learners_outlive_a_worker(model, processes, monkeypatch):
 def test_boosting_outlives_its_workers(n_killed, processes, monkeypatch):
     processes.wait_for_workers(2, timeout=WAIT)
     before = workers_of(processes)
-    # In the midst of the second tree: the next holder of the rows gets the first one anew.
+    # Within the second tree: the next holder of the rows gets the first one again.
     rounds = kill_in_round(20, before[:n_killed], DaskRows, monkeypatch)
     check_same_fit(dd.from_pandas(ROWS, npartitions=5), ROWS, "w", BOOSTER, client=processes)
     assert len(rounds) > 20
@@ -471,7 +471,7 @@ def test_rows_that_change_after_the_loss_of_a_worker_are_detected(
         clone(MODEL).fit(dataset)
 
 
-# What is refused
+# Errors
 
 
 def fit_with(change, row=700):

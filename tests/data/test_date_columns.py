@@ -1,4 +1,4 @@
-"""Columns of dates of every library are the days that the same dates are as texts of a file."""
+"""Date columns of every library are the same days as these dates as text in a file."""
 
 import datetime as dt
 import json
@@ -18,16 +18,16 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 from sklearn.base import BaseEstimator
 
-#: narwhals does not know the name of the second one.
+#: narwhals cannot name the second one.
 ZONES = ["Europe/Berlin", "America/New_York"]
 
 
 class Dummy(BaseEstimator):
-    """Any estimator: its name stands in messages, and it keeps the names of columns."""
+    """Any estimator: messages contain its name, and it keeps the names of columns."""
 
 
 def days_of(X):
-    """Days of the one column of ``X``, and what they are printed as."""
+    """Days of the one column of ``X``, and their printed form."""
     columns, schema = learn_columns(Dummy(), X, "from_dtype", len(X), None)
     [column], [feature] = columns, schema.features
     assert column.dtype == np.float64
@@ -36,7 +36,7 @@ def days_of(X):
 
 
 def of_texts(texts):
-    """What a file of these texts is read as."""
+    """The values read from a file of these texts."""
     days = [days_in(text) if isinstance(text, str) and text else None for text in texts]
     return np.array([np.nan if day is None else day for day in days], dtype=np.float64)
 

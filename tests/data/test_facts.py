@@ -1,4 +1,4 @@
-"""What a fit knows of rows in pieces is what it learns from all of them in one frame."""
+"""Column statistics of rows in pieces equal those of one frame."""
 
 import warnings
 from itertools import pairwise
@@ -24,7 +24,7 @@ from tests.common.parts import FEATURES, mixed_rows, write_parts
 
 
 class Dummy(BaseEstimator):
-    """Any estimator: its name stands in messages, and it keeps the names of columns."""
+    """Any estimator: messages contain its name, and it keeps the names of columns."""
 
 
 def whole(frame, features, categorical_features, class_weight, weight):
@@ -410,7 +410,7 @@ def test_a_fit_needs_labels_and_rows():
 
 
 def at_odd_address(column):
-    """Return a column whose values lie where their dtype does not divide the address."""
+    """Return a column whose values are not aligned in memory."""
     values = np.empty(column.nbytes + 1, np.uint8)[1:].view(column.dtype)
     values[:] = column
     assert not values.flags.aligned
@@ -418,7 +418,7 @@ def at_odd_address(column):
 
 
 def test_columns_may_have_any_memory_layout():
-    # As those that a worker of a cluster has got from another one.
+    # Like those that a worker receives from another one.
     moved = {name: at_odd_address(ROWS[name]) for name in ("x", "small", "count", "w")}
     frame = pd.DataFrame({**{name: ROWS[name] for name in ROWS}, **moved}, copy=False)
     assert not frame["w"].to_numpy().flags.aligned

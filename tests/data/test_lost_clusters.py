@@ -1,4 +1,4 @@
-"""What a fit to rows of a Dask cluster says where workers or the scheduler are gone for good."""
+"""Errors of a fit to rows of a Dask cluster whose workers or scheduler are lost for good."""
 
 import os
 import re
@@ -26,7 +26,7 @@ WAIT = 120
 
 @contextmanager
 def process(*args):
-    """Have a process of distributed's command line."""
+    """Run a process of distributed's command line."""
     started = subprocess.Popen(
         [sys.executable, "-P", "-m", *args], stdout=subprocess.PIPE, stderr=subprocess.STDOUT
     )
@@ -59,7 +59,7 @@ def dataset_of(client, **kwargs):
 
 
 def before_round(number, act, monkeypatch):
-    """Let something happen before a round of a fit."""
+    """Call a function before a round of a fit."""
     round_of_fit, rounds = DaskRows.round, []
 
     def look(self, ask):
@@ -96,7 +96,7 @@ def test_a_fit_continues_if_workers_arrive_in_time(client, monkeypatch):
 
     def change_workers():
         first.kill()
-        # It takes longer to start than to say that there is none.
+        # It starts after the timeout has been checked.
         workers.append(worker_of(address))
         workers[0].__enter__()
 

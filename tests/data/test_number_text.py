@@ -1,4 +1,4 @@
-"""Numbers and dates as people write them are read as the numbers and days that they are."""
+"""Numbers and dates as people write them are read as numbers and days."""
 
 import math
 

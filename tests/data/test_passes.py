@@ -143,7 +143,7 @@ def test_the_order_and_division_of_files_do_not_matter(tmp_path):
 
 
 def odd_columns(n):
-    """Columns of which some passes find much, and others nothing."""
+    """Columns that need many passes, and others that need few."""
     rng = np.random.default_rng(0)
     u, y = rng.random(n), rng.random(n) < 0.3
     tiny = np.ldexp(rng.integers(-50, 50, n).astype(float), -1074)
@@ -187,7 +187,7 @@ def test_more_values_than_cells_take_more_passes(weight, weight_folds, monkeypat
     columns = ["noise", "outliers", "few"]
     model = RIMARC(weight_folds=weight_folds, random_state=0)
     check_same_fit(model, dataset_of(rows, 65_536, weight, columns), rows, columns)
-    # With folds, the first pass is for what they are dealt by.
+    # With folds, the first pass computes their assignment.
     assert len(questions) >= (2 if weight_folds is None else 3)
 
 

@@ -1,4 +1,4 @@
-"""Rates of rare categories of a data set: learned from where the rows are, as from one frame."""
+"""Rates of rare categories of a data set equal those of one frame."""
 
 import pytest
 from aucrank import AUCBoost, RankBoost, TreeRank

@@ -68,7 +68,7 @@ def check_same_fit(blocks, rows, weight=None):
     [
         ([], None),
         ([0, 1, 600, 600], "w"),
-        # More answers than are merged at once.
+        # More results than are merged at once.
         (range(100, 1200, 100), "w"),
     ],
 )
@@ -134,7 +134,7 @@ def test_restarted_actors_raise_no_warning(capfd):
     assert "constructor arguments" not in capfd.readouterr().err
 
 
-# Blocks that change, and processes that are gone
+# Blocks that change, and lost processes
 
 
 def with_value(name, value):

@@ -1,4 +1,4 @@
-"""What data sets can be read from, what they refuse, and what changes between passes."""
+"""Sources of data sets, their errors, and changes between passes."""
 
 import os
 
@@ -158,7 +158,7 @@ SOURCES = {
 
 
 class Stream:
-    """An object of which only the stream is known."""
+    """An object with only an Arrow stream."""
 
     def __init__(self, table):
         self.table = table

@@ -1,4 +1,4 @@
-"""What the client of a fit receives from the workers of a cluster does not grow with the rows."""
+"""The bytes that a client receives from the workers in a fit do not grow with the rows."""
 
 import pickle
 from contextlib import contextmanager
@@ -24,7 +24,7 @@ from aucrank.data._raw import ClusterRows
 distributed = pytest.importorskip("distributed", reason="fits on workers of distributed")
 dd = pytest.importorskip("dask.dataframe", reason="reads data frames of dask")
 
-#: Every learner that asks the rows of a `Dataset` for sums.
+#: Every learner that queries the rows of a `Dataset` for sums.
 LEARNERS = {
     "tree": TreeRank(max_depth=4, pruning=None, random_state=0),
     "marti": MartiRank(n_rounds=4, random_state=0),

@@ -1,4 +1,4 @@
-"""A source that gives other rows in a later pass of a fit is an error, never another model."""
+"""A source with other rows in a later pass of a fit raises an error, never another model."""
 
 import numpy as np
 import polars as pl
@@ -43,7 +43,7 @@ assert ROWS.loc[ROW, "colour"] not in ("red", None)
 
 
 class Moody:
-    """Gives the rows above, and other ones from some pass on."""
+    """Returns the rows above, and other ones from some pass on."""
 
     def __init__(self, later, from_pass):
         self.later, self.from_pass, self.n_passes = later, from_pass, 0
@@ -57,7 +57,7 @@ class Moody:
 @pytest.mark.parametrize("from_pass", [3, 4])
 @pytest.mark.parametrize(("later", "said"), CHANGES.values(), ids=CHANGES)
 def test_a_function_that_returns_other_rows_is_named_in_the_error(later, said, from_pass):
-    # The first call only gives the columns.
+    # The first call only reads the columns.
     source = Moody(later, from_pass)
     dataset = Dataset.from_batches(source, target="y", weight="w", columns=FEATURES)
     with pytest.raises(DataChangedError, match=said):

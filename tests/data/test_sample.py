@@ -56,7 +56,7 @@ def sampled(dataset, ranker):
 
 
 def smalls(sample, rows=slice(None)):
-    """The column of 32-bit floats, no two rows of which are equal but for copies."""
+    """The column of 32-bit floats, equal only in copies of a row."""
     return sample.columns[sample.schema.names.index("small")][rows]
 
 
@@ -88,7 +88,7 @@ def test_a_piece_may_have_one_row():
 
 
 def with_copies():
-    """Rows, some twice with another label and weight, and categories that hardly a row has."""
+    """Rows, some twice with another label and weight, and very rare categories."""
     rows = rows_of(900)
     rows.loc[::30, "colour"] = [f"only {index}" for index in range(30)]
     copies = rows[:300].assign(y=rows["y"][300:600].to_numpy(), w=rows["w"][300:600].to_numpy())
@@ -106,7 +106,7 @@ def test_many_rows_are_sampled_for_the_fit(name, weight, monkeypatch):
     sample = sampled(dataset_of(rows, ranker, 100, weight), ranker)
     taken = rows[are_taken(rows, sample)]
     if ranker._samples_classes:
-        # A row stands for as many as its class has in the sample and out of it.
+        # The weight of a row is the number of rows of its class per sampled one.
         dataset = dataset_of(rows, ranker, 100, weight)
         facts = dataset.facts(clone(ranker), also=ranker._extra_categories())
         _, (low, high) = dataset.sample_of_classes(facts, 1, 200)

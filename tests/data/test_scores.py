@@ -1,4 +1,4 @@
-"""Rows in pieces are scored, written and measured as one frame with all of them."""
+"""Rows in pieces are scored, written and evaluated like one frame."""
 
 import gzip
 import os
@@ -89,7 +89,7 @@ def test_unknown_and_missing_columns_raise_an_error(model):
         list(model.decision_function_batches(Dataset.from_batches(mixed)))
 
 
-# Data sets where they are not taken
+# Data sets as unsupported arguments
 
 
 REFUSAL = "X is a Dataset, .*decision_function_batches and write_scores"
@@ -228,7 +228,7 @@ def test_a_full_disk_is_named_in_the_error(kind, model, tmp_path):
 @pytest.mark.skipif(sys.platform == "win32", reason="files have no limit on Windows")
 @pytest.mark.parametrize("kind", ["parquet", "csv"])
 def test_a_disk_that_fills_up_leaves_nothing_behind(kind, tmp_path):
-    # A limit on the size of files is what a test can set of a disk.
+    # A limit on the size of files stands for a full disk.
     done = run_script(
         "import resource, signal\n"
         "import numpy as np, pandas\n"

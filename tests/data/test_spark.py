@@ -39,7 +39,7 @@ pytestmark = [
     pytest.mark.skipif(
         shutil.which("java") is None and "JAVA_HOME" not in os.environ, reason="Spark needs Java"
     ),
-    # Which Spark has of pandas, and of threads that fork.
+    # Warnings of Spark about pandas, and about forking with threads.
     pytest.mark.filterwarnings("ignore::FutureWarning:pyspark", "ignore::DeprecationWarning"),
 ]
 
@@ -118,7 +118,7 @@ def check_same_fit(frame, rows, weight=None, model=TREE):
     assert found.feature_names_in_.tolist() == FEATURES
 
 
-#: Partitions that lack what the whole has.
+#: Partitions that lack rows, classes or values of the whole.
 LACKING = {
     "one partition": [ROWS],
     "no row": cut(ROWS, [0, 300, 300, 600]),
@@ -218,7 +218,7 @@ def test_nothing_is_kept_after_a_fit(spark, frame_of):
     assert sum(spark.sparkContext.parallelize(range(4), 4).mapPartitions(held).collect()) == 0
 
 
-# Rows that change, and what is refused
+# Rows that change, and errors
 
 
 LAST = ROWS[300:]
@@ -268,7 +268,7 @@ def test_codes_that_change_when_computed_again_are_detected(
 
     def round_without_codes(self, ask):
         later.to_pickle(tmp_path / "1.pickle")
-        # As where the machine that has them is lost.
+        # As if the machine that has them is lost.
         self._codes.unpersist(blocking=True)
         return round_of_fit(self, ask)
 

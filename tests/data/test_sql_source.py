@@ -1,4 +1,4 @@
-"""Fits to what a database counts: the document of a frame with the same rows."""
+"""Fits to counts of a database: the document equals that of a frame with the same rows."""
 
 import sqlite3
 import warnings
@@ -25,7 +25,7 @@ from sklearn.frozen import FrozenEstimator
 
 from tests.common.parts import FEATURES, mixed_rows
 
-#: What a frozen ranker has seen.
+#: Training rows of a frozen ranker.
 EARLIER = mixed_rows(300, seed=9)
 
 MODELS = {
@@ -94,7 +94,7 @@ DATABASES = {
 
 
 def many_rows():
-    """More distinct values than one pass counts, with copies and values that are missing."""
+    """More distinct values than one pass counts, with copies and missing values."""
     rows = mixed_rows(12_000)
     rows["count"] = rows["count"].astype(object).where(rows["id"] % 13 > 0)
     rows["count"] = rows["count"].astype("Int64")
@@ -128,13 +128,13 @@ WEIGHTS = {
     "large": lambda rows: (rows["w"] * 9).astype(int) * 2.0**50,
     "tiny": lambda rows: rows["w"].round(1) * 1e-200,
 }
-#: Of the models above, those that differ in what they take of weights.
+#: Those of the models above that differ in their use of weights.
 WEIGHED = ["rimarc", "rimarc of all kinds", "balanced rimarc", "weighted rimarc", "mad2c", "card"]
 WEIGHED += ["card of all kinds", "frozen card"]
 
 
 def weighed_rows(kind):
-    """Rows with weights, and categories of which all rows weigh nothing."""
+    """Rows with weights, and categories whose rows all have weight zero."""
     rows = many_rows().assign(w=lambda rows: WEIGHTS[kind](rows))
     none = rows["w"] == 0
     rows.loc[none & (rows["id"] % 3 == 0), "colour"] = "weightless"
@@ -239,7 +239,7 @@ def test_all_columns_are_those_of_the_table():
 
 
 def test_column_names_are_quoted_and_never_confused_with_aliases():
-    """Columns that are called like what queries call theirs, and one that ends its quotes."""
+    """Columns with the names of aliases in queries, and one with a quote."""
     rng = np.random.default_rng(0)
     names = ["value_1", "n_rows", "counted", 'an "age"', "order"]
     rows = pd.DataFrame(rng.integers(0, 30, (400, 5)), columns=names)
@@ -352,7 +352,7 @@ def test_a_card_scores_all_rows_three_times():
     )
     Scorecard(estimator=RIMARC()).fit(dataset)
     assert len(queries) == 1 + 2 * 2 + 3
-    # Truth values of a database are not below one half.
+    # A database cannot compare booleans with one half.
     numbers = '(SELECT "x", CAST("flag" AS INTEGER) AS "flag", "y" FROM loans) "in_numbers")'
     assert all(f"FROM {numbers}" in text for text in queries[-3:])
 

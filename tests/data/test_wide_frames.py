@@ -1,4 +1,4 @@
-"""What is done for each column of a frame does not grow with the number of columns."""
+"""The work for each column of a frame does not grow with the number of columns."""
 
 from collections.abc import Callable
 
