@@ -128,7 +128,7 @@ def test_bands_are_tenths_of_whole_points_and_give_the_score_psi(card):
     counts = [np.bincount(band_numbers(words, points), minlength=10) for points in (then, now)]
     assert report.score_psi == pytest.approx(plain_psi(*counts), rel=1e-12)
     np.testing.assert_allclose(report.points["share_now"], counts[1] / 700)
-    # As near to tenths as points allow: no band can be off by more than its heaviest value.
+    # As close to tenths as points allow: no band is off by more than its heaviest value.
     heaviest = np.unique(then, return_counts=True)[1].max() / 1500
     assert len(words) == 10
     assert abs(report.points["share_then"] - 0.1).max() <= heaviest

@@ -23,7 +23,7 @@ def card():
 
 
 def have_a_round_step(cuts):
-    """Tell whether numbers are multiples of 1, 2, 2.5 or 5 times a power of ten, not too small."""
+    """Whether numbers are multiples of 1, 2, 2.5 or 5 times a power of ten, not too small."""
     top = int(np.ceil(np.log10(max(map(abs, cuts))))) + 1
     steps = [digit * 10.0**power for power in range(top - 5, top + 1) for digit in (1, 2, 2.5, 5)]
     return any(

@@ -1,4 +1,4 @@
-"""LinearRanker: scikit-learn's logistic regression of the same design, and what leaves it alone."""
+"""LinearRanker against scikit-learn's logistic regression of the same design; invariances."""
 
 import json
 
@@ -22,7 +22,7 @@ TIGHT = {"solver": "newton-cholesky", "tol": 1e-12, "max_iter": 1000}
 
 
 def kinds(n=600, seed=0):
-    """Return rows with gaps, far values and categories of which some are rare, and labels."""
+    """Return rows with missing values, outliers and some rare categories, and labels."""
     rng = np.random.default_rng(seed)
     city = rng.choice(["Bern", "Oslo", "Rome", "Wien"], n, p=[0.1, 0.4, 0.3, 0.2]).astype(object)
     city[:2] = "Lima"
@@ -114,7 +114,7 @@ def test_with_sample_weights_the_fit_equals_that_of_scikit_learn():
     X, y = kinds()
     weight = np.random.default_rng(1).exponential(size=len(X))
     model = LinearRanker(thresholds=None).fit(X, y, weight)
-    # Rows are counted for the rule of rare categories, whatever they weigh.
+    # The rule of rare categories counts rows without weights.
     design = design_of(model, X)
     for name in ("age", "income", "children"):
         design[name, "number"] = design_of(model, X, weight)[name, "number"]
@@ -257,7 +257,7 @@ def test_labels_agree_with_probabilities():
     assert_array_equal(positive > 0.5, model.predict(X) == 1)
     assert_array_equal(positive > 0.5, model.decision_function(X) > 0)
     assert_allclose(positive, 1 / (1 + np.exp(-model.decision_function(X))), rtol=1e-14)
-    # Nothing to tell: scores as small as they may be.
+    # Uninformative: the smallest scores possible.
     rng = np.random.default_rng(8)
     noise = LinearRanker(C=1e-12).fit(rng.normal(size=(50, 2)), np.arange(50) % 2)
     rows = rng.normal(size=(50, 2))

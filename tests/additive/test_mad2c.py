@@ -1,4 +1,4 @@
-"""MAD2C against all sets of cuts, scikit-learn's AUC, and what must not change the bins."""
+"""MAD2C against all sets of cuts and scikit-learn's AUC; invariances of the bins."""
 
 from fractions import Fraction
 from itertools import chain, combinations
@@ -102,7 +102,7 @@ def test_cuts_are_the_corners_of_the_hull_of_the_curve():
         assert_allclose(model.cut_points_[j], expected, rtol=1e-12)
 
 
-# What comes out.
+# Output.
 
 
 def mixed(n=400, seed=0):
@@ -193,7 +193,7 @@ def test_onehot_encoding_has_one_column_per_bin():
     assert_array_equal(found[:10, : model.n_bins_[0]], 0)
     names = model.get_feature_names_out()
     assert len(names) == len(set(names)) == found.shape[1]
-    # What the names say.
+    # Names of columns.
     for name, column in zip(names, found.T, strict=True):
         feature, _, said = name.partition("_")
         match said.split("_"):
@@ -278,7 +278,7 @@ def test_a_value_equal_to_a_cut_lies_above_it():
     assert model.transform([[below], [1.5]]).ravel().tolist() == [0, 1]
 
 
-# What must not change the bins.
+# Invariances of the bins.
 
 
 def same(model, other):

@@ -1,4 +1,4 @@
-"""RIMARC against its definition, and what it must not depend on."""
+"""RIMARC against its definition; invariances."""
 
 import json
 import sqlite3
@@ -25,7 +25,7 @@ def rate(group):
 
 
 class PlainRIMARC:
-    """The algorithm of the paper, written without haste.
+    """The algorithm of the paper, written plainly.
 
     A number is cut between all of its values, then neighbours whose shares of positives are not in
     order are joined until none are left: what remains are the corners of the hull. Missing values
@@ -104,7 +104,7 @@ class PlainRIMARC:
 
 
 def patients(seed, n=120, missing=0.15):
-    """Numbers up and down, of no use, and a category; values repeat, and some are missing."""
+    """Rising, falling and noise numbers, and a category; some values repeat or are missing."""
     rng = np.random.default_rng(seed)
     y = rng.random(n) < 0.4
     X = pd.DataFrame(
@@ -122,7 +122,7 @@ def patients(seed, n=120, missing=0.15):
 
 
 def newcomers(seed):
-    """Other rows, some with a category that was not there, some that miss everything."""
+    """Other rows, some with an unseen category, some with all values missing."""
     X, _ = patients(seed, n=200, missing=0.4)
     X["kind"] = X["kind"].astype(object)
     X.loc[::9, "kind"] = "stranger"
@@ -191,7 +191,7 @@ def test_the_order_of_rows_and_columns_and_the_threads_do_not_matter(model):
     assert_array_equal(scores(model, X.iloc[order], y[order], X), expected)
     assert_array_equal(scores(RIMARC(**{**model.get_params(), "n_jobs": 2}), X, y), expected)
     if model.weight_folds is None:
-        # Folds are dealt by a hash of the row in the order of its columns.
+        # Folds are assigned by a hash of the row in the order of its columns.
         assert_array_equal(scores(model, X.iloc[:, ::-1], y), expected)
 
 
@@ -277,7 +277,7 @@ def test_unknown_values_do_not_affect_the_score():
     assert model.decision_function(nothing)[0] == model.base_score_
     assert model.base_score_ == pytest.approx(y.mean() - 0.5, abs=1e-16)
     assert_array_equal(model.explain(nothing), np.zeros((1, 4)))
-    # One value alone has its own score; one that was not seen is none.
+    # One value alone has its own score; an unseen one counts as missing.
     one = nothing.assign(up=X["up"].max())
     assert model.predict_proba(one)[0, 1] == pytest.approx(score_of(model, "up", X["up"].max()))
     strange = nothing.assign(kind="stranger")
@@ -326,7 +326,7 @@ def test_a_score_is_the_weighted_mean_of_what_mad2c_transforms_to():
     assert not known.all()
     mean = np.nansum(rates * model.weights_, axis=1) / (known * model.weights_).sum(axis=1)
     assert_allclose(model.predict_proba(new)[:, 1], mean, atol=1e-14)
-    # The two tables tell the same bins in the same words.
+    # Both tables print the same bins.
     table, card = bins.bins(), model.scorecard()
     named = np.isfinite(table["bin"])
     of_bins = zip(*(table[column][named] for column in ("feature", "rule", "rate")), strict=True)
@@ -376,7 +376,7 @@ def test_missing_values_can_count_as_a_value():
     card = model.scorecard()
     assert card["rule"][1] == "a is missing"
     assert card["score"][1] == rate
-    # A feature that no training row missed has still no say where it is missing.
+    # A feature without missing training values still adds nothing where it is missing.
     model = RIMARC(missing="value").fit(X[["b"]].assign(a=np.arange(300.0) + 200 * y), y)
     nothing = pd.DataFrame({"b": [np.nan], "a": [np.nan]})
     assert model.predict_proba(nothing)[0, 1] == model.prevalence_
@@ -542,7 +542,7 @@ def test_terms_add_up_to_the_score_of_a_complete_row():
 
 
 def holds(rule, name, value):
-    """Whether a value is what a rule in words says."""
+    """Whether a value satisfies a printed rule."""
     if rule.endswith("is missing"):
         return False
     rule, _, apart = rule.partition(" except ")

@@ -147,7 +147,7 @@ def test_losses_are_differences_of_aucs_as_scikit_learn_has_them():
     card = Scorecard(**params, pdo=3).fit(X, Y)
     assert card.auc_ == pytest.approx(roc_auc_score(Y, card.points(X)), abs=1e-12)
     assert card.auc_ == pytest.approx(card.score(X, Y), abs=1e-12)
-    # Of a card of very fine points, which are the values but for their scale.
+    # With very fine points, which are the scaled values.
     fine = Scorecard(**params, pdo=1e6).fit(X, Y)
     assert fine.rounding_loss_ == pytest.approx(0, abs=1e-7)
     assert card.exact_auc_ == fine.exact_auc_ == pytest.approx(fine.auc_, abs=1e-7)
@@ -231,7 +231,7 @@ def test_special_and_missing_values_have_bins_of_their_own():
     assert rules["months = -1"] == (X["months"] == -1).sum()
     assert rules["income is missing"] == X["income"].isna().sum()
     assert rules["trade is missing"] == X["trade"].isna().sum()
-    # None of the card means those of the ranker.
+    # None on the card means those of the ranker.
     of_ranker = Scorecard(estimator=RIMARC(special_values=SPECIAL, missing="value")).fit(X, Y)
     expected = Scorecard(estimator=ranker, special_values=SPECIAL).fit(X, Y)
     assert_array_equal(of_ranker.points(X), expected.points(X))
@@ -338,7 +338,7 @@ def test_categories_are_matched_by_value_and_unseen_ones_are_missing():
     assert_array_equal(card.points(strangers), card.points(missing))
 
 
-# Which rankers serve.
+# Supported rankers.
 
 
 def test_a_frozen_ranker_is_not_fitted_again():
@@ -492,7 +492,7 @@ def test_fractional_weights_may_have_any_scale():
     for scale in (2.0**-40, 2.0**40):
         found = Scorecard().fit(X, Y, sample_weight=weight * scale)
         assert_array_equal(found.points(X), expected.points(X))
-    # And the odds are those of weighted rows.
+    # The odds are those of weighted rows.
     half = Scorecard().fit(X, Y, sample_weight=np.where(Y == "default", 0.5, 0.25))
     plain = Scorecard().fit(X, Y)
     shift = half.decision_function(X).mean() - plain.decision_function(X).mean()

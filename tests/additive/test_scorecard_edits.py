@@ -1,4 +1,4 @@
-"""Changes of a scorecard by hand: what they change, what stays, and the record of them."""
+"""Edits of a scorecard: what they change, what they keep, and their record."""
 
 import json
 import pickle
@@ -117,7 +117,7 @@ def test_categories_merge_by_name(card):
     assert after["clerk"] == after["cook"]
     low, high = sorted((before["clerk"], before["cook"]))
     assert low <= after["clerk"] <= high or edited.initial_points_ != card.initial_points_
-    # With them go those that share a bin with one of them.
+    # Those that share a bin with one of them are merged, too.
     merged = [trade for trade, points in before.items() if points in (low, high)]
     assert {after[trade] for trade in merged} == {after["clerk"]}
     assert_array_equal(edited.points(X) == card.points(X), ~X["trade"].isin(merged))

@@ -1,4 +1,4 @@
-"""What a scorecard shows: reasons, the table of the card, the page, the sheet."""
+"""Output of a scorecard: reasons, the table of the card, the page, the sheet."""
 
 import csv
 import io
@@ -72,7 +72,7 @@ def test_a_bin_without_training_rows_is_no_baseline():
     assert card.reason_codes(best).tolist() == [[None] * 4]
 
 
-# For people.
+# Printed card.
 
 
 def test_the_table_of_the_card_counts_the_training_rows(card):
@@ -93,7 +93,7 @@ def test_the_table_of_the_card_counts_the_training_rows(card):
 
 
 def rows_of(rule):
-    """Return which rows of X a rule in words is about."""
+    """Return which rows of X satisfy a printed rule."""
     name, _, rest = rule.partition(" ")
     if rest == "is missing":
         return X[name].isna().to_numpy()
@@ -153,7 +153,7 @@ def test_points_can_be_added_up_from_the_printed_card(card):
         elif line.strip():
             blocks[name].append(line)
     on_card = document(card)["features"]
-    # Below the blocks stand the points of what nobody had.
+    # Points without training rows are below the blocks.
     shown = {name: lines for name, lines in blocks.items() if name in X}
     assert list(shown) == [X.columns[feature["feature"]] for feature in on_card]
     for feature, lines in zip(on_card, shown.values(), strict=True):
@@ -189,7 +189,7 @@ def test_printed_totals_have_their_probability_and_share_of_rows(card):
         assert share == f"{100 * shares[-1]:.1f}%"
     assert shares[0] == 0
     assert shares[-1] == 1
-    # Some total is that of a row, which has not fewer points than itself.
+    # A total may be that of a row, which then does not count as lower.
     assert {int(line.split()[0]) for line in table.splitlines()} & {*points.tolist()}
 
 

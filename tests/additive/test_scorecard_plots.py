@@ -1,4 +1,4 @@
-"""Scorecards in pictures: what is drawn is what the card says."""
+"""Plots of scorecards agree with the card."""
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt

@@ -1,4 +1,4 @@
-"""AUCBoost against a plain version of it, and what must hold whatever the data."""
+"""AUCBoost against a plain version, and properties for any data."""
 
 import pickle
 import warnings
@@ -20,7 +20,7 @@ BOTH = [AUCBoost, RankBoost]
 
 
 def make_rows(n_rows=400, seed=0):
-    """Return three numbers, two of them with missing values, and labels that follow them."""
+    """Return three numbers, two of them with missing values, and labels that depend on them."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n_rows, 3)).round(1)
     logit = X[:, 0] + np.sin(3 * X[:, 1]) - 0.5 * X[:, 2] * X[:, 0]
@@ -343,7 +343,7 @@ def test_importances_are_in_units_of_auc(Booster):
     y = (X[:, 0] + 0.5 * X[:, 2] + rng.normal(size=2000) > 0).astype(int)
     one = Booster(n_rounds=1, weak_ranker="threshold").fit(X, y)
     score = one.decision_function(X)
-    # A single round: what it has above chance.
+    # A single round: its advantage over chance.
     expected = [roc_auc_score(y, score) - 0.5, 0, 0]
     np.testing.assert_allclose(one.feature_importances_, expected, atol=1e-12)
     many = Booster(n_rounds=50).fit(X, y).feature_importances_
@@ -409,7 +409,7 @@ def test_a_saved_model_is_the_same(Booster, params, tmp_path):
         assert_array_equal(read.feature_importances_, model.feature_importances_)
         if params:
             assert_array_equal(read.validation_path_["auc"], model.validation_path_["auc"])
-        # It can be gone on from.
+        # It can be warm started.
         longer = read.set_params(warm_start=True, n_rounds=model.n_iter_ + 3).fit(X, y)
         assert longer.n_iter_ > 0
 

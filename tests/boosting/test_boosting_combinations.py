@@ -1,4 +1,4 @@
-"""Where the parts of boosting meet: every weak ranker with every booster, option and store."""
+"""Combinations in boosting: every weak ranker with every booster, option and store."""
 
 import copy
 import inspect
@@ -106,7 +106,7 @@ LOSSES = {
 @of_ids(sorted(set(NATIVE) - {"linear"}))
 def test_native_rankers_take_categories_and_missing_values(booster, weak):
     model = make(booster, weak).fit(FRAME, Y)
-    # What any single column reaches, categories by their share of positives.
+    # The AUC of each single column, categories by their rate.
     alone = max(
         roc_auc_score(Y, FRAME["debt"]),
         roc_auc_score(Y, FRAME["city"].map({"Bern": 0, "Rome": 1, "Oslo": 2}).fillna(1)),
@@ -187,7 +187,7 @@ def test_rounds_of_another_ranker_can_be_added(booster, weak, then, tmp_path):
     assert len(stages) == 7
     assert_array_equal(stages[3], first)
     assert_array_equal(stages[6], model.decision_function(X_NEW) + model.threshold_)
-    # Whatever ranks, a round takes from what its method makes small.
+    # With any weak ranker, a round lowers the loss of its method.
     losses = [LOSSES[booster](score) for score in stages_of(model, X)]
     assert (np.diff([1.0, *losses]) < 0).all()
     n_kept = 4 * (weak in OUTSIDE) + 3 * (then in OUTSIDE)
@@ -197,7 +197,7 @@ def test_rounds_of_another_ranker_can_be_added(booster, weak, then, tmp_path):
     if n_kept:
         with pytest.raises(TypeError, match="use pickle"):
             model.save(tmp_path / "model.json")
-    # A third fit goes on from what was stored.
+    # A third fit continues from the stored model.
     back.set_params(n_rounds=8).fit(X, Y)
     model.set_params(n_rounds=8).fit(X, Y)
     assert_array_equal(back.decision_function(X_NEW), model.decision_function(X_NEW))
@@ -249,7 +249,7 @@ def test_validation_rows_are_rejected_for_an_estimator(booster, weak):
     with pytest.raises(ValueError, match="X_val is given, but must be left out for a weak ranker"):
         model.fit(X[:300], Y[:300], X_val=X[300:], y_val=Y[300:])
     assert not model.__sklearn_is_fitted__()
-    # Also where but the rounds of an earlier fit ask one.
+    # Also if only rounds of an earlier fit use one.
     model.set_params(early_stopping=False, warm_start=True).fit(X, Y)
     model.set_params(weak_ranker="tree", early_stopping=True, n_rounds=20)
     with pytest.raises(ValueError, match="X_val is given, but must be left out"):
@@ -413,6 +413,6 @@ def test_every_attribute_is_documented_and_set(name):
     # Linear scores take no categories, and those of pairs no missing values either.
     frame = FRAME.drop(columns="city") if name in ("RankOpt", "TwoSidedClassifier") else FRAME
     model = short(cls).fit(frame.fillna(0.0) if name == "RankOpt" else frame, Y)
-    # Those that rows out of bag give are there on demand alone, those of sums for sums.
+    # Out-of-bag attributes exist on request only, those of sums for sums only.
     for key in documented - {"oob_score_", "oob_path_", "pairs_", "term_names_"}:
         getattr(model, key)

@@ -1,4 +1,4 @@
-"""GradientBoostingRanker: what it promises of its scores, rounds, categories and parameters."""
+"""GradientBoostingRanker: its scores, rounds, categories and parameters."""
 
 from functools import partial
 from time import perf_counter
@@ -269,7 +269,7 @@ def test_a_refit_has_the_rounds_that_were_chosen(n_bags):
         n_rounds=400, learning_rate=0.05, max_leaves=4, n_bags=n_bags, random_state=0
     )
     chosen = clone(model).fit(X, y)
-    # More than a bag would have to run before it may stop.
+    # More rounds than a bag needs before it may stop.
     assert chosen.n_iter_ > 70 * n_bags
     refitted = clone(model).set_params(refit=True).fit(X, y)
     assert refitted.n_iter_ == chosen.n_iter_
@@ -389,7 +389,7 @@ def test_importances_are_shares_of_the_total_gain():
         for seed in range(5)
     ]
     assert np.sum(found, axis=1) == pytest.approx(1)
-    # In 20 rounds of some of the features each, chance has a part.
+    # 20 rounds of some of the features each are partly random.
     assert set(np.argsort(np.mean(found, axis=0))[-4:]) == {0, 1, 2, 3}
 
 
@@ -521,7 +521,7 @@ def test_by_default_five_bags_leave_out_a_fold_each_and_stop_together():
     best = 1 + np.argmin(of_bags.mean(axis=0))
     assert rounds[kept].tolist() == [best] * 5
     assert model.n_iter_ == 5 * best
-    # No round of the last fifty is better, and there were no more than it takes to see that.
+    # None of the last fifty rounds is better, and there are no more than needed to stop.
     assert of_bags.shape[1] - best in range(50, 58)
 
 
@@ -572,7 +572,7 @@ def test_additive_presets_give_a_sum_that_ranks_well():
     assert model.score(rows[2000:], y[2000:]) > best - 0.015
     parts = model.explain(rows)
     assert_array_equal(parts.sum(axis=1) + model.base_score_, model.decision_function(rows))
-    # Where rows are many.
+    # With many rows.
     middle = np.all(np.abs(rows) < 2, axis=1)
     functions = [np.sin(2 * rows[:, 0]), rows[:, 1] ** 2, -np.abs(rows[:, 2])]
     for place, of_feature in enumerate(functions):

@@ -1,4 +1,4 @@
-"""MartiRank and SMartiRank against the paper written plainly, and what they promise."""
+"""MartiRank and SMartiRank against a plain version of the paper, and their properties."""
 
 import pickle
 
@@ -36,7 +36,7 @@ def best_feature(X, pos, neg):
 
 
 def chances(scores, pos, neg):
-    """The chance to be called positive by the classifier of Lemma 4."""
+    """The probability of a positive prediction by the classifier of Lemma 4."""
     best, found = (np.inf, np.inf), None
     # From the largest threshold on, so that the first of equals is kept.
     for theta in (np.inf, *np.unique(scores[pos + neg > 0])[::-1]):
@@ -212,7 +212,7 @@ def test_votes_sign_and_node_rate_come_from_the_same_paths():
 
 @pytest.mark.parametrize("kind", [MartiRank, SMartiRank])
 def test_flipping_three_labels_in_ten_lowers_the_auc_little(kind):
-    # Positives within an ellipse, so that one feature does not do.
+    # Positives within an ellipse, so that one feature is not enough.
     law = {"positive_mean": (0.5, 0.5), "positive_cov": ((0.05, 0.03), (0.03, 0.05))}
     train = make_gaussian_pair(8000, random_state=0, **law)
     fresh = make_gaussian_pair(20_000, random_state=1, **law)

@@ -1,4 +1,4 @@
-"""Boosters whose score keeps to the directions of features."""
+"""Boosters with monotonic constraints."""
 
 import numpy as np
 import pandas as pd
@@ -27,7 +27,7 @@ def simulated(seed, n_rows=250, decimals=None):
 
 
 def worst_step(model, X, feature, direction):
-    """Return by how much the score runs against a direction, at most, along a fine grid."""
+    """Return the largest violation of a constraint by the score along a fine grid."""
     grid = np.linspace(-4, 4, 161)
     rows = np.repeat(X[:25], len(grid), axis=0)
     rows[:, feature] = np.tile(grid, 25)
@@ -111,7 +111,7 @@ def test_rankers_without_monotonic_constraints_are_rejected(booster):
     ]:
         with pytest.raises(ValueError, match=words):
             booster(weak_ranker=weak_ranker, monotonic_cst=[1, 0, 0, 0]).fit(X, y)
-        # Nothing is bound.
+        # Nothing is constrained.
         booster(weak_ranker=weak_ranker, n_rounds=2, monotonic_cst=[0] * 4).fit(X, y)
 
 

@@ -1,4 +1,4 @@
-"""Pairs of features in GradientBoostingRanker: which are chosen, and what is shown of them."""
+"""Pairs of features in GradientBoostingRanker: how they are chosen and shown."""
 
 import sqlite3
 
@@ -151,7 +151,7 @@ def test_cells_of_the_tables_equal_the_terms_of_their_rows():
 
 
 def holds(rule, X):
-    """Which rows a rule of the table is about."""
+    """Which rows satisfy a rule of the table."""
     if rule.endswith(" is missing"):
         return X[rule.removesuffix(" is missing")].isna().to_numpy()
     if rule.endswith(" is known"):
@@ -294,7 +294,7 @@ def test_categories_of_a_pair_have_a_cell_each():
         }
     )
     y = rng.random(2000) < np.where((X["size"] == "low") == (X["speed"] == "high"), 0.8, 0.2)
-    # Few distinct rows: a half of them says nothing about the other.
+    # Few distinct rows: one half does not predict the other.
     model = additive(n_bags=8).fit(X, y)
     (panel,) = model.plot_terms([("size", "speed")]).axes_
     labels = [tick.get_text() for tick in panel.get_xticklabels()]

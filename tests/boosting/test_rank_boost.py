@@ -89,7 +89,7 @@ class PairRankBoost:
 
 
 def rows(seed, n_rows=70, missing=0.0):
-    """Rows with weights of no pattern, so that no two thresholds are equally good."""
+    """Rows with irregular weights, so that no two thresholds are equally good."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n_rows, 3)).round(1)
     y = X[:, 0] + 0.7 * X[:, 1] ** 2 + rng.normal(size=n_rows) > 0.7
@@ -472,7 +472,7 @@ def test_the_table_of_terms_lists_what_each_value_adds(fitted, mixed):
 
 
 def holds(rule, name, value):
-    """Whether a value is what a rule in words says."""
+    """Whether a value satisfies a printed rule."""
     if rule.endswith("is missing"):
         return pd.isna(value)
     if pd.isna(value):
@@ -603,7 +603,7 @@ def test_a_picture_shows_the_steps_of_each_feature(mixed):
     assert display.axes_[0].lines[0].get_ydata()[0] == of_b[-1]
     heights = sorted(bar.get_height() for bar in display.axes_[1].patches)
     assert heights == sorted(terms["value"][terms["feature"] == "colour"][:-1])
-    # The most telling first.
+    # The most informative first.
     spread = np.ptp(model.explain(X), axis=0)
     assert model.plot_terms(1).axes_[0].get_xlabel() == X.columns[np.argmax(spread)]
     _, axes = plt.subplots(1, 2)

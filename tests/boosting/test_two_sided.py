@@ -1,4 +1,4 @@
-"""Lemma 4 of paper 3 over any ranker, held against plain numpy."""
+"""Lemma 4 of paper 3 over any ranker, against plain numpy."""
 
 import pickle
 from fractions import Fraction
@@ -338,7 +338,7 @@ def test_weights_are_routed_on_request():
         refuses.fit(X, y, weight)
         alone = LogisticRegression().fit(X, y)
         assert refuses.ranker_.coef_ == pytest.approx(alone.coef_)
-        # The cut is by weight, whatever the ranker knows.
+        # The threshold uses the weights even if the ranker does not.
         high = alone.decision_function(X) >= refuses.theta_
         assert rates(y, weight, high) == pytest.approx((refuses.p_pos_, refuses.p_neg_))
 

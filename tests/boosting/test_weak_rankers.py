@@ -1,4 +1,4 @@
-"""Weak rankers of the boosters against plain definitions, and as guests from scikit-learn."""
+"""Weak rankers of the boosters against plain definitions, and estimators of scikit-learn."""
 
 import _thread
 import copy
@@ -151,7 +151,7 @@ def test_a_linear_round_is_graded_in_groups_of_about_equal_weight():
     assert 200 < len(groups) <= 256
     share = np.where(y, 0.5 / y.sum(), 0.5 / (~y).sum())
     of_group = [share[score == group].sum() for group in groups]
-    # Not more than one row over.
+    # At most one row more.
     assert max(of_group) < 1 / 256 + share.max()
     assert roc_auc_score(y, score) == pytest.approx(roc_auc_score(y, plain), abs=1e-4)
 
@@ -248,7 +248,7 @@ def test_a_ranker_below_chance_is_reversed():
 
 
 class Recorder(ClassifierMixin, BaseEstimator):
-    """Keeps what it was fitted to."""
+    """Records the rows that it was fitted to."""
 
     seen: ClassVar[list] = []
 
@@ -362,7 +362,7 @@ def test_missing_values_are_passed_to_the_estimator():
 
 @pytest.fixture
 def interruptible():
-    """A parent in the background of a shell hands down that Ctrl-C is ignored."""
+    """A child of a background process inherits that Ctrl-C is ignored."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)

@@ -107,7 +107,7 @@ def test_equally_good_models_differ_significantly_in_at_most_one_case_of_twenty(
     assert naive > 30
 
 
-# Who takes part
+# Compared models
 
 
 def test_models_may_be_names_estimators_or_a_dict():
@@ -191,7 +191,7 @@ def test_frames_of_any_library_and_labels_of_any_kind(make):
 def test_listed_categories_are_categories_to_all():
     rng = np.random.default_rng(0)
     codes = rng.integers(0, 6, 400)
-    # No order of the codes helps.
+    # No order of the codes is informative.
     y = (rng.random(400) < np.array([0.1, 0.9, 0.2, 0.8, 0.1, 0.9])[codes]).astype(int)
     X = np.c_[codes, rng.normal(size=400)].astype(float)
     models = ["RIMARC", "LogisticRegression", "RankOpt"]
@@ -363,13 +363,13 @@ def test_row_numbers_of_folds_refer_to_the_passed_rows():
     weight[:4] = 0
     halves = [(np.arange(20), np.arange(20, 40)), (np.arange(20, 40), np.arange(40) < 20)]
     board = aucrank.compare(X, y, models="RIMARC", cv=halves, sample_weight=weight)
-    # Those of weight 0 are not there.
+    # Rows of weight 0 do not count.
     model = RIMARC().fit(X[4:20], y[4:20])
     first = roc_auc_score(y[20:], model.decision_function(X[20:]))
     assert board.folds["auc"][0] == pytest.approx(first)
 
 
-# What it costs
+# Time and size
 
 
 def test_numbers_of_rules_are_those_reported_by_the_models():
@@ -392,7 +392,7 @@ def test_numbers_of_rules_are_those_reported_by_the_models():
     fitted = TreeRank(random_state=0).fit(X[:100], y[:100])
     assert folds.loc[("tree", 1), "n_rules"] == fitted.tree_.n_leaves
     assert folds.loc[("linear", 1), "n_rules"] == 3
-    # What is not of this package and not a known peer shows nothing.
+    # Models other than ours and the known peers report nothing.
     assert np.isnan(folds.loc[("forest", 1), "n_rules"])
     known = aucrank.compare(X, y, models="RandomForestClassifier", cv=2).folds
     assert known["n_rules"].min() > 100
@@ -418,7 +418,7 @@ def test_the_size_of_our_models_is_that_of_their_files(tmp_path):
         assert n_bytes == (tmp_path / "model.json").stat().st_size
 
 
-# What it says
+# Printed output
 
 
 def test_it_prints_its_progress_on_request():

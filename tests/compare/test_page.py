@@ -16,7 +16,7 @@ from tests.common.reports import HOSTILE, board
 
 
 def text_of(html):
-    """What a reader sees, without the styles and the script."""
+    """The visible text, without the styles and the script."""
     body = re.sub(r"<(style|script)>.*?</\1>", "", html, flags=re.DOTALL)
     return re.sub(r"\s+", " ", re.sub(r"<[^>]*>", " ", body))
 

@@ -1,4 +1,4 @@
-"""Time limits, fits side by side, and interrupts."""
+"""Time limits, parallel fits, and interrupts."""
 
 import os
 import threading
@@ -19,7 +19,7 @@ from tests.common.contestants import Column, sample
 
 @pytest.fixture
 def clock(monkeypatch):
-    """A clock that stands still but where a fit sets it on."""
+    """A clock that only fits advance."""
     clock = Counter()
     for module in (running, progress):
         monkeypatch.setattr(module, "perf_counter", lambda: float(clock["now"]))
@@ -66,7 +66,7 @@ def test_results_do_not_depend_on_threads_or_on_what_runs_in_parallel():
 
 
 def test_parallel_folds_have_one_thread_each():
-    """Two fits wait for each other, which one after the other could never meet."""
+    """Two fits wait for each other, which sequential fits could not."""
     both, seen = threading.Barrier(2, timeout=60), []
 
     def on_fit(_):
@@ -176,7 +176,7 @@ def test_the_time_left_counts_only_unfinished_fits():
     assert found.seconds_left() is None
     assert found.says() == ""
     found.done("a", 0, 3.0)
-    # A model without any fit is taken for one like the others.
+    # A model without a fit counts like the others.
     assert found.seconds_left() == pytest.approx(3 * 3 + 4 * 3)
     found.done("a", 1, 5.0)
     found.done("b", 0, 1.0)

@@ -1,4 +1,4 @@
-"""Comparisons that go on where another one ended."""
+"""Resumed comparisons."""
 
 import base64
 import json
@@ -93,7 +93,7 @@ def test_a_model_with_other_parameters_is_fitted_again_with_a_note(path):
         f"5 fits taken from {path}",
         f"fits of a in {path} are of other parameters or versions, so they were done anew",
     ]
-    # Both are there now.
+    # Both are stored now.
     FITS.clear()
     compare(path)
     assert FITS.total() == 0

@@ -43,7 +43,7 @@ def fitted_to_frame(model, rows, columns=FEATURES, weight=None):
 
 
 def check_same(found, expected, rows, columns=FEATURES):
-    """The same document, and the same of what no file holds."""
+    """The same document, and the same attributes that a file does not hold."""
     assert found._to_document() == expected._to_document()
     for name in ("name", "weight", "auc", "low", "high"):
         assert_array_equal(found.leaderboard_[name], expected.leaderboard_[name])
@@ -54,12 +54,12 @@ def check_same(found, expected, rows, columns=FEATURES):
 
 @pytest.fixture
 def large(monkeypatch):
-    """Few values that count as many, and fewer rows of a class that judge than there are."""
+    """Treat few values as many, and evaluate on fewer rows of a class than exist."""
     monkeypatch.setattr(_presets, "MOST_IN_MEMORY", 1000)
     monkeypatch.setattr(_judged_by_sample, "MOST_OF_CLASS", 150)
 
 
-# Rows that are taken into memory
+# Rows in memory
 
 
 @pytest.mark.parametrize("weight", [None, "w"])
@@ -259,7 +259,7 @@ def test_verbose_prints_the_rounds_of_the_booster(capsys):
     assert re.fullmatch(r"\[RankingEnsemble\] 1 member, AUC 0.\d+ on rows left out", lines[2])
 
 
-# What a data set cannot give
+# Unsupported with a data set
 
 
 def test_an_invalid_dataset_raises_an_error():

@@ -1,4 +1,4 @@
-"""What an ensemble shows: importances, dependence, and what is distilled from it."""
+"""Explanations of an ensemble: importances, dependence, and distilled models."""
 
 import pickle
 
@@ -148,7 +148,7 @@ def test_the_comparison_agrees_with_new_rows(fitted):
 
 
 def test_a_model_distilled_from_noise_is_reported_as_uninformative():
-    """A teacher that had seen the labels of the fold would pass them on."""
+    """A teacher fitted to the labels of the fold would leak them."""
     rng = np.random.default_rng(0)
     by_heart = TreeRank(pruning=None, max_depth=6)
     members = [("tree", by_heart), ("forest", RankingForest(n_estimators=5))]
@@ -156,7 +156,7 @@ def test_a_model_distilled_from_noise_is_reported_as_uninformative():
     for seed in range(6):
         noise, y = rng.normal(size=(300, 2)), rng.integers(0, 2, 300)
         model = RankingEnsemble(members=members, shrinkage=1e6, random_state=seed).fit(noise, y)
-        # By chance it is better than chance, or there is nothing to learn.
+        # It is better than chance by luck, or there is nothing to learn.
         if model._model.factors():
             _, table = model.distill(by_heart, noise, y)
             aucs.append(table["auc"][table["name"] == "distilled"][0])

@@ -1,4 +1,4 @@
-"""How rows are dealt into folds."""
+"""Assignment of rows to folds."""
 
 import numpy as np
 import pandas as pd
@@ -14,7 +14,7 @@ from tests.common.estimators import few_members
 
 
 class Dealt(TreeRank):
-    """Keeps the folds of the rows that it is fitted to."""
+    """Records the folds of the rows that it is fitted to."""
 
     def _fit_model(self, context: FitContext):
         self.dealt = deal(context.sample, 5, context.seed, 1)
@@ -104,7 +104,7 @@ def test_a_few_distinct_rows_are_learned():
 
 
 def test_a_table_of_counts_has_the_auc_of_new_rows():
-    """Left out by its content, a cell would be taken for its opposite."""
+    """If all copies of a cell were held out, the model would predict the other label for them."""
     rng = np.random.default_rng(4)
     X = rng.integers(0, 2, (6000, 4)).astype(float)
     p = 1 / (1 + np.exp(-(X @ [1.5, -1.0, 0.5, 0.0])))

@@ -55,7 +55,7 @@ def test_a_classifier_is_fitted_without_each_fold_and_its_models_are_averaged(fi
 
 
 def test_scores_of_held_out_rows_are_blended():
-    """A nearest neighbour knows all rows by heart, and is no better than chance on noise."""
+    """A nearest neighbour memorises all rows, and is no better than chance on noise."""
     rng = np.random.default_rng(0)
     noise, y = rng.normal(size=(400, 3)), rng.integers(0, 2, 400)
     members = [("by heart", KNeighborsClassifier(1))]

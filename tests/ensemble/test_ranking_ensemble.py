@@ -1,4 +1,4 @@
-"""Ensembles: cross-fitted members, their blend, and what is shown of them."""
+"""Ensembles: cross-fitted members, their blend, and their output."""
 
 import time
 from dataclasses import replace
@@ -60,7 +60,7 @@ def test_the_score_is_the_weighted_mean_of_the_log_odds_of_members(fitted):
 
 @pytest.mark.filterwarnings("ignore:No member is better")
 def test_each_row_is_scored_by_models_fitted_without_it():
-    """A member that learns rows by heart is no better than chance where the classes are noise."""
+    """A member that memorises rows is no better than chance if the classes are noise."""
     rng = np.random.default_rng(1)
     X, y = rng.normal(size=(300, 3)), rng.integers(0, 2, 300)
     by_heart = TreeRank(pruning=None, min_samples_leaf=1, max_depth=30)
@@ -125,7 +125,7 @@ def test_threads_do_not_matter(fitted):
 def test_weight_k_equals_k_copies():
     rng = np.random.default_rng(5)
     weight = rng.integers(0, 3, len(Y))
-    # Members that do not draw rows by their place.
+    # Members that do not draw rows by position.
     members = [("linear", LinearRanker()), ("boosting", GradientBoostingRanker(n_rounds=10))]
     model = RankingEnsemble(members=members, random_state=0)
     weighted = clone(model).fit(X, Y, sample_weight=weight).decision_function(X)
@@ -321,7 +321,7 @@ def test_the_core_rejects_members_that_do_not_match():
 
 
 class Clock:
-    """Stands for `time.perf_counter`: runs on only at a call."""
+    """Replaces `time.perf_counter`: advances only when called."""
 
     def __init__(self):
         self.now = 1000.0

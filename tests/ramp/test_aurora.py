@@ -1,4 +1,4 @@
-"""AURORA: what never changes a score, what a search finds, and what the model prints."""
+"""AURORA: invariances of the score, results of a search, and printed output."""
 
 import copy
 import pickle
@@ -68,7 +68,7 @@ MODELS = {
 models = pytest.mark.parametrize("model", MODELS.values(), ids=MODELS)
 
 
-# What a score does not depend on.
+# Invariances of the score.
 
 
 @models
@@ -118,7 +118,7 @@ def test_swapped_classes_rank_the_other_way():
     assert correlation < -0.9
 
 
-# What a search finds.
+# Results of a search.
 
 
 def test_pairs_are_found_if_single_features_are_uninformative():
@@ -237,7 +237,7 @@ def test_a_search_ends_after_a_number_of_terms_without_improvement(criterion):
     for name in ("train_ramp", "train_auc", "validation_ramp", "validation_auc"):
         assert_array_equal(ended.path_[name], whole[name][:n_found])
     assert ended.n_terms_ == n_found - n_since_best(n_found)
-    # What has ended does not go on.
+    # A search that has ended does not continue.
     again = AURORA(**settings, n_iter_no_change=6, warm_start=True).set_params(max_features=20)
     again.fit(X, y).set_params(max_features=60).fit(X, y)
     assert_array_equal(again.decision_function(X), ended.decision_function(X))
@@ -293,7 +293,7 @@ def test_a_warm_start_with_other_parameters_or_data_is_rejected(params, message)
         model.predict(X)
 
 
-# What the model prints.
+# Printed output.
 
 
 def test_terms_have_the_names_given_by_the_binarizer(fitted):
@@ -496,7 +496,7 @@ def test_a_card_rejects_pairs():
         Scorecard(estimator=FrozenEstimator(pairs)).fit(X, y)
 
 
-# Those who watch.
+# Callbacks.
 
 
 def test_verbose_prints_the_progress_of_a_fit(capsys):
@@ -518,7 +518,7 @@ def test_verbose_prints_the_progress_of_a_fit(capsys):
 
 
 class Recorder:
-    """A callback of scikit-learn that remembers, and stops a search after some terms."""
+    """A callback of scikit-learn that records terms, and stops a search after some."""
 
     def __init__(self, stop_after=None):
         self.stop_after, self.seen = stop_after, []
@@ -590,7 +590,7 @@ def test_monitors_of_scikit_learn_score_the_fitted_model():
     assert log["roc_auc"] == pytest.approx(model.score(X, y), abs=1e-12)
 
 
-# Data that teach little, and parameters that make no sense.
+# Uninformative data, and invalid parameters.
 
 
 def test_nothing_to_learn_gives_equal_scores_and_one_warning():
@@ -784,7 +784,7 @@ def test_the_top_is_ranked_on_request_and_otherwise_all_rows():
 
 
 def test_a_second_search_that_is_no_better_is_not_kept():
-    # The first feature says all: the first search ranks the held-out rows perfectly.
+    # The first feature is enough: the first search ranks the held-out rows perfectly.
     X, y, _ = discrete(0)
     X[:, 0] = y
     plain, top = (AURORA(**QUICK, max_fpr=max_fpr).fit(X, y) for max_fpr in (1.0, 0.2))

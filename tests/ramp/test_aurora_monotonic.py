@@ -1,4 +1,4 @@
-"""AURORA with a score that keeps to the directions of features."""
+"""AURORA with monotonic constraints."""
 
 import numpy as np
 import pandas as pd
@@ -23,7 +23,7 @@ def simulated(seed, n_rows=300, decimals=None):
 
 
 def worst_step(model, frame, name, direction):
-    """Return by how much the score runs against a direction, at most, along a fine grid."""
+    """Return the largest violation of a constraint by the score along a fine grid."""
     grid = np.linspace(-4, 4, 161)
     rows = frame.iloc[np.repeat(np.arange(25), len(grid))].copy()
     rows[name] = np.tile(grid, 25)

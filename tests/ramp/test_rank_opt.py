@@ -1,4 +1,4 @@
-"""RankOpt: what it climbs, what its score is, what does not matter to it, and its peers."""
+"""RankOpt: its objective, its score, invariances, and other rankers."""
 
 import pickle
 import sqlite3
@@ -107,7 +107,7 @@ def test_an_importance_is_the_auc_without_the_feature():
     }
 
 
-# What does not matter.
+# Invariances.
 
 
 @BOTH
@@ -153,7 +153,7 @@ def test_swapped_labels_mirror_the_score():
     assert mirrored.path_["objective"][0] == pytest.approx(model.path_["objective"][0], abs=1e-7)
 
 
-# Peers.
+# Other rankers.
 
 
 @BOTH

@@ -1,4 +1,4 @@
-"""ThresholdBinarizer against numpy's percentiles, plain definitions, and what changes nothing."""
+"""ThresholdBinarizer against numpy's percentiles and plain definitions; invariances."""
 
 import pickle
 import warnings
@@ -66,7 +66,7 @@ def mixed(n=600, seed=0):
     return X, y
 
 
-# Where thresholds lie.
+# Thresholds.
 
 
 @pytest.mark.parametrize("draw", ["normal", "standard_cauchy", "lognormal"])
@@ -238,7 +238,7 @@ def test_missing_and_unseen_values():
     names = model.get_feature_names_out().tolist()
     rows = X[:3].copy()
     rows["city"] = ["Rome", None, "Lund"]
-    # No training row missed these two, so that nothing says that they are missing.
+    # These two are never missing in training, so that there is no term for it.
     rows["calls"] = [np.nan, 0, 99]
     rows["plan"] = ["pro", "team", "free"]
     found = pd.DataFrame(model.transform(rows), columns=names)
@@ -328,7 +328,7 @@ def test_dense_and_sparse_are_the_same_in_every_type(dtype):
     assert_array_equal(sparse.indices, indices)
 
 
-# What must not change the terms.
+# Invariances of the terms.
 
 
 def same(model, other):

@@ -1,4 +1,4 @@
-"""RankingForest: every parameter, and every answer against its definition in plain numpy."""
+"""RankingForest: every parameter, and every result against its definition in plain numpy."""
 
 import pickle
 
@@ -55,7 +55,7 @@ def fit(X, y, sample_weight=None, **params):
 
 
 def values_of_trees(model, X, ranks):
-    """What each tree says of each row: the rank or the share of positives of its leaf."""
+    """The result of each tree for each row: the rank or the rate of its leaf."""
     values = []
     for tree in model.estimators_:
         strata = tree.strata
@@ -268,7 +268,7 @@ def test_the_chosen_size_of_leaves_is_saved_and_kept_by_warm_starts(tmp_path):
     model.set_params(n_estimators=70).fit(X, y)
     assert model.min_samples_leaf_ == 20
     assert_array_equal(model.decision_function(X), whole.decision_function(X))
-    # Other rows, which alone would choose otherwise.
+    # Other rows, which alone would choose another size.
     X, y = turned(400, 0.0)
     assert model.set_params(n_estimators=80).fit(X, y).min_samples_leaf_ == 20
     assert model.set_params(warm_start=False).fit(X, y).min_samples_leaf_ == 1
@@ -542,7 +542,7 @@ def test_a_warm_start_without_new_trees_keeps_the_forest_and_a_cold_one_refits()
     assert not np.array_equal(model.set_params(warm_start=False).fit(X, y).predict_proba(X), scores)
 
 
-# What it shows.
+# Output.
 
 
 def test_importances_are_the_mean_and_spread_of_those_of_the_trees():
@@ -781,7 +781,7 @@ def test_ctrl_c_ends_a_long_fit_soon_and_leaves_it_unfitted():
     assert said == ["interrupted", "unfitted", "3"], err
 
 
-# With the tools of scikit-learn.
+# With scikit-learn.
 
 
 def test_scikit_learn_scores_tunes_calibrates_and_inspects_it():

@@ -1,4 +1,4 @@
-"""What a forest says of itself: partial dependence, the form for shap, importances, level sets."""
+"""Explanations of a forest: partial dependence, the form for shap, importances, level sets."""
 
 import numpy as np
 import pandas as pd
@@ -44,7 +44,7 @@ def forests(cancer):
 
 
 def leaf_means(forest, X):
-    """The plain definitions: the mean over trees of what the leaf of a row says."""
+    """The plain definitions: the mean over trees of the value of a row's leaf."""
     eta, rank = np.zeros(len(X)), np.zeros(len(X))
     for tree in forest.estimators_:
         strata = tree.strata

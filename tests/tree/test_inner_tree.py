@@ -1,4 +1,4 @@
-"""The trees of stumps inside the splits of LeafRank, against the rows that they part."""
+"""The trees of stumps inside the splits of LeafRank, against the rows of their cells."""
 
 import numpy as np
 import pandas as pd

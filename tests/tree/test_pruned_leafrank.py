@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 
 def noise_and_square(n_rows, seed):
-    """A square in the middle under noise, and a feature that says nothing."""
+    """A square in the middle under noise, and an uninformative feature."""
     rng = np.random.default_rng(seed)
     X = rng.random((n_rows, 3))
     eta = np.where((np.abs(X[:, :2] - 0.5) < 0.3).all(axis=1), 0.85, 0.15)

@@ -330,7 +330,7 @@ def test_the_results_of_pruning_are_saved(rule, tmp_path):
     for name, column in model.pruning_.items():
         assert np.array_equal(read.pruning_[name], column)
     assert np.array_equal(read.decision_function(X), model.decision_function(X))
-    # A file from before these rules has no word of them.
+    # A file from before these rules does not contain them.
     plain = json.loads(TreeRank(pruning=None).fit(X, y)._to_document())["body"]["model"]
     assert not {"penalization", "validation"} & set(plain)
 

@@ -1,4 +1,4 @@
-"""What a ranking tree can be held to: cell means, directions, a part of the curve."""
+"""Options of a ranking tree: cell means, monotonic constraints, a part of the curve."""
 
 from collections import Counter
 from fractions import Fraction
@@ -333,7 +333,7 @@ def test_the_score_never_violates_a_constraint(fit):
 
 
 def test_an_unconstrained_tree_violates_constraints_that_a_constrained_one_keeps():
-    # What makes the property above a test: without the constraint it fails.
+    # Without the constraint the property above fails.
     rng = np.random.default_rng(0)
     X = rng.random((600, 1))
     y = rng.random(600) < 0.5 + 0.3 * np.sin(9 * X[:, 0])

@@ -1,4 +1,4 @@
-"""WeightedERM against paper 2 sec. 3.3 written plainly, and as a guest house for any classifier."""
+"""WeightedERM against paper 2 sec. 3.3 written plainly, and with any classifier."""
 
 import copy
 import pickle
@@ -168,7 +168,7 @@ def test_cross_validation_prunes_and_threads_do_not_matter():
 
 
 def test_a_fold_is_scored_by_the_tree_that_was_grown_without_it():
-    # Labels that nothing foretells: a classifier that knows its rows by heart must not shine.
+    # Unpredictable labels: a classifier that memorises its rows must not look good.
     rng = np.random.default_rng(5)
     noise, y = rng.normal(size=(200, 2)), rng.random(200) < 0.5
     split = WeightedERM(DecisionTreeClassifier())
@@ -261,7 +261,7 @@ def test_missing_values_are_passed_to_the_classifier():
     model = TreeRank(split=WeightedERM(LogisticRegression()), pruning=None).fit(X, Y)
     with pytest.raises(ValueError, match="column 1 is inf in row 5"):
         model.decision_function(broken)
-    # A tree of one leaf asks nobody, and refuses what its classifier would.
+    # A tree of one leaf calls no classifier, and rejects what its classifier would.
     leaf = TreeRank(split=WeightedERM(LogisticRegression()), min_gain=1.0, pruning=None).fit(X, Y)
     assert leaf.tree_.n_leaves == 1
     with pytest.raises(ValueError, match="contains NaN in column"):
@@ -312,7 +312,7 @@ def test_a_file_never_contains_code(fitted, tmp_path):
     with pytest.raises(TypeError, match="never holds code; use pickle"):
         fitted.save(tmp_path / "model.json")
     assert not (tmp_path / "model.json").exists()
-    # Not even one that was written all the same.
+    # Not even one that was written regardless.
     (tmp_path / "forged.json").write_text(fitted._to_document())
     with pytest.raises(ModelFormatError, match="needs classifiers that are missing"):
         load(tmp_path / "forged.json")
