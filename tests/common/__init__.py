@@ -1,1 +1,1 @@
-"""What several rooms share: estimators, data, oracles, and ways to run a process."""
+"""Shared by several rooms: estimators, data, oracles, and ways to run a process."""

@@ -1,4 +1,4 @@
-"""Scorecards of every kind, and rows that they were not made from."""
+"""Scorecards of every kind, and new rows."""
 
 import numpy as np
 import pandas as pd
@@ -8,7 +8,7 @@ from tests.common.real_data import load
 
 
 def applicants(n_rows, seed):
-    """Rows with all that a card can hold: special values, quotes, kinds of categories, gaps."""
+    """Rows with special values, quotes, kinds of categories and missing values."""
     rng = np.random.default_rng(seed)
     X = pd.DataFrame(
         {
@@ -41,7 +41,7 @@ def applicants(n_rows, seed):
 
 
 def strangers(X):
-    """Return the rows with some categories that no training row had."""
+    """Return the rows with some unseen categories."""
     changed = X.copy()
     changed["purpose <&>"] = X["purpose <&>"].where(np.arange(len(X)) % 20 > 0, "never seen")
     changed["region"] = pd.Categorical(
@@ -86,7 +86,7 @@ def plain(X):
 
 
 def parts_of_json(card, row):
-    """Give points to a row by what the documentation of the document says, and nothing else."""
+    """Compute the points of a row from the documentation of the document alone."""
     parts = []
     for feature in card["features"]:
         value = row[feature["position"]]

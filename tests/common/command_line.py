@@ -1,4 +1,4 @@
-"""The command line called in this process, and what it reads and prints."""
+"""The command line called in this process, its input and output."""
 
 from itertools import takewhile
 
@@ -7,7 +7,7 @@ import pandas as pd
 from aucrank import load
 from aucrank.cli import _data, main
 
-#: A model that is quickly fitted, where what is tested is the same for all.
+#: A model that is quickly fitted, for tests that do not depend on the model.
 TREE = ("--model", "TreeRank")
 
 
@@ -35,7 +35,7 @@ def loans(n=400, seed=0):
 
 
 def run(capsys, *args):
-    """Exit status, and what was printed."""
+    """Exit status and output."""
     status = main([str(arg) for arg in args])
     captured = capsys.readouterr()
     return status, captured.out, captured.err

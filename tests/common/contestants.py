@@ -1,4 +1,4 @@
-"""Rankers small enough to tell what a comparison of them must find."""
+"""Rankers so small that the result of a comparison is known."""
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin

@@ -1,4 +1,4 @@
-"""The conventions that aucrank keeps, each with what verifies it.
+"""The conventions of aucrank, each with its verifiers.
 
 `python -m tests.common.conventions` prints the table that `docs/conventions.md` has;
 `tests/contract/test_conventions.py` compares it with the page, and sees to it that all that is

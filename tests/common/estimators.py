@@ -44,7 +44,7 @@ quiet_on_few_rows = pytest.mark.filterwarnings(
     "ignore:No split lowers",
 )
 
-#: What makes a fit of AURORA short, where its search is not what is tested.
+#: Settings for a short fit of AURORA if its search is not tested.
 SHORT_SEARCH = {"radius": 1.5, "depth": "shallow", "max_features": 4}
 
 
@@ -291,7 +291,7 @@ TWO_SIDED = [
     RankingEnsemble(members=[("linear", LinearRanker())], n_folds=2),
 ]
 
-#: For files made up: every form of a saved model, small.
+#: For crafted files: every form of a saved model, small.
 SAVED = {
     "tree": TreeRank(split=LeafRank(max_depth=2), pruning=None, monotonic_cst={"a": 1}),
     "pruned_tree": TreeRank(max_depth=4),

@@ -55,7 +55,7 @@ OF_NUMBERS = {
     "lines": RankBoost(n_rounds=4, weak_ranker="linear"),
     "program of lines": MartiRank(n_rounds=4, weak_ranker="linear"),
 }
-#: Scores whose formula SQL has no word for, or whose SQL is that of something else.
+#: Scores whose formula SQL cannot express, or whose SQL is of another output.
 NOT_IN_SQL = {
     "medians": RankingForest(
         n_estimators=4, max_depth=4, aggregation="rank_median", random_state=0

@@ -1,4 +1,4 @@
-"""What the guide to production says of `to_json`, and nothing else: scores rows by hand."""
+"""Scores rows by hand, only from the description of `to_json` in the guide to production."""
 
 from bisect import bisect_right
 from itertools import accumulate

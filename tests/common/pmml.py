@@ -1,4 +1,4 @@
-"""PMML read as its schema and its rules say, in plain Python."""
+"""PMML read by its schema and its rules, in plain Python."""
 
 import math
 import operator

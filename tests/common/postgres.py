@@ -1,4 +1,4 @@
-"""A PostgreSQL server of our own, on a socket in a folder of its own."""
+"""A separate PostgreSQL server, on a socket in its own folder."""
 
 import os
 import shutil

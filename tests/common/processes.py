@@ -1,4 +1,4 @@
-"""Python in a process of its own: what it prints, and what it does when it is interrupted."""
+"""Python in a separate process: its output, and its reaction to an interrupt."""
 
 import os
 import signal

@@ -16,7 +16,7 @@ from tests.common.contestants import Column, sample
 from tests.common.estimators import few_members
 from tests.common.loans import loans
 
-#: Names, levels and labels that a page must show as they are, and run nothing of.
+#: Names, levels and labels that a page must show and never execute.
 HOSTILE = [
     "<script>alert(1)</script>",
     '"onload="alert(1)',
@@ -55,7 +55,7 @@ def target_of(positive, weight=None, groups=None):
 
 
 def subject_of(scores, *, own_cut=0.0):
-    """A model of which nothing but the scores is known."""
+    """A model with nothing but scores."""
     scores = np.asarray(scores, dtype=np.float64)
     return Subject("model", None, Rows(np.zeros((len(scores), 1))), scores, None, None, own_cut)
 

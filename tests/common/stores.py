@@ -1,4 +1,4 @@
-"""Every way to keep a fitted model and have it back."""
+"""Every way to store and restore a fitted model."""
 
 import copy
 import pickle

@@ -1,4 +1,4 @@
-"""Rows of users and tools, of which pairs of categories tell what neither column does."""
+"""Rows of users and tools whose pairs are informative and neither column alone."""
 
 import numpy as np
 import pandas as pd

@@ -11,6 +11,6 @@ def card_and_rows(request):
 
 @pytest.fixture(scope="module")
 def postgres():
-    """Return a connection to a PostgreSQL server of our own."""
+    """Return a connection to a separate PostgreSQL server."""
     with postgres_server() as connection:
         yield connection

@@ -29,7 +29,7 @@ def fitted(request):
     X = pd.DataFrame(rng.normal(size=(500, 4)), columns=list("abcd"))
     y = rng.random(500) < 1 / (1 + np.exp(1 - 1.5 * X["a"] - X["b"] * X["c"]))
     model = RANKERS[request.param].fit(X, y)
-    # Off the grid of the values, or this tests nothing.
+    # Not on the grid of the values, or this tests nothing.
     assert (model.base_score_ * 2**32) % 1 != 0 if hasattr(model, "base_score_") else True
     return model, X
 

@@ -98,7 +98,7 @@ TIES = {
 
 
 def card_with_ties():
-    """Return a card of four features that say the same, and every row that there can be."""
+    """Return a card of four equal features, and every possible row."""
     X = pd.DataFrame(list(product([0.0, 1.0], repeat=4)), columns=["b", "d", "a", "c"])
     total = X.sum(axis=1).to_numpy()
     card = Scorecard(estimator=RIMARC(missing="value"), min_bin_share=0.01).fit(
@@ -170,7 +170,7 @@ def test_engines_give_the_points_and_the_reasons_of_the_card(request, name, why)
             found = [scored.get(f"reason_{rank}") for rank in range(1, len(row) + 1)][:4]
             n_reasons = 4 - expected.count(None)
             assert found[:n_reasons] == expected[:n_reasons]
-            # PMML4S says the last one again.
+            # PMML4S repeats the last one.
             last = expected[n_reasons - 1] if name == "pmml4s" and n_reasons else None
             assert set(found[n_reasons:]) <= {last}
 

@@ -107,7 +107,7 @@ RUNS = {"python": by_python, "c": by_c, "javascript": by_javascript, "java": by_
 def test_code_gives_the_score_to_the_last_bit(name, language, tmp_path):
     model, new = fitted_formula(name)
     if language == "java":
-        # A machine of Java starts slowly.
+        # The Java virtual machine starts slowly.
         new = new.head(100)
     scores = model.decision_function(new)
     assert len(np.unique(scores)) > 1

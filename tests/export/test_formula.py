@@ -54,7 +54,7 @@ def test_two_databases_give_the_score_to_the_last_bit(name):
         stored.to_sql("stored", database, index=False)
         assert_array_equal([score for (score,) in database.execute(sql)], scores)
     with closing(duckdb.connect()) as database:
-        # What pandas takes for missing is NULL.
+        # Missing values of pandas are NULL.
         database.execute("CREATE TABLE stored AS SELECT * FROM stored")
         for column in stored:
             if column != "trade":

@@ -35,7 +35,7 @@ from sqlglot import exp
 
 from tests.common.estimators import few_members
 
-#: Which grammars of sqlglot read what a dialect writes.
+#: Grammars of sqlglot for each dialect.
 GRAMMARS = {
     "ansi": ["sqlite", "duckdb", "postgres", "oracle"],
     "postgres": ["postgres"],
@@ -85,7 +85,7 @@ HOSTILE = [*QUOTES, *ESCAPES, *BLANKS, *LOOKALIKES, *WORDS, *ATTACKS]
 #: Categories besides: what some databases take for another string, or for none.
 LEVELS = [*HOSTILE, "", " ", "x", "x ", "X", "\N{PILE OF POO}"]
 
-#: All that the expression of a score may be made of.
+#: Nodes allowed in the expression of a score.
 ARITHMETIC = (exp.Case, exp.If, exp.Paren, exp.Neg, exp.Add, exp.Sub, exp.Mul, exp.Div)
 CONDITIONS = (exp.And, exp.Or, exp.Not, exp.LT, exp.GT, exp.GTE, exp.EQ, exp.In, exp.Is)
 LEAVES = (exp.Column, exp.Identifier, exp.Literal, exp.Null, exp.Boolean)
@@ -340,7 +340,7 @@ def test_a_score_in_sql_is_arithmetic_on_the_columns_of_the_fit(written, dialect
 
 
 def test_the_models_use_every_hostile_name_and_category():
-    """What the tests above and below say of any column, they say of all."""
+    """The tests above and below cover every column."""
     X, y = hostile_rows("categories")
     names, strings = read_back(_registry.get_estimator("RIMARC")().fit(X, y).to_sql(), "duckdb")
     assert (names, strings) == (set(HOSTILE), set(LEVELS))
@@ -351,7 +351,7 @@ def identifier(name, reader):
 
 
 def asker(run, model, X, dialect, reader, types):
-    """Put rows into a database, next to a table that no score may name; return what queries it."""
+    """Load rows into a database, with a table that no score may name; return a query function."""
     kind = types[0] if isinstance(X.iloc[0, 0], str) else types[1]
     columns = ", ".join(f"{identifier(name, reader)} {kind}" for name in X.columns)
     marks = ", ".join(["%s" if dialect in ("mysql", "postgres") else "?"] * (X.shape[1] + 1))
@@ -391,7 +391,7 @@ def test_duckdb_gives_the_scores_for_any_names(written):
 
 @pytest.fixture(scope="module")
 def mariadb():
-    """Return a connection to a server of our own, on a socket in a folder of its own."""
+    """Return a connection to a separate server, on a socket in its own folder."""
     pymysql = pytest.importorskip("pymysql")
     install, serve = (
         shutil.which(name, path=f"{os.environ['PATH']}:/usr/sbin")

@@ -98,5 +98,5 @@ def test_to_html_needs_a_fit_and_jinja2(monkeypatch):
     monkeypatch.setitem(sys.modules, "jinja2", None)
     with pytest.raises(ImportError, match=r"TreeRank\.to_html needs jinja2: run `pip install 'auc"):
         TreeRank(random_state=0).fit(X, y).to_html()
-    # Its page is made without.
+    # The page of a card needs no jinja2.
     assert Scorecard().fit(X, y).to_html().startswith("<!DOCTYPE html>")

@@ -32,7 +32,7 @@ def large(request):
 
 @pytest.fixture
 def small_steps(monkeypatch):
-    """Have small models written in steps, too, and their trees in parts."""
+    """Write small models in steps, too, and their trees in parts."""
     monkeypatch.setattr(sql_layers, "_MOST_READABLE", 1)
     monkeypatch.setattr(sql_layers, "_NODES_OF_STEP", 30)
     monkeypatch.setattr(sql_layers, "_DEEPEST", 2)

@@ -51,7 +51,7 @@ def samples(draw):
 
 
 def holds(rule, values):
-    """For which values a printed rule holds, read as Python reads it."""
+    """The values for which a printed rule holds, evaluated by Python."""
     if rule == "all rows":
         return np.ones(len(values), dtype=bool)
     rule = rule.replace("x is missing", "False").replace("x is known", "True")
@@ -76,7 +76,7 @@ def test_a_printed_card_gives_the_points_by_hand(sample):
         return
     assert_steps(table["rule"], table["points"] + card.initial_points_, X, points)
     lines = list(csv.reader(card.to_csv().splitlines()))[2:]
-    # What begins with a sign has a quote before it, so that a spreadsheet takes it for text.
+    # A quote before a leading sign makes a spreadsheet read text.
     assert [line[1].removeprefix("'") for line in lines] == list(table["rule"])
     page = card.to_html()
     cells = re.findall(r'<tr><td>([^<]*)</td><td class="points"[^>]*>(-?\d+)</td>', page)
@@ -91,7 +91,7 @@ def test_a_printed_card_gives_the_points_by_hand(sample):
 
 
 def rule_of_line(label):
-    """What a line of a card says, as a comparison."""
+    """A line of a card as a comparison."""
     bound = r"(\S+)"
     for pattern, rule in [
         (f"under {bound}", r"x < \1"),

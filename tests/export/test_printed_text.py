@@ -1,4 +1,4 @@
-"""Names and categories from anywhere, in all that is printed: nothing acts on a terminal."""
+"""Names and categories of any text in all printed output cannot control a terminal."""
 
 import re
 

@@ -11,7 +11,7 @@ from tests.common.oracles import walk
 
 @pytest.fixture(scope="module")
 def data():
-    """Few distinct values, so that thresholds are hit exactly, and gaps that tell something."""
+    """Few distinct values, so that thresholds are hit exactly, and informative missing values."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(1200, 4)).round(1)
     y = X[:, 0] + X[:, 1] * X[:, 2] + rng.normal(size=1200) > 1
@@ -58,7 +58,7 @@ def test_evaluating_the_trees_as_shap_does_gives_the_output_of_every_row(model, 
 
 
 def _tests(model):
-    """Kinds of question that the tree asks."""
+    """Kinds of tests in the tree."""
     for node in model.tree_._document["nodes"]:
         split = node["split"]
         if split is not None:
@@ -151,5 +151,5 @@ def test_shap_explains_against_a_background(model, data):
     explainer = shap.TreeExplainer(model.tree_.to_shap(), background)
     values = explainer.shap_values(X[:100])
     expected = model.decision_function(X[:100]) - model.decision_function(background).mean()
-    # Against a background shap reckons in single precision.
+    # Against a background, shap computes in single precision.
     assert np.abs(values.sum(axis=1) - expected).max() < 1e-5

@@ -1,4 +1,4 @@
-"""What a warehouse is given scores rows as the model does: run in DuckDB, read by its grammar."""
+"""SQL for warehouses scores rows like the model: run in DuckDB, parsed by its grammar."""
 
 import duckdb
 import jinja2

@@ -1,4 +1,4 @@
-"""Intervals of the AUC of rows in groups, held against the definition of Obuchowski (1997)."""
+"""Intervals of the AUC of rows in groups, against the definition of Obuchowski (1997)."""
 
 import numpy as np
 import pandas as pd

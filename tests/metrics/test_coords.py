@@ -1,4 +1,4 @@
-"""Tables of what becomes of the rows at a threshold."""
+"""Tables of rates and counts at a threshold."""
 
 import numpy as np
 import pandas as pd

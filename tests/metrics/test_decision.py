@@ -17,7 +17,7 @@ def draw(n=600, seed=0):
 
 
 def of_rows(y, p, threshold):
-    """What each row adds to the net benefit."""
+    """The contribution of each row to the net benefit."""
     return (p >= threshold) * np.where(y, 1.0, -threshold / (1 - threshold))
 
 

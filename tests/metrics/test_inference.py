@@ -137,7 +137,7 @@ def test_labels_and_columns_of_any_kind():
     assert boot == auc_interval(CT_Y, CT_RATING, method="bootstrap", n_resamples=50, random_state=1)
 
 
-# Where DeLong's variance says nothing.
+# Without DeLong's variance.
 
 
 @pytest.mark.parametrize("method", ["delong", "logit", "bootstrap"])

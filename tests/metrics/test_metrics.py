@@ -154,7 +154,7 @@ def test_the_number_of_threads_does_not_matter(weighted, monkeypatch):
     assert value == area
 
 
-# What comes in.
+# Input.
 
 
 @pytest.mark.parametrize("y_type", [bool, np.int8, np.uint8, np.uint16, np.int32, int, np.float32])

@@ -16,7 +16,7 @@ FEW = {"n_resamples": 20, "random_state": 0}
 
 
 def loss(criterion, sensitivity, specificity, costs=(1, 1), prevalence=0.5):
-    """What a criterion makes least, by its definition."""
+    """The value that a criterion minimises, by its definition."""
     if criterion == "youden":
         return 1 - sensitivity - specificity
     if criterion == "closest_topleft":

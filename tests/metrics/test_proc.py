@@ -1,4 +1,4 @@
-"""What the tests of pROC expect on its example data, aSAH."""
+"""Expected values of pROC's own tests on its example data, aSAH."""
 
 import pytest
 from aucrank.metrics import auc_compare, auc_interval, partial_auc

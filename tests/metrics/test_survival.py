@@ -1,4 +1,4 @@
-"""AUC of events that some rows have not had yet, against scikit-survival and plain definitions."""
+"""AUC of censored events, against scikit-survival and plain definitions."""
 
 import numpy as np
 import pytest
@@ -143,6 +143,6 @@ def test_the_auc_of_a_million_rows_is_close_to_that_without_censoring():
     table = survival_auc(time, event, risk, [0.7]).table
     later = (time > 0.7) | (event & (time <= 0.7))
     plain = roc_auc_score(event[later] & (time[later] <= 0.7), risk[later])
-    # Without regard to the lost rows it is another figure, though not far off.
+    # Ignoring the censored rows gives another value, though a close one.
     assert table["auc"][0] == pytest.approx(plain, abs=0.05)
     assert table["auc"][0] != plain

@@ -36,7 +36,7 @@ def test_a_difference_invisible_in_single_columns_is_found():
     X1[turn, 0] = 1 - X1[turn, 0]
     result = two_sample_test(X0, X1, random_state=0)
     assert result.pvalue < 1e-4
-    # What the ranker ranks first is denser in the second sample.
+    # The top of the ranking is denser in the second sample.
     fresh = rng.random((4000, 2))
     high = result.ranker.decision_function(fresh) >= np.quantile(
         result.ranker.decision_function(fresh), 0.8

@@ -1,4 +1,4 @@
-"""Metrics of weights that lie decades apart, held against exact fractions."""
+"""Metrics of weights that differ by decades, against exact fractions."""
 
 import pickle
 from fractions import Fraction

@@ -75,7 +75,7 @@ def test_thirty_readable_terms_rank_no_worse_than_logistic_regression(name):
 
 
 def test_interacting_features_are_found_only_by_and_and_or_terms():
-    # Ten features, of which two decide, neither alone; one label in five is wrong.
+    # Ten features, of which two interact, neither informative alone; one label in five is wrong.
     train = make_xor(1500, n_features=10, noise_rate=0.2, random_state=0)
     test = make_xor(10_000, n_features=10, noise_rate=0.2, random_state=1)
     params = {"max_features": 40, "radius": 1.0}

@@ -1,4 +1,4 @@
-"""TreeRank on real data, against the tree that its users have today.
+"""TreeRank on real data, against a tree of scikit-learn.
 
 The data sets lie in ``../shared/data`` next to the checkout; without them these tests are skipped.
 """

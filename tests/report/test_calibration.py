@@ -1,4 +1,4 @@
-"""Probabilities against what happened."""
+"""Probabilities against outcomes."""
 
 import numpy as np
 import pytest
@@ -70,7 +70,7 @@ def test_weights_are_repeated_rows_but_for_the_interval():
     assert once.brier == pytest.approx(many.brier)
     for name in ("size", "predicted", "observed"):
         np.testing.assert_allclose(once.bins[name], many.bins[name])
-    # Three times the same row does not tell three times as much.
+    # Copies of a row add no information.
     assert (once.bins["observed_high"] - once.bins["observed_low"]).sum() > (
         many.bins["observed_high"] - many.bins["observed_low"]
     ).sum()

@@ -1,4 +1,4 @@
-"""What columns hold, and how far they have moved."""
+"""Contents of columns, and their shifts."""
 
 import numpy as np
 import pandas as pd

@@ -1,4 +1,4 @@
-"""Where to cut a score, for what errors cost."""
+"""Thresholds of a score by the costs of errors."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""`aucrank.report`: what it takes, what it gives, and what it refuses."""
+"""`aucrank.report`: its input, its output and its errors."""
 
 import html
 import sys

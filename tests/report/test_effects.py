@@ -1,4 +1,4 @@
-"""What a model makes of each column."""
+"""The effect of each column on the score."""
 
 import numpy as np
 import pandas as pd

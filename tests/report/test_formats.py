@@ -1,4 +1,4 @@
-"""Figures as they are written."""
+"""Printed forms of numbers."""
 
 import math
 

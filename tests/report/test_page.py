@@ -1,4 +1,4 @@
-"""The page as HTML: what it shows, for whom, and what it lets through."""
+"""The page as HTML: contents, accessibility and security."""
 
 import base64
 import hashlib

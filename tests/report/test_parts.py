@@ -1,4 +1,4 @@
-"""Groups, subgroups and periods of a report, held against the statistics of the parts alone."""
+"""Groups, subgroups and periods of a report, against the statistics of each part."""
 
 import datetime
 import warnings
@@ -196,7 +196,7 @@ def test_an_effective_number_of_rows_is_that_of_the_variance_over_groups():
     rng = np.random.default_rng(0)
     groups = np.repeat(np.arange(200), 5)
     of_group = rng.random(200) < 0.3
-    # All rows of a group are alike: as many rows as groups tell.
+    # All rows of a group are equal: the effective number is that of the groups.
     target = target_of(of_group[groups], groups=groups)
     alike = effective_rows(target, np.zeros(1000, np.intp), 1)
     assert alike[0] == pytest.approx(200, rel=0.01)

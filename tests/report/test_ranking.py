@@ -1,4 +1,4 @@
-"""The curve, its areas, KS, and what the rows that score highest hold."""
+"""The curve, its areas, KS, and the gains."""
 
 from dataclasses import replace
 

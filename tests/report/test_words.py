@@ -1,4 +1,4 @@
-"""What is said of the figures, and what is not."""
+"""Conclusions in words from the figures."""
 
 import aucrank
 import numpy as np
