@@ -270,7 +270,7 @@ def test_weight_k_equals_k_rows_and_weight_zero_no_row(card):
     assert_same(weighted, repeated)
 
 
-def test_only_the_ratios_of_weights_that_are_no_counts_matter(card):
+def test_only_ratios_of_fractional_weights_matter(card):
     X, y = applicants(400, 4, moved=0.3)
     weight = np.random.default_rng(0).random(400)
     first = card.drift(X, y, sample_weight=weight)

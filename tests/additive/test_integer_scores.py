@@ -142,7 +142,7 @@ def test_parsimony_is_cross_validated():
     mpl.pyplot.close("all")
 
 
-def test_bad_parameters_are_named(card):
+def test_bad_parameters_are_named_in_the_error(card):
     for params, error, message in (
         ({"max_features": 0}, ValueError, "max_features must be at least 1"),
         ({"max_points": 0}, ValueError, "max_points must be from 1"),

@@ -41,7 +41,7 @@ def test_reasons_are_the_features_that_cost_most(card, why, baseline):
         assert_allclose(points[row], [max(lost[place], 0) for place in order[:3]], atol=1e-9)
 
 
-def test_reasons_in_words(card):
+def test_reasons_are_printed_in_words(card):
     codes = card.reason_codes(X, 2, reasons={"age": "A1: too young", "income": "B2"})
     assert (
         {"A1: too young", "B2"} <= set(codes.ravel()) <= {"A1: too young", "B2", None, *X.columns}

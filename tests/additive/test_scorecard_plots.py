@@ -54,7 +54,7 @@ def test_the_widest_or_the_named_features_are_drawn(card):
             card.plot(**params)
 
 
-def test_terms_are_the_points_by_value(card):
+def test_terms_are_drawn_as_points_by_value(card):
     display = card.plot_terms(["age", "months"])
     (steps,) = display.axes_[0].patches
     feature = document(card)["features"][0]

@@ -614,7 +614,7 @@ def test_a_failed_save_keeps_the_old_file(fitted, tmp_path, monkeypatch):
     assert [p.name for p in tmp_path.iterdir()] == ["model.json"]
 
 
-def test_a_save_goes_through_a_link_and_takes_the_usual_permissions(fitted, tmp_path):
+def test_save_follows_a_link_and_sets_the_usual_permissions(fitted, tmp_path):
     (tmp_path / "plain").touch()
     (tmp_path / "link").symlink_to(tmp_path / "model.json")
     fitted.save(str(tmp_path / "link"))
@@ -652,7 +652,7 @@ def test_skops_loads_a_model_if_its_class_is_trusted(fitted):
         (np.int64(100), None, 100),
     ],
 )
-def test_n_jobs_means_threads(n_jobs, limit, expected, monkeypatch):
+def test_n_jobs_is_a_number_of_threads(n_jobs, limit, expected, monkeypatch):
     monkeypatch.setattr(joblib, "cpu_count", lambda: 8)
     monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
     if limit is not None:

@@ -57,7 +57,7 @@ def tree():
 
 
 @pytest.mark.parametrize("leak", LEAKS)
-def test_a_column_that_separates_the_classes_is_named(leak):
+def test_a_column_that_separates_the_classes_raises_a_warning(leak):
     X = PLAIN.assign(**{leak: LEAKS[leak]})
     assert named(lambda: tree().fit(X, Y)) == f"Column '{leak}'"
     assert named(lambda: tree().fit(PLAIN, Y)) == ""

@@ -104,7 +104,7 @@ def test_threads_row_order_and_copies_do_not_matter(loss):
     assert_array_equal(clone(model).fit(X[copies], y[copies]).decision_function(X), weighted)
 
 
-def test_equal_weights_of_any_size_are_no_weights():
+def test_equal_weights_of_any_size_do_not_matter():
     scores = small().fit(FRAME, BAD).decision_function(FRAME)
     weighted = small().fit(FRAME, BAD, sample_weight=np.full(len(BAD), 1e-3))
     assert_allclose(weighted.decision_function(FRAME), scores, atol=1e-6)

@@ -199,7 +199,7 @@ def find(document, name):
     return None
 
 
-def test_of_equal_thresholds_the_first_feature_and_the_highest_is_taken():
+def test_ties_are_broken_by_the_first_feature_and_the_highest_threshold():
     # TPR - FPR is 1/2 above 1.5 and above 3.5, of either column.
     X = np.repeat([[1.0], [2.0], [3.0], [4.0]], 2, axis=1)
     model = exact(n_rounds=1).fit(X, [0, 1, 0, 1])
@@ -626,7 +626,7 @@ def test_breast_cancer_is_ranked_well():
     assert RankBoost().fit(X, y).score(X, y) == 1
 
 
-def test_of_two_thresholds_that_tie_after_the_first_round_the_higher_one_is_taken():
+def test_thresholds_that_tie_after_the_first_round_are_broken_by_the_higher_one():
     # DECISIONS K2. Negatives are the mirror of the positives, and so is the first threshold, 0, of
     # itself: in the second round each threshold ties with its mirror, but not to the last digit.
     values = np.array([-3.0, -2, -1, 1, 2, 3])

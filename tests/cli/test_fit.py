@@ -172,7 +172,7 @@ def test_readable_models_take_no_more_time_than_they_are_given(rows, monkeypatch
     ("options", "is_limited"),
     [((), False), (("--time-limit", 600), True), (("--param", "time_limit=600"), True)],
 )
-def test_what_is_printed_does_not_depend_on_the_clock_unless_time_is_limited(
+def test_the_output_does_not_depend_on_the_clock_without_a_time_limit(
     options, is_limited, rows, monkeypatch, capsys
 ):
     limits = []

@@ -270,9 +270,7 @@ CSV_FILES = {
 
 @pytest.mark.parametrize("comment", ["", "# made by us\n"])
 @pytest.mark.parametrize("change", CSV_FILES)
-def test_what_a_csv_file_holds_does_not_depend_on_the_way_it_is_read(
-    change, comment, reader, capsys
-):
+def test_values_of_a_csv_file_do_not_depend_on_the_way_it_is_read(change, comment, reader, capsys):
     function, args = CSV_FILES[change]
     frame, layout = function(loans(390))
     os.makedirs("parts")

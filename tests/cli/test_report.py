@@ -92,7 +92,7 @@ def test_models_of_equal_names_are_distinguished_by_their_folders(fitted, capsys
     assert "a/tree.json less b/tree.json" in page("page.html")
 
 
-def test_the_positive_class_may_be_named(fitted, capsys):
+def test_the_positive_class_can_be_chosen(fitted, capsys):
     rows = loans(300, seed=1)
     rows["bad"] = np.where(rows["bad"] == 1, "late", "paid")
     rows.to_csv("words.csv", index=False)

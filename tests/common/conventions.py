@@ -135,7 +135,7 @@ CONVENTIONS = [
         "`n_jobs` is a number of threads that changes no bit; processes of joblib share the cores",
         (
             "contract/test_with_scikit_learn.py::test_threads_do_not_change_a_bit",
-            "base/test_base.py::test_n_jobs_means_threads",
+            "base/test_base.py::test_n_jobs_is_a_number_of_threads",
             "base/test_base.py::test_a_worker_process_of_joblib_takes_its_share",
             "contract/test_robustness.py::test_worker_processes_give_the_results_of_one_process",
         ),

@@ -48,7 +48,7 @@ def test_no_fit_begins_after_the_time_limit(clock):
     assert board.folds["model"].tolist() == ["quick"] * 5 + ["slow"] * 3
 
 
-def test_a_limit_that_is_not_reached_is_not_mentioned(clock):
+def test_a_time_limit_that_is_not_reached_is_not_reported(clock):
     X, y = sample(50)
     assert aucrank.compare(X, y, models={"a": slow(clock, 1)}, time_limit=30).notes == []
 

@@ -119,7 +119,7 @@ def test_every_estimator_is_tested():
 
 
 @quiet
-def test_what_a_fit_reports_is_in_the_file(saved):
+def test_attributes_of_a_fit_are_saved_in_the_file(saved):
     model, back = saved
     assert assert_same_fit(back, model) > 1
 

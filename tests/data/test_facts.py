@@ -119,7 +119,7 @@ def test_rows_in_parts_are_described_and_coded_like_one_frame(make, weight, clas
 
 
 @pytest.mark.parametrize("make", SOURCES)
-def test_listed_columns_are_categories_whatever_their_dtype(make, tmp_path):
+def test_listed_columns_are_categories_for_any_dtype(make, tmp_path):
     parts = [ROWS[:7], ROWS[7:300], ROWS[300:]]
     dataset = make(tmp_path, parts, target="y", columns=FEATURES)
     check_same(dataset, ROWS, categories=["count", "flag", "colour"])

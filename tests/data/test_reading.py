@@ -125,7 +125,7 @@ def test_a_damaged_file_is_named_in_the_error(damage, tmp_path):
         list(dataset.batches())
 
 
-def test_parquet_needs_pyarrow_and_says_so():
+def test_reading_parquet_needs_pyarrow():
     done = run_script(
         "import sys; sys.modules['pyarrow'] = sys.modules['pyarrow.parquet'] = None\n"
         "from aucrank.data import Dataset\n"

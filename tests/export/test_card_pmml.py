@@ -114,7 +114,7 @@ def card_with_ties():
 @pytest.mark.parametrize("why", ["few", "many"])
 @pytest.mark.parametrize("ties", TIES)
 @pytest.mark.parametrize("least", ["more than nothing", "nothing"])
-def test_reason_codes_are_the_same_in_ties_whatever_the_engine_does_with_them(why, ties, least):
+def test_reason_codes_do_not_depend_on_how_an_engine_breaks_ties(why, ties, least):
     """Engines put out what made a difference, or (JPMML) at least none against the row."""
     card, X = card_with_ties()
     engine = PmmlScorecard(card.to_pmml(why=why))

@@ -200,7 +200,7 @@ def test_at_most_five_radii_are_tried_and_one_is_kept():
 
 
 @pytest.mark.parametrize("selection", ["validation", "cv"])
-def test_radii_are_compared_on_few_terms_and_one_search_goes_on(selection):
+def test_radii_are_compared_on_few_terms_and_one_search_continues(selection):
     X, y = clients()
     settings = QUICK | {"radius": "auto", "selection": selection, "n_folds": 3}
     model = AURORA(**settings, radius_terms=4).fit(X, y)

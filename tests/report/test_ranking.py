@@ -121,7 +121,7 @@ def test_weight_two_equals_a_repeated_row():
     np.testing.assert_allclose(once.gains["captured"], twice.gains["captured"])
 
 
-def test_the_band_is_that_of_the_whole_curve_where_rows_are_many():
+def test_with_many_rows_the_band_is_that_of_the_whole_curve():
     rng = np.random.default_rng(3)
     y = rng.random(100_500) < 0.2
     found = measure_ranking(rng.normal(loc=y), target_of(y), FEW_RESAMPLES)
