@@ -13,8 +13,8 @@ import doctest
 import io
 import re
 import shutil
-import sys
 import sqlite3
+import sys
 import tokenize
 import warnings
 from pathlib import Path
