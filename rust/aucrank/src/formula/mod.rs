@@ -1,9 +1,9 @@
 //! The function of a fitted model as data: all exports are written from it.
 //!
 //! A [`Formula`] is a small expression over the columns of a row, with the exact constants of the
-//! model. Every family gives its own; [`Formula::value`] evaluates one row by the plain reading of each
-//! operation, and is the oracle of both the fast scorers and the exports. What has no closed form is
-//! [`Formula::Opaque`] and says why.
+//! model. Each family defines its own. [`Formula::value`] evaluates one row, operation by
+//! operation, and is the reference for both the fast scorers and the exports. A model without a
+//! closed form is [`Formula::Opaque`], which gives the reason.
 
 mod shapley;
 mod steps;
@@ -60,7 +60,7 @@ pub enum Formula {
     },
     /// A weighted sum of numbers.
     Linear(Linear),
-    /// A number where a condition holds, else 0.
+    /// A number if a condition holds, else 0.
     Indicator {
         /// The condition.
         condition: Condition,
@@ -76,25 +76,25 @@ pub enum Formula {
         /// The formula.
         of: Box<Formula>,
     },
-    /// A quotient, or a constant where the denominator is not above 0.
+    /// A quotient, or a constant if the denominator is not above 0.
     Quotient {
-        /// Above the line.
+        /// The dividend.
         numerator: Box<Formula>,
-        /// Below the line.
+        /// The divisor.
         denominator: Box<Formula>,
         /// The constant.
         otherwise: f64,
     },
     /// The median; of an even number of formulas the mean of the middle two.
     Median(Vec<Formula>),
-    /// The mean worth of the ends of a branching program.
+    /// The mean value of the ends of a branching program.
     Program(Program),
-    /// Something that cannot be written down.
+    /// A part without a formula.
     Opaque(Opaque),
 }
 
-/// A weighted sum of numbers in the order of its terms, from 0 on, and then of a constant. It says
-/// nothing of numbers so large that a partial sum overflows.
+/// A weighted sum of numbers, added in the order of its terms, from 0 on, and then the constant.
+/// The value is unspecified if a partial sum overflows.
 ///
 /// # Examples
 ///
@@ -140,13 +140,13 @@ pub struct LinearTerm {
     pub feature: usize,
     /// Its weight.
     pub weight: f64,
-    /// How the number is standardised; `None` for one that is weighted as it is, of which a missing
-    /// value makes the sum missing too.
+    /// How the number is standardised; `None` if it is weighted as it is, so that the sum is
+    /// missing if the number is.
     pub scale: Option<Scale>,
 }
 
-/// How a number is standardised: its distance from the mean in standard deviations, clipped, and then
-/// rounded if there is a unit; 0 where it is missing.
+/// Standardisation of a number: its distance from the mean in standard deviations, clipped, and
+/// then rounded if there is a unit; 0 if the number is missing.
 ///
 /// # Examples
 ///
@@ -167,13 +167,13 @@ pub struct Scale {
     pub mean: f64,
     /// The standard deviation.
     pub deviation: f64,
-    /// Most standard deviations from the mean.
+    /// Largest distance from the mean, in standard deviations.
     pub limit: f64,
-    /// The power of two to a multiple of which the result is rounded, halves away from 0.
+    /// A power of two; the result is rounded to a multiple of it, halves away from 0.
     pub unit: Option<f64>,
 }
 
-/// Why a part of a model has no formula. Serialised as words.
+/// Why a part of a model has no formula. Serialised as its message.
 ///
 /// # Examples
 ///
@@ -190,22 +190,22 @@ pub enum Opaque {
     /// A split into cubes.
     #[error("each split of a DyadicSplit is a list of cubes")]
     Cubes,
-    /// A split by a classifier of the caller's.
+    /// A split by a classifier of the caller.
     #[error("its splits are classifiers, which live outside the model")]
     Classifier,
-    /// A weak ranker of the caller's.
+    /// A weak ranker of the caller.
     #[error("its weak rankers are estimators, which live outside the model")]
     ExternalRanker,
-    /// A member of an ensemble that is the caller's.
+    /// A member of an ensemble that is a model of the caller.
     #[error("some of its members are estimators, which live outside the model")]
     ExternalMember,
     /// A consensus of rankings.
     #[error("a consensus of rankings compares a row with the reference rows of the fit")]
     Consensus,
-    /// One random way through a branching program.
+    /// One random path through a branching program.
     #[error("a row takes one random way through the program, by a hash of its values")]
     RandomWalk,
-    /// Questions for very many pairs of categories.
+    /// Tests of very many pairs of categories.
     #[error(
         "its questions for pairs of categories list millions of them; fit it with category_pairs=False"
     )]
@@ -223,12 +223,12 @@ impl Serialize for Opaque {
 }
 
 impl Formula {
-    /// Its value for a row: numbers as they are, codes for categories, NaN for what is missing. NaN
-    /// where a weighted number is missing.
+    /// The value for a row, which has numbers as they are, categories by code, and NaN for missing
+    /// values. NaN if a weighted number is missing.
     ///
     /// # Errors
     ///
-    /// [`Opaque`] where a part cannot be written down.
+    /// [`Opaque`] if a part has no formula.
     pub fn value(&self, row: &[f64]) -> Result<f64, Opaque> {
         match self {
             Self::Constant(value) => Ok(*value),
@@ -263,12 +263,12 @@ impl Formula {
         }
     }
 
-    /// Its value for each row of some columns.
+    /// The value for each row of `columns`.
     ///
     /// # Errors
     ///
-    /// [`RankError::NoFormula`] where a part cannot be written down; [`RankError`] for a value that is
-    /// infinite, or missing where it must not be.
+    /// [`RankError::NoFormula`] if a part has no formula; [`RankError`] for a value that is
+    /// infinite, or missing although it must not be.
     pub fn values(&self, columns: &Columns<'_>) -> Result<Vec<f64>, RankError> {
         if let Some(opaque) = self.opaque() {
             return Err(RankError::NoFormula(opaque));
@@ -287,7 +287,7 @@ impl Formula {
         }
     }
 
-    /// The first part that cannot be written down, if there is one.
+    /// The first part without a formula, if there is one.
     #[must_use]
     pub fn opaque(&self) -> Option<Opaque> {
         match self {

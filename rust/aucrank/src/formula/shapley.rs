@@ -1,12 +1,13 @@
 //! Shapley values of a formula, exact for each pair of a row and a background row.
 //!
-//! The value of a set of features is the formula of the row that has these features from the row and
-//! the others from the background row (interventional values: Lundberg et al., "From local explanations
-//! to global understanding with explainable AI for trees", 2020). They add up over the terms of a sum. A
-//! leaf that needs p features from the row and q from the background row is reached by the sets that
-//! hold the p and none of the q. With v in it, each of the p has v (p - 1)! q! / (p + q)!, each of the
-//! q has -v p! (q - 1)! / (p + q)!. One walk of a tree meets each of these leaves once: at a test of a
-//! feature that has not been assigned, and which the two rows answer differently, it goes both ways.
+//! The value of a set of features is the formula of the row that takes these features from the row
+//! and the others from the background row (interventional values: Lundberg et al., "From local
+//! explanations to global understanding with explainable AI for trees", 2020). Shapley values add
+//! up over the terms of a sum. A leaf that needs p features from the row and q from the background
+//! row is reached by the sets that contain the p and none of the q. If its value is v, each of the
+//! p gets v (p - 1)! q! / (p + q)!, each of the q gets -v p! (q - 1)! / (p + q)!. One walk of a
+//! tree visits each of these leaves once: at a test of an unassigned feature that sends the two
+//! rows to different sides, it goes both ways.
 
 use super::{Condition, DecisionTree, Formula, Test, TreeNode};
 use crate::RankError;
@@ -14,17 +15,17 @@ use crate::data::Columns;
 use crate::parallel;
 
 impl Formula {
-    /// What each feature adds to the value of each row, compared with the rows of a background: the
-    /// mean over those of the Shapley values, by row. With the mean value of the background they add
-    /// up to the value of the row.
+    /// The contribution of each feature to the value of each row, by row: the mean of its Shapley
+    /// values over the rows of a background. With the mean value of the background, the
+    /// contributions add up to the value of the row.
     ///
     /// The order of the background rows does not matter.
     ///
     /// # Errors
     ///
-    /// [`RankError::NotASum`] where a part is neither a tree nor a function of one feature;
-    /// [`RankError::NoFormula`] where a part cannot be written down; [`RankError`] for a value that is
-    /// infinite, or missing where it must not be, and where there is no background row.
+    /// [`RankError::NotASum`] if a part is neither a tree nor a function of one feature;
+    /// [`RankError::NoFormula`] if a part has no formula; [`RankError`] for a value that is
+    /// infinite, or missing although it must not be, and if there is no background row.
     ///
     /// # Examples
     ///
@@ -64,7 +65,7 @@ impl Formula {
         Ok(out)
     }
 
-    /// The mean of the values of a row over the background.
+    /// The Shapley values of a row: their means over the background.
     fn mean_values(&self, row: &[f64], others: &[f64]) -> Vec<f64> {
         let mut by_feature = vec![Vec::with_capacity(others.len() / row.len()); row.len()];
         for other in others.chunks_exact(row.len()) {
@@ -73,14 +74,14 @@ impl Formula {
             by_feature.iter_mut().zip(walk.parts).for_each(|(values, part)| values.push(part));
         }
         let mean = |mut values: Vec<f64>| {
-            // So that the sum does not depend on the order of the background.
+            // Sorted, so that the sum does not depend on the order of the background.
             values.sort_unstable_by(f64::total_cmp);
             values.iter().sum::<f64>() / values.len() as f64
         };
         by_feature.into_iter().map(mean).collect()
     }
 
-    /// Whether it is a sum of trees and of functions of one feature.
+    /// Checks that the formula is a sum of trees and of functions of one feature.
     fn check_sum(&self) -> Result<(), RankError> {
         if let Some(opaque) = self.opaque() {
             return Err(RankError::NoFormula(opaque));
@@ -105,7 +106,7 @@ impl Formula {
     }
 }
 
-/// The number of a formula that is the same for every row.
+/// The value of a formula that is the same for every row.
 fn constant(formula: &Formula) -> Option<f64> {
     match formula {
         Formula::Constant(value) => Some(*value),
@@ -113,7 +114,7 @@ fn constant(formula: &Formula) -> Option<f64> {
     }
 }
 
-/// All values, one row after another.
+/// All values, row by row.
 fn by_row(columns: &Columns<'_>) -> Result<Vec<f64>, RankError> {
     let n_features = columns.n_features();
     let mut values = vec![0.0; columns.n_rows() * n_features];
@@ -130,7 +131,7 @@ enum TakenFrom {
     Other,
 }
 
-/// The values of one row against another one, and the features assigned on the way to a leaf.
+/// Shapley values of one row against another, and the features assigned on the way to a leaf.
 struct Walk<'a> {
     row: &'a [f64],
     other: &'a [f64],
@@ -156,7 +157,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Adds the values of a formula, whose parts have been checked, times a factor.
+    /// Adds the Shapley values of a checked formula, times a factor.
     fn add(&mut self, formula: &Formula, factor: f64) {
         match formula {
             Formula::Tree(tree) => self.add_node(tree, 0, factor),
@@ -184,7 +185,7 @@ impl<'a> Walk<'a> {
                     self.add(numerator, factor / constant);
                 }
             }
-            // A constant, or refused.
+            // Constants add nothing; `check_sum` rejects the rest.
             _ => {}
         }
     }
@@ -210,7 +211,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Goes on with the answer of a condition, or with both.
+    /// Continues with the outcome of a condition, or with both outcomes.
     fn decide(&mut self, condition: &Condition, then: Then<'_, 'a>) {
         match condition {
             Condition::Constant(holds) => then(self, *holds),
@@ -222,12 +223,12 @@ impl<'a> Walk<'a> {
                     walk.decide(if goes_left { left } else { right }, then);
                 });
             }
-            // Refused.
+            // Rejected by `check_sum`.
             Condition::Opaque(_) => {}
         }
     }
 
-    /// Decides conditions until one has the answer that decides them all.
+    /// Decides conditions in order, until one has the outcome that decides them all.
     fn decide_list(&mut self, of: &[Condition], deciding: bool, then: Then<'_, 'a>) {
         match of.split_first() {
             None => then(self, !deciding),
@@ -265,8 +266,8 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// (p - 1)! q! / (p + q)!, the share of the orders in which a given one of p comes last of them and
-/// before all of q.
+/// (p - 1)! q! / (p + q)!, the share of the orders in which a given one of the p is the last of
+/// them and comes before all of the q.
 fn share(p: usize, q: usize) -> f64 {
     (1..=q).fold(1.0 / p as f64, |share, k| share * k as f64 / (p + k) as f64)
 }
@@ -283,7 +284,7 @@ mod tests {
     const N_FEATURES: usize = 4;
     const N_LEVELS: u32 = 3;
 
-    /// The definition: the mean over all sets of the other features of what a feature adds.
+    /// The definition: the mean gain from a feature over all sets of the other features.
     fn by_definition(formula: &Formula, row: &[f64], others: &[Vec<f64>]) -> Vec<f64> {
         let n = row.len();
         let factorial = |k: usize| (1..=k).map(|k| k as f64).product::<f64>();
@@ -314,7 +315,7 @@ mod tests {
             self.0.next_u32() % n
         }
 
-        /// A few distinct numbers, so that tests of a feature repeat; the last feature is a category.
+        /// Few distinct numbers, so that tests of a feature repeat; the last feature is a category.
         fn row(&mut self) -> Vec<f64> {
             (0..N_FEATURES)
                 .map(|place| match self.below(if place + 1 == N_FEATURES { 4 } else { 6 }) {
@@ -423,7 +424,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_the_definition_over_all_sets_of_features() {
+    fn values_equal_the_definition_over_all_sets_of_features() {
         let mut draw = Draw(Xoshiro256PlusPlus::seed_from_u64(0));
         for _ in 0..60 {
             let formula = draw.formula();
@@ -442,7 +443,7 @@ mod tests {
     }
 
     #[test]
-    fn formulas_that_are_no_sum_are_errors() {
+    fn formulas_that_are_not_sums_are_errors() {
         let columns = Columns::from_row_major(&[0.0], 1).expect("one value");
         let fails = |formula: Formula| formula.shapley_values(&columns, &columns).unwrap_err();
         let median = Formula::Sum(vec![Formula::Median(vec![Formula::Constant(1.0)])]);

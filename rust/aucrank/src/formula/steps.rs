@@ -49,7 +49,7 @@ pub struct Steps {
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(Serialize), serde(rename_all = "snake_case"))]
 pub enum StepValues {
-    /// Of a number.
+    /// A step function of a number.
     Numeric {
         /// Ascending; a number equal to a threshold lies above it.
         thresholds: Vec<f64>,
@@ -58,7 +58,7 @@ pub enum StepValues {
         /// Numbers that have a value of their own, and that value.
         special: Vec<(f64, f64)>,
     },
-    /// Of a category: the value of each. Categories beyond the last count as missing.
+    /// A value for each category. Categories beyond the last count as missing.
     Categorical {
         /// By code.
         values: Vec<f64>,
@@ -66,7 +66,7 @@ pub enum StepValues {
 }
 
 impl Steps {
-    /// The step function that has a value for each bin of a feature, that of what is missing the last.
+    /// The step function with a value for each bin of a feature, that of missing values last.
     pub(crate) fn of_bins(feature: usize, bins: &Bins, of_bin: &[f64]) -> Self {
         let (known, missing) = (&of_bin[..bins.n_bins()], of_bin[bins.n_bins()]);
         let values = match bins {
@@ -128,32 +128,32 @@ pub(super) fn step(thresholds: &[f64], values: &[f64], argument: f64) -> f64 {
 }
 
 impl Test {
-    /// The question whether the rate of a feature's category is in the first so many steps; a missing
+    /// The test whether the rate of a feature's category is in the first `step` steps; a missing
     /// value has the mean rate.
     pub(crate) fn of_rates(feature: usize, steps: &RateSteps, step: u32) -> Self {
         let left = Rule::Levels(steps.before(step).clone());
         Self { feature, left, missing_left: steps.of_mean() < step }
     }
 
-    /// The question that sends the other categories left.
+    /// The test that sends the other categories left.
     pub(crate) fn of_rates_from(feature: usize, steps: &RateSteps, step: u32) -> Self {
         let left = Rule::Levels(steps.from(step).clone());
         Self { feature, left, missing_left: steps.of_mean() >= step }
     }
 
-    /// The step whose [`Test::of_rates_from`] this question is, if there is one.
+    /// The step for which [`Test::of_rates_from`] gives this test, if there is one.
     pub(crate) fn step_of_rates_from(&self, steps: &RateSteps) -> Option<u32> {
         let Rule::Levels(set) = &self.left else { return None };
         let step = steps.find(&set.complement())?;
         (self.missing_left == (steps.of_mean() >= step)).then_some(step)
     }
 
-    /// The number of steps that [`Test::of_rates`] has made this question of, if it has.
+    /// The number of steps for which [`Test::of_rates`] gives this test, if there is one.
     pub(crate) fn step_of_rates(&self, steps: &RateSteps) -> Option<u32> {
         let Rule::Levels(set) = &self.left else { return None };
         steps.find(set).filter(|&step| self.missing_left == (steps.of_mean() < step))
     }
-    /// The question to a feature that a question to its rates stands for; `None` for one to a feature.
+    /// The test of a feature that is equivalent to this test of rates, if it is one.
     pub(crate) fn without_rates(&self, rates: &RateColumns) -> Option<Self> {
         let rates = rates.get(self.feature)?;
         Some(match self.left {
@@ -167,7 +167,7 @@ impl Test {
         })
     }
 
-    /// The question to rates that [`Test::without_rates`] has made this question of, if it has.
+    /// The test of rates for which [`Test::without_rates`] gives this test, if there is one.
     pub(crate) fn with_rates(&self, rates: &RateColumns) -> Option<Self> {
         let (feature, rates) = rates.of_feature(self.feature)?;
         let below = self.step_of_rates(&rates.steps).map(|step| Rule::Below(threshold(step)));

@@ -29,7 +29,7 @@ pub enum Rule {
     Below(f64),
     /// Numbers from the threshold on.
     AtLeast(f64),
-    /// All of them, or none: the question is whether the value is known.
+    /// All of them, or none: the test is whether the value is known.
     Known(bool),
     /// Some categories.
     Levels(LevelSet),
@@ -60,7 +60,7 @@ pub struct Test {
 }
 
 impl Test {
-    /// The side of a row, given as [`Columns::read_rows`](crate::data::Columns) gives it.
+    /// Whether a row goes left, given as by [`Columns::read_rows`](crate::data::Columns).
     #[inline]
     pub(crate) fn goes_left(&self, row: &[f64]) -> bool {
         let value = row[self.feature];
@@ -75,7 +75,7 @@ impl Test {
         }
     }
 
-    /// Whether the test suits a feature of this many levels, or a number.
+    /// Whether the test suits a feature with this many levels, or a number if `None`.
     pub(crate) fn suits(&self, n_levels: Option<u32>) -> bool {
         match (&self.left, n_levels) {
             (Rule::Below(threshold) | Rule::AtLeast(threshold), None) => threshold.is_finite(),
@@ -85,7 +85,7 @@ impl Test {
         }
     }
 
-    /// The question that gives the same answers to raw values as `test` gives to codes.
+    /// The test of raw values that is equivalent to a test of codes.
     pub(crate) fn of_codes(test: &CodeTest, bins: &FeatureBins) -> Self {
         let n_bins = bins.n_bins() as u32;
         let left = match (&test.rule, bins) {
@@ -103,7 +103,7 @@ impl Test {
         Self { feature: test.feature, left, missing_left: test.missing_left }
     }
 
-    /// The question that gives the same answers to codes, where all thresholds are cuts of `bins`.
+    /// The equivalent test of codes; all thresholds must be cuts of `bins`.
     pub(crate) fn to_codes(&self, bins: &FeatureBins) -> CodeTest {
         let bound = |threshold: f64| match bins {
             FeatureBins::Numeric { cuts } => cuts.partition_point(|&cut| cut <= threshold) as u32,
@@ -144,23 +144,24 @@ pub enum Condition {
     All(Vec<Condition>),
     /// At least one holds.
     Any(Vec<Condition>),
-    /// One of two conditions, chosen by a test: a tree of tests whose leaves are merged into two sides.
+    /// One of two conditions, chosen by a test: a tree of tests whose leaves are merged into two
+    /// sides.
     Branch {
         /// The test.
         test: Test,
         /// Share of the training weight that it sends left.
         left_share: f64,
-        /// What counts for the rows that it sends left.
+        /// Condition on the rows that it sends left.
         left: Box<Condition>,
-        /// What counts for the others.
+        /// Condition on the others.
         right: Box<Condition>,
     },
-    /// Something that cannot be written down.
+    /// A condition without a formula.
     #[cfg_attr(feature = "serde", serde(serialize_with = "with_reason"))]
     Opaque(OpaqueCondition),
 }
 
-/// A condition that cannot be written down, with what can be said of it.
+/// A condition without a formula, and its known properties.
 ///
 /// # Examples
 ///
@@ -178,12 +179,12 @@ pub enum OpaqueCondition {
     Cubes {
         /// Cubes on the left, at the finest level.
         n_left: usize,
-        /// All of them.
+        /// All cubes.
         n_cubes: usize,
-        /// Their side is `2^-level` of the range of each feature.
+        /// The side of a cube is `2^-level` of the range of each feature.
         level: u32,
     },
-    /// Whether a classifier of the caller's says so.
+    /// The decision of a classifier of the caller.
     Classifier {
         /// Its number.
         number: usize,
@@ -192,7 +193,7 @@ pub enum OpaqueCondition {
     },
 }
 
-/// Writes what can be said of a condition, and why it cannot be written down.
+/// Writes the known properties of a condition, and why it has no formula.
 #[cfg(feature = "serde")]
 fn with_reason<S: serde::Serializer>(
     condition: &OpaqueCondition,
@@ -202,7 +203,7 @@ fn with_reason<S: serde::Serializer>(
 }
 
 impl OpaqueCondition {
-    /// Why it cannot be written down.
+    /// Why the condition has no formula.
     #[must_use]
     pub fn reason(self) -> Opaque {
         match self {
@@ -213,11 +214,12 @@ impl OpaqueCondition {
 }
 
 impl Condition {
-    /// Whether it holds for a row: numbers as they are, codes for categories, NaN for what is missing.
+    /// Whether the condition holds for a row: numbers as they are, categories by code, NaN if
+    /// missing.
     ///
     /// # Errors
     ///
-    /// [`Opaque`] for a condition that cannot be written down.
+    /// [`Opaque`] for a condition without a formula.
     pub fn holds(&self, row: &[f64]) -> Result<bool, Opaque> {
         match self {
             Self::Constant(holds) => Ok(*holds),
@@ -239,7 +241,7 @@ impl Condition {
         }
     }
 
-    /// The first part that cannot be written down, if there is one.
+    /// The first part without a formula, if there is one.
     pub(super) fn opaque(&self) -> Option<Opaque> {
         match self {
             Self::Constant(_) | Self::Test(_) => None,
@@ -255,7 +257,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn raw_values_and_codes_get_the_same_answer() {
+    fn raw_values_and_codes_go_to_the_same_side() {
         let bins = FeatureBins::Numeric { cuts: vec![0.5, 1.5, 2.5] };
         let values = [0.0, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0, f64::NAN];
         for rule in [Rule::Below(1.5), Rule::AtLeast(2.5), Rule::Known(true), Rule::Known(false)] {

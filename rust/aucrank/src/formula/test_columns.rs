@@ -1,6 +1,6 @@
-//! Questions to single features in columns, as the saved forms of trees hold them.
+//! Tests of single features in columns, as in the saved forms of trees.
 //!
-//! A letter for each node says its kind, and so in which columns the rest of it stands.
+//! The letter of a node gives its kind, and thus the columns that hold the rest of it.
 
 use std::vec::IntoIter;
 
@@ -11,45 +11,45 @@ use crate::data::LevelSet;
 pub(crate) const LEAF: char = '.';
 /// Letter of a node that tests whether a number is below a threshold.
 const BELOW: char = '<';
-/// Whether it is not.
+/// Letter of a node that tests whether a number is at least a threshold.
 const AT_LEAST: char = '>';
-/// Whether the value is known, which goes left.
+/// Letter of a node that sends known values left.
 const KNOWN: char = 'k';
-/// Whether the value is known, which goes right.
+/// Letter of a node that sends known values right.
 const UNKNOWN: char = 'u';
-/// Whether it is one of some categories.
+/// Letter of a node that tests whether a value is one of some categories.
 const LEVELS: char = '=';
-/// Letter of a question that sends rows left that miss its feature.
+/// Letter of a test that sends missing values left.
 const MISSING_LEFT: char = 'l';
-/// That sends them right.
+/// Letter of a test that sends missing values right.
 const MISSING_RIGHT: char = 'r';
 
-/// The questions of a tree.
+/// The tests of a tree.
 #[derive(Debug, Default)]
 pub(crate) struct TestColumns {
-    /// What each question tests.
+    /// The feature of each test.
     pub(crate) features: Vec<u32>,
-    /// For each question for categories, the place of those that go left among the shared sets.
+    /// For each test of categories, the place of the set that goes left in the shared list.
     pub(crate) level_sets: Vec<u32>,
     /// The sets themselves, up to format version 4.
     pub(crate) levels: Vec<LevelSet>,
-    /// For each question a letter for where rows go that miss its feature.
+    /// For each test, the letter of the side of missing values.
     pub(crate) missing: String,
-    /// For each question for a threshold, its place among those of the feature.
+    /// For each test against a threshold, its place in the list of the feature.
     pub(crate) thresholds: Vec<u32>,
 }
 
-/// What the questions of trees share, each once.
+/// Sets and thresholds that the tests of trees share, each once.
 #[derive(Debug)]
 pub(crate) struct SharedColumns {
     /// The sets of categories, in [`LevelSet::order`].
     pub(crate) level_sets: Vec<LevelSet>,
-    /// For each feature the thresholds, ascending.
+    /// Thresholds of each feature, ascending.
     pub(crate) thresholds: Vec<Vec<f64>>,
 }
 
 impl SharedColumns {
-    /// Those of some questions.
+    /// Collects those of some tests.
     pub(crate) fn of<'t>(n_features: usize, tests: impl Iterator<Item = &'t Test>) -> Self {
         let (mut thresholds, mut level_sets) = (vec![Vec::new(); n_features], Vec::new());
         for Test { feature, left, .. } in tests {
@@ -72,7 +72,7 @@ impl SharedColumns {
 }
 
 impl TestColumns {
-    /// Adds a question, whose threshold or set is among those shared; returns its letter.
+    /// Adds a test, whose threshold or set is in the shared lists; returns its letter.
     pub(crate) fn push(&mut self, test: &Test, shared: &SharedColumns) -> char {
         self.features.push(test.feature as u32);
         self.missing.push(if test.missing_left { MISSING_LEFT } else { MISSING_RIGHT });
@@ -100,9 +100,9 @@ impl TestColumns {
         }
     }
 
-    /// The questions, to be read one by one.
+    /// A reader that returns the tests one by one.
     pub(crate) fn read(mut self) -> TestReader {
-        // The columns are there until all nodes are: without the room that they did not need.
+        // The columns stay in memory until all nodes are read, so their spare capacity is freed.
         self.features.shrink_to_fit();
         self.level_sets.shrink_to_fit();
         self.thresholds.shrink_to_fit();
@@ -116,7 +116,7 @@ impl TestColumns {
     }
 }
 
-/// What is left to read of questions.
+/// The tests that have not been read.
 #[derive(Debug)]
 pub(crate) struct TestReader {
     features: IntoIter<u32>,
@@ -127,11 +127,11 @@ pub(crate) struct TestReader {
 }
 
 impl TestReader {
-    /// The next question, given its letter.
+    /// The next test, given its letter.
     ///
     /// # Errors
     ///
-    /// What is wrong, in words.
+    /// A description of the fault.
     pub(crate) fn next(&mut self, letter: char, shared: &SharedColumns) -> Result<Test, String> {
         let feature = next(&mut self.features)? as usize;
         let mut threshold = || {
@@ -165,7 +165,7 @@ impl TestReader {
         known.cloned().ok_or_else(|| format!("there is no set of categories {place}"))
     }
 
-    /// Whether nothing is left.
+    /// Whether all tests have been read.
     pub(crate) fn is_read(&self) -> bool {
         let Self { features, level_sets, levels, missing, thresholds } = self;
         let places = [features, level_sets, thresholds].map(IntoIter::len);
@@ -177,7 +177,7 @@ impl TestReader {
 ///
 /// # Errors
 ///
-/// That there is none, in words.
+/// A message if there is none.
 pub(crate) fn next<T>(column: &mut impl Iterator<Item = T>) -> Result<T, String> {
     column.next().ok_or_else(|| "a column ends before the last node".to_owned())
 }

@@ -58,7 +58,7 @@ pub struct DecisionTree {
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(Serialize), serde(rename_all = "snake_case"))]
 pub enum TreeNode {
-    /// A condition that sends a row on.
+    /// A condition that sends a row to one of two nodes.
     Branch {
         /// Weight of the training rows that reached it; 0 if that is not known.
         weight: f64,
@@ -69,17 +69,17 @@ pub enum TreeNode {
         /// Place of the node on the right.
         right: usize,
     },
-    /// An end.
+    /// A leaf.
     Leaf {
         /// Weight of the training rows that reached it; 0 if that is not known.
         weight: f64,
-        /// Its number.
+        /// Its value.
         value: f64,
     },
 }
 
 impl DecisionTree {
-    /// The number of the leaf of a row.
+    /// The value of the leaf that a row reaches.
     pub(super) fn value(&self, row: &[f64]) -> Result<f64, Opaque> {
         let mut place = 0;
         loop {
@@ -93,12 +93,12 @@ impl DecisionTree {
     }
 }
 
-/// Binary digits of a chance.
+/// Binary digits of a share.
 const CHANCE_BITS: u32 = 31;
 
-/// A branching program: a row sets out with a mass at node 0 of the first layer, and every node sends
-/// a share of what it gets to the node of the same place in the next layer, the rest to the one after.
-/// Masses are whole numbers, so the sum does not depend on the order of the nodes.
+/// A branching program: a row starts with a mass at node 0 of the first layer. Every node sends a
+/// share of its mass to the node at the same place in the next layer, and the rest to the one
+/// after. Masses are whole numbers, so the sum does not depend on the order of the nodes.
 ///
 /// # Examples
 ///
@@ -114,7 +114,7 @@ const CHANCE_BITS: u32 = 31;
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(Serialize))]
 pub struct Program {
-    /// A row sets out with 2 to this power units of mass.
+    /// The mass of a row at the start is 2 to this power.
     pub row_bits: u32,
     /// Layer `t` has nodes 0 to `t`; those of the last are all ends.
     pub layers: Vec<Vec<ProgramNode>>,
@@ -138,15 +138,15 @@ pub struct Program {
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(Serialize), serde(rename_all = "snake_case"))]
 pub enum ProgramNode {
-    /// The share of the mass that goes on to the node after, from 0 to 1: rounded to a multiple of
-    /// 2^-31, its product with the mass rounded to a whole number, halves up.
+    /// The share of the mass that goes on to the node after, from 0 to 1. It is rounded to a
+    /// multiple of 2^-31, and its product with the mass to a whole number, halves up.
     Split(Formula),
-    /// An end that is worth so much.
+    /// An end with this value.
     End(u32),
 }
 
 impl Program {
-    /// The mean worth of the ends, weighted by the mass that comes there.
+    /// The mean value of the ends, weighted by the mass that reaches them.
     pub(super) fn value(&self, row: &[f64]) -> Result<f64, Opaque> {
         let one = 1_u64 << CHANCE_BITS;
         let mut masses = vec![1_u64 << self.row_bits];
