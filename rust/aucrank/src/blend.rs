@@ -1,4 +1,4 @@
-//! Blends: one score from several, weighted by their ranking of rows that they were not fitted to.
+//! Blends: one score from several, weighted by how they rank rows that they were not fitted to.
 //!
 //! Each score is converted to log-odds by a line of maximum likelihood (Platt). The weights are on
 //! the simplex and maximise the ramp AUC of the weighted mean, less a penalty that draws them to
@@ -35,8 +35,9 @@ use crate::{Interrupt, RankError};
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(deny_unknown_fields))]
 pub struct BlendParams {
-    /// Strength of the shrinkage to equal weights: their squared distance times this, divided by
-    /// the number of rows of the rarer class, is subtracted from the ramp AUC. Not negative.
+    /// Strength of the shrinkage to equal weights: this, times the squared distance from them,
+    /// divided by the number of rows of the rarer class, is subtracted from the ramp AUC. Not
+    /// negative.
     pub shrinkage: f64,
     /// Half-width of the ramp in units of log-odds; positive.
     pub half_width: f64,
@@ -162,17 +163,17 @@ pub fn blend(
 /// Maximum number of steps; about ten are usual.
 const MOST_STEPS: usize = 100;
 
-/// A step that gains less than this is the last.
+/// A step with a smaller gain is the last.
 const LEAST_GAIN: f64 = 1e-7;
 
 /// Steps without a gain are halved down to this length.
 const SHORTEST: f64 = 1e-4;
 
-/// Weights are multiples of the inverse of this, so that rounding errors, such as from another
-/// order of sums, do not change them.
+/// Number of units of weight: weights are multiples of its inverse, so that rounding errors, such
+/// as from another order of sums, do not change them.
 const PARTS: u32 = 1 << 10;
 
-/// The weights of the largest ramp AUC of the mean of some scores, shrunk to equal ones.
+/// The weights that maximise the ramp AUC of the mean of some scores, shrunk to equal weights.
 fn best(
     scores: &[Vec<f64>],
     labels: &Labels<'_>,
@@ -242,7 +243,7 @@ fn best(
     Ok(in_parts(&weights, PARTS))
 }
 
-/// The point of the simplex nearest to a point.
+/// Projection of a point onto the simplex.
 ///
 /// Duchi, Shalev-Shwartz, Singer and Chandra, "Efficient projections onto the l1-ball for learning
 /// in high dimensions", ICML 2008, fig. 1.
@@ -278,7 +279,7 @@ mod tests {
     use super::*;
     use crate::data::mix;
 
-    /// A number that is roughly normal.
+    /// A roughly normal number.
     fn normal(seed: u64) -> f64 {
         (0..12).map(|draw| mix(seed ^ mix(draw)) as f64 / u64::MAX as f64).sum::<f64>() - 6.0
     }

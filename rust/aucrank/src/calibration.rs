@@ -1,10 +1,10 @@
-//! Probabilities of scores that only rank, learned from rows that the ranker has not seen.
+//! Probabilities from scores that only rank, learned from rows that the ranker has not seen.
 //!
-//! A [`Calibration`] is a rising, piecewise linear function from scores to log-odds: one line, which
-//! Platt's method fits, or a line for each stretch between the pools of an isotonic regression. Both
-//! rise all the way, so that a probability of one half is met at exactly one score. That score
-//! becomes the threshold of the ranker, and is 0 here: a row is called positive exactly where its
-//! probability exceeds one half, and no two rows change places.
+//! A [`Calibration`] is a rising, piecewise linear function from scores to log-odds: one line,
+//! which Platt's method fits, or a line for each stretch between the pools of an isotonic
+//! regression. Both rise everywhere, so that exactly one score has a probability of one half. That
+//! score becomes the threshold of the ranker, and is 0 here: a row is predicted positive exactly if
+//! its probability exceeds one half, and the order of rows does not change.
 
 #[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
@@ -13,12 +13,12 @@ use crate::RankError;
 use crate::data::{ClassSums, Labels, Pool, logistic, rising_pools, score_groups};
 use crate::roc::Line;
 
-/// How much log-odds rise at least: over all scores, and within a pool, as a share of the line's
-/// rise. Of a score that ranks no better than chance they would not rise at all, and there would be
-/// no score of even odds.
+/// Least rise of log-odds: over all scores, and within a pool, as a share of the rise of the line.
+/// Without it, a score that ranks no better than chance would have constant log-odds, and no score
+/// would have even odds.
 const LEAST_RISE: f64 = 1.0 / 32.0;
 
-/// How probabilities are learned.
+/// Method by which probabilities are learned.
 ///
 /// # Examples
 ///
@@ -42,11 +42,11 @@ const LEAST_RISE: f64 = 1.0 / 32.0;
 pub enum CalibrationMethod {
     /// One line of maximum likelihood (Platt, 1999), for few rows.
     Sigmoid,
-    /// Isotonic regression, its log-odds interpolated between the mean scores of its pools (Oron and
-    /// Flournoy, 2017). The first and the last pool, which may be wide, keep theirs up to their inner
-    /// ends, but for a slight rise; beyond all scores log-odds rise as the line does. One more
-    /// positive row at the lowest score and one more negative row at the highest keep probabilities
-    /// from 0 and 1.
+    /// Isotonic regression, its log-odds interpolated between the mean scores of its pools (Oron
+    /// and Flournoy, 2017). The first and the last pool, which may be wide, have constant log-odds
+    /// up to their inner ends, except for a slight rise; beyond all scores, log-odds rise as the
+    /// line does. One more positive row at the lowest score and one more negative row at the
+    /// highest keep probabilities away from 0 and 1.
     Isotonic,
 }
 
@@ -78,8 +78,8 @@ pub struct Calibration {
 }
 
 impl Calibration {
-    /// Learns from scores of rows that their ranker has not seen. Also returns the score of even
-    /// odds, which is to be subtracted from all scores.
+    /// Fits a calibration to scores of rows that their ranker has not seen. Also returns the score
+    /// of even odds, which is to be subtracted from all scores.
     ///
     /// # Errors
     ///
@@ -102,9 +102,9 @@ impl Calibration {
         Ok(Self::around_even_odds(&knots, slope))
     }
 
-    /// The score of even odds where a row counts by the factor of its class, negative and positive: from
-    /// there on, a mistaken positive label costs less than a mistaken negative one. It is that of the line
-    /// of [`CalibrationMethod::Sigmoid`].
+    /// The score of even odds if each row counts by the factor of its class, negative first. From
+    /// it on, a false positive costs less than a false negative. It is found on the line of
+    /// [`CalibrationMethod::Sigmoid`].
     ///
     /// # Errors
     ///
@@ -135,7 +135,7 @@ impl Calibration {
         Ok(Self::around_even_odds(&[pivot], slope).1)
     }
 
-    /// The function through some knots, moved so that it is 0 at 0, and by how much.
+    /// The function through some knots, shifted so that it is 0 at 0, and the shift.
     fn around_even_odds(knots: &[(f64, f64)], slope: f64) -> (Self, f64) {
         let (first, last) = (knots[0], knots[knots.len() - 1]);
         let cut = match knots.partition_point(|&(_, log_odds)| log_odds < 0.0) {
@@ -146,7 +146,7 @@ impl Calibration {
                 (low + (high - low) * (below / (below - above))).clamp(low, high)
             }
         };
-        // Finite even where scores are the largest numbers there are.
+        // Finite even for the largest scores.
         let cut = cut.clamp(f64::MIN / 4.0, f64::MAX / 4.0);
         let mut found = Self { scores: vec![0.0], log_odds: vec![0.0], slopes: [slope; 2] };
         if knots.len() == 1 {
@@ -154,7 +154,7 @@ impl Calibration {
         }
         let moved = || knots.iter().map(|&(score, log_odds)| (score - cut, log_odds));
         for (score, log_odds) in moved().rev().filter(|knot| knot.0 < 0.0 && knot.1 < 0.0) {
-            // Rounding may have moved two knots to one place.
+            // Rounding may have given two knots the same score.
             if score < found.scores[0] {
                 found.scores.insert(0, score);
                 found.log_odds.insert(0, log_odds);
@@ -169,7 +169,7 @@ impl Calibration {
         (found, cut)
     }
 
-    /// Log-odds of the positive class at a score less the cut; above 0 exactly where the score is.
+    /// Log-odds of the positive class at a score minus the cut; above 0 exactly if the score is.
     #[must_use]
     pub fn log_odds(&self, score: f64) -> f64 {
         let Self { scores, log_odds, slopes: [below, above] } = self;
@@ -187,7 +187,7 @@ impl Calibration {
         if score > 0.0 { found.max(f64::MIN_POSITIVE) } else { found.min(0.0) }
     }
 
-    /// Probability of the positive class at a score less the cut; above one half exactly where the
+    /// Probability of the positive class at a score minus the cut; above one half exactly if the
     /// score is above 0.
     #[must_use]
     pub fn probability(&self, score: f64) -> f64 {
@@ -226,7 +226,7 @@ impl Calibration {
     }
 }
 
-/// A knot of the line of maximum likelihood, and its slope, which is positive.
+/// A knot of the line of maximum likelihood, and its slope, made positive.
 fn rising_line(groups: &[(f64, ClassSums)], line: Line) -> ((f64, f64), f64) {
     let range = groups[groups.len() - 1].0 - groups[0].0;
     let least = if range > 0.0 { LEAST_RISE / range.min(f64::MAX) } else { 1.0 };
@@ -234,8 +234,8 @@ fn rising_line(groups: &[(f64, ClassSums)], line: Line) -> ((f64, f64), f64) {
     ((middle, line.at(middle)), line.slope.max(least).clamp(f64::MIN_POSITIVE, f64::MAX))
 }
 
-/// The knots of an isotonic regression: a pool is at the mean of its scores, and those at the ends
-/// have a knot at either end, between which log-odds rise by some slope.
+/// The knots of an isotonic regression. A pool has a knot at the mean of its scores; the first and
+/// the last pool have one at either end, between which log-odds rise by the given slope.
 fn isotonic_knots(
     groups: &[(f64, ClassSums)],
     class_rows: [u64; 2],
@@ -263,7 +263,7 @@ fn isotonic_knots(
     knots
 }
 
-/// The mean of the scores over their rows.
+/// The mean of the scores over all rows.
 fn mean_score(groups: &[(f64, ClassSums)]) -> f64 {
     let weight = |sums: &ClassSums| (sums.pos + sums.neg) as f64;
     let total: f64 = groups.iter().map(|(_, sums)| weight(sums)).sum();
@@ -278,7 +278,7 @@ mod tests {
     const METHODS: [CalibrationMethod; 2] =
         [CalibrationMethod::Sigmoid, CalibrationMethod::Isotonic];
 
-    /// Scores with many ties, labels that lean to the high ones, and weights.
+    /// Scores with many ties, labels that are more often positive at high scores, and weights.
     fn sample(seed: u64, n: u64) -> (Vec<f64>, Vec<bool>, Vec<f64>) {
         let draw = |row: u64, of: u64| mix(mix(seed) ^ mix(8 * row + of));
         let levels = 2 + draw(0, 7) % 60;
@@ -405,7 +405,7 @@ mod tests {
     }
 
     #[test]
-    fn even_odds_of_weighted_classes_are_those_of_copies_with_targets() {
+    fn even_odds_rise_with_the_factor_of_negatives() {
         for seed in 0..20 {
             let (scores, positive, weights) = sample(seed, 60);
             let labels = Labels::new(&positive, Some(&weights)).unwrap();
@@ -420,7 +420,7 @@ mod tests {
 
     #[test]
     fn light_rows_of_one_class_alone_do_not_outweigh_the_other() {
-        // 4 positives alone at the higher score.
+        // Only 4 positives have the higher score.
         let positive: Vec<bool> = (0..50).map(|row| row >= 24).collect();
         let scores: Vec<f64> = (0..50).map(|row| f64::from(u8::from(row >= 46))).collect();
         let labels = Labels::new(&positive, None).unwrap();
@@ -432,7 +432,7 @@ mod tests {
     }
 
     #[test]
-    fn a_score_that_does_not_rank_says_about_the_share_of_positives_everywhere() {
+    fn a_score_that_does_not_rank_gives_about_the_share_of_positives() {
         let positive: Vec<bool> = (0..100).map(|row| row % 10 == 0).collect();
         let labels = Labels::new(&positive, None).unwrap();
         let reversed: Vec<f64> = (0..100).map(|row| f64::from(row % 10)).collect();
@@ -474,7 +474,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_score_of_each_row_is_refused() {
+    fn nan_scores_and_other_lengths_are_rejected() {
         let labels = Labels::new(&[false, true], None).unwrap();
         let fit = |scores: &[f64]| Calibration::fit(scores, &labels, CalibrationMethod::Sigmoid);
         assert_eq!(fit(&[0.0, f64::NAN]), Err(RankError::NanScore(1)));
@@ -482,7 +482,7 @@ mod tests {
     }
 
     #[test]
-    fn broken_tables_are_refused() {
+    fn inconsistent_calibrations_are_rejected() {
         let of = |scores: &[f64], log_odds: &[f64], slopes| {
             let (scores, log_odds) = (scores.to_vec(), log_odds.to_vec());
             Calibration { scores, log_odds, slopes }.check().is_ok()
