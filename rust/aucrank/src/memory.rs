@@ -1,4 +1,4 @@
-//! Large allocations whose failure is an error, where that of a `Vec` would end the process.
+//! Large allocations that return an error on failure, where a `Vec` would end the process.
 
 use crate::RankError;
 
@@ -11,7 +11,7 @@ pub(crate) fn filled<T: Clone>(len: usize, value: T) -> Result<Vec<T>, RankError
     Ok(out)
 }
 
-/// Checks that `bytes` more could be allocated; they are not kept.
+/// Checks that `bytes` more could be allocated; they are freed again.
 pub(crate) fn check_room(bytes: usize) -> Result<(), RankError> {
     Vec::<u8>::new().try_reserve_exact(bytes).map_err(|_| RankError::OutOfMemory { bytes })
 }
@@ -21,7 +21,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_does_not_fit_is_an_error() {
+    fn failed_allocations_are_errors() {
         let bytes = usize::MAX / 2;
         assert_eq!(check_room(bytes), Err(RankError::OutOfMemory { bytes }));
         assert!(filled(usize::MAX / 8, 0.0).is_err());

@@ -1,8 +1,8 @@
 //! Parallel maps on the current rayon pool, shared by all callers.
 //!
-//! Every use of a parallel iterator instantiates rayon's splitting, stealing and waiting again, for
-//! each generic type around it: a third of the module's size was that. Here the work is called
-//! through a pointer, whose cost is negligible for pieces of some thousand rows. Where a piece is a
+//! Each use of a parallel iterator instantiates rayon's splitting, stealing and waiting again, for
+//! each generic type around it: that was a third of the module's size. Here the work is called
+//! through a pointer, whose cost is negligible for pieces of some thousand rows. If a piece is a
 //! row or a pair, rayon's own iterators are the better choice.
 //!
 //! Without the feature `parallel` there is no rayon, and everything runs on the calling thread.
@@ -28,11 +28,11 @@ fn run(n: usize, work: &(dyn Fn(usize) + Sync)) {
     }
 }
 
-/// Runs `work` in a pool of so many threads of its own.
+/// Runs `work` in a pool of its own with `n_threads` threads.
 ///
 /// # Errors
 ///
-/// [`crate::RankError::NoThread`] if there cannot be so many.
+/// [`crate::RankError::NoThread`] if so many threads cannot be started.
 #[cfg(feature = "parallel")]
 pub(crate) fn in_own_pool<T: Send>(
     n_threads: usize,
@@ -57,7 +57,7 @@ pub(crate) fn map<I: Send, T: Send>(items: Vec<I>, work: impl Fn(I) -> T + Sync)
     map_with(items, 1, || (), |(), item| work(item))
 }
 
-/// As [`map`], for work that may fail: the results, or the first error in the order of the items.
+/// Like [`map`], for work that may fail: the results, or the first error in the order of the items.
 pub(crate) fn try_map<I: Send, T: Send, E: Send>(
     items: Vec<I>,
     work: impl Fn(I) -> Result<T, E> + Sync,
@@ -65,7 +65,7 @@ pub(crate) fn try_map<I: Send, T: Send, E: Send>(
     map(items, work).into_iter().collect()
 }
 
-/// Values computed per task, where each is cheap.
+/// Number of values computed per task, if each is cheap.
 const CHUNK: usize = 8192;
 
 /// The values for the numbers below `n`.
@@ -80,8 +80,8 @@ pub(crate) fn values<T: Clone + Default + Send>(
     values
 }
 
-/// Maps each item, in blocks of at least `least` items that share a scratch. With at most `least`
-/// items, the calling thread does all the work.
+/// Maps each item, in blocks of at least `least` items that share a scratch buffer. With at most
+/// `least` items, the calling thread does all the work.
 pub(crate) fn map_with<I: Send, T: Send, S>(
     items: Vec<I>,
     least: usize,
@@ -138,7 +138,7 @@ mod tests {
                     });
                     let squares: Vec<usize> = found.iter().map(|result| result.0).collect();
                     assert_eq!(squares, (0..n).map(|i| i * i).collect::<Vec<_>>());
-                    // A new scratch starts after at least `least` items.
+                    // A new scratch buffer starts after at least `least` items.
                     let begun = found.iter().enumerate().skip(1).filter(|(_, item)| item.1 == 1);
                     assert!(begun.map(|(place, _)| place).all(|place| place >= least));
                 }
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn values_stand_where_their_numbers_say() {
+    fn values_are_in_the_order_of_their_numbers() {
         assert_eq!(
             values(3 * CHUNK + 1, |i| 2 * i),
             (0..=3 * CHUNK).map(|i| 2 * i).collect::<Vec<_>>()
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn items_may_be_places_of_a_slice() {
+    fn items_may_be_chunks_of_a_slice() {
         let mut values = vec![1; 5000];
         let sums = map(values.chunks_mut(64).collect(), |chunk: &mut [i32]| {
             chunk.fill(2);

@@ -1,6 +1,6 @@
-//! The part of rayon that this crate uses, on the calling thread: for programs without threads.
+//! The subset of rayon that this crate uses, on the calling thread: for programs without threads.
 //!
-//! Names and meanings are rayon's, so that the code above is written once.
+//! Names and meanings are those of rayon, so that the code above is written once.
 
 use std::iter;
 
@@ -23,7 +23,7 @@ pub(crate) fn join<A, B>(a: impl FnOnce() -> A, b: impl FnOnce() -> B) -> (A, B)
     (first, b())
 }
 
-/// What `use rayon::prelude::*` brings.
+/// Contents of `rayon::prelude`.
 pub(crate) mod prelude {
     pub(crate) use super::{
         IndexedParallelIterator, IntoParallelIterator, ParallelIterator, ParallelSlice,
@@ -31,7 +31,7 @@ pub(crate) mod prelude {
     };
 }
 
-/// An iterator under the names of rayon.
+/// An iterator with the methods of rayon.
 pub(crate) struct InOrder<I>(I);
 
 pub(crate) trait IntoParallelIterator: IntoIterator + Sized {
@@ -92,7 +92,7 @@ impl<T> ParallelSliceMut<T> for [T] {
     }
 }
 
-/// Steps of rayon's iterators. A fold has one part, so that reducing parts returns it.
+/// Methods of rayon's iterators. A fold has one part, so that reducing parts returns it.
 pub(crate) trait ParallelIterator: Sized {
     type Item;
     type InOrder: Iterator<Item = Self::Item>;
@@ -204,7 +204,7 @@ impl<I: Iterator> ParallelIterator for InOrder<I> {
     }
 }
 
-/// Steps of rayon's iterators that know their length.
+/// Methods of rayon's iterators of known length.
 pub(crate) trait IndexedParallelIterator: ParallelIterator {
     fn enumerate(self) -> InOrder<impl Iterator<Item = (usize, Self::Item)>> {
         InOrder(self.in_order().enumerate())
