@@ -1,15 +1,15 @@
 //! Models outside the core that a model uses: classifiers that split the nodes of a tree, weak
 //! rankers that are boosted.
 //!
-//! Both sides know such a model, and each row, by a number. The core decides which rows a model is
-//! fitted to, with which weights, and what its answers are worth; how it learns is left to an
-//! [`ExternalFitter`].
+//! Both sides identify a model, and each row, by a number. The core decides which rows a model is
+//! fitted to, with which weights, and how its answers are used; an [`ExternalFitter`] decides how
+//! it learns.
 
 use std::fmt::Debug;
 
 use crate::RankError;
 
-/// Fitted models that answer about rows.
+/// Fitted models that are evaluated on rows.
 ///
 /// # Examples
 ///
@@ -35,8 +35,8 @@ use crate::RankError;
 /// # Ok::<(), RankError>(())
 /// ```
 pub trait ExternalModels: Debug + Sync {
-    /// The answer of a model about each of the `rows`, not NaN: of a ranker the score, higher where
-    /// the row is more likely positive; of a classifier a number above 0 where it calls the row
+    /// The output of a model for each of the `rows`, not NaN. A ranker returns the score, higher if
+    /// the row is more likely positive; a classifier returns a number above 0 if it predicts
     /// positive.
     ///
     /// # Errors
@@ -47,12 +47,12 @@ pub trait ExternalModels: Debug + Sync {
 
 /// Fits models.
 ///
-/// Trees are grown in parallel, so the calls of one tree are in order and those of several are not:
-/// what is learned must not depend on it.
+/// Trees are grown in parallel: the calls of one tree are in order, those of several trees are not,
+/// and the fitted models must not depend on it.
 ///
 /// # Examples
 ///
-/// `AUCBoost` over rankers of the caller's, which here rank by a list whatever they are fitted to:
+/// `AUCBoost` with rankers of the caller, which here rank by a list whatever they are fitted to:
 ///
 /// ```
 /// use aucrank::boost::{
@@ -108,8 +108,8 @@ pub trait ExternalFitter: ExternalModels {
     /// Releases models that are no longer needed.
     fn forget(&self, models: &[usize]);
 
-    /// At the end of a fit: the models in use, in the order of their new numbers 0, 1, ...;
-    /// all others are released.
+    /// Called at the end of a fit with the models in use, in the order of their new numbers 0, 1,
+    /// ...; all others are released.
     fn keep(&self, models: &[usize]);
 }
 
@@ -127,7 +127,7 @@ pub(crate) fn scores_of<M: ExternalModels + ?Sized>(
     Ok(scores)
 }
 
-/// Which of the rows a classifier calls positive.
+/// Whether a classifier predicts positive, for each of the rows.
 pub(crate) fn called_positive<M: ExternalModels + ?Sized>(
     classifiers: &M,
     number: usize,
@@ -137,7 +137,7 @@ pub(crate) fn called_positive<M: ExternalModels + ?Sized>(
     Ok(answers.into_iter().map(|answer| answer > 0.0).collect())
 }
 
-/// The answers of a model: one for each row, none NaN. Messages call it by its `kind`.
+/// The outputs of a model: one for each row, none NaN. Error messages call it by its `kind`.
 fn answers_of<M: ExternalModels + ?Sized>(
     kind: &str,
     models: &M,
@@ -156,8 +156,8 @@ fn answers_of<M: ExternalModels + ?Sized>(
     }
 }
 
-/// At the end of a fit: gives the models in use, by the `numbers` that they have, the numbers
-/// 0, 1, ... and has the fitter keep these alone.
+/// Called at the end of a fit: renumbers the models in use, given by their `numbers`, to 0, 1, ...
+/// and has the fitter keep only these.
 pub(crate) fn keep_used<'n>(
     numbers: impl Iterator<Item = &'n mut usize>,
     fitter: Option<&dyn ExternalFitter>,
@@ -175,7 +175,7 @@ pub(crate) mod tests {
 
     use super::*;
 
-    /// Answers by a fixed number for each row, whatever it is fitted to.
+    /// Returns a fixed number for each row, whatever it is fitted to.
     #[derive(Debug)]
     pub(crate) struct Fixed {
         pub(crate) answers: Vec<f64>,
@@ -213,7 +213,7 @@ pub(crate) mod tests {
         }
     }
 
-    /// Has one answer too few.
+    /// Returns one answer too few.
     #[derive(Debug)]
     struct TooFewAnswers;
 
@@ -224,7 +224,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn a_classifier_calls_positive_what_is_above_0_and_scores_are_finite() {
+    fn a_classifier_predicts_positive_above_0_and_scores_are_finite() {
         let fixed = Fixed::new(vec![1.0, 0.0, -0.0, -1.0, f64::INFINITY, f64::NEG_INFINITY]);
         let found = called_positive(&fixed, 0, &[5, 4, 3, 2, 1, 0, 0]).unwrap();
         assert_eq!(found, [false, true, false, false, false, true, true]);
@@ -234,7 +234,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn answers_are_one_for_each_row_and_none_is_nan() {
+    fn nan_answers_and_too_few_answers_are_errors() {
         let fixed = Fixed::new(vec![1.0, f64::NAN, 0.0]);
         assert_eq!(scores_of(&fixed, 0, &[2, 1]), Err(RankError::NanScore(1)));
         assert_eq!(called_positive(&fixed, 0, &[2, 1]), Err(RankError::NanScore(1)));
@@ -245,7 +245,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn the_models_in_use_get_new_numbers_and_are_kept_by_the_old() {
+    fn models_in_use_are_kept_and_renumbered() {
         let mut numbers = [40, 10, 20];
         let fixed = Fixed::new(Vec::new());
         keep_used(numbers.iter_mut(), Some(&fixed));

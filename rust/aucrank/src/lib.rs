@@ -5,9 +5,9 @@
 //! - [`data`]: borrowed columns, labels with weights, bins; the only place where raw values become
 //!   codes;
 //! - [`roc`]: what is optimised: the area under the ROC curve, the curve and its hull;
-//! - [`calibration`]: probabilities of scores that only rank;
-//! - [`formula`]: what a fitted model computes, as data;
-//! - [`external`]: models outside the crate that one of its models uses;
+//! - [`calibration`]: probabilities from scores that only rank;
+//! - [`formula`]: the functions of fitted models, as data;
+//! - [`external`]: models outside the crate that its models use;
 //! - [`tree`]: `TreeRank`, ranking trees that approximate the optimal ROC curve;
 //! - [`boost`]: `AUCBoost`, `RankBoost` and branching programs;
 //! - [`additive`]: `MAD2C`, `RIMARC`, scorecards and ridge logistic regression;
@@ -15,18 +15,18 @@
 //! - [`blend`]: one score from several;
 //! - [`model`]: models of every family, scoring with them, and their saved form.
 //!
-//! Functions run in the [rayon](https://docs.rs/rayon) pool they are called in, and give the same
-//! bits for any number of threads.
+//! Functions run in the [rayon](https://docs.rs/rayon) pool from which they are called, and give
+//! the same bits for any number of threads.
 //!
 //! # Features
 //!
 //! The first two are on by default.
 //!
-//! - `parallel`: threads. Without it all runs on the calling thread and gives the same bits.
-//! - `serde`: saved models. Without it there are no documents, headers and rows of text in [`model`], no
-//!   model, parameter or formula is serialised, and questions to [`rows`] do not travel as bytes. All
-//!   learners, scores, explanations and statistics are there, and [`roc::RocState`] and answers, which
-//!   are bytes without it.
+//! - `parallel`: threads. Without it everything runs on the calling thread and gives the same bits.
+//! - `serde`: saved models. Without it, [`model`] has no documents, headers and rows of text;
+//!   models, parameters and formulas cannot be serialised; and questions to [`rows`] cannot be sent
+//!   as bytes. All learners, scores, explanations and statistics remain, and so do
+//!   [`roc::RocState`] and answers, whose bytes do not need it.
 //! - `arrow`: record batches of Apache Arrow as the rows of a model, by `model::BatchRows`.
 //! - `ndarray`: views of matrices as [`data::Columns`], by `try_from`.
 
@@ -54,10 +54,10 @@ mod prepared;
 mod questions;
 mod spilled;
 
-/// What most programs name: rows and labels, models, and the area under the curve.
+/// Common imports: rows and labels, models, and the area under the curve.
 ///
-/// Learners are not among it, since each program has its own: see [`tree`], [`boost`], [`additive`],
-/// [`aurora`].
+/// Learners are not included, since each program needs its own: see [`tree`], [`boost`],
+/// [`additive`], [`aurora`].
 ///
 /// # Examples
 ///

@@ -2,8 +2,8 @@
 
 use std::sync::OnceLock;
 
-/// A form of a model that scores fast, made when rows are scored for the first time: to make it takes
-/// longer than to score a few rows.
+/// A form of a model that scores fast, made when rows are first scored: making it takes longer than
+/// scoring a few rows.
 ///
 /// It is not part of the model: a clone makes its own, and comparisons ignore it. The model must
 /// not change any more.

@@ -35,14 +35,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_two_questions_have_one_name() {
+    fn names_of_questions_are_unique() {
         let all = || SHARED_QUESTIONS.iter().chain(&OF_LEARNERS);
         let names: BTreeSet<&str> = all().map(|&(name, _)| name).collect();
         assert_eq!(names.len(), all().count());
     }
 
     #[test]
-    fn other_bytes_are_no_question() {
+    fn other_bytes_are_rejected() {
         let sent = |line: &str| Ask::from_bytes(line.as_bytes()).unwrap_err();
         let tree = r#"{"fit":0,"number":0,"oldest":0}"#;
         for line in [

@@ -10,9 +10,9 @@ use std::path::{Path, PathBuf};
 
 use crate::RankError;
 
-/// A file for a while, which nobody else may read: scores and labels may be secret. Where the system
-/// allows it, it has no name once it is open, so that it goes with the process however that ends; else
-/// the process that made it removes it in the end.
+/// A temporary file that nobody else may read, since scores and labels may be secret. If the system
+/// allows it, the file has no name once it is open, so that it disappears with the process however
+/// that ends; otherwise the process that made it removes it at the end.
 #[derive(Debug)]
 pub(crate) struct TemporaryFile {
     path: PathBuf,
@@ -22,7 +22,7 @@ pub(crate) struct TemporaryFile {
 }
 
 impl TemporaryFile {
-    /// A new file; there must be none of its name.
+    /// Creates the file, which must not exist yet.
     pub(crate) fn create(path: PathBuf) -> io::Result<Self> {
         let mut options = File::options();
         options.read(true).write(true).create_new(true);
@@ -33,17 +33,17 @@ impl TemporaryFile {
         Ok(Self { path, file, has_name, process: std::process::id() })
     }
 
-    /// Whether this process made the file: a copy of it, made by a fork, must leave the file alone.
+    /// Whether this process made the file: a copy made by a fork must leave the file alone.
     pub(crate) fn is_own(&self) -> bool {
         self.process == std::process::id()
     }
 
-    /// An error of the file.
+    /// An error about the file.
     pub(crate) fn error(&self, message: &str) -> RankError {
         storage(&self.path, message)
     }
 
-    /// Writes all bytes, from a place on. No two threads may write at once.
+    /// Writes all bytes, from an offset on. No two threads may write at once.
     pub(crate) fn write(&self, bytes: &[u8], offset: u64) -> Result<(), RankError> {
         #[cfg(unix)]
         let written = self.file.write_all_at(bytes, offset);
@@ -53,7 +53,7 @@ impl TemporaryFile {
         written.map_err(|err| self.error(&err.to_string()))
     }
 
-    /// Reads so many bytes from a place on, or up to the end of the file. Threads may read at once.
+    /// Reads `n_bytes` from an offset on, or up to the end of the file. Threads may read at once.
     pub(crate) fn read(
         &self,
         bytes: &mut Vec<u8>,
@@ -97,19 +97,19 @@ impl TemporaryFile {
 impl Drop for TemporaryFile {
     fn drop(&mut self) {
         if self.has_name && self.is_own() {
-            // Nothing can be done about a file that somebody else has removed.
+            // Nothing can be done if somebody else has removed the file.
             let _ = fs::remove_file(&self.path);
         }
     }
 }
 
-/// An error of a file or folder.
+/// An error about a file or folder.
 pub(crate) fn storage(path: &Path, message: &str) -> RankError {
     RankError::Storage { path: path.display().to_string(), message: message.to_owned() }
 }
 
-/// Detects accidental changes, not forgery; their number is a multiple of 8. Four sums at once, since one
-/// would wait for each product.
+/// Checksum that detects accidental changes, not forgery; of a multiple of 8 bytes. There are four
+/// sums at once, since a single one would wait for each product.
 pub(crate) fn checksum(bytes: &[u8]) -> u64 {
     const FACTOR: u64 = 0x9E37_79B9_7F4A_7C15;
     let add = |sum: &mut u64, word: &[u8; 8]| {
