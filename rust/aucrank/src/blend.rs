@@ -364,7 +364,7 @@ mod tests {
     }
 
     #[test]
-    fn bad_parameters_are_refused() {
+    fn bad_parameters_are_rejected() {
         let labels = Labels::new(&[true, false], None).unwrap();
         let of = |params: BlendParams, scores: &[&[f64]]| {
             blend(scores, &labels, &params, &Interrupt::default()).unwrap_err().to_string()
