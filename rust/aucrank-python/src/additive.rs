@@ -103,13 +103,13 @@ impl PyScorecard {
         self.0.auc()
     }
 
-    /// `AUC` of the training rows by the ranker that the card approximates.
+    /// `AUC` on the training rows of the ranker that the card approximates.
     #[getter]
     fn ranker_auc(&self) -> f64 {
         self.0.ranker_auc()
     }
 
-    /// `AUC` of the training rows before rounding to points.
+    /// `AUC` on the training rows before rounding to points.
     #[getter]
     fn exact_auc(&self) -> f64 {
         self.0.exact_auc()
@@ -136,7 +136,7 @@ impl PyScorecard {
         to_json(&*self.0)
     }
 
-    /// A model of JSON text as `to_json` writes it, checked as one of a file is.
+    /// Reads a model from the JSON text of `to_json`, with the checks of a saved file.
     #[staticmethod]
     fn from_json(py: Python<'_>, text: &str) -> PyResult<Py<Self>> {
         let card: Scorecard = read_params(text)?;
@@ -144,7 +144,7 @@ impl PyScorecard {
         hand_over(py, card)
     }
 
-    /// The JSON form of what its points compute.
+    /// The formula of its points as JSON text.
     fn points_formula(&self) -> PyResult<String> {
         to_json(&self.0.points_formula())
     }
@@ -209,7 +209,7 @@ pub fn fit_rimarc<'py>(
     hand_over(py, model?)
 }
 
-/// Fits `MAD2C` to raw rows behind an engine; `params` as of [`fit_mad2c`].
+/// Fits `MAD2C` to raw rows behind an engine; `params` as for [`fit_mad2c`].
 #[pyfunction]
 #[pyo3(signature = (rows, params, n_threads, observer=None))]
 pub fn fit_mad2c_rows<'py>(
@@ -226,7 +226,7 @@ pub fn fit_mad2c_rows<'py>(
     hand_over(py, table?)
 }
 
-/// Fits `RIMARC` to raw rows behind an engine; `params` as of [`fit_rimarc`].
+/// Fits `RIMARC` to raw rows behind an engine; `params` as for [`fit_rimarc`].
 #[pyfunction]
 #[pyo3(signature = (rows, params, n_threads, observer=None))]
 pub fn fit_rimarc_rows<'py>(
@@ -243,7 +243,7 @@ pub fn fit_rimarc_rows<'py>(
     hand_over(py, model?)
 }
 
-/// Converts step functions to points; `terms` is the JSON form of a list of them, `ranker_scores`
+/// Converts step functions to points. `terms` is the JSON form of a list of them, `ranker_scores`
 /// are the scores of the rows by the ranker of these terms, and `params` is the JSON form of
 /// [`ScorecardParams`].
 #[pyfunction]
@@ -266,7 +266,7 @@ pub fn build_scorecard<'py>(
     hand_over(py, card?)
 }
 
-/// As [`build_scorecard`], of rows behind an engine, which also has the scores of the ranker.
+/// As [`build_scorecard`], for rows behind an engine, which also has the scores of the ranker.
 #[pyfunction]
 #[pyo3(signature = (rows, terms, params, n_threads, observer=None))]
 pub fn build_scorecard_rows<'py>(

@@ -200,7 +200,8 @@ impl FitExtrasArgs<'_> {
     }
 }
 
-/// Fits `AUCBoost` to rows in parts; `fit_number` distinguishes the fit from others that query the same rows.
+/// Fits `AUCBoost` to rows in parts; `fit_number` distinguishes the fit from others that query the
+/// same rows.
 #[pyfunction]
 #[pyo3(signature = (rows, fit_number, params, n_threads, observer=None))]
 pub fn fit_auc_boost_rows<'py>(

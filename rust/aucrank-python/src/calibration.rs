@@ -1,4 +1,4 @@
-//! The module `aucrank::calibration` as a Python class and functions, and what it needs of models.
+//! The module `aucrank::calibration` as a Python class and functions; thresholds and folds.
 
 use std::sync::Arc;
 
@@ -42,7 +42,7 @@ impl PyCalibration {
     }
 }
 
-/// Learns probabilities from scores; `method` is the JSON form of [`CalibrationMethod`]. Also returns
+/// Fits a calibration to scores; `method` is the JSON form of [`CalibrationMethod`]. Also returns
 /// the score of even odds, which is to be subtracted from all scores.
 #[pyfunction]
 pub fn fit_calibration(
@@ -62,7 +62,7 @@ pub fn fit_calibration(
     Ok((PyCalibration(Arc::new(found)), cut))
 }
 
-/// The score of even odds where a row counts by the factor of its class, negative and positive.
+/// The score of even odds if each row counts by the factor of its class, negative first.
 #[pyfunction]
 pub fn even_odds(
     py: Python<'_>,
@@ -103,13 +103,13 @@ pub fn deal_blocks<'py>(
     let Folds { of_row, n_folds } = on_pool(py, n_threads, |interrupt| {
         Folds::deal(&sample.columns, &sample.labels()?, n_folds, seed, interrupt)
     })?;
-    // A row of weight zero is in none.
+    // A row of weight zero is in no fold.
     let number = |fold| if fold == NO_FOLD { -1 } else { i64::from(fold) };
     Ok((of_row.into_iter().map(number).collect::<Vec<_>>().into_pyarray(py), n_folds))
 }
 
-/// The rows that a fit with this fraction and seed holds out; `None` if a class has a single distinct
-/// row.
+/// The rows that a fit with this fraction and seed holds out; `None` if a class has a single
+/// distinct row.
 #[pyfunction]
 pub fn held_out_rows<'py>(
     py: Python<'py>,

@@ -9,12 +9,12 @@ use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::intern;
 use pyo3::prelude::*;
 
-/// A Python object whose methods the core calls back. External models are one that holds rows and the
-/// models fitted to them, with the method `answer`; for a fit also `fit`, `forget` and `keep`.
+/// A Python object whose methods the core calls back. For external models, it holds the rows and
+/// the models fitted to them, with the method `answer`; for a fit also `fit`, `forget` and `keep`.
 #[derive(Debug)]
 pub struct Callbacks {
     object: Py<PyAny>,
-    /// The first exception that its methods raised: the caller sees that, not the core's error.
+    /// The first exception raised by its methods; the caller gets it instead of the core's error.
     raised: Mutex<Option<PyErr>>,
 }
 

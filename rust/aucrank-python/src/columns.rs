@@ -10,8 +10,8 @@ use pyo3::prelude::*;
 use crate::callbacks::Callbacks;
 use crate::run::{on_pool, on_this_thread, to_py_err};
 
-/// Up to so many rows are queried on the calling thread: to start another takes longer than they
-/// do. They are one piece of work to the core, which then uses no pool at all.
+/// Up to so many rows are evaluated on the calling thread, since starting another takes longer.
+/// They are one piece of work to the core, which then uses no pool.
 const FEW_ROWS: usize = 8;
 
 /// One feature.
@@ -31,8 +31,8 @@ pub struct SparseArg<'py> {
     n_rows: usize,
 }
 
-/// All features: a matrix of numbers, contiguous by rows or by columns, a sparse one, or a list of
-/// columns.
+/// All features: a matrix of numbers, contiguous by rows or by columns, a sparse matrix, or a list
+/// of columns.
 #[derive(FromPyObject)]
 pub enum ColumnsArg<'py> {
     F64(PyReadonlyArray2<'py, f64>),
@@ -42,7 +42,7 @@ pub enum ColumnsArg<'py> {
 }
 
 impl ColumnsArg<'_> {
-    /// Evaluates a model whose features have these numbers of categories, as an array.
+    /// Evaluates a model whose features have these numbers of categories; returns an array.
     pub fn ask<'py, T: numpy::Element + Send>(
         &self,
         py: Python<'py>,
@@ -53,7 +53,7 @@ impl ColumnsArg<'_> {
         self.ask_with(py, n_levels, n_threads, None, |columns, _| work(columns))
     }
 
-    /// As [`ColumnsArg::ask`], of a model that may use external models in turn.
+    /// As [`ColumnsArg::ask`], for a model that may use external models.
     pub fn ask_with<'py, T: numpy::Element + Send>(
         &self,
         py: Python<'py>,
@@ -127,8 +127,7 @@ where
 {
     let view = matrix.as_array();
     let (n_rows, n_features) = view.dim();
-    // `to_slice` is row-major or nothing; `PyReadonlyArray2::as_slice` silently accepts either
-    // order.
+    // `to_slice` needs row-major order; `PyReadonlyArray2::as_slice` silently accepts either order.
     if let Some(values) = view.to_slice() {
         return Columns::from_row_major(values, n_features).map_err(to_py_err);
     }

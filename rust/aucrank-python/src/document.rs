@@ -1,4 +1,4 @@
-//! Saved models as Python functions, and the one list of the classes of families.
+//! Functions for saved models, and the list of the Python classes of all families.
 
 use std::sync::Arc;
 
@@ -75,8 +75,8 @@ classes! {
     TwoSided(TwoSidedModel) => PyTwoSided,
 }
 
-/// Joins a header (JSON text of estimator, classes and features), a model and the calibration of its
-/// scores into a document.
+/// Joins a header (JSON text of estimator, classes and features), a model and the calibration of
+/// its scores into a document.
 #[pyfunction]
 #[pyo3(signature = (header, model, calibration=None))]
 pub fn write_document(

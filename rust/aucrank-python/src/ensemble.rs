@@ -95,7 +95,7 @@ pub fn build_ensemble(
     hand_over(py, ensemble)
 }
 
-/// Checks columns as a fit does: what is fitted to a part of the rows numbers them otherwise.
+/// Checks columns as a fit does, since models fitted to some of the rows number them differently.
 #[pyfunction]
 pub fn check_columns(py: Python<'_>, sample: SampleArg<'_>, n_threads: usize) -> PyResult<()> {
     let sample = sample.borrow()?;

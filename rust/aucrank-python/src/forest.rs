@@ -29,13 +29,13 @@ impl PyRankingForest {
         self.0.seed()
     }
 
-    /// Rows that each side of a split keeps, or `None` if the file of the forest does not say.
+    /// Rows that each side of a split keeps, or `None` if the file of the forest does not have it.
     #[getter]
     fn min_samples_leaf(&self) -> Option<u64> {
         self.0.min_samples_leaf()
     }
 
-    /// By what cuts are chosen, as parameters name it.
+    /// The criterion of cuts, by its name in the parameters.
     #[getter]
     fn criterion(&self) -> &'static str {
         match self.0.criterion() {
@@ -61,12 +61,12 @@ impl PyRankingForest {
         Ok(Some(table))
     }
 
-    /// Standard deviation over the trees of what `importances` has the mean of.
+    /// Standard deviation of the importances over the trees.
     fn importance_spread<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
         self.0.importances().1.into_pyarray(py)
     }
 
-    /// The JSON form of the probability, where it is no function of the score.
+    /// The JSON form of the probability, if it is not a function of the score.
     fn probability_formula(&self) -> PyResult<Option<String>> {
         self.0.probability_formula().as_ref().map(to_json).transpose()
     }
@@ -83,7 +83,7 @@ impl PyRankingForest {
         Ok(values.map(|trees| trees.into_iter().map(|tree| tree.into_pyarray(py)).collect()))
     }
 
-    /// As that of a single tree.
+    /// As for a single tree.
     #[expect(clippy::too_many_arguments, reason = "a call from Python, by position")]
     fn partial_dependence<'py>(
         &self,

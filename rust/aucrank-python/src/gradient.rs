@@ -50,8 +50,8 @@ impl PyGradientBoosted {
         self.0.seed()
     }
 
-    /// Results on the held-out rows by round, or `None` if there were none, or one part for each
-    /// bag.
+    /// Results on the held-out rows by round, or `None` if there were none, or if each bag has its
+    /// own.
     fn held_out<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
         self.0.held_out().map(|path| path_table(py, path)).transpose()
     }
@@ -89,7 +89,8 @@ impl PyGradientBoosted {
         self.0.is_additive()
     }
 
-    /// The step functions that the trees add up to as JSON text, one for each feature that is tested.
+    /// The step functions that the trees add up to as JSON text, one for each feature that is
+    /// tested.
     fn merged_terms(&self) -> PyResult<String> {
         to_json(&self.0.merged_terms().map_err(to_py_err)?)
     }
@@ -155,8 +156,8 @@ pub fn fit_gradient_boosting<'py>(
     hand_over(py, fitted)
 }
 
-/// Fits a model by gradient boosting to rows that are queried; `fit_number` is of no other fit that queries
-/// them.
+/// Fits a model by gradient boosting to rows that are queried; `fit_number` distinguishes the fit
+/// from others that query the same rows.
 #[pyfunction]
 #[pyo3(signature = (rows, fit_number, params, n_threads, observer=None))]
 pub fn fit_gradient_boosting_rows<'py>(
@@ -174,7 +175,7 @@ pub fn fit_gradient_boosting_rows<'py>(
     hand_over(py, fitted?)
 }
 
-/// Fits a model without each fold; `folds` has that of each row.
+/// Fits a model without each fold; `folds` has the fold of each row.
 #[pyfunction]
 #[pyo3(signature = (sample, folds, n_folds, params, n_threads, observer=None))]
 pub fn fit_gradient_folds<'py>(
@@ -195,7 +196,8 @@ pub fn fit_gradient_folds<'py>(
     fitted.into_iter().map(|model| hand_over(py, model)).collect()
 }
 
-/// Fits a model without each fold of rows that are queried, which are dealt by the seed of the parameters.
+/// Fits a model without each fold of rows that are queried; the seed of the parameters determines
+/// the folds.
 #[pyfunction]
 #[pyo3(signature = (rows, fit_number, n_folds, params, n_threads, observer=None))]
 pub fn fit_gradient_folds_rows<'py>(

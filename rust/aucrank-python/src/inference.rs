@@ -80,7 +80,7 @@ pub fn delong(
     }))
 }
 
-/// A band of false, and one of true positive rates.
+/// A band of false and one of true positive rates.
 type Bands = ((f64, f64), (f64, f64));
 
 fn bands(((a, b), (c, d)): Bands) -> ([f64; 2], [f64; 2]) {
@@ -201,7 +201,7 @@ pub fn bootstrap_partial_aucs<'py>(
     Ok(areas.map(|areas| areas.into_pyarray(py)))
 }
 
-/// The criterion of a name; `slope` is that of the first.
+/// The criterion with this name; `slope` is that of `"slope"`.
 pub fn criterion(name: &str, slope: f64) -> PyResult<CutOffCriterion> {
     Ok(match name {
         "slope" => CutOffCriterion::Slope(slope),

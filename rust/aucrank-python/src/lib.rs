@@ -1,4 +1,5 @@
-//! `aucrank._core`: borrow arrays, leave the interpreter, call the core, map the error. Computes nothing.
+//! Module `aucrank._core`: borrows arrays, detaches from the interpreter, calls the core and maps
+//! errors. It computes nothing.
 
 #![allow(clippy::needless_pass_by_value, reason = "pyo3 hands arguments over by value")]
 

@@ -153,8 +153,8 @@ pub fn fit_marti_rank<'py>(
     hand_over(py, Callbacks::finish_any(external.as_ref(), py, program)?)
 }
 
-/// Fits `MartiRank` or `SMartiRank` to rows in parts; `fit_number` distinguishes the fit from others that query
-/// the same rows.
+/// Fits `MartiRank` or `SMartiRank` to rows in parts; `fit_number` distinguishes the fit from
+/// others that query the same rows.
 #[pyfunction]
 #[pyo3(signature = (rows, fit_number, params, n_threads, observer=None))]
 pub fn fit_marti_rank_rows<'py>(

@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 use crate::columns::ColumnsArg;
 use crate::run::{on_pool, to_json};
 
-/// A fitted model of any family: what all of them do.
+/// A fitted model of any family, with the methods that all families have.
 #[pyclass(name = "Model", module = "aucrank._core", frozen, subclass)]
 pub struct PyModel(Arc<dyn Family>);
 
@@ -35,7 +35,7 @@ impl PyModel {
         self.0.n_levels().len()
     }
 
-    /// The JSON form of what its score computes.
+    /// The formula of its score as JSON text.
     fn formula(&self) -> PyResult<String> {
         to_json(&self.0.formula())
     }
@@ -60,7 +60,8 @@ impl PyModel {
         columns.ask(py, self.0.n_levels(), n_threads, |columns| self.0.probability(columns))
     }
 
-    /// What each feature or term adds to the score of each row, row by row; of a scorecard, to its points.
+    /// Contribution of each feature or term to the score of each row, row by row; for a scorecard,
+    /// to its points.
     fn explain<'py>(
         &self,
         py: Python<'py>,
@@ -70,18 +71,18 @@ impl PyModel {
         columns.ask(py, self.0.n_levels(), n_threads, |columns| self.0.explain(columns))
     }
 
-    /// How much each feature contributes, or `None` if that is not known.
+    /// Importance of each feature, or `None` if it is not known.
     fn importances<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyArray1<f64>>> {
         Some(self.0.importances()?.into_pyarray(py))
     }
 
-    /// What is subtracted from the raw score, or `None` if the family has no such threshold.
+    /// The number subtracted from the raw score, or `None` if the family has no such threshold.
     #[getter]
     fn threshold(&self) -> Option<f64> {
         self.0.threshold()
     }
 
-    /// Score of each row by the formula, evaluated plainly.
+    /// Score of each row by the formula, evaluated operation by operation.
     fn evaluate_formula<'py>(
         &self,
         py: Python<'py>,
@@ -92,7 +93,8 @@ impl PyModel {
         columns.ask(py, self.0.n_levels(), n_threads, |columns| formula.values(columns))
     }
 
-    /// What each feature adds to the score of each row, compared with background rows; by row.
+    /// Contribution of each feature to the score of each row, compared with background rows; by
+    /// row.
     fn shapley_values<'py>(
         &self,
         py: Python<'py>,

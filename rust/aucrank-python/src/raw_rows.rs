@@ -1,4 +1,4 @@
-//! Rows whose raw values are read in passes, as a Python class and what fits take.
+//! Raw rows that are read in passes, as Python classes and as an argument of fits.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -32,7 +32,7 @@ impl PyRawSums {
 
 #[pymethods]
 impl PyRawSums {
-    /// Those of no rows.
+    /// The sums of no rows.
     #[new]
     fn new(ask: &[u8]) -> PyResult<Self> {
         let ask = RawAsk::from_bytes(ask).map_err(to_py_err)?;
@@ -105,13 +105,13 @@ impl PyBinSum {
         columns.ask(py, self.0.n_levels(), n_threads, |columns| self.0.values(columns))
     }
 
-    /// The JSON form of what it computes.
+    /// Its formula as JSON text.
     fn formula(&self) -> PyResult<String> {
         to_json(&self.0.formula())
     }
 }
 
-/// Rows by their points, which are sent as bytes.
+/// Counts of rows by their points, which are sent as bytes.
 #[pyclass(name = "PointCounts", module = "aucrank._core", frozen)]
 pub struct PyPointCounts(Mutex<PointCounts>);
 
@@ -123,7 +123,7 @@ impl PyPointCounts {
 
 #[pymethods]
 impl PyPointCounts {
-    /// Those of no rows; `weights` are a range with the relative sum of all weights.
+    /// Counts of no rows; `weights` are a range with the relative sum of all weights.
     #[new]
     fn new(weights: Option<(PyRef<'_, PyWeightRange>, u128)>) -> Self {
         let weights = weights.map(|(range, relative)| (range.0, relative));
@@ -143,7 +143,7 @@ impl PyPointCounts {
         on_pool(py, n_threads, |_| self.lock().add(points, positive, weights))
     }
 
-    /// Adds rows that stand for several each.
+    /// Adds distinct rows with their counts.
     fn add_counts(
         &self,
         points: PyReadonlyArray1<'_, f64>,
@@ -166,9 +166,9 @@ impl PyPointCounts {
     }
 }
 
-/// Raw rows behind an engine, with the attributes `n_levels` and `weights` (a [`WeightRange`] with the
-/// relative sum, or `None`) and a method `round` of bytes. For a scorecard also `ranker_scores`, and of
-/// the JSON form of a [`BinSum`] the methods `scores` and `point_counts`.
+/// Raw rows behind an engine, with the attributes `n_levels` and `weights` (a [`WeightRange`] with
+/// the relative sum, or `None`) and a method `round` of bytes. A scorecard also needs
+/// `ranker_scores`, and the methods `scores` and `point_counts` of the JSON form of a [`BinSum`].
 #[derive(FromPyObject)]
 #[pyo3(transparent)]
 pub struct RawRowsArg<'py>(Bound<'py, PyAny>);
@@ -192,7 +192,7 @@ impl RawRows for EngineRows<'_> {
     fn pass(&self, ask: &Arc<RawAsk>, interrupt: &Interrupt) -> Result<RawSums, RankError> {
         interrupt.check()?;
         let mut sums = RawSums::new(Arc::clone(ask));
-        // Merged as they are: bytes of many cells are not copied.
+        // Merged without a copy of the bytes, which may hold many cells.
         self.engine.call(|engine| {
             let ask = PyBytes::new(engine.py(), &ask.to_bytes());
             let answer = engine.call_method1(intern!(engine.py(), "round"), (ask,))?;
@@ -204,7 +204,7 @@ impl RawRows for EngineRows<'_> {
 }
 
 impl EngineRows<'_> {
-    /// What a method of the engine returns, which is called on the thread that waits.
+    /// Calls a method of the engine on the waiting thread, and returns its result.
     fn ask<T>(
         &self,
         interrupt: &Interrupt,

@@ -31,7 +31,7 @@ impl PyWeightRange {
         Self(WeightRange::default())
     }
 
-    /// With the weights of further rows, the first of which has the given number.
+    /// The range with further weights, those of rows from `first_row` on.
     fn with_part(&self, weights: PyReadonlyArray1<'_, f64>, first_row: usize) -> PyResult<Self> {
         let part = WeightRange::of_part(weights.as_slice()?, first_row).map_err(to_py_err)?;
         Ok(Self(self.0.merge(part)))
@@ -41,7 +41,7 @@ impl PyWeightRange {
         Self(self.0.merge(other.0))
     }
 
-    /// That of the same rows so many times, at least once.
+    /// The range of the same rows repeated so many times, at least once.
     fn repeated(&self, times: u64) -> Self {
         Self(self.0.repeated(times))
     }
@@ -55,7 +55,7 @@ impl PyWeightRange {
         Ok(self.0.relative_sum_of_part(weights.as_slice()?))
     }
 
-    /// Weights in the unit of all rows, whose relative sum is given: whole numbers.
+    /// Weights as whole numbers in the unit of all rows, whose relative sum is given.
     fn units<'py>(
         &self,
         py: Python<'py>,
@@ -75,7 +75,7 @@ impl PyWeightRange {
     }
 }
 
-/// Columns, which rows are positive, their weights, and what they are dealt by.
+/// Columns, positive rows, weights, and the blocks by which rows are dealt.
 #[derive(FromPyObject)]
 pub struct BatchArg<'py>(
     ColumnsArg<'py>,
@@ -131,8 +131,8 @@ impl PySurvey {
 
 #[pymethods]
 impl PySurvey {
-    /// `binning` is the JSON form of [`BinningParams`]; `weights` a range with the relative sum of all
-    /// weights; `n_rows` how many rows there will be in all, if that is to save memory.
+    /// `binning` is the JSON form of [`BinningParams`]; `weights` a range with the relative sum of
+    /// all weights; `n_rows` the number of all rows, if that is to save memory.
     #[new]
     fn new(
         n_levels: Vec<Option<u32>>,
@@ -167,14 +167,14 @@ impl PySurvey {
         py.detach(|| self.lock().is_complete())
     }
 
-    /// The chosen bins, with what else is known of the rows.
+    /// The chosen bins, and other facts about the rows.
     fn frame<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         let frame = py.detach(|| self.lock().frame()).map_err(to_py_err)?;
         Ok(PyBytes::new(py, &frame.to_bytes()))
     }
 }
 
-/// The rows of least hashes.
+/// The rows with the least hashes.
 #[pyclass(name = "RowSample", module = "aucrank._core", frozen)]
 pub struct PyRowSample {
     sample: Mutex<RowSample>,
@@ -244,7 +244,7 @@ impl PyRowDigest {
     }
 }
 
-/// Numbers of the rows that are of a sample with this bound.
+/// Numbers of the rows that belong to a sample with this bound.
 #[pyfunction]
 pub fn sampled_rows<'py>(
     py: Python<'py>,
@@ -378,8 +378,8 @@ pub fn merge_answers<'py>(
     Ok(PyBytes::new(py, &merged.map_err(to_py_err)?))
 }
 
-/// Rows that a fit queries: stored here, or an engine with an attribute `frame` and a method `round`, both
-/// of bytes.
+/// Rows that a fit queries: stored here, or an engine with an attribute `frame` and a method
+/// `round`, both of bytes.
 #[derive(FromPyObject)]
 pub enum RowsArg<'py> {
     Stored(PyRef<'py, PyStoredRows>),
@@ -436,8 +436,8 @@ impl RowsArg<'_> {
     }
 }
 
-/// The folds of some rows, as all rows that are queried are dealt, and how many there are; `fit_number` is
-/// of no other fit that queries them.
+/// The folds of some rows, dealt like all rows that are queried, and their number; `fit_number`
+/// distinguishes the fit from others that query the same rows.
 #[pyfunction]
 pub fn deal_among<'py>(
     py: Python<'py>,

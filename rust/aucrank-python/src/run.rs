@@ -1,5 +1,5 @@
-//! Leave the interpreter, run on a pool of this call, poll for Ctrl-C, pass on the progress, map the
-//! error.
+//! Detaches from the interpreter, runs on a pool of the call, polls for Ctrl-C, passes on the
+//! progress and maps the error.
 
 use std::sync::mpsc::{RecvTimeoutError, SyncSender, sync_channel};
 use std::time::Duration;
@@ -65,8 +65,7 @@ where
     on_pool_or(py, n_threads, work, to_py_err)
 }
 
-/// As [`on_pool`], for work that is over in a moment and needs no pool: signals are handled once it is
-/// done.
+/// As [`on_pool`], for short work that needs no pool: signals are handled once it is done.
 pub fn on_this_thread<T, F>(py: Python<'_>, work: F) -> PyResult<T>
 where
     T: Send,
@@ -144,15 +143,16 @@ enum Message {
     Call(Box<dyn FnOnce() + Send>),
 }
 
-/// The thread that waits for the working ones. Connections to databases, say, may be used by no other.
+/// The thread that waits for the workers. Connections to databases, for example, can only be used
+/// by it.
 pub struct CallingThread(SyncSender<Message>);
 
 impl CallingThread {
-    /// Calls a function there.
+    /// Calls a function on that thread.
     ///
     /// # Errors
     ///
-    /// [`RankError::Interrupted`] if the work is to end.
+    /// [`RankError::Interrupted`] if the work is being interrupted.
     pub fn call<T: Send + 'static>(
         &self,
         function: impl FnOnce() -> T + Send + 'static,
@@ -184,7 +184,7 @@ struct PartDone {
     figures: Vec<(&'static str, Option<f64>)>,
 }
 
-/// An interrupt that hands each part to the thread that waits, and waits for its answer.
+/// An interrupt that sends each part to the waiting thread, and waits for its answer.
 fn reporting_to(sender: SyncSender<Message>) -> Interrupt {
     Interrupt::observed_by(move |part: &FitPart<'_>| {
         let FitPart { unit, number, most, figures } = *part;

@@ -17,8 +17,8 @@ pub enum SampleArg<'py> {
     Arrays(ArraysArg<'py>),
 }
 
-/// Columns, the number of categories of each, which rows are positive, weights, and what rows are dealt
-/// by: the number of the block of each, and whether blocks are times.
+/// Columns, the number of categories of each, positive rows, weights, and the blocks by which rows
+/// are dealt: the number of the block of each row, and whether blocks are times.
 #[derive(FromPyObject)]
 pub struct ArraysArg<'py>(
     ColumnsArg<'py>,
@@ -34,10 +34,10 @@ pub struct Sample<'a> {
     classes: Classes<'a>,
 }
 
-/// Where the classes and weights of rows are.
+/// Source of the classes and weights of rows.
 enum Classes<'a> {
     Coded(&'a CodedMatrix),
-    /// Classes, unless there are no labels, weights, and blocks.
+    /// Classes (`None` if there are no labels), weights, and blocks.
     Arrays(Option<&'a [bool]>, Option<&'a [f64]>, Option<RowBlocks<'a>>),
 }
 

@@ -24,7 +24,7 @@ impl RocState {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The state, which is left without rows.
+    /// Takes the state and leaves one without rows.
     pub fn take(&self) -> Result<roc::RocState, RankError> {
         Ok(std::mem::replace(&mut *self.lock(), roc::RocState::new(None, None)?))
     }
@@ -135,7 +135,7 @@ impl RocState {
         self.run(py, 0, n_threads, roc::RocState::curve).map(RocCurve)
     }
 
-    /// At most so many knots of the curve.
+    /// Knots of the curve, at most `max_knots`.
     fn knots(&self, py: Python<'_>, max_knots: usize, n_threads: usize) -> PyResult<RocCurve> {
         self.run(py, 0, n_threads, |state| state.knots(max_knots)).map(RocCurve)
     }

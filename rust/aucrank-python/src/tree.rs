@@ -164,7 +164,7 @@ impl PyRankingTree {
         (fpr.into_pyarray(py), tpr.into_pyarray(py))
     }
 
-    /// Where nodes are split by dyadic cubes, the level of these.
+    /// The level of the dyadic cubes, if nodes are split by cubes.
     #[getter]
     fn cube_level(&self) -> Option<u32> {
         self.0.cube_level()
@@ -303,8 +303,8 @@ pub fn fit_tree_rank<'py>(
     hand_over(py, Callbacks::finish_any(external.as_ref(), py, fitted)?)
 }
 
-/// Fits a ranking tree to rows in parts; `fit_number` distinguishes the fit from others that query the same
-/// rows.
+/// Fits a ranking tree to rows in parts; `fit_number` distinguishes the fit from others that query
+/// the same rows.
 #[pyfunction]
 #[pyo3(signature = (rows, fit_number, params, n_threads, observer=None))]
 pub fn fit_tree_rank_rows<'py>(

@@ -32,7 +32,7 @@ impl PyTwoSided {
         calibration.map(|calibration| PyCalibration(Arc::new(calibration)))
     }
 
-    /// What [`two_sided`] found.
+    /// The result of [`two_sided`].
     fn cut<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let ([low, high], [p_pos, p_neg]) = (self.0.chances(), self.0.one_sided_errors());
         let (zeta, error) = (self.0.zeta(), self.0.error());
@@ -40,7 +40,7 @@ impl PyTwoSided {
     }
 }
 
-/// Cuts a model at the threshold `theta`; the other numbers are those that [`two_sided`] found.
+/// Cuts a model at the threshold `theta`; the other numbers are results of [`two_sided`].
 #[pyfunction]
 #[pyo3(signature = (ranker, ranker_calibration, *, theta, low, high, zeta, p_pos, p_neg, error))]
 #[expect(clippy::too_many_arguments, reason = "the numbers of a cut, by name")]
