@@ -173,7 +173,7 @@ pub enum RankError {
     /// Bytes that [`crate::rows`] did not write, or that have changed since.
     #[error("these bytes are no question and no answer about rows: {0}")]
     BadAnswer(String),
-    /// Rows of several passes are not the same, or the one that scores them takes a value for another.
+    /// Rows of several passes differ, or a value was read as another one for scoring.
     #[error(
         "the points of the rows do not add up to those of their bins: the rows have changed between \
          two passes, or they are not scored as they are counted, such as NaN that is not NULL to a \
@@ -243,7 +243,7 @@ pub enum RankError {
     /// A ranker whose scores are no probabilities and were not calibrated.
     #[error("this model ranks rows and has no probabilities: it was fitted without calibration")]
     NoProbability,
-    /// A model of which a part cannot be written down.
+    /// A model with a part that has no formula.
     #[error("this model has no formula: {0}")]
     NoFormula(crate::formula::Opaque),
     /// A model that is no sum of trees and of functions of one feature.

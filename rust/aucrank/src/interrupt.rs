@@ -72,15 +72,15 @@ pub struct FitPart<'a> {
     pub unit: &'static str,
     /// How many are done. 1 begins a stage: a fit may have several, such as one for each fold.
     pub number: usize,
-    /// How many the stage has at most, if that is known.
+    /// Maximum number of parts of the stage, if known.
     pub most: Option<usize>,
     /// Figures that the fit has reached, by name.
     pub figures: &'a [(&'static str, Option<f64>)],
 }
 
 impl Interrupt {
-    /// With an observer that is called for each part of the fit, on the thread that has finished it.
-    /// Where it returns `false`, fits that can do with fewer parts end there.
+    /// With an observer that is called for each part of the fit, on the thread that has finished
+    /// it. If it returns `false`, fits that can do with fewer parts end there.
     pub fn observed_by(observer: impl Fn(&FitPart<'_>) -> bool + Send + Sync + 'static) -> Self {
         Self { is_stopped: AtomicBool::default(), observer: Some(Box::new(observer)) }
     }
