@@ -26,6 +26,7 @@ from aucrank import GradientBoostingRanker, Scorecard, TreeRank
 from aucrank._base.registry import get_estimator, public_estimators
 from aucrank.datasets import load_breast_cancer
 from aucrank.metrics import RocCurve
+from aucrank.mlflow import autolog
 from page_programs import blocks, commands, run_command
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
@@ -174,8 +175,8 @@ def mlflow_in_a_folder(tmp_path, monkeypatch):
     monkeypatch.setenv("MLFLOW_ALLOW_FILE_STORE", "true")
     monkeypatch.setenv("MLFLOW_TRACKING_URI", (tmp_path / "runs").as_uri())
     yield
-    if "aucrank.mlflow" in sys.modules:
-        sys.modules["aucrank.mlflow"].autolog(disable=True)
+    if "mlflow" in sys.modules:
+        autolog(disable=True)
 
 
 @pytest.mark.usefixtures("mlflow_in_a_folder")
