@@ -72,6 +72,7 @@ class CsvSource:
             self._parser = ArrowParser(self._options.missing)
         else:
             self._parser = FrameParser(backend, self._options)
+        self._backend = backend
         self._labels = labels
         self._fitted = fitted
         self._known: dict[str, ColumnForm] = {}
@@ -92,7 +93,8 @@ class CsvSource:
         """Return the same rows, read in the way of the model's fit."""
         text = {*self._text, *(name for name in fitted.texts if name in self.names)}
         rows = (self.files, self._chunk_rows, self._given, text, self._labels)
-        return CsvSource(*rows, fitted)
+        library, called, kind = self._backend, self._called, self._kind
+        return CsvSource(*rows, fitted, backend=library, called=called, kind=kind)
 
     @property
     def reading(self) -> Reading:

@@ -183,13 +183,12 @@ def read_errors(
     UnreadableError
         Instead of an error of the library, of zlib or of the file system.
     """
+    of_reading: tuple[type[Exception], ...] = (OSError, EOFError, zlib.error, *errors)
     try:
         yield
     except (UnicodeDecodeError, UnreadableError):
         raise
-    except Exception as err:
-        if not isinstance(err, (OSError, EOFError, zlib.error, *errors)):
-            raise
+    except of_reading as err:
         stamps.check()
         reason = reason_of() if reason_of is not None else None
         if reason is None:

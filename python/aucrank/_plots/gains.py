@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from aucrank._plots.pyplot import import_pyplot
 from aucrank._utils.params import check_choice
@@ -17,8 +18,8 @@ if TYPE_CHECKING:
 
     from aucrank.metrics._gains import GainsCurve
 
-#: Least share of the rows whose lift is drawn: of a few rows it may be anything.
-LEAST_SHARE = 0.01
+#: Least share of the rows whose lift is drawn: below, it depends on single rows.
+_LEAST_SHARE = 0.01
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,6 +41,12 @@ class GainsCurveDisplay:
     line_: Line2D
 
 
+def drawn_lift(found: GainsCurve) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the shares of the rows at which a lift is drawn, and the lift."""
+    share = np.union1d(found.share[found.share >= _LEAST_SHARE], [_LEAST_SHARE])
+    return share, found.lift_at(share)
+
+
 def draw(found: GainsCurve, ax: Axes | None, *, kind: str, name: str | None) -> GainsCurveDisplay:
     """Draw a curve, and on new axes what to compare it with."""
     check_choice(kind, "kind", ("gains", "lift"))
@@ -54,9 +61,7 @@ def draw(found: GainsCurve, ax: Axes | None, *, kind: str, name: str | None) -> 
             ax.plot(*perfect, color="0.6", linewidth=1, linestyle="--", label="Perfect order")
             ax.plot([0, 1], [0, 1], color="0.6", linewidth=1, label="Random order")
     else:
-        inside = found.share[found.share >= LEAST_SHARE]
-        share = np.union1d(inside, [LEAST_SHARE])
-        (line,) = ax.plot(share, found.lift_at(share), label=name)
+        (line,) = ax.plot(*drawn_lift(found), label=name)
         if is_new:
             ax.axhline(1, color="0.6", linewidth=1, label="Random order")
     ax.set(

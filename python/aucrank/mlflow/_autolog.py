@@ -106,7 +106,7 @@ def autolog(
     >>> with mlflow.start_run():  # doctest: +SKIP
     ...     model = TreeRank().fit([[0.0], [1.0]] * 10, [0, 1] * 10)
     """
-    import_extra("mlflow.pyfunc", "mlflow", "aucrank.mlflow.autolog")
+    _module("mlflow.pyfunc")
     _integration()(
         log_input_examples=log_input_examples,
         log_model_signatures=log_model_signatures,
@@ -121,10 +121,14 @@ def autolog(
     )
 
 
+def _module(name: str) -> Any:
+    return import_extra(name, "mlflow", "aucrank.mlflow.autolog")
+
+
 @cache
 def _integration() -> Callable[..., None]:
     """Return `_patch` as an integration of MLflow, which keeps its settings."""
-    utils = import_extra("mlflow.utils.autologging_utils", "mlflow", "aucrank.mlflow.autolog")
+    utils = _module("mlflow.utils.autologging_utils")
     integrated: Callable[..., None] = utils.autologging_integration(_NAME)(_patch)
     return integrated
 
@@ -142,9 +146,9 @@ def _patch(
     silent: bool = False,
 ) -> None:
     """Patch the fits of all rankers; MLflow itself looks at the last four settings."""
-    utils = import_extra("mlflow.utils.autologging_utils", "mlflow", "aucrank.mlflow.autolog")
-    tags = import_extra("mlflow.utils.mlflow_tags", "mlflow", "aucrank.mlflow.autolog")
-    sklearn = import_extra("mlflow.sklearn", "mlflow", "aucrank.mlflow.autolog")
+    utils = _module("mlflow.utils.autologging_utils")
+    tags = _module("mlflow.utils.mlflow_tags")
+    sklearn = _module("mlflow.sklearn")
     rankers = (*public_estimators().values(), *map(get_estimator, META_ESTIMATORS))
 
     def logged_fit(original: Any, self: Any, *args: Any, **kwargs: Any) -> Any:
@@ -204,8 +208,8 @@ class _LoggedFit:
     """
 
     def __init__(self, model: Any, arguments: Mapping[str, Any]) -> None:
-        utils = import_extra("mlflow.utils.autologging_utils", "mlflow", "aucrank.mlflow.autolog")
-        mlflow = import_extra("mlflow", "mlflow", "aucrank.mlflow.autolog")
+        utils = _module("mlflow.utils.autologging_utils")
+        mlflow = _module("mlflow")
         self._model = model
         self._X = arguments["X"]
         self._y: Any = arguments.get("y")

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from aucrank._data.table import Table
 from aucrank._page import formats
+from aucrank._plots.gains import drawn_lift
 from aucrank._report.charts.chart import (
     QUIET,
     SMALL,
@@ -29,9 +30,6 @@ from aucrank._report.cutoffs import mean_cost
 from aucrank._report.effects import Dependence
 from aucrank._report.facts import Facts, ModelFacts
 from aucrank._report.options import Costs
-
-# Below this share of the rows, a lift depends on single rows.
-_LEAST_SHARE = 0.01
 
 _FPR, _TPR = "False positive rate", "True positive rate"
 
@@ -137,11 +135,7 @@ def gains_chart(facts: Facts) -> Chart:
 
 def lift_chart(facts: Facts) -> Chart:
     """Draw the lift: how much more frequent positives are among the highest scoring rows."""
-    lifts = []
-    for model in facts.models:
-        gains = model.ranking.gains_curve
-        grid = np.union1d(gains.share[gains.share >= _LEAST_SHARE], [_LEAST_SHARE])
-        lifts.append((grid, gains.lift_at(grid)))
+    lifts = [drawn_lift(model.ranking.gains_curve) for model in facts.models]
     most = max(2.0, *(float(lift.max()) for _, lift in lifts))
     x, y = WIDE.across(0, 1, is_share=True), WIDE.up(0, padded(0.0, most)[1])
     return Chart(
