@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from aucrank import load
+from aucrank.cli._stream import is_streamed
 from aucrank.data import Dataset
 
 from tests.common.command_line import TREE, levels_of, loans, run
@@ -158,14 +159,26 @@ def test_a_damaged_file_raises_an_error_that_names_it(harm, pieces, reader, caps
         list(Dataset.from_csv("d.csv.gz", target="bad").batches())
 
 
-def test_memory_counts_uncompressed_bytes(monkeypatch, capsys):
-    from aucrank.cli import _stream
-
+def test_memory_is_compared_with_what_rows_take_as_numbers():
     frame = pd.DataFrame({"x": np.zeros(50_000), "bad": 0})
     frame.to_csv("d.csv.gz", index=False)
+    frame.to_csv("d.csv", index=False)
+    frame.to_csv("points.csv", index=False, sep=";", decimal=",")
+    frame.to_parquet("d.parquet")
     assert os.path.getsize("d.csv.gz") < 10_000
-    assert _stream.is_streamed("d.csv.gz", 10_000)
-    assert not _stream.is_streamed("d.csv.gz", 10_000_000)
+    # 364 bytes a row take two thirds of so many megabytes, which are less than Python's own.
+    for path in ("d.csv", "d.csv.gz", "points.csv", "d.parquet"):
+        assert is_streamed(path, 27_000_000)
+        assert not is_streamed(path, 28_000_000)
+
+
+def test_memory_is_compared_with_what_text_takes_in_a_frame():
+    frame = pd.DataFrame({"text": [f"{row:01000}" for row in range(2000)], "bad": 0})
+    frame.to_csv("d.csv", index=False)
+    frame.to_parquet("d.parquet", use_dictionary=False, compression=None)
+    for path in ("d.csv", "d.parquet"):
+        assert is_streamed(path, 5_900_000)
+        assert not is_streamed(path, 6_200_000)
 
 
 def test_characters_outside_utf_8_may_appear_late_in_a_file(reader, capsys):

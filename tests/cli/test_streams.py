@@ -9,11 +9,14 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from aucrank import RIMARC, RankBoost, Scorecard
+from aucrank._base.registry import public_estimators
 from aucrank._data.csv_form import CsvOptions
 from aucrank.cli import _stream
 from aucrank.cli._model import load_ranker
 from aucrank.cli._options import n_bytes
 from aucrank.ensemble import _presets
+from sklearn.frozen import FrozenEstimator
 
 from tests.common.command_line import TREE, loans, ok, run
 
@@ -307,14 +310,33 @@ def test_a_model_that_needs_more_memory_than_available_is_rejected(tmp_path, cap
     forest = ["--model", "RankingForest"]
     status, _, err = run(capsys, "fit", *words, "1KB", *forest)
     assert status == 2
-    assert "RankingForest holds all values as codes in memory" in err
-    less = err[err.index("--memory says 1e-06 GB; less take") :]
+    assert "RankingForest holds rows in memory" in err
+    less = err[err.index("1e-06 GB, of which 6.7e-07 are left for them; less take") :]
     assert "TreeRank" in less
     assert "GradientBoostingRanker" in less
     assert "RankingForest" not in less
-    # For others, among them the default model and a card of it, rows stay in a file.
+    # For others, among them the default model and a card, rows stay in a file.
     ok(capsys, "fit", *words, "1KB")
     ok(capsys, "fit", *words, "1KB", "--model", "Scorecard")
     # 600 rows take 200 bytes, 14 a tree and two a value of three columns.
     ok(capsys, "fit", *words, "2MB", *forest)
     ok(capsys, "fit", *words, "1KB", *TREE)
+
+
+def test_states_of_rows_count_if_there_are_many():
+    few, many = (10**6, 20), (10**8, 20)
+    held = {
+        name: (estimator()._bytes_held(*few), estimator()._bytes_held(*many))
+        for name, estimator in public_estimators().items()
+    }
+    # Bytes of a row that docs/larger_than_memory.md gives: a score, the position in each tree.
+    assert held["RankBoost"] == held["AUCBoost"] == (0, 800_000_000)
+    assert held["TreeRank"] == (0, 400_000_000)
+    # Five bags by default; a card is of a booster of eight bags, or holds what its ranker holds.
+    assert held["GradientBoostingRanker"] == (0, 5_000_000_000)
+    assert held["Scorecard"] == (80_000_000, 8_000_000_000)
+    assert Scorecard(estimator=RIMARC(missing="value"))._bytes_held(*many) == 0
+    assert Scorecard(estimator=FrozenEstimator(RankBoost()))._bytes_held(*many) == 0
+    # Learned from samples, from sums of columns, or from codes in a file.
+    others = ["RIMARC", "LinearRanker", "RankOpt", "AURORA", "MartiRank", "SMartiRank"]
+    assert [held[name] for name in others] == [(0, 0)] * len(others)

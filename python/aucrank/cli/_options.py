@@ -251,13 +251,13 @@ def natural(text: str) -> int:
 
 
 def add_memory(parser: argparse.ArgumentParser) -> None:
-    """Add the option for the size above which a file is read in batches."""
+    """Add the option for the memory beyond which a file is read in batches."""
     parser.add_argument(
         "--memory",
         type=n_bytes,
         metavar="SIZE",
-        help="read a file that is larger, without compression, a piece at a time, such as 2GB; "
-        "folders and patterns always are",
+        help="memory that the command may take, such as 2GB: a file that would take more is read a "
+        "piece at a time; folders and patterns always are",
     )
 
 

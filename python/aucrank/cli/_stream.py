@@ -51,6 +51,16 @@ from aucrank.data import Dataset
 #: Rows per batch.
 CHUNK_ROWS = 65_536
 
+#: Memory of Python with its packages and buffers, measured.
+_BYTES_OF_PYTHON = 300_000_000
+
+#: Memory of a file that is read at once, measured: its frame, the numbers and what a fit makes of
+#: them. Text in a frame takes at least twice its size.
+_BYTES_OF_VALUE, _BYTES_OF_ROW, _COPIES_OF_TEXT = 32, 300, 2
+
+# Part of a CSV file whose values are counted.
+_HEAD = 1 << 20
+
 # Default memory, a share of which is for scores.
 _MEMORY = 4 << 30
 
@@ -69,13 +79,18 @@ def is_streamed(path: str, memory: int | None) -> bool:
     path : str
         A file, a folder, a pattern, or "-".
     memory : int or None
-        Bytes that a file may take uncompressed; None for any number.
+        Bytes that the program may take; None for any number.
     """
     if path == STDIN:
         return False
     if os.path.isdir(path) or is_pattern(path):
         return True
-    return memory is not None and os.path.isfile(path) and _is_larger(path, memory)
+    return memory is not None and os.path.isfile(path) and _takes_more(path, room_for_rows(memory))
+
+
+def room_for_rows(memory: int) -> float:
+    """Return the bytes that remain after Python and its packages, two thirds at least."""
+    return max(memory - _BYTES_OF_PYTHON, 2 / 3 * memory)
 
 
 def room_for_scores(memory: int | None) -> dict[str, Any]:
@@ -95,37 +110,43 @@ def room_for_scores(memory: int | None) -> dict[str, Any]:
     return {"spill_dir": tempfile.gettempdir(), "max_bytes": max(share, _LEAST_FOR_SCORES)}
 
 
-def _is_larger(path: str, memory: int) -> bool:
-    """Return whether a file is larger uncompressed; for Parquet, with all of its columns."""
+def _takes_more(path: str, room: float) -> bool:
+    """Return whether a file that is read at once takes more memory, with all of its columns."""
     if file_kind(path) == "csv":
-        if not path.lower().endswith(".gz") or os.path.getsize(path) > memory:
-            return os.path.getsize(path) > memory
         with plain_errors(f"cannot read {path} as CSV"):
-            return _inflates_beyond(path, memory)
+            return _text_takes_more(path, room)
     if file_kind(path) == "xlsx":
         # It has at most a million rows.
         return False
     try:
         from pyarrow.parquet import read_metadata
     except ImportError:
-        return os.path.getsize(path) > memory
+        return _COPIES_OF_TEXT * os.path.getsize(path) > room
     with plain_errors(f"cannot read {path} as Parquet"):
         metadata = read_metadata(path)
         groups = (metadata.row_group(i) for i in range(metadata.num_row_groups))
-        return sum(int(group.total_byte_size) for group in groups) > memory
+        of_text = _COPIES_OF_TEXT * sum(int(group.total_byte_size) for group in groups)
+        n_rows = metadata.num_rows
+        n_bytes = (_BYTES_OF_ROW + _BYTES_OF_VALUE * metadata.num_columns) * n_rows
+        return bool(max(n_bytes, of_text) > room)
 
 
-def _inflates_beyond(path: str, memory: int) -> bool:
+def _text_takes_more(path: str, room: float) -> bool:
+    """Return whether a CSV file takes more memory: its first lines tell how many values it has."""
+    is_packed = path.lower().endswith(".gz")
     try:
-        with gzip.open(path) as stream:
-            n_bytes = 0
-            while block := stream.read(1 << 20):
-                n_bytes += len(block)
-                if n_bytes > memory:
-                    return True
+        with gzip.open(path) if is_packed else open(path, "rb") as stream:
+            head = stream.read(_HEAD)
+            n_rows = head.count(b"\n") + 1
+            n_values = n_rows + max(head.count(mark) for mark in (b",", b";", b"\t", b"|"))
+            n_bytes = _BYTES_OF_ROW * n_rows + _BYTES_OF_VALUE * n_values
+            of_byte = max(n_bytes / max(len(head), 1), _COPIES_OF_TEXT)
+            n_read = len(head) if is_packed else os.path.getsize(path)
+            while is_packed and of_byte * n_read <= room and (block := stream.read(_HEAD)):
+                n_read += len(block)
+            return of_byte * n_read > room
     except (OSError, EOFError, zlib.error) as error:
         raise DataError(f"cannot read {path} as CSV: {why_unreadable(path, error)}") from error
-    return False
 
 
 def open_source(

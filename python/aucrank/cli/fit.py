@@ -25,15 +25,13 @@ from aucrank.cli._readable import READABLE, leaves_rows_out, readable_aucs, read
 from aucrank.cli._stream import (
     dataset_to_learn,
     is_streamed,
+    room_for_rows,
     room_for_scores,
     stream_errors,
 )
 from aucrank.cli._text import aligned, hanging, heading
 from aucrank.data import Dataset
 from aucrank.metrics import roc_auc_score, roc_state
-
-#: Memory of Python with its packages, measured.
-_BYTES_OF_PYTHON = 300_000_000
 
 # Seconds that readable models may always take if the time is limited.
 _SECONDS_AT_LEAST = 1.0
@@ -63,6 +61,9 @@ def run(args: argparse.Namespace) -> int:
         time=args.time,
         options=csv_options(args),
     )
+    if args.model != DEFAULT_MODEL:
+        # Of the default there is as much as the file itself may take.
+        _refuse(_too_large(estimator, data.X.shape, args), data.X.shape, args)
     start = perf_counter()
     with (
         progress(args) as say,
@@ -100,8 +101,9 @@ def _fit_in_pieces(estimator: Any, args: argparse.Namespace, out: Path, *, is_de
     start, instead = perf_counter(), ""
     with progress(args) as say:
         dataset, positive = dataset_to_learn(args, csv_options(args), say)
-        too_large = _too_large(estimator, dataset, args)
-        if too_large and (n_folds := _fewer_folds(estimator, dataset, args)):
+        shape = dataset.n_rows or 0, len(dataset.columns)
+        too_large = _too_large(estimator, shape, args)
+        if too_large and (n_folds := _fewer_folds(estimator, shape, args)):
             too_large, instead = "", f"; n_folds={n_folds}, for more of which {too_large}"
         if too_large and is_default and not _params(args):
             instead = f"; {too_large}"
@@ -109,10 +111,8 @@ def _fit_in_pieces(estimator: Any, args: argparse.Namespace, out: Path, *, is_de
             estimator = build_estimator(args.model, [], args.random_state, args.n_jobs)
             if args.verbose:
                 estimator.set_params(verbose=args.verbose)
-            too_large = _too_large(estimator, dataset, args)
-        if too_large:
-            less = _with_less_memory(dataset, args)
-            raise UsageError(f"{too_large}; {_less_in_words(less)}")
+            too_large = _too_large(estimator, shape, args)
+        _refuse(too_large, shape, args)
         with stream_errors(f"cannot fit {args.model} to {args.data}"):
             if args.categorical:
                 names = [name for name in dataset.columns if name in set(args.categorical)]
@@ -183,53 +183,55 @@ def _say_leaderboard(estimator: Any, *, is_honest: bool) -> None:
     print(aligned(estimator.leaderboard_))
 
 
-def _too_large(estimator: Any, dataset: Dataset, args: argparse.Namespace) -> str:
-    """Return what takes more memory than there is; "" for nothing."""
-    n_bytes = _bytes_held(estimator, dataset)
-    if n_bytes <= _room(args):
+def _too_large(estimator: Any, shape: tuple[int, int], args: argparse.Namespace) -> str:
+    """Return what takes more memory than there is; "" for nothing.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Any, with parameters.
+    shape : tuple of int
+        Number of rows and of columns.
+    args : argparse.Namespace
+        The arguments.
+    """
+    n_bytes, room = estimator._bytes_held(*shape), _room(args)
+    if n_bytes <= room:
         return ""
-    held = "all values as codes" if estimator._holds_codes() else "rows"
     return (
-        f"{args.model} holds {held} in memory, which takes {n_bytes / 1e9:.2g} GB or more, and"
-        f" --memory says {args.memory / 1e9:.2g} GB"
+        f"{args.model} holds rows in memory, which takes {n_bytes / 1e9:.2g} GB or more, and"
+        f" --memory says {args.memory / 1e9:.2g} GB, of which {room / 1e9:.2g} are left for them"
     )
 
 
-def _bytes_held(estimator: Any, dataset: Dataset) -> int:
-    n_bytes: int = estimator._bytes_held(dataset.n_rows or 0, len(dataset.columns))
-    return n_bytes
-
-
 def _room(args: argparse.Namespace) -> float:
-    """Return the bytes of --memory that remain after Python and its packages."""
-    memory: float = math.inf if args.memory is None else args.memory
-    return max(memory - _BYTES_OF_PYTHON, 2 / 3 * memory)
+    """Return the bytes of --memory that remain for rows."""
+    return math.inf if args.memory is None else room_for_rows(args.memory)
 
 
-def _fewer_folds(estimator: Any, dataset: Dataset, args: argparse.Namespace) -> int | None:
+def _fewer_folds(estimator: Any, shape: tuple[int, int], args: argparse.Namespace) -> int | None:
     """Set the maximal number of folds of one booster that fits in memory, unless given."""
-    n_values = (dataset.n_rows or 0) * len(dataset.columns)
+    n_rows, n_columns = shape
     if (
         args.model != DEFAULT_MODEL
         or "n_folds" in _named(args)
-        or not estimator._is_judged_by_sample(n_values)
+        or not estimator._is_judged_by_sample(n_rows * n_columns)
     ):
         return None
     for n_folds in range(estimator._folds() - 1, 1, -1):
-        if _bytes_held(clone(estimator).set_params(n_folds=n_folds), dataset) <= _room(args):
+        if clone(estimator).set_params(n_folds=n_folds)._bytes_held(*shape) <= _room(args):
             estimator.set_params(n_folds=n_folds)
             return n_folds
     return None
 
 
-def _with_less_memory(dataset: Dataset, args: argparse.Namespace) -> list[str]:
-    """Return the names of the estimators that fit in memory with their default parameters."""
-    known = public_estimators().items()
-    return [name for name, made in known if _bytes_held(made(), dataset) <= _room(args)]
-
-
-def _less_in_words(less: list[str]) -> str:
-    return f"less take {listed(less)}" if less else "no other takes so little"
+def _refuse(too_large: str, shape: tuple[int, int], args: argparse.Namespace) -> None:
+    """Raise for what takes more memory than there is, with the estimators that take less."""
+    if too_large:
+        known = public_estimators().items()
+        less = [name for name, made in known if made()._bytes_held(*shape) <= _room(args)]
+        instead = f"less take {listed(less)}" if less else "no other takes so little"
+        raise UsageError(f"{too_large}; {instead}")
 
 
 def _named(args: argparse.Namespace) -> set[str]:

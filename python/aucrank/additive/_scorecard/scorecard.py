@@ -351,6 +351,12 @@ class Scorecard(ProbabilityMixin, ClinicalCard):
         is_held: bool = ranker_of(self.estimator)._holds_codes()
         return is_held
 
+    def _bytes_of_state(self) -> int:
+        if isinstance(self.estimator, FrozenEstimator):
+            return 0
+        n_bytes: int = ranker_of(self.estimator)._bytes_of_state()
+        return n_bytes
+
     def _check_for_counts(self, dataset: Dataset) -> None:
         special_values = special_values_of(self.estimator, self.special_values)
         check_for_dataset(self.estimator, special_values, dataset)

@@ -1,0 +1,92 @@
+"""``aucrank fit --memory`` keeps to the memory that it is given, for every estimator."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from aucrank._base.registry import public_estimators
+
+from tests.common.memory import usual_heap
+
+pa = pytest.importorskip("pyarrow")
+pq = pytest.importorskip("pyarrow.parquet")
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads the peak from /proc")
+
+N_ROWS, N_COLUMNS, N_FILES = 1_000_000, 20, 4
+
+#: Peak memory over the limit.
+MOST = 1.2
+
+#: Rounds, trees and terms are fitted one after another: more take longer, but no more memory.
+FEWER = {
+    "AUCBoost": ["n_rounds=5"],
+    "AURORA": ["max_features=4", "order=1", "depth=shallow", "radius=1.5"],
+    "MartiRank": ["n_rounds=2"],
+    "RankBoost": ["n_rounds=5"],
+    "RankingForest": ["n_estimators=5", "min_samples_leaf=100"],
+    "SMartiRank": ["n_rounds=2"],
+}
+
+SCRIPT = """
+import sys
+from aucrank.boosting import GradientBoostingRanker
+from aucrank.cli import main
+
+# Also those of a card or an ensemble.
+of_core = GradientBoostingRanker._core_params
+GradientBoostingRanker._core_params = lambda *args: {**of_core(*args), "n_rounds": 1}
+status = main(sys.argv[1:])
+peak = open("/proc/self/status").read().partition("VmHWM:")[2].split()[0]
+print("peak", 1024 * int(peak))
+sys.exit(status)
+"""
+
+
+def write_rows(path, n_rows, seed):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(N_COLUMNS, n_rows))
+    y = X[0] + X[1] * X[2] + rng.logistic(size=n_rows) > 1
+    names = [*(f"x{column}" for column in range(N_COLUMNS)), "y"]
+    table = pa.table([*X, y.astype(np.int8)], names=names)
+    pq.write_table(table, path, compression="none", use_dictionary=False)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("rows")
+    for number in range(N_FILES):
+        write_rows(folder / f"{number}.parquet", N_ROWS // N_FILES, number)
+    return folder
+
+
+def fit(name, path, memory):
+    """Fit an estimator in a process of its own; return its peak memory, and what it printed."""
+    params = [word for param in FEWER.get(name, []) for word in ("--param", param)]
+    command = [sys.executable, "-P", "-c", SCRIPT, "fit", path, "--target", "y", "--model", name]
+    command += [*params, "--memory", memory, "--no-readable", "--out", path.with_suffix(".json")]
+    done = subprocess.run(
+        command, env=usual_heap(), capture_output=True, text=True, timeout=300, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    said, _, peak = done.stdout.rpartition("peak ")
+    return int(peak), said
+
+
+@pytest.mark.parametrize("name", public_estimators())
+def test_a_fit_to_a_folder_stays_within_the_limit(name, folder):
+    # Read at once, these rows take 690 MB and more.
+    peak, said = fit(name, folder, "550MB")
+    assert peak <= MOST * 550e6
+    assert "read a piece at a time" in said
+
+
+@pytest.mark.parametrize("name", ["Scorecard", "RankingEnsemble"])
+def test_a_fit_to_a_file_stays_within_the_limit(name, tmp_path):
+    # These fits take the most memory of all to rows that are read at once.
+    path = tmp_path / "rows.parquet"
+    write_rows(path, 400_000, 0)
+    peak, said = fit(name, path, "700MB")
+    assert peak <= MOST * 700e6
+    assert "read a piece at a time" not in said
