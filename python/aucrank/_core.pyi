@@ -204,6 +204,9 @@ def deal_among(
     dealing: tuple[int, int],
     n_threads: int,
 ) -> tuple[NDArray[np.int64], int]: ...
+def sums_of_bins(
+    rows: StoredRows | _Engine, fit_number: int, n_threads: int
+) -> list[list[NDArray[np.uint64]]]: ...
 
 @final
 class StoredRows:

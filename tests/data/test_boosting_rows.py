@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 from aucrank import GradientBoostingRanker
-from aucrank.data import Dataset, _dataset, _stored
+from aucrank._base import core_estimator
+from aucrank.data import Dataset, _stored
 from aucrank.metrics import roc_state
 from sklearn.base import clone
 
@@ -65,13 +66,13 @@ def test_32_or_128_leaves_are_chosen_as_in_memory():
 
 def brought(monkeypatch):
     """Record the fits that gather all codes in the returned list."""
-    found, gather = [], _dataset.gathered
+    found, gather = [], core_estimator.gathered
 
     def look(rows):
         found.append(rows)
         return gather(rows)
 
-    monkeypatch.setattr(_dataset, "gathered", look)
+    monkeypatch.setattr(core_estimator, "gathered", look)
     return found
 
 

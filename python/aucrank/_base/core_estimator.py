@@ -27,7 +27,7 @@ from aucrank._data.block_warnings import warn_of_blocks, warn_of_few_ranges
 from aucrank._data.column_warnings import inner_fits_are_silent
 from aucrank._data.input import Columns, KindsByColumn, count_rows, learn_columns, read_columns
 from aucrank._data.labels import encode_binary
-from aucrank._data.leak_warnings import warn_of_leaks
+from aucrank._data.leak_warnings import SumsOfValues, warn_of_leaks, warn_of_leaks_by_sums
 from aucrank._data.reading import Reading
 from aucrank._data.row_blocks import read_blocks
 from aucrank._data.sample import CodedSample, Sample
@@ -45,7 +45,7 @@ from aucrank._utils.warn import warn_caller
 from aucrank.data import Dataset
 from aucrank.data._dataset import refuse_for_dataset, refuse_with_dataset
 from aucrank.data._raw import RawRows
-from aucrank.data._stored import Rows
+from aucrank.data._stored import Rows, gathered
 
 #: No validation rows.
 _NONE_GIVEN = ValidationSet()
@@ -413,22 +413,33 @@ class CoreEstimator(SaveMixin, SummaryMixin, CallbackSupportMixin, BaseEstimator
             schema, facts.n_rows, seed, n_threads, progress, fit_number=secrets.randbits(63)
         )
         model: Any
+        known = schema, facts.target.class_counts
         with errors_by_name(schema):
             if self._fits_dataset == "passes":
                 model = self._fit_passes(whole.raw_rows(), context)
             elif self._asks_rows(schema):
                 params = self._core_params(context.scope)
                 with dataset.rows(facts, self._dataset_binning(params), n_threads) as rows:
+                    warn_of_leaks_by_sums(SumsOfValues.in_bins(rows, n_threads), *known)
                     model = self._fit_rows(rows, params, context)
             else:
                 binning = self._dataset_binning(self._core_params(context.scope))
-                matrix = dataset.matrix(facts, {**binning, "level_rates": "raw"}, n_threads)
+                coding = {**binning, "level_rates": "raw"}
+                with dataset.rows(facts, coding, n_threads) as rows:
+                    warn_of_leaks_by_sums(SumsOfValues.in_bins(rows, n_threads), *known)
+                    matrix = gathered(rows).matrix()
                 # These fits use only what coded rows offer: `_check_for_dataset` has ruled out
                 # parameters that need more.
                 sample = cast("Sample", CodedSample(matrix, schema))
                 fit_context = FitContext(sample, seed, n_threads, progress)
                 model = self._finish_model(self._fit_model(fit_context), fit_context)
         self._set_fitted(facts.target.classes, schema, model)
+        if self._fits_dataset == "passes":
+            warn_of_leaks_by_sums(self._sums_of_bins(), *known)
+
+    def _sums_of_bins(self) -> list[SumsOfValues]:
+        """Return the sums of the bins of each column; for fits in passes."""
+        raise NotImplementedError
 
     def _fit_sample(self, context: FitContext, n_all_rows: int) -> None:
         """Learn from a sample of rows that are read in batches."""

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
+import secrets
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from aucrank._core import MISSING_CODE, roc_auc
+from aucrank._core import MISSING_CODE, StoredRows, sums_of_bins
 from aucrank._data.column_warnings import ColumnWarning, in_words, is_inner_fit
 from aucrank._data.schema import Schema
 from aucrank._utils.warn import warn_caller
+
+if TYPE_CHECKING:
+    from aucrank.data._stored import RemoteRows
 
 #: Minimal AUC of a column that may leak the label. The highest of the 747 columns of 28 real data
 #: sets is 0.976.
@@ -61,17 +67,50 @@ def warn_of_leaks(
     leaks = []
     for index, feature in enumerate(schema.features):
         values = columns[index] if isinstance(columns, list) else columns[:, index]
+        is_category = feature.levels is not None
         if all(
-            _auc(
-                values[rows],
-                positive[rows],
-                None if weight is None else weight[rows],
-                is_category=feature.levels is not None,
+            _highest_auc(
+                _sums_of_values(
+                    values[rows],
+                    positive[rows],
+                    None if weight is None else weight[rows],
+                    is_category=is_category,
+                ),
+                is_category=is_category,
             )
             >= least
             for rows, least in ((screened, _LEAST_SCREENED), (judged, LEAST_AUC))
         ):
             leaks.append(schema.label(index))
+    _warn_of(leaks)
+
+
+def warn_of_leaks_by_sums(
+    of_columns: Sequence[SumsOfValues], schema: Schema, class_counts: tuple[int, int]
+) -> None:
+    """As `warn_of_leaks`, from sums of rows.
+
+    Parameters
+    ----------
+    of_columns : sequence of SumsOfValues
+        Those of each column, by value or by bin.
+    schema : Schema
+        Description of the columns.
+    class_counts : tuple of int
+        Number of negative and of positive rows, unless weights are numbers of copies.
+    """
+    if is_inner_fit() or min(of_columns[0].n_of_classes() or class_counts) < LEAST_OF_CLASS:
+        return
+    _warn_of(
+        [
+            schema.label(index)
+            for index, (sums, feature) in enumerate(zip(of_columns, schema.features, strict=True))
+            if _highest_auc(sums, is_category=feature.levels is not None) >= LEAST_AUC
+        ]
+    )
+
+
+def _warn_of(leaks: Sequence[str]) -> None:
     if leaks:
         one = len(leaks) == 1
         warn_caller(
@@ -82,6 +121,44 @@ def warn_of_leaks(
             " when rows are scored.",
             ColumnWarning,
         )
+
+
+@dataclass(frozen=True)
+class SumsOfValues:
+    """Sums of the rows of each value of a column, ascending, and of missing ones, last."""
+
+    negative: NDArray[np.float64]
+    """Weight of the negative rows."""
+    positive: NDArray[np.float64]
+    """Weight of the positive rows."""
+    rows: NDArray[np.float64]
+    """Number of rows; a whole weight counts as copies."""
+
+    @classmethod
+    def in_bins(cls, rows: StoredRows | RemoteRows, n_threads: int) -> list[SumsOfValues]:
+        """Return those of each column of coded rows, which are queried once."""
+        of_columns = sums_of_bins(rows, secrets.randbits(63), n_threads)
+        return [cls(*(part.astype(np.float64) for part in parts)) for parts in of_columns]
+
+    @classmethod
+    def of_bins(cls, sums: Sequence[Mapping[str, int]]) -> SumsOfValues:
+        """Return those of the bins of a model document."""
+        parts = ([float(of_bin[part]) for of_bin in sums] for part in ("neg", "pos", "rows"))
+        return cls(*map(np.array, parts))
+
+    def n_of_classes(self) -> tuple[float, float] | None:
+        """Return the number of rows of each class, if each counts as often as it weighs."""
+        found = float(self.negative.sum()), float(self.positive.sum())
+        return found if sum(found) == self.rows.sum() else None
+
+    def in_order(self, order: NDArray[np.intp]) -> SumsOfValues:
+        return SumsOfValues(self.negative[order], self.positive[order], self.rows[order])
+
+    def auc(self) -> float:
+        """Return the AUC of the order of the values."""
+        below = np.cumsum(self.negative) - self.negative / 2
+        pairs = self.negative.sum() * self.positive.sum()
+        return float((self.positive * below).sum() / pairs)
 
 
 def _size(is_class: NDArray[np.bool_], weight: NDArray[np.float64] | None) -> float:
@@ -109,46 +186,45 @@ def _some_of_each_class(
     return np.concatenate(of_classes)
 
 
-def _auc(
+def _sums_of_values(
     values: NDArray[Any],
     positive: NDArray[np.bool_],
     weight: NDArray[np.float64] | None,
     *,
     is_category: bool,
-) -> float:
-    """Return the highest AUC of a column alone, with its values in some order."""
+) -> SumsOfValues:
+    """Return the sums of the distinct values of a column."""
     missing = values == MISSING_CODE if is_category else np.isnan(values)
     distinct, places = np.unique(values[~missing], return_inverse=True)
-    # Missing values are at one end of the order, or at the other; falling numbers rank as badly as
-    # rising ones rank well.
-    last = np.full(len(values), len(distinct))
-    last[~missing] = places
+    of_row = np.full(len(values), len(distinct))
+    of_row[~missing] = places
+    weight = np.ones(len(values)) if weight is None else weight
+    return SumsOfValues(
+        *(
+            np.bincount(of_row, part, len(distinct) + 1).astype(np.float64)
+            for part in (weight * ~positive, weight * positive, _copies(weight))
+        )
+    )
+
+
+def _highest_auc(sums: SumsOfValues, *, is_category: bool) -> float:
+    """Return the highest AUC of a column alone, with its values in some order."""
     found = []
+    n_values = len(sums.rows) - 1
     if not is_category:
-        for place in (last, np.where(missing, -1, last)):
-            auc = _auc_of(positive, place, weight)
+        # Missing values are at one end of the order, or at the other; falling numbers rank as badly
+        # as rising ones rank well.
+        for auc in (sums.auc(), sums.in_order(np.arange(-1, n_values)).auc()):
             found += [auc, 1 - auc]
-    if is_category or len(distinct) <= _MOST_CODES:
-        found.append(_auc_of(positive, _rates(last, positive, weight), weight))
+    if is_category or n_values <= _MOST_CODES:
+        found.append(_by_rates(sums).auc())
     return max(found)
 
 
-def _rates(
-    place: NDArray[np.intp], positive: NDArray[np.bool_], weight: NDArray[np.float64] | None
-) -> NDArray[np.float64]:
-    """Return the rate of positives of the value of each row; rare values count as one."""
-    weight = np.ones(len(place)) if weight is None else weight
-    is_rare = np.bincount(place, _copies(weight)) < _ROWS_OF_LEVEL
-    place = np.where(is_rare[place], len(is_rare), place)
-    rates: NDArray[np.float64] = np.bincount(place, weight * positive) / np.maximum(
-        np.bincount(place, weight), np.finfo(np.float64).tiny
-    )
-    return rates[place]
-
-
-def _auc_of(
-    positive: NDArray[np.bool_], scores: NDArray[Any], weight: NDArray[np.float64] | None
-) -> float:
-    auc = roc_auc(positive, scores.astype(np.float64), weight, 1)
-    assert auc is not None
-    return auc
+def _by_rates(sums: SumsOfValues) -> SumsOfValues:
+    """Return the values in the order of their rates of positives; rare values count as one."""
+    is_rare = sums.rows < _ROWS_OF_LEVEL
+    parts = (sums.negative, sums.positive, sums.rows)
+    pooled = SumsOfValues(*(np.append(part[~is_rare], part[is_rare].sum()) for part in parts))
+    weight = np.maximum(pooled.negative + pooled.positive, np.finfo(np.float64).tiny)
+    return pooled.in_order(np.argsort(pooled.positive / weight, kind="stable"))

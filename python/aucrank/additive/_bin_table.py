@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from aucrank import _core
 from aucrank._data.column_lookup import ONE_FEATURE, find_column
 from aucrank._data.input import one_column
+from aucrank._data.leak_warnings import SumsOfValues
 from aucrank._data.sample import read_sample
 from aucrank._data.schema import Schema, errors_by_name
 from aucrank._data.table import Table, whole
@@ -116,6 +117,10 @@ class BinsMixin:
 
     _schema: Schema
     classes_: NDArray[Any]
+
+    def _sums_of_bins(self) -> list[SumsOfValues]:
+        features = json.loads(self._table().to_json())["features"]
+        return [SumsOfValues.of_bins(feature["sums"]) for feature in features]
 
     def _table(self) -> _core.Mad2c:
         """Return the features in bins."""

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from aucrank import _core
 from aucrank._data.block_survey import BlockSurvey
 from aucrank._data.coded_rows import CodedBatch, coded_rows, weights_of_rows
 from aucrank._data.column_lookup import first_doubled
@@ -29,7 +28,7 @@ from aucrank.data._engine import Engine, LocalEngine
 from aucrank.data._holder import SCORE
 from aucrank.data._made import MadeFromSources
 from aucrank.data._raw import RawRows
-from aucrank.data._stored import Rows, gathered
+from aucrank.data._stored import Rows
 
 
 class Dataset(MadeFromSources):
@@ -426,26 +425,6 @@ class Dataset(MadeFromSources):
             database were counted for the facts.
         """
         return self._engine.raw_rows(self, facts, n_threads)
-
-    def matrix(self, facts: Facts, binning: dict[str, Any], n_threads: int) -> _core.CodedMatrix:
-        """Choose bins and hold all rows as codes in memory; for estimators.
-
-        Parameters
-        ----------
-        facts : Facts
-            The result of `facts` for these rows.
-        binning : dict
-            Parameters of the bins, in the form of the core.
-        n_threads : int
-            At least 1.
-
-        Returns
-        -------
-        _core.CodedMatrix
-            Accepted by fits of the core instead of arrays.
-        """
-        with self.rows(facts, binning, n_threads) as rows:
-            return gathered(rows).matrix()
 
     def sample(
         self, facts: Facts, n_threads: int, most: int | None = None, *, by_class: bool = False

@@ -91,12 +91,12 @@ class JudgedBySample:
         models = _fit_folds(member, sample, of_row, n_folds, (seed, n_threads, self._end))
         return self._judged(member, models, left_out, n_threads, start), left_out
 
-    def fit_dataset(self, whole: DatasetContext) -> tuple[CrossFitted, RowsLeftOut]:
+    def fit_dataset(
+        self, whole: DatasetContext, sample: Sample, bounds: Bounds
+    ) -> tuple[CrossFitted, RowsLeftOut]:
         """Fit to rows that are queried for sums, or held as codes if the booster needs more."""
         start, facts, n_threads = perf_counter(), whole.facts, whole.n_threads
         seed, schema = whole.seed + _SEED_OF_FOLDS, facts.schema
-        most = most_of_class(len(schema.features))
-        sample, bounds = whole.dataset.sample_of_classes(facts, n_threads, most)
         member = self._member(sample)
         booster, inner = member.begin(sample, seed, n_threads, self._end)
         numbers = (secrets.randbits(63) for _ in range(2))

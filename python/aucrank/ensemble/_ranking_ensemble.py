@@ -33,6 +33,7 @@ from aucrank._data.as_frame import as_frame
 from aucrank._data.column_warnings import inner_fits_are_silent
 from aucrank._data.facts import Facts
 from aucrank._data.input import Columns
+from aucrank._data.leak_warnings import warn_of_leaks
 from aucrank._data.row_blocks import read_blocks
 from aucrank._data.sample import Sample, read_sample
 from aucrank._data.schema import Schema, errors_by_name
@@ -45,7 +46,7 @@ from aucrank._utils.warn import warn_caller
 from aucrank._utils.words import plural
 from aucrank.boosting import GradientBoostingRanker
 from aucrank.data import Dataset
-from aucrank.data._sampled import MOST_ROWS
+from aucrank.data._sampled import MOST_ROWS, Bounds
 from aucrank.ensemble._cross_fit import CrossFit, CrossFitted, FoldFit
 from aucrank.ensemble._distill import Distilled, Student
 from aucrank.ensemble._importances import DrawnRows, draw_rows, permutation_importances
@@ -296,11 +297,16 @@ class RankingEnsemble(KeepsModels, ProbabilityMixin, SampledFitMixin, BaseRanker
     def _fit_facts(self, whole: DatasetContext) -> None:
         dataset, facts, n_threads = whole.dataset, whole.facts, whole.n_threads
         schema, n_values = facts.schema, _n_values_of(facts)
-        with errors_by_name(schema), inner_fits_are_silent():
-            if self._is_judged_by_sample(n_values):
-                model = self._with_warnings_of(self._fit_large, whole)
-                self._set_fitted(self.classes_, schema, model)
-                return
+        if self._is_judged_by_sample(n_values):
+            start, n_columns = perf_counter(), len(schema.features)
+            judging = dataset.sample_of_classes(facts, n_threads, most_of_class(n_columns))
+            sample = judging[0]
+            warn_of_leaks(sample.columns, schema, sample.positive, sample.weight)
+            fit = partial(self._fit_large, start=start, judging=judging)
+            with errors_by_name(schema), inner_fits_are_silent():
+                model = self._with_warnings_of(fit, whole)
+            self._set_fitted(self.classes_, schema, model)
+            return
         # With few values, all rows are loaded as for a frame.
         is_sampled = is_large(n_values)
         most = None if is_sampled else facts.n_rows
@@ -349,16 +355,25 @@ class RankingEnsemble(KeepsModels, ProbabilityMixin, SampledFitMixin, BaseRanker
         """Whether data of this size have a single booster, evaluated on a sample of the rows."""
         return self.members is None and is_large(n_values)
 
-    def _fit_large(self, context: FitContext | DatasetContext) -> tuple[_core.Ensemble, str]:
-        """As `_fit_members`, for one booster: to rows in memory, or of a `Dataset`."""
-        end = self._end(perf_counter())
+    def _fit_large(
+        self,
+        context: FitContext | DatasetContext,
+        start: float | None = None,
+        judging: tuple[Sample, Bounds] | None = None,
+    ) -> tuple[_core.Ensemble, str]:
+        """As `_fit_members`, for one booster: to rows in memory, or of a `Dataset`.
+
+        The latter has a sample for the evaluation, by `Dataset.sample_of_classes`.
+        """
+        end = self._end(perf_counter() if start is None else start)
         # Any number that counts as large.
         [(name, booster)] = rankers = members_of(self.presets, MOST_IN_MEMORY + 1)
         judge = JudgedBySample(name, booster, self.classes_, self._folds(), self.verbose, end)
         if isinstance(context, FitContext):
             found, left_out = judge.fit(context)
         else:
-            found, left_out = judge.fit_dataset(context)
+            assert judging is not None
+            found, left_out = judge.fit_dataset(context, *judging)
         _goes_on(context.progress, found, 1)
         return self._blended([found], left_out, rankers, context)
 

@@ -80,7 +80,7 @@ mod _core {
     #[pymodule_export]
     use super::rows::{
         PyCodedMatrix, PyRowDigest, PyRowSample, PyStoredRows, PySurvey, PyWeightRange,
-        answer_rows, deal_among, merge_answers, sampled_rows,
+        answer_rows, deal_among, merge_answers, sampled_rows, sums_of_bins,
     };
     #[pymodule_export]
     use super::run::ColumnError;

@@ -4,10 +4,12 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-use aucrank::data::{BinningParams, Columns, Folds, RowBlocks, WeightRange};
+use aucrank::data::{
+    BinningParams, ClassSums, Columns, FeatureBins, Folds, RowBlocks, WeightRange,
+};
 use aucrank::rows::{
     Answer, Ask, CodedMatrix, RowDigest, RowFrame, RowSample, Rows, StoredRows, Survey,
-    deal_among as deal_among_rows,
+    deal_among as deal_among_rows, sums_by_code,
 };
 use aucrank::{Interrupt, RankError};
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
@@ -434,6 +436,42 @@ impl RowsArg<'_> {
             }
         }
     }
+}
+
+/// Sums of the rows of each bin of a feature, and of those whose value is missing, last: negative
+/// and positive ones, in units of weight, and their number.
+type SumsOfBins<'py> = [Bound<'py, PyArray1<u64>>; 3];
+
+/// For each feature the sums of the bins that have rows; `fit_number` distinguishes this from fits
+/// that query the same rows.
+#[pyfunction]
+pub fn sums_of_bins<'py>(
+    py: Python<'py>,
+    rows: RowsArg<'py>,
+    fit_number: u64,
+    n_threads: usize,
+) -> PyResult<Vec<SumsOfBins<'py>>> {
+    let of_bins = |rows: &dyn Rows, interrupt: &Interrupt| {
+        let found = sums_by_code(rows, fit_number, interrupt)?;
+        let features = rows.frame().features().iter().zip(found);
+        let with_missing = |(bins, mut sums): (&FeatureBins, Vec<(u32, ClassSums)>)| {
+            let missing = bins.n_bins() as u32;
+            if sums.last().is_none_or(|(code, _)| *code != missing) {
+                sums.push((missing, ClassSums::default()));
+            }
+            sums
+        };
+        Ok(features.map(with_missing).collect::<Vec<_>>())
+    };
+    let found = rows.fit(py, n_threads, None, of_bins)?;
+    let arrays = |sums: Vec<(u32, ClassSums)>| {
+        let parts: [fn(&ClassSums) -> u64; 3] =
+            [|sums| sums.neg, |sums| sums.pos, |sums| sums.rows];
+        parts.map(|part| {
+            sums.iter().map(|(_, sums)| part(sums)).collect::<Vec<_>>().into_pyarray(py)
+        })
+    };
+    Ok(found.into_iter().map(arrays).collect())
 }
 
 /// The folds of some rows, dealt like all rows that are queried, and their number; `fit_number`

@@ -233,6 +233,57 @@ impl<T: HistogramTally> SumSource for QueriedCells<'_, T> {
     }
 }
 
+/// For each feature the codes of all rows, ascending, each with the class sums of its rows.
+///
+/// A missing value has the code after those of the bins. `fit_number` distinguishes this from fits
+/// that query the same rows.
+///
+/// # Errors
+///
+/// Errors of the holder, such as [`RankError::Storage`] or [`RankError::Interrupted`].
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::Interrupt;
+/// use aucrank::data::{BinningParams, Columns};
+/// use aucrank::rows::{StoredRows, Survey, sums_by_code};
+///
+/// let columns = Columns::from_row_major(&[1.0, 2.0, f64::NAN, 2.0], 1)?;
+/// let (positive, interrupt) = ([false, true, true, true], Interrupt::default());
+/// let mut survey = Survey::new(&[None], BinningParams::default(), None)?;
+/// survey.add(&columns, &positive, None, &interrupt)?;
+/// let mut rows = StoredRows::new(survey.frame()?, None)?;
+/// rows.add(&columns, &positive, None, &interrupt)?;
+/// rows.finish()?;
+/// let found = sums_by_code(&rows, 0, &interrupt)?;
+/// let found: Vec<_> = found[0].iter().map(|(code, sums)| (*code, sums.pos)).collect();
+/// assert_eq!(found, [(0, 0), (1, 2), (2, 1)]);
+/// # Ok::<(), aucrank::RankError>(())
+/// ```
+pub fn sums_by_code(
+    rows: &dyn Rows,
+    fit_number: u64,
+    interrupt: &Interrupt,
+) -> Result<Vec<Vec<(u32, ClassSums)>>, RankError> {
+    fn of_all<T: HistogramTally>(
+        rows: &dyn Rows,
+        fit: &FitId,
+        interrupt: &Interrupt,
+    ) -> Result<Vec<Vec<(u32, ClassSums)>>, RankError> {
+        let cells = QueriedCells::<T>::new(rows, fit, View::All, interrupt);
+        let found = cells.histograms(&[HistogramRequest::all(0)])?;
+        let features = found.iter().flat_map(Histogram::features);
+        Ok(features.map(|(_, sums)| sums.occupied().collect()).collect())
+    }
+    let fit = FitId::new(fit_number);
+    if rows.frame().counts_fit() {
+        of_all::<Counts>(rows, &fit, interrupt)
+    } else {
+        of_all::<ClassSums>(rows, &fit, interrupt)
+    }
+}
+
 /// Asks for the totals of the rows of a view.
 #[derive(Debug)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]

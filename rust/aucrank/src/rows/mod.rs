@@ -42,6 +42,7 @@ pub(crate) use coded::{CodedRows, Recoded};
 pub use dealt::{RowDigest, deal_among};
 pub use frame::RowFrame;
 pub(crate) use frame::{AskClassUnits, ClassUnits};
+pub use histograms::sums_by_code;
 pub(crate) use histograms::{HistogramTally, QueriedCells, Totals};
 pub use matrix::CodedMatrix;
 pub(crate) use part::{FitId, Kept, PartView, RowStates};
