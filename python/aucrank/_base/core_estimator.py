@@ -4,6 +4,7 @@ import secrets
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from inspect import signature
 from typing import Any, ClassVar, Literal, Self, cast
 
@@ -420,13 +421,15 @@ class CoreEstimator(SaveMixin, SummaryMixin, CallbackSupportMixin, BaseEstimator
             elif self._asks_rows(schema):
                 params = self._core_params(context.scope)
                 with dataset.rows(facts, self._dataset_binning(params), n_threads) as rows:
-                    warn_of_leaks_by_sums(SumsOfValues.in_bins(rows, n_threads), *known)
+                    in_bins = partial(SumsOfValues.in_bins, rows, n_threads)
+                    warn_of_leaks_by_sums(in_bins, *known)
                     model = self._fit_rows(rows, params, context)
             else:
                 binning = self._dataset_binning(self._core_params(context.scope))
                 coding = {**binning, "level_rates": "raw"}
                 with dataset.rows(facts, coding, n_threads) as rows:
-                    warn_of_leaks_by_sums(SumsOfValues.in_bins(rows, n_threads), *known)
+                    in_bins = partial(SumsOfValues.in_bins, rows, n_threads)
+                    warn_of_leaks_by_sums(in_bins, *known)
                     matrix = gathered(rows).matrix()
                 # These fits use only what coded rows offer: `_check_for_dataset` has ruled out
                 # parameters that need more.
@@ -435,7 +438,7 @@ class CoreEstimator(SaveMixin, SummaryMixin, CallbackSupportMixin, BaseEstimator
                 model = self._finish_model(self._fit_model(fit_context), fit_context)
         self._set_fitted(facts.target.classes, schema, model)
         if self._fits_dataset == "passes":
-            warn_of_leaks_by_sums(self._sums_of_bins(), *known)
+            warn_of_leaks_by_sums(self._sums_of_bins, *known)
 
     def _sums_of_bins(self) -> list[SumsOfValues]:
         """Return the sums of the bins of each column; for fits in passes."""

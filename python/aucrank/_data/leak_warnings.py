@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -86,20 +86,23 @@ def warn_of_leaks(
 
 
 def warn_of_leaks_by_sums(
-    of_columns: Sequence[SumsOfValues], schema: Schema, class_counts: tuple[int, int]
+    find: Callable[[], Sequence[SumsOfValues]], schema: Schema, class_counts: tuple[int, int]
 ) -> None:
     """As `warn_of_leaks`, from sums of rows.
 
     Parameters
     ----------
-    of_columns : sequence of SumsOfValues
-        Those of each column, by value or by bin.
+    find : callable
+        Returns those of each column, by value or by bin. Not called where no warning is given.
     schema : Schema
         Description of the columns.
     class_counts : tuple of int
         Number of negative and of positive rows, unless weights are numbers of copies.
     """
-    if is_inner_fit() or min(of_columns[0].n_of_classes() or class_counts) < LEAST_OF_CLASS:
+    if is_inner_fit():
+        return
+    of_columns = find()
+    if min(of_columns[0].n_of_classes() or class_counts) < LEAST_OF_CLASS:
         return
     _warn_of(
         [
