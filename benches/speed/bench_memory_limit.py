@@ -23,7 +23,7 @@ from benches.speed.bench_folder import make_folder, run_command
 #: Parameters of fits that would otherwise take long; they do not change what a row takes.
 FEWER = {
     "AUCBoost": ["n_rounds=20"],
-    "AURORA": ["max_features=10", "order=1", "depth=shallow"],
+    "AURORA": ["max_features=4", "order=1", "depth=shallow", "radius=1.5"],
     "GradientBoostingRanker": ["n_rounds=20"],
     "RankBoost": ["n_rounds=20"],
     "RankingForest": ["n_estimators=10"],

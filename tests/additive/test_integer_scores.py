@@ -6,7 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from aucrank import RIMARC, Scorecard
-from aucrank.additive._scorecard.integer import Rows, auc_of_bins, quantile_cuts, round_cuts
+from aucrank._data.scores import auc_of_bins
+from aucrank.additive._scorecard.integer import Rows, quantile_cuts, round_cuts
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score

@@ -3,18 +3,18 @@
 import subprocess
 import sys
 
-import numpy as np
 import pytest
 from aucrank._base.registry import public_estimators
 
+from benches.speed.bench_datasets import make_rows
+from benches.speed.bench_folder import make_folder
 from tests.common.memory import usual_heap
 
-pa = pytest.importorskip("pyarrow")
-pq = pytest.importorskip("pyarrow.parquet")
+pytest.importorskip("pyarrow")
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads the peak from /proc")
 
-N_ROWS, N_COLUMNS, N_FILES = 1_000_000, 20, 4
+N_COLUMNS = 20
 
 #: Peak memory over the limit.
 MOST = 1.2
@@ -44,20 +44,10 @@ sys.exit(status)
 """
 
 
-def write_rows(path, n_rows, seed):
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(N_COLUMNS, n_rows))
-    y = X[0] + X[1] * X[2] + rng.logistic(size=n_rows) > 1
-    names = [*(f"x{column}" for column in range(N_COLUMNS)), "y"]
-    table = pa.table([*X, y.astype(np.int8)], names=names)
-    pq.write_table(table, path, compression="none", use_dictionary=False)
-
-
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("rows")
-    for number in range(N_FILES):
-        write_rows(folder / f"{number}.parquet", N_ROWS // N_FILES, number)
+    assert make_folder(folder, 0.161, N_COLUMNS)[0] == 1_000_000
     return folder
 
 
@@ -86,7 +76,7 @@ def test_a_fit_to_a_folder_stays_within_the_limit(name, folder):
 def test_a_fit_to_a_file_stays_within_the_limit(name, tmp_path):
     # These fits take the most memory of all to rows that are read at once.
     path = tmp_path / "rows.parquet"
-    write_rows(path, 400_000, 0)
+    make_rows(400_000, N_COLUMNS, 0).to_parquet(path, compression=None, use_dictionary=False)
     peak, said = fit(name, path, "700MB")
     assert peak <= MOST * 700e6
     assert "read a piece at a time" not in said

@@ -414,22 +414,20 @@ class CoreEstimator(SaveMixin, SummaryMixin, CallbackSupportMixin, BaseEstimator
             schema, facts.n_rows, seed, n_threads, progress, fit_number=secrets.randbits(63)
         )
         model: Any
-        known = schema, facts.target.class_counts
+        warn = partial(warn_of_leaks_by_sums, schema=schema, class_counts=facts.target.class_counts)
         with errors_by_name(schema):
             if self._fits_dataset == "passes":
                 model = self._fit_passes(whole.raw_rows(), context)
             elif self._asks_rows(schema):
                 params = self._core_params(context.scope)
                 with dataset.rows(facts, self._dataset_binning(params), n_threads) as rows:
-                    in_bins = partial(SumsOfValues.in_bins, rows, n_threads)
-                    warn_of_leaks_by_sums(in_bins, *known)
+                    warn(partial(SumsOfValues.in_bins, rows, n_threads))
                     model = self._fit_rows(rows, params, context)
             else:
                 binning = self._dataset_binning(self._core_params(context.scope))
                 coding = {**binning, "level_rates": "raw"}
                 with dataset.rows(facts, coding, n_threads) as rows:
-                    in_bins = partial(SumsOfValues.in_bins, rows, n_threads)
-                    warn_of_leaks_by_sums(in_bins, *known)
+                    warn(partial(SumsOfValues.in_bins, rows, n_threads))
                     matrix = gathered(rows).matrix()
                 # These fits use only what coded rows offer: `_check_for_dataset` has ruled out
                 # parameters that need more.
@@ -438,7 +436,7 @@ class CoreEstimator(SaveMixin, SummaryMixin, CallbackSupportMixin, BaseEstimator
                 model = self._finish_model(self._fit_model(fit_context), fit_context)
         self._set_fitted(facts.target.classes, schema, model)
         if self._fits_dataset == "passes":
-            warn_of_leaks_by_sums(self._sums_of_bins, *known)
+            warn(self._sums_of_bins)
 
     def _sums_of_bins(self) -> list[SumsOfValues]:
         """Return the sums of the bins of each column; for fits in passes."""

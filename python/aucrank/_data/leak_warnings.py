@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from aucrank._core import MISSING_CODE, StoredRows, sums_of_bins
 from aucrank._data.column_warnings import ColumnWarning, in_words, is_inner_fit
 from aucrank._data.schema import Schema
+from aucrank._data.scores import auc_of_bins, auc_of_groups
 from aucrank._utils.warn import warn_caller
 
 if TYPE_CHECKING:
@@ -154,15 +155,6 @@ class SumsOfValues:
         found = float(self.negative.sum()), float(self.positive.sum())
         return found if sum(found) == self.rows.sum() else None
 
-    def in_order(self, order: NDArray[np.intp]) -> SumsOfValues:
-        return SumsOfValues(self.negative[order], self.positive[order], self.rows[order])
-
-    def auc(self) -> float:
-        """Return the AUC of the order of the values."""
-        below = np.cumsum(self.negative) - self.negative / 2
-        pairs = self.negative.sum() * self.positive.sum()
-        return float((self.positive * below).sum() / pairs)
-
 
 def _size(is_class: NDArray[np.bool_], weight: NDArray[np.float64] | None) -> float:
     """Return the number of rows of a class; a whole weight counts as copies."""
@@ -217,17 +209,16 @@ def _highest_auc(sums: SumsOfValues, *, is_category: bool) -> float:
     if not is_category:
         # Missing values are at one end of the order, or at the other; falling numbers rank as badly
         # as rising ones rank well.
-        for auc in (sums.auc(), sums.in_order(np.arange(-1, n_values)).auc()):
+        for first in (0, 1):
+            auc = auc_of_groups(np.roll(sums.positive, first), np.roll(sums.negative, first))
             found += [auc, 1 - auc]
     if is_category or n_values <= _MOST_CODES:
-        found.append(_by_rates(sums).auc())
+        found.append(_auc_by_rates(sums))
     return max(found)
 
 
-def _by_rates(sums: SumsOfValues) -> SumsOfValues:
-    """Return the values in the order of their rates of positives; rare values count as one."""
+def _auc_by_rates(sums: SumsOfValues) -> float:
+    """Return the AUC of the values by their shares of positives; rare values count as one."""
     is_rare = sums.rows < _ROWS_OF_LEVEL
-    parts = (sums.negative, sums.positive, sums.rows)
-    pooled = SumsOfValues(*(np.append(part[~is_rare], part[is_rare].sum()) for part in parts))
-    weight = np.maximum(pooled.negative + pooled.positive, np.finfo(np.float64).tiny)
-    return pooled.in_order(np.argsort(pooled.positive / weight, kind="stable"))
+    masses = np.column_stack((sums.positive, sums.negative))
+    return auc_of_bins(np.vstack((masses[~is_rare], masses[is_rare].sum(axis=0))))

@@ -14,6 +14,19 @@ from aucrank._data.row_blocks import RowBlocks
 from aucrank._data.schema import Schema
 from aucrank._data.weights import check_weight
 
+#: Bytes that a value takes in a fit to rows in memory: in their frame, as a number, and in what the
+#: fit makes of it.
+BYTES_OF_VALUE = 32
+
+# Bytes of a row in addition. An ensemble takes 960 and 921 in total for each of 100,000 and 400,000
+# rows of 20 numbers.
+_BYTES_OF_ROW = 300
+
+
+def bytes_of_rows(n_rows: int, n_values: int) -> int:
+    """Return the bytes that a fit to rows in memory takes."""
+    return _BYTES_OF_ROW * n_rows + BYTES_OF_VALUE * n_values
+
 
 @dataclass(frozen=True, slots=True)
 class Sample:

@@ -69,3 +69,22 @@ def to_scores(y_score: ArrayLike) -> tuple[NDArray[Any], NDArray[Any] | None]:
         return floats, None
     distinct, ranks = np.unique(array, return_inverse=True)
     return ranks.astype(np.float64), distinct.astype(np.float64)
+
+
+def auc_of_groups(positive: NDArray[Any], negative: NDArray[Any]) -> float:
+    """Return the AUC of groups of rows, given by weight, from low scores to high ones."""
+    below = np.cumsum(negative) - negative
+    return float(positive @ (below + negative / 2) / (positive.sum() * negative.sum()))
+
+
+def auc_of_bins(masses: NDArray[np.float64]) -> float:
+    """Return the AUC of bins that are ranked by their share of positives.
+
+    Parameters
+    ----------
+    masses : ndarray of shape (n_bins, 2)
+        Weight of the positive and of the negative rows.
+    """
+    masses = masses[masses.sum(axis=1) > 0]
+    order = np.argsort(masses[:, 0] / masses.sum(axis=1), kind="stable")
+    return auc_of_groups(*masses[order].T)

@@ -23,6 +23,7 @@ from aucrank._data.parquet_source import PARQUET, ParquetSource
 from aucrank._data.passes import DataChangedError, Source, need_columns
 from aucrank._data.reading import Fitted
 from aucrank._data.row_names import RowNames
+from aucrank._data.sample import bytes_of_rows
 from aucrank._data.wrapped_source import ClassesSource, DatedSource, WrappedSource, with_folders
 from aucrank.cli._csv import STDIN
 from aucrank.cli._data import (
@@ -54,9 +55,8 @@ CHUNK_ROWS = 65_536
 #: Memory of Python with its packages and buffers, measured.
 _BYTES_OF_PYTHON = 300_000_000
 
-#: Memory of a file that is read at once, measured: its frame, the numbers and what a fit makes of
-#: them. Text in a frame takes at least twice its size.
-_BYTES_OF_VALUE, _BYTES_OF_ROW, _COPIES_OF_TEXT = 32, 300, 2
+#: Text in a frame takes at least so many times its size.
+_COPIES_OF_TEXT = 2
 
 # Part of a CSV file whose values are counted.
 _HEAD = 1 << 20
@@ -127,8 +127,7 @@ def _takes_more(path: str, room: float) -> bool:
         groups = (metadata.row_group(i) for i in range(metadata.num_row_groups))
         of_text = _COPIES_OF_TEXT * sum(int(group.total_byte_size) for group in groups)
         n_rows = metadata.num_rows
-        n_bytes = (_BYTES_OF_ROW + _BYTES_OF_VALUE * metadata.num_columns) * n_rows
-        return bool(max(n_bytes, of_text) > room)
+        return max(bytes_of_rows(n_rows, n_rows * metadata.num_columns), of_text) > room
 
 
 def _text_takes_more(path: str, room: float) -> bool:
@@ -139,8 +138,7 @@ def _text_takes_more(path: str, room: float) -> bool:
             head = stream.read(_HEAD)
             n_rows = head.count(b"\n") + 1
             n_values = n_rows + max(head.count(mark) for mark in (b",", b";", b"\t", b"|"))
-            n_bytes = _BYTES_OF_ROW * n_rows + _BYTES_OF_VALUE * n_values
-            of_byte = max(n_bytes / max(len(head), 1), _COPIES_OF_TEXT)
+            of_byte = max(bytes_of_rows(n_rows, n_values) / max(len(head), 1), _COPIES_OF_TEXT)
             n_read = len(head) if is_packed else os.path.getsize(path)
             while is_packed and of_byte * n_read <= room and (block := stream.read(_HEAD)):
                 n_read += len(block)

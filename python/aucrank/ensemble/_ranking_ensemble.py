@@ -35,7 +35,7 @@ from aucrank._data.facts import Facts
 from aucrank._data.input import Columns
 from aucrank._data.leak_warnings import warn_of_leaks
 from aucrank._data.row_blocks import read_blocks
-from aucrank._data.sample import Sample, read_sample
+from aucrank._data.sample import BYTES_OF_VALUE, Sample, bytes_of_rows, read_sample
 from aucrank._data.schema import Schema, errors_by_name
 from aucrank._data.table import Table
 from aucrank._data.weights import class_factors, weigh_classes
@@ -62,11 +62,6 @@ _FOLDS = 5
 #: Minimal weight in the blend of a fold for a member on trial. On eleven sets of some 16,000 rows,
 #: forests have 0.22 or more where they gain anything, and 0.02 or less elsewhere.
 _LEAST_WEIGHT = 0.05
-
-
-#: Bytes that a fit to a `Dataset` takes per value in memory, and per row. Measured on 100,000 and
-#: 400,000 rows of 20 numbers: 960 and 921 bytes per row.
-_BYTES_OF_VALUE, _BYTES_OF_ROW = 32, 300
 
 #: Columns of the leaderboard: the AUC of the latest rows, where there are times, and the time of
 #: the fits.
@@ -343,11 +338,11 @@ class RankingEnsemble(KeepsModels, ProbabilityMixin, SampledFitMixin, BaseRanker
     def _bytes_held(self, n_rows: int, n_columns: int) -> int:
         n_values = n_rows * n_columns
         if not is_large(n_values):
-            return _BYTES_OF_VALUE * n_values + _BYTES_OF_ROW * n_rows
+            return bytes_of_rows(n_rows, n_values)
         if self.members is not None:
             n_rows = min(n_rows, MOST_ROWS)
-            return _BYTES_OF_VALUE * n_rows * n_columns + _BYTES_OF_ROW * n_rows
-        judging = _BYTES_OF_VALUE * min(n_rows, 2 * most_of_class(n_columns)) * n_columns
+            return bytes_of_rows(n_rows, n_rows * n_columns)
+        judging = BYTES_OF_VALUE * min(n_rows, 2 * most_of_class(n_columns)) * n_columns
         booster = GradientBoostingRanker(n_bags=self._folds())
         return judging + booster._bytes_held(n_rows, n_columns)
 

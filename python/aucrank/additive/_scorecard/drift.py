@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import UndefinedMetricWarning
 
+from aucrank._data.scores import auc_of_groups
 from aucrank._data.table import Table
 from aucrank._plots.drift import DriftDisplay, draw_drift
 from aucrank._utils.numbers import rounded
@@ -256,8 +257,7 @@ def _auc(masses: NDArray[np.float64], score: NDArray[np.int64]) -> float:
     pos, neg = (np.bincount(group, masses[:, column]) for column in (0, 1))
     if not pos.sum() or not neg.sum():
         return nan
-    below = np.cumsum(neg) - neg / 2
-    return float((pos * below).sum() / (pos.sum() * neg.sum()))
+    return auc_of_groups(pos, neg)
 
 
 def _in_order(counts: NDArray[np.float64], score: NDArray[np.int64]) -> NDArray[np.bool_]:

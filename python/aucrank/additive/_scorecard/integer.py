@@ -11,6 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
 
+from aucrank._data.scores import auc_of_bins, auc_of_groups
+
 # Quantiles at which AutoScore cuts a number.
 _QUANTILES = (0.05, 0.2, 0.8, 0.95)
 
@@ -38,12 +40,6 @@ class Rows:
         edges = np.searchsorted(key[order], np.arange(2 * n_bins + 1))
         sums = [math.fsum(self.weight[order[a:b]]) for a, b in pairwise(edges)]
         return np.array(sums).reshape(-1, 2)
-
-
-def auc_of_bins(masses: NDArray[np.float64]) -> float:
-    """Return the AUC of bins that are ranked by their share of positives."""
-    masses = masses[masses.sum(axis=1) > 0]
-    return _auc_in_order(masses[np.argsort(masses[:, 0] / masses.sum(axis=1), kind="stable")])
 
 
 def quantile_cuts(values: NDArray[np.float64], weight: NDArray[np.float64]) -> list[float]:
@@ -166,15 +162,9 @@ def forward_order(
             parts = [c[places[:, p]] for c, p in zip(coefficients, tried, strict=True)]
             # Rounded to well above floating-point error, so that equal sums tie.
             _, of_score = np.unique(np.sum(parts, axis=0).round(9), return_inverse=True)
-            area = _auc_in_order(rows.masses(of_score.reshape(-1), int(of_score.max()) + 1))
+            masses = rows.masses(of_score.reshape(-1), int(of_score.max()) + 1)
+            area = auc_of_groups(*masses.T)
             if area > best:
                 best, found = area, place
         chosen.append(found)
     return chosen
-
-
-def _auc_in_order(masses: NDArray[np.float64]) -> float:
-    """Return the AUC of groups of rows, from low scores to high ones."""
-    pos, neg = masses.T
-    below = np.cumsum(neg) - neg
-    return float(pos @ (below + neg / 2) / (pos.sum() * neg.sum()))
