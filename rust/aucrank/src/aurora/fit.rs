@@ -8,7 +8,7 @@ use super::packed::Sign;
 use super::params::{AuroraParams, Radius, Selection};
 use super::ramp::Statistics;
 use super::search::{Path, Search, SelectionStep, best_number, climb_to_the_end, scores_of};
-use crate::data::{Column, Columns, Folds, Labels, check_monotonic, hold_out};
+use crate::data::{Cells, Column, Columns, Folds, Labels, check_monotonic, hold_out};
 use crate::roc::{DeLong, auc_up_to, smoothed};
 use crate::{FitPart, Interrupt, RankError};
 
@@ -86,13 +86,13 @@ pub fn fit_aurora(
             });
         }
     }
-    let fit = AuroraFit { columns, labels, params, earlier, interrupt };
-    let (mut splits, all) = fit.splits()?;
-    let (mut chosen, tried) = fit.chosen(&splits)?;
-    if params.max_fpr < 1.0 {
-        chosen = fit.narrowed(&mut splits, chosen)?;
+    if params.selection != Selection::Keep
+        && let Some(cells) = Cells::of(columns, labels, params.seed, interrupt)?
+    {
+        let (columns, labels) = (&cells.columns(columns)?, &cells.labels()?);
+        return AuroraFit { columns, labels, params, earlier, interrupt }.fit();
     }
-    fit.finish(splits, &all, chosen, tried)
+    AuroraFit { columns, labels, params, earlier, interrupt }.fit()
 }
 
 /// Training rows and held-out rows.
@@ -162,6 +162,16 @@ struct AuroraFit<'a, 'b> {
 }
 
 impl AuroraFit<'_, '_> {
+    /// Searches, and fits the chosen terms to all rows.
+    fn fit(&self) -> Result<Aurora, RankError> {
+        let (mut splits, all) = self.splits()?;
+        let (mut chosen, tried) = self.chosen(&splits)?;
+        if self.params.max_fpr < 1.0 {
+            chosen = self.narrowed(&mut splits, chosen)?;
+        }
+        self.finish(splits, &all, chosen, tried)
+    }
+
     /// The terms chosen from the given rows, or those of the earlier model.
     fn binarizer(&self, rows: &[u32]) -> Result<Binarizer, RankError> {
         if let Some(earlier) = self.earlier {

@@ -64,8 +64,11 @@ impl CodedMatrix {
     /// [`RankError::Storage`] if their file cannot be read; [`RankError::BadParameter`] if there
     /// are 2^32 rows or more.
     pub fn of(rows: &StoredRows) -> Result<Self, RankError> {
-        let mut all = rows.gathered()?;
-        let frame = rows.frame().clone();
+        Ok(Self::of_coded(rows.frame().clone(), rows.gathered()?))
+    }
+
+    /// Matrix of coded rows.
+    pub(super) fn of_coded(frame: RowFrame, mut all: CodedRows) -> Self {
         let of_row = all.take_blocks();
         let blocks = frame
             .blocks
@@ -84,7 +87,7 @@ impl CodedMatrix {
                 (0..binned.n_rows()).map(code).map(level).collect()
             }
         };
-        Ok(Self {
+        Self {
             numbers: frame.features.iter().map(number).collect(),
             levels: frame.features.iter().enumerate().map(level).collect(),
             weights: frame.scale.map(|scale| FixedWeights::of_units(units, scale)),
@@ -93,7 +96,7 @@ impl CodedMatrix {
             binned,
             positive,
             hashes: Arc::new(OnceLock::from(hashes)),
-        })
+        }
     }
 
     /// The features. Each number is replaced by that of its bin, which falls into the same bin.
@@ -131,7 +134,7 @@ impl CodedMatrix {
 }
 
 /// A number in each bin between cuts, then one for the missing value.
-fn numbers_of_bins(cuts: &[f64]) -> Vec<f64> {
+pub(super) fn numbers_of_bins(cuts: &[f64]) -> Vec<f64> {
     // A number equal to a cut lies above it.
     let first = cuts.first().map_or(0.0, |cut| cut.next_down());
     std::iter::once(first).chain(cuts.iter().copied()).chain([f64::NAN]).collect()

@@ -18,6 +18,7 @@
 //! - `histograms`: the sums from which trees are grown, cell by cell, and other questions of
 //!   several learners; `score_ranges`: sums by score.
 
+mod cells;
 mod coded;
 mod dealt;
 mod frame;
@@ -38,6 +39,7 @@ pub(crate) mod tests;
 mod together;
 pub(crate) mod words;
 
+pub(crate) use cells::gathered as gathered_cells;
 pub(crate) use coded::{CodedRows, Recoded};
 pub use dealt::{RowDigest, deal_among};
 pub use frame::RowFrame;

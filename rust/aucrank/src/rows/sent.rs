@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use super::cells::AskCells;
 use super::frame::AskClassUnits;
 use super::histograms::AskHistograms;
 use super::histograms::AskTotals;
@@ -77,7 +78,8 @@ pub(crate) fn read<Q: Question>(head: Head, bytes: &[u8]) -> Result<PackedQuesti
 }
 
 /// The questions of several learners.
-pub(crate) const SHARED_QUESTIONS: [(&str, QuestionReader); 6] = [
+pub(crate) const SHARED_QUESTIONS: [(&str, QuestionReader); 7] = [
+    (AskCells::NAME, read::<AskCells>),
     (AskTotals::NAME, read::<AskTotals>),
     (AskClassUnits::NAME, read::<AskClassUnits>),
     (AskLeastHashes::NAME, read::<AskLeastHashes>),

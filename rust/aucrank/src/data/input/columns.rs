@@ -575,6 +575,11 @@ impl<'a> Columns<'a> {
         Self { hashes: Arc::clone(hashes), known_bins, ..self }
     }
 
+    /// The same columns in the bins that others were coded by, if they were.
+    pub(in crate::data) fn in_bins_of(self, others: &Columns<'_>) -> Self {
+        Self { known_bins: others.known_bins.clone(), ..self }
+    }
+
     /// The bins that the numbers were coded by, if they were: no others can be found from them.
     pub(crate) fn known_bins(&self) -> Option<&[FeatureBins]> {
         self.known_bins.as_deref()

@@ -10,7 +10,8 @@ use crate::data::{
 use crate::external::ExternalFitter;
 use crate::interrupt::PartCounter;
 use crate::rows::{
-    FitId, HistogramTally, QueriedCells, QueriedLevels, RowFrame, Rows, Totals, View, together,
+    FitId, HistogramTally, QueriedCells, QueriedLevels, RowFrame, Rows, Totals, View,
+    gathered_cells, together,
 };
 use crate::tree::grow::{Missing, grow};
 use crate::tree::model::{RankingTree, TreeFrame};
@@ -280,6 +281,11 @@ pub fn fit_rows(
     check_monotonic(&params.monotonic, &frame.n_levels())?;
     let split = stumps_of(params)?;
     let fit = FitId::new(fit_number);
+    if params.holds_out()
+        && let Some(cells) = gathered_cells(rows, &fit, interrupt)?
+    {
+        return super::fit(&cells.columns()?, &cells.labels()?, params, interrupt);
+    }
     let levels = QueriedLevels::find(rows, &fit, params.binning, params.seed, interrupt)?;
     let recoded = levels.recoded(rows);
     let totals = fit.totals(&recoded, View::All, interrupt)?;

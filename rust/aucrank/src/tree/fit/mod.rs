@@ -19,9 +19,9 @@ use super::RankingTree;
 use super::grow::{GrowParams, Missing};
 use super::prune::{Complexity, CrossValidation, Penalization, PruningRule, Validation};
 use super::sample::places_by_codes;
-use super::split::{DyadicParams, SplitRule};
+use super::split::{DyadicParams, LeafRankParams, SplitRule};
 use crate::data::{
-    Binned, BinningParams, ClassSums, Columns, CountedRows, Labels, RareLevels, RowTally,
+    Binned, BinningParams, Cells, ClassSums, Columns, CountedRows, Labels, RareLevels, RowTally,
     WeightedRows, binds, check_monotonic,
 };
 use crate::external::{ExternalFitter, keep_used};
@@ -97,6 +97,16 @@ impl TreeRankParams {
         check_monotonic(&self.monotonic, &columns.n_levels())
     }
 
+    /// Whether some rows are held out to choose the size of the tree.
+    pub(super) fn holds_out(&self) -> bool {
+        matches!(self.pruning, Some(PruningRule::CrossValidation(_) | PruningRule::Validation(_)))
+            || matches!(
+                self.split,
+                SplitRule::Stumps(LeafRankParams { pruning: Some(_), .. })
+                    | SplitRule::Dyadic(DyadicParams { level: None })
+            )
+    }
+
     fn complexity(&self) -> Result<Complexity, RankError> {
         Complexity::of(&self.split).ok_or(RankError::BadParameter {
             name: "pruning",
@@ -165,6 +175,24 @@ fn fit_with(
     interrupt: &Interrupt,
 ) -> Result<TreeRankModel, RankError> {
     params.check_for(columns)?;
+    let columns = &columns.until(interrupt);
+    // Classifiers are fitted to rows by their numbers, so that these cannot be others.
+    if params.holds_out()
+        && classifiers.is_none()
+        && let Some(cells) = Cells::of(columns, labels, params.seed, interrupt)?
+    {
+        return fit_raw(&cells.columns(columns)?, &cells.labels()?, params, None, interrupt);
+    }
+    fit_raw(columns, labels, params, classifiers, interrupt)
+}
+
+fn fit_raw(
+    columns: &Columns<'_>,
+    labels: &Labels<'_>,
+    params: &TreeRankParams,
+    classifiers: Option<&dyn ExternalFitter>,
+    interrupt: &Interrupt,
+) -> Result<TreeRankModel, RankError> {
     let columns = &columns.until(interrupt);
     let binned = Binned::new(columns, labels, params.binning, interrupt)?;
     let fit = |params: &TreeRankParams| {

@@ -1,0 +1,207 @@
+//! Rows of a few distinct contents, gathered: one row for each content and class, with the number
+//! of its copies as weight.
+
+use std::collections::BTreeMap;
+
+#[cfg(feature = "serde")]
+use serde::{Deserialize, Serialize};
+
+use super::Rows;
+use super::coded::CodedRows;
+use super::frame::RowFrame;
+use super::matrix::{CodedMatrix, numbers_of_bins};
+use super::part::{FitId, Kept, PartView};
+use super::question::{Mergeable, Question, View};
+use super::words::WordReader;
+use crate::data::{Column, Columns, FeatureBins, FixedScale, MISSING_CODE, MOST_CELLS};
+use crate::{Interrupt, RankError};
+
+/// The rows as a small matrix, whose rows of weight k stand for k copies; `None` if they have more
+/// than [`MOST_CELLS`] distinct contents, weights that are not whole, or are dealt in blocks.
+pub(crate) fn gathered(
+    rows: &dyn Rows,
+    fit: &FitId,
+    interrupt: &Interrupt,
+) -> Result<Option<CodedMatrix>, RankError> {
+    let frame = rows.frame();
+    // A bin has rows: more bins are more contents, and the rows need not be read.
+    let may_be_few = frame.features().iter().all(|bins| bins.n_bins() <= MOST_CELLS);
+    if !may_be_few || frame.blocks.is_some() || !frame.counts_copies() {
+        return Ok(None);
+    }
+    let found = fit.ask(rows, View::All, AskCells, interrupt)?;
+    let Some(cells) = found.cells else { return Ok(None) };
+
+    let (mut codes, mut hashes) = (Vec::new(), Vec::new());
+    let (mut positive, mut copies) = (Vec::new(), Vec::new());
+    for (hash, cell) in cells {
+        for (class, units) in [false, true].into_iter().zip(cell.units) {
+            if units > 0 {
+                codes.push(cell.codes.clone());
+                hashes.push(hash);
+                positive.push(class);
+                copies.push(units as f64);
+            }
+        }
+    }
+    let columns = RawColumns::of(frame, &codes);
+    let frame = RowFrame {
+        scale: Some(FixedScale::of(&[1.0])?),
+        n_rows: positive.len() as u64,
+        ..frame.clone()
+    };
+    let columns = columns.borrowed(&frame, positive.len())?;
+    let mut coded = CodedRows::new(&frame, &columns, &positive, Some(&copies), interrupt)?;
+    // Their own, not those of the values that stand for the bins.
+    coded.hashes = hashes;
+    Ok(Some(CodedMatrix::of_coded(frame, coded)))
+}
+
+/// Values that are coded as the rows are.
+struct RawColumns {
+    /// Empty for categories.
+    numbers: Vec<Vec<f64>>,
+    /// Empty for numbers.
+    levels: Vec<Vec<u32>>,
+}
+
+impl RawColumns {
+    fn of(frame: &RowFrame, rows: &[Vec<u32>]) -> Self {
+        let (mut numbers, mut levels) = (Vec::new(), Vec::new());
+        for (feature, bins) in frame.features().iter().enumerate() {
+            let codes = rows.iter().map(|codes| codes[feature]);
+            match bins {
+                FeatureBins::Numeric { cuts } => {
+                    let of_bin = numbers_of_bins(cuts);
+                    let missing = of_bin.len() - 1;
+                    numbers.push(codes.map(|c| of_bin[(c as usize).min(missing)]).collect());
+                    levels.push(Vec::new());
+                }
+                FeatureBins::Categorical { n_levels, .. } => {
+                    let level = |code| if code < *n_levels { code } else { MISSING_CODE };
+                    levels.push(codes.map(level).collect());
+                    numbers.push(Vec::new());
+                }
+            }
+        }
+        Self { numbers, levels }
+    }
+
+    fn borrowed(&self, frame: &RowFrame, n_rows: usize) -> Result<Columns<'_>, RankError> {
+        let column = |(feature, bins): (usize, &FeatureBins)| match bins {
+            FeatureBins::Numeric { .. } => Column::from(&self.numbers[feature][..]),
+            FeatureBins::Categorical { n_levels, .. } => {
+                Column::Codes { codes: &self.levels[feature], n_levels: *n_levels }
+            }
+        };
+        Columns::new(frame.features().iter().enumerate().map(column).collect(), n_rows)
+    }
+}
+
+/// Asks for the distinct contents of the rows and how often each occurs.
+#[derive(Debug)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+pub(super) struct AskCells;
+
+/// Codes of a content, and its units of weight by class, negatives first.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Cell {
+    codes: Vec<u32>,
+    units: [u64; 2],
+}
+
+/// Contents by hash; none if there are too many.
+#[derive(Debug, Clone)]
+pub(super) struct CellSums {
+    n_features: usize,
+    cells: Option<BTreeMap<u64, Cell>>,
+}
+
+impl CellSums {
+    fn add(&mut self, hash: u64, codes: impl FnOnce() -> Vec<u32>, units: [u64; 2]) {
+        let Some(cells) = &mut self.cells else { return };
+        let cell = cells.entry(hash).or_insert_with(|| Cell { codes: codes(), units: [0; 2] });
+        for (own, more) in cell.units.iter_mut().zip(units) {
+            *own += more;
+        }
+        if cells.len() > MOST_CELLS {
+            self.cells = None;
+        }
+    }
+}
+
+impl Question for AskCells {
+    const NAME: &'static str = "cells";
+
+    type Answer = CellSums;
+
+    fn none(&self, frame: &RowFrame) -> CellSums {
+        CellSums { n_features: frame.features().len(), cells: Some(BTreeMap::new()) }
+    }
+
+    fn needs_hashes(&self, _: &View, _: &Kept<'_>) -> bool {
+        true
+    }
+
+    fn add(
+        &self,
+        part: &PartView<'_>,
+        _: &mut Kept<'_>,
+        sums: &mut CellSums,
+        _: &Interrupt,
+    ) -> Result<(), RankError> {
+        let (binned, hashes, units) = (part.binned(), part.hashes(), part.units());
+        for row in part.rows() {
+            if sums.cells.is_none() {
+                break;
+            }
+            let place = row as usize;
+            let of_row = units.as_ref().map_or(1, |units| units[place]);
+            let by_class = if part.positive()[place] { [0, of_row] } else { [of_row, 0] };
+            let features = 0..sums.n_features;
+            let codes = || features.map(|feature| binned.code(place, feature)).collect();
+            sums.add(hashes[place], codes, by_class);
+        }
+        Ok(())
+    }
+}
+
+impl Mergeable for CellSums {
+    fn merge(&mut self, more: Self) -> Result<(), RankError> {
+        match more.cells {
+            None => self.cells = None,
+            Some(cells) => {
+                for (hash, Cell { codes, units }) in cells {
+                    self.add(hash, || codes, units);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn put_words(&self, words: &mut Vec<u64>) {
+        let n_cells = self.cells.as_ref().map_or(u64::MAX, |cells| cells.len() as u64);
+        words.push(n_cells);
+        for (&hash, Cell { codes, units }) in self.cells.iter().flatten() {
+            words.push(hash);
+            words.extend(units);
+            words.extend(codes.iter().map(|&code| u64::from(code)));
+        }
+    }
+
+    fn take_words(&mut self, reader: &mut WordReader<'_>) -> Result<(), RankError> {
+        let n_cells = reader.word()?;
+        if n_cells == u64::MAX {
+            self.cells = None;
+            return Ok(());
+        }
+        for _ in 0..n_cells.min(MOST_CELLS as u64 + 1) {
+            let hash = reader.word()?;
+            let units = *reader.array::<2>()?;
+            let codes = reader.take(self.n_features)?;
+            let codes = codes.iter().map(|&code| code as u32).collect();
+            self.add(hash, || codes, units);
+        }
+        Ok(())
+    }
+}
