@@ -11,6 +11,7 @@ from aucrank import GradientBoostingRanker
 from numpy.testing import assert_array_equal
 
 from tests.common.formulas import NOT_IN_SQL, OF_NUMBERS, WITH_CATEGORIES, fitted_formula
+from tests.common.limits import HANG
 from tests.common.loans import loans
 
 pd = pytest.importorskip("pandas")
@@ -42,7 +43,7 @@ def by_c(code, rows, folder):
     (folder / "score.c").write_text(code, encoding="ascii")
     flags = ["-O1", "-std=c99", "-Wall", "-Werror", "-ffp-contract=off", "-shared", "-fPIC"]
     command = [program("gcc"), *flags, "score.c", "-o", "score.so", "-lm"]
-    subprocess.run(command, cwd=folder, check=True, timeout=60)
+    subprocess.run(command, cwd=folder, check=True, timeout=HANG)
     score = ctypes.CDLL(str(folder / "score.so")).score
     score.restype = ctypes.c_double
     n_columns = len(rows[0])
@@ -88,13 +89,13 @@ public class Main {
 }
 """
     (folder / "Main.java").write_text(main)
-    subprocess.run(["javac", "Main.java", "Ranker.java"], cwd=folder, check=True, timeout=120)
+    subprocess.run(["javac", "Main.java", "Ranker.java"], cwd=folder, check=True, timeout=HANG)
     return output_of([program("java"), "Main"], folder)
 
 
 def output_of(command, folder):
     done = subprocess.run(
-        command, cwd=folder, check=True, capture_output=True, text=True, timeout=120
+        command, cwd=folder, check=True, capture_output=True, text=True, timeout=HANG
     )
     return [float(line) for line in done.stdout.split()]
 
@@ -154,7 +155,7 @@ public class Main {{
 """
     (tmp_path / "Main.java").write_text(main, encoding="ascii")
     command = ["javac", "Main.java", "Ranker.java"]
-    subprocess.run(command, cwd=tmp_path, check=True, timeout=120)
+    subprocess.run(command, cwd=tmp_path, check=True, timeout=HANG)
     found = output_of(["java", "Main"], tmp_path)
     assert_array_equal(found, model.decision_function(X.head(len(levels))))
 
@@ -167,3 +168,29 @@ def test_models_that_cannot_be_written_as_code_raise_an_error():
     model = GradientBoostingRanker(n_rounds=3, min_samples_leaf=1).fit(X, np.arange(40) % 2)
     with pytest.raises(ValueError, match="holds a character that C cannot write"):
         model.to_code("c")
+
+
+@pytest.mark.parametrize("language", ["c", "javascript", "java"])
+def test_whole_numbers_that_doubles_merge_are_refused_by_name(language):
+    levels = [2**53, 2**53 + 1, 2**60 + 3]
+    X = pd.DataFrame({"account": pd.Categorical(levels * 40), "n": np.arange(120.0)})
+    y = np.tile([0, 1, 0], 40)
+    model = GradientBoostingRanker(n_rounds=5, min_samples_leaf=1, random_state=0).fit(X, y)
+    with pytest.raises(ValueError, match=r"'account' has the category 9007199254740993.*2\^53"):
+        model.to_code(language)
+    rows = [[level, 1.0] for level in [*levels, 2**53 + 2, 2**60]]
+    found = by_python(model.to_code("python"), rows, None)
+    scored = pd.DataFrame({"account": pd.array([r[0] for r in rows], dtype="int64"), "n": 1.0})
+    assert_array_equal(found, model.decision_function(scored))
+    assert len(set(found)) > 1
+
+
+def test_an_empty_field_is_missing_in_javascript(tmp_path):
+    X = pd.DataFrame({"n": np.r_[np.nan, np.arange(-30.0, 30.0)]})
+    y = np.r_[1, np.arange(60) >= 30]
+    X, y = pd.concat([X] * 4), np.tile(y, 4)
+    model = GradientBoostingRanker(n_rounds=5, min_samples_leaf=1, random_state=0).fit(X, y)
+    rows = [[""], [" "], [None], [0], ["0"], ["-3"]]
+    found = by_javascript(model.to_code("javascript"), rows, tmp_path)
+    new = pd.DataFrame({"n": [np.nan, np.nan, np.nan, 0.0, 0.0, -3.0]})
+    assert_array_equal(found, model.decision_function(new))

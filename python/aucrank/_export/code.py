@@ -60,12 +60,13 @@ def code_of(formula: Formula, schema: Schema, language: str, what: str) -> str:
     Raises
     ------
     ValueError
-        If the language is unknown, or cannot express a category.
+        If the language is unknown, or cannot express a category exactly.
     """
     check_choice(language, "language", tuple(LANGUAGES))
     writer = _CodeWriter(schema, LANGUAGES[language])
     result = writer.formula(formula)
     used = sorted(set(features_of(formula)))
+    writer.language.check_levels(schema, used)
     return writer.language.module(schema, used, writer.tables, writer.statements, result, what)
 
 

@@ -82,6 +82,8 @@ class Language(ABC):
 
     end = ";"
     comment = "//"
+    #: Whether a whole number of any size is itself, and not the nearest double.
+    has_integers = False
     counts_arrays = False
     #: Functions that statements call, by name.
     helpers: ClassVar[dict[str, str]]
@@ -105,6 +107,17 @@ class Language(ABC):
         what: str,
     ) -> str:
         """Return the source of a function of a row."""
+
+    def check_levels(self, schema: Schema, used: Sequence[int]) -> None:
+        """Raise for a whole number whose neighbours are the same double."""
+        for place, levels in _levels(schema, used):
+            for level in levels:
+                if not self.has_integers and isinstance(level, int) and abs(level) > 2**53:
+                    raise ValueError(
+                        f"column {schema.shown_name(place)!r} has the category {level}, and the"
+                        f" code reads numbers as doubles, which are exact up to 2^53: fit to text"
+                        f" in that column, or export Python or SQL"
+                    )
 
     def changed(self, name: str, written: str) -> str:
         """Return a statement that assigns to a variable."""
@@ -168,6 +181,7 @@ def _levels(schema: Schema, used: Sequence[int]) -> Iterator[tuple[int, Sequence
 class _Python(Language):
     end = ""
     comment = "#"
+    has_integers = True
     infinity = "float('inf')"
     helpers: ClassVar[dict[str, str]] = {
         "tree": """
@@ -306,6 +320,12 @@ def meanOf(total, units):
 class _JavaScript(Language):
     infinity = "Infinity"
     helpers: ClassVar[dict[str, str]] = {
+        # An empty field of a form or a CSV file is missing, and Number("") would be 0.
+        "asNumber": """
+function asNumber(v) {
+  return v == null || (typeof v === "string" && v.trim() === "") ? NaN : Number(v);
+}
+""",
         "tree": """
 function tree(x, at) {
   while (feature[at] >= 0) {
@@ -415,13 +435,14 @@ function meanOf(total, units) {
         for place in used:
             levels = schema.features[place].levels
             if levels is None:
-                body.append(f"x[{place}] = row[{place}] == null ? NaN : Number(row[{place}]);")
+                body.append(f"x[{place}] = asNumber(row[{place}]);")
                 continue
             codes = [f"[{json.dumps(level)}, {code}]" for code, level in enumerate(levels)]
             written.append(f"const levels{place} = new Map([\n{_lines(codes, 4)}\n]);")
             known = f"levels{place}.has(row[{place}])"
             body.append(f"if ({known}) x[{place}] = levels{place}.get(row[{place}]);")
         function = "\n  ".join(["function score(row) {", *body, *statements, f"return {result};"])
+        functions = "\n\n".join(self.used_helpers("\n".join([*body, *statements, result])))
         exported = 'if (typeof module !== "undefined") module.exports = { score };'
         return "\n\n".join(
             [

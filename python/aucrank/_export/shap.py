@@ -89,8 +89,7 @@ def _parts(condition: Condition) -> Iterator[bool]:
         case _:
             raise ValueError(
                 "shap.TreeExplainer reads splits by thresholds only, as OrthogonalSplit and"
-                " LeafRank make them; explain this model with"
-                " shap.Explainer(model.decision_function, X)"
+                " LeafRank make them; aucrank.inspection.shapley_values explains any sum of trees"
             )
 
 
@@ -136,7 +135,8 @@ def _shap_tree(
         if schema.features[test.feature].levels is not None:
             raise ValueError(
                 "shap.TreeExplainer cannot explain a tree that tests a categorical feature: it"
-                " reads thresholds only, and not sets of categories"
+                " reads thresholds only, and not sets of categories;"
+                " aucrank.inspection.shapley_values explains it"
             )
         feature[number] = test.feature
         threshold[number], is_swapped = _threshold(test)
