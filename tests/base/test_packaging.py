@@ -16,6 +16,7 @@ from pathlib import Path
 import aucrank
 import pytest
 
+from tests.common.limits import HANG
 from tests.common.paths import CHECKOUT
 
 PACKAGE = Path(aucrank.__file__).parent
@@ -25,7 +26,7 @@ def run(*command, **kwargs):
     """Run a command outside the checkout's settings, and capture its output."""
     environment = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
     return subprocess.run(
-        command, env=environment, capture_output=True, text=True, timeout=300, **kwargs
+        command, env=environment, capture_output=True, text=True, timeout=HANG, **kwargs
     )
 
 

@@ -1,7 +1,7 @@
 """GradientBoostingRanker: its scores, rounds, categories and parameters."""
 
 from functools import partial
-from time import perf_counter
+from time import process_time
 
 import numpy as np
 import pandas as pd
@@ -538,9 +538,9 @@ def test_validation_rows_stop_one_model_and_a_warm_start_has_no_early_stopping()
 def test_a_time_limit_keeps_the_rounds_fitted_so_far():
     rows, y = simulated(20_000)
     model = GradientBoostingRanker(learning_rate=0.001, time_limit=0.5, random_state=0)
-    start = perf_counter()
+    start = process_time()
     model.fit(rows, y)
-    assert perf_counter() - start < 20
+    assert process_time() - start < 20
     assert 5 <= model.n_iter_ < 5 * 3000
     assert model.score(rows, y) > 0.7
 

@@ -17,6 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.common.command_line import TREE
+from tests.common.limits import HANG
 
 posix = pytest.mark.skipif(os.name != "posix", reason="these files are those of POSIX")
 
@@ -43,7 +44,7 @@ def program(*args, **options):
     options.setdefault("env", {k: v for k, v in os.environ.items() if k != "PYTHONUNBUFFERED"})
     command = ["sh", "-c", f'exec "$@" {shell}', "sh", sys.executable, "-m", "aucrank", *args]
     return subprocess.run(
-        command, capture_output=True, text=True, timeout=300, check=False, **options
+        command, capture_output=True, text=True, timeout=HANG, check=False, **options
     )
 
 
@@ -120,7 +121,7 @@ def test_characters_that_the_output_cannot_encode_are_escaped(model):
     done = subprocess.run(
         [sys.executable, "-m", "aucrank", "describe", "model.json"],
         capture_output=True,
-        timeout=300,
+        timeout=HANG,
         check=False,
         env=environment,
     )
@@ -167,7 +168,7 @@ def test_an_output_without_a_buffer_that_is_full_is_an_error_too(command, model)
         ["sh", "-c", limit, "sh", sys.executable, "-m", "aucrank", name, "model.json", *data],
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=HANG,
         check=False,
         env=environment,
     )

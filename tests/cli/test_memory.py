@@ -8,6 +8,7 @@ from aucrank._base.registry import public_estimators
 
 from benches.speed.bench_datasets import make_rows
 from benches.speed.bench_folder import make_folder
+from tests.common.limits import HANG
 from tests.common.memory import usual_heap
 
 pytest.importorskip("pyarrow")
@@ -57,7 +58,7 @@ def fit(name, path, memory):
     command = [sys.executable, "-P", "-c", SCRIPT, "fit", path, "--target", "y", "--model", name]
     command += [*params, "--memory", memory, "--no-readable", "--out", path.with_suffix(".json")]
     done = subprocess.run(
-        command, env=usual_heap(), capture_output=True, text=True, timeout=300, check=False
+        command, env=usual_heap(), capture_output=True, text=True, timeout=HANG, check=False
     )
     assert done.returncode == 0, done.stderr
     said, _, peak = done.stdout.rpartition("peak ")

@@ -7,6 +7,7 @@ import time
 
 import pytest
 
+from tests.common.limits import HANG, cpu_until_end
 from tests.common.script import Script, run_script
 
 no_windows = pytest.mark.skipif(
@@ -17,8 +18,8 @@ no_windows = pytest.mark.skipif(
 def interrupted(script, after):
     """Run a script that prints "fitting"; send Ctrl-C some seconds later; return what it prints.
 
-    The fit would take minutes or hours. A busy machine gets more than the second that an idle one
-    needs to stop.
+    The fit would take minutes or hours. It ends within a second of processor time of each of at
+    most two threads, however busy the machine is.
     """
     with Script(script) as child:
         while child.returncode is None and not child.stdout.endswith("\n"):
@@ -27,7 +28,8 @@ def interrupted(script, after):
         time.sleep(after)
         assert child.returncode is None
         os.kill(child.pid, signal.SIGINT)
-        child.wait(timeout=10)
+        assert cpu_until_end(child.pid, lambda: child.returncode is not None) < 2.5
+        child.wait(timeout=HANG)
         assert child.returncode == 0, child.stderr
         return child.stdout.removeprefix("fitting\n").split(), child.stderr
 

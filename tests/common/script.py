@@ -12,6 +12,8 @@ import threading
 from multiprocessing.connection import Connection
 from types import ModuleType
 
+from tests.common.limits import HANG
+
 PRELOADED = [
     "aucrank.additive",
     "aucrank.boosting",
@@ -83,7 +85,7 @@ class Script:
         return self._outputs[1].decode()
 
 
-def run_script(code, timeout=300):
+def run_script(code, timeout=HANG):
     """Run a script to its end; return what `subprocess.run` would."""
     if "forkserver" not in multiprocessing.get_all_start_methods():
         command = [sys.executable, "-c", code]

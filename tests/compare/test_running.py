@@ -15,6 +15,7 @@ from sklearn.ensemble import RandomForestClassifier
 from threadpoolctl import threadpool_info
 
 from tests.common.contestants import Column, sample
+from tests.common.limits import HANG
 
 
 @pytest.fixture
@@ -67,7 +68,7 @@ def test_results_do_not_depend_on_threads_or_on_what_runs_in_parallel():
 
 def test_parallel_folds_have_one_thread_each():
     """Two fits wait for each other, which sequential fits could not."""
-    both, seen = threading.Barrier(2, timeout=60), []
+    both, seen = threading.Barrier(2, timeout=HANG), []
 
     def on_fit(_):
         both.wait()

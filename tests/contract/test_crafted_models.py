@@ -13,6 +13,7 @@ import pandas as pd
 import pytest
 
 from tests.common.estimators import SAVED
+from tests.common.limits import HANG
 from tests.common.memory import without_huge_pages
 from tests.common.paths import CHECKOUT
 from tests.common.script import run_script
@@ -159,7 +160,7 @@ warm_up()
 @pytest.mark.parametrize("name", [*SAVED, "gradient_boosting_category_pairs"])
 def test_long_lists_and_large_numbers_in_a_file_are_read_in_bounded_memory(name, monkeypatch):
     monkeypatch.chdir(CHECKOUT)
-    done = run_script(PEAKS.format(f"main({name!r})"), timeout=600)
+    done = run_script(PEAKS.format(f"main({name!r})"), timeout=HANG)
     assert done.returncode == 0, done.stderr[-2000:]
     found = [json.loads(line) for line in done.stdout.splitlines()]
     assert found[0][3] == "read"
@@ -348,7 +349,7 @@ def test_a_crafted_file_is_read_or_rejected_in_bounded_memory_and_time(tmp_path,
     monkeypatch.chdir(CHECKOUT)
     code = PEAKS.format(f"print(*peak_of_loading({str(path)!r}), sep='\\n')")
     # Some seconds; what is quadratic takes minutes.
-    done = run_script(code, timeout=120)
+    done = run_script(code, timeout=HANG)
     assert done.returncode == 0, done.stderr[-2000:]
     peak, outcome = done.stdout.splitlines()
     assert expected in outcome

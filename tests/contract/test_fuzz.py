@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from aucrank._base import registry as _registry
 
+from tests.common.limits import HANG
 from tests.common.paths import CHECKOUT
 
 FUZZ = CHECKOUT / "fuzz"
@@ -45,7 +46,7 @@ def run(code, *args):
         text=True,
         cwd=FUZZ,
         check=False,
-        timeout=300,
+        timeout=HANG,
     )
 
 

@@ -30,6 +30,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import cross_val_score
 from sklearn.tree import DecisionTreeClassifier
 
+from tests.common.limits import HANG
 from tests.common.processes import interrupted, no_windows
 from tests.common.script import run_script
 from tests.common.stores import STORES
@@ -242,7 +243,7 @@ def fit(_=None):
 
 expected = fit()
 with multiprocessing.get_context("fork").Pool(2) as pool:
-    for found in pool.map_async(fit, range(2)).get(timeout=60):
+    for found in pool.map_async(fit, range(2)).get(timeout=900):
         assert found == expected
 assert fit() == expected
 print(len(set(expected)) > 10)
@@ -267,7 +268,7 @@ print(len(set(expected)) > 10)
 )
 def test_a_fit_in_a_forked_child_is_that_of_its_parent(model):
     script = FORK.replace("{model}", model)
-    run = run_script(script, timeout=120)
+    run = run_script(script, timeout=HANG)
     assert (run.returncode, run.stdout) == (0, "True\n"), run.stderr
 
 
@@ -281,7 +282,7 @@ def test_threads_may_share_a_fitted_model():
     start = threading.Barrier(8)
 
     def ask(_):
-        start.wait(timeout=60)
+        start.wait(timeout=HANG)
         return [
             [model.decision_function(X), model.predict_proba(X), model.tree_.apply(X)]
             for _ in range(3)
@@ -314,7 +315,7 @@ def test_threads_may_fit_estimators_of_their_own(model):
 
     def fit(X, y, together=True):
         if together:
-            start.wait(timeout=60)
+            start.wait(timeout=HANG)
         return clone(model).fit(X, y).decision_function(X).tolist()
 
     expected = [fit(X, y, together=False) for X, y in samples]
@@ -342,7 +343,7 @@ def test_threads_may_share_a_boosted_model(model):
     start = threading.Barrier(8)
 
     def ask(_):
-        start.wait(timeout=60)
+        start.wait(timeout=HANG)
         return [model.decision_function(X) for _ in range(3)]
 
     with ThreadPoolExecutor(8) as pool:

@@ -18,6 +18,7 @@ from aucrank import (
 from sklearn.base import clone
 
 from tests.common.estimators import SCORED_BY_THE_CRATE
+from tests.common.limits import HANG
 from tests.common.paths import CHECKOUT
 from tests.common.user_tools import BOOSTER, make_rows, new_rows, typed
 
@@ -54,7 +55,7 @@ def score_csv():
             capture_output=True,
             text=True,
             encoding="utf-8",
-            timeout=60,
+            timeout=HANG,
             check=False,
         )
 

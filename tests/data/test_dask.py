@@ -25,6 +25,7 @@ from aucrank.data._raw import ClusterRows
 from aucrank.metrics import RocState, roc_auc_score, roc_state
 from sklearn.base import clone
 
+from tests.common.limits import HANG
 from tests.common.parts import (
     FEATURES,
     TOWN_FEATURES,
@@ -43,7 +44,7 @@ ROWS = mixed_rows(1200)
 MODEL = TreeRank(max_depth=4, random_state=0)
 BOOSTER = GradientBoostingRanker(n_rounds=3, n_bags=2, max_leaves=6, random_state=0)
 #: A lost worker or unavailable data must not make a test wait for ever.
-WAIT = 120
+WAIT = HANG
 
 
 @pytest.fixture(scope="module", autouse=True)

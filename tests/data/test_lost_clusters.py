@@ -13,6 +13,7 @@ from aucrank.data import ClusterError, Dataset, _patience
 from aucrank.data._dask import DaskRows
 from sklearn.base import clone
 
+from tests.common.limits import HANG
 from tests.common.parts import FEATURES, mixed_rows
 
 dask = pytest.importorskip("dask", reason="fits on the workers of dask, which is not installed")
@@ -21,7 +22,7 @@ dd = pytest.importorskip("dask.dataframe", reason="reads data frames of dask")
 
 ROWS = mixed_rows(600)
 MODEL = TreeRank(max_depth=3, pruning=None, random_state=0)
-WAIT = 120
+WAIT = HANG
 
 
 @contextmanager

@@ -31,6 +31,7 @@ from aucrank.data._spark import SparkRows
 from aucrank.metrics import RocState, roc_auc_score, roc_state
 from sklearn.base import clone
 
+from tests.common.limits import HANG
 from tests.common.parts import FEATURES, mixed_rows
 from tests.common.paths import CHECKOUT
 
@@ -429,7 +430,7 @@ def test_a_fit_ends_if_there_are_no_executors():
         stdout=subprocess.PIPE,
         text=True,
         env={**os.environ, "PYSPARK_PYTHON": sys.executable},
-        timeout=300,
+        timeout=HANG,
     )
     said = re.escape("the Spark frame: Spark runs no task, for ") + r"\d+ s now: start workers"
     assert re.search(said, run.stdout)

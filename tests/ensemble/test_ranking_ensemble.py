@@ -229,11 +229,11 @@ def test_time_runs_out_after_the_first_member():
     X, y = sample(2000)
     slow = GradientBoostingRanker(n_rounds=2000, max_leaves=64, early_stopping=False)
     members = [("linear", LinearRanker()), ("slow", slow), ("later", LinearRanker(C=1.0))]
-    start = time.perf_counter()
+    start = time.process_time()
     model = RankingEnsemble(members=members, time_limit=0.5, random_state=0).fit(X, y)
     assert "slow" not in model.weights_
     assert "linear" in model.weights_
-    assert time.perf_counter() - start < 30
+    assert time.process_time() - start < 30
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,11 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
+from typing import Any
+
+# Processor seconds after which the exception is raised again. Python loses one that is raised in a
+# finalizer or in a callback of a library; at load 20 a command then went on for ten minutes.
+_AGAIN = 1.0
 
 
 class Ended:
@@ -33,13 +38,21 @@ class Ended:
 def ending_signals() -> Iterator[Ended]:
     """Raise KeyboardInterrupt for SIGTERM and SIGHUP, unless they are handled otherwise.
 
-    A second one ends the process at once.
+    It is raised again for each further second of processor time. A second signal ends the process
+    at once.
     """
     ended = Ended()
+    has_timer = hasattr(signal, "setitimer")
+
+    def again(*_: Any) -> None:
+        raise KeyboardInterrupt
 
     def end(number: int, _: FrameType | None) -> None:
         ended.number = number
         signal.signal(number, signal.SIG_DFL)
+        if has_timer and signal.getsignal(signal.SIGPROF) is signal.SIG_DFL:
+            signal.signal(signal.SIGPROF, again)
+            signal.setitimer(signal.ITIMER_PROF, _AGAIN, _AGAIN)
         raise KeyboardInterrupt
 
     names = ("SIGTERM", "SIGHUP")
@@ -53,5 +66,8 @@ def ending_signals() -> Iterator[Ended]:
     try:
         yield ended
     finally:
+        if has_timer and signal.getsignal(signal.SIGPROF) is again:
+            signal.setitimer(signal.ITIMER_PROF, 0.0)
+            signal.signal(signal.SIGPROF, signal.SIG_DFL)
         for number in numbers:
             signal.signal(number, signal.SIG_DFL)
