@@ -14,7 +14,7 @@ INSTALL := $(BIN)/uv pip install --quiet --python $(BIN)/python
 SOURCES := Cargo.toml Cargo.lock pyproject.toml README.md \
 	$(shell find rust -type f \( -name '*.rs' -o -name Cargo.toml \)) \
 	$(shell find python -type f \( -name '*.py' -o -name '*.pyi' -o -name py.typed \)) \
-	$(shell find python -type f -path '*/templates/*')
+	$(shell find python -type f \( -path '*/templates/*' -o -path '*/_tables/*' \))
 PY_FILES := $(filter %.py,$(SOURCES))
 
 # The environment of the caller must not decide what runs in .venv.
@@ -43,7 +43,8 @@ demo: $(STAMPS)/package $(STAMPS)/group-demo  ## Rank the bundled breast cancer 
 # Processes that share the tests: as many as cores, or WORKERS=0 for none but pytest itself. Each takes
 # neighbours, which share their fits, and the others' when it has none left.
 WORKERS ?= auto
-PYTEST := -P -m pytest -n $(WORKERS) --dist worksteal
+# Failures are shown when they happen, and the slowest tests at the end.
+PYTEST := -P -m pytest -n $(WORKERS) --dist worksteal --instafail --durations=10
 
 .PHONY: test
 test: $(STAMPS)/package $(STAMPS)/group-test  ## Run the Python tests and docstring examples
@@ -148,6 +149,15 @@ minimum-versions: $(STAMPS)/package  ## Run the Python tests on the oldest depen
 	$(BIN)/uv pip list --python $(MIN)
 	$(MIN)/bin/python $(PYTEST) $(PYTEST_ARGS)
 
+# Each page that asks for an extra of its own runs with that extra alone, as its reader has it.
+ALONE := $(VENV)-alone
+.PHONY: pages-alone
+pages-alone: $(STAMPS)/package  ## Run the page of an extra with that extra alone
+	$(BIN)/uv venv --quiet --clear --python $(BIN)/python $(ALONE)
+	$(BIN)/uv pip install --quiet --python $(ALONE) pytest hypothesis \
+		"$$(ls $(WHEELS)/aucrank-*.whl)[mlflow]"
+	$(ALONE)/bin/python -P -m pytest -k mlflow tests/base/test_docs.py tests/export/test_mlflow*.py
+
 .PHONY: check-wheel
 check-wheel: $(STAMPS)/package $(STAMPS)/group-dist  ## Look at the wheel as a package index does
 	$(BIN)/twine check --strict $(WHEELS)/aucrank-*.whl
@@ -160,7 +170,7 @@ sdist: $(STAMPS)/maturin  ## Build the source distribution into dist
 
 .PHONY: clean
 clean:  ## Remove everything that was built, .venv included
-	rm -rf $(VENV) $(MIN) target dist docs/_build docs/auto_examples docs/api/generated \
+	rm -rf $(VENV) $(MIN) $(ALONE) target dist docs/_build docs/auto_examples docs/api/generated \
 		docs/drawings/*.png docs/pictures docs/sg_execution_times.rst .hypothesis .mypy_cache \
 		.pytest_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
@@ -185,6 +195,10 @@ $(STAMPS)/package: $(SOURCES) $(STAMPS)/maturin
 	@command -v cargo >/dev/null || { \
 		echo "cargo is missing: install Rust 1.88 or newer from https://rustup.rs"; exit 1; }
 	rm -f $(WHEELS)/aucrank-*.whl
+	@echo "compiling the core: 5 to 15 minutes on two cores the first time"
+	@{ minutes=0; while sleep 60 >/dev/null 2>&1; do \
+		minutes=$$((minutes + 1)); echo "still compiling: $$minutes min"; done; } & \
+	clock=$$!; trap 'kill $$clock 2>/dev/null' EXIT; \
 	$(BIN)/maturin build --release --locked --compression-level 9 --interpreter $(BIN)/python \
 		--out $(WHEELS)
 	$(INSTALL) --reinstall-package aucrank $(WHEELS)/aucrank-*.whl

@@ -169,19 +169,25 @@ def run(code, names, where):
             exec(compile(ast.Module([statement], []), where, "exec"), names)
 
 
+def close_figures():
+    """Close those of the page, if it draws: a page that does not needs no matplotlib."""
+    if pyplot := sys.modules.get("matplotlib.pyplot"):
+        pyplot.close("all")
+
+
 @pytest.fixture
-def mlflow_in_a_folder(tmp_path, monkeypatch):
-    """Runs in a folder, whatever the default of MLflow, and none of later tests."""
-    monkeypatch.setenv("MLFLOW_ALLOW_FILE_STORE", "true")
-    monkeypatch.setenv("MLFLOW_TRACKING_URI", (tmp_path / "runs").as_uri())
+def nothing_left_on(monkeypatch):
+    """Draw without a screen; end what a page leaves on, as logging of the fits of later tests."""
+    monkeypatch.setenv("MPLBACKEND", "agg")
     yield
+    close_figures()
     if "mlflow" in sys.modules:
         autolog(disable=True)
 
 
-@pytest.mark.usefixtures("mlflow_in_a_folder")
+@pytest.mark.usefixtures("nothing_left_on")
 @pytest.mark.parametrize("page", PAGES)
-def test_the_code_of_a_page_runs_and_prints_what_the_page_says(page, tmp_path, monkeypatch, plt):
+def test_the_code_of_a_page_runs_and_prints_what_the_page_says(page, tmp_path, monkeypatch):
     if (DOCS / "data").is_dir():
         shutil.copytree(DOCS / "data", tmp_path / "data")
     monkeypatch.chdir(tmp_path)
@@ -200,7 +206,7 @@ def test_the_code_of_a_page_runs_and_prints_what_the_page_says(page, tmp_path, m
             if error.name.partition(".")[0] == "aucrank":
                 raise
             pytest.skip(f"{error.name} is not installed, which {where} asks for")
-        plt.close("all")
+        close_figures()
         if block.printed is not None:
             lines = [row.rstrip() for row in printed.getvalue().splitlines()]
             wanted = [row.rstrip() for row in block.printed.splitlines()]

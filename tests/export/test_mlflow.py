@@ -21,12 +21,10 @@ def test_without_mlflow_the_error_says_what_to_install(call):
 
 @pytest.fixture
 def mlflow(tmp_path, monkeypatch):
-    """MLflow with a store of files of its own."""
-    monkeypatch.setenv("MLFLOW_ALLOW_FILE_STORE", "true")
+    """MLflow with its default store, in a folder of its own."""
     monkeypatch.chdir(tmp_path)
     package = pytest.importorskip("mlflow", reason="it is 60 MB, and not in the group of tests")
     pytest.importorskip("mlflow.pyfunc")
-    monkeypatch.setenv("MLFLOW_TRACKING_URI", (tmp_path / "runs").as_uri())
     return package
 
 
