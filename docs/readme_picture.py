@@ -10,8 +10,8 @@ import matplotlib
 matplotlib.use("agg")
 
 import matplotlib.pyplot as plt
-from aucrank import Scorecard, TreeRank
-from aucrank.datasets import load_breast_cancer
+from aucrank import RankingEnsemble, Scorecard, TreeRank
+from aucrank.datasets import load_churn
 from aucrank.metrics import RocCurve
 from sklearn.model_selection import train_test_split
 
@@ -20,15 +20,19 @@ PICTURE = Path(__file__).parent / "_static" / "readme.png"
 
 def main():
     """Fit what README.md fits, and draw the curves and the card."""
-    X, y = load_breast_cancer(return_X_y=True, as_frame=True)
-    X_train, X_test, y_train, y_test = train_test_split(X, y, stratify=y, random_state=0)
-    names = ["mean_concave_points", "worst_area", "worst_texture"]
-    tree = TreeRank(random_state=0).fit(X_train, y_train)
-    card = Scorecard(min_bin_share=0.1).fit(X_train[names], y_train)
+    X, y = load_churn(return_X_y=True)
+    X_train, X_test, y_train, y_test = train_test_split(
+        X, y, test_size=0.3, stratify=y, random_state=0
+    )
+    names = ["number_customer_service_calls", "international_plan", "total_day_minutes"]
+    ensemble = RankingEnsemble(random_state=0).fit(X_train, y_train)
+    tree = TreeRank(max_leaves=6, random_state=0).fit(X_train, y_train)
+    card = Scorecard(min_bin_share=0.05).fit(X_train[names], y_train)
 
     figure, axes = plt.subplots(1, 4, figsize=(13, 3.4), width_ratios=[1.25, 1, 1, 1])
     roc, *terms = axes
     scores = {
+        "RankingEnsemble": ensemble.decision_function(X_test),
         "TreeRank": tree.decision_function(X_test),
         "Scorecard": card.decision_function(X_test[names]),
     }

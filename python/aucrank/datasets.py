@@ -1,12 +1,15 @@
-"""Example data: simulations whose best ROC curve is known, and one real data set.
+"""Example data: simulations whose best ROC curve is known, and two real data sets.
 
 A simulation is returned as a `Simulation`: the rows, and the distribution from which they were
 drawn. So a learner can be compared with the best possible one, not only with other learners.
 """
 
+import csv
+import gzip
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from importlib.resources import files
 from numbers import Integral, Real
 from typing import Any, Literal, overload
 
@@ -20,6 +23,7 @@ from sklearn.utils import Bunch, check_random_state, check_scalar
 __all__ = [
     "Simulation",
     "load_breast_cancer",
+    "load_churn",
     "make_gaussian_pair",
     "make_noisy_labels",
     "make_uniform_mixture",
@@ -678,3 +682,63 @@ def load_breast_cancer(*, as_frame: bool = False, return_X_y: bool = False) -> A
         frame=frame,
         DESCR=source.DESCR,
     )
+
+
+def load_churn(*, return_X_y: bool = False) -> Any:
+    """Load customers of a telephone company, of whom some left.
+
+    5,000 customers, 707 of whom left (14.1 %), with fifteen columns: the state and the area code,
+    two plans, how long the customer has been there, and minutes and calls by the time of day. The
+    rows are those of MLC++, which the R package modeldata (MIT) has as ``mlc_churn``, without four
+    columns of charges, which are fixed multiples of the minutes. Nothing is downloaded.
+
+    Parameters
+    ----------
+    return_X_y : bool, default=False
+        Return ``(data, target)`` alone.
+
+    Returns
+    -------
+    data : Bunch or tuple
+        A :class:`~sklearn.utils.Bunch` with ``data``, a pandas DataFrame of shape (5000, 15) whose
+        texts are categories, ``target``, an ndarray of shape (5000,) with 1 for a customer who
+        left, ``feature_names``, and ``DESCR``; or ``(data, target)``.
+
+    Raises
+    ------
+    ImportError
+        If pandas is not installed.
+
+    Examples
+    --------
+    >>> from aucrank.datasets import load_churn
+    >>> X, y = load_churn(return_X_y=True)
+    >>> X.shape, int(y.sum())
+    ((5000, 15), 707)
+    """
+    import pandas
+
+    names, *rows = _read_table("churn")
+    columns = dict(zip(names, zip(*rows, strict=True), strict=True))
+    target = np.array(columns.pop("churn"), dtype=np.int64)
+    texts = ("state", "area_code", "international_plan", "voice_mail_plan")
+    data = pandas.DataFrame(
+        {
+            name: pandas.Categorical(values) if name in texts else np.array(values, dtype=float)
+            for name, values in columns.items()
+        }
+    )
+    if return_X_y:
+        return data, target
+    return Bunch(
+        data=data,
+        target=target,
+        feature_names=np.array(list(data)),
+        DESCR=str(load_churn.__doc__).partition("Parameters")[0].strip(),
+    )
+
+
+def _read_table(name: str) -> list[list[str]]:
+    """Return the lines of a bundled table, the first with the names of its columns."""
+    packed = (files("aucrank") / "_tables" / f"{name}.csv.gz").read_bytes()
+    return list(csv.reader(gzip.decompress(packed).decode().splitlines()))

@@ -95,7 +95,11 @@ def build_parser() -> argparse.ArgumentParser:
 
 
 def _add_demo(commands: "argparse._SubParsersAction[Any]") -> None:
-    parser = add_command(commands, "demo", "fit a ranking tree to breast cancer data, and show it")
+    parser = add_command(
+        commands,
+        "demo",
+        "rank customers who may leave: the default, its peers, and what to read costs",
+    )
     parser.add_argument(
         "-o",
         "--out",
