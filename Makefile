@@ -50,6 +50,10 @@ PYTEST := -P -m pytest -n $(WORKERS) --dist worksteal --instafail --durations=10
 test: $(STAMPS)/package $(STAMPS)/group-test  ## Run the Python tests and docstring examples
 	$(BIN)/python $(PYTEST) $(PYTEST_ARGS)
 
+.PHONY: test-fast
+test-fast: $(STAMPS)/package $(STAMPS)/group-test  ## Run the tests that take two minutes together
+	$(BIN)/python $(PYTEST) -m 'not slow' tests $(PYTEST_ARGS)
+
 # With the fuzzer the crate has the features of the wheel's build: its examples need no build of their own.
 RUST_PROFILE ?= dev
 .PHONY: rust-test
@@ -149,12 +153,12 @@ minimum-versions: $(STAMPS)/package  ## Run the Python tests on the oldest depen
 	$(BIN)/uv pip list --python $(MIN)
 	$(MIN)/bin/python $(PYTEST) $(PYTEST_ARGS)
 
-# Each page that asks for an extra of its own runs with that extra alone, as its reader has it.
+# The page runs with its extra, and with what it says to install, as its reader has it.
 ALONE := $(VENV)-alone
 .PHONY: pages-alone
 pages-alone: $(STAMPS)/package  ## Run the page of an extra with that extra alone
 	$(BIN)/uv venv --quiet --clear --python $(BIN)/python $(ALONE)
-	$(BIN)/uv pip install --quiet --python $(ALONE) pytest hypothesis \
+	$(BIN)/uv pip install --quiet --python $(ALONE) pytest hypothesis skops \
 		"$$(ls $(WHEELS)/aucrank-*.whl)[mlflow]"
 	$(ALONE)/bin/python -P -m pytest -k mlflow tests/base/test_docs.py tests/export/test_mlflow*.py
 

@@ -12,6 +12,8 @@ import sklearn
 from hypothesis import settings
 from sklearn.utils import estimator_checks, get_tags
 
+from tests.common.slow import listed
+
 pytest.register_assert_rewrite("tests.common")
 
 # Scripts that made the stored models, not tests; they import one another.
@@ -35,6 +37,15 @@ if tuple(map(int, sklearn.__version__.split(".")[:2])) < (1, 7):
         return np.where(y == y.min(), y, y.min() + 1)
 
     estimator_checks._enforce_estimator_tags_y = _two_classes
+
+
+def pytest_collection_modifyitems(items):
+    """Mark the tests that `make test-fast` leaves out."""
+    slow = listed()
+    for item in items:
+        path, _, name = item.nodeid.partition("[")[0].partition("::")
+        if f"{path.removesuffix('.py').replace('/', '.')}.{name}" in slow:
+            item.add_marker(pytest.mark.slow)
 
 
 def pytest_collection_finish():

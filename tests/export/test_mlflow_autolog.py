@@ -1,7 +1,6 @@
 """`aucrank.mlflow.autolog` makes one run of each fit of the user's, and none of the fits within."""
 
 import numpy as np
-import polars as pl
 import pytest
 from aucrank import (
     RIMARC,
@@ -193,6 +192,7 @@ def test_rows_of_other_libraries_and_of_a_data_set_are_logged(mlflow, rows):
     X, y = rows
     numbers = X[["age", "income"]]
     autolog(log_input_examples=True)
+    pl = pytest.importorskip("polars")
     LinearRanker().fit(pl.from_pandas(numbers), y)
     LinearRanker().fit(numbers.fillna(0).to_numpy().tolist(), y)
     LinearRanker().fit(Dataset.from_batches(numbers.assign(bad=y), target="bad"))

@@ -8,6 +8,11 @@ use crate::RankError;
 use crate::data::{Columns, FixedWeights, Labels};
 use crate::roc::auc_up_to;
 
+/// Share of the first loss at which there is nothing left to rank. The loss of a column that gives the
+/// label away falls in each of 3000 rounds, which took six times as long as a fit without it
+/// (5,000 x 10: 5.2 s of 0.95).
+const SOLVED: f64 = 1e-3;
+
 /// Parameters of early stopping.
 ///
 /// For an example see [`GradientHeldOut`].
@@ -192,6 +197,12 @@ impl GradientHeldOutParams {
 
     /// Whether to stop after these rounds.
     pub(super) fn stops(&self, values: &[f64]) -> bool {
+        if matches!(self.measure, HeldOutMeasure::Loss)
+            && let [first, .., last] = values
+            && *last <= SOLVED * first
+        {
+            return true;
+        }
         let Some(n_before) = values.len().checked_sub(self.n_iter_no_change).filter(|&n| n > 0)
         else {
             return false;
@@ -406,7 +417,11 @@ mod tests {
         assert!(!by_auc.stops(&[0.5, 0.5, 0.6]));
         assert!(by_auc.stops(&[0.5, 0.6, 0.6, 0.605]));
         let by_loss = params(HeldOutMeasure::Loss, 2, 0.0);
+        assert!(!by_loss.stops(&[0.5]));
         assert!(!by_loss.stops(&[0.5, 0.4, 0.5, 0.3]));
+        // A thousandth of the first is nothing, though it still falls.
+        assert!(!by_loss.stops(&[0.5, 0.3, 0.1, 0.001]));
+        assert!(by_loss.stops(&[0.5, 0.3, 0.1, 0.0005]));
         assert!(by_loss.stops(&[0.5, -0.4, 0.5, -0.3]));
     }
 
