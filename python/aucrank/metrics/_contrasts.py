@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,7 +15,15 @@ from aucrank._data.scores import to_scores
 from aucrank._data.table import Table
 from aucrank.metrics._auc import roc_auc_score
 from aucrank.metrics._clustered import Groups
-from aucrank.metrics._inference import chance_above, check_confidence, quantile_of
+from aucrank.metrics._inference import (
+    chance_above,
+    check_confidence,
+    degrees_of_rows,
+    exact_interval,
+    logit_interval,
+    normal_interval,
+    quantile_of,
+)
 from aucrank.metrics._units import Units
 from aucrank.metrics._weighting import Weighting
 
@@ -103,8 +112,9 @@ def auc_contrasts(
     -----
     With L the contrasts, θ the AUCs and S their covariance, the statistic is
     (Lθ)ᵀ (L S Lᵀ)⁻ Lθ, which has a chi-square distribution with the rank of L S Lᵀ as degrees of
-    freedom [1]_. With ``groups``, S is that of Obuchowski [2]_, and quantiles and p-values of
-    single AUCs and contrasts are those of Student's t, as for :func:`auc_compare`.
+    freedom [1]_. With ``groups``, S is that of Obuchowski [2]_. Intervals of single AUCs are those
+    of :func:`auc_interval`; intervals and p-values of contrasts are by Student's t, as for
+    :func:`auc_compare`.
 
     References
     ----------
@@ -134,13 +144,14 @@ def auc_contrasts(
     aucs = np.array(
         [roc_auc_score(y_true, score, sample_weight=sample_weight) for score in y_scores.values()]
     )
-    degrees = math.inf
+    models = [to_scores(score)[0] for score in y_scores.values()]
+    covariance = auc_covariance(units, models)
+    of_classes = [units.n_effective(rows) for rows in (units.positive, ~units.positive)]
+    degrees = degrees_of_rows(of_classes)
     if units.codes is not None:
-        degrees = Groups(
-            units.positive, np.empty(0), units.weight, units.codes, units.n_codes
-        ).degrees()
-    z = quantile_of(alpha, degrees)
-    covariance = auc_covariance(units, [to_scores(score)[0] for score in y_scores.values()])
+        of_groups = Groups(units.positive, models[0], units.weight, units.codes, units.n_codes)
+        degrees = min(degrees, of_groups.degrees())
+    t = quantile_of(alpha, degrees)
     names, factors = _factors(contrasts, list(y_scores))
     estimates, spread = factors @ aucs, factors @ covariance @ factors.T
     errors = np.sqrt(np.maximum(np.diag(spread), 0))
@@ -148,21 +159,27 @@ def auc_contrasts(
         estimates, errors, where=errors > 0, out=np.where(estimates == 0, 0.0, np.nan)
     )
     chi_square, df, p_value = wald_test(estimates, spread)
-    of_areas = np.sqrt(np.diag(covariance))
+    variances = np.diag(covariance)
+    ends = np.array(
+        [
+            interval_of_units(units, scores, auc, variance, alpha)
+            for scores, auc, variance in zip(models, aucs.tolist(), variances.tolist(), strict=True)
+        ]
+    )
     return AucContrasts(
         areas=Table(
             model=np.array(list(y_scores), dtype=object),
             auc=aucs,
-            standard_error=of_areas,
-            low=np.maximum(aucs - z * of_areas, 0),
-            high=np.minimum(aucs + z * of_areas, 1),
+            standard_error=np.sqrt(variances),
+            low=ends[:, 0],
+            high=ends[:, 1],
         ),
         contrasts=Table(
             contrast=np.array(names, dtype=object),
             estimate=estimates,
             standard_error=errors,
-            low=estimates - z * errors,
-            high=estimates + z * errors,
+            low=estimates - t * errors,
+            high=estimates + t * errors,
             z=ratios,
             p_value=np.array([2 * chance_above(abs(ratio), degrees) for ratio in ratios.tolist()]),
         ),
@@ -193,6 +210,31 @@ def _factors(
             )
         rows.append(row)
     return list(contrasts), np.array(rows)
+
+
+def interval_of_units(
+    units: Units,
+    scores: NDArray[Any],
+    auc: float,
+    variance: float,
+    alpha: float,
+    *,
+    logit: bool = True,
+) -> tuple[float, float]:
+    """Return the interval of an AUC as `auc_interval` gives it, given the variance."""
+    effective = [units.n_effective(rows) for rows in (units.positive, ~units.positive)]
+    groups, degrees, of_rows = None, math.inf, None
+    if units.codes is not None:
+        groups = Groups(units.positive, scores, units.weight, units.codes, units.n_codes)
+        degrees = groups.degrees()
+    if variance == 0:
+        pairs = min(effective) if groups is None else float(groups.n_pairs())
+        return exact_interval(auc, pairs, alpha)
+    if not logit:
+        return normal_interval(auc, math.sqrt(variance), alpha, degrees=degrees)
+    if groups is not None:
+        of_rows = float(auc_covariance(replace(units, codes=None), [scores])[0, 0])
+    return logit_interval(auc, variance, alpha, effective, degrees=degrees, of_rows=of_rows)
 
 
 def wald_test(

@@ -678,7 +678,7 @@ class RocState:
         tpr: tuple[float, float] = (0, 1),
         standardize: bool = False,
         confidence: float = 0.95,
-        method: Literal["delong", "logit"] = "delong",
+        method: Literal["logit", "delong"] = "logit",
     ) -> AucInterval:
         """Confidence interval of the area under the curve, or under a part of it.
 
@@ -693,7 +693,7 @@ class RocState:
             Whether to map the area to 0.5 for uninformative scores and 1 for perfect ones.
         confidence : float, default=0.95
             Level of the interval, in (0, 1).
-        method : {"delong", "logit"}, default="delong"
+        method : {"logit", "delong"}, default="logit"
             As for :func:`auc_interval`.
 
         Returns
@@ -708,7 +708,7 @@ class RocState:
             If a class is absent, a parameter is out of range, or a frequency is not whole.
         """
         check_confidence(confidence)
-        check_method(method, ("delong", "logit"))
+        check_method(method, ("logit", "delong"))
         bands = Bands.of(fpr, tpr, standardize)
         variance, effective = self._spread(bands, are_counts(weights))
         n_threads = effective_n_threads(None)

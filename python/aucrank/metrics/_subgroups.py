@@ -19,13 +19,8 @@ from aucrank._data.table import Table, whole
 from aucrank._data.vectors import vector
 from aucrank.metrics._auc import roc_auc_score
 from aucrank.metrics._clustered import Groups
-from aucrank.metrics._contrasts import auc_covariance, wald_test
-from aucrank.metrics._inference import (
-    check_confidence,
-    check_method,
-    exact_interval,
-    normal_interval,
-)
+from aucrank.metrics._contrasts import auc_covariance, interval_of_units, wald_test
+from aucrank.metrics._inference import check_confidence, check_method
 from aucrank.metrics._units import Units
 from aucrank.metrics._weighting import Weighting
 
@@ -82,7 +77,7 @@ def auc_by(
     weights: Weighting = "sampling",
     groups: ArrayLike | None = None,
     confidence: float = 0.95,
-    method: Literal["delong", "logit"] | None = None,
+    method: Literal["logit", "delong"] = "logit",
 ) -> AucBySubgroup:
     """AUC in each subgroup of the rows, and a test that it is the same in all.
 
@@ -107,9 +102,8 @@ def auc_by(
         groups are independent. A group may have rows in several subgroups.
     confidence : float, default=0.95
         Level of the intervals, in (0, 1).
-    method : {"delong", "logit"}, default=None
-        Whether intervals of the AUC are normal, or normal on the logit scale. None: ``"logit"``
-        with ``groups``, else ``"delong"``.
+    method : {"logit", "delong"}, default="logit"
+        Intervals of the AUC, as for :func:`auc_interval`.
 
     Returns
     -------
@@ -156,9 +150,7 @@ def auc_by(
     """
     z = NormalDist().inv_cdf(0.5 + check_confidence(confidence) / 2)
     units = Units.of(y_true, sample_weight, weights, groups)
-    if method is None:
-        method = "delong" if groups is None else "logit"
-    check_method(method, ("delong", "logit"))
+    check_method(method, ("logit", "delong"))
     logit = method == "logit"
     scores = to_scores(y_score)[0]
     auc = roc_auc_score(y_true, scores, sample_weight=sample_weight)
@@ -276,20 +268,8 @@ def _interval(
     except ValueError:
         # A class with one row or one group.
         return nothing
-    if variance > 0:
-        error = math.sqrt(variance)
-        degrees = math.inf
-        if units.codes is not None:
-            degrees = Groups(
-                units.positive, scores, units.weight, units.codes, units.n_codes
-            ).degrees()
-        return error, *normal_interval(auc, error, alpha, degrees=degrees, logit=logit)
-    if units.codes is not None:
-        groups = Groups(units.positive, scores, units.weight, units.codes, units.n_codes)
-        pairs = float(groups.n_pairs())
-    else:
-        pairs = min(units.n_effective(rows) for rows in (units.positive, ~units.positive))
-    return 0.0, *exact_interval(auc, pairs, alpha)
+    error = math.sqrt(variance)
+    return error, *interval_of_units(units, scores, auc, variance, alpha, logit=logit)
 
 
 def _calibration(
