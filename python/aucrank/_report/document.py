@@ -212,7 +212,8 @@ def report(
     Notes
     -----
     Every figure is the value of a documented function: :func:`~aucrank.metrics.auc_interval`,
-    :func:`~aucrank.metrics.auc_compare` with p-values adjusted by Holm's method [1]_, :func:`~aucrank.metrics.roc_band` with ``method="simultaneous"``,
+    :func:`~aucrank.metrics.auc_compare` with p-values adjusted by Holm's method [1]_,
+    :func:`~aucrank.metrics.roc_band` with ``method="simultaneous"``,
     :func:`~aucrank.metrics.partial_auc`, and in subgroups and periods
     :func:`~aucrank.metrics.auc_by` and :func:`~aucrank.metrics.calibration_curve`. Shares in
     groups of probabilities have Wilson's interval

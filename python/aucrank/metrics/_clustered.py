@@ -120,12 +120,16 @@ class Groups:
         )
 
     def placements(self, models: list[NDArray[Any]]) -> NDArray[np.float64]:
-        """Return the placement values of the rows by several scores, a column each."""
+        """Return the placement values of the rows by several scores, a column each.
+
+        A row of weight 0 has the value 0.
+        """
         of_models = [
             of_two_classes(_core.placements, self.positive, scores, self.weight)
             for scores in models
         ]
-        return np.column_stack(of_models)
+        # The core's is NaN, which would be the sum of 0 times it, too.
+        return np.nan_to_num(np.column_stack(of_models), copy=False)
 
     def clipped(self, models: list[NDArray[Any]], bands: Bands) -> NDArray[np.float64]:
         """Return the influences of the rows on partial areas, a column each, up to a constant.

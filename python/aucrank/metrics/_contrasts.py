@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import chdtrc
+from sklearn.exceptions import UndefinedMetricWarning
 
 from aucrank._data.scores import to_scores
 from aucrank._data.table import Table
@@ -97,6 +99,11 @@ def auc_contrasts(
     AucContrasts
         With ``areas``, ``contrasts``, ``chi_square`` and ``p_value``.
 
+    Warns
+    -----
+    UndefinedMetricWarning
+        If a contrast other than 0 has no variance, so that it cannot be tested.
+
     Raises
     ------
     ValueError
@@ -159,6 +166,16 @@ def auc_contrasts(
         estimates, errors, where=errors > 0, out=np.where(estimates == 0, 0.0, np.nan)
     )
     chi_square, df, p_value = wald_test(estimates, spread)
+    # An interval without a width would say that nothing is unknown.
+    reach = np.where(np.isnan(ratios), np.nan, t * errors)
+    if np.isnan(ratios).any():
+        name = names[int(np.isnan(ratios).argmax())]
+        warnings.warn(
+            f"The contrast {name!r} has variance 0, which says nothing of other samples: its"
+            " interval, z and p_value are NaN.",
+            UndefinedMetricWarning,
+            stacklevel=2,
+        )
     variances = np.diag(covariance)
     ends = np.array(
         [
@@ -178,8 +195,8 @@ def auc_contrasts(
             contrast=np.array(names, dtype=object),
             estimate=estimates,
             standard_error=errors,
-            low=estimates - t * errors,
-            high=estimates + t * errors,
+            low=estimates - reach,
+            high=estimates + reach,
             z=ratios,
             p_value=np.array([2 * chance_above(abs(ratio), degrees) for ratio in ratios.tolist()]),
         ),
@@ -242,11 +259,13 @@ def wald_test(
 ) -> tuple[float, int, float]:
     """Return Wald's statistic of the hypothesis of zeros, its degrees of freedom and p-value.
 
-    The p-value is NaN where there is no degree of freedom.
+    Without a degree of freedom the p-value is 1 if all estimates are 0, and otherwise NaN.
     """
     df = int(np.linalg.matrix_rank(covariance, hermitian=True))
     statistic = float(estimates @ np.linalg.pinv(covariance, hermitian=True) @ estimates)
-    return statistic, df, float(chdtrc(df, statistic)) if df else float("nan")
+    if df == 0:
+        return statistic, df, math.nan if estimates.any() else 1.0
+    return statistic, df, float(chdtrc(df, statistic))
 
 
 def auc_covariance(units: Units, models: list[NDArray[np.float64]]) -> NDArray[np.float64]:

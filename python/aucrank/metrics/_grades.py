@@ -164,7 +164,9 @@ def grade_table(
     spread = expected * (1 - expected)
     has_rows = np.asarray(effective > 0)
     # A grade whose rows are certain and as expected adds nothing.
-    parts = np.divide(gaps, spread, where=has_rows & (gaps > 0), out=np.zeros(n_found))
+    with np.errstate(divide="ignore"):
+        # Of one whose rows are certain and otherwise, the statistic is infinite.
+        parts = np.divide(gaps, spread, where=has_rows & (gaps > 0), out=np.zeros(n_found))
     statistic, df = float(parts.sum()), int(np.count_nonzero(has_rows))
     whole = _tested(units, probability, np.zeros_like(grade), 1, level)
     del whole["effective"]
