@@ -28,7 +28,7 @@ def test_the_text_names_the_best_model_and_those_significantly_worse():
     assert table["p_value"][1] > 0.05 > table["p_value"][2]
     assert "good (tests) ranks best" in text
     assert "Chance would explain how far as good (tests) is behind it." in text
-    assert "by Holm&#39;s method for 3 pairs of models" in text
+    assert "by Bonferroni&#39;s method for 3 pairs of models" in text
     assert "failed: RuntimeError: out of luck" in text
     for place in range(3):
         for name in ("auc", "low", "high"):
