@@ -98,7 +98,8 @@ class Table(dict[str, NDArray[Any]]):
 
 def whole(weights: NDArray[np.float64]) -> NDArray[Any]:
     """Return weights as integers if they are counts, else unchanged."""
-    return weights.astype(np.int64) if np.array_equal(weights, weights.round()) else weights
+    are_counts = np.all((weights == weights.round()) & (weights <= 2**53))
+    return weights.astype(np.int64) if are_counts else weights
 
 
 def _cells(name: str, column: NDArray[Any]) -> list[str]:

@@ -227,8 +227,8 @@ def calibration_curve(
     errors = (probability - positive) ** 2
     brier, rate, expected = (units.mean(values) for values in (errors, positive, probability))
     isotonic = _isotonic(units, probability)
-    parts = isotonic["size"] * isotonic["observed"] * (1 - isotonic["observed"])
-    of_isotonic = float(parts.sum() / isotonic["size"].sum())
+    size = isotonic["size"]
+    of_isotonic = float(size @ (isotonic["observed"] * (1 - isotonic["observed"])) / size.sum())
     uncertainty = rate * (1 - rate)
 
     ones = np.ones((len(probability), 1))
@@ -282,7 +282,7 @@ def calibration_curve(
     return CalibrationCurve(
         measures=Table(measure=list(figures), value=value, low=low, high=high),
         curve=_grid(units, probability, smooth, z),
-        isotonic=isotonic,
+        isotonic=Table(isotonic | {"size": units.given(size)}),
         distribution=_distribution(units, probability),
         confidence=float(confidence),
         **{name: figure[0] for name, figure in figures.items()},

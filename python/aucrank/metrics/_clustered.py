@@ -18,6 +18,7 @@ from aucrank._data.vectors import vector
 from aucrank._data.weights import to_weights
 from aucrank.metrics._core_curve import core_curve
 from aucrank.metrics._partial import Bands
+from aucrank.metrics._weighting import scaled
 
 _WHOLE = Bands()
 
@@ -65,7 +66,7 @@ class Groups:
             If their number differs from that of the rows, or one is missing.
         """
         positive = rows_of_greater(vector(y_true, "y_true"), True)
-        weight = None if sample_weight is None else to_weights(sample_weight)
+        weight = None if sample_weight is None else scaled(to_weights(sample_weight))[0]
         return cls(positive, scores, weight, *read_groups(groups, len(positive)))
 
     def variance(self, bands: Bands = _WHOLE) -> float:

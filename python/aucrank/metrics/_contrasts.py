@@ -244,7 +244,7 @@ def interval_of_units(
     if units.codes is not None:
         groups = Groups(units.positive, scores, units.weight, units.codes, units.n_codes)
         degrees = groups.degrees()
-    if variance == 0:
+    if variance == 0 or auc in (0.0, 1.0):
         pairs = min(effective) if groups is None else float(groups.n_pairs())
         return exact_interval(auc, pairs, alpha)
     if not logit:

@@ -26,7 +26,7 @@ from aucrank.metrics._inference import (
     logit_interval,
     quantile_of,
 )
-from aucrank.metrics._weighting import Weighting, are_counts
+from aucrank.metrics._weighting import Weighting, are_counts, scaled
 
 
 def cross_validated_auc(
@@ -319,6 +319,7 @@ def rank_within_folds(
     # Number of observations that a row represents.
     copies = weight if is_counted else np.where(weight > 0, 1.0, 0.0)
     n_present = float(copies.sum())
+    weight = scaled(weight)[0]
     weight = weight * (n_present / weight.sum())
     codes = None
     if groups is not None:
@@ -370,7 +371,7 @@ def interval_of_folds(ranking: FoldRanking, confidence: float) -> AucInterval:
     """Return the interval of the mean AUC, or the fallback interval."""
     alpha = 1 - confidence
     auc, error = ranking.auc, ranking.standard_error
-    if error > 0:
+    if error > 0 and 0 < auc < 1:
         low, high = logit_interval(
             auc,
             error**2,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from dataclasses import replace
 from numbers import Integral
 from os import PathLike
@@ -31,7 +32,7 @@ from aucrank.metrics._inference import AucInterval, check_confidence, check_meth
 from aucrank.metrics._partial import Bands
 from aucrank.metrics._precision_recall import precision_recall_of
 from aucrank.metrics._units import Units
-from aucrank.metrics._weighting import Weighting, are_counts
+from aucrank.metrics._weighting import Weighting, are_counts, scaled
 
 # Weights whose means differ by less are equal up to rounding.
 _EQUAL = 1e-12
@@ -189,6 +190,13 @@ class RocState:
             raise ValueError("y_score holds numbers that float64 cannot distinguish")
         positive = self._positive(vector(y_true, "y_true"))
         weights = None if sample_weight is None else to_weights(sample_weight)
+        if weights is not None:
+            shares, unit = scaled(weights)
+            if float(shares.sum()) > sys.float_info.max / unit:
+                raise ValueError(
+                    "sample_weight adds up to more than the greatest number, 1.8e308: divide all"
+                    " weights"
+                )
         self._state.update(positive, scores, weights, effective_n_threads(None))
         return self
 
