@@ -37,8 +37,8 @@ _WHOLE = Bands()
 _NO_SPREAD = 1e-12
 
 # Degrees of freedom that a typical variance adds to that of few rows. DeLong's misses the rare
-# positives that rank low: with 10 positives and 200 negatives of two normal laws with AUC .95, the
-# logit interval held it in .88 of samples without, and in .98 with it
+# positives that rank low: of normal scores with AUC .95, samples of 10 positives and 200 negatives
+# had it in the plain interval in .77 of cases, in this one in .98
 # (`python -m benches.studies.coverage_of_few`).
 TYPICAL_DEGREES = 5.0
 
@@ -198,10 +198,10 @@ def auc_interval(
     DeLong's variance of few rows is often much too small: of ten positives, none may be one of the
     few that rank low. So the logit interval takes (d · DeLong's + 5 · typical) / (d + 5), with
     d = min(m, n) - 1 and the typical variance AUC (1 - AUC) (1/m + 1/n) / 3, which uninformative
-    scores have at 0.5. With 30 rows of each class that is seldom felt. For normal scores and an AUC
-    of 0.95, intervals at level 0.95 held it in 0.94 to 0.98 of samples with 5 to 30 positives,
-    those of ``"delong"`` in 0.69 to 0.93 (the page on ROC statistics has the table). The standard
-    error is always DeLong's.
+    scores have at 0.5. With a hundred rows of each class that is hardly felt. For normal scores
+    with an AUC of 0.95, 200 negatives, and 5, 10, 20 or 30 positives, intervals at level 0.95 held
+    it in 0.98, 0.98, 0.96 and 0.95 of samples, those of ``"delong"`` in 0.70, 0.77, 0.84 and 0.88;
+    the page on ROC statistics has the table. The standard error is always DeLong's.
 
     With weights, rows count by their weight and the variance is that of a stratified sample with
     unequal weights, as in surveys [3]_: with ``w`` the share of a row in the weight of its class, a
@@ -278,13 +278,13 @@ def auc_interval(
     >>> round(interval.auc, 4), round(interval.standard_error, 4)
     (0.8932, 0.0307)
     >>> round(interval.low, 3), round(interval.high, 3)
-    (0.833, 0.953)
+    (0.815, 0.941)
 
     If only few false alarms are affordable:
 
     >>> interval = auc_interval(y_true, rating, fpr=(0, 0.2), standardize=True)
     >>> round(interval.low, 3), round(interval.auc, 3), round(interval.high, 3)
-    (0.729, 0.816, 0.904)
+    (0.724, 0.816, 0.89)
 
     If every two images in sequence were of one patient:
 
@@ -550,7 +550,7 @@ def auc_compare(
     >>> result.auc_1, result.auc_2, result.difference
     (0.9375, 0.8125, 0.125)
     >>> round(result.p_value, 2)
-    0.22
+    0.31
     """
     alpha = 1 - check_confidence(confidence)
     check_method(method, ("student", "delong", "bootstrap"))
